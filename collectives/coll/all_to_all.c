@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cohort/collectives.h"
+
+#include "collectives/coll/call.h"
+
+cohort_future *cohort_all_to_all(cohort_comm *comm, const void *in, void *out, size_t count, cohort_datatype datatype, uint64_t generation)
+{
+    return cohort__call_start(&(struct cohort__call){
+        .function = "cohort_all_to_all",
+        .collective = COHORT__ALL_TO_ALL,
+        .needs_in = true,
+        .needs_out = true,
+        .comm = comm,
+        .in = in,
+        .out = out,
+        .count = count,
+        .datatype = datatype,
+        .generation = generation,
+    });
+}

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cohort/collectives.h"
+
+#include "collectives/coll/call.h"
+
+cohort_future *cohort_reduce_here(cohort_comm *comm, const void *in, void *out, size_t count, cohort_datatype datatype, const cohort_op *op, uint64_t generation)
+{
+    return cohort__call_start(&(struct cohort__call){
+        .function = "cohort_reduce_here",
+        .collective = COHORT__REDUCE,
+        .role = COHORT__ROLE_ROOT,
+        .needs_in = true,
+        .needs_out = true,
+        .reduces = true,
+        .comm = comm,
+        .in = in,
+        .out = out,
+        .count = count,
+        .datatype = datatype,
+        .op = op,
+        .generation = generation,
+    });
+}
+
+cohort_future *cohort_reduce_there(cohort_comm *comm, const void *in, size_t count, cohort_datatype datatype, const cohort_op *op, uint64_t generation)
+{
+    return cohort__call_start(&(struct cohort__call){
+        .function = "cohort_reduce_there",
+        .collective = COHORT__REDUCE,
+        .role = COHORT__ROLE_NON_ROOT,
+        .needs_in = true,
+        .reduces = true,
+        .comm = comm,
+        .in = in,
+        .count = count,
+        .datatype = datatype,
+        .op = op,
+        .generation = generation,
+    });
+}

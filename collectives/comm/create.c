@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cohort/comm.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "collectives/comm/create.h"
+#include "collectives/comm/endpoint.h"
+#include "collectives/comm/inbox.h"
+#include "runtime/base/container.h"
+#include "runtime/task/future.h"
+
+enum { DEFAULT_STALL_AFTER = 1000000000 };
+
+/* One creation under way. */
+struct creation {
+    struct cohort__join join;
+    struct cohort__inbox *inbox;
+    cohort_comm_options options;
+    const void *all_to_all;
+    bool is_flat;
+    cohort_comm **ret_comm;
+    cohort_future *future;
+    char name[COHORT__NAME_BYTES_MAX + 1];
+    char terms[256];
+};
+
+/* Makes the endpoint; all that can fail once everybody has joined. */
+static cohort_status make_endpoint(struct creation *creation,
+                                   struct cohort__membership *membership)
+{
+    struct cohort__group *group;
+    struct cohort_comm *comm;
+    cohort_status status =
+        cohort__inbox_group(creation->inbox, creation->name, membership, &group);
+    if (!status)
+        status = cohort__endpoint_create(&comm, group, creation->options.this_site);
+    if (status)
+        return status;
+    comm->root_site = creation->options.root_site;
+    comm->arity = creation->options.arity;
+    comm->is_flat = creation->is_flat;
+    comm->auto_generation = creation->options.auto_generation;
+    comm->stall_after = creation->options.stall_after;
+    comm->all_to_all = creation->all_to_all;
+    *creation->ret_comm = comm;
+    cohort__inbox_add(creation->inbox, comm);
+    cohort__group_add(group, comm);
+    return COHORT_OK;
+}
+
+static void on_joined(struct cohort__join *join, cohort_status status,
+                      struct cohort__membership *membership)
+{
+    struct creation *creation = COHORT_CONTAINER_OF(join, struct creation, join);
+    struct cohort__inbox *inbox = creation->inbox;
+    if (!status)
+        status = make_endpoint(creation, membership);
+    cohort__future_complete(creation->future, status, status ? cohort__error_slot() : NULL);
+    free(creation);
+    cohort__inbox_creation_end(inbox);
+}
+
+static cohort_status check(const char *name, const cohort_comm_options *options)
+{
+    if (!name || !options)
+        return cohort_fail(COHORT_ERR_BAD_PARAMETER, "cohort_comm_create: no %s",
+                           name ? "options" : "name");
+    size_t bytes = strlen(name);
+    if (bytes == 0 || bytes > COHORT__NAME_BYTES_MAX)
+        return cohort_fail(COHORT_ERR_BAD_PARAMETER,
+                           "cohort_comm_create: a name of %zu bytes; 1 to %d are possible", bytes,
+                           COHORT__NAME_BYTES_MAX);
+    if (options->num_sites == 0 || options->num_sites > INT32_MAX)
+        return cohort_fail(COHORT_ERR_BAD_PARAMETER,
+                           "communicator \"%s\": num_sites %u is not 1 to 2^31-1", name,
+                           options->num_sites);
+    if (options->this_site >= options->num_sites)
+        return cohort_fail(COHORT_ERR_BAD_PARAMETER,
+                           "communicator \"%s\": site %u is out of range: num_sites is %u", name,
+                           options->this_site, options->num_sites);
+    if (options->root_site >= options->num_sites)
+        return cohort_fail(COHORT_ERR_BAD_PARAMETER,
+                           "communicator \"%s\": site %u: root_site %u is out of range: "
+                           "num_sites is %u",
+                           name, options->this_site, options->root_site, options->num_sites);
+    if (options->arity == 1)
+        return cohort_fail(COHORT_ERR_BAD_PARAMETER,
+                           "communicator \"%s\": site %u: arity 1: a tree needs 2 or more", name,
+                           options->this_site);
+    return COHORT_OK;
+}
+
+static void set_defaults(cohort_comm_options *options)
+{
+    if (options->arity == 0)
+        options->arity = COHORT_DEFAULT_ARITY;
+    if (options->flat_fallback_threshold == 0)
+        options->flat_fallback_threshold = COHORT_DEFAULT_FLAT_FALLBACK_THRESHOLD;
+    else if (options->flat_fallback_threshold == COHORT_FORCE_TREE)
+        options->flat_fallback_threshold = 0;
+    if (options->stall_after == 0)
+        options->stall_after = DEFAULT_STALL_AFTER;
+}
+
+static struct creation *creation_create(cohort_comm **ret_comm, const char *name,
+                                        const cohort_comm_options *options,
+                                        const struct cohort__comm_choice *choice)
+{
+    struct creation *creation = calloc(1, sizeof(*creation));
+    if (!creation) {
+        cohort_fail(COHORT_ERR_NO_MEMORY, "communicator \"%s\": no memory", name);
+        return NULL;
+    }
+    creation->options = *options;
+    creation->ret_comm = ret_comm;
+    creation->is_flat = choice->is_flat;
+    creation->all_to_all = choice->all_to_all;
+    snprintf(creation->name, sizeof(creation->name), "%s", name);
+    snprintf(creation->terms, sizeof(creation->terms),
+             "num_sites %u, root_site %u, arity %u, flat_fallback_threshold %u%s%s%s",
+             options->num_sites, options->root_site, options->arity,
+             options->flat_fallback_threshold, options->auto_generation ? ", auto_generation" : "",
+             options->all_to_all_algorithm ? ", all_to_all " : "",
+             options->all_to_all_algorithm ? options->all_to_all_algorithm : "");
+    return creation;
+}
+
+cohort_future *cohort__comm_create_in(struct cohort__process *process, cohort_comm **ret_comm,
+                                      const char *name, const cohort_comm_options *given,
+                                      cohort__comm_chooser *choose)
+{
+    cohort_status status = check(name, given);
+    if (!status && !ret_comm)
+        status = cohort_fail(COHORT_ERR_BAD_PARAMETER,
+                             "communicator \"%s\": site %u: no place for the result", name,
+                             given->this_site);
+    if (!status && !process)
+        status = cohort_fail(COHORT_ERR_STATE,
+                             "communicator \"%s\": no job: call from within cohort_main", name);
+    struct cohort__comm_choice choice = {0};
+    cohort_comm_options options = {0};
+    if (!status) {
+        options = *given;
+        set_defaults(&options);
+        status = choose(name, &options, &choice);
+    }
+    struct cohort__inbox *inbox = NULL;
+    if (!status)
+        status = cohort__inbox_get(process, &inbox);
+    uint64_t left_instance = 0;
+    if (!status && cohort__inbox_has_site(inbox, name, options.this_site, &left_instance))
+        status = cohort_fail(COHORT_ERR_DUPLICATE_SITE,
+                             "communicator \"%s\": site %u joins, but its endpoint still lives in "
+                             "this locality (%u)",
+                             name, options.this_site, cohort__process_rank(process));
+    struct creation *creation =
+        status ? NULL : creation_create(ret_comm, name, &options, &choice);
+    cohort_future *future = creation ? cohort__future_create() : NULL;
+    if (!future) {
+        free(creation);
+        return cohort__future_of_status(cohort__error_slot()->status, cohort__error_slot());
+    }
+    creation->inbox = inbox;
+    creation->future = future;
+    creation->join = (struct cohort__join){
+        .name = creation->name,
+        .site = options.this_site,
+        .num_sites = options.num_sites,
+        .terms = creation->terms,
+        .left_instance = left_instance,
+        .done = on_joined,
+    };
+    cohort__inbox_creation_begin(inbox);
+    cohort__registry_join(cohort__process_registry(process), &creation->join);
+    return future;
+}
+
+void cohort_comm_unref(cohort_comm *comm)
+{
+    if (!comm)
+        return;
+    atomic_store(&comm->unreferenced, true);
+    cohort__endpoint_leave(comm);
+}
+
+uint32_t cohort_comm_num_sites(const cohort_comm *comm)
+{
+    return comm->group->membership->num_sites;
+}
+
+uint32_t cohort_comm_this_site(const cohort_comm *comm)
+{
+    return comm->this_site;
+}
+
+uint32_t cohort_comm_root_site(const cohort_comm *comm)
+{
+    return comm->root_site;
+}
+
+uint32_t cohort_comm_arity(const cohort_comm *comm)
+{
+    return comm->arity;
+}
+
+const char *cohort_comm_name(const cohort_comm *comm)
+{
+    return comm->group->name;
+}

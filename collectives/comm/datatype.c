@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cohort/datatype.h"
+
+#include <stdbool.h>
+
+/* A user's type is its size with the top bit set; the built-in ones are small numbers. */
+#define USER_BIT (UINT64_C(1) << 63)
+#define USER_BYTES_MAX ((UINT64_C(1) << 48) - 1)
+
+static const struct {
+    const char *name;
+    size_t bytes;
+} built_in[] = {
+    [COHORT_BYTE] = {"byte", 1},     [COHORT_INT8] = {"int8", 1},
+    [COHORT_INT16] = {"int16", 2},   [COHORT_INT32] = {"int32", 4},
+    [COHORT_INT64] = {"int64", 8},   [COHORT_UINT8] = {"uint8", 1},
+    [COHORT_UINT16] = {"uint16", 2}, [COHORT_UINT32] = {"uint32", 4},
+    [COHORT_UINT64] = {"uint64", 8}, [COHORT_FLOAT] = {"float", sizeof(float)},
+    [COHORT_DOUBLE] = {"double", sizeof(double)},
+};
+
+static bool is_built_in(cohort_datatype datatype)
+{
+    return datatype > 0 && datatype < sizeof(built_in) / sizeof(built_in[0]);
+}
+
+static bool is_user(cohort_datatype datatype)
+{
+    uint64_t bytes = datatype & ~USER_BIT;
+    return (datatype & USER_BIT) && bytes > 0 && bytes <= USER_BYTES_MAX;
+}
+
+cohort_datatype cohort_datatype_of_bytes(size_t bytes)
+{
+    return bytes > 0 && bytes <= USER_BYTES_MAX ? USER_BIT | bytes : 0;
+}
+
+size_t cohort_datatype_size(cohort_datatype datatype)
+{
+    if (is_built_in(datatype))
+        return built_in[datatype].bytes;
+    return is_user(datatype) ? (size_t)(datatype & ~USER_BIT) : 0;
+}
+
+const char *cohort_datatype_name(cohort_datatype datatype)
+{
+    if (is_built_in(datatype))
+        return built_in[datatype].name;
+    return is_user(datatype) ? "user type" : "no datatype";
+}

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef COHORT_COLLECTIVES_COMM_ENDPOINT_H
+#define COHORT_COLLECTIVES_COMM_ENDPOINT_H
+
+#include <stdatomic.h>
+
+#include "cohort/comm.h"
+#include "collectives/comm/gate.h"
+#include "collectives/comm/group.h"
+#include "collectives/comm/message.h"
+#include "collectives/comm/operation.h"
+
+/* An endpoint is an actor: calls, messages and completions enter its queue, and whoever makes it
+ * non-empty runs it. Items run one at a time and never nested, so their state needs no lock. */
+
+enum {
+    COHORT__WINDOW = 64,   /* generations in flight: at most so far beyond the oldest one */
+    COHORT__FAILURES = 16, /* failed generations whose error is remembered */
+};
+
+struct cohort__failure {
+    uint64_t generation;
+    struct cohort__error error;
+};
+
+struct cohort__plan_cache;
+
+struct cohort_comm {
+    struct cohort__mpsc queue;
+    struct cohort_comm *next_ready; /* in the list of the thread that runs it */
+
+    /* Fixed. */
+    struct cohort__group *group;
+    struct cohort__list link; /* in the inbox's list of endpoints */
+    uint32_t this_site;
+    uint32_t root_site;
+    uint32_t arity;
+    bool is_flat;
+    bool auto_generation;
+    uint64_t stall_after;
+    const void *all_to_all; /* the forced algorithm, or NULL */
+
+    /* The caller's side: calls are ordered by the caller. */
+    atomic_bool unreferenced; /* the caller has given it back */
+    struct cohort__gate gate;
+    struct cohort__plan_cache *plans; /* exec's */
+    void (*plans_destroy)(struct cohort__plan_cache *plans);
+
+    /* The actor's side. */
+    struct cohort__history history;
+    struct cohort__operation *in_flight[COHORT__WINDOW]; /* by generation modulo the window */
+    uint64_t oldest;                                     /* generation in flight; or 0 */
+    struct cohort__list waiting;                         /* calls beyond the window */
+    struct cohort__list parked[COHORT__WINDOW];          /* early messages, by generation */
+    struct cohort__failure failures[COHORT__FAILURES];
+    uint32_t num_failures;
+    uint64_t last_completed; /* the highest generation that ended well */
+    struct cohort__list idle_waiters;
+    bool has_left;
+    uint64_t gone_from; /* once it has left: the first generation that it never took part in */
+    atomic_bool finished; /* it has left, and nothing of it is under way */
+    struct cohort__item tick;
+    struct cohort__item resume; /* calls that waited for the window */
+    bool resume_posted;
+    atomic_bool tick_posted;
+    _Atomic uint32_t num_in_flight; /* written by the actor, looked at by the tick */
+};
+
+/* Any thread: ITEM is run by this endpoint, maybe before the call returns. */
+void cohort__endpoint_post(struct cohort_comm *comm, struct cohort__item *item);
+
+cohort_status cohort__endpoint_create(struct cohort_comm **ret_comm, struct cohort__group *group,
+                                      uint32_t site);
+
+/* When nothing refers to it any more. */
+void cohort__endpoint_destroy(struct cohort_comm *comm);
+
+/* The endpoint's turn: a message has come in. Takes it. */
+void cohort__endpoint_receive(struct cohort_comm *comm, struct cohort__message *message);
+
+/* For a message whose sender has to be told ANSWER, in the endpoint's turn. */
+void cohort__endpoint_answer(struct cohort_comm *comm, uint32_t site, uint64_t generation,
+                             enum cohort__answer answer, uint64_t fingerprint,
+                             const struct cohort__error *error);
+
+/* Fails all that is in flight and all that comes: the user is gone, or the job ends. */
+void cohort__endpoint_leave(struct cohort_comm *comm);
+
+/* Posts a look at what has been waiting for long. */
+void cohort__endpoint_tick(struct cohort_comm *comm);
+
+/* Posts the news that a locality has died. */
+void cohort__endpoint_peer_died(struct cohort_comm *comm);
+
+#endif

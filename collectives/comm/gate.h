@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef COHORT_COLLECTIVES_COMM_GATE_H
+#define COHORT_COLLECTIVES_COMM_GATE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "cohort/status.h"
+
+/* Orders the calls of one endpoint. Generation k owns the slots 3k-2, 3k-1 and 3k, whatever the
+ * operation; the gate accepts a call whose slots are not behind, and moves past all three. So
+ * nothing is sent, and nobody waits, for slots or generations that are left out. */
+struct cohort__gate {
+    uint64_t next; /* the first slot that is not taken; begins with 1 */
+};
+
+/* The largest generation whose slots can be counted. */
+#define COHORT__GENERATION_MAX ((UINT64_MAX - 1) / 3)
+
+void cohort__gate_init(struct cohort__gate *gate);
+
+/* COHORT_ERR_BAD_PARAMETER, COHORT_ERR_GENERATION, with a message; the gate is then as before. */
+cohort_status cohort__gate_pass(struct cohort__gate *gate, uint64_t generation);
+
+/* The last generation that passed; 0: none yet. */
+uint64_t cohort__gate_last(const struct cohort__gate *gate);
+
+/* Which generations were called and which were left out, for what arrives for them. */
+enum { COHORT__HISTORY_RANGES = 1024 };
+struct cohort__history {
+    uint64_t last;           /* called */
+    uint32_t num_skipped;    /* ranges */
+    uint32_t capacity;
+    struct cohort__skipped { /* first..last were left out; oldest first */
+        uint64_t first, last;
+    } *skipped;
+};
+
+void cohort__history_init(struct cohort__history *history);
+void cohort__history_fini(struct cohort__history *history);
+
+/* GENERATION, above the last one, is called. Only the latest COHORT__HISTORY_RANGES gaps are
+ * remembered; with a failed allocation, fewer. */
+void cohort__history_call(struct cohort__history *history, uint64_t generation);
+
+/* Whether GENERATION, not above the last one, was left out. */
+bool cohort__history_skipped(const struct cohort__history *history, uint64_t generation);
+
+#endif

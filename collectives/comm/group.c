@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "collectives/comm/group.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "collectives/comm/endpoint.h"
+#include "collectives/comm/inbox.h"
+#include "runtime/base/container.h"
+
+/* A message that came before its endpoint was made. */
+struct orphan {
+    struct cohort__list link;
+    uint32_t site;
+    struct cohort__message *message;
+};
+
+cohort_status cohort__group_create(struct cohort__group **ret_group, struct cohort__inbox *inbox,
+                                   const char *name, struct cohort__membership *membership)
+{
+    struct cohort__group *group =
+        calloc(1, sizeof(*group) + membership->num_sites * sizeof(group->endpoints[0]));
+    if (!group)
+        return cohort_fail(COHORT_ERR_NO_MEMORY, "communicator \"%s\": no memory for %u sites",
+                           name, membership->num_sites);
+    group->inbox = inbox;
+    group->membership = membership;
+    snprintf(group->name, sizeof(group->name), "%s", name);
+    pthread_mutex_init(&group->lock, NULL);
+    cohort__list_init(&group->orphans);
+    *ret_group = group;
+    return COHORT_OK;
+}
+
+void cohort__group_destroy(struct cohort__group *group)
+{
+    struct cohort__list *link;
+    while ((link = cohort__list_pop_front(&group->orphans))) {
+        struct orphan *orphan = COHORT_CONTAINER_OF(link, struct orphan, link);
+        cohort__message_release(orphan->message);
+        free(orphan);
+    }
+    for (uint32_t site = 0; site < group->membership->num_sites; site++)
+        cohort__endpoint_destroy(atomic_load(&group->endpoints[site]));
+    pthread_mutex_destroy(&group->lock);
+    cohort__membership_unref(group->membership);
+    free(group);
+}
+
+bool cohort__group_is_quiet(const struct cohort__group *group)
+{
+    if (atomic_load(&group->num_users) > 0)
+        return false;
+    for (uint32_t site = 0; site < group->membership->num_sites; site++) {
+        const struct cohort_comm *comm = atomic_load(&group->endpoints[site]);
+        if (comm && !(atomic_load(&comm->finished) && cohort__mpsc_is_empty(&comm->queue)))
+            return false;
+    }
+    return true;
+}
+
+bool cohort__group_is_local(const struct cohort__group *group, uint32_t site)
+{
+    return group->membership->locality_of[site] ==
+           cohort__process_rank(cohort__inbox_process(group->inbox));
+}
+
+/* Keeps MESSAGE until the endpoint is made; false if it has been made just now. */
+static bool keep(struct cohort__group *group, uint32_t site, struct cohort__message *message)
+{
+    struct orphan *orphan = malloc(sizeof(*orphan));
+    pthread_mutex_lock(&group->lock);
+    bool kept = !atomic_load(&group->endpoints[site]);
+    if (kept && orphan) {
+        *orphan = (struct orphan){.site = site, .message = message};
+        cohort__list_push_back(&group->orphans, &orphan->link);
+        orphan = NULL;
+    } else if (kept) {
+        cohort__message_release(message); /* no memory: its sender will ask */
+    }
+    pthread_mutex_unlock(&group->lock);
+    free(orphan);
+    return kept;
+}
+
+void cohort__group_deliver(struct cohort__group *group, uint32_t site,
+                           struct cohort__message *message)
+{
+    struct cohort_comm *comm =
+        atomic_load_explicit(&group->endpoints[site], memory_order_acquire);
+    if (!comm) {
+        if (keep(group, site, message))
+            return;
+        comm = atomic_load(&group->endpoints[site]);
+    }
+    cohort__endpoint_post(comm, &message->item);
+}
+
+void cohort__group_add(struct cohort__group *group, struct cohort_comm *comm)
+{
+    struct cohort__list mine, *next;
+    cohort__list_init(&mine);
+    pthread_mutex_lock(&group->lock);
+    atomic_store(&group->endpoints[comm->this_site], comm);
+    for (struct cohort__list *link = group->orphans.next; link != &group->orphans; link = next) {
+        next = link->next;
+        if (COHORT_CONTAINER_OF(link, struct orphan, link)->site != comm->this_site)
+            continue;
+        cohort__list_remove(link);
+        cohort__list_push_back(&mine, link);
+    }
+    pthread_mutex_unlock(&group->lock);
+    struct cohort__list *link;
+    while ((link = cohort__list_pop_front(&mine))) {
+        struct orphan *orphan = COHORT_CONTAINER_OF(link, struct orphan, link);
+        cohort__endpoint_post(comm, &orphan->message->item);
+        free(orphan);
+    }
+}

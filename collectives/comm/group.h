@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef COHORT_COLLECTIVES_COMM_GROUP_H
+#define COHORT_COLLECTIVES_COMM_GROUP_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "runtime/base/list.h"
+#include "runtime/base/map.h"
+#include "runtime/proc/registry.h"
+
+struct cohort__inbox;
+struct cohort__message;
+struct cohort_comm;
+
+/* The sites of one instance of a communicator, as one locality sees them: who sits where, and the
+ * endpoints that live here. It stays until all sites, everywhere, have left: an endpoint that has
+ * left still answers. */
+struct cohort__group {
+    struct cohort__map_node node; /* by instance */
+    struct cohort__list ended;     /* in the inbox's list, when all sites have left */
+    _Atomic uint32_t num_users;    /* threads that look at it just now */
+    struct cohort__inbox *inbox;
+    struct cohort__membership *membership;
+    char name[COHORT__NAME_BYTES_MAX + 1];
+    pthread_mutex_t lock;         /* of orphans */
+    struct cohort__list orphans;  /* messages for endpoints that are about to be made here */
+    struct cohort_comm *_Atomic endpoints[]; /* by site; NULL: elsewhere, or not made yet */
+};
+
+cohort_status cohort__group_create(struct cohort__group **ret_group, struct cohort__inbox *inbox,
+                                   const char *name, struct cohort__membership *membership);
+
+/* With its endpoints. */
+void cohort__group_destroy(struct cohort__group *group);
+
+/* Whether nothing can happen in it any more. */
+bool cohort__group_is_quiet(const struct cohort__group *group);
+
+/* Whether SITE sits in this locality. */
+bool cohort__group_is_local(const struct cohort__group *group, uint32_t site);
+
+/* Hands MESSAGE, which it takes, to the endpoint of SITE, which is local. */
+void cohort__group_deliver(struct cohort__group *group, uint32_t site,
+                           struct cohort__message *message);
+
+/* COMM is ready: from now on messages reach it. */
+void cohort__group_add(struct cohort__group *group, struct cohort_comm *comm);
+
+#endif

@@ -1,0 +1,336 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "collectives/comm/inbox.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "collectives/comm/endpoint.h"
+#include "runtime/base/container.h"
+#include "runtime/base/hash.h"
+#include "runtime/base/log.h"
+#include "runtime/proc/fetch.h"
+#include "runtime/proc/send.h"
+
+struct cohort__inbox {
+    struct cohort__process *process;
+    pthread_mutex_t lock;        /* of all below; held across nothing that calls out */
+    struct cohort__map groups;   /* by instance */
+    struct cohort__list endpoints;
+    struct cohort__list ended; /* groups that may be freed once they are quiet */
+    struct cohort__list unknown; /* messages for instances that may become known */
+    uint32_t num_creations;      /* pending */
+    _Atomic uint64_t num_works;
+};
+
+/* A message for an instance that is not known here. */
+struct unknown {
+    struct cohort__list link;
+    struct cohort__arrival *arrival;
+};
+
+struct cohort__process *cohort__inbox_process(const struct cohort__inbox *inbox)
+{
+    return inbox->process;
+}
+
+/* Under the lock. */
+static struct cohort__group *find(const struct cohort__inbox *inbox, uint64_t instance)
+{
+    struct cohort__map_node *node =
+        cohort__map_find(&inbox->groups, cohort__hash_u64(instance), NULL, NULL);
+    return node ? COHORT_CONTAINER_OF(node, struct cohort__group, node) : NULL;
+}
+
+/* Nobody here knows the instance any more: all of its sites have left. */
+static void answer_gone(struct cohort__inbox *inbox, struct cohort__arrival *arrival)
+{
+    const struct cohort__envelope *envelope = &arrival->envelope;
+    if (envelope->kind == COHORT__KIND_ANNOUNCE)
+        cohort__fetch_decline(inbox->process, envelope->source_locality, envelope->handle);
+    if (envelope->kind == COHORT__KIND_ASK)
+        cohort__send_control(inbox->process, envelope->source_locality,
+                             &(struct cohort__envelope){
+                                 .kind = COHORT__KIND_ANSWER,
+                                 .instance = envelope->instance,
+                                 .generation = envelope->generation,
+                                 .source_site = envelope->dest_site,
+                                 .dest_site = envelope->source_site,
+                                 .tag = COHORT__ANSWER_GONE,
+                             },
+                             NULL, 0);
+    cohort__arrival_release(arrival);
+}
+
+/* Takes ARRIVAL. */
+static void deliver(struct cohort__inbox *inbox, struct cohort__group *group,
+                    struct cohort__arrival *arrival)
+{
+    const struct cohort__envelope *envelope = &arrival->envelope;
+    uint32_t num_sites = group->membership->num_sites;
+    uint32_t site = envelope->dest_site;
+    if (site >= num_sites || envelope->source_site >= num_sites ||
+        !cohort__group_is_local(group, site) ||
+        group->membership->locality_of[envelope->source_site] != envelope->source_locality) {
+        cohort__log(COHORT__LOG_ERROR,
+                    "communicator \"%s\": dropped a message of locality %u from site %u to %u",
+                    group->name, envelope->source_locality, envelope->source_site, site);
+        answer_gone(inbox, arrival);
+        return;
+    }
+    struct cohort__message *message = cohort__message_from_arrival(arrival);
+    if (message)
+        cohort__group_deliver(group, site, message);
+    else
+        cohort__log(COHORT__LOG_ERROR, "communicator \"%s\": lost a message to site %u: %s",
+                    group->name, site, cohort_error_message());
+}
+
+static void on_message(void *context, struct cohort__arrival *arrival)
+{
+    struct cohort__inbox *inbox = context;
+    struct unknown *kept = NULL;
+    pthread_mutex_lock(&inbox->lock);
+    struct cohort__group *group = find(inbox, arrival->envelope.instance);
+    if (group)
+        atomic_fetch_add(&group->num_users, 1);
+    if (!group && inbox->num_creations > 0 && (kept = malloc(sizeof(*kept)))) {
+        cohort__arrival_park(arrival);
+        kept->arrival = arrival;
+        cohort__list_push_back(&inbox->unknown, &kept->link);
+    }
+    pthread_mutex_unlock(&inbox->lock);
+    if (group) {
+        deliver(inbox, group, arrival);
+        atomic_fetch_sub(&group->num_users, 1);
+    } else if (!kept) {
+        answer_gone(inbox, arrival);
+    }
+}
+
+/* Sorts out what was kept for INSTANCE, or, with NULL, all of it as gone. */
+static void flush_unknown(struct cohort__inbox *inbox, struct cohort__group *group)
+{
+    struct cohort__list mine, *next, *link;
+    cohort__list_init(&mine);
+    pthread_mutex_lock(&inbox->lock);
+    for (link = inbox->unknown.next; link != &inbox->unknown; link = next) {
+        next = link->next;
+        struct unknown *unknown = COHORT_CONTAINER_OF(link, struct unknown, link);
+        if (group && unknown->arrival->envelope.instance != group->membership->instance)
+            continue;
+        cohort__list_remove(link);
+        cohort__list_push_back(&mine, link);
+    }
+    pthread_mutex_unlock(&inbox->lock);
+    while ((link = cohort__list_pop_front(&mine))) {
+        struct unknown *unknown = COHORT_CONTAINER_OF(link, struct unknown, link);
+        if (group)
+            deliver(inbox, group, unknown->arrival);
+        else
+            answer_gone(inbox, unknown->arrival);
+        free(unknown);
+    }
+}
+
+void cohort__inbox_creation_begin(struct cohort__inbox *inbox)
+{
+    pthread_mutex_lock(&inbox->lock);
+    inbox->num_creations++;
+    pthread_mutex_unlock(&inbox->lock);
+}
+
+void cohort__inbox_creation_end(struct cohort__inbox *inbox)
+{
+    pthread_mutex_lock(&inbox->lock);
+    bool last = --inbox->num_creations == 0;
+    pthread_mutex_unlock(&inbox->lock);
+    if (last)
+        flush_unknown(inbox, NULL);
+}
+
+cohort_status cohort__inbox_group(struct cohort__inbox *inbox, const char *name,
+                                  struct cohort__membership *membership,
+                                  struct cohort__group **ret_group)
+{
+    struct cohort__group *made = NULL;
+    cohort_status status = COHORT_OK;
+    pthread_mutex_lock(&inbox->lock);
+    struct cohort__group *group = find(inbox, membership->instance);
+    if (!group) {
+        status = cohort__group_create(&made, inbox, name, membership);
+        if (!status)
+            cohort__map_insert(&inbox->groups, &made->node,
+                               cohort__hash_u64(membership->instance));
+    }
+    pthread_mutex_unlock(&inbox->lock);
+    if (status || group)
+        cohort__membership_unref(membership);
+    if (status)
+        return status;
+    if (made)
+        flush_unknown(inbox, made);
+    *ret_group = group ? group : made;
+    return COHORT_OK;
+}
+
+void cohort__inbox_add(struct cohort__inbox *inbox, struct cohort_comm *comm)
+{
+    pthread_mutex_lock(&inbox->lock);
+    cohort__list_push_back(&inbox->endpoints, &comm->link);
+    pthread_mutex_unlock(&inbox->lock);
+}
+
+bool cohort__inbox_has_site(struct cohort__inbox *inbox, const char *name, uint32_t site,
+                            uint64_t *ret_left_instance)
+{
+    bool alive = false;
+    *ret_left_instance = 0;
+    pthread_mutex_lock(&inbox->lock);
+    for (struct cohort__list *link = inbox->endpoints.next; link != &inbox->endpoints;
+         link = link->next) {
+        struct cohort_comm *comm = COHORT_CONTAINER_OF(link, struct cohort_comm, link);
+        if (comm->this_site != site || strcmp(comm->group->name, name) != 0)
+            continue;
+        if (!atomic_load(&comm->unreferenced))
+            alive = true;
+        else if (comm->group->membership->instance > *ret_left_instance)
+            *ret_left_instance = comm->group->membership->instance;
+    }
+    pthread_mutex_unlock(&inbox->lock);
+    return alive;
+}
+
+/* Calls VISIT for all endpoints; it posts items, which run outside of the lock. */
+static void for_each_endpoint(struct cohort__inbox *inbox, void (*visit)(struct cohort_comm *))
+{
+    pthread_mutex_lock(&inbox->lock);
+    size_t num = 0;
+    for (struct cohort__list *link = inbox->endpoints.next; link != &inbox->endpoints;
+         link = link->next)
+        num++;
+    struct cohort_comm **comms = num ? malloc(num * sizeof(struct cohort_comm *)) : NULL;
+    num = 0;
+    for (struct cohort__list *link = inbox->endpoints.next;
+         comms && link != &inbox->endpoints; link = link->next) {
+        comms[num] = COHORT_CONTAINER_OF(link, struct cohort_comm, link);
+        atomic_fetch_add(&comms[num++]->group->num_users, 1);
+    }
+    pthread_mutex_unlock(&inbox->lock);
+    for (size_t i = 0; i < num; i++) {
+        visit(comms[i]);
+        atomic_fetch_sub(&comms[i]->group->num_users, 1);
+    }
+    free(comms);
+}
+
+static void on_peer_died(void *context, uint32_t rank)
+{
+    (void)rank;
+    for_each_endpoint(context, cohort__endpoint_peer_died);
+}
+
+/* Frees the groups that have ended and in which nobody is busy any more. */
+static void reclaim(struct cohort__inbox *inbox)
+{
+    struct cohort__list quiet, *next, *link;
+    cohort__list_init(&quiet);
+    pthread_mutex_lock(&inbox->lock);
+    for (link = inbox->ended.next; link != &inbox->ended; link = next) {
+        next = link->next;
+        struct cohort__group *group = COHORT_CONTAINER_OF(link, struct cohort__group, ended);
+        if (!cohort__group_is_quiet(group))
+            continue;
+        cohort__list_remove(link);
+        cohort__list_push_back(&quiet, link);
+        for (uint32_t site = 0; site < group->membership->num_sites; site++) {
+            struct cohort_comm *comm = atomic_load(&group->endpoints[site]);
+            if (comm)
+                cohort__list_remove(&comm->link);
+        }
+    }
+    pthread_mutex_unlock(&inbox->lock);
+    while ((link = cohort__list_pop_front(&quiet)))
+        cohort__group_destroy(COHORT_CONTAINER_OF(link, struct cohort__group, ended));
+}
+
+static void on_tick(void *context, uint64_t now)
+{
+    (void)now;
+    reclaim(context);
+    for_each_endpoint(context, cohort__endpoint_tick);
+}
+
+static void on_ended(void *context, uint64_t instance)
+{
+    struct cohort__inbox *inbox = context;
+    pthread_mutex_lock(&inbox->lock);
+    struct cohort__group *group = find(inbox, instance);
+    if (group) {
+        cohort__map_remove(&inbox->groups, &group->node);
+        cohort__list_push_back(&inbox->ended, &group->ended);
+    }
+    pthread_mutex_unlock(&inbox->lock);
+}
+
+void cohort__inbox_count_work(struct cohort__inbox *inbox, int change)
+{
+    atomic_fetch_add(&inbox->num_works, (uint64_t)(int64_t)change);
+}
+
+static bool is_busy(void *context)
+{
+    const struct cohort__inbox *inbox = context;
+    return atomic_load(&inbox->num_works) > 0;
+}
+
+static void stop(void *context)
+{
+    struct cohort__inbox *inbox = context;
+    for_each_endpoint(inbox, cohort__endpoint_leave);
+    flush_unknown(inbox, NULL);
+    reclaim(inbox);
+    struct cohort__map_node *node;
+    while ((node = cohort__map_first(&inbox->groups))) {
+        cohort__map_remove(&inbox->groups, node);
+        cohort__group_destroy(COHORT_CONTAINER_OF(node, struct cohort__group, node));
+    }
+    cohort__map_fini(&inbox->groups);
+    pthread_mutex_destroy(&inbox->lock);
+    free(inbox);
+}
+
+static cohort_status create(struct cohort__inbox **ret_inbox, struct cohort__process *process)
+{
+    struct cohort__inbox *inbox = calloc(1, sizeof(*inbox));
+    if (!inbox)
+        return cohort_fail(COHORT_ERR_NO_MEMORY, "no memory for the inbox of communicators");
+    inbox->process = process;
+    pthread_mutex_init(&inbox->lock, NULL);
+    cohort__map_init(&inbox->groups);
+    cohort__list_init(&inbox->endpoints);
+    cohort__list_init(&inbox->unknown);
+    cohort__list_init(&inbox->ended);
+    cohort__registry_set_ended(cohort__process_registry(process), on_ended, inbox);
+    cohort__process_set_handlers(process, &(struct cohort__process_handlers){
+                                              .context = inbox,
+                                              .message = on_message,
+                                              .peer_died = on_peer_died,
+                                              .tick = on_tick,
+                                              .busy = is_busy,
+                                              .stop = stop,
+                                          });
+    *ret_inbox = inbox;
+    return COHORT_OK;
+}
+
+cohort_status cohort__inbox_get(struct cohort__process *process, struct cohort__inbox **ret_inbox)
+{
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    pthread_mutex_lock(&lock);
+    struct cohort__inbox *inbox = cohort__process_context(process);
+    cohort_status status = inbox ? COHORT_OK : create(&inbox, process);
+    pthread_mutex_unlock(&lock);
+    if (!status)
+        *ret_inbox = inbox;
+    return status;
+}

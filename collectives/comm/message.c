@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "collectives/comm/message.h"
+
+#include <string.h>
+
+#include "collectives/comm/endpoint.h"
+#include "collectives/comm/inbox.h"
+#include "runtime/base/container.h"
+#include "runtime/base/slab.h"
+#include "runtime/proc/fetch.h"
+#include "runtime/proc/send.h"
+#include "runtime/wire/pack.h"
+
+static void run(struct cohort_comm *comm, struct cohort__item *item)
+{
+    cohort__endpoint_receive(comm, COHORT_CONTAINER_OF(item, struct cohort__message, item));
+}
+
+struct cohort__message *cohort__message_create(enum cohort__kind kind, uint32_t source_site,
+                                               uint64_t generation, uint64_t fingerprint,
+                                               uint32_t tag)
+{
+    struct cohort__message *message = cohort__slab_alloc(sizeof(*message));
+    if (!message) {
+        cohort_fail(COHORT_ERR_NO_MEMORY, "no memory for a message");
+        return NULL;
+    }
+    message->item.run = run;
+    cohort__list_init(&message->parked);
+    message->kind = kind;
+    message->source_site = source_site;
+    message->tag = tag;
+    message->generation = generation;
+    message->fingerprint = fingerprint;
+    message->last_called = 0;
+    message->bytes = 0;
+    message->error = (struct cohort__error){0};
+    message->arrival = NULL;
+    message->taken_up = false;
+    message->loan = NULL;
+    return message;
+}
+
+static bool carries_error(enum cohort__kind kind, uint32_t tag)
+{
+    return kind == COHORT__KIND_ERROR ||
+           (kind == COHORT__KIND_ANSWER && tag == COHORT__ANSWER_FAILED);
+}
+
+static cohort_status read_error(const struct cohort__arrival *arrival,
+                                struct cohort__error *ret_error)
+{
+    struct cohort__unpacked *unpacked;
+    cohort_status wrong = cohort__unpack(&unpacked, arrival->data, arrival->envelope.payload_bytes,
+                                         "error of a peer");
+    if (wrong)
+        return wrong;
+    const struct cohort__value *map = cohort__unpacked_root(unpacked);
+    int64_t status;
+    const char *text;
+    size_t bytes;
+    wrong = cohort__get_signed(unpacked, map, "status", &status);
+    if (!wrong)
+        wrong = cohort__get_text(unpacked, map, "text", &text, &bytes);
+    if (!wrong && (status >= 0 || status < COHORT_ERR_FAILED))
+        wrong = cohort_fail(COHORT_ERR_PROTOCOL, "error of a peer: status %d", (int)status);
+    if (!wrong)
+        cohort__error_set(ret_error, (cohort_status)status, "%.*s", (int)bytes, text);
+    cohort__unpacked_destroy(unpacked);
+    return wrong;
+}
+
+struct cohort__message *cohort__message_from_arrival(struct cohort__arrival *arrival)
+{
+    const struct cohort__envelope *envelope = &arrival->envelope;
+    struct cohort__message *message =
+        cohort__message_create(envelope->kind, envelope->source_site, envelope->generation,
+                               envelope->fingerprint, envelope->tag);
+    if (!message) {
+        cohort__arrival_release(arrival);
+        return NULL;
+    }
+    message->arrival = arrival;
+    if (envelope->kind == COHORT__KIND_ANSWER)
+        message->last_called = envelope->handle;
+    else if (envelope->kind == COHORT__KIND_ANNOUNCE)
+        message->bytes = envelope->total_bytes;
+    else
+        message->bytes = envelope->payload_bytes;
+    if (carries_error(message->kind, message->tag) && read_error(arrival, &message->error)) {
+        cohort__message_release(message);
+        return NULL;
+    }
+    return message;
+}
+
+void cohort__message_release(struct cohort__message *message)
+{
+    if (!message)
+        return;
+    if (message->loan)
+        cohort__endpoint_post(message->loan->owner, &message->loan->returned);
+    if (message->arrival && message->kind == COHORT__KIND_ANNOUNCE && !message->taken_up)
+        cohort__fetch_decline(message->arrival->process,
+                              message->arrival->envelope.source_locality,
+                              message->arrival->envelope.handle);
+    cohort__arrival_release(message->arrival);
+    cohort__error_fini(&message->error);
+    cohort__slab_free(message);
+}
+
+/* The error in words, as its payload. */
+static void pack_error(struct cohort__packer *packer, const struct cohort__error *error)
+{
+    cohort__pack_map(packer, 2);
+    cohort__pack_field_signed(packer, "status", error->status);
+    cohort__pack_field_text(packer, "text", cohort__error_message(error));
+}
+
+void cohort__message_send(struct cohort_comm *comm, uint32_t site,
+                          struct cohort__message *message, uint64_t handle)
+{
+    struct cohort__group *group = comm->group;
+    if (cohort__group_is_local(group, site)) {
+        cohort__group_deliver(group, site, message);
+        return;
+    }
+    struct cohort__packer packer = {0};
+    if (carries_error(message->kind, message->tag))
+        pack_error(&packer, &message->error);
+    struct cohort__envelope envelope = {
+        .kind = message->kind,
+        .instance = group->membership->instance,
+        .generation = message->generation,
+        .source_site = message->source_site,
+        .dest_site = site,
+        .fingerprint = message->fingerprint,
+        .tag = message->tag,
+        .handle = message->kind == COHORT__KIND_ANSWER ? message->last_called : handle,
+    };
+    /* Without memory for the words, the peer is left to ask. */
+    if (!packer.status)
+        cohort__send_control(cohort__inbox_process(group->inbox),
+                             group->membership->locality_of[site], &envelope, packer.data,
+                             packer.bytes);
+    cohort__packer_fini(&packer);
+    cohort__message_release(message);
+}

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef COHORT_COLLECTIVES_COMM_OPERATION_H
+#define COHORT_COLLECTIVES_COMM_OPERATION_H
+
+#include <stdbool.h>
+
+#include "cohort/future.h"
+#include "collectives/comm/message.h"
+
+/* One call in flight, as the endpoint sees it; exec builds on it. All of this happens in the
+ * endpoint's turn, but for the call itself. */
+struct cohort__operation;
+
+struct cohort__operation_handlers {
+    void (*start)(struct cohort__operation *operation);
+    /* DATA or ANNOUNCE for this operation; MESSAGE is the handler's. */
+    void (*message)(struct cohort__operation *operation, struct cohort__message *message);
+    /* It fails: `failure` has just been set. It ends as soon as nobody accesses its buffers any
+     * more, maybe during the call. Also called instead of start. */
+    void (*fail)(struct cohort__operation *operation);
+    /* It has been waiting for stall_after, again: ask whom it waits for. */
+    void (*stalled)(struct cohort__operation *operation);
+    /* SITE has answered, and nothing is wrong. */
+    void (*answer)(struct cohort__operation *operation, uint32_t site, enum cohort__answer answer);
+    /* A locality has died: fail it, if it still needs it. */
+    void (*peer_died)(struct cohort__operation *operation);
+    /* Appends to TEXT, of CAPACITY bytes, what it waits for; returns the new length. */
+    size_t (*describe)(const struct cohort__operation *operation, char *text, size_t used,
+                       size_t capacity);
+    /* It has ended: its memory is exec's again. */
+    void (*release)(struct cohort__operation *operation);
+};
+
+struct cohort__operation {
+    struct cohort__item call;
+    struct cohort__list waiting; /* for the window */
+    const struct cohort__operation_handlers *handlers;
+    struct cohort_comm *comm;
+    cohort_future *future; /* the completer's reference */
+    uint64_t generation;
+    uint64_t fingerprint;
+    uint64_t asked_at; /* when it was last found waiting; 0: not yet */
+    /* Not COHORT_OK: the call was rejected after it had passed the gate; it fails at its start, so
+     * that those who depend on it are told. */
+    struct cohort__error rejected;
+    struct cohort__error failure; /* not COHORT_OK: it is failing, with this */
+};
+
+/* Hands OPERATION, all of whose fields are set, to its endpoint; the generation has passed the
+ * gate. By the caller's thread. */
+void cohort__operation_call(struct cohort__operation *operation);
+
+/* In the endpoint's turn: fails OPERATION with ERROR, unless it is failing already. */
+void cohort__operation_fail(struct cohort__operation *operation,
+                            const struct cohort__error *error);
+
+/* By exec, in the endpoint's turn: nothing of it is under way any more. Completes the future, with
+ * `failure` if that is one, and calls `release`. */
+void cohort__operation_ended(struct cohort__operation *operation);
+
+#endif

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "collectives/exec/activity.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "collectives/comm/inbox.h"
+#include "runtime/base/container.h"
+#include "runtime/base/slab.h"
+
+struct cohort__activity *cohort__activity_create(struct cohort__execution *execution,
+                                                 uint32_t step)
+{
+    struct cohort__activity *activity = cohort__slab_alloc(sizeof(*activity));
+    if (!activity) {
+        cohort__execution_fail(execution, COHORT_ERR_NO_MEMORY, "no memory for a step");
+        return NULL;
+    }
+    activity->execution = execution;
+    activity->step = step;
+    activity->error = (struct cohort__error){0};
+    activity->message = NULL;
+    activity->buffer = NULL;
+    activity->pieces = cohort__pieces_of_step(execution->plan, &execution->plan->steps[step],
+                                              execution->bases);
+    execution->states[step] = COHORT__STEP_BUSY;
+    execution->held[step] = activity;
+    execution->num_busy++;
+    return activity;
+}
+
+static void destroy(struct cohort__activity *activity)
+{
+    activity->execution->num_busy--;
+    cohort__message_release(activity->message);
+    cohort__error_fini(&activity->error);
+    free(activity->buffer);
+    cohort__slab_free(activity);
+}
+
+void cohort__activity_finish(struct cohort__activity *activity)
+{
+    struct cohort__execution *execution = activity->execution;
+    uint32_t step = activity->step;
+    destroy(activity);
+    cohort__execution_step_over(execution, step);
+}
+
+/* Back in the endpoint's turn. */
+static void run(struct cohort_comm *comm, struct cohort__item *item)
+{
+    (void)comm;
+    struct cohort__activity *activity = COHORT_CONTAINER_OF(item, struct cohort__activity, item);
+    struct cohort__execution *execution = activity->execution;
+    cohort__execution_enter(execution);
+    bool failing = execution->operation.failure.status != COHORT_OK;
+    if (!failing && !activity->error.status) {
+        activity->next(activity);
+    } else {
+        uint32_t step = activity->step;
+        cohort_status status = activity->error.status;
+        char why[256];
+        snprintf(why, sizeof(why), "%s", cohort__error_message(&activity->error));
+        destroy(activity);
+        execution->states[step] = COHORT__STEP_OVER; /* nobody has to be told about it again */
+        if (!failing)
+            cohort__execution_fail(execution, status, "%s", why);
+    }
+    cohort__execution_leave(execution);
+}
+
+void cohort__activity_done(struct cohort__activity *activity, cohort_status status)
+{
+    if (status) {
+        cohort__error_copy(&activity->error, cohort__error_slot());
+        if (activity->error.status != status)
+            cohort__error_set(&activity->error, status, "%s", cohort_status_text(status));
+    }
+    activity->item.run = run;
+    cohort__endpoint_post(activity->execution->operation.comm, &activity->item);
+}
+
+static void perform(struct cohort__work *work)
+{
+    struct cohort__activity *activity = COHORT_CONTAINER_OF(work, struct cohort__activity, work);
+    struct cohort__inbox *inbox = activity->execution->operation.comm->group->inbox;
+    cohort__activity_done(activity, activity->perform(activity));
+    cohort__inbox_count_work(inbox, -1);
+}
+
+void cohort__activity_work(struct cohort__activity *activity,
+                           cohort_status (*perform_step)(struct cohort__activity *activity),
+                           void (*next)(struct cohort__activity *activity))
+{
+    activity->kind = COHORT__ACTIVITY_WORK;
+    activity->perform = perform_step;
+    activity->next = next;
+    activity->work.run = perform;
+    cohort__inbox_count_work(activity->execution->operation.comm->group->inbox, 1);
+    cohort__work_post(&activity->work);
+}

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef COHORT_COLLECTIVES_EXEC_EXECUTION_H
+#define COHORT_COLLECTIVES_EXEC_EXECUTION_H
+
+#include <stdbool.h>
+
+#include "collectives/comm/endpoint.h"
+#include "collectives/comm/operation.h"
+#include "collectives/exec/op.h"
+#include "collectives/exec/pieces.h"
+#include "collectives/exec/plan_cache.h"
+
+/* One run of a plan by one site: an operation whose steps are started when what they wait for is
+ * done. All of it happens in the endpoint's turn; what takes long, or waits for others, goes on
+ * outside as an activity and comes back as an item. */
+
+enum cohort__step_state {
+    COHORT__STEP_IDLE,    /* not started: waits for other steps */
+    COHORT__STEP_ARRIVED, /* a RECV whose message came first: `held` is the message */
+    COHORT__STEP_POSTED,  /* a RECV that waits for its message */
+    COHORT__STEP_BUSY,    /* `held` is the activity */
+    COHORT__STEP_OVER,
+};
+
+struct cohort__execution {
+    struct cohort__operation operation; /* first */
+    struct cohort__plan_entry *entry;   /* a reference */
+    const struct cohort__plan *plan;
+    unsigned char *bases[3]; /* of IN, OUT, TMP */
+    const cohort_op *op;     /* a reference, or NULL */
+    cohort_datatype datatype;
+    uint32_t num_left;       /* steps that are not over */
+    uint32_t num_busy;       /* activities under way */
+    uint32_t ready_first;    /* steps to start: ready[ready_first..ready_end-1] */
+    uint32_t ready_end;
+    bool is_entered;
+    uint32_t *waits; /* for each step: how many others it waits for */
+    uint32_t *ready;
+    void **held;
+    uint8_t *states;  /* enum cohort__step_state */
+    uint8_t *answers; /* enum cohort__answer: the peer's last one */
+};
+
+/* What the collective's caller gives. */
+struct cohort__execution_call {
+    struct cohort_comm *comm;
+    struct cohort__plan_entry *entry; /* a reference, which is taken */
+    const void *in;
+    void *out;
+    const cohort_op *op;
+    cohort_datatype datatype;
+    uint64_t generation; /* has passed the gate */
+    uint64_t fingerprint;
+    const struct cohort__error *rejected; /* NULL, or why the call fails at its start */
+};
+
+/* Starts the run of a plan, by the caller's thread; never NULL. */
+cohort_future *cohort__execution_start(const struct cohort__execution_call *call);
+
+/* Around everything that is done in the endpoint's turn: the execution ends, and may be gone, on
+ * the way out. */
+void cohort__execution_enter(struct cohort__execution *execution);
+void cohort__execution_leave(struct cohort__execution *execution);
+
+/* Within enter and leave: STEP is over; what waited for it becomes ready. */
+void cohort__execution_step_over(struct cohort__execution *execution, uint32_t step);
+
+/* Within enter and leave: fails with STATUS and a message, behind what the operation is. */
+void cohort__execution_fail(struct cohort__execution *execution, cohort_status status,
+                            const char *format, ...) __attribute__((format(printf, 3, 4)));
+
+/* steps.c. Within enter and leave: STEP, for which nothing is to be waited any more, begins. */
+void cohort__step_start(struct cohort__execution *execution, uint32_t step);
+
+/* A message for a RECV; takes it. */
+void cohort__step_message(struct cohort__execution *execution, struct cohort__message *message);
+
+/* failing.c: the operation fails, as struct cohort__operation_handlers has it. */
+void cohort__execution_failing(struct cohort__operation *operation);
+
+/* stall.c: the like. */
+void cohort__execution_stalled(struct cohort__operation *operation);
+void cohort__execution_answer(struct cohort__operation *operation, uint32_t site,
+                              enum cohort__answer answer);
+void cohort__execution_peer_died(struct cohort__operation *operation);
+size_t cohort__execution_describe(const struct cohort__operation *operation, char *text,
+                                  size_t used, size_t capacity);
+
+#endif

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef COHORT_COLLECTIVES_EXEC_KERNELS_H
+#define COHORT_COLLECTIVES_EXEC_KERNELS_H
+
+#include <stddef.h>
+
+#include "cohort/datatype.h"
+
+/* The built-in reductions, in the order of their numbers. */
+enum cohort__kernel {
+    COHORT__KERNEL_SUM = 1,
+    COHORT__KERNEL_PRODUCT,
+    COHORT__KERNEL_MIN,
+    COHORT__KERNEL_MAX,
+    COHORT__KERNEL_LOGICAL_AND,
+    COHORT__KERNEL_LOGICAL_OR,
+    COHORT__KERNEL_LOGICAL_XOR,
+    COHORT__KERNEL_BITWISE_AND,
+    COHORT__KERNEL_BITWISE_OR,
+    COHORT__KERNEL_BITWISE_XOR,
+    COHORT__KERNEL_END,
+};
+
+/* result[i] = left[i] op right[i]; RESULT may be LEFT or RIGHT, but not overlap them otherwise. Any
+ * alignment of at least the element's. */
+typedef void cohort__kernel_function(void *result, const void *left, const void *right,
+                                     size_t count);
+
+/* NULL where DATATYPE does not take this reduction. */
+cohort__kernel_function *cohort__kernel_find(enum cohort__kernel kernel, cohort_datatype datatype);
+
+#endif

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "collectives/exec/op.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "collectives/exec/kernels.h"
+#include "runtime/base/hash.h"
+
+static const cohort_op built_in[COHORT__KERNEL_END] = {
+    [COHORT__KERNEL_SUM] = {.number = COHORT__KERNEL_SUM, .commutative = true, .name = "sum"},
+    [COHORT__KERNEL_PRODUCT] = {.number = COHORT__KERNEL_PRODUCT,
+                                .commutative = true,
+                                .name = "product"},
+    [COHORT__KERNEL_MIN] = {.number = COHORT__KERNEL_MIN, .commutative = true, .name = "min"},
+    [COHORT__KERNEL_MAX] = {.number = COHORT__KERNEL_MAX, .commutative = true, .name = "max"},
+    [COHORT__KERNEL_LOGICAL_AND] = {.number = COHORT__KERNEL_LOGICAL_AND,
+                                    .commutative = true,
+                                    .name = "logical and"},
+    [COHORT__KERNEL_LOGICAL_OR] = {.number = COHORT__KERNEL_LOGICAL_OR,
+                                   .commutative = true,
+                                   .name = "logical or"},
+    [COHORT__KERNEL_LOGICAL_XOR] = {.number = COHORT__KERNEL_LOGICAL_XOR,
+                                    .commutative = true,
+                                    .name = "logical xor"},
+    [COHORT__KERNEL_BITWISE_AND] = {.number = COHORT__KERNEL_BITWISE_AND,
+                                    .commutative = true,
+                                    .name = "bitwise and"},
+    [COHORT__KERNEL_BITWISE_OR] = {.number = COHORT__KERNEL_BITWISE_OR,
+                                   .commutative = true,
+                                   .name = "bitwise or"},
+    [COHORT__KERNEL_BITWISE_XOR] = {.number = COHORT__KERNEL_BITWISE_XOR,
+                                    .commutative = true,
+                                    .name = "bitwise xor"},
+};
+
+const cohort_op *const COHORT_SUM = &built_in[COHORT__KERNEL_SUM];
+const cohort_op *const COHORT_PRODUCT = &built_in[COHORT__KERNEL_PRODUCT];
+const cohort_op *const COHORT_MIN = &built_in[COHORT__KERNEL_MIN];
+const cohort_op *const COHORT_MAX = &built_in[COHORT__KERNEL_MAX];
+const cohort_op *const COHORT_LOGICAL_AND = &built_in[COHORT__KERNEL_LOGICAL_AND];
+const cohort_op *const COHORT_LOGICAL_OR = &built_in[COHORT__KERNEL_LOGICAL_OR];
+const cohort_op *const COHORT_LOGICAL_XOR = &built_in[COHORT__KERNEL_LOGICAL_XOR];
+const cohort_op *const COHORT_BITWISE_AND = &built_in[COHORT__KERNEL_BITWISE_AND];
+const cohort_op *const COHORT_BITWISE_OR = &built_in[COHORT__KERNEL_BITWISE_OR];
+const cohort_op *const COHORT_BITWISE_XOR = &built_in[COHORT__KERNEL_BITWISE_XOR];
+
+bool cohort__op_is_builtin(const cohort_op *op)
+{
+    return op->number != 0;
+}
+
+const char *cohort__op_name(uint32_t number)
+{
+    return number > 0 && number < COHORT__KERNEL_END ? built_in[number].name : "no operation";
+}
+
+cohort_status cohort_op_create(cohort_op **ret_op, const struct cohort_op_options *options)
+{
+    if (!ret_op || !options || !options->function || !options->name || !options->name[0])
+        return cohort_fail(COHORT_ERR_BAD_PARAMETER, "cohort_op_create: no %s",
+                           !ret_op || !options    ? "options or place for the result"
+                           : !options->function ? "function"
+                                                : "name");
+    if (strlen(options->name) >= sizeof((*ret_op)->name))
+        return cohort_fail(COHORT_ERR_BAD_PARAMETER,
+                           "cohort_op_create: the name \"%.32s...\" is longer than %zu bytes",
+                           options->name, sizeof((*ret_op)->name) - 1);
+    cohort_op *op = calloc(1, sizeof(*op));
+    if (!op)
+        return cohort_fail(COHORT_ERR_NO_MEMORY, "cohort_op_create: no memory for \"%s\"",
+                           options->name);
+    atomic_init(&op->refs, 1);
+    op->function = options->function;
+    op->arg = options->arg;
+    op->commutative = options->commutative;
+    op->hash = cohort__hash_mix(cohort__hash_bytes(options->name, strlen(options->name)),
+                                options->commutative);
+    memcpy(op->name, options->name, strlen(options->name) + 1);
+    *ret_op = op;
+    return COHORT_OK;
+}
+
+void cohort__op_ref(const cohort_op *op)
+{
+    if (op && !cohort__op_is_builtin(op))
+        atomic_fetch_add_explicit(&((cohort_op *)op)->refs, 1, memory_order_relaxed);
+}
+
+void cohort__op_unref(const cohort_op *op)
+{
+    if (op && !cohort__op_is_builtin(op))
+        cohort_op_unref((cohort_op *)op);
+}
+
+void cohort_op_unref(cohort_op *op)
+{
+    if (op && !cohort__op_is_builtin(op) &&
+        atomic_fetch_sub_explicit(&op->refs, 1, memory_order_acq_rel) == 1)
+        free(op);
+}
+
+cohort_status cohort__op_check(const cohort_op *op, cohort_datatype datatype)
+{
+    if (!op)
+        return cohort_fail(COHORT_ERR_BAD_PARAMETER, "no operation");
+    if (cohort__op_is_builtin(op) &&
+        !cohort__kernel_find((enum cohort__kernel)op->number, datatype))
+        return cohort_fail(COHORT_ERR_BAD_PARAMETER, "%s can't reduce elements of type %s",
+                           op->name, cohort_datatype_name(datatype));
+    return COHORT_OK;
+}
+
+cohort_status cohort__op_apply(const cohort_op *op, void *result, const void *left,
+                               const void *right, size_t count, cohort_datatype datatype)
+{
+    if (!cohort__op_is_builtin(op))
+        return op->function(result, left, right, count, datatype, op->arg);
+    cohort__kernel_find((enum cohort__kernel)op->number, datatype)(result, left, right, count);
+    return COHORT_OK;
+}

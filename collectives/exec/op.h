@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef COHORT_COLLECTIVES_EXEC_OP_H
+#define COHORT_COLLECTIVES_EXEC_OP_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "cohort/op.h"
+
+struct cohort_op {
+    _Atomic uint32_t refs; /* of a user's one */
+    uint32_t number;       /* 1.. for the built-in ones, 0 for a user's */
+    cohort_op_function *function;
+    void *arg;
+    bool commutative;
+    uint64_t hash; /* of the name and commutativity */
+    char name[64];
+};
+
+/* Constant for the built-in ones. */
+void cohort__op_ref(const cohort_op *op);
+void cohort__op_unref(const cohort_op *op);
+
+bool cohort__op_is_builtin(const cohort_op *op);
+
+/* COHORT_ERR_BAD_PARAMETER, with a message, unless OP can reduce elements of DATATYPE. */
+cohort_status cohort__op_check(const cohort_op *op, cohort_datatype datatype);
+
+/* The name of the built-in operation with that number. */
+const char *cohort__op_name(uint32_t number);
+
+/* result[i] = left[i] op right[i]; the user's function or a kernel. */
+cohort_status cohort__op_apply(const cohort_op *op, void *result, const void *left,
+                               const void *right, size_t count, cohort_datatype datatype);
+
+#endif

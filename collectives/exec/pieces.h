@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef COHORT_COLLECTIVES_EXEC_PIECES_H
+#define COHORT_COLLECTIVES_EXEC_PIECES_H
+
+#include <stddef.h>
+
+#include "collectives/plan/plan.h"
+
+/* The memory that a list of blocks stands for in one operation: pieces, one after the other. */
+struct cohort__pieces {
+    const struct cohort__plan *plan;
+    const uint32_t *block_refs;
+    uint32_t num_blocks;
+    unsigned char *const *bases; /* of IN, OUT and TMP */
+};
+
+/* All blocks of STEP. */
+struct cohort__pieces cohort__pieces_of_step(const struct cohort__plan *plan,
+                                             const struct cohort__step *step,
+                                             unsigned char *const *bases);
+
+/* The address of the memory if it is in one piece, else NULL. */
+unsigned char *cohort__pieces_contiguous(const struct cohort__pieces *pieces);
+
+/* Copies as many bytes as TO has; FROM has as many. They don't overlap. */
+void cohort__pieces_copy(const struct cohort__pieces *to, const struct cohort__pieces *from);
+void cohort__pieces_pack(unsigned char *to, const struct cohort__pieces *from);
+void cohort__pieces_unpack(const struct cohort__pieces *to, const unsigned char *from);
+void cohort__pieces_zero(const struct cohort__pieces *to);
+
+#endif

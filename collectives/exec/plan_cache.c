@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "collectives/exec/plan_cache.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { ENTRIES = 32 };
+
+struct cohort__plan_cache {
+    struct cohort__plan_entry *entries[ENTRIES];
+    uint32_t next; /* to be replaced */
+    uint32_t last; /* found; looked at first */
+};
+
+cohort_status cohort__plan_cache_create(struct cohort__plan_cache **ret_cache)
+{
+    struct cohort__plan_cache *cache = calloc(1, sizeof(*cache));
+    if (!cache)
+        return cohort_fail(COHORT_ERR_NO_MEMORY, "no memory for a cache of plans");
+    *ret_cache = cache;
+    return COHORT_OK;
+}
+
+void cohort__plan_cache_destroy(struct cohort__plan_cache *cache)
+{
+    if (!cache)
+        return;
+    for (uint32_t i = 0; i < ENTRIES; i++)
+        cohort__plan_entry_unref(cache->entries[i]);
+    free(cache);
+}
+
+void cohort__plan_entry_unref(struct cohort__plan_entry *entry)
+{
+    if (!entry || atomic_fetch_sub_explicit(&entry->refs, 1, memory_order_acq_rel) != 1)
+        return;
+    free(atomic_load(&entry->spare)); /* one block, without anything in it */
+    cohort__plan_unref(entry->plan);
+    free(entry);
+}
+
+static bool matches(const struct cohort__plan_entry *entry, const struct cohort__plan_key *key)
+{
+    return entry && memcmp(&entry->key, key, sizeof(*key)) == 0;
+}
+
+struct cohort__plan_entry *cohort__plan_cache_find(struct cohort__plan_cache *cache,
+                                                   const struct cohort__plan_key *key)
+{
+    uint32_t i = cache->last;
+    if (!matches(cache->entries[i], key))
+        for (i = 0; i < ENTRIES && !matches(cache->entries[i], key);)
+            i++;
+    if (i == ENTRIES)
+        return NULL;
+    cache->last = i;
+    atomic_fetch_add_explicit(&cache->entries[i]->refs, 1, memory_order_relaxed);
+    return cache->entries[i];
+}
+
+cohort_status cohort__plan_cache_add(struct cohort__plan_cache *cache,
+                                     const struct cohort__plan_key *key, struct cohort__plan *plan,
+                                     struct cohort__plan_entry **ret_entry)
+{
+    struct cohort__plan_entry *entry = calloc(1, sizeof(*entry));
+    if (!entry) {
+        cohort__plan_unref(plan);
+        return cohort_fail(COHORT_ERR_NO_MEMORY, "no memory for keeping a plan");
+    }
+    entry->key = *key;
+    entry->plan = plan;
+    atomic_init(&entry->refs, 2);
+    cohort__plan_entry_unref(cache->entries[cache->next]);
+    cache->entries[cache->next] = entry;
+    cache->last = cache->next;
+    cache->next = (cache->next + 1) % ENTRIES;
+    *ret_entry = entry;
+    return COHORT_OK;
+}

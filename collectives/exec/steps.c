@@ -1,0 +1,332 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <stdlib.h>
+#include <string.h>
+
+#include "collectives/comm/inbox.h"
+#include "collectives/exec/activity.h"
+#include "collectives/exec/execution.h"
+#include "runtime/base/container.h"
+
+/* What each kind of step does. Up to so many bytes are copied or reduced on the spot; more is work
+ * for a worker, so that the endpoint's turn, which may be the drain of the network, stays short. */
+enum { ON_THE_SPOT_BYTES = 4096 };
+
+static const struct cohort__step *step_at(const struct cohort__execution *execution,
+                                          uint32_t step)
+{
+    return &execution->plan->steps[step];
+}
+
+static struct cohort__pieces pieces_of(const struct cohort__execution *execution, uint32_t step)
+{
+    return cohort__pieces_of_step(execution->plan, step_at(execution, step), execution->bases);
+}
+
+/* The blocks of COPY, REDUCE and ZERO, one by one. */
+static struct cohort__pieces operand(const struct cohort__execution *execution, uint32_t step,
+                                     uint32_t index)
+{
+    struct cohort__pieces pieces = pieces_of(execution, step);
+    pieces.block_refs += index;
+    pieces.num_blocks = 1;
+    return pieces;
+}
+
+/* COPY, ZERO, REDUCE ------------------------------------------------------------------------ */
+
+static cohort_status compute(struct cohort__execution *execution, uint32_t step)
+{
+    struct cohort__pieces to = operand(execution, step, 0);
+    struct cohort__pieces from;
+    switch ((enum cohort__step_kind)step_at(execution, step)->kind) {
+    case COHORT__STEP_COPY:
+        from = operand(execution, step, 1);
+        cohort__pieces_copy(&to, &from);
+        return COHORT_OK;
+    case COHORT__STEP_ZERO:
+        cohort__pieces_zero(&to);
+        return COHORT_OK;
+    default: {
+        struct cohort__pieces left = operand(execution, step, 1);
+        struct cohort__pieces right = operand(execution, step, 2);
+        size_t count =
+            step_at(execution, step)->bytes / cohort_datatype_size(execution->datatype);
+        return cohort__op_apply(execution->op, cohort__pieces_contiguous(&to),
+                                cohort__pieces_contiguous(&left),
+                                cohort__pieces_contiguous(&right), count, execution->datatype);
+    }
+    }
+}
+
+static cohort_status perform_compute(struct cohort__activity *activity)
+{
+    return compute(activity->execution, activity->step);
+}
+
+static void start_compute(struct cohort__execution *execution, uint32_t step)
+{
+    const struct cohort__step *what = step_at(execution, step);
+    bool is_users = what->kind == COHORT__STEP_REDUCE && !cohort__op_is_builtin(execution->op);
+    if (what->bytes == 0) {
+        cohort__execution_step_over(execution, step);
+    } else if (what->bytes <= ON_THE_SPOT_BYTES && !is_users) {
+        compute(execution, step); /* only the user's operations can fail */
+        cohort__execution_step_over(execution, step);
+    } else {
+        struct cohort__activity *activity = cohort__activity_create(execution, step);
+        if (activity)
+            cohort__activity_work(activity, perform_compute, cohort__activity_finish);
+    }
+}
+
+/* SEND --------------------------------------------------------------------------------------- */
+
+static void send_done(struct cohort__send *send, cohort_status status)
+{
+    cohort__activity_done(COHORT_CONTAINER_OF(send, struct cohort__activity, send), status);
+}
+
+/* The payload is in one piece now. */
+static void start_send(struct cohort__activity *activity)
+{
+    struct cohort__execution *execution = activity->execution;
+    struct cohort__group *group = execution->operation.comm->group;
+    const struct cohort__step *step = step_at(execution, activity->step);
+    activity->kind = COHORT__ACTIVITY_SEND;
+    activity->next = cohort__activity_finish;
+    activity->send = (struct cohort__send){
+        .envelope =
+            {
+                .kind = COHORT__KIND_DATA,
+                .instance = group->membership->instance,
+                .generation = execution->operation.generation,
+                .source_site = execution->plan->this_site,
+                .dest_site = step->peer,
+                .fingerprint = execution->operation.fingerprint,
+                .tag = cohort__message_tag(step->phase, step->tag),
+            },
+        .payload = activity->buffer ? activity->buffer
+                                    : cohort__pieces_contiguous(&activity->pieces),
+        .bytes = step->bytes,
+        .done = send_done,
+    };
+    cohort__send_start(cohort__inbox_process(group->inbox),
+                       group->membership->locality_of[step->peer], &activity->send);
+}
+
+static cohort_status pack(struct cohort__activity *activity)
+{
+    cohort__pieces_pack(activity->buffer, &activity->pieces);
+    return COHORT_OK;
+}
+
+static void send_away(struct cohort__execution *execution, uint32_t step)
+{
+    struct cohort__activity *activity = cohort__activity_create(execution, step);
+    if (!activity)
+        return;
+    size_t bytes = step_at(execution, step)->bytes;
+    if (bytes == 0 || cohort__pieces_contiguous(&activity->pieces)) {
+        start_send(activity);
+        return;
+    }
+    activity->buffer = malloc(bytes);
+    if (!activity->buffer) {
+        cohort_fail(COHORT_ERR_NO_MEMORY, "no memory for packing %zu bytes", bytes);
+        activity->next = cohort__activity_finish;
+        cohort__activity_done(activity, COHORT_ERR_NO_MEMORY);
+    } else if (bytes <= ON_THE_SPOT_BYTES) {
+        pack(activity);
+        start_send(activity);
+    } else {
+        cohort__activity_work(activity, pack, start_send);
+    }
+}
+
+static void loan_returned(struct cohort_comm *comm, struct cohort__item *item)
+{
+    (void)comm;
+    struct cohort__activity *activity =
+        COHORT_CONTAINER_OF(item, struct cohort__activity, loan.returned);
+    struct cohort__execution *execution = activity->execution;
+    cohort__execution_enter(execution);
+    cohort__activity_finish(activity);
+    cohort__execution_leave(execution);
+}
+
+/* To a site of this locality: few bytes go along, more are lent. */
+static void send_here(struct cohort__execution *execution, uint32_t step)
+{
+    const struct cohort__step *what = step_at(execution, step);
+    struct cohort__operation *operation = &execution->operation;
+    struct cohort__message *message = cohort__message_create(
+        COHORT__KIND_DATA, execution->plan->this_site, operation->generation,
+        operation->fingerprint, cohort__message_tag(what->phase, what->tag));
+    if (!message) {
+        cohort__execution_fail(execution, COHORT_ERR_NO_MEMORY, "no memory for a message");
+        return;
+    }
+    message->bytes = what->bytes;
+    if (what->bytes <= COHORT__MESSAGE_INLINE_BYTES) {
+        struct cohort__pieces pieces = pieces_of(execution, step);
+        cohort__pieces_pack(message->inline_data, &pieces);
+        cohort__execution_step_over(execution, step);
+    } else {
+        struct cohort__activity *activity = cohort__activity_create(execution, step);
+        if (!activity) {
+            cohort__message_release(message);
+            return;
+        }
+        activity->kind = COHORT__ACTIVITY_LOAN;
+        activity->loan.returned.run = loan_returned;
+        activity->loan.owner = operation->comm;
+        activity->loan.pieces = &activity->pieces;
+        message->loan = &activity->loan;
+    }
+    cohort__group_deliver(operation->comm->group, what->peer, message);
+}
+
+/* RECV --------------------------------------------------------------------------------------- */
+
+/* Copies the data of a message, wherever it is, to where it belongs. */
+static void take_data(const struct cohort__pieces *to, const struct cohort__message *message)
+{
+    if (message->loan)
+        cohort__pieces_copy(to, message->loan->pieces);
+    else if (message->arrival)
+        cohort__pieces_unpack(to, message->arrival->data);
+    else
+        cohort__pieces_unpack(to, message->inline_data);
+}
+
+static cohort_status perform_take(struct cohort__activity *activity)
+{
+    take_data(&activity->pieces, activity->message);
+    return COHORT_OK;
+}
+
+static cohort_status unpack(struct cohort__activity *activity)
+{
+    cohort__pieces_unpack(&activity->pieces, activity->buffer);
+    return COHORT_OK;
+}
+
+static void fetched(struct cohort__activity *activity)
+{
+    if (activity->buffer)
+        cohort__activity_work(activity, unpack, cohort__activity_finish);
+    else
+        cohort__activity_finish(activity);
+}
+
+static void fetch_done(struct cohort__fetch *fetch, cohort_status status)
+{
+    cohort__activity_done(COHORT_CONTAINER_OF(fetch, struct cohort__activity, fetch), status);
+}
+
+static void start_fetch(struct cohort__activity *activity, struct cohort__message *message)
+{
+    const struct cohort__arrival *arrival = message->arrival;
+    activity->kind = COHORT__ACTIVITY_FETCH;
+    activity->next = fetched;
+    void *destination = cohort__pieces_contiguous(&activity->pieces);
+    if (!destination)
+        destination = activity->buffer = malloc(message->bytes);
+    if (!destination) {
+        cohort_fail(COHORT_ERR_NO_MEMORY, "no memory for unpacking %zu bytes", message->bytes);
+        activity->kind = COHORT__ACTIVITY_WORK;
+        cohort__message_release(message);
+        cohort__activity_done(activity, COHORT_ERR_NO_MEMORY);
+        return;
+    }
+    activity->fetch = (struct cohort__fetch){
+        .rank = arrival->envelope.source_locality,
+        .handle = arrival->envelope.handle,
+        .destination = destination,
+        .bytes = message->bytes,
+        .done = fetch_done,
+    };
+    memcpy(activity->fetch.token.bytes, arrival->data, COHORT__NET_TOKEN_BYTES);
+    struct cohort__process *process = arrival->process;
+    message->taken_up = true;
+    cohort__message_release(message);
+    cohort__fetch_start(process, &activity->fetch);
+}
+
+/* STEP is posted, and this is its message. */
+static void receive(struct cohort__execution *execution, uint32_t step,
+                    struct cohort__message *message)
+{
+    size_t bytes = step_at(execution, step)->bytes;
+    if (message->bytes != bytes) {
+        cohort__execution_fail(execution, COHORT_ERR_MISMATCH,
+                               "site %u sent %zu bytes where %zu were expected",
+                               message->source_site, message->bytes, bytes);
+        cohort__message_release(message);
+        return;
+    }
+    bool announced = message->kind == COHORT__KIND_ANNOUNCE;
+    if (!announced && bytes <= ON_THE_SPOT_BYTES) {
+        struct cohort__pieces to = pieces_of(execution, step);
+        take_data(&to, message);
+        cohort__message_release(message);
+        cohort__execution_step_over(execution, step);
+        return;
+    }
+    struct cohort__activity *activity = cohort__activity_create(execution, step);
+    if (!activity) {
+        cohort__message_release(message);
+    } else if (announced) {
+        start_fetch(activity, message);
+    } else {
+        activity->message = message;
+        cohort__activity_work(activity, perform_take, cohort__activity_finish);
+    }
+}
+
+void cohort__step_message(struct cohort__execution *execution, struct cohort__message *message)
+{
+    uint32_t step = cohort__plan_find_recv(execution->plan, message->tag >> COHORT__TAG_BITS,
+                                           message->source_site,
+                                           message->tag & ((1u << COHORT__TAG_BITS) - 1));
+    uint8_t state = step == UINT32_MAX ? COHORT__STEP_OVER : execution->states[step];
+    if (state == COHORT__STEP_POSTED) {
+        receive(execution, step, message);
+    } else if (state == COHORT__STEP_IDLE) {
+        execution->states[step] = COHORT__STEP_ARRIVED;
+        execution->held[step] = message;
+    } else {
+        cohort__execution_fail(execution, COHORT_ERR_PROTOCOL,
+                               "site %u sent a message that nobody waits for (tag %x)",
+                               message->source_site, message->tag);
+        cohort__message_release(message);
+    }
+}
+
+void cohort__step_start(struct cohort__execution *execution, uint32_t step)
+{
+    const struct cohort__step *what = step_at(execution, step);
+    switch ((enum cohort__step_kind)what->kind) {
+    case COHORT__STEP_JOIN:
+        cohort__execution_step_over(execution, step);
+        break;
+    case COHORT__STEP_SEND:
+        if (cohort__group_is_local(execution->operation.comm->group, what->peer))
+            send_here(execution, step);
+        else
+            send_away(execution, step);
+        break;
+    case COHORT__STEP_RECV:
+        if (execution->states[step] == COHORT__STEP_ARRIVED) {
+            receive(execution, step, execution->held[step]);
+        } else {
+            execution->states[step] = COHORT__STEP_POSTED;
+        }
+        break;
+    case COHORT__STEP_COPY:
+    case COHORT__STEP_ZERO:
+    case COHORT__STEP_REDUCE:
+        start_compute(execution, step);
+        break;
+    }
+}

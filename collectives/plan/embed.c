@@ -1,0 +1,287 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "collectives/plan/embed.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+
+enum { MAX_OPERANDS = 3 };
+
+/* Which of the embedding's two steps come before a step. */
+enum { ORDERED = 1, RECV_ORDERED = 2 };
+
+/* What has become of one step of the fragment. */
+struct image {
+    uint32_t first; /* its parts are steps of the outer plan, one after the other */
+    uint32_t num_parts;
+    uint32_t last; /* done when all parts are; COHORT__NO_STEP if there are none */
+    unsigned ordered;
+};
+
+struct embedder {
+    struct cohort__plan_builder *builder;
+    const struct cohort__plan *fragment;
+    const struct cohort__embedding *embedding;
+    struct image *images;
+    uint32_t *tmp_blocks; /* for each block of the fragment: its image, if it is in TMP */
+    uint32_t *refs;       /* scratch: the blocks of one message */
+};
+
+static struct cohort__block_list list_of(const struct embedder *self, uint32_t block)
+{
+    if (self->fragment->blocks[block].space == COHORT__SPACE_TMP)
+        return (struct cohort__block_list){.blocks = &self->tmp_blocks[block], .num_blocks = 1};
+    return self->embedding->block_map[block];
+}
+
+/* A place in the bytes of a list. */
+struct cursor {
+    struct cohort__block_list list;
+    uint32_t index;             /* in the list */
+    size_t skip;                /* bytes of the block there that are behind already */
+    struct cohort__block block; /* the one there */
+};
+
+/* Goes on to a block with bytes left. False at the end of the list. */
+static bool cursor_settle(struct cursor *cursor, const struct cohort__plan_builder *builder)
+{
+    for (; cursor->index < cursor->list.num_blocks; cursor->index++, cursor->skip = 0) {
+        cursor->block = cohort__plan_get_block(builder, cursor->list.blocks[cursor->index]);
+        if (cursor->skip < cursor->block.count * cursor->block.bytes)
+            return true;
+    }
+    return false;
+}
+
+/* How many of the next LIMIT bytes are one block, with one piece if CONTIGUOUS. */
+static size_t cursor_reach(const struct cursor *cursor, size_t limit, bool contiguous)
+{
+    const struct cohort__block *block = &cursor->block;
+    size_t in_piece = block->bytes - cursor->skip % block->bytes;
+    size_t in_block = block->count * block->bytes - cursor->skip;
+    if (contiguous || in_piece < block->bytes || limit < block->bytes)
+        return limit < in_piece ? limit : in_piece;
+    limit = limit < in_block ? limit : in_block;
+    return limit / block->bytes * block->bytes;
+}
+
+/* The next BYTES bytes, which cursor_reach has allowed. */
+static struct cohort__block cursor_cut(const struct cursor *cursor, size_t bytes)
+{
+    struct cohort__block cut = cursor->block;
+    size_t piece = cursor->skip / cut.bytes;
+    cut.offset += piece * cut.stride + cursor->skip % cut.bytes;
+    cut.count = bytes <= cut.bytes ? 1 : (uint32_t)(bytes / cut.bytes);
+    cut.bytes = bytes / cut.count;
+    cut.stride = cut.count == 1 ? 0 : cut.stride;
+    return cut;
+}
+
+static bool same_bytes(const struct cohort__block *a, const struct cohort__block *b)
+{
+    return a->space == b->space && a->count == b->count && a->offset == b->offset &&
+           a->bytes == b->bytes && a->stride == b->stride;
+}
+
+/* One part of a COPY, REDUCE or ZERO. False if it would do nothing. */
+static bool part_append(struct embedder *self, const struct cohort__step *step,
+                        const struct cursor *cursors, size_t bytes)
+{
+    struct cohort__plan_builder *builder = self->builder;
+    unsigned phase = self->embedding->phase;
+    struct cohort__block cuts[MAX_OPERANDS];
+    uint32_t blocks[MAX_OPERANDS];
+    for (uint32_t i = 0; i < step->num_blocks; i++)
+        cuts[i] = cursor_cut(&cursors[i], bytes);
+    if (step->kind == COHORT__STEP_COPY && same_bytes(&cuts[0], &cuts[1]))
+        return false;
+    for (uint32_t i = 0; i < step->num_blocks; i++)
+        blocks[i] = same_bytes(&cuts[i], &cursors[i].block)
+                        ? cursors[i].list.blocks[cursors[i].index]
+                        : cohort__plan_block(builder, cuts[i]);
+    if (step->kind == COHORT__STEP_COPY)
+        cohort__plan_copy(builder, phase, blocks[0], blocks[1]);
+    else if (step->kind == COHORT__STEP_REDUCE)
+        cohort__plan_reduce(builder, phase, blocks[0], blocks[1], blocks[2]);
+    else
+        cohort__plan_zero(builder, phase, blocks[0]);
+    return true;
+}
+
+/* Cuts the operands where one of their lists has a seam. Returns the number of parts. */
+static uint32_t parts_append(struct embedder *self, const struct cohort__step *step)
+{
+    const uint32_t *refs = &self->fragment->block_refs[step->first_block];
+    bool contiguous = step->kind == COHORT__STEP_REDUCE;
+    struct cursor cursors[MAX_OPERANDS] = {{{0}, 0, 0, {0}}};
+    uint32_t num_parts = 0;
+    for (uint32_t i = 0; i < step->num_blocks; i++)
+        cursors[i].list = list_of(self, refs[i]);
+    for (size_t left = step->bytes; left > 0;) {
+        size_t bytes = left;
+        for (uint32_t i = 0; i < step->num_blocks; i++)
+            if (!cursor_settle(&cursors[i], self->builder))
+                return num_parts; /* the builder has failed */
+        for (size_t before = 0; before != bytes;) {
+            before = bytes;
+            for (uint32_t i = 0; i < step->num_blocks; i++)
+                bytes = cursor_reach(&cursors[i], bytes, contiguous);
+        }
+        num_parts += part_append(self, step, cursors, bytes);
+        for (uint32_t i = 0; i < step->num_blocks; i++)
+            cursors[i].skip += bytes;
+        left -= bytes;
+    }
+    return num_parts;
+}
+
+static void message_append(struct embedder *self, const struct cohort__step *step)
+{
+    const uint32_t *blocks = &self->fragment->block_refs[step->first_block];
+    uint32_t peer = self->embedding->sites[step->peer];
+    uint32_t tag = self->embedding->tag + step->tag;
+    uint32_t num_refs = 0;
+    for (uint32_t i = 0; i < step->num_blocks; i++) {
+        struct cohort__block_list list = list_of(self, blocks[i]);
+        for (uint32_t k = 0; k < list.num_blocks; k++)
+            self->refs[num_refs++] = list.blocks[k];
+    }
+    if (step->kind == COHORT__STEP_SEND)
+        cohort__plan_send(self->builder, self->embedding->phase, peer, tag, self->refs, num_refs);
+    else
+        cohort__plan_recv(self->builder, self->embedding->phase, peer, tag, self->refs, num_refs);
+}
+
+/* Appends the parts of a step, and a JOIN where other steps of the fragment need a single one. */
+static void step_append(struct embedder *self, const struct cohort__step *step, struct image *image)
+{
+    unsigned phase = self->embedding->phase;
+    bool is_linked = step->num_waits > 0 || step->num_successors > 0;
+    image->first = cohort__plan_num_steps(self->builder);
+    image->num_parts = 1;
+    if (step->kind == COHORT__STEP_SEND || step->kind == COHORT__STEP_RECV)
+        message_append(self, step);
+    else if (step->kind == COHORT__STEP_JOIN)
+        cohort__plan_join(self->builder, phase);
+    else
+        image->num_parts = parts_append(self, step);
+    if (image->num_parts == 0 && is_linked) {
+        cohort__plan_join(self->builder, phase);
+        image->num_parts = 1;
+    }
+    image->last = image->num_parts > 0 ? image->first : COHORT__NO_STEP;
+    if (image->num_parts > 1) {
+        image->last = cohort__plan_join(self->builder, phase);
+        for (uint32_t i = 0; i < image->num_parts; i++)
+            cohort__plan_after(self->builder, image->last, image->first + i);
+    }
+}
+
+static void parts_after(struct embedder *self, const struct image *image, uint32_t earlier)
+{
+    for (uint32_t i = 0; i < image->num_parts; i++)
+        cohort__plan_after(self->builder, image->first + i, earlier);
+}
+
+/* Lets step INDEX wait for what the embedding says, unless a step that it waits for does so, and
+ * its successors for it. Successors mostly have higher indices; else there are idle edges. */
+static void step_link(struct embedder *self, uint32_t index)
+{
+    const struct cohort__step *step = &self->fragment->steps[index];
+    struct image *image = &self->images[index];
+    bool is_recv = step->kind == COHORT__STEP_RECV;
+    unsigned order = is_recv ? RECV_ORDERED : ORDERED;
+    if (!(image->ordered & order)) {
+        parts_after(self, image, is_recv ? self->embedding->recv_after : self->embedding->after);
+        image->ordered |= order;
+    }
+    for (uint32_t i = 0; i < step->num_successors; i++) {
+        struct image *next = &self->images[self->fragment->successors[step->first_successor + i]];
+        parts_after(self, next, image->last);
+        next->ordered |= image->ordered;
+    }
+}
+
+/* The step that is done when everything is: the only one, or a JOIN. */
+static uint32_t end_append(struct embedder *self)
+{
+    const struct cohort__embedding *embedding = self->embedding;
+    unsigned ordered = 0;
+    uint32_t num_ends = 0;
+    uint32_t end = COHORT__NO_STEP;
+    for (uint32_t i = 0; i < self->fragment->num_steps; i++) {
+        if (self->fragment->steps[i].num_successors > 0 || self->images[i].num_parts == 0)
+            continue;
+        ordered |= self->images[i].ordered;
+        end = self->images[i].last;
+        num_ends++;
+    }
+    uint32_t after = ordered & ORDERED ? COHORT__NO_STEP : embedding->after;
+    uint32_t recv_after = ordered & RECV_ORDERED ? COHORT__NO_STEP : embedding->recv_after;
+    num_ends += (after != COHORT__NO_STEP) + (recv_after != COHORT__NO_STEP);
+    if (num_ends == 0)
+        return COHORT__NO_STEP;
+    if (num_ends == 1)
+        return after != COHORT__NO_STEP ? after : recv_after != COHORT__NO_STEP ? recv_after : end;
+    end = cohort__plan_join(self->builder, embedding->phase);
+    cohort__plan_after(self->builder, end, after);
+    cohort__plan_after(self->builder, end, recv_after);
+    for (uint32_t i = 0; i < self->fragment->num_steps; i++)
+        if (self->fragment->steps[i].num_successors == 0)
+            cohort__plan_after(self->builder, end, self->images[i].last);
+    return end;
+}
+
+/* Blocks of the fragment's TMP move as a whole, so that they overlap as before. */
+static void tmp_append(struct embedder *self)
+{
+    struct cohort__block all = cohort__plan_get_block(
+        self->builder, cohort__plan_tmp(self->builder, self->fragment->tmp_bytes));
+    for (uint32_t i = 0; i < self->fragment->num_blocks; i++) {
+        struct cohort__block block = self->fragment->blocks[i];
+        if (block.space != COHORT__SPACE_TMP)
+            continue;
+        block.offset += all.offset;
+        self->tmp_blocks[i] = cohort__plan_block(self->builder, block);
+    }
+}
+
+static bool embedder_init(struct embedder *self, struct cohort__plan_builder *builder,
+                          const struct cohort__plan *fragment,
+                          const struct cohort__embedding *embedding)
+{
+    *self = (struct embedder){.builder = builder, .fragment = fragment, .embedding = embedding};
+    size_t max_refs = 0;
+    for (uint32_t i = 0; i < fragment->num_block_refs; i++)
+        max_refs += list_of(self, fragment->block_refs[i]).num_blocks;
+    self->images = calloc(fragment->num_steps + (size_t)1, sizeof(*self->images));
+    self->tmp_blocks = calloc(fragment->num_blocks + (size_t)1, sizeof(*self->tmp_blocks));
+    self->refs = calloc(max_refs + 1, sizeof(*self->refs));
+    return self->images && self->tmp_blocks && self->refs;
+}
+
+static void embedder_fini(struct embedder *self)
+{
+    free(self->images);
+    free(self->tmp_blocks);
+    free(self->refs);
+}
+
+uint32_t cohort__plan_embed(struct cohort__plan_builder *builder,
+                            const struct cohort__plan *fragment,
+                            const struct cohort__embedding *embedding)
+{
+    struct embedder self;
+    uint32_t end = COHORT__NO_STEP;
+    if (embedder_init(&self, builder, fragment, embedding)) {
+        tmp_append(&self);
+        for (uint32_t i = 0; i < fragment->num_steps; i++)
+            step_append(&self, &fragment->steps[i], &self.images[i]);
+        for (uint32_t i = 0; i < fragment->num_steps; i++)
+            step_link(&self, i);
+        end = end_append(&self);
+    } else {
+        cohort__plan_builder_fail(builder);
+    }
+    embedder_fini(&self);
+    return end;
+}

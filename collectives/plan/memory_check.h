@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef COHORT_COLLECTIVES_PLAN_MEMORY_CHECK_H
+#define COHORT_COLLECTIVES_PLAN_MEMORY_CHECK_H
+
+#include "collectives/plan/plan.h"
+
+/* Checks which bytes the steps of one site touch, and in which order. PLAN's indices are in range
+ * and its steps have no cycle.
+ *   - IN is never written; every byte of OUT is;
+ *   - two steps that touch a byte of which one writes it are ordered, one way or the other, by the
+ *     dependencies of this site alone: order that only messages give does not count;
+ *   - TMP is written before it is read;
+ *   - no step writes a byte twice, or reads what it writes, but for REDUCE in place. */
+cohort_status cohort__memory_check(const struct cohort__plan *plan);
+
+#endif

@@ -1,0 +1,297 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "collectives/plan/plan_check.h"
+
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "collectives/plan/memory_check.h"
+
+enum { NUM_SPACES = 3, LAST_PHASE = 3 };
+
+/* All steps of all sites, numbered through. */
+struct check {
+    struct cohort__plan *const *plans;
+    uint32_t num_sites;
+    size_t *first;    /* the number of each site's step 0; [num_sites]: of steps in all */
+    size_t *partner;  /* of a SEND or RECV: the other end, or NO_PARTNER */
+    uint32_t *waits;  /* how many steps each one still waits for */
+    bool *is_started; /* nothing holds it back at its own site */
+    size_t *queue;    /* of steps that are done, each one once */
+    size_t num_done;
+};
+
+#define NO_PARTNER SIZE_MAX
+
+static const char *kind_name(unsigned kind)
+{
+    static const char *const names[] = {"JOIN", "SEND", "RECV", "COPY", "REDUCE", "ZERO"};
+    return kind < sizeof(names) / sizeof(names[0]) ? names[kind] : "unknown kind";
+}
+
+cohort_status cohort__plan_check_fail(const struct cohort__plan *plan, uint32_t step,
+                                      const char *format, ...)
+{
+    char what[256];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(what, sizeof(what), format, args);
+    va_end(args);
+    const struct cohort__step *at = &plan->steps[step];
+    const char *kind = kind_name(at->kind);
+    if (at->kind == COHORT__STEP_SEND || at->kind == COHORT__STEP_RECV)
+        return cohort_fail(COHORT_ERR_BAD_PARAMETER,
+                           "plan %s, site %u, step %u (%s, phase %u, peer %u, tag %u): %s",
+                           plan->name, plan->this_site, step, kind, at->phase, at->peer, at->tag,
+                           what);
+    return cohort_fail(COHORT_ERR_BAD_PARAMETER, "plan %s, site %u, step %u (%s, phase %u): %s",
+                       plan->name, plan->this_site, step, kind, at->phase, what);
+}
+
+static const struct cohort__block *step_block(const struct cohort__plan *plan,
+                                              const struct cohort__step *step, uint32_t index)
+{
+    return &plan->blocks[plan->block_refs[step->first_block + index]];
+}
+
+static size_t block_bytes(const struct cohort__block *block)
+{
+    return block->count * block->bytes;
+}
+
+/* Without overflow on the way, whatever the block says. */
+static bool block_in_bounds(const struct cohort__plan *plan, const struct cohort__block *block)
+{
+    size_t limits[NUM_SPACES] = {plan->in_bytes, plan->out_bytes, plan->tmp_bytes};
+    size_t end;
+    if (block->space >= NUM_SPACES || block->count == 0)
+        return false;
+    if (block->bytes == 0)
+        return true;
+    return !__builtin_mul_overflow(block->count - 1, block->stride, &end) &&
+           !__builtin_add_overflow(end, block->offset, &end) &&
+           !__builtin_add_overflow(end, block->bytes, &end) && end <= limits[block->space];
+}
+
+static cohort_status check_blocks(const struct cohort__plan *plan, uint32_t index)
+{
+    const struct cohort__step *step = &plan->steps[index];
+    bool is_message = step->kind == COHORT__STEP_SEND || step->kind == COHORT__STEP_RECV;
+    size_t bytes = 0;
+    if (step->first_block > plan->num_block_refs ||
+        step->num_blocks > plan->num_block_refs - step->first_block)
+        return cohort__plan_check_fail(plan, index, "its blocks are out of range");
+    for (uint32_t i = 0; i < step->num_blocks; i++) {
+        if (plan->block_refs[step->first_block + i] >= plan->num_blocks)
+            return cohort__plan_check_fail(plan, index, "block %u does not exist", i);
+        const struct cohort__block *block = step_block(plan, step, i);
+        if (!block_in_bounds(plan, block))
+            return cohort__plan_check_fail(plan, index, "block %u is out of bounds", i);
+        if (!is_message && block_bytes(block) != step->bytes)
+            return cohort__plan_check_fail(plan, index, "block %u has %zu bytes, the step %zu", i,
+                                           block_bytes(block), step->bytes);
+        if (step->kind == COHORT__STEP_REDUCE && block->count != 1)
+            return cohort__plan_check_fail(plan, index, "block %u is not contiguous", i);
+        bytes += block_bytes(block);
+    }
+    if (is_message && bytes != step->bytes)
+        return cohort__plan_check_fail(plan, index, "its blocks have %zu bytes, the step %zu",
+                                       bytes, step->bytes);
+    return COHORT_OK;
+}
+
+static cohort_status check_step(const struct cohort__plan *plan, uint32_t index)
+{
+    static const uint32_t num_blocks[] = {
+        [COHORT__STEP_JOIN] = 0,
+        [COHORT__STEP_COPY] = 2,
+        [COHORT__STEP_REDUCE] = 3,
+        [COHORT__STEP_ZERO] = 1,
+    };
+    const struct cohort__step *step = &plan->steps[index];
+    bool is_message = step->kind == COHORT__STEP_SEND || step->kind == COHORT__STEP_RECV;
+    if (step->kind > COHORT__STEP_ZERO)
+        return cohort__plan_check_fail(plan, index, "kind %u", step->kind);
+    if (step->phase < 1 || step->phase > LAST_PHASE)
+        return cohort__plan_check_fail(plan, index, "no such phase");
+    if (is_message && (step->peer >= plan->num_sites || step->peer == plan->this_site))
+        return cohort__plan_check_fail(plan, index, "no such peer");
+    if (!is_message && step->num_blocks != num_blocks[step->kind])
+        return cohort__plan_check_fail(plan, index, "has %u blocks", step->num_blocks);
+    if (step->first_successor > plan->num_successors ||
+        step->num_successors > plan->num_successors - step->first_successor)
+        return cohort__plan_check_fail(plan, index, "its successors are out of range");
+    for (uint32_t i = 0; i < step->num_successors; i++)
+        if (plan->successors[step->first_successor + i] >= plan->num_steps)
+            return cohort__plan_check_fail(plan, index, "successor %u does not exist", i);
+    return check_blocks(plan, index);
+}
+
+/* Also counts, from the successors, how many steps each one waits for. */
+static cohort_status check_site(struct check *check, uint32_t site)
+{
+    const struct cohort__plan *plan = check->plans[site];
+    uint32_t *waits = check->waits + check->first[site];
+    cohort_status status = COHORT_OK;
+    for (uint32_t i = 0; i < plan->num_steps && status == COHORT_OK; i++)
+        status = check_step(plan, i);
+    if (status != COHORT_OK)
+        return status;
+    for (uint32_t i = 0; i < plan->num_steps; i++)
+        for (uint32_t k = 0; k < plan->steps[i].num_successors; k++)
+            waits[plan->successors[plan->steps[i].first_successor + k]]++;
+    for (uint32_t i = 0; i < plan->num_steps; i++)
+        if (waits[i] != plan->steps[i].num_waits)
+            return cohort__plan_check_fail(plan, i, "waits for %u steps, but follows %u",
+                                           plan->steps[i].num_waits, waits[i]);
+    return COHORT_OK;
+}
+
+static cohort_status match_send(struct check *check, uint32_t site, uint32_t index)
+{
+    const struct cohort__plan *plan = check->plans[site];
+    const struct cohort__step *send = &plan->steps[index];
+    const struct cohort__plan *target = check->plans[send->peer];
+    uint32_t recv = cohort__plan_find_recv(target, send->phase, site, send->tag);
+    if (recv == COHORT__NO_STEP)
+        return cohort__plan_check_fail(plan, index, "nobody receives it");
+    if (target->steps[recv].bytes != send->bytes)
+        return cohort__plan_check_fail(plan, index, "sends %zu bytes, the receiver expects %zu",
+                                       send->bytes, target->steps[recv].bytes);
+    size_t here = check->first[site] + index;
+    size_t there = check->first[send->peer] + recv;
+    if (check->partner[there] != NO_PARTNER)
+        return cohort__plan_check_fail(plan, index, "sends what another step sends as well");
+    check->partner[here] = there;
+    check->partner[there] = here;
+    return COHORT_OK;
+}
+
+static cohort_status check_messages(struct check *check)
+{
+    cohort_status status = COHORT_OK;
+    for (uint32_t site = 0; site < check->num_sites; site++)
+        for (uint32_t i = 0; i < check->plans[site]->num_steps && status == COHORT_OK; i++)
+            if (check->plans[site]->steps[i].kind == COHORT__STEP_SEND)
+                status = match_send(check, site, i);
+    for (uint32_t site = 0; site < check->num_sites && status == COHORT_OK; site++) {
+        const struct cohort__plan *plan = check->plans[site];
+        for (uint32_t i = 0; i < plan->num_steps && status == COHORT_OK; i++)
+            if (plan->steps[i].kind == COHORT__STEP_RECV &&
+                check->partner[check->first[site] + i] == NO_PARTNER)
+                status = cohort__plan_check_fail(plan, i, "nobody sends it");
+    }
+    return status;
+}
+
+static const struct cohort__step *step_at(const struct check *check, uint32_t site, size_t number)
+{
+    return &check->plans[site]->steps[number - check->first[site]];
+}
+
+/* The step of SITE with NUMBER has nothing left to wait for. A message is done when both of its
+ * ends have started; so a plan that passes needs no memory for messages nobody waits for yet. */
+static void start(struct check *check, uint32_t site, size_t number)
+{
+    uint8_t kind = step_at(check, site, number)->kind;
+    bool is_message = kind == COHORT__STEP_SEND || kind == COHORT__STEP_RECV;
+    check->is_started[number] = true;
+    if (!is_message) {
+        check->queue[check->num_done++] = number;
+    } else if (check->is_started[check->partner[number]]) {
+        check->queue[check->num_done++] = number;
+        check->queue[check->num_done++] = check->partner[number];
+    }
+}
+
+static uint32_t site_of(const struct check *check, size_t number)
+{
+    uint32_t low = 0, high = check->num_sites;
+    while (high - low > 1) {
+        uint32_t middle = low + (high - low) / 2;
+        if (check->first[middle] <= number)
+            low = middle;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* Doing a step never keeps another one from being done, so one order stands for all of them. */
+static cohort_status check_progress(struct check *check)
+{
+    size_t num_steps = check->first[check->num_sites];
+    for (uint32_t site = 0; site < check->num_sites; site++)
+        for (size_t number = check->first[site]; number < check->first[site + 1]; number++)
+            if (check->waits[number] == 0)
+                start(check, site, number);
+    for (size_t i = 0; i < check->num_done; i++) {
+        uint32_t site = site_of(check, check->queue[i]);
+        const struct cohort__plan *plan = check->plans[site];
+        const struct cohort__step *step = step_at(check, site, check->queue[i]);
+        for (uint32_t k = 0; k < step->num_successors; k++) {
+            size_t next = check->first[site] + plan->successors[step->first_successor + k];
+            if (--check->waits[next] == 0)
+                start(check, site, next);
+        }
+    }
+    for (size_t number = 0; check->num_done < num_steps && number < num_steps; number++) {
+        uint32_t site = site_of(check, number);
+        uint32_t index = (uint32_t)(number - check->first[site]);
+        if (check->waits[number] > 0)
+            return cohort__plan_check_fail(check->plans[site], index, "never starts: deadlock");
+    }
+    return COHORT_OK;
+}
+
+static bool check_init(struct check *check, struct cohort__plan *const *plans, uint32_t num_sites)
+{
+    *check = (struct check){.plans = plans, .num_sites = num_sites};
+    check->first = calloc(num_sites + (size_t)1, sizeof(*check->first));
+    if (!check->first)
+        return false;
+    for (uint32_t site = 0; site < num_sites; site++)
+        check->first[site + 1] = check->first[site] + plans[site]->num_steps;
+    size_t num_steps = check->first[num_sites];
+    check->partner = calloc(num_steps + 1, sizeof(*check->partner));
+    check->waits = calloc(num_steps + 1, sizeof(*check->waits));
+    check->is_started = calloc(num_steps + 1, sizeof(*check->is_started));
+    check->queue = calloc(num_steps + 1, sizeof(*check->queue));
+    for (size_t i = 0; check->partner && i < num_steps; i++)
+        check->partner[i] = NO_PARTNER;
+    return check->partner && check->waits && check->is_started && check->queue;
+}
+
+static void check_fini(struct check *check)
+{
+    free(check->first);
+    free(check->partner);
+    free(check->waits);
+    free(check->is_started);
+    free(check->queue);
+}
+
+cohort_status cohort__plan_check(struct cohort__plan *const *plans, uint32_t num_sites)
+{
+    struct check check;
+    cohort_status status = COHORT_OK;
+    if (!check_init(&check, plans, num_sites))
+        status = cohort_fail(COHORT_ERR_NO_MEMORY, "plan check of %u sites: no memory", num_sites);
+    for (uint32_t site = 0; site < num_sites && status == COHORT_OK; site++) {
+        if (plans[site]->num_sites != num_sites || plans[site]->this_site != site)
+            status = cohort_fail(COHORT_ERR_BAD_PARAMETER,
+                                 "plan %s: plan %u of %u is for site %u of %u", plans[site]->name,
+                                 site, num_sites, plans[site]->this_site, plans[site]->num_sites);
+        else
+            status = check_site(&check, site);
+    }
+    if (status == COHORT_OK)
+        status = check_messages(&check);
+    if (status == COHORT_OK)
+        status = check_progress(&check);
+    for (uint32_t site = 0; site < num_sites && status == COHORT_OK; site++)
+        status = cohort__memory_check(plans[site]);
+    check_fini(&check);
+    return status;
+}

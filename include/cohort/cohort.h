@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef COHORT_COHORT_H
+#define COHORT_COHORT_H
+
+/* All of Cohort; each header may be included alone as well. */
+
+#include "cohort/collectives.h"
+#include "cohort/comm.h"
+#include "cohort/datatype.h"
+#include "cohort/future.h"
+#include "cohort/job.h"
+#include "cohort/op.h"
+#include "cohort/status.h"
+#include "cohort/task.h"
+
+#endif

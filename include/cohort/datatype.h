@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef COHORT_DATATYPE_H
+#define COHORT_DATATYPE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "cohort/status.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* What the elements of a buffer are. A handle is a plain number, the same in every process; nothing
+ * is created or freed. */
+typedef uint64_t cohort_datatype;
+
+/* The built-in ones. They are macros because an enumeration constant is an int. */
+#define COHORT_BYTE ((cohort_datatype)1) /* one byte, no arithmetic but bitwise */
+#define COHORT_INT8 ((cohort_datatype)2)
+#define COHORT_INT16 ((cohort_datatype)3)
+#define COHORT_INT32 ((cohort_datatype)4)
+#define COHORT_INT64 ((cohort_datatype)5)
+#define COHORT_UINT8 ((cohort_datatype)6)
+#define COHORT_UINT16 ((cohort_datatype)7)
+#define COHORT_UINT32 ((cohort_datatype)8)
+#define COHORT_UINT64 ((cohort_datatype)9)
+#define COHORT_FLOAT ((cohort_datatype)10)
+#define COHORT_DOUBLE ((cohort_datatype)11)
+
+/* Elements of the user's own, of BYTES bytes each (1 to 2^48 - 1): moved as they are, reduced only
+ * by the user's own operations. Other sizes give a handle that every call refuses. Any thread. */
+COHORT_API cohort_datatype cohort_datatype_of_bytes(size_t bytes);
+
+/* The size of one element in bytes; 0 for a number that is no datatype. Any thread. */
+COHORT_API size_t cohort_datatype_size(cohort_datatype datatype);
+
+/* "double", "int32" and so on, "user type" for the user's own, "no datatype" otherwise. The text is
+ * static. Any thread. */
+COHORT_API const char *cohort_datatype_name(cohort_datatype datatype);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

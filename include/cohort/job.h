@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef COHORT_JOB_H
+#define COHORT_JOB_H
+
+#include <stdint.h>
+
+#include "cohort/task.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Runs PROGRAM(ARG) as the first task of this locality, with the calling thread as its first
+ * worker, and returns main's status: 0, or 1 where the program, or the start of the job, failed;
+ * cohort_error_message() then says why. It returns when the program of every locality of the job
+ * has returned, their tasks have ended and no message is under way. ARGC and ARGV are the
+ * program's own; nothing is taken out of them.
+ *
+ * Started by cohortrun, the process is one locality of its job; alone, it is a job of one. An exit
+ * without returning from cohort_main is the death of this locality and ends the job.
+ *
+ * Environment: COHORT_WORKERS (threads that run tasks; 1), COHORT_STACK (bytes of a task's stack;
+ * 262144), COHORT_NET (ofi), COHORT_EAGER_BUDGET (bytes that one peer may
+ * have sent unasked; 262144), COHORT_OFI_PROVIDER, COHORT_LOG (error, warn, info, debug: on
+ * stderr).
+ *
+ * Called once in a process, from a thread that runs no task. */
+COHORT_API int cohort_main(int argc, char **argv, cohort_task_function *program, void *arg);
+
+/* This locality's number in the job, and how many there are. In tasks; 0 and 1 before cohort_main. */
+COHORT_API uint32_t cohort_locality(void);
+COHORT_API uint32_t cohort_num_localities(void);
+
+/* The number of workers of this locality. */
+COHORT_API uint32_t cohort_num_workers(void);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

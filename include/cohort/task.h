@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef COHORT_TASK_H
+#define COHORT_TASK_H
+
+#include "cohort/future.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* A task is a function to run, once, on one of the locality's workers. It starts as a plain call;
+ * only one that has to wait is given a stack of its own. It stays on the worker that started it,
+ * so thread-local state, errno among it, holds across an await.
+ *
+ * What it returns becomes the status of its future; where that is an error, and equal to the status
+ * of the last message set in this task (by cohort_fail, or by a call or await that failed), the
+ * message goes along. */
+typedef cohort_status cohort_task_function(void *arg);
+
+/* Starts FUNCTION(ARG) as a task. ARG is only handed on. The caller owns one reference to the
+ * future. Tasks of one worker start in any order. Any thread; never suspends. */
+COHORT_API cohort_future *cohort_async(cohort_task_function *function, void *arg);
+
+/* Lets other ready tasks of this worker run, then goes on. Outside of tasks: sched_yield. */
+COHORT_API void cohort_yield(void);
+
+/* Completes after at least NANOSECONDS; the clock ticks in milliseconds, and it is rounded up.
+ * Any thread; never suspends. */
+COHORT_API cohort_future *cohort_sleep(uint64_t nanoseconds);
+
+/* The worker that runs the calling task, 0.. num_workers-1; -1 outside of workers. */
+COHORT_API int cohort_worker_index(void);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

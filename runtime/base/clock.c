@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "runtime/base/clock.h"
+
+#include <time.h>
+
+uint64_t cohort__clock_now(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+uint64_t cohort__clock_after(uint64_t nanoseconds)
+{
+    uint64_t now = cohort__clock_now();
+    return nanoseconds > UINT64_MAX - now ? UINT64_MAX : now + nanoseconds;
+}

@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "runtime/base/error.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "runtime/base/slab.h"
+
+enum { MESSAGE_BYTES = 512 }; /* with the NUL */
+
+struct cohort__error_text {
+    _Atomic uint32_t refs;
+    char text[];
+};
+
+/* initial-exec: no call for the address, and a fiber may cache it, as it stays on its thread. */
+static _Thread_local struct cohort__error own_slot __attribute__((tls_model("initial-exec")));
+static _Thread_local struct cohort__error *current_slot __attribute__((tls_model("initial-exec")));
+static _Thread_local bool own_slot_is_watched __attribute__((tls_model("initial-exec")));
+static pthread_key_t thread_end_key;
+static pthread_once_t thread_end_once = PTHREAD_ONCE_INIT;
+static bool thread_end_key_exists;
+
+static struct cohort__error_text *text_create(const char *message)
+{
+    size_t bytes = strlen(message) + 1;
+    struct cohort__error_text *text = cohort__slab_alloc(sizeof(*text) + bytes);
+    if (!text)
+        return NULL;
+    atomic_init(&text->refs, 1);
+    memcpy(text->text, message, bytes);
+    return text;
+}
+
+static void text_unref(struct cohort__error_text *text)
+{
+    if (text && atomic_fetch_sub_explicit(&text->refs, 1, memory_order_acq_rel) == 1)
+        cohort__slab_free(text);
+}
+
+static void thread_end(void *slot)
+{
+    own_slot_is_watched = false;
+    cohort__error_fini(slot);
+}
+
+static void thread_end_init(void)
+{
+    thread_end_key_exists = pthread_key_create(&thread_end_key, thread_end) == 0;
+}
+
+/* Has the own slot's text freed when the thread ends. */
+static void own_slot_watch(void)
+{
+    if (own_slot_is_watched)
+        return;
+    pthread_once(&thread_end_once, thread_end_init);
+    own_slot_is_watched = true;
+    if (thread_end_key_exists)
+        pthread_setspecific(thread_end_key, &own_slot);
+}
+
+void cohort__error_fini(struct cohort__error *error)
+{
+    if (!error)
+        return;
+    text_unref(error->text);
+    *error = (struct cohort__error){COHORT_OK, NULL};
+}
+
+cohort_status cohort__error_vset(struct cohort__error *error, cohort_status status,
+                                 const char *format, va_list args)
+{
+    int saved_errno = errno;
+    char message[MESSAGE_BYTES];
+    if (vsnprintf(message, sizeof(message), format, args) < 0)
+        snprintf(message, sizeof(message), "%s", cohort_status_text(status));
+    if (error == &own_slot)
+        own_slot_watch();
+    text_unref(error->text);
+    error->status = status;
+    error->text = text_create(message);
+    errno = saved_errno;
+    return status;
+}
+
+cohort_status cohort__error_set(struct cohort__error *error, cohort_status status,
+                                const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    cohort__error_vset(error, status, format, args);
+    va_end(args);
+    return status;
+}
+
+void cohort__error_copy(struct cohort__error *target, const struct cohort__error *source)
+{
+    struct cohort__error copy = *source; /* source may be target */
+    if (copy.text)
+        atomic_fetch_add_explicit(&copy.text->refs, 1, memory_order_relaxed);
+    if (target == &own_slot)
+        own_slot_watch();
+    text_unref(target->text);
+    *target = copy;
+}
+
+const char *cohort__error_message(const struct cohort__error *error)
+{
+    if (error->text)
+        return error->text->text;
+    return error->status == COHORT_OK ? "" : cohort_status_text(error->status);
+}
+
+struct cohort__error *cohort__error_slot(void)
+{
+    return current_slot ? current_slot : &own_slot;
+}
+
+struct cohort__error *cohort__error_slot_set(struct cohort__error *slot)
+{
+    struct cohort__error *previous = cohort__error_slot();
+    current_slot = slot;
+    return previous;
+}
+
+const char *cohort_error_message(void)
+{
+    return cohort__error_message(cohort__error_slot());
+}
+
+cohort_status cohort_fail(cohort_status status, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    cohort__error_vset(cohort__error_slot(), status, format, args);
+    va_end(args);
+    return status;
+}

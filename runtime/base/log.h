@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef COHORT_RUNTIME_BASE_LOG_H
+#define COHORT_RUNTIME_BASE_LOG_H
+
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Off, unless the environment has COHORT_LOG=error|warn|info|debug: then what is at most as chatty
+ * as that goes to stderr, each line by one write(2). Any thread. */
+enum cohort__log_level {
+    COHORT__LOG_OFF,
+    COHORT__LOG_ERROR,
+    COHORT__LOG_WARN,
+    COHORT__LOG_INFO,
+    COHORT__LOG_DEBUG,
+};
+
+/* Cheap when the level is off, but for the evaluation of its arguments. Lines are cut at 1023
+ * bytes; a newline is added. */
+void cohort__log(enum cohort__log_level level, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+bool cohort__log_enabled(enum cohort__log_level level);
+
+/* Overrides the environment. */
+void cohort__log_level_set(enum cohort__log_level level);
+
+/* Called with whole lines, the newline included, from any thread, several at a time. NULL: stderr.
+ * The sink has to outlive its use: set it while nobody logs. */
+typedef void cohort__log_sink(void *context, enum cohort__log_level level, const char *line,
+                              size_t bytes);
+void cohort__log_sink_set(cohort__log_sink *sink, void *context);
+
+#endif

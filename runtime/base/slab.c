@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "runtime/base/slab.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "runtime/base/sanitizer.h"
+
+/* A cache belongs to one thread at a time. Its memory comes in chunks of one object size each,
+ * which begin at a multiple of CHUNK_BYTES with a header that names the cache; so an object leads
+ * to its chunk, and that to the size and to where it has to go back. Objects are aligned to 32;
+ * those that come from malloc are deliberately not, so that bit 4 of an address tells the two
+ * apart. */
+enum {
+    CHUNK_BYTES = 64 * 1024,
+    CHUNK_HEADER_BYTES = 64,
+    REGION_CHUNKS = 16, /* mapped at once */
+    ALIGNMENT = 32,
+    MALLOC_BIT = 16,
+    NUM_CLASSES = 12,
+    CACHE_LINE = 64,
+};
+
+static const uint16_t class_bytes[NUM_CLASSES] = {32,  64,  96,  128,  192,  256,
+                                                  384, 512, 768, 1024, 1536, 2048};
+
+struct object {
+    struct object *next;
+};
+
+struct size_class {
+    struct object *free;
+    char *fresh; /* never used yet: fresh.. fresh_end of the newest chunk */
+    char *fresh_end;
+};
+
+struct cache {
+    struct size_class classes[NUM_CLASSES];
+    struct cache *next_orphan;
+    /* What other threads freed, of all sizes. */
+    struct object *_Atomic remote __attribute__((aligned(CACHE_LINE)));
+};
+
+struct chunk {
+    struct cache *cache;
+    unsigned size_class;
+};
+
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER; /* for the next four */
+static char *region;
+static size_t region_chunks_left;
+static struct cache *orphans;
+static bool key_exists;
+
+static pthread_key_t key;
+static pthread_once_t key_once = PTHREAD_ONCE_INIT;
+static _Atomic size_t num_chunks;
+static _Atomic size_t num_caches;
+static _Thread_local struct cache *own_cache __attribute__((tls_model("initial-exec")));
+
+static unsigned class_of(size_t bytes)
+{
+    if (bytes <= 128)
+        return bytes == 0 ? 0 : (unsigned)((bytes - 1) / 32);
+    unsigned size_class = 4;
+    while (class_bytes[size_class] < bytes)
+        size_class++;
+    return size_class;
+}
+
+static struct chunk *chunk_of(void *object)
+{
+    return (struct chunk *)((uintptr_t)object & ~(uintptr_t)(CHUNK_BYTES - 1));
+}
+
+static void cache_abandon(void *cache)
+{
+    own_cache = NULL;
+    pthread_mutex_lock(&mutex);
+    ((struct cache *)cache)->next_orphan = orphans;
+    orphans = cache;
+    pthread_mutex_unlock(&mutex);
+}
+
+static void key_init(void)
+{
+    key_exists = pthread_key_create(&key, cache_abandon) == 0;
+}
+
+static struct cache *cache_adopt(void)
+{
+    pthread_mutex_lock(&mutex);
+    struct cache *cache = orphans;
+    if (cache)
+        orphans = cache->next_orphan;
+    pthread_mutex_unlock(&mutex);
+    return cache;
+}
+
+static struct cache *cache_get(void)
+{
+    pthread_once(&key_once, key_init);
+    struct cache *cache = cache_adopt();
+    if (!cache) {
+        if (posix_memalign((void **)&cache, CACHE_LINE, sizeof(*cache)) != 0)
+            return NULL;
+        memset(cache, 0, sizeof(*cache));
+        atomic_fetch_add_explicit(&num_caches, 1, memory_order_relaxed);
+    }
+    if (key_exists)
+        pthread_setspecific(key, cache);
+    own_cache = cache;
+    return cache;
+}
+
+static bool region_map(void)
+{
+    size_t bytes = (size_t)REGION_CHUNKS * CHUNK_BYTES;
+    char *mapping =
+        mmap(NULL, bytes + CHUNK_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (mapping == MAP_FAILED)
+        return false;
+    size_t before = -(uintptr_t)mapping & (CHUNK_BYTES - 1);
+    if (before > 0)
+        munmap(mapping, before);
+    munmap(mapping + before + bytes, CHUNK_BYTES - before);
+    region = mapping + before;
+    region_chunks_left = REGION_CHUNKS;
+    return true;
+}
+
+static void *chunk_map(void)
+{
+    char *chunk = NULL;
+    pthread_mutex_lock(&mutex);
+    if (region_chunks_left > 0 || region_map()) {
+        chunk = region;
+        region += CHUNK_BYTES;
+        region_chunks_left--;
+    }
+    pthread_mutex_unlock(&mutex);
+    return chunk;
+}
+
+static bool cache_add_chunk(struct cache *cache, unsigned size_class)
+{
+    char *start = chunk_map();
+    if (!start)
+        return false;
+    atomic_fetch_add_explicit(&num_chunks, 1, memory_order_relaxed);
+    *(struct chunk *)start = (struct chunk){cache, size_class};
+    size_t bytes = class_bytes[size_class];
+    size_t num_objects = (CHUNK_BYTES - CHUNK_HEADER_BYTES) / bytes;
+    struct size_class *class = &cache->classes[size_class];
+    class->fresh = start + CHUNK_HEADER_BYTES;
+    class->fresh_end = class->fresh + num_objects * bytes;
+    return true;
+}
+
+static void cache_put(struct cache *cache, struct object *object)
+{
+    struct size_class *class = &cache->classes[chunk_of(object)->size_class];
+    object->next = class->free;
+    class->free = object;
+}
+
+static void cache_collect(struct cache *cache)
+{
+    if (!atomic_load_explicit(&cache->remote, memory_order_relaxed))
+        return;
+    struct object *object = atomic_exchange_explicit(&cache->remote, NULL, memory_order_acquire);
+    while (object) {
+        struct object *next = object->next;
+        cache_put(cache, object);
+        object = next;
+    }
+}
+
+static void *object_take(struct size_class *class)
+{
+    struct object *object = class->free;
+    if (object)
+        class->free = object->next;
+    return object;
+}
+
+/* The free list is empty. */
+static void *object_refill(struct cache *cache, unsigned size_class)
+{
+    struct size_class *class = &cache->classes[size_class];
+    cache_collect(cache);
+    void *object = object_take(class);
+    if (object)
+        return object;
+    if (class->fresh == class->fresh_end && !cache_add_chunk(cache, size_class))
+        return NULL;
+    object = class->fresh;
+    class->fresh += class_bytes[size_class];
+    return object;
+}
+
+static void *large_alloc(size_t bytes)
+{
+    if (bytes > SIZE_MAX - 2 * ALIGNMENT)
+        return NULL;
+    char *memory = malloc(bytes + 2 * ALIGNMENT);
+    if (!memory)
+        return NULL;
+    char *object = memory + sizeof(void *);
+    object += (MALLOC_BIT - (uintptr_t)object) & (ALIGNMENT - 1);
+    ((void **)object)[-1] = memory;
+    return object;
+}
+
+static void large_free(void *object)
+{
+    free(((void **)object)[-1]);
+}
+
+void *cohort__slab_alloc(size_t bytes)
+{
+    if (COHORT__ASAN)
+        return malloc(bytes > 0 ? bytes : 1);
+    if (__builtin_expect(bytes > COHORT__SLAB_MAX_BYTES, 0))
+        return large_alloc(bytes);
+    struct cache *cache = own_cache;
+    if (__builtin_expect(!cache, 0)) {
+        cache = cache_get();
+        if (!cache)
+            return NULL;
+    }
+    unsigned size_class = class_of(bytes);
+    void *object = object_take(&cache->classes[size_class]);
+    return object ? object : object_refill(cache, size_class);
+}
+
+void *cohort__slab_alloc_zero(size_t bytes)
+{
+    void *object = cohort__slab_alloc(bytes);
+    return object ? memset(object, 0, bytes) : NULL;
+}
+
+void cohort__slab_free(void *object)
+{
+    if (COHORT__ASAN) {
+        free(object);
+        return;
+    }
+    if (!object)
+        return;
+    if (__builtin_expect((uintptr_t)object & MALLOC_BIT, 0)) {
+        large_free(object);
+        return;
+    }
+    struct cache *cache = chunk_of(object)->cache;
+    if (cache == own_cache) {
+        cache_put(cache, object);
+        return;
+    }
+    struct object *freed = object;
+    freed->next = atomic_load_explicit(&cache->remote, memory_order_relaxed);
+    while (!atomic_compare_exchange_weak_explicit(&cache->remote, &freed->next, freed,
+                                                  memory_order_release, memory_order_relaxed))
+        ;
+}
+
+void cohort__slab_stats_get(struct cohort__slab_stats *ret_stats)
+{
+    ret_stats->num_chunks = atomic_load_explicit(&num_chunks, memory_order_relaxed);
+    ret_stats->num_caches = atomic_load_explicit(&num_caches, memory_order_relaxed);
+}

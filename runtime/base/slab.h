@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef COHORT_RUNTIME_BASE_SLAB_H
+#define COHORT_RUNTIME_BASE_SLAB_H
+
+#include <stddef.h>
+
+/* Memory for small objects that live shortly: each thread takes from and returns to its own cache
+ * without locks or atomics. What another thread frees goes back to the cache that it came from, by
+ * way of a lock-free list. A thread that ends leaves its cache to the next one that starts. Chunks
+ * are never given back to the system. Above COHORT__SLAB_MAX_BYTES, and in builds with the address
+ * sanitizer always, this is malloc. */
+enum { COHORT__SLAB_MAX_BYTES = 2048 };
+
+/* At least BYTES bytes, aligned to 16, not cleared; NULL where memory ran out (no message is set).
+ * Any thread. */
+void *cohort__slab_alloc(size_t bytes) __attribute__((malloc, warn_unused_result));
+
+/* The same, cleared. */
+void *cohort__slab_alloc_zero(size_t bytes) __attribute__((malloc, warn_unused_result));
+
+/* Any thread. NULL is fine. */
+void cohort__slab_free(void *object);
+
+/* For tests and statistics. */
+struct cohort__slab_stats {
+    size_t num_chunks; /* mapped from the system since the start */
+    size_t num_caches; /* created since the start */
+};
+void cohort__slab_stats_get(struct cohort__slab_stats *ret_stats);
+
+#endif

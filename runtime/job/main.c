@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cohort/job.h"
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "runtime/base/clock.h"
+#include "runtime/base/error.h"
+#include "runtime/job/settings.h"
+#include "runtime/loop/loop.h"
+#include "runtime/net/ofi.h"
+#include "runtime/proc/bootstrap.h"
+#include "runtime/proc/process.h"
+#include "runtime/task/scheduler.h"
+
+/* Puts the layers together, in the order in which they stand on each other, runs the program, and
+ * takes them apart when the job has drained. */
+
+enum { TICK_NANOSECONDS = 100000000 };
+
+struct job {
+    struct cohort__settings settings;
+    struct cohort__loop *loop;
+    struct cohort__bootstrap *bootstrap;
+    struct cohort__process *process;
+    struct cohort__net *net; /* NULL in a job of one */
+    cohort_task_function *program;
+    void *arg;
+    cohort_status status; /* the program's */
+};
+
+/* What the bootstrap tells -------------------------------------------------------------------- */
+
+static void on_count_asked(void *context, uint64_t round)
+{
+    struct job *job = context;
+    struct cohort__process_traffic traffic = cohort__process_traffic(job->process);
+    cohort__bootstrap_report_counts(job->bootstrap, round, traffic.sent, traffic.received,
+                                    traffic.busy);
+}
+
+static void on_exit_allowed(void *context)
+{
+    (void)context;
+    cohort__scheduler_stop();
+}
+
+static void on_died(void *context, uint32_t rank, const char *text)
+{
+    struct job *job = context;
+    if (job->process)
+        cohort__process_peer_died(job->process, rank, text);
+}
+
+static void on_launcher_lost(void *context, const char *text)
+{
+    struct job *job = context;
+    if (!job->process)
+        return;
+    for (uint32_t rank = 0; rank < cohort__process_size(job->process); rank++)
+        cohort__process_peer_died(job->process, rank, text);
+}
+
+/* Start --------------------------------------------------------------------------------------- */
+
+static void tick(void *context)
+{
+    struct job *job = context;
+    cohort__process_tick(job->process, cohort__clock_now());
+}
+
+/* The transport, and where the others are. */
+static cohort_status connect_peers(struct job *job)
+{
+    struct cohort__net_handlers handlers = cohort__process_net_handlers(job->process);
+    cohort_status status = cohort__ofi_create(&handlers, &job->net);
+    if (status)
+        return status;
+    cohort__process_attach_net(job->process, job->net);
+    status = cohort__bootstrap_exchange(job->bootstrap, job->net->address,
+                                        job->net->address_bytes);
+    uint32_t size = cohort__bootstrap_size(job->bootstrap);
+    for (uint32_t rank = 0; !status && rank < size; rank++) {
+        size_t bytes;
+        const void *address = cohort__bootstrap_address(job->bootstrap, rank, &bytes);
+        if (rank != cohort__bootstrap_rank(job->bootstrap))
+            status = cohort__net_add_peer(job->net, rank, address, bytes);
+    }
+    return status ? status : cohort__loop_add_poller(job->loop, &job->net->poller);
+}
+
+static void scheduler_options(const struct job *job, struct cohort__scheduler_options *options)
+{
+    cohort__scheduler_options_init(options);
+    unsigned told = cohort__bootstrap_workers(job->bootstrap);
+    options->num_workers = told ? told : job->settings.workers ? job->settings.workers : 1;
+    options->stack_bytes = job->settings.stack;
+    /* Spinning while another locality or worker could have the core only delays what is waited
+     * for. */
+    long cores = sysconf(_SC_NPROCESSORS_ONLN);
+    unsigned long threads = cohort__bootstrap_sharing(job->bootstrap) * options->num_workers;
+    if (cores > 0 && threads > (unsigned long)cores)
+        options->spin_polls = 0;
+}
+
+static cohort_status start(struct job *job)
+{
+    cohort_status status = cohort__settings_read(&job->settings);
+    if (!status)
+        status = cohort__loop_create(&job->loop);
+    if (!status)
+        status = cohort__bootstrap_create(&job->bootstrap, job->loop,
+                                          &(struct cohort__bootstrap_handlers){
+                                              .context = job,
+                                              .count_asked = on_count_asked,
+                                              .exit_allowed = on_exit_allowed,
+                                              .died = on_died,
+                                              .launcher_lost = on_launcher_lost,
+                                          });
+    if (status)
+        return status;
+    struct cohort__process_options options = {
+        .rank = cohort__bootstrap_rank(job->bootstrap),
+        .size = cohort__bootstrap_size(job->bootstrap),
+        .job_key = cohort__bootstrap_key(job->bootstrap),
+        .epoch = cohort__bootstrap_epoch(job->bootstrap),
+        .eager_budget = job->settings.eager_budget,
+    };
+    status = cohort__process_create(&job->process, &options);
+    if (!status && options.size > 1)
+        status = connect_peers(job);
+    if (!status)
+        status = cohort__loop_every(job->loop, TICK_NANOSECONDS, tick, job);
+    if (status)
+        return status;
+    struct cohort__scheduler_options scheduler;
+    struct cohort__scheduler_hooks hooks;
+    scheduler_options(job, &scheduler);
+    cohort__loop_scheduler_hooks(job->loop, &hooks);
+    status = cohort__scheduler_start(&scheduler, &hooks);
+    if (status)
+        return status;
+    cohort__loop_attach(job->loop);
+    cohort__process_set_current(job->process);
+    return COHORT_OK;
+}
+
+/* The program, and the end -------------------------------------------------------------------- */
+
+/* Until the tasks that the program has left behind have ended. */
+static void await_tasks(void)
+{
+    enum { YIELDS = 100, PAUSE_NANOSECONDS = 1000000 };
+    for (unsigned round = 0; cohort__scheduler_live_tasks() > 1; round++) {
+        if (round < YIELDS)
+            cohort_yield();
+        else if (cohort_await(cohort_sleep(PAUSE_NANOSECONDS)))
+            return;
+    }
+}
+
+static cohort_status run_program(void *context)
+{
+    struct job *job = context;
+    struct cohort__error error = {0};
+    job->status = job->program(job->arg);
+    if (job->status) {
+        cohort__error_copy(&error, cohort__error_slot());
+        if (error.status != job->status)
+            cohort__error_set(&error, job->status, "the program returned %s",
+                              cohort_status_name(job->status));
+        cohort__bootstrap_report_failure(job->bootstrap, cohort__error_message(&error));
+    }
+    await_tasks();
+    cohort__bootstrap_finished(job->bootstrap);
+    if (job->status)
+        cohort__error_copy(cohort__error_slot(), &error);
+    cohort__error_fini(&error);
+    return job->status;
+}
+
+/* Runs the workers until the job has drained. */
+static cohort_status run(struct job *job)
+{
+    cohort_future *done = cohort_async(run_program, job);
+    cohort_status status = cohort__scheduler_run();
+    if (status) {
+        cohort_future_unref(done);
+        return status;
+    }
+    return cohort_await(done); /* it is complete: this only fetches status and message */
+}
+
+static void stop(struct job *job)
+{
+    cohort__process_set_current(NULL);
+    cohort__loop_attach(NULL);
+    if (job->process)
+        cohort__process_stop(job->process);
+    if (job->net)
+        cohort__loop_remove_poller(job->loop, &job->net->poller);
+    cohort__net_destroy(job->net);
+    cohort__process_destroy(job->process);
+    cohort__bootstrap_destroy(job->bootstrap);
+    cohort__loop_destroy(job->loop);
+}
+
+int cohort_main(int argc, char **argv, cohort_task_function *program, void *arg)
+{
+    static atomic_bool was_called;
+    (void)argc;
+    if (!program || atomic_exchange(&was_called, true)) {
+        cohort_fail(program ? COHORT_ERR_STATE : COHORT_ERR_BAD_PARAMETER, "cohort_main: %s",
+                    program ? "called twice in one process" : "no program");
+        return 1;
+    }
+    struct job job = {.program = program, .arg = arg};
+    cohort_status status = start(&job);
+    if (status && job.bootstrap)
+        cohort__bootstrap_report_failure(job.bootstrap, cohort_error_message());
+    if (!status)
+        status = run(&job);
+    bool is_alone = !job.bootstrap || cohort__bootstrap_size(job.bootstrap) == 1;
+    struct cohort__error error = {0};
+    if (status)
+        cohort__error_copy(&error, cohort__error_slot());
+    stop(&job);
+    /* With a launcher, that one says it, once for the whole job. */
+    if (status && is_alone)
+        fprintf(stderr, "%s: %s\n", argv && argv[0] ? argv[0] : "cohort",
+                cohort__error_message(&error));
+    cohort__error_copy(cohort__error_slot(), &error);
+    cohort__error_fini(&error);
+    return status ? 1 : 0;
+}
+
+uint32_t cohort_locality(void)
+{
+    struct cohort__process *process = cohort__process_current();
+    return process ? cohort__process_rank(process) : 0;
+}
+
+uint32_t cohort_num_localities(void)
+{
+    struct cohort__process *process = cohort__process_current();
+    return process ? cohort__process_size(process) : 1;
+}
+
+uint32_t cohort_num_workers(void)
+{
+    return cohort__scheduler_num_workers();
+}

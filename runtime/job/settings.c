@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "runtime/job/settings.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The variable NAME as a number from MIN to MAX; OTHERWISE where it is not set, or empty. */
+static cohort_status read_number(const char *name, unsigned long min, unsigned long max,
+                                 unsigned long otherwise, unsigned long *ret_value)
+{
+    const char *text = getenv(name);
+    if (!text || !*text) {
+        *ret_value = otherwise;
+        return COHORT_OK;
+    }
+    char *end;
+    errno = 0;
+    unsigned long value = strtoul(text, &end, 10);
+    if (errno || *end || !isdigit((unsigned char)*text) || value < min || value > max)
+        return cohort_fail(COHORT_ERR_BAD_PARAMETER,
+                           "environment variable %s is \"%.40s\", not a number from %lu to %lu",
+                           name, text, min, max);
+    *ret_value = value;
+    return COHORT_OK;
+}
+
+static cohort_status check_net(void)
+{
+    const char *net = getenv("COHORT_NET");
+    if (!net || !*net || strcmp(net, "ofi") == 0)
+        return COHORT_OK;
+    return cohort_fail(COHORT_ERR_BAD_PARAMETER,
+                       "environment variable COHORT_NET is \"%.40s\"; there is only \"ofi\"", net);
+}
+
+cohort_status cohort__settings_read(struct cohort__settings *ret_settings)
+{
+    unsigned long workers, stack, budget;
+    cohort_status status = read_number("COHORT_WORKERS", 1, 1024, 0, &workers);
+    if (!status)
+        status = read_number("COHORT_STACK", 32 << 10, 1 << 30, 256 << 10, &stack);
+    if (!status)
+        status = read_number("COHORT_EAGER_BUDGET", 1, 1 << 30, 0, &budget);
+    if (!status)
+        status = check_net();
+    if (status)
+        return status;
+    *ret_settings = (struct cohort__settings){(unsigned)workers, stack, budget};
+    return COHORT_OK;
+}

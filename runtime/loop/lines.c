@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "runtime/loop/lines.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "runtime/loop/private.h"
+
+struct cohort__lines {
+    struct cohort__loop *loop;
+    uv_pipe_t pipe;
+    uv_idle_t resumed; /* hands out what is left in the buffer after a pause */
+    struct cohort__lines_handlers handlers;
+    size_t first; /* of what has not been handed out */
+    size_t filled;
+    size_t searched; /* no newline before this one */
+    bool at_end;     /* of the input */
+    bool ended;      /* and told */
+    bool paused;
+    bool closing;
+    int num_closing; /* handles that are not closed yet */
+    char buffer[COHORT__LINES_MAX_PIECE];
+};
+
+static bool is_stopped(const struct cohort__lines *lines)
+{
+    return lines->paused || lines->closing;
+}
+
+static void hand_out(struct cohort__lines *lines, size_t end)
+{
+    size_t first = lines->first;
+    lines->first = lines->searched = end;
+    lines->handlers.piece(lines->handlers.context, lines->buffer + first, end - first);
+}
+
+static void deliver(struct cohort__lines *lines)
+{
+    while (!is_stopped(lines) && lines->first < lines->filled) {
+        const char *newline =
+            memchr(lines->buffer + lines->searched, '\n', lines->filled - lines->searched);
+        if (newline) {
+            hand_out(lines, (size_t)(newline - lines->buffer) + 1);
+            continue;
+        }
+        lines->searched = lines->filled;
+        if (!lines->at_end && lines->filled - lines->first < sizeof(lines->buffer))
+            break;
+        hand_out(lines, lines->filled);
+    }
+    if (lines->first == lines->filled)
+        lines->first = lines->filled = lines->searched = 0;
+    if (lines->at_end && lines->filled == 0 && !is_stopped(lines) && !lines->ended) {
+        lines->ended = true;
+        lines->handlers.ended(lines->handlers.context);
+    }
+}
+
+static void allocate(uv_handle_t *handle, size_t suggested, uv_buf_t *ret)
+{
+    (void)suggested;
+    struct cohort__lines *lines = handle->data;
+    if (lines->first > 0) {
+        memmove(lines->buffer, lines->buffer + lines->first, lines->filled - lines->first);
+        lines->filled -= lines->first;
+        lines->searched -= lines->first;
+        lines->first = 0;
+    }
+    *ret = uv_buf_init(lines->buffer + lines->filled,
+                       (unsigned)(sizeof(lines->buffer) - lines->filled));
+}
+
+static void arrived(uv_stream_t *handle, ssize_t bytes, const uv_buf_t *buffer)
+{
+    (void)buffer;
+    struct cohort__lines *lines = handle->data;
+    lines->loop->num_events++;
+    if (bytes > 0) {
+        lines->filled += (size_t)bytes;
+    } else if (bytes < 0) {
+        /* Any error: the child's end is of no use any more. */
+        lines->at_end = true;
+        uv_read_stop(handle);
+    }
+    deliver(lines);
+}
+
+static void go_on(uv_idle_t *idle)
+{
+    struct cohort__lines *lines = idle->data;
+    lines->loop->num_events++;
+    uv_idle_stop(idle);
+    deliver(lines);
+    if (!is_stopped(lines) && !lines->at_end)
+        uv_read_start((uv_stream_t *)&lines->pipe, allocate, arrived);
+}
+
+cohort_status cohort__lines_open(struct cohort__lines **ret_lines, struct cohort__loop *loop,
+                                 int fd, const struct cohort__lines_handlers *handlers)
+{
+    struct cohort__lines *lines = malloc(sizeof(*lines));
+    if (!lines) {
+        close(fd);
+        return cohort_fail(COHORT_ERR_NO_MEMORY, "output of a child: out of memory");
+    }
+    memset(lines, 0, offsetof(struct cohort__lines, buffer));
+    lines->loop = loop;
+    lines->handlers = *handlers;
+    uv_pipe_init(&loop->uv, &lines->pipe, 0);
+    uv_idle_init(&loop->uv, &lines->resumed);
+    lines->pipe.data = lines->resumed.data = lines;
+    int error = uv_pipe_open(&lines->pipe, fd);
+    if (error)
+        close(fd);
+    else
+        error = uv_read_start((uv_stream_t *)&lines->pipe, allocate, arrived);
+    if (error) {
+        cohort__lines_close(lines);
+        return cohort__loop_fail(error, "output of a child");
+    }
+    *ret_lines = lines;
+    return COHORT_OK;
+}
+
+static void closed(uv_handle_t *handle)
+{
+    struct cohort__lines *lines = handle->data;
+    if (--lines->num_closing == 0)
+        free(lines);
+}
+
+void cohort__lines_close(struct cohort__lines *lines)
+{
+    if (!lines || lines->closing)
+        return;
+    lines->closing = true;
+    lines->num_closing = 2;
+    uv_close((uv_handle_t *)&lines->pipe, closed);
+    uv_close((uv_handle_t *)&lines->resumed, closed);
+}
+
+void cohort__lines_pause(struct cohort__lines *lines, bool paused)
+{
+    if (lines->closing || lines->paused == paused)
+        return;
+    lines->paused = paused;
+    if (paused) {
+        uv_read_stop((uv_stream_t *)&lines->pipe);
+        uv_idle_stop(&lines->resumed);
+    } else {
+        uv_idle_start(&lines->resumed, go_on);
+    }
+}

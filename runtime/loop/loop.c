@@ -1,0 +1,346 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "runtime/loop/loop.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "runtime/base/container.h"
+#include "runtime/loop/private.h"
+#include "runtime/loop/timer.h"
+
+/* No wake-up is lost: who queues something pushes it, and then looks at `blocking`; the holder sets
+ * `blocking`, and then looks at the queues; all of it sequentially consistent. An async that is
+ * sent while the holder is about to block makes libuv's descriptor readable. */
+
+enum { POLLS_PER_UV_RUN = 64 };
+
+struct watched {
+    struct cohort__list link;
+    struct cohort__loop *loop;
+    const struct cohort__poller *poller;
+    uv_poll_t uv;
+    int fd; /* our own duplicate: libuv knows a descriptor but once */
+};
+
+struct ticker {
+    struct cohort__list link;
+    struct cohort__loop *loop;
+    uv_timer_t uv;
+    void (*function)(void *context);
+    void *context;
+};
+
+static struct watched *watched_of(struct cohort__list *link)
+{
+    return COHORT_CONTAINER_OF(link, struct watched, link);
+}
+
+cohort_status cohort__loop_fail(int uv_error, const char *what)
+{
+    cohort_status status = uv_error == UV_ENOMEM || uv_error == UV_EMFILE || uv_error == UV_ENFILE
+                               ? COHORT_ERR_NO_MEMORY
+                               : COHORT_ERR_SYSTEM;
+    return cohort_fail(status, "%s: %s", what, uv_strerror(uv_error));
+}
+
+bool cohort__loop_run_requests(struct cohort__loop *loop)
+{
+    bool any = false;
+    for (struct cohort__mpsc_node *node = cohort__mpsc_take(&loop->requests), *next; node;
+         node = next) {
+        next = node->next;
+        struct cohort__loop_request *request =
+            COHORT_CONTAINER_OF(node, struct cohort__loop_request, node);
+        request->run(loop, request);
+        any = true;
+    }
+    if (cohort__timers_pending(loop)) {
+        cohort__timers_absorb(loop);
+        any = true;
+    }
+    return any;
+}
+
+static bool is_pending(const struct cohort__loop *loop)
+{
+    return !cohort__mpsc_is_empty(&loop->requests) || cohort__timers_pending(loop);
+}
+
+static void async_arrived(uv_async_t *async)
+{
+    struct cohort__loop *loop = async->data;
+    loop->num_events++;
+    cohort__loop_run_requests(loop);
+}
+
+cohort_status cohort__loop_create(struct cohort__loop **ret_loop)
+{
+    cohort_status status;
+    struct cohort__loop *loop = calloc(1, sizeof(*loop));
+    if (!loop)
+        return cohort_fail(COHORT_ERR_NO_MEMORY, "event loop: out of memory");
+    cohort__mpsc_init(&loop->requests);
+    cohort__list_init(&loop->pollers);
+    cohort__list_init(&loop->tickers);
+    int error = uv_loop_init(&loop->uv);
+    if (error) {
+        status = cohort__loop_fail(error, "event loop");
+        goto fail;
+    }
+    error = uv_async_init(&loop->uv, &loop->async, async_arrived);
+    if (error) {
+        status = cohort__loop_fail(error, "event loop: wake-up");
+        goto fail_loop;
+    }
+    loop->async.data = loop;
+    status = cohort__timers_init(loop);
+    if (status) {
+        uv_close((uv_handle_t *)&loop->async, NULL);
+        goto fail_loop;
+    }
+    *ret_loop = loop;
+    return COHORT_OK;
+fail_loop:
+    uv_run(&loop->uv, UV_RUN_DEFAULT);
+    uv_loop_close(&loop->uv);
+fail:
+    free(loop);
+    return status;
+}
+
+static void ticker_closed(uv_handle_t *handle)
+{
+    free(handle->data);
+}
+
+void cohort__loop_destroy(struct cohort__loop *loop)
+{
+    if (!loop)
+        return;
+    for (struct cohort__list *link; (link = cohort__list_pop_front(&loop->tickers));) {
+        struct ticker *ticker = COHORT_CONTAINER_OF(link, struct ticker, link);
+        uv_close((uv_handle_t *)&ticker->uv, ticker_closed);
+    }
+    cohort__timers_close(loop);
+    uv_close((uv_handle_t *)&loop->async, NULL);
+    uv_run(&loop->uv, UV_RUN_DEFAULT);
+    uv_loop_close(&loop->uv);
+    cohort__timers_fini(loop);
+    free(loop);
+}
+
+static void poller_readable(uv_poll_t *handle, int status, int events)
+{
+    (void)status, (void)events; /* who blocks progresses all pollers afterwards */
+    struct watched *watched = handle->data;
+    watched->loop->num_events++;
+}
+
+cohort_status cohort__loop_add_poller(struct cohort__loop *loop,
+                                      const struct cohort__poller *poller)
+{
+    struct watched *watched = calloc(1, sizeof(*watched));
+    if (!watched)
+        return cohort_fail(COHORT_ERR_NO_MEMORY, "event loop: out of memory");
+    *watched = (struct watched){.loop = loop, .poller = poller, .fd = -1};
+    if (poller->fd >= 0) {
+        int error = UV_EMFILE;
+        watched->fd = fcntl(poller->fd, F_DUPFD_CLOEXEC, 0);
+        if (watched->fd >= 0)
+            error = uv_poll_init(&loop->uv, &watched->uv, watched->fd);
+        if (error) {
+            if (watched->fd >= 0)
+                close(watched->fd);
+            free(watched);
+            return cohort__loop_fail(error, "event loop: a transport's descriptor");
+        }
+        watched->uv.data = watched;
+        uv_poll_start(&watched->uv, UV_READABLE, poller_readable);
+    }
+    cohort__list_push_back(&loop->pollers, &watched->link);
+    return COHORT_OK;
+}
+
+static void watched_closed(uv_handle_t *handle)
+{
+    struct watched *watched = handle->data;
+    close(watched->fd);
+    free(watched);
+}
+
+void cohort__loop_remove_poller(struct cohort__loop *loop, const struct cohort__poller *poller)
+{
+    for (struct cohort__list *link = loop->pollers.next; link != &loop->pollers;
+         link = link->next) {
+        struct watched *watched = watched_of(link);
+        if (watched->poller != poller)
+            continue;
+        cohort__list_remove(link);
+        if (watched->fd >= 0)
+            uv_close((uv_handle_t *)&watched->uv, watched_closed);
+        else
+            free(watched);
+        return;
+    }
+}
+
+void cohort__loop_wake(struct cohort__loop *loop)
+{
+    uv_async_send(&loop->async);
+}
+
+void cohort__loop_notify(struct cohort__loop *loop)
+{
+    if (atomic_load(&loop->blocking))
+        uv_async_send(&loop->async);
+}
+
+void cohort__loop_request(struct cohort__loop *loop, struct cohort__loop_request *request)
+{
+    cohort__mpsc_push(&loop->requests, &request->node);
+    cohort__loop_notify(loop);
+}
+
+static bool progress(struct cohort__loop *loop)
+{
+    bool any = false;
+    for (struct cohort__list *link = loop->pollers.next; link != &loop->pollers;
+         link = link->next) {
+        const struct cohort__poller *poller = watched_of(link)->poller;
+        any |= poller->progress(poller->context);
+    }
+    return any;
+}
+
+bool cohort__loop_poll(struct cohort__loop *loop)
+{
+    bool any = progress(loop);
+    bool asked = is_pending(loop) && cohort__loop_run_requests(loop);
+    if (!asked && ++loop->num_polls < POLLS_PER_UV_RUN)
+        return any;
+    loop->num_polls = 0;
+    unsigned before = loop->num_events;
+    uv_run(&loop->uv, UV_RUN_NOWAIT);
+    return any || asked || loop->num_events != before;
+}
+
+static void disarm(struct cohort__loop *loop, struct cohort__list *end)
+{
+    for (struct cohort__list *link = loop->pollers.next; link != end; link = link->next) {
+        const struct cohort__poller *poller = watched_of(link)->poller;
+        poller->disarm(poller->context);
+    }
+}
+
+/* Arms all pollers, or none. */
+static bool arm(struct cohort__loop *loop)
+{
+    for (struct cohort__list *link = loop->pollers.next; link != &loop->pollers;
+         link = link->next) {
+        const struct cohort__poller *poller = watched_of(link)->poller;
+        if (poller->fd < 0 || !poller->arm(poller->context)) {
+            disarm(loop, link);
+            return false;
+        }
+    }
+    return true;
+}
+
+void cohort__loop_park(struct cohort__loop *loop)
+{
+    if (progress(loop))
+        return;
+    bool armed = arm(loop);
+    atomic_store(&loop->blocking, true);
+    loop->num_polls = 0;
+    uv_run(&loop->uv, armed && !is_pending(loop) ? UV_RUN_ONCE : UV_RUN_NOWAIT);
+    atomic_store(&loop->blocking, false);
+    if (armed)
+        disarm(loop, &loop->pollers);
+    progress(loop);
+    cohort__loop_run_requests(loop);
+}
+
+void cohort__loop_run(struct cohort__loop *loop)
+{
+    /* The async alone is no reason to go on. */
+    uv_unref((uv_handle_t *)&loop->async);
+    atomic_store(&loop->blocking, true);
+    for (bool more = true; more && !loop->stopped;) {
+        bool asked = cohort__loop_run_requests(loop);
+        if (loop->stopped)
+            break;
+        more = uv_run(&loop->uv, asked ? UV_RUN_NOWAIT : UV_RUN_ONCE) || is_pending(loop);
+    }
+    atomic_store(&loop->blocking, false);
+    uv_ref((uv_handle_t *)&loop->async);
+    loop->stopped = false;
+}
+
+void cohort__loop_stop(struct cohort__loop *loop)
+{
+    loop->stopped = true;
+}
+
+static void ticker_fired(uv_timer_t *timer)
+{
+    struct ticker *ticker = timer->data;
+    ticker->loop->num_events++;
+    ticker->function(ticker->context);
+}
+
+cohort_status cohort__loop_every(struct cohort__loop *loop, uint64_t nanoseconds,
+                                 void (*function)(void *context), void *context)
+{
+    struct ticker *ticker = calloc(1, sizeof(*ticker));
+    if (!ticker)
+        return cohort_fail(COHORT_ERR_NO_MEMORY, "event loop: out of memory");
+    *ticker = (struct ticker){.loop = loop, .function = function, .context = context};
+    uint64_t milliseconds = nanoseconds / 1000000 + (nanoseconds % 1000000 != 0);
+    uv_timer_init(&loop->uv, &ticker->uv);
+    ticker->uv.data = ticker;
+    uv_timer_start(&ticker->uv, ticker_fired, milliseconds ? milliseconds : 1,
+                   milliseconds ? milliseconds : 1);
+    uv_unref((uv_handle_t *)&ticker->uv);
+    cohort__list_push_back(&loop->tickers, &ticker->link);
+    return COHORT_OK;
+}
+
+static bool hook_poll(void *context)
+{
+    return cohort__loop_poll(context);
+}
+
+static void hook_park(void *context)
+{
+    cohort__loop_park(context);
+}
+
+static void hook_wake(void *context)
+{
+    cohort__loop_wake(context);
+}
+
+static void hook_timer(void *context, struct cohort__timer *timer, uint64_t deadline)
+{
+    cohort__loop_timer(context, timer, deadline);
+}
+
+static void hook_timer_cancel(void *context, struct cohort__timer *timer)
+{
+    cohort__loop_timer_cancel(context, timer);
+}
+
+void cohort__loop_scheduler_hooks(struct cohort__loop *loop,
+                                  struct cohort__scheduler_hooks *ret_hooks)
+{
+    *ret_hooks = (struct cohort__scheduler_hooks){
+        .context = loop,
+        .poll = hook_poll,
+        .park = hook_park,
+        .wake = hook_wake,
+        .timer = hook_timer,
+        .timer_cancel = hook_timer_cancel,
+    };
+}

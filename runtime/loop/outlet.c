@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "runtime/loop/outlet.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <unistd.h>
+
+#include "runtime/loop/private.h"
+
+/* A pipe that poll(2) calls writable takes PIPE_BUF bytes without blocking. To be told by libuv
+ * when that is so, the descriptor is put into an epoll of our own, and that is given to libuv,
+ * which makes non-blocking what it is given. Regular files can't be polled, and need not be. */
+enum { STEP = PIPE_BUF };
+
+struct cohort__outlet {
+    struct cohort__loop *loop;
+    struct cohort__outlet_handlers handlers;
+    int fd;
+    int epoll; /* -1: never blocks */
+    uv_poll_t poll;
+    uv_idle_t told; /* tells of what happened within write */
+    char *queue;
+    size_t first;
+    size_t filled;
+    size_t capacity;
+    int error;
+    bool closing;
+    int num_closing;
+};
+
+static bool is_writable(const struct cohort__outlet *outlet)
+{
+    struct pollfd pollfd = {.fd = outlet->fd, .events = POLLOUT};
+    return outlet->epoll < 0 || poll(&pollfd, 1, 0) > 0;
+}
+
+static void flush(struct cohort__outlet *outlet)
+{
+    while (!outlet->error && outlet->first < outlet->filled && is_writable(outlet)) {
+        size_t bytes = outlet->filled - outlet->first;
+        ssize_t written =
+            write(outlet->fd, outlet->queue + outlet->first, bytes < STEP ? bytes : STEP);
+        if (written >= 0)
+            outlet->first += (size_t)written;
+        else if (errno == EAGAIN)
+            break;
+        else if (errno != EINTR)
+            outlet->error = errno;
+    }
+    if (outlet->error || outlet->first == outlet->filled)
+        outlet->first = outlet->filled = 0;
+}
+
+static void writable(uv_poll_t *handle, int status, int events);
+static void tell(uv_idle_t *idle);
+
+/* Waits for what has to come next. */
+static void arrange(struct cohort__outlet *outlet)
+{
+    if (outlet->epoll >= 0 && outlet->filled > 0)
+        uv_poll_start(&outlet->poll, UV_READABLE, writable);
+    else if (outlet->epoll >= 0)
+        uv_poll_stop(&outlet->poll);
+    if (outlet->filled == 0)
+        uv_idle_start(&outlet->told, tell);
+}
+
+static void writable(uv_poll_t *handle, int status, int events)
+{
+    (void)status, (void)events; /* an error shows itself to write */
+    struct cohort__outlet *outlet = handle->data;
+    outlet->loop->num_events++;
+    flush(outlet);
+    arrange(outlet);
+}
+
+static void tell(uv_idle_t *idle)
+{
+    struct cohort__outlet *outlet = idle->data;
+    int error = outlet->error;
+    uv_idle_stop(idle);
+    if (error > 0) {
+        outlet->error = -error; /* told */
+        outlet->handlers.failed(outlet->handlers.context, error);
+    }
+    if (!outlet->closing && outlet->filled == 0)
+        outlet->handlers.drained(outlet->handlers.context);
+}
+
+static int watch(struct cohort__outlet *outlet)
+{
+    struct epoll_event event = {.events = EPOLLOUT};
+    outlet->epoll = epoll_create1(EPOLL_CLOEXEC);
+    if (outlet->epoll < 0)
+        return -errno;
+    if (epoll_ctl(outlet->epoll, EPOLL_CTL_ADD, outlet->fd, &event) == 0)
+        return uv_poll_init(&outlet->loop->uv, &outlet->poll, outlet->epoll);
+    int error = errno == EPERM || errno == EBADF ? 0 : -errno; /* write will tell EBADF */
+    close(outlet->epoll);
+    outlet->epoll = -1;
+    return error;
+}
+
+cohort_status cohort__outlet_create(struct cohort__outlet **ret_outlet, struct cohort__loop *loop,
+                                    int fd, const struct cohort__outlet_handlers *handlers)
+{
+    struct cohort__outlet *outlet = calloc(1, sizeof(*outlet));
+    if (!outlet)
+        return cohort_fail(COHORT_ERR_NO_MEMORY, "output: out of memory");
+    outlet->loop = loop;
+    outlet->handlers = *handlers;
+    outlet->fd = fd;
+    int error = watch(outlet);
+    if (error) {
+        if (outlet->epoll >= 0)
+            close(outlet->epoll);
+        free(outlet);
+        return cohort__loop_fail(error, "output");
+    }
+    uv_idle_init(&loop->uv, &outlet->told);
+    outlet->poll.data = outlet->told.data = outlet;
+    *ret_outlet = outlet;
+    return COHORT_OK;
+}
+
+static void closed(uv_handle_t *handle)
+{
+    struct cohort__outlet *outlet = handle->data;
+    if (--outlet->num_closing > 0)
+        return;
+    if (outlet->epoll >= 0)
+        close(outlet->epoll);
+    free(outlet->queue);
+    free(outlet);
+}
+
+void cohort__outlet_destroy(struct cohort__outlet *outlet)
+{
+    if (!outlet || outlet->closing)
+        return;
+    outlet->closing = true;
+    outlet->num_closing = outlet->epoll >= 0 ? 2 : 1;
+    uv_close((uv_handle_t *)&outlet->told, closed);
+    if (outlet->epoll >= 0)
+        uv_close((uv_handle_t *)&outlet->poll, closed);
+}
+
+static bool reserve(struct cohort__outlet *outlet, size_t bytes)
+{
+    if (outlet->first > 0) {
+        memmove(outlet->queue, outlet->queue + outlet->first, outlet->filled - outlet->first);
+        outlet->filled -= outlet->first;
+        outlet->first = 0;
+    }
+    if (outlet->capacity - outlet->filled >= bytes)
+        return true;
+    size_t capacity = 2 * outlet->capacity + bytes;
+    char *queue = realloc(outlet->queue, capacity);
+    if (!queue)
+        return false;
+    outlet->queue = queue;
+    outlet->capacity = capacity;
+    return true;
+}
+
+void cohort__outlet_write(struct cohort__outlet *outlet, const void *data, size_t bytes)
+{
+    if (outlet->closing || outlet->error || bytes == 0)
+        return;
+    if (reserve(outlet, bytes)) {
+        memcpy(outlet->queue + outlet->filled, data, bytes);
+        outlet->filled += bytes;
+        flush(outlet);
+    } else {
+        outlet->error = ENOMEM;
+        outlet->first = outlet->filled = 0;
+    }
+    arrange(outlet);
+}
+
+size_t cohort__outlet_queued(const struct cohort__outlet *outlet)
+{
+    return outlet->filled - outlet->first;
+}

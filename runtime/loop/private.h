@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef COHORT_RUNTIME_LOOP_PRIVATE_H
+#define COHORT_RUNTIME_LOOP_PRIVATE_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <uv.h>
+
+#include "runtime/base/list.h"
+#include "runtime/base/mpsc.h"
+#include "runtime/loop/loop.h"
+
+/* For the files of runtime/loop only. */
+struct cohort__timer;
+
+/* Timers: two lock-free stacks into which any thread pushes, and a binary heap of the holder's. One
+ * libuv timer runs, for the heap's top. */
+struct cohort__timers {
+    struct cohort__timer *_Atomic incoming;
+    struct cohort__timer *_Atomic cancelled;
+    struct cohort__timer **heap;
+    size_t num;
+    size_t capacity;
+    uv_timer_t uv;
+};
+
+struct cohort__loop {
+    uv_loop_t uv;
+    uv_async_t async;
+    struct cohort__mpsc requests;
+    struct cohort__timers timers;
+    struct cohort__list pollers; /* struct watched */
+    struct cohort__list tickers; /* struct ticker */
+    _Atomic bool blocking;       /* what is queued now needs a wake-up */
+    bool stopped;
+    unsigned num_polls;  /* since uv_run */
+    unsigned num_events; /* callbacks of libuv that did something */
+};
+
+/* Takes libuv's error UV_ERROR (negative errno): "WHAT: no such file or directory". Returns the
+ * status. */
+cohort_status cohort__loop_fail(int uv_error, const char *what);
+
+/* For timer.c: makes the holder look at the timers. Any thread. */
+void cohort__loop_notify(struct cohort__loop *loop);
+
+cohort_status cohort__timers_init(struct cohort__loop *loop);
+
+/* Closes the libuv timer; the rest is fini's. */
+void cohort__timers_close(struct cohort__loop *loop);
+void cohort__timers_fini(struct cohort__loop *loop);
+
+/* Whether another thread has brought a timer, or cancelled one. */
+bool cohort__timers_pending(const struct cohort__loop *loop);
+
+/* Takes over what other threads have brought. Holder only. */
+void cohort__timers_absorb(struct cohort__loop *loop);
+
+#endif

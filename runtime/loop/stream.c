@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "runtime/loop/stream.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "runtime/loop/private.h"
+
+enum { MIN_INPUT = 4096 };
+
+struct cohort__stream {
+    struct cohort__loop *loop;
+    uv_pipe_t pipe;
+    struct cohort__stream_handlers handlers;
+    char peer[64];
+    size_t max_message;
+    unsigned char *input;
+    size_t filled;
+    size_t capacity;
+    bool ended;   /* and told */
+    bool closing; /* freed by libuv's close callback */
+};
+
+struct outgoing {
+    uv_write_t request;
+    unsigned char bytes[]; /* head and message */
+};
+
+static void end(struct cohort__stream *stream, cohort_status status)
+{
+    if (stream->ended || stream->closing)
+        return;
+    stream->ended = true;
+    uv_read_stop((uv_stream_t *)&stream->pipe);
+    stream->handlers.ended(stream->handlers.context, status);
+}
+
+static void end_failed(struct cohort__stream *stream, int uv_error)
+{
+    end(stream, cohort_fail(COHORT_ERR_NETWORK, "connection to %s: %s", stream->peer,
+                            uv_strerror(uv_error)));
+}
+
+static size_t message_bytes(const unsigned char head[COHORT__STREAM_HEAD_BYTES])
+{
+    return head[0] | (size_t)head[1] << 8 | (size_t)head[2] << 16 | (size_t)head[3] << 24;
+}
+
+/* Bytes from the start of the input to the end of its first message, as far as can be said. */
+static size_t wanted_bytes(const struct cohort__stream *stream)
+{
+    if (stream->filled < COHORT__STREAM_HEAD_BYTES)
+        return COHORT__STREAM_HEAD_BYTES;
+    size_t bytes = message_bytes(stream->input);
+    return COHORT__STREAM_HEAD_BYTES + (bytes < stream->max_message ? bytes : stream->max_message);
+}
+
+static void allocate(uv_handle_t *handle, size_t suggested, uv_buf_t *ret)
+{
+    (void)suggested;
+    struct cohort__stream *stream = handle->data;
+    size_t wanted = wanted_bytes(stream);
+    size_t capacity = wanted > MIN_INPUT ? wanted : MIN_INPUT;
+    *ret = uv_buf_init(NULL, 0);
+    if (stream->capacity < capacity) {
+        unsigned char *input = realloc(stream->input, capacity);
+        if (!input)
+            return; /* libuv then calls arrived with UV_ENOBUFS */
+        stream->input = input;
+        stream->capacity = capacity;
+    }
+    ret->base = (char *)stream->input + stream->filled;
+    ret->len = stream->capacity - stream->filled;
+}
+
+static void deliver(struct cohort__stream *stream)
+{
+    size_t done = 0;
+    while (!stream->ended && !stream->closing) {
+        if (stream->filled - done < COHORT__STREAM_HEAD_BYTES)
+            break;
+        size_t bytes = message_bytes(stream->input + done);
+        if (bytes > stream->max_message) {
+            end(stream, cohort_fail(COHORT_ERR_PROTOCOL,
+                                    "%s sent a message of %zu bytes, where %zu are allowed",
+                                    stream->peer, bytes, stream->max_message));
+            return;
+        }
+        if (stream->filled - done < COHORT__STREAM_HEAD_BYTES + bytes)
+            break;
+        const unsigned char *message = stream->input + done + COHORT__STREAM_HEAD_BYTES;
+        done += COHORT__STREAM_HEAD_BYTES + bytes;
+        stream->handlers.message(stream->handlers.context, message, bytes);
+    }
+    memmove(stream->input, stream->input + done, stream->filled - done);
+    stream->filled -= done;
+}
+
+static void arrived(uv_stream_t *handle, ssize_t bytes, const uv_buf_t *buffer)
+{
+    (void)buffer;
+    struct cohort__stream *stream = handle->data;
+    stream->loop->num_events++;
+    if (bytes > 0) {
+        stream->filled += (size_t)bytes;
+        deliver(stream);
+    } else if (bytes == UV_EOF && stream->filled > 0) {
+        end(stream, cohort_fail(COHORT_ERR_PROTOCOL, "%s ended within a message", stream->peer));
+    } else if (bytes == UV_EOF) {
+        end(stream, COHORT_OK);
+    } else if (bytes < 0) {
+        end_failed(stream, (int)bytes);
+    }
+}
+
+cohort_status cohort__stream_open(struct cohort__stream **ret_stream, struct cohort__loop *loop,
+                                  int fd, const char *peer, size_t max_message,
+                                  const struct cohort__stream_handlers *handlers)
+{
+    struct cohort__stream *stream = calloc(1, sizeof(*stream));
+    if (!stream) {
+        close(fd);
+        return cohort_fail(COHORT_ERR_NO_MEMORY, "connection to %s: out of memory", peer);
+    }
+    stream->loop = loop;
+    stream->handlers = *handlers;
+    stream->max_message = max_message;
+    snprintf(stream->peer, sizeof(stream->peer), "%s", peer);
+    uv_pipe_init(&loop->uv, &stream->pipe, 0);
+    stream->pipe.data = stream;
+    int error = uv_pipe_open(&stream->pipe, fd);
+    if (error)
+        close(fd);
+    else
+        error = uv_read_start((uv_stream_t *)&stream->pipe, allocate, arrived);
+    if (error) {
+        char what[96];
+        snprintf(what, sizeof(what), "connection to %s", stream->peer);
+        cohort__stream_close(stream);
+        return cohort__loop_fail(error, what);
+    }
+    *ret_stream = stream;
+    return COHORT_OK;
+}
+
+static void closed(uv_handle_t *handle)
+{
+    struct cohort__stream *stream = handle->data;
+    free(stream->input);
+    free(stream);
+}
+
+void cohort__stream_close(struct cohort__stream *stream)
+{
+    if (!stream || stream->closing)
+        return;
+    stream->closing = true;
+    uv_close((uv_handle_t *)&stream->pipe, closed);
+}
+
+static void written(uv_write_t *request, int error)
+{
+    struct cohort__stream *stream = request->handle->data;
+    free(request->data);
+    if (error)
+        end_failed(stream, error);
+}
+
+cohort_status cohort__stream_send(struct cohort__stream *stream, const void *message, size_t bytes)
+{
+    if (stream->ended || stream->closing)
+        return COHORT_OK;
+    struct outgoing *outgoing = malloc(sizeof(*outgoing) + COHORT__STREAM_HEAD_BYTES + bytes);
+    if (!outgoing)
+        return cohort_fail(COHORT_ERR_NO_MEMORY, "connection to %s: out of memory", stream->peer);
+    for (int i = 0; i < COHORT__STREAM_HEAD_BYTES; i++)
+        outgoing->bytes[i] = (unsigned char)(bytes >> 8 * i);
+    if (bytes > 0)
+        memcpy(outgoing->bytes + COHORT__STREAM_HEAD_BYTES, message, bytes);
+    outgoing->request.data = outgoing;
+    uv_buf_t buffer =
+        uv_buf_init((char *)outgoing->bytes, (unsigned)(COHORT__STREAM_HEAD_BYTES + bytes));
+    int error = uv_write(&outgoing->request, (uv_stream_t *)&stream->pipe, &buffer, 1, written);
+    if (error) {
+        free(outgoing);
+        return cohort_fail(COHORT_ERR_NETWORK, "connection to %s: %s", stream->peer,
+                           uv_strerror(error));
+    }
+    return COHORT_OK;
+}

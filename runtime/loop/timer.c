@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "runtime/loop/timer.h"
+
+#include <stdlib.h>
+
+#include "runtime/base/clock.h"
+#include "runtime/loop/private.h"
+
+/* A timer's loop_private is its state, which decides the race between its deadline and a cancel:
+ * whoever takes it out of WAITING calls `expired`, the holder directly, a cancel by handing the
+ * timer to the holder. Once absorbed, `next` holds the place in the heap, plus one. */
+static char expired_mark, cancelled_mark;
+#define WAITING ((void *)0)
+#define EXPIRED ((void *)&expired_mark)
+#define CANCELLED ((void *)&cancelled_mark)
+
+static void place(struct cohort__timers *timers, size_t index, struct cohort__timer *timer)
+{
+    timers->heap[index] = timer;
+    timer->next = (struct cohort__timer *)(uintptr_t)(index + 1);
+}
+
+static void sift_up(struct cohort__timers *timers, size_t index, struct cohort__timer *timer)
+{
+    while (index > 0 && timers->heap[(index - 1) / 2]->deadline > timer->deadline) {
+        place(timers, index, timers->heap[(index - 1) / 2]);
+        index = (index - 1) / 2;
+    }
+    place(timers, index, timer);
+}
+
+static void sift_down(struct cohort__timers *timers, size_t index, struct cohort__timer *timer)
+{
+    for (;;) {
+        size_t child = 2 * index + 1;
+        if (child >= timers->num)
+            break;
+        if (child + 1 < timers->num &&
+            timers->heap[child + 1]->deadline < timers->heap[child]->deadline)
+            child++;
+        if (timers->heap[child]->deadline >= timer->deadline)
+            break;
+        place(timers, index, timers->heap[child]);
+        index = child;
+    }
+    place(timers, index, timer);
+}
+
+static bool heap_insert(struct cohort__timers *timers, struct cohort__timer *timer)
+{
+    if (timers->num == timers->capacity) {
+        size_t capacity = timers->capacity ? 2 * timers->capacity : 64;
+        struct cohort__timer **heap = realloc(timers->heap, capacity * sizeof(*heap));
+        if (!heap)
+            return false;
+        timers->heap = heap;
+        timers->capacity = capacity;
+    }
+    sift_up(timers, timers->num++, timer);
+    return true;
+}
+
+static void heap_remove(struct cohort__timers *timers, struct cohort__timer *timer)
+{
+    if (!timer->next)
+        return; /* has left it already */
+    size_t index = (uintptr_t)timer->next - 1;
+    struct cohort__timer *last = timers->heap[--timers->num];
+    timer->next = NULL;
+    if (last == timer)
+        return;
+    if (index > 0 && timers->heap[(index - 1) / 2]->deadline > last->deadline)
+        sift_up(timers, index, last);
+    else
+        sift_down(timers, index, last);
+}
+
+/* A cancelled one is left to its cancel. */
+static void expire(struct cohort__timer *timer)
+{
+    void *expected = WAITING;
+    if (__atomic_compare_exchange_n(&timer->loop_private, &expected, EXPIRED, false,
+                                    __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+        timer->expired(timer);
+}
+
+static void deadline_reached(uv_timer_t *uv);
+
+static void start(struct cohort__loop *loop)
+{
+    struct cohort__timers *timers = &loop->timers;
+    if (timers->num == 0) {
+        uv_timer_stop(&timers->uv);
+        return;
+    }
+    uint64_t now = cohort__clock_now();
+    uint64_t deadline = timers->heap[0]->deadline;
+    uint64_t delay = deadline > now ? (deadline - now) / 1000000 + 1 : 0;
+    uv_update_time(&loop->uv);
+    uv_timer_start(&timers->uv, deadline_reached, delay, 0);
+}
+
+static void deadline_reached(uv_timer_t *uv)
+{
+    struct cohort__loop *loop = uv->data;
+    struct cohort__timers *timers = &loop->timers;
+    loop->num_events++;
+    cohort__timers_absorb(loop);
+    uint64_t now = cohort__clock_now();
+    while (timers->num > 0 && timers->heap[0]->deadline <= now) {
+        struct cohort__timer *timer = timers->heap[0];
+        heap_remove(timers, timer);
+        expire(timer);
+    }
+    start(loop);
+}
+
+static void push_incoming(struct cohort__timers *timers, struct cohort__timer *timer)
+{
+    struct cohort__timer *head = atomic_load(&timers->incoming);
+    do
+        timer->next = head;
+    while (!atomic_compare_exchange_weak(&timers->incoming, &head, timer));
+}
+
+void cohort__loop_timer(struct cohort__loop *loop, struct cohort__timer *timer, uint64_t deadline)
+{
+    timer->deadline = deadline;
+    __atomic_store_n(&timer->loop_private, WAITING, __ATOMIC_RELAXED);
+    push_incoming(&loop->timers, timer);
+    cohort__loop_notify(loop);
+}
+
+void cohort__loop_timer_cancel(struct cohort__loop *loop, struct cohort__timer *timer)
+{
+    if (__atomic_exchange_n(&timer->loop_private, CANCELLED, __ATOMIC_ACQ_REL) == EXPIRED)
+        return; /* from now on it may be gone */
+    struct cohort__timer *head = atomic_load(&loop->timers.cancelled);
+    do
+        timer->cancel_next = head;
+    while (!atomic_compare_exchange_weak(&loop->timers.cancelled, &head, timer));
+    cohort__loop_notify(loop);
+}
+
+bool cohort__timers_pending(const struct cohort__loop *loop)
+{
+    return atomic_load(&loop->timers.incoming) || atomic_load(&loop->timers.cancelled);
+}
+
+static void absorb_incoming(struct cohort__loop *loop)
+{
+    struct cohort__timers *timers = &loop->timers;
+    struct cohort__timer *timer = atomic_exchange(&timers->incoming, NULL);
+    while (timer) {
+        struct cohort__timer *next = timer->next;
+        timer->next = NULL;
+        if (!heap_insert(timers, timer))
+            expire(timer); /* out of memory: rather too early than never */
+        timer = next;
+    }
+}
+
+void cohort__timers_absorb(struct cohort__loop *loop)
+{
+    struct cohort__timers *timers = &loop->timers;
+    /* In this order: what is cancelled came in before that. */
+    struct cohort__timer *timer = atomic_exchange(&timers->cancelled, NULL);
+    absorb_incoming(loop);
+    while (timer) {
+        struct cohort__timer *next = timer->cancel_next;
+        heap_remove(timers, timer);
+        timer->expired(timer);
+        timer = next;
+    }
+    start(loop);
+}
+
+cohort_status cohort__timers_init(struct cohort__loop *loop)
+{
+    int error = uv_timer_init(&loop->uv, &loop->timers.uv);
+    if (error)
+        return cohort__loop_fail(error, "event loop: timer");
+    loop->timers.uv.data = loop;
+    return COHORT_OK;
+}
+
+void cohort__timers_close(struct cohort__loop *loop)
+{
+    uv_close((uv_handle_t *)&loop->timers.uv, NULL);
+}
+
+void cohort__timers_fini(struct cohort__loop *loop)
+{
+    struct cohort__timers *timers = &loop->timers;
+    struct cohort__timer *timer = atomic_exchange(&timers->cancelled, NULL);
+    absorb_incoming(loop);
+    while (timer) {
+        struct cohort__timer *next = timer->cancel_next;
+        heap_remove(timers, timer);
+        timer->expired(timer);
+        timer = next;
+    }
+    while (timers->num > 0) {
+        timer = timers->heap[0];
+        heap_remove(timers, timer);
+        expire(timer);
+    }
+    free(timers->heap);
+}

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "runtime/net/net.h"
+
+#include "runtime/wire/envelope.h"
+
+_Static_assert((int)COHORT__NET_TOKEN_BYTES == (int)COHORT__ENVELOPE_TOKEN_BYTES,
+               "an announcement's payload is one token");
+
+void cohort__net_destroy(struct cohort__net *net)
+{
+    if (net)
+        net->operations->destroy(net);
+}
+
+cohort_status cohort__net_add_peer(struct cohort__net *net, uint32_t peer, const void *address,
+                                   size_t bytes)
+{
+    return net->operations->add_peer(net, peer, address, bytes);
+}
+
+void cohort__net_remove_peer(struct cohort__net *net, uint32_t peer)
+{
+    net->operations->remove_peer(net, peer);
+}
+
+enum cohort__net_sent cohort__net_send(struct cohort__net *net, uint32_t peer,
+                                       const struct iovec *parts, int num_parts)
+{
+    return net->operations->send(net, peer, parts, num_parts);
+}
+
+void cohort__net_release(struct cohort__net_message *message)
+{
+    message->net->operations->release(message->net, message);
+}
+
+cohort_status cohort__net_expose(struct cohort__net *net, const void *base, size_t bytes,
+                                 void **ret_region, struct cohort__net_token *ret_token)
+{
+    return net->operations->expose(net, base, bytes, ret_region, ret_token);
+}
+
+void cohort__net_withdraw(struct cohort__net *net, void *region)
+{
+    net->operations->withdraw(net, region);
+}
+
+enum cohort__net_sent cohort__net_fetch(struct cohort__net *net, uint32_t peer,
+                                        const struct cohort__net_token *token, size_t offset,
+                                        void *destination, size_t bytes, void *cookie)
+{
+    return net->operations->fetch(net, peer, token, offset, destination, bytes, cookie);
+}

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef COHORT_RUNTIME_NET_NET_H
+#define COHORT_RUNTIME_NET_NET_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/uio.h>
+
+#include "cohort/status.h"
+#include "runtime/loop/poller.h"
+
+/* What carries bytes between localities. A message is at most `max_message` bytes, arrives whole
+ * and once, or its peer is reported dead; messages to one peer may overtake each other. Long
+ * blocks of memory are exposed by their owner and fetched by the peer that was told the token.
+ *
+ * send, expose, withdraw, fetch and release: any thread. progress, arm, disarm (the poller): one
+ * thread at a time. Handlers are called from progress only, without any lock held; they may call
+ * everything but progress and destroy. No flow control here: who sends keeps account. */
+struct cohort__net;
+
+/* A received message: `data` is the receiver's until it calls cohort__net_release. */
+struct cohort__net_message {
+    struct cohort__net *net;
+    const unsigned char *data;
+    size_t bytes;
+    size_t capacity; /* what keeping this message keeps from being used otherwise */
+};
+
+/* What a peer needs to fetch from an exposed block; travels in an announcement. */
+enum { COHORT__NET_TOKEN_BYTES = 40 };
+struct cohort__net_token {
+    unsigned char bytes[COHORT__NET_TOKEN_BYTES];
+};
+
+struct cohort__net_handlers {
+    void *context;
+    void (*message)(void *context, struct cohort__net_message *message);
+    /* The fetch that was started with COOKIE has ended; its destination is the caller's again. */
+    void (*fetched)(void *context, void *cookie, cohort_status status);
+    /* A send to PEER that was refused with AGAIN may go now. */
+    void (*writable)(void *context, uint32_t peer);
+    /* The transport found out that PEER can't be reached any more. Said once. */
+    void (*unreachable)(void *context, uint32_t peer, const char *why);
+};
+
+enum cohort__net_sent {
+    COHORT__NET_SENT,  /* copied or gone: the parts are the caller's again */
+    COHORT__NET_AGAIN, /* nothing was done; `writable` says when to try again */
+    COHORT__NET_DEAD,  /* the peer is unreachable, or was never added */
+};
+
+struct cohort__net_operations {
+    const char *name;
+    void (*destroy)(struct cohort__net *net);
+    cohort_status (*add_peer)(struct cohort__net *net, uint32_t peer, const void *address,
+                              size_t bytes);
+    void (*remove_peer)(struct cohort__net *net, uint32_t peer);
+    enum cohort__net_sent (*send)(struct cohort__net *net, uint32_t peer,
+                                  const struct iovec *parts, int num_parts);
+    void (*release)(struct cohort__net *net, struct cohort__net_message *message);
+    cohort_status (*expose)(struct cohort__net *net, const void *base, size_t bytes,
+                            void **ret_region, struct cohort__net_token *ret_token);
+    void (*withdraw)(struct cohort__net *net, void *region);
+    enum cohort__net_sent (*fetch)(struct cohort__net *net, uint32_t peer,
+                                   const struct cohort__net_token *token, size_t offset,
+                                   void *destination, size_t bytes, void *cookie);
+};
+
+/* The head of every transport's own struct. */
+struct cohort__net {
+    const struct cohort__net_operations *operations;
+    struct cohort__net_handlers handlers;
+    struct cohort__poller poller;
+    size_t max_message;          /* header and payload together */
+    size_t max_fetch;            /* bytes that one fetch may ask for, at most 1 MiB */
+    unsigned char address[128];  /* how peers reach this end */
+    size_t address_bytes;
+};
+
+/* Ends everything: exposed blocks are withdrawn, fetches under way report COHORT_ERR_CANCELLED,
+ * received messages that were not released are freed. NULL is fine. */
+void cohort__net_destroy(struct cohort__net *net);
+
+/* PEER's number is the caller's choice (its rank). ADDRESS is the other end's `address`; nothing is
+ * connected until the first send. COHORT_ERR_BAD_PARAMETER for an address of another transport,
+ * provider or version, with a message that names both. */
+cohort_status cohort__net_add_peer(struct cohort__net *net, uint32_t peer, const void *address,
+                                   size_t bytes);
+
+/* From now on nothing goes to PEER, its sends are answered DEAD, its fetches end with an error. */
+void cohort__net_remove_peer(struct cohort__net *net, uint32_t peer);
+
+/* Sends the parts as one message. */
+enum cohort__net_sent cohort__net_send(struct cohort__net *net, uint32_t peer,
+                                       const struct iovec *parts, int num_parts);
+
+void cohort__net_release(struct cohort__net_message *message);
+
+/* Lets peers fetch from BASE until cohort__net_withdraw, which returns only when no access is under
+ * way any more and none can come. */
+cohort_status cohort__net_expose(struct cohort__net *net, const void *base, size_t bytes,
+                                 void **ret_region, struct cohort__net_token *ret_token);
+void cohort__net_withdraw(struct cohort__net *net, void *region);
+
+/* Copies BYTES (at most max_fetch) from OFFSET of the block that TOKEN names to DESTINATION, which
+ * is the transport's until `fetched`. */
+enum cohort__net_sent cohort__net_fetch(struct cohort__net *net, uint32_t peer,
+                                        const struct cohort__net_token *token, size_t offset,
+                                        void *destination, size_t bytes, void *cookie);
+
+#endif

@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "runtime/net/ofi.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/random.h>
+#include <sys/timerfd.h>
+#include <unistd.h>
+
+#include <rdma/fi_errno.h>
+
+#include "runtime/base/clock.h"
+#include "runtime/net/ofi_end.h"
+
+static const char *setting(const char *name, const char *otherwise)
+{
+    const char *value = getenv(name);
+    return value && *value ? value : otherwise;
+}
+
+static const char *provider_name(void)
+{
+    return setting("COHORT_OFI_PROVIDER", "tcp;ofi_rxm");
+}
+
+cohort_status cohort__ofi_fail(const struct cohort__ofi *ofi, const char *call, int error)
+{
+    const char *provider = ofi->info ? ofi->info->fabric_attr->prov_name : provider_name();
+    return cohort_fail(error == -FI_ENOMEM ? COHORT_ERR_NO_MEMORY : COHORT_ERR_NETWORK,
+                       "libfabric provider %s: %s: %s", provider, call,
+                       ofi->library->strerror(-error));
+}
+
+static void hints_fill(struct fi_info *hints, char *provider)
+{
+    hints->fabric_attr->prov_name = provider;
+    hints->caps = FI_MSG | FI_RMA;
+    hints->mode = FI_CONTEXT | FI_CONTEXT2;
+    hints->ep_attr->type = FI_EP_RDM;
+    /* With FI_PROGRESS_AUTO ofi_rxm has a thread of its own for connections. */
+    hints->domain_attr->control_progress = FI_PROGRESS_MANUAL;
+    hints->domain_attr->data_progress = FI_PROGRESS_MANUAL;
+    hints->domain_attr->threading = FI_THREAD_SAFE;
+    hints->domain_attr->resource_mgmt = FI_RM_ENABLED;
+    hints->domain_attr->mr_mode = FI_MR_VIRT_ADDR | FI_MR_PROV_KEY | FI_MR_ALLOCATED | FI_MR_LOCAL;
+    hints->tx_attr->size = COHORT__OFI_NUM_SENDS;
+    hints->rx_attr->size = COHORT__OFI_NUM_SENDS;
+    hints->tx_attr->inject_size = COHORT__OFI_MAX_MESSAGE;
+}
+
+/* Naming the provider in the hints keeps all others out of the choice; their own start, which
+ * costs most of the first fi_getinfo, can't be kept from happening. */
+static cohort_status info_get(struct cohort__ofi *ofi)
+{
+    const char *address = setting("COHORT_OFI_ADDRESS", "127.0.0.1");
+    struct fi_info *hints = ofi->library->dupinfo(NULL);
+    char *provider = strdup(provider_name());
+    if (!hints || !provider) {
+        ofi->library->freeinfo(hints);
+        free(provider);
+        return cohort_fail(COHORT_ERR_NO_MEMORY, "no memory to start libfabric");
+    }
+    hints_fill(hints, provider);
+    uint32_t version = FI_VERSION(FI_MAJOR_VERSION, FI_MINOR_VERSION);
+    int error = ofi->library->getinfo(version, address, NULL, FI_SOURCE, hints, &ofi->info);
+    if (error == -FI_ENODATA) { /* it may just not copy messages of that size by itself */
+        hints->tx_attr->inject_size = 0;
+        error = ofi->library->getinfo(version, address, NULL, FI_SOURCE, hints, &ofi->info);
+    }
+    ofi->library->freeinfo(hints);
+    if (error == -FI_ENODATA)
+        return cohort_fail(COHORT_ERR_NETWORK,
+                           "libfabric provider %s: fi_getinfo: nothing suitable at address %s",
+                           provider_name(), address);
+    return error ? cohort__ofi_fail(ofi, "fi_getinfo", error) : COHORT_OK;
+}
+
+static cohort_status endpoint_open(struct cohort__ofi *ofi)
+{
+    struct fi_av_attr av_attr = {.type = ofi->info->domain_attr->av_type};
+    struct fi_cq_attr cq_attr = {
+        .format = FI_CQ_FORMAT_MSG,
+        .wait_obj = FI_WAIT_FD,
+        .size = 2 * COHORT__OFI_NUM_SENDS + COHORT__OFI_NUM_RECEIVES,
+    };
+    int error = ofi->library->fabric(ofi->info->fabric_attr, &ofi->fabric, NULL);
+    if (error)
+        return cohort__ofi_fail(ofi, "fi_fabric", error);
+    if ((error = fi_domain(ofi->fabric, ofi->info, &ofi->domain, NULL)))
+        return cohort__ofi_fail(ofi, "fi_domain", error);
+    if ((error = fi_av_open(ofi->domain, &av_attr, &ofi->av, NULL)))
+        return cohort__ofi_fail(ofi, "fi_av_open", error);
+    if ((error = fi_cq_open(ofi->domain, &cq_attr, &ofi->cq, NULL)))
+        return cohort__ofi_fail(ofi, "fi_cq_open", error);
+    if ((error = fi_endpoint(ofi->domain, ofi->info, &ofi->ep, NULL)))
+        return cohort__ofi_fail(ofi, "fi_endpoint", error);
+    if ((error = fi_ep_bind(ofi->ep, &ofi->av->fid, 0)) ||
+        (error = fi_ep_bind(ofi->ep, &ofi->cq->fid, FI_TRANSMIT | FI_RECV)))
+        return cohort__ofi_fail(ofi, "fi_ep_bind", error);
+    if ((error = fi_enable(ofi->ep)))
+        return cohort__ofi_fail(ofi, "fi_enable", error);
+    if ((error = cohort__ofi_receives_post(ofi)))
+        return cohort__ofi_fail(ofi, "fi_recv", error);
+    return COHORT_OK;
+}
+
+/* Keys begin anywhere, so that one from a locality's earlier life fits nothing. */
+static void keys_start(struct cohort__ofi *ofi)
+{
+    size_t bits = 8 * ofi->info->domain_attr->mr_key_size;
+    if (getrandom(&ofi->next_key, sizeof ofi->next_key, GRND_NONBLOCK) < 0)
+        ofi->next_key = cohort__clock_now();
+    ofi->next_key &= (bits < 64 ? UINT64_C(1) << bits : 0) - 1;
+    ofi->next_key /= 2;
+}
+
+static bool watch(int epoll, int fd)
+{
+    struct epoll_event event = {.events = EPOLLIN};
+    return epoll_ctl(epoll, EPOLL_CTL_ADD, fd, &event) == 0;
+}
+
+/* One fd for the loop: the completion queue's, a wake-up and a timer. */
+static cohort_status poller_open(struct cohort__ofi *ofi)
+{
+    int cq_fd = -1;
+    int error = fi_control(&ofi->cq->fid, FI_GETWAIT, &cq_fd);
+    if (error)
+        return cohort__ofi_fail(ofi, "fi_control(FI_GETWAIT)", error);
+    ofi->wake_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+    ofi->retry_fd = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
+    int fd = epoll_create1(EPOLL_CLOEXEC);
+    ofi->net.poller = (struct cohort__poller){
+        .context = ofi,
+        .progress = cohort__ofi_progress,
+        .arm = cohort__ofi_arm,
+        .disarm = cohort__ofi_disarm,
+        .fd = fd,
+    };
+    if (ofi->wake_fd < 0 || ofi->retry_fd < 0 || fd < 0 || !watch(fd, cq_fd) ||
+        !watch(fd, ofi->wake_fd) || !watch(fd, ofi->retry_fd))
+        return cohort_fail(COHORT_ERR_SYSTEM, "no descriptor to wait for the network: %m");
+    return COHORT_OK;
+}
+
+static void fid_close(struct fid *fid)
+{
+    if (fid)
+        fi_close(fid);
+}
+
+static void fd_close(int fd)
+{
+    if (fd >= 0)
+        close(fd);
+}
+
+/* Also of one that is half created. */
+static void destroy(struct cohort__net *net)
+{
+    struct cohort__ofi *ofi = (struct cohort__ofi *)net;
+    ofi->is_closing = true;
+    if (ofi->net.address_bytes > 0)
+        cohort__ofi_linger(ofi);
+    fid_close(ofi->ep ? &ofi->ep->fid : NULL);
+    cohort__ofi_fetches_cancel(ofi);
+    cohort__ofi_regions_fini(ofi);
+    cohort__ofi_sends_fini(ofi);
+    cohort__ofi_receives_fini(ofi);
+    fid_close(ofi->cq ? &ofi->cq->fid : NULL);
+    fid_close(ofi->av ? &ofi->av->fid : NULL);
+    cohort__ofi_peers_fini(ofi);
+    fid_close(ofi->domain ? &ofi->domain->fid : NULL);
+    fid_close(ofi->fabric ? &ofi->fabric->fid : NULL);
+    if (ofi->info)
+        ofi->library->freeinfo(ofi->info);
+    fd_close(ofi->net.poller.fd);
+    fd_close(ofi->retry_fd);
+    fd_close(ofi->wake_fd);
+    pthread_mutex_destroy(&ofi->lock);
+    free(ofi);
+}
+
+static const struct cohort__net_operations operations = {
+    .name = "ofi",
+    .destroy = destroy,
+    .add_peer = cohort__ofi_peer_add,
+    .remove_peer = cohort__ofi_peer_remove,
+    .send = cohort__ofi_send,
+    .release = cohort__ofi_release,
+    .expose = cohort__ofi_expose,
+    .withdraw = cohort__ofi_withdraw,
+    .fetch = cohort__ofi_fetch,
+};
+
+static struct cohort__ofi *allocate(const struct cohort__net_handlers *handlers)
+{
+    struct cohort__ofi *ofi = calloc(1, sizeof *ofi);
+    if (!ofi)
+        return NULL;
+    ofi->net.operations = &operations;
+    ofi->net.handlers = *handlers;
+    ofi->net.max_message = COHORT__OFI_MAX_MESSAGE;
+    ofi->net.max_fetch = COHORT__OFI_MAX_FETCH;
+    ofi->net.poller.fd = -1;
+    ofi->wake_fd = -1;
+    ofi->retry_fd = -1;
+    pthread_mutex_init(&ofi->lock, NULL);
+    cohort__map_init(&ofi->peers);
+    cohort__list_init(&ofi->all_peers);
+    cohort__list_init(&ofi->blocked);
+    cohort__list_init(&ofi->lost);
+    cohort__list_init(&ofi->sends);
+    cohort__list_init(&ofi->sending);
+    cohort__list_init(&ofi->receives);
+    cohort__list_init(&ofi->all_receives);
+    cohort__list_init(&ofi->fetches);
+    cohort__list_init(&ofi->failed);
+    cohort__list_init(&ofi->regions);
+    return ofi;
+}
+
+cohort_status cohort__ofi_create(const struct cohort__net_handlers *handlers,
+                                 struct cohort__net **ret_net)
+{
+    struct cohort__ofi *ofi = allocate(handlers);
+    if (!ofi)
+        return cohort_fail(COHORT_ERR_NO_MEMORY, "no memory for a network endpoint");
+    cohort_status st = cohort__ofi_library_load(&ofi->library);
+    if (st == COHORT_OK)
+        st = info_get(ofi);
+    if (st == COHORT_OK) {
+        keys_start(ofi);
+        st = endpoint_open(ofi);
+    }
+    if (st == COHORT_OK)
+        st = poller_open(ofi);
+    if (st == COHORT_OK)
+        st = cohort__ofi_address_set(ofi);
+    if (st != COHORT_OK) {
+        destroy(&ofi->net);
+        return st;
+    }
+    *ret_net = &ofi->net;
+    return COHORT_OK;
+}

@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef COHORT_RUNTIME_NET_OFI_END_H
+#define COHORT_RUNTIME_NET_OFI_END_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+
+#include <rdma/fi_domain.h>
+#include <rdma/fi_endpoint.h>
+#include <rdma/fi_rma.h>
+
+#include "runtime/base/list.h"
+#include "runtime/base/map.h"
+#include "runtime/net/net.h"
+#include "runtime/net/ofi_library.h"
+
+/* One end over libfabric, shared by the ofi_*.c.
+ *
+ * `lock` guards everything that is not said to be otherwise, and is held across the calls that
+ * start something (send, read, address vector): so nothing is started towards a peer that is just
+ * being removed. Completions are read without it, handlers are called without it. */
+enum {
+    COHORT__OFI_MAX_MESSAGE = 16384, /* ofi_rxm's buffer: more would be cut in pieces */
+    COHORT__OFI_MAX_FETCH = 1 << 20,
+    COHORT__OFI_NUM_RECEIVES = 64, /* always posted */
+    COHORT__OFI_NUM_SENDS = 256,   /* under way at most */
+};
+
+/* What a completion's context points to. */
+enum cohort__ofi_kind { COHORT__OFI_RECEIVE, COHORT__OFI_SEND, COHORT__OFI_FETCH };
+struct cohort__ofi_operation {
+    struct fi_context2 context; /* the provider's; first */
+    enum cohort__ofi_kind kind;
+    struct cohort__list link;
+};
+
+struct cohort__ofi_peer {
+    struct cohort__map_node node; /* in `peers`, by number; not any more once removed */
+    struct cohort__list link;     /* in `all_peers`, until the end is destroyed */
+    struct cohort__list blocked;  /* in `blocked` while a sender waits for `writable` */
+    struct cohort__list lost;     /* in `lost` until `unreachable` is said */
+    uint32_t number;
+    bool is_dead;    /* lost or removed */
+    bool is_removed; /* nothing is to be said about it any more */
+    bool is_known;   /* address is valid */
+    fi_addr_t address;
+    const char *why;
+    uint64_t refused_since; /* the provider has said EAGAIN to every attempt since; 0: not */
+    uint64_t probe_after;
+    int probe_fd; /* a connection of our own to see if anybody listens; -1: none */
+    size_t raw_bytes;
+    unsigned char raw[];
+};
+
+struct cohort__ofi_send {
+    struct cohort__ofi_operation operation;
+    struct cohort__ofi_peer *peer;
+    struct fid_mr *mr;
+    unsigned char *data; /* only where the provider doesn't copy by itself */
+};
+
+struct cohort__ofi_receive {
+    struct cohort__ofi_operation operation;
+    struct cohort__net_message message;
+    struct cohort__list all;
+    struct fid_mr *mr;
+    _Alignas(64) unsigned char data[COHORT__OFI_MAX_MESSAGE];
+};
+
+struct cohort__ofi_fetch {
+    struct cohort__ofi_operation operation;
+    struct cohort__ofi_peer *peer;
+    struct fid_mr *mr;
+    void *cookie;
+    cohort_status status;
+};
+
+struct cohort__ofi {
+    struct cohort__net net;
+    const struct cohort__ofi_library *library;
+    struct fi_info *info;
+    struct fid_fabric *fabric;
+    struct fid_domain *domain;
+    struct fid_av *av;
+    struct fid_cq *cq;
+    struct fid_ep *ep;
+    int wake_fd;           /* an eventfd: something for progress that no completion tells of */
+    int retry_fd;          /* a timer: try again what was refused */
+    _Atomic bool has_work; /* the lists below, or the posting of receives, want a look */
+    _Atomic bool is_armed;
+    bool is_closing;
+    pthread_mutex_t lock;
+    struct cohort__map peers;
+    struct cohort__list all_peers;
+    struct cohort__list blocked;
+    struct cohort__list lost;
+    bool lacks_send;  /* a blocked sender waits for one of ours, not for the provider */
+    bool was_refused; /* a blocked sender waits for the provider */
+    uint64_t retry_delay;
+    uint64_t retry_at;
+    struct cohort__list sends;   /* free */
+    struct cohort__list sending; /* under way */
+    unsigned num_sends;          /* of both */
+    struct cohort__list receives;     /* free */
+    struct cohort__list all_receives; /* free, posted and delivered */
+    unsigned num_free_receives;
+    unsigned num_posted;
+    struct cohort__list fetches; /* under way */
+    struct cohort__list failed;  /* fetches that ended without a completion */
+    struct cohort__list regions;
+    uint64_t next_key;
+};
+
+/* "tcp;ofi_rxm: CALL: why", as COHORT_ERR_NETWORK. ERROR is libfabric's, negative. */
+cohort_status cohort__ofi_fail(const struct cohort__ofi *ofi, const char *call, int error);
+
+/* Something has been put where progress has to look, by a thread that holds the lock. */
+void cohort__ofi_wake(struct cohort__ofi *ofi);
+
+/* Registers memory for local access where the provider wants that; else *ret_mr is NULL. */
+int cohort__ofi_register(struct cohort__ofi *ofi, const void *base, size_t bytes, uint64_t access,
+                         struct fid_mr **ret_mr);
+
+/* Peers. All but add and remove with the lock held. */
+cohort_status cohort__ofi_address_set(struct cohort__ofi *ofi);
+cohort_status cohort__ofi_peer_add(struct cohort__net *net, uint32_t number, const void *address,
+                                   size_t bytes);
+void cohort__ofi_peer_remove(struct cohort__net *net, uint32_t number);
+/* The peer, ready to be sent to; NULL if it is dead or was never added. */
+struct cohort__ofi_peer *cohort__ofi_peer_get(struct cohort__ofi *ofi, uint32_t number);
+/* An operation on the peer failed for good. WHY is static. */
+void cohort__ofi_peer_lose(struct cohort__ofi *ofi, struct cohort__ofi_peer *peer, const char *why);
+/* Answers a call that the provider refused with ERROR: AGAIN or DEAD. */
+enum cohort__net_sent cohort__ofi_peer_refused(struct cohort__ofi *ofi,
+                                               struct cohort__ofi_peer *peer, int error);
+/* A sender to PEER has to wait until one of our own operations is free. */
+enum cohort__net_sent cohort__ofi_peer_wait(struct cohort__ofi *ofi, struct cohort__ofi_peer *peer);
+void cohort__ofi_peers_fini(struct cohort__ofi *ofi);
+/* What progress has to do, with the lock held but not while handlers run: says `unreachable` and
+ * `writable` where it is time to. */
+bool cohort__ofi_peers_progress(struct cohort__ofi *ofi, bool had_completions);
+/* Whether that would say anything now; and else when, UINT64_MAX for no time. */
+bool cohort__ofi_peers_ready(const struct cohort__ofi *ofi, uint64_t *ret_when);
+
+enum cohort__net_sent cohort__ofi_send(struct cohort__net *net, uint32_t number,
+                                       const struct iovec *parts, int num_parts);
+void cohort__ofi_send_done(struct cohort__ofi *ofi, struct cohort__ofi_send *send,
+                           const char *error);
+void cohort__ofi_sends_fini(struct cohort__ofi *ofi);
+
+/* Posts receives until the fixed number is out again; fewer if memory runs out or the provider is
+ * full: progress tries again. With the lock held. */
+int cohort__ofi_receives_post(struct cohort__ofi *ofi);
+void cohort__ofi_receive_done(struct cohort__ofi *ofi, struct cohort__ofi_receive *receive,
+                              size_t bytes, const char *error);
+void cohort__ofi_release(struct cohort__net *net, struct cohort__net_message *message);
+void cohort__ofi_receives_fini(struct cohort__ofi *ofi);
+
+cohort_status cohort__ofi_expose(struct cohort__net *net, const void *base, size_t bytes,
+                                 void **ret_region, struct cohort__net_token *ret_token);
+void cohort__ofi_withdraw(struct cohort__net *net, void *region);
+void cohort__ofi_regions_fini(struct cohort__ofi *ofi);
+
+enum cohort__net_sent cohort__ofi_fetch(struct cohort__net *net, uint32_t number,
+                                        const struct cohort__net_token *token, size_t offset,
+                                        void *destination, size_t bytes, void *cookie);
+void cohort__ofi_fetch_done(struct cohort__ofi *ofi, struct cohort__ofi_fetch *fetch,
+                            const char *error);
+/* As for the peers: reports the failed ones. */
+bool cohort__ofi_fetches_progress(struct cohort__ofi *ofi);
+/* The endpoint is closed: reports all that are left as cancelled. */
+void cohort__ofi_fetches_cancel(struct cohort__ofi *ofi);
+
+/* The poller, but its fd. */
+bool cohort__ofi_progress(void *context);
+bool cohort__ofi_arm(void *context);
+void cohort__ofi_disarm(void *context);
+/* Before the end: lets sends under way leave, for a moment. */
+void cohort__ofi_linger(struct cohort__ofi *ofi);
+
+#endif

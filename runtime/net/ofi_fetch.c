@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Blocks that peers may read, and reading theirs. */
+#include <endian.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <rdma/fi_errno.h>
+
+#include "runtime/base/container.h"
+#include "runtime/base/slab.h"
+#include "runtime/net/ofi_end.h"
+
+struct region {
+    struct cohort__list link;
+    struct fid_mr *mr;
+};
+
+/* On the wire each is a little-endian u64; the rest of the token is zero. */
+struct token {
+    uint64_t address;
+    uint64_t key;
+    uint64_t bytes;
+};
+
+static void token_write(const struct token *token, struct cohort__net_token *out)
+{
+    uint64_t words[3] = {htole64(token->address), htole64(token->key), htole64(token->bytes)};
+    memset(out, 0, sizeof *out);
+    memcpy(out->bytes, words, sizeof words);
+}
+
+static struct token token_read(const struct cohort__net_token *in)
+{
+    uint64_t words[3];
+    memcpy(words, in->bytes, sizeof words);
+    return (struct token){le64toh(words[0]), le64toh(words[1]), le64toh(words[2])};
+}
+
+int cohort__ofi_register(struct cohort__ofi *ofi, const void *base, size_t bytes, uint64_t access,
+                         struct fid_mr **ret_mr)
+{
+    *ret_mr = NULL;
+    if (!(ofi->info->domain_attr->mr_mode & FI_MR_LOCAL))
+        return 0;
+    return fi_mr_reg(ofi->domain, base, bytes, access, 0, ofi->next_key++, 0, ret_mr, NULL);
+}
+
+cohort_status cohort__ofi_expose(struct cohort__net *net, const void *base, size_t bytes,
+                                 void **ret_region, struct cohort__net_token *ret_token)
+{
+    struct cohort__ofi *ofi = (struct cohort__ofi *)net;
+    if (bytes == 0)
+        return cohort_fail(COHORT_ERR_BAD_PARAMETER, "a block of no bytes can't be exposed");
+    struct region *region = cohort__slab_alloc(sizeof *region);
+    if (!region)
+        return cohort_fail(COHORT_ERR_NO_MEMORY, "no memory to expose a block of %zu bytes", bytes);
+    pthread_mutex_lock(&ofi->lock);
+    int error = fi_mr_reg(ofi->domain, base, bytes, FI_REMOTE_READ, 0, ofi->next_key++, 0,
+                          &region->mr, NULL);
+    if (!error)
+        cohort__list_push_back(&ofi->regions, &region->link);
+    pthread_mutex_unlock(&ofi->lock);
+    if (error) {
+        cohort__slab_free(region);
+        return cohort__ofi_fail(ofi, "fi_mr_reg", error);
+    }
+    bool is_virtual = ofi->info->domain_attr->mr_mode & FI_MR_VIRT_ADDR;
+    struct token token = {
+        .address = is_virtual ? (uintptr_t)base : 0,
+        .key = fi_mr_key(region->mr),
+        .bytes = bytes,
+    };
+    token_write(&token, ret_token);
+    *ret_region = region;
+    return COHORT_OK;
+}
+
+static void region_close(struct region *region)
+{
+    cohort__list_remove(&region->link);
+    fi_close(&region->mr->fid);
+    cohort__slab_free(region);
+}
+
+void cohort__ofi_withdraw(struct cohort__net *net, void *region)
+{
+    struct cohort__ofi *ofi = (struct cohort__ofi *)net;
+    pthread_mutex_lock(&ofi->lock);
+    region_close(region);
+    pthread_mutex_unlock(&ofi->lock);
+}
+
+void cohort__ofi_regions_fini(struct cohort__ofi *ofi)
+{
+    while (!cohort__list_is_empty(&ofi->regions))
+        region_close(COHORT_CONTAINER_OF(ofi->regions.next, struct region, link));
+}
+
+static void fetch_free(struct cohort__ofi_fetch *fetch)
+{
+    if (fetch->mr)
+        fi_close(&fetch->mr->fid);
+    cohort__slab_free(fetch);
+}
+
+static int start(struct cohort__ofi *ofi, struct cohort__ofi_fetch *fetch,
+                 const struct token *token, size_t offset, void *destination, size_t bytes)
+{
+    int error = cohort__ofi_register(ofi, destination, bytes, FI_READ, &fetch->mr);
+    if (error)
+        return error;
+    return (int)fi_read(ofi->ep, destination, bytes, fetch->mr ? fi_mr_desc(fetch->mr) : NULL,
+                        fetch->peer->address, token->address + offset, token->key,
+                        &fetch->operation.context);
+}
+
+enum cohort__net_sent cohort__ofi_fetch(struct cohort__net *net, uint32_t number,
+                                        const struct cohort__net_token *token, size_t offset,
+                                        void *destination, size_t bytes, void *cookie)
+{
+    struct cohort__ofi *ofi = (struct cohort__ofi *)net;
+    struct token t = token_read(token);
+    enum cohort__net_sent sent = COHORT__NET_DEAD;
+    pthread_mutex_lock(&ofi->lock);
+    struct cohort__ofi_peer *peer = cohort__ofi_peer_get(ofi, number);
+    struct cohort__ofi_fetch *fetch = peer ? cohort__slab_alloc_zero(sizeof *fetch) : NULL;
+    if (!fetch) {
+        if (peer)
+            sent = cohort__ofi_peer_refused(ofi, peer, -FI_EAGAIN);
+        pthread_mutex_unlock(&ofi->lock);
+        return sent;
+    }
+    fetch->operation.kind = COHORT__OFI_FETCH;
+    fetch->peer = peer;
+    fetch->cookie = cookie;
+    cohort__list_init(&fetch->operation.link);
+    if (offset > t.bytes || bytes > t.bytes - offset || bytes > COHORT__OFI_MAX_FETCH) {
+        /* The token has come from outside: an error, but not one of the connection. */
+        fetch->status = COHORT_ERR_PROTOCOL;
+        cohort__list_push_back(&ofi->failed, &fetch->operation.link);
+        cohort__ofi_wake(ofi);
+        sent = COHORT__NET_SENT;
+    } else {
+        int error = start(ofi, fetch, &t, offset, destination, bytes);
+        if (error) {
+            fetch_free(fetch);
+            sent = cohort__ofi_peer_refused(ofi, peer, error);
+        } else {
+            peer->refused_since = 0;
+            cohort__list_push_back(&ofi->fetches, &fetch->operation.link);
+            sent = COHORT__NET_SENT;
+        }
+    }
+    pthread_mutex_unlock(&ofi->lock);
+    return sent;
+}
+
+static void report(struct cohort__ofi *ofi, struct cohort__ofi_fetch *fetch, cohort_status status)
+{
+    void *cookie = fetch->cookie;
+    fetch_free(fetch);
+    ofi->net.handlers.fetched(ofi->net.handlers.context, cookie, status);
+}
+
+void cohort__ofi_fetch_done(struct cohort__ofi *ofi, struct cohort__ofi_fetch *fetch,
+                            const char *error)
+{
+    pthread_mutex_lock(&ofi->lock);
+    cohort__list_remove(&fetch->operation.link);
+    if (error)
+        cohort__ofi_peer_lose(ofi, fetch->peer, error);
+    pthread_mutex_unlock(&ofi->lock);
+    report(ofi, fetch, error ? COHORT_ERR_PEER_DIED : COHORT_OK);
+}
+
+bool cohort__ofi_fetches_progress(struct cohort__ofi *ofi)
+{
+    bool any = false;
+    struct cohort__list *node;
+    while ((node = cohort__list_pop_front(&ofi->failed))) {
+        struct cohort__ofi_fetch *fetch =
+            COHORT_CONTAINER_OF(node, struct cohort__ofi_fetch, operation.link);
+        pthread_mutex_unlock(&ofi->lock);
+        report(ofi, fetch, fetch->status);
+        pthread_mutex_lock(&ofi->lock);
+        any = true;
+    }
+    return any;
+}
+
+void cohort__ofi_fetches_cancel(struct cohort__ofi *ofi)
+{
+    struct cohort__list *node;
+    cohort__list_splice_back(&ofi->failed, &ofi->fetches);
+    while ((node = cohort__list_pop_front(&ofi->failed)))
+        report(ofi, COHORT_CONTAINER_OF(node, struct cohort__ofi_fetch, operation.link),
+               COHORT_ERR_CANCELLED);
+}

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "runtime/net/ofi_library.h"
+
+#include <dlfcn.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdlib.h>
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static bool loaded;
+static struct cohort__ofi_library library;
+
+/* Debian's libfabric brings libinfinipath and libpsm2, whose constructors catch INT, TERM, SEGV
+ * and others in order to print a backtrace. They are a program's own to handle. */
+struct signals {
+    struct sigaction actions[NSIG];
+};
+
+static void signals_save(struct signals *signals)
+{
+    for (int s = 1; s < NSIG; s++)
+        sigaction(s, NULL, &signals->actions[s]);
+}
+
+static void signals_restore(const struct signals *signals)
+{
+    for (int s = 1; s < NSIG; s++) {
+        struct sigaction now;
+        if (sigaction(s, NULL, &now) == 0 && now.sa_sigaction != signals->actions[s].sa_sigaction)
+            sigaction(s, &signals->actions[s], NULL);
+    }
+}
+
+/* The providers read their parameters from the environment, once, when the first function that
+ * needs them is called; there is no other way. Without this one, ofi_rxm over tcp fills 68 MB
+ * with receive buffers of its own, whatever sizes an endpoint asks for. */
+static const char receive_size_name[] = "FI_OFI_RXM_MSG_RX_SIZE";
+static const char receive_size_value[] = "128";
+
+static void providers_start(void *handle)
+{
+    int (*getparams)(struct fi_param **, int *) = dlsym(handle, "fi_getparams");
+    void (*freeparams)(struct fi_param *) = dlsym(handle, "fi_freeparams");
+    if (!getparams || !freeparams)
+        return;
+    bool ours = !getenv(receive_size_name);
+    if (ours)
+        setenv(receive_size_name, receive_size_value, 0);
+    struct fi_param *params = NULL;
+    int num_params = 0;
+    if (getparams(&params, &num_params) == 0)
+        freeparams(params);
+    if (ours)
+        unsetenv(receive_size_name);
+}
+
+/* The structs that are passed are allocated by the library itself (dupinfo), which newer versions
+ * only append to; so the default symbols fit. An older library than the headers' does not do. */
+static cohort_status bind_symbols(void *handle)
+{
+    uint32_t (*version)(void) = dlsym(handle, "fi_version");
+    library.getinfo = dlsym(handle, "fi_getinfo");
+    library.freeinfo = dlsym(handle, "fi_freeinfo");
+    library.dupinfo = dlsym(handle, "fi_dupinfo");
+    library.fabric = dlsym(handle, "fi_fabric");
+    library.strerror = dlsym(handle, "fi_strerror");
+    if (!version || !library.getinfo || !library.freeinfo || !library.dupinfo || !library.fabric ||
+        !library.strerror)
+        return cohort_fail(COHORT_ERR_NOT_SUPPORTED, "libfabric.so.1 lacks a function: %s",
+                           dlerror());
+    library.version = version();
+    if (FI_VERSION_LT(library.version, FI_VERSION(FI_MAJOR_VERSION, FI_MINOR_VERSION)))
+        return cohort_fail(COHORT_ERR_NOT_SUPPORTED,
+                           "libfabric is version %u.%u, but %u.%u was there when this was built",
+                           FI_MAJOR(library.version), FI_MINOR(library.version), FI_MAJOR_VERSION,
+                           FI_MINOR_VERSION);
+    return COHORT_OK;
+}
+
+static cohort_status load(void)
+{
+    struct signals signals;
+    signals_save(&signals);
+    void *handle = dlopen("libfabric.so.1", RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
+    cohort_status st = handle ? bind_symbols(handle)
+                              : cohort_fail(COHORT_ERR_NOT_SUPPORTED,
+                                            "libfabric can't be loaded: %s", dlerror());
+    if (st == COHORT_OK)
+        providers_start(handle);
+    signals_restore(&signals);
+    return st;
+}
+
+cohort_status cohort__ofi_library_load(const struct cohort__ofi_library **ret_library)
+{
+    cohort_status st = COHORT_OK;
+    pthread_mutex_lock(&lock);
+    if (!loaded) {
+        st = load();
+        loaded = st == COHORT_OK;
+    }
+    pthread_mutex_unlock(&lock);
+    if (st == COHORT_OK)
+        *ret_library = &library;
+    return st;
+}

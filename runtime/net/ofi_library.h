@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef COHORT_RUNTIME_NET_OFI_LIBRARY_H
+#define COHORT_RUNTIME_NET_OFI_LIBRARY_H
+
+#include <stdint.h>
+
+#include <rdma/fabric.h>
+
+#include "cohort/status.h"
+
+/* The few functions of libfabric that are not inline. The library is loaded when the first
+ * transport needs it and stays; a process that needs none never pays for it (15 libraries, 90 ms
+ * of CPU in the first fi_getinfo). */
+struct cohort__ofi_library {
+    uint32_t version;
+    int (*getinfo)(uint32_t version, const char *node, const char *service, uint64_t flags,
+                   const struct fi_info *hints, struct fi_info **ret_info);
+    void (*freeinfo)(struct fi_info *info);
+    struct fi_info *(*dupinfo)(const struct fi_info *info);
+    int (*fabric)(struct fi_fabric_attr *attr, struct fid_fabric **ret_fabric, void *context);
+    const char *(*strerror)(int error);
+};
+
+/* Any number of times, from any thread. COHORT_ERR_NOT_SUPPORTED where it is not there. */
+cohort_status cohort__ofi_library_load(const struct cohort__ofi_library **ret_library);
+
+#endif

@@ -1,0 +1,311 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Whom we talk to: addresses, and what becomes of a peer that does not answer. */
+#include <endian.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <rdma/fi_cm.h>
+#include <rdma/fi_errno.h>
+
+#include "runtime/base/clock.h"
+#include "runtime/base/container.h"
+#include "runtime/base/hash.h"
+#include "runtime/net/ofi_end.h"
+#include "runtime/net/ofi_probe.h"
+
+static const char transport_name[] = "ofi";
+
+/* How long every attempt has to be refused before we look whether anybody is there, and how often
+ * then. */
+static const uint64_t probe_first = 50 * 1000 * 1000;
+static const uint64_t probe_next = 1000 * 1000 * 1000;
+
+/* An address is the transport's name, the provider's, both with their NUL, the version of
+ * libfabric (u32, little-endian), and what fi_getname gave. */
+struct address {
+    const char *transport;
+    const char *provider;
+    uint32_t version;
+    const unsigned char *raw;
+    size_t raw_bytes;
+};
+
+cohort_status cohort__ofi_address_set(struct cohort__ofi *ofi)
+{
+    const char *provider = ofi->info->fabric_attr->prov_name;
+    unsigned char *at = ofi->net.address;
+    size_t head = sizeof transport_name + strlen(provider) + 1 + 4;
+    size_t room = head < sizeof ofi->net.address ? sizeof ofi->net.address - head : 0;
+    int error = fi_getname(&ofi->ep->fid, at + head, &room);
+    if (error)
+        return cohort__ofi_fail(ofi, "fi_getname", error);
+    uint32_t version = htole32(ofi->library->version);
+    memcpy(at, transport_name, sizeof transport_name);
+    memcpy(at + sizeof transport_name, provider, strlen(provider) + 1);
+    memcpy(at + head - 4, &version, 4);
+    ofi->net.address_bytes = head + room;
+    return COHORT_OK;
+}
+
+/* The text at *AT, which moves behind its NUL; NULL if there is none before END. */
+static const char *take_text(const unsigned char **at, const unsigned char *end)
+{
+    const unsigned char *nul = memchr(*at, 0, (size_t)(end - *at));
+    if (!nul)
+        return NULL;
+    const char *text = (const char *)*at;
+    *at = nul + 1;
+    return text;
+}
+
+static cohort_status address_read(const struct cohort__ofi *ofi, uint32_t number,
+                                  const void *address, size_t bytes, struct address *ret)
+{
+    const unsigned char *at = address;
+    const unsigned char *end = at + bytes;
+    struct address a;
+    a.transport = bytes > 0 ? take_text(&at, end) : NULL;
+    if (!a.transport)
+        return cohort_fail(COHORT_ERR_BAD_PARAMETER, "peer %u: an address without a transport",
+                           number);
+    if (strcmp(a.transport, transport_name) != 0)
+        return cohort_fail(COHORT_ERR_BAD_PARAMETER,
+                           "peer %u uses transport %s, this locality uses %s", number, a.transport,
+                           transport_name);
+    a.provider = at < end ? take_text(&at, end) : NULL;
+    if (!a.provider || end - at <= 4)
+        return cohort_fail(COHORT_ERR_BAD_PARAMETER, "peer %u: a truncated address", number);
+    uint32_t version;
+    memcpy(&version, at, 4);
+    a.version = le32toh(version);
+    a.raw = at + 4;
+    a.raw_bytes = (size_t)(end - at) - 4;
+    const char *provider = ofi->info->fabric_attr->prov_name;
+    if (strcmp(a.provider, provider) != 0)
+        return cohort_fail(COHORT_ERR_BAD_PARAMETER,
+                           "peer %u uses provider %s, this locality uses %s", number, a.provider,
+                           provider);
+    if (a.version != ofi->library->version)
+        return cohort_fail(COHORT_ERR_BAD_PARAMETER,
+                           "peer %u uses libfabric %u.%u, this locality uses %u.%u", number,
+                           FI_MAJOR(a.version), FI_MINOR(a.version),
+                           FI_MAJOR(ofi->library->version), FI_MINOR(ofi->library->version));
+    *ret = a;
+    return COHORT_OK;
+}
+
+static struct cohort__ofi_peer *find(const struct cohort__ofi *ofi, uint32_t number)
+{
+    struct cohort__map_node *node =
+        cohort__map_find(&ofi->peers, cohort__hash_u64(number), NULL, NULL);
+    return node ? COHORT_CONTAINER_OF(node, struct cohort__ofi_peer, node) : NULL;
+}
+
+cohort_status cohort__ofi_peer_add(struct cohort__net *net, uint32_t number, const void *address,
+                                   size_t bytes)
+{
+    struct cohort__ofi *ofi = (struct cohort__ofi *)net;
+    struct address a = {0};
+    cohort_status st = address_read(ofi, number, address, bytes, &a);
+    if (st != COHORT_OK)
+        return st;
+    struct cohort__ofi_peer *peer = calloc(1, sizeof *peer + a.raw_bytes);
+    if (!peer)
+        return cohort_fail(COHORT_ERR_NO_MEMORY, "no memory for peer %u", number);
+    peer->number = number;
+    peer->probe_fd = -1;
+    peer->raw_bytes = a.raw_bytes;
+    memcpy(peer->raw, a.raw, a.raw_bytes);
+    cohort__list_init(&peer->blocked);
+    cohort__list_init(&peer->lost);
+    pthread_mutex_lock(&ofi->lock);
+    if (find(ofi, number)) {
+        pthread_mutex_unlock(&ofi->lock);
+        free(peer);
+        return cohort_fail(COHORT_ERR_BAD_PARAMETER, "peer %u is there already", number);
+    }
+    cohort__map_insert(&ofi->peers, &peer->node, cohort__hash_u64(number));
+    cohort__list_push_back(&ofi->all_peers, &peer->link);
+    pthread_mutex_unlock(&ofi->lock);
+    return COHORT_OK;
+}
+
+/* Nothing goes there any more. Taking the address out of the vector makes the provider close the
+ * connection, and end with an error what is under way on it. */
+static void disconnect(struct cohort__ofi *ofi, struct cohort__ofi_peer *peer)
+{
+    peer->is_dead = true;
+    cohort__list_remove(&peer->blocked);
+    cohort__ofi_probe_end(&peer->probe_fd);
+    if (peer->is_known)
+        fi_av_remove(ofi->av, &peer->address, 1, 0);
+    peer->is_known = false;
+}
+
+void cohort__ofi_peer_remove(struct cohort__net *net, uint32_t number)
+{
+    struct cohort__ofi *ofi = (struct cohort__ofi *)net;
+    pthread_mutex_lock(&ofi->lock);
+    struct cohort__ofi_peer *peer = find(ofi, number);
+    if (peer) {
+        cohort__map_remove(&ofi->peers, &peer->node);
+        peer->is_removed = true;
+        cohort__list_remove(&peer->lost);
+        disconnect(ofi, peer);
+        cohort__ofi_wake(ofi);
+    }
+    pthread_mutex_unlock(&ofi->lock);
+}
+
+void cohort__ofi_peer_lose(struct cohort__ofi *ofi, struct cohort__ofi_peer *peer, const char *why)
+{
+    if (peer->is_dead)
+        return;
+    peer->why = why;
+    disconnect(ofi, peer);
+    cohort__list_push_back(&ofi->lost, &peer->lost);
+    cohort__ofi_wake(ofi);
+}
+
+struct cohort__ofi_peer *cohort__ofi_peer_get(struct cohort__ofi *ofi, uint32_t number)
+{
+    struct cohort__ofi_peer *peer = find(ofi, number);
+    if (!peer || peer->is_dead)
+        return NULL;
+    if (peer->is_known)
+        return peer;
+    if (fi_av_insert(ofi->av, peer->raw, 1, &peer->address, 0, NULL) != 1) {
+        cohort__ofi_peer_lose(ofi, peer, "the provider does not accept its address");
+        return NULL;
+    }
+    peer->is_known = true;
+    return peer;
+}
+
+static void block(struct cohort__ofi *ofi, struct cohort__ofi_peer *peer)
+{
+    cohort__list_remove(&peer->blocked);
+    cohort__list_push_back(&ofi->blocked, &peer->blocked);
+    cohort__ofi_wake(ofi);
+}
+
+enum cohort__net_sent cohort__ofi_peer_wait(struct cohort__ofi *ofi, struct cohort__ofi_peer *peer)
+{
+    ofi->lacks_send = true;
+    block(ofi, peer);
+    return COHORT__NET_AGAIN;
+}
+
+enum cohort__net_sent cohort__ofi_peer_refused(struct cohort__ofi *ofi,
+                                               struct cohort__ofi_peer *peer, int error)
+{
+    if (error != -FI_EAGAIN) {
+        cohort__ofi_peer_lose(ofi, peer, ofi->library->strerror(-error));
+        return COHORT__NET_DEAD;
+    }
+    if (peer->refused_since == 0) {
+        peer->refused_since = cohort__clock_now();
+        peer->probe_after = peer->refused_since + probe_first;
+    }
+    ofi->was_refused = true;
+    block(ofi, peer);
+    return COHORT__NET_AGAIN;
+}
+
+/* Somebody has refused for long: ofi_rxm connects again and again to a port where nobody listens
+ * any more, and never says so. */
+static void probe(struct cohort__ofi *ofi, struct cohort__ofi_peer *peer, uint64_t now)
+{
+    if (peer->refused_since == 0 || now < peer->probe_after)
+        return;
+    switch (cohort__ofi_probe(ofi->info, peer->raw, peer->raw_bytes, &peer->probe_fd)) {
+    case COHORT__OFI_PROBE_PENDING:
+        break;
+    case COHORT__OFI_PROBE_ALIVE:
+        peer->probe_after = now + probe_next;
+        break;
+    case COHORT__OFI_PROBE_DEAD:
+        cohort__ofi_peer_lose(ofi, peer, "nobody listens at its address");
+        break;
+    }
+}
+
+static bool say_lost(struct cohort__ofi *ofi)
+{
+    bool any = false;
+    struct cohort__list *node;
+    while ((node = cohort__list_pop_front(&ofi->lost))) {
+        struct cohort__ofi_peer *peer = COHORT_CONTAINER_OF(node, struct cohort__ofi_peer, lost);
+        uint32_t number = peer->number;
+        const char *why = peer->why;
+        pthread_mutex_unlock(&ofi->lock);
+        ofi->net.handlers.unreachable(ofi->net.handlers.context, number, why);
+        pthread_mutex_lock(&ofi->lock);
+        any = true;
+    }
+    return any;
+}
+
+/* Whether those who wait may try again. What the provider has refused is tried after each
+ * completion, and from time to time: it tells of no connection that it has made. */
+static bool may_retry(const struct cohort__ofi *ofi, bool had_completions)
+{
+    if (cohort__list_is_empty(&ofi->blocked))
+        return false;
+    if (ofi->lacks_send && !cohort__list_is_empty(&ofi->sends))
+        return true;
+    return ofi->was_refused && (had_completions || cohort__clock_now() >= ofi->retry_at);
+}
+
+bool cohort__ofi_peers_ready(const struct cohort__ofi *ofi, uint64_t *ret_when)
+{
+    if (!cohort__list_is_empty(&ofi->lost) || may_retry(ofi, false))
+        return true;
+    *ret_when = ofi->was_refused && !cohort__list_is_empty(&ofi->blocked) ? ofi->retry_at
+                                                                          : UINT64_MAX;
+    return false;
+}
+
+static bool say_writable(struct cohort__ofi *ofi)
+{
+    struct cohort__list waiting;
+    struct cohort__list *node;
+    uint64_t now = cohort__clock_now();
+    cohort__list_init(&waiting);
+    cohort__list_splice_back(&waiting, &ofi->blocked);
+    ofi->lacks_send = false;
+    ofi->was_refused = false;
+    while ((node = cohort__list_pop_front(&waiting))) {
+        struct cohort__ofi_peer *peer = COHORT_CONTAINER_OF(node, struct cohort__ofi_peer, blocked);
+        uint32_t number = peer->number;
+        probe(ofi, peer, now);
+        pthread_mutex_unlock(&ofi->lock);
+        ofi->net.handlers.writable(ofi->net.handlers.context, number);
+        pthread_mutex_lock(&ofi->lock);
+    }
+    /* From 50 us on, twice as long each time nothing but refusals came of it, up to 20 ms. */
+    if (!ofi->was_refused)
+        ofi->retry_delay = 25 * 1000;
+    else if (ofi->retry_delay < 10 * 1000 * 1000)
+        ofi->retry_delay *= 2;
+    ofi->retry_at = cohort__clock_now() + ofi->retry_delay;
+    return true;
+}
+
+bool cohort__ofi_peers_progress(struct cohort__ofi *ofi, bool had_completions)
+{
+    bool any = may_retry(ofi, had_completions) && say_writable(ofi);
+    return say_lost(ofi) || any;
+}
+
+void cohort__ofi_peers_fini(struct cohort__ofi *ofi)
+{
+    struct cohort__list *node;
+    while ((node = cohort__list_pop_front(&ofi->all_peers))) {
+        struct cohort__ofi_peer *peer = COHORT_CONTAINER_OF(node, struct cohort__ofi_peer, link);
+        cohort__ofi_probe_end(&peer->probe_fd);
+        free(peer);
+    }
+    cohort__map_fini(&ofi->peers);
+}

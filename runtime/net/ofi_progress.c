@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The completion queue, and the poller that the loop turns. */
+#include <poll.h>
+#include <sys/timerfd.h>
+#include <unistd.h>
+
+#include <rdma/fi_eq.h>
+#include <rdma/fi_errno.h>
+
+#include "runtime/base/clock.h"
+#include "runtime/base/container.h"
+#include "runtime/base/log.h"
+#include "runtime/net/ofi_end.h"
+
+/* How many completions one call of progress handles at most: others want their turn. */
+enum { MAX_COMPLETIONS = 64, BATCH = 16 };
+
+/* When to try again to post receives that memory was lacking for. */
+static const uint64_t post_again = 10 * 1000 * 1000;
+
+void cohort__ofi_wake(struct cohort__ofi *ofi)
+{
+    atomic_store(&ofi->has_work, true);
+    uint64_t one = 1;
+    if (atomic_load(&ofi->is_armed) && write(ofi->wake_fd, &one, sizeof one) < 0)
+        cohort__log(COHORT__LOG_WARN, "net: writing to an eventfd failed");
+}
+
+static void complete(struct cohort__ofi *ofi, void *context, size_t bytes, const char *error)
+{
+    struct cohort__ofi_operation *operation = context;
+    switch (operation->kind) {
+    case COHORT__OFI_RECEIVE:
+        cohort__ofi_receive_done(
+            ofi, COHORT_CONTAINER_OF(operation, struct cohort__ofi_receive, operation), bytes,
+            error);
+        break;
+    case COHORT__OFI_SEND:
+        cohort__ofi_send_done(
+            ofi, COHORT_CONTAINER_OF(operation, struct cohort__ofi_send, operation), error);
+        break;
+    case COHORT__OFI_FETCH:
+        cohort__ofi_fetch_done(
+            ofi, COHORT_CONTAINER_OF(operation, struct cohort__ofi_fetch, operation), error);
+        break;
+    }
+}
+
+/* One operation has failed. False: there was no such entry after all. */
+static bool complete_error(struct cohort__ofi *ofi)
+{
+    struct fi_cq_err_entry entry = {0};
+    if (fi_cq_readerr(ofi->cq, &entry, 0) < 1)
+        return false;
+    const char *why = ofi->library->strerror(entry.err);
+    if (entry.op_context)
+        complete(ofi, entry.op_context, 0, why);
+    else
+        cohort__log(COHORT__LOG_INFO, "net: %s reports: %s", ofi->info->fabric_attr->prov_name,
+                    why);
+    return true;
+}
+
+static bool drain(struct cohort__ofi *ofi)
+{
+    int num_done = 0;
+    while (num_done < MAX_COMPLETIONS) {
+        struct fi_cq_msg_entry entries[BATCH];
+        ssize_t n = fi_cq_read(ofi->cq, entries, BATCH);
+        if (n == -FI_EAVAIL && complete_error(ofi)) {
+            num_done++;
+            continue;
+        }
+        if (n <= 0)
+            break;
+        for (ssize_t i = 0; i < n; i++)
+            complete(ofi, entries[i].op_context, entries[i].len, NULL);
+        num_done += (int)n;
+    }
+    return num_done > 0;
+}
+
+static bool work(struct cohort__ofi *ofi, bool had_completions)
+{
+    uint64_t when;
+    pthread_mutex_lock(&ofi->lock);
+    atomic_store(&ofi->has_work, false);
+    bool any = cohort__ofi_fetches_progress(ofi);
+    any |= cohort__ofi_peers_progress(ofi, had_completions);
+    if (cohort__ofi_receives_post(ofi) || cohort__ofi_peers_ready(ofi, &when) ||
+        !cohort__list_is_empty(&ofi->blocked))
+        atomic_store(&ofi->has_work, true);
+    pthread_mutex_unlock(&ofi->lock);
+    return any;
+}
+
+bool cohort__ofi_progress(void *context)
+{
+    struct cohort__ofi *ofi = context;
+    bool any = drain(ofi);
+    if (atomic_load(&ofi->has_work))
+        any |= work(ofi, any);
+    return any;
+}
+
+static void timer_set(struct cohort__ofi *ofi, uint64_t when)
+{
+    uint64_t now = cohort__clock_now();
+    uint64_t delay = when > now ? when - now : 1;
+    struct itimerspec spec = {.it_value = {.tv_sec = (time_t)(delay / 1000000000),
+                                           .tv_nsec = (long)(delay % 1000000000)}};
+    timerfd_settime(ofi->retry_fd, 0, &spec, NULL);
+}
+
+bool cohort__ofi_arm(void *context)
+{
+    struct cohort__ofi *ofi = context;
+    /* First the flag, then the lists, as those who fill them do it the other way round. */
+    atomic_store(&ofi->is_armed, true);
+    struct fid *fids[] = {&ofi->cq->fid};
+    bool may_block = fi_trywait(ofi->fabric, fids, 1) == 0;
+    uint64_t when = UINT64_MAX;
+    if (may_block && atomic_load(&ofi->has_work)) {
+        pthread_mutex_lock(&ofi->lock);
+        may_block = cohort__list_is_empty(&ofi->failed) && !cohort__ofi_peers_ready(ofi, &when);
+        if (ofi->num_posted < COHORT__OFI_NUM_RECEIVES && when == UINT64_MAX)
+            when = cohort__clock_now() + post_again;
+        pthread_mutex_unlock(&ofi->lock);
+    }
+    if (may_block && when != UINT64_MAX)
+        timer_set(ofi, when);
+    if (!may_block)
+        atomic_store(&ofi->is_armed, false);
+    return may_block;
+}
+
+void cohort__ofi_disarm(void *context)
+{
+    struct cohort__ofi *ofi = context;
+    uint64_t count;
+    struct itimerspec never = {0};
+    atomic_store(&ofi->is_armed, false);
+    /* Always: a wake-up may have been decided while armed and be written only now. */
+    while (read(ofi->wake_fd, &count, sizeof count) > 0)
+        ;
+    if (atomic_load(&ofi->has_work))
+        timerfd_settime(ofi->retry_fd, 0, &never, NULL);
+}
+
+void cohort__ofi_linger(struct cohort__ofi *ofi)
+{
+    for (int i = 0; i < 200; i++) {
+        while (drain(ofi))
+            ;
+        pthread_mutex_lock(&ofi->lock);
+        bool done = cohort__list_is_empty(&ofi->sending);
+        pthread_mutex_unlock(&ofi->lock);
+        if (done)
+            return;
+        poll(NULL, 0, 1);
+    }
+}

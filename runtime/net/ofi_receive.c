@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Incoming messages. A fixed number of buffers is posted at all times, however many are held by
+ * their receivers: where buffers run out the provider would keep messages without any limit. */
+#include <stdlib.h>
+
+#include <rdma/fi_errno.h>
+
+#include "runtime/base/container.h"
+#include "runtime/base/log.h"
+#include "runtime/net/ofi_end.h"
+
+static struct cohort__ofi_receive *receive_create(struct cohort__ofi *ofi)
+{
+    struct cohort__ofi_receive *receive = aligned_alloc(_Alignof(struct cohort__ofi_receive),
+                                                        sizeof *receive);
+    if (!receive)
+        return NULL;
+    receive->operation.kind = COHORT__OFI_RECEIVE;
+    cohort__list_init(&receive->operation.link);
+    receive->message = (struct cohort__net_message){
+        .net = &ofi->net,
+        .data = receive->data,
+        .capacity = sizeof *receive,
+    };
+    if (cohort__ofi_register(ofi, receive->data, sizeof receive->data, FI_RECV, &receive->mr)) {
+        free(receive);
+        return NULL;
+    }
+    cohort__list_push_back(&ofi->all_receives, &receive->all);
+    return receive;
+}
+
+static void receive_destroy(struct cohort__ofi_receive *receive)
+{
+    cohort__list_remove(&receive->all);
+    if (receive->mr)
+        fi_close(&receive->mr->fid);
+    free(receive);
+}
+
+static struct cohort__ofi_receive *receive_take(struct cohort__ofi *ofi)
+{
+    struct cohort__list *node = cohort__list_pop_front(&ofi->receives);
+    if (!node)
+        return receive_create(ofi);
+    ofi->num_free_receives--;
+    return COHORT_CONTAINER_OF(node, struct cohort__ofi_receive, operation.link);
+}
+
+static void receive_give(struct cohort__ofi *ofi, struct cohort__ofi_receive *receive)
+{
+    if (ofi->num_free_receives == COHORT__OFI_NUM_RECEIVES) {
+        receive_destroy(receive);
+        return;
+    }
+    ofi->num_free_receives++;
+    cohort__list_push_front(&ofi->receives, &receive->operation.link);
+}
+
+int cohort__ofi_receives_post(struct cohort__ofi *ofi)
+{
+    while (ofi->num_posted < COHORT__OFI_NUM_RECEIVES) {
+        struct cohort__ofi_receive *receive = receive_take(ofi);
+        if (!receive)
+            return -FI_ENOMEM;
+        ssize_t error = fi_recv(ofi->ep, receive->data, sizeof receive->data,
+                                receive->mr ? fi_mr_desc(receive->mr) : NULL, FI_ADDR_UNSPEC,
+                                &receive->operation.context);
+        if (error) {
+            receive_give(ofi, receive);
+            return (int)error;
+        }
+        ofi->num_posted++;
+    }
+    return 0;
+}
+
+void cohort__ofi_receive_done(struct cohort__ofi *ofi, struct cohort__ofi_receive *receive,
+                              size_t bytes, const char *error)
+{
+    pthread_mutex_lock(&ofi->lock);
+    ofi->num_posted--;
+    if (error || ofi->is_closing)
+        receive_give(ofi, receive);
+    if (!ofi->is_closing && cohort__ofi_receives_post(ofi))
+        cohort__ofi_wake(ofi);
+    pthread_mutex_unlock(&ofi->lock);
+    if (ofi->is_closing)
+        return;
+    if (error) {
+        cohort__log(COHORT__LOG_WARN, "net: a message could not be received: %s", error);
+        return;
+    }
+    receive->message.bytes = bytes;
+    ofi->net.handlers.message(ofi->net.handlers.context, &receive->message);
+}
+
+void cohort__ofi_release(struct cohort__net *net, struct cohort__net_message *message)
+{
+    struct cohort__ofi *ofi = (struct cohort__ofi *)net;
+    pthread_mutex_lock(&ofi->lock);
+    receive_give(ofi, COHORT_CONTAINER_OF(message, struct cohort__ofi_receive, message));
+    pthread_mutex_unlock(&ofi->lock);
+}
+
+void cohort__ofi_receives_fini(struct cohort__ofi *ofi)
+{
+    while (!cohort__list_is_empty(&ofi->all_receives))
+        receive_destroy(
+            COHORT_CONTAINER_OF(ofi->all_receives.next, struct cohort__ofi_receive, all));
+}

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef COHORT_RUNTIME_PROC_CONTROL_H
+#define COHORT_RUNTIME_PROC_CONTROL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "cohort/status.h"
+#include "runtime/wire/pack.h"
+
+/* The control protocol between the launcher and its localities.
+ *
+ * Each locality inherits one end of a socket pair, whose number is in COHORT_CONTROL_FD. (Its rank
+ * and the job's size are in COHORT_LOCALITY and COHORT_LOCALITIES as well, for programs that don't
+ * speak this.) On it, messages go as in loop/stream.h; each is a msgpack map with the field "kind"
+ * and these:
+ *
+ *   launcher -> locality
+ *     WELCOME    version rank size key epoch workers sharing   waits in the socket from the start
+ *     ADDRESSES  addresses                                     all have said HELLO
+ *     COUNT      round                                         all have said FINISHED
+ *     EXIT                                                     nothing is under way any more
+ *     DIED       rank text                                     that one has ended without leaving
+ *   locality -> launcher
+ *     HELLO      version pid address
+ *     FINISHED                                                 its program has returned
+ *     COUNTS     round sent received busy                      the answer to COUNT
+ *     FAILED     text                                          why it is going to end
+ *     BYE                                                      the answer to EXIT
+ *
+ * A locality that ends between its HELLO and the launcher's EXIT has died, whatever its status.
+ * When all have said BYE, the next programs on the same connections (a shell script that starts
+ * two, one after the other) are welcomed to the next epoch. */
+enum cohort__control_kind {
+    COHORT__CONTROL_WELCOME = 1,
+    COHORT__CONTROL_ADDRESSES,
+    COHORT__CONTROL_COUNT,
+    COHORT__CONTROL_EXIT,
+    COHORT__CONTROL_DIED,
+    COHORT__CONTROL_HELLO,
+    COHORT__CONTROL_FINISHED,
+    COHORT__CONTROL_COUNTS,
+    COHORT__CONTROL_FAILED,
+    COHORT__CONTROL_BYE,
+    COHORT__CONTROL_NUM_KINDS
+};
+
+enum {
+    COHORT__CONTROL_VERSION = 1,
+    COHORT__CONTROL_MAX_LOCALITIES = 4096,
+    COHORT__CONTROL_MAX_ADDRESS = 1024,
+    COHORT__CONTROL_MAX_TEXT = 4096,
+    COHORT__CONTROL_MAX_WORKERS = 65536,
+    COHORT__CONTROL_MAX_MESSAGE = 8 << 20,
+};
+
+struct cohort__control_address {
+    const void *data;
+    size_t bytes;
+};
+
+/* A message; the kind says which of its fields mean anything. */
+struct cohort__control {
+    enum cohort__control_kind kind;
+    uint32_t version;
+    uint32_t rank;
+    uint32_t size;
+    uint32_t epoch;
+    uint32_t workers; /* 0: as the locality likes */
+    uint32_t sharing;
+    uint64_t key;
+    uint64_t pid;
+    struct cohort__control_address address;
+    const struct cohort__control_address *addresses; /* `size` of them, by rank */
+    uint64_t round;
+    uint64_t sent;
+    uint64_t received;
+    bool busy;
+    const char *text; /* not terminated when read */
+    size_t text_bytes;
+};
+
+/* "WELCOME" and so on. */
+const char *cohort__control_kind_name(enum cohort__control_kind kind);
+
+/* Appends CONTROL to PACKER, whose status tells of success. */
+void cohort__control_pack(struct cohort__packer *packer, const struct cohort__control *control);
+
+/* Reads one message of FROM ("locality 3"), and calls FUNCTION with it: what it points to holds
+ * until that returns. COHORT_ERR_PROTOCOL where it makes no sense, COHORT_ERR_NO_MEMORY, or what
+ * FUNCTION returns. */
+cohort_status cohort__control_read(const void *message, size_t bytes, const char *from,
+                                   cohort_status (*function)(void *context,
+                                                             const struct cohort__control *control),
+                                   void *context);
+
+#endif

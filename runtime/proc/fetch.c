@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "runtime/proc/fetch.h"
+
+#include "runtime/base/container.h"
+#include "runtime/proc/peer.h"
+#include "runtime/proc/send.h"
+
+/* Pieces of one block that are asked for at once: enough to keep the wire busy. */
+enum { PIECES_IN_FLIGHT = 4 };
+
+/* Under the peer's lock: asks for as much as may be in flight. */
+static void request(struct cohort__process *process, struct cohort__peer *peer,
+                    struct cohort__fetch *fetch)
+{
+    while (!fetch->status && fetch->requested < fetch->bytes &&
+           fetch->in_flight < PIECES_IN_FLIGHT) {
+        size_t bytes = fetch->bytes - fetch->requested;
+        if (bytes > process->net->max_fetch)
+            bytes = process->net->max_fetch;
+        switch (cohort__net_fetch(process->net, peer->rank, &fetch->token, fetch->requested,
+                                  (unsigned char *)fetch->destination + fetch->requested, bytes,
+                                  fetch)) {
+        case COHORT__NET_SENT:
+            fetch->requested += bytes;
+            fetch->in_flight++;
+            break;
+        case COHORT__NET_AGAIN:
+            if (cohort__list_is_empty(&fetch->waiting))
+                cohort__list_push_back(&peer->fetches, &fetch->waiting);
+            return;
+        case COHORT__NET_DEAD:
+            fetch->status = COHORT_ERR_PEER_DIED;
+            return;
+        }
+    }
+}
+
+/* Under the peer's lock: whether nothing of FETCH is under way or to come. */
+static bool is_over(const struct cohort__fetch *fetch)
+{
+    return fetch->in_flight == 0 && (fetch->status || fetch->requested == fetch->bytes);
+}
+
+static void finish(struct cohort__fetch *fetch)
+{
+    struct cohort__process *process = fetch->process;
+    if (fetch->status == COHORT_ERR_PEER_DIED)
+        cohort__process_check_dead(process, fetch->rank); /* sets the message */
+    cohort__fetch_decline(process, fetch->rank, fetch->handle);
+    atomic_fetch_sub(&process->under_way, 1);
+    fetch->done(fetch, fetch->status);
+}
+
+void cohort__fetch_decline(struct cohort__process *process, uint32_t rank, uint64_t handle)
+{
+    cohort__send_control(
+        process, rank,
+        &(struct cohort__envelope){.kind = COHORT__KIND_FETCHED, .handle = handle}, NULL, 0);
+}
+
+void cohort__fetch_start(struct cohort__process *process, struct cohort__fetch *fetch)
+{
+    struct cohort__peer *peer = cohort__peer_get(process, fetch->rank);
+    atomic_fetch_add(&process->under_way, 1);
+    fetch->process = process;
+    fetch->requested = 0;
+    fetch->in_flight = 0;
+    fetch->status = peer ? COHORT_OK : COHORT_ERR_NO_MEMORY;
+    cohort__list_init(&fetch->waiting);
+    bool over = true;
+    if (peer) {
+        pthread_mutex_lock(&peer->lock);
+        if (peer->dead)
+            fetch->status = COHORT_ERR_PEER_DIED;
+        request(process, peer, fetch);
+        over = is_over(fetch);
+        pthread_mutex_unlock(&peer->lock);
+    }
+    if (over)
+        finish(fetch);
+}
+
+void cohort__fetch_stop(struct cohort__fetch *fetch)
+{
+    struct cohort__peer *peer = cohort__peer_get(fetch->process, fetch->rank);
+    pthread_mutex_lock(&peer->lock);
+    bool was_over = is_over(fetch); /* then `done` is on its way already */
+    if (!fetch->status && fetch->requested < fetch->bytes)
+        fetch->status = COHORT_ERR_CANCELLED;
+    cohort__list_remove(&fetch->waiting);
+    bool over = !was_over && is_over(fetch);
+    pthread_mutex_unlock(&peer->lock);
+    if (over)
+        finish(fetch);
+}
+
+void cohort__fetch_piece_done(struct cohort__fetch *fetch, cohort_status status)
+{
+    struct cohort__process *process = fetch->process;
+    struct cohort__peer *peer = cohort__peer_get(process, fetch->rank);
+    pthread_mutex_lock(&peer->lock);
+    fetch->in_flight--;
+    if (status && !fetch->status)
+        fetch->status = peer->dead ? COHORT_ERR_PEER_DIED : status;
+    request(process, peer, fetch);
+    bool over = is_over(fetch);
+    if (over)
+        cohort__list_remove(&fetch->waiting);
+    pthread_mutex_unlock(&peer->lock);
+    if (over)
+        finish(fetch);
+}
+
+/* Takes all waiting fetches and tries them once more; those that are over end. */
+static void retry(struct cohort__process *process, struct cohort__peer *peer,
+                  cohort_status status)
+{
+    struct cohort__list waiting, over;
+    cohort__list_init(&waiting);
+    cohort__list_init(&over);
+    pthread_mutex_lock(&peer->lock);
+    cohort__list_splice_back(&waiting, &peer->fetches);
+    struct cohort__list *node;
+    while ((node = cohort__list_pop_front(&waiting))) {
+        struct cohort__fetch *fetch = COHORT_CONTAINER_OF(node, struct cohort__fetch, waiting);
+        if (status && !fetch->status)
+            fetch->status = status;
+        request(process, peer, fetch);
+        if (is_over(fetch))
+            cohort__list_push_back(&over, node);
+    }
+    pthread_mutex_unlock(&peer->lock);
+    while ((node = cohort__list_pop_front(&over)))
+        finish(COHORT_CONTAINER_OF(node, struct cohort__fetch, waiting));
+}
+
+void cohort__fetch_writable(struct cohort__process *process, struct cohort__peer *peer)
+{
+    retry(process, peer, COHORT_OK);
+}
+
+void cohort__fetch_peer_died(struct cohort__process *process, struct cohort__peer *peer)
+{
+    retry(process, peer, COHORT_ERR_PEER_DIED);
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "runtime/proc/peer.h"
+
+#include <stdlib.h>
+
+struct cohort__peer *cohort__peer_get(struct cohort__process *process, uint32_t rank)
+{
+    struct cohort__peer *peer =
+        atomic_load_explicit(&process->peers[rank], memory_order_acquire);
+    if (peer)
+        return peer;
+    struct cohort__peer *made = calloc(1, sizeof(*made));
+    if (!made)
+        return NULL;
+    made->rank = rank;
+    made->budget = process->options.eager_budget;
+    pthread_mutex_init(&made->lock, NULL);
+    cohort__list_init(&made->pending);
+    cohort__list_init(&made->fetches);
+    cohort__map_init(&made->announced);
+    if (atomic_compare_exchange_strong(&process->peers[rank], &peer, made))
+        return made;
+    cohort__peer_destroy(made); /* somebody else was faster */
+    return peer;
+}
+
+void cohort__peer_destroy(struct cohort__peer *peer)
+{
+    if (!peer)
+        return;
+    cohort__map_fini(&peer->announced);
+    pthread_mutex_destroy(&peer->lock);
+    free(peer);
+}

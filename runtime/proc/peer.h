@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef COHORT_RUNTIME_PROC_PEER_H
+#define COHORT_RUNTIME_PROC_PEER_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "runtime/base/list.h"
+#include "runtime/base/map.h"
+#include "runtime/proc/process.h"
+#include "runtime/proc/registry.h"
+
+struct cohort__fetch;
+
+/* Private to proc: what a locality knows of another one it talks with. Made when first needed. */
+struct cohort__peer {
+    uint32_t rank;
+    pthread_mutex_t lock; /* of all below */
+    bool dead;
+    char why[160];                 /* it is dead */
+    size_t budget;                 /* eager bytes that may be sent to it now */
+    size_t owed;                   /* eager bytes of its that were consumed and not yet given back */
+    struct cohort__list pending;   /* sends that the transport refused, oldest first */
+    struct cohort__map announced;  /* sends whose payload waits to be fetched, by handle */
+    struct cohort__list fetches;   /* fetches that the transport refused */
+};
+
+struct cohort__process {
+    struct cohort__process_options options;
+    struct cohort__process_handlers handlers;
+    struct cohort__net *net; /* NULL in a job of one */
+    struct cohort__registry *registry;
+    size_t eager_max; /* largest payload that goes unasked */
+    _Atomic uint64_t next_handle;
+    _Atomic uint64_t sent;
+    _Atomic uint64_t received;
+    _Atomic uint64_t dropped;
+    _Atomic uint64_t under_way; /* sends and fetches that are not done */
+    _Atomic bool any_dead;
+    _Atomic bool stopped;
+    struct cohort__peer *_Atomic peers[]; /* by rank */
+};
+
+/* The peer of that rank, made if need be; NULL where memory ran out. */
+struct cohort__peer *cohort__peer_get(struct cohort__process *process, uint32_t rank);
+
+void cohort__peer_destroy(struct cohort__peer *peer);
+
+/* What happened to a peer, for send.c and fetch.c. */
+void cohort__send_writable(struct cohort__process *process, struct cohort__peer *peer);
+void cohort__send_peer_died(struct cohort__process *process, struct cohort__peer *peer);
+void cohort__send_fetched(struct cohort__process *process, struct cohort__peer *peer,
+                          uint64_t handle);
+void cohort__send_give_back(struct cohort__process *process, struct cohort__peer *peer,
+                            size_t bytes);
+void cohort__fetch_writable(struct cohort__process *process, struct cohort__peer *peer);
+void cohort__fetch_peer_died(struct cohort__process *process, struct cohort__peer *peer);
+void cohort__fetch_piece_done(struct cohort__fetch *fetch, cohort_status status);
+
+#endif

@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "runtime/proc/process.h"
+
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "runtime/base/log.h"
+#include "runtime/proc/peer.h"
+#include "runtime/proc/registry.h"
+#include "runtime/proc/router.h"
+
+enum { DEFAULT_EAGER_BUDGET = 256 * 1024 };
+
+static struct cohort__process *_Atomic current;
+
+cohort_status cohort__process_create(struct cohort__process **ret_process,
+                                     const struct cohort__process_options *options)
+{
+    struct cohort__process *process =
+        calloc(1, sizeof(*process) + options->size * sizeof(process->peers[0]));
+    if (!process)
+        return cohort_fail(COHORT_ERR_NO_MEMORY, "no memory for a table of %u localities",
+                           options->size);
+    process->options = *options;
+    if (process->options.eager_budget == 0)
+        process->options.eager_budget = DEFAULT_EAGER_BUDGET;
+    atomic_init(&process->next_handle, 1);
+    cohort_status status = cohort__registry_create(&process->registry, process);
+    if (status) {
+        free(process);
+        return status;
+    }
+    *ret_process = process;
+    return COHORT_OK;
+}
+
+void cohort__process_stop(struct cohort__process *process)
+{
+    atomic_store(&process->stopped, true);
+    if (process->handlers.stop)
+        process->handlers.stop(process->handlers.context);
+    process->handlers = (struct cohort__process_handlers){0};
+}
+
+void cohort__process_destroy(struct cohort__process *process)
+{
+    if (!process)
+        return;
+    cohort__registry_destroy(process->registry);
+    for (uint32_t rank = 0; rank < process->options.size; rank++)
+        cohort__peer_destroy(atomic_load(&process->peers[rank]));
+    free(process);
+}
+
+struct cohort__net_handlers cohort__process_net_handlers(struct cohort__process *process)
+{
+    return cohort__router_net_handlers(process);
+}
+
+void cohort__process_attach_net(struct cohort__process *process, struct cohort__net *net)
+{
+    process->net = net;
+    process->eager_max = net->max_message - COHORT__ENVELOPE_BYTES;
+}
+
+void cohort__process_set_handlers(struct cohort__process *process,
+                                  const struct cohort__process_handlers *handlers)
+{
+    process->handlers = *handlers;
+}
+
+void *cohort__process_context(const struct cohort__process *process)
+{
+    return process->handlers.context;
+}
+
+struct cohort__process *cohort__process_current(void)
+{
+    return atomic_load_explicit(&current, memory_order_acquire);
+}
+
+void cohort__process_set_current(struct cohort__process *process)
+{
+    atomic_store_explicit(&current, process, memory_order_release);
+}
+
+uint32_t cohort__process_rank(const struct cohort__process *process)
+{
+    return process->options.rank;
+}
+
+uint32_t cohort__process_size(const struct cohort__process *process)
+{
+    return process->options.size;
+}
+
+void cohort__process_tick(struct cohort__process *process, uint64_t now)
+{
+    if (process->handlers.tick)
+        process->handlers.tick(process->handlers.context, now);
+}
+
+void cohort__process_peer_died(struct cohort__process *process, uint32_t rank, const char *why)
+{
+    if (rank >= process->options.size || rank == process->options.rank)
+        return;
+    struct cohort__peer *peer = cohort__peer_get(process, rank);
+    if (!peer)
+        return; /* nothing was ever sent to it */
+    pthread_mutex_lock(&peer->lock);
+    bool was_dead = peer->dead;
+    peer->dead = true;
+    if (!was_dead)
+        snprintf(peer->why, sizeof(peer->why), "%s", why);
+    pthread_mutex_unlock(&peer->lock);
+    if (was_dead)
+        return;
+    cohort__log(COHORT__LOG_INFO, "locality %u: locality %u %s", process->options.rank, rank, why);
+    atomic_store(&process->any_dead, true);
+    if (process->net)
+        cohort__net_remove_peer(process->net, rank);
+    cohort__send_peer_died(process, peer);
+    cohort__fetch_peer_died(process, peer);
+    cohort__registry_peer_died(process->registry, rank);
+    if (process->handlers.peer_died)
+        process->handlers.peer_died(process->handlers.context, rank);
+}
+
+bool cohort__process_check_dead(struct cohort__process *process, uint32_t rank)
+{
+    struct cohort__peer *peer =
+        rank < process->options.size ? atomic_load(&process->peers[rank]) : NULL;
+    if (!peer)
+        return false;
+    pthread_mutex_lock(&peer->lock);
+    bool dead = peer->dead;
+    if (dead)
+        cohort_fail(COHORT_ERR_PEER_DIED, "locality %u %s", rank, peer->why);
+    pthread_mutex_unlock(&peer->lock);
+    return dead;
+}
+
+bool cohort__process_any_dead(const struct cohort__process *process)
+{
+    return atomic_load_explicit(&process->any_dead, memory_order_acquire);
+}
+
+struct cohort__process_traffic cohort__process_traffic(struct cohort__process *process)
+{
+    return (struct cohort__process_traffic){
+        .sent = atomic_load(&process->sent),
+        .received = atomic_load(&process->received),
+        .busy = atomic_load(&process->under_way) != 0 ||
+                (process->handlers.busy && process->handlers.busy(process->handlers.context)),
+    };
+}
+
+uint64_t cohort__process_dropped(const struct cohort__process *process)
+{
+    return atomic_load(&process->dropped);
+}

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef COHORT_RUNTIME_PROC_PROCESS_H
+#define COHORT_RUNTIME_PROC_PROCESS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "cohort/status.h"
+#include "runtime/net/net.h"
+#include "runtime/proc/arrival.h"
+
+/* One locality, as its peers know it: its rank, its peers, its transport. A real process has one,
+ * the current one; tests may have several on one inproc hub. Any thread, unless said otherwise. */
+struct cohort__process;
+
+struct cohort__process_options {
+    uint32_t rank;
+    uint32_t size;
+    uint64_t job_key;    /* messages of other jobs are dropped */
+    uint32_t epoch;      /* of this start of the job; likewise */
+    size_t eager_budget; /* payload bytes that one peer may have sent unasked; 0: the default */
+};
+
+/* The way up, to the communicators. */
+struct cohort__process_handlers {
+    void *context;
+    /* A message for a communicator; ARRIVAL is the handler's. From the drain: must not wait. */
+    void (*message)(void *context, struct cohort__arrival *arrival);
+    /* After all sends to RANK have ended. Once for each. */
+    void (*peer_died)(void *context, uint32_t rank);
+    /* Now and then, for waits that take long; NOW as cohort__clock_now. */
+    void (*tick)(void *context, uint64_t now);
+    /* Whether anything is under way that may still send; for the drain. */
+    bool (*busy)(void *context);
+    /* The job is over: nothing comes any more, and nothing goes out. Frees CONTEXT. */
+    void (*stop)(void *context);
+};
+
+cohort_status cohort__process_create(struct cohort__process **ret_process,
+                                     const struct cohort__process_options *options);
+
+/* The job is over: sends end with COHORT_ERR_CANCELLED from now on, and whoever set the handlers is
+ * told to stop. Then the transport may be destroyed. One thread is left. */
+void cohort__process_stop(struct cohort__process *process);
+
+/* After the stop. The transport must have been destroyed, or never been attached. NULL is fine. */
+void cohort__process_destroy(struct cohort__process *process);
+
+/* The handlers for creating this process's transport, which is then attached. */
+struct cohort__net_handlers cohort__process_net_handlers(struct cohort__process *process);
+void cohort__process_attach_net(struct cohort__process *process, struct cohort__net *net);
+
+/* Set before messages flow. */
+void cohort__process_set_handlers(struct cohort__process *process,
+                                  const struct cohort__process_handlers *handlers);
+
+/* The context that the handlers were set with. */
+void *cohort__process_context(const struct cohort__process *process);
+
+/* The process that public calls mean; NULL before the job has started and after it has ended. */
+struct cohort__process *cohort__process_current(void);
+void cohort__process_set_current(struct cohort__process *process);
+
+uint32_t cohort__process_rank(const struct cohort__process *process);
+uint32_t cohort__process_size(const struct cohort__process *process);
+
+/* To be called every tenth of a second or so by the loop. */
+void cohort__process_tick(struct cohort__process *process, uint64_t now);
+
+/* RANK is dead, WHY in words ("was killed by signal 9"). Repeated calls are harmless. */
+void cohort__process_peer_died(struct cohort__process *process, uint32_t rank, const char *why);
+
+/* Whether RANK is dead; then also sets the calling task's error message to who and why. */
+bool cohort__process_check_dead(struct cohort__process *process, uint32_t rank);
+
+/* Whether any locality is dead; cheap. */
+bool cohort__process_any_dead(const struct cohort__process *process);
+
+/* For the drain: messages handed to and taken from the transport so far, and whether anything is
+ * still to be sent or fetched. */
+struct cohort__process_traffic {
+    uint64_t sent;
+    uint64_t received;
+    bool busy;
+};
+struct cohort__process_traffic cohort__process_traffic(struct cohort__process *process);
+
+/* Messages that were dropped because they showed another job's key or epoch, or made no sense. */
+uint64_t cohort__process_dropped(const struct cohort__process *process);
+
+#endif

@@ -1,0 +1,411 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "runtime/proc/registry.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/base/container.h"
+#include "runtime/base/hash.h"
+#include "runtime/base/log.h"
+#include "runtime/proc/peer.h"
+#include "runtime/proc/registry_home.h"
+#include "runtime/proc/send.h"
+
+struct cohort__registry {
+    struct cohort__process *process;
+    void (*ended)(void *context, uint64_t instance);
+    void *context;
+    pthread_mutex_t lock; /* of all below; callbacks and sends happen outside of it */
+    struct cohort__list waiting;  /* joins of this locality that have no answer */
+    struct cohort__list arriving; /* memberships of which a part has come */
+    struct cohort__registry_home home;
+};
+
+void cohort__membership_ref(struct cohort__membership *membership)
+{
+    atomic_fetch_add_explicit(&membership->refs, 1, memory_order_relaxed);
+}
+
+void cohort__membership_unref(struct cohort__membership *membership)
+{
+    if (membership &&
+        atomic_fetch_sub_explicit(&membership->refs, 1, memory_order_acq_rel) == 1)
+        free(membership);
+}
+
+cohort_status cohort__registry_create(struct cohort__registry **ret_registry,
+                                      struct cohort__process *process)
+{
+    struct cohort__registry *registry = calloc(1, sizeof(*registry));
+    if (!registry)
+        return cohort_fail(COHORT_ERR_NO_MEMORY, "no memory for the name registry");
+    registry->process = process;
+    pthread_mutex_init(&registry->lock, NULL);
+    cohort__list_init(&registry->waiting);
+    cohort__list_init(&registry->arriving);
+    cohort__registry_home_init(&registry->home, process->options.rank);
+    *ret_registry = registry;
+    return COHORT_OK;
+}
+
+void cohort__registry_destroy(struct cohort__registry *registry)
+{
+    if (!registry)
+        return;
+    struct cohort__list *link;
+    while ((link = cohort__list_pop_front(&registry->arriving)))
+        cohort__membership_unref(COHORT_CONTAINER_OF(link, struct cohort__membership, link));
+    cohort__registry_home_fini(&registry->home);
+    pthread_mutex_destroy(&registry->lock);
+    free(registry);
+}
+
+void cohort__registry_set_ended(struct cohort__registry *registry,
+                                void (*ended)(void *context, uint64_t instance), void *context)
+{
+    registry->ended = ended;
+    registry->context = context;
+}
+
+struct cohort__registry *cohort__process_registry(struct cohort__process *process)
+{
+    return process->registry;
+}
+
+static uint32_t home_of(const struct cohort__registry *registry, const char *name)
+{
+    return (uint32_t)(cohort__hash_u64(cohort__hash_bytes(name, strlen(name))) %
+                      registry->process->options.size);
+}
+
+/* Sends what is in OUTBOX; what is for this locality is handled at once. */
+static void deliver(struct cohort__registry *registry, struct cohort__list *outbox)
+{
+    struct cohort__process *process = registry->process;
+    struct cohort__list *link;
+    while ((link = cohort__list_pop_front(outbox))) {
+        struct cohort__registry_letter *letter =
+            COHORT_CONTAINER_OF(link, struct cohort__registry_letter, link);
+        if (letter->rank == process->options.rank)
+            cohort__registry_message(registry, letter->rank, letter->packer.data,
+                                     letter->packer.bytes);
+        else
+            cohort__send_control(process, letter->rank,
+                                 &(struct cohort__envelope){.kind = COHORT__KIND_REGISTRY},
+                                 letter->packer.data, letter->packer.bytes);
+        cohort__registry_letter_destroy(letter);
+    }
+}
+
+/* Under the lock. */
+static struct cohort__join *find_waiting(struct cohort__registry *registry, const char *name,
+                                         size_t bytes, uint32_t site)
+{
+    for (struct cohort__list *link = registry->waiting.next; link != &registry->waiting;
+         link = link->next) {
+        struct cohort__join *join = COHORT_CONTAINER_OF(link, struct cohort__join, link);
+        if (join->site == site && strlen(join->name) == bytes &&
+            memcmp(join->name, name, bytes) == 0)
+            return join;
+    }
+    return NULL;
+}
+
+static cohort_status write_join(struct cohort__list *outbox, uint32_t home,
+                                const struct cohort__join *join)
+{
+    struct cohort__registry_letter *letter = cohort__registry_letter_add(outbox, home);
+    if (!letter)
+        return cohort_fail(COHORT_ERR_NO_MEMORY, "no memory for joining \"%s\"", join->name);
+    struct cohort__packer *packer = &letter->packer;
+    cohort__pack_map(packer, 6);
+    cohort__pack_field_unsigned(packer, "type", COHORT__REGISTRY_JOIN);
+    cohort__pack_field_bytes(packer, "name", join->name, strlen(join->name));
+    cohort__pack_field_unsigned(packer, "site", join->site);
+    cohort__pack_field_unsigned(packer, "num_sites", join->num_sites);
+    cohort__pack_field_bytes(packer, "terms", join->terms, strlen(join->terms));
+    cohort__pack_field_unsigned(packer, "instance", join->left_instance);
+    return packer->status;
+}
+
+void cohort__registry_join(struct cohort__registry *registry, struct cohort__join *join)
+{
+    struct cohort__list outbox;
+    cohort__list_init(&outbox);
+    uint32_t home = home_of(registry, join->name);
+    cohort_status status = write_join(&outbox, home, join);
+    if (!status && home != registry->process->options.rank &&
+        cohort__process_check_dead(registry->process, home))
+        status = COHORT_ERR_PEER_DIED;
+    pthread_mutex_lock(&registry->lock);
+    if (!status && find_waiting(registry, join->name, strlen(join->name), join->site))
+        status = cohort_fail(COHORT_ERR_DUPLICATE_SITE,
+                             "communicator \"%s\": site %u joins, but is waiting for the others "
+                             "already, in this locality (%u)",
+                             join->name, join->site, registry->process->options.rank);
+    if (!status)
+        cohort__list_push_back(&registry->waiting, &join->link);
+    pthread_mutex_unlock(&registry->lock);
+    if (!status) {
+        deliver(registry, &outbox);
+        return;
+    }
+    struct cohort__list *link;
+    while ((link = cohort__list_pop_front(&outbox)))
+        cohort__registry_letter_destroy(
+            COHORT_CONTAINER_OF(link, struct cohort__registry_letter, link));
+    join->done(join, status, NULL);
+}
+
+void cohort__registry_leave(struct cohort__registry *registry, const char *name,
+                            uint64_t instance, uint32_t site)
+{
+    struct cohort__list outbox;
+    cohort__list_init(&outbox);
+    struct cohort__registry_letter *letter =
+        cohort__registry_letter_add(&outbox, home_of(registry, name));
+    if (!letter)
+        return; /* the instance's memory is kept until the job ends, nothing worse */
+    struct cohort__packer *packer = &letter->packer;
+    cohort__pack_map(packer, 4);
+    cohort__pack_field_unsigned(packer, "type", COHORT__REGISTRY_LEAVE);
+    cohort__pack_field_bytes(packer, "name", name, strlen(name));
+    cohort__pack_field_unsigned(packer, "site", site);
+    cohort__pack_field_unsigned(packer, "instance", instance);
+    if (!packer->status)
+        deliver(registry, &outbox);
+    else
+        cohort__registry_letter_destroy(letter);
+}
+
+static cohort_status read_request(const struct cohort__unpacked *unpacked, uint64_t type,
+                                  struct cohort__registry_request *request)
+{
+    const struct cohort__value *map = cohort__unpacked_root(unpacked);
+    uint64_t site, num_sites;
+    cohort_status status = cohort__get_bytes(unpacked, map, "name", (const void **)&request->name,
+                                             &request->name_bytes);
+    if (!status)
+        status = cohort__get_unsigned(unpacked, map, "site", INT32_MAX, &site);
+    if (!status)
+        status = cohort__get_unsigned(unpacked, map, "instance", UINT64_MAX, &request->instance);
+    if (status)
+        return status;
+    request->site = (uint32_t)site;
+    if (type == COHORT__REGISTRY_LEAVE)
+        return COHORT_OK;
+    status = cohort__get_unsigned(unpacked, map, "num_sites", INT32_MAX, &num_sites);
+    if (!status)
+        status = cohort__get_bytes(unpacked, map, "terms", (const void **)&request->terms,
+                                   &request->terms_bytes);
+    if (!status && site >= num_sites)
+        status = cohort_fail(COHORT_ERR_PROTOCOL, "a join of site %u of %u sites",
+                             (unsigned)site, (unsigned)num_sites);
+    request->num_sites = status ? 0 : (uint32_t)num_sites;
+    return status;
+}
+
+static cohort_status at_home(struct cohort__registry *registry, uint32_t source, uint64_t type,
+                             const struct cohort__unpacked *unpacked)
+{
+    struct cohort__registry_request request = {.source = source};
+    cohort_status status = read_request(unpacked, type, &request);
+    if (status)
+        return status;
+    struct cohort__list outbox;
+    cohort__list_init(&outbox);
+    pthread_mutex_lock(&registry->lock);
+    status = type == COHORT__REGISTRY_JOIN
+                 ? cohort__registry_home_join(&registry->home, &request, &outbox)
+                 : cohort__registry_home_leave(&registry->home, &request, &outbox);
+    pthread_mutex_unlock(&registry->lock);
+    deliver(registry, &outbox);
+    return status;
+}
+
+static cohort_status refused(struct cohort__registry *registry,
+                             const struct cohort__unpacked *unpacked)
+{
+    const struct cohort__value *map = cohort__unpacked_root(unpacked);
+    const void *name, *text;
+    size_t name_bytes, text_bytes;
+    uint64_t site;
+    int64_t status;
+    cohort_status wrong = cohort__get_bytes(unpacked, map, "name", &name, &name_bytes);
+    if (!wrong)
+        wrong = cohort__get_unsigned(unpacked, map, "site", INT32_MAX, &site);
+    if (!wrong)
+        wrong = cohort__get_signed(unpacked, map, "status", &status);
+    if (!wrong)
+        wrong = cohort__get_text(unpacked, map, "text", (const char **)&text, &text_bytes);
+    if (!wrong && status >= 0)
+        wrong = cohort_fail(COHORT_ERR_PROTOCOL, "a refusal with status %d", (int)status);
+    if (wrong)
+        return wrong;
+    pthread_mutex_lock(&registry->lock);
+    struct cohort__join *join = find_waiting(registry, name, name_bytes, (uint32_t)site);
+    if (join)
+        cohort__list_remove(&join->link);
+    pthread_mutex_unlock(&registry->lock);
+    if (join) {
+        cohort_fail((cohort_status)status, "%.*s", (int)text_bytes, (const char *)text);
+        join->done(join, (cohort_status)status, NULL);
+    }
+    return COHORT_OK;
+}
+
+/* Under the lock: the membership of INSTANCE, as far as it has come. */
+static struct cohort__membership *arriving(struct cohort__registry *registry, uint64_t instance,
+                                           uint32_t num_sites)
+{
+    struct cohort__membership *membership;
+    for (struct cohort__list *link = registry->arriving.next; link != &registry->arriving;
+         link = link->next) {
+        membership = COHORT_CONTAINER_OF(link, struct cohort__membership, link);
+        if (membership->instance == instance)
+            return membership;
+    }
+    membership = calloc(1, sizeof(*membership) + num_sites * sizeof(membership->locality_of[0]));
+    if (!membership)
+        return NULL;
+    membership->instance = instance;
+    membership->num_sites = num_sites;
+    atomic_init(&membership->refs, 1);
+    cohort__list_push_back(&registry->arriving, &membership->link);
+    return membership;
+}
+
+static cohort_status read_runs(const struct cohort__registry *registry,
+                               const struct cohort__unpacked *unpacked,
+                               struct cohort__membership *membership)
+{
+    const struct cohort__value *runs;
+    uint32_t num;
+    cohort_status status = cohort__get_array(unpacked, cohort__unpacked_root(unpacked), "runs",
+                                             &runs, &num);
+    for (uint32_t i = 0; !status && i + 2 < num; i += 3) {
+        uint64_t first, count, locality;
+        status = cohort__element_unsigned(unpacked, runs, i, membership->num_sites, &first);
+        if (!status)
+            status = cohort__element_unsigned(unpacked, runs, i + 1,
+                                              membership->num_sites - first, &count);
+        if (!status)
+            status = cohort__element_unsigned(unpacked, runs, i + 2,
+                                              registry->process->options.size - 1, &locality);
+        for (uint64_t site = first; !status && site < first + count; site++)
+            membership->locality_of[site] = (uint32_t)locality;
+        if (!status)
+            membership->num_known += (uint32_t)count;
+    }
+    return status;
+}
+
+/* Takes out, under the lock, all local joins under NAME that MEMBERSHIP answers. */
+static void take_joined(struct cohort__registry *registry, const void *name, size_t bytes,
+                        const struct cohort__membership *membership, struct cohort__list *joined)
+{
+    struct cohort__list *next;
+    for (struct cohort__list *link = registry->waiting.next; link != &registry->waiting;
+         link = next) {
+        next = link->next;
+        struct cohort__join *join = COHORT_CONTAINER_OF(link, struct cohort__join, link);
+        if (strlen(join->name) == bytes && memcmp(join->name, name, bytes) == 0 &&
+            membership->locality_of[join->site] == registry->process->options.rank) {
+            cohort__list_remove(link);
+            cohort__list_push_back(joined, link);
+        }
+    }
+}
+
+static cohort_status mapped(struct cohort__registry *registry,
+                            const struct cohort__unpacked *unpacked)
+{
+    const struct cohort__value *map = cohort__unpacked_root(unpacked);
+    const void *name;
+    size_t name_bytes;
+    uint64_t instance, num_sites;
+    cohort_status status = cohort__get_bytes(unpacked, map, "name", &name, &name_bytes);
+    if (!status)
+        status = cohort__get_unsigned(unpacked, map, "instance", UINT64_MAX, &instance);
+    if (!status)
+        status = cohort__get_unsigned(unpacked, map, "num_sites", INT32_MAX, &num_sites);
+    if (status)
+        return status;
+    struct cohort__list joined;
+    cohort__list_init(&joined);
+    pthread_mutex_lock(&registry->lock);
+    struct cohort__membership *membership =
+        arriving(registry, instance, (uint32_t)num_sites);
+    status = membership ? read_runs(registry, unpacked, membership)
+                        : cohort_fail(COHORT_ERR_NO_MEMORY, "no memory for %u sites",
+                                      (unsigned)num_sites);
+    bool complete = !status && membership->num_known >= membership->num_sites;
+    if (complete) {
+        cohort__list_remove(&membership->link);
+        take_joined(registry, name, name_bytes, membership, &joined);
+    }
+    pthread_mutex_unlock(&registry->lock);
+    struct cohort__list *link;
+    while ((link = cohort__list_pop_front(&joined))) {
+        struct cohort__join *join = COHORT_CONTAINER_OF(link, struct cohort__join, link);
+        cohort__membership_ref(membership);
+        join->done(join, COHORT_OK, membership);
+    }
+    if (complete)
+        cohort__membership_unref(membership);
+    return status;
+}
+
+void cohort__registry_message(struct cohort__registry *registry, uint32_t source,
+                              const void *data, size_t bytes)
+{
+    struct cohort__unpacked *unpacked = NULL;
+    uint64_t type = 0, instance;
+    cohort_status status = cohort__unpack(&unpacked, data, bytes, "registry message");
+    const struct cohort__value *map = status ? NULL : cohort__unpacked_root(unpacked);
+    if (!status)
+        status = cohort__get_unsigned(unpacked, map, "type", COHORT__REGISTRY_END, &type);
+    if (!status)
+        switch ((enum cohort__registry_type)type) {
+        case COHORT__REGISTRY_JOIN:
+        case COHORT__REGISTRY_LEAVE:
+            status = at_home(registry, source, type, unpacked);
+            break;
+        case COHORT__REGISTRY_REFUSE:
+            status = refused(registry, unpacked);
+            break;
+        case COHORT__REGISTRY_MAP:
+            status = mapped(registry, unpacked);
+            break;
+        case COHORT__REGISTRY_END:
+            status = cohort__get_unsigned(unpacked, map, "instance", UINT64_MAX, &instance);
+            if (!status && registry->ended)
+                registry->ended(registry->context, instance);
+            break;
+        default:
+            status = cohort_fail(COHORT_ERR_PROTOCOL, "registry message of type %u",
+                                 (unsigned)type);
+            break;
+        }
+    cohort__unpacked_destroy(unpacked);
+    if (status)
+        cohort__log(COHORT__LOG_ERROR, "locality %u: registry message of locality %u: %s",
+                    registry->process->options.rank, source, cohort_error_message());
+}
+
+void cohort__registry_peer_died(struct cohort__registry *registry, uint32_t rank)
+{
+    struct cohort__list failed;
+    cohort__list_init(&failed);
+    pthread_mutex_lock(&registry->lock);
+    cohort__list_splice_back(&failed, &registry->waiting);
+    pthread_mutex_unlock(&registry->lock);
+    struct cohort__list *link;
+    while ((link = cohort__list_pop_front(&failed))) {
+        struct cohort__join *join = COHORT_CONTAINER_OF(link, struct cohort__join, link);
+        cohort__process_check_dead(registry->process, rank); /* sets the message */
+        join->done(join, COHORT_ERR_PEER_DIED, NULL);
+    }
+}

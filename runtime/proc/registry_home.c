@@ -1,0 +1,387 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "runtime/proc/registry_home.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/base/container.h"
+#include "runtime/base/hash.h"
+
+/* Runs of sites in one message, so that it stays a small one. */
+enum { RUNS_PER_MESSAGE = 400 };
+
+struct member {
+    uint32_t locality_plus_1; /* 0: has not joined */
+    bool left;
+};
+
+/* One creation under a name: first pending, then either failed, until all of its sites have been
+ * told so, or alive as an instance, until all of its sites have left. */
+struct creation {
+    struct cohort__list link;
+    uint64_t instance; /* 0: not alive */
+    cohort_status failed;
+    char text[400]; /* why it has failed */
+    uint32_t first_site; /* the one whose terms these are */
+    uint32_t num_sites;
+    uint32_t num_joined;
+    uint32_t num_left;
+    char *terms;
+    size_t terms_bytes;
+    struct member members[];
+};
+
+struct name {
+    struct cohort__map_node node;
+    struct cohort__list creations; /* oldest first */
+    size_t bytes;
+    char text[];
+};
+
+struct cohort__registry_letter *cohort__registry_letter_add(struct cohort__list *outbox,
+                                                            uint32_t rank)
+{
+    struct cohort__registry_letter *letter = calloc(1, sizeof(*letter));
+    if (!letter)
+        return NULL;
+    letter->rank = rank;
+    cohort__list_push_back(outbox, &letter->link);
+    return letter;
+}
+
+void cohort__registry_letter_destroy(struct cohort__registry_letter *letter)
+{
+    if (!letter)
+        return;
+    cohort__packer_fini(&letter->packer);
+    free(letter);
+}
+
+void cohort__registry_home_init(struct cohort__registry_home *home, uint32_t rank)
+{
+    home->rank = rank;
+    home->num_instances = 0;
+    cohort__map_init(&home->names);
+}
+
+static void creation_destroy(struct creation *creation)
+{
+    cohort__list_remove(&creation->link);
+    free(creation->terms);
+    free(creation);
+}
+
+static void name_destroy(struct cohort__registry_home *home, struct name *name)
+{
+    struct cohort__list *link;
+    while (!cohort__list_is_empty(&name->creations)) {
+        link = name->creations.next;
+        creation_destroy(COHORT_CONTAINER_OF(link, struct creation, link));
+    }
+    cohort__map_remove(&home->names, &name->node);
+    free(name);
+}
+
+void cohort__registry_home_fini(struct cohort__registry_home *home)
+{
+    struct cohort__map_node *node;
+    while ((node = cohort__map_first(&home->names)))
+        name_destroy(home, COHORT_CONTAINER_OF(node, struct name, node));
+    cohort__map_fini(&home->names);
+}
+
+static bool name_equal(const struct cohort__map_node *node, const void *key)
+{
+    const struct name *name = COHORT_CONTAINER_OF(node, struct name, node);
+    const struct cohort__registry_request *request = key;
+    return name->bytes == request->name_bytes &&
+           memcmp(name->text, request->name, name->bytes) == 0;
+}
+
+static struct name *name_find(struct cohort__registry_home *home,
+                              const struct cohort__registry_request *request)
+{
+    uint64_t hash = cohort__hash_bytes(request->name, request->name_bytes);
+    struct cohort__map_node *node = cohort__map_find(&home->names, hash, name_equal, request);
+    return node ? COHORT_CONTAINER_OF(node, struct name, node) : NULL;
+}
+
+static struct name *name_create(struct cohort__registry_home *home,
+                                const struct cohort__registry_request *request)
+{
+    struct name *name = calloc(1, sizeof(*name) + request->name_bytes + 1);
+    if (!name)
+        return NULL;
+    name->bytes = request->name_bytes;
+    memcpy(name->text, request->name, request->name_bytes);
+    cohort__list_init(&name->creations);
+    cohort__map_insert(&home->names, &name->node,
+                       cohort__hash_bytes(request->name, request->name_bytes));
+    return name;
+}
+
+static struct creation *creation_create(struct name *name,
+                                        const struct cohort__registry_request *request)
+{
+    struct creation *creation = calloc(
+        1, sizeof(*creation) + request->num_sites * sizeof(creation->members[0]));
+    if (!creation)
+        return NULL;
+    creation->terms = malloc(request->terms_bytes + 1);
+    if (!creation->terms) {
+        free(creation);
+        return NULL;
+    }
+    memcpy(creation->terms, request->terms, request->terms_bytes);
+    creation->terms_bytes = request->terms_bytes;
+    creation->num_sites = request->num_sites;
+    creation->first_site = request->site;
+    cohort__list_push_back(&name->creations, &creation->link);
+    return creation;
+}
+
+static cohort_status refuse(struct cohort__list *outbox, const struct name *name, uint32_t rank,
+                            uint32_t site, cohort_status status, const char *text)
+{
+    struct cohort__registry_letter *letter = cohort__registry_letter_add(outbox, rank);
+    if (!letter)
+        return COHORT_ERR_NO_MEMORY;
+    struct cohort__packer *packer = &letter->packer;
+    cohort__pack_map(packer, 5);
+    cohort__pack_field_unsigned(packer, "type", COHORT__REGISTRY_REFUSE);
+    cohort__pack_field_bytes(packer, "name", name->text, name->bytes);
+    cohort__pack_field_unsigned(packer, "site", site);
+    cohort__pack_field_signed(packer, "status", status);
+    cohort__pack_field_text(packer, "text", text);
+    return packer->status;
+}
+
+static cohort_status tell_ended(struct cohort__list *outbox, uint32_t rank, uint64_t instance)
+{
+    struct cohort__registry_letter *letter = cohort__registry_letter_add(outbox, rank);
+    if (!letter)
+        return COHORT_ERR_NO_MEMORY;
+    cohort__pack_map(&letter->packer, 2);
+    cohort__pack_field_unsigned(&letter->packer, "type", COHORT__REGISTRY_END);
+    cohort__pack_field_unsigned(&letter->packer, "instance", instance);
+    return letter->packer.status;
+}
+
+/* How many sites from FIRST on sit in the same locality. */
+static uint32_t run_length(const struct creation *creation, uint32_t first)
+{
+    uint32_t end = first + 1;
+    while (end < creation->num_sites &&
+           creation->members[end].locality_plus_1 == creation->members[first].locality_plus_1)
+        end++;
+    return end - first;
+}
+
+static cohort_status tell_map(struct cohort__list *outbox, const struct name *name,
+                              const struct creation *creation, uint32_t rank)
+{
+    uint32_t site = 0;
+    while (site < creation->num_sites) {
+        uint32_t runs[3 * RUNS_PER_MESSAGE];
+        uint32_t num = 0;
+        while (site < creation->num_sites && num < 3 * RUNS_PER_MESSAGE) {
+            runs[num++] = site;
+            runs[num++] = run_length(creation, site);
+            runs[num++] = creation->members[site].locality_plus_1 - 1;
+            site += runs[num - 2];
+        }
+        struct cohort__registry_letter *letter = cohort__registry_letter_add(outbox, rank);
+        if (!letter)
+            return COHORT_ERR_NO_MEMORY;
+        struct cohort__packer *packer = &letter->packer;
+        cohort__pack_map(packer, 5);
+        cohort__pack_field_unsigned(packer, "type", COHORT__REGISTRY_MAP);
+        cohort__pack_field_bytes(packer, "name", name->text, name->bytes);
+        cohort__pack_field_unsigned(packer, "instance", creation->instance);
+        cohort__pack_field_unsigned(packer, "num_sites", creation->num_sites);
+        cohort__pack_text(packer, "runs");
+        cohort__pack_array(packer, num);
+        for (uint32_t i = 0; i < num; i++)
+            cohort__pack_unsigned(packer, runs[i]);
+        if (packer->status)
+            return packer->status;
+    }
+    return COHORT_OK;
+}
+
+static int compare_ranks(const void *left, const void *right)
+{
+    uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
+    return a < b ? -1 : a > b;
+}
+
+/* The localities of CREATION, each once; the caller frees them. */
+static uint32_t *localities(const struct creation *creation, uint32_t *ret_num)
+{
+    uint32_t *ranks = malloc(creation->num_sites * sizeof(*ranks));
+    if (!ranks)
+        return NULL;
+    uint32_t num = 0;
+    for (uint32_t site = 0; site < creation->num_sites; site += run_length(creation, site))
+        ranks[num++] = creation->members[site].locality_plus_1 - 1;
+    qsort(ranks, num, sizeof(*ranks), compare_ranks);
+    uint32_t num_unique = 0;
+    for (uint32_t i = 0; i < num; i++)
+        if (num_unique == 0 || ranks[num_unique - 1] != ranks[i])
+            ranks[num_unique++] = ranks[i];
+    *ret_num = num_unique;
+    return ranks;
+}
+
+/* Everybody has joined: the creation becomes an instance. */
+static cohort_status come_alive(struct cohort__registry_home *home, const struct name *name,
+                                struct creation *creation, struct cohort__list *outbox)
+{
+    creation->instance = ((uint64_t)home->rank + 1) << 32 | ++home->num_instances;
+    uint32_t num;
+    uint32_t *ranks = localities(creation, &num);
+    cohort_status status = ranks ? COHORT_OK : COHORT_ERR_NO_MEMORY;
+    for (uint32_t i = 0; !status && i < num; i++)
+        status = tell_map(outbox, name, creation, ranks[i]);
+    free(ranks);
+    return status;
+}
+
+/* SITE has left INSTANCE; when it was the last one, the instance ends. Being told twice is fine. */
+static cohort_status leave(struct name *name, uint64_t instance, uint32_t site,
+                           struct cohort__list *outbox)
+{
+    struct creation *creation = NULL;
+    struct cohort__list *link = name->creations.next;
+    for (; link != &name->creations; link = link->next) {
+        creation = COHORT_CONTAINER_OF(link, struct creation, link);
+        if (creation->instance == instance)
+            break;
+    }
+    if (link == &name->creations || site >= creation->num_sites || creation->members[site].left)
+        return COHORT_OK;
+    creation->members[site].left = true;
+    if (++creation->num_left < creation->num_sites)
+        return COHORT_OK;
+    uint32_t num;
+    uint32_t *ranks = localities(creation, &num);
+    cohort_status status = ranks ? COHORT_OK : COHORT_ERR_NO_MEMORY;
+    for (uint32_t i = 0; !status && i < num; i++)
+        status = tell_ended(outbox, ranks[i], instance);
+    free(ranks);
+    creation_destroy(creation);
+    return status;
+}
+
+/* The terms differ: everybody who has joined, and whoever still will, is told so. */
+static cohort_status fail(struct name *name, struct creation *creation,
+                          const struct cohort__registry_request *request,
+                          struct cohort__list *outbox)
+{
+    uint32_t first = creation->first_site;
+    creation->failed = COHORT_ERR_MISMATCH;
+    snprintf(creation->text, sizeof(creation->text),
+             "communicator \"%.60s\": site %u of locality %u joins with %.*s, "
+             "site %u of locality %u with %.*s",
+             name->text, request->site, request->source,
+             (int)(request->terms_bytes < 110 ? request->terms_bytes : 110), request->terms, first,
+             creation->members[first].locality_plus_1 - 1,
+             (int)(creation->terms_bytes < 110 ? creation->terms_bytes : 110), creation->terms);
+    cohort_status status = COHORT_OK;
+    for (uint32_t site = 0; !status && site < creation->num_sites; site++)
+        if (creation->members[site].locality_plus_1)
+            status = refuse(outbox, name, creation->members[site].locality_plus_1 - 1, site,
+                            creation->failed, creation->text);
+    return status;
+}
+
+/* The creation that SITE's join belongs to: the oldest one that it is not in yet. NULL: a new one.
+ * *ret_duplicate: it is in one that is alive or pending. */
+static struct creation *creation_for(struct name *name, uint32_t site, bool *ret_duplicate)
+{
+    *ret_duplicate = false;
+    for (struct cohort__list *link = name->creations.next; link != &name->creations;
+         link = link->next) {
+        struct creation *creation = COHORT_CONTAINER_OF(link, struct creation, link);
+        const struct member *member =
+            site < creation->num_sites ? &creation->members[site] : NULL;
+        bool joined = member && member->locality_plus_1 != 0;
+        if (!joined && !creation->instance)
+            return creation;
+        if (joined && !member->left && !creation->failed) {
+            *ret_duplicate = true;
+            return creation;
+        }
+    }
+    return NULL;
+}
+
+static cohort_status refuse_duplicate(struct cohort__list *outbox, const struct name *name,
+                                      const struct creation *creation,
+                                      const struct cohort__registry_request *request)
+{
+    char text[256];
+    snprintf(text, sizeof(text),
+             "communicator \"%.60s\": site %u of locality %u joins, but locality %u has this "
+             "site already",
+             name->text, request->site, request->source,
+             creation->members[request->site].locality_plus_1 - 1);
+    return refuse(outbox, name, request->source, request->site, COHORT_ERR_DUPLICATE_SITE, text);
+}
+
+cohort_status cohort__registry_home_join(struct cohort__registry_home *home,
+                                         const struct cohort__registry_request *request,
+                                         struct cohort__list *outbox)
+{
+    struct name *name = name_find(home, request);
+    if (!name)
+        name = name_create(home, request);
+    if (!name)
+        return COHORT_ERR_NO_MEMORY;
+    cohort_status status = COHORT_OK;
+    if (request->instance)
+        status = leave(name, request->instance, request->site, outbox);
+    if (status)
+        return status;
+
+    bool duplicate;
+    struct creation *creation = creation_for(name, request->site, &duplicate);
+    if (duplicate)
+        return refuse_duplicate(outbox, name, creation, request);
+    if (!creation)
+        creation = creation_create(name, request);
+    if (!creation)
+        return COHORT_ERR_NO_MEMORY;
+
+    bool matches = creation->terms_bytes == request->terms_bytes &&
+                   memcmp(creation->terms, request->terms, request->terms_bytes) == 0;
+    if (!creation->failed && !matches)
+        status = fail(name, creation, request, outbox);
+    if (request->site < creation->num_sites) {
+        creation->members[request->site].locality_plus_1 = request->source + 1;
+        creation->num_joined++;
+    }
+    bool complete = creation->num_joined == creation->num_sites;
+    if (!status && creation->failed)
+        status = refuse(outbox, name, request->source, request->site, creation->failed,
+                        creation->text);
+    else if (!status && complete)
+        status = come_alive(home, name, creation, outbox);
+    if (creation->failed && complete)
+        creation_destroy(creation);
+    return status;
+}
+
+cohort_status cohort__registry_home_leave(struct cohort__registry_home *home,
+                                          const struct cohort__registry_request *request,
+                                          struct cohort__list *outbox)
+{
+    struct name *name = name_find(home, request);
+    if (!name)
+        return COHORT_OK; /* told before, with a join */
+    cohort_status status = leave(name, request->instance, request->site, outbox);
+    if (cohort__list_is_empty(&name->creations))
+        name_destroy(home, name);
+    return status;
+}

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef COHORT_RUNTIME_PROC_REGISTRY_HOME_H
+#define COHORT_RUNTIME_PROC_REGISTRY_HOME_H
+
+#include <stddef.h>
+
+#include "runtime/base/list.h"
+#include "runtime/base/map.h"
+#include "runtime/wire/pack.h"
+
+/* The home's half of the name registry: the state of the names that live here. It knows nothing of
+ * the transport: it turns messages into messages, in an outbox. One thread at a time. */
+struct cohort__registry_home {
+    uint32_t rank; /* of this locality: instance numbers begin with it */
+    uint64_t num_instances;
+    struct cohort__map names;
+};
+
+void cohort__registry_home_init(struct cohort__registry_home *home, uint32_t rank);
+void cohort__registry_home_fini(struct cohort__registry_home *home);
+
+/* What is to be sent, in order. */
+struct cohort__registry_letter {
+    struct cohort__list link;
+    uint32_t rank;
+    struct cohort__packer packer;
+};
+
+/* A JOIN or LEAVE of locality SOURCE. */
+struct cohort__registry_request {
+    uint32_t source;
+    const char *name;
+    size_t name_bytes;
+    const char *terms;
+    size_t terms_bytes;
+    uint32_t site;
+    uint32_t num_sites;
+    uint64_t instance; /* that was left, or 0 */
+};
+cohort_status cohort__registry_home_join(struct cohort__registry_home *home,
+                                         const struct cohort__registry_request *request,
+                                         struct cohort__list *outbox);
+cohort_status cohort__registry_home_leave(struct cohort__registry_home *home,
+                                          const struct cohort__registry_request *request,
+                                          struct cohort__list *outbox);
+
+/* The kinds of registry messages, field "type". */
+enum cohort__registry_type {
+    COHORT__REGISTRY_JOIN = 1, /* name, site, num_sites, terms, instance */
+    COHORT__REGISTRY_LEAVE,    /* name, site, instance */
+    COHORT__REGISTRY_REFUSE,   /* name, site, status, text */
+    COHORT__REGISTRY_MAP,      /* name, instance, num_sites, runs: [first, count, locality, ...] */
+    COHORT__REGISTRY_END,      /* instance */
+};
+
+/* Appends an empty letter to OUTBOX; NULL where memory ran out. */
+struct cohort__registry_letter *cohort__registry_letter_add(struct cohort__list *outbox,
+                                                            uint32_t rank);
+void cohort__registry_letter_destroy(struct cohort__registry_letter *letter);
+
+#endif

@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "runtime/proc/router.h"
+
+#include "runtime/base/log.h"
+#include "runtime/base/slab.h"
+#include "runtime/proc/fetch.h"
+#include "runtime/proc/peer.h"
+#include "runtime/proc/registry.h"
+
+/* What doesn't show this job's key and epoch is somebody else's, or left over from an earlier
+ * start; it is dropped and counted. */
+static bool is_ours(const struct cohort__process *process,
+                    const struct cohort__envelope *envelope)
+{
+    return envelope->job_key == process->options.job_key &&
+           envelope->epoch == process->options.epoch &&
+           envelope->source_locality < process->options.size &&
+           envelope->source_locality != process->options.rank;
+}
+
+static void take_credit(struct cohort__process *process, struct cohort__peer *peer, size_t credit)
+{
+    if (credit == 0)
+        return;
+    pthread_mutex_lock(&peer->lock);
+    size_t room = process->options.eager_budget - peer->budget;
+    peer->budget += credit < room ? credit : room;
+    pthread_mutex_unlock(&peer->lock);
+}
+
+static struct cohort__arrival *arrival_create(struct cohort__process *process,
+                                              const struct cohort__envelope *envelope,
+                                              const struct cohort__net_message *message)
+{
+    struct cohort__arrival *arrival = cohort__slab_alloc(sizeof(*arrival));
+    if (arrival)
+        *arrival = (struct cohort__arrival){
+            .process = process,
+            .envelope = *envelope,
+            .data = message->data + COHORT__ENVELOPE_BYTES,
+            .message = *message,
+        };
+    return arrival;
+}
+
+static void dispatch(struct cohort__process *process, struct cohort__peer *peer,
+                     const struct cohort__envelope *envelope,
+                     struct cohort__net_message *message)
+{
+    switch (envelope->kind) {
+    case COHORT__KIND_CREDIT:
+        break;
+    case COHORT__KIND_FETCHED:
+        cohort__send_fetched(process, peer, envelope->handle);
+        break;
+    case COHORT__KIND_REGISTRY:
+        cohort__registry_message(process->registry, envelope->source_locality,
+                                 message->data + COHORT__ENVELOPE_BYTES, envelope->payload_bytes);
+        break;
+    default: {
+        struct cohort__arrival *arrival = arrival_create(process, envelope, message);
+        if (arrival && process->handlers.message) {
+            process->handlers.message(process->handlers.context, arrival);
+            return;
+        }
+        if (arrival) { /* nobody here has ever joined anything */
+            cohort__slab_free(arrival);
+            atomic_fetch_add(&process->dropped, 1);
+            break;
+        }
+        /* A message that can't be kept is a message lost: its sender has to hear of it. */
+        cohort__process_peer_died(process, envelope->source_locality,
+                                  "was given up: out of memory here");
+        break;
+    }
+    }
+    cohort__net_release(message);
+}
+
+static void on_message(void *context, struct cohort__net_message *message)
+{
+    struct cohort__process *process = context;
+    struct cohort__envelope envelope;
+    cohort_status status = cohort__envelope_decode(message->data, message->bytes, &envelope);
+    struct cohort__peer *peer = NULL;
+    if (!status && is_ours(process, &envelope))
+        peer = cohort__peer_get(process, envelope.source_locality);
+    if (!peer) {
+        atomic_fetch_add(&process->dropped, 1);
+        cohort__log(COHORT__LOG_WARN, "locality %u: dropped a message: %s", process->options.rank,
+                    status ? cohort_error_message() : "not of this job");
+        cohort__net_release(message);
+        return;
+    }
+    take_credit(process, peer, envelope.credit);
+    dispatch(process, peer, &envelope, message);
+    /* Counted after it has been handled: what it has set off counts as busy already. */
+    if (envelope.kind != COHORT__KIND_CREDIT)
+        atomic_fetch_add(&process->received, 1);
+}
+
+static void on_fetched(void *context, void *cookie, cohort_status status)
+{
+    (void)context;
+    cohort__fetch_piece_done(cookie, status);
+}
+
+static void on_writable(void *context, uint32_t rank)
+{
+    struct cohort__process *process = context;
+    struct cohort__peer *peer = cohort__peer_get(process, rank);
+    if (!peer)
+        return;
+    cohort__send_writable(process, peer);
+    cohort__fetch_writable(process, peer);
+}
+
+static void on_unreachable(void *context, uint32_t rank, const char *why)
+{
+    cohort__process_peer_died(context, rank, why);
+}
+
+struct cohort__net_handlers cohort__router_net_handlers(struct cohort__process *process)
+{
+    return (struct cohort__net_handlers){
+        .context = process,
+        .message = on_message,
+        .fetched = on_fetched,
+        .writable = on_writable,
+        .unreachable = on_unreachable,
+    };
+}

@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <stddef.h>
+
+#include "cohort/future.h"
+#include "runtime/base/clock.h"
+#include "runtime/base/container.h"
+#include "runtime/base/slab.h"
+#include "runtime/task/futex.h"
+#include "runtime/task/future.h"
+#include "runtime/task/task.h"
+#include "runtime/task/worker.h"
+
+/* Waiting without a deadline: the waiter is in the frame of who waits. */
+struct await {
+    struct cohort__waiter waiter;
+    struct cohort__resumption resumption; /* of a task */
+    _Atomic uint32_t is_done;             /* of a thread: its futex */
+};
+
+static void notify_task(struct cohort__waiter *waiter)
+{
+    struct await *await = COHORT_CONTAINER_OF(waiter, struct await, waiter);
+    cohort__worker_send(await->resumption.worker, &await->resumption.work);
+}
+
+static void notify_thread(struct cohort__waiter *waiter)
+{
+    struct await *await = COHORT_CONTAINER_OF(waiter, struct await, waiter);
+    _Atomic uint32_t *is_done = &await->is_done;
+    atomic_store(is_done, 1);
+    cohort__futex_wake(is_done);
+}
+
+static void wait_by_suspending(cohort_future *future, struct cohort__worker *worker)
+{
+    struct await await = {.waiter = {.notify = notify_task}};
+    cohort__resumption_init(&await.resumption, worker);
+    if (cohort__future_wait_with(future, &await.waiter))
+        cohort__worker_suspend(worker);
+}
+
+static void wait_by_blocking(cohort_future *future)
+{
+    struct await await = {.waiter = {.notify = notify_thread}};
+    if (!cohort__future_wait_with(future, &await.waiter))
+        return;
+    while (atomic_load(&await.is_done) == 0)
+        cohort__futex_wait(&await.is_done, 0);
+}
+
+/* Whether this thread may wait at all, and for what may it not. */
+static cohort_status check_may_wait(const char *function)
+{
+    if (cohort__worker_self)
+        return cohort__worker_self->context
+                   ? COHORT_OK
+                   : cohort_fail(COHORT_ERR_STATE,
+                                 "%s: called by the runtime's own thread outside of tasks, where "
+                                 "waiting would stop everything",
+                                 function);
+    bool is_up = cohort__foreign_enter();
+    cohort__foreign_leave();
+    return is_up ? COHORT_OK : cohort_fail(COHORT_ERR_STATE, "%s: the runtime is not up", function);
+}
+
+static cohort_status wait(cohort_future *future, const char *function)
+{
+    struct cohort__worker *worker = cohort__worker_self;
+    if (worker && worker->context && cohort__task_try_inline(future))
+        return COHORT_OK;
+    cohort_status status = check_may_wait(function);
+    if (status != COHORT_OK)
+        return status;
+    if (worker && cohort__worker_reserve_stack(worker) == COHORT_OK)
+        wait_by_suspending(future, worker);
+    else
+        wait_by_blocking(future);
+    return COHORT_OK;
+}
+
+/* Of a complete future; takes the reference. */
+static cohort_status take_result(cohort_future *future, void **ret_value)
+{
+    cohort_status status = cohort__future_status(future);
+    if (status != COHORT_OK)
+        cohort__future_error(future, cohort__error_slot());
+    else if (ret_value)
+        *ret_value = cohort__future_value(future);
+    cohort_future_unref(future);
+    return status;
+}
+
+static cohort_status await_value(cohort_future *future, void **ret_value, const char *function)
+{
+    if (!future)
+        return cohort_fail(COHORT_ERR_BAD_PARAMETER, "%s: future is NULL", function);
+    if (!cohort_future_ready(future)) {
+        cohort_status status = wait(future, function);
+        if (status != COHORT_OK) {
+            cohort_future_unref(future);
+            return status;
+        }
+    }
+    return take_result(future, ret_value);
+}
+
+cohort_status cohort_await(cohort_future *future)
+{
+    return await_value(future, NULL, "cohort_await");
+}
+
+cohort_status cohort_await_value(cohort_future *future, void **ret_value)
+{
+    return await_value(future, ret_value, "cohort_await_value");
+}
+
+/* Waiting with a deadline: what wakes second, the future or the timer, may come long after the
+ * other, so this lives on its own. Whoever comes first resumes the sleeper. References: the
+ * sleeper's, the waiter's, the timer's. */
+struct await_until {
+    struct cohort__waiter waiter;
+    struct cohort__timer timer;
+    struct cohort__resumption resumption; /* of a task */
+    _Atomic uint32_t refs;
+    _Atomic uint32_t is_over; /* of a thread: its futex */
+    atomic_bool is_expired;
+    bool is_task;
+};
+
+static void until_unref(struct await_until *until)
+{
+    if (atomic_fetch_sub_explicit(&until->refs, 1, memory_order_acq_rel) == 1)
+        cohort__slab_free(until);
+}
+
+/* Gives the caller's reference back. */
+static void until_over(struct await_until *until)
+{
+    if (atomic_exchange(&until->is_over, 1) == 0) {
+        if (until->is_task)
+            cohort__worker_send(until->resumption.worker, &until->resumption.work);
+        else
+            cohort__futex_wake(&until->is_over);
+    }
+    until_unref(until);
+}
+
+static void until_notify(struct cohort__waiter *waiter)
+{
+    until_over(COHORT_CONTAINER_OF(waiter, struct await_until, waiter));
+}
+
+static void until_expired(struct cohort__timer *timer)
+{
+    struct await_until *until = COHORT_CONTAINER_OF(timer, struct await_until, timer);
+    atomic_store(&until->is_expired, true);
+    until_over(until);
+}
+
+static void until_suspend(struct await_until *until, struct cohort__worker *worker)
+{
+    const struct cohort__scheduler_hooks *hooks = &cohort__scheduler.hooks;
+    atomic_fetch_add_explicit(&until->refs, 1, memory_order_relaxed);
+    hooks->timer(hooks->context, &until->timer, until->timer.deadline);
+    cohort__worker_suspend(worker);
+    if (hooks->timer_cancel && !atomic_load(&until->is_expired))
+        hooks->timer_cancel(hooks->context, &until->timer);
+}
+
+static void until_block(struct await_until *until)
+{
+    while (atomic_load(&until->is_over) == 0)
+        if (!cohort__futex_wait_until(&until->is_over, 0, until->timer.deadline))
+            return;
+}
+
+/* Until FUTURE is complete, or the deadline has passed. */
+static cohort_status wait_until(cohort_future *future, uint64_t deadline)
+{
+    cohort_status status = check_may_wait("cohort_await_for");
+    if (status != COHORT_OK)
+        return status;
+    struct cohort__worker *worker = cohort__worker_self;
+    struct await_until *until = cohort__slab_alloc_zero(sizeof(*until));
+    if (!until)
+        return cohort_fail(COHORT_ERR_NO_MEMORY, "cohort_await_for: no memory for %zu bytes",
+                           sizeof(*until));
+    until->waiter.notify = until_notify;
+    until->timer.expired = until_expired;
+    until->timer.deadline = deadline;
+    until->is_task = worker && cohort__worker_reserve_stack(worker) == COHORT_OK;
+    if (until->is_task)
+        cohort__resumption_init(&until->resumption, worker);
+    atomic_init(&until->refs, 2);
+    if (cohort__future_wait_with(future, &until->waiter)) {
+        if (until->is_task)
+            until_suspend(until, worker);
+        else
+            until_block(until);
+        if (cohort__future_forget(future, &until->waiter))
+            until_unref(until);
+    } else {
+        until_unref(until);
+    }
+    until_unref(until);
+    return COHORT_OK;
+}
+
+cohort_status cohort_await_for(cohort_future *future, uint64_t nanoseconds)
+{
+    if (!future)
+        return cohort_fail(COHORT_ERR_BAD_PARAMETER, "cohort_await_for: future is NULL");
+    if (!cohort_future_ready(future) && nanoseconds > 0) {
+        cohort_status status = wait_until(future, cohort__clock_after(nanoseconds));
+        if (status != COHORT_OK) {
+            cohort_future_unref(future);
+            return status;
+        }
+    }
+    if (!cohort_future_ready(future))
+        return cohort_fail(COHORT_ERR_TIMEOUT,
+                           "cohort_await_for: not complete after %.3f milliseconds",
+                           (double)nanoseconds / 1e6);
+    return take_result(future, NULL);
+}

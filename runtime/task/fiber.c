@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "runtime/task/fiber.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "runtime/base/sanitizer.h"
+#include "runtime/task/fiber_switch.h"
+
+#if COHORT__ASAN
+#include <sanitizer/asan_interface.h>
+#include <sanitizer/common_interface_defs.h>
+#endif
+#if COHORT__TSAN
+#include <sanitizer/tsan_interface.h>
+#endif
+
+/* Nothing new is started on a stack with less room than this, or than a quarter of it. */
+enum { FLOOR_BYTES = 64 * 1024 };
+
+/* The address sanitizer has to know on which stack it is, and keeps what it knows of each. */
+static void asan_leave(struct cohort__fiber *from, const struct cohort__fiber *to)
+{
+#if COHORT__ASAN
+    __sanitizer_start_switch_fiber(&from->asan_fake_stack, to->low, to->bytes);
+#else
+    (void)from;
+    (void)to;
+#endif
+}
+
+static void asan_arrive(struct cohort__fiber *fiber)
+{
+#if COHORT__ASAN
+    __sanitizer_finish_switch_fiber(fiber->asan_fake_stack, NULL, NULL);
+#else
+    (void)fiber;
+#endif
+}
+
+/* What lived on the stack left its marks in the shadow memory, where others would find them. */
+static void asan_forget(const struct cohort__fiber *fiber)
+{
+#if COHORT__ASAN
+    __asan_unpoison_memory_region(fiber->low, fiber->bytes);
+#else
+    (void)fiber;
+#endif
+}
+
+static void tsan_create(struct cohort__fiber *fiber)
+{
+#if COHORT__TSAN
+    fiber->tsan_fiber = __tsan_create_fiber(0);
+#else
+    (void)fiber;
+#endif
+}
+
+static void tsan_adopt(struct cohort__fiber *fiber)
+{
+#if COHORT__TSAN
+    fiber->tsan_fiber = __tsan_get_current_fiber();
+#else
+    (void)fiber;
+#endif
+}
+
+static void tsan_destroy(struct cohort__fiber *fiber)
+{
+#if COHORT__TSAN
+    __tsan_destroy_fiber(fiber->tsan_fiber);
+#else
+    (void)fiber;
+#endif
+}
+
+static void tsan_leave(const struct cohort__fiber *to)
+{
+#if COHORT__TSAN
+    __tsan_switch_to_fiber(to->tsan_fiber, 0);
+#else
+    (void)to;
+#endif
+}
+
+static void start(struct cohort__fiber *fiber)
+{
+    asan_arrive(fiber);
+    fiber->entry(fiber->arg);
+    abort(); /* ENTRY returned: there is nowhere to go */
+}
+
+static void bounds_set(struct cohort__fiber *fiber, void *low, size_t bytes)
+{
+    fiber->low = low;
+    fiber->bytes = bytes;
+    fiber->floor = fiber->low + (bytes / 4 < FLOOR_BYTES ? bytes / 4 : FLOOR_BYTES);
+}
+
+static cohort_status stack_map(struct cohort__fiber *fiber, size_t bytes)
+{
+    size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    if (bytes > SIZE_MAX / 2)
+        return cohort_fail(COHORT_ERR_NO_MEMORY, "fiber: no stack of %zu bytes", bytes);
+    bytes = (bytes + page - 1) & ~(page - 1);
+    size_t mapping_bytes = bytes + page;
+    char *mapping = mmap(NULL, mapping_bytes, PROT_READ | PROT_WRITE,
+                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
+    if (mapping == MAP_FAILED)
+        return cohort_fail(COHORT_ERR_NO_MEMORY, "fiber: no stack of %zu bytes: mmap: %s", bytes,
+                           strerror(errno));
+    if (mprotect(mapping, page, PROT_NONE) != 0) {
+        int error = errno;
+        munmap(mapping, mapping_bytes);
+        return cohort_fail(COHORT_ERR_NO_MEMORY,
+                           "fiber: no guard page for a stack: mprotect: %s "
+                           "(is vm.max_map_count reached?)",
+                           strerror(error));
+    }
+    fiber->mapping = mapping;
+    fiber->mapping_bytes = mapping_bytes;
+    bounds_set(fiber, mapping + page, bytes);
+    return COHORT_OK;
+}
+
+cohort_status cohort__fiber_create(struct cohort__fiber **ret_fiber, size_t stack_bytes,
+                                   void (*entry)(void *arg), void *arg)
+{
+    struct cohort__fiber *fiber = calloc(1, sizeof(*fiber));
+    if (!fiber)
+        return cohort_fail(COHORT_ERR_NO_MEMORY, "fiber: no memory for %zu bytes", sizeof(*fiber));
+    cohort_status status = stack_map(fiber, stack_bytes);
+    if (status != COHORT_OK)
+        goto fail;
+    fiber->entry = entry;
+    fiber->arg = arg;
+    status = cohort__fiber_swap_init(fiber, start);
+    if (status != COHORT_OK)
+        goto fail;
+    tsan_create(fiber);
+    *ret_fiber = fiber;
+    return COHORT_OK;
+fail:
+    if (fiber->mapping)
+        munmap(fiber->mapping, fiber->mapping_bytes);
+    free(fiber);
+    return status;
+}
+
+void cohort__fiber_destroy(struct cohort__fiber *fiber)
+{
+    if (!fiber)
+        return;
+    cohort__fiber_swap_fini(fiber);
+    tsan_destroy(fiber);
+    asan_forget(fiber);
+    munmap(fiber->mapping, fiber->mapping_bytes);
+    free(fiber);
+}
+
+cohort_status cohort__fiber_adopt(struct cohort__fiber *fiber)
+{
+    pthread_attr_t attributes;
+    void *low;
+    size_t bytes;
+    int error = pthread_getattr_np(pthread_self(), &attributes);
+    if (error == 0) {
+        error = pthread_attr_getstack(&attributes, &low, &bytes);
+        pthread_attr_destroy(&attributes);
+    }
+    if (error != 0)
+        return cohort_fail(COHORT_ERR_SYSTEM, "fiber: bounds of the thread's stack: %s",
+                           strerror(error));
+    memset(fiber, 0, sizeof(*fiber));
+    bounds_set(fiber, low, bytes);
+    tsan_adopt(fiber);
+    return cohort__fiber_swap_adopt(fiber);
+}
+
+void cohort__fiber_unadopt(struct cohort__fiber *fiber)
+{
+    if (fiber)
+        cohort__fiber_swap_fini(fiber);
+}
+
+void cohort__fiber_switch(struct cohort__fiber *from, struct cohort__fiber *to)
+{
+    int saved_errno = errno;
+    asan_leave(from, to);
+    tsan_leave(to);
+    cohort__fiber_swap(from, to);
+    asan_arrive(from);
+    errno = saved_errno;
+}
+
+size_t cohort__fiber_room(const struct cohort__fiber *fiber)
+{
+    char *here = __builtin_frame_address(0);
+    return here > fiber->low ? (size_t)(here - fiber->low) : 0;
+}

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef COHORT_RUNTIME_TASK_FIBER_SWITCH_H
+#define COHORT_RUNTIME_TASK_FIBER_SWITCH_H
+
+#include "runtime/task/fiber.h"
+
+/* What fiber_asm.c and fiber_ucontext.c do differently; only fiber.c calls it. */
+
+/* Prepares the fresh stack of FIBER so that the first swap to it calls START(FIBER). */
+cohort_status cohort__fiber_swap_init(struct cohort__fiber *fiber,
+                                      void (*start)(struct cohort__fiber *fiber));
+
+/* The same for a thread's own stack, which needs no start. */
+cohort_status cohort__fiber_swap_adopt(struct cohort__fiber *fiber);
+
+/* Saves the registers that a call preserves to FROM's stack and takes TO's. */
+void cohort__fiber_swap(struct cohort__fiber *from, struct cohort__fiber *to);
+
+/* Frees what init and adopt made. */
+void cohort__fiber_swap_fini(struct cohort__fiber *fiber);
+
+#endif

@@ -1,0 +1,301 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "runtime/task/future.h"
+
+#include <stddef.h>
+
+#include "runtime/base/slab.h"
+#include "runtime/task/worker.h"
+
+/* What future_no_memory returns. It is never freed: one reference is its own. */
+static struct cohort_future out_of_memory = {
+    .state = COHORT__FUTURE_DONE,
+    .refs = 1,
+    .status = COHORT_ERR_NO_MEMORY,
+};
+
+void cohort__future_init(cohort_future *future, uint32_t refs)
+{
+    atomic_init(&future->state, NULL);
+    atomic_init(&future->refs, refs);
+    future->status = COHORT_OK;
+    future->value = NULL;
+    future->is_task = false;
+    atomic_init(&future->claim, COHORT__TASK_CLAIMED);
+}
+
+cohort_future *cohort__future_create(void)
+{
+    cohort_future *future = cohort__slab_alloc(sizeof(*future));
+    if (!future) {
+        cohort_fail(COHORT_ERR_NO_MEMORY, "future: no memory for %zu bytes", sizeof(*future));
+        return NULL;
+    }
+    cohort__future_init(future, 2);
+    return future;
+}
+
+cohort_future *cohort_future_ref(cohort_future *future)
+{
+    if (future)
+        atomic_fetch_add_explicit(&future->refs, 1, memory_order_relaxed);
+    return future;
+}
+
+static void destroy(cohort_future *future)
+{
+    if (future->status != COHORT_OK) {
+        struct cohort__error error = {future->status, future->text};
+        cohort__error_fini(&error);
+    }
+    cohort__slab_free(future);
+}
+
+void cohort_future_unref(cohort_future *future)
+{
+    if (!future)
+        return;
+    /* Who holds the only reference need not tell anybody: nobody else can take one more. */
+    if (atomic_load_explicit(&future->refs, memory_order_acquire) == 1 ||
+        atomic_fetch_sub_explicit(&future->refs, 1, memory_order_acq_rel) == 1)
+        destroy(future);
+}
+
+bool cohort_future_ready(const cohort_future *future)
+{
+    return future &&
+           atomic_load_explicit(&future->state, memory_order_acquire) == COHORT__FUTURE_DONE;
+}
+
+static void notify_all(struct cohort__waiter *newest)
+{
+    struct cohort__waiter *waiter = NULL; /* the oldest, in the end */
+    while (newest) {
+        struct cohort__waiter *next = newest->next;
+        newest->next = waiter;
+        waiter = newest;
+        newest = next;
+    }
+    while (waiter) {
+        struct cohort__waiter *next = waiter->next; /* notify may free it */
+        waiter->notify(waiter);
+        waiter = next;
+    }
+}
+
+/* STATUS and the value or text are written. */
+static void finish(cohort_future *future)
+{
+    /* As soon as the future is done the program may go on, and end: a thread outside has to hold
+     * the scheduler before. */
+    bool is_foreign = !cohort__worker_self;
+    if (is_foreign)
+        cohort__foreign_enter();
+    struct cohort__waiter *waiters =
+        atomic_exchange_explicit(&future->state, COHORT__FUTURE_DONE, memory_order_acq_rel);
+    if (waiters)
+        notify_all(waiters);
+    if (is_foreign)
+        cohort__foreign_leave();
+    cohort_future_unref(future);
+}
+
+static void set_error(cohort_future *future, cohort_status status,
+                      const struct cohort__error *error)
+{
+    struct cohort__error copy = {0};
+    if (error && error->status == status)
+        cohort__error_copy(&copy, error);
+    future->status = status;
+    future->text = copy.text;
+}
+
+void cohort__future_complete(cohort_future *future, cohort_status status,
+                             const struct cohort__error *error)
+{
+    if (status != COHORT_OK)
+        set_error(future, status, error);
+    finish(future);
+}
+
+void cohort__future_fulfil(cohort_future *future, void *value)
+{
+    future->value = value;
+    finish(future);
+}
+
+/* An error has to be one. */
+static cohort_status not_ok(cohort_status status)
+{
+    return status == COHORT_OK ? COHORT_ERR_FAILED : status;
+}
+
+void cohort__future_vfail(cohort_future *future, cohort_status status, const char *format,
+                          va_list args)
+{
+    struct cohort__error error = {0};
+    cohort__error_vset(&error, not_ok(status), format, args);
+    future->status = error.status;
+    future->text = error.text;
+    finish(future);
+}
+
+void cohort__future_fail(cohort_future *future, cohort_status status, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    cohort__future_vfail(future, status, format, args);
+    va_end(args);
+}
+
+bool cohort__future_wait_with(cohort_future *future, struct cohort__waiter *waiter)
+{
+    struct cohort__waiter *head = atomic_load_explicit(&future->state, memory_order_acquire);
+    do {
+        if (head == COHORT__FUTURE_DONE)
+            return false;
+        waiter->next = head;
+    } while (!atomic_compare_exchange_weak_explicit(&future->state, &head, waiter,
+                                                    memory_order_release, memory_order_acquire));
+    return true;
+}
+
+/* Takes the whole list; false: there is none any more, FUTURE is complete. */
+static bool detach(cohort_future *future, struct cohort__waiter **ret_waiters)
+{
+    struct cohort__waiter *head = atomic_load_explicit(&future->state, memory_order_acquire);
+    do {
+        if (head == COHORT__FUTURE_DONE)
+            return false;
+    } while (!atomic_compare_exchange_weak_explicit(&future->state, &head, NULL,
+                                                    memory_order_acquire, memory_order_acquire));
+    *ret_waiters = head;
+    return true;
+}
+
+/* Puts the list FIRST.. LAST back; if the future was completed meanwhile, that was without them. */
+static void attach(cohort_future *future, struct cohort__waiter *first, struct cohort__waiter *last)
+{
+    struct cohort__waiter *head = atomic_load_explicit(&future->state, memory_order_acquire);
+    do {
+        if (head == COHORT__FUTURE_DONE) {
+            last->next = NULL;
+            notify_all(first);
+            return;
+        }
+        last->next = head;
+    } while (!atomic_compare_exchange_weak_explicit(&future->state, &head, first,
+                                                    memory_order_acq_rel, memory_order_acquire));
+}
+
+bool cohort__future_forget(cohort_future *future, struct cohort__waiter *waiter)
+{
+    struct cohort__waiter *first = NULL;
+    bool is_foreign = !cohort__worker_self;
+    bool found = false;
+    if (is_foreign)
+        cohort__foreign_enter();
+    if (detach(future, &first)) {
+        struct cohort__waiter **link = &first;
+        struct cohort__waiter *last = NULL;
+        while (*link) {
+            if (*link == waiter) {
+                *link = waiter->next;
+                found = true;
+                continue;
+            }
+            last = *link;
+            link = &last->next;
+        }
+        if (first)
+            attach(future, first, last);
+    }
+    if (is_foreign)
+        cohort__foreign_leave();
+    return found;
+}
+
+cohort_status cohort__future_status(const cohort_future *future)
+{
+    return future->status;
+}
+
+void *cohort__future_value(const cohort_future *future)
+{
+    return future->status == COHORT_OK ? future->value : NULL;
+}
+
+void cohort__future_error(const cohort_future *future, struct cohort__error *error)
+{
+    struct cohort__error own = {.status = future->status};
+    if (own.status != COHORT_OK)
+        own.text = future->text;
+    cohort__error_copy(error, &own);
+}
+
+cohort_future *cohort__future_no_memory(void)
+{
+    return cohort_future_ref(&out_of_memory);
+}
+
+/* Complete from the start: its one reference is the caller's. NULL without memory. */
+static cohort_future *create_complete(void)
+{
+    cohort_future *future = cohort__slab_alloc(sizeof(*future));
+    if (!future)
+        return NULL;
+    cohort__future_init(future, 1);
+    atomic_init(&future->state, COHORT__FUTURE_DONE);
+    return future;
+}
+
+cohort_future *cohort__future_of_status(cohort_status status, const struct cohort__error *error)
+{
+    cohort_future *future = create_complete();
+    if (!future)
+        return cohort__future_no_memory();
+    if (status != COHORT_OK)
+        set_error(future, status, error);
+    return future;
+}
+
+cohort_future *cohort_future_of_value(void *value)
+{
+    cohort_future *future = create_complete();
+    if (!future)
+        return cohort__future_no_memory();
+    future->value = value;
+    return future;
+}
+
+cohort_future *cohort_future_of_error(cohort_status status, const char *format, ...)
+{
+    struct cohort__error error = {0};
+    va_list args;
+    va_start(args, format);
+    cohort__error_vset(&error, not_ok(status), format, args);
+    va_end(args);
+    cohort_future *future = cohort__future_of_status(error.status, &error);
+    cohort__error_fini(&error);
+    return future;
+}
+
+void cohort__futures_unref(cohort_future *const *futures, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        cohort_future_unref(futures[i]);
+}
+
+cohort_future *cohort__futures_check(cohort_future *const *futures, size_t count,
+                                     const char *function)
+{
+    if (!futures)
+        return cohort_future_of_error(COHORT_ERR_BAD_PARAMETER, "%s: futures is NULL", function);
+    for (size_t i = 0; i < count; i++) {
+        if (futures[i])
+            continue;
+        cohort__futures_unref(futures, count);
+        return cohort_future_of_error(COHORT_ERR_BAD_PARAMETER, "%s: future %zu of %zu is NULL",
+                                      function, i, count);
+    }
+    return NULL;
+}

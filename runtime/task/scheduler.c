@@ -1,0 +1,382 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "runtime/task/scheduler.h"
+
+#include <limits.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/base/log.h"
+#include "runtime/task/futex.h"
+#include "runtime/task/pinning.h"
+#include "runtime/task/plain_loop.h"
+#include "runtime/task/worker.h"
+
+enum {
+    DEQUE_CAPACITY = 1024,
+    MIN_STACK_BYTES = 32 * 1024,
+    MAX_WORKERS = 4096,
+};
+
+struct cohort__scheduler cohort__scheduler;
+
+/* One start at a time, and none before the last one has ended. */
+static atomic_bool is_taken;
+
+/* What a worker thread tells start. */
+struct launch {
+    struct cohort__worker *worker;
+    cohort_status status;
+    struct cohort__error error;
+    _Atomic uint32_t is_ready; /* futex */
+};
+
+/* --- use by threads outside --- */
+
+bool cohort__foreign_enter(void)
+{
+    atomic_fetch_add(&cohort__scheduler.num_foreign, 1);
+    return atomic_load(&cohort__scheduler.is_up);
+}
+
+void cohort__foreign_leave(void)
+{
+    atomic_fetch_sub(&cohort__scheduler.num_foreign, 1);
+}
+
+bool cohort__scheduler_count_task(void)
+{
+    if (cohort__worker_self) {
+        cohort__count(&cohort__worker_self->num_spawned);
+        return true;
+    }
+    bool is_up = cohort__foreign_enter();
+    if (is_up)
+        atomic_fetch_add(&cohort__scheduler.num_foreign_spawned, 1);
+    cohort__foreign_leave();
+    return is_up;
+}
+
+static bool inject(struct cohort__work *work, bool count)
+{
+    bool is_up = cohort__foreign_enter();
+    if (is_up) {
+        if (count)
+            atomic_fetch_add(&cohort__scheduler.num_foreign_spawned, 1);
+        cohort__mpsc_push(&cohort__scheduler.injected, &work->node);
+        cohort__idle_wake_one();
+    }
+    cohort__foreign_leave();
+    return is_up;
+}
+
+bool cohort__scheduler_submit(struct cohort__work *work, bool count)
+{
+    struct cohort__worker *worker = cohort__worker_self;
+    if (!worker)
+        return inject(work, count);
+    if (count)
+        cohort__count(&worker->num_spawned);
+    cohort__worker_push(worker, work);
+    return true;
+}
+
+void cohort__work_post(struct cohort__work *work)
+{
+    if (!cohort__scheduler_submit(work, false))
+        cohort__log(COHORT__LOG_ERROR, "scheduler: work was posted while it was not up");
+}
+
+uint64_t cohort__scheduler_live_tasks(void)
+{
+    struct cohort__scheduler *s = &cohort__scheduler;
+    bool is_foreign = !cohort__worker_self;
+    uint64_t finished = 0;
+    uint64_t spawned = 0;
+    if (!is_foreign || cohort__foreign_enter()) {
+        /* Ends first: what is seen to end was seen to start. */
+        for (unsigned i = 0; i < s->num_workers; i++)
+            finished += atomic_load(&s->workers[i]->num_finished);
+        for (unsigned i = 0; i < s->num_workers; i++)
+            spawned += atomic_load(&s->workers[i]->num_spawned);
+        spawned += atomic_load(&s->num_foreign_spawned);
+    }
+    if (is_foreign)
+        cohort__foreign_leave();
+    return spawned - finished;
+}
+
+unsigned cohort__scheduler_num_workers(void)
+{
+    return cohort__scheduler.num_workers;
+}
+
+bool cohort__scheduler_in_task(void)
+{
+    return cohort__worker_self && cohort__worker_self->context;
+}
+
+/* --- start --- */
+
+void cohort__scheduler_options_init(struct cohort__scheduler_options *options)
+{
+    *options = (struct cohort__scheduler_options){
+        .num_workers = 1,
+        .stack_bytes = 256 * 1024,
+        .spin_polls = 200,
+        .yield_polls = 20,
+        .pin = false,
+    };
+}
+
+static void pin(struct cohort__worker *worker)
+{
+    struct cohort__scheduler *s = &cohort__scheduler;
+    if (s->pinning && cohort__pinning_apply(s->pinning, worker->index) != COHORT_OK)
+        cohort__log(COHORT__LOG_WARN, "%s", cohort_error_message());
+}
+
+static void *thread_main(void *arg)
+{
+    struct launch *launch = arg;
+    struct cohort__worker *worker = launch->worker;
+    cohort_status status = cohort__fiber_adopt(&worker->own_fiber);
+    launch->status = status;
+    if (status != COHORT_OK)
+        cohort__error_copy(&launch->error, cohort__error_slot());
+    _Atomic uint32_t *is_ready = &launch->is_ready;
+    atomic_store(is_ready, 1);
+    cohort__futex_wake(is_ready);
+    if (status != COHORT_OK)
+        return NULL;
+    while (atomic_load(&cohort__scheduler.may_go) == 0)
+        cohort__futex_wait(&cohort__scheduler.may_go, 0);
+    pin(worker);
+    cohort__worker_self = worker;
+    cohort__worker_run(worker);
+    cohort__worker_self = NULL;
+    cohort__fiber_unadopt(&worker->own_fiber);
+    return NULL;
+}
+
+static cohort_status thread_start(struct cohort__worker *worker)
+{
+    struct launch launch = {.worker = worker};
+    int error = pthread_create(&worker->thread, NULL, thread_main, &launch);
+    if (error != 0)
+        return cohort_fail(COHORT_ERR_NO_MEMORY, "scheduler: thread of worker %u: %s",
+                           worker->index, strerror(error));
+    while (atomic_load(&launch.is_ready) == 0)
+        cohort__futex_wait(&launch.is_ready, 0);
+    if (launch.status != COHORT_OK) {
+        pthread_join(worker->thread, NULL);
+        cohort__error_copy(cohort__error_slot(), &launch.error);
+        cohort__error_fini(&launch.error);
+    }
+    return launch.status;
+}
+
+static void join_threads(unsigned num_threads)
+{
+    struct cohort__scheduler *s = &cohort__scheduler;
+    atomic_store(&s->may_go, 1);
+    cohort__futex_wake(&s->may_go);
+    for (unsigned i = 1; i <= num_threads; i++)
+        pthread_join(s->workers[i]->thread, NULL);
+}
+
+static cohort_status worker_create(struct cohort__worker **ret_worker, unsigned index)
+{
+    struct cohort__worker *worker = NULL;
+    if (posix_memalign((void **)&worker, _Alignof(struct cohort__worker), sizeof(*worker)) != 0)
+        return cohort_fail(COHORT_ERR_NO_MEMORY, "scheduler: no memory for worker %u", index);
+    memset(worker, 0, sizeof(*worker));
+    worker->index = index;
+    cohort__mpsc_init(&worker->inbox);
+    cohort__random_init(&worker->random, index);
+    cohort_status status = cohort__deque_init(&worker->deque, DEQUE_CAPACITY,
+                                              cohort__scheduler.options.num_workers > 1);
+    if (status != COHORT_OK) {
+        free(worker);
+        return status;
+    }
+    *ret_worker = worker;
+    return COHORT_OK;
+}
+
+static void worker_destroy(struct cohort__worker *worker)
+{
+    cohort__deque_fini(&worker->deque);
+    free(worker);
+}
+
+/* The threads have ended. */
+static void fini(void)
+{
+    struct cohort__scheduler *s = &cohort__scheduler;
+    for (unsigned i = 0; i < s->num_workers; i++)
+        worker_destroy(s->workers[i]);
+    free(s->workers);
+    s->workers = NULL;
+    s->num_workers = 0;
+    cohort__pinning_destroy(s->pinning);
+    s->pinning = NULL;
+    atomic_store(&is_taken, false);
+}
+
+static cohort_status check_options(const struct cohort__scheduler_options *options)
+{
+    if (options->num_workers < 1 || options->num_workers > MAX_WORKERS)
+        return cohort_fail(COHORT_ERR_BAD_PARAMETER, "scheduler: %u workers, not 1..%d",
+                           options->num_workers, MAX_WORKERS);
+    if (options->stack_bytes < MIN_STACK_BYTES)
+        return cohort_fail(COHORT_ERR_BAD_PARAMETER,
+                           "scheduler: stacks of %zu bytes, not of at least %d",
+                           options->stack_bytes, MIN_STACK_BYTES);
+    if (options->spin_polls > INT_MAX / 2 || options->yield_polls > INT_MAX / 2)
+        return cohort_fail(COHORT_ERR_BAD_PARAMETER, "scheduler: %u + %u polls are too many",
+                           options->spin_polls, options->yield_polls);
+    return COHORT_OK;
+}
+
+static void reset(const struct cohort__scheduler_options *options,
+                  const struct cohort__scheduler_hooks *hooks)
+{
+    struct cohort__scheduler *s = &cohort__scheduler;
+    s->options = *options;
+    s->hooks = hooks ? *hooks : *cohort__plain_loop_hooks();
+    s->num_workers = 0;
+    atomic_store(&s->is_stopping, false);
+    atomic_store(&s->may_go, 0);
+    atomic_store(&s->num_foreign_spawned, 0);
+    atomic_store(&s->token, 0);
+    atomic_store(&s->last_poll, 0);
+    atomic_store(&s->num_searching, 0);
+    atomic_store(&s->num_sleeping, 0);
+}
+
+static cohort_status create_workers(void)
+{
+    struct cohort__scheduler *s = &cohort__scheduler;
+    s->workers = calloc(s->options.num_workers, sizeof(struct cohort__worker *));
+    if (!s->workers)
+        return cohort_fail(COHORT_ERR_NO_MEMORY, "scheduler: no memory for %u workers",
+                           s->options.num_workers);
+    for (unsigned i = 0; i < s->options.num_workers; i++) {
+        cohort_status status = worker_create(&s->workers[i], i);
+        if (status != COHORT_OK)
+            return status;
+        s->num_workers++;
+    }
+    return COHORT_OK;
+}
+
+static cohort_status start_threads(void)
+{
+    struct cohort__scheduler *s = &cohort__scheduler;
+    for (unsigned i = 1; i < s->num_workers; i++) {
+        cohort_status status = thread_start(s->workers[i]);
+        if (status == COHORT_OK)
+            continue;
+        atomic_store(&s->is_stopping, true);
+        join_threads(i - 1);
+        return status;
+    }
+    return COHORT_OK;
+}
+
+cohort_status cohort__scheduler_start(const struct cohort__scheduler_options *options,
+                                      const struct cohort__scheduler_hooks *hooks)
+{
+    struct cohort__scheduler *s = &cohort__scheduler;
+    cohort_status status = check_options(options);
+    if (status != COHORT_OK)
+        return status;
+    if (atomic_exchange(&is_taken, true))
+        return cohort_fail(COHORT_ERR_STATE, "scheduler: one is up already");
+    reset(options, hooks);
+    status = create_workers();
+    if (status == COHORT_OK && options->pin)
+        status = cohort__pinning_create(&s->pinning);
+    if (status == COHORT_OK)
+        status = start_threads();
+    if (status != COHORT_OK) {
+        fini();
+        return status;
+    }
+    atomic_store(&s->is_up, true);
+    return COHORT_OK;
+}
+
+/* --- run and stop --- */
+
+/* What was submitted from outside at the last moment. */
+static void cancel(struct cohort__work *work)
+{
+    if (work->run == cohort__task_run)
+        cohort__task_cancel(work);
+    else
+        work->run(work);
+}
+
+static void cancel_list(struct cohort__mpsc_node *node)
+{
+    while (node) {
+        struct cohort__mpsc_node *next = node->next;
+        cancel(cohort__work_of(node));
+        node = next;
+    }
+}
+
+static void cancel_what_is_left(void)
+{
+    struct cohort__scheduler *s = &cohort__scheduler;
+    cancel_list(cohort__mpsc_take(&s->injected));
+    for (unsigned i = 0; i < s->num_workers; i++) {
+        struct cohort__work *work;
+        while ((work = cohort__deque_pop(&s->workers[i]->deque)))
+            cancel(work);
+        cancel_list(cohort__mpsc_take(&s->workers[i]->inbox));
+        cancel_list(s->workers[i]->ready.first);
+    }
+}
+
+cohort_status cohort__scheduler_run(void)
+{
+    struct cohort__scheduler *s = &cohort__scheduler;
+    if (!atomic_load(&s->is_up) || cohort__worker_self)
+        return cohort_fail(COHORT_ERR_STATE, "scheduler: run before start, or in a task");
+    struct cohort__worker *worker = s->workers[0];
+    cohort_status status = cohort__fiber_adopt(&worker->own_fiber);
+    if (status != COHORT_OK)
+        cohort__scheduler_stop();
+    atomic_store(&s->may_go, 1);
+    cohort__futex_wake(&s->may_go);
+    if (status == COHORT_OK) {
+        pin(worker);
+        cohort__worker_self = worker;
+        cohort__worker_run(worker);
+        cohort__worker_self = NULL;
+        cohort__fiber_unadopt(&worker->own_fiber);
+    }
+    join_threads(s->num_workers - 1);
+    atomic_store(&s->is_up, false);
+    while (atomic_load(&s->num_foreign) != 0)
+        sched_yield();
+    cancel_what_is_left();
+    if (s->hooks.poll == cohort__plain_loop_hooks()->poll)
+        cohort__plain_loop_fini();
+    fini();
+    return status;
+}
+
+void cohort__scheduler_stop(void)
+{
+    bool is_foreign = !cohort__worker_self;
+    if (!is_foreign || cohort__foreign_enter()) {
+        atomic_store(&cohort__scheduler.is_stopping, true);
+        cohort__idle_wake_all();
+    }
+    if (is_foreign)
+        cohort__foreign_leave();
+}

@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "runtime/task/task.h"
+
+#include <sched.h>
+
+#include "runtime/base/container.h"
+#include "runtime/base/slab.h"
+#include "runtime/task/worker.h"
+
+static struct cohort__task *task_of(const struct cohort__work *work)
+{
+    return COHORT_CONTAINER_OF(work, struct cohort__task, work);
+}
+
+void cohort__task_init(struct cohort__task *task, cohort_task_function *function, void *arg)
+{
+    cohort__future_init(&task->future, 2);
+    task->future.is_task = true;
+    task->work.run = cohort__task_run;
+    task->function = function;
+    task->arg = arg;
+}
+
+static bool claim(struct cohort__task *task)
+{
+    atomic_uchar *state = &task->future.claim;
+    unsigned char open = COHORT__TASK_OPEN;
+    if (cohort__scheduler.num_workers > 1)
+        return atomic_compare_exchange_strong_explicit(state, &open, COHORT__TASK_CLAIMED,
+                                                       memory_order_acquire, memory_order_relaxed);
+    /* Only workers claim, and there is but one. */
+    if (atomic_load_explicit(state, memory_order_acquire) != COHORT__TASK_OPEN)
+        return false;
+    atomic_store_explicit(state, COHORT__TASK_CLAIMED, memory_order_relaxed);
+    return true;
+}
+
+/* Calls the claimed TASK, and takes a reference for it. */
+static void execute(struct cohort__worker *worker, struct cohort__task *task)
+{
+    struct cohort__task_context context = {.error = {COHORT_OK, NULL}};
+    struct cohort__task_context *outer = worker->context;
+    struct cohort__error *outer_slot = cohort__error_slot_set(&context.error);
+    worker->context = &context;
+    cohort_status status = task->function(task->arg);
+    worker->context = outer;
+    cohort__error_slot_set(outer_slot);
+    cohort__future_complete(&task->future, status, &context.error);
+    if (context.error.text)
+        cohort__error_fini(&context.error);
+    cohort__count(&worker->num_finished);
+}
+
+void cohort__task_run(struct cohort__work *work)
+{
+    struct cohort__task *task = task_of(work);
+    if (claim(task))
+        execute(cohort__worker_self, task);
+    else
+        cohort__task_drop(work);
+}
+
+bool cohort__task_is_stale(const struct cohort__work *work)
+{
+    return work->run == cohort__task_run &&
+           atomic_load_explicit(&task_of(work)->future.claim, memory_order_relaxed) !=
+               COHORT__TASK_OPEN;
+}
+
+void cohort__task_drop(struct cohort__work *work)
+{
+    cohort_future_unref(&task_of(work)->future);
+}
+
+void cohort__task_cancel(struct cohort__work *work)
+{
+    struct cohort__task *task = task_of(work);
+    if (!claim(task)) {
+        cohort__task_drop(work);
+        return;
+    }
+    cohort__future_fail(&task->future, COHORT_ERR_CANCELLED,
+                        "task: the runtime ended before it was started");
+}
+
+bool cohort__task_try_inline(cohort_future *future)
+{
+    if (!future->is_task ||
+        atomic_load_explicit(&future->claim, memory_order_acquire) != COHORT__TASK_OPEN)
+        return false;
+    struct cohort__worker *worker = cohort__worker_self;
+    if ((char *)__builtin_frame_address(0) < worker->fiber->floor)
+        return false;
+    struct cohort__task *task = (struct cohort__task *)future;
+    bool is_popped = cohort__deque_peek(&worker->deque) == &task->work &&
+                     cohort__deque_pop(&worker->deque) == &task->work;
+    if (!claim(task)) {
+        if (is_popped)
+            cohort__task_drop(&task->work);
+        return false;
+    }
+    if (is_popped) {
+        cohort__worker_strip(worker);
+    } else { /* the queue keeps its reference until it is found there */
+        cohort_future_ref(future);
+        worker->num_stale++;
+    }
+    execute(worker, task);
+    return true;
+}
+
+cohort_future *cohort_async(cohort_task_function *function, void *arg)
+{
+    if (!function)
+        return cohort_future_of_error(COHORT_ERR_BAD_PARAMETER, "cohort_async: function is NULL");
+    struct cohort__task *task = cohort__slab_alloc(sizeof(*task));
+    if (!task)
+        return cohort__future_no_memory();
+    cohort__task_init(task, function, arg);
+    atomic_store_explicit(&task->future.claim, COHORT__TASK_OPEN, memory_order_relaxed);
+    if (cohort__scheduler_submit(&task->work, true))
+        return &task->future;
+    cohort__slab_free(task);
+    return cohort_future_of_error(COHORT_ERR_STATE, "cohort_async: the runtime is not up");
+}
+
+/* Whether anything else could run here before the caller goes on. */
+static bool is_alone(struct cohort__worker *worker)
+{
+    return !worker->ready.first && !worker->yielded.first &&
+           cohort__deque_is_empty(&worker->deque) && cohort__mpsc_is_empty(&worker->inbox) &&
+           cohort__mpsc_is_empty(&cohort__scheduler.injected) && !cohort__worker_poll_is_due();
+}
+
+void cohort_yield(void)
+{
+    struct cohort__worker *worker = cohort__worker_self;
+    if (!worker || !worker->context) {
+        sched_yield();
+        return;
+    }
+    if (is_alone(worker) || cohort__worker_reserve_stack(worker) != COHORT_OK)
+        return;
+    struct cohort__resumption resumption;
+    cohort__resumption_init(&resumption, worker);
+    cohort__worker_yield(worker, &resumption);
+}
+
+int cohort_worker_index(void)
+{
+    return cohort__worker_self ? (int)cohort__worker_self->index : -1;
+}

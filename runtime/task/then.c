@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "runtime/base/container.h"
+#include "runtime/base/slab.h"
+#include "runtime/task/task.h"
+#include "runtime/task/worker.h"
+
+/* A task that is queued when another future is complete. */
+struct then {
+    struct cohort__task task; /* first: it is freed as a future */
+    struct cohort__waiter waiter;
+    cohort_future *source;
+    cohort_then_function *function;
+    void *arg;
+};
+
+static cohort_status run(void *arg)
+{
+    struct then *then = arg;
+    return then->function(then->source, then->arg);
+}
+
+static void enqueue(struct then *then)
+{
+    atomic_store_explicit(&then->task.future.claim, COHORT__TASK_OPEN, memory_order_release);
+    if (!cohort__scheduler_submit(&then->task.work, false)) {
+        cohort_future_unref(then->source);
+        cohort__task_cancel(&then->task.work);
+    }
+}
+
+static void notify(struct cohort__waiter *waiter)
+{
+    enqueue(COHORT_CONTAINER_OF(waiter, struct then, waiter));
+}
+
+cohort_future *cohort_then(cohort_future *future, cohort_then_function *function, void *arg)
+{
+    if (!future || !function) {
+        cohort_future_unref(future);
+        return cohort_future_of_error(COHORT_ERR_BAD_PARAMETER, "cohort_then: %s is NULL",
+                                      future ? "function" : "future");
+    }
+    struct then *then = cohort__slab_alloc(sizeof(*then));
+    if (!then) {
+        cohort_future_unref(future);
+        return cohort__future_no_memory();
+    }
+    if (!cohort__scheduler_count_task()) {
+        cohort__slab_free(then);
+        cohort_future_unref(future);
+        return cohort_future_of_error(COHORT_ERR_STATE, "cohort_then: the runtime is not up");
+    }
+    cohort__task_init(&then->task, run, then);
+    then->waiter.notify = notify;
+    then->source = future;
+    then->function = function;
+    then->arg = arg;
+    if (!cohort__future_wait_with(future, &then->waiter))
+        enqueue(then);
+    return &then->task.future;
+}

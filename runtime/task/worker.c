@@ -1,0 +1,306 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "runtime/task/worker.h"
+
+#include <stddef.h>
+
+#include "runtime/base/clock.h"
+#include "runtime/base/container.h"
+
+enum {
+    FAIR_TICKS = 64,          /* one look in so many begins with what is looked at last */
+    STALE_BEFORE_STRIP = 16,  /* stripping costs a pop and a push */
+    POLL_NANOSECONDS = 20000, /* a busy worker polls so often, between two tasks */
+};
+
+_Thread_local struct cohort__worker *cohort__worker_self __attribute__((tls_model("initial-exec")));
+
+/* Makes room in a full deque: throws out what is stale; where that isn't half, doubles it. What
+ * does not fit even so goes to the ready list, which is always possible. */
+static void push_full(struct cohort__worker *worker, struct cohort__work *work)
+{
+    size_t capacity = cohort__deque_length(&worker->deque);
+    size_t count = 0;
+    struct cohort__mpsc_node *oldest = NULL;
+    struct cohort__work *item;
+    while ((item = cohort__deque_pop(&worker->deque))) {
+        if (cohort__task_is_stale(item)) {
+            cohort__task_drop(item);
+            continue;
+        }
+        item->node.next = oldest;
+        oldest = &item->node;
+        count++;
+    }
+    worker->num_stale = 0;
+    if (2 * count > capacity)
+        cohort__deque_grow(&worker->deque);
+    while (oldest) {
+        item = cohort__work_of(oldest);
+        oldest = oldest->next;
+        if (!cohort__deque_push(&worker->deque, item))
+            cohort__fifo_push(&worker->ready, &item->node);
+    }
+    if (!cohort__deque_push(&worker->deque, work))
+        cohort__fifo_push(&worker->ready, &work->node);
+}
+
+void cohort__worker_push(struct cohort__worker *worker, struct cohort__work *work)
+{
+    if (!cohort__deque_push(&worker->deque, work))
+        push_full(worker, work);
+    if (cohort__scheduler.num_workers > 1)
+        cohort__idle_wake_one();
+}
+
+void cohort__worker_strip(struct cohort__worker *worker)
+{
+    if (worker->num_stale < STALE_BEFORE_STRIP)
+        return;
+    worker->num_stale = 0;
+    struct cohort__work *work;
+    while ((work = cohort__deque_pop(&worker->deque))) {
+        if (!cohort__task_is_stale(work)) {
+            cohort__worker_push(worker, work);
+            return;
+        }
+        cohort__task_drop(work);
+    }
+}
+
+void cohort__worker_send(struct cohort__worker *worker, struct cohort__work *work)
+{
+    if (worker == cohort__worker_self) {
+        cohort__fifo_push(&worker->ready, &work->node);
+        return;
+    }
+    /* Once WORK is pushed the task that it resumes may end, and the program with it; but this is a
+     * worker, or in foreign_enter, so the scheduler stays. */
+    cohort__mpsc_push(&worker->inbox, &work->node);
+    cohort__idle_wake(worker);
+}
+
+static void take_inbox(struct cohort__worker *worker)
+{
+    struct cohort__mpsc_node *node = cohort__mpsc_take(&worker->inbox);
+    while (node) {
+        struct cohort__mpsc_node *next = node->next;
+        cohort__fifo_push(&worker->ready, node);
+        node = next;
+    }
+}
+
+static void take_yielded(struct cohort__worker *worker)
+{
+    struct cohort__mpsc_node *node;
+    while ((node = cohort__fifo_pop(&worker->yielded)))
+        cohort__fifo_push(&worker->ready, node);
+}
+
+static void take_injected(struct cohort__worker *worker)
+{
+    struct cohort__mpsc_node *node = cohort__mpsc_take(&cohort__scheduler.injected);
+    while (node) {
+        struct cohort__mpsc_node *next = node->next;
+        cohort__worker_push(worker, cohort__work_of(node));
+        node = next;
+    }
+}
+
+static struct cohort__work *steal(struct cohort__worker *worker)
+{
+    unsigned num_workers = cohort__scheduler.num_workers;
+    bool again = num_workers > 1;
+    while (again) {
+        again = false;
+        unsigned first = (unsigned)cohort__random_below(&worker->random, num_workers);
+        for (unsigned i = 0; i < num_workers; i++) {
+            unsigned index = first + i < num_workers ? first + i : first + i - num_workers;
+            struct cohort__worker *victim = cohort__scheduler.workers[index];
+            struct cohort__work *work = NULL;
+            if (victim != worker)
+                work = cohort__deque_steal(&victim->deque, &again);
+            if (work)
+                return work;
+        }
+    }
+    return NULL;
+}
+
+static struct cohort__work *next_ready(struct cohort__worker *worker)
+{
+    struct cohort__mpsc_node *node = cohort__fifo_pop(&worker->ready);
+    return node ? cohort__work_of(node) : NULL;
+}
+
+/* What next_work would look at last must have its turn as well: the deque's oldest item; what
+ * others sent and who yielded join the ready ones. */
+static struct cohort__work *next_fair(struct cohort__worker *worker)
+{
+    take_inbox(worker);
+    take_yielded(worker);
+    take_injected(worker);
+    return cohort__deque_steal(&worker->deque, NULL);
+}
+
+static struct cohort__work *next_work(struct cohort__worker *worker)
+{
+    struct cohort__work *work = NULL;
+    if (++worker->tick % FAIR_TICKS == 0 && (work = next_fair(worker)))
+        return work;
+    if ((work = next_ready(worker)) || (work = cohort__deque_pop(&worker->deque)))
+        return work;
+    take_inbox(worker);
+    if ((work = next_ready(worker)))
+        return work;
+    take_injected(worker);
+    if ((work = cohort__deque_pop(&worker->deque)) || (work = steal(worker)))
+        return work;
+    take_yielded(worker);
+    return next_ready(worker);
+}
+
+bool cohort__worker_has_work(struct cohort__worker *worker)
+{
+    if (worker->ready.first || worker->yielded.first || !cohort__mpsc_is_empty(&worker->inbox) ||
+        !cohort__mpsc_is_empty(&cohort__scheduler.injected))
+        return true;
+    for (unsigned i = 0; i < cohort__scheduler.num_workers; i++)
+        if (!cohort__deque_is_empty(&cohort__scheduler.workers[i]->deque))
+            return true;
+    return false;
+}
+
+bool cohort__worker_may_leave(void)
+{
+    if (!atomic_load(&cohort__scheduler.is_stopping))
+        return false;
+    /* Of two workers that end the last two tasks and get here, the second sees what the first has
+     * counted: this orders them. */
+    atomic_fetch_add(&cohort__scheduler.num_stop_checks, 1);
+    return cohort__scheduler_live_tasks() == 0;
+}
+
+bool cohort__worker_poll_is_due(void)
+{
+    uint64_t last = atomic_load_explicit(&cohort__scheduler.last_poll, memory_order_relaxed);
+    return cohort__clock_now() - last >= POLL_NANOSECONDS;
+}
+
+void cohort__worker_poll_if_due(struct cohort__worker *worker)
+{
+    if (!cohort__worker_poll_is_due() || !cohort__token_try(worker))
+        return;
+    cohort__scheduler.hooks.poll(cohort__scheduler.hooks.context);
+    atomic_store_explicit(&cohort__scheduler.last_poll, cohort__clock_now(), memory_order_relaxed);
+    cohort__token_release();
+}
+
+/* --- stacks --- */
+
+static void put_into_pool(struct cohort__worker *worker, struct cohort__fiber *fiber)
+{
+    fiber->next = worker->pool;
+    worker->pool = fiber;
+}
+
+static void switch_to(struct cohort__worker *worker, struct cohort__fiber *fiber)
+{
+    struct cohort__fiber *from = worker->fiber;
+    worker->fiber = fiber;
+    cohort__fiber_switch(from, fiber);
+}
+
+/* Stop: the loop on the thread's own stack is the one that returns. No task is left, so that stack
+ * is in the pool. */
+static void go_home(struct cohort__worker *worker)
+{
+    struct cohort__fiber **link = &worker->pool;
+    while (*link != &worker->own_fiber)
+        link = &(*link)->next;
+    *link = worker->own_fiber.next;
+    put_into_pool(worker, worker->fiber);
+    switch_to(worker, &worker->own_fiber);
+}
+
+static void loop(struct cohort__worker *worker)
+{
+    for (;;) {
+        struct cohort__work *work = next_work(worker);
+        if (work) {
+            cohort__worker_search_end(worker);
+            work->run(work);
+            cohort__worker_poll_if_due(worker);
+        } else if (cohort__worker_may_leave()) {
+            cohort__worker_search_end(worker);
+            if (worker->fiber == &worker->own_fiber)
+                return;
+            go_home(worker);
+        } else {
+            cohort__worker_idle(worker);
+        }
+    }
+}
+
+static void loop_on_fiber(void *worker)
+{
+    loop(worker);
+}
+
+void cohort__worker_run(struct cohort__worker *worker)
+{
+    worker->fiber = &worker->own_fiber;
+    loop(worker);
+    cohort__idle_wake_all(); /* they can leave as well */
+    while (worker->pool) {
+        struct cohort__fiber *fiber = worker->pool;
+        worker->pool = fiber->next;
+        cohort__fiber_destroy(fiber);
+    }
+}
+
+cohort_status cohort__worker_reserve_stack(struct cohort__worker *worker)
+{
+    if (worker->pool)
+        return COHORT_OK;
+    struct cohort__fiber *fiber = NULL;
+    cohort_status status =
+        cohort__fiber_create(&fiber, cohort__scheduler.options.stack_bytes, loop_on_fiber, worker);
+    if (status == COHORT_OK)
+        put_into_pool(worker, fiber);
+    return status;
+}
+
+/* A resumption's run, called by a loop. */
+static void resume(struct cohort__work *work)
+{
+    struct cohort__resumption *resumption =
+        COHORT_CONTAINER_OF(work, struct cohort__resumption, work);
+    struct cohort__worker *worker = resumption->worker;
+    put_into_pool(worker, worker->fiber);
+    switch_to(worker, resumption->fiber);
+}
+
+void cohort__resumption_init(struct cohort__resumption *resumption, struct cohort__worker *worker)
+{
+    resumption->work.run = resume;
+    resumption->worker = worker;
+    resumption->fiber = worker->fiber;
+}
+
+void cohort__worker_suspend(struct cohort__worker *worker)
+{
+    struct cohort__task_context *context = worker->context;
+    struct cohort__error *slot = cohort__error_slot_set(NULL);
+    struct cohort__fiber *fiber = worker->pool;
+    worker->pool = fiber->next;
+    worker->context = NULL;
+    switch_to(worker, fiber);
+    worker->context = context;
+    cohort__error_slot_set(slot);
+}
+
+void cohort__worker_yield(struct cohort__worker *worker, struct cohort__resumption *resumption)
+{
+    cohort__fifo_push(&worker->yielded, &resumption->work.node);
+    cohort__worker_suspend(worker);
+}

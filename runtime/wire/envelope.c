@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "runtime/wire/envelope.h"
+
+#include <endian.h>
+#include <inttypes.h>
+#include <string.h>
+
+/* What one kind may carry. */
+struct rule {
+    const char *name;
+    uint32_t min_payload;
+    uint32_t max_payload;
+    uint64_t min_total;
+    uint64_t max_total;
+};
+
+static const struct rule rules[COHORT__KIND_END] = {
+    [COHORT__KIND_DATA] = {"DATA", 0, UINT32_MAX, 0, 0},
+    [COHORT__KIND_ANNOUNCE] = {"ANNOUNCE", COHORT__ENVELOPE_TOKEN_BYTES,
+                               COHORT__ENVELOPE_TOKEN_BYTES, 1, UINT64_MAX},
+    [COHORT__KIND_FETCHED] = {"FETCHED", 0, 0, 0, 0},
+    [COHORT__KIND_ERROR] = {"ERROR", 1, UINT32_MAX, 0, 0},
+    [COHORT__KIND_ASK] = {"ASK", 0, 0, 0, 0},
+    [COHORT__KIND_ANSWER] = {"ANSWER", 0, UINT32_MAX, 0, 0},
+    [COHORT__KIND_CREDIT] = {"CREDIT", 0, 0, 0, 0},
+    [COHORT__KIND_REGISTRY] = {"REGISTRY", 1, UINT32_MAX, 0, 0},
+};
+
+static void put16(unsigned char *at, uint16_t value)
+{
+    value = htole16(value);
+    memcpy(at, &value, sizeof value);
+}
+
+static void put32(unsigned char *at, uint32_t value)
+{
+    value = htole32(value);
+    memcpy(at, &value, sizeof value);
+}
+
+static void put64(unsigned char *at, uint64_t value)
+{
+    value = htole64(value);
+    memcpy(at, &value, sizeof value);
+}
+
+static uint16_t get16(const unsigned char *at)
+{
+    uint16_t value;
+    memcpy(&value, at, sizeof value);
+    return le16toh(value);
+}
+
+static uint32_t get32(const unsigned char *at)
+{
+    uint32_t value;
+    memcpy(&value, at, sizeof value);
+    return le32toh(value);
+}
+
+static uint64_t get64(const unsigned char *at)
+{
+    uint64_t value;
+    memcpy(&value, at, sizeof value);
+    return le64toh(value);
+}
+
+const char *cohort__kind_name(enum cohort__kind kind)
+{
+    return kind > 0 && kind < COHORT__KIND_END ? rules[kind].name : "unknown";
+}
+
+void cohort__envelope_encode(const struct cohort__envelope *envelope,
+                             unsigned char out[COHORT__ENVELOPE_BYTES])
+{
+    put16(out, COHORT__ENVELOPE_MAGIC);
+    out[2] = COHORT__ENVELOPE_VERSION;
+    out[3] = (unsigned char)envelope->kind;
+    put32(out + 4, envelope->source_locality);
+    put64(out + 8, envelope->job_key);
+    put32(out + 16, envelope->epoch);
+    put32(out + 20, envelope->credit);
+    put64(out + 24, envelope->instance);
+    put64(out + 32, envelope->generation);
+    put32(out + 40, envelope->source_site);
+    put32(out + 44, envelope->dest_site);
+    put64(out + 48, envelope->fingerprint);
+    put32(out + 56, envelope->tag);
+    put32(out + 60, envelope->payload_bytes);
+    put64(out + 64, envelope->total_bytes);
+    put64(out + 72, envelope->handle);
+}
+
+/* The order of the checks: what isn't ours at all, another version of us, then the details. */
+static cohort_status check(const unsigned char *bytes, size_t n)
+{
+    if (n < COHORT__ENVELOPE_BYTES)
+        return cohort_fail(COHORT_ERR_PROTOCOL,
+                           "a message of %zu bytes is too short for an envelope of %d", n,
+                           COHORT__ENVELOPE_BYTES);
+    if (get16(bytes) != COHORT__ENVELOPE_MAGIC)
+        return cohort_fail(COHORT_ERR_PROTOCOL,
+                           "a message begins with 0x%04x, not with an envelope's magic 0x%04x",
+                           get16(bytes), COHORT__ENVELOPE_MAGIC);
+    if (bytes[2] != COHORT__ENVELOPE_VERSION)
+        return cohort_fail(COHORT_ERR_PROTOCOL,
+                           "an envelope has version %u, this locality speaks version %d", bytes[2],
+                           COHORT__ENVELOPE_VERSION);
+    if (bytes[3] == 0 || bytes[3] >= COHORT__KIND_END)
+        return cohort_fail(COHORT_ERR_PROTOCOL, "an envelope is of kind %u, which is unknown",
+                           bytes[3]);
+    const struct rule *rule = &rules[bytes[3]];
+    uint32_t payload = get32(bytes + 60);
+    uint64_t total = get64(bytes + 64);
+    if (payload != n - COHORT__ENVELOPE_BYTES)
+        return cohort_fail(COHORT_ERR_PROTOCOL,
+                           "%s announces a payload of %" PRIu32 " bytes, but carries %zu",
+                           rule->name, payload, n - COHORT__ENVELOPE_BYTES);
+    if (payload < rule->min_payload || payload > rule->max_payload)
+        return cohort_fail(COHORT_ERR_PROTOCOL,
+                           "%s carries a payload of %" PRIu32 " bytes, not %" PRIu32 "%s",
+                           rule->name, payload, rule->min_payload,
+                           rule->max_payload > rule->min_payload ? " or more" : "");
+    if (total < rule->min_total || total > rule->max_total)
+        return cohort_fail(COHORT_ERR_PROTOCOL, "%s speaks of a block of %" PRIu64 " bytes",
+                           rule->name, total);
+    return COHORT_OK;
+}
+
+cohort_status cohort__envelope_decode(const unsigned char *bytes, size_t n,
+                                      struct cohort__envelope *ret)
+{
+    cohort_status st = check(bytes, n);
+    if (st != COHORT_OK)
+        return st;
+    *ret = (struct cohort__envelope){
+        .kind = (enum cohort__kind)bytes[3],
+        .source_locality = get32(bytes + 4),
+        .job_key = get64(bytes + 8),
+        .epoch = get32(bytes + 16),
+        .credit = get32(bytes + 20),
+        .instance = get64(bytes + 24),
+        .generation = get64(bytes + 32),
+        .source_site = get32(bytes + 40),
+        .dest_site = get32(bytes + 44),
+        .fingerprint = get64(bytes + 48),
+        .tag = get32(bytes + 56),
+        .payload_bytes = get32(bytes + 60),
+        .total_bytes = get64(bytes + 64),
+        .handle = get64(bytes + 72),
+    };
+    return COHORT_OK;
+}

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef COHORT_RUNTIME_WIRE_ENVELOPE_H
+#define COHORT_RUNTIME_WIRE_ENVELOPE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "cohort/status.h"
+
+/* The fixed binary header of every message between localities, little-endian, without padding:
+ *
+ *   0 magic u16   2 version u8   3 kind u8    4 source_locality u32
+ *   8 job_key u64              16 epoch u32  20 credit u32
+ *  24 instance u64             32 generation u64
+ *  40 source_site u32          44 dest_site u32
+ *  48 fingerprint u64          56 tag u32    60 payload_bytes u32
+ *  64 total_bytes u64          72 handle u64                             80: the payload */
+enum {
+    COHORT__ENVELOPE_BYTES = 80,
+    COHORT__ENVELOPE_MAGIC = 0x4843, /* "CH" in a dump */
+    COHORT__ENVELOPE_VERSION = 1,
+    COHORT__ENVELOPE_TOKEN_BYTES = 40, /* payload of an announcement: a net token */
+};
+
+enum cohort__kind {
+    COHORT__KIND_DATA = 1, /* the payload itself */
+    COHORT__KIND_ANNOUNCE, /* total_bytes wait at the sender; the payload is the token for them */
+    COHORT__KIND_FETCHED,  /* the block announced with `handle` is the announcer's again */
+    COHORT__KIND_ERROR,    /* instead of data: msgpack that says who failed, and how */
+    COHORT__KIND_ASK,      /* where is your generation, and with which fingerprint? */
+    COHORT__KIND_ANSWER,   /* ... */
+    COHORT__KIND_CREDIT,   /* nothing but the credit */
+    COHORT__KIND_REGISTRY, /* msgpack to or from the name registry */
+    COHORT__KIND_END,
+};
+
+/* The same in the host's form; magic and version are implied. */
+struct cohort__envelope {
+    enum cohort__kind kind;
+    uint32_t source_locality;
+    uint64_t job_key;
+    uint32_t epoch;  /* of the sending locality */
+    uint32_t credit; /* eager bytes that the sender of this message gives back to its receiver */
+    uint64_t instance;
+    uint64_t generation;
+    uint32_t source_site;
+    uint32_t dest_site;
+    uint64_t fingerprint;
+    uint32_t tag;
+    uint32_t payload_bytes; /* in this very message */
+    uint64_t total_bytes;   /* of an announced block, else 0 */
+    uint64_t handle;        /* the announcer's cookie */
+};
+
+/* "DATA" and so on; "unknown" for what is none. */
+const char *cohort__kind_name(enum cohort__kind kind);
+
+void cohort__envelope_encode(const struct cohort__envelope *envelope,
+                             unsigned char out[COHORT__ENVELOPE_BYTES]);
+
+/* Decodes the header of a message of N bytes in all, and checks everything that can be checked
+ * without knowing the job: job key, epoch and source are the router's. COHORT_ERR_PROTOCOL. */
+cohort_status cohort__envelope_decode(const unsigned char *bytes, size_t n,
+                                      struct cohort__envelope *ret);
+
+#endif

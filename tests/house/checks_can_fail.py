@@ -1,0 +1,122 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Runs the checks of this folder on small checkouts, sound ones and ones with one mistake each.
+
+usage: checks_can_fail.py C-COMPILER NM [CLANG-FORMAT]"""
+import os
+import subprocess
+import sys
+import tempfile
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+SPDX = "/* SPDX-License-Identifier: Apache-2.0 */\n"
+PUBLIC = {"include/cohort/status.h": "", "include/cohort/cohort.h": '#include "cohort/status.h"\n',
+          "include/meson.build": "files('cohort/cohort.h', 'cohort/status.h')"}
+
+# The check, the files of a checkout (layer headers that they name exist), and what the check has to
+# say about them; None: nothing, it passes.
+CASES = [
+    ("include_graph", {"runtime/net/net.c": '#include "runtime/loop/loop.h"\n'}, None),
+    ("include_graph", {"runtime/net/net.c": '#include "runtime/proc/proc.h"\n'}, "may use"),
+    ("include_graph", {"runtime/base/log.c": '#include "runtime/task/task.h"\n'}, "may use"),
+    ("include_graph", {"collectives/plan/a.c": '#include "collectives/algo/algo.h"\n'}, "may use"),
+    ("include_graph", {"collectives/plan/a.c": "#include <pthread.h>\n"}, "no threads"),
+    ("include_graph", {"runtime/loop/loop.c": "#include <uv.h>\n"}, None),
+    ("include_graph", {"runtime/proc/proc.c": "#include <uv.h>\n"}, "belongs to runtime/loop/"),
+    ("include_graph", {"runtime/net/inproc.c": "#include <rdma/fabric.h>\n"}, "net/ofi"),
+    ("include_graph", {"runtime/net/ofi_cq.c": "#include <rdma/fabric.h>\n"}, None),
+    ("include_graph", {"collectives/comm/a.c": "# include <msgpack.h>\n"}, "runtime/wire/"),
+    ("include_graph", {"collectives/comm/a.c": "#include <hwloc.h>\n"}, "runtime/task/"),
+    ("include_graph", {"runtime/net/net.c": '#include "../loop/loop.h"\n'}, "no way upwards"),
+    ("include_graph", {"runtime/loop/loop.c": '#include "loop.h"\n'}, "no such file"),
+    ("include_graph", {"runtime/loop/loop.c": "#include <runtime/loop/loop.h>\n"}, "in quotes"),
+    ("include_graph", {"include/cohort/a.h": '#include "runtime/base/base.h"\n'}, "internal one"),
+    ("include_graph", {"tools/cohortrun.c": '#include "runtime/proc/launcher.h"\n'}, None),
+    ("include_graph", {"tools/cohortrun.c": '#include "runtime/proc/proc.h"\n'}, "may use"),
+    ("include_graph", {"tools/cohort_sim.c": '#include "collectives/model/model.h"\n'}, None),
+    ("include_graph", {"tools/cohort_bench.c": '#include "runtime/wire/wire.h"\n'}, "may use"),
+    ("include_graph", {"examples/a.c": '#include "runtime/base/base.h"\n'}, "public headers only"),
+    ("include_graph", {"examples/a.c": "#include <cohort/status.h>\n"}, None),
+    ("include_graph", {"tests/unit/runtime/wire/t.c": '#include "runtime/net/net.h"\n'}, "may use"),
+    ("include_graph", {"runtime/base/a.c": '#include "tests/support/test.h"\n'}, "only tests"),
+    ("spdx", {"tools/a": "#!/bin/sh\n# SPDX-License-Identifier: Apache-2.0\n"}, None),
+    ("spdx", {"tools/a": "#!/bin/sh\n"}, "no SPDX"),
+    ("spdx", {"runtime/base/meson.build": "# SPDX-License-Identifier: MIT\n"}, "no SPDX"),
+    ("format", {"runtime/base/a.c": SPDX + "int a;\n"}, None),
+    ("format", {"runtime/base/a.c": SPDX + "int  a;\n"}, "clang-format"),
+    ("sources", {"a.c": "", "compile_commands.json": '[{"directory": "/", "file": "a.c"}]'}, "a.c"),
+    ("public_headers", PUBLIC, None),
+    ("public_headers", {**PUBLIC, "include/cohort/status.h": "size_t a;\n"}, "status.h alone"),
+    ("public_headers", {**PUBLIC, "include/cohort/status.h": "enum { a };\n"}, "status.h alone"),
+    ("public_headers", {**PUBLIC, "include/cohort/cohort.h": ""}, "not in cohort/cohort.h"),
+    ("public_headers", {**PUBLIC, "include/meson.build": "files('cohort/cohort.h')"}, "installed"),
+]
+HEADERS = ["runtime/%s/%s.h" % (name, name)
+           for name in ("base", "task", "loop", "wire", "net", "proc")]
+HEADERS += ["collectives/%s/%s.h" % (name, name) for name in ("plan", "algo", "model")]
+HEADERS += ["runtime/proc/launcher.h", "tests/support/test.h", "include/cohort/status.h"]
+
+# The same for symbols.py: kind, header, source.
+SYMBOLS = [
+    ("static", "", "int cohort__a; int cohort_b; static int c; int *cohort_d = &c;", None),
+    ("static", "", "int cohort_a; int helper;", "helper: a global symbol"),
+    ("shared", "COHORT_API int cohort_a(void);", "int cohort_a(void) { return 1; }", None),
+    ("shared", "COHORT_API int cohort_a(void);", "int cohort_b;", "but not exported"),
+    ("shared", "", "int cohort_a;", "in no public header"),
+    ("shared", "", "int cohort__a;", "exported without"),
+]
+
+
+def run(check, want, *args):
+    """Runs CHECK; whether it ended, and said, as WANTed (a check that skipped is neither)."""
+    done = subprocess.run([sys.executable, "-B", os.path.join(HERE, check + ".py"), *args],
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    if done.returncode == 77:
+        return True
+    if want is None:
+        good = done.returncode == 0
+    else:
+        good = done.returncode == 1 and want in done.stdout
+    if not good:
+        print(f"{check} {args}: status {done.returncode}, wanted: {want}\n{done.stdout}")
+    return good
+
+
+def fill(root, files):
+    for path, text in files.items():
+        path = os.path.join(root, path)
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(text)
+
+
+def symbols(root, compiler, nm, kind, header, source):
+    fill(root, {"include/cohort/a.h": header, "a.c": source})
+    library = os.path.join(root, "a.o")
+    how = ["-c"] if kind == "static" else ["-shared", "-fPIC", "-nostdlib"]
+    subprocess.run([*compiler.split(), *how, "-o", library, os.path.join(root, "a.c")], check=True)
+    return kind, library, nm, root
+
+
+def main():
+    compiler, nm, *clang_format = sys.argv[1:]
+    extra = {"format": clang_format, "public_headers": [compiler]}
+    good = True
+    for check, files, want in CASES:
+        with tempfile.TemporaryDirectory() as root:
+            if check == "include_graph":
+                fill(root, {header: "" for header in HEADERS})
+            if check == "format":
+                with open(os.path.join(HERE, "../../.clang-format"), encoding="utf-8") as style:
+                    fill(root, {".clang-format": style.read()})
+            fill(root, files)
+            extra["sources"] = [root]
+            good &= run(check, want, root, *extra.get(check, []))
+    for kind, header, source, want in SYMBOLS:
+        with tempfile.TemporaryDirectory() as root:
+            good &= run("symbols", want, *symbols(root, compiler, nm, kind, header, source))
+    print(f"{len(CASES) + len(SYMBOLS)} cases")
+    sys.exit(0 if good else 1)
+
+
+main()

@@ -1,0 +1,135 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Which file may include which: the dependency table of the design.
+
+usage: include_graph.py ROOT"""
+import os
+import re
+import sys
+
+import house
+
+# The folder of each layer, and the layers that it may use besides `base` and itself.
+LAYERS = {
+    "base": ("runtime/base", ()),
+    "task": ("runtime/task", ()),
+    "loop": ("runtime/loop", ("task",)),
+    "wire": ("runtime/wire", ()),
+    "net": ("runtime/net", ("loop", "wire")),
+    "proc": ("runtime/proc", ("task", "loop", "wire", "net")),
+    "job": ("runtime/job", ("task", "loop", "wire", "net", "proc")),
+    "plan": ("collectives/plan", ()),
+    "algo": ("collectives/algo", ("plan",)),
+    "model": ("collectives/model", ("plan", "algo")),
+    "comm": ("collectives/comm", ("proc", "task", "wire")),
+    "exec": ("collectives/exec", ("plan", "comm", "task")),
+    "coll": ("collectives/coll", ("exec", "model", "algo", "plan", "comm", "task", "wire")),
+}
+
+# Programs, by the start of their files' paths: the layers that they may use besides `base`, and
+# single headers of further layers. Programs without a row, and examples, see public headers only.
+PROGRAMS = {
+    "tools/cohortrun": (("loop", "wire"), ("runtime/proc/launcher", "runtime/proc/control")),
+    "tools/cohort-sim": (("plan", "algo", "model"), ()),
+    "tools/cohort-bench": ((), ()),
+}
+
+# Headers of the dependencies: whose they are, by the start of the including file's path.
+FOREIGN = {
+    r"uv\.h|uv/.*": ("runtime/loop/",),
+    r"msgpack(\.h|/.*)": ("runtime/wire/",),
+    r"rdma/.*": ("runtime/net/ofi",),
+    r"hwloc(\.h|/.*)": ("runtime/task/", "runtime/proc/"),
+}
+
+# No threads, no clock, no I/O.
+PURE = ("collectives/plan/", "collectives/algo/", "collectives/model/")
+IMPURE = re.compile(r"(pthread|threads|stdatomic|signal|time|unistd|fcntl|poll|sched)\.h|sys/.*")
+
+INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*([<"])([^>"]*)[>"]', re.M)
+
+
+def layer_of(path):
+    for layer, (folder, _) in LAYERS.items():
+        if path.startswith(folder + "/"):
+            return layer
+    return None
+
+
+def rights(path):
+    """The layers and the starts of further headers that the file PATH may include; None: any."""
+    if path.startswith("tests/unit/"):
+        path = path[len("tests/unit/"):]
+        if path.startswith("tools/"):
+            return None
+    elif path.startswith("tests/"):
+        return None
+    layer = layer_of(path)
+    if layer:
+        return {"base", layer, *LAYERS[layer][1]}, ()
+    if path.startswith("tools/"):
+        for start, (layers, headers) in PROGRAMS.items():
+            if path.replace("_", "-").startswith(start):
+                return {"base", *layers}, headers
+    return set(), ()
+
+
+def check_project(path, name, target):
+    """PATH includes the project's header TARGET as NAME: what is wrong with that, or None."""
+    if target.startswith("include/"):
+        return None
+    if path.startswith("include/"):
+        return "a public header includes an internal one"
+    if target.startswith("tests/"):
+        return None if path.startswith("tests/") else "only tests include tests' headers"
+    own = os.path.dirname(path)
+    if path.startswith("tools/") and os.path.dirname(target).startswith("tools"):
+        return None if os.path.dirname(target) == own else "one tool includes another's header"
+    allowed = rights(path)
+    if allowed is None:
+        return None
+    layers, headers = allowed
+    layer = layer_of(target)
+    if layer in layers or any(target.startswith(start) for start in headers):
+        return None
+    return f"may use {', '.join(sorted(layers)) or 'public headers'} only"
+
+
+def check_foreign(path, name):
+    source = path[len("tests/unit/"):] if path.startswith("tests/unit/") else path
+    for pattern, owners in FOREIGN.items():
+        if re.fullmatch(pattern, name) and not source.startswith(owners):
+            return f"belongs to {', '.join(owners)}"
+    if source.startswith(PURE) and path == source and IMPURE.fullmatch(name):
+        return "plans, algorithms and models use no threads, no clock and no I/O"
+    return None
+
+
+def check(root, path, present):
+    for mark, name in INCLUDE.findall(house.read(root, path)):
+        target = next((at for at in (name, "include/" + name) if at in present), None)
+        if ".." in name.split("/"):
+            wrong = "no way upwards: includes are relative to the root"
+        elif target is None and mark == '"':
+            wrong = "no such file relative to the root or to include/"
+        elif target is None:
+            wrong = check_foreign(path, name)
+        elif name.startswith("include/"):
+            wrong = 'public headers are included as "cohort/..."'
+        elif mark == "<" and not path.startswith(("examples/", "tools/", "tests/")):
+            wrong = "headers of the project are included in quotes"
+        else:
+            wrong = check_project(path, name, target)
+        if wrong:
+            yield f"{path}: {name}: {wrong}"
+
+
+def main():
+    root = sys.argv[1]
+    present = set(house.files(root))
+    sources = [path for path in sorted(present) if path.endswith((".c", ".h", ".S"))]
+    house.finish([wrong for path in sources for wrong in check(root, path, present)],
+                 len(sources))
+
+
+main()

@@ -1,0 +1,61 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""`meson install` into an empty folder gives what a program outside needs: it compiles with
+pkg-config's flags, links with the shared and with the static library, and runs.
+
+usage: install.py ROOT BUILD MESON PKG-CONFIG C-COMPILER"""
+import os
+import subprocess
+import sys
+import tempfile
+
+import house
+
+
+def output(*command, **options):
+    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                          **options)
+    if done.returncode:
+        house.finish([f"{' '.join(command)}: status {done.returncode}\n{done.stdout}"], 1)
+    return done.stdout.strip()
+
+
+def main():
+    root, build, meson, pkg_config, compiler = sys.argv[1:]
+    with tempfile.TemporaryDirectory() as scratch:
+        output(*meson.split(), "install", "--no-rebuild", "-C", build, "--destdir", scratch)
+        pc = [os.path.join(folder, "cohort.pc") for folder, _, names in os.walk(scratch)
+              if "cohort.pc" in names]
+        if len(pc) != 1:
+            house.finish([f"{len(pc)} cohort.pc installed"], 1)
+
+        # The folders in cohort.pc are those after the move from DESTDIR to the root: the flags
+        # that name them are led back.
+        env = {**os.environ, "PKG_CONFIG_PATH": os.path.dirname(pc[0]),
+               "PKG_CONFIG_ALLOW_SYSTEM_CFLAGS": "1", "PKG_CONFIG_ALLOW_SYSTEM_LIBS": "1"}
+        include, lib = (output(pkg_config, f"--variable={name}", "cohort", env=env)
+                        for name in ("includedir", "libdir"))
+
+        def flags(*options):
+            moved = {f"-I{include}": f"-I{scratch}{include}", f"-L{lib}": f"-L{scratch}{lib}"}
+            return [moved.get(flag, flag)
+                    for flag in output(pkg_config, *options, "cohort", env=env).split()]
+
+        source = os.path.join(root, "tests/house/outside.c")
+        cflags = flags("--cflags")
+        shared = flags("--libs")
+        static = [at for flag in flags("--libs", "--static")
+                  for at in (("-Wl,-Bstatic", flag, "-Wl,-Bdynamic") if flag == "-lcohort"
+                             else (flag,))]
+        for name, libs in (("shared", shared), ("static", static)):
+            program = os.path.join(scratch, name)
+            output(*compiler.split(), "-std=c11", *cflags, source, *libs, "-o", program)
+            needed = output("readelf", "--dynamic", program)
+            if ("[libcohort.so.0]" in needed) != (name == "shared"):
+                house.finish([f"the {name} program's libraries:\n{needed}"], 1)
+            print(output(program, env={**os.environ, "LD_LIBRARY_PATH": scratch + lib},
+                         timeout=60))
+    house.finish([], 2)
+
+
+main()

@@ -1,0 +1,42 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Every public header compiles alone, twice over, in strict C and in C++, is installed, and is
+part of cohort.h.
+
+usage: public_headers.py ROOT C-COMPILER [C++-COMPILER]"""
+import re
+import subprocess
+import sys
+
+import house
+
+WARNINGS = ["-Wall", "-Wextra", "-Wpedantic", "-Wundef", "-Werror", "-fsyntax-only"]
+
+
+def compile_alone(root, header, compiler, options):
+    source = f'#include "{header}"\n#include "{header}"\nextern int alone;\n'
+    done = subprocess.run([*compiler.split(), *options, *WARNINGS, f"-I{root}/include", "-"],
+                          input=source, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                          text=True)
+    return f"{header} alone, {compiler} {options}:\n{done.stdout}" if done.returncode else None
+
+
+def main():
+    root, compilers = sys.argv[1], sys.argv[2:]
+    languages = [["-std=c11", "-Wstrict-prototypes", "-xc"], ["-std=c++11", "-xc++"]]
+    headers = [path[len("include/"):] for path in house.files(root)
+               if path.startswith("include/") and path.endswith(".h")]
+    all_of_them = house.read(root, "include/cohort/cohort.h")
+    listed = re.sub(r"#.*", "", house.read(root, "include/meson.build"))
+    wrong = []
+    for header in headers:
+        wrong += [compile_alone(root, header, compiler, options)
+                  for compiler, options in zip(compilers, languages)]
+        if f"'{header}'" not in listed:
+            wrong.append(f"{header}: not in include/meson.build, so it would not be installed")
+        if header != "cohort/cohort.h" and f'#include "{header}"\n' not in all_of_them:
+            wrong.append(f"{header}: not in cohort/cohort.h")
+    house.finish([line for line in wrong if line], len(headers))
+
+
+main()

@@ -1,0 +1,30 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Every source is built: a file that no meson.build lists is forgotten, or a test that never runs.
+
+usage: sources.py ROOT BUILD"""
+import json
+import os
+import re
+import sys
+
+import house
+
+# Other machines' and the other choice of -Dfiber; and what install.py compiles.
+ELSEWHERE = re.compile(r".*_(aarch64|x86_64|asm|ucontext)\.[cS]|tests/house/outside\.c")
+
+
+def main():
+    root, build = (os.path.realpath(path) for path in sys.argv[1:])
+    with open(os.path.join(build, "compile_commands.json"), encoding="utf-8") as file:
+        built = {os.path.relpath(os.path.realpath(os.path.join(entry["directory"], entry["file"])),
+                                 root) for entry in json.load(file)}
+    examples = any(path.startswith("examples/") for path in built)  # -Dexamples=false
+    sources = [path for path in house.files(root) if path.endswith((".c", ".S"))
+               and not ELSEWHERE.fullmatch(path)
+               and (examples or not path.startswith("examples/"))]
+    house.finish([f"{path}: in no meson.build" for path in sources if path not in built],
+                 len(sources))
+
+
+main()

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tests/support/test.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+static bool chosen(const char *name, int argc, char **argv)
+{
+    for (int i = 1; i < argc; i++)
+        if (strcmp(argv[i], name) == 0)
+            return true;
+    return argc <= 1;
+}
+
+int test_main(int argc, char **argv, const struct test_case *cases, size_t num_cases)
+{
+    size_t num_run = 0;
+    for (size_t i = 0; i < num_cases; i++) {
+        if (!chosen(cases[i].name, argc, argv))
+            continue;
+        fprintf(stderr, "case %s\n", cases[i].name);
+        cases[i].run();
+        num_run++;
+    }
+    if (num_run == 0) {
+        fprintf(stderr, "%s: no such case\n", argv[0]);
+        return 1;
+    }
+    return 0;
+}
+
+void test_failed(const char *file, int line, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    fprintf(stderr, "%s:%d: ", file, line);
+    vfprintf(stderr, format, args);
+    fputc('\n', stderr);
+    va_end(args);
+    fflush(NULL);
+    _exit(1); /* not exit: other threads still run */
+}
+
+void test_check_int(const char *file, int line, const char *what, long long got, long long want)
+{
+    if (got != want)
+        test_failed(file, line, "%s is %lld, not %lld", what, got, want);
+}
+
+void test_check_text(const char *file, int line, const char *what, const char *got,
+                     const char *want)
+{
+    if (strcmp(got, want) != 0)
+        test_failed(file, line, "%s is \"%s\", not \"%s\"", what, got, want);
+}
+
+void test_check_contains(const char *file, int line, const char *what, const char *got,
+                         const char *want)
+{
+    if (!strstr(got, want))
+        test_failed(file, line, "%s is \"%s\", without \"%s\"", what, got, want);
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef COHORT_TESTS_SUPPORT_TEST_H
+#define COHORT_TESTS_SUPPORT_TEST_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* A test program is a table of cases, run in order; the first failed check ends it with status 1.
+ * (cmocka and its like leave a failed case by longjmp, which must not cross from a fiber to
+ * another stack, nor from one thread to another.) */
+struct test_case {
+    const char *name;
+    void (*run)(void);
+};
+
+/* Runs all cases, or those whose names are given as arguments; returns main's status. */
+int test_main(int argc, char **argv, const struct test_case *cases, size_t num_cases);
+
+/* Prints where and what, then ends the process with status 1. */
+_Noreturn void test_failed(const char *file, int line, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+void test_check_int(const char *file, int line, const char *what, long long got, long long want);
+void test_check_text(const char *file, int line, const char *what, const char *got,
+                     const char *want);
+/* WANT is part of GOT. */
+void test_check_contains(const char *file, int line, const char *what, const char *got,
+                         const char *want);
+
+/* Macros, for the place and the text of the check. */
+#define CHECK(condition)                                                                           \
+    ((condition) ? (void)0 : test_failed(__FILE__, __LINE__, "not true: %s", #condition))
+#define CHECK_INT(got, want) test_check_int(__FILE__, __LINE__, #got, (got), (want))
+#define CHECK_TEXT(got, want) test_check_text(__FILE__, __LINE__, #got, (got), (want))
+#define CHECK_CONTAINS(got, want) test_check_contains(__FILE__, __LINE__, #got, (got), (want))
+
+#endif

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "runtime/base/map.h"
+
+#include <string.h>
+
+#include "runtime/base/container.h"
+#include "runtime/base/hash.h"
+#include "runtime/base/random.h"
+#include "tests/support/test.h"
+
+enum { NUM_ENTRIES = 3000, SEED = 1 };
+
+struct entry {
+    struct cohort__map_node node;
+    int key;
+    bool is_in;
+};
+
+static struct entry entries[NUM_ENTRIES];
+
+static bool equal(const struct cohort__map_node *node, const void *key)
+{
+    return COHORT_CONTAINER_OF(node, const struct entry, node)->key == *(const int *)key;
+}
+
+/* Few different ones, so that chains hold other keys of the same hash. */
+static uint64_t hash(int key)
+{
+    return cohort__hash_u64((uint64_t)key / 3);
+}
+
+static void check_all(const struct cohort__map *map)
+{
+    size_t count = 0;
+    for (int i = 0; i < NUM_ENTRIES; i++) {
+        struct cohort__map_node *node = cohort__map_find(map, hash(i), equal, &i);
+        CHECK(node == (entries[i].is_in ? &entries[i].node : NULL));
+        count += entries[i].is_in;
+    }
+    CHECK_INT(map->num_nodes, count);
+    for (struct cohort__map_node *n = cohort__map_first(map); n; n = cohort__map_next(map, n)) {
+        CHECK(COHORT_CONTAINER_OF(n, struct entry, node)->is_in);
+        count--;
+    }
+    CHECK_INT(count, 0);
+}
+
+static void test_against_an_array(void)
+{
+    struct cohort__random random;
+    cohort__random_init(&random, SEED);
+    struct cohort__map map;
+    cohort__map_init(&map);
+    memset(entries, 0, sizeof(entries));
+    check_all(&map);
+    for (int step = 0; step < 20000; step++) {
+        int key = (int)cohort__random_below(&random, NUM_ENTRIES);
+        struct entry *entry = &entries[key];
+        entry->key = key;
+        if (entry->is_in)
+            cohort__map_remove(&map, &entry->node);
+        else
+            cohort__map_insert(&map, &entry->node, hash(key));
+        entry->is_in = !entry->is_in;
+        if (step < 20 || step % 1000 == 0)
+            check_all(&map);
+    }
+    check_all(&map);
+    cohort__map_fini(&map);
+    CHECK(!cohort__map_first(&map));
+    cohort__map_fini(NULL);
+}
+
+static void test_hash_as_key(void)
+{
+    struct cohort__map map;
+    struct cohort__map_node nodes[3];
+    cohort__map_init(&map);
+    for (uint64_t i = 0; i < 3; i++)
+        cohort__map_insert(&map, &nodes[i], i << 40);
+    for (uint64_t i = 0; i < 3; i++)
+        CHECK(cohort__map_find(&map, i << 40, NULL, NULL) == &nodes[i]);
+    CHECK(!cohort__map_find(&map, 5, NULL, NULL));
+    cohort__map_fini(&map);
+}
+
+int main(int argc, char **argv)
+{
+    static const struct test_case cases[] = {
+        {"against an array", test_against_an_array},
+        {"hash as key", test_hash_as_key},
+    };
+    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
+}

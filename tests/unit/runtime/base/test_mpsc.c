@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "runtime/base/mpsc.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <stdlib.h>
+
+#include "tests/support/test.h"
+
+enum { NUM_PRODUCERS = 4, NUM_ITEMS = 20000 };
+
+struct item {
+    struct cohort__mpsc_node node; /* first */
+    int producer;
+    int number;
+};
+
+static struct cohort__mpsc queue;
+static struct item items[NUM_PRODUCERS][NUM_ITEMS];
+static int next_number[NUM_PRODUCERS]; /* of the consumer */
+
+static void test_order_and_emptiness(void)
+{
+    cohort__mpsc_init(&queue);
+    CHECK(cohort__mpsc_is_empty(&queue));
+    CHECK(!cohort__mpsc_take(&queue));
+    CHECK(cohort__mpsc_push(&queue, &items[0][0].node));
+    CHECK(!cohort__mpsc_push(&queue, &items[0][1].node));
+    CHECK(!cohort__mpsc_push(&queue, &items[0][2].node));
+    struct cohort__mpsc_node *node = cohort__mpsc_take(&queue);
+    for (int i = 0; i < 3; i++, node = node->next)
+        CHECK(node == &items[0][i].node);
+    CHECK(!node);
+    CHECK(cohort__mpsc_push(&queue, &items[0][0].node));
+    CHECK(cohort__mpsc_take(&queue) == &items[0][0].node);
+}
+
+static void test_release(void)
+{
+    cohort__mpsc_init(&queue);
+    CHECK(!cohort__mpsc_take_or_release(&queue));
+    CHECK(cohort__mpsc_push(&queue, &items[0][0].node));
+    CHECK(!cohort__mpsc_push(&queue, &items[0][1].node));
+    struct cohort__mpsc_node *node = cohort__mpsc_take_or_release(&queue);
+    CHECK(node == &items[0][0].node && node->next == &items[0][1].node && !node->next->next);
+    CHECK(!cohort__mpsc_push(&queue, &items[0][2].node)); /* we still run it */
+    node = cohort__mpsc_take_or_release(&queue);
+    CHECK(node == &items[0][2].node && !node->next);
+    CHECK(!cohort__mpsc_take_or_release(&queue));
+    CHECK(cohort__mpsc_push(&queue, &items[0][0].node));
+}
+
+static void consume(struct cohort__mpsc_node *node)
+{
+    while (node) {
+        struct item *item = (struct item *)node;
+        node = node->next;
+        CHECK_INT(item->number, next_number[item->producer]);
+        next_number[item->producer]++;
+    }
+}
+
+static void reset(void)
+{
+    cohort__mpsc_init(&queue);
+    for (int p = 0; p < NUM_PRODUCERS; p++) {
+        next_number[p] = 0;
+        for (int i = 0; i < NUM_ITEMS; i++)
+            items[p][i] = (struct item){.producer = p, .number = i};
+    }
+}
+
+static void *produce(void *row)
+{
+    for (int i = 0; i < NUM_ITEMS; i++)
+        cohort__mpsc_push(&queue, &((struct item *)row)[i].node);
+    return NULL;
+}
+
+static int num_consumed(void)
+{
+    int sum = 0;
+    for (int p = 0; p < NUM_PRODUCERS; p++)
+        sum += next_number[p];
+    return sum;
+}
+
+static void test_many_producers_one_consumer(void)
+{
+    reset();
+    pthread_t threads[NUM_PRODUCERS];
+    for (int p = 0; p < NUM_PRODUCERS; p++)
+        CHECK_INT(pthread_create(&threads[p], NULL, produce, items[p]), 0);
+    while (num_consumed() < NUM_PRODUCERS * NUM_ITEMS) {
+        struct cohort__mpsc_node *node = cohort__mpsc_take(&queue);
+        consume(node);
+        if (!node)
+            sched_yield();
+    }
+    for (int p = 0; p < NUM_PRODUCERS; p++)
+        pthread_join(threads[p], NULL);
+}
+
+/* next_number is not atomic: the sanitizer sees it if there are two runners. */
+static void *produce_and_run(void *row)
+{
+    for (int i = 0; i < NUM_ITEMS; i++) {
+        if (!cohort__mpsc_push(&queue, &((struct item *)row)[i].node))
+            continue;
+        struct cohort__mpsc_node *node;
+        while ((node = cohort__mpsc_take_or_release(&queue)))
+            consume(node);
+    }
+    return NULL;
+}
+
+static void test_actor_has_one_runner(void)
+{
+    reset();
+    pthread_t threads[NUM_PRODUCERS];
+    for (int p = 0; p < NUM_PRODUCERS; p++)
+        CHECK_INT(pthread_create(&threads[p], NULL, produce_and_run, items[p]), 0);
+    for (int p = 0; p < NUM_PRODUCERS; p++)
+        pthread_join(threads[p], NULL);
+    CHECK_INT(num_consumed(), NUM_PRODUCERS * NUM_ITEMS);
+    CHECK(cohort__mpsc_is_empty(&queue));
+}
+
+int main(int argc, char **argv)
+{
+    static const struct test_case cases[] = {
+        {"order and emptiness", test_order_and_emptiness},
+        {"release", test_release},
+        {"many producers one consumer", test_many_producers_one_consumer},
+        {"actor has one runner", test_actor_has_one_runner},
+    };
+    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
+}

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "runtime/base/random.h"
+
+#include "tests/support/test.h"
+
+static void test_seeds(void)
+{
+    struct cohort__random first, same, other;
+    cohort__random_init(&first, 42);
+    cohort__random_init(&same, 42);
+    cohort__random_init(&other, 43);
+    int num_equal = 0;
+    for (int i = 0; i < 100; i++) {
+        uint64_t number = cohort__random_next(&first);
+        CHECK(number == cohort__random_next(&same));
+        num_equal += number == cohort__random_next(&other);
+    }
+    CHECK_INT(num_equal, 0);
+}
+
+static void test_known_value(void)
+{
+    /* Of the reference xoshiro256** with this state: (2 * 5 <<< 7) * 9. */
+    struct cohort__random random = {{1, 2, 3, 4}};
+    CHECK_INT((long long)cohort__random_next(&random), 11520);
+    CHECK_INT((long long)cohort__random_next(&random), 0);
+    CHECK_INT((long long)cohort__random_next(&random), 1509978240);
+}
+
+static void test_below(void)
+{
+    struct cohort__random random;
+    cohort__random_init(&random, 1);
+    int counts[7] = {0};
+    for (int i = 0; i < 70000; i++)
+        counts[cohort__random_below(&random, 7)]++;
+    for (int i = 0; i < 7; i++)
+        CHECK(counts[i] > 9500 && counts[i] < 10500);
+    for (int i = 0; i < 100; i++)
+        CHECK_INT((long long)cohort__random_below(&random, 1), 0);
+    uint64_t limit = UINT64_MAX / 2 + 2;
+    for (int i = 0; i < 100; i++)
+        CHECK(cohort__random_below(&random, limit) < limit);
+}
+
+int main(int argc, char **argv)
+{
+    static const struct test_case cases[] = {
+        {"seeds", test_seeds},
+        {"known value", test_known_value},
+        {"below", test_below},
+    };
+    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
+}

@@ -1,0 +1,393 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "runtime/loop/loop.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "runtime/base/clock.h"
+#include "runtime/base/container.h"
+#include "runtime/loop/timer.h"
+#include "tests/support/test.h"
+
+static struct cohort__loop *create(void)
+{
+    struct cohort__loop *loop = NULL;
+    CHECK_INT(cohort__loop_create(&loop), COHORT_OK);
+    return loop;
+}
+
+struct counted {
+    struct cohort__loop_request request;
+    unsigned *count;
+};
+
+static void count_up(struct cohort__loop *loop, struct cohort__loop_request *request)
+{
+    (void)loop;
+    struct counted *counted = COHORT_CONTAINER_OF(request, struct counted, request);
+    ++*counted->count;
+    free(counted);
+}
+
+static void test_create_destroy(void)
+{
+    cohort__loop_destroy(NULL);
+    struct cohort__loop *loop = create();
+    cohort__loop_poll(loop);
+    cohort__loop_destroy(loop);
+}
+
+static void test_wake_before_park(void)
+{
+    struct cohort__loop *loop = create();
+    for (int i = 0; i < 100; i++) {
+        cohort__loop_wake(loop);
+        cohort__loop_park(loop);
+    }
+    cohort__loop_destroy(loop);
+}
+
+/* Requests of several threads, in the order of each of them. */
+struct sequenced {
+    struct cohort__loop_request request;
+    unsigned thread;
+    unsigned number;
+};
+
+enum { NUM_THREADS = 4, NUM_REQUESTS = 20000 };
+static unsigned next_number[NUM_THREADS];
+static unsigned num_arrived;
+
+static void check_sequence(struct cohort__loop *loop, struct cohort__loop_request *request)
+{
+    (void)loop;
+    struct sequenced *sequenced = COHORT_CONTAINER_OF(request, struct sequenced, request);
+    CHECK_INT(sequenced->number, next_number[sequenced->thread]);
+    next_number[sequenced->thread]++;
+    num_arrived++;
+    free(sequenced);
+}
+
+struct sender {
+    struct cohort__loop *loop;
+    unsigned thread;
+};
+
+static void *send_requests(void *arg)
+{
+    struct sender *sender = arg;
+    for (unsigned i = 0; i < NUM_REQUESTS; i++) {
+        struct sequenced *sequenced = malloc(sizeof(*sequenced));
+        CHECK(sequenced);
+        *sequenced = (struct sequenced){ { .run = check_sequence }, sender->thread, i };
+        cohort__loop_request(sender->loop, &sequenced->request);
+    }
+    return NULL;
+}
+
+/* Parks only: every request has to wake it, or this hangs. */
+static void test_requests_from_threads(void)
+{
+    struct cohort__loop *loop = create();
+    pthread_t threads[NUM_THREADS];
+    struct sender senders[NUM_THREADS];
+    for (unsigned i = 0; i < NUM_THREADS; i++) {
+        senders[i] = (struct sender){ loop, i };
+        CHECK_INT(pthread_create(&threads[i], NULL, send_requests, &senders[i]), 0);
+    }
+    while (num_arrived < NUM_THREADS * NUM_REQUESTS)
+        cohort__loop_park(loop);
+    for (unsigned i = 0; i < NUM_THREADS; i++)
+        pthread_join(threads[i], NULL);
+    cohort__loop_destroy(loop);
+}
+
+/* One at a time, each only after the last one has been run: the holder blocks nearly every time. */
+enum { NUM_TURNS = 20000 };
+static _Atomic unsigned turn;
+
+static void take_turn(struct cohort__loop *loop, struct cohort__loop_request *request)
+{
+    (void)loop, (void)request;
+    atomic_fetch_add(&turn, 1);
+}
+
+static void *request_in_turn(void *arg)
+{
+    struct cohort__loop_request request = { .run = take_turn };
+    for (unsigned i = 0; i < NUM_TURNS; i++) {
+        cohort__loop_request(arg, &request);
+        while (atomic_load(&turn) == i)
+            sched_yield();
+    }
+    return NULL;
+}
+
+static void test_wake_up_not_lost(void)
+{
+    struct cohort__loop *loop = create();
+    pthread_t thread;
+    CHECK_INT(pthread_create(&thread, NULL, request_in_turn, loop), 0);
+    while (atomic_load(&turn) < NUM_TURNS)
+        cohort__loop_park(loop);
+    pthread_join(thread, NULL);
+    cohort__loop_destroy(loop);
+}
+
+/* The same with wake alone, where what is to be seen is a variable, as in the scheduler. */
+static _Atomic unsigned published, seen;
+
+static void *publish(void *arg)
+{
+    for (unsigned i = 1; i <= NUM_TURNS; i++) {
+        atomic_store(&published, i);
+        cohort__loop_wake(arg);
+        while (atomic_load(&seen) < i)
+            sched_yield();
+    }
+    return NULL;
+}
+
+static void test_wake_not_lost(void)
+{
+    struct cohort__loop *loop = create();
+    pthread_t thread;
+    CHECK_INT(pthread_create(&thread, NULL, publish, loop), 0);
+    while (atomic_load(&seen) < NUM_TURNS) {
+        if (atomic_load(&published) == atomic_load(&seen))
+            cohort__loop_park(loop);
+        else
+            atomic_store(&seen, atomic_load(&published));
+    }
+    pthread_join(thread, NULL);
+    cohort__loop_destroy(loop);
+}
+
+/* A transport: a counter that other threads raise, with the doorbell of the design. */
+struct bell {
+    struct cohort__poller poller;
+    _Atomic unsigned raised;
+    _Atomic int sleeping;
+    unsigned handled;
+    unsigned num_armed;
+    unsigned num_refused;
+    bool armed;
+    bool refuse;
+};
+
+static bool bell_progress(void *context)
+{
+    struct bell *bell = context;
+    unsigned raised = atomic_load(&bell->raised);
+    bool any = raised != bell->handled;
+    bell->handled = raised;
+    return any;
+}
+
+static bool bell_arm(void *context)
+{
+    struct bell *bell = context;
+    CHECK(!bell->armed);
+    if (bell->refuse) {
+        bell->num_refused++;
+        return false;
+    }
+    atomic_store(&bell->sleeping, 1);
+    if (atomic_load(&bell->raised) != bell->handled) {
+        atomic_store(&bell->sleeping, 0);
+        return false;
+    }
+    bell->armed = true;
+    bell->num_armed++;
+    return true;
+}
+
+static void bell_disarm(void *context)
+{
+    struct bell *bell = context;
+    uint64_t value;
+    CHECK(bell->armed);
+    bell->armed = false;
+    atomic_store(&bell->sleeping, 0);
+    (void)!read(bell->poller.fd, &value, sizeof(value));
+}
+
+static void bell_ring(struct bell *bell)
+{
+    uint64_t one = 1;
+    atomic_fetch_add(&bell->raised, 1);
+    if (atomic_exchange(&bell->sleeping, 0))
+        CHECK(write(bell->poller.fd, &one, sizeof(one)) == sizeof(one));
+}
+
+static void bell_init(struct bell *bell)
+{
+    *bell = (struct bell){ .poller = { .context = bell,
+                                       .progress = bell_progress,
+                                       .arm = bell_arm,
+                                       .disarm = bell_disarm,
+                                       .fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC) } };
+    CHECK(bell->poller.fd >= 0);
+}
+
+static void *ring_in_turn(void *arg)
+{
+    struct bell *bell = arg;
+    for (unsigned i = 0; i < NUM_TURNS; i++) {
+        bell_ring(bell);
+        while (atomic_load(&seen) == i)
+            sched_yield();
+    }
+    return NULL;
+}
+
+static void test_poller_wakes(void)
+{
+    struct cohort__loop *loop = create();
+    struct bell bell;
+    pthread_t thread;
+    bell_init(&bell);
+    atomic_store(&seen, 0);
+    CHECK_INT(cohort__loop_add_poller(loop, &bell.poller), COHORT_OK);
+    CHECK_INT(pthread_create(&thread, NULL, ring_in_turn, &bell), 0);
+    while (atomic_load(&seen) < NUM_TURNS) {
+        cohort__loop_park(loop);
+        CHECK(!bell.armed);
+        atomic_store(&seen, bell.handled);
+    }
+    pthread_join(thread, NULL);
+    CHECK(bell.num_armed > 0);
+    cohort__loop_remove_poller(loop, &bell.poller);
+    cohort__loop_destroy(loop);
+    close(bell.poller.fd);
+}
+
+/* One poller refuses: nothing blocks, and the ones before it are disarmed again. */
+static void test_poller_refuses(void)
+{
+    struct cohort__loop *loop = create();
+    struct bell first, second;
+    bell_init(&first);
+    bell_init(&second);
+    second.refuse = true;
+    CHECK_INT(cohort__loop_add_poller(loop, &first.poller), COHORT_OK);
+    CHECK_INT(cohort__loop_add_poller(loop, &second.poller), COHORT_OK);
+    cohort__loop_park(loop);
+    CHECK_INT(first.num_armed, 1);
+    CHECK(!first.armed);
+    CHECK_INT(second.num_refused, 1);
+    bell_ring(&second);
+    CHECK(cohort__loop_poll(loop));
+    CHECK_INT(second.handled, 1);
+    CHECK(!cohort__loop_poll(loop));
+    cohort__loop_remove_poller(loop, &second.poller);
+    cohort__loop_wake(loop);
+    cohort__loop_park(loop);
+    CHECK_INT(first.num_armed, 2);
+    cohort__loop_remove_poller(loop, &first.poller);
+    cohort__loop_destroy(loop);
+    close(first.poller.fd);
+    close(second.poller.fd);
+}
+
+/* A poller without a descriptor: the loop never blocks. */
+static void test_poller_without_descriptor(void)
+{
+    struct cohort__loop *loop = create();
+    struct bell bell;
+    bell_init(&bell);
+    close(bell.poller.fd);
+    bell.poller.fd = -1;
+    CHECK_INT(cohort__loop_add_poller(loop, &bell.poller), COHORT_OK);
+    cohort__loop_park(loop);
+    CHECK_INT(bell.num_armed, 0);
+    cohort__loop_remove_poller(loop, &bell.poller);
+    cohort__loop_destroy(loop);
+}
+
+static void test_poll_runs_requests(void)
+{
+    struct cohort__loop *loop = create();
+    unsigned count = 0;
+    struct counted *counted = malloc(sizeof(*counted));
+    CHECK(counted);
+    *counted = (struct counted){ { .run = count_up }, &count };
+    CHECK(!cohort__loop_poll(loop));
+    cohort__loop_request(loop, &counted->request);
+    CHECK(cohort__loop_poll(loop));
+    CHECK_INT(count, 1);
+    cohort__loop_destroy(loop);
+}
+
+static void tick(void *context)
+{
+    ++*(unsigned *)context;
+}
+
+static void test_every(void)
+{
+    struct cohort__loop *loop = create();
+    unsigned ticks = 0;
+    CHECK_INT(cohort__loop_every(loop, 1, tick, &ticks), COHORT_OK);
+    cohort__loop_run(loop); /* nothing that would keep it */
+    uint64_t start = cohort__clock_now();
+    while (ticks < 5)
+        cohort__loop_park(loop);
+    CHECK(cohort__clock_now() - start >= 3000000);
+    while (ticks < 8)
+        cohort__loop_poll(loop);
+    cohort__loop_destroy(loop);
+}
+
+static void stop_loop(struct cohort__loop *loop, struct cohort__loop_request *request)
+{
+    (void)request;
+    cohort__loop_stop(loop);
+}
+
+struct stopper {
+    struct cohort__timer timer;
+    struct cohort__loop *loop;
+};
+
+static void expire_and_stop(struct cohort__timer *timer)
+{
+    cohort__loop_stop(COHORT_CONTAINER_OF(timer, struct stopper, timer)->loop);
+}
+
+static void test_run_and_stop(void)
+{
+    struct cohort__loop *loop = create();
+    struct cohort__loop_request request = { .run = stop_loop };
+    cohort__loop_run(loop); /* nothing to do: returns */
+    cohort__loop_stop(loop);
+    struct stopper later = { { .expired = expire_and_stop }, loop };
+    cohort__loop_timer(loop, &later.timer, cohort__clock_now());
+    cohort__loop_run(loop); /* stopped before it began */
+    cohort__loop_run(loop); /* until the timer */
+    cohort__loop_request(loop, &request);
+    cohort__loop_run(loop);
+    cohort__loop_destroy(loop);
+}
+
+int main(int argc, char **argv)
+{
+    static const struct test_case cases[] = {
+        { "create_destroy", test_create_destroy },
+        { "wake_before_park", test_wake_before_park },
+        { "requests_from_threads", test_requests_from_threads },
+        { "wake_up_not_lost", test_wake_up_not_lost },
+        { "wake_not_lost", test_wake_not_lost },
+        { "poller_wakes", test_poller_wakes },
+        { "poller_refuses", test_poller_refuses },
+        { "poller_without_descriptor", test_poller_without_descriptor },
+        { "poll_runs_requests", test_poll_runs_requests },
+        { "every", test_every },
+        { "run_and_stop", test_run_and_stop },
+    };
+    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
+}

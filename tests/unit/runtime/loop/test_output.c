@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "runtime/loop/lines.h"
+#include "runtime/loop/loop.h"
+#include "runtime/loop/outlet.h"
+#include "tests/support/test.h"
+
+static struct cohort__loop *create(int fds[2])
+{
+    struct cohort__loop *loop;
+    CHECK_INT(cohort__loop_create(&loop), COHORT_OK);
+    CHECK_INT(pipe2(fds, O_CLOEXEC), 0);
+    return loop;
+}
+
+struct collected {
+    struct cohort__lines *lines;
+    char text[4 * COHORT__LINES_MAX_PIECE];
+    size_t bytes;
+    unsigned num_pieces;
+    unsigned num_ended;
+    bool pause; /* after each piece */
+};
+
+static void piece(void *context, const char *text, size_t bytes)
+{
+    struct collected *collected = context;
+    CHECK(bytes > 0 && bytes <= COHORT__LINES_MAX_PIECE);
+    CHECK(!memchr(text, '\n', bytes - 1));
+    CHECK(collected->bytes + bytes <= sizeof(collected->text));
+    memcpy(collected->text + collected->bytes, text, bytes);
+    collected->bytes += bytes;
+    collected->num_pieces++;
+    if (collected->pause)
+        cohort__lines_pause(collected->lines, true);
+}
+
+static void lines_ended(void *context)
+{
+    struct collected *collected = context;
+    collected->num_ended++;
+}
+
+static void open_lines(struct collected *collected, struct cohort__loop *loop, int fd)
+{
+    struct cohort__lines_handlers handlers = { collected, piece, lines_ended };
+    memset(collected, 0, sizeof(*collected));
+    CHECK_INT(cohort__lines_open(&collected->lines, loop, fd, &handlers), COHORT_OK);
+}
+
+static void test_lines(void)
+{
+    static struct collected collected;
+    int fds[2];
+    struct cohort__loop *loop = create(fds);
+    open_lines(&collected, loop, fds[0]);
+    CHECK(write(fds[1], "one\ntwo\n\nfo", 11) == 11);
+    while (collected.num_pieces < 3)
+        cohort__loop_park(loop);
+    CHECK(write(fds[1], "ur\nlast", 7) == 7);
+    close(fds[1]);
+    while (!collected.num_ended)
+        cohort__loop_park(loop);
+    CHECK_INT(collected.num_pieces, 5);
+    CHECK_TEXT(collected.text, "one\ntwo\n\nfour\nlast");
+    cohort__lines_close(collected.lines);
+    cohort__loop_destroy(loop);
+}
+
+static void *write_long_line(void *arg)
+{
+    static char block[COHORT__LINES_MAX_PIECE * 5 / 2];
+    memset(block, 'x', sizeof(block));
+    block[sizeof(block) - 1] = '\n';
+    int fd = *(int *)arg;
+    for (size_t done = 0; done < sizeof(block);) {
+        ssize_t written = write(fd, block + done, sizeof(block) - done);
+        CHECK(written > 0);
+        done += (size_t)written;
+    }
+    CHECK(write(fd, "end\n", 4) == 4);
+    close(fd);
+    return NULL;
+}
+
+/* In pieces, with a pause after each; what is in the buffer comes after the pause, too. */
+static void test_long_line_paused(void)
+{
+    static struct collected collected;
+    int fds[2];
+    pthread_t thread;
+    struct cohort__loop *loop = create(fds);
+    open_lines(&collected, loop, fds[0]);
+    collected.pause = true;
+    CHECK_INT(pthread_create(&thread, NULL, write_long_line, &fds[1]), 0);
+    while (!collected.num_ended) {
+        unsigned before = collected.num_pieces;
+        cohort__loop_park(loop);
+        CHECK(collected.num_pieces <= before + 1);
+        cohort__lines_pause(collected.lines, false);
+    }
+    pthread_join(thread, NULL);
+    CHECK_INT(collected.num_pieces, 4);
+    CHECK_INT((long long)collected.bytes, COHORT__LINES_MAX_PIECE * 5 / 2 + 4);
+    CHECK(memcmp(collected.text + collected.bytes - 6, "x\nend\n", 6) == 0);
+    cohort__lines_close(collected.lines);
+    cohort__loop_destroy(loop);
+}
+
+struct written {
+    unsigned num_drained;
+    int error;
+};
+
+static void drained(void *context)
+{
+    ((struct written *)context)->num_drained++;
+}
+
+static void failed(void *context, int error)
+{
+    struct written *written = context;
+    CHECK_INT(written->error, 0);
+    written->error = error;
+}
+
+static struct cohort__outlet *open_outlet(struct written *written, struct cohort__loop *loop,
+                                          int fd)
+{
+    struct cohort__outlet *outlet;
+    struct cohort__outlet_handlers handlers = { written, drained, failed };
+    *written = (struct written){ 0 };
+    CHECK_INT(cohort__outlet_create(&outlet, loop, fd, &handlers), COHORT_OK);
+    return outlet;
+}
+
+enum { NUM_BLOCKS = 300, BLOCK = 9973 };
+
+static void *read_slowly(void *arg)
+{
+    int fd = *(int *)arg;
+    size_t total = 0;
+    unsigned char buffer[1500];
+    ssize_t got;
+    while ((got = read(fd, buffer, sizeof(buffer))) > 0)
+        for (ssize_t i = 0; i < got; i++, total++)
+            CHECK(buffer[i] == (unsigned char)(total % 251));
+    CHECK_INT((long long)total, (long long)NUM_BLOCKS * BLOCK);
+    return NULL;
+}
+
+static void test_outlet_pipe(void)
+{
+    int fds[2];
+    struct written written;
+    pthread_t thread;
+    struct cohort__loop *loop = create(fds);
+    struct cohort__outlet *outlet = open_outlet(&written, loop, fds[1]);
+    static unsigned char block[BLOCK];
+    size_t total = 0;
+    for (int i = 0; i < NUM_BLOCKS; i++) {
+        for (size_t k = 0; k < BLOCK; k++)
+            block[k] = (unsigned char)(total++ % 251);
+        cohort__outlet_write(outlet, block, BLOCK); /* nobody reads: must not block */
+    }
+    CHECK(cohort__outlet_queued(outlet) > 0);
+    CHECK((fcntl(fds[1], F_GETFL) & O_NONBLOCK) == 0);
+    CHECK_INT(pthread_create(&thread, NULL, read_slowly, &fds[0]), 0);
+    while (written.num_drained == 0)
+        cohort__loop_park(loop);
+    CHECK_INT((long long)cohort__outlet_queued(outlet), 0);
+    cohort__outlet_destroy(outlet);
+    close(fds[1]);
+    pthread_join(thread, NULL);
+    close(fds[0]);
+    CHECK_INT(written.error, 0);
+    cohort__loop_destroy(loop);
+}
+
+static void test_outlet_broken(void)
+{
+    int fds[2];
+    struct written written;
+    struct cohort__loop *loop = create(fds);
+    struct cohort__outlet *outlet = open_outlet(&written, loop, fds[1]);
+    close(fds[0]);
+    cohort__outlet_write(outlet, "x", 1);
+    while (!written.error)
+        cohort__loop_park(loop);
+    CHECK_INT(written.error, EPIPE);
+    cohort__outlet_write(outlet, "x", 1);
+    CHECK_INT((long long)cohort__outlet_queued(outlet), 0);
+    cohort__loop_poll(loop);
+    cohort__outlet_destroy(outlet);
+    close(fds[1]);
+    cohort__loop_destroy(loop);
+}
+
+/* The reader leaves while much is queued. */
+static void test_outlet_broken_later(void)
+{
+    int fds[2];
+    struct written written;
+    struct cohort__loop *loop = create(fds);
+    struct cohort__outlet *outlet = open_outlet(&written, loop, fds[1]);
+    static char block[1 << 20];
+    cohort__outlet_write(outlet, block, sizeof(block));
+    CHECK(cohort__outlet_queued(outlet) > 0);
+    close(fds[0]);
+    while (!written.error)
+        cohort__loop_park(loop);
+    CHECK_INT(written.error, EPIPE);
+    CHECK_INT((long long)cohort__outlet_queued(outlet), 0);
+    cohort__outlet_destroy(outlet);
+    close(fds[1]);
+    cohort__loop_destroy(loop);
+}
+
+static void test_outlet_file(void)
+{
+    int fds[2];
+    char name[] = "/tmp/cohort-test-XXXXXX";
+    struct written written;
+    struct cohort__loop *loop = create(fds);
+    int fd = mkstemp(name);
+    CHECK(fd >= 0 && unlink(name) == 0);
+    struct cohort__outlet *outlet = open_outlet(&written, loop, fd);
+    static char block[1 << 20];
+    cohort__outlet_write(outlet, block, sizeof(block));
+    CHECK_INT((long long)cohort__outlet_queued(outlet), 0);
+    CHECK_INT((long long)lseek(fd, 0, SEEK_END), sizeof(block));
+    while (written.num_drained == 0)
+        cohort__loop_park(loop);
+    cohort__outlet_destroy(outlet);
+    int full = open("/dev/full", O_WRONLY | O_CLOEXEC);
+    outlet = open_outlet(&written, loop, full);
+    cohort__outlet_write(outlet, "x", 1);
+    while (!written.error)
+        cohort__loop_park(loop);
+    CHECK_INT(written.error, ENOSPC);
+    cohort__outlet_destroy(outlet);
+    cohort__loop_destroy(loop);
+    close(full);
+    close(fd);
+    close(fds[0]);
+    close(fds[1]);
+}
+
+int main(int argc, char **argv)
+{
+    static const struct test_case cases[] = {
+        { "lines", test_lines },
+        { "long_line_paused", test_long_line_paused },
+        { "outlet_pipe", test_outlet_pipe },
+        { "outlet_broken", test_outlet_broken },
+        { "outlet_broken_later", test_outlet_broken_later },
+        { "outlet_file", test_outlet_file },
+    };
+    signal(SIGPIPE, SIG_IGN);
+    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
+}

@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "runtime/loop/stream.h"
+
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "runtime/loop/loop.h"
+#include "tests/support/test.h"
+
+enum { MAX_MESSAGE = 1 << 20, NUM_MESSAGES = 2000 };
+
+/* One end; it expects messages number 0, 1, ... of check_message's lengths. */
+struct end {
+    struct cohort__stream *stream;
+    unsigned received;
+    unsigned close_after; /* messages; 0: never */
+    unsigned num_ended;
+    cohort_status status;
+    char text[128];
+};
+
+static size_t bytes_of(unsigned number)
+{
+    return number % 97 == 0 ? 200000 + number : number % 61;
+}
+
+static void message(void *context, const void *data, size_t bytes)
+{
+    struct end *end = context;
+    CHECK_INT((long long)bytes, (long long)bytes_of(end->received));
+    for (size_t i = 0; i < bytes; i++)
+        CHECK(((const unsigned char *)data)[i] == (unsigned char)(end->received + i));
+    if (++end->received == end->close_after) {
+        cohort__stream_close(end->stream);
+        end->stream = NULL;
+    }
+}
+
+static void ended(void *context, cohort_status status)
+{
+    struct end *end = context;
+    end->num_ended++;
+    end->status = status;
+    if (status)
+        strncpy(end->text, cohort_error_message(), sizeof(end->text) - 1);
+}
+
+static void open_end(struct end *end, struct cohort__loop *loop, int fd, size_t max_message)
+{
+    struct cohort__stream_handlers handlers = { end, message, ended };
+    CHECK_INT(cohort__stream_open(&end->stream, loop, fd, "the peer", max_message, &handlers),
+              COHORT_OK);
+}
+
+static void send_number(struct end *end, unsigned number)
+{
+    static unsigned char data[MAX_MESSAGE];
+    size_t bytes = bytes_of(number);
+    for (size_t i = 0; i < bytes; i++)
+        data[i] = (unsigned char)(number + i);
+    CHECK_INT(cohort__stream_send(end->stream, data, bytes), COHORT_OK);
+}
+
+static struct cohort__loop *create(int fds[2])
+{
+    struct cohort__loop *loop;
+    CHECK_INT(cohort__loop_create(&loop), COHORT_OK);
+    CHECK_INT(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds), 0);
+    return loop;
+}
+
+static void test_messages(void)
+{
+    int fds[2];
+    struct cohort__loop *loop = create(fds);
+    struct end left = { 0 }, right = { 0 };
+    open_end(&left, loop, fds[0], MAX_MESSAGE);
+    open_end(&right, loop, fds[1], MAX_MESSAGE);
+    for (unsigned i = 0; i < NUM_MESSAGES; i++) {
+        send_number(&left, i);
+        send_number(&right, i);
+    }
+    while (left.received < NUM_MESSAGES || right.received < NUM_MESSAGES)
+        cohort__loop_park(loop);
+    cohort__stream_close(left.stream);
+    while (right.num_ended == 0)
+        cohort__loop_park(loop);
+    CHECK_INT(right.status, COHORT_OK);
+    CHECK_INT(left.num_ended, 0);
+    cohort__stream_close(right.stream);
+    cohort__loop_destroy(loop);
+}
+
+static void test_close_in_handler(void)
+{
+    int fds[2];
+    struct cohort__loop *loop = create(fds);
+    struct end left = { 0 }, right = { .close_after = 3 };
+    open_end(&left, loop, fds[0], MAX_MESSAGE);
+    open_end(&right, loop, fds[1], MAX_MESSAGE);
+    for (unsigned i = 1; i < 40; i++)
+        send_number(&left, i);
+    right.received = 1;
+    while (left.num_ended == 0)
+        cohort__loop_park(loop);
+    CHECK_INT(right.received, 3);
+    CHECK_INT(right.num_ended, 0);
+    cohort__stream_close(left.stream);
+    cohort__loop_destroy(loop);
+}
+
+static void write_all(int fd, const void *data, size_t bytes)
+{
+    CHECK(write(fd, data, bytes) == (ssize_t)bytes);
+}
+
+static void test_too_long(void)
+{
+    int fds[2];
+    struct cohort__loop *loop = create(fds);
+    struct end end = { .received = 1 };
+    open_end(&end, loop, fds[0], 100);
+    write_all(fds[1], "\x01\x00\x00\x00\x01\xff\xff\xff\xff", 9);
+    while (end.num_ended == 0)
+        cohort__loop_park(loop);
+    CHECK_INT(end.received, 2);
+    CHECK_INT(end.status, COHORT_ERR_PROTOCOL);
+    CHECK_TEXT(end.text, "the peer sent a message of 4294967295 bytes, where 100 are allowed");
+    cohort__stream_close(end.stream);
+    close(fds[1]);
+    cohort__loop_destroy(loop);
+}
+
+/* A message that comes byte by byte, and then one that is never finished. */
+static void test_pieces(void)
+{
+    int fds[2];
+    struct cohort__loop *loop = create(fds);
+    struct end end = { .received = 2 };
+    open_end(&end, loop, fds[0], 100);
+    for (int i = 0; i < 6; i++) {
+        write_all(fds[1], "\x02\x00\x00\x00\x02\x03" + i, 1);
+        cohort__loop_park(loop);
+    }
+    CHECK_INT(end.received, 3);
+    write_all(fds[1], "\x02\x00", 2);
+    close(fds[1]);
+    while (end.num_ended == 0)
+        cohort__loop_park(loop);
+    CHECK_INT(end.status, COHORT_ERR_PROTOCOL);
+    CHECK_TEXT(end.text, "the peer ended within a message");
+    cohort__stream_close(end.stream);
+    cohort__loop_destroy(loop);
+}
+
+static void test_write_to_closed(void)
+{
+    int fds[2];
+    struct cohort__loop *loop = create(fds);
+    struct end end = { 0 };
+    open_end(&end, loop, fds[0], 100);
+    close(fds[1]);
+    send_number(&end, 5);
+    while (end.num_ended == 0)
+        cohort__loop_park(loop);
+    send_number(&end, 6); /* nothing happens */
+    cohort__loop_poll(loop);
+    CHECK_INT(end.num_ended, 1);
+    cohort__stream_close(end.stream);
+    cohort__loop_destroy(loop);
+}
+
+static void test_close_with_queue(void)
+{
+    int fds[2];
+    struct cohort__loop *loop = create(fds);
+    struct end end = { 0 };
+    open_end(&end, loop, fds[0], 100);
+    for (int i = 0; i < 100; i++)
+        send_number(&end, 97);
+    cohort__stream_close(end.stream);
+    cohort__loop_destroy(loop);
+    CHECK_INT(end.num_ended, 0);
+    close(fds[1]);
+}
+
+int main(int argc, char **argv)
+{
+    static const struct test_case cases[] = {
+        { "messages", test_messages },
+        { "close_in_handler", test_close_in_handler },
+        { "too_long", test_too_long },
+        { "pieces", test_pieces },
+        { "write_to_closed", test_write_to_closed },
+        { "close_with_queue", test_close_with_queue },
+    };
+    signal(SIGPIPE, SIG_IGN);
+    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
+}

@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "runtime/loop/timer.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "runtime/base/clock.h"
+#include "runtime/base/container.h"
+#include "runtime/base/random.h"
+#include "tests/support/test.h"
+
+static struct cohort__loop *create(void)
+{
+    struct cohort__loop *loop = NULL;
+    CHECK_INT(cohort__loop_create(&loop), COHORT_OK);
+    return loop;
+}
+
+struct probe {
+    struct cohort__timer timer;
+    uint64_t expired_at; /* 0: not yet */
+    uint64_t order;
+};
+
+static uint64_t num_expired;
+
+static void probe_expired(struct cohort__timer *timer)
+{
+    struct probe *probe = COHORT_CONTAINER_OF(timer, struct probe, timer);
+    CHECK(probe->expired_at == 0);
+    probe->expired_at = cohort__clock_now();
+    probe->order = num_expired++;
+}
+
+static void probe_init(struct probe *probe)
+{
+    *probe = (struct probe){ .timer.expired = probe_expired };
+}
+
+/* In the order of their deadlines, and never before. */
+static void test_order(void)
+{
+    enum { NUM = 200 };
+    static struct probe probes[NUM];
+    struct cohort__loop *loop = create();
+    struct cohort__random random;
+    cohort__random_init(&random, 7);
+    num_expired = 0;
+    uint64_t start = cohort__clock_now() + 5000000;
+    for (int i = 0; i < NUM; i++) {
+        probe_init(&probes[i]);
+        cohort__loop_timer(loop, &probes[i].timer,
+                           start + cohort__random_below(&random, 30) * 1000000);
+    }
+    while (num_expired < NUM)
+        cohort__loop_park(loop);
+    for (int i = 0; i < NUM; i++) {
+        CHECK(probes[i].expired_at >= probes[i].timer.deadline);
+        for (int k = 0; k < NUM; k++)
+            CHECK(probes[i].timer.deadline >= probes[k].timer.deadline ||
+                  probes[i].order < probes[k].order);
+    }
+    cohort__loop_destroy(loop);
+}
+
+static void test_past_deadline(void)
+{
+    struct cohort__loop *loop = create();
+    struct probe probe;
+    probe_init(&probe);
+    cohort__loop_timer(loop, &probe.timer, 0);
+    while (!probe.expired_at)
+        cohort__loop_poll(loop);
+    cohort__loop_destroy(loop);
+}
+
+/* Random cancels between timers of all ages: each expires once, the cancelled ones at once. */
+static void test_cancel(void)
+{
+    enum { NUM = 1000 };
+    static struct probe probes[NUM];
+    struct cohort__loop *loop = create();
+    struct cohort__random random;
+    cohort__random_init(&random, 11);
+    num_expired = 0;
+    for (int i = 0; i < NUM; i++) {
+        probe_init(&probes[i]);
+        cohort__loop_timer(loop, &probes[i].timer, UINT64_MAX - cohort__random_below(&random, 999));
+        if (i % 3 == 0)
+            cohort__loop_poll(loop);
+    }
+    cohort__loop_poll(loop);
+    CHECK_INT((long long)num_expired, 0);
+    for (int i = 0; i < NUM; i += 2) {
+        cohort__loop_timer_cancel(loop, &probes[i].timer);
+        if (i % 5 == 0)
+            cohort__loop_poll(loop);
+    }
+    cohort__loop_poll(loop);
+    CHECK_INT((long long)num_expired, NUM / 2);
+    for (int i = 0; i < NUM; i++)
+        CHECK((probes[i].expired_at != 0) == (i % 2 == 0));
+    cohort__loop_destroy(loop); /* expires the rest */
+    CHECK_INT((long long)num_expired, NUM);
+}
+
+static void test_cancel_after_expiry(void)
+{
+    struct cohort__loop *loop = create();
+    struct probe probe;
+    probe_init(&probe);
+    cohort__loop_timer(loop, &probe.timer, 0);
+    while (!probe.expired_at)
+        cohort__loop_park(loop);
+    cohort__loop_timer_cancel(loop, &probe.timer);
+    cohort__loop_poll(loop);
+    cohort__loop_destroy(loop);
+}
+
+/* Another thread starts timers that are just about to expire, and cancels them: whichever wins, each
+ * expires once, and its memory is given back as the contract allows. */
+enum { NUM_RACES = 20000 };
+
+struct racer {
+    struct cohort__timer timer;
+    _Atomic int parties; /* the canceller and the expiry; the last one frees */
+};
+
+static _Atomic unsigned num_raced;
+
+static void racer_left(struct racer *racer)
+{
+    if (atomic_fetch_sub(&racer->parties, 1) == 1)
+        free(racer);
+}
+
+static void racer_expired(struct cohort__timer *timer)
+{
+    atomic_fetch_add(&num_raced, 1);
+    racer_left(COHORT_CONTAINER_OF(timer, struct racer, timer));
+}
+
+static void *race(void *arg)
+{
+    struct cohort__random random;
+    cohort__random_init(&random, 13);
+    for (int i = 0; i < NUM_RACES; i++) {
+        struct racer *racer = calloc(1, sizeof(*racer));
+        CHECK(racer);
+        racer->timer.expired = racer_expired;
+        atomic_store(&racer->parties, 2);
+        cohort__loop_timer(arg, &racer->timer,
+                           cohort__clock_after(cohort__random_below(&random, 2000000)));
+        if (i % 16 == 0) /* let some get old */
+            while (atomic_load(&num_raced) + 64 < (unsigned)i)
+                ;
+        cohort__loop_timer_cancel(arg, &racer->timer);
+        racer_left(racer);
+    }
+    return NULL;
+}
+
+static void test_cancel_race(void)
+{
+    struct cohort__loop *loop = create();
+    pthread_t thread;
+    CHECK_INT(pthread_create(&thread, NULL, race, loop), 0);
+    while (atomic_load(&num_raced) < NUM_RACES)
+        cohort__loop_park(loop);
+    pthread_join(thread, NULL);
+    cohort__loop_destroy(loop);
+    CHECK_INT(num_raced, NUM_RACES);
+}
+
+int main(int argc, char **argv)
+{
+    static const struct test_case cases[] = {
+        { "order", test_order },
+        { "past_deadline", test_past_deadline },
+        { "cancel", test_cancel },
+        { "cancel_after_expiry", test_cancel_after_expiry },
+        { "cancel_race", test_cancel_race },
+    };
+    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
+}

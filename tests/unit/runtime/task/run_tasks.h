@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef COHORT_TESTS_UNIT_RUNTIME_TASK_RUN_TASKS_H
+#define COHORT_TESTS_UNIT_RUNTIME_TASK_RUN_TASKS_H
+
+#include "cohort/task.h"
+#include "runtime/task/scheduler.h"
+#include "tests/support/test.h"
+
+struct run_tasks_program {
+    cohort_task_function *function;
+    void *arg;
+};
+
+static inline cohort_status run_tasks_then_stop(void *arg)
+{
+    struct run_tasks_program *program = arg;
+    cohort_status status = program->function(program->arg);
+    cohort__scheduler_stop();
+    return status;
+}
+
+/* Runs FUNCTION(ARG) as the first task of a scheduler with OPTIONS and no I/O, and all that it
+ * starts; returns its status, and its message as the thread's. */
+static inline cohort_status run_tasks_with(const struct cohort__scheduler_options *options,
+                                           cohort_task_function *function, void *arg)
+{
+    struct run_tasks_program program = {function, arg};
+    CHECK_INT(cohort__scheduler_start(options, NULL), COHORT_OK);
+    cohort_future *done = cohort_async(run_tasks_then_stop, &program);
+    CHECK_INT(cohort__scheduler_run(), COHORT_OK);
+    CHECK(cohort_future_ready(done));
+    return cohort_await(done);
+}
+
+static inline cohort_status run_tasks(unsigned num_workers, cohort_task_function *function,
+                                      void *arg)
+{
+    struct cohort__scheduler_options options;
+    cohort__scheduler_options_init(&options);
+    options.num_workers = num_workers;
+    return run_tasks_with(&options, function, arg);
+}
+
+#endif

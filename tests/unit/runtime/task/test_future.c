@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "runtime/task/future.h"
+
+#include <pthread.h>
+#include <sched.h>
+
+#include "runtime/base/container.h"
+#include "tests/support/test.h"
+
+struct counter {
+    struct cohort__waiter waiter;
+    int num_calls;
+    int order;
+};
+
+static int next_order;
+
+static void count(struct cohort__waiter *waiter)
+{
+    struct counter *counter = COHORT_CONTAINER_OF(waiter, struct counter, waiter);
+    counter->num_calls++;
+    counter->order = next_order++;
+}
+
+static void test_completes_once_for_all_waiters(void)
+{
+    struct counter counters[3] = {
+        {{NULL, count}, 0, 0}, {{NULL, count}, 0, 0}, {{NULL, count}, 0, 0}};
+    next_order = 0;
+    cohort_future *future = cohort__future_create();
+    CHECK(!cohort_future_ready(future));
+    for (int i = 0; i < 3; i++)
+        CHECK(cohort__future_wait_with(future, &counters[i].waiter));
+    int value;
+    cohort__future_fulfil(future, &value);
+    CHECK(cohort_future_ready(future));
+    CHECK_INT(cohort__future_status(future), COHORT_OK);
+    CHECK(cohort__future_value(future) == &value);
+    for (int i = 0; i < 3; i++) {
+        CHECK_INT(counters[i].num_calls, 1);
+        CHECK_INT(counters[i].order, i);
+    }
+    CHECK(!cohort__future_wait_with(future, &counters[0].waiter));
+    CHECK_INT(counters[0].num_calls, 1);
+    cohort_future_unref(future);
+}
+
+static void test_forget(void)
+{
+    struct counter counters[4];
+    cohort_future *future = cohort__future_create();
+    for (int i = 0; i < 4; i++) {
+        counters[i] = (struct counter){{NULL, count}, 0, 0};
+        CHECK(cohort__future_wait_with(future, &counters[i].waiter));
+    }
+    CHECK(cohort__future_forget(future, &counters[1].waiter));
+    CHECK(!cohort__future_forget(future, &counters[1].waiter));
+    CHECK(cohort__future_forget(future, &counters[3].waiter));
+    CHECK(cohort__future_forget(future, &counters[0].waiter));
+    cohort__future_complete(cohort_future_ref(future), COHORT_OK, NULL);
+    CHECK(!cohort__future_forget(future, &counters[2].waiter));
+    CHECK_INT(counters[0].num_calls + counters[1].num_calls + counters[3].num_calls, 0);
+    CHECK_INT(counters[2].num_calls, 1);
+    cohort_future_unref(future);
+    cohort_future_unref(future);
+}
+
+static void test_errors_travel(void)
+{
+    cohort_future *future = cohort__future_create();
+    cohort__future_fail(future, COHORT_ERR_GONE, "site %d", 7);
+    CHECK_INT(cohort__future_status(future), COHORT_ERR_GONE);
+    CHECK(!cohort__future_value(future));
+    CHECK_INT(cohort_await(cohort_future_ref(future)), COHORT_ERR_GONE);
+    CHECK_TEXT(cohort_error_message(), "site 7");
+    struct cohort__error error = {0};
+    cohort__future_error(future, &error);
+    cohort_future_unref(future);
+    CHECK_INT(error.status, COHORT_ERR_GONE);
+
+    future = cohort__future_create();
+    cohort__future_complete(future, COHORT_ERR_GONE, &error);
+    CHECK_INT(cohort_await(future), COHORT_ERR_GONE);
+    CHECK_TEXT(cohort_error_message(), "site 7");
+
+    /* The message of another error doesn't belong to this one. */
+    future = cohort__future_create();
+    cohort__future_complete(future, COHORT_ERR_NETWORK, &error);
+    CHECK_INT(cohort_await(future), COHORT_ERR_NETWORK);
+    CHECK_TEXT(cohort_error_message(), cohort_status_text(COHORT_ERR_NETWORK));
+
+    future = cohort__future_of_status(COHORT_ERR_GONE, &error);
+    cohort__error_fini(&error);
+    CHECK_INT(cohort_await(future), COHORT_ERR_GONE);
+    CHECK_TEXT(cohort_error_message(), "site 7");
+}
+
+static void test_complete_from_the_start(void)
+{
+    int value;
+    void *got = NULL;
+    CHECK_INT(cohort_await_value(cohort_future_of_value(&value), &got), COHORT_OK);
+    CHECK(got == &value);
+    CHECK_INT(cohort_await_value(cohort_future_of_error(COHORT_ERR_GONE, "who %s", "me"), &got),
+              COHORT_ERR_GONE);
+    CHECK(got == &value);
+    CHECK_TEXT(cohort_error_message(), "who me");
+    CHECK_INT(cohort_await(cohort_future_of_error(COHORT_OK, "no error")), COHORT_ERR_FAILED);
+    CHECK_INT(cohort_await(cohort__future_no_memory()), COHORT_ERR_NO_MEMORY);
+    CHECK_INT(cohort_await(cohort__future_no_memory()), COHORT_ERR_NO_MEMORY);
+}
+
+static void test_null(void)
+{
+    CHECK(!cohort_future_ref(NULL));
+    cohort_future_unref(NULL);
+    CHECK(!cohort_future_ready(NULL));
+}
+
+static void test_dropped_before_it_completes(void)
+{
+    cohort_future *future = cohort__future_create();
+    cohort_future_unref(future);
+    cohort__future_fail(future, COHORT_ERR_FAILED, "nobody hears it");
+}
+
+/* Waiters come and go while another thread completes the future: each is told once, or was taken
+ * out. */
+enum { NUM_ROUNDS = 3000, NUM_WAITERS = 8 };
+
+struct race_waiter {
+    struct cohort__waiter waiter;
+    atomic_int num_calls;
+};
+
+static cohort_future *_Atomic race_future;
+
+static void race_notify(struct cohort__waiter *waiter)
+{
+    atomic_fetch_add(&COHORT_CONTAINER_OF(waiter, struct race_waiter, waiter)->num_calls, 1);
+}
+
+static void *race_complete(void *arg)
+{
+    for (int i = 0; i < NUM_ROUNDS; i++) {
+        cohort_future *future;
+        while (!(future = atomic_exchange(&race_future, NULL)))
+            sched_yield();
+        cohort__future_fulfil(future, NULL);
+    }
+    return arg;
+}
+
+static void test_forgetting_races_with_completing(void)
+{
+    static struct race_waiter waiters[NUM_WAITERS];
+    pthread_t thread;
+    CHECK_INT(pthread_create(&thread, NULL, race_complete, NULL), 0);
+    for (int round = 0; round < NUM_ROUNDS; round++) {
+        bool is_in[NUM_WAITERS];
+        cohort_future *future = cohort__future_create();
+        atomic_store(&race_future, future);
+        for (int i = 0; i < NUM_WAITERS; i++) {
+            waiters[i].waiter.notify = race_notify;
+            atomic_store(&waiters[i].num_calls, 0);
+            is_in[i] = cohort__future_wait_with(future, &waiters[i].waiter);
+        }
+        for (int i = 0; i < NUM_WAITERS; i += 2)
+            if (cohort__future_forget(future, &waiters[i].waiter))
+                is_in[i] = false;
+        for (int i = 0; i < NUM_WAITERS; i++) {
+            while (is_in[i] && atomic_load(&waiters[i].num_calls) == 0)
+                sched_yield();
+            CHECK_INT(atomic_load(&waiters[i].num_calls), is_in[i]);
+        }
+        cohort_future_unref(future);
+    }
+    pthread_join(thread, NULL);
+}
+
+int main(int argc, char **argv)
+{
+    static const struct test_case cases[] = {
+        {"completes once for all waiters", test_completes_once_for_all_waiters},
+        {"forget", test_forget},
+        {"errors travel", test_errors_travel},
+        {"complete from the start", test_complete_from_the_start},
+        {"null", test_null},
+        {"dropped before it completes", test_dropped_before_it_completes},
+        {"forgetting races with completing", test_forgetting_races_with_completing},
+    };
+    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "runtime/task/pinning.h"
+
+#include <pthread.h>
+#include <sched.h>
+
+#include "tests/support/test.h"
+
+static struct cohort__pinning *pinning;
+static pthread_t main_thread;
+
+static void *pin_and_look(void *index)
+{
+    cpu_set_t bound, all;
+    CHECK_INT(cohort__pinning_apply(pinning, *(unsigned *)index), COHORT_OK);
+    CHECK_INT(sched_getaffinity(0, sizeof(bound), &bound), 0);
+    CHECK_INT(pthread_getaffinity_np(main_thread, sizeof(all), &all), 0);
+    CHECK(CPU_COUNT(&bound) >= 1);
+    CHECK(cohort__pinning_num_cores(pinning) == 1 || CPU_COUNT(&bound) < CPU_COUNT(&all));
+    return NULL;
+}
+
+static void test_binds_threads(void)
+{
+    main_thread = pthread_self();
+    CHECK_INT(cohort__pinning_create(&pinning), COHORT_OK);
+    CHECK(cohort__pinning_num_cores(pinning) >= 1);
+    for (unsigned index = 0; index < 5; index++) {
+        pthread_t thread;
+        CHECK_INT(pthread_create(&thread, NULL, pin_and_look, &index), 0);
+        pthread_join(thread, NULL);
+    }
+    cohort__pinning_destroy(pinning);
+    cohort__pinning_destroy(NULL);
+}
+
+int main(int argc, char **argv)
+{
+    static const struct test_case cases[] = {
+        {"binds threads", test_binds_threads},
+    };
+    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
+}

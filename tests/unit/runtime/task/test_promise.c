@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cohort/future.h"
+
+#include "tests/support/test.h"
+
+static void test_fulfil_and_fail(void)
+{
+    cohort_promise *promise = NULL;
+    cohort_future *future = NULL;
+    int value;
+    void *got = NULL;
+    CHECK_INT(cohort_promise_create(&promise, &future), COHORT_OK);
+    CHECK(!cohort_future_ready(future));
+    cohort_promise_fulfil(promise, &value);
+    CHECK_INT(cohort_await_value(future, &got), COHORT_OK);
+    CHECK(got == &value);
+
+    CHECK_INT(cohort_promise_create(&promise, &future), COHORT_OK);
+    cohort_promise_fail(promise, COHORT_ERR_NETWORK, "cable %d", 3);
+    CHECK_INT(cohort_await(future), COHORT_ERR_NETWORK);
+    CHECK_TEXT(cohort_error_message(), "cable 3");
+
+    CHECK_INT(cohort_promise_create(&promise, &future), COHORT_OK);
+    cohort_future_unref(future);
+    cohort_promise_fulfil(promise, NULL);
+}
+
+static void test_mistakes(void)
+{
+    cohort_promise *promise = NULL;
+    cohort_future *future = NULL;
+    CHECK_INT(cohort_promise_create(NULL, &future), COHORT_ERR_BAD_PARAMETER);
+    CHECK_INT(cohort_promise_create(&promise, NULL), COHORT_ERR_BAD_PARAMETER);
+    CHECK_CONTAINS(cohort_error_message(), "ret_future");
+    CHECK(!promise && !future);
+    cohort_promise_fulfil(NULL, NULL);
+    cohort_promise_fail(NULL, COHORT_ERR_FAILED, "x");
+    CHECK_INT(cohort_promise_create(&promise, &future), COHORT_OK);
+    cohort_promise_fail(promise, COHORT_OK, "not an error");
+    CHECK_INT(cohort_await(future), COHORT_ERR_FAILED);
+}
+
+int main(int argc, char **argv)
+{
+    static const struct test_case cases[] = {
+        {"fulfil and fail", test_fulfil_and_fail},
+        {"mistakes", test_mistakes},
+    };
+    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
+}

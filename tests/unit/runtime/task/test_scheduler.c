@@ -1,0 +1,332 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "runtime/task/scheduler.h"
+
+#include <dirent.h>
+#include <malloc.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+
+#include "runtime/base/container.h"
+#include "runtime/base/sanitizer.h"
+#include "runtime/base/slab.h"
+#include "runtime/task/plain_loop.h"
+#include "tests/unit/runtime/task/run_tasks.h"
+
+static void test_options_are_checked(void)
+{
+    struct cohort__scheduler_options options;
+    cohort__scheduler_options_init(&options);
+    options.num_workers = 0;
+    CHECK_INT(cohort__scheduler_start(&options, NULL), COHORT_ERR_BAD_PARAMETER);
+    options.num_workers = 1;
+    options.stack_bytes = 100;
+    CHECK_INT(cohort__scheduler_start(&options, NULL), COHORT_ERR_BAD_PARAMETER);
+    CHECK_INT(cohort__scheduler_run(), COHORT_ERR_STATE);
+    CHECK_INT((long long)cohort__scheduler_live_tasks(), 0);
+}
+
+static int num_threads(void)
+{
+    int count = 0;
+    DIR *directory = opendir("/proc/self/task");
+    CHECK(directory);
+    for (struct dirent *entry; (entry = readdir(directory));)
+        count += entry->d_name[0] != '.';
+    closedir(directory);
+    return count;
+}
+
+static cohort_status count_threads(void *arg)
+{
+    *(int *)arg = num_threads();
+    CHECK_INT(cohort_worker_index(), 0);
+    CHECK_INT(cohort__scheduler_num_workers(), 1);
+    CHECK_INT((long long)cohort__scheduler_live_tasks(), 1);
+    struct cohort__scheduler_options options;
+    cohort__scheduler_options_init(&options);
+    CHECK_INT(cohort__scheduler_start(&options, NULL), COHORT_ERR_STATE);
+    return COHORT_OK;
+}
+
+static void test_one_worker_is_one_thread(void)
+{
+    int before = num_threads();
+    int during = 0;
+    CHECK_INT(run_tasks(1, count_threads, &during), COHORT_OK);
+    CHECK_INT(during, before);
+}
+
+static void test_stop_before_run(void)
+{
+    struct cohort__scheduler_options options;
+    cohort__scheduler_options_init(&options);
+    for (unsigned num_workers = 1; num_workers <= 3; num_workers++) {
+        options.num_workers = num_workers;
+        CHECK_INT(cohort__scheduler_start(&options, NULL), COHORT_OK);
+        cohort__scheduler_stop();
+        CHECK_INT(cohort__scheduler_run(), COHORT_OK);
+    }
+}
+
+static cohort_status yield_a_while(void *arg)
+{
+    for (int i = 0; i < 100; i++)
+        cohort_yield();
+    atomic_fetch_add((atomic_int *)arg, 1);
+    return COHORT_OK;
+}
+
+static cohort_status leave_tasks_behind(void *arg)
+{
+    for (int i = 0; i < 50; i++)
+        cohort_future_unref(cohort_async(yield_a_while, arg));
+    return COHORT_OK;
+}
+
+static void test_stop_waits_for_the_tasks(void)
+{
+    for (unsigned num_workers = 1; num_workers <= 3; num_workers++) {
+        atomic_int num_done = 0;
+        CHECK_INT(run_tasks(num_workers, leave_tasks_behind, &num_done), COHORT_OK);
+        CHECK_INT(atomic_load(&num_done), 50);
+    }
+}
+
+/* --- works --- */
+
+struct work {
+    struct cohort__work work;
+    atomic_int *num_left;
+    int times;
+};
+
+static void run_work(struct cohort__work *work)
+{
+    struct work *own = COHORT_CONTAINER_OF(work, struct work, work);
+    CHECK(!cohort__scheduler_in_task());
+    if (--own->times > 0)
+        cohort__work_post(work);
+    else if (atomic_fetch_sub(own->num_left, 1) == 1)
+        cohort__scheduler_stop();
+}
+
+static void test_works_run_and_may_be_posted_again(void)
+{
+    static struct work works[100];
+    struct cohort__scheduler_options options;
+    cohort__scheduler_options_init(&options);
+    for (unsigned num_workers = 1; num_workers <= 3; num_workers++) {
+        atomic_int num_left = 100;
+        options.num_workers = num_workers;
+        CHECK_INT(cohort__scheduler_start(&options, NULL), COHORT_OK);
+        for (int i = 0; i < 100; i++) {
+            works[i] = (struct work){{.run = run_work}, &num_left, 100};
+            cohort__work_post(&works[i].work);
+        }
+        CHECK_INT(cohort__scheduler_run(), COHORT_OK);
+        CHECK_INT(atomic_load(&num_left), 0);
+    }
+}
+
+/* --- hooks --- */
+
+struct spy {
+    const struct cohort__scheduler_hooks *plain;
+    atomic_int num_inside; /* poll and park together */
+    atomic_int num_polls;
+    atomic_int num_parks;
+    atomic_int num_in_task;
+};
+
+static void enter(struct spy *spy)
+{
+    CHECK_INT(atomic_fetch_add(&spy->num_inside, 1), 0);
+    if (cohort__scheduler_in_task())
+        atomic_fetch_add(&spy->num_in_task, 1);
+}
+
+static bool spy_poll(void *context)
+{
+    struct spy *spy = context;
+    enter(spy);
+    bool happened = spy->plain->poll(spy->plain->context);
+    atomic_fetch_add(&spy->num_polls, 1);
+    atomic_fetch_sub(&spy->num_inside, 1);
+    return happened;
+}
+
+static void spy_park(void *context)
+{
+    struct spy *spy = context;
+    enter(spy);
+    atomic_fetch_add(&spy->num_parks, 1);
+    spy->plain->park(spy->plain->context);
+    atomic_fetch_sub(&spy->num_inside, 1);
+}
+
+static void spy_wake(void *context)
+{
+    struct spy *spy = context;
+    spy->plain->wake(spy->plain->context);
+}
+
+static void spy_timer(void *context, struct cohort__timer *timer, uint64_t deadline)
+{
+    struct spy *spy = context;
+    spy->plain->timer(spy->plain->context, timer, deadline);
+}
+
+static cohort_status busy_then_idle(void *arg)
+{
+    struct spy *spy = arg;
+    cohort_promise *promise;
+    cohort_future *future;
+    /* Busy: short tasks, one after another, until the loop was polled between them. */
+    int before = atomic_load(&spy->num_polls);
+    while (atomic_load(&spy->num_polls) < before + 3)
+        cohort_yield();
+    /* Idle: nothing but a timer. */
+    CHECK_INT(cohort_promise_create(&promise, &future), COHORT_OK);
+    CHECK_INT(cohort_await_for(future, 20000000), COHORT_ERR_TIMEOUT);
+    CHECK(atomic_load(&spy->num_parks) > 0);
+    cohort_promise_fulfil(promise, NULL);
+    CHECK_INT(cohort_await(future), COHORT_OK);
+    cohort__scheduler_stop();
+    return COHORT_OK;
+}
+
+static void test_hooks_have_one_caller_outside_of_tasks(void)
+{
+    for (unsigned num_workers = 1; num_workers <= 4; num_workers++) {
+        struct spy spy = {.plain = cohort__plain_loop_hooks()};
+        struct cohort__scheduler_hooks hooks = {
+            .context = &spy,
+            .poll = spy_poll,
+            .park = spy_park,
+            .wake = spy_wake,
+            .timer = spy_timer, /* without timer_cancel */
+        };
+        struct cohort__scheduler_options options;
+        cohort__scheduler_options_init(&options);
+        options.num_workers = num_workers;
+        CHECK_INT(cohort__scheduler_start(&options, &hooks), COHORT_OK);
+        cohort_future *done = cohort_async(busy_then_idle, &spy);
+        CHECK_INT(cohort__scheduler_run(), COHORT_OK);
+        CHECK_INT(cohort_await(done), COHORT_OK);
+        CHECK_INT(atomic_load(&spy.num_in_task), 0);
+        cohort__plain_loop_fini();
+    }
+}
+
+/* --- the steady state --- */
+
+static cohort_status nothing(void *arg)
+{
+    (void)arg;
+    return COHORT_OK;
+}
+
+static cohort_status fulfil(void *promise)
+{
+    cohort_promise_fulfil(promise, NULL);
+    return COHORT_OK;
+}
+
+static void everyday(void)
+{
+    cohort_future *futures[50];
+    for (int i = 0; i < 50; i++)
+        futures[i] = cohort_async(nothing, NULL);
+    for (int i = 0; i < 50; i++)
+        CHECK_INT(cohort_await(futures[i]), COHORT_OK);
+    for (int i = 0; i < 50; i++)
+        futures[i] = cohort_async(nothing, NULL);
+    CHECK_INT(cohort_await(cohort_when_all(futures, 50)), COHORT_OK);
+    cohort_promise *promise;
+    CHECK_INT(cohort_promise_create(&promise, &futures[0]), COHORT_OK);
+    cohort_future_unref(cohort_async(fulfil, promise));
+    CHECK_INT(cohort_await(futures[0]), COHORT_OK);
+}
+
+static cohort_status steady(void *arg)
+{
+    struct cohort__slab_stats before, after;
+    for (int i = 0; i < 1000; i++)
+        everyday();
+    size_t allocated = mallinfo2().uordblks;
+    size_t arena = mallinfo2().arena;
+    cohort__slab_stats_get(&before);
+    for (int i = 0; i < 20000; i++)
+        everyday();
+    cohort__slab_stats_get(&after);
+    CHECK_INT(after.num_chunks, before.num_chunks);
+    if (!COHORT__ASAN && !COHORT__TSAN) {
+        CHECK_INT(mallinfo2().uordblks, allocated);
+        CHECK_INT(mallinfo2().arena, arena);
+    }
+    return arg ? COHORT_ERR_FAILED : COHORT_OK;
+}
+
+static void test_steady_state_maps_nothing(void)
+{
+    CHECK_INT(run_tasks(1, steady, NULL), COHORT_OK);
+}
+
+/* --- stealing --- */
+
+static atomic_int met;
+
+static cohort_status meet(void *arg)
+{
+    atomic_fetch_add(&met, 1);
+    while (atomic_load(&met) < 3)
+        sched_yield(); /* holds its worker until the others have come */
+    return arg ? COHORT_ERR_FAILED : COHORT_OK;
+}
+
+static cohort_status meeting(void *arg)
+{
+    cohort_future *futures[3];
+    for (int round = 0; round < 50; round++) {
+        atomic_store(&met, 0);
+        for (int i = 0; i < 3; i++)
+            futures[i] = cohort_async(meet, arg);
+        CHECK_INT(cohort_await(cohort_when_all(futures, 3)), COHORT_OK);
+    }
+    return COHORT_OK;
+}
+
+static void test_tasks_are_stolen(void)
+{
+    CHECK_INT(run_tasks(3, meeting, NULL), COHORT_OK);
+}
+
+static void test_pinned_workers(void)
+{
+    struct cohort__scheduler_options options;
+    cohort__scheduler_options_init(&options);
+    options.num_workers = 3;
+    options.pin = true;
+    cpu_set_t before;
+    CHECK_INT(sched_getaffinity(0, sizeof(before), &before), 0);
+    CHECK_INT(run_tasks_with(&options, meeting, NULL), COHORT_OK);
+    CHECK_INT(sched_setaffinity(0, sizeof(before), &before), 0);
+}
+
+int main(int argc, char **argv)
+{
+    static const struct test_case cases[] = {
+        {"options are checked", test_options_are_checked},
+        {"one worker is one thread", test_one_worker_is_one_thread},
+        {"stop before run", test_stop_before_run},
+        {"stop waits for the tasks", test_stop_waits_for_the_tasks},
+        {"works run and may be posted again", test_works_run_and_may_be_posted_again},
+        {"hooks have one caller outside of tasks", test_hooks_have_one_caller_outside_of_tasks},
+        {"steady state maps nothing", test_steady_state_maps_nothing},
+        {"tasks are stolen", test_tasks_are_stolen},
+        {"pinned workers", test_pinned_workers},
+    };
+    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
+}

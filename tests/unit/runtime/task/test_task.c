@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "runtime/base/error.h"
+#include "tests/unit/runtime/task/run_tasks.h"
+
+static atomic_int num_runs;
+
+static cohort_status count(void *arg)
+{
+    atomic_fetch_add(&num_runs, 1);
+    return arg ? cohort_fail(COHORT_ERR_FAILED, "%s", (char *)arg) : COHORT_OK;
+}
+
+static cohort_status statuses_and_messages(void *arg)
+{
+    CHECK_INT(cohort_await(cohort_async(count, NULL)), COHORT_OK);
+    CHECK_TEXT(cohort_error_message(), "");
+    CHECK_INT(cohort_await(cohort_async(count, "why")), COHORT_ERR_FAILED);
+    CHECK_TEXT(cohort_error_message(), "why");
+    CHECK_INT(cohort_await(cohort_async(NULL, NULL)), COHORT_ERR_BAD_PARAMETER);
+    return arg ? COHORT_ERR_FAILED : COHORT_OK;
+}
+
+static void test_statuses_and_messages(void)
+{
+    CHECK_INT(run_tasks(1, statuses_and_messages, NULL), COHORT_OK);
+    CHECK_INT(run_tasks(2, statuses_and_messages, NULL), COHORT_OK);
+}
+
+static cohort_status fail_with_another(void *arg)
+{
+    cohort_fail(COHORT_ERR_NETWORK, "%s", (char *)arg);
+    return COHORT_ERR_GONE;
+}
+
+static cohort_status message_of_another_status(void *arg)
+{
+    CHECK_INT(cohort_await(cohort_async(fail_with_another, arg)), COHORT_ERR_GONE);
+    CHECK_TEXT(cohort_error_message(), cohort_status_text(COHORT_ERR_GONE));
+    return COHORT_OK;
+}
+
+static void test_message_of_another_status_stays_behind(void)
+{
+    CHECK_INT(run_tasks(1, message_of_another_status, "x"), COHORT_OK);
+}
+
+/* Awaited in every order, also twice the deque's first capacity. */
+static cohort_status orders(void *arg)
+{
+    enum { NUM_TASKS = 3000 };
+    cohort_future **tasks = arg;
+    for (int order = 0; order < 4; order++) {
+        atomic_store(&num_runs, 0);
+        for (int i = 0; i < NUM_TASKS; i++)
+            tasks[i] = cohort_async(count, NULL);
+        for (int i = 0; i < NUM_TASKS; i++) {
+            int which = order == 0   ? i
+                        : order == 1 ? NUM_TASKS - 1 - i
+                        : order == 2 ? (i * 1009) % NUM_TASKS
+                                     : (i % 2 ? i / 2 : NUM_TASKS - 1 - i / 2);
+            CHECK_INT(cohort_await(tasks[which]), COHORT_OK);
+        }
+        CHECK_INT(atomic_load(&num_runs), NUM_TASKS);
+    }
+    return COHORT_OK;
+}
+
+static void test_orders(void)
+{
+    static cohort_future *tasks[3000];
+    for (unsigned num_workers = 1; num_workers <= 3; num_workers++)
+        CHECK_INT(run_tasks(num_workers, orders, tasks), COHORT_OK);
+}
+
+/* What awaiting ran out of turn doesn't pile up in the deque. */
+static cohort_status pairs(void *arg)
+{
+    for (int i = 0; i < 100000; i++) {
+        cohort_future *first = cohort_async(count, arg);
+        cohort_future *second = cohort_async(count, arg);
+        CHECK_INT(cohort_await(first), COHORT_OK);
+        CHECK_INT(cohort_await(second), COHORT_OK);
+    }
+    return COHORT_OK;
+}
+
+static void test_pairs(void)
+{
+    atomic_store(&num_runs, 0);
+    CHECK_INT(run_tasks(1, pairs, NULL), COHORT_OK);
+    CHECK_INT(run_tasks(2, pairs, NULL), COHORT_OK);
+    CHECK_INT(atomic_load(&num_runs), 400000);
+}
+
+static cohort_status dropped(void *arg)
+{
+    for (int i = 0; i < 1000; i++)
+        cohort_future_unref(cohort_async(count, arg));
+    return COHORT_OK;
+}
+
+static void test_dropped_tasks_still_run(void)
+{
+    atomic_store(&num_runs, 0);
+    CHECK_INT(run_tasks(1, dropped, NULL), COHORT_OK);
+    CHECK_INT(atomic_load(&num_runs), 1000);
+    CHECK_INT(run_tasks(2, dropped, NULL), COHORT_OK);
+    CHECK_INT(atomic_load(&num_runs), 2000);
+}
+
+static bool flag;
+
+static cohort_status set_flag(void *arg)
+{
+    flag = true;
+    return arg ? COHORT_ERR_FAILED : COHORT_OK;
+}
+
+static cohort_status yield_until_flag(void *arg)
+{
+    int worker = cohort_worker_index();
+    CHECK(cohort__scheduler_in_task());
+    flag = false;
+    cohort_future *task = cohort_async(set_flag, arg);
+    while (!flag)
+        cohort_yield();
+    CHECK_INT(cohort_worker_index(), worker);
+    return cohort_await(task);
+}
+
+static void test_yield_lets_others_run(void)
+{
+    CHECK_INT(run_tasks(1, yield_until_flag, NULL), COHORT_OK);
+    cohort_yield();
+}
+
+static cohort_status respawn(void *arg)
+{
+    if (flag)
+        return COHORT_OK;
+    cohort_future_unref(cohort_async(respawn, arg));
+    return COHORT_OK;
+}
+
+/* A task that always starts another one does not starve the older ones, nor the yielded. */
+static cohort_status fair(void *arg)
+{
+    flag = false;
+    cohort_future *old = cohort_async(set_flag, arg);
+    cohort_future_unref(cohort_async(respawn, arg));
+    cohort_yield();
+    flag = true; /* also when respawn goes on for ever */
+    return cohort_await(old);
+}
+
+static void test_fair(void)
+{
+    CHECK_INT(run_tasks(1, fair, NULL), COHORT_OK);
+}
+
+static void *spawn_on_a_thread(void *arg)
+{
+    for (int i = 0; i < 100; i++) {
+        CHECK_INT(cohort_await(cohort_async(count, arg)), COHORT_ERR_FAILED);
+        CHECK_TEXT(cohort_error_message(), arg);
+    }
+    return NULL;
+}
+
+static cohort_status spawn_from_threads(void *arg)
+{
+    pthread_t *threads = arg;
+    cohort_promise *promise;
+    cohort_future *future;
+    CHECK_INT(cohort_promise_create(&promise, &future), COHORT_OK);
+    for (int i = 0; i < 3; i++)
+        CHECK_INT(pthread_create(&threads[i], NULL, spawn_on_a_thread, "from outside"), 0);
+    while (atomic_load(&num_runs) < 300)
+        cohort_yield();
+    cohort_promise_fulfil(promise, NULL);
+    return cohort_await(future);
+}
+
+static void test_spawned_by_foreign_threads(void)
+{
+    pthread_t threads[3];
+    for (unsigned num_workers = 1; num_workers <= 2; num_workers++) {
+        atomic_store(&num_runs, 0);
+        CHECK_INT(run_tasks(num_workers, spawn_from_threads, threads), COHORT_OK);
+        for (int i = 0; i < 3; i++)
+            pthread_join(threads[i], NULL);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    static const struct test_case cases[] = {
+        {"statuses and messages", test_statuses_and_messages},
+        {"message of another status stays behind", test_message_of_another_status_stays_behind},
+        {"orders", test_orders},
+        {"pairs", test_pairs},
+        {"dropped tasks still run", test_dropped_tasks_still_run},
+        {"yield lets others run", test_yield_lets_others_run},
+        {"fair", test_fair},
+        {"spawned by foreign threads", test_spawned_by_foreign_threads},
+    };
+    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
+}

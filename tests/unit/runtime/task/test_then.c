@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tests/unit/runtime/task/run_tasks.h"
+
+static cohort_status add_one(cohort_future *future, void *arg)
+{
+    CHECK(cohort_future_ready(future));
+    void *value = NULL;
+    cohort_status status = cohort_await_value(future, &value);
+    ++*(int *)arg;
+    return status != COHORT_OK ? cohort_fail(status, "then: %s", cohort_error_message()) : status;
+}
+
+static cohort_status chains(void *arg)
+{
+    cohort_promise *promise;
+    cohort_future *future;
+    int *count = arg;
+    CHECK_INT(cohort_promise_create(&promise, &future), COHORT_OK);
+    for (int i = 0; i < 100; i++)
+        future = cohort_then(future, add_one, count);
+    CHECK_INT(*count, 0);
+    CHECK_INT((long long)cohort__scheduler_live_tasks(), 101);
+    cohort_promise_fulfil(promise, NULL);
+    CHECK_INT(cohort_await(future), COHORT_OK);
+    CHECK_INT(*count, 100);
+
+    future = cohort_future_of_error(COHORT_ERR_GONE, "source");
+    CHECK_INT(cohort_await(cohort_then(future, add_one, count)), COHORT_ERR_GONE);
+    CHECK_TEXT(cohort_error_message(), "then: source");
+    return COHORT_OK;
+}
+
+static void test_chains(void)
+{
+    for (unsigned num_workers = 1; num_workers <= 2; num_workers++) {
+        int count = 0;
+        CHECK_INT(run_tasks(num_workers, chains, &count), COHORT_OK);
+    }
+}
+
+static void test_mistakes(void)
+{
+    CHECK_INT(cohort_await(cohort_then(NULL, add_one, NULL)), COHORT_ERR_BAD_PARAMETER);
+    CHECK_INT(cohort_await(cohort_then(cohort_future_of_value(NULL), NULL, NULL)),
+              COHORT_ERR_BAD_PARAMETER);
+    CHECK_INT(cohort_await(cohort_then(cohort_future_of_value(NULL), add_one, NULL)),
+              COHORT_ERR_STATE);
+}
+
+int main(int argc, char **argv)
+{
+    static const struct test_case cases[] = {
+        {"chains", test_chains},
+        {"mistakes", test_mistakes},
+    };
+    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
+}

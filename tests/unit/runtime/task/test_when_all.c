@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tests/unit/runtime/task/run_tasks.h"
+
+static cohort_status fail_as_told(void *arg)
+{
+    cohort_yield();
+    return arg ? cohort_fail(COHORT_ERR_FAILED, "%s", (char *)arg) : COHORT_OK;
+}
+
+static cohort_status tasks(void *arg)
+{
+    enum { NUM_TASKS = 100 };
+    cohort_future *futures[NUM_TASKS];
+    for (int round = 0; round < 20; round++) {
+        for (int i = 0; i < NUM_TASKS; i++)
+            futures[i] = cohort_async(fail_as_told, NULL);
+        CHECK_INT(cohort_await(cohort_when_all(futures, NUM_TASKS)), COHORT_OK);
+        for (int i = 0; i < NUM_TASKS; i++)
+            futures[i] = cohort_async(fail_as_told, i == 30 ? "thirty" : i > 70 ? "late" : NULL);
+        CHECK_INT(cohort_await(cohort_when_all(futures, NUM_TASKS)), COHORT_ERR_FAILED);
+        CHECK_TEXT(cohort_error_message(), "thirty");
+    }
+    return arg ? COHORT_ERR_FAILED : COHORT_OK;
+}
+
+static void test_tasks(void)
+{
+    CHECK_INT(run_tasks(1, tasks, NULL), COHORT_OK);
+    CHECK_INT(run_tasks(3, tasks, NULL), COHORT_OK);
+}
+
+static void test_waits_for_the_last(void)
+{
+    cohort_promise *promises[3];
+    cohort_future *futures[3];
+    for (int i = 0; i < 3; i++)
+        CHECK_INT(cohort_promise_create(&promises[i], &futures[i]), COHORT_OK);
+    cohort_future *all = cohort_when_all(futures, 3);
+    cohort_promise_fail(promises[2], COHORT_ERR_GONE, "two");
+    cohort_promise_fulfil(promises[0], NULL);
+    CHECK(!cohort_future_ready(all));
+    cohort_promise_fail(promises[1], COHORT_ERR_NETWORK, "one");
+    CHECK_INT(cohort_await(all), COHORT_ERR_NETWORK);
+    CHECK_TEXT(cohort_error_message(), "one");
+}
+
+static void test_complete_at_once(void)
+{
+    cohort_future *futures[2] = {cohort_future_of_value(NULL), cohort_future_of_value(NULL)};
+    CHECK(cohort_await(cohort_when_all(futures, 2)) == COHORT_OK);
+    CHECK_INT(cohort_await(cohort_when_all(NULL, 0)), COHORT_OK);
+    futures[0] = cohort_future_of_value(NULL);
+    futures[1] = NULL;
+    CHECK_INT(cohort_await(cohort_when_all(futures, 2)), COHORT_ERR_BAD_PARAMETER);
+    CHECK_CONTAINS(cohort_error_message(), "future 1 of 2");
+    CHECK_INT(cohort_await(cohort_when_all(NULL, 2)), COHORT_ERR_BAD_PARAMETER);
+}
+
+int main(int argc, char **argv)
+{
+    static const struct test_case cases[] = {
+        {"tasks", test_tasks},
+        {"waits for the last", test_waits_for_the_last},
+        {"complete at once", test_complete_at_once},
+    };
+    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
+}

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "runtime/task/future.h"
+#include "tests/unit/runtime/task/run_tasks.h"
+
+enum { NUM_FUTURES = 4 };
+
+static void create(cohort_promise **ret_promises, cohort_future **ret_futures)
+{
+    for (int i = 0; i < NUM_FUTURES; i++)
+        CHECK_INT(cohort_promise_create(&ret_promises[i], &ret_futures[i]), COHORT_OK);
+}
+
+static void test_first_one_wins(void)
+{
+    for (int winner = 0; winner < NUM_FUTURES; winner++) {
+        cohort_promise *promises[NUM_FUTURES];
+        cohort_future *futures[NUM_FUTURES];
+        size_t index = 100;
+        create(promises, futures);
+        cohort_future *any = cohort_when_any(futures, NUM_FUTURES, &index);
+        CHECK(!cohort_future_ready(any));
+        cohort_promise_fail(promises[winner], COHORT_ERR_GONE, "%d", winner);
+        CHECK_INT(index, winner);
+        for (int i = 0; i < NUM_FUTURES; i++)
+            if (i != winner)
+                cohort_promise_fulfil(promises[i], NULL);
+        CHECK_INT(index, winner);
+        CHECK_INT(cohort_await(any), COHORT_ERR_GONE);
+        CHECK_INT(cohort_error_message()[0], '0' + winner);
+    }
+}
+
+static void test_complete_at_once(void)
+{
+    cohort_promise *promises[NUM_FUTURES];
+    cohort_future *futures[NUM_FUTURES];
+    size_t index = 100;
+    int value;
+    void *got = NULL;
+    create(promises, futures);
+    cohort_promise_fulfil(promises[2], &value);
+    CHECK_INT(cohort_await_value(cohort_when_any(futures, NUM_FUTURES, &index), &got), COHORT_OK);
+    CHECK(got == &value);
+    CHECK_INT(index, 2);
+    for (int i = 0; i < NUM_FUTURES; i++)
+        if (i != 2)
+            cohort_promise_fulfil(promises[i], NULL);
+}
+
+/* A future that loses again and again doesn't collect the waiters of all those races. */
+static void test_losers_are_forgotten(void)
+{
+    cohort_promise *slow, *quick;
+    cohort_future *futures[2], *slow_future;
+    CHECK_INT(cohort_promise_create(&slow, &slow_future), COHORT_OK);
+    for (int i = 0; i < 100; i++) {
+        CHECK_INT(cohort_promise_create(&quick, &futures[1]), COHORT_OK);
+        futures[0] = cohort_future_ref(slow_future);
+        cohort_future *any = cohort_when_any(futures, 2, NULL);
+        cohort_promise_fulfil(quick, NULL);
+        CHECK_INT(cohort_await(any), COHORT_OK);
+        CHECK(!atomic_load(&slow_future->state));
+        CHECK_INT(atomic_load(&slow_future->refs), 2);
+    }
+    cohort_promise_fulfil(slow, NULL);
+    CHECK_INT(cohort_await(slow_future), COHORT_OK);
+}
+
+static void test_mistakes(void)
+{
+    cohort_future *futures[2] = {NULL, cohort_future_of_value(NULL)};
+    CHECK_INT(cohort_await(cohort_when_any(futures, 0, NULL)), COHORT_ERR_BAD_PARAMETER);
+    CHECK_INT(cohort_await(cohort_when_any(futures, 2, NULL)), COHORT_ERR_BAD_PARAMETER);
+    CHECK_CONTAINS(cohort_error_message(), "future 0 of 2");
+}
+
+static cohort_status yield_often(void *times)
+{
+    for (uintptr_t i = 0; i < (uintptr_t)times; i++)
+        cohort_yield();
+    return COHORT_OK;
+}
+
+static cohort_status tasks(void *arg)
+{
+    for (int round = 0; round < 500; round++) {
+        cohort_future *futures[NUM_FUTURES];
+        size_t index = 100;
+        for (uintptr_t i = 0; i < NUM_FUTURES; i++)
+            futures[i] = cohort_async(yield_often, (void *)(i * (uintptr_t)round % 5));
+        CHECK_INT(cohort_await(cohort_when_any(futures, NUM_FUTURES, &index)), COHORT_OK);
+        CHECK(index < NUM_FUTURES);
+    }
+    return arg ? COHORT_ERR_FAILED : COHORT_OK;
+}
+
+static void test_tasks(void)
+{
+    CHECK_INT(run_tasks(1, tasks, NULL), COHORT_OK);
+    CHECK_INT(run_tasks(3, tasks, NULL), COHORT_OK);
+}
+
+int main(int argc, char **argv)
+{
+    static const struct test_case cases[] = {
+        {"first one wins", test_first_one_wins},
+        {"complete at once", test_complete_at_once},
+        {"losers are forgotten", test_losers_are_forgotten},
+        {"mistakes", test_mistakes},
+        {"tasks", test_tasks},
+    };
+    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
+}

@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "runtime/wire/pack.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/base/random.h"
+#include "tests/support/test.h"
+
+static struct cohort__packer pack_sample(void)
+{
+    struct cohort__packer packer = { 0 };
+    cohort__pack_map(&packer, 6);
+    cohort__pack_field_unsigned(&packer, "number", UINT64_MAX);
+    cohort__pack_field_signed(&packer, "negative", INT64_MIN);
+    cohort__pack_field_bool(&packer, "truth", true);
+    cohort__pack_field_text(&packer, "text", "hello");
+    cohort__pack_field_bytes(&packer, "bytes", "\0\1\2", 3);
+    cohort__pack_text(&packer, "list");
+    cohort__pack_array(&packer, 2);
+    cohort__pack_unsigned(&packer, 7);
+    cohort__pack_map(&packer, 0);
+    CHECK_INT(packer.status, COHORT_OK);
+    return packer;
+}
+
+/* From memory of its exact size, so that the address sanitizer sees a read beyond. */
+static cohort_status unpack_exact(struct cohort__unpacked **ret, const void *data, size_t bytes,
+                                  unsigned char **ret_copy)
+{
+    unsigned char *copy = malloc(bytes ? bytes : 1);
+    CHECK(copy);
+    if (bytes > 0)
+        memcpy(copy, data, bytes);
+    *ret_copy = copy;
+    return cohort__unpack(ret, copy, bytes, "test message");
+}
+
+static void test_round_trip(void)
+{
+    struct cohort__packer packer = pack_sample();
+    struct cohort__unpacked *unpacked;
+    CHECK_INT(cohort__unpack(&unpacked, packer.data, packer.bytes, "sample"), COHORT_OK);
+    const struct cohort__value *root = cohort__unpacked_root(unpacked);
+    const struct cohort__value *list;
+    uint64_t number;
+    int64_t negative;
+    bool truth;
+    const char *text;
+    const void *bytes;
+    size_t size;
+    uint32_t count;
+    CHECK(!cohort__get_unsigned(unpacked, root, "number", UINT64_MAX, &number));
+    CHECK(number == UINT64_MAX);
+    CHECK(!cohort__get_signed(unpacked, root, "negative", &negative));
+    CHECK(negative == INT64_MIN);
+    CHECK(!cohort__get_bool(unpacked, root, "truth", &truth) && truth);
+    CHECK(!cohort__get_text(unpacked, root, "text", &text, &size));
+    CHECK(size == 5 && memcmp(text, "hello", 5) == 0);
+    CHECK(!cohort__get_bytes(unpacked, root, "bytes", &bytes, &size));
+    CHECK(size == 3 && memcmp(bytes, "\0\1\2", 3) == 0);
+    CHECK(!cohort__get_array(unpacked, root, "list", &list, &count));
+    CHECK_INT(count, 2);
+    CHECK(!cohort__element_unsigned(unpacked, list, 0, 7, &number) && number == 7);
+    const struct cohort__value *map;
+    CHECK(!cohort__element_map(unpacked, list, 1, &map));
+    CHECK_INT(cohort__get_unsigned(unpacked, map, "inner", 1, &number), COHORT_ERR_PROTOCOL);
+    CHECK_TEXT(cohort_error_message(), "sample: field 'inner' is missing");
+    cohort__unpacked_destroy(unpacked);
+    cohort__packer_fini(&packer);
+}
+
+static void test_wrong_fields(void)
+{
+    struct cohort__packer packer = pack_sample();
+    struct cohort__unpacked *unpacked;
+    CHECK_INT(cohort__unpack(&unpacked, packer.data, packer.bytes, "sample"), COHORT_OK);
+    const struct cohort__value *root = cohort__unpacked_root(unpacked);
+    const struct cohort__value *list, *value = NULL;
+    uint64_t number = 42;
+    int64_t negative;
+    uint32_t count;
+    const void *bytes;
+    size_t size;
+    CHECK_INT(cohort__get_unsigned(unpacked, root, "text", 9, &number), COHORT_ERR_PROTOCOL);
+    CHECK_TEXT(cohort_error_message(),
+               "sample: field 'text' is text, not an unsigned number");
+    CHECK_INT(cohort__get_unsigned(unpacked, root, "number", 9, &number), COHORT_ERR_PROTOCOL);
+    CHECK_TEXT(cohort_error_message(), "sample: field 'number' is out of range");
+    CHECK_INT(cohort__get_unsigned(unpacked, root, "numbe", 9, &number), COHORT_ERR_PROTOCOL);
+    CHECK_INT((long long)number, 42);
+    CHECK_INT(cohort__get_signed(unpacked, root, "number", &negative), COHORT_ERR_PROTOCOL);
+    CHECK_INT(cohort__get_map(unpacked, root, "list", &value), COHORT_ERR_PROTOCOL);
+    CHECK(!cohort__get_array(unpacked, root, "list", &list, &count));
+    CHECK_INT(cohort__element_unsigned(unpacked, list, 2, 9, &number), COHORT_ERR_PROTOCOL);
+    CHECK_TEXT(cohort_error_message(), "sample: element 2 is missing");
+    CHECK_INT(cohort__element_bytes(unpacked, list, 0, &bytes, &size), COHORT_ERR_PROTOCOL);
+    CHECK_TEXT(cohort_error_message(), "sample: element 0 is an unsigned number, not bytes");
+    CHECK_INT(cohort__get_unsigned(unpacked, list, "number", 9, &number), COHORT_ERR_PROTOCOL);
+    CHECK_INT(cohort__element_unsigned(unpacked, root, 0, 9, &number), COHORT_ERR_PROTOCOL);
+    cohort__unpacked_destroy(unpacked);
+    cohort__packer_fini(&packer);
+}
+
+static void test_duplicate_field(void)
+{
+    static const unsigned char twice[] = { 0x82, 0xa1, 'a', 1, 0xa1, 'a', 2 };
+    struct cohort__unpacked *unpacked;
+    uint64_t number;
+    CHECK_INT(cohort__unpack(&unpacked, twice, sizeof(twice), "twice"), COHORT_OK);
+    CHECK_INT(cohort__get_unsigned(unpacked, cohort__unpacked_root(unpacked), "a", 9, &number),
+              COHORT_ERR_PROTOCOL);
+    CHECK_TEXT(cohort_error_message(), "twice: field 'a' is there twice");
+    cohort__unpacked_destroy(unpacked);
+}
+
+static void test_truncated(void)
+{
+    struct cohort__packer packer = pack_sample();
+    for (size_t bytes = 0; bytes < packer.bytes; bytes++) {
+        struct cohort__unpacked *unpacked = NULL;
+        unsigned char *copy;
+        CHECK_INT(unpack_exact(&unpacked, packer.data, bytes, &copy), COHORT_ERR_PROTOCOL);
+        CHECK_CONTAINS(cohort_error_message(), "is cut off");
+        CHECK(!unpacked);
+        free(copy);
+    }
+    cohort__pack_bool(&packer, false);
+    struct cohort__unpacked *unpacked;
+    CHECK_INT(cohort__unpack(&unpacked, packer.data, packer.bytes, "long"), COHORT_ERR_PROTOCOL);
+    CHECK_CONTAINS(cohort_error_message(), "has bytes behind its end");
+    cohort__packer_fini(&packer);
+}
+
+static void check_refused(const void *data, size_t bytes, const char *why)
+{
+    struct cohort__unpacked *unpacked;
+    unsigned char *copy;
+    CHECK_INT(unpack_exact(&unpacked, data, bytes, &copy), COHORT_ERR_PROTOCOL);
+    CHECK_CONTAINS(cohort_error_message(), why);
+    free(copy);
+}
+
+static void test_absurd(void)
+{
+    check_refused("\xdd\xff\xff\xff\xff\x01", 6, "is cut off"); /* 4 G elements */
+    check_refused("\xdf\xff\xff\xff\xff\x01", 6, "is cut off"); /* 4 G entries */
+    check_refused("\xc6\xff\xff\xff\xff\x01", 6, "is cut off"); /* 4 GiB of bytes */
+    check_refused("\xdb\x7f\xff\xff\xff\x01", 6, "is cut off");
+    check_refused("\xd4\x01\x01", 3, "type that is not used"); /* an extension */
+    check_refused("\xc1", 1, "type that is not used");
+    unsigned char deep[COHORT__UNPACK_MAX_DEPTH + 2];
+    memset(deep, 0x91, sizeof(deep));
+    deep[sizeof(deep) - 1] = 0x01;
+    check_refused(deep, sizeof(deep), "is nested too deeply");
+    struct cohort__unpacked *unpacked;
+    CHECK_INT(cohort__unpack(&unpacked, deep + 1, sizeof(deep) - 1, "deep"), COHORT_OK);
+    cohort__unpacked_destroy(unpacked);
+}
+
+static void test_too_many_values(void)
+{
+    size_t bytes = COHORT__UNPACK_MAX_VALUES + 5;
+    unsigned char *many = calloc(1, bytes);
+    CHECK(many);
+    memcpy(many, "\xdd\x00\x10\x00\x00", 5);
+    struct cohort__unpacked *unpacked;
+    CHECK_INT(cohort__unpack(&unpacked, many, bytes, "many"), COHORT_ERR_PROTOCOL);
+    CHECK_CONTAINS(cohort_error_message(), "has too many values");
+    free(many);
+}
+
+/* Whatever the bytes are: an answer, no crash, and no success that msgpack-c would not agree to. */
+static void test_random_bytes(void)
+{
+    struct cohort__random random;
+    uint64_t seed = 20260801;
+    unsigned accepted = 0;
+    fprintf(stderr, "seed %llu\n", (unsigned long long)seed);
+    cohort__random_init(&random, seed);
+    struct cohort__packer sample = pack_sample();
+    for (int round = 0; round < 100000; round++) {
+        unsigned char *copy;
+        unsigned char data[128];
+        size_t bytes;
+        struct cohort__unpacked *unpacked = NULL;
+        if (round % 2) { /* a good message with some bytes changed */
+            bytes = sample.bytes;
+            memcpy(data, sample.data, bytes);
+            for (uint64_t i = cohort__random_below(&random, 3); i-- > 0;)
+                data[cohort__random_below(&random, bytes)] =
+                    (unsigned char)cohort__random_next(&random);
+        } else {
+            bytes = cohort__random_below(&random, 24);
+            for (size_t i = 0; i < bytes; i++)
+                data[i] = (unsigned char)cohort__random_next(&random);
+        }
+        cohort_status status = unpack_exact(&unpacked, data, bytes, &copy);
+        CHECK(status == COHORT_OK || status == COHORT_ERR_PROTOCOL);
+        accepted += status == COHORT_OK;
+        CHECK(!status || !strstr(cohort_error_message(), "not msgpack"));
+        cohort__unpacked_destroy(unpacked);
+        free(copy);
+    }
+    CHECK(accepted > 1000 && accepted < 99000);
+    cohort__packer_fini(&sample);
+}
+
+static void test_growth(void)
+{
+    struct cohort__packer packer = { 0 };
+    size_t bytes = 3 << 20;
+    char *block = malloc(bytes);
+    CHECK(block);
+    memset(block, 'x', bytes);
+    cohort__pack_array(&packer, 3);
+    for (int i = 0; i < 3; i++)
+        cohort__pack_bytes(&packer, block, bytes);
+    CHECK_INT(packer.status, COHORT_OK);
+    struct cohort__unpacked *unpacked;
+    CHECK_INT(cohort__unpack(&unpacked, packer.data, packer.bytes, "blocks"), COHORT_OK);
+    const void *data;
+    size_t size;
+    CHECK(!cohort__element_bytes(unpacked, cohort__unpacked_root(unpacked), 2, &data, &size));
+    CHECK(size == bytes && memcmp(data, block, bytes) == 0);
+    cohort__unpacked_destroy(unpacked);
+    cohort__packer_reset(&packer);
+    CHECK_INT((long long)packer.bytes, 0);
+    cohort__packer_fini(&packer);
+    free(block);
+}
+
+int main(int argc, char **argv)
+{
+    static const struct test_case cases[] = {
+        { "round_trip", test_round_trip },     { "wrong_fields", test_wrong_fields },
+        { "duplicate", test_duplicate_field }, { "truncated", test_truncated },
+        { "absurd", test_absurd },             { "too_many_values", test_too_many_values },
+        { "random_bytes", test_random_bytes }, { "growth", test_growth },
+    };
+    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef COHORT_TOOLS_COHORTRUN_ALARM_H
+#define COHORT_TOOLS_COHORTRUN_ALARM_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "runtime/loop/timer.h"
+
+/* Calls FUNCTION(CONTEXT) once after a while; may be put off or called off meanwhile. It has to
+ * outlive the loop. */
+struct alarm {
+    struct cohort__timer timer;
+    struct cohort__loop *loop;
+    void (*function)(void *context);
+    void *context;
+    uint64_t deadline; /* 0: none */
+    bool running;      /* the timer, perhaps for an earlier deadline */
+    bool hurried;      /* and it was cancelled, to begin anew */
+};
+
+void alarm_init(struct alarm *alarm, struct cohort__loop *loop, void (*function)(void *context),
+                void *context);
+
+/* In place of what was set before. */
+void alarm_set(struct alarm *alarm, uint64_t nanoseconds);
+void alarm_clear(struct alarm *alarm);
+bool alarm_is_set(const struct alarm *alarm);
+
+#endif

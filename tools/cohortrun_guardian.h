@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef COHORT_TOOLS_COHORTRUN_GUARDIAN_H
+#define COHORT_TOOLS_COHORTRUN_GUARDIAN_H
+
+#include <stdint.h>
+
+/* Between cohortrun and each program stands a guardian: cohortrun's own binary in a process of its
+ * own, in a session of its own, that is the program's parent. It sees to it that nothing of the
+ * program remains: neither when the program ends, nor when cohortrun does, in whatever way. It
+ * holds one end of a socket pair, so it learns of cohortrun's end from the kernel, also of one
+ * before its own start.
+ *
+ * The program is in a process group of its own, so what it does to its group (kill 0) doesn't
+ * reach the guardian; if the guardian is killed, the kernel kills the program, and cohortrun
+ * inherits what else remains. */
+
+/* Descriptors that it is started with. The first four are the program's, too. */
+enum {
+    GUARDIAN_FD_CONTROL = 3, /* the control connection, see runtime/proc/control.h */
+    GUARDIAN_FD_LINK = 4,    /* to cohortrun */
+    GUARDIAN_NUM_FDS = 5,
+};
+
+/* args[0], by which it knows that it is one. args[1]: the program's limit of open descriptors;
+ * args[2]..: the program. */
+#define GUARDIAN_NAME "cohort-guardian"
+
+/* On the link, messages go as in loop/stream.h: to the guardian one byte, a signal for the
+ * program's group, where SIGKILL means everything; to cohortrun one struct report. */
+enum report_kind {
+    REPORT_STARTED, /* value: the program's pid */
+    REPORT_FAILED,  /* it could not be started; value: errno */
+    REPORT_ENDED,   /* value: as from waitpid; nothing of it remains */
+};
+
+struct report {
+    uint32_t kind;
+    int32_t value;
+};
+
+int guardian_main(int argc, char **argv);
+
+#endif

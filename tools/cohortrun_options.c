@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tools/cohortrun_options.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MAX_LOCALITIES = 4096, MAX_WORKERS = 4096, STATUS_USAGE = 2 };
+static const double max_timeout = 1e9;
+
+static const char usage[] = "usage: cohortrun -n N [--workers W] [--tag] [--timeout S] "
+                            "[-x VAR[=VALUE]] program [args...]\n";
+static const char help[] =
+    "Starts a program N times on this host, as the localities of one job.\n"
+    "\n"
+    "  -n N             localities, 1 to 4096\n"
+    "  --workers W      worker threads of each locality; without it each may choose\n"
+    "  --tag            put the locality before each line of output: [3] ...\n"
+    "  --timeout S      end the job after S seconds, with status 124\n"
+    "  -x VAR[=VALUE]   set a variable of the program's environment; may be given several times\n"
+    "                   (the whole environment is handed on; without a value VAR has to exist)\n"
+    "  --help, --version\n"
+    "\n"
+    "Locality 0 reads standard input. INT and TERM go to all localities; a second INT within a\n"
+    "second kills them. When a locality fails, all are ended. The status is that of the first\n"
+    "locality that failed, 128 + number for a signal.\n";
+
+static int wrong(const char *format, ...) __attribute__((format(printf, 1, 2)));
+static int wrong(const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    fputs("cohortrun: ", stderr);
+    vfprintf(stderr, format, args);
+    fputc('\n', stderr);
+    fputs(usage, stderr);
+    va_end(args);
+    return STATUS_USAGE;
+}
+
+/* Digits only, 1 to MAX. */
+static bool read_count(const char *text, uint32_t max, uint32_t *ret)
+{
+    uint64_t value = 0;
+    for (const char *c = text; *c; c++) {
+        if (*c < '0' || *c > '9' || value > max)
+            return false;
+        value = 10 * value + (uint64_t)(*c - '0');
+    }
+    if (value == 0 || value > max)
+        return false;
+    *ret = (uint32_t)value;
+    return true;
+}
+
+static bool read_seconds(const char *text, uint64_t *ret_ns)
+{
+    if (text[0] == '\0' || strspn(text, "0123456789.") != strlen(text))
+        return false;
+    char *end;
+    double seconds = strtod(text, &end);
+    if (*end || !isfinite(seconds) || seconds <= 0 || seconds > max_timeout)
+        return false;
+    *ret_ns = (uint64_t)ceil(seconds * 1e9);
+    return true;
+}
+
+static int set_variable(char *text)
+{
+    char *value = strchr(text, '=');
+    size_t name_bytes = value ? (size_t)(value - text) : strlen(text);
+    if (name_bytes == 0)
+        return wrong("-x needs the name of a variable, not '%s'", text);
+    if (!value)
+        return getenv(text) ? -1 : wrong("-x %s: there is no such variable", text);
+    *value++ = '\0';
+    if (setenv(text, value, 1))
+        return wrong("-x %s: %s", text, strerror(errno));
+    return -1;
+}
+
+enum { OPTION_WORKERS = 256, OPTION_TAG, OPTION_TIMEOUT, OPTION_HELP, OPTION_VERSION };
+
+static const struct option long_options[] = {
+    {"workers", required_argument, NULL, OPTION_WORKERS}, {"tag", no_argument, NULL, OPTION_TAG},
+    {"timeout", required_argument, NULL, OPTION_TIMEOUT}, {"help", no_argument, NULL, OPTION_HELP},
+    {"version", no_argument, NULL, OPTION_VERSION},       {0},
+};
+
+static int read_option(int option, struct options *options, const char *word)
+{
+    switch (option) {
+    case 'n':
+        return read_count(optarg, MAX_LOCALITIES, &options->size)
+                   ? -1
+                   : wrong("-n needs a number from 1 to %d, not '%s'", MAX_LOCALITIES, optarg);
+    case 'x':
+        return set_variable(optarg);
+    case OPTION_WORKERS:
+        return read_count(optarg, MAX_WORKERS, &options->workers)
+                   ? -1
+                   : wrong("--workers needs a number from 1 to %d, not '%s'", MAX_WORKERS, optarg);
+    case OPTION_TAG:
+        options->tag = true;
+        return -1;
+    case OPTION_TIMEOUT:
+        return read_seconds(optarg, &options->timeout_ns)
+                   ? -1
+                   : wrong("--timeout needs seconds above 0, not '%s'", optarg);
+    case OPTION_HELP:
+        printf("%s%s", usage, help);
+        return fflush(stdout) ? 1 : 0;
+    case OPTION_VERSION:
+        printf("cohortrun %s\n", COHORT_VERSION);
+        return fflush(stdout) ? 1 : 0;
+    case ':':
+        return wrong("%s needs a value", word);
+    default:
+        return wrong("%s is no option", word);
+    }
+}
+
+int options_read(int argc, char **argv, struct options *ret_options)
+{
+    struct options options = {0};
+    char letter[3] = "-";
+    opterr = 0;
+    for (;;) {
+        /* With '+', reading stops at the program; what follows is its own. */
+        const char *word = optind < argc ? argv[optind] : "";
+        int option = getopt_long(argc, argv, "+:n:x:", long_options, NULL);
+        if (option == -1)
+            break;
+        if ((option == '?' || option == ':') && strncmp(word, "--", 2) != 0) {
+            letter[1] = (char)optopt;
+            word = letter;
+        }
+        int status = read_option(option, &options, word);
+        if (status >= 0)
+            return status;
+    }
+    if (options.size == 0)
+        return wrong("-n is missing: how many localities?");
+    if (optind >= argc)
+        return wrong("the program to start is missing");
+    if (argv[optind][0] == '\0')
+        return wrong("the program's name is empty");
+    options.program = argv + optind;
+    *ret_options = options;
+    return -1;
+}

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef COHORT_TOOLS_COHORTRUN_OPTIONS_H
+#define COHORT_TOOLS_COHORTRUN_OPTIONS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct options {
+    uint32_t size;
+    uint32_t workers; /* 0: as each locality likes */
+    bool tag;
+    uint64_t timeout_ns; /* 0: none */
+    char **program;      /* with its arguments; NULL-terminated */
+};
+
+/* Reads the command line; variables of -x go into this process's environment. Returns -1 to go on,
+ * else the status to exit with: it has printed why. */
+int options_read(int argc, char **argv, struct options *ret_options);
+
+#endif
