@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <getopt.h>
-#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -63,9 +62,9 @@ static bool read_seconds(const char *text, uint64_t *ret_ns)
         return false;
     char *end;
     double seconds = strtod(text, &end);
-    if (*end || !isfinite(seconds) || seconds <= 0 || seconds > max_timeout)
+    if (*end || seconds <= 0 || seconds > max_timeout)
         return false;
-    *ret_ns = (uint64_t)ceil(seconds * 1e9);
+    *ret_ns = (uint64_t)(seconds * 1e9) + 1;
     return true;
 }
 

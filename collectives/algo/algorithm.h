@@ -32,7 +32,7 @@ struct cohort__request {
 /* One row of the table: one algorithm for one collective, one file. */
 struct cohort__algorithm {
     enum cohort__collective collective;
-    const char *name; /* "hierarchical"; unique for the collective */
+    const char *name;  /* "hierarchical"; unique for the collective */
     bool hierarchical; /* uses the arity */
     cohort_status (*build)(const struct cohort__request *request, struct cohort__plan **ret_plan);
 };

@@ -49,8 +49,7 @@ cohort_status cohort__all_gather_compose(const struct cohort__request *request, 
 
 static cohort_status build(const struct cohort__request *request, struct cohort__plan **ret_plan)
 {
-    return cohort__all_gather_compose(request, request->arity, "all_gather_hierarchical",
-                                      ret_plan);
+    return cohort__all_gather_compose(request, request->arity, "all_gather_hierarchical", ret_plan);
 }
 
 const struct cohort__algorithm cohort__all_gather_hierarchical = {

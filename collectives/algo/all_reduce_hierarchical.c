@@ -36,8 +36,7 @@ cohort_status cohort__all_reduce_compose(const struct cohort__request *request, 
 
 static cohort_status build(const struct cohort__request *request, struct cohort__plan **ret_plan)
 {
-    return cohort__all_reduce_compose(request, request->arity, "all_reduce_hierarchical",
-                                      ret_plan);
+    return cohort__all_reduce_compose(request, request->arity, "all_reduce_hierarchical", ret_plan);
 }
 
 const struct cohort__algorithm cohort__all_reduce_hierarchical = {

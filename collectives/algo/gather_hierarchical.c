@@ -36,8 +36,8 @@ static cohort_status build(const struct cohort__request *request, struct cohort_
     cohort__tree_init(&tree, all, request->arity, request->root, request->this_site);
     uint32_t own = cohort__plan_range(builder, COHORT__SPACE_IN, 0, request->bytes);
     if (cohort__tree_is_root(&tree)) {
-        uint32_t place = cohort__plan_range(
-            builder, COHORT__SPACE_OUT, request->this_site * request->bytes, request->bytes);
+        uint32_t place = cohort__plan_range(builder, COHORT__SPACE_OUT,
+                                            request->this_site * request->bytes, request->bytes);
         ready = cohort__plan_copy(builder, PHASE, place, own);
         layout = cohort__layout_by_site(COHORT__SPACE_OUT, COHORT__NO_BLOCK, request->bytes);
     } else {

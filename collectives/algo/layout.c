@@ -10,7 +10,7 @@ enum { MAX_PARTS = 3 };
 /* For each rank of a level. */
 struct arrays {
     uint32_t *weights;
-    uint32_t *blocks;                /* MAX_PARTS for each list */
+    uint32_t *blocks;                 /* MAX_PARTS for each list */
     struct cohort__block_list *lists; /* the fragment's blocks: the own one, then one a rank */
 };
 

@@ -41,8 +41,8 @@ static cohort_status build(const struct cohort__request *request, struct cohort_
         layout = cohort__layout_in_tmp(builder, &tree, own, request->bytes);
     cohort__scatter_down(builder, &tree, &layout, PHASE, COHORT__NO_STEP);
     if (cohort__tree_is_root(&tree)) {
-        uint32_t place = cohort__plan_range(
-            builder, COHORT__SPACE_IN, request->this_site * request->bytes, request->bytes);
+        uint32_t place = cohort__plan_range(builder, COHORT__SPACE_IN,
+                                            request->this_site * request->bytes, request->bytes);
         cohort__plan_copy(builder, PHASE, own, place);
     }
     return cohort__plan_finish(builder, ret_plan);

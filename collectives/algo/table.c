@@ -4,18 +4,17 @@
 #include <string.h>
 
 const struct cohort__algorithm *const cohort__algorithms[] = {
-    &cohort__gather_linear,         &cohort__gather_hierarchical,
-    &cohort__scatter_linear,        &cohort__scatter_hierarchical,
-    &cohort__broadcast_linear,      &cohort__broadcast_hierarchical,
-    &cohort__reduce_linear,         &cohort__reduce_hierarchical,
-    &cohort__all_gather_linear,     &cohort__all_gather_hierarchical,
-    &cohort__all_reduce_linear,     &cohort__all_reduce_hierarchical,
-    &cohort__all_to_all_linear,     &cohort__all_to_all_hierarchical,
-    &cohort__all_to_all_padded,     &cohort__barrier_linear,
+    &cohort__gather_linear,        &cohort__gather_hierarchical,
+    &cohort__scatter_linear,       &cohort__scatter_hierarchical,
+    &cohort__broadcast_linear,     &cohort__broadcast_hierarchical,
+    &cohort__reduce_linear,        &cohort__reduce_hierarchical,
+    &cohort__all_gather_linear,    &cohort__all_gather_hierarchical,
+    &cohort__all_reduce_linear,    &cohort__all_reduce_hierarchical,
+    &cohort__all_to_all_linear,    &cohort__all_to_all_hierarchical,
+    &cohort__all_to_all_padded,    &cohort__barrier_linear,
     &cohort__barrier_hierarchical,
 };
-const uint32_t cohort__num_algorithms =
-    sizeof(cohort__algorithms) / sizeof(cohort__algorithms[0]);
+const uint32_t cohort__num_algorithms = sizeof(cohort__algorithms) / sizeof(cohort__algorithms[0]);
 
 const struct cohort__algorithm *cohort__algorithm_find(enum cohort__collective collective,
                                                        const char *name)

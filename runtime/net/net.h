@@ -18,7 +18,7 @@
  * everything but progress and destroy. No flow control here: who sends keeps account. */
 struct cohort__net;
 
-/* A received message: `data` is the receiver's until it calls cohort__net_release. */
+/* A received message: it and its `data` are the receiver's until it calls cohort__net_release. */
 struct cohort__net_message {
     struct cohort__net *net;
     const unsigned char *data;

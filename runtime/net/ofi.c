@@ -74,6 +74,7 @@ static cohort_status info_get(struct cohort__ofi *ofi)
         return cohort_fail(COHORT_ERR_NETWORK,
                            "libfabric provider %s: fi_getinfo: nothing suitable at address %s",
                            provider_name(), address);
+    ofi->is_loopback = strncmp(address, "127.", 4) == 0 || strcmp(address, "::1") == 0;
     return error ? cohort__ofi_fail(ofi, "fi_getinfo", error) : COHORT_OK;
 }
 

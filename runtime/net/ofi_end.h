@@ -71,9 +71,14 @@ struct cohort__ofi_receive {
 struct cohort__ofi_fetch {
     struct cohort__ofi_operation operation;
     struct cohort__ofi_peer *peer;
+    struct cohort__list failed; /* in `failed` until it is reported */
     struct fid_mr *mr;
     void *cookie;
     cohort_status status;
+    bool is_reported; /* or to be: the caller's part in it has ended */
+    size_t bytes;
+    void *destination;
+    void *landing; /* where the bytes arrive, if not at the destination */
 };
 
 struct cohort__ofi {
@@ -85,6 +90,7 @@ struct cohort__ofi {
     struct fid_av *av;
     struct fid_cq *cq;
     struct fid_ep *ep;
+    bool is_loopback;
     int wake_fd;           /* an eventfd: something for progress that no completion tells of */
     int retry_fd;          /* a timer: try again what was refused */
     _Atomic bool has_work; /* the lists below, or the posting of receives, want a look */
@@ -107,7 +113,7 @@ struct cohort__ofi {
     unsigned num_free_receives;
     unsigned num_posted;
     struct cohort__list fetches; /* under way */
-    struct cohort__list failed;  /* fetches that ended without a completion */
+    struct cohort__list failed;  /* fetches to be reported without a completion */
     struct cohort__list regions;
     uint64_t next_key;
 };
@@ -136,6 +142,8 @@ enum cohort__net_sent cohort__ofi_peer_refused(struct cohort__ofi *ofi,
                                                struct cohort__ofi_peer *peer, int error);
 /* A sender to PEER has to wait until one of our own operations is free. */
 enum cohort__net_sent cohort__ofi_peer_wait(struct cohort__ofi *ofi, struct cohort__ofi_peer *peer);
+/* The provider has taken something for PEER. */
+void cohort__ofi_peer_accepted(struct cohort__ofi *ofi, struct cohort__ofi_peer *peer);
 void cohort__ofi_peers_fini(struct cohort__ofi *ofi);
 /* What progress has to do, with the lock held but not while handlers run: says `unreachable` and
  * `writable` where it is time to. */
@@ -167,6 +175,8 @@ enum cohort__net_sent cohort__ofi_fetch(struct cohort__net *net, uint32_t number
                                         void *destination, size_t bytes, void *cookie);
 void cohort__ofi_fetch_done(struct cohort__ofi *ofi, struct cohort__ofi_fetch *fetch,
                             const char *error);
+/* PEER is gone: what the provider can't be relied on to end, ends now. With the lock held. */
+void cohort__ofi_fetches_fail(struct cohort__ofi *ofi, const struct cohort__ofi_peer *peer);
 /* As for the peers: reports the failed ones. */
 bool cohort__ofi_fetches_progress(struct cohort__ofi *ofi);
 /* The endpoint is closed: reports all that are left as cancelled. */

@@ -96,22 +96,65 @@ void cohort__ofi_regions_fini(struct cohort__ofi *ofi)
         region_close(COHORT_CONTAINER_OF(ofi->regions.next, struct region, link));
 }
 
-static void fetch_free(struct cohort__ofi_fetch *fetch)
+/* Where a peer is on this host, the kernel ends its connections in the moment in which it dies.
+ * From another host nothing may ever come, neither the bytes nor an error: so there they land in
+ * memory of ours, which can stay the provider's for as long as it takes. */
+static struct cohort__ofi_fetch *fetch_create(struct cohort__ofi *ofi,
+                                              struct cohort__ofi_peer *peer, void *destination,
+                                              size_t bytes, void *cookie)
 {
+    struct cohort__ofi_fetch *fetch = cohort__slab_alloc_zero(sizeof *fetch);
+    if (!fetch)
+        return NULL;
+    fetch->operation.kind = COHORT__OFI_FETCH;
+    cohort__list_init(&fetch->operation.link);
+    cohort__list_init(&fetch->failed);
+    fetch->peer = peer;
+    fetch->cookie = cookie;
+    fetch->bytes = bytes;
+    fetch->destination = destination;
+    if (!ofi->is_loopback && !(fetch->landing = malloc(bytes))) {
+        cohort__slab_free(fetch);
+        return NULL;
+    }
+    return fetch;
+}
+
+static void fetch_destroy(struct cohort__ofi_fetch *fetch)
+{
+    cohort__list_remove(&fetch->operation.link);
     if (fetch->mr)
         fi_close(&fetch->mr->fid);
+    free(fetch->landing);
     cohort__slab_free(fetch);
 }
 
-static int start(struct cohort__ofi *ofi, struct cohort__ofi_fetch *fetch,
-                 const struct token *token, size_t offset, void *destination, size_t bytes)
+static void fetch_fail(struct cohort__ofi *ofi, struct cohort__ofi_fetch *fetch,
+                       cohort_status status)
 {
-    int error = cohort__ofi_register(ofi, destination, bytes, FI_READ, &fetch->mr);
-    if (error)
-        return error;
-    return (int)fi_read(ofi->ep, destination, bytes, fetch->mr ? fi_mr_desc(fetch->mr) : NULL,
+    fetch->status = status;
+    fetch->is_reported = true;
+    cohort__list_push_back(&ofi->failed, &fetch->failed);
+    cohort__ofi_wake(ofi);
+}
+
+static enum cohort__net_sent start(struct cohort__ofi *ofi, struct cohort__ofi_fetch *fetch,
+                                   const struct token *token, size_t offset)
+{
+    void *to = fetch->landing ? fetch->landing : fetch->destination;
+    ssize_t error = cohort__ofi_register(ofi, to, fetch->bytes, FI_READ, &fetch->mr);
+    if (!error)
+        error = fi_read(ofi->ep, to, fetch->bytes, fetch->mr ? fi_mr_desc(fetch->mr) : NULL,
                         fetch->peer->address, token->address + offset, token->key,
                         &fetch->operation.context);
+    if (error) {
+        struct cohort__ofi_peer *peer = fetch->peer;
+        fetch_destroy(fetch);
+        return cohort__ofi_peer_refused(ofi, peer, (int)error);
+    }
+    cohort__ofi_peer_accepted(ofi, fetch->peer);
+    cohort__list_push_back(&ofi->fetches, &fetch->operation.link);
+    return COHORT__NET_SENT;
 }
 
 enum cohort__net_sent cohort__ofi_fetch(struct cohort__net *net, uint32_t number,
@@ -120,46 +163,23 @@ enum cohort__net_sent cohort__ofi_fetch(struct cohort__net *net, uint32_t number
 {
     struct cohort__ofi *ofi = (struct cohort__ofi *)net;
     struct token t = token_read(token);
+    bool is_inside =
+        offset <= t.bytes && bytes <= t.bytes - offset && bytes <= COHORT__OFI_MAX_FETCH;
     enum cohort__net_sent sent = COHORT__NET_DEAD;
     pthread_mutex_lock(&ofi->lock);
     struct cohort__ofi_peer *peer = cohort__ofi_peer_get(ofi, number);
-    struct cohort__ofi_fetch *fetch = peer ? cohort__slab_alloc_zero(sizeof *fetch) : NULL;
-    if (!fetch) {
-        if (peer)
-            sent = cohort__ofi_peer_refused(ofi, peer, -FI_EAGAIN);
-        pthread_mutex_unlock(&ofi->lock);
-        return sent;
-    }
-    fetch->operation.kind = COHORT__OFI_FETCH;
-    fetch->peer = peer;
-    fetch->cookie = cookie;
-    cohort__list_init(&fetch->operation.link);
-    if (offset > t.bytes || bytes > t.bytes - offset || bytes > COHORT__OFI_MAX_FETCH) {
-        /* The token has come from outside: an error, but not one of the connection. */
-        fetch->status = COHORT_ERR_PROTOCOL;
-        cohort__list_push_back(&ofi->failed, &fetch->operation.link);
-        cohort__ofi_wake(ofi);
+    struct cohort__ofi_fetch *fetch =
+        peer ? fetch_create(ofi, peer, destination, bytes, cookie) : NULL;
+    if (fetch && is_inside) {
+        sent = start(ofi, fetch, &t, offset);
+    } else if (fetch) { /* the token has come from outside: an error, but not the connection's */
+        fetch_fail(ofi, fetch, COHORT_ERR_PROTOCOL);
         sent = COHORT__NET_SENT;
-    } else {
-        int error = start(ofi, fetch, &t, offset, destination, bytes);
-        if (error) {
-            fetch_free(fetch);
-            sent = cohort__ofi_peer_refused(ofi, peer, error);
-        } else {
-            peer->refused_since = 0;
-            cohort__list_push_back(&ofi->fetches, &fetch->operation.link);
-            sent = COHORT__NET_SENT;
-        }
+    } else if (peer) {
+        sent = cohort__ofi_peer_refused(ofi, peer, -FI_EAGAIN);
     }
     pthread_mutex_unlock(&ofi->lock);
     return sent;
-}
-
-static void report(struct cohort__ofi *ofi, struct cohort__ofi_fetch *fetch, cohort_status status)
-{
-    void *cookie = fetch->cookie;
-    fetch_free(fetch);
-    ofi->net.handlers.fetched(ofi->net.handlers.context, cookie, status);
 }
 
 void cohort__ofi_fetch_done(struct cohort__ofi *ofi, struct cohort__ofi_fetch *fetch,
@@ -169,8 +189,27 @@ void cohort__ofi_fetch_done(struct cohort__ofi *ofi, struct cohort__ofi_fetch *f
     cohort__list_remove(&fetch->operation.link);
     if (error)
         cohort__ofi_peer_lose(ofi, fetch->peer, error);
+    void *cookie = fetch->cookie;
+    bool is_reported = fetch->is_reported;
+    if (!is_reported && !error && fetch->landing)
+        memcpy(fetch->destination, fetch->landing, fetch->bytes);
+    /* One that still waits in `failed` is destroyed there. */
+    if (cohort__list_is_empty(&fetch->failed))
+        fetch_destroy(fetch);
     pthread_mutex_unlock(&ofi->lock);
-    report(ofi, fetch, error ? COHORT_ERR_PEER_DIED : COHORT_OK);
+    if (!is_reported)
+        ofi->net.handlers.fetched(ofi->net.handlers.context, cookie,
+                                  error ? COHORT_ERR_PEER_DIED : COHORT_OK);
+}
+
+void cohort__ofi_fetches_fail(struct cohort__ofi *ofi, const struct cohort__ofi_peer *peer)
+{
+    for (struct cohort__list *n = ofi->fetches.next; n != &ofi->fetches; n = n->next) {
+        struct cohort__ofi_fetch *fetch =
+            COHORT_CONTAINER_OF(n, struct cohort__ofi_fetch, operation.link);
+        if (fetch->peer == peer && fetch->landing && !fetch->is_reported)
+            fetch_fail(ofi, fetch, COHORT_ERR_PEER_DIED);
+    }
 }
 
 bool cohort__ofi_fetches_progress(struct cohort__ofi *ofi)
@@ -179,9 +218,14 @@ bool cohort__ofi_fetches_progress(struct cohort__ofi *ofi)
     struct cohort__list *node;
     while ((node = cohort__list_pop_front(&ofi->failed))) {
         struct cohort__ofi_fetch *fetch =
-            COHORT_CONTAINER_OF(node, struct cohort__ofi_fetch, operation.link);
+            COHORT_CONTAINER_OF(node, struct cohort__ofi_fetch, failed);
+        void *cookie = fetch->cookie;
+        cohort_status status = fetch->status;
+        /* One that is under way is destroyed when it completes. */
+        if (cohort__list_is_empty(&fetch->operation.link))
+            fetch_destroy(fetch);
         pthread_mutex_unlock(&ofi->lock);
-        report(ofi, fetch, fetch->status);
+        ofi->net.handlers.fetched(ofi->net.handlers.context, cookie, status);
         pthread_mutex_lock(&ofi->lock);
         any = true;
     }
@@ -191,8 +235,15 @@ bool cohort__ofi_fetches_progress(struct cohort__ofi *ofi)
 void cohort__ofi_fetches_cancel(struct cohort__ofi *ofi)
 {
     struct cohort__list *node;
-    cohort__list_splice_back(&ofi->failed, &ofi->fetches);
-    while ((node = cohort__list_pop_front(&ofi->failed)))
-        report(ofi, COHORT_CONTAINER_OF(node, struct cohort__ofi_fetch, operation.link),
-               COHORT_ERR_CANCELLED);
+    pthread_mutex_lock(&ofi->lock);
+    while ((node = cohort__list_pop_front(&ofi->fetches))) {
+        struct cohort__ofi_fetch *fetch =
+            COHORT_CONTAINER_OF(node, struct cohort__ofi_fetch, operation.link);
+        if (!fetch->is_reported)
+            fetch_fail(ofi, fetch, COHORT_ERR_CANCELLED);
+        else if (cohort__list_is_empty(&fetch->failed))
+            fetch_destroy(fetch);
+    }
+    cohort__ofi_fetches_progress(ofi);
+    pthread_mutex_unlock(&ofi->lock);
 }

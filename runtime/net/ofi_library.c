@@ -33,26 +33,39 @@ static void signals_restore(const struct signals *signals)
 }
 
 /* The providers read their parameters from the environment, once, when the first function that
- * needs them is called; there is no other way. Without this one, ofi_rxm over tcp fills 68 MB
- * with receive buffers of its own, whatever sizes an endpoint asks for. */
-static const char receive_size_name[] = "FI_OFI_RXM_MSG_RX_SIZE";
-static const char receive_size_value[] = "128";
+ * needs them is called; there is no other way to hand them over. What the user has set stays. */
+static const struct parameter {
+    const char *name;
+    const char *value;
+} parameters[] = {
+    /* ofi_rxm fills 68 MB with receive buffers of its own, whatever an endpoint asks for; thus 17.
+     */
+    {"FI_OFI_RXM_MSG_RX_SIZE", "128"},
+    /* Microseconds between its looks at connection events. With 10000, its default, making a
+     * connection takes 30 ms. */
+    {"FI_OFI_RXM_CM_PROGRESS_INTERVAL", "500"},
+};
+enum { NUM_PARAMETERS = sizeof parameters / sizeof parameters[0] };
 
 static void providers_start(void *handle)
 {
     int (*getparams)(struct fi_param **, int *) = dlsym(handle, "fi_getparams");
     void (*freeparams)(struct fi_param *) = dlsym(handle, "fi_freeparams");
+    bool ours[NUM_PARAMETERS];
     if (!getparams || !freeparams)
         return;
-    bool ours = !getenv(receive_size_name);
-    if (ours)
-        setenv(receive_size_name, receive_size_value, 0);
+    for (int i = 0; i < NUM_PARAMETERS; i++) {
+        ours[i] = !getenv(parameters[i].name);
+        if (ours[i])
+            setenv(parameters[i].name, parameters[i].value, 0);
+    }
     struct fi_param *params = NULL;
     int num_params = 0;
     if (getparams(&params, &num_params) == 0)
         freeparams(params);
-    if (ours)
-        unsetenv(receive_size_name);
+    for (int i = 0; i < NUM_PARAMETERS; i++)
+        if (ours[i])
+            unsetenv(parameters[i].name);
 }
 
 /* The structs that are passed are allocated by the library itself (dupinfo), which newer versions

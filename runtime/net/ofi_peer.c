@@ -21,6 +21,10 @@ static const char transport_name[] = "ofi";
 static const uint64_t probe_first = 50 * 1000 * 1000;
 static const uint64_t probe_next = 1000 * 1000 * 1000;
 
+/* How long to wait before trying again what was refused: twice as long each time. */
+static const uint64_t retry_first = 25 * 1000;
+static const uint64_t retry_last = 5 * 1000 * 1000;
+
 /* An address is the transport's name, the provider's, both with their NUL, the version of
  * libfabric (u32, little-endian), and what fi_getname gave. */
 struct address {
@@ -131,8 +135,7 @@ cohort_status cohort__ofi_peer_add(struct cohort__net *net, uint32_t number, con
     return COHORT_OK;
 }
 
-/* Nothing goes there any more. Taking the address out of the vector makes the provider close the
- * connection, and end with an error what is under way on it. */
+/* Nothing goes there any more. That does not close a connection that is there. */
 static void disconnect(struct cohort__ofi *ofi, struct cohort__ofi_peer *peer)
 {
     peer->is_dead = true;
@@ -141,6 +144,7 @@ static void disconnect(struct cohort__ofi *ofi, struct cohort__ofi_peer *peer)
     if (peer->is_known)
         fi_av_remove(ofi->av, &peer->address, 1, 0);
     peer->is_known = false;
+    cohort__ofi_fetches_fail(ofi, peer);
 }
 
 void cohort__ofi_peer_remove(struct cohort__net *net, uint32_t number)
@@ -205,12 +209,21 @@ enum cohort__net_sent cohort__ofi_peer_refused(struct cohort__ofi *ofi,
         return COHORT__NET_DEAD;
     }
     if (peer->refused_since == 0) {
+        ofi->retry_delay = retry_first;
         peer->refused_since = cohort__clock_now();
         peer->probe_after = peer->refused_since + probe_first;
     }
     ofi->was_refused = true;
     block(ofi, peer);
     return COHORT__NET_AGAIN;
+}
+
+void cohort__ofi_peer_accepted(struct cohort__ofi *ofi, struct cohort__ofi_peer *peer)
+{
+    if (peer->refused_since == 0)
+        return;
+    peer->refused_since = 0;
+    ofi->retry_delay = retry_first;
 }
 
 /* Somebody has refused for long: ofi_rxm connects again and again to a port where nobody listens
@@ -274,6 +287,10 @@ static bool say_writable(struct cohort__ofi *ofi)
     uint64_t now = cohort__clock_now();
     cohort__list_init(&waiting);
     cohort__list_splice_back(&waiting, &ofi->blocked);
+    if (ofi->was_refused) {
+        ofi->retry_at = now + ofi->retry_delay;
+        ofi->retry_delay *= ofi->retry_delay < retry_last ? 2 : 1;
+    }
     ofi->lacks_send = false;
     ofi->was_refused = false;
     while ((node = cohort__list_pop_front(&waiting))) {
@@ -284,12 +301,6 @@ static bool say_writable(struct cohort__ofi *ofi)
         ofi->net.handlers.writable(ofi->net.handlers.context, number);
         pthread_mutex_lock(&ofi->lock);
     }
-    /* From 50 us on, twice as long each time nothing but refusals came of it, up to 20 ms. */
-    if (!ofi->was_refused)
-        ofi->retry_delay = 25 * 1000;
-    else if (ofi->retry_delay < 10 * 1000 * 1000)
-        ofi->retry_delay *= 2;
-    ofi->retry_at = cohort__clock_now() + ofi->retry_delay;
     return true;
 }
 

@@ -96,7 +96,7 @@ enum cohort__net_sent cohort__ofi_send(struct cohort__net *net, uint32_t number,
             send_give(ofi, send);
             sent = cohort__ofi_peer_refused(ofi, peer, (int)error);
         } else {
-            peer->refused_since = 0;
+            cohort__ofi_peer_accepted(ofi, peer);
             cohort__list_push_back(&ofi->sending, &send->operation.link);
             sent = COHORT__NET_SENT;
         }

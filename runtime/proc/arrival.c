@@ -15,7 +15,7 @@ void cohort__arrival_release(struct cohort__arrival *arrival)
     if (arrival->copy)
         free(arrival->copy);
     else
-        cohort__net_release(&arrival->message);
+        cohort__net_release(arrival->message);
     if (arrival->envelope.kind == COHORT__KIND_DATA && arrival->envelope.payload_bytes > 0) {
         struct cohort__peer *peer =
             cohort__peer_get(process, arrival->envelope.source_locality);
@@ -28,7 +28,7 @@ void cohort__arrival_release(struct cohort__arrival *arrival)
 void cohort__arrival_park(struct cohort__arrival *arrival)
 {
     size_t bytes = arrival->envelope.payload_bytes;
-    if (arrival->copy || arrival->message.capacity < 2 * bytes + 256)
+    if (arrival->copy || arrival->message->capacity < 2 * bytes + 256)
         return;
     void *copy = malloc(bytes + 1); /* never of no bytes: NULL is for 'not copied' */
     if (!copy)
@@ -36,5 +36,5 @@ void cohort__arrival_park(struct cohort__arrival *arrival)
     memcpy(copy, arrival->data, bytes);
     arrival->copy = copy;
     arrival->data = copy;
-    cohort__net_release(&arrival->message);
+    cohort__net_release(arrival->message);
 }

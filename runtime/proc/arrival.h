@@ -13,7 +13,7 @@ struct cohort__arrival {
     struct cohort__process *process;
     struct cohort__envelope envelope;
     const unsigned char *data; /* envelope.payload_bytes of them */
-    struct cohort__net_message message;
+    struct cohort__net_message *message;
     void *copy; /* the data's own memory, once it has left the transport's */
 };
 

@@ -30,7 +30,7 @@ static void take_credit(struct cohort__process *process, struct cohort__peer *pe
 
 static struct cohort__arrival *arrival_create(struct cohort__process *process,
                                               const struct cohort__envelope *envelope,
-                                              const struct cohort__net_message *message)
+                                              struct cohort__net_message *message)
 {
     struct cohort__arrival *arrival = cohort__slab_alloc(sizeof(*arrival));
     if (arrival)
@@ -38,7 +38,7 @@ static struct cohort__arrival *arrival_create(struct cohort__process *process,
             .process = process,
             .envelope = *envelope,
             .data = message->data + COHORT__ENVELOPE_BYTES,
-            .message = *message,
+            .message = message,
         };
     return arrival;
 }

@@ -83,7 +83,7 @@ static void *send_requests(void *arg)
     for (unsigned i = 0; i < NUM_REQUESTS; i++) {
         struct sequenced *sequenced = malloc(sizeof(*sequenced));
         CHECK(sequenced);
-        *sequenced = (struct sequenced){ { .run = check_sequence }, sender->thread, i };
+        *sequenced = (struct sequenced){{.run = check_sequence}, sender->thread, i};
         cohort__loop_request(sender->loop, &sequenced->request);
     }
     return NULL;
@@ -96,7 +96,7 @@ static void test_requests_from_threads(void)
     pthread_t threads[NUM_THREADS];
     struct sender senders[NUM_THREADS];
     for (unsigned i = 0; i < NUM_THREADS; i++) {
-        senders[i] = (struct sender){ loop, i };
+        senders[i] = (struct sender){loop, i};
         CHECK_INT(pthread_create(&threads[i], NULL, send_requests, &senders[i]), 0);
     }
     while (num_arrived < NUM_THREADS * NUM_REQUESTS)
@@ -118,7 +118,7 @@ static void take_turn(struct cohort__loop *loop, struct cohort__loop_request *re
 
 static void *request_in_turn(void *arg)
 {
-    struct cohort__loop_request request = { .run = take_turn };
+    struct cohort__loop_request request = {.run = take_turn};
     for (unsigned i = 0; i < NUM_TURNS; i++) {
         cohort__loop_request(arg, &request);
         while (atomic_load(&turn) == i)
@@ -226,11 +226,11 @@ static void bell_ring(struct bell *bell)
 
 static void bell_init(struct bell *bell)
 {
-    *bell = (struct bell){ .poller = { .context = bell,
-                                       .progress = bell_progress,
-                                       .arm = bell_arm,
-                                       .disarm = bell_disarm,
-                                       .fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC) } };
+    *bell = (struct bell){.poller = {.context = bell,
+                                     .progress = bell_progress,
+                                     .arm = bell_arm,
+                                     .disarm = bell_disarm,
+                                     .fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)}};
     CHECK(bell->poller.fd >= 0);
 }
 
@@ -315,7 +315,7 @@ static void test_poll_runs_requests(void)
     unsigned count = 0;
     struct counted *counted = malloc(sizeof(*counted));
     CHECK(counted);
-    *counted = (struct counted){ { .run = count_up }, &count };
+    *counted = (struct counted){{.run = count_up}, &count};
     CHECK(!cohort__loop_poll(loop));
     cohort__loop_request(loop, &counted->request);
     CHECK(cohort__loop_poll(loop));
@@ -362,10 +362,10 @@ static void expire_and_stop(struct cohort__timer *timer)
 static void test_run_and_stop(void)
 {
     struct cohort__loop *loop = create();
-    struct cohort__loop_request request = { .run = stop_loop };
+    struct cohort__loop_request request = {.run = stop_loop};
     cohort__loop_run(loop); /* nothing to do: returns */
     cohort__loop_stop(loop);
-    struct stopper later = { { .expired = expire_and_stop }, loop };
+    struct stopper later = {{.expired = expire_and_stop}, loop};
     cohort__loop_timer(loop, &later.timer, cohort__clock_now());
     cohort__loop_run(loop); /* stopped before it began */
     cohort__loop_run(loop); /* until the timer */
@@ -377,17 +377,17 @@ static void test_run_and_stop(void)
 int main(int argc, char **argv)
 {
     static const struct test_case cases[] = {
-        { "create_destroy", test_create_destroy },
-        { "wake_before_park", test_wake_before_park },
-        { "requests_from_threads", test_requests_from_threads },
-        { "wake_up_not_lost", test_wake_up_not_lost },
-        { "wake_not_lost", test_wake_not_lost },
-        { "poller_wakes", test_poller_wakes },
-        { "poller_refuses", test_poller_refuses },
-        { "poller_without_descriptor", test_poller_without_descriptor },
-        { "poll_runs_requests", test_poll_runs_requests },
-        { "every", test_every },
-        { "run_and_stop", test_run_and_stop },
+        {"create_destroy", test_create_destroy},
+        {"wake_before_park", test_wake_before_park},
+        {"requests_from_threads", test_requests_from_threads},
+        {"wake_up_not_lost", test_wake_up_not_lost},
+        {"wake_not_lost", test_wake_not_lost},
+        {"poller_wakes", test_poller_wakes},
+        {"poller_refuses", test_poller_refuses},
+        {"poller_without_descriptor", test_poller_without_descriptor},
+        {"poll_runs_requests", test_poll_runs_requests},
+        {"every", test_every},
+        {"run_and_stop", test_run_and_stop},
     };
     return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
 }

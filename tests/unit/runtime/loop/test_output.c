@@ -50,7 +50,7 @@ static void lines_ended(void *context)
 
 static void open_lines(struct collected *collected, struct cohort__loop *loop, int fd)
 {
-    struct cohort__lines_handlers handlers = { collected, piece, lines_ended };
+    struct cohort__lines_handlers handlers = {collected, piece, lines_ended};
     memset(collected, 0, sizeof(*collected));
     CHECK_INT(cohort__lines_open(&collected->lines, loop, fd, &handlers), COHORT_OK);
 }
@@ -135,8 +135,8 @@ static struct cohort__outlet *open_outlet(struct written *written, struct cohort
                                           int fd)
 {
     struct cohort__outlet *outlet;
-    struct cohort__outlet_handlers handlers = { written, drained, failed };
-    *written = (struct written){ 0 };
+    struct cohort__outlet_handlers handlers = {written, drained, failed};
+    *written = (struct written){0};
     CHECK_INT(cohort__outlet_create(&outlet, loop, fd, &handlers), COHORT_OK);
     return outlet;
 }
@@ -256,12 +256,12 @@ static void test_outlet_file(void)
 int main(int argc, char **argv)
 {
     static const struct test_case cases[] = {
-        { "lines", test_lines },
-        { "long_line_paused", test_long_line_paused },
-        { "outlet_pipe", test_outlet_pipe },
-        { "outlet_broken", test_outlet_broken },
-        { "outlet_broken_later", test_outlet_broken_later },
-        { "outlet_file", test_outlet_file },
+        {"lines", test_lines},
+        {"long_line_paused", test_long_line_paused},
+        {"outlet_pipe", test_outlet_pipe},
+        {"outlet_broken", test_outlet_broken},
+        {"outlet_broken_later", test_outlet_broken_later},
+        {"outlet_file", test_outlet_file},
     };
     signal(SIGPIPE, SIG_IGN);
     return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));

@@ -76,9 +76,9 @@ static void test_no_loop(void)
 int main(int argc, char **argv)
 {
     static const struct test_case cases[] = {
-        { "no_loop", test_no_loop },
-        { "one_worker", test_one_worker },
-        { "four_workers", test_four_workers },
+        {"no_loop", test_no_loop},
+        {"one_worker", test_one_worker},
+        {"four_workers", test_four_workers},
     };
     return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
 }

@@ -50,7 +50,7 @@ static void ended(void *context, cohort_status status)
 
 static void open_end(struct end *end, struct cohort__loop *loop, int fd, size_t max_message)
 {
-    struct cohort__stream_handlers handlers = { end, message, ended };
+    struct cohort__stream_handlers handlers = {end, message, ended};
     CHECK_INT(cohort__stream_open(&end->stream, loop, fd, "the peer", max_message, &handlers),
               COHORT_OK);
 }
@@ -76,7 +76,7 @@ static void test_messages(void)
 {
     int fds[2];
     struct cohort__loop *loop = create(fds);
-    struct end left = { 0 }, right = { 0 };
+    struct end left = {0}, right = {0};
     open_end(&left, loop, fds[0], MAX_MESSAGE);
     open_end(&right, loop, fds[1], MAX_MESSAGE);
     for (unsigned i = 0; i < NUM_MESSAGES; i++) {
@@ -98,7 +98,7 @@ static void test_close_in_handler(void)
 {
     int fds[2];
     struct cohort__loop *loop = create(fds);
-    struct end left = { 0 }, right = { .close_after = 3 };
+    struct end left = {0}, right = {.close_after = 3};
     open_end(&left, loop, fds[0], MAX_MESSAGE);
     open_end(&right, loop, fds[1], MAX_MESSAGE);
     for (unsigned i = 1; i < 40; i++)
@@ -121,7 +121,7 @@ static void test_too_long(void)
 {
     int fds[2];
     struct cohort__loop *loop = create(fds);
-    struct end end = { .received = 1 };
+    struct end end = {.received = 1};
     open_end(&end, loop, fds[0], 100);
     write_all(fds[1], "\x01\x00\x00\x00\x01\xff\xff\xff\xff", 9);
     while (end.num_ended == 0)
@@ -139,7 +139,7 @@ static void test_pieces(void)
 {
     int fds[2];
     struct cohort__loop *loop = create(fds);
-    struct end end = { .received = 2 };
+    struct end end = {.received = 2};
     open_end(&end, loop, fds[0], 100);
     for (int i = 0; i < 6; i++) {
         write_all(fds[1], "\x02\x00\x00\x00\x02\x03" + i, 1);
@@ -160,7 +160,7 @@ static void test_write_to_closed(void)
 {
     int fds[2];
     struct cohort__loop *loop = create(fds);
-    struct end end = { 0 };
+    struct end end = {0};
     open_end(&end, loop, fds[0], 100);
     close(fds[1]);
     send_number(&end, 5);
@@ -177,7 +177,7 @@ static void test_close_with_queue(void)
 {
     int fds[2];
     struct cohort__loop *loop = create(fds);
-    struct end end = { 0 };
+    struct end end = {0};
     open_end(&end, loop, fds[0], 100);
     for (int i = 0; i < 100; i++)
         send_number(&end, 97);
@@ -190,12 +190,12 @@ static void test_close_with_queue(void)
 int main(int argc, char **argv)
 {
     static const struct test_case cases[] = {
-        { "messages", test_messages },
-        { "close_in_handler", test_close_in_handler },
-        { "too_long", test_too_long },
-        { "pieces", test_pieces },
-        { "write_to_closed", test_write_to_closed },
-        { "close_with_queue", test_close_with_queue },
+        {"messages", test_messages},
+        {"close_in_handler", test_close_in_handler},
+        {"too_long", test_too_long},
+        {"pieces", test_pieces},
+        {"write_to_closed", test_write_to_closed},
+        {"close_with_queue", test_close_with_queue},
     };
     signal(SIGPIPE, SIG_IGN);
     return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));

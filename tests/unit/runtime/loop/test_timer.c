@@ -36,7 +36,7 @@ static void probe_expired(struct cohort__timer *timer)
 
 static void probe_init(struct probe *probe)
 {
-    *probe = (struct probe){ .timer.expired = probe_expired };
+    *probe = (struct probe){.timer.expired = probe_expired};
 }
 
 /* In the order of their deadlines, and never before. */
@@ -119,8 +119,8 @@ static void test_cancel_after_expiry(void)
     cohort__loop_destroy(loop);
 }
 
-/* Another thread starts timers that are just about to expire, and cancels them: whichever wins, each
- * expires once, and its memory is given back as the contract allows. */
+/* Another thread starts timers that are just about to expire, and cancels them: whichever wins,
+ * each expires once, and its memory is given back as the contract allows. */
 enum { NUM_RACES = 20000 };
 
 struct racer {
@@ -177,11 +177,11 @@ static void test_cancel_race(void)
 int main(int argc, char **argv)
 {
     static const struct test_case cases[] = {
-        { "order", test_order },
-        { "past_deadline", test_past_deadline },
-        { "cancel", test_cancel },
-        { "cancel_after_expiry", test_cancel_after_expiry },
-        { "cancel_race", test_cancel_race },
+        {"order", test_order},
+        {"past_deadline", test_past_deadline},
+        {"cancel", test_cancel},
+        {"cancel_after_expiry", test_cancel_after_expiry},
+        {"cancel_race", test_cancel_race},
     };
     return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
 }

@@ -10,7 +10,7 @@
 
 static struct cohort__packer pack_sample(void)
 {
-    struct cohort__packer packer = { 0 };
+    struct cohort__packer packer = {0};
     cohort__pack_map(&packer, 6);
     cohort__pack_field_unsigned(&packer, "number", UINT64_MAX);
     cohort__pack_field_signed(&packer, "negative", INT64_MIN);
@@ -84,8 +84,7 @@ static void test_wrong_fields(void)
     const void *bytes;
     size_t size;
     CHECK_INT(cohort__get_unsigned(unpacked, root, "text", 9, &number), COHORT_ERR_PROTOCOL);
-    CHECK_TEXT(cohort_error_message(),
-               "sample: field 'text' is text, not an unsigned number");
+    CHECK_TEXT(cohort_error_message(), "sample: field 'text' is text, not an unsigned number");
     CHECK_INT(cohort__get_unsigned(unpacked, root, "number", 9, &number), COHORT_ERR_PROTOCOL);
     CHECK_TEXT(cohort_error_message(), "sample: field 'number' is out of range");
     CHECK_INT(cohort__get_unsigned(unpacked, root, "numbe", 9, &number), COHORT_ERR_PROTOCOL);
@@ -105,7 +104,7 @@ static void test_wrong_fields(void)
 
 static void test_duplicate_field(void)
 {
-    static const unsigned char twice[] = { 0x82, 0xa1, 'a', 1, 0xa1, 'a', 2 };
+    static const unsigned char twice[] = {0x82, 0xa1, 'a', 1, 0xa1, 'a', 2};
     struct cohort__unpacked *unpacked;
     uint64_t number;
     CHECK_INT(cohort__unpack(&unpacked, twice, sizeof(twice), "twice"), COHORT_OK);
@@ -209,7 +208,7 @@ static void test_random_bytes(void)
 
 static void test_growth(void)
 {
-    struct cohort__packer packer = { 0 };
+    struct cohort__packer packer = {0};
     size_t bytes = 3 << 20;
     char *block = malloc(bytes);
     CHECK(block);
@@ -234,10 +233,14 @@ static void test_growth(void)
 int main(int argc, char **argv)
 {
     static const struct test_case cases[] = {
-        { "round_trip", test_round_trip },     { "wrong_fields", test_wrong_fields },
-        { "duplicate", test_duplicate_field }, { "truncated", test_truncated },
-        { "absurd", test_absurd },             { "too_many_values", test_too_many_values },
-        { "random_bytes", test_random_bytes }, { "growth", test_growth },
+        {"round_trip", test_round_trip},
+        {"wrong_fields", test_wrong_fields},
+        {"duplicate", test_duplicate_field},
+        {"truncated", test_truncated},
+        {"absurd", test_absurd},
+        {"too_many_values", test_too_many_values},
+        {"random_bytes", test_random_bytes},
+        {"growth", test_growth},
     };
     return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
 }

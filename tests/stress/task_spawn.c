@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Trees of tasks on more workers than cores: spawning, stealing, running as a call, suspending,
+ * going to sleep and waking up. */
+#include <stdatomic.h>
+#include <stdio.h>
+
+#include "runtime/base/random.h"
+#include "runtime/base/sanitizer.h"
+#include "tests/unit/runtime/task/run_tasks.h"
+
+enum {
+    SCALE = COHORT__TSAN || COHORT__ASAN ? 8 : 1,
+    NUM_WORKERS = 8,
+    SEED = 20240,
+};
+
+static _Atomic uint64_t num_leaves;
+
+/* The two halves of NUMBER, down to single leaves. */
+static cohort_status halve(void *number)
+{
+    uintptr_t count = (uintptr_t)number;
+    if (count <= 1) {
+        atomic_fetch_add_explicit(&num_leaves, count, memory_order_relaxed);
+        return COHORT_OK;
+    }
+    cohort_future *left = cohort_async(halve, (void *)(count / 2));
+    cohort_future *right = cohort_async(halve, (void *)(count - count / 2));
+    if (count % 3 == 0) {
+        CHECK_INT(cohort_await(left), COHORT_OK);
+        return cohort_await(right);
+    }
+    if (count % 3 == 1) {
+        CHECK_INT(cohort_await(right), COHORT_OK);
+        return cohort_await(left);
+    }
+    return cohort_await(cohort_when_all((cohort_future *[]){left, right}, 2));
+}
+
+static void test_tree(void)
+{
+    uintptr_t count = 1000000 / SCALE;
+    for (unsigned num_workers = 1; num_workers <= NUM_WORKERS; num_workers *= 2) {
+        atomic_store(&num_leaves, 0);
+        CHECK_INT(run_tasks(num_workers, halve, (void *)count), COHORT_OK);
+        CHECK_INT((long long)atomic_load(&num_leaves), (long long)count);
+    }
+}
+
+/* Bursts with pauses, so that workers fall asleep and are woken all the time. */
+static cohort_status work_a_little(void *seed)
+{
+    struct cohort__random random;
+    cohort__random_init(&random, (uintptr_t)seed);
+    for (uint64_t i = cohort__random_below(&random, 4); i > 0; i--)
+        cohort_yield();
+    atomic_fetch_add_explicit(&num_leaves, 1, memory_order_relaxed);
+    return COHORT_OK;
+}
+
+static cohort_status bursts(void *arg)
+{
+    enum { LARGEST = 40 };
+    cohort_future *futures[LARGEST];
+    struct cohort__random random;
+    uint64_t num_spawned = 0;
+    cohort__random_init(&random, SEED);
+    for (int round = 0; round < 20000 / SCALE; round++) {
+        size_t count = 1 + cohort__random_below(&random, LARGEST);
+        for (size_t i = 0; i < count; i++)
+            futures[i] = cohort_async(work_a_little, (void *)(uintptr_t)num_spawned++);
+        CHECK_INT(cohort_await(cohort_when_all(futures, count)), COHORT_OK);
+    }
+    CHECK_INT((long long)atomic_load(&num_leaves), (long long)num_spawned);
+    return arg ? COHORT_ERR_FAILED : COHORT_OK;
+}
+
+static void test_bursts(void)
+{
+    struct cohort__scheduler_options options;
+    cohort__scheduler_options_init(&options);
+    fprintf(stderr, "seed %d\n", SEED);
+    for (unsigned spins = 0; spins <= 2; spins++) {
+        options.num_workers = NUM_WORKERS;
+        options.spin_polls = spins * 20;
+        options.yield_polls = spins;
+        atomic_store(&num_leaves, 0);
+        CHECK_INT(run_tasks_with(&options, bursts, NULL), COHORT_OK);
+    }
+}
+
+/* A scheduler that comes and goes. */
+static void test_starts_and_stops(void)
+{
+    for (int i = 0; i < 1500 / SCALE; i++) {
+        atomic_store(&num_leaves, 0);
+        CHECK_INT(run_tasks(1 + (unsigned)i % 6, halve, (void *)(uintptr_t)(i % 50)), COHORT_OK);
+        CHECK_INT((long long)atomic_load(&num_leaves), i % 50);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    static const struct test_case cases[] = {
+        {"tree", test_tree},
+        {"bursts", test_bursts},
+        {"starts and stops", test_starts_and_stops},
+    };
+    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
+}

@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Waiting, where what ends it comes from another worker or from a thread outside, early or late. */
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <stdio.h>
+
+#include "runtime/base/mpsc.h"
+#include "runtime/base/random.h"
+#include "runtime/base/sanitizer.h"
+#include "tests/unit/runtime/task/run_tasks.h"
+
+enum {
+    SCALE = COHORT__TSAN || COHORT__ASAN ? 8 : 1,
+    NUM_WORKERS = 8,
+    NUM_TASKS = 30,
+    NUM_THREADS = 3,
+    SEED = 4711,
+};
+
+/* Threads outside, to which tasks hand promises. */
+struct request {
+    struct cohort__mpsc_node node; /* first */
+    cohort_promise *promise;
+    bool is_failure;
+};
+static struct cohort__mpsc requests;
+static atomic_bool is_over;
+
+static void *fulfil_requests(void *arg)
+{
+    while (!atomic_load(&is_over)) {
+        struct cohort__mpsc_node *node = cohort__mpsc_take(&requests);
+        if (!node)
+            sched_yield();
+        while (node) {
+            struct request request = *(struct request *)node; /* its owner may go on */
+            node = node->next;
+            if (request.is_failure)
+                cohort_promise_fail(request.promise, COHORT_ERR_GONE, "thread %s", (char *)arg);
+            else
+                cohort_promise_fulfil(request.promise, request.promise);
+        }
+    }
+    return NULL;
+}
+
+static cohort_future *request(struct request *request, bool is_failure)
+{
+    cohort_future *future;
+    CHECK_INT(cohort_promise_create(&request->promise, &future), COHORT_OK);
+    request->is_failure = is_failure;
+    cohort__mpsc_push(&requests, &request->node);
+    return future;
+}
+
+static cohort_status ask_threads(void *seed)
+{
+    struct cohort__random random;
+    int worker = cohort_worker_index();
+    cohort__random_init(&random, (uintptr_t)seed);
+    for (int i = 0; i < 20000 / SCALE; i++) {
+        struct request own;
+        bool is_failure = cohort__random_below(&random, 4) == 0;
+        cohort_status status = cohort_await(request(&own, is_failure));
+        CHECK_INT(status, is_failure ? COHORT_ERR_GONE : COHORT_OK);
+        if (is_failure)
+            CHECK_TEXT(cohort_error_message(), "thread x");
+        CHECK_INT(cohort_worker_index(), worker);
+    }
+    return COHORT_OK;
+}
+
+static cohort_status run_all(void *function)
+{
+    cohort_task_function **task = function;
+    cohort_future *futures[NUM_TASKS];
+    for (uintptr_t i = 0; i < NUM_TASKS; i++)
+        futures[i] = cohort_async(*task, (void *)(SEED + i));
+    return cohort_await(cohort_when_all(futures, NUM_TASKS));
+}
+
+static void with_threads(void *(*thread_function)(void *), void *arg, cohort_task_function *task)
+{
+    fprintf(stderr, "seed %d\n", SEED);
+    for (unsigned num_workers = 1; num_workers <= NUM_WORKERS; num_workers *= 8) {
+        pthread_t threads[NUM_THREADS];
+        atomic_store(&is_over, false);
+        for (int i = 0; i < NUM_THREADS; i++)
+            CHECK_INT(pthread_create(&threads[i], NULL, thread_function, arg), 0);
+        CHECK_INT(run_tasks(num_workers, run_all, &task), COHORT_OK);
+        atomic_store(&is_over, true);
+        for (int i = 0; i < NUM_THREADS; i++)
+            pthread_join(threads[i], NULL);
+    }
+}
+
+static void test_threads_fulfil(void)
+{
+    with_threads(fulfil_requests, "x", ask_threads);
+}
+
+/* --- threads that use the scheduler while it comes and goes --- */
+
+static cohort_status nothing(void *arg)
+{
+    return arg ? COHORT_ERR_FAILED : COHORT_OK;
+}
+
+static void *spawn_all_the_time(void *arg)
+{
+    while (!atomic_load(&is_over)) {
+        cohort_status status = cohort_await(cohort_async(nothing, arg));
+        CHECK(status == COHORT_OK || status == COHORT_ERR_STATE || status == COHORT_ERR_CANCELLED);
+        (void)cohort__scheduler_live_tasks();
+        sched_yield();
+    }
+    return NULL;
+}
+
+static void test_threads_spawn_while_it_stops(void)
+{
+    pthread_t threads[NUM_THREADS];
+    atomic_store(&is_over, false);
+    for (int i = 0; i < NUM_THREADS; i++)
+        CHECK_INT(pthread_create(&threads[i], NULL, spawn_all_the_time, NULL), 0);
+    for (int i = 0; i < 1500 / SCALE; i++)
+        CHECK_INT(run_tasks(1 + (unsigned)i % 3, nothing, NULL), COHORT_OK);
+    atomic_store(&is_over, true);
+    for (int i = 0; i < NUM_THREADS; i++)
+        pthread_join(threads[i], NULL);
+}
+
+/* --- races between endings --- */
+
+static cohort_status race_deadlines(void *seed)
+{
+    struct cohort__random random;
+    cohort__random_init(&random, (uintptr_t)seed);
+    for (int i = 0; i < 1000 / SCALE; i++) {
+        struct request own;
+        cohort_future *future = request(&own, false);
+        cohort_status status;
+        do
+            status = cohort_await_for(future, 1 + cohort__random_below(&random, 60000));
+        while (status == COHORT_ERR_TIMEOUT);
+        CHECK_INT(status, COHORT_OK);
+    }
+    return COHORT_OK;
+}
+
+static void test_deadlines(void)
+{
+    with_threads(fulfil_requests, "x", race_deadlines);
+}
+
+static cohort_status race_any(void *seed)
+{
+    enum { LARGEST = 6 };
+    struct cohort__random random;
+    cohort__random_init(&random, (uintptr_t)seed);
+    for (int i = 0; i < 6000 / SCALE; i++) {
+        struct request own[LARGEST];
+        cohort_future *futures[LARGEST];
+        cohort_future *kept[LARGEST];
+        size_t count = 1 + cohort__random_below(&random, LARGEST);
+        size_t index = LARGEST;
+        for (size_t k = 0; k < count; k++) {
+            futures[k] = request(&own[k], k % 2 == 1);
+            kept[k] = cohort_future_ref(futures[k]);
+        }
+        cohort_status status = cohort_await(cohort_when_any(futures, count, &index));
+        CHECK(index < count);
+        CHECK_INT(status, index % 2 == 1 ? COHORT_ERR_GONE : COHORT_OK);
+        CHECK(cohort_future_ready(kept[index]));
+        status = cohort_await(cohort_when_all(kept, count));
+        CHECK_INT(status, count > 1 ? COHORT_ERR_GONE : COHORT_OK);
+    }
+    return COHORT_OK;
+}
+
+static void test_any(void)
+{
+    with_threads(fulfil_requests, "x", race_any);
+}
+
+/* Two tasks at a time hand a token to each other: each resumption crosses workers, and the workers
+ * go to sleep in between. */
+struct pair {
+    cohort_promise *promises[2];
+    cohort_future *futures[2];
+    atomic_int num_passes;
+};
+
+struct side {
+    struct pair *pair;
+    int number;
+};
+
+static cohort_status pass(void *arg)
+{
+    struct side *side = arg;
+    struct pair *pair = side->pair;
+    for (int i = 0; i < 10000 / SCALE; i++) {
+        CHECK_INT(cohort_await(pair->futures[side->number]), COHORT_OK);
+        cohort_promise *other = pair->promises[!side->number];
+        CHECK_INT(
+            cohort_promise_create(&pair->promises[side->number], &pair->futures[side->number]),
+            COHORT_OK);
+        atomic_fetch_add(&pair->num_passes, 1);
+        cohort_promise_fulfil(other, NULL);
+    }
+    return COHORT_OK;
+}
+
+static cohort_status pass_in_pairs(void *arg)
+{
+    enum { NUM_PAIRS = 6 };
+    struct pair pairs[NUM_PAIRS];
+    struct side sides[NUM_PAIRS][2];
+    cohort_future *futures[2 * NUM_PAIRS];
+    for (int p = 0; p < NUM_PAIRS; p++) {
+        atomic_init(&pairs[p].num_passes, 0);
+        for (int s = 0; s < 2; s++) {
+            CHECK_INT(cohort_promise_create(&pairs[p].promises[s], &pairs[p].futures[s]),
+                      COHORT_OK);
+            sides[p][s] = (struct side){&pairs[p], s};
+        }
+        for (int s = 0; s < 2; s++)
+            futures[2 * p + s] = cohort_async(pass, &sides[p][s]);
+    }
+    for (int p = 0; p < NUM_PAIRS; p++)
+        cohort_promise_fulfil(pairs[p].promises[0], NULL);
+    CHECK_INT(cohort_await(cohort_when_all(futures, 2 * NUM_PAIRS)), COHORT_OK);
+    for (int p = 0; p < NUM_PAIRS; p++) {
+        CHECK_INT(atomic_load(&pairs[p].num_passes), 2 * (10000 / SCALE));
+        /* Side 1 has passed the token back once more than it was taken. */
+        cohort_promise_fulfil(pairs[p].promises[1], NULL);
+        for (int s = 0; s < 2; s++)
+            CHECK_INT(cohort_await(pairs[p].futures[s]), COHORT_OK);
+    }
+    return arg ? COHORT_ERR_FAILED : COHORT_OK;
+}
+
+static void test_pairs(void)
+{
+    struct cohort__scheduler_options options;
+    cohort__scheduler_options_init(&options);
+    for (unsigned spins = 0; spins <= 2; spins++) {
+        options.num_workers = 4;
+        options.spin_polls = spins * 20;
+        options.yield_polls = spins;
+        CHECK_INT(run_tasks_with(&options, pass_in_pairs, NULL), COHORT_OK);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    static const struct test_case cases[] = {
+        {"threads fulfil", test_threads_fulfil},
+        {"threads spawn while it stops", test_threads_spawn_while_it_stops},
+        {"deadlines", test_deadlines},
+        {"any", test_any},
+        {"pairs", test_pairs},
+    };
+    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
+}

@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tests/support/plan_run.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/base/random.h"
+
+enum { RUBBISH = 0xa5 };
+
+/* From a SEND to a RECV. */
+struct message {
+    uint32_t source;
+    uint32_t send;
+    uint32_t target;
+    uint32_t recv;
+    uint8_t *payload; /* NULL: to be fetched from the sender's blocks */
+};
+
+struct site {
+    const struct cohort__plan *plan;
+    const uint8_t *in;
+    uint8_t *out;
+    uint8_t *tmp;
+    uint32_t *waits;
+    bool *is_started;         /* for each RECV */
+    struct message **arrived; /* for each RECV that has not started yet */
+};
+
+/* Something that may happen next: a message arrives, or a step starts. */
+struct event {
+    struct message *message;
+    uint32_t site;
+    uint32_t step;
+};
+
+struct runner {
+    const struct plan_run *run;
+    struct cohort__random random;
+    struct site *sites;
+    struct event *events;
+    size_t num_events;
+    size_t num_left; /* steps that are not done */
+};
+
+static void *allocate(size_t count, size_t bytes)
+{
+    void *memory = calloc(count + 1, bytes);
+    if (!memory)
+        abort();
+    return memory;
+}
+
+static const struct cohort__block *step_block(const struct site *site,
+                                              const struct cohort__step *step, uint32_t index)
+{
+    return &site->plan->blocks[site->plan->block_refs[step->first_block + index]];
+}
+
+static const uint8_t *read_address(const struct site *site, const struct cohort__block *block)
+{
+    const uint8_t *base = block->space == COHORT__SPACE_IN    ? site->in
+                          : block->space == COHORT__SPACE_OUT ? site->out
+                                                              : site->tmp;
+    return base + block->offset;
+}
+
+/* IN is not for writing; that it never is is the plan check's business. */
+static uint8_t *write_address(const struct site *site, const struct cohort__block *block)
+{
+    return (block->space == COHORT__SPACE_OUT ? site->out : site->tmp) + block->offset;
+}
+
+static size_t pack_block(const struct site *site, const struct cohort__block *block, uint8_t *to)
+{
+    const uint8_t *from = read_address(site, block);
+    for (uint32_t i = 0; i < block->count; i++)
+        memcpy(to + i * block->bytes, from + i * block->stride, block->bytes);
+    return block->count * block->bytes;
+}
+
+static size_t unpack_block(const struct site *site, const struct cohort__block *block,
+                           const uint8_t *from)
+{
+    uint8_t *to = write_address(site, block);
+    for (uint32_t i = 0; i < block->count; i++)
+        memcpy(to + i * block->stride, from + i * block->bytes, block->bytes);
+    return block->count * block->bytes;
+}
+
+/* The bytes of the blocks of a SEND. */
+static uint8_t *pack(const struct site *site, const struct cohort__step *step)
+{
+    uint8_t *bytes = allocate(step->bytes, 1);
+    size_t place = 0;
+    for (uint32_t i = 0; i < step->num_blocks; i++)
+        place += pack_block(site, step_block(site, step, i), bytes + place);
+    return bytes;
+}
+
+static void unpack(const struct site *site, const struct cohort__step *step, const uint8_t *bytes)
+{
+    for (uint32_t i = 0; i < step->num_blocks; i++)
+        bytes += unpack_block(site, step_block(site, step, i), bytes);
+}
+
+static void event_add(struct runner *self, struct event event)
+{
+    self->events[self->num_events++] = event;
+}
+
+static void step_done(struct runner *self, uint32_t index, uint32_t step)
+{
+    struct site *site = &self->sites[index];
+    const struct cohort__step *done = &site->plan->steps[step];
+    self->num_left--;
+    for (uint32_t i = 0; i < done->num_successors; i++) {
+        uint32_t next = site->plan->successors[done->first_successor + i];
+        if (--site->waits[next] == 0)
+            event_add(self, (struct event){.site = index, .step = next});
+    }
+}
+
+static void message_free(struct message *message)
+{
+    if (message)
+        free(message->payload);
+    free(message);
+}
+
+/* Both ends are there. */
+static void message_done(struct runner *self, struct message *message)
+{
+    struct site *source = &self->sites[message->source];
+    struct site *target = &self->sites[message->target];
+    bool is_fetched = !message->payload;
+    if (is_fetched)
+        message->payload = pack(source, &source->plan->steps[message->send]);
+    unpack(target, &target->plan->steps[message->recv], message->payload);
+    step_done(self, message->target, message->recv);
+    if (is_fetched)
+        step_done(self, message->source, message->send);
+    message_free(message);
+}
+
+static cohort_status send_start(struct runner *self, uint32_t index, uint32_t step)
+{
+    struct site *site = &self->sites[index];
+    const struct cohort__step *send = &site->plan->steps[step];
+    uint32_t recv =
+        cohort__plan_find_recv(self->sites[send->peer].plan, send->phase, index, send->tag);
+    if (recv == COHORT__NO_STEP)
+        return cohort_fail(COHORT_ERR_PROTOCOL, "site %u, step %u: nobody receives it", index,
+                           step);
+    struct message *message = allocate(1, sizeof(*message));
+    *message = (struct message){
+        .source = index, .send = step, .target = send->peer, .recv = recv, .payload = NULL};
+    if (cohort__random_below(&self->random, 2) == 0) {
+        message->payload = pack(site, send);
+        step_done(self, index, step);
+    }
+    event_add(self, (struct event){.message = message});
+    return COHORT_OK;
+}
+
+static void recv_start(struct runner *self, uint32_t index, uint32_t step)
+{
+    struct site *site = &self->sites[index];
+    const struct cohort__step *recv = &site->plan->steps[step];
+    uint8_t *rubbish = allocate(recv->bytes, 1);
+    memset(rubbish, RUBBISH, recv->bytes);
+    unpack(site, recv, rubbish);
+    free(rubbish);
+    site->is_started[step] = true;
+    if (site->arrived[step]) {
+        message_done(self, site->arrived[step]);
+        site->arrived[step] = NULL;
+    }
+}
+
+/* COPY, REDUCE, ZERO, JOIN. */
+static void local_run(struct runner *self, uint32_t index, uint32_t step)
+{
+    struct site *site = &self->sites[index];
+    const struct cohort__step *local = &site->plan->steps[step];
+    uint8_t *bytes = allocate(local->bytes, 1);
+    if (local->kind == COHORT__STEP_REDUCE)
+        self->run->op(write_address(site, step_block(site, local, 0)),
+                      read_address(site, step_block(site, local, 1)),
+                      read_address(site, step_block(site, local, 2)), local->bytes);
+    if (local->kind == COHORT__STEP_COPY)
+        pack_block(site, step_block(site, local, 1), bytes);
+    if (local->kind == COHORT__STEP_COPY || local->kind == COHORT__STEP_ZERO)
+        unpack_block(site, step_block(site, local, 0), bytes);
+    free(bytes);
+    step_done(self, index, step);
+}
+
+static cohort_status event_run(struct runner *self, struct event event)
+{
+    if (event.message) {
+        struct site *target = &self->sites[event.message->target];
+        if (target->is_started[event.message->recv])
+            message_done(self, event.message);
+        else if (target->arrived[event.message->recv])
+            message_free(event.message); /* twice: steps will be left over */
+        else
+            target->arrived[event.message->recv] = event.message;
+        return COHORT_OK;
+    }
+    unsigned kind = self->sites[event.site].plan->steps[event.step].kind;
+    if (kind == COHORT__STEP_SEND)
+        return send_start(self, event.site, event.step);
+    if (kind == COHORT__STEP_RECV)
+        recv_start(self, event.site, event.step);
+    else
+        local_run(self, event.site, event.step);
+    return COHORT_OK;
+}
+
+static void site_init(struct runner *self, uint32_t index)
+{
+    const struct cohort__plan *plan = self->run->plans[index];
+    struct site *site = &self->sites[index];
+    *site = (struct site){
+        .plan = plan,
+        .in = self->run->in[index],
+        .out = self->run->out[index],
+        .tmp = allocate(plan->tmp_bytes, 1),
+        .waits = allocate(plan->num_steps, sizeof(*site->waits)),
+        .is_started = allocate(plan->num_steps, sizeof(*site->is_started)),
+        .arrived = allocate(plan->num_steps, sizeof(*site->arrived)),
+    };
+    memset(site->tmp, RUBBISH, plan->tmp_bytes);
+    for (uint32_t i = 0; i < plan->num_steps; i++) {
+        site->waits[i] = plan->steps[i].num_waits;
+        if (site->waits[i] == 0)
+            event_add(self, (struct event){.site = index, .step = i});
+    }
+}
+
+static void site_fini(struct site *site)
+{
+    for (uint32_t i = 0; i < site->plan->num_steps; i++)
+        message_free(site->arrived[i]);
+    free(site->tmp);
+    free(site->waits);
+    free(site->is_started);
+    free(site->arrived);
+}
+
+cohort_status plan_run(const struct plan_run *run)
+{
+    struct runner self = {.run = run};
+    cohort_status status = COHORT_OK;
+    cohort__random_init(&self.random, run->seed);
+    for (uint32_t i = 0; i < run->num_sites; i++)
+        self.num_left += run->plans[i]->num_steps;
+    self.sites = allocate(run->num_sites, sizeof(*self.sites));
+    self.events = allocate(2 * self.num_left, sizeof(*self.events));
+    for (uint32_t i = 0; i < run->num_sites; i++)
+        site_init(&self, i);
+    while (self.num_events > 0) {
+        size_t next = cohort__random_below(&self.random, self.num_events);
+        struct event event = self.events[next];
+        self.events[next] = self.events[--self.num_events];
+        if (status == COHORT_OK)
+            status = event_run(&self, event);
+        else
+            message_free(event.message);
+    }
+    if (status == COHORT_OK && self.num_left > 0)
+        status = cohort_fail(COHORT_ERR_STATE, "%zu steps never start or end", self.num_left);
+    for (uint32_t i = 0; i < run->num_sites; i++)
+        site_fini(&self.sites[i]);
+    free(self.sites);
+    free(self.events);
+    return status;
+}
