@@ -64,9 +64,14 @@ static void enter_stage(struct job *job, enum stage stage)
     job->stage = stage;
     switch (stage) {
     case TERMINATING:
+        for (uint32_t rank = 0; rank < job->options->size; rank++) {
+            locality_signal(&job->localities[rank], SIGTERM);
+            locality_signal(&job->localities[rank], SIGCONT); /* it may be stopped */
+        }
+        break;
     case KILLING:
         for (uint32_t rank = 0; rank < job->options->size; rank++)
-            locality_signal(&job->localities[rank], stage == KILLING ? SIGKILL : SIGTERM);
+            locality_signal(&job->localities[rank], SIGKILL);
         break;
     case ABANDONING:
         for (uint32_t rank = 0; rank < job->options->size; rank++)

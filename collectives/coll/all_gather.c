@@ -3,7 +3,8 @@
 
 #include "collectives/coll/call.h"
 
-cohort_future *cohort_all_gather(cohort_comm *comm, const void *in, void *out, size_t count, cohort_datatype datatype, uint64_t generation)
+cohort_future *cohort_all_gather(cohort_comm *comm, const void *in, void *out, size_t count,
+                                 cohort_datatype datatype, uint64_t generation)
 {
     return cohort__call_start(&(struct cohort__call){
         .function = "cohort_all_gather",

@@ -3,7 +3,8 @@
 
 #include "collectives/coll/call.h"
 
-cohort_future *cohort_broadcast_to(cohort_comm *comm, const void *in, size_t count, cohort_datatype datatype, uint64_t generation)
+cohort_future *cohort_broadcast_to(cohort_comm *comm, const void *in, size_t count,
+                                   cohort_datatype datatype, uint64_t generation)
 {
     return cohort__call_start(&(struct cohort__call){
         .function = "cohort_broadcast_to",
@@ -18,7 +19,8 @@ cohort_future *cohort_broadcast_to(cohort_comm *comm, const void *in, size_t cou
     });
 }
 
-cohort_future *cohort_broadcast_from(cohort_comm *comm, void *out, size_t count, cohort_datatype datatype, uint64_t generation)
+cohort_future *cohort_broadcast_from(cohort_comm *comm, void *out, size_t count,
+                                     cohort_datatype datatype, uint64_t generation)
 {
     return cohort__call_start(&(struct cohort__call){
         .function = "cohort_broadcast_from",

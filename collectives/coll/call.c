@@ -140,7 +140,9 @@ static uint64_t fingerprint_of(const struct cohort__call *call,
         .collective = call->collective,
         .algorithm = row_of(algorithm),
         .datatype = call->datatype,
-        .op = !op ? 0 : op->number ? op->number : UINT32_MAX,
+        .op = !op          ? 0
+              : op->number ? op->number
+                           : UINT32_MAX,
         .op_hash = op ? op->hash : 0,
         .count = call->count,
     });

@@ -5,8 +5,8 @@
 #include "cohort/collectives.h"
 #include "collectives/algo/algorithm.h"
 
-/* What all collectives have in common: checking the arguments, passing the gate, finding or building
- * the plan, starting it. A collective's own file says what it needs. */
+/* What all collectives have in common: checking the arguments, passing the gate, finding or
+ * building the plan, starting it. A collective's own file says what it needs. */
 
 enum cohort__role {
     COHORT__ROLE_ANY,

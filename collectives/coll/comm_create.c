@@ -61,6 +61,5 @@ cohort_future *cohort_comm_create(cohort_comm **ret_comm, const char *name,
 
 uint32_t cohort_comm_levels(const cohort_comm *comm)
 {
-    return comm->is_flat ? 1
-                         : cohort__partition_levels(cohort_comm_num_sites(comm), comm->arity);
+    return comm->is_flat ? 1 : cohort__partition_levels(cohort_comm_num_sites(comm), comm->arity);
 }

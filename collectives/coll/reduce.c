@@ -3,7 +3,9 @@
 
 #include "collectives/coll/call.h"
 
-cohort_future *cohort_reduce_here(cohort_comm *comm, const void *in, void *out, size_t count, cohort_datatype datatype, const cohort_op *op, uint64_t generation)
+cohort_future *cohort_reduce_here(cohort_comm *comm, const void *in, void *out, size_t count,
+                                  cohort_datatype datatype, const cohort_op *op,
+                                  uint64_t generation)
 {
     return cohort__call_start(&(struct cohort__call){
         .function = "cohort_reduce_here",
@@ -22,7 +24,9 @@ cohort_future *cohort_reduce_here(cohort_comm *comm, const void *in, void *out, 
     });
 }
 
-cohort_future *cohort_reduce_there(cohort_comm *comm, const void *in, size_t count, cohort_datatype datatype, const cohort_op *op, uint64_t generation)
+cohort_future *cohort_reduce_there(cohort_comm *comm, const void *in, size_t count,
+                                   cohort_datatype datatype, const cohort_op *op,
+                                   uint64_t generation)
 {
     return cohort__call_start(&(struct cohort__call){
         .function = "cohort_reduce_there",

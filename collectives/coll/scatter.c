@@ -3,7 +3,8 @@
 
 #include "collectives/coll/call.h"
 
-cohort_future *cohort_scatter_to(cohort_comm *comm, const void *in, void *out, size_t count, cohort_datatype datatype, uint64_t generation)
+cohort_future *cohort_scatter_to(cohort_comm *comm, const void *in, void *out, size_t count,
+                                 cohort_datatype datatype, uint64_t generation)
 {
     return cohort__call_start(&(struct cohort__call){
         .function = "cohort_scatter_to",
@@ -20,7 +21,8 @@ cohort_future *cohort_scatter_to(cohort_comm *comm, const void *in, void *out, s
     });
 }
 
-cohort_future *cohort_scatter_from(cohort_comm *comm, void *out, size_t count, cohort_datatype datatype, uint64_t generation)
+cohort_future *cohort_scatter_from(cohort_comm *comm, void *out, size_t count,
+                                   cohort_datatype datatype, uint64_t generation)
 {
     return cohort__call_start(&(struct cohort__call){
         .function = "cohort_scatter_from",

@@ -27,13 +27,11 @@ struct creation {
 };
 
 /* Makes the endpoint; all that can fail once everybody has joined. */
-static cohort_status make_endpoint(struct creation *creation,
-                                   struct cohort__membership *membership)
+static cohort_status make_endpoint(struct creation *creation, struct cohort__membership *membership)
 {
     struct cohort__group *group;
     struct cohort_comm *comm;
-    cohort_status status =
-        cohort__inbox_group(creation->inbox, creation->name, membership, &group);
+    cohort_status status = cohort__inbox_group(creation->inbox, creation->name, membership, &group);
     if (!status)
         status = cohort__endpoint_create(&comm, group, creation->options.this_site);
     if (status)
@@ -155,8 +153,7 @@ cohort_future *cohort__comm_create_in(struct cohort__process *process, cohort_co
                              "communicator \"%s\": site %u joins, but its endpoint still lives in "
                              "this locality (%u)",
                              name, options.this_site, cohort__process_rank(process));
-    struct creation *creation =
-        status ? NULL : creation_create(ret_comm, name, &options, &choice);
+    struct creation *creation = status ? NULL : creation_create(ret_comm, name, &options, &choice);
     cohort_future *future = creation ? cohort__future_create() : NULL;
     if (!future) {
         free(creation);

@@ -11,11 +11,16 @@ static const struct {
     const char *name;
     size_t bytes;
 } built_in[] = {
-    [COHORT_BYTE] = {"byte", 1},     [COHORT_INT8] = {"int8", 1},
-    [COHORT_INT16] = {"int16", 2},   [COHORT_INT32] = {"int32", 4},
-    [COHORT_INT64] = {"int64", 8},   [COHORT_UINT8] = {"uint8", 1},
-    [COHORT_UINT16] = {"uint16", 2}, [COHORT_UINT32] = {"uint32", 4},
-    [COHORT_UINT64] = {"uint64", 8}, [COHORT_FLOAT] = {"float", sizeof(float)},
+    [COHORT_BYTE] = {"byte", 1},
+    [COHORT_INT8] = {"int8", 1},
+    [COHORT_INT16] = {"int16", 2},
+    [COHORT_INT32] = {"int32", 4},
+    [COHORT_INT64] = {"int64", 8},
+    [COHORT_UINT8] = {"uint8", 1},
+    [COHORT_UINT16] = {"uint16", 2},
+    [COHORT_UINT32] = {"uint32", 4},
+    [COHORT_UINT64] = {"uint64", 8},
+    [COHORT_FLOAT] = {"float", sizeof(float)},
     [COHORT_DOUBLE] = {"double", sizeof(double)},
 };
 

@@ -139,8 +139,7 @@ static void sweep_below(struct cohort_comm *comm, uint64_t generation)
 
 static void run_call(struct cohort_comm *comm, struct cohort__item *item)
 {
-    struct cohort__operation *operation =
-        COHORT_CONTAINER_OF(item, struct cohort__operation, call);
+    struct cohort__operation *operation = COHORT_CONTAINER_OF(item, struct cohort__operation, call);
     bool skips = operation->generation != comm->history.last + 1;
     cohort__history_call(&comm->history, operation->generation);
     if (skips)
@@ -176,8 +175,7 @@ static void remember_failure(struct cohort_comm *comm, const struct cohort__oper
     cohort__error_copy(&failure->error, &operation->failure);
 }
 
-static const struct cohort__error *find_failure(const struct cohort_comm *comm,
-                                                uint64_t generation)
+static const struct cohort__error *find_failure(const struct cohort_comm *comm, uint64_t generation)
 {
     for (uint32_t i = 0; i < COHORT__FAILURES; i++)
         if (comm->failures[i].generation == generation)
@@ -259,10 +257,10 @@ void cohort__operation_fail(struct cohort__operation *operation, const struct co
 }
 
 /* Fails OPERATION with a message that begins with what it is. */
-static void fail_with(struct cohort__operation *operation, cohort_status status,
-                      const char *format, ...) __attribute__((format(printf, 3, 4)));
-static void fail_with(struct cohort__operation *operation, cohort_status status,
-                      const char *format, ...)
+static void fail_with(struct cohort__operation *operation, cohort_status status, const char *format,
+                      ...) __attribute__((format(printf, 3, 4)));
+static void fail_with(struct cohort__operation *operation, cohort_status status, const char *format,
+                      ...)
 {
     char what[96], why[384];
     struct cohort__error error = {0};
@@ -271,9 +269,9 @@ static void fail_with(struct cohort__operation *operation, cohort_status status,
     vsnprintf(why, sizeof(why), format, args);
     va_end(args);
     cohort__fingerprint_describe(operation->fingerprint, what, sizeof(what));
-    cohort__error_set(&error, status, "communicator \"%.60s\", generation %" PRIu64 ", site %u, %s: %s",
-                      operation->comm->group->name, operation->generation,
-                      operation->comm->this_site, what, why);
+    cohort__error_set(
+        &error, status, "communicator \"%.60s\", generation %" PRIu64 ", site %u, %s: %s",
+        operation->comm->group->name, operation->generation, operation->comm->this_site, what, why);
     cohort__operation_fail(operation, &error);
     cohort__error_fini(&error);
 }
@@ -284,8 +282,8 @@ void cohort__endpoint_answer(struct cohort_comm *comm, uint32_t site, uint64_t g
                              enum cohort__answer answer, uint64_t fingerprint,
                              const struct cohort__error *error)
 {
-    struct cohort__message *message = cohort__message_create(
-        COHORT__KIND_ANSWER, comm->this_site, generation, fingerprint, answer);
+    struct cohort__message *message = cohort__message_create(COHORT__KIND_ANSWER, comm->this_site,
+                                                             generation, fingerprint, answer);
     if (!message)
         return; /* it will ask again */
     message->last_called = comm->has_left ? comm->gone_from - 1 : comm->history.last;
@@ -304,12 +302,11 @@ static void fail_mismatch(struct cohort__operation *operation, uint32_t other_si
     cohort__fingerprint_describe(other_fingerprint, theirs, sizeof(theirs));
     bool first = comm->this_site < other_site;
     struct cohort__error error = {0};
-    cohort__error_set(&error, COHORT_ERR_MISMATCH,
-                      "communicator \"%.60s\", generation %" PRIu64
-                      ": site %u called %s, site %u called %s",
-                      comm->group->name, operation->generation,
-                      first ? comm->this_site : other_site, first ? mine : theirs,
-                      first ? other_site : comm->this_site, first ? theirs : mine);
+    cohort__error_set(
+        &error, COHORT_ERR_MISMATCH,
+        "communicator \"%.60s\", generation %" PRIu64 ": site %u called %s, site %u called %s",
+        comm->group->name, operation->generation, first ? comm->this_site : other_site,
+        first ? mine : theirs, first ? other_site : comm->this_site, first ? theirs : mine);
     cohort__operation_fail(operation, &error);
     cohort__error_fini(&error);
 }
@@ -370,17 +367,15 @@ static void receive_step(struct cohort_comm *comm, struct cohort__message *messa
     uint64_t generation = message->generation;
     struct cohort__operation *operation = find(comm, generation);
     const struct cohort__operation *waiting = first_waiting(comm);
-    bool skipped = generation <= comm->history.last &&
-                   cohort__history_skipped(&comm->history, generation);
+    bool skipped =
+        generation <= comm->history.last && cohort__history_skipped(&comm->history, generation);
     if (operation) {
         receive_open(operation, message);
     } else if (skipped || is_gone(comm, generation)) {
         cohort__endpoint_answer(comm, message->source_site, generation,
-                                skipped ? COHORT__ANSWER_MOVED_PAST : COHORT__ANSWER_GONE, 0,
-                                NULL);
+                                skipped ? COHORT__ANSWER_MOVED_PAST : COHORT__ANSWER_GONE, 0, NULL);
         cohort__message_release(message);
-    } else if (generation > comm->history.last ||
-               (waiting && generation >= waiting->generation)) {
+    } else if (generation > comm->history.last || (waiting && generation >= waiting->generation)) {
         park(comm, message);
     } else {
         cohort__message_release(message); /* STALE: completed or failed here */
@@ -402,8 +397,8 @@ static void answer_ask(struct cohort_comm *comm, const struct cohort__message *m
         answer = COHORT__ANSWER_MISMATCH;
     } else if (is_gone(comm, generation)) {
         answer = COHORT__ANSWER_GONE;
-    } else if (operation || (waiting && generation >= waiting->generation &&
-                             generation <= comm->history.last)) {
+    } else if (operation ||
+               (waiting && generation >= waiting->generation && generation <= comm->history.last)) {
         answer = COHORT__ANSWER_IN_FLIGHT;
     } else if (generation > comm->history.last) {
         answer = COHORT__ANSWER_NOT_CALLED;
@@ -437,8 +432,8 @@ static void take_answer(struct cohort_comm *comm, const struct cohort__message *
         break;
     case COHORT__ANSWER_GONE:
         fail_with(operation, COHORT_ERR_GONE,
-                  "site %u (locality %u) has left the communicator after generation %" PRIu64,
-                  site, comm->group->membership->locality_of[site], message->last_called);
+                  "site %u (locality %u) has left the communicator after generation %" PRIu64, site,
+                  comm->group->membership->locality_of[site], message->last_called);
         break;
     case COHORT__ANSWER_FAILED:
         cohort__operation_fail(operation, &message->error);
@@ -558,9 +553,8 @@ static void run_leave(struct cohort_comm *comm, struct cohort__item *item)
             fail_with(operation, COHORT_ERR_CANCELLED,
                       "this site has left the communicator meanwhile");
     release_parked(comm);
-    cohort__registry_leave(
-        cohort__process_registry(cohort__inbox_process(comm->group->inbox)), comm->group->name,
-        comm->group->membership->instance, comm->this_site);
+    cohort__registry_leave(cohort__process_registry(cohort__inbox_process(comm->group->inbox)),
+                           comm->group->name, comm->group->membership->instance, comm->this_site);
     if (is_idle(comm))
         when_idle(comm);
 }
@@ -581,7 +575,8 @@ static void run_idle(struct cohort_comm *comm, struct cohort__item *item)
 cohort_future *cohort_comm_idle(cohort_comm *comm)
 {
     if (!comm)
-        return cohort_future_of_error(COHORT_ERR_BAD_PARAMETER, "cohort_comm_idle: no communicator");
+        return cohort_future_of_error(COHORT_ERR_BAD_PARAMETER,
+                                      "cohort_comm_idle: no communicator");
     struct idle_waiter *waiter = cohort__slab_alloc(sizeof(*waiter));
     cohort_future *future = waiter ? cohort__future_create() : NULL;
     if (!future) {

@@ -57,7 +57,7 @@ struct cohort_comm {
     uint64_t last_completed; /* the highest generation that ended well */
     struct cohort__list idle_waiters;
     bool has_left;
-    uint64_t gone_from; /* once it has left: the first generation that it never took part in */
+    uint64_t gone_from;   /* once it has left: the first generation that it never took part in */
     atomic_bool finished; /* it has left, and nothing of it is under way */
     struct cohort__item tick;
     struct cohort__item resume; /* calls that waited for the window */

@@ -57,5 +57,7 @@ void cohort__fingerprint_describe(uint64_t fingerprint, char *text, size_t bytes
         used += snprintf(text + used, bytes - (size_t)used, " of %s %s", amount, type);
     if (op != 0 && used > 0 && (size_t)used < bytes)
         snprintf(text + used, bytes - (size_t)used, " with %s",
-                 op >= 128 ? "a user's operation" : lookup ? lookup->op(op) : "?");
+                 op >= 128 ? "a user's operation"
+                 : lookup  ? lookup->op(op)
+                           : "?");
 }

@@ -24,8 +24,8 @@ cohort_status cohort__gate_pass(struct cohort__gate *gate, uint64_t generation)
                            generation);
     if (3 * generation - 2 < gate->next)
         return cohort_fail(COHORT_ERR_GENERATION,
-                           "generation %" PRIu64 " is not above the last one, %" PRIu64,
-                           generation, cohort__gate_last(gate));
+                           "generation %" PRIu64 " is not above the last one, %" PRIu64, generation,
+                           cohort__gate_last(gate));
     gate->next = 3 * generation + 1;
     return COHORT_OK;
 }
@@ -67,8 +67,7 @@ void cohort__history_call(struct cohort__history *history, uint64_t generation)
     history->last = generation;
     if (generation == expected || !make_room(history))
         return;
-    history->skipped[history->num_skipped++] =
-        (struct cohort__skipped){expected, generation - 1};
+    history->skipped[history->num_skipped++] = (struct cohort__skipped){expected, generation - 1};
 }
 
 bool cohort__history_skipped(const struct cohort__history *history, uint64_t generation)

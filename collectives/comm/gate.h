@@ -28,12 +28,12 @@ uint64_t cohort__gate_last(const struct cohort__gate *gate);
 /* Which generations were called and which were left out, for what arrives for them. */
 enum { COHORT__HISTORY_RANGES = 1024 };
 struct cohort__history {
-    uint64_t last;           /* called */
-    uint32_t num_skipped;    /* ranges */
+    uint64_t last;        /* called */
+    uint32_t num_skipped; /* ranges */
     uint32_t capacity;
     struct cohort__skipped { /* first..last were left out; oldest first */
         uint64_t first, last;
-    } *skipped;
+    } * skipped;
 };
 
 void cohort__history_init(struct cohort__history *history);

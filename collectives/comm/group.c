@@ -86,8 +86,7 @@ static bool keep(struct cohort__group *group, uint32_t site, struct cohort__mess
 void cohort__group_deliver(struct cohort__group *group, uint32_t site,
                            struct cohort__message *message)
 {
-    struct cohort_comm *comm =
-        atomic_load_explicit(&group->endpoints[site], memory_order_acquire);
+    struct cohort_comm *comm = atomic_load_explicit(&group->endpoints[site], memory_order_acquire);
     if (!comm) {
         if (keep(group, site, message))
             return;

@@ -20,13 +20,13 @@ struct cohort_comm;
  * left still answers. */
 struct cohort__group {
     struct cohort__map_node node; /* by instance */
-    struct cohort__list ended;     /* in the inbox's list, when all sites have left */
-    _Atomic uint32_t num_users;    /* threads that look at it just now */
+    struct cohort__list ended;    /* in the inbox's list, when all sites have left */
+    _Atomic uint32_t num_users;   /* threads that look at it just now */
     struct cohort__inbox *inbox;
     struct cohort__membership *membership;
     char name[COHORT__NAME_BYTES_MAX + 1];
-    pthread_mutex_t lock;         /* of orphans */
-    struct cohort__list orphans;  /* messages for endpoints that are about to be made here */
+    pthread_mutex_t lock;        /* of orphans */
+    struct cohort__list orphans; /* messages for endpoints that are about to be made here */
     struct cohort_comm *_Atomic endpoints[]; /* by site; NULL: elsewhere, or not made yet */
 };
 

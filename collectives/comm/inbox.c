@@ -13,10 +13,10 @@
 
 struct cohort__inbox {
     struct cohort__process *process;
-    pthread_mutex_t lock;        /* of all below; held across nothing that calls out */
-    struct cohort__map groups;   /* by instance */
+    pthread_mutex_t lock;      /* of all below; held across nothing that calls out */
+    struct cohort__map groups; /* by instance */
     struct cohort__list endpoints;
-    struct cohort__list ended; /* groups that may be freed once they are quiet */
+    struct cohort__list ended;   /* groups that may be freed once they are quiet */
     struct cohort__list unknown; /* messages for instances that may become known */
     uint32_t num_creations;      /* pending */
     _Atomic uint64_t num_works;
@@ -159,8 +159,7 @@ cohort_status cohort__inbox_group(struct cohort__inbox *inbox, const char *name,
     if (!group) {
         status = cohort__group_create(&made, inbox, name, membership);
         if (!status)
-            cohort__map_insert(&inbox->groups, &made->node,
-                               cohort__hash_u64(membership->instance));
+            cohort__map_insert(&inbox->groups, &made->node, cohort__hash_u64(membership->instance));
     }
     pthread_mutex_unlock(&inbox->lock);
     if (status || group)
@@ -210,8 +209,8 @@ static void for_each_endpoint(struct cohort__inbox *inbox, void (*visit)(struct 
         num++;
     struct cohort_comm **comms = num ? malloc(num * sizeof(struct cohort_comm *)) : NULL;
     num = 0;
-    for (struct cohort__list *link = inbox->endpoints.next;
-         comms && link != &inbox->endpoints; link = link->next) {
+    for (struct cohort__list *link = inbox->endpoints.next; comms && link != &inbox->endpoints;
+         link = link->next) {
         comms[num] = COHORT_CONTAINER_OF(link, struct cohort_comm, link);
         atomic_fetch_add(&comms[num++]->group->num_users, 1);
     }

@@ -101,8 +101,7 @@ void cohort__message_release(struct cohort__message *message)
     if (message->loan)
         cohort__endpoint_post(message->loan->owner, &message->loan->returned);
     if (message->arrival && message->kind == COHORT__KIND_ANNOUNCE && !message->taken_up)
-        cohort__fetch_decline(message->arrival->process,
-                              message->arrival->envelope.source_locality,
+        cohort__fetch_decline(message->arrival->process, message->arrival->envelope.source_locality,
                               message->arrival->envelope.handle);
     cohort__arrival_release(message->arrival);
     cohort__error_fini(&message->error);
@@ -117,8 +116,8 @@ static void pack_error(struct cohort__packer *packer, const struct cohort__error
     cohort__pack_field_text(packer, "text", cohort__error_message(error));
 }
 
-void cohort__message_send(struct cohort_comm *comm, uint32_t site,
-                          struct cohort__message *message, uint64_t handle)
+void cohort__message_send(struct cohort_comm *comm, uint32_t site, struct cohort__message *message,
+                          uint64_t handle)
 {
     struct cohort__group *group = comm->group;
     if (cohort__group_is_local(group, site)) {

@@ -19,8 +19,8 @@ struct cohort__item {
     void (*run)(struct cohort_comm *comm, struct cohort__item *item);
 };
 
-/* Memory of a site that another site of the same locality may read, instead of having it copied into
- * a message; `returned` is posted to the owner when nobody reads any more. */
+/* Memory of a site that another site of the same locality may read, instead of having it copied
+ * into a message; `returned` is posted to the owner when nobody reads any more. */
 struct cohort__loan {
     struct cohort__item returned;
     struct cohort_comm *owner;
@@ -47,15 +47,15 @@ struct cohort__message {
     struct cohort__list parked;
     enum cohort__kind kind; /* DATA, ANNOUNCE, ERROR, ASK or ANSWER */
     uint32_t source_site;
-    uint32_t tag;           /* of DATA, ANNOUNCE, ERROR: cohort__message_tag; ANSWER: which one */
+    uint32_t tag; /* of DATA, ANNOUNCE, ERROR: cohort__message_tag; ANSWER: which one */
     uint64_t generation;
-    uint64_t fingerprint;   /* of the source */
-    uint64_t last_called;   /* ANSWER: by its source */
-    size_t bytes;           /* DATA, ANNOUNCE */
-    struct cohort__error error;       /* ERROR, ANSWER_FAILED */
-    struct cohort__arrival *arrival;  /* where the data is, if it came from another locality; */
-    bool taken_up;                    /* ANNOUNCE: somebody fetches it, and will answer it */
-    struct cohort__loan *loan;        /* if it is lent; */
+    uint64_t fingerprint;            /* of the source */
+    uint64_t last_called;            /* ANSWER: by its source */
+    size_t bytes;                    /* DATA, ANNOUNCE */
+    struct cohort__error error;      /* ERROR, ANSWER_FAILED */
+    struct cohort__arrival *arrival; /* where the data is, if it came from another locality; */
+    bool taken_up;                   /* ANNOUNCE: somebody fetches it, and will answer it */
+    struct cohort__loan *loan;       /* if it is lent; */
     unsigned char inline_data[COHORT__MESSAGE_INLINE_BYTES]; /* otherwise */
 };
 
@@ -82,7 +82,7 @@ void cohort__message_release(struct cohort__message *message);
 /* Sends MESSAGE to SITE of COMM's group, which may sit here or in another locality. For small ones:
  * what goes to another locality is ERROR, ASK or ANSWER. Takes MESSAGE. HANDLE: of the announcement
  * that an ERROR replaces, or 0. */
-void cohort__message_send(struct cohort_comm *comm, uint32_t site,
-                          struct cohort__message *message, uint64_t handle);
+void cohort__message_send(struct cohort_comm *comm, uint32_t site, struct cohort__message *message,
+                          uint64_t handle);
 
 #endif

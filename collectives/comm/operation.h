@@ -51,8 +51,7 @@ struct cohort__operation {
 void cohort__operation_call(struct cohort__operation *operation);
 
 /* In the endpoint's turn: fails OPERATION with ERROR, unless it is failing already. */
-void cohort__operation_fail(struct cohort__operation *operation,
-                            const struct cohort__error *error);
+void cohort__operation_fail(struct cohort__operation *operation, const struct cohort__error *error);
 
 /* By exec, in the endpoint's turn: nothing of it is under way any more. Completes the future, with
  * `failure` if that is one, and calls `release`. */

@@ -8,8 +8,7 @@
 #include "runtime/base/container.h"
 #include "runtime/base/slab.h"
 
-struct cohort__activity *cohort__activity_create(struct cohort__execution *execution,
-                                                 uint32_t step)
+struct cohort__activity *cohort__activity_create(struct cohort__execution *execution, uint32_t step)
 {
     struct cohort__activity *activity = cohort__slab_alloc(sizeof(*activity));
     if (!activity) {
@@ -21,8 +20,8 @@ struct cohort__activity *cohort__activity_create(struct cohort__execution *execu
     activity->error = (struct cohort__error){0};
     activity->message = NULL;
     activity->buffer = NULL;
-    activity->pieces = cohort__pieces_of_step(execution->plan, &execution->plan->steps[step],
-                                              execution->bases);
+    activity->pieces =
+        cohort__pieces_of_step(execution->plan, &execution->plan->steps[step], execution->bases);
     execution->states[step] = COHORT__STEP_BUSY;
     execution->held[step] = activity;
     execution->num_busy++;

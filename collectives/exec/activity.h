@@ -2,9 +2,8 @@
 #ifndef COHORT_COLLECTIVES_EXEC_ACTIVITY_H
 #define COHORT_COLLECTIVES_EXEC_ACTIVITY_H
 
+#include "collectives/comm/remote.h"
 #include "collectives/exec/execution.h"
-#include "runtime/proc/fetch.h"
-#include "runtime/proc/send.h"
 #include "runtime/task/work.h"
 
 /* Something of a step that goes on outside of the endpoint's turn. While there is one, the buffers
@@ -21,9 +20,9 @@ struct cohort__activity {
     enum cohort__activity_kind kind;
     struct cohort__execution *execution;
     uint32_t step;
-    struct cohort__error error; /* what went wrong, if anything */
-    struct cohort__message *message; /* being read, or NULL */
-    void *buffer;                    /* of its own, or NULL */
+    struct cohort__error error;                                  /* what went wrong, if anything */
+    struct cohort__message *message;                             /* being read, or NULL */
+    void *buffer;                                                /* of its own, or NULL */
     cohort_status (*perform)(struct cohort__activity *activity); /* WORK: what to do */
     void (*next)(struct cohort__activity *activity); /* in the endpoint's turn, when it went well */
     struct cohort__pieces pieces;

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "collectives/comm/fingerprint.h"
-#include "collectives/comm/inbox.h"
+#include "collectives/comm/remote.h"
 #include "runtime/task/future.h"
 
 static size_t aligned(size_t bytes)
@@ -93,10 +93,9 @@ void cohort__execution_fail(struct cohort__execution *execution, cohort_status s
     struct cohort__operation *operation = &execution->operation;
     cohort__fingerprint_describe(operation->fingerprint, what, sizeof(what));
     struct cohort__error error = {0};
-    cohort__error_set(&error, status,
-                      "communicator \"%.60s\", generation %" PRIu64 ", site %u, %s: %s",
-                      operation->comm->group->name, operation->generation,
-                      operation->comm->this_site, what, why);
+    cohort__error_set(
+        &error, status, "communicator \"%.60s\", generation %" PRIu64 ", site %u, %s: %s",
+        operation->comm->group->name, operation->generation, operation->comm->this_site, what, why);
     cohort__operation_fail(operation, &error);
     cohort__error_fini(&error);
 }
@@ -108,7 +107,7 @@ static void start(struct cohort__operation *operation)
     struct cohort__execution *execution = (struct cohort__execution *)operation;
     const struct cohort__plan *plan = execution->plan;
     cohort__execution_enter(execution);
-    if (cohort__process_any_dead(cohort__inbox_process(operation->comm->group->inbox)))
+    if (cohort__remote_any_dead(operation->comm))
         cohort__execution_peer_died(operation);
     for (uint32_t step = 0; step < plan->num_steps; step++)
         if (plan->steps[step].num_waits == 0)

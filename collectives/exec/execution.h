@@ -29,9 +29,9 @@ struct cohort__execution {
     unsigned char *bases[3]; /* of IN, OUT, TMP */
     const cohort_op *op;     /* a reference, or NULL */
     cohort_datatype datatype;
-    uint32_t num_left;       /* steps that are not over */
-    uint32_t num_busy;       /* activities under way */
-    uint32_t ready_first;    /* steps to start: ready[ready_first..ready_end-1] */
+    uint32_t num_left;    /* steps that are not over */
+    uint32_t num_busy;    /* activities under way */
+    uint32_t ready_first; /* steps to start: ready[ready_first..ready_end-1] */
     uint32_t ready_end;
     bool is_entered;
     uint32_t *waits; /* for each step: how many others it waits for */

@@ -59,7 +59,7 @@ cohort_status cohort_op_create(cohort_op **ret_op, const struct cohort_op_option
 {
     if (!ret_op || !options || !options->function || !options->name || !options->name[0])
         return cohort_fail(COHORT_ERR_BAD_PARAMETER, "cohort_op_create: no %s",
-                           !ret_op || !options    ? "options or place for the result"
+                           !ret_op || !options  ? "options or place for the result"
                            : !options->function ? "function"
                                                 : "name");
     if (strlen(options->name) >= sizeof((*ret_op)->name))

@@ -3,7 +3,7 @@
 #include <stdio.h>
 
 #include "collectives/comm/fingerprint.h"
-#include "collectives/comm/inbox.h"
+#include "collectives/comm/remote.h"
 #include "collectives/exec/execution.h"
 
 /* What an operation waits for: asking, keeping the answers, and telling. */
@@ -20,9 +20,8 @@ void cohort__execution_stalled(struct cohort__operation *operation)
     for (uint32_t step = 0; step < plan->num_steps; step++) {
         if (!awaits(execution, step))
             continue;
-        struct cohort__message *message =
-            cohort__message_create(COHORT__KIND_ASK, plan->this_site, operation->generation,
-                                   operation->fingerprint, 0);
+        struct cohort__message *message = cohort__message_create(
+            COHORT__KIND_ASK, plan->this_site, operation->generation, operation->fingerprint, 0);
         if (message)
             cohort__message_send(operation->comm, plan->steps[step].peer, message, 0);
     }
@@ -41,14 +40,11 @@ void cohort__execution_peer_died(struct cohort__operation *operation)
 {
     struct cohort__execution *execution = (struct cohort__execution *)operation;
     const struct cohort__plan *plan = execution->plan;
-    const struct cohort__group *group = operation->comm->group;
-    struct cohort__process *process = cohort__inbox_process(group->inbox);
     for (uint32_t step = 0; step < plan->num_steps && !operation->failure.status; step++) {
         uint32_t site = plan->steps[step].peer;
         bool needs = plan->steps[step].kind == COHORT__STEP_RECV &&
                      (awaits(execution, step) || execution->states[step] == COHORT__STEP_IDLE);
-        if (needs && !cohort__group_is_local(group, site) &&
-            cohort__process_check_dead(process, group->membership->locality_of[site]))
+        if (needs && cohort__remote_check_dead(operation->comm, site))
             cohort__execution_fail(execution, COHORT_ERR_PEER_DIED, "needs site %u, but %s", site,
                                    cohort_error_message());
     }
@@ -76,16 +72,16 @@ size_t cohort__execution_describe(const struct cohort__operation *operation, cha
     const uint32_t *locality_of = operation->comm->group->membership->locality_of;
     char what[96];
     cohort__fingerprint_describe(operation->fingerprint, what, sizeof(what));
-    int length = snprintf(text + used, capacity - used, "generation %" PRIu64 ", %s:",
-                          operation->generation, what);
+    int length = snprintf(text + used, capacity - used,
+                          "generation %" PRIu64 ", %s:", operation->generation, what);
     used += length > 0 ? (size_t)length : 0;
     for (uint32_t step = 0; step < plan->num_steps && used < capacity; step++) {
         if (!awaits(execution, step))
             continue;
         uint32_t site = plan->steps[step].peer;
-        length = snprintf(text + used, capacity - used, " waits for site %u (locality %u), %s;",
-                          site, locality_of[site],
-                          answer_text((enum cohort__answer)execution->answers[step]));
+        length =
+            snprintf(text + used, capacity - used, " waits for site %u (locality %u), %s;", site,
+                     locality_of[site], answer_text((enum cohort__answer)execution->answers[step]));
         used += length > 0 ? (size_t)length : 0;
     }
     if (used + 1 < capacity) {

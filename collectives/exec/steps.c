@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <stdlib.h>
-#include <string.h>
 
-#include "collectives/comm/inbox.h"
 #include "collectives/exec/activity.h"
 #include "collectives/exec/execution.h"
 #include "runtime/base/container.h"
@@ -11,8 +9,7 @@
  * for a worker, so that the endpoint's turn, which may be the drain of the network, stays short. */
 enum { ON_THE_SPOT_BYTES = 4096 };
 
-static const struct cohort__step *step_at(const struct cohort__execution *execution,
-                                          uint32_t step)
+static const struct cohort__step *step_at(const struct cohort__execution *execution, uint32_t step)
 {
     return &execution->plan->steps[step];
 }
@@ -49,11 +46,10 @@ static cohort_status compute(struct cohort__execution *execution, uint32_t step)
     default: {
         struct cohort__pieces left = operand(execution, step, 1);
         struct cohort__pieces right = operand(execution, step, 2);
-        size_t count =
-            step_at(execution, step)->bytes / cohort_datatype_size(execution->datatype);
+        size_t count = step_at(execution, step)->bytes / cohort_datatype_size(execution->datatype);
         return cohort__op_apply(execution->op, cohort__pieces_contiguous(&to),
-                                cohort__pieces_contiguous(&left),
-                                cohort__pieces_contiguous(&right), count, execution->datatype);
+                                cohort__pieces_contiguous(&left), cohort__pieces_contiguous(&right),
+                                count, execution->datatype);
     }
     }
 }
@@ -90,28 +86,14 @@ static void send_done(struct cohort__send *send, cohort_status status)
 static void start_send(struct cohort__activity *activity)
 {
     struct cohort__execution *execution = activity->execution;
-    struct cohort__group *group = execution->operation.comm->group;
     const struct cohort__step *step = step_at(execution, activity->step);
     activity->kind = COHORT__ACTIVITY_SEND;
     activity->next = cohort__activity_finish;
-    activity->send = (struct cohort__send){
-        .envelope =
-            {
-                .kind = COHORT__KIND_DATA,
-                .instance = group->membership->instance,
-                .generation = execution->operation.generation,
-                .source_site = execution->plan->this_site,
-                .dest_site = step->peer,
-                .fingerprint = execution->operation.fingerprint,
-                .tag = cohort__message_tag(step->phase, step->tag),
-            },
-        .payload = activity->buffer ? activity->buffer
-                                    : cohort__pieces_contiguous(&activity->pieces),
-        .bytes = step->bytes,
-        .done = send_done,
-    };
-    cohort__send_start(cohort__inbox_process(group->inbox),
-                       group->membership->locality_of[step->peer], &activity->send);
+    activity->send.done = send_done;
+    cohort__remote_send(
+        &execution->operation, step->peer, cohort__message_tag(step->phase, step->tag),
+        activity->buffer ? activity->buffer : cohort__pieces_contiguous(&activity->pieces),
+        step->bytes, &activity->send);
 }
 
 static cohort_status pack(struct cohort__activity *activity)
@@ -159,9 +141,9 @@ static void send_here(struct cohort__execution *execution, uint32_t step)
 {
     const struct cohort__step *what = step_at(execution, step);
     struct cohort__operation *operation = &execution->operation;
-    struct cohort__message *message = cohort__message_create(
-        COHORT__KIND_DATA, execution->plan->this_site, operation->generation,
-        operation->fingerprint, cohort__message_tag(what->phase, what->tag));
+    struct cohort__message *message =
+        cohort__message_create(COHORT__KIND_DATA, execution->plan->this_site, operation->generation,
+                               operation->fingerprint, cohort__message_tag(what->phase, what->tag));
     if (!message) {
         cohort__execution_fail(execution, COHORT_ERR_NO_MEMORY, "no memory for a message");
         return;
@@ -226,7 +208,6 @@ static void fetch_done(struct cohort__fetch *fetch, cohort_status status)
 
 static void start_fetch(struct cohort__activity *activity, struct cohort__message *message)
 {
-    const struct cohort__arrival *arrival = message->arrival;
     activity->kind = COHORT__ACTIVITY_FETCH;
     activity->next = fetched;
     void *destination = cohort__pieces_contiguous(&activity->pieces);
@@ -239,18 +220,8 @@ static void start_fetch(struct cohort__activity *activity, struct cohort__messag
         cohort__activity_done(activity, COHORT_ERR_NO_MEMORY);
         return;
     }
-    activity->fetch = (struct cohort__fetch){
-        .rank = arrival->envelope.source_locality,
-        .handle = arrival->envelope.handle,
-        .destination = destination,
-        .bytes = message->bytes,
-        .done = fetch_done,
-    };
-    memcpy(activity->fetch.token.bytes, arrival->data, COHORT__NET_TOKEN_BYTES);
-    struct cohort__process *process = arrival->process;
-    message->taken_up = true;
-    cohort__message_release(message);
-    cohort__fetch_start(process, &activity->fetch);
+    activity->fetch.done = fetch_done;
+    cohort__remote_fetch(message, destination, &activity->fetch);
 }
 
 /* STEP is posted, and this is its message. */
@@ -286,9 +257,9 @@ static void receive(struct cohort__execution *execution, uint32_t step,
 
 void cohort__step_message(struct cohort__execution *execution, struct cohort__message *message)
 {
-    uint32_t step = cohort__plan_find_recv(execution->plan, message->tag >> COHORT__TAG_BITS,
-                                           message->source_site,
-                                           message->tag & ((1u << COHORT__TAG_BITS) - 1));
+    uint32_t step =
+        cohort__plan_find_recv(execution->plan, message->tag >> COHORT__TAG_BITS,
+                               message->source_site, message->tag & ((1u << COHORT__TAG_BITS) - 1));
     uint8_t state = step == UINT32_MAX ? COHORT__STEP_OVER : execution->states[step];
     if (state == COHORT__STEP_POSTED) {
         receive(execution, step, message);

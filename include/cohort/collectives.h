@@ -76,9 +76,9 @@ COHORT_API cohort_future *cohort_all_reduce(cohort_comm *comm, const void *in, v
                                             size_t count, cohort_datatype datatype,
                                             const cohort_op *op, uint64_t generation);
 
-/* IN and OUT are num_sites blocks each: block j of site i's IN becomes block i of site j's OUT. Over
- * the tree: rows are gathered at the representatives of the top groups, exchanged among them as
- * sub-matrices, and columns scattered down. */
+/* IN and OUT are num_sites blocks each: block j of site i's IN becomes block i of site j's OUT.
+ * Over the tree: rows are gathered at the representatives of the top groups, exchanged among them
+ * as sub-matrices, and columns scattered down. */
 COHORT_API cohort_future *cohort_all_to_all(cohort_comm *comm, const void *in, void *out,
                                             size_t count, cohort_datatype datatype,
                                             uint64_t generation);

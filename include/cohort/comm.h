@@ -39,8 +39,8 @@ typedef struct cohort_comm_options {
     /* A site that has waited this many nanoseconds for another one asks it what it is doing;
      * 0: 1 s. */
     uint64_t stall_after;
-    /* The algorithm of all_to_all: "linear", "hierarchical" (ragged blocks) or "padded"; NULL: by the
-     * communicator, linear or hierarchical. Only read during the call. */
+    /* The algorithm of all_to_all: "linear", "hierarchical" (ragged blocks) or "padded"; NULL: by
+     * the communicator, linear or hierarchical. Only read during the call. */
     const char *all_to_all_algorithm;
 } cohort_comm_options;
 

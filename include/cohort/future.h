@@ -64,8 +64,7 @@ COHORT_API void cohort_promise_fulfil(cohort_promise *promise, void *value);
 /* Completes the future with an error STATUS (not COHORT_OK) and a printf-like message, and frees
  * PROMISE. Any thread; never suspends. */
 COHORT_API void cohort_promise_fail(cohort_promise *promise, cohort_status status,
-                                    const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
+                                    const char *format, ...) __attribute__((format(printf, 3, 4)));
 
 /* A future that already holds VALUE, or an error. Any thread; never suspends. */
 COHORT_API cohort_future *cohort_future_of_value(void *value);

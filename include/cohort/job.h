@@ -27,7 +27,8 @@ extern "C" {
  * Called once in a process, from a thread that runs no task. */
 COHORT_API int cohort_main(int argc, char **argv, cohort_task_function *program, void *arg);
 
-/* This locality's number in the job, and how many there are. In tasks; 0 and 1 before cohort_main. */
+/* This locality's number in the job, and how many there are. In tasks; 0 and 1 before cohort_main.
+ */
 COHORT_API uint32_t cohort_locality(void);
 COHORT_API uint32_t cohort_num_localities(void);
 

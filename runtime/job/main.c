@@ -80,8 +80,7 @@ static cohort_status connect_peers(struct job *job)
     if (status)
         return status;
     cohort__process_attach_net(job->process, job->net);
-    status = cohort__bootstrap_exchange(job->bootstrap, job->net->address,
-                                        job->net->address_bytes);
+    status = cohort__bootstrap_exchange(job->bootstrap, job->net->address, job->net->address_bytes);
     uint32_t size = cohort__bootstrap_size(job->bootstrap);
     for (uint32_t rank = 0; !status && rank < size; rank++) {
         size_t bytes;

@@ -8,7 +8,7 @@
 
 /* What the user says in the environment; see cohort_main. */
 struct cohort__settings {
-    unsigned workers;    /* 0: not said */
+    unsigned workers; /* 0: not said */
     size_t stack;
     size_t eager_budget; /* 0: the default */
 };

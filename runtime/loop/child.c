@@ -18,7 +18,7 @@ struct cohort__child {
 static void exited(uv_process_t *process, int64_t status, int signal)
 {
     struct cohort__child *child = process->data;
-    child->loop->num_events++;
+    cohort__loop_note(child->loop);
     child->has_ended = true;
     if (!child->closing)
         child->ended(child->context, (int)status, signal);

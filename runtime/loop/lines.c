@@ -75,7 +75,7 @@ static void arrived(uv_stream_t *handle, ssize_t bytes, const uv_buf_t *buffer)
 {
     (void)buffer;
     struct cohort__lines *lines = handle->data;
-    lines->loop->num_events++;
+    cohort__loop_note(lines->loop);
     if (bytes > 0) {
         lines->filled += (size_t)bytes;
     } else if (bytes < 0) {
@@ -89,7 +89,7 @@ static void arrived(uv_stream_t *handle, ssize_t bytes, const uv_buf_t *buffer)
 static void go_on(uv_idle_t *idle)
 {
     struct cohort__lines *lines = idle->data;
-    lines->loop->num_events++;
+    cohort__loop_note(lines->loop);
     uv_idle_stop(idle);
     deliver(lines);
     if (!is_stopped(lines) && !lines->at_end)

@@ -44,6 +44,12 @@ cohort_status cohort__loop_fail(int uv_error, const char *what)
     return cohort_fail(status, "%s: %s", what, uv_strerror(uv_error));
 }
 
+void cohort__loop_note(struct cohort__loop *loop)
+{
+    loop->num_events++;
+    uv_stop(&loop->uv); /* holds until uv_run returns, and makes it poll with timeout 0 */
+}
+
 bool cohort__loop_run_requests(struct cohort__loop *loop)
 {
     bool any = false;
@@ -70,7 +76,7 @@ static bool is_pending(const struct cohort__loop *loop)
 static void async_arrived(uv_async_t *async)
 {
     struct cohort__loop *loop = async->data;
-    loop->num_events++;
+    cohort__loop_note(loop);
     cohort__loop_run_requests(loop);
 }
 
@@ -124,7 +130,8 @@ void cohort__loop_destroy(struct cohort__loop *loop)
     }
     cohort__timers_close(loop);
     uv_close((uv_handle_t *)&loop->async, NULL);
-    uv_run(&loop->uv, UV_RUN_DEFAULT);
+    while (uv_run(&loop->uv, UV_RUN_DEFAULT))
+        ;
     uv_loop_close(&loop->uv);
     cohort__timers_fini(loop);
     free(loop);
@@ -134,7 +141,7 @@ static void poller_readable(uv_poll_t *handle, int status, int events)
 {
     (void)status, (void)events; /* who blocks progresses all pollers afterwards */
     struct watched *watched = handle->data;
-    watched->loop->num_events++;
+    cohort__loop_note(watched->loop);
 }
 
 cohort_status cohort__loop_add_poller(struct cohort__loop *loop,
@@ -286,7 +293,7 @@ void cohort__loop_stop(struct cohort__loop *loop)
 static void ticker_fired(uv_timer_t *timer)
 {
     struct ticker *ticker = timer->data;
-    ticker->loop->num_events++;
+    cohort__loop_note(ticker->loop);
     ticker->function(ticker->context);
 }
 

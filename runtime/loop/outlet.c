@@ -14,7 +14,7 @@
 /* A pipe that poll(2) calls writable takes PIPE_BUF bytes without blocking. To be told by libuv
  * when that is so, the descriptor is put into an epoll of our own, and that is given to libuv,
  * which makes non-blocking what it is given. Regular files can't be polled, and need not be. */
-enum { STEP = PIPE_BUF };
+enum { STEP = PIPE_BUF, MUCH = 64 * 1024 };
 
 struct cohort__outlet {
     struct cohort__loop *loop;
@@ -22,12 +22,15 @@ struct cohort__outlet {
     int fd;
     int epoll; /* -1: never blocks */
     uv_poll_t poll;
-    uv_idle_t told; /* tells of what happened within write */
+    uv_idle_t
+        soon; /* writes what has gathered in one turn of the loop, and tells what came of it */
     char *queue;
     size_t first;
     size_t filled;
     size_t capacity;
+    bool blocked; /* waits until it is writable */
     int error;
+    bool told; /* of the error */
     bool closing;
     int num_closing;
 };
@@ -56,39 +59,38 @@ static void flush(struct cohort__outlet *outlet)
 }
 
 static void writable(uv_poll_t *handle, int status, int events);
-static void tell(uv_idle_t *idle);
 
-/* Waits for what has to come next. */
-static void arrange(struct cohort__outlet *outlet)
+/* Writes what can be written, tells what came of it, and waits for what has to come next. */
+static void go_on(struct cohort__outlet *outlet)
 {
-    if (outlet->epoll >= 0 && outlet->filled > 0)
+    flush(outlet);
+    outlet->blocked = outlet->filled > 0;
+    if (outlet->blocked)
         uv_poll_start(&outlet->poll, UV_READABLE, writable);
     else if (outlet->epoll >= 0)
         uv_poll_stop(&outlet->poll);
-    if (outlet->filled == 0)
-        uv_idle_start(&outlet->told, tell);
+    if (outlet->error && !outlet->told) {
+        outlet->told = true;
+        outlet->handlers.failed(outlet->handlers.context, outlet->error);
+    }
+    if (!outlet->blocked && !outlet->closing)
+        outlet->handlers.drained(outlet->handlers.context);
 }
 
 static void writable(uv_poll_t *handle, int status, int events)
 {
     (void)status, (void)events; /* an error shows itself to write */
     struct cohort__outlet *outlet = handle->data;
-    outlet->loop->num_events++;
-    flush(outlet);
-    arrange(outlet);
+    cohort__loop_note(outlet->loop);
+    go_on(outlet);
 }
 
-static void tell(uv_idle_t *idle)
+static void soon(uv_idle_t *idle)
 {
     struct cohort__outlet *outlet = idle->data;
-    int error = outlet->error;
+    cohort__loop_note(outlet->loop);
     uv_idle_stop(idle);
-    if (error > 0) {
-        outlet->error = -error; /* told */
-        outlet->handlers.failed(outlet->handlers.context, error);
-    }
-    if (!outlet->closing && outlet->filled == 0)
-        outlet->handlers.drained(outlet->handlers.context);
+    go_on(outlet);
 }
 
 static int watch(struct cohort__outlet *outlet)
@@ -121,8 +123,8 @@ cohort_status cohort__outlet_create(struct cohort__outlet **ret_outlet, struct c
         free(outlet);
         return cohort__loop_fail(error, "output");
     }
-    uv_idle_init(&loop->uv, &outlet->told);
-    outlet->poll.data = outlet->told.data = outlet;
+    uv_idle_init(&loop->uv, &outlet->soon);
+    outlet->poll.data = outlet->soon.data = outlet;
     *ret_outlet = outlet;
     return COHORT_OK;
 }
@@ -144,26 +146,27 @@ void cohort__outlet_destroy(struct cohort__outlet *outlet)
         return;
     outlet->closing = true;
     outlet->num_closing = outlet->epoll >= 0 ? 2 : 1;
-    uv_close((uv_handle_t *)&outlet->told, closed);
+    uv_close((uv_handle_t *)&outlet->soon, closed);
     if (outlet->epoll >= 0)
         uv_close((uv_handle_t *)&outlet->poll, closed);
 }
 
 static bool reserve(struct cohort__outlet *outlet, size_t bytes)
 {
-    if (outlet->first > 0) {
-        memmove(outlet->queue, outlet->queue + outlet->first, outlet->filled - outlet->first);
-        outlet->filled -= outlet->first;
-        outlet->first = 0;
-    }
     if (outlet->capacity - outlet->filled >= bytes)
         return true;
-    size_t capacity = 2 * outlet->capacity + bytes;
-    char *queue = realloc(outlet->queue, capacity);
-    if (!queue)
-        return false;
-    outlet->queue = queue;
-    outlet->capacity = capacity;
+    size_t queued = outlet->filled - outlet->first;
+    if (outlet->capacity - queued < bytes || queued > outlet->capacity / 2) {
+        size_t capacity = 2 * outlet->capacity + bytes;
+        char *queue = realloc(outlet->queue, capacity);
+        if (!queue)
+            return false;
+        outlet->queue = queue;
+        outlet->capacity = capacity;
+    }
+    memmove(outlet->queue, outlet->queue + outlet->first, queued);
+    outlet->first = 0;
+    outlet->filled = queued;
     return true;
 }
 
@@ -174,12 +177,14 @@ void cohort__outlet_write(struct cohort__outlet *outlet, const void *data, size_
     if (reserve(outlet, bytes)) {
         memcpy(outlet->queue + outlet->filled, data, bytes);
         outlet->filled += bytes;
-        flush(outlet);
     } else {
         outlet->error = ENOMEM;
         outlet->first = outlet->filled = 0;
     }
-    arrange(outlet);
+    if (!outlet->blocked && outlet->filled - outlet->first > MUCH)
+        flush(outlet);
+    if (!outlet->blocked || outlet->error)
+        uv_idle_start(&outlet->soon, soon);
 }
 
 size_t cohort__outlet_queued(const struct cohort__outlet *outlet)

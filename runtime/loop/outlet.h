@@ -28,7 +28,7 @@ cohort_status cohort__outlet_create(struct cohort__outlet **ret_outlet, struct c
 /* What is still queued is lost. May be called by handlers. NULL is fine. */
 void cohort__outlet_destroy(struct cohort__outlet *outlet);
 
-/* Queues BYTES bytes of DATA; they are written as soon as may be, perhaps before this returns. The
+/* Queues BYTES bytes of DATA; they are written in the loop's next turn, or once it is many. The
  * queue has no limit: stop when cohort__outlet_queued is large. */
 void cohort__outlet_write(struct cohort__outlet *outlet, const void *data, size_t bytes);
 

@@ -44,6 +44,10 @@ struct cohort__loop {
  * status. */
 cohort_status cohort__loop_fail(int uv_error, const char *what);
 
+/* Said by every callback of libuv: something has happened, so don't block any more. (uv_run calls
+ * the timers first, and then would block for what comes after them.) */
+void cohort__loop_note(struct cohort__loop *loop);
+
 /* For timer.c: makes the holder look at the timers. Any thread. */
 void cohort__loop_notify(struct cohort__loop *loop);
 

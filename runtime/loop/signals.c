@@ -15,7 +15,7 @@ struct cohort__signals {
 static void arrived(uv_signal_t *uv, int signal)
 {
     struct cohort__signals *signals = uv->data;
-    signals->loop->num_events++;
+    cohort__loop_note(signals->loop);
     signals->function(signals->context, signal);
 }
 

@@ -102,7 +102,7 @@ static void arrived(uv_stream_t *handle, ssize_t bytes, const uv_buf_t *buffer)
 {
     (void)buffer;
     struct cohort__stream *stream = handle->data;
-    stream->loop->num_events++;
+    cohort__loop_note(stream->loop);
     if (bytes > 0) {
         stream->filled += (size_t)bytes;
         deliver(stream);

@@ -104,7 +104,7 @@ static void deadline_reached(uv_timer_t *uv)
 {
     struct cohort__loop *loop = uv->data;
     struct cohort__timers *timers = &loop->timers;
-    loop->num_events++;
+    cohort__loop_note(loop);
     cohort__timers_absorb(loop);
     uint64_t now = cohort__clock_now();
     while (timers->num > 0 && timers->heap[0]->deadline <= now) {

@@ -55,8 +55,8 @@ struct cohort__net_operations {
     cohort_status (*add_peer)(struct cohort__net *net, uint32_t peer, const void *address,
                               size_t bytes);
     void (*remove_peer)(struct cohort__net *net, uint32_t peer);
-    enum cohort__net_sent (*send)(struct cohort__net *net, uint32_t peer,
-                                  const struct iovec *parts, int num_parts);
+    enum cohort__net_sent (*send)(struct cohort__net *net, uint32_t peer, const struct iovec *parts,
+                                  int num_parts);
     void (*release)(struct cohort__net *net, struct cohort__net_message *message);
     cohort_status (*expose)(struct cohort__net *net, const void *base, size_t bytes,
                             void **ret_region, struct cohort__net_token *ret_token);
@@ -71,9 +71,9 @@ struct cohort__net {
     const struct cohort__net_operations *operations;
     struct cohort__net_handlers handlers;
     struct cohort__poller poller;
-    size_t max_message;          /* header and payload together */
-    size_t max_fetch;            /* bytes that one fetch may ask for, at most 1 MiB */
-    unsigned char address[128];  /* how peers reach this end */
+    size_t max_message;         /* header and payload together */
+    size_t max_fetch;           /* bytes that one fetch may ask for, at most 1 MiB */
+    unsigned char address[128]; /* how peers reach this end */
     size_t address_bytes;
 };
 

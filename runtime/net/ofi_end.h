@@ -105,9 +105,9 @@ struct cohort__ofi {
     bool was_refused; /* a blocked sender waits for the provider */
     uint64_t retry_delay;
     uint64_t retry_at;
-    struct cohort__list sends;   /* free */
-    struct cohort__list sending; /* under way */
-    unsigned num_sends;          /* of both */
+    struct cohort__list sends;        /* free */
+    struct cohort__list sending;      /* under way */
+    unsigned num_sends;               /* of both */
     struct cohort__list receives;     /* free */
     struct cohort__list all_receives; /* free, posted and delivered */
     unsigned num_free_receives;
@@ -118,7 +118,7 @@ struct cohort__ofi {
     uint64_t next_key;
 };
 
-/* "tcp;ofi_rxm: CALL: why", as COHORT_ERR_NETWORK. ERROR is libfabric's, negative. */
+/* Provider, address, CALL and why, as COHORT_ERR_NETWORK. ERROR is libfabric's, negative. */
 cohort_status cohort__ofi_fail(const struct cohort__ofi *ofi, const char *call, int error);
 
 /* Something has been put where progress has to look, by a thread that holds the lock. */

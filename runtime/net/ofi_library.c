@@ -96,9 +96,9 @@ static cohort_status load(void)
     struct signals signals;
     signals_save(&signals);
     void *handle = dlopen("libfabric.so.1", RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
-    cohort_status st = handle ? bind_symbols(handle)
-                              : cohort_fail(COHORT_ERR_NOT_SUPPORTED,
-                                            "libfabric can't be loaded: %s", dlerror());
+    cohort_status st =
+        handle ? bind_symbols(handle)
+               : cohort_fail(COHORT_ERR_NOT_SUPPORTED, "libfabric can't be loaded: %s", dlerror());
     if (st == COHORT_OK)
         providers_start(handle);
     signals_restore(&signals);

@@ -275,8 +275,8 @@ bool cohort__ofi_peers_ready(const struct cohort__ofi *ofi, uint64_t *ret_when)
 {
     if (!cohort__list_is_empty(&ofi->lost) || may_retry(ofi, false))
         return true;
-    *ret_when = ofi->was_refused && !cohort__list_is_empty(&ofi->blocked) ? ofi->retry_at
-                                                                          : UINT64_MAX;
+    *ret_when =
+        ofi->was_refused && !cohort__list_is_empty(&ofi->blocked) ? ofi->retry_at : UINT64_MAX;
     return false;
 }
 

@@ -11,8 +11,8 @@
 
 static struct cohort__ofi_receive *receive_create(struct cohort__ofi *ofi)
 {
-    struct cohort__ofi_receive *receive = aligned_alloc(_Alignof(struct cohort__ofi_receive),
-                                                        sizeof *receive);
+    struct cohort__ofi_receive *receive =
+        aligned_alloc(_Alignof(struct cohort__ofi_receive), sizeof *receive);
     if (!receive)
         return NULL;
     receive->operation.kind = COHORT__OFI_RECEIVE;

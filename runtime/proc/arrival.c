@@ -17,8 +17,7 @@ void cohort__arrival_release(struct cohort__arrival *arrival)
     else
         cohort__net_release(arrival->message);
     if (arrival->envelope.kind == COHORT__KIND_DATA && arrival->envelope.payload_bytes > 0) {
-        struct cohort__peer *peer =
-            cohort__peer_get(process, arrival->envelope.source_locality);
+        struct cohort__peer *peer = cohort__peer_get(process, arrival->envelope.source_locality);
         if (peer)
             cohort__send_give_back(process, peer, arrival->envelope.payload_bytes);
     }

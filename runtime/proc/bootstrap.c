@@ -337,7 +337,7 @@ cohort_status cohort__bootstrap_exchange(struct cohort__bootstrap *bootstrap, co
                                                       .pid = (uint64_t)getpid(),
                                                       .address = {address, bytes}});
     cohort__loop_run(bootstrap->loop);
-    if (bootstrap->addresses)
+    if (!bootstrap->exchange_error.status)
         return COHORT_OK;
     cohort__error_copy(cohort__error_slot(), &bootstrap->exchange_error);
     return bootstrap->exchange_error.status;

@@ -53,9 +53,9 @@ static void finish(struct cohort__fetch *fetch)
 
 void cohort__fetch_decline(struct cohort__process *process, uint32_t rank, uint64_t handle)
 {
-    cohort__send_control(
-        process, rank,
-        &(struct cohort__envelope){.kind = COHORT__KIND_FETCHED, .handle = handle}, NULL, 0);
+    cohort__send_control(process, rank,
+                         &(struct cohort__envelope){.kind = COHORT__KIND_FETCHED, .handle = handle},
+                         NULL, 0);
 }
 
 void cohort__fetch_start(struct cohort__process *process, struct cohort__fetch *fetch)
@@ -112,8 +112,7 @@ void cohort__fetch_piece_done(struct cohort__fetch *fetch, cohort_status status)
 }
 
 /* Takes all waiting fetches and tries them once more; those that are over end. */
-static void retry(struct cohort__process *process, struct cohort__peer *peer,
-                  cohort_status status)
+static void retry(struct cohort__process *process, struct cohort__peer *peer, cohort_status status)
 {
     struct cohort__list waiting, over;
     cohort__list_init(&waiting);

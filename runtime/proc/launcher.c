@@ -177,7 +177,7 @@ static cohort_status hello(struct cohort__launcher *launcher, uint32_t rank,
     for (uint32_t peer = 0; peer < launcher->options.size; peer++)
         if (launcher->localities[peer].ended && launcher->localities[peer].stage == OUTSIDE)
             break_unjoined(launcher, peer);
-    if (all_in(launcher, MEMBER))
+    if (all_in(launcher, MEMBER) && !launcher->broken)
         send_addresses(launcher);
     return COHORT_OK;
 }

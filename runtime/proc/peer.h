@@ -19,12 +19,12 @@ struct cohort__peer {
     uint32_t rank;
     pthread_mutex_t lock; /* of all below */
     bool dead;
-    char why[160];                 /* it is dead */
-    size_t budget;                 /* eager bytes that may be sent to it now */
-    size_t owed;                   /* eager bytes of its that were consumed and not yet given back */
-    struct cohort__list pending;   /* sends that the transport refused, oldest first */
-    struct cohort__map announced;  /* sends whose payload waits to be fetched, by handle */
-    struct cohort__list fetches;   /* fetches that the transport refused */
+    char why[160];                /* it is dead */
+    size_t budget;                /* eager bytes that may be sent to it now */
+    size_t owed;                  /* eager bytes of its that were consumed and not yet given back */
+    struct cohort__list pending;  /* sends that the transport refused, oldest first */
+    struct cohort__map announced; /* sends whose payload waits to be fetched, by handle */
+    struct cohort__list fetches;  /* fetches that the transport refused */
 };
 
 struct cohort__process {

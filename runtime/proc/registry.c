@@ -17,7 +17,7 @@ struct cohort__registry {
     struct cohort__process *process;
     void (*ended)(void *context, uint64_t instance);
     void *context;
-    pthread_mutex_t lock; /* of all below; callbacks and sends happen outside of it */
+    pthread_mutex_t lock;         /* of all below; callbacks and sends happen outside of it */
     struct cohort__list waiting;  /* joins of this locality that have no answer */
     struct cohort__list arriving; /* memberships of which a part has come */
     struct cohort__registry_home home;
@@ -30,8 +30,7 @@ void cohort__membership_ref(struct cohort__membership *membership)
 
 void cohort__membership_unref(struct cohort__membership *membership)
 {
-    if (membership &&
-        atomic_fetch_sub_explicit(&membership->refs, 1, memory_order_acq_rel) == 1)
+    if (membership && atomic_fetch_sub_explicit(&membership->refs, 1, memory_order_acq_rel) == 1)
         free(membership);
 }
 
@@ -159,8 +158,8 @@ void cohort__registry_join(struct cohort__registry *registry, struct cohort__joi
     join->done(join, status, NULL);
 }
 
-void cohort__registry_leave(struct cohort__registry *registry, const char *name,
-                            uint64_t instance, uint32_t site)
+void cohort__registry_leave(struct cohort__registry *registry, const char *name, uint64_t instance,
+                            uint32_t site)
 {
     struct cohort__list outbox;
     cohort__list_init(&outbox);
@@ -201,8 +200,8 @@ static cohort_status read_request(const struct cohort__unpacked *unpacked, uint6
         status = cohort__get_bytes(unpacked, map, "terms", (const void **)&request->terms,
                                    &request->terms_bytes);
     if (!status && site >= num_sites)
-        status = cohort_fail(COHORT_ERR_PROTOCOL, "a join of site %u of %u sites",
-                             (unsigned)site, (unsigned)num_sites);
+        status = cohort_fail(COHORT_ERR_PROTOCOL, "a join of site %u of %u sites", (unsigned)site,
+                             (unsigned)num_sites);
     request->num_sites = status ? 0 : (uint32_t)num_sites;
     return status;
 }
@@ -283,14 +282,14 @@ static cohort_status read_runs(const struct cohort__registry *registry,
 {
     const struct cohort__value *runs;
     uint32_t num;
-    cohort_status status = cohort__get_array(unpacked, cohort__unpacked_root(unpacked), "runs",
-                                             &runs, &num);
+    cohort_status status =
+        cohort__get_array(unpacked, cohort__unpacked_root(unpacked), "runs", &runs, &num);
     for (uint32_t i = 0; !status && i + 2 < num; i += 3) {
         uint64_t first, count, locality;
         status = cohort__element_unsigned(unpacked, runs, i, membership->num_sites, &first);
         if (!status)
-            status = cohort__element_unsigned(unpacked, runs, i + 1,
-                                              membership->num_sites - first, &count);
+            status = cohort__element_unsigned(unpacked, runs, i + 1, membership->num_sites - first,
+                                              &count);
         if (!status)
             status = cohort__element_unsigned(unpacked, runs, i + 2,
                                               registry->process->options.size - 1, &locality);
@@ -336,11 +335,10 @@ static cohort_status mapped(struct cohort__registry *registry,
     struct cohort__list joined;
     cohort__list_init(&joined);
     pthread_mutex_lock(&registry->lock);
-    struct cohort__membership *membership =
-        arriving(registry, instance, (uint32_t)num_sites);
-    status = membership ? read_runs(registry, unpacked, membership)
-                        : cohort_fail(COHORT_ERR_NO_MEMORY, "no memory for %u sites",
-                                      (unsigned)num_sites);
+    struct cohort__membership *membership = arriving(registry, instance, (uint32_t)num_sites);
+    status = membership
+                 ? read_runs(registry, unpacked, membership)
+                 : cohort_fail(COHORT_ERR_NO_MEMORY, "no memory for %u sites", (unsigned)num_sites);
     bool complete = !status && membership->num_known >= membership->num_sites;
     if (complete) {
         cohort__list_remove(&membership->link);
@@ -358,8 +356,8 @@ static cohort_status mapped(struct cohort__registry *registry,
     return status;
 }
 
-void cohort__registry_message(struct cohort__registry *registry, uint32_t source,
-                              const void *data, size_t bytes)
+void cohort__registry_message(struct cohort__registry *registry, uint32_t source, const void *data,
+                              size_t bytes)
 {
     struct cohort__unpacked *unpacked = NULL;
     uint64_t type = 0, instance;
@@ -385,8 +383,8 @@ void cohort__registry_message(struct cohort__registry *registry, uint32_t source
                 registry->ended(registry->context, instance);
             break;
         default:
-            status = cohort_fail(COHORT_ERR_PROTOCOL, "registry message of type %u",
-                                 (unsigned)type);
+            status =
+                cohort_fail(COHORT_ERR_PROTOCOL, "registry message of type %u", (unsigned)type);
             break;
         }
     cohort__unpacked_destroy(unpacked);

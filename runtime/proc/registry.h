@@ -23,10 +23,10 @@ enum { COHORT__NAME_BYTES_MAX = 255 };
 struct cohort__membership {
     uint64_t instance;
     uint32_t num_sites;
-    uint32_t num_known;     /* private to the registry */
+    uint32_t num_known; /* private to the registry */
     _Atomic uint32_t refs;
     struct cohort__list link; /* private to the registry */
-    uint32_t locality_of[]; /* by site */
+    uint32_t locality_of[];   /* by site */
 };
 void cohort__membership_ref(struct cohort__membership *membership);
 void cohort__membership_unref(struct cohort__membership *membership); /* NULL is fine */
@@ -56,12 +56,12 @@ void cohort__registry_set_ended(struct cohort__registry *registry,
 void cohort__registry_join(struct cohort__registry *registry, struct cohort__join *join);
 
 /* SITE, of this locality, has left INSTANCE of NAME. */
-void cohort__registry_leave(struct cohort__registry *registry, const char *name,
-                            uint64_t instance, uint32_t site);
+void cohort__registry_leave(struct cohort__registry *registry, const char *name, uint64_t instance,
+                            uint32_t site);
 
 /* For the router. */
-void cohort__registry_message(struct cohort__registry *registry, uint32_t source,
-                              const void *data, size_t bytes);
+void cohort__registry_message(struct cohort__registry *registry, uint32_t source, const void *data,
+                              size_t bytes);
 void cohort__registry_peer_died(struct cohort__registry *registry, uint32_t rank);
 
 struct cohort__registry *cohort__process_registry(struct cohort__process *process);

@@ -22,7 +22,7 @@ struct creation {
     struct cohort__list link;
     uint64_t instance; /* 0: not alive */
     cohort_status failed;
-    char text[400]; /* why it has failed */
+    char text[400];      /* why it has failed */
     uint32_t first_site; /* the one whose terms these are */
     uint32_t num_sites;
     uint32_t num_joined;
@@ -124,8 +124,8 @@ static struct name *name_create(struct cohort__registry_home *home,
 static struct creation *creation_create(struct name *name,
                                         const struct cohort__registry_request *request)
 {
-    struct creation *creation = calloc(
-        1, sizeof(*creation) + request->num_sites * sizeof(creation->members[0]));
+    struct creation *creation =
+        calloc(1, sizeof(*creation) + request->num_sites * sizeof(creation->members[0]));
     if (!creation)
         return NULL;
     creation->terms = malloc(request->terms_bytes + 1);
@@ -304,8 +304,7 @@ static struct creation *creation_for(struct name *name, uint32_t site, bool *ret
     for (struct cohort__list *link = name->creations.next; link != &name->creations;
          link = link->next) {
         struct creation *creation = COHORT_CONTAINER_OF(link, struct creation, link);
-        const struct member *member =
-            site < creation->num_sites ? &creation->members[site] : NULL;
+        const struct member *member = site < creation->num_sites ? &creation->members[site] : NULL;
         bool joined = member && member->locality_plus_1 != 0;
         if (!joined && !creation->instance)
             return creation;
@@ -364,8 +363,8 @@ cohort_status cohort__registry_home_join(struct cohort__registry_home *home,
     }
     bool complete = creation->num_joined == creation->num_sites;
     if (!status && creation->failed)
-        status = refuse(outbox, name, request->source, request->site, creation->failed,
-                        creation->text);
+        status =
+            refuse(outbox, name, request->source, request->site, creation->failed, creation->text);
     else if (!status && complete)
         status = come_alive(home, name, creation, outbox);
     if (creation->failed && complete)

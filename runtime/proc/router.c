@@ -9,8 +9,7 @@
 
 /* What doesn't show this job's key and epoch is somebody else's, or left over from an earlier
  * start; it is dropped and counted. */
-static bool is_ours(const struct cohort__process *process,
-                    const struct cohort__envelope *envelope)
+static bool is_ours(const struct cohort__process *process, const struct cohort__envelope *envelope)
 {
     return envelope->job_key == process->options.job_key &&
            envelope->epoch == process->options.epoch &&
@@ -44,8 +43,7 @@ static struct cohort__arrival *arrival_create(struct cohort__process *process,
 }
 
 static void dispatch(struct cohort__process *process, struct cohort__peer *peer,
-                     const struct cohort__envelope *envelope,
-                     struct cohort__net_message *message)
+                     const struct cohort__envelope *envelope, struct cohort__net_message *message)
 {
     switch (envelope->kind) {
     case COHORT__KIND_CREDIT:

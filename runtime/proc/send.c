@@ -47,8 +47,7 @@ static enum cohort__net_sent transmit(struct cohort__process *process, struct co
     return sent;
 }
 
-static void finish(struct cohort__process *process, struct cohort__send *send,
-                   cohort_status status)
+static void finish(struct cohort__process *process, struct cohort__send *send, cohort_status status)
 {
     atomic_fetch_sub(&process->under_way, 1);
     send->done(send, status);
@@ -64,15 +63,14 @@ static cohort_status prepare(struct cohort__process *process, struct cohort__pee
         peer->budget -= send->bytes;
         return COHORT_OK;
     }
-    cohort_status status = cohort__net_expose(process->net, send->payload, send->bytes,
-                                              &send->region, &send->token);
+    cohort_status status =
+        cohort__net_expose(process->net, send->payload, send->bytes, &send->region, &send->token);
     if (status)
         return status;
     send->envelope.kind = COHORT__KIND_ANNOUNCE;
     send->envelope.total_bytes = send->bytes;
     send->envelope.handle = atomic_fetch_add(&process->next_handle, 1);
-    cohort__map_insert(&peer->announced, &send->announced,
-                       cohort__hash_u64(send->envelope.handle));
+    cohort__map_insert(&peer->announced, &send->announced, cohort__hash_u64(send->envelope.handle));
     return COHORT_OK;
 }
 

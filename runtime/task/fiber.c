@@ -22,6 +22,9 @@
 /* Nothing new is started on a stack with less room than this, or than a quarter of it. */
 enum { FLOOR_BYTES = 64 * 1024 };
 
+/* The thread sanitizer can follow 65536 nested calls only. */
+enum { TSAN_STACK_BYTES = 1024 * 1024 };
+
 /* The address sanitizer has to know on which stack it is, and keeps what it knows of each. */
 static void asan_leave(struct cohort__fiber *from, const struct cohort__fiber *to)
 {
@@ -178,6 +181,8 @@ cohort_status cohort__fiber_adopt(struct cohort__fiber *fiber)
                            strerror(error));
     memset(fiber, 0, sizeof(*fiber));
     bounds_set(fiber, low, bytes);
+    if (COHORT__TSAN && cohort__fiber_room(fiber) > TSAN_STACK_BYTES)
+        fiber->floor = (char *)__builtin_frame_address(0) - TSAN_STACK_BYTES;
     tsan_adopt(fiber);
     return cohort__fiber_swap_adopt(fiber);
 }

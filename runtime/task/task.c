@@ -99,12 +99,8 @@ bool cohort__task_try_inline(cohort_future *future)
             cohort__task_drop(&task->work);
         return false;
     }
-    if (is_popped) {
-        cohort__worker_strip(worker);
-    } else { /* the queue keeps its reference until it is found there */
+    if (!is_popped) /* the queue keeps its reference until it is found there */
         cohort_future_ref(future);
-        worker->num_stale++;
-    }
     execute(worker, task);
     return true;
 }

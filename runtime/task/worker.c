@@ -8,7 +8,6 @@
 
 enum {
     FAIR_TICKS = 64,          /* one look in so many begins with what is looked at last */
-    STALE_BEFORE_STRIP = 16,  /* stripping costs a pop and a push */
     POLL_NANOSECONDS = 20000, /* a busy worker polls so often, between two tasks */
 };
 
@@ -31,7 +30,6 @@ static void push_full(struct cohort__worker *worker, struct cohort__work *work)
         oldest = &item->node;
         count++;
     }
-    worker->num_stale = 0;
     if (2 * count > capacity)
         cohort__deque_grow(&worker->deque);
     while (oldest) {
@@ -50,21 +48,6 @@ void cohort__worker_push(struct cohort__worker *worker, struct cohort__work *wor
         push_full(worker, work);
     if (cohort__scheduler.num_workers > 1)
         cohort__idle_wake_one();
-}
-
-void cohort__worker_strip(struct cohort__worker *worker)
-{
-    if (worker->num_stale < STALE_BEFORE_STRIP)
-        return;
-    worker->num_stale = 0;
-    struct cohort__work *work;
-    while ((work = cohort__deque_pop(&worker->deque))) {
-        if (!cohort__task_is_stale(work)) {
-            cohort__worker_push(worker, work);
-            return;
-        }
-        cohort__task_drop(work);
-    }
 }
 
 void cohort__worker_send(struct cohort__worker *worker, struct cohort__work *work)

@@ -46,8 +46,7 @@ struct cohort__worker {
     struct cohort__fiber *pool;           /* stacks with nothing but a loop on them */
     unsigned index;
     unsigned tick;
-    unsigned num_stale; /* tasks in the deque that were run otherwise: about so many */
-    bool is_searching;  /* and counted in num_searching */
+    bool is_searching; /* and counted in num_searching */
     struct cohort__random random;
     struct cohort__fiber own_fiber; /* the thread's own stack */
     pthread_t thread;
@@ -128,9 +127,6 @@ bool cohort__worker_poll_is_due(void);
 
 /* Whether stop was called and all tasks have ended. */
 bool cohort__worker_may_leave(void);
-
-/* Drops the deque's stale entries at the bottom, if there should be any. */
-void cohort__worker_strip(struct cohort__worker *worker);
 
 /* --- idle.c --- */
 

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "tests/support/program.h"
 #include "tests/support/sites.h"
 #include "tests/support/test.h"
 
@@ -92,20 +93,7 @@ static const struct test_case cases[] = {
     {"arity_4", arity_4},
 };
 
-struct arguments {
-    int argc;
-    char **argv;
-};
-
-static cohort_status program(void *arg)
-{
-    struct arguments *arguments = arg;
-    return test_main(arguments->argc, arguments->argv, cases, sizeof(cases) / sizeof(cases[0]))
-               ? COHORT_ERR_FAILED
-               : COHORT_OK;
-}
-
 int main(int argc, char **argv)
 {
-    return cohort_main(argc, argv, program, &(struct arguments){argc, argv});
+    return program_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
 }

@@ -44,9 +44,11 @@ def main():
         source = os.path.join(root, "tests/house/outside.c")
         cflags = flags("--cflags")
         shared = flags("--libs")
-        static = [at for flag in flags("--libs", "--static")
-                  for at in (("-Wl,-Bstatic", flag, "-Wl,-Bdynamic") if flag == "-lcohort"
-                             else (flag,))]
+        # Cohort itself from its archive, what it uses from shared libraries.
+        uses = output(pkg_config, "--print-requires-private", "cohort", env=env)
+        packages = [line.split()[0] for line in uses.splitlines()]
+        static = ["-pthread", *(flag for flag in shared if flag != "-lcohort"), "-Wl,-Bstatic",
+                  "-lcohort", "-Wl,-Bdynamic", *output(pkg_config, "--libs", *packages).split()]
         for name, libs in (("shared", shared), ("static", static)):
             program = os.path.join(scratch, name)
             output(*compiler.split(), "-std=c11", *cflags, source, *libs, "-o", program)

@@ -39,7 +39,7 @@ static cohort_status halve(void *number)
 
 static void test_tree(void)
 {
-    uintptr_t count = 1000000 / SCALE;
+    uintptr_t count = 1000000 / (SCALE * SCALE);
     for (unsigned num_workers = 1; num_workers <= NUM_WORKERS; num_workers *= 2) {
         atomic_store(&num_leaves, 0);
         CHECK_INT(run_tasks(num_workers, halve, (void *)count), COHORT_OK);

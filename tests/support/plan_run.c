@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/support/plan_run.h"
 
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -24,6 +23,7 @@ struct site {
     uint8_t *out;
     uint8_t *tmp;
     uint32_t *waits;
+    uint32_t num_left;        /* steps that are not done */
     bool *is_started;         /* for each RECV */
     struct message **arrived; /* for each RECV that has not started yet */
 };
@@ -115,6 +115,7 @@ static void step_done(struct runner *self, uint32_t index, uint32_t step)
     struct site *site = &self->sites[index];
     const struct cohort__step *done = &site->plan->steps[step];
     self->num_left--;
+    site->num_left--;
     for (uint32_t i = 0; i < done->num_successors; i++) {
         uint32_t next = site->plan->successors[done->first_successor + i];
         if (--site->waits[next] == 0)
@@ -225,6 +226,7 @@ static void site_init(struct runner *self, uint32_t index)
     struct site *site = &self->sites[index];
     *site = (struct site){
         .plan = plan,
+        .num_left = plan->num_steps,
         .in = self->run->in[index],
         .out = self->run->out[index],
         .tmp = allocate(plan->tmp_bytes, 1),
@@ -272,6 +274,8 @@ cohort_status plan_run(const struct plan_run *run)
     }
     if (status == COHORT_OK && self.num_left > 0)
         status = cohort_fail(COHORT_ERR_STATE, "%zu steps never start or end", self.num_left);
+    for (uint32_t i = 0; i < run->num_sites && run->ret_is_done; i++)
+        run->ret_is_done[i] = self.sites[i].num_left == 0;
     for (uint32_t i = 0; i < run->num_sites; i++)
         site_fini(&self.sites[i]);
     free(self.sites);

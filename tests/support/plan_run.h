@@ -2,6 +2,8 @@
 #ifndef COHORT_TESTS_SUPPORT_PLAN_RUN_H
 #define COHORT_TESTS_SUPPORT_PLAN_RUN_H
 
+#include <stdbool.h>
+
 #include "collectives/plan/plan.h"
 
 /* TO = LEFT op RIGHT, as a REDUCE step; TO may be LEFT or RIGHT. */
@@ -18,6 +20,7 @@ struct plan_run {
     uint8_t *const *out;      /* out[site]: at least out_bytes */
     plan_run_op *op;          /* NULL if there is no REDUCE */
     uint64_t seed;
+    bool *ret_is_done; /* for each site, also when the run fails; NULL: nobody asks */
 };
 
 /* Fails, with a message, when a message finds no RECV or steps are left that can't start. */

@@ -141,8 +141,9 @@ static void test_pieces(void)
     struct cohort__loop *loop = create(fds);
     struct end end = {.received = 2};
     open_end(&end, loop, fds[0], 100);
+    static const char pieces[] = "\x02\x00\x00\x00\x02\x03";
     for (int i = 0; i < 6; i++) {
-        write_all(fds[1], "\x02\x00\x00\x00\x02\x03" + i, 1);
+        write_all(fds[1], &pieces[i], 1);
         cohort__loop_park(loop);
     }
     CHECK_INT(end.received, 3);

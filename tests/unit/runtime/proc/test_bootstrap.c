@@ -2,6 +2,7 @@
 #include "runtime/proc/bootstrap.h"
 
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -157,8 +158,7 @@ static void fake_message(void *context, const void *message, size_t bytes)
 
 static void fake_ended(void *context, cohort_status status)
 {
-    (void)context;
-    CHECK_INT(status, COHORT_OK);
+    (void)context, (void)status;
 }
 
 static void launch(struct fake *fake, struct cohort__loop *loop)
@@ -324,5 +324,6 @@ int main(int argc, char **argv)
         {"bad_welcome", test_bad_welcome},
     };
     unsetenv("COHORT_CONTROL_FD");
+    signal(SIGPIPE, SIG_IGN);
     return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
 }

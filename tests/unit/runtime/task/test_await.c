@@ -81,12 +81,12 @@ static void test_many_wait_for_one(void)
 static cohort_status recurse(void *depth)
 {
     volatile char frame[2000];
-    frame[0] = 1;
+    frame[0] = frame[sizeof(frame) - 1] = 1;
     uintptr_t left = (uintptr_t)depth;
     if (left == 0)
         return cohort_fail(COHORT_ERR_FAILED, "the bottom");
     cohort_status status = cohort_await(cohort_async(recurse, (void *)(left - 1)));
-    CHECK_INT(frame[0], 1);
+    CHECK_INT(frame[0] + frame[sizeof(frame) - 1], 2);
     return status;
 }
 

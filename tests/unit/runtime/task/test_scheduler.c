@@ -301,6 +301,13 @@ static cohort_status meeting(void *arg)
 static void test_tasks_are_stolen(void)
 {
     CHECK_INT(run_tasks(3, meeting, NULL), COHORT_OK);
+    /* Workers that fall asleep at once: each one that is woken has to wake the next. */
+    struct cohort__scheduler_options options;
+    cohort__scheduler_options_init(&options);
+    options.num_workers = 3;
+    options.spin_polls = 0;
+    options.yield_polls = 0;
+    CHECK_INT(run_tasks_with(&options, meeting, NULL), COHORT_OK);
 }
 
 static void test_pinned_workers(void)

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "collectives/comm/remote.h"
+
+#include <string.h>
+
+#include "collectives/comm/inbox.h"
+
+static struct cohort__process *process_of(const struct cohort_comm *comm)
+{
+    return cohort__inbox_process(comm->group->inbox);
+}
+
+void cohort__remote_send(const struct cohort__operation *operation, uint32_t site, uint32_t tag,
+                         const void *payload, size_t bytes, struct cohort__send *send)
+{
+    const struct cohort_comm *comm = operation->comm;
+    const struct cohort__membership *membership = comm->group->membership;
+    send->envelope = (struct cohort__envelope){
+        .kind = COHORT__KIND_DATA,
+        .instance = membership->instance,
+        .generation = operation->generation,
+        .source_site = comm->this_site,
+        .dest_site = site,
+        .fingerprint = operation->fingerprint,
+        .tag = tag,
+    };
+    send->payload = payload;
+    send->bytes = bytes;
+    cohort__send_start(process_of(comm), membership->locality_of[site], send);
+}
+
+void cohort__remote_fetch(struct cohort__message *message, void *destination,
+                          struct cohort__fetch *fetch)
+{
+    const struct cohort__arrival *arrival = message->arrival;
+    struct cohort__process *process = arrival->process;
+    fetch->rank = arrival->envelope.source_locality;
+    fetch->handle = arrival->envelope.handle;
+    fetch->destination = destination;
+    fetch->bytes = message->bytes;
+    memcpy(fetch->token.bytes, arrival->data, COHORT__NET_TOKEN_BYTES);
+    message->taken_up = true;
+    cohort__message_release(message);
+    cohort__fetch_start(process, fetch);
+}
+
+bool cohort__remote_check_dead(const struct cohort_comm *comm, uint32_t site)
+{
+    return cohort__process_check_dead(process_of(comm), comm->group->membership->locality_of[site]);
+}
+
+bool cohort__remote_any_dead(const struct cohort_comm *comm)
+{
+    return cohort__process_any_dead(process_of(comm));
+}

@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Every row of the table: plan check, then the result against the definition of the collective. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/base/hash.h"
+#include "tests/algo/call.h"
+#include "tests/support/test.h"
+
+static const uint32_t arities[] = {2, 3, 4, 8};
+static const size_t sizes[] = {24, 8, 1, 0};
+enum { NUM_ARITIES = 4, NUM_SIZES = 4, LAST_SITES = 33, NUM_SEEDS = 12 };
+
+static bool is_rooted(enum cohort__collective collective)
+{
+    return collective == COHORT__GATHER || collective == COHORT__SCATTER ||
+           collective == COHORT__BROADCAST || collective == COHORT__REDUCE;
+}
+
+static bool is_reduction(enum cohort__collective collective)
+{
+    return collective == COHORT__REDUCE || collective == COHORT__ALL_REDUCE;
+}
+
+static uint64_t seed_of(const struct cohort__request *request)
+{
+    uint64_t seed = cohort__hash_mix(request->collective, request->num_sites);
+    seed = cohort__hash_mix(seed, (uint64_t)request->root << 32 | request->arity);
+    return cohort__hash_mix(seed, request->bytes << 1 | request->commutative);
+}
+
+static void verify(const struct cohort__algorithm *row, const struct cohort__request *request,
+                   uint32_t num_seeds)
+{
+    uint64_t seed = seed_of(request);
+    struct call call;
+    call_init(&call, request, row->build, call_sizes_collective, seed);
+    call_expect(&call, row->name, call_check(&call), seed);
+    for (uint32_t i = 0; i < num_seeds; i++)
+        call_verify(&call, row->name, request->commutative ? call_op_add : call_op_affine,
+                    seed + i);
+    call_fini(&call);
+}
+
+/* All roots with the first size; a few with the others. */
+static void verify_roots(const struct cohort__algorithm *row, struct cohort__request request)
+{
+    uint32_t num_roots = is_rooted(row->collective) ? request.num_sites : 1;
+    uint32_t last = num_roots - 1;
+    for (uint32_t root = 0; root < num_roots; root++) {
+        bool is_special = root <= 1 || root == last / 2 || root == last;
+        request.root = root;
+        for (uint32_t i = 0; i < (is_special ? NUM_SIZES : 1); i++) {
+            request.bytes = sizes[i];
+            verify(row, &request, 1);
+        }
+    }
+}
+
+static void verify_row(const struct cohort__algorithm *row, uint32_t num_sites)
+{
+    for (uint32_t a = 0; a < (row->hierarchical ? NUM_ARITIES : 1); a++)
+        for (int commutative = 0; commutative <= is_reduction(row->collective); commutative++)
+            verify_roots(row, (struct cohort__request){.collective = row->collective,
+                                                       .num_sites = num_sites,
+                                                       .arity = arities[a],
+                                                       .commutative = commutative});
+}
+
+static void verify_collective(enum cohort__collective collective)
+{
+    for (uint32_t i = 0; i < cohort__num_algorithms; i++) {
+        if (cohort__algorithms[i]->collective != collective)
+            continue;
+        for (uint32_t num_sites = 1; num_sites <= LAST_SITES; num_sites++)
+            verify_row(cohort__algorithms[i], num_sites);
+        verify_row(cohort__algorithms[i], 40);
+        verify_row(cohort__algorithms[i], 64);
+    }
+}
+
+static void test_gather(void)
+{
+    verify_collective(COHORT__GATHER);
+}
+
+static void test_scatter(void)
+{
+    verify_collective(COHORT__SCATTER);
+}
+
+static void test_broadcast(void)
+{
+    verify_collective(COHORT__BROADCAST);
+}
+
+static void test_reduce(void)
+{
+    verify_collective(COHORT__REDUCE);
+}
+
+static void test_all_gather(void)
+{
+    verify_collective(COHORT__ALL_GATHER);
+}
+
+static void test_all_reduce(void)
+{
+    verify_collective(COHORT__ALL_REDUCE);
+}
+
+static void test_all_to_all(void)
+{
+    verify_collective(COHORT__ALL_TO_ALL);
+}
+
+static void test_barrier(void)
+{
+    verify_collective(COHORT__BARRIER);
+}
+
+/* The same plans under many orders. */
+static void test_seeds(void)
+{
+    static const uint32_t counts[] = {2, 3, 5, 7, 11, 16, 21};
+    for (uint32_t i = 0; i < cohort__num_algorithms; i++)
+        for (uint32_t n = 0; n < sizeof(counts) / sizeof(counts[0]); n++)
+            for (uint32_t a = 0; a < NUM_ARITIES; a++)
+                verify(cohort__algorithms[i],
+                       &(struct cohort__request){
+                           .collective = cohort__algorithms[i]->collective,
+                           .num_sites = counts[n],
+                           .root = is_rooted(cohort__algorithms[i]->collective) ? counts[n] / 2 : 0,
+                           .arity = arities[a],
+                           .bytes = 8},
+                       NUM_SEEDS);
+}
+
+/* While one site does not come, nobody gets through. */
+static void verify_barrier(const struct cohort__algorithm *row, uint32_t num_sites, uint32_t arity)
+{
+    struct cohort__request request = {
+        .collective = COHORT__BARRIER, .num_sites = num_sites, .arity = arity};
+    struct call call;
+    call_init(&call, &request, row->build, call_sizes_collective, 1);
+    for (uint32_t absent = 0; absent < num_sites; absent++) {
+        struct cohort__plan *present = call.plans[absent];
+        struct cohort__plan late = *present;
+        struct cohort__step *steps = malloc(late.num_steps * sizeof(*steps));
+        bool is_done[LAST_SITES];
+        CHECK(steps);
+        memcpy(steps, late.steps, late.num_steps * sizeof(*steps));
+        for (uint32_t i = 0; i < late.num_steps; i++)
+            steps[i].num_waits++;
+        late.steps = steps;
+        call.plans[absent] = &late;
+        struct plan_run run = {.plans = call.plans,
+                               .num_sites = num_sites,
+                               .in = (const uint8_t *const *)call.in,
+                               .out = call.out,
+                               .seed = absent + 1,
+                               .ret_is_done = is_done};
+        CHECK_INT(plan_run(&run), COHORT_ERR_STATE);
+        for (uint32_t site = 0; site < num_sites; site++)
+            CHECK(!is_done[site]);
+        call.plans[absent] = present;
+        free(steps);
+    }
+    call_fini(&call);
+}
+
+static void test_barrier_holds(void)
+{
+    for (uint32_t num_sites = 2; num_sites <= LAST_SITES; num_sites++) {
+        verify_barrier(cohort__algorithm_find(COHORT__BARRIER, "linear"), num_sites, 2);
+        for (uint32_t a = 0; a < NUM_ARITIES; a++)
+            verify_barrier(cohort__algorithm_find(COHORT__BARRIER, "hierarchical"), num_sites,
+                           arities[a]);
+    }
+}
+
+/* With an operation whose every order gives something else: the order of a linear reduction is that
+ * of the sites, also where blocks take turns in TMP. */
+static void test_linear_order(void)
+{
+    static const size_t blocks[] = {8, 3 << 20};
+    for (uint32_t i = 0; i < 2; i++)
+        for (uint32_t root = 0; root < 7; root++)
+            for (uint64_t seed = 1; seed <= (i == 0 ? 20 : 2); seed++) {
+                struct cohort__request request = {.collective = COHORT__REDUCE,
+                                                  .num_sites = 7,
+                                                  .root = root,
+                                                  .arity = 2,
+                                                  .bytes = blocks[i],
+                                                  .commutative = true};
+                const struct cohort__algorithm *row =
+                    cohort__algorithm_find(COHORT__REDUCE, "linear");
+                struct call call;
+                if (i > 0 && root % 3 != 0)
+                    continue;
+                call_init(&call, &request, row->build, call_sizes_collective, seed);
+                call_expect(&call, row->name, call_check(&call), seed);
+                call_verify(&call, row->name, call_op_hash, seed);
+                CHECK(call.plans[root]->tmp_bytes <= (i == 0 ? 6 * 64 : 2 * blocks[1]));
+                call_fini(&call);
+            }
+}
+
+/* The result of a tree has the same bits, whatever comes first. */
+static void test_same_bits(void)
+{
+    for (uint32_t a = 0; a < NUM_ARITIES; a++)
+        for (uint32_t num_sites = 2; num_sites <= LAST_SITES; num_sites++) {
+            struct cohort__request request = {.collective = COHORT__ALL_REDUCE,
+                                              .num_sites = num_sites,
+                                              .arity = arities[a],
+                                              .bytes = 8,
+                                              .commutative = true};
+            const struct cohort__algorithm *row =
+                cohort__algorithm_find(COHORT__ALL_REDUCE, "hierarchical");
+            struct call call;
+            uint8_t first[8];
+            call_init(&call, &request, row->build, call_sizes_collective, 1);
+            for (uint64_t seed = 1; seed <= 4; seed++) {
+                call_expect(&call, row->name, call_run(&call, call_op_hash, seed), seed);
+                if (seed == 1)
+                    memcpy(first, call.out[0], sizeof(first));
+                for (uint32_t site = 0; site < num_sites; site++)
+                    CHECK(memcmp(call.out[site], first, sizeof(first)) == 0);
+            }
+            call_fini(&call);
+        }
+}
+
+int main(int argc, char **argv)
+{
+    static const struct test_case cases[] = {
+        {"gather", test_gather},         {"scatter", test_scatter},
+        {"broadcast", test_broadcast},   {"reduce", test_reduce},
+        {"all_gather", test_all_gather}, {"all_reduce", test_all_reduce},
+        {"all_to_all", test_all_to_all}, {"barrier", test_barrier},
+        {"seeds", test_seeds},           {"linear_order", test_linear_order},
+        {"same_bits", test_same_bits},   {"barrier_holds", test_barrier_holds},
+    };
+    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
+}

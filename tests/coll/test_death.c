@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <stdio.h>
+
+#include "cohort/task.h"
+#include "tests/support/cluster.h"
+#include "tests/support/exercise.h"
+#include "tests/support/sites.h"
+
+/* A locality dies in the midst of collectives: every other site's calls end, and those that fail
+ * name the locality. */
+
+/* Sites 2 and 6 sit in locality 2. */
+enum { NUM_LOCALITIES = 4, VICTIM = 2, NUM_SITES = 9, NUM_SURVIVORS = 7 };
+
+struct storm {
+    struct cluster *cluster;
+    uint64_t kill_at; /* generation at which the victim's first site cuts it off */
+    size_t count;
+    uint32_t num_told; /* sites that have got their error */
+};
+
+/* An endpoint that leaves is a reason to fail, too: so all stay until all have been told. */
+static void await_others(struct storm *storm)
+{
+    storm->num_told++;
+    while (storm->num_told < NUM_SURVIVORS)
+        cohort_yield();
+}
+
+static cohort_status until_it_fails(cohort_comm *comm, void *arg)
+{
+    struct storm *storm = arg;
+    bool victim = cohort_comm_this_site(comm) % NUM_LOCALITIES == VICTIM;
+    for (uint64_t generation = 1;; generation++) {
+        if (victim && generation == storm->kill_at) {
+            if (cohort_comm_this_site(comm) == VICTIM)
+                cluster_kill(storm->cluster, VICTIM);
+            return COHORT_OK;
+        }
+        struct exercise exercise;
+        exercise_begin(&exercise, comm, EXERCISE_ALL_REDUCE, storm->count, generation);
+        cohort_status status = exercise_end(&exercise);
+        if (victim && status)
+            return COHORT_OK; /* its other sites may notice */
+        if (status) {
+            CHECK_INT(status, COHORT_ERR_PEER_DIED);
+            CHECK_CONTAINS(cohort_error_message(), "locality 2");
+            await_others(storm);
+            return COHORT_OK;
+        }
+    }
+}
+
+static void run(uint64_t seed, uint32_t threshold, size_t count)
+{
+    struct cluster *cluster = cluster_create(seed, NUM_LOCALITIES, 0);
+    struct storm storm = {cluster, 1 + seed % 5, count, 0};
+    cohort_status status = sites_run(&(struct sites){
+        .name = "storm",
+        .options = {.num_sites = NUM_SITES, .arity = 2, .flat_fallback_threshold = threshold},
+        .create = cluster_create_comm,
+        .context = cluster,
+        .run = until_it_fails,
+        .arg = &storm,
+    });
+    if (status)
+        test_failed(__FILE__, __LINE__, "seed %llu: %s", (unsigned long long)seed,
+                    cohort_error_message());
+    cluster_abandon(cluster);
+}
+
+static void test_small(void)
+{
+    for (uint64_t seed = 1; seed < 40; seed++) {
+        run(seed, 1024, 1);
+        run(seed, COHORT_FORCE_TREE, 1);
+    }
+}
+
+static void test_large(void)
+{
+    for (uint64_t seed = 1; seed < 20; seed++) {
+        run(seed, 1024, 10000);
+        run(seed, COHORT_FORCE_TREE, 10000);
+    }
+}
+
+static const struct test_case cases[] = {
+    {"small", test_small},
+    {"large", test_large},
+};
+
+int main(int argc, char **argv)
+{
+    return cluster_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]), 1);
+}

@@ -1,0 +1,396 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <cohort/cohort.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "tests/support/program.h"
+#include "tests/support/sites.h"
+#include "tests/support/test.h"
+
+/* Section 12.4 of the reference design, and the mistakes that send nothing. Each wrong call is
+ * followed by a right one on the same communicator. */
+
+enum { STALL_AFTER_NS = 200000000 };
+
+static double now(void)
+{
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
+}
+
+static void run(const char *name, uint32_t num_sites, uint32_t threshold,
+                cohort_status (*site)(cohort_comm *comm, void *arg))
+{
+    cohort_status status = sites_run(&(struct sites){
+        .name = name,
+        .options = {.num_sites = num_sites,
+                    .arity = 2,
+                    .flat_fallback_threshold = threshold,
+                    .stall_after = STALL_AFTER_NS},
+        .run = site,
+    });
+    if (status)
+        test_failed(__FILE__, __LINE__, "%s: %s", name, cohort_error_message());
+}
+
+/* Flat, and over a tree of three levels. */
+static void run_both(const char *name, cohort_status (*site)(cohort_comm *comm, void *arg))
+{
+    char full[64];
+    snprintf(full, sizeof(full), "%s-flat", name);
+    run(full, 6, 1024, site);
+    snprintf(full, sizeof(full), "%s-tree", name);
+    run(full, 6, COHORT_FORCE_TREE, site);
+}
+
+static void check_usable(cohort_comm *comm, uint64_t generation)
+{
+    int32_t in = (int32_t)cohort_comm_this_site(comm), out = -1;
+    int32_t num_sites = (int32_t)cohort_comm_num_sites(comm);
+    cohort_status status =
+        cohort_await(cohort_all_reduce(comm, &in, &out, 1, COHORT_INT32, COHORT_SUM, generation));
+    if (status)
+        test_failed(__FILE__, __LINE__, "site %d: %s", in, cohort_error_message());
+    CHECK_INT(out, num_sites * (num_sites - 1) / 2);
+}
+
+static cohort_status wrong_length(cohort_comm *comm, void *arg)
+{
+    (void)arg;
+    uint32_t me = cohort_comm_this_site(comm);
+    int64_t in[64] = {0}, out[64];
+    size_t count = me == 4 ? 5 : 3;
+    CHECK_INT(cohort_await(cohort_all_to_all(comm, in, out, count, COHORT_INT64, 1)),
+              COHORT_ERR_MISMATCH);
+    CHECK_CONTAINS(cohort_error_message(), "site 4 called all_to_all");
+    CHECK_CONTAINS(cohort_error_message(), "of 5 int64");
+    CHECK_CONTAINS(cohort_error_message(), "of 3 int64");
+    check_usable(comm, 2);
+    return COHORT_OK;
+}
+
+static void test_wrong_length(void)
+{
+    run_both("wrong-length", wrong_length);
+}
+
+static cohort_status wrong_generation(cohort_comm *comm, void *arg)
+{
+    (void)arg;
+    CHECK_INT(cohort_await(cohort_barrier(comm, 0)), COHORT_ERR_BAD_PARAMETER);
+    CHECK_CONTAINS(cohort_error_message(), "generation 0");
+    CHECK_INT(cohort_await(cohort_barrier(comm, COHORT_AUTO_GENERATION)), COHORT_ERR_BAD_PARAMETER);
+    CHECK_CONTAINS(cohort_error_message(), "auto_generation");
+    check_usable(comm, 7);
+    CHECK_INT(cohort_await(cohort_barrier(comm, 7)), COHORT_ERR_GENERATION);
+    CHECK_CONTAINS(cohort_error_message(), "generation 7 is not above the last one, 7");
+    check_usable(comm, 8);
+    return COHORT_OK;
+}
+
+static void test_wrong_generation(void)
+{
+    run_both("wrong-generation", wrong_generation);
+}
+
+static cohort_status wrong_role(cohort_comm *comm, void *arg)
+{
+    (void)arg;
+    uint32_t me = cohort_comm_this_site(comm);
+    int32_t in = 1, out[64];
+    cohort_future *future = me == 3   ? cohort_gather_here(comm, &in, out, 1, COHORT_INT32, 1)
+                            : me == 0 ? cohort_gather_here(comm, &in, out, 1, COHORT_INT32, 1)
+                                      : cohort_gather_there(comm, &in, 1, COHORT_INT32, 1);
+    cohort_status status = cohort_await(future);
+    if (me == 3 || me == 0) { /* who did it, and who depends on it */
+        CHECK_INT(status, COHORT_ERR_WRONG_ROLE);
+        CHECK_CONTAINS(cohort_error_message(), "site 3, cohort_gather_here");
+    }
+    check_usable(comm, 2);
+    return COHORT_OK;
+}
+
+static void test_wrong_role(void)
+{
+    run_both("wrong-role", wrong_role);
+}
+
+static cohort_status bad_arguments(cohort_comm *comm, void *arg)
+{
+    (void)arg;
+    uint32_t me = cohort_comm_this_site(comm);
+    double in[64] = {0}, out[64];
+    /* No buffer, at one site: all get its error, since all depend on it. */
+    CHECK_INT(cohort_await(cohort_all_reduce(comm, me == 2 ? NULL : in, out, 1, COHORT_DOUBLE,
+                                             COHORT_SUM, 1)),
+              COHORT_ERR_BAD_PARAMETER);
+    CHECK_CONTAINS(cohort_error_message(), "site 2, cohort_all_reduce: no input buffer");
+    CHECK_INT(cohort_await(cohort_all_reduce(comm, in, out, 1, 999, COHORT_SUM, 2)),
+              COHORT_ERR_BAD_PARAMETER);
+    CHECK_CONTAINS(cohort_error_message(), "999 is no datatype");
+    CHECK_INT(
+        cohort_await(cohort_all_reduce(comm, in, out, 1, COHORT_DOUBLE, COHORT_BITWISE_AND, 3)),
+        COHORT_ERR_BAD_PARAMETER);
+    CHECK_CONTAINS(cohort_error_message(), "bitwise and can't reduce elements of type double");
+    CHECK_INT(cohort_await(cohort_all_gather(comm, in, out, SIZE_MAX / 8, COHORT_DOUBLE, 4)),
+              COHORT_ERR_BAD_PARAMETER);
+    CHECK_INT(cohort_await(cohort_all_reduce(comm, in, out, 1, COHORT_DOUBLE, NULL, 5)),
+              COHORT_ERR_BAD_PARAMETER);
+    check_usable(comm, 6);
+    return COHORT_OK;
+}
+
+static void test_bad_arguments(void)
+{
+    run_both("bad-arguments", bad_arguments);
+    CHECK_INT(cohort_await(cohort_barrier(NULL, 1)), COHORT_ERR_BAD_PARAMETER);
+}
+
+static cohort_status fails(void *result, const void *left, const void *right, size_t count,
+                           cohort_datatype datatype, void *arg)
+{
+    (void)result, (void)left, (void)right, (void)count, (void)datatype, (void)arg;
+    return cohort_fail(COHORT_ERR_FAILED, "the user's operation doesn't like it");
+}
+
+static cohort_status failing_operation(cohort_comm *comm, void *arg)
+{
+    (void)arg;
+    cohort_op *op;
+    CHECK_INT(cohort_op_create(&op, &(struct cohort_op_options){.name = "fails",
+                                                                .function = fails,
+                                                                .commutative = true}),
+              COHORT_OK);
+    double in = 1, out;
+    CHECK_INT(cohort_await(cohort_all_reduce(comm, &in, &out, 1, COHORT_DOUBLE, op, 1)),
+              COHORT_ERR_FAILED);
+    CHECK_CONTAINS(cohort_error_message(), "doesn't like it");
+    cohort_op_unref(op);
+    check_usable(comm, 2);
+    return COHORT_OK;
+}
+
+static void test_failing_operation(void)
+{
+    run_both("failing-operation", failing_operation);
+}
+
+static void test_creation(void)
+{
+    cohort_comm *comm = NULL;
+    CHECK_INT(cohort_await(cohort_comm_create(
+                  &comm, "x", &(cohort_comm_options){.num_sites = 4, .this_site = 4})),
+              COHORT_ERR_BAD_PARAMETER);
+    CHECK_CONTAINS(cohort_error_message(), "site 4 is out of range");
+    CHECK_INT(cohort_await(cohort_comm_create(&comm, "x", &(cohort_comm_options){0})),
+              COHORT_ERR_BAD_PARAMETER);
+    CHECK_INT(cohort_await(cohort_comm_create(&comm, "", &(cohort_comm_options){.num_sites = 1})),
+              COHORT_ERR_BAD_PARAMETER);
+    CHECK_INT(cohort_await(cohort_comm_create(
+                  &comm, "x", &(cohort_comm_options){.num_sites = 2, .root_site = 2})),
+              COHORT_ERR_BAD_PARAMETER);
+    CHECK_INT(cohort_await(cohort_comm_create(&comm, "x",
+                                              &(cohort_comm_options){.num_sites = 2, .arity = 1})),
+              COHORT_ERR_BAD_PARAMETER);
+    CHECK_INT(
+        cohort_await(cohort_comm_create(
+            &comm, "x", &(cohort_comm_options){.num_sites = 2, .all_to_all_algorithm = "fastest"})),
+        COHORT_ERR_BAD_PARAMETER);
+    CHECK_CONTAINS(cohort_error_message(), "\"fastest\"");
+    CHECK(comm == NULL);
+}
+
+static void test_duplicate_site(void)
+{
+    const cohort_comm_options first = {.num_sites = 2, .this_site = 0};
+    const cohort_comm_options second = {.num_sites = 2, .this_site = 1};
+    cohort_comm *comm_0 = NULL, *comm_1 = NULL, *again = NULL;
+    cohort_future *creation = cohort_comm_create(&comm_0, "duplicate", &first);
+    CHECK_INT(cohort_await(cohort_comm_create(&again, "duplicate", &first)),
+              COHORT_ERR_DUPLICATE_SITE);
+    CHECK_CONTAINS(cohort_error_message(), "site 0");
+    CHECK_INT(cohort_await(cohort_comm_create(&comm_1, "duplicate", &second)), COHORT_OK);
+    CHECK_INT(cohort_await(creation), COHORT_OK);
+    CHECK_INT(cohort_await(cohort_comm_create(&again, "duplicate", &second)),
+              COHORT_ERR_DUPLICATE_SITE);
+    CHECK(again == NULL);
+    /* The name is free again once the endpoints are gone. */
+    cohort_comm_unref(comm_0);
+    cohort_comm_unref(comm_1);
+    creation = cohort_comm_create(&comm_0, "duplicate", &first);
+    CHECK_INT(cohort_await(cohort_comm_create(&comm_1, "duplicate", &second)), COHORT_OK);
+    CHECK_INT(cohort_await(creation), COHORT_OK);
+    cohort_comm_unref(comm_0);
+    cohort_comm_unref(comm_1);
+}
+
+static void test_different_terms(void)
+{
+    cohort_comm *comms[4] = {NULL};
+    cohort_future *futures[4];
+    for (uint32_t site = 0; site < 4; site++)
+        futures[site] = cohort_comm_create(
+            &comms[site], "terms",
+            &(cohort_comm_options){.num_sites = 4, .this_site = site, .arity = site == 2 ? 3 : 2});
+    for (uint32_t site = 0; site < 4; site++) {
+        CHECK_INT(cohort_await(futures[site]), COHORT_ERR_MISMATCH);
+        CHECK_CONTAINS(cohort_error_message(), "site 2 of locality 0 joins with num_sites 4, "
+                                               "root_site 0, arity 3");
+        CHECK_CONTAINS(cohort_error_message(), "site 0 of locality 0 with");
+    }
+}
+
+/* Mistakes that send nothing ------------------------------------------------------------------ */
+
+static cohort_status gather_against_broadcast(cohort_comm *comm, void *arg)
+{
+    (void)arg;
+    double begin = now();
+    int32_t in = 1, out[2];
+    cohort_future *future = cohort_comm_this_site(comm) == 0
+                                ? cohort_gather_here(comm, &in, out, 1, COHORT_INT32, 1)
+                                : cohort_broadcast_from(comm, out, 1, COHORT_INT32, 1);
+    CHECK_INT(cohort_await(future), COHORT_ERR_MISMATCH);
+    CHECK(now() - begin < STALL_AFTER_NS / 1e9 + 1);
+    CHECK_CONTAINS(cohort_error_message(), "site 0 called gather");
+    CHECK_CONTAINS(cohort_error_message(), "site 1 called broadcast");
+    check_usable(comm, 2);
+    return COHORT_OK;
+}
+
+static void test_gather_against_broadcast(void)
+{
+    run("gather-against-broadcast", 2, 1024, gather_against_broadcast);
+}
+
+static cohort_status root_skips(cohort_comm *comm, void *arg)
+{
+    (void)arg;
+    double begin = now();
+    int32_t out = 0;
+    if (cohort_comm_this_site(comm) == 0) {
+        /* Generation 1 is left out here; its next call doesn't end the others' wait. */
+        CHECK_INT(cohort_await(cohort_broadcast_to(comm, &out, 1, COHORT_INT32, 2)), COHORT_OK);
+    } else {
+        CHECK_INT(cohort_await(cohort_broadcast_from(comm, &out, 1, COHORT_INT32, 1)),
+                  COHORT_ERR_MOVED_PAST);
+        CHECK(now() - begin < STALL_AFTER_NS / 1e9 + 1);
+        CHECK_CONTAINS(cohort_error_message(), "site 0 (locality 0) has left out this generation");
+        CHECK_INT(cohort_await(cohort_broadcast_from(comm, &out, 1, COHORT_INT32, 2)), COHORT_OK);
+    }
+    check_usable(comm, 3);
+    return COHORT_OK;
+}
+
+static void test_root_skips(void)
+{
+    run("root-skips", 3, 1024, root_skips);
+}
+
+/* Until the roll-call of COMM, whose line is checked, says that site 2 has been asked. */
+static void await_roll_call(cohort_comm *comm)
+{
+    for (;;) {
+        void *text;
+        CHECK_INT(cohort_await_value(cohort_comm_roll_call(comm), &text), COHORT_OK);
+        CHECK_CONTAINS(text, "generation 1, barrier");
+        CHECK_CONTAINS(text, "waits for site 2 (locality 0)");
+        bool asked = strstr(text, "not called yet") != NULL;
+        free(text);
+        if (asked)
+            return;
+        CHECK_INT(cohort_await(cohort_sleep(10000000)), COHORT_OK);
+    }
+}
+
+static cohort_promise *site_2_may_come;
+static cohort_future *site_2_comes;
+
+static cohort_status site_comes_late(cohort_comm *comm, void *arg)
+{
+    (void)arg;
+    uint32_t me = cohort_comm_this_site(comm);
+    if (me == 2)
+        CHECK_INT(cohort_await(cohort_future_ref(site_2_comes)), COHORT_OK);
+    cohort_future *barrier = cohort_barrier(comm, 1);
+    if (me == 0) {
+        await_roll_call(comm);
+        CHECK(!cohort_future_ready(barrier)); /* it goes on waiting */
+        cohort_promise_fulfil(site_2_may_come, NULL);
+    }
+    CHECK_INT(cohort_await(barrier), COHORT_OK);
+    void *text;
+    CHECK_INT(cohort_await_value(cohort_comm_roll_call(comm), &text), COHORT_OK);
+    CHECK_TEXT(text, "");
+    free(text);
+    return COHORT_OK;
+}
+
+static void test_site_never_comes(void)
+{
+    CHECK_INT(cohort_promise_create(&site_2_may_come, &site_2_comes), COHORT_OK);
+    run("site-never-comes", 3, 1024, site_comes_late);
+    cohort_future_unref(site_2_comes);
+}
+
+static cohort_status leaves_early(cohort_comm *comm, void *arg)
+{
+    (void)arg;
+    if (cohort_comm_this_site(comm) == 1)
+        return COHORT_OK; /* the endpoint goes away without a call */
+    int32_t in = 1, out[4];
+    CHECK_INT(cohort_await(cohort_all_gather(comm, &in, out, 1, COHORT_INT32, 1)), COHORT_ERR_GONE);
+    CHECK_CONTAINS(cohort_error_message(), "site 1 (locality 0) has left the communicator");
+    return COHORT_OK;
+}
+
+static void test_site_leaves(void)
+{
+    run("site-leaves", 2, 1024, leaves_early);
+}
+
+static cohort_status cancels(cohort_comm *comm, void *arg)
+{
+    static int32_t in = 1, out[4]; /* the call outlives this task */
+    cohort_future **kept = arg;
+    if (cohort_comm_this_site(comm) == 0) {
+        *kept = cohort_all_gather(comm, &in, out, 1, COHORT_INT32, 1);
+        return COHORT_OK; /* given back with the call in flight */
+    }
+    return COHORT_OK;
+}
+
+static void test_unref_in_flight(void)
+{
+    cohort_future *kept = NULL;
+    CHECK_INT(sites_run(&(struct sites){
+                  .name = "cancels", .options = {.num_sites = 2}, .run = cancels, .arg = &kept}),
+              COHORT_OK);
+    cohort_status status = cohort_await(kept);
+    CHECK(status == COHORT_ERR_CANCELLED || status == COHORT_ERR_GONE);
+}
+
+static const struct test_case cases[] = {
+    {"wrong_length", test_wrong_length},
+    {"wrong_generation", test_wrong_generation},
+    {"wrong_role", test_wrong_role},
+    {"bad_arguments", test_bad_arguments},
+    {"failing_operation", test_failing_operation},
+    {"creation", test_creation},
+    {"duplicate_site", test_duplicate_site},
+    {"different_terms", test_different_terms},
+    {"gather_against_broadcast", test_gather_against_broadcast},
+    {"root_skips", test_root_skips},
+    {"site_never_comes", test_site_never_comes},
+    {"site_leaves", test_site_leaves},
+    {"unref_in_flight", test_unref_in_flight},
+};
+
+int main(int argc, char **argv)
+{
+    return program_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
+}

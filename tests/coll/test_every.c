@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <stdio.h>
+
+#include "tests/support/cluster.h"
+#include "tests/support/exercise.h"
+#include "tests/support/sites.h"
+
+/* Every collective, flat and over the tree, for 1 to 33 sites and every root, through the whole
+ * runtime, on localities whose messages are delayed and overtake each other. */
+
+static cohort_status every_kind(cohort_comm *comm, void *arg)
+{
+    size_t count = *(const size_t *)arg;
+    cohort_status status = COHORT_OK;
+    for (int kind = 0; !status && kind < EXERCISE_NUM_KINDS; kind++) {
+        struct exercise exercise;
+        exercise_begin(&exercise, comm, (enum exercise_kind)kind, count, (uint64_t)kind + 1);
+        status = exercise_end(&exercise);
+    }
+    return status;
+}
+
+static void run(struct cluster *cluster, const char *name, cohort_comm_options options,
+                size_t count)
+{
+    cohort_status status = sites_run(&(struct sites){
+        .name = name,
+        .options = options,
+        .create = cluster_create_comm,
+        .context = cluster,
+        .run = every_kind,
+        .arg = &count,
+    });
+    if (status)
+        test_failed(__FILE__, __LINE__, "%u sites, root %u, arity %u: %s", options.num_sites,
+                    options.root_site, options.arity, cohort_error_message());
+}
+
+/* Every root for every number of sites; what else there is to vary goes round with them. */
+static void test_every_root(void)
+{
+    static const size_t counts[] = {1, 0, 3, 7};
+    uint64_t seed = 1;
+    for (uint32_t num_sites = 1; num_sites <= 33; num_sites++) {
+        struct cluster *cluster = cluster_create(seed++, 1 + num_sites % 5, 0);
+        for (uint32_t root = 0; root < num_sites; root++) {
+            cohort_comm_options options = {
+                .num_sites = num_sites,
+                .root_site = root,
+                .arity = 2 + (num_sites + root) % 3,
+                .flat_fallback_threshold = COHORT_FORCE_TREE,
+            };
+            run(cluster, "tree", options, counts[root % 4]);
+            options.flat_fallback_threshold = 1024;
+            run(cluster, "flat", options, counts[root % 4]);
+        }
+        cluster_destroy(cluster);
+    }
+}
+
+/* From what fits a message to what is announced and fetched in pieces. */
+static void test_every_size(void)
+{
+    static const size_t counts[] = {8, 9, 511, 513, 2048, 5000, 40000, 300000};
+    for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++) {
+        struct cluster *cluster = cluster_create(i, 3, 0);
+        cohort_comm_options options = {.num_sites = 5, .root_site = 3, .arity = 2};
+        options.flat_fallback_threshold = COHORT_FORCE_TREE;
+        run(cluster, "tree", options, counts[i]);
+        options.flat_fallback_threshold = 1024;
+        run(cluster, "flat", options, counts[i]);
+        cluster_destroy(cluster);
+    }
+}
+
+static const struct test_case cases[] = {
+    {"every_root", test_every_root},
+    {"every_size", test_every_size},
+};
+
+int main(int argc, char **argv)
+{
+    return cluster_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]), 1);
+}

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <stdio.h>
+
+#include "tests/support/cluster.h"
+#include "tests/support/exercise.h"
+#include "tests/support/sites.h"
+
+/* Flow control: 64 generations called at once, and more than the window holds, on two communicators
+ * that share their peers, with a budget of a few KiB, end without a deadlock. */
+
+enum { MANY = 100, BUDGET = 4096, NUM_SITES = 8 };
+
+struct load {
+    uint32_t num_calls;
+    size_t count;
+    enum exercise_kind kind; /* EXERCISE_NUM_KINDS: all in turn */
+};
+
+static cohort_status all_at_once(cohort_comm *comm, void *arg)
+{
+    const struct load *load = arg;
+    struct exercise exercises[MANY];
+    cohort_status status = COHORT_OK;
+    for (uint32_t i = 0; i < load->num_calls; i++) {
+        enum exercise_kind kind = load->kind == EXERCISE_NUM_KINDS
+                                      ? (enum exercise_kind)(i % EXERCISE_NUM_KINDS)
+                                      : load->kind;
+        exercise_begin(&exercises[i], comm, kind, load->count, i + 1);
+    }
+    for (uint32_t i = 0; i < load->num_calls; i++) {
+        cohort_status ended = exercise_end(&exercises[i]);
+        if (ended)
+            status = ended;
+    }
+    return status;
+}
+
+static cohort_status run_sites(void *arg)
+{
+    return sites_run(arg);
+}
+
+static void run(uint64_t seed, uint32_t num_localities, uint32_t threshold, struct load load)
+{
+    struct cluster *cluster = cluster_create(seed, num_localities, BUDGET);
+    struct sites sites[2];
+    cohort_future *done[2];
+    for (int i = 0; i < 2; i++) {
+        sites[i] = (struct sites){
+            .name = i == 0 ? "flow a" : "flow b",
+            .options = {.num_sites = NUM_SITES,
+                        .arity = 3,
+                        .root_site = i == 0 ? 0 : 5,
+                        .flat_fallback_threshold = threshold},
+            .create = cluster_create_comm,
+            .context = cluster,
+            .run = all_at_once,
+            .arg = &load,
+        };
+        done[i] = cohort_async(run_sites, &sites[i]);
+    }
+    cohort_status status = cohort_await(cohort_when_all(done, 2));
+    if (status)
+        test_failed(__FILE__, __LINE__, "seed %llu: %s", (unsigned long long)seed,
+                    cohort_error_message());
+    cluster_destroy(cluster);
+}
+
+/* Every message alone is larger than the whole budget, or half of it, or tiny. */
+static void test_64_generations(void)
+{
+    static const size_t counts[] = {1, 64, 256, 600, 1500};
+    for (uint64_t seed = 0; seed < 3; seed++)
+        for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++) {
+            struct load load = {64, counts[i], EXERCISE_ALL_TO_ALL};
+            run(seed, 4, COHORT_FORCE_TREE, load);
+            run(seed, 8, 1024, load);
+        }
+}
+
+static void test_beyond_the_window(void)
+{
+    for (uint64_t seed = 0; seed < 3; seed++) {
+        run(seed, 4, COHORT_FORCE_TREE, (struct load){MANY, 100, EXERCISE_NUM_KINDS});
+        run(seed, 3, 1024, (struct load){MANY, 100, EXERCISE_NUM_KINDS});
+    }
+}
+
+/* The root never waits for anybody, so it runs ahead as far as it may. */
+static void test_root_runs_ahead(void)
+{
+    for (uint64_t seed = 0; seed < 3; seed++)
+        run(seed, 8, 1024, (struct load){MANY, 200, EXERCISE_BROADCAST});
+}
+
+static const struct test_case cases[] = {
+    {"64_generations", test_64_generations},
+    {"beyond_the_window", test_beyond_the_window},
+    {"root_runs_ahead", test_root_runs_ahead},
+};
+
+int main(int argc, char **argv)
+{
+    return cluster_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]), 1);
+}

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Valid messages with seeded mutations. Whatever is accepted has to be what would be encoded, byte
+ * by byte; whatever is refused has to leave the result alone and say why. */
+#include "runtime/wire/envelope.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/base/random.h"
+#include "tests/support/test.h"
+
+enum { ROUNDS = 1000000, MAX_PAYLOAD = 64 };
+
+static size_t valid_message(struct cohort__random *random, unsigned char *bytes)
+{
+    enum cohort__kind kind =
+        (enum cohort__kind)(1 + cohort__random_below(random, COHORT__KIND_END - 1));
+    struct cohort__envelope e = {
+        .kind = kind,
+        .source_locality = (uint32_t)cohort__random_next(random),
+        .job_key = cohort__random_next(random),
+        .generation = cohort__random_next(random),
+        .handle = cohort__random_next(random),
+    };
+    if (kind == COHORT__KIND_ANNOUNCE) {
+        e.payload_bytes = COHORT__ENVELOPE_TOKEN_BYTES;
+        e.total_bytes = 1 + cohort__random_below(random, 1 << 20);
+    } else if (kind == COHORT__KIND_DATA || kind == COHORT__KIND_ERROR) {
+        e.payload_bytes = 1 + (uint32_t)cohort__random_below(random, MAX_PAYLOAD);
+    } else if (kind == COHORT__KIND_REGISTRY) {
+        e.payload_bytes = 1;
+    }
+    cohort__envelope_encode(&e, bytes);
+    return COHORT__ENVELOPE_BYTES + e.payload_bytes;
+}
+
+static size_t mutate(struct cohort__random *random, unsigned char *bytes, size_t n)
+{
+    for (uint64_t i = cohort__random_below(random, 4); i > 0; i--) {
+        size_t at = cohort__random_below(random, COHORT__ENVELOPE_BYTES);
+        if (cohort__random_below(random, 2))
+            bytes[at] = (unsigned char)cohort__random_next(random);
+        else
+            bytes[at] ^= (unsigned char)(1u << cohort__random_below(random, 8));
+    }
+    if (cohort__random_below(random, 8) == 0)
+        n = cohort__random_below(random, COHORT__ENVELOPE_BYTES + MAX_PAYLOAD + 1);
+    return n;
+}
+
+/* In memory of exactly N bytes, so that the address sanitizer sees every byte beyond. */
+static bool decode_exactly(const unsigned char *bytes, size_t n)
+{
+    unsigned char *copy = malloc(n > 0 ? n : 1);
+    CHECK(copy != NULL);
+    memcpy(copy, bytes, n);
+    struct cohort__envelope e;
+    memset(&e, 0x5a, sizeof e);
+    struct cohort__envelope before = e;
+    cohort_status st = cohort__envelope_decode(copy, n, &e);
+    if (st == COHORT_OK) {
+        unsigned char again[COHORT__ENVELOPE_BYTES];
+        cohort__envelope_encode(&e, again);
+        CHECK(memcmp(again, copy, sizeof again) == 0);
+        CHECK(e.payload_bytes == n - COHORT__ENVELOPE_BYTES);
+        CHECK((e.kind == COHORT__KIND_ANNOUNCE) == (e.total_bytes > 0));
+    } else {
+        CHECK_INT(st, COHORT_ERR_PROTOCOL);
+        CHECK(cohort_error_message()[0] != '\0');
+        CHECK(memcmp(&e, &before, sizeof e) == 0);
+    }
+    free(copy);
+    return st == COHORT_OK;
+}
+
+int main(int argc, char **argv)
+{
+    uint64_t seed = argc > 1 ? strtoull(argv[1], NULL, 0) : 1;
+    struct cohort__random random;
+    size_t num_accepted = 0;
+    cohort__random_init(&random, seed);
+    for (int i = 0; i < ROUNDS; i++) {
+        unsigned char bytes[COHORT__ENVELOPE_BYTES + MAX_PAYLOAD] = {0};
+        size_t n = valid_message(&random, bytes);
+        num_accepted += decode_exactly(bytes, mutate(&random, bytes, n));
+    }
+    fprintf(stderr, "seed %llu: %zu of %d accepted\n", (unsigned long long)seed, num_accepted,
+            ROUNDS);
+    CHECK(num_accepted > ROUNDS / 4 && num_accepted < ROUNDS);
+    return 0;
+}

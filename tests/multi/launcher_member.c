@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "runtime/loop/loop.h"
+#include "runtime/proc/bootstrap.h"
+
+/* A locality that does nothing but speak the control protocol, for tests of cohortrun. Its argument
+ * says how it behaves, and may name the one rank that does; the others drain:
+ *   drain             takes part, and exits with status 0
+ *   late RANK STATUS  the same, with that status after it was allowed to leave
+ *   quit RANK         exits with status 0 without leaving the job
+ *   kill RANK         is killed by SIGKILL
+ *   fail RANK         says why, and exits with status 3
+ *   close RANK        closes its connection and sleeps on
+ *   busy              is busy for the first 20 rounds of the drain */
+struct member {
+    struct cohort__bootstrap *bootstrap;
+    const char *mode;
+    unsigned num_asked;
+    bool done;
+    bool peer_died;
+};
+
+static void count_asked(void *context, uint64_t round)
+{
+    struct member *member = context;
+    uint32_t rank = cohort__bootstrap_rank(member->bootstrap);
+    bool busy = strcmp(member->mode, "busy") == 0 && ++member->num_asked <= 20;
+    /* As if 0 had sent 5 messages, each of which another one has received by its third answer. */
+    cohort__bootstrap_report_counts(member->bootstrap, round, rank == 0 ? 5 : 0,
+                                    rank == cohort__bootstrap_size(member->bootstrap) - 1 ? 5 : 0,
+                                    busy);
+}
+
+static void exit_allowed(void *context)
+{
+    ((struct member *)context)->done = true;
+}
+
+static void died(void *context, uint32_t rank, const char *text)
+{
+    struct member *member = context;
+    printf("told that %u died: %s\n", (unsigned)rank, text);
+    fflush(stdout);
+    member->peer_died = true;
+}
+
+static void launcher_lost(void *context, const char *text)
+{
+    (void)context;
+    fprintf(stderr, "launcher lost: %s\n", text);
+    exit(9);
+}
+
+static void misbehave(struct member *member)
+{
+    if (strcmp(member->mode, "quit") == 0)
+        _exit(0);
+    if (strcmp(member->mode, "kill") == 0)
+        raise(SIGKILL);
+    if (strcmp(member->mode, "fail") == 0)
+        cohort__bootstrap_report_failure(member->bootstrap, "the reason\nin two lines");
+    if (strcmp(member->mode, "close") == 0) {
+        cohort__bootstrap_destroy(member->bootstrap);
+        printf("sleeping\n");
+        fflush(stdout);
+        for (;;)
+            pause();
+    }
+}
+
+static int run(struct member *member, struct cohort__loop *loop, int argc, char **argv)
+{
+    char address[32];
+    size_t bytes;
+    if (cohort__bootstrap_create(&member->bootstrap, loop,
+                                 &(struct cohort__bootstrap_handlers){
+                                     member, count_asked, exit_allowed, died, launcher_lost}))
+        return 10;
+    uint32_t rank = cohort__bootstrap_rank(member->bootstrap);
+    uint32_t size = cohort__bootstrap_size(member->bootstrap);
+    snprintf(address, sizeof(address), "address of %u", (unsigned)rank);
+    if (cohort__bootstrap_exchange(member->bootstrap, address, strlen(address) + 1))
+        return 11;
+    printf("%u of %u, epoch %u, workers %u, last is %s\n", (unsigned)rank, (unsigned)size,
+           (unsigned)cohort__bootstrap_epoch(member->bootstrap),
+           (unsigned)cohort__bootstrap_workers(member->bootstrap),
+           (const char *)cohort__bootstrap_address(member->bootstrap, size - 1, &bytes));
+    fflush(stdout);
+    bool is_chosen = argc > 2 && (uint32_t)atoi(argv[2]) == rank;
+    if (is_chosen)
+        misbehave(member);
+    cohort__bootstrap_finished(member->bootstrap);
+    while (!member->done && !member->peer_died) {
+        cohort__loop_park(loop);
+        if (is_chosen && strcmp(member->mode, "fail") == 0)
+            _exit(3);
+    }
+    return is_chosen && argc > 3 ? atoi(argv[3]) : member->peer_died ? 12 : 0;
+}
+
+int main(int argc, char **argv)
+{
+    struct member member = {.mode = argc > 1 ? argv[1] : "drain"};
+    struct cohort__loop *loop;
+    if (cohort__loop_create(&loop))
+        return 10;
+    int status = run(&member, loop, argc, argv);
+    if (status >= 10)
+        fprintf(stderr, "%s\n", cohort_error_message());
+    if (strcmp(member.mode, "close") != 0)
+        cohort__bootstrap_destroy(member.bootstrap);
+    cohort__loop_destroy(loop);
+    return status;
+}

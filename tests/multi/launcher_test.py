@@ -1,0 +1,539 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Tests of cohortrun, with small programs. Usage: launcher_test.py COHORTRUN MEMBER [case...]
+
+Nothing here sleeps: a test waits for a line, an end of file or a process, each with a deadline
+(TIMEOUT) that only a failure reaches. Each job gets a variable of its own in its environment, by
+which its processes are found in /proc afterwards: none may be left. What has lost its parent falls
+to this process, so it is found in any case."""
+import ctypes
+import os
+import re
+import resource
+import select
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+COHORTRUN, MEMBER = sys.argv[1:3]
+TIMEOUT = 60
+MARK = 'COHORT_TEST_MARK'
+num_jobs = 0
+
+
+class Failed(Exception):
+    pass
+
+
+def check(condition, *what):
+    if not condition:
+        raise Failed(' '.join(str(w) for w in what))
+
+
+def check_equal(got, want):
+    check(got == want, 'got', repr(got), 'instead of', repr(want))
+
+
+class Job:
+    """cohortrun with pipes, its processes marked."""
+
+    def __init__(self, *args, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, **options):
+        global num_jobs
+        num_jobs += 1
+        self.mark = '%s=%d.%d' % (MARK, os.getpid(), num_jobs)
+        env = dict(os.environ, **dict([self.mark.split('=')]))
+        self.process = subprocess.Popen([COHORTRUN] + [str(a) for a in args], env=env,
+                                        stdin=stdin, stdout=stdout, bufsize=0,
+                                        stderr=subprocess.PIPE, **options)
+
+    def finish(self, data=None):
+        """Waits; returns status, stdout and stderr, and checks that no process is left."""
+        try:
+            out, err = self.process.communicate(data, TIMEOUT)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            raise Failed('cohortrun does not end')
+        self.check_nothing_left()
+        return self.process.returncode, (out or b'').decode(), err.decode()
+
+    def read_lines(self, num):
+        return [self.process.stdout.readline().decode() for _ in range(num)]
+
+    def processes(self):
+        """Pids that have the mark in their environment, zombies excluded."""
+        pids = []
+        for name in os.listdir('/proc'):
+            if not name.isdigit():
+                continue
+            try:
+                with open('/proc/%s/environ' % name, 'rb') as f:
+                    if self.mark.encode() in f.read().split(b'\0'):
+                        pids.append(int(name))
+            except OSError:
+                pass
+        return pids
+
+    def check_nothing_left(self, wait=False):
+        """With WAIT, the guardians may still be at it."""
+        while wait and has_children():
+            for pid in children_of(os.getpid()):
+                wait_for_end(pid)
+                os.waitpid(pid, 0)
+        left = self.processes()
+        check(not left and not has_children(), 'processes left:', left)
+
+
+def adopt_orphans():
+    """What a job leaves behind becomes a child of this process."""
+    PR_SET_CHILD_SUBREAPER = 36
+    check(ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) == 0, 'prctl')
+
+
+def children_of(pid):
+    with open('/proc/%d/task/%d/children' % (pid, pid)) as f:
+        return [int(child) for child in f.read().split()]
+
+
+def has_children():
+    try:
+        os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+        return True
+    except ChildProcessError:
+        return False
+
+
+def wait_for_end(pid):
+    fd = os.pidfd_open(pid)
+    try:
+        check(select.select([fd], [], [], TIMEOUT)[0], 'process', pid, 'does not end')
+    finally:
+        os.close(fd)
+
+
+def run(*args, data=None, **options):
+    if data is not None:
+        options['stdin'] = subprocess.PIPE
+    return Job(*args, **options).finish(data)
+
+
+def test_environment():
+    status, out, err = run('-n', 3, 'sh', '-c', 'echo $COHORT_LOCALITY/$COHORT_LOCALITIES')
+    check_equal((status, sorted(out.split()), err), (0, ['0/3', '1/3', '2/3'], ''))
+
+
+def test_wrong_options():
+    usage = 'usage: cohortrun -n N'
+    for args, why in [
+            ([], '-n is missing'),
+            (['true'], '-n is missing'),
+            (['-n'], '-n needs a value'),
+            (['-n', '0', 'true'], "-n needs a number from 1 to 4096, not '0'"),
+            (['-n', '4097', 'true'], "not '4097'"),
+            (['-n', '2x', 'true'], "not '2x'"),
+            (['-n', '-1', 'true'], "not '-1'"),
+            (['-n', '', 'true'], "not ''"),
+            (['-n', '99999999999999999999', 'true'], 'not'),
+            (['-n', '2'], 'the program to start is missing'),
+            (['-n', '2', ''], "the program's name is empty"),
+            (['-n', '2', '--workers', '0', 'true'], '--workers needs a number'),
+            (['-n', '2', '--workers'], '--workers needs a value'),
+            (['-n', '2', '--timeout', '0', 'true'], '--timeout needs seconds'),
+            (['-n', '2', '--timeout', 'nan', 'true'], '--timeout needs seconds'),
+            (['-n', '2', '--timeout', '1e400', 'true'], '--timeout needs seconds'),
+            (['-n', '2', '-x', 'COHORT_TEST_NONE', 'true'], 'there is no such variable'),
+            (['-n', '2', '-x', '=1', 'true'], 'the name of a variable'),
+            (['-n', '2', '-q', 'true'], '-q is no option'),
+            (['-n', '2', '--frob', 'true'], '--frob is no option'),
+            (['-n', '2', '--tag=1', 'true'], '--tag=1 is no option')]:
+        status, out, err = run(*args)
+        check_equal((status, out), (2, ''))
+        lines = err.splitlines()
+        check(len(lines) == 2 and why in lines[0] and lines[0].startswith('cohortrun: ') and
+              lines[1].startswith(usage), args, err)
+
+
+def test_help():
+    status, out, err = run('--help')
+    check(status == 0 and out.startswith('usage: cohortrun') and err == '', status, out, err)
+    status, out, err = run('--version')
+    check(status == 0 and re.fullmatch(r'cohortrun \d+\.\d+\.\d+\n', out), status, out, err)
+
+
+def test_program_options():
+    status, out, err = run('-n', 1, 'echo', '-n', '5', '--tag')
+    check_equal((status, out, err), (0, '5 --tag', ''))
+    status, out, err = run('-n', 1, '--', 'echo', 'x')
+    check_equal((status, out, err), (0, 'x\n', ''))
+
+
+def test_variables():
+    status, out, err = run('-n', 2, '-x', 'COHORT_A=1=2', '-x', 'COHORT_B=', '-x', 'PATH',
+                           'sh', '-c', 'echo "$COHORT_A,$COHORT_B,${COHORT_B+set}"')
+    check_equal((status, out, err), (0, '1=2,,set\n' * 2, ''))
+
+
+def test_cannot_start():
+    status, out, err = run('-n', 3, './no-such-program')
+    check_equal((status, out, err),
+                (127, '', 'cohortrun: cannot start ./no-such-program: no such file or directory\n'))
+    status, out, err = run('-n', 3, 'no-such-program')
+    check_equal(status, 127)
+    status, out, err = run('-n', 3, '/dev/null')
+    check_equal((status, out, err),
+                (126, '', 'cohortrun: cannot start /dev/null: permission denied\n'))
+
+
+def test_exit_status():
+    job = 'test $COHORT_LOCALITY = 1 && exit 3; exec sleep 1000'
+    status, out, err = run('-n', 3, 'sh', '-c', job)
+    check_equal((status, out), (3, ''))
+    check(re.fullmatch(r'cohortrun: locality 1 \(pid \d+\) exited with status 3\n', err), err)
+
+
+def test_signal_status():
+    job = 'test $COHORT_LOCALITY = 2 && kill -9 $$; exec sleep 1000'
+    status, out, err = run('-n', 3, 'sh', '-c', job)
+    check_equal((status, out), (137, ''))
+    check(re.fullmatch(r'cohortrun: locality 2 \(pid \d+\) was killed by signal 9 \(Killed\)\n',
+                       err), err)
+
+
+def test_own_group():
+    """A program that signals its own group does not reach the guardian."""
+    status, out, err = run('-n', 2, 'sh', '-c', 'kill -9 0')
+    check(status == 137 and 'was killed by signal 9' in err, status, err)
+    status, out, err = run('-n', 2, 'sh', '-c', 'trap "exit 5" TERM; kill 0; exit 6')
+    check(status == 5 and 'exited with status 5' in err, status, err)
+
+
+def test_stubborn():
+    """TERM is ignored: KILL comes after it."""
+    job = 'test $COHORT_LOCALITY = 0 && exit 4; trap "" TERM; while :; do sleep 1000; done'
+    check_equal(run('-n', 3, 'sh', '-c', job)[0], 4)
+
+
+def test_tag():
+    status, out, err = run('-n', 2, '--tag', 'sh', '-c', 'printf "a\\nb\\n"; echo e >&2')
+    check_equal(status, 0)
+    for rank in range(2):
+        tag = '[%d] ' % rank
+        check_equal([l for l in out.splitlines() if l.startswith(tag)], [tag + 'a', tag + 'b'])
+    check_equal(sorted(err.splitlines()), ['[0] e', '[1] e'])
+
+
+def test_no_newline():
+    check_equal(run('-n', 1, 'printf', 'abc'), (0, 'abc', ''))
+    status, out, err = run('-n', 3, 'printf', 'abc')
+    check_equal((status, out), (0, 'abc\nabc\nabc'))
+
+
+def test_stdin():
+    data = b''.join(b'line %d\n' % i for i in range(200000))
+    status, out, err = run('-n', 3, 'cat', data=data)
+    check_equal((status, err), (0, ''))
+    check(out.encode() == data, 'the input has changed on its way')
+    status, out, err = run('-n', 2, '--tag', 'wc', '-c', data=b'12345')
+    check_equal(sorted(out.splitlines()), ['[0] 5', '[1] 0'])
+    with tempfile.TemporaryFile() as f:
+        f.write(data)
+        f.seek(0)
+        status, out, err = run('-n', 2, '--tag', 'wc', '-l', stdin=f)
+    check_equal(sorted(out.splitlines()), ['[0] 200000', '[1] 0'])
+
+
+def test_stdin_closed():
+    """Descriptors 0 and 2 are closed: what cohortrun opens must not take their place."""
+    status, out, err = run('-n', 2, 'sh', '-c', 'wc -c; echo e >&2',
+                           preexec_fn=lambda: (os.close(0), os.close(2)))
+    check_equal((status, out), (0, '0\n0\n'))
+
+
+def test_long_lines():
+    """Far beyond any buffer, from all at once: complete, and no line within another."""
+    size, num = 1000000, 4
+    program = ('import os,sys\nc = b"abcd"[int(os.environ["COHORT_LOCALITY"])]\n'
+               'sys.stdout.buffer.write(bytes([c]) * %d + b"\\n")' % size)
+    status, out, err = run('-n', num, sys.executable, '-c', program)
+    check_equal((status, err), (0, ''))
+    lines = out.splitlines()
+    check_equal(sorted(lines), [c * size for c in 'abcd'])
+
+
+def test_stalled_line():
+    """Who stops within a long line does not keep the others from going on."""
+    program = ('import os,sys\n'
+               'if os.environ["COHORT_LOCALITY"] == "0":\n'
+               '    os.write(1, b"x" * 200000)\n'
+               '    sys.stdin.read()\n'
+               '    os.write(1, b"end\\n")\n'
+               'else:\n'
+               '    os.write(1, b"other\\n")\n')
+    job = Job('-n', 2, sys.executable, '-c', program, stdin=subprocess.PIPE)
+    lines = []
+    while 'other\n' not in lines:
+        lines += job.read_lines(1)
+        check(lines[-1], 'output ended')
+    status, out, err = job.finish(b'')
+    text = ''.join(lines) + out
+    check_equal((status, text.replace('\n', '').replace('other', '')),
+                (0, 'x' * 200000 + 'end'))
+
+
+def test_many_at_once():
+    """50 localities print 200 lines each, to both streams, on however few cores."""
+    job = 'i=0; while [ $i -lt 200 ]; do echo "out $COHORT_LOCALITY $i"; ' \
+          'echo "err $COHORT_LOCALITY $i" >&2; i=$((i+1)); done'
+    status, out, err = run('-n', 50, 'sh', '-c', job)
+    check_equal(status, 0)
+    for name, text in (('out', out), ('err', err)):
+        lines = text.splitlines()
+        check_equal(len(lines), 50 * 200)
+        for rank in range(50):
+            start = '%s %d ' % (name, rank)
+            check_equal([l for l in lines if l.startswith(start)],
+                        [start + str(i) for i in range(200)])
+
+
+def test_same_file():
+    """Standard output and error in one file: lines of neither are broken by the other."""
+    with tempfile.TemporaryFile() as f:
+        job = 'i=0; while [ $i -lt 500 ]; do echo out; echo error >&2; i=$((i+1)); done'
+        status = subprocess.run([COHORTRUN, '-n', '4', 'sh', '-c', job], stdout=f, stderr=f,
+                                timeout=TIMEOUT).returncode
+        check_equal(status, 0)
+        f.seek(0)
+        lines = f.read().splitlines()
+        check_equal((lines.count(b'out'), lines.count(b'error'), len(lines)), (2000, 2000, 4000))
+
+
+def test_slow_reader():
+    """Nobody reads for a while: the localities wait, cohortrun keeps little, nothing is lost."""
+    job = Job('-n', 2, 'sh', '-c', 'yes | head -c 20000000')
+    check_equal(job.read_lines(1), ['y\n'])
+    with open('/proc/%d/status' % job.process.pid) as f:
+        rss = int(re.search(r'VmRSS:\s+(\d+)', f.read()).group(1))
+    check(rss < 100000, 'cohortrun has', rss, 'KiB')
+    status, out, err = job.finish()
+    check_equal((status, len(out) + 2), (0, 40000000))
+
+
+def test_closed_output():
+    """cohortrun ... | head -1"""
+    job = Job('-n', 3, 'yes')
+    check_equal(job.read_lines(1), ['y\n'])
+    job.process.stdout.close()
+    job.process.stdout = None
+    status, out, err = job.finish()
+    check_equal((status, err), (128 + signal.SIGPIPE, ''))
+
+
+def test_full_output():
+    with open('/dev/full', 'w') as full:
+        status, out, err = run('-n', 2, 'echo', 'x', stdout=full)
+    check_equal((status, err), (1, 'cohortrun: cannot write standard output: '
+                                   'no space left on device\n'))
+
+
+def test_timeout():
+    status, out, err = run('-n', 4, '--timeout', '0.5', 'sh', '-c',
+                           'test $COHORT_LOCALITY = 1 || exec sleep 1000')
+    check_equal((status, out, err),
+                (124, '', 'cohortrun: timeout after 0.5 s, still running: localities 0, 2-3\n'))
+    check_equal(run('-n', 2, '--timeout', '1000', 'true'), (0, '', ''))
+
+
+def signalled(number, script, num_lines):
+    job = Job('-n', 3, 'sh', '-c', script)
+    check_equal(job.read_lines(num_lines), ['ready\n'] * num_lines)
+    job.process.send_signal(number)
+    return job
+
+
+def test_forwarded_signals():
+    for number in (signal.SIGINT, signal.SIGTERM):
+        status, out, err = signalled(number, 'echo ready; exec sleep 1000', 3).finish()
+        check_equal(status, 128 + number)
+        check('was killed by signal %d' % number in err, err)
+        script = 'trap "echo got; exit 0" INT TERM; echo ready; while :; do sleep 0.01; done'
+        check_equal(signalled(number, script, 3).finish()[:2], (0, 'got\n' * 3))
+
+
+def test_second_interrupt():
+    script = 'trap "echo got" INT; echo ready; while :; do sleep 0.01; done'
+    job = signalled(signal.SIGINT, script, 3)
+    check_equal(job.read_lines(3), ['got\n'] * 3)
+    job.process.send_signal(signal.SIGINT)
+    status, out, err = job.finish()
+    if 'interrupted twice' not in err: # this machine took a second for the above
+        raise Failed('not within a second')
+    check_equal((status, err), (130, 'cohortrun: interrupted twice, killing all localities\n'))
+
+
+def test_stopped_program():
+    """A stopped program is no obstacle to the end of the job."""
+    script = 'test $COHORT_LOCALITY = 0 && { echo ready; kill -STOP $$; }; ' \
+             'test $COHORT_LOCALITY = 1 && read line; test $COHORT_LOCALITY = 1 && exit 3; ' \
+             'exec sleep 1000'
+    check_equal(run('-n', 3, 'sh', '-c', script)[0], 3)
+
+
+GRANDCHILDREN = 'setsid sh -c "sleep 1000 & sleep 1000" & sleep 1000 & ' \
+                '(trap "" INT TERM HUP; sleep 1000) & echo ready; '
+
+
+def test_leftovers():
+    """What a program leaves behind ends with it."""
+    status, out, err = run('-n', 3, 'sh', '-c', GRANDCHILDREN + 'exit 0')
+    check_equal((status, out, err), (0, 'ready\n' * 3, ''))
+
+
+def test_launcher_killed():
+    """kill -9 of cohortrun, with everything running: nothing is left."""
+    for ending in ('wait', 'kill -STOP $$'):
+        job = Job('-n', 4, 'sh', '-c', GRANDCHILDREN + ending)
+        check_equal(job.read_lines(4), ['ready\n'] * 4)
+        check(len(job.processes()) > 4 * 5, 'only', job.processes())
+        job.process.kill()
+        job.process.wait()
+        job.check_nothing_left(wait=True)
+
+
+def test_launcher_killed_while_starting():
+    """kill -9 after every number of steps that its start takes: a new process among its children
+    is a step."""
+    for num_children in range(0, 12):
+        job = Job('-n', 12, 'sh', '-c', GRANDCHILDREN + 'wait')
+        while len(children_of(job.process.pid)) < num_children:
+            pass
+        job.process.kill()
+        job.process.wait()
+        job.check_nothing_left(wait=True)
+
+
+def test_guardian_killed():
+    job = Job('-n', 3, 'sh', '-c', GRANDCHILDREN + 'wait')
+    check_equal(job.read_lines(3), ['ready\n'] * 3)
+    os.kill(children_of(job.process.pid)[1], signal.SIGKILL)
+    status, out, err = job.finish()
+    check(status == 137 and 'is lost: its guardian was killed' in err, status, err)
+
+
+def test_guardian_stopped():
+    job = Job('-n', 2, 'sh', '-c', 'echo ready; test $COHORT_LOCALITY = 1 && read x; wait; '
+                                   'exec sleep 1000')
+    check_equal(job.read_lines(2), ['ready\n'] * 2)
+    for pid in children_of(job.process.pid):
+        os.kill(pid, signal.SIGSTOP)
+    job.process.send_signal(signal.SIGINT)
+    job.process.send_signal(signal.SIGTERM)
+    job.process.send_signal(signal.SIGINT)
+    for pid in children_of(job.process.pid)[:1]:
+        os.kill(pid, signal.SIGCONT)
+    status, out, err = job.finish()
+    check(status != 0, status, err)
+
+
+def test_descriptors():
+    """The program gets 0 to 3, whatever was opened on the way, and the limit that was set."""
+    status, out, err = run('-n', 2, 'sh', '-c', 'cd /proc/self/fd && echo * && ulimit -n',
+                           preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE,
+                                                                 (777, 4096)))
+    check_equal((status, set(out.splitlines())), (0, {'0 1 2 3 4', '777'})) # 4 is the shell's, on /proc
+
+
+def test_many_localities():
+    status, out, err = run('-n', 300, 'true')
+    check_equal((status, out, err), (0, '', ''))
+
+
+def test_nested():
+    status, out, err = run('-n', 2, COHORTRUN, '-n', '2', MEMBER)
+    check_equal((status, err), (0, ''))
+    check_equal(sorted(out.splitlines()),
+                sorted(['%d of 2, epoch 1, workers 0, last is address of 1' % r
+                        for r in (0, 1)] * 2))
+
+
+def test_member_drain():
+    for mode in ('drain', 'busy'):
+        status, out, err = run('-n', 4, '--workers', 3, MEMBER, mode)
+        check_equal((status, err), (0, ''))
+        check_equal(sorted(out.splitlines()),
+                    ['%d of 4, epoch 1, workers 3, last is address of 3' % r for r in range(4)])
+
+
+def test_member_alone():
+    out = subprocess.run([MEMBER], stdout=subprocess.PIPE, timeout=TIMEOUT, check=True).stdout
+    check_equal(out, b'0 of 1, epoch 1, workers 0, last is address of 0\n')
+
+
+def test_member_twice():
+    """Two programs one after the other under one shell: two epochs."""
+    status, out, err = run('-n', 3, 'sh', '-c', '"$0" && "$0"', MEMBER)
+    check_equal((status, err), (0, ''))
+    check_equal(sorted(out.splitlines()),
+                sorted('%d of 3, epoch %d, workers 0, last is address of 2' % (r, e)
+                       for r in range(3) for e in (1, 2)))
+
+
+def test_member_late_status():
+    """After a clean drain a status does not concern the others."""
+    status, out, err = run('-n', 3, MEMBER, 'late', 1, 5)
+    check_equal((status, out.count('told')), (5, 0))
+    check(re.fullmatch(r'cohortrun: locality 1 \(pid \d+\) exited with status 5\n', err), err)
+
+
+def check_death(mode, status, pattern):
+    got, out, err = run('-n', 3, MEMBER, mode, 1)
+    check_equal(got, status)
+    first = err.splitlines()[0]
+    check(re.fullmatch('cohortrun: ' + pattern, first), err)
+    check_equal(re.findall('told that (.*) died: (.*)\n', out),
+                [('1', first[len('cohortrun: '):])] * 2)
+
+
+def test_member_quits():
+    check_death('quit', 1, r'locality 1 \(pid \d+\) exited with status 0 without leaving the job')
+
+
+def test_member_killed():
+    check_death('kill', 137, r'locality 1 \(pid \d+\) was killed by signal 9 \(Killed\)')
+
+
+def test_member_fails():
+    check_death('fail', 3, r'locality 1 \(pid \d+\) exited with status 3: the reason in two lines')
+
+
+def test_member_closes():
+    check_death('close', 1, r'locality 1 \(pid \d+\) has closed its connection to cohortrun')
+
+
+def test_not_joined():
+    status, out, err = run('-n', 3, 'sh', '-c',
+                           'test $COHORT_LOCALITY = 2 && exit 0; exec "$0"', MEMBER)
+    check_equal(status, 1)
+    check('cohortrun: locality 2 ended without joining the job\n' in err, err)
+
+
+def main():
+    cases = [(name[5:], f) for name, f in globals().items() if name.startswith('test_')]
+    chosen = sys.argv[3:]
+    adopt_orphans()
+    num_failed = 0
+    for name, function in cases:
+        if chosen and name not in chosen:
+            continue
+        start = time.monotonic()
+        try:
+            function()
+            result = 'ok'
+        except Failed as failure:
+            result = 'FAILED: %s' % failure
+            num_failed += 1
+        print('%s: %s (%.2f s)' % (name, result, time.monotonic() - start), flush=True)
+    sys.exit(1 if num_failed else 0)
+
+
+main()

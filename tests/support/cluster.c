@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tests/support/cluster.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+
+#include "cohort/task.h"
+#include "collectives/coll/comm_create.h"
+#include "runtime/base/clock.h"
+#include "runtime/loop/loop.h"
+#include "runtime/net/inproc.h"
+#include "runtime/proc/process.h"
+#include "runtime/task/scheduler.h"
+
+struct cluster {
+    struct cohort__inproc_hub *hub;
+    uint32_t num_localities;
+    struct cohort__process **processes;
+    struct cohort__net **nets;
+};
+
+/* The loop's side: what it drives just now. */
+static struct {
+    pthread_mutex_t lock;
+    struct cluster *cluster;
+} active = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+static bool progress(void *context)
+{
+    (void)context;
+    bool any = false;
+    pthread_mutex_lock(&active.lock);
+    for (uint32_t i = 0; active.cluster && i < active.cluster->num_localities; i++) {
+        struct cohort__poller *poller = &active.cluster->nets[i]->poller;
+        any |= poller->progress(poller->context);
+    }
+    pthread_mutex_unlock(&active.lock);
+    return any;
+}
+
+/* With a cluster the loop never blocks: delays are counted in calls of progress. */
+static bool arm(void *context)
+{
+    (void)context;
+    pthread_mutex_lock(&active.lock);
+    bool idle = !active.cluster;
+    pthread_mutex_unlock(&active.lock);
+    return idle;
+}
+
+static void disarm(void *context)
+{
+    (void)context;
+}
+
+static void tick(void *context)
+{
+    (void)context;
+    pthread_mutex_lock(&active.lock);
+    for (uint32_t i = 0; active.cluster && i < active.cluster->num_localities; i++)
+        cohort__process_tick(active.cluster->processes[i], cohort__clock_now());
+    pthread_mutex_unlock(&active.lock);
+}
+
+struct cluster *cluster_create(uint64_t seed, uint32_t num_localities, size_t eager_budget)
+{
+    struct cluster *cluster = calloc(1, sizeof(*cluster));
+    CHECK(cluster);
+    cluster->num_localities = num_localities;
+    cluster->processes = calloc(num_localities, sizeof(struct cohort__process *));
+    cluster->nets = calloc(num_localities, sizeof(struct cohort__net *));
+    CHECK(cluster->processes && cluster->nets);
+    CHECK_INT(cohort__inproc_hub_create(seed, num_localities, &cluster->hub), COHORT_OK);
+    for (uint32_t rank = 0; rank < num_localities; rank++) {
+        struct cohort__process_options options = {.rank = rank,
+                                                  .size = num_localities,
+                                                  .job_key = 42,
+                                                  .epoch = 1,
+                                                  .eager_budget = eager_budget};
+        CHECK_INT(cohort__process_create(&cluster->processes[rank], &options), COHORT_OK);
+        struct cohort__net_handlers handlers =
+            cohort__process_net_handlers(cluster->processes[rank]);
+        CHECK_INT(cohort__inproc_create(cluster->hub, rank, &handlers, &cluster->nets[rank]),
+                  COHORT_OK);
+        cohort__process_attach_net(cluster->processes[rank], cluster->nets[rank]);
+    }
+    for (uint32_t rank = 0; rank < num_localities; rank++)
+        for (uint32_t peer = 0; peer < num_localities; peer++)
+            if (peer != rank)
+                CHECK_INT(cohort__net_add_peer(cluster->nets[rank], peer,
+                                               cluster->nets[peer]->address,
+                                               cluster->nets[peer]->address_bytes),
+                          COHORT_OK);
+    pthread_mutex_lock(&active.lock);
+    active.cluster = cluster;
+    pthread_mutex_unlock(&active.lock);
+    return cluster;
+}
+
+/* The four-counter method's one look: everything sent has been taken, and nobody is busy. */
+static bool is_quiet(struct cluster *cluster, uint64_t *ret_sent)
+{
+    uint64_t sent = 0, received = 0;
+    bool busy = false;
+    for (uint32_t i = 0; i < cluster->num_localities; i++) {
+        struct cohort__process_traffic traffic = cohort__process_traffic(cluster->processes[i]);
+        sent += traffic.sent;
+        received += traffic.received;
+        busy |= traffic.busy;
+    }
+    bool same = *ret_sent == sent;
+    *ret_sent = sent;
+    return same && sent == received && !busy;
+}
+
+void cluster_destroy(struct cluster *cluster)
+{
+    uint64_t sent = 0;
+    while (!is_quiet(cluster, &sent))
+        cohort_yield();
+    cluster_abandon(cluster);
+}
+
+void cluster_abandon(struct cluster *cluster)
+{
+    pthread_mutex_lock(&active.lock);
+    active.cluster = NULL;
+    pthread_mutex_unlock(&active.lock);
+    for (uint32_t i = 0; i < cluster->num_localities; i++)
+        cohort__process_stop(cluster->processes[i]);
+    for (uint32_t i = 0; i < cluster->num_localities; i++) {
+        cohort__net_destroy(cluster->nets[i]);
+        cohort__process_destroy(cluster->processes[i]);
+    }
+    cohort__inproc_hub_destroy(cluster->hub);
+    free(cluster->processes);
+    free(cluster->nets);
+    free(cluster);
+}
+
+cohort_future *cluster_create_comm(void *context, cohort_comm **ret_comm, const char *name,
+                                   const cohort_comm_options *options)
+{
+    struct cluster *cluster = context;
+    return cohort__comm_create_for(cluster->processes[options->this_site % cluster->num_localities],
+                                   ret_comm, name, options);
+}
+
+void cluster_kill(struct cluster *cluster, uint32_t locality)
+{
+    cohort__inproc_cut(cluster->hub, locality);
+}
+
+struct program {
+    int argc;
+    char **argv;
+    const struct test_case *cases;
+    size_t num_cases;
+};
+
+static cohort_status run(void *arg)
+{
+    const struct program *program = arg;
+    int failed = test_main(program->argc, program->argv, program->cases, program->num_cases);
+    cohort__scheduler_stop();
+    return failed ? COHORT_ERR_FAILED : COHORT_OK;
+}
+
+int cluster_main(int argc, char **argv, const struct test_case *cases, size_t num_cases,
+                 unsigned num_workers)
+{
+    struct program program = {argc, argv, cases, num_cases};
+    struct cohort__poller poller = {.progress = progress, .arm = arm, .disarm = disarm, .fd = -1};
+    struct cohort__loop *loop;
+    struct cohort__scheduler_options options;
+    struct cohort__scheduler_hooks hooks;
+    cohort__scheduler_options_init(&options);
+    options.num_workers = num_workers;
+    CHECK_INT(cohort__loop_create(&loop), COHORT_OK);
+    CHECK_INT(cohort__loop_add_poller(loop, &poller), COHORT_OK);
+    CHECK_INT(cohort__loop_every(loop, 50000000, tick, NULL), COHORT_OK);
+    cohort__loop_scheduler_hooks(loop, &hooks);
+    CHECK_INT(cohort__scheduler_start(&options, &hooks), COHORT_OK);
+    cohort__loop_attach(loop);
+    cohort_future *done = cohort_async(run, &program);
+    CHECK_INT(cohort__scheduler_run(), COHORT_OK);
+    cohort_status status = cohort_await(done);
+    cohort__loop_attach(NULL);
+    cohort__loop_remove_poller(loop, &poller);
+    cohort__loop_destroy(loop);
+    return status ? 1 : 0;
+}

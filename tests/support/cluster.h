@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef COHORT_TESTS_SUPPORT_CLUSTER_H
+#define COHORT_TESTS_SUPPORT_CLUSTER_H
+
+#include "cohort/comm.h"
+#include "tests/support/test.h"
+
+/* Several localities in one process, on an inproc hub that delays messages and lets them overtake
+ * each other. Everything above the transport is what real jobs run. */
+struct cluster;
+
+/* test_main in a task, with so many workers and the loop that clusters are driven by. */
+int cluster_main(int argc, char **argv, const struct test_case *cases, size_t num_cases,
+                 unsigned num_workers);
+
+/* In a task; one at a time. EAGER_BUDGET 0: the default. */
+struct cluster *cluster_create(uint64_t seed, uint32_t num_localities, size_t eager_budget);
+
+/* In a task, when all endpoints have been given back: waits until no message is under way. */
+void cluster_destroy(struct cluster *cluster);
+
+/* The same after a death, when messages may have been lost: waits for nothing. */
+void cluster_abandon(struct cluster *cluster);
+
+/* For struct sites: site i of a communicator sits in locality i % num_localities. */
+cohort_future *cluster_create_comm(void *cluster, cohort_comm **ret_comm, const char *name,
+                                   const cohort_comm_options *options);
+
+/* LOCALITY dies. */
+void cluster_kill(struct cluster *cluster, uint32_t locality);
+
+#endif

@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef COHORT_TESTS_SUPPORT_PROGRAM_H
+#define COHORT_TESTS_SUPPORT_PROGRAM_H
+
+#include "tests/support/test.h"
+
+/* test_main within the first task of a Cohort program; returns main's status. */
+int program_main(int argc, char **argv, const struct test_case *cases, size_t num_cases);
+
+#endif

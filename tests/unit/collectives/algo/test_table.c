@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <stdio.h>
+#include <string.h>
+
+#include "collectives/algo/algorithm.h"
+#include "tests/support/test.h"
+
+static const struct cohort__request good = {
+    .collective = COHORT__ALL_TO_ALL, .num_sites = 9, .this_site = 0, .arity = 3, .bytes = 8};
+
+static void test_rows(void)
+{
+    CHECK_INT(cohort__num_algorithms, 17);
+    for (uint32_t i = 0; i < cohort__num_algorithms; i++) {
+        const struct cohort__algorithm *row = cohort__algorithms[i];
+        CHECK(cohort__algorithm_find(row->collective, row->name) == row);
+        CHECK_INT(row->hierarchical, strcmp(row->name, "linear") != 0);
+    }
+    CHECK(!cohort__algorithm_find(COHORT__BARRIER, "padded"));
+}
+
+/* A plan is named after its row, and passes the checks of the request. */
+static void test_names(void)
+{
+    for (uint32_t i = 0; i < cohort__num_algorithms; i++) {
+        const struct cohort__algorithm *row = cohort__algorithms[i];
+        struct cohort__request request = good;
+        struct cohort__plan *plan = NULL;
+        char name[64];
+        request.collective = row->collective;
+        snprintf(name, sizeof(name), "%s_%s", cohort__collective_name(row->collective), row->name);
+        CHECK_INT(cohort__algorithm_build(row, &request, &plan), COHORT_OK);
+        CHECK_TEXT(plan->name, name);
+        CHECK_INT(plan->num_sites, 9);
+        cohort__plan_unref(plan);
+    }
+}
+
+static void check_refused(struct cohort__request request, const char *message)
+{
+    const struct cohort__algorithm *row = cohort__algorithm_find(COHORT__ALL_TO_ALL, "padded");
+    struct cohort__plan *plan = NULL;
+    CHECK_INT(cohort__algorithm_build(row, &request, &plan), COHORT_ERR_BAD_PARAMETER);
+    CHECK(!plan);
+    CHECK_CONTAINS(cohort_error_message(), message);
+}
+
+static void test_refused(void)
+{
+    struct cohort__request request = good;
+    request.collective = COHORT__BARRIER;
+    check_refused(request, "padded for barrier at site 0 of 9");
+    request = good;
+    request.this_site = 9;
+    check_refused(request, "no such site");
+    request = good;
+    request.root = 9;
+    check_refused(request, "no such root");
+    request = good;
+    request.arity = 1;
+    check_refused(request, "the arity is below 2");
+    request = good;
+    request.num_sites = 0;
+    check_refused(request, "no such site");
+    request = good;
+    request.bytes = SIZE_MAX / 9;
+    check_refused(request, "the blocks are too large");
+}
+
+/* Messages of the whole call. */
+static uint32_t count_messages(enum cohort__collective collective, const char *name,
+                               uint32_t num_sites, uint32_t arity)
+{
+    uint32_t num_messages = 0;
+    for (uint32_t site = 0; site < num_sites; site++) {
+        struct cohort__request request = {
+            .collective = collective, .num_sites = num_sites, .this_site = site, .arity = arity};
+        struct cohort__plan *plan = NULL;
+        CHECK_INT(
+            cohort__algorithm_build(cohort__algorithm_find(collective, name), &request, &plan),
+            COHORT_OK);
+        for (uint32_t i = 0; i < plan->num_steps; i++)
+            num_messages += plan->steps[i].kind == COHORT__STEP_SEND;
+        cohort__plan_unref(plan);
+    }
+    return num_messages;
+}
+
+/* What the files' comments promise. */
+static void test_messages(void)
+{
+    for (uint32_t n = 1; n <= 33; n++)
+        for (uint32_t arity = 2; arity <= 8; arity++) {
+            uint32_t m = n < arity ? n : arity;
+            uint32_t hierarchical = 2 * (n - m) + m * (m - 1);
+            CHECK_INT(count_messages(COHORT__ALL_TO_ALL, "linear", n, arity), n * (n - 1));
+            CHECK_INT(count_messages(COHORT__ALL_TO_ALL, "hierarchical", n, arity), hierarchical);
+            CHECK_INT(count_messages(COHORT__ALL_TO_ALL, "padded", n, arity), hierarchical);
+            CHECK_INT(count_messages(COHORT__ALL_REDUCE, "linear", n, arity), 2 * (n - 1));
+            CHECK_INT(count_messages(COHORT__ALL_REDUCE, "hierarchical", n, arity), 2 * (n - 1));
+            CHECK_INT(count_messages(COHORT__ALL_GATHER, "linear", n, arity), n * (n - 1));
+            CHECK_INT(count_messages(COHORT__BARRIER, "hierarchical", n, arity), 2 * (n - 1));
+        }
+}
+
+int main(int argc, char **argv)
+{
+    static const struct test_case cases[] = {
+        {"rows", test_rows},
+        {"names", test_names},
+        {"refused", test_refused},
+        {"messages", test_messages},
+    };
+    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
+}

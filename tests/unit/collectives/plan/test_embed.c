@@ -1,0 +1,272 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "collectives/plan/embed.h"
+
+#include "tests/support/test.h"
+
+enum { PHASE = 3, TAG = 40 };
+
+static struct cohort__plan_builder *builder_create(uint32_t num_sites)
+{
+    struct cohort__plan_builder *builder = NULL;
+    CHECK_INT(cohort__plan_builder_create(&builder, "test", num_sites, 0), COHORT_OK);
+    return builder;
+}
+
+static struct cohort__plan *finish(struct cohort__plan_builder *builder)
+{
+    struct cohort__plan *plan = NULL;
+    CHECK_INT(cohort__plan_finish(builder, &plan), COHORT_OK);
+    return plan;
+}
+
+/* Embeds FRAGMENT, which is given back, into BUILDER, which becomes a plan. */
+static struct cohort__plan *embed(struct cohort__plan_builder *builder,
+                                  struct cohort__plan *fragment,
+                                  const struct cohort__embedding *embedding, uint32_t *ret_end)
+{
+    *ret_end = cohort__plan_embed(builder, fragment, embedding);
+    cohort__plan_unref(fragment);
+    return finish(builder);
+}
+
+static bool follows(const struct cohort__plan *plan, uint32_t step, uint32_t earlier)
+{
+    const struct cohort__step *at = &plan->steps[earlier];
+    for (uint32_t i = 0; i < at->num_successors; i++)
+        if (plan->successors[at->first_successor + i] == step)
+            return true;
+    return false;
+}
+
+static const struct cohort__block *block_of(const struct cohort__plan *plan, uint32_t step,
+                                            uint32_t index)
+{
+    return &plan->blocks[plan->block_refs[plan->steps[step].first_block + index]];
+}
+
+static void check_block(const struct cohort__block *block, enum cohort__space space, size_t offset,
+                        uint32_t count, size_t bytes, size_t stride)
+{
+    CHECK_INT(block->space, space);
+    CHECK_INT(block->offset, offset);
+    CHECK_INT(block->count, count);
+    CHECK_INT(block->bytes, bytes);
+    CHECK_INT(block->stride, stride);
+}
+
+/* Receives into TMP, reduces with IN to OUT, sends OUT. */
+static struct cohort__plan *chain_create(void)
+{
+    struct cohort__plan_builder *builder = builder_create(2);
+    uint32_t in = cohort__plan_range(builder, COHORT__SPACE_IN, 0, 8);
+    uint32_t out = cohort__plan_range(builder, COHORT__SPACE_OUT, 0, 8);
+    uint32_t tmp = cohort__plan_tmp(builder, 8);
+    uint32_t recv = cohort__plan_recv(builder, 1, 1, 2, &tmp, 1);
+    uint32_t reduce = cohort__plan_reduce(builder, 1, out, in, tmp);
+    uint32_t send = cohort__plan_send(builder, 1, 1, 2, &out, 1);
+    cohort__plan_after(builder, reduce, recv);
+    cohort__plan_after(builder, send, reduce);
+    return finish(builder);
+}
+
+static void test_chain(void)
+{
+    struct cohort__plan_builder *builder = builder_create(9);
+    uint32_t first = cohort__plan_join(builder, 1);
+    uint32_t second = cohort__plan_join(builder, 1);
+    uint32_t used = cohort__plan_tmp(builder, 10);
+    uint32_t out = cohort__plan_range(builder, COHORT__SPACE_OUT, 16, 8);
+    struct cohort__block_list lists[] = {{&used, 1}, {&out, 1}};
+    used = cohort__plan_range(builder, COHORT__SPACE_TMP, 0, 8);
+    uint32_t end;
+    struct cohort__plan *plan = embed(builder, chain_create(),
+                                      &(struct cohort__embedding){.sites = (uint32_t[]){5, 7},
+                                                                  .block_map = lists,
+                                                                  .phase = PHASE,
+                                                                  .tag = TAG,
+                                                                  .after = first,
+                                                                  .recv_after = second},
+                                      &end);
+    CHECK_INT(plan->num_steps, 5);
+    for (uint32_t step = 2; step < 5; step++)
+        CHECK_INT(plan->steps[step].phase, PHASE);
+    CHECK_INT(plan->steps[2].kind, COHORT__STEP_RECV);
+    CHECK_INT(plan->steps[2].peer, 7);
+    CHECK_INT(plan->steps[2].tag, TAG + 2);
+    check_block(block_of(plan, 2, 0), COHORT__SPACE_TMP, 64, 1, 8, 0);
+    check_block(block_of(plan, 3, 0), COHORT__SPACE_OUT, 16, 1, 8, 0);
+    check_block(block_of(plan, 3, 1), COHORT__SPACE_TMP, 0, 1, 8, 0);
+    CHECK(follows(plan, 2, second) && !follows(plan, 2, first));
+    CHECK(follows(plan, 3, 2) && follows(plan, 3, first));
+    CHECK(follows(plan, 4, 3) && !follows(plan, 4, first));
+    CHECK_INT(end, 4); /* after everything else: no JOIN is needed */
+    CHECK_INT(plan->tmp_bytes, 72);
+    cohort__plan_unref(plan);
+}
+
+/* A copy of 24 bytes, with one more step after it that makes its end visible. */
+static struct cohort__plan *copy_create(bool is_linked)
+{
+    struct cohort__plan_builder *builder = builder_create(2);
+    uint32_t in = cohort__plan_range(builder, COHORT__SPACE_IN, 0, 24);
+    uint32_t out = cohort__plan_range(builder, COHORT__SPACE_OUT, 0, 24);
+    uint32_t copy = cohort__plan_copy(builder, 1, out, in);
+    if (is_linked)
+        cohort__plan_after(builder, cohort__plan_send(builder, 1, 1, 0, &out, 1), copy);
+    return finish(builder);
+}
+
+/* [8 bytes][2 pieces of 8] from three pieces of 8: cut after the first one. */
+static void test_split(void)
+{
+    struct cohort__plan_builder *builder = builder_create(2);
+    uint32_t before = cohort__plan_join(builder, 1);
+    uint32_t from = cohort__plan_block(
+        builder,
+        (struct cohort__block){.space = COHORT__SPACE_IN, .count = 3, .bytes = 8, .stride = 100});
+    uint32_t to[] = {
+        cohort__plan_range(builder, COHORT__SPACE_OUT, 0, 8),
+        cohort__plan_block(
+            builder,
+            (struct cohort__block){
+                .space = COHORT__SPACE_OUT, .count = 2, .offset = 50, .bytes = 8, .stride = 20}),
+    };
+    struct cohort__block_list lists[] = {{&from, 1}, {to, 2}};
+    uint32_t end;
+    struct cohort__plan *plan = embed(builder, copy_create(true),
+                                      &(struct cohort__embedding){.sites = (uint32_t[]){0, 1},
+                                                                  .block_map = lists,
+                                                                  .phase = PHASE,
+                                                                  .after = before,
+                                                                  .recv_after = COHORT__NO_STEP},
+                                      &end);
+    CHECK_INT(plan->num_steps, 5); /* before, two copies, their JOIN, the SEND */
+    check_block(block_of(plan, 1, 0), COHORT__SPACE_OUT, 0, 1, 8, 0);
+    check_block(block_of(plan, 1, 1), COHORT__SPACE_IN, 0, 1, 8, 0);
+    check_block(block_of(plan, 2, 0), COHORT__SPACE_OUT, 50, 2, 8, 20);
+    check_block(block_of(plan, 2, 1), COHORT__SPACE_IN, 100, 2, 8, 100);
+    CHECK_INT(plan->steps[3].kind, COHORT__STEP_JOIN);
+    CHECK(follows(plan, 1, before) && follows(plan, 2, before));
+    CHECK(follows(plan, 3, 1) && follows(plan, 3, 2) && follows(plan, 4, 3));
+    CHECK_INT(plan->steps[4].num_blocks, 2);
+    CHECK_INT(plan->steps[4].bytes, 24);
+    CHECK_INT(end, 4);
+    cohort__plan_unref(plan);
+}
+
+/* Inside of pieces: 12 + 12 bytes from three pieces of 8 are 8, 4, 4, 8. */
+static void test_split_pieces(void)
+{
+    struct cohort__plan_builder *builder = builder_create(2);
+    uint32_t from = cohort__plan_block(
+        builder,
+        (struct cohort__block){.space = COHORT__SPACE_IN, .count = 3, .bytes = 8, .stride = 100});
+    uint32_t to[] = {cohort__plan_range(builder, COHORT__SPACE_OUT, 0, 12),
+                     cohort__plan_range(builder, COHORT__SPACE_OUT, 30, 12)};
+    struct cohort__block_list lists[] = {{&from, 1}, {to, 2}};
+    static const size_t want[][3] = {{0, 0, 8}, {8, 100, 4}, {30, 104, 4}, {34, 200, 8}};
+    uint32_t end;
+    struct cohort__plan *plan = embed(builder, copy_create(false),
+                                      &(struct cohort__embedding){.block_map = lists,
+                                                                  .phase = PHASE,
+                                                                  .after = COHORT__NO_STEP,
+                                                                  .recv_after = COHORT__NO_STEP},
+                                      &end);
+    CHECK_INT(plan->num_steps, 5);
+    for (uint32_t i = 0; i < 4; i++) {
+        check_block(block_of(plan, i, 0), COHORT__SPACE_OUT, want[i][0], 1, want[i][2], 0);
+        check_block(block_of(plan, i, 1), COHORT__SPACE_IN, want[i][1], 1, want[i][2], 0);
+    }
+    CHECK_INT(end, 4);
+    CHECK_INT(plan->steps[end].kind, COHORT__STEP_JOIN);
+    CHECK_INT(plan->steps[end].num_waits, 4);
+    cohort__plan_unref(plan);
+}
+
+/* A copy of bytes onto themselves is nothing, unless something has to wait where it was. */
+static void test_vanish(void)
+{
+    for (int is_linked = 0; is_linked <= 1; is_linked++) {
+        struct cohort__plan_builder *builder = builder_create(2);
+        uint32_t before = cohort__plan_join(builder, 1);
+        uint32_t same[] = {cohort__plan_range(builder, COHORT__SPACE_OUT, 0, 16),
+                           cohort__plan_range(builder, COHORT__SPACE_OUT, 16, 8)};
+        struct cohort__block_list lists[] = {{same, 2}, {same, 2}};
+        uint32_t end;
+        struct cohort__plan *plan =
+            embed(builder, copy_create(is_linked),
+                  &(struct cohort__embedding){.sites = (uint32_t[]){0, 1},
+                                              .block_map = lists,
+                                              .phase = PHASE,
+                                              .after = before,
+                                              .recv_after = COHORT__NO_STEP},
+                  &end);
+        CHECK_INT(plan->num_steps, is_linked ? 3 : 1);
+        CHECK_INT(end, is_linked ? 2 : before);
+        cohort__plan_unref(plan);
+    }
+}
+
+/* The end is after both of the embedding's steps, also where nothing in between is. */
+static void test_end(void)
+{
+    struct cohort__plan_builder *inner = builder_create(2);
+    uint32_t block = cohort__plan_range(inner, COHORT__SPACE_OUT, 0, 8);
+    cohort__plan_recv(inner, 1, 1, 0, &block, 1);
+    struct cohort__plan_builder *builder = builder_create(2);
+    uint32_t before = cohort__plan_join(builder, 1);
+    uint32_t out = cohort__plan_range(builder, COHORT__SPACE_OUT, 0, 8);
+    struct cohort__block_list list = {&out, 1};
+    uint32_t end;
+    struct cohort__plan *plan = embed(builder, finish(inner),
+                                      &(struct cohort__embedding){.sites = (uint32_t[]){0, 1},
+                                                                  .block_map = &list,
+                                                                  .phase = PHASE,
+                                                                  .after = before,
+                                                                  .recv_after = COHORT__NO_STEP},
+                                      &end);
+    CHECK_INT(plan->steps[1].num_waits, 0);
+    CHECK_INT(plan->steps[end].kind, COHORT__STEP_JOIN);
+    CHECK(follows(plan, end, 1) && follows(plan, end, before));
+    cohort__plan_unref(plan);
+}
+
+static void test_nothing(void)
+{
+    struct cohort__plan_builder *builder = builder_create(1);
+    struct cohort__plan *fragment = finish(builder_create(1));
+    struct cohort__embedding embedding = {.after = COHORT__NO_STEP, .recv_after = COHORT__NO_STEP};
+    CHECK(cohort__plan_embed(builder, fragment, &embedding) == COHORT__NO_STEP);
+    cohort__plan_unref(fragment);
+    cohort__plan_builder_destroy(builder);
+}
+
+static void test_failed_builder(void)
+{
+    struct cohort__plan_builder *builder = builder_create(2);
+    struct cohort__plan *plan = NULL;
+    struct cohort__plan *fragment = copy_create(true);
+    uint32_t blocks[] = {cohort__plan_range(builder, COHORT__SPACE_IN, 0, 24),
+                         cohort__plan_range(builder, COHORT__SPACE_OUT, 0, 24)};
+    struct cohort__block_list lists[] = {{&blocks[0], 1}, {&blocks[1], 1}};
+    struct cohort__embedding embedding = {
+        .sites = (uint32_t[]){0, 1}, .block_map = lists, .after = 0, .recv_after = 0};
+    cohort__plan_builder_fail(builder);
+    cohort__plan_embed(builder, fragment, &embedding);
+    CHECK_INT(cohort__plan_finish(builder, &plan), COHORT_ERR_NO_MEMORY);
+    cohort__plan_unref(fragment);
+}
+
+int main(int argc, char **argv)
+{
+    static const struct test_case cases[] = {
+        {"chain", test_chain},
+        {"split", test_split},
+        {"split_pieces", test_split_pieces},
+        {"vanish", test_vanish},
+        {"end", test_end},
+        {"nothing", test_nothing},
+        {"failed_builder", test_failed_builder},
+    };
+    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
+}
