@@ -114,7 +114,7 @@ static cohort_status get_plan(cohort_comm *comm, const struct cohort__request *r
     if (*ret_entry)
         return COHORT_OK;
     struct cohort__plan *plan;
-    status = algorithm->build(request, &plan);
+    status = cohort__algorithm_build(algorithm, request, &plan);
     return status ? status : cohort__plan_cache_add(comm->plans, &key, plan, ret_entry);
 }
 

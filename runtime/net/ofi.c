@@ -52,7 +52,6 @@ static void hints_fill(struct fi_info *hints, char *provider)
     hints->domain_attr->mr_mode = FI_MR_VIRT_ADDR | FI_MR_PROV_KEY | FI_MR_ALLOCATED | FI_MR_LOCAL;
     hints->tx_attr->size = COHORT__OFI_NUM_SENDS;
     hints->rx_attr->size = COHORT__OFI_NUM_SENDS;
-    hints->tx_attr->inject_size = COHORT__OFI_MAX_MESSAGE;
 }
 
 /* Naming the provider in the hints keeps all others out of the choice; their own start, which
@@ -70,10 +69,6 @@ static cohort_status info_get(struct cohort__ofi *ofi)
     hints_fill(hints, provider);
     uint32_t version = FI_VERSION(FI_MAJOR_VERSION, FI_MINOR_VERSION);
     int error = ofi->library->getinfo(version, address, NULL, FI_SOURCE, hints, &ofi->info);
-    if (error == -FI_ENODATA) { /* it may just not copy messages of that size by itself */
-        hints->tx_attr->inject_size = 0;
-        error = ofi->library->getinfo(version, address, NULL, FI_SOURCE, hints, &ofi->info);
-    }
     ofi->library->freeinfo(hints);
     ofi->is_loopback = strncmp(address, "127.", 4) == 0 || strcmp(address, "::1") == 0;
     return error ? cohort__ofi_fail(ofi, "fi_getinfo", error) : COHORT_OK;

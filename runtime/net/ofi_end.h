@@ -57,7 +57,7 @@ struct cohort__ofi_send {
     struct cohort__ofi_operation operation;
     struct cohort__ofi_peer *peer;
     struct fid_mr *mr;
-    unsigned char *data; /* only where the provider doesn't copy by itself */
+    _Alignas(64) unsigned char data[COHORT__OFI_MAX_MESSAGE];
 };
 
 struct cohort__ofi_receive {

@@ -385,7 +385,7 @@ static void ask_own_counts(struct cohort__bootstrap *bootstrap)
 {
     if (!bootstrap->closing)
         bootstrap->handlers.count_asked(bootstrap->handlers.context,
-                                    cohort__drain_begin(&bootstrap->drain));
+                                        cohort__drain_begin(&bootstrap->drain));
 }
 
 static void pause_over(struct cohort__timer *timer)

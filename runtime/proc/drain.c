@@ -28,11 +28,9 @@ enum cohort__drain_next cohort__drain_answer(struct cohort__drain *drain, uint64
     if (--drain->num_missing > 0)
         return COHORT__DRAIN_WAIT;
     bool quiet = !drain->busy && drain->sent == drain->received;
-    bool done = quiet && drain->was_quiet && drain->sent == drain->last_sent &&
-                drain->received == drain->last_received;
+    bool done = quiet && drain->was_quiet && drain->sent == drain->last_sent;
     drain->was_quiet = quiet;
     drain->last_sent = drain->sent;
-    drain->last_received = drain->received;
     return done ? COHORT__DRAIN_DONE : COHORT__DRAIN_AGAIN;
 }
 

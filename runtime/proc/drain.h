@@ -17,9 +17,8 @@ struct cohort__drain {
     uint64_t sent;        /* sums of this round */
     uint64_t received;
     bool busy;
-    bool was_quiet; /* the last round: nobody busy, as many received as sent; */
+    bool was_quiet; /* the last round: nobody busy, as many received as sent: */
     uint64_t last_sent;
-    uint64_t last_received;
 };
 
 enum cohort__drain_next {

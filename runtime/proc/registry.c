@@ -18,6 +18,7 @@ struct cohort__registry {
     void (*ended)(void *context, uint64_t instance);
     void *context;
     pthread_mutex_t lock;         /* of all below; callbacks and sends happen outside of it */
+    uint32_t dead_plus_1;         /* the first locality that died, or 0 */
     struct cohort__list waiting;  /* joins of this locality that have no answer */
     struct cohort__list arriving; /* memberships of which a part has come */
     struct cohort__registry_home home;
@@ -135,10 +136,11 @@ void cohort__registry_join(struct cohort__registry *registry, struct cohort__joi
     cohort__list_init(&outbox);
     uint32_t home = home_of(registry, join->name);
     cohort_status status = write_join(&outbox, home, join);
-    if (!status && home != registry->process->options.rank &&
-        cohort__process_check_dead(registry->process, home))
-        status = COHORT_ERR_PEER_DIED;
     pthread_mutex_lock(&registry->lock);
+    /* Its sites can't join any more, and whose they are nobody knows; the job is ending anyway. */
+    if (!status && registry->dead_plus_1 &&
+        cohort__process_check_dead(registry->process, registry->dead_plus_1 - 1))
+        status = COHORT_ERR_PEER_DIED;
     if (!status && find_waiting(registry, join->name, strlen(join->name), join->site))
         status = cohort_fail(COHORT_ERR_DUPLICATE_SITE,
                              "communicator \"%s\": site %u joins, but is waiting for the others "
@@ -398,6 +400,8 @@ void cohort__registry_peer_died(struct cohort__registry *registry, uint32_t rank
     struct cohort__list failed;
     cohort__list_init(&failed);
     pthread_mutex_lock(&registry->lock);
+    if (registry->dead_plus_1 == 0)
+        registry->dead_plus_1 = rank + 1;
     cohort__list_splice_back(&failed, &registry->waiting);
     pthread_mutex_unlock(&registry->lock);
     struct cohort__list *link;

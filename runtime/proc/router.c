@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "runtime/proc/router.h"
 
+#include <stdio.h>
+
 #include "runtime/base/log.h"
 #include "runtime/base/slab.h"
 #include "runtime/proc/fetch.h"
@@ -115,7 +117,9 @@ static void on_writable(void *context, uint32_t rank)
 
 static void on_unreachable(void *context, uint32_t rank, const char *why)
 {
-    cohort__process_peer_died(context, rank, why);
+    char text[160];
+    snprintf(text, sizeof(text), "can't be reached: %s", why);
+    cohort__process_peer_died(context, rank, text);
 }
 
 struct cohort__net_handlers cohort__router_net_handlers(struct cohort__process *process)

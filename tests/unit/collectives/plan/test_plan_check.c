@@ -393,11 +393,28 @@ static void test_needs_memory(void)
     cohort__plan_unref(plans[1]);
 }
 
+/* Ordered after whoever reads it, a write to IN is still one. */
+static void test_writes_in_later(void)
+{
+    struct cohort__plan_builder *builder = NULL;
+    struct cohort__plan *plan = NULL;
+    CHECK_INT(cohort__plan_builder_create(&builder, "later", 1, 0), COHORT_OK);
+    uint32_t in = cohort__plan_range(builder, COHORT__SPACE_IN, 0, BYTES);
+    uint32_t out = cohort__plan_range(builder, COHORT__SPACE_OUT, 0, BYTES);
+    uint32_t copy = cohort__plan_copy(builder, 1, out, in);
+    cohort__plan_after(builder, cohort__plan_zero(builder, 1, in), copy);
+    CHECK_INT(cohort__plan_finish(builder, &plan), COHORT_OK);
+    CHECK_INT(cohort__plan_check(&plan, 1), COHORT_ERR_BAD_PARAMETER);
+    CHECK_CONTAINS(cohort_error_message(), "step 1 (ZERO, phase 1): writes byte 0 of IN");
+    cohort__plan_unref(plan);
+}
+
 int main(int argc, char **argv)
 {
     static const struct test_case cases[] = {
         {"good", test_good},
         {"defects", test_defects},
+        {"writes_in_later", test_writes_in_later},
         {"message_cycle", test_message_cycle},
         {"needs_memory", test_needs_memory},
     };
