@@ -99,7 +99,6 @@ static uint32_t row_of(const struct cohort__algorithm *algorithm)
 
 /* A reference to the plan for REQUEST, from the cache or built now. */
 static cohort_status get_plan(cohort_comm *comm, const struct cohort__request *request,
-                              const struct cohort__algorithm *algorithm,
                               struct cohort__plan_entry **ret_entry)
 {
     cohort_status status = COHORT_OK;
@@ -109,13 +108,15 @@ static cohort_status get_plan(cohort_comm *comm, const struct cohort__request *r
     }
     if (status)
         return status;
-    struct cohort__plan_key key = {algorithm, request->bytes, request->commutative};
+    struct cohort__plan_key key = {request->collective, request->bytes, request->commutative};
     *ret_entry = cohort__plan_cache_find(comm->plans, &key);
     if (*ret_entry)
         return COHORT_OK;
+    const struct cohort__algorithm *algorithm = choose(comm, request);
     struct cohort__plan *plan;
     status = cohort__algorithm_build(algorithm, request, &plan);
-    return status ? status : cohort__plan_cache_add(comm->plans, &key, plan, ret_entry);
+    return status ? status
+                  : cohort__plan_cache_add(comm->plans, &key, plan, row_of(algorithm), ret_entry);
 }
 
 static struct cohort__request request_of(const struct cohort__call *call, size_t bytes)
@@ -132,13 +133,12 @@ static struct cohort__request request_of(const struct cohort__call *call, size_t
     };
 }
 
-static uint64_t fingerprint_of(const struct cohort__call *call,
-                               const struct cohort__algorithm *algorithm)
+static uint64_t fingerprint_of(const struct cohort__call *call, uint32_t row)
 {
     const cohort_op *op = call->reduces ? call->op : NULL;
     return cohort__fingerprint(&(struct cohort__fingerprint_parts){
         .collective = call->collective,
-        .algorithm = row_of(algorithm),
+        .algorithm = row,
         .datatype = call->datatype,
         .op = !op          ? 0
               : op->number ? op->number
@@ -167,9 +167,8 @@ cohort_future *cohort__call_start(const struct cohort__call *given)
         cohort__error_copy(&rejected, cohort__error_slot());
     size_t bytes = status ? 0 : call.count * cohort_datatype_size(call.datatype);
     struct cohort__request request = request_of(&call, bytes);
-    const struct cohort__algorithm *algorithm = choose(call.comm, &request);
     struct cohort__plan_entry *entry;
-    status = get_plan(call.comm, &request, algorithm, &entry);
+    status = get_plan(call.comm, &request, &entry);
     if (status) {
         cohort__error_fini(&rejected);
         return cohort__future_of_status(status, cohort__error_slot());
@@ -182,7 +181,7 @@ cohort_future *cohort__call_start(const struct cohort__call *given)
         .op = call.op,
         .datatype = call.datatype,
         .generation = call.generation,
-        .fingerprint = fingerprint_of(&call, algorithm),
+        .fingerprint = fingerprint_of(&call, entry->row),
         .rejected = rejected.status ? &rejected : NULL,
     });
     cohort__error_fini(&rejected);

@@ -25,6 +25,7 @@ cohort_status cohort__group_create(struct cohort__group **ret_group, struct coho
                            name, membership->num_sites);
     group->inbox = inbox;
     group->membership = membership;
+    group->rank = cohort__process_rank(cohort__inbox_process(inbox));
     snprintf(group->name, sizeof(group->name), "%s", name);
     pthread_mutex_init(&group->lock, NULL);
     cohort__list_init(&group->orphans);
@@ -57,12 +58,6 @@ bool cohort__group_is_quiet(const struct cohort__group *group)
             return false;
     }
     return true;
-}
-
-bool cohort__group_is_local(const struct cohort__group *group, uint32_t site)
-{
-    return group->membership->locality_of[site] ==
-           cohort__process_rank(cohort__inbox_process(group->inbox));
 }
 
 /* Keeps MESSAGE until the endpoint is made; false if it has been made just now. */

@@ -24,6 +24,7 @@ struct cohort__group {
     _Atomic uint32_t num_users;   /* threads that look at it just now */
     struct cohort__inbox *inbox;
     struct cohort__membership *membership;
+    uint32_t rank; /* of this locality */
     char name[COHORT__NAME_BYTES_MAX + 1];
     pthread_mutex_t lock;        /* of orphans */
     struct cohort__list orphans; /* messages for endpoints that are about to be made here */
@@ -40,7 +41,10 @@ void cohort__group_destroy(struct cohort__group *group);
 bool cohort__group_is_quiet(const struct cohort__group *group);
 
 /* Whether SITE sits in this locality. */
-bool cohort__group_is_local(const struct cohort__group *group, uint32_t site);
+static inline bool cohort__group_is_local(const struct cohort__group *group, uint32_t site)
+{
+    return group->membership->locality_of[site] == group->rank;
+}
 
 /* Hands MESSAGE, which it takes, to the endpoint of SITE, which is local. */
 void cohort__group_deliver(struct cohort__group *group, uint32_t site,

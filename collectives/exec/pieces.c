@@ -4,26 +4,9 @@
 #include <stdbool.h>
 #include <string.h>
 
-struct cohort__pieces cohort__pieces_of_step(const struct cohort__plan *plan,
-                                             const struct cohort__step *step,
-                                             unsigned char *const *bases)
-{
-    return (struct cohort__pieces){plan, plan->block_refs + step->first_block, step->num_blocks,
-                                   bases};
-}
-
 static const struct cohort__block *block_at(const struct cohort__pieces *pieces, uint32_t index)
 {
     return &pieces->plan->blocks[pieces->block_refs[index]];
-}
-
-unsigned char *cohort__pieces_contiguous(const struct cohort__pieces *pieces)
-{
-    if (pieces->num_blocks != 1)
-        return NULL;
-    const struct cohort__block *block = block_at(pieces, 0);
-    bool in_one = block->count <= 1 || block->stride == block->bytes;
-    return in_one ? pieces->bases[block->space] + block->offset : NULL;
 }
 
 /* Where a walk over pieces is: what is left of the current one. */
@@ -61,8 +44,20 @@ static void consume(struct cursor *cursor, size_t bytes)
     cursor->left -= bytes;
 }
 
+/* Nearly all blocks are in one piece: then there is nothing to walk over. */
+static size_t bytes_of(const struct cohort__pieces *contiguous)
+{
+    const struct cohort__block *block = block_at(contiguous, 0);
+    return block->count * block->bytes;
+}
+
 void cohort__pieces_copy(const struct cohort__pieces *to, const struct cohort__pieces *from)
 {
+    unsigned char *in_one = cohort__pieces_contiguous(to);
+    if (in_one) {
+        cohort__pieces_pack(in_one, from);
+        return;
+    }
     struct cursor target = {.pieces = to}, source = {.pieces = from};
     while (advance(&target) && advance(&source)) {
         size_t bytes = target.left < source.left ? target.left : source.left;
@@ -74,6 +69,11 @@ void cohort__pieces_copy(const struct cohort__pieces *to, const struct cohort__p
 
 void cohort__pieces_pack(unsigned char *to, const struct cohort__pieces *from)
 {
+    const unsigned char *in_one = cohort__pieces_contiguous(from);
+    if (in_one) {
+        memcpy(to, in_one, bytes_of(from));
+        return;
+    }
     struct cursor source = {.pieces = from};
     while (advance(&source)) {
         memcpy(to, source.at, source.left);
@@ -84,6 +84,11 @@ void cohort__pieces_pack(unsigned char *to, const struct cohort__pieces *from)
 
 void cohort__pieces_unpack(const struct cohort__pieces *to, const unsigned char *from)
 {
+    unsigned char *in_one = cohort__pieces_contiguous(to);
+    if (in_one) {
+        memcpy(in_one, from, bytes_of(to));
+        return;
+    }
     struct cursor target = {.pieces = to};
     while (advance(&target)) {
         memcpy(target.at, from, target.left);

@@ -15,12 +15,24 @@ struct cohort__pieces {
 };
 
 /* All blocks of STEP. */
-struct cohort__pieces cohort__pieces_of_step(const struct cohort__plan *plan,
-                                             const struct cohort__step *step,
-                                             unsigned char *const *bases);
+static inline struct cohort__pieces cohort__pieces_of_step(const struct cohort__plan *plan,
+                                                           const struct cohort__step *step,
+                                                           unsigned char *const *bases)
+{
+    return (struct cohort__pieces){plan, plan->block_refs + step->first_block, step->num_blocks,
+                                   bases};
+}
 
 /* The address of the memory if it is in one piece, else NULL. */
-unsigned char *cohort__pieces_contiguous(const struct cohort__pieces *pieces);
+static inline unsigned char *cohort__pieces_contiguous(const struct cohort__pieces *pieces)
+{
+    if (pieces->num_blocks != 1)
+        return NULL;
+    const struct cohort__block *block = &pieces->plan->blocks[pieces->block_refs[0]];
+    if (block->count > 1 && block->stride != block->bytes)
+        return NULL;
+    return pieces->bases[block->space] + block->offset;
+}
 
 /* Copies as many bytes as TO has; FROM has as many. They don't overlap. */
 void cohort__pieces_copy(const struct cohort__pieces *to, const struct cohort__pieces *from);

@@ -60,7 +60,7 @@ struct cohort__plan_entry *cohort__plan_cache_find(struct cohort__plan_cache *ca
 
 cohort_status cohort__plan_cache_add(struct cohort__plan_cache *cache,
                                      const struct cohort__plan_key *key, struct cohort__plan *plan,
-                                     struct cohort__plan_entry **ret_entry)
+                                     uint32_t row, struct cohort__plan_entry **ret_entry)
 {
     struct cohort__plan_entry *entry = calloc(1, sizeof(*entry));
     if (!entry) {
@@ -69,6 +69,7 @@ cohort_status cohort__plan_cache_add(struct cohort__plan_cache *cache,
     }
     entry->key = *key;
     entry->plan = plan;
+    entry->row = row;
     atomic_init(&entry->refs, 2);
     cohort__plan_entry_unref(cache->entries[cache->next]);
     cache->entries[cache->next] = entry;

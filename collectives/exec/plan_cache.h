@@ -16,7 +16,7 @@ struct cohort__execution;
 
 /* Whatever decides what the plan of this endpoint looks like. No padding: compared as bytes. */
 struct cohort__plan_key {
-    const void *algorithm;
+    uint64_t collective;
     uint64_t bytes;
     uint64_t commutative;
 };
@@ -24,6 +24,7 @@ struct cohort__plan_key {
 struct cohort__plan_entry {
     struct cohort__plan_key key;
     struct cohort__plan *plan;
+    uint32_t row; /* of the algorithm that was chosen */
     struct cohort__execution *_Atomic spare;
     _Atomic uint32_t refs; /* the cache's and one for each execution */
 };
@@ -38,7 +39,7 @@ struct cohort__plan_entry *cohort__plan_cache_find(struct cohort__plan_cache *ca
 /* Adds PLAN, which it takes; the oldest entry may have to go. COHORT_ERR_NO_MEMORY. */
 cohort_status cohort__plan_cache_add(struct cohort__plan_cache *cache,
                                      const struct cohort__plan_key *key, struct cohort__plan *plan,
-                                     struct cohort__plan_entry **ret_entry);
+                                     uint32_t row, struct cohort__plan_entry **ret_entry);
 
 void cohort__plan_entry_unref(struct cohort__plan_entry *entry);
 

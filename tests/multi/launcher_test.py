@@ -1,121 +1,18 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Tests of cohortrun, with small programs. Usage: launcher_test.py COHORTRUN MEMBER [case...]
-
-Nothing here sleeps: a test waits for a line, an end of file or a process, each with a deadline
-(TIMEOUT) that only a failure reaches. Each job gets a variable of its own in its environment, by
-which its processes are found in /proc afterwards: none may be left. What has lost its parent falls
-to this process, so it is found in any case."""
-import ctypes
+"""Tests of cohortrun, with small programs. Usage: launcher_test.py COHORTRUN MEMBER [case...]"""
 import os
 import re
 import resource
-import select
 import signal
 import subprocess
 import sys
 import tempfile
-import time
 
-COHORTRUN, MEMBER = sys.argv[1:3]
-TIMEOUT = 60
-MARK = 'COHORT_TEST_MARK'
-num_jobs = 0
+import jobs
+from jobs import (COHORTRUN, Failed, Job, TIMEOUT, check, check_equal, children_of, run)
 
-
-class Failed(Exception):
-    pass
-
-
-def check(condition, *what):
-    if not condition:
-        raise Failed(' '.join(str(w) for w in what))
-
-
-def check_equal(got, want):
-    check(got == want, 'got', repr(got), 'instead of', repr(want))
-
-
-class Job:
-    """cohortrun with pipes, its processes marked."""
-
-    def __init__(self, *args, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, **options):
-        global num_jobs
-        num_jobs += 1
-        self.mark = '%s=%d.%d' % (MARK, os.getpid(), num_jobs)
-        env = dict(os.environ, **dict([self.mark.split('=')]))
-        self.process = subprocess.Popen([COHORTRUN] + [str(a) for a in args], env=env,
-                                        stdin=stdin, stdout=stdout, bufsize=0,
-                                        stderr=subprocess.PIPE, **options)
-
-    def finish(self, data=None):
-        """Waits; returns status, stdout and stderr, and checks that no process is left."""
-        try:
-            out, err = self.process.communicate(data, TIMEOUT)
-        except subprocess.TimeoutExpired:
-            self.process.kill()
-            raise Failed('cohortrun does not end')
-        self.check_nothing_left()
-        return self.process.returncode, (out or b'').decode(), err.decode()
-
-    def read_lines(self, num):
-        return [self.process.stdout.readline().decode() for _ in range(num)]
-
-    def processes(self):
-        """Pids that have the mark in their environment, zombies excluded."""
-        pids = []
-        for name in os.listdir('/proc'):
-            if not name.isdigit():
-                continue
-            try:
-                with open('/proc/%s/environ' % name, 'rb') as f:
-                    if self.mark.encode() in f.read().split(b'\0'):
-                        pids.append(int(name))
-            except OSError:
-                pass
-        return pids
-
-    def check_nothing_left(self, wait=False):
-        """With WAIT, the guardians may still be at it."""
-        while wait and has_children():
-            for pid in children_of(os.getpid()):
-                wait_for_end(pid)
-                os.waitpid(pid, 0)
-        left = self.processes()
-        check(not left and not has_children(), 'processes left:', left)
-
-
-def adopt_orphans():
-    """What a job leaves behind becomes a child of this process."""
-    PR_SET_CHILD_SUBREAPER = 36
-    check(ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) == 0, 'prctl')
-
-
-def children_of(pid):
-    with open('/proc/%d/task/%d/children' % (pid, pid)) as f:
-        return [int(child) for child in f.read().split()]
-
-
-def has_children():
-    try:
-        os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
-        return True
-    except ChildProcessError:
-        return False
-
-
-def wait_for_end(pid):
-    fd = os.pidfd_open(pid)
-    try:
-        check(select.select([fd], [], [], TIMEOUT)[0], 'process', pid, 'does not end')
-    finally:
-        os.close(fd)
-
-
-def run(*args, data=None, **options):
-    if data is not None:
-        options['stdin'] = subprocess.PIPE
-    return Job(*args, **options).finish(data)
+MEMBER = sys.argv[2]
 
 
 def test_environment():
@@ -517,23 +414,4 @@ def test_not_joined():
     check('cohortrun: locality 2 ended without joining the job\n' in err, err)
 
 
-def main():
-    cases = [(name[5:], f) for name, f in globals().items() if name.startswith('test_')]
-    chosen = sys.argv[3:]
-    adopt_orphans()
-    num_failed = 0
-    for name, function in cases:
-        if chosen and name not in chosen:
-            continue
-        start = time.monotonic()
-        try:
-            function()
-            result = 'ok'
-        except Failed as failure:
-            result = 'FAILED: %s' % failure
-            num_failed += 1
-        print('%s: %s (%.2f s)' % (name, result, time.monotonic() - start), flush=True)
-    sys.exit(1 if num_failed else 0)
-
-
-main()
+jobs.run_cases(globals())

@@ -31,13 +31,14 @@ static cohort_status run_site(void *arg)
 cohort_status sites_run(const struct sites *sites)
 {
     uint32_t num_sites = sites->options.num_sites;
-    uint32_t step = sites->step ? sites->step : 1;
     struct site *all = calloc(num_sites, sizeof(*all));
     cohort_future **done = calloc(num_sites, sizeof(cohort_future *));
     cohort_status status = COHORT_ERR_NO_MEMORY;
     uint32_t num = 0;
     if (all && done) {
-        for (uint32_t site = sites->first; site < num_sites; site += step) {
+        for (uint32_t site = 0; site < num_sites; site++) {
+            if (sites->is_here && !sites->is_here(sites->context, site))
+                continue;
             all[num] = (struct site){sites, site};
             done[num] = cohort_async(run_site, &all[num]);
             num++;

@@ -8,9 +8,8 @@
 struct sites {
     const char *name;
     cohort_comm_options options; /* this_site is filled in */
-    /* Which sites are started here: first, first + step, ...; step 0 means all. */
-    uint32_t first;
-    uint32_t step;
+    /* Whether SITE is started here; NULL: all are. */
+    bool (*is_here)(void *context, uint32_t site);
     /* How an endpoint is made; NULL: cohort_comm_create. */
     cohort_future *(*create)(void *context, cohort_comm **ret_comm, const char *name,
                              const cohort_comm_options *options);

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -150,6 +151,7 @@ static pid_t start_peer(struct station *station)
     pid_t pid = fork();
     CHECK(pid >= 0);
     if (pid == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL); /* also where a check fails here */
         dup2(sockets[1], SOCKET);
         execl("/proc/self/exe", "test_ofi", "peer", (char *)NULL);
         _exit(127);
@@ -580,9 +582,10 @@ static void test_idle_connect(void)
     unsigned num_turns = 0;
     bool sent = false;
     while (a.num_messages == 0) {
+        unsigned before = a.num_writable[1];
         sent = sent || cohort__net_send(a.net, 1, &part, 1) == COHORT__NET_SENT;
         station_turn(&a);
-        if (a.num_messages == 0)
+        if (a.num_messages == 0 && a.num_writable[1] == before)
             CHECK(station_block(&a, 10000));
         num_turns++;
     }

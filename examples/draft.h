@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef COHORT_EXAMPLES_DRAFT_H
+#define COHORT_EXAMPLES_DRAFT_H
+
+#include <stdio.h>
+
+#include <cohort/status.h>
+
+/* A file that is written out of sight and takes its name all at once, when it is whole. Until then
+ * what was there under that name stays as it is, and a draft that is given up leaves nothing.
+ *
+ * Where the file system can do it, the draft has no name at all, so even a killed process leaves
+ * nothing behind; else it is a hidden file, which only a killed process leaves. */
+struct draft {
+    FILE *file;   /* write here */
+    char *target; /* the name to take */
+    char *name;   /* the name meanwhile; NULL: none */
+};
+
+/* A draft for PATH, which is a regular file or not there yet. An existing file is followed through
+ * symbolic links, and its permissions are kept. */
+cohort_status draft_open(struct draft *ret_draft, const char *path) COHORT_MUST_USE;
+
+/* Gives the draft its name, if all of it could be written. */
+cohort_status draft_commit(struct draft *draft) COHORT_MUST_USE;
+
+/* Removes the draft, unless it has been committed. */
+void draft_fini(struct draft *draft);
+
+#endif

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "examples/number.h"
+
+bool number_parse(const char *text, uint64_t min, uint64_t max, uint64_t *ret_number)
+{
+    uint64_t number = 0;
+    if (!*text)
+        return false;
+    for (; *text; text++) {
+        if (*text < '0' || *text > '9')
+            return false;
+        if (__builtin_mul_overflow(number, 10, &number) ||
+            __builtin_add_overflow(number, (uint64_t)(*text - '0'), &number))
+            return false;
+    }
+    if (number < min || number > max)
+        return false;
+    *ret_number = number;
+    return true;
+}

@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <stdio.h>
+#include <string.h>
+
+#include "runtime/base/random.h"
+#include "tests/multi/member.h"
+#include "tests/support/test.h"
+
+/* Collectives whose results are checked. Each locality ends with a line that says what it did.
+ *   run       the generations of all communicators
+ *   recreate  the same communicator again and again, once for each generation
+ *   silent    nobody talks
+ *   fail      the program of locality --victim returns an error
+ *   again     cohort_main is called twice */
+
+/* The generations of one communicator. All sites draw the same numbers. */
+struct calls {
+    const struct member *member;
+    uint64_t seed;
+};
+
+static size_t draw_count(const struct member *member, struct cohort__random *random)
+{
+    return member->count_drawn ? (size_t)cohort__random_below(random, member->count + 1)
+                               : member->count;
+}
+
+static enum exercise_kind draw_kind(const struct member *member, struct cohort__random *random)
+{
+    return (enum exercise_kind)(member->kind < EXERCISE_NUM_KINDS
+                                    ? member->kind
+                                    : cohort__random_below(random, EXERCISE_NUM_KINDS));
+}
+
+static cohort_status call_all(cohort_comm *comm, void *arg)
+{
+    const struct calls *calls = arg;
+    const struct member *member = calls->member;
+    struct cohort__random random;
+    struct exercise exercises[MEMBER_MAX_IN_FLIGHT];
+    uint64_t generation = 0, begun = 0, ended = 0;
+    cohort_status status = COHORT_OK;
+    CHECK(cohort_comm_levels(comm) >= member->levels);
+    cohort__random_init(&random, calls->seed);
+    while (ended < member->generations) {
+        while (begun < member->generations && begun - ended < member->in_flight) {
+            generation += 1 + (member->skips ? cohort__random_below(&random, 3) : 0);
+            enum exercise_kind kind = draw_kind(member, &random);
+            exercise_begin(&exercises[begun++ % member->in_flight], comm, kind,
+                           draw_count(member, &random), generation);
+        }
+        cohort_status ended_with = exercise_end(&exercises[ended++ % member->in_flight]);
+        if (ended_with)
+            status = ended_with;
+    }
+    return status;
+}
+
+struct comm_run {
+    struct calls calls;
+    char name[32];
+};
+
+static cohort_status run_comm(void *arg)
+{
+    struct comm_run *comm_run = arg;
+    return member_run(comm_run->calls.member, comm_run->name, call_all, &comm_run->calls);
+}
+
+static cohort_status run(const struct member *member)
+{
+    struct comm_run runs[MEMBER_MAX_COMMS];
+    cohort_future *done[MEMBER_MAX_COMMS];
+    for (uint32_t i = 0; i < member->num_comms; i++) {
+        runs[i].calls = (struct calls){member, member->seed + i};
+        snprintf(runs[i].name, sizeof(runs[i].name), "communicator %u", i);
+        done[i] = cohort_async(run_comm, &runs[i]);
+    }
+    return cohort_await(cohort_when_all(done, member->num_comms));
+}
+
+static cohort_status call_once(cohort_comm *comm, void *arg)
+{
+    struct exercise exercise;
+    const uint64_t *round = arg;
+    exercise_begin(&exercise, comm, (enum exercise_kind)(*round % EXERCISE_NUM_KINDS), 3, 1);
+    return exercise_end(&exercise);
+}
+
+static cohort_status recreate(const struct member *member)
+{
+    cohort_status status = COHORT_OK;
+    for (uint64_t round = 0; !status && round < member->generations; round++)
+        status = member_run(member, "again", call_once, &round);
+    return status;
+}
+
+static cohort_status program(void *arg)
+{
+    const struct member *member = arg;
+    cohort_status status = COHORT_OK;
+    if (strcmp(member->mode, "run") == 0)
+        status = run(member);
+    else if (strcmp(member->mode, "recreate") == 0)
+        status = recreate(member);
+    else if (strcmp(member->mode, "fail") == 0 && cohort_locality() == member->victim)
+        return cohort_fail(COHORT_ERR_FAILED, "no luck today");
+    if (!status)
+        member_say("%u of %u has done it, %u sites, %u workers", cohort_locality(),
+                   cohort_num_localities(), member_num_sites_here(member), cohort_num_workers());
+    return status;
+}
+
+int main(int argc, char **argv)
+{
+    struct member member;
+    member_read(&member, argc, argv);
+    int status = cohort_main(argc, argv, program, &member);
+    if (strcmp(member.mode, "again") != 0)
+        return status;
+    CHECK_INT(cohort_main(argc, argv, program, &member), 1);
+    CHECK_CONTAINS(cohort_error_message(), "called twice");
+    return status;
+}
