@@ -29,7 +29,7 @@ static cohort_status find_target(const char *path, char **ret_target, mode_t *re
             return fail(path, "cannot write");
         mode = info.st_mode & 0777;
         target = realpath(path, NULL);
-    } else if (errno == ENOENT) {
+    } else if (errno == ENOENT && *path) {
         target = strdup(path);
     } else {
         return fail(path, "cannot write");
@@ -112,7 +112,7 @@ static int open_file(const char *target, char **ret_name)
 cohort_status draft_open(struct draft *ret_draft, const char *path)
 {
     struct draft draft = {0};
-    mode_t mode;
+    mode_t mode = 0;
     cohort_status status = find_target(path, &draft.target, &mode);
     if (status)
         return status;

@@ -120,6 +120,19 @@ static void check_done(struct job *job)
         alarm_set(&job->stragglers, second_ns);
 }
 
+/* An error that all localities agree on is said once. */
+static bool was_said(const struct job *job, const struct locality *locality)
+{
+    const char *failure = cohort__launcher_failure(job->launcher, locality->rank);
+    for (uint32_t rank = 0; failure && rank < job->options->size; rank++) {
+        const char *other = cohort__launcher_failure(job->launcher, rank);
+        if (rank != locality->rank && job->localities[rank].judged && other &&
+            strcmp(other, failure) == 0)
+            return true;
+    }
+    return false;
+}
+
 static void judge(struct job *job, struct locality *locality)
 {
     char text[1024];
@@ -138,7 +151,8 @@ static void judge(struct job *job, struct locality *locality)
         snprintf(text + used, sizeof(text) - used, ": %s", failure);
     if (status != 0 && job->stage == RUNNING &&
         cohort__launcher_is_released(job->launcher, locality->rank)) {
-        output_say(job->output, "%s", text);
+        if (!was_said(job, locality))
+            output_say(job->output, "%s", text);
         if (job->status == 0)
             job->status = status;
     }

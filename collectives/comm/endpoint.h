@@ -14,8 +14,9 @@
  * non-empty runs it. Items run one at a time and never nested, so their state needs no lock. */
 
 enum {
-    COHORT__WINDOW = 64,   /* generations in flight: at most so far beyond the oldest one */
-    COHORT__FAILURES = 16, /* failed generations whose error is remembered */
+    COHORT__WINDOW = 64, /* generations in flight: at most so far beyond the oldest one */
+    /* Failed generations whose error is remembered: as many as a peer may be waiting for. */
+    COHORT__FAILURES = COHORT__WINDOW,
 };
 
 struct cohort__failure {

@@ -48,16 +48,24 @@ void cohort__group_destroy(struct cohort__group *group)
     free(group);
 }
 
-bool cohort__group_is_quiet(const struct cohort__group *group)
+/* Whether each endpoint, when its turn came, had left and had nothing to do. */
+static bool look(const struct cohort__group *group)
 {
-    if (atomic_load(&group->num_users) > 0)
-        return false;
     for (uint32_t site = 0; site < group->membership->num_sites; site++) {
         const struct cohort_comm *comm = atomic_load(&group->endpoints[site]);
         if (comm && !(atomic_load(&comm->finished) && cohort__mpsc_is_empty(&comm->queue)))
             return false;
     }
     return true;
+}
+
+/* One look at one endpoint after the other can miss an item that passes from one not yet looked at
+ * to one already looked at. But an endpoint that has left sends only answers, and an answer sets
+ * nothing off. So after a look that has found all of them finished, there are at most answers to
+ * what was under way; after the next, these are all sent; and the third finds them. */
+bool cohort__group_is_quiet(const struct cohort__group *group)
+{
+    return atomic_load(&group->num_users) == 0 && look(group) && look(group) && look(group);
 }
 
 /* Keeps MESSAGE until the endpoint is made; false if it has been made just now. */
@@ -70,10 +78,11 @@ static bool keep(struct cohort__group *group, uint32_t site, struct cohort__mess
         *orphan = (struct orphan){.site = site, .message = message};
         cohort__list_push_back(&group->orphans, &orphan->link);
         orphan = NULL;
-    } else if (kept) {
-        cohort__message_release(message); /* no memory: its sender will ask */
+        message = NULL;
     }
     pthread_mutex_unlock(&group->lock);
+    if (kept)
+        cohort__message_release(message); /* no memory: its sender will ask */
     free(orphan);
     return kept;
 }

@@ -107,22 +107,28 @@ static void on_message(void *context, struct cohort__arrival *arrival)
     }
 }
 
-/* Sorts out what was kept for INSTANCE, or, with NULL, all of it as gone. */
-static void flush_unknown(struct cohort__inbox *inbox, struct cohort__group *group)
+/* Under the lock: takes out what was kept for GROUP, or, with NULL, all of it. */
+static void take_unknown(struct cohort__inbox *inbox, const struct cohort__group *group,
+                         struct cohort__list *taken)
 {
-    struct cohort__list mine, *next, *link;
-    cohort__list_init(&mine);
-    pthread_mutex_lock(&inbox->lock);
+    struct cohort__list *next, *link;
+    cohort__list_init(taken);
     for (link = inbox->unknown.next; link != &inbox->unknown; link = next) {
         next = link->next;
         struct unknown *unknown = COHORT_CONTAINER_OF(link, struct unknown, link);
         if (group && unknown->arrival->envelope.instance != group->membership->instance)
             continue;
         cohort__list_remove(link);
-        cohort__list_push_back(&mine, link);
+        cohort__list_push_back(taken, link);
     }
-    pthread_mutex_unlock(&inbox->lock);
-    while ((link = cohort__list_pop_front(&mine))) {
+}
+
+/* Hands what was TAKEN to GROUP, or, with NULL, answers it as gone. */
+static void sort_out(struct cohort__inbox *inbox, struct cohort__group *group,
+                     struct cohort__list *taken)
+{
+    struct cohort__list *link;
+    while ((link = cohort__list_pop_front(taken))) {
         struct unknown *unknown = COHORT_CONTAINER_OF(link, struct unknown, link);
         if (group)
             deliver(inbox, group, unknown->arrival);
@@ -141,11 +147,13 @@ void cohort__inbox_creation_begin(struct cohort__inbox *inbox)
 
 void cohort__inbox_creation_end(struct cohort__inbox *inbox)
 {
+    struct cohort__list taken;
+    cohort__list_init(&taken);
     pthread_mutex_lock(&inbox->lock);
-    bool last = --inbox->num_creations == 0;
+    if (--inbox->num_creations == 0)
+        take_unknown(inbox, NULL, &taken); /* at once: they may not be of a later creation */
     pthread_mutex_unlock(&inbox->lock);
-    if (last)
-        flush_unknown(inbox, NULL);
+    sort_out(inbox, NULL, &taken);
 }
 
 cohort_status cohort__inbox_group(struct cohort__inbox *inbox, const char *name,
@@ -153,21 +161,24 @@ cohort_status cohort__inbox_group(struct cohort__inbox *inbox, const char *name,
                                   struct cohort__group **ret_group)
 {
     struct cohort__group *made = NULL;
+    struct cohort__list taken;
     cohort_status status = COHORT_OK;
+    cohort__list_init(&taken);
     pthread_mutex_lock(&inbox->lock);
     struct cohort__group *group = find(inbox, membership->instance);
     if (!group) {
         status = cohort__group_create(&made, inbox, name, membership);
-        if (!status)
+        if (!status) {
             cohort__map_insert(&inbox->groups, &made->node, cohort__hash_u64(membership->instance));
+            take_unknown(inbox, made, &taken);
+        }
     }
     pthread_mutex_unlock(&inbox->lock);
     if (status || group)
         cohort__membership_unref(membership);
     if (status)
         return status;
-    if (made)
-        flush_unknown(inbox, made);
+    sort_out(inbox, made, &taken);
     *ret_group = group ? group : made;
     return COHORT_OK;
 }
@@ -285,9 +296,13 @@ static bool is_busy(void *context)
 static void stop(void *context)
 {
     struct cohort__inbox *inbox = context;
+    struct cohort__list taken;
     for_each_endpoint(inbox, cohort__endpoint_leave);
-    flush_unknown(inbox, NULL);
-    reclaim(inbox);
+    take_unknown(inbox, NULL, &taken);
+    sort_out(inbox, NULL, &taken);
+    struct cohort__list *link;
+    while ((link = cohort__list_pop_front(&inbox->ended)))
+        cohort__group_destroy(COHORT_CONTAINER_OF(link, struct cohort__group, ended));
     struct cohort__map_node *node;
     while ((node = cohort__map_first(&inbox->groups))) {
         cohort__map_remove(&inbox->groups, node);

@@ -15,6 +15,7 @@ struct cohort__activity *cohort__activity_create(struct cohort__execution *execu
         cohort__execution_fail(execution, COHORT_ERR_NO_MEMORY, "no memory for a step");
         return NULL;
     }
+    activity->kind = COHORT__ACTIVITY_WORK;
     activity->execution = execution;
     activity->step = step;
     activity->error = (struct cohort__error){0};
@@ -91,7 +92,7 @@ void cohort__activity_work(struct cohort__activity *activity,
                            cohort_status (*perform_step)(struct cohort__activity *activity),
                            void (*next)(struct cohort__activity *activity))
 {
-    activity->kind = COHORT__ACTIVITY_WORK;
+    activity->kind = COHORT__ACTIVITY_WORK; /* it may have been a fetch before */
     activity->perform = perform_step;
     activity->next = next;
     activity->work.run = perform;

@@ -36,18 +36,21 @@ void cohort__execution_answer(struct cohort__operation *operation, uint32_t site
             execution->answers[step] = (uint8_t)answer;
 }
 
+/* With a dead site the communicator is of no use any more, so that all its calls fail: one that does
+ * not need that site itself may wait for others that have given up, and would do so for ever. */
 void cohort__execution_peer_died(struct cohort__operation *operation)
 {
     struct cohort__execution *execution = (struct cohort__execution *)operation;
-    const struct cohort__plan *plan = execution->plan;
-    for (uint32_t step = 0; step < plan->num_steps && !operation->failure.status; step++) {
-        uint32_t site = plan->steps[step].peer;
-        bool needs = plan->steps[step].kind == COHORT__STEP_RECV &&
-                     (awaits(execution, step) || execution->states[step] == COHORT__STEP_IDLE);
-        if (needs && cohort__remote_check_dead(operation->comm, site))
-            cohort__execution_fail(execution, COHORT_ERR_PEER_DIED, "needs site %u, but %s", site,
+    const struct cohort_comm *comm = operation->comm;
+    uint32_t num_sites = comm->group->membership->num_sites;
+    bool was_entered = execution->is_entered;
+    cohort__execution_enter(execution);
+    for (uint32_t site = 0; site < num_sites && !operation->failure.status; site++)
+        if (cohort__remote_check_dead(comm, site))
+            cohort__execution_fail(execution, COHORT_ERR_PEER_DIED, "site %u is lost: %s", site,
                                    cohort_error_message());
-    }
+    if (!was_entered)
+        cohort__execution_leave(execution);
 }
 
 static const char *answer_text(enum cohort__answer answer)

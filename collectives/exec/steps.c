@@ -277,6 +277,7 @@ void cohort__step_message(struct cohort__execution *execution, struct cohort__me
 void cohort__step_start(struct cohort__execution *execution, uint32_t step)
 {
     const struct cohort__step *what = step_at(execution, step);
+    bool has_arrived = execution->states[step] == COHORT__STEP_ARRIVED;
     switch ((enum cohort__step_kind)what->kind) {
     case COHORT__STEP_JOIN:
         cohort__execution_step_over(execution, step);
@@ -288,11 +289,9 @@ void cohort__step_start(struct cohort__execution *execution, uint32_t step)
             send_away(execution, step);
         break;
     case COHORT__STEP_RECV:
-        if (execution->states[step] == COHORT__STEP_ARRIVED) {
+        execution->states[step] = COHORT__STEP_POSTED;
+        if (has_arrived) /* and is receive's now, also if it fails */
             receive(execution, step, execution->held[step]);
-        } else {
-            execution->states[step] = COHORT__STEP_POSTED;
-        }
         break;
     case COHORT__STEP_COPY:
     case COHORT__STEP_ZERO:

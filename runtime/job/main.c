@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "runtime/base/clock.h"
@@ -48,9 +49,14 @@ static void on_exit_allowed(void *context)
     cohort__scheduler_stop();
 }
 
+/* The launcher's text begins with the locality's name, which is said anyway. */
 static void on_died(void *context, uint32_t rank, const char *text)
 {
     struct job *job = context;
+    char name[32];
+    int bytes = snprintf(name, sizeof(name), "locality %u ", (unsigned)rank);
+    if (strncmp(text, name, (size_t)bytes) == 0)
+        text += bytes;
     if (job->process)
         cohort__process_peer_died(job->process, rank, text);
 }
@@ -58,10 +64,12 @@ static void on_died(void *context, uint32_t rank, const char *text)
 static void on_launcher_lost(void *context, const char *text)
 {
     struct job *job = context;
+    char why[600];
     if (!job->process)
         return;
+    snprintf(why, sizeof(why), "is out of reach: %s", text);
     for (uint32_t rank = 0; rank < cohort__process_size(job->process); rank++)
-        cohort__process_peer_died(job->process, rank, text);
+        cohort__process_peer_died(job->process, rank, why);
 }
 
 /* Start --------------------------------------------------------------------------------------- */
@@ -107,9 +115,7 @@ static void scheduler_options(const struct job *job, struct cohort__scheduler_op
 
 static cohort_status start(struct job *job)
 {
-    cohort_status status = cohort__settings_read(&job->settings);
-    if (!status)
-        status = cohort__loop_create(&job->loop);
+    cohort_status status = cohort__loop_create(&job->loop);
     if (!status)
         status = cohort__bootstrap_create(&job->bootstrap, job->loop,
                                           &(struct cohort__bootstrap_handlers){
@@ -119,6 +125,8 @@ static cohort_status start(struct job *job)
                                               .died = on_died,
                                               .launcher_lost = on_launcher_lost,
                                           });
+    if (!status)
+        status = cohort__settings_read(&job->settings); /* a launcher can now say what is wrong */
     if (status)
         return status;
     struct cohort__process_options options = {
@@ -129,8 +137,9 @@ static cohort_status start(struct job *job)
         .eager_budget = job->settings.eager_budget,
     };
     status = cohort__process_create(&job->process, &options);
-    if (!status && options.size > 1)
-        status = connect_peers(job);
+    if (!status)
+        status = options.size > 1 ? connect_peers(job)
+                                  : cohort__bootstrap_exchange(job->bootstrap, "", 0);
     if (!status)
         status = cohort__loop_every(job->loop, TICK_NANOSECONDS, tick, job);
     if (status)
@@ -222,13 +231,13 @@ int cohort_main(int argc, char **argv, cohort_task_function *program, void *arg)
         cohort__bootstrap_report_failure(job.bootstrap, cohort_error_message());
     if (!status)
         status = run(&job);
-    bool is_alone = !job.bootstrap || cohort__bootstrap_size(job.bootstrap) == 1;
+    bool is_launched = job.bootstrap && cohort__bootstrap_has_launcher(job.bootstrap);
     struct cohort__error error = {0};
     if (status)
         cohort__error_copy(&error, cohort__error_slot());
     stop(&job);
     /* With a launcher, that one says it, once for the whole job. */
-    if (status && is_alone)
+    if (status && !is_launched)
         fprintf(stderr, "%s: %s\n", argv && argv[0] ? argv[0] : "cohort",
                 cohort__error_message(&error));
     cohort__error_copy(cohort__error_slot(), &error);

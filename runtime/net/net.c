@@ -1,10 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "runtime/net/net.h"
 
+#include <assert.h>
+
 #include "runtime/wire/envelope.h"
 
 _Static_assert((int)COHORT__NET_TOKEN_BYTES == (int)COHORT__ENVELOPE_TOKEN_BYTES,
                "an announcement's payload is one token");
+
+static inline size_t total(const struct iovec *parts, int num_parts)
+{
+    size_t bytes = 0;
+    for (int i = 0; i < num_parts; i++)
+        bytes += parts[i].iov_len;
+    return bytes;
+}
 
 void cohort__net_destroy(struct cohort__net *net)
 {
@@ -26,6 +36,7 @@ void cohort__net_remove_peer(struct cohort__net *net, uint32_t peer)
 enum cohort__net_sent cohort__net_send(struct cohort__net *net, uint32_t peer,
                                        const struct iovec *parts, int num_parts)
 {
+    assert(total(parts, num_parts) <= net->max_message);
     return net->operations->send(net, peer, parts, num_parts);
 }
 

@@ -304,6 +304,15 @@ void cohort__bootstrap_destroy(struct cohort__bootstrap *bootstrap)
     free(bootstrap);
 }
 
+static cohort_status open_stream(struct cohort__bootstrap *bootstrap)
+{
+    struct cohort__stream_handlers handlers = {bootstrap, message_arrived, stream_ended};
+    int fd = bootstrap->fd;
+    bootstrap->fd = -1; /* the stream's, also where that fails */
+    return cohort__stream_open(&bootstrap->stream, bootstrap->loop, fd, "the launcher",
+                               COHORT__CONTROL_MAX_MESSAGE, &handlers);
+}
+
 static cohort_status exchange_alone(struct cohort__bootstrap *bootstrap, const void *address,
                                     size_t bytes)
 {
@@ -324,12 +333,7 @@ cohort_status cohort__bootstrap_exchange(struct cohort__bootstrap *bootstrap, co
         return cohort_fail(COHORT_ERR_STATE, "addresses have been exchanged already");
     if (bootstrap->fd < 0)
         return exchange_alone(bootstrap, address, bytes);
-    struct cohort__stream_handlers handlers = {bootstrap, message_arrived, stream_ended};
-    int fd = bootstrap->fd;
-    bootstrap->fd = -1; /* the stream's, also where that fails */
-    cohort_status status =
-        cohort__stream_open(&bootstrap->stream, bootstrap->loop, fd, "the launcher",
-                            COHORT__CONTROL_MAX_MESSAGE, &handlers);
+    cohort_status status = open_stream(bootstrap);
     if (status)
         return status;
     send_control(bootstrap, &(struct cohort__control){.kind = COHORT__CONTROL_HELLO,
@@ -371,6 +375,11 @@ uint32_t cohort__bootstrap_workers(const struct cohort__bootstrap *bootstrap)
 uint32_t cohort__bootstrap_sharing(const struct cohort__bootstrap *bootstrap)
 {
     return bootstrap->sharing;
+}
+
+bool cohort__bootstrap_has_launcher(const struct cohort__bootstrap *bootstrap)
+{
+    return bootstrap->stream || bootstrap->fd >= 0;
 }
 
 const void *cohort__bootstrap_address(const struct cohort__bootstrap *bootstrap, uint32_t rank,
@@ -447,6 +456,8 @@ static void run_failure(struct cohort__loop *loop, struct cohort__loop_request *
 {
     (void)loop;
     struct failure *failure = COHORT_CONTAINER_OF(request, struct failure, request);
+    if (failure->bootstrap->fd >= 0) /* it failed before the exchange */
+        (void)open_stream(failure->bootstrap);
     if (failure->bootstrap->stream)
         send_control(failure->bootstrap,
                      &(struct cohort__control){.kind = COHORT__CONTROL_FAILED,

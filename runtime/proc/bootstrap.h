@@ -60,6 +60,8 @@ uint64_t cohort__bootstrap_key(const struct cohort__bootstrap *bootstrap);
 uint32_t cohort__bootstrap_epoch(const struct cohort__bootstrap *bootstrap);
 /* Workers that this locality was told to start; 0: it may choose. */
 uint32_t cohort__bootstrap_workers(const struct cohort__bootstrap *bootstrap);
+/* Whether there is one, that prints what is reported to it. */
+bool cohort__bootstrap_has_launcher(const struct cohort__bootstrap *bootstrap);
 /* Localities of the job on this host, this one included. */
 uint32_t cohort__bootstrap_sharing(const struct cohort__bootstrap *bootstrap);
 /* After the exchange: the bytes that RANK gave; valid until destroy. */

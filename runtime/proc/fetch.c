@@ -44,9 +44,14 @@ static bool is_over(const struct cohort__fetch *fetch)
 static void finish(struct cohort__fetch *fetch)
 {
     struct cohort__process *process = fetch->process;
+    if (fetch->status == COHORT_ERR_PEER_DIED) /* maybe nobody but the transport knows of it */
+        cohort__process_peer_died(process, fetch->rank, "can't be reached");
+    cohort__fetch_decline(process, fetch->rank, fetch->handle);
     if (fetch->status == COHORT_ERR_PEER_DIED)
         cohort__process_check_dead(process, fetch->rank); /* sets the message */
-    cohort__fetch_decline(process, fetch->rank, fetch->handle);
+    else if (fetch->status)
+        cohort_fail(fetch->status, "fetching %zu bytes from locality %u: %s", fetch->bytes,
+                    fetch->rank, cohort_status_text(fetch->status));
     atomic_fetch_sub(&process->under_way, 1);
     fetch->done(fetch, fetch->status);
 }
@@ -87,7 +92,8 @@ void cohort__fetch_stop(struct cohort__fetch *fetch)
     bool was_over = is_over(fetch); /* then `done` is on its way already */
     if (!fetch->status && fetch->requested < fetch->bytes)
         fetch->status = COHORT_ERR_CANCELLED;
-    cohort__list_remove(&fetch->waiting);
+    if (!was_over) /* else it may be in the list of who ends it */
+        cohort__list_remove(&fetch->waiting);
     bool over = !was_over && is_over(fetch);
     pthread_mutex_unlock(&peer->lock);
     if (over)
@@ -138,7 +144,8 @@ void cohort__fetch_writable(struct cohort__process *process, struct cohort__peer
     retry(process, peer, COHORT_OK);
 }
 
-void cohort__fetch_peer_died(struct cohort__process *process, struct cohort__peer *peer)
+void cohort__fetch_end_waiting(struct cohort__process *process, struct cohort__peer *peer,
+                               cohort_status status)
 {
-    retry(process, peer, COHORT_ERR_PEER_DIED);
+    retry(process, peer, status);
 }

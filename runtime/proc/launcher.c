@@ -189,11 +189,34 @@ static void ask_for_counts(struct cohort__launcher *launcher)
                                           .round = cohort__drain_begin(&launcher->drain)});
 }
 
+static void release(struct cohort__launcher *launcher)
+{
+    for (uint32_t rank = 0; rank < launcher->options.size; rank++) {
+        if (launcher->localities[rank].ended)
+            continue;
+        set_stage(launcher, rank, RELEASED);
+        launcher->localities[rank].was_released = true;
+        send_to(launcher, rank, &(struct cohort__control){.kind = COHORT__CONTROL_EXIT});
+    }
+}
+
+/* After a death, when the programs of all who are left have returned: nothing that is still under
+ * way is waited for. */
+static void release_survivors(struct cohort__launcher *launcher)
+{
+    for (uint32_t rank = 0; rank < launcher->options.size; rank++)
+        if (!launcher->localities[rank].ended && launcher->localities[rank].stage != FINISHED)
+            return;
+    release(launcher);
+}
+
 static cohort_status finished(struct cohort__launcher *launcher, uint32_t rank)
 {
     if (launcher->localities[rank].stage != MEMBER)
         return cohort_fail(COHORT_ERR_PROTOCOL, "has finished without being in the job");
     set_stage(launcher, rank, FINISHED);
+    if (launcher->broken)
+        release_survivors(launcher);
     if (all_in(launcher, FINISHED) && !launcher->broken) {
         cohort__drain_init(&launcher->drain, launcher->options.size);
         ask_for_counts(launcher);
@@ -201,24 +224,13 @@ static cohort_status finished(struct cohort__launcher *launcher, uint32_t rank)
     return COHORT_OK;
 }
 
-static void release(struct cohort__launcher *launcher)
-{
-    for (uint32_t rank = 0; rank < launcher->options.size; rank++) {
-        set_stage(launcher, rank, RELEASED);
-        launcher->localities[rank].was_released = true;
-    }
-    send_to_all(launcher, &(struct cohort__control){.kind = COHORT__CONTROL_EXIT});
-}
-
 static cohort_status counts(struct cohort__launcher *launcher, uint32_t rank,
                             const struct cohort__control *control)
 {
-    if (!all_in(launcher, FINISHED))
-        return launcher->localities[rank].stage == FINISHED
-                   ? COHORT_OK /* somebody has died meanwhile */
-                   : cohort_fail(COHORT_ERR_PROTOCOL, "sends counts that nobody has asked for");
     if (launcher->broken)
-        return COHORT_OK;
+        return COHORT_OK; /* somebody has died meanwhile */
+    if (!all_in(launcher, FINISHED))
+        return cohort_fail(COHORT_ERR_PROTOCOL, "sends counts that nobody has asked for");
     switch (cohort__drain_answer(&launcher->drain, control->round, control->sent, control->received,
                                  control->busy)) {
     case COHORT__DRAIN_WAIT:
@@ -322,6 +334,8 @@ void cohort__launcher_ended(struct cohort__launcher *launcher, uint32_t rank, bo
         break_unjoined(launcher, rank);
     else if (locality->stage == RELEASED)
         leave(launcher, rank);
+    if (launcher->broken)
+        release_survivors(launcher);
 }
 
 bool cohort__launcher_is_member(const struct cohort__launcher *launcher, uint32_t rank)

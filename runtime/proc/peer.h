@@ -48,15 +48,19 @@ struct cohort__peer *cohort__peer_get(struct cohort__process *process, uint32_t 
 
 void cohort__peer_destroy(struct cohort__peer *peer);
 
-/* What happened to a peer, for send.c and fetch.c. */
+/* What happened to a peer, for send.c and fetch.c. What is under way to or from it ends with
+ * STATUS, as it is dead (COHORT_ERR_PEER_DIED) or the job is over (COHORT_ERR_CANCELLED); but for
+ * fetches that the transport has: it reports them. */
 void cohort__send_writable(struct cohort__process *process, struct cohort__peer *peer);
-void cohort__send_peer_died(struct cohort__process *process, struct cohort__peer *peer);
+void cohort__send_end_all(struct cohort__process *process, struct cohort__peer *peer,
+                          cohort_status status);
 void cohort__send_fetched(struct cohort__process *process, struct cohort__peer *peer,
                           uint64_t handle);
 void cohort__send_give_back(struct cohort__process *process, struct cohort__peer *peer,
                             size_t bytes);
 void cohort__fetch_writable(struct cohort__process *process, struct cohort__peer *peer);
-void cohort__fetch_peer_died(struct cohort__process *process, struct cohort__peer *peer);
+void cohort__fetch_end_waiting(struct cohort__process *process, struct cohort__peer *peer,
+                               cohort_status status);
 void cohort__fetch_piece_done(struct cohort__fetch *fetch, cohort_status status);
 
 #endif

@@ -38,6 +38,14 @@ cohort_status cohort__process_create(struct cohort__process **ret_process,
 void cohort__process_stop(struct cohort__process *process)
 {
     atomic_store(&process->stopped, true);
+    cohort__registry_stop(process->registry);
+    for (uint32_t rank = 0; rank < process->options.size; rank++) {
+        struct cohort__peer *peer = atomic_load(&process->peers[rank]);
+        if (peer) {
+            cohort__send_end_all(process, peer, COHORT_ERR_CANCELLED);
+            cohort__fetch_end_waiting(process, peer, COHORT_ERR_CANCELLED);
+        }
+    }
     if (process->handlers.stop)
         process->handlers.stop(process->handlers.context);
     process->handlers = (struct cohort__process_handlers){0};
@@ -107,7 +115,7 @@ void cohort__process_peer_died(struct cohort__process *process, uint32_t rank, c
         return;
     struct cohort__peer *peer = cohort__peer_get(process, rank);
     if (!peer)
-        return; /* nothing was ever sent to it */
+        return; /* no memory */
     pthread_mutex_lock(&peer->lock);
     bool was_dead = peer->dead;
     peer->dead = true;
@@ -120,8 +128,8 @@ void cohort__process_peer_died(struct cohort__process *process, uint32_t rank, c
     atomic_store(&process->any_dead, true);
     if (process->net)
         cohort__net_remove_peer(process->net, rank);
-    cohort__send_peer_died(process, peer);
-    cohort__fetch_peer_died(process, peer);
+    cohort__send_end_all(process, peer, COHORT_ERR_PEER_DIED);
+    cohort__fetch_end_waiting(process, peer, COHORT_ERR_PEER_DIED);
     cohort__registry_peer_died(process->registry, rank);
     if (process->handlers.peer_died)
         process->handlers.peer_died(process->handlers.context, rank);

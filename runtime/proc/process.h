@@ -40,8 +40,9 @@ struct cohort__process_handlers {
 cohort_status cohort__process_create(struct cohort__process **ret_process,
                                      const struct cohort__process_options *options);
 
-/* The job is over: sends end with COHORT_ERR_CANCELLED from now on, and whoever set the handlers is
- * told to stop. Then the transport may be destroyed. One thread is left. */
+/* The job is over: sends, joins and what waits of fetches end with COHORT_ERR_CANCELLED, now and
+ * from now on, and whoever set the handlers is told to stop. Then the transport may be destroyed.
+ * One thread is left. */
 void cohort__process_stop(struct cohort__process *process);
 
 /* After the stop. The transport must have been destroyed, or never been attached. NULL is fine. */

@@ -141,6 +141,8 @@ void cohort__registry_join(struct cohort__registry *registry, struct cohort__joi
     if (!status && registry->dead_plus_1 &&
         cohort__process_check_dead(registry->process, registry->dead_plus_1 - 1))
         status = COHORT_ERR_PEER_DIED;
+    if (!status && atomic_load(&registry->process->stopped))
+        status = cohort_fail(COHORT_ERR_CANCELLED, "the job is over");
     if (!status && find_waiting(registry, join->name, strlen(join->name), join->site))
         status = cohort_fail(COHORT_ERR_DUPLICATE_SITE,
                              "communicator \"%s\": site %u joins, but is waiting for the others "
@@ -201,9 +203,6 @@ static cohort_status read_request(const struct cohort__unpacked *unpacked, uint6
     if (!status)
         status = cohort__get_bytes(unpacked, map, "terms", (const void **)&request->terms,
                                    &request->terms_bytes);
-    if (!status && site >= num_sites)
-        status = cohort_fail(COHORT_ERR_PROTOCOL, "a join of site %u of %u sites", (unsigned)site,
-                             (unsigned)num_sites);
     request->num_sites = status ? 0 : (uint32_t)num_sites;
     return status;
 }
@@ -241,7 +240,7 @@ static cohort_status refused(struct cohort__registry *registry,
         wrong = cohort__get_signed(unpacked, map, "status", &status);
     if (!wrong)
         wrong = cohort__get_text(unpacked, map, "text", (const char **)&text, &text_bytes);
-    if (!wrong && status >= 0)
+    if (!wrong && (status >= 0 || status < INT32_MIN))
         wrong = cohort_fail(COHORT_ERR_PROTOCOL, "a refusal with status %d", (int)status);
     if (wrong)
         return wrong;
@@ -286,7 +285,7 @@ static cohort_status read_runs(const struct cohort__registry *registry,
     uint32_t num;
     cohort_status status =
         cohort__get_array(unpacked, cohort__unpacked_root(unpacked), "runs", &runs, &num);
-    for (uint32_t i = 0; !status && i + 2 < num; i += 3) {
+    for (uint32_t i = 0; !status && i < num; i += 3) {
         uint64_t first, count, locality;
         status = cohort__element_unsigned(unpacked, runs, i, membership->num_sites, &first);
         if (!status)
@@ -313,6 +312,7 @@ static void take_joined(struct cohort__registry *registry, const void *name, siz
         next = link->next;
         struct cohort__join *join = COHORT_CONTAINER_OF(link, struct cohort__join, link);
         if (strlen(join->name) == bytes && memcmp(join->name, name, bytes) == 0 &&
+            join->num_sites == membership->num_sites &&
             membership->locality_of[join->site] == registry->process->options.rank) {
             cohort__list_remove(link);
             cohort__list_push_back(joined, link);
@@ -332,6 +332,8 @@ static cohort_status mapped(struct cohort__registry *registry,
         status = cohort__get_unsigned(unpacked, map, "instance", UINT64_MAX, &instance);
     if (!status)
         status = cohort__get_unsigned(unpacked, map, "num_sites", INT32_MAX, &num_sites);
+    if (!status && num_sites == 0)
+        status = cohort_fail(COHORT_ERR_PROTOCOL, "a map of no sites");
     if (status)
         return status;
     struct cohort__list joined;
@@ -395,19 +397,33 @@ void cohort__registry_message(struct cohort__registry *registry, uint32_t source
                     registry->process->options.rank, source, cohort_error_message());
 }
 
-void cohort__registry_peer_died(struct cohort__registry *registry, uint32_t rank)
+/* All joins that wait end with STATUS: as locality DEAD has died, or the job is over. */
+static void end_waiting(struct cohort__registry *registry, uint32_t dead, cohort_status status)
 {
-    struct cohort__list failed;
-    cohort__list_init(&failed);
+    struct cohort__list ended;
+    cohort__list_init(&ended);
     pthread_mutex_lock(&registry->lock);
-    if (registry->dead_plus_1 == 0)
-        registry->dead_plus_1 = rank + 1;
-    cohort__list_splice_back(&failed, &registry->waiting);
+    if (status == COHORT_ERR_PEER_DIED && registry->dead_plus_1 == 0)
+        registry->dead_plus_1 = dead + 1;
+    cohort__list_splice_back(&ended, &registry->waiting);
     pthread_mutex_unlock(&registry->lock);
     struct cohort__list *link;
-    while ((link = cohort__list_pop_front(&failed))) {
+    while ((link = cohort__list_pop_front(&ended))) {
         struct cohort__join *join = COHORT_CONTAINER_OF(link, struct cohort__join, link);
-        cohort__process_check_dead(registry->process, rank); /* sets the message */
-        join->done(join, COHORT_ERR_PEER_DIED, NULL);
+        if (status != COHORT_ERR_PEER_DIED)
+            cohort_fail(status, "the job is over");
+        else
+            cohort__process_check_dead(registry->process, dead); /* sets the message */
+        join->done(join, status, NULL);
     }
+}
+
+void cohort__registry_peer_died(struct cohort__registry *registry, uint32_t rank)
+{
+    end_waiting(registry, rank, COHORT_ERR_PEER_DIED);
+}
+
+void cohort__registry_stop(struct cohort__registry *registry)
+{
+    end_waiting(registry, 0, COHORT_ERR_CANCELLED);
 }

@@ -64,6 +64,9 @@ void cohort__registry_message(struct cohort__registry *registry, uint32_t source
                               size_t bytes);
 void cohort__registry_peer_died(struct cohort__registry *registry, uint32_t rank);
 
+/* The job is over: joins that wait end with COHORT_ERR_CANCELLED, and so do all later ones. */
+void cohort__registry_stop(struct cohort__registry *registry);
+
 struct cohort__registry *cohort__process_registry(struct cohort__process *process);
 
 #endif

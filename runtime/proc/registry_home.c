@@ -141,6 +141,21 @@ static struct creation *creation_create(struct name *name,
     return creation;
 }
 
+/* The same creation with room for more sites, as some joins say that there are; NULL where memory
+ * ran out. */
+static struct creation *creation_grow(struct creation *creation, uint32_t num_sites)
+{
+    struct creation *grown = calloc(1, sizeof(*grown) + num_sites * sizeof(grown->members[0]));
+    if (!grown)
+        return NULL;
+    memcpy(grown, creation, sizeof(*creation) + creation->num_sites * sizeof(creation->members[0]));
+    grown->num_sites = num_sites;
+    cohort__list_insert_after(&creation->link, &grown->link);
+    cohort__list_remove(&creation->link);
+    free(creation);
+    return grown;
+}
+
 static cohort_status refuse(struct cohort__list *outbox, const struct name *name, uint32_t rank,
                             uint32_t site, cohort_status status, const char *text)
 {
@@ -248,10 +263,12 @@ static cohort_status come_alive(struct cohort__registry_home *home, const struct
     return status;
 }
 
-/* SITE has left INSTANCE; when it was the last one, the instance ends. Being told twice is fine. */
-static cohort_status leave(struct name *name, uint64_t instance, uint32_t site,
+/* The site has left the instance; when it was the last one, the instance ends. Being told twice is
+ * fine. */
+static cohort_status leave(struct name *name, const struct cohort__registry_request *request,
                            struct cohort__list *outbox)
 {
+    uint64_t instance = request->instance;
     struct creation *creation = NULL;
     struct cohort__list *link = name->creations.next;
     for (; link != &name->creations; link = link->next) {
@@ -259,9 +276,12 @@ static cohort_status leave(struct name *name, uint64_t instance, uint32_t site,
         if (creation->instance == instance)
             break;
     }
-    if (link == &name->creations || site >= creation->num_sites || creation->members[site].left)
+    if (link == &name->creations || instance == 0 || request->site >= creation->num_sites)
         return COHORT_OK;
-    creation->members[site].left = true;
+    struct member *member = &creation->members[request->site];
+    if (member->left || member->locality_plus_1 != request->source + 1)
+        return COHORT_OK;
+    member->left = true;
     if (++creation->num_left < creation->num_sites)
         return COHORT_OK;
     uint32_t num;
@@ -275,7 +295,7 @@ static cohort_status leave(struct name *name, uint64_t instance, uint32_t site,
 }
 
 /* The terms differ: everybody who has joined, and whoever still will, is told so. */
-static cohort_status fail(struct name *name, struct creation *creation,
+static cohort_status fail(const struct name *name, struct creation *creation,
                           const struct cohort__registry_request *request,
                           struct cohort__list *outbox)
 {
@@ -316,6 +336,13 @@ static struct creation *creation_for(struct name *name, uint32_t site, bool *ret
     return NULL;
 }
 
+static bool matches(const struct creation *creation, const struct cohort__registry_request *request)
+{
+    return creation->num_sites == request->num_sites &&
+           creation->terms_bytes == request->terms_bytes &&
+           memcmp(creation->terms, request->terms, request->terms_bytes) == 0;
+}
+
 static cohort_status refuse_duplicate(struct cohort__list *outbox, const struct name *name,
                                       const struct creation *creation,
                                       const struct cohort__registry_request *request)
@@ -329,38 +356,23 @@ static cohort_status refuse_duplicate(struct cohort__list *outbox, const struct 
     return refuse(outbox, name, request->source, request->site, COHORT_ERR_DUPLICATE_SITE, text);
 }
 
-cohort_status cohort__registry_home_join(struct cohort__registry_home *home,
-                                         const struct cohort__registry_request *request,
-                                         struct cohort__list *outbox)
+/* The site becomes a member of CREATION, which ends here if it has failed and all have been told.
+ */
+static cohort_status enter(struct cohort__registry_home *home, const struct name *name,
+                           struct creation *creation,
+                           const struct cohort__registry_request *request,
+                           struct cohort__list *outbox)
 {
-    struct name *name = name_find(home, request);
-    if (!name)
-        name = name_create(home, request);
-    if (!name)
-        return COHORT_ERR_NO_MEMORY;
     cohort_status status = COHORT_OK;
-    if (request->instance)
-        status = leave(name, request->instance, request->site, outbox);
-    if (status)
-        return status;
-
-    bool duplicate;
-    struct creation *creation = creation_for(name, request->site, &duplicate);
-    if (duplicate)
-        return refuse_duplicate(outbox, name, creation, request);
-    if (!creation)
-        creation = creation_create(name, request);
-    if (!creation)
-        return COHORT_ERR_NO_MEMORY;
-
-    bool matches = creation->terms_bytes == request->terms_bytes &&
-                   memcmp(creation->terms, request->terms, request->terms_bytes) == 0;
-    if (!creation->failed && !matches)
+    if (!creation->failed && !matches(creation, request))
         status = fail(name, creation, request, outbox);
-    if (request->site < creation->num_sites) {
-        creation->members[request->site].locality_plus_1 = request->source + 1;
-        creation->num_joined++;
+    if (request->num_sites > creation->num_sites) { /* then it has failed; all of them are told */
+        creation = creation_grow(creation, request->num_sites);
+        if (!creation)
+            return COHORT_ERR_NO_MEMORY;
     }
+    creation->members[request->site].locality_plus_1 = request->source + 1;
+    creation->num_joined++;
     bool complete = creation->num_joined == creation->num_sites;
     if (!status && creation->failed)
         status =
@@ -372,6 +384,35 @@ cohort_status cohort__registry_home_join(struct cohort__registry_home *home,
     return status;
 }
 
+cohort_status cohort__registry_home_join(struct cohort__registry_home *home,
+                                         const struct cohort__registry_request *request,
+                                         struct cohort__list *outbox)
+{
+    if (request->site >= request->num_sites)
+        return cohort_fail(COHORT_ERR_PROTOCOL, "a join of site %u of %u sites", request->site,
+                           request->num_sites);
+    struct name *name = name_find(home, request);
+    if (!name)
+        name = name_create(home, request);
+    if (!name)
+        return COHORT_ERR_NO_MEMORY;
+    cohort_status status = COHORT_OK;
+    if (request->instance)
+        status = leave(name, request, outbox);
+    bool duplicate = false;
+    struct creation *creation = status ? NULL : creation_for(name, request->site, &duplicate);
+    if (!status && !creation) {
+        creation = creation_create(name, request);
+        status = creation ? COHORT_OK : COHORT_ERR_NO_MEMORY;
+    }
+    if (!status)
+        status = duplicate ? refuse_duplicate(outbox, name, creation, request)
+                           : enter(home, name, creation, request, outbox);
+    if (cohort__list_is_empty(&name->creations))
+        name_destroy(home, name);
+    return status;
+}
+
 cohort_status cohort__registry_home_leave(struct cohort__registry_home *home,
                                           const struct cohort__registry_request *request,
                                           struct cohort__list *outbox)
@@ -379,7 +420,7 @@ cohort_status cohort__registry_home_leave(struct cohort__registry_home *home,
     struct name *name = name_find(home, request);
     if (!name)
         return COHORT_OK; /* told before, with a join */
-    cohort_status status = leave(name, request->instance, request->site, outbox);
+    cohort_status status = leave(name, request, outbox);
     if (cohort__list_is_empty(&name->creations))
         name_destroy(home, name);
     return status;

@@ -64,9 +64,11 @@ static void dispatch(struct cohort__process *process, struct cohort__peer *peer,
             return;
         }
         if (arrival) { /* nobody here has ever joined anything */
-            cohort__slab_free(arrival);
             atomic_fetch_add(&process->dropped, 1);
-            break;
+            if (envelope->kind == COHORT__KIND_ANNOUNCE)
+                cohort__fetch_decline(process, peer->rank, envelope->handle);
+            cohort__arrival_release(arrival);
+            return;
         }
         /* A message that can't be kept is a message lost: its sender has to hear of it. */
         cohort__process_peer_died(process, envelope->source_locality,

@@ -99,7 +99,7 @@ void cohort__send_start(struct cohort__process *process, uint32_t rank, struct c
     send->region = NULL;
     cohort__list_init(&send->pending);
     if (!peer) {
-        finish(process, send, COHORT_ERR_NO_MEMORY);
+        finish(process, send, cohort_fail(COHORT_ERR_NO_MEMORY, "no memory for locality %u", rank));
         return;
     }
     cohort_status status = COHORT_OK;
@@ -203,7 +203,8 @@ void cohort__send_fetched(struct cohort__process *process, struct cohort__peer *
     finish(process, send, COHORT_OK);
 }
 
-void cohort__send_peer_died(struct cohort__process *process, struct cohort__peer *peer)
+void cohort__send_end_all(struct cohort__process *process, struct cohort__peer *peer,
+                          cohort_status status)
 {
     struct cohort__list sends;
     cohort__list_init(&sends);
@@ -225,8 +226,11 @@ void cohort__send_peer_died(struct cohort__process *process, struct cohort__peer
         struct cohort__send *send = COHORT_CONTAINER_OF(node, struct cohort__send, pending);
         if (send->region)
             cohort__net_withdraw(process->net, send->region);
-        cohort__process_check_dead(process, peer->rank); /* sets the message */
-        finish(process, send, COHORT_ERR_PEER_DIED);
+        if (status == COHORT_ERR_PEER_DIED)
+            cohort__process_check_dead(process, peer->rank); /* sets the message */
+        else
+            cohort_fail(status, "the job is over");
+        finish(process, send, status);
     }
 }
 

@@ -27,11 +27,11 @@ LAYERS = {
 }
 
 # Programs, by the start of their files' paths: the layers that they may use besides `base`, and
-# single headers of further layers. Programs without a row, and examples, see public headers only.
+# single headers of further layers. Programs without a row see public headers only; examples, those
+# and their own.
 PROGRAMS = {
     "tools/cohortrun": (("loop", "wire"), ("runtime/proc/launcher", "runtime/proc/control")),
     "tools/cohort-sim": (("plan", "algo", "model"), ()),
-    "tools/cohort-bench": ((), ()),
 }
 
 # Headers of the dependencies: whose they are, by the start of the including file's path.
@@ -64,6 +64,8 @@ def rights(path):
             return None
     elif path.startswith("tests/"):
         return None
+    if path.startswith("examples/"):
+        return set(), ("examples/",)
     layer = layer_of(path)
     if layer:
         return {"base", layer, *LAYERS[layer][1]}, ()

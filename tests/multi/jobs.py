@@ -12,7 +12,7 @@ import subprocess
 import sys
 import time
 
-COHORTRUN = sys.argv[1]
+COHORTRUN = os.path.abspath(sys.argv[1])
 TIMEOUT = 60
 MARK = 'COHORT_TEST_MARK'
 num_jobs = 0

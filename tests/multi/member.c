@@ -171,17 +171,24 @@ uint32_t member_num_sites_here(const struct member *member)
     return num;
 }
 
-cohort_status member_run(const struct member *member, const char *name,
-                         cohort_status (*run)(cohort_comm *comm, void *arg), void *arg)
+struct sites member_sites(const struct member *member, const char *name,
+                          cohort_status (*run)(cohort_comm *comm, void *arg), void *arg)
 {
-    return sites_run(&(struct sites){
+    return (struct sites){
         .name = name,
         .options = member->options,
         .is_here = is_here,
         .context = (void *)member,
         .run = run,
         .arg = arg,
-    });
+    };
+}
+
+cohort_status member_run(const struct member *member, const char *name,
+                         cohort_status (*run)(cohort_comm *comm, void *arg), void *arg)
+{
+    struct sites sites = member_sites(member, name, run, arg);
+    return sites_run(&sites);
 }
 
 void member_say(const char *format, ...)

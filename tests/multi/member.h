@@ -42,7 +42,9 @@ uint32_t member_locality(const struct member *member, uint32_t site);
 /* How many sites sit here. */
 uint32_t member_num_sites_here(const struct member *member);
 
-/* Makes a communicator and runs its sites that sit here. */
+/* A communicator's sites that sit here; and the same, run. */
+struct sites member_sites(const struct member *member, const char *name,
+                          cohort_status (*run)(cohort_comm *comm, void *arg), void *arg);
 cohort_status member_run(const struct member *member, const char *name,
                          cohort_status (*run)(cohort_comm *comm, void *arg), void *arg);
 

@@ -13,6 +13,7 @@
 #include "runtime/task/scheduler.h"
 
 struct cluster {
+    struct cluster *next; /* in the list of those that are over */
     struct cohort__inproc_hub *hub;
     uint32_t num_localities;
     struct cohort__process **processes;
@@ -23,6 +24,7 @@ struct cluster {
 static struct {
     pthread_mutex_t lock;
     struct cluster *cluster;
+    struct cluster *over; /* freed when the workers have ended: one may still be busy in it */
 } active = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 static bool progress(void *context)
@@ -125,7 +127,13 @@ void cluster_abandon(struct cluster *cluster)
 {
     pthread_mutex_lock(&active.lock);
     active.cluster = NULL;
+    cluster->next = active.over;
+    active.over = cluster;
     pthread_mutex_unlock(&active.lock);
+}
+
+static void cluster_free(struct cluster *cluster)
+{
     for (uint32_t i = 0; i < cluster->num_localities; i++)
         cohort__process_stop(cluster->processes[i]);
     for (uint32_t i = 0; i < cluster->num_localities; i++) {
@@ -185,6 +193,11 @@ int cluster_main(int argc, char **argv, const struct test_case *cases, size_t nu
     cohort_future *done = cohort_async(run, &program);
     CHECK_INT(cohort__scheduler_run(), COHORT_OK);
     cohort_status status = cohort_await(done);
+    while (active.over) {
+        struct cluster *cluster = active.over;
+        active.over = cluster->next;
+        cluster_free(cluster);
+    }
     cohort__loop_attach(NULL);
     cohort__loop_remove_poller(loop, &poller);
     cohort__loop_destroy(loop);

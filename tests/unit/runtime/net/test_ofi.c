@@ -3,6 +3,9 @@
  * program again with the argument "peer" and a socket to exchange addresses over. */
 #include "runtime/net/ofi.h"
 
+#include <ifaddrs.h>
+#include <net/if.h>
+#include <netdb.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -472,6 +475,28 @@ static void test_remove(void)
     close_pair(&a, &b);
 }
 
+/* Both connect to each other at once. */
+static void test_crossing(void)
+{
+    for (int round = 0; round < 20; round++) {
+        struct station a;
+        struct station b;
+        struct iovec part = {"x", 1};
+        open_pair(&a, &b);
+        bool sent_a = false;
+        bool sent_b = false;
+        while (!sent_a || !sent_b) {
+            sent_a = sent_a || cohort__net_send(a.net, 1, &part, 1) == COHORT__NET_SENT;
+            sent_b = sent_b || cohort__net_send(b.net, 0, &part, 1) == COHORT__NET_SENT;
+            station_turn(&a);
+        }
+        station_until(&a, &a.num_messages, 1);
+        station_until(&a, &b.num_messages, 1);
+        CHECK_INT(a.num_unreachable[1] + b.num_unreachable[0], 0);
+        close_pair(&a, &b);
+    }
+}
+
 static void refuse(struct station *station, const void *address, size_t bytes, const char *theirs,
                    const char *ours)
 {
@@ -691,9 +716,63 @@ static void test_destroy_after_send(void)
     }
 }
 
+/* An address of this host that is not the loopback's; false if it has none. */
+static bool other_address(char *text, size_t bytes)
+{
+    struct ifaddrs *all;
+    bool found = false;
+    CHECK_INT(getifaddrs(&all), 0);
+    for (struct ifaddrs *a = all; a && !found; a = a->ifa_next)
+        found = a->ifa_addr && a->ifa_addr->sa_family == AF_INET && (a->ifa_flags & IFF_UP) &&
+                !(a->ifa_flags & IFF_LOOPBACK) &&
+                getnameinfo(a->ifa_addr, sizeof(struct sockaddr_in), text, (socklen_t)bytes, NULL,
+                            0, NI_NUMERICHOST) == 0;
+    freeifaddrs(all);
+    return found;
+}
+
+/* Between hosts a peer may fall silent without a word: its fetches end when it is removed. */
+static void test_silent_host(void)
+{
+    static unsigned char target[MIB];
+    char address[64];
+    if (!other_address(address, sizeof address)) {
+        fprintf(stderr, "no address but the loopback's: not tried\n");
+        return;
+    }
+    struct station a;
+    setenv("COHORT_OFI_ADDRESS", address, 1);
+    open_station(&a);
+    pid_t pid = start_peer(&a);
+    struct cohort__net_token token = remote_block(&a, MIB);
+    CHECK_INT(station_fetch(&a, 1, &token, 5, target, MIB - 5), COHORT__NET_SENT);
+    station_until(&a, &a.num_fetched, 1);
+    for (size_t i = 0; i < MIB - 5; i++)
+        CHECK(target[i] == pattern(i + 5));
+    CHECK_INT(kill(pid, SIGSTOP), 0);
+    memset(target, 0xee, sizeof target);
+    for (int i = 0; i < 4; i++)
+        CHECK_INT(station_fetch(&a, 1, &token, 0, target, MIB), COHORT__NET_SENT);
+    cohort__net_remove_peer(a.net, 1);
+    station_until(&a, &a.num_fetched, 5);
+    CHECK_INT(a.num_failed, 4);
+    CHECK_INT(a.fetch_status, COHORT_ERR_PEER_DIED);
+    /* What arrives all the same isn't ours any more. */
+    CHECK_INT(kill(pid, SIGCONT), 0);
+    for (uint64_t end = station_now() + 100000000; station_now() < end;)
+        station_turn(&a);
+    for (size_t i = 0; i < MIB; i++)
+        CHECK(target[i] == 0xee);
+    CHECK_INT(a.num_fetched, 5);
+    kill_peer(pid);
+    cohort__net_destroy(a.net);
+    unsetenv("COHORT_OFI_ADDRESS");
+}
+
 static const struct test_case cases[] = {
     {"bad_settings", test_bad_settings},
     {"messages", test_messages},
+    {"crossing", test_crossing},
     {"retain", test_retain},
     {"echo", test_echo},
     {"flood", test_flood},
@@ -702,6 +781,7 @@ static const struct test_case cases[] = {
     {"kill_in_transfer", test_kill_in_transfer},
     {"kill_idle", test_kill_idle},
     {"stopped_peer", test_stopped_peer},
+    {"silent_host", test_silent_host},
     {"remove", test_remove},
     {"addresses", test_addresses},
     {"signals", test_signals},

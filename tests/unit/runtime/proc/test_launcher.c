@@ -200,7 +200,7 @@ static void test_death(void)
     cohort__launcher_destroy(job.launcher);
 }
 
-/* After FINISHED, and with counts on their way: still a death, and no answer brings EXIT. */
+/* After FINISHED, and with counts on their way: still a death. Who is left may go at once. */
 static void test_death_in_drain(void)
 {
     struct job job;
@@ -210,10 +210,33 @@ static void test_death_in_drain(void)
     counts(&job, 0, 1, 0, 0);
     counts(&job, 1, 1, 0, 0);
     cohort__launcher_ended(job.launcher, 1, true, "locality 1 was killed");
-    log_of(&job, 0);
+    CHECK_CONTAINS(log_of(&job, 0), "DIED(1 locality 1 was killed) EXIT ");
+    CHECK_TEXT(log_of(&job, 1), "COUNT(1) COUNT(2) ");
     counts(&job, 0, 2, 0, 0);
     counts(&job, 1, 2, 0, 0);
     CHECK_TEXT(log_of(&job, 0), "");
+    CHECK_INT(job.num_broken, 1);
+    cohort__launcher_destroy(job.launcher);
+}
+
+/* Each survivor's program returns in its own time; then they may go together. */
+static void test_survivors(void)
+{
+    struct job job;
+    start(&job, 3);
+    for (uint32_t rank = 0; rank < 3; rank++)
+        hello(&job, rank);
+    log_of(&job, 0);
+    log_of(&job, 2);
+    cohort__launcher_ended(job.launcher, 1, true, "locality 1 was killed");
+    say(&job, 0, COHORT__CONTROL_FINISHED);
+    CHECK_TEXT(log_of(&job, 0), "DIED(1 locality 1 was killed) ");
+    say(&job, 2, COHORT__CONTROL_FINISHED);
+    CHECK_TEXT(log_of(&job, 0), "EXIT ");
+    CHECK_TEXT(log_of(&job, 2), "DIED(1 locality 1 was killed) EXIT ");
+    say(&job, 0, COHORT__CONTROL_BYE);
+    cohort__launcher_ended(job.launcher, 0, true, "locality 0 exited with status 1");
+    cohort__launcher_ended(job.launcher, 2, true, "locality 2 exited with status 1");
     CHECK_INT(job.num_broken, 1);
     cohort__launcher_destroy(job.launcher);
 }
@@ -346,6 +369,7 @@ int main(int argc, char **argv)
         {"pause", test_pause},
         {"death", test_death},
         {"death_in_drain", test_death_in_drain},
+        {"survivors", test_survivors},
         {"never_joined", test_never_joined},
         {"some_joined", test_some_joined},
         {"failed_before_joining", test_failed_before_joining},

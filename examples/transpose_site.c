@@ -1,0 +1,369 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "examples/transpose_site.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+/* With S sites, and a picture of W x H filled up to multiples of S:
+ *
+ *     scatter     site i gets the rows i * H/S and following
+ *     all_to_all  site i sends to each site j its rows' part of the columns j * W/S and following
+ *     gather      site 0 gets the columns of all sites, which each has turned into rows
+ *
+ * Site 0 reads before and crops and writes after. All sites run the same code; where one waits, its
+ * thread runs the others meanwhile. Every collective has a number, its generation: all sites make
+ * the same calls in the same order, so each just counts. */
+
+/* Agreeing ------------------------------------------------------------------------------------ */
+
+/* What site 0 tells all others about its files: what is in there, or why that went wrong. */
+struct verdict {
+    uint64_t width;
+    uint64_t height;
+    uint32_t maxval;
+    int32_t status;
+    char message[512];
+};
+
+/* All sites go on, or all end with site 0's error. STATUS is site 0's. */
+static cohort_status agree(struct transpose_site *site, cohort_status status)
+{
+    struct verdict verdict = {site->picture.width, site->picture.height, site->picture.maxval,
+                              status, ""};
+    if (status)
+        snprintf(verdict.message, sizeof(verdict.message), "%s", cohort_error_message());
+
+    /* A struct travels as one element of a datatype of our own. */
+    cohort_datatype type = cohort_datatype_of_bytes(sizeof(verdict));
+    uint64_t generation = ++site->generation;
+    cohort_status told = cohort_await(
+        site->index == 0 ? cohort_broadcast_to(site->comm, &verdict, 1, type, generation)
+                         : cohort_broadcast_from(site->comm, &verdict, 1, type, generation));
+    if (told && !status)
+        return told;
+    if (verdict.status)
+        return cohort_fail((cohort_status)verdict.status, "%s", verdict.message);
+    site->picture.width = verdict.width;
+    site->picture.height = verdict.height;
+    site->picture.maxval = verdict.maxval;
+    return COHORT_OK;
+}
+
+static size_t share(size_t whole, size_t num_sites)
+{
+    return (whole + num_sites - 1) / num_sites;
+}
+
+static cohort_status read_picture(struct transpose_site *site)
+{
+    cohort_status status = COHORT_OK;
+    if (site->index == 0)
+        status = pgm_read(site->options->in, &site->picture);
+    status = agree(site, status);
+    if (status)
+        return status;
+    site->sample = site->picture.maxval > 255 ? COHORT_UINT16 : COHORT_UINT8;
+    site->rows = share(site->picture.height, site->num_sites);
+    site->columns = share(site->picture.width, site->num_sites);
+    return COHORT_OK;
+}
+
+/* Memory -------------------------------------------------------------------------------------- */
+
+/* ROWS x COLUMNS samples, all zero. The caller frees them.
+ *
+ * A site that gets none gives up its endpoint, which the others are told: no one waits for it. */
+static cohort_status allocate(const struct transpose_site *site, size_t rows, size_t columns,
+                              void **ret_samples)
+{
+    size_t row_bytes;
+    void *samples = NULL;
+    if (!__builtin_mul_overflow(columns, cohort_datatype_size(site->sample), &row_bytes))
+        samples = calloc(rows, row_bytes);
+    if (!samples)
+        return cohort_fail(COHORT_ERR_NO_MEMORY,
+                           "site %" PRIu32 ": no memory for %zu x %zu samples", site->index,
+                           columns, rows);
+    *ret_samples = samples;
+    return COHORT_OK;
+}
+
+/* Copies a rectangle of ROWS rows of ROW_BYTES, between buffers whose rows are FROM_STRIDE and
+ * TO_STRIDE bytes apart. */
+static void copy_rectangle(void *to, size_t to_stride, const void *from, size_t from_stride,
+                           size_t rows, size_t row_bytes)
+{
+    for (size_t row = 0; row < rows; row++)
+        memcpy((char *)to + row * to_stride, (const char *)from + row * from_stride, row_bytes);
+}
+
+/* Scatter ------------------------------------------------------------------------------------- */
+
+static cohort_status scatter_from_here(struct transpose_site *site, void *mine, size_t count)
+{
+    const struct pgm *picture = &site->picture;
+    void *all = NULL;
+    cohort_status status = allocate(site, site->num_sites * site->rows, picture->width, &all);
+    if (status)
+        return status;
+    memcpy(all, picture->samples,
+           picture->height * picture->width * cohort_datatype_size(site->sample));
+    status = cohort_await(
+        cohort_scatter_to(site->comm, all, mine, count, site->sample, ++site->generation));
+    free(all);
+    return status;
+}
+
+/* This site's rows, in their full width. */
+static cohort_status spread_rows(struct transpose_site *site, void **ret_mine)
+{
+    size_t count = site->rows * site->picture.width;
+    void *mine = NULL;
+    cohort_status status = allocate(site, site->rows, site->picture.width, &mine);
+    if (status)
+        return status;
+    if (site->index == 0)
+        status = scatter_from_here(site, mine, count);
+    else
+        status = cohort_await(
+            cohort_scatter_from(site->comm, mine, count, site->sample, ++site->generation));
+    if (status)
+        free(mine);
+    else
+        *ret_mine = mine;
+    return status;
+}
+
+/* All to all ---------------------------------------------------------------------------------- */
+
+/* Cuts this site's rows into a block of columns for each site; what lies beyond the picture stays
+ * zero. */
+static void pack(const struct transpose_site *site, const void *mine, void *blocks)
+{
+    size_t bytes = cohort_datatype_size(site->sample);
+    size_t width = site->picture.width;
+    for (size_t to = 0; to < site->num_sites; to++) {
+        size_t first = to * site->columns;
+        if (first >= width)
+            break;
+        size_t columns = width - first < site->columns ? width - first : site->columns;
+        copy_rectangle((char *)blocks + to * site->rows * site->columns * bytes,
+                       site->columns * bytes, (const char *)mine + first * bytes, width * bytes,
+                       site->rows, columns * bytes);
+    }
+}
+
+static uint64_t now(void)
+{
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
+}
+
+/* The first barrier gathers all sites at the start, the second ends when all are through. */
+static cohort_status exchange_timed(struct transpose_site *site, const void *out, void *in,
+                                    uint64_t *ret_time)
+{
+    cohort_status status = cohort_await(cohort_barrier(site->comm, ++site->generation));
+    if (status)
+        return status;
+    uint64_t start = now();
+    status = cohort_await(cohort_all_to_all(site->comm, out, in, site->rows * site->columns,
+                                            site->sample, ++site->generation));
+    if (!status)
+        status = cohort_await(cohort_barrier(site->comm, ++site->generation));
+    if (!status)
+        *ret_time = now() - start;
+    return status;
+}
+
+/* From this site's rows to its columns, as one block of them from each site. Frees MINE. */
+static cohort_status exchange(struct transpose_site *site, void *mine, void **ret_in)
+{
+    void *out = NULL;
+    void *in = NULL;
+    cohort_status status = allocate(site, site->num_sites * site->rows, site->columns, &out);
+    if (!status) {
+        pack(site, mine, out);
+        status = allocate(site, site->num_sites * site->rows, site->columns, &in);
+    }
+    free(mine);
+    for (uint32_t i = 0; !status && i < site->options->repeat; i++)
+        status = exchange_timed(site, out, in, &site->times[i]);
+    free(out);
+    if (status)
+        free(in);
+    else
+        *ret_in = in;
+    return status;
+}
+
+/* Gather -------------------------------------------------------------------------------------- */
+
+/* The blocks lie one below the other, so together they are a picture of its own, of the site's
+ * columns in their full height. */
+static void turn(const struct transpose_site *site, const void *in, void *turned)
+{
+    size_t height = site->num_sites * site->rows;
+    for (size_t row = 0; row < height; row++)
+        for (size_t column = 0; column < site->columns; column++) {
+            size_t from = row * site->columns + column;
+            size_t to = column * height + row;
+            if (site->sample == COHORT_UINT16)
+                ((uint16_t *)turned)[to] = ((const uint16_t *)in)[from];
+            else
+                ((uint8_t *)turned)[to] = ((const uint8_t *)in)[from];
+        }
+}
+
+/* The transposed picture, cut out of all sites' rows, in RESULT; the caller calls pgm_fini. */
+static cohort_status crop(const struct transpose_site *site, const void *all, struct pgm *result)
+{
+    const struct pgm *picture = &site->picture;
+    size_t bytes = cohort_datatype_size(site->sample);
+    *result =
+        (struct pgm){.width = picture->height, .height = picture->width, .maxval = picture->maxval};
+    cohort_status status = allocate(site, result->height, result->width, &result->samples);
+    if (!status)
+        copy_rectangle(result->samples, result->width * bytes, all,
+                       site->num_sites * site->rows * bytes, result->height, result->width * bytes);
+    return status;
+}
+
+/* The transpose that needs no library. */
+static cohort_status check(const struct pgm *picture, const struct pgm *result)
+{
+    for (size_t row = 0; row < picture->height; row++)
+        for (size_t column = 0; column < picture->width; column++) {
+            unsigned want = pgm_sample(picture, column, row);
+            unsigned got = pgm_sample(result, row, column);
+            if (got != want)
+                return cohort_fail(COHORT_ERR_FAILED,
+                                   "check failed: column %zu of row %zu of the result is %u "
+                                   "instead of %u",
+                                   row, column, got, want);
+        }
+    return COHORT_OK;
+}
+
+static cohort_status gather_to_here(struct transpose_site *site, const void *turned, size_t count,
+                                    struct pgm *result)
+{
+    void *all = NULL;
+    cohort_status status =
+        allocate(site, site->num_sites * site->columns, site->num_sites * site->rows, &all);
+    if (status)
+        return status;
+    status = cohort_await(
+        cohort_gather_here(site->comm, turned, all, count, site->sample, ++site->generation));
+    if (!status)
+        status = crop(site, all, result);
+    free(all);
+    return status;
+}
+
+/* From this site's columns to the whole picture, in RESULT of site 0. Frees IN. */
+static cohort_status collect(struct transpose_site *site, void *in, struct pgm *result)
+{
+    size_t count = site->columns * site->num_sites * site->rows;
+    void *turned = NULL;
+    cohort_status status = allocate(site, site->columns, site->num_sites * site->rows, &turned);
+    if (!status)
+        turn(site, in, turned);
+    free(in);
+    if (status)
+        return status;
+    if (site->index == 0)
+        status = gather_to_here(site, turned, count, result);
+    else
+        status = cohort_await(
+            cohort_gather_there(site->comm, turned, count, site->sample, ++site->generation));
+    free(turned);
+    return status;
+}
+
+/* The end ------------------------------------------------------------------------------------- */
+
+static int compare_times(const void *left, const void *right)
+{
+    uint64_t a = *(const uint64_t *)left;
+    uint64_t b = *(const uint64_t *)right;
+    return (a > b) - (a < b);
+}
+
+static void report(struct transpose_site *site)
+{
+    const struct transpose_options *options = site->options;
+    const struct pgm *picture = &site->picture;
+    uint32_t levels = cohort_comm_levels(site->comm);
+    const char *algorithm = levels > 1 ? "hierarchical" : "linear";
+    size_t bytes = cohort_datatype_size(site->sample);
+    double moved = (double)site->num_sites * site->num_sites *
+                   (double)(site->rows * site->columns) * (double)bytes;
+    qsort(site->times, options->repeat, sizeof(*site->times), compare_times);
+    double seconds = (double)site->times[options->repeat / 2] / 1e9;
+
+    printf("picture: %zu x %zu, %zu bits, maxval %u\n", picture->width, picture->height, 8 * bytes,
+           picture->maxval);
+    printf("sites: %" PRIu32 " in %" PRIu32 " localities, %" PRIu32 " levels of arity %" PRIu32
+           "\n",
+           site->num_sites, cohort_num_localities(), levels, cohort_comm_arity(site->comm));
+    printf("all_to_all: %s, blocks of %zu x %zu samples, %.0f bytes moved\n",
+           options->algorithm ? options->algorithm : algorithm, site->columns, site->rows, moved);
+    printf("time: %.1f us (median of %" PRIu32 "), %.1f MB/s\n", seconds * 1e6, options->repeat,
+           moved / seconds / 1e6);
+    if (options->check)
+        printf("check: equal to a serial transpose\n");
+}
+
+/* Only site 0 has a result; whether it could be written is everybody's status. */
+static cohort_status write_result(struct transpose_site *site, const struct pgm *result)
+{
+    cohort_status status = COHORT_OK;
+    if (site->index == 0 && site->options->check)
+        status = check(&site->picture, result);
+    if (site->index == 0 && !status)
+        status = pgm_write(site->options->out, result);
+    return agree(site, status);
+}
+
+static cohort_status transpose(struct transpose_site *site)
+{
+    struct pgm result = {0};
+    void *rows = NULL;
+    void *blocks = NULL;
+    cohort_status status = read_picture(site);
+    if (!status)
+        status = spread_rows(site, &rows);
+    if (!status)
+        status = exchange(site, rows, &blocks);
+    if (!status)
+        status = collect(site, blocks, &result);
+    if (!status)
+        status = write_result(site, &result);
+    if (!status && site->index == 0)
+        report(site);
+    pgm_fini(&result);
+    pgm_fini(&site->picture);
+    return status;
+}
+
+cohort_status transpose_site_run(void *arg)
+{
+    struct transpose_site *site = arg;
+    const cohort_comm_options options = {
+        .num_sites = site->num_sites,
+        .this_site = site->index,
+        .arity = site->options->arity,
+        .flat_fallback_threshold = site->options->flat_fallback_threshold,
+        .all_to_all_algorithm = site->options->algorithm,
+    };
+    cohort_status status = cohort_await(cohort_comm_create(&site->comm, "transpose", &options));
+    if (!status)
+        status = transpose(site);
+    cohort_comm_unref(site->comm);
+    return status;
+}

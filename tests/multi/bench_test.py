@@ -1,0 +1,172 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Tests of cohort-bench, none of which looks at how fast anything is.
+
+usage: bench_test.py COHORTRUN COHORT-BENCH [case...]"""
+import json
+import os
+import subprocess
+import sys
+
+from jobs import TIMEOUT, check, check_equal, run, run_cases
+
+BENCH = sys.argv[2]
+TASKS = ['spawn_await', 'spawn_when_all', 'suspend_resume', 'yield']
+DATA = [(name, size) for name in ('all_reduce', 'all_to_all') for size in (8, 4096, 1 << 20)]
+COLL = [('barrier', 0)] + DATA
+
+
+def bench(*args, env=None, **options):
+    done = subprocess.run([BENCH, *(str(a) for a in args)], stdout=options.pop('stdout', -1),
+                          stderr=subprocess.PIPE, text=True, timeout=5 * TIMEOUT,
+                          env=dict(os.environ, **env or {}), **options)
+    return done.returncode, done.stdout, done.stderr
+
+
+def read(status, out, err):
+    """The results in the JSON OUT, whose form and numbers are checked."""
+    check_equal((status, err), (0, ''))
+    report = json.loads(out)
+    check(set(report) == {'machine', 'version', 'quick', 'results', 'targets'}, out)
+    check(report['machine']['cores'] > 0 and report['machine']['cpu'], out)
+    for result in report['results']:
+        check(set(result) == {'name', 'params', 'median', 'min', 'max', 'unit', 'rounds'}, result)
+        check(0 < result['min'] <= result['median'] <= result['max'], result)
+        check_equal(result['unit'], 'ns' if result['name'] in TASKS else 'us')
+    return report
+
+
+def of_coll(results, localities, sites, shape, arity):
+    """That RESULTS begin with coll's, of this shape; they are taken away."""
+    for name, size in COLL:
+        result = results.pop(0)
+        block = size if size < 1 << 20 else size // sites // 8 * 8
+        check_equal((result['name'], result['params']),
+                    (name, {'localities': localities, 'workers': 1, 'sites': sites,
+                            'bytes': size, 'block': block if name == 'all_to_all' else 0,
+                            'shape': shape, 'arity': arity}))
+
+
+def test_tasks():
+    report = read(*bench('--json', '--quick', 'tasks'))
+    check_equal([result['name'] for result in report['results']], TASKS)
+    check_equal([result['rounds'] for result in report['results']], [3] * 4)
+    check_equal((report['quick'], report['targets']), (True, []))
+
+
+def test_two_workers():
+    report = read(*bench('--json', '--quick', '--rounds', 2, 'tasks', 'barrier',
+                         env={'COHORT_WORKERS': '2'}))
+    check_equal({result['params']['workers'] for result in report['results']}, {2})
+    check_equal({result['rounds'] for result in report['results']}, {2})
+    check_equal([result['params']['sites'] for result in report['results']], [0] * 4 + [2, 8, 64])
+
+
+def test_coll():
+    results = read(*bench('coll', '--sites', 9, '--arity', 3, '--quick', '--json'))['results']
+    of_coll(results, 1, 9, 'flat', 0)
+    of_coll(results, 1, 9, 'tree', 3)
+    check_equal(results, [])
+
+
+def test_coll_of_few():
+    """One site; more arity than sites: no tree."""
+    for sites, arity in (1, 2), (3, 3):
+        results = read(*bench('coll', '--sites', sites, '--arity', arity, '--quick',
+                              '--json'))['results']
+        of_coll(results, 1, sites, 'flat', 0)
+        check_equal(results, [])
+
+
+def test_coll_of_job():
+    results = read(*run('-n', 2, '--workers', 1, BENCH, '--json', '--quick',
+                        '--sites-per-locality', 2, 'coll'))['results']
+    of_coll(results, 2, 4, 'flat', 0)
+    of_coll(results, 2, 4, 'tree', 2)
+    check_equal(results, [])
+
+
+def test_table():
+    status, out, err = bench('--quick', 'barrier')
+    check_equal((status, err), (0, ''))
+    rows = [line.split() for line in out.splitlines() if line.startswith('barrier')]
+    check_equal([row[:7] for row in rows],
+                [['barrier', '1', '1', sites, '-', '-', shape]
+                 for sites, shape in (('2', 'flat'), ('8', 'flat'), ('64', 'tree'))])
+
+
+def test_figures():
+    report = read(*bench('--json', '--quick', '--rounds', 1, 'figures'))
+    results = report['results']
+    check_equal([result['name'] for result in results[:7]], TASKS + ['barrier'] * 3)
+    del results[:7]
+    for localities, sites, arity in ((1, 64, 4), (2, 2, 0), (4, 4, 2), (8, 8, 4), (4, 64, 4)):
+        of_coll(results, localities, sites, 'flat', 0)
+        if arity:
+            of_coll(results, localities, sites, 'tree', arity)
+    check_equal(results, [])
+    check_equal([target['limit'] for target in report['targets']], [20, 100])
+    for target in report['targets']:
+        check_equal(target['reached'], target['median'] <= target['limit'])
+
+
+def test_figures_fails():
+    """A launcher that can't launch."""
+    for cohortrun, why in (('/nowhere', "no launcher at '/nowhere'"),
+                           ('/bin/false', '/bin/false ended with status 1')):
+        status, _, err = bench('--json', '--quick', '--cohortrun', cohortrun, 'figures')
+        check(status == 1 and why in err, status, err)
+    status, out, err = run('-n', 2, BENCH, 'figures')
+    check(status == 1 and 'run it without cohortrun' in err, status, err)
+
+
+def test_one_locality_only():
+    status, out, err = run('-n', 2, BENCH, '--json', '--quick', 'tasks', 'coll')
+    check(status == 1 and 'tasks and barrier measure one locality' in err, status, err)
+    check_equal(out, '')
+
+
+def test_full_disk():
+    for args in ['--json'], []:
+        with open('/dev/full', 'w', encoding='utf-8') as full:
+            status, _, err = bench('--quick', *args, 'tasks', stdout=full)
+        check(status == 1 and "can't be written" in err, status, err)
+
+
+def test_wrong_options():
+    for args, why in [
+            ([], 'what is to be measured?'),
+            (['frob'], "'frob' is no subcommand"),
+            (['tasks', 'tasks'], 'tasks is given twice'),
+            (['figures', 'tasks'], 'give it alone'),
+            (['--frob', 'tasks'], '--frob is no option'),
+            (['-x', 'tasks'], '-x is no option'),
+            (['tasks', '--rounds'], '--rounds needs a value'),
+            (['tasks', '--rounds', '0'], "--rounds needs a number from 1 to 999, not '0'"),
+            (['tasks', '--rounds', '1000'], "not '1000'"),
+            (['tasks', '--rounds', ''], "not ''"),
+            (['tasks', '--rounds', '7x'], "not '7x'"),
+            (['tasks', '--rounds', '-7'], "not '-7'"),
+            (['tasks', '--rounds', '99999999999999999999'], 'not'),
+            (['coll', '--arity', '1'], '--arity needs a number from 2'),
+            (['coll', '--sites', '0'], '--sites needs a number from 1'),
+            (['barrier', '--sites', '4'], 'are for coll'),
+            (['tasks', '--cohortrun', 'x'], '--cohortrun is for figures'),
+            (['figures', '--cohortrun', ''], '--cohortrun needs a path'),
+            (['tasks', '--json=1'], '--json=1 is no option'),
+            (['--', '--json'], "'--json' is no subcommand")]:
+        status, out, err = bench(*args)
+        check_equal((status, out), (2, ''))
+        lines = err.splitlines()
+        check(len(lines) == 2 and why in lines[0] and lines[0].startswith('cohort-bench: ') and
+              lines[1].startswith('usage: cohort-bench '), args, err)
+
+
+def test_help():
+    status, out, err = bench('--help')
+    check(status == 0 and out.startswith('usage: cohort-bench') and err == '', status, out, err)
+    status, out, err = bench('--version')
+    check(status == 0 and out.startswith('cohort-bench ') and err == '', status, out, err)
+
+
+run_cases(globals())

@@ -1,0 +1,240 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Collectives between real processes. Usage: coll_test.py COHORTRUN MEMBERS [--slow] [--long]
+[case...], with the folder of the member programs. Each job checks its own results."""
+import os
+import re
+import sys
+
+import jobs
+from jobs import check, check_equal, run
+
+COLL = os.path.join(sys.argv[2], 'coll_member')
+MISTAKE = os.path.join(sys.argv[2], 'mistake_member')
+CHOSEN = [a for a in sys.argv[3:] if not a.startswith('--')]
+SLOW = '--slow' in sys.argv # under a sanitizer
+LONG = '--long' in sys.argv
+
+
+def fewer(generations):
+    return max(generations // 10, 2) if SLOW else generations
+
+
+def options(kinds):
+    """--name value pairs; True is an option without value."""
+    args = []
+    for name, value in kinds.items():
+        args.append('--' + name.replace('_', '-'))
+        args += [] if value is True else [value]
+    return args
+
+
+def coll(num_localities, mode, workers=1, launcher=(), **kinds):
+    """A job that has to succeed; all sites of it have to take part."""
+    args = options(kinds)
+    status, out, err = run('-n', num_localities, '--workers', workers, *launcher, COLL, mode, *args)
+    check_equal((status, err), (0, ''))
+    done = re.findall(r'(\d+) of (\d+) has done it, (\d+) sites, (\d+) workers\n', out)
+    check_equal(sorted(int(rank) for rank, _, _, _ in done), list(range(num_localities)))
+    check_equal({(int(n), int(w)) for _, n, _, w in done}, {(num_localities, workers)})
+    check_equal(sum(int(sites) for _, _, sites, _ in done), kinds.get('sites', 4))
+    return [int(sites) for _, _, sites, _ in sorted(done)]
+
+
+def transpose(num_localities, num_sites, arity, **kinds):
+    """Section 12.3 of the reference design."""
+    kinds = dict({'levels': 2}, **kinds)
+    coll(num_localities, 'run', sites=num_sites, arity=arity, threshold='tree', kind='all_to_all',
+         generations=fewer(50), **kinds)
+
+
+def test_transpose_2_localities():
+    transpose(2, 5, 2, count=3)
+    transpose(2, 9, 4, count=3, placement='blocks', workers=2)
+
+
+def test_transpose_4_localities():
+    transpose(4, 16, 4, count=3)
+    transpose(4, 13, 2, count=100, placement='blocks', levels=3)
+    transpose(4, 11, 4, count=1, placement='random', seed=1, algorithm='padded')
+
+
+def test_transpose_5_localities():
+    transpose(5, 15, 4, count=3)
+    transpose(5, 11, 3, count=3, placement='random', seed=2, workers=2)
+    transpose(5, 16, 2, count=1000, root=7)
+
+
+def test_flat():
+    coll(4, 'run', sites=11, threshold='flat', generations=fewer(50), count=20)
+
+
+def test_placement():
+    check_equal(coll(3, 'run', sites=7, placement='round-robin', generations=5), [3, 2, 2])
+    check_equal(coll(3, 'run', sites=7, placement='blocks', generations=5), [3, 2, 2])
+    check_equal(coll(3, 'run', sites=7, placement='one', generations=5), [0, 0, 7])
+
+
+def mixed(num_localities, num_sites, seed, generations=200, **kinds):
+    kinds = dict({'count': 50, 'arity': 2, 'threshold': 'tree', 'in_flight': 8}, **kinds)
+    coll(num_localities, 'run', sites=num_sites, seed=seed, root=seed % num_sites,
+         generations=fewer(generations), any_count=True, skips=True, **kinds)
+
+
+def test_mixed():
+    mixed(4, 11, 1)
+    mixed(4, 11, 2, workers=2, placement='random')
+    mixed(3, 8, 3, threshold='flat', placement='blocks')
+    mixed(2, 7, 4, arity=3, count=3000)
+
+
+def test_oversubscribed():
+    mixed(8, 24, 5, workers=2, generations=100)
+
+
+def test_several_communicators():
+    mixed(4, 9, 6, comms=4, generations=60, placement='random')
+    mixed(3, 9, 7, comms=3, generations=60, threshold='flat', workers=2)
+
+
+def test_small_budget():
+    """64 generations at once, whose messages don't fit the budget, or only just."""
+    for count in (1, 60, 600):
+        mixed(3, 8, 8, generations=128, in_flight=64, count=count, comms=2,
+              launcher=('-x', 'COHORT_EAGER_BUDGET=4096'))
+    coll(4, 'run', sites=8, threshold='flat', generations=fewer(200), in_flight=100, count=200,
+         kind='broadcast', launcher=('-x', 'COHORT_EAGER_BUDGET=4096'))
+
+
+def large(mebibytes, num_localities, num_sites, **kinds):
+    """All blocks of all sites together are so large."""
+    coll(num_localities, 'run', sites=num_sites, kind='all_to_all',
+         count=(mebibytes << 20) // 8 // num_sites ** 2, **kinds)
+
+
+def test_large():
+    size = 8 if SLOW else 64
+    large(size, 4, 8, arity=2, threshold='tree')
+    large(size, 2, 4, threshold='flat', workers=2)
+    coll(3, 'run', sites=3, kind='broadcast', count=(size << 20) // 8)
+
+
+def test_recreate():
+    coll(4, 'recreate', sites=6, generations=fewer(200), arity=2, threshold='tree')
+    coll(3, 'recreate', sites=6, generations=fewer(200), placement='blocks', workers=2)
+
+
+def test_silent():
+    coll(5, 'silent')
+    coll(1, 'silent')
+
+
+def test_one_locality():
+    mixed(1, 9, 9)
+
+
+def test_program_fails():
+    for num in (1, 4):
+        status, out, err = run('-n', num, COLL, 'fail', '--victim', num - 1)
+        check_equal(status, 1)
+        check(re.fullmatch(r'cohortrun: locality %d \(pid \d+\) exited with status 1: '
+                           r'no luck today\n' % (num - 1), err), err)
+
+
+# Mistakes ----------------------------------------------------------------------------------------
+
+def mistake(name, num_localities, num_sites, num_usable=2, **kinds):
+    """What each site got; afterwards all of them can use the communicator."""
+    args = options(dict(kinds, sites=num_sites, stall_ms=200))
+    status, out, err = run('-n', num_localities, MISTAKE, name, *args)
+    check_equal((status, err), (0, ''))
+    check_equal(sorted(re.findall(r'site (\d+): usable\n', out)),
+                sorted([str(site) for site in range(num_sites)] * num_usable))
+    return {int(site): text for site, text in re.findall(r'site (\d+): (?!usable)(.*)\n', out)}
+
+
+def check_got(got, sites, status, *parts):
+    for site in sites:
+        text = got.get(site, 'nothing')
+        check(text.startswith(status + ' '), 'site', site, 'got', text, 'and not', status)
+        for part in parts:
+            check(part in text, 'site', site, 'got', text, 'without', part)
+
+
+def at_all_sites(name, status, *parts):
+    """Flat, and over a tree, where the sites that make the mistake sit elsewhere than others."""
+    for threshold in ('flat', 'tree'):
+        got = mistake(name, 3, 6, arity=2, threshold=threshold)
+        check_equal(len(got), 6)
+        check_got(got, range(6), status, *parts)
+
+
+def test_wrong_length():
+    at_all_sites('wrong-length', 'COHORT_ERR_MISMATCH', 'site 4 called all_to_all', 'of 5 int64',
+                 'of 3 int64')
+
+
+def test_wrong_datatype():
+    at_all_sites('wrong-datatype', 'COHORT_ERR_MISMATCH', 'site 4 called all_reduce', 'double',
+                 'int64')
+
+
+def test_wrong_operation():
+    at_all_sites('wrong-operation', 'COHORT_ERR_MISMATCH', 'site 4 called all_reduce', 'max', 'sum')
+
+
+def test_no_buffer():
+    at_all_sites('no-buffer', 'COHORT_ERR_BAD_PARAMETER', 'site 4', 'no input buffer')
+
+
+def test_wrong_generation():
+    at_all_sites('generation-0', 'COHORT_ERR_BAD_PARAMETER', 'generation 0')
+    at_all_sites('default-generation', 'COHORT_ERR_BAD_PARAMETER', 'auto_generation')
+
+
+def test_wrong_role():
+    """Who did it is told, and the root, which depends on it."""
+    for threshold in ('flat', 'tree'):
+        got = mistake('wrong-role', 2, 6, arity=2, threshold=threshold)
+        check_got(got, [0, 3], 'COHORT_ERR_WRONG_ROLE', 'site 3, cohort_gather_here')
+
+
+def test_gather_against_broadcast():
+    got = mistake('gather-against-broadcast', 2, 2)
+    check_got(got, [0, 1], 'COHORT_ERR_MISMATCH', 'site 0 called gather', 'site 1 called broadcast')
+
+
+def test_root_skips():
+    for threshold in ('flat', 'tree'):
+        got = mistake('root-skips', 3, 6, arity=2, threshold=threshold)
+        check_equal(sorted(got), [1, 2, 3, 4, 5])
+        check_got(got, got, 'COHORT_ERR_MOVED_PAST', 'site 0 (locality 0)')
+
+
+def test_duplicate_site():
+    got = mistake('duplicate-site', 2, 4)
+    check_got(got, [0], 'COHORT_ERR_DUPLICATE_SITE', 'site 0')
+    check_equal(len(got), 1)
+
+
+def test_different_options():
+    got = mistake('different-options', 3, 7, num_usable=1)
+    check_got(got, range(7), 'COHORT_ERR_MISMATCH', 'arity 3', 'arity 2', 'site 6 of locality 0')
+
+
+# Only in suite 'long' ----------------------------------------------------------------------------
+
+def long_large():
+    large(1024, 4, 8, arity=2, threshold='tree')
+    large(1024, 2, 4, threshold='flat')
+
+
+def long_mixed():
+    for seed in range(40):
+        mixed(2 + seed % 5, 3 + seed * 7 % 22, seed, generations=500, workers=1 + seed % 2,
+              arity=2 + seed % 4, threshold=('tree', 'flat')[seed // 2 % 2],
+              count=(1, 50, 2000)[seed % 3], comms=1 + seed % 3,
+              placement=('random', 'blocks', 'round-robin')[seed // 3 % 3])
+
+
+jobs.run_cases(globals(), 'long_' if LONG else 'test_', CHOSEN)

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cohort/datatype.h"
+
+#include <stdint.h>
+
+#include "tests/support/test.h"
+
+static void test_built_in(void)
+{
+    static const struct {
+        cohort_datatype datatype;
+        size_t bytes;
+        const char *name;
+    } rows[] = {
+        {COHORT_BYTE, 1, "byte"},     {COHORT_INT8, 1, "int8"},     {COHORT_INT16, 2, "int16"},
+        {COHORT_INT32, 4, "int32"},   {COHORT_INT64, 8, "int64"},   {COHORT_UINT8, 1, "uint8"},
+        {COHORT_UINT16, 2, "uint16"}, {COHORT_UINT32, 4, "uint32"}, {COHORT_UINT64, 8, "uint64"},
+        {COHORT_FLOAT, 4, "float"},   {COHORT_DOUBLE, 8, "double"},
+    };
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        CHECK_INT(rows[i].datatype, i + 1); /* they travel between processes */
+        CHECK_INT(cohort_datatype_size(rows[i].datatype), rows[i].bytes);
+        CHECK_TEXT(cohort_datatype_name(rows[i].datatype), rows[i].name);
+    }
+}
+
+static void test_users(void)
+{
+    static const size_t sizes[] = {1, 2, 3, 8, 24, 4096, ((size_t)1 << 48) - 1};
+    for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+        cohort_datatype datatype = cohort_datatype_of_bytes(sizes[i]);
+        CHECK(datatype > COHORT_DOUBLE);
+        CHECK(cohort_datatype_size(datatype) == sizes[i]);
+        CHECK(cohort_datatype_of_bytes(sizes[i]) == datatype);
+        CHECK_TEXT(cohort_datatype_name(datatype), "user type");
+    }
+}
+
+static void test_none(void)
+{
+    const cohort_datatype none[] = {
+        0,
+        COHORT_DOUBLE + 1,
+        999,
+        UINT64_C(1) << 62,
+        UINT64_C(1) << 63, /* a user's, of no bytes */
+        UINT64_C(1) << 63 | UINT64_C(1) << 48,
+        UINT64_MAX,
+        cohort_datatype_of_bytes(0),
+        cohort_datatype_of_bytes((size_t)1 << 48),
+        cohort_datatype_of_bytes(SIZE_MAX),
+    };
+    for (size_t i = 0; i < sizeof(none) / sizeof(none[0]); i++) {
+        CHECK_INT(cohort_datatype_size(none[i]), 0);
+        CHECK_TEXT(cohort_datatype_name(none[i]), "no datatype");
+    }
+}
+
+static const struct test_case cases[] = {
+    {"built_in", test_built_in},
+    {"users", test_users},
+    {"none", test_none},
+};
+
+int main(int argc, char **argv)
+{
+    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
+}

@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "collectives/comm/gate.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "runtime/base/random.h"
+#include "tests/support/test.h"
+
+static void check_refused(struct cohort__gate *gate, uint64_t generation, cohort_status status,
+                          const char *why)
+{
+    struct cohort__gate before = *gate;
+    CHECK_INT(cohort__gate_pass(gate, generation), status);
+    CHECK_CONTAINS(cohort_error_message(), why);
+    CHECK(gate->next == before.next);
+}
+
+/* Generation k takes the slots 3k-2 to 3k. */
+static void test_slots(void)
+{
+    struct cohort__gate gate;
+    cohort__gate_init(&gate);
+    CHECK_INT(gate.next, 1);
+    CHECK_INT(cohort__gate_last(&gate), 0);
+    for (uint64_t generation = 1; generation <= 100; generation++) {
+        CHECK(gate.next == 3 * generation - 2);
+        CHECK_INT(cohort__gate_pass(&gate, generation), COHORT_OK);
+        CHECK(gate.next == 3 * generation + 1);
+        CHECK(cohort__gate_last(&gate) == generation);
+    }
+}
+
+static void test_skipping(void)
+{
+    struct cohort__gate gate;
+    cohort__gate_init(&gate);
+    CHECK_INT(cohort__gate_pass(&gate, 5), COHORT_OK);
+    CHECK_INT(gate.next, 16);
+    check_refused(&gate, 5, COHORT_ERR_GENERATION, "generation 5 is not above the last one, 5");
+    check_refused(&gate, 4, COHORT_ERR_GENERATION, "generation 4 is not above the last one, 5");
+    check_refused(&gate, 1, COHORT_ERR_GENERATION, "generation 1");
+    CHECK_INT(cohort__gate_pass(&gate, 6), COHORT_OK);
+    CHECK_INT(cohort__gate_pass(&gate, 1000000), COHORT_OK);
+    check_refused(&gate, 999999, COHORT_ERR_GENERATION, "the last one, 1000000");
+}
+
+static void test_bounds(void)
+{
+    struct cohort__gate gate;
+    cohort__gate_init(&gate);
+    check_refused(&gate, 0, COHORT_ERR_BAD_PARAMETER, "generation 0");
+    check_refused(&gate, COHORT__GENERATION_MAX + 1, COHORT_ERR_BAD_PARAMETER, "too large");
+    check_refused(&gate, UINT64_MAX / 3 + 1, COHORT_ERR_BAD_PARAMETER, "too large");
+    check_refused(&gate, UINT64_MAX, COHORT_ERR_BAD_PARAMETER, "too large");
+    CHECK_INT(cohort__gate_pass(&gate, COHORT__GENERATION_MAX), COHORT_OK);
+    CHECK(cohort__gate_last(&gate) == COHORT__GENERATION_MAX);
+    check_refused(&gate, COHORT__GENERATION_MAX, COHORT_ERR_GENERATION, "not above");
+    check_refused(&gate, 1, COHORT_ERR_GENERATION, "not above");
+}
+
+static void test_history_without_gaps(void)
+{
+    struct cohort__history history;
+    cohort__history_init(&history);
+    for (uint64_t generation = 1; generation <= 5000; generation++)
+        cohort__history_call(&history, generation);
+    CHECK_INT(history.last, 5000);
+    CHECK_INT(history.num_skipped, 0);
+    CHECK(history.skipped == NULL); /* nothing is paid for what doesn't happen */
+    for (uint64_t generation = 1; generation <= 5000; generation++)
+        CHECK(!cohort__history_skipped(&history, generation));
+    cohort__history_fini(&history);
+}
+
+static void test_history_gaps(void)
+{
+    struct cohort__history history;
+    cohort__history_init(&history);
+    cohort__history_call(&history, 3); /* 1, 2 */
+    cohort__history_call(&history, 4);
+    cohort__history_call(&history, 6); /* 5 */
+    cohort__history_call(&history, 1000);
+    static const struct {
+        uint64_t generation;
+        bool skipped;
+    } rows[] = {{1, true},  {2, true}, {3, false},  {4, false},  {5, true},
+                {6, false}, {7, true}, {500, true}, {999, true}, {1000, false}};
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+        CHECK_INT(cohort__history_skipped(&history, rows[i].generation), rows[i].skipped);
+    cohort__history_fini(&history);
+}
+
+/* Beyond COHORT__HISTORY_RANGES gaps the oldest ones are forgotten: they count as called. */
+static void test_history_forgets(void)
+{
+    struct cohort__history history;
+    cohort__history_init(&history);
+    const uint64_t num_gaps = 3 * COHORT__HISTORY_RANGES + 7;
+    for (uint64_t i = 1; i <= num_gaps; i++)
+        cohort__history_call(&history, 2 * i); /* the odd ones are left out */
+    CHECK_INT(history.num_skipped, COHORT__HISTORY_RANGES);
+    const uint64_t first_known = 2 * (num_gaps - COHORT__HISTORY_RANGES) + 1;
+    for (uint64_t generation = 1; generation <= history.last; generation++)
+        CHECK_INT(cohort__history_skipped(&history, generation),
+                  generation % 2 == 1 && generation >= first_known);
+    cohort__history_fini(&history);
+}
+
+static void test_history_random(void)
+{
+    enum { GENERATIONS = 2000, SEEDS = 20 };
+    for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+        struct cohort__random random;
+        struct cohort__history history;
+        bool called[GENERATIONS + 16] = {false};
+        cohort__random_init(&random, seed);
+        cohort__history_init(&history);
+        uint64_t last = 0;
+        while (last < GENERATIONS) {
+            last += 1 + (cohort__random_below(&random, 3) ? 0 : cohort__random_below(&random, 9));
+            called[last] = true;
+            cohort__history_call(&history, last);
+            CHECK(history.last == last);
+        }
+        for (uint64_t generation = 1; generation <= last; generation++)
+            if (cohort__history_skipped(&history, generation) == called[generation])
+                test_failed(__FILE__, __LINE__, "seed %llu, generation %llu",
+                            (unsigned long long)seed, (unsigned long long)generation);
+        cohort__history_fini(&history);
+    }
+}
+
+static void test_history_at_the_end(void)
+{
+    struct cohort__history history;
+    cohort__history_init(&history);
+    cohort__history_call(&history, COHORT__GENERATION_MAX);
+    CHECK(cohort__history_skipped(&history, 1));
+    CHECK(cohort__history_skipped(&history, COHORT__GENERATION_MAX - 1));
+    CHECK(!cohort__history_skipped(&history, COHORT__GENERATION_MAX));
+    cohort__history_fini(&history);
+}
+
+static const struct test_case cases[] = {
+    {"slots", test_slots},
+    {"skipping", test_skipping},
+    {"bounds", test_bounds},
+    {"history_without_gaps", test_history_without_gaps},
+    {"history_gaps", test_history_gaps},
+    {"history_forgets", test_history_forgets},
+    {"history_random", test_history_random},
+    {"history_at_the_end", test_history_at_the_end},
+};
+
+int main(int argc, char **argv)
+{
+    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
+}

@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "collectives/comm/message.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "collectives/comm/endpoint.h"
+#include "runtime/base/container.h"
+#include "runtime/base/slab.h"
+#include "runtime/proc/process.h"
+#include "runtime/wire/pack.h"
+#include "tests/support/test.h"
+
+/* A transport that only counts what is given back and what is sent. */
+static struct {
+    struct cohort__net net;
+    int num_released;
+    int num_sent;
+    struct cohort__envelope last;
+    unsigned char data[512];
+    struct cohort__net_message message;
+} wire;
+
+static void release(struct cohort__net *net, struct cohort__net_message *message)
+{
+    CHECK(net == &wire.net && message == &wire.message);
+    wire.num_released++;
+}
+
+static enum cohort__net_sent take(struct cohort__net *net, uint32_t peer, const struct iovec *parts,
+                                  int num_parts)
+{
+    (void)net;
+    CHECK_INT(peer, 1);
+    size_t bytes = parts[0].iov_len + (num_parts > 1 ? parts[1].iov_len : 0);
+    CHECK_INT(cohort__envelope_decode(parts[0].iov_base, bytes, &wire.last), COHORT_OK);
+    wire.num_sent++;
+    return COHORT__NET_SENT;
+}
+
+static const struct cohort__net_operations operations = {.send = take, .release = release};
+
+static struct cohort__process *process_open(void)
+{
+    struct cohort__process *process;
+    struct cohort__process_options options = {.size = 2, .job_key = 1, .epoch = 1};
+    CHECK_INT(cohort__process_create(&process, &options), COHORT_OK);
+    memset(&wire, 0, sizeof(wire));
+    wire.net.operations = &operations;
+    wire.net.max_message = 4096;
+    cohort__process_attach_net(process, &wire.net);
+    return process;
+}
+
+static void process_close(struct cohort__process *process)
+{
+    cohort__process_stop(process);
+    cohort__process_destroy(process);
+}
+
+/* As the router makes them. */
+static struct cohort__arrival *arrive(struct cohort__process *process,
+                                      struct cohort__envelope envelope, const void *payload,
+                                      size_t bytes)
+{
+    envelope.source_locality = 1;
+    envelope.payload_bytes = (uint32_t)bytes;
+    memcpy(wire.data, payload, bytes);
+    wire.message = (struct cohort__net_message){
+        .net = &wire.net, .data = wire.data, .bytes = bytes, .capacity = sizeof(wire.data)};
+    struct cohort__arrival *arrival = cohort__slab_alloc(sizeof(*arrival));
+    CHECK(arrival);
+    *arrival = (struct cohort__arrival){
+        .process = process, .envelope = envelope, .data = wire.data, .message = &wire.message};
+    return arrival;
+}
+
+static const unsigned char payload[] = {1, 2, 3, 4, 5, 6, 7, 8};
+
+static void test_inline(void)
+{
+    struct cohort__message *message =
+        cohort__message_create(COHORT__KIND_DATA, 3, 7, 0xf00, cohort__message_tag(2, 9));
+    CHECK(message);
+    CHECK_INT(message->kind, COHORT__KIND_DATA);
+    CHECK_INT(message->source_site, 3);
+    CHECK_INT(message->generation, 7);
+    CHECK_INT(message->fingerprint, 0xf00);
+    CHECK_INT(message->tag >> COHORT__TAG_BITS, 2);
+    CHECK_INT(message->tag & ((1u << COHORT__TAG_BITS) - 1), 9);
+    CHECK_INT(message->bytes, 0);
+    CHECK(!message->arrival && !message->loan && !message->taken_up);
+    CHECK_INT(message->error.status, COHORT_OK);
+    CHECK(message->item.run);
+    cohort__message_release(message);
+    cohort__message_release(NULL);
+}
+
+/* The owner of a loan: an endpoint whose turn counts what comes back. */
+static int num_returned;
+
+static void on_returned(struct cohort_comm *comm, struct cohort__item *item)
+{
+    struct cohort__loan *loan = COHORT_CONTAINER_OF(item, struct cohort__loan, returned);
+    CHECK(loan->owner == comm);
+    num_returned++;
+}
+
+static void test_loan(void)
+{
+    struct cohort_comm *owner = calloc(1, sizeof(*owner));
+    CHECK(owner);
+    cohort__mpsc_init(&owner->queue);
+    struct cohort__loan loan = {.owner = owner, .returned.run = on_returned};
+    struct cohort__message *message = cohort__message_create(COHORT__KIND_DATA, 0, 1, 0, 0);
+    CHECK(message);
+    message->loan = &loan;
+    num_returned = 0;
+    cohort__message_release(message);
+    CHECK_INT(num_returned, 1);
+    CHECK(cohort__mpsc_is_empty(&owner->queue));
+    free(owner);
+}
+
+static void test_arrival(void)
+{
+    struct cohort__process *process = process_open();
+    struct cohort__message *message = cohort__message_from_arrival(
+        arrive(process,
+               (struct cohort__envelope){.kind = COHORT__KIND_DATA,
+                                         .generation = 4,
+                                         .source_site = 2,
+                                         .fingerprint = 99,
+                                         .tag = cohort__message_tag(1, 5)},
+               payload, sizeof(payload)));
+    CHECK(message);
+    CHECK_INT(message->kind, COHORT__KIND_DATA);
+    CHECK_INT(message->generation, 4);
+    CHECK_INT(message->source_site, 2);
+    CHECK_INT(message->fingerprint, 99);
+    CHECK_INT(message->bytes, sizeof(payload));
+    CHECK(memcmp(message->arrival->data, payload, sizeof(payload)) == 0);
+    CHECK_INT(wire.num_released, 0);
+    cohort__message_release(message);
+    CHECK_INT(wire.num_released, 1);
+    CHECK_INT(wire.num_sent, 0);
+    process_close(process);
+}
+
+/* Parking moves the data out of the transport's memory: that is given back then, and only then. */
+static void test_parked_arrival(void)
+{
+    struct cohort__process *process = process_open();
+    struct cohort__message *message = cohort__message_from_arrival(arrive(
+        process, (struct cohort__envelope){.kind = COHORT__KIND_DATA}, payload, sizeof(payload)));
+    CHECK(message);
+    cohort__arrival_park(message->arrival);
+    CHECK_INT(wire.num_released, 1);
+    memset(wire.data, 0, sizeof(wire.data));
+    CHECK(memcmp(message->arrival->data, payload, sizeof(payload)) == 0);
+    cohort__arrival_park(message->arrival);
+    cohort__message_release(message);
+    CHECK_INT(wire.num_released, 1);
+    process_close(process);
+}
+
+/* An announcement that nobody takes up is declined, once; one that is taken up is not. */
+static void test_announcement(void)
+{
+    static const unsigned char token[COHORT__NET_TOKEN_BYTES];
+    struct cohort__process *process = process_open();
+    for (int taken_up = 0; taken_up < 2; taken_up++) {
+        struct cohort__message *message = cohort__message_from_arrival(
+            arrive(process,
+                   (struct cohort__envelope){
+                       .kind = COHORT__KIND_ANNOUNCE, .total_bytes = 1 << 20, .handle = 17},
+                   token, sizeof(token)));
+        CHECK(message);
+        CHECK_INT(message->bytes, 1 << 20);
+        message->taken_up = taken_up;
+        cohort__message_release(message);
+        CHECK_INT(wire.num_released, 1 + taken_up);
+        CHECK_INT(wire.num_sent, 1);
+        CHECK_INT(wire.last.kind, COHORT__KIND_FETCHED);
+        CHECK_INT(wire.last.handle, 17);
+    }
+    process_close(process);
+}
+
+static struct cohort__message *error_of(struct cohort__process *process, int64_t status,
+                                        const char *text)
+{
+    struct cohort__packer packer = {0};
+    cohort__pack_map(&packer, 2);
+    cohort__pack_field_signed(&packer, "status", status);
+    cohort__pack_field_text(&packer, "text", text);
+    CHECK_INT(packer.status, COHORT_OK);
+    struct cohort__message *message = cohort__message_from_arrival(arrive(
+        process, (struct cohort__envelope){.kind = COHORT__KIND_ERROR}, packer.data, packer.bytes));
+    cohort__packer_fini(&packer);
+    return message;
+}
+
+static void test_error(void)
+{
+    struct cohort__process *process = process_open();
+    struct cohort__message *message = error_of(process, COHORT_ERR_MISMATCH, "site 3 did it");
+    CHECK(message);
+    CHECK_INT(message->error.status, COHORT_ERR_MISMATCH);
+    CHECK_TEXT(cohort__error_message(&message->error), "site 3 did it");
+    cohort__message_release(message);
+    CHECK_INT(wire.num_released, 1);
+    process_close(process);
+}
+
+/* What makes no sense is no message, and nothing of it is kept. */
+static void test_wrong_errors(void)
+{
+    struct cohort__process *process = process_open();
+    CHECK(!error_of(process, COHORT_OK, "fine"));
+    CHECK_CONTAINS(cohort_error_message(), "status 0");
+    CHECK(!error_of(process, 5, "positive"));
+    CHECK(!error_of(process, INT64_MIN, "unknown"));
+    CHECK(!cohort__message_from_arrival(
+        arrive(process, (struct cohort__envelope){.kind = COHORT__KIND_ERROR}, "", 0)));
+    CHECK(!cohort__message_from_arrival(arrive(
+        process, (struct cohort__envelope){.kind = COHORT__KIND_ERROR}, payload, sizeof(payload))));
+    CHECK_INT(wire.num_released, 5);
+    process_close(process);
+}
+
+static void test_answer(void)
+{
+    struct cohort__process *process = process_open();
+    struct cohort__message *message = cohort__message_from_arrival(
+        arrive(process,
+               (struct cohort__envelope){
+                   .kind = COHORT__KIND_ANSWER, .tag = COHORT__ANSWER_MOVED_PAST, .handle = 12},
+               "", 0));
+    CHECK(message);
+    CHECK_INT(message->tag, COHORT__ANSWER_MOVED_PAST);
+    CHECK_INT(message->last_called, 12);
+    CHECK_INT(message->error.status, COHORT_OK);
+    cohort__message_release(message);
+    CHECK_INT(wire.num_released, 1);
+    process_close(process);
+}
+
+static const struct test_case cases[] = {
+    {"inline", test_inline},
+    {"loan", test_loan},
+    {"arrival", test_arrival},
+    {"parked_arrival", test_parked_arrival},
+    {"announcement", test_announcement},
+    {"error", test_error},
+    {"wrong_errors", test_wrong_errors},
+    {"answer", test_answer},
+};
+
+int main(int argc, char **argv)
+{
+    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
+}

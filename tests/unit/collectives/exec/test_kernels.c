@@ -1,0 +1,258 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "collectives/exec/kernels.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/base/random.h"
+#include "tests/support/test.h"
+
+/* Every reduction on every type against a loop that does one element after the other in the widest
+ * type, for aligned and unaligned addresses, and with the result in place of an operand. */
+
+enum { COUNT_MAX = 67, MARGIN = 16 };
+
+static const struct {
+    cohort_datatype datatype;
+    size_t bytes;
+    bool is_signed;
+    bool is_floating;
+} types[] = {
+    {COHORT_BYTE, 1, false, false},   {COHORT_INT8, 1, true, false},
+    {COHORT_INT16, 2, true, false},   {COHORT_INT32, 4, true, false},
+    {COHORT_INT64, 8, true, false},   {COHORT_UINT8, 1, false, false},
+    {COHORT_UINT16, 2, false, false}, {COHORT_UINT32, 4, false, false},
+    {COHORT_UINT64, 8, false, false}, {COHORT_FLOAT, 4, true, true},
+    {COHORT_DOUBLE, 8, true, true},
+};
+enum { NUM_TYPES = sizeof(types) / sizeof(types[0]) };
+
+static bool is_bitwise(enum cohort__kernel kernel)
+{
+    return kernel >= COHORT__KERNEL_BITWISE_AND && kernel <= COHORT__KERNEL_BITWISE_XOR;
+}
+
+static bool is_allowed(enum cohort__kernel kernel, int type)
+{
+    return is_bitwise(kernel) ? !types[type].is_floating : types[type].datatype != COHORT_BYTE;
+}
+
+static void test_table(void)
+{
+    for (int type = 0; type < NUM_TYPES; type++)
+        for (int kernel = COHORT__KERNEL_SUM; kernel < COHORT__KERNEL_END; kernel++)
+            CHECK_INT(cohort__kernel_find((enum cohort__kernel)kernel, types[type].datatype) !=
+                          NULL,
+                      is_allowed((enum cohort__kernel)kernel, type));
+    CHECK(!cohort__kernel_find((enum cohort__kernel)0, COHORT_INT32));
+    CHECK(!cohort__kernel_find(COHORT__KERNEL_END, COHORT_INT32));
+    CHECK(!cohort__kernel_find(COHORT__KERNEL_SUM, 0));
+    CHECK(!cohort__kernel_find(COHORT__KERNEL_SUM, COHORT_DOUBLE + 1));
+    CHECK(!cohort__kernel_find(COHORT__KERNEL_SUM, cohort_datatype_of_bytes(8)));
+    CHECK(!cohort__kernel_find(COHORT__KERNEL_BITWISE_AND, cohort_datatype_of_bytes(1)));
+}
+
+/* One element, sign-extended where it has a sign. */
+static uint64_t load_integer(const unsigned char *at, int type)
+{
+    uint64_t value = 0;
+    memcpy(&value, at, types[type].bytes); /* little-endian, as everywhere in this project */
+    unsigned unused = 64 - 8 * (unsigned)types[type].bytes;
+    value <<= unused;
+    return types[type].is_signed ? (uint64_t)((int64_t)value >> unused) : value >> unused;
+}
+
+static bool less(uint64_t left, uint64_t right, int type)
+{
+    return types[type].is_signed ? (int64_t)left < (int64_t)right : left < right;
+}
+
+static uint64_t reduce_integer(enum cohort__kernel kernel, uint64_t left, uint64_t right, int type)
+{
+    switch (kernel) {
+    case COHORT__KERNEL_SUM:
+        return left + right;
+    case COHORT__KERNEL_PRODUCT:
+        return left * right;
+    case COHORT__KERNEL_MIN:
+        return less(right, left, type) ? right : left;
+    case COHORT__KERNEL_MAX:
+        return less(left, right, type) ? right : left;
+    case COHORT__KERNEL_LOGICAL_AND:
+        return left && right;
+    case COHORT__KERNEL_LOGICAL_OR:
+        return left || right;
+    case COHORT__KERNEL_LOGICAL_XOR:
+        return !left != !right;
+    case COHORT__KERNEL_BITWISE_AND:
+        return left & right;
+    case COHORT__KERNEL_BITWISE_OR:
+        return left | right;
+    default:
+        return left ^ right;
+    }
+}
+
+static double load_floating(const unsigned char *at, int type)
+{
+    float narrow;
+    double wide;
+    memcpy(&narrow, at, sizeof(narrow));
+    if (types[type].bytes == sizeof(float))
+        return (double)narrow;
+    memcpy(&wide, at, sizeof(wide));
+    return wide;
+}
+
+static double reduce_floating(enum cohort__kernel kernel, double left, double right)
+{
+    switch (kernel) {
+    case COHORT__KERNEL_SUM:
+        return left + right;
+    case COHORT__KERNEL_PRODUCT:
+        return left * right;
+    case COHORT__KERNEL_MIN:
+        return right < left ? right : left;
+    case COHORT__KERNEL_MAX:
+        return right > left ? right : left;
+    case COHORT__KERNEL_LOGICAL_AND:
+        return left != 0 && right != 0;
+    case COHORT__KERNEL_LOGICAL_OR:
+        return left != 0 || right != 0;
+    default:
+        return (left != 0) != (right != 0);
+    }
+}
+
+/* One element of the result. */
+static void reduce_one(enum cohort__kernel kernel, int type, unsigned char *to,
+                       const unsigned char *left, const unsigned char *right)
+{
+    if (types[type].is_floating) {
+        double wide =
+            reduce_floating(kernel, load_floating(left, type), load_floating(right, type));
+        float narrow = (float)wide;
+        if (types[type].bytes == sizeof(float))
+            memcpy(to, &narrow, sizeof(narrow));
+        else
+            memcpy(to, &wide, sizeof(wide));
+    } else {
+        uint64_t result =
+            reduce_integer(kernel, load_integer(left, type), load_integer(right, type), type);
+        memcpy(to, &result, types[type].bytes);
+    }
+}
+
+/* Any bits for integers, with zeros and both ends of the range among them; small quarters for
+ * floating point, so that double and float both compute exactly. */
+static void fill(unsigned char *at, size_t count, int type, struct cohort__random *random)
+{
+    for (size_t i = 0; i < count; i++, at += types[type].bytes) {
+        uint64_t bits = cohort__random_next(random);
+        double wide = (double)cohort__random_below(random, 64) / 4 - 8;
+        float narrow = (float)wide;
+        uint64_t chance = cohort__random_below(random, 8);
+        if (chance == 0)
+            bits = 0;
+        else if (chance == 1)
+            bits = UINT64_MAX;
+        else if (chance == 2)
+            bits = UINT64_C(1) << (8 * types[type].bytes - 1); /* the lowest number */
+        else if (chance == 3)
+            bits = (UINT64_C(1) << (8 * types[type].bytes - 1)) - 1;
+        memcpy(at,
+               !types[type].is_floating              ? (const void *)&bits
+               : types[type].bytes == sizeof(double) ? (const void *)&wide
+                                                     : (const void *)&narrow,
+               types[type].bytes);
+    }
+}
+
+enum place { APART, ON_LEFT, ON_RIGHT, ON_BOTH, NUM_PLACES };
+
+static void check(enum cohort__kernel kernel, int type, size_t count, size_t misaligned,
+                  enum place place, struct cohort__random *random)
+{
+    enum { ROOM = COUNT_MAX * 8 + 2 * MARGIN };
+    _Alignas(16) static unsigned char memory[3][ROOM];
+    static unsigned char want[ROOM];
+    size_t bytes = count * types[type].bytes;
+    unsigned char *left = memory[0] + MARGIN + misaligned;
+    unsigned char *right = place == ON_BOTH ? left : memory[1] + MARGIN + misaligned;
+    unsigned char *to = place == APART      ? memory[2] + MARGIN + misaligned
+                        : place == ON_RIGHT ? right
+                                            : left;
+    memset(memory, 0xa5, sizeof(memory));
+    fill(left, count, type, random);
+    if (place != ON_BOTH)
+        fill(right, count, type, random);
+    memcpy(want, to - MARGIN, bytes + 2 * MARGIN - 8); /* with what is around it */
+    for (size_t i = 0; i < count; i++)
+        reduce_one(kernel, type, want + MARGIN + i * types[type].bytes,
+                   left + i * types[type].bytes, right + i * types[type].bytes);
+    cohort__kernel_find(kernel, types[type].datatype)(to, left, right, count);
+    if (memcmp(want, to - MARGIN, bytes + 2 * MARGIN - 8) != 0)
+        test_failed(__FILE__, __LINE__, "kernel %d, %s, count %zu, misaligned by %zu, place %d",
+                    (int)kernel, cohort_datatype_name(types[type].datatype), count, misaligned,
+                    (int)place);
+}
+
+static void test_against_naive(void)
+{
+    static const size_t counts[] = {0, 1, 2, 3, 7, 8, 15, 16, 17, 33, 64, COUNT_MAX};
+    struct cohort__random random;
+    cohort__random_init(&random, 1);
+    for (int kernel = COHORT__KERNEL_SUM; kernel < COHORT__KERNEL_END; kernel++)
+        for (int type = 0; type < NUM_TYPES; type++) {
+            if (!is_allowed((enum cohort__kernel)kernel, type))
+                continue;
+            for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++)
+                for (size_t misaligned = 0; misaligned < 8; misaligned++)
+                    for (int place = APART; place < NUM_PLACES; place++)
+                        check((enum cohort__kernel)kernel, type, counts[i], misaligned,
+                              (enum place)place, &random);
+        }
+}
+
+/* Integers wrap around, and nothing is undefined about it: for the sanitizer to see. */
+static void test_wraps(void)
+{
+    int32_t big = INT32_MAX, one = 1, low = INT32_MIN, result;
+    cohort__kernel_find(COHORT__KERNEL_SUM, COHORT_INT32)(&result, &big, &one, 1);
+    CHECK_INT(result, INT32_MIN);
+    cohort__kernel_find(COHORT__KERNEL_PRODUCT, COHORT_INT32)(&result, &low, &low, 1);
+    CHECK_INT(result, 0);
+    int64_t wide = INT64_MIN, minus = -1, wide_result;
+    cohort__kernel_find(COHORT__KERNEL_PRODUCT, COHORT_INT64)(&wide_result, &wide, &minus, 1);
+    CHECK(wide_result == INT64_MIN);
+    /* uint16 * uint16 would be computed as int, and overflow. */
+    uint16_t most = UINT16_MAX, short_result;
+    cohort__kernel_find(COHORT__KERNEL_PRODUCT, COHORT_UINT16)(&short_result, &most, &most, 1);
+    CHECK_INT(short_result, 1);
+    int8_t small = 127, small_result;
+    cohort__kernel_find(COHORT__KERNEL_SUM, COHORT_INT8)(&small_result, &small, &small, 1);
+    CHECK_INT(small_result, -2);
+}
+
+/* With count 0 no address is looked at. */
+static void test_nothing(void)
+{
+    for (int kernel = COHORT__KERNEL_SUM; kernel < COHORT__KERNEL_END; kernel++)
+        for (int type = 0; type < NUM_TYPES; type++)
+            if (is_allowed((enum cohort__kernel)kernel, type))
+                cohort__kernel_find((enum cohort__kernel)kernel, types[type].datatype)(NULL, NULL,
+                                                                                       NULL, 0);
+}
+
+static const struct test_case cases[] = {
+    {"table", test_table},
+    {"against_naive", test_against_naive},
+    {"wraps", test_wraps},
+    {"nothing", test_nothing},
+};
+
+int main(int argc, char **argv)
+{
+    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
+}

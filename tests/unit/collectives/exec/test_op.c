@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "collectives/exec/op.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "collectives/exec/kernels.h"
+#include "tests/support/test.h"
+
+static void test_built_in(void)
+{
+    const struct {
+        const cohort_op *op;
+        const char *name;
+        int64_t result; /* of 6 and 3 */
+    } rows[] = {
+        {COHORT_SUM, "sum", 9},
+        {COHORT_PRODUCT, "product", 18},
+        {COHORT_MIN, "min", 3},
+        {COHORT_MAX, "max", 6},
+        {COHORT_LOGICAL_AND, "logical and", 1},
+        {COHORT_LOGICAL_OR, "logical or", 1},
+        {COHORT_LOGICAL_XOR, "logical xor", 0},
+        {COHORT_BITWISE_AND, "bitwise and", 2},
+        {COHORT_BITWISE_OR, "bitwise or", 7},
+        {COHORT_BITWISE_XOR, "bitwise xor", 5},
+    };
+    CHECK_INT(sizeof(rows) / sizeof(rows[0]), COHORT__KERNEL_END - 1);
+    for (uint32_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        const cohort_op *op = rows[i].op;
+        CHECK_INT(op->number, i + 1);
+        CHECK(cohort__op_is_builtin(op) && op->commutative);
+        CHECK_TEXT(op->name, rows[i].name);
+        CHECK_TEXT(cohort__op_name(i + 1), rows[i].name);
+        int64_t left = 6, right = 3, result = -1;
+        CHECK_INT(cohort__op_apply(op, &result, &left, &right, 1, COHORT_INT64), COHORT_OK);
+        CHECK_INT(result, rows[i].result);
+        cohort__op_ref(op); /* constants: nothing happens */
+        cohort__op_unref(op);
+        cohort__op_unref(op);
+        cohort_op_unref((cohort_op *)op);
+    }
+    CHECK_TEXT(cohort__op_name(0), "no operation");
+    CHECK_TEXT(cohort__op_name(COHORT__KERNEL_END), "no operation");
+    CHECK_TEXT(cohort__op_name(UINT32_MAX), "no operation");
+}
+
+static void test_check(void)
+{
+    CHECK_INT(cohort__op_check(COHORT_SUM, COHORT_DOUBLE), COHORT_OK);
+    CHECK_INT(cohort__op_check(COHORT_BITWISE_XOR, COHORT_BYTE), COHORT_OK);
+    CHECK_INT(cohort__op_check(NULL, COHORT_DOUBLE), COHORT_ERR_BAD_PARAMETER);
+    CHECK_CONTAINS(cohort_error_message(), "no operation");
+    CHECK_INT(cohort__op_check(COHORT_BITWISE_OR, COHORT_FLOAT), COHORT_ERR_BAD_PARAMETER);
+    CHECK_CONTAINS(cohort_error_message(), "bitwise or can't reduce elements of type float");
+    CHECK_INT(cohort__op_check(COHORT_SUM, COHORT_BYTE), COHORT_ERR_BAD_PARAMETER);
+    CHECK_INT(cohort__op_check(COHORT_SUM, cohort_datatype_of_bytes(8)), COHORT_ERR_BAD_PARAMETER);
+    CHECK_CONTAINS(cohort_error_message(), "sum can't reduce elements of type user type");
+}
+
+/* What the user's function was called with. */
+struct seen {
+    void *result;
+    const void *left, *right;
+    size_t count;
+    cohort_datatype datatype;
+    int num;
+};
+
+static cohort_status look(void *result, const void *left, const void *right, size_t count,
+                          cohort_datatype datatype, void *arg)
+{
+    struct seen *seen = arg;
+    *seen = (struct seen){result, left, right, count, datatype, seen->num + 1};
+    return count == 13 ? cohort_fail(COHORT_ERR_FAILED, "not 13") : COHORT_OK;
+}
+
+static void test_users(void)
+{
+    struct seen seen = {0};
+    cohort_op *op = NULL;
+    char name[16] = "look";
+    const struct cohort_op_options options = {
+        .name = name, .function = look, .arg = &seen, .commutative = false};
+    CHECK_INT(cohort_op_create(&op, &options), COHORT_OK);
+    strcpy(name, "gone"); /* the name was copied */
+    CHECK_TEXT(op->name, "look");
+    CHECK(!cohort__op_is_builtin(op) && !op->commutative);
+    CHECK_INT(op->number, 0);
+    cohort_datatype type = cohort_datatype_of_bytes(24);
+    CHECK_INT(cohort__op_check(op, type), COHORT_OK);
+    CHECK_INT(cohort__op_check(op, COHORT_FLOAT), COHORT_OK);
+    char a[1], b[1], c[1];
+    CHECK_INT(cohort__op_apply(op, a, b, c, 5, type), COHORT_OK);
+    CHECK(seen.result == a && seen.left == b && seen.right == c);
+    CHECK(seen.count == 5 && seen.datatype == type && seen.num == 1);
+    CHECK_INT(cohort__op_apply(op, a, b, c, 13, type), COHORT_ERR_FAILED);
+    CHECK_TEXT(cohort_error_message(), "not 13");
+    cohort__op_ref(op);
+    cohort_op_unref(op); /* the other reference keeps it */
+    CHECK_TEXT(op->name, "look");
+    cohort__op_unref(op);
+    cohort_op_unref(NULL);
+    cohort__op_ref(NULL);
+    cohort__op_unref(NULL);
+}
+
+static uint64_t hash_of(const char *name, bool commutative)
+{
+    cohort_op *op = NULL;
+    CHECK_INT(cohort_op_create(&op, &(struct cohort_op_options){.name = name,
+                                                                .function = look,
+                                                                .commutative = commutative}),
+              COHORT_OK);
+    uint64_t hash = op->hash;
+    cohort_op_unref(op);
+    return hash;
+}
+
+/* Sites compare their operations by this: name and commutativity, and nothing else. */
+static void test_hash(void)
+{
+    CHECK(hash_of("one", true) == hash_of("one", true));
+    CHECK(hash_of("one", true) != hash_of("two", true));
+    CHECK(hash_of("one", true) != hash_of("one", false));
+}
+
+static void check_refused(const struct cohort_op_options *options, const char *why)
+{
+    cohort_op *op = NULL;
+    CHECK_INT(cohort_op_create(&op, options), COHORT_ERR_BAD_PARAMETER);
+    CHECK_CONTAINS(cohort_error_message(), why);
+    CHECK(op == NULL);
+}
+
+static void test_create(void)
+{
+    char name[65];
+    memset(name, 'n', 64);
+    name[64] = 0;
+    CHECK_INT(cohort_op_create(NULL, &(struct cohort_op_options){.name = "x", .function = look}),
+              COHORT_ERR_BAD_PARAMETER);
+    check_refused(NULL, "no options");
+    check_refused(&(struct cohort_op_options){.name = "x"}, "no function");
+    check_refused(&(struct cohort_op_options){.function = look}, "no name");
+    check_refused(&(struct cohort_op_options){.name = "", .function = look}, "no name");
+    check_refused(&(struct cohort_op_options){.name = name, .function = look}, "longer than 63");
+    name[63] = 0;
+    cohort_op *op = NULL;
+    CHECK_INT(cohort_op_create(&op, &(struct cohort_op_options){.name = name, .function = look}),
+              COHORT_OK);
+    CHECK_TEXT(op->name, name);
+    cohort_op_unref(op);
+}
+
+static const struct test_case cases[] = {
+    {"built_in", test_built_in}, {"check", test_check},   {"users", test_users},
+    {"hash", test_hash},         {"create", test_create},
+};
+
+int main(int argc, char **argv)
+{
+    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
+}

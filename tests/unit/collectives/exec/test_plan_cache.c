@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "collectives/exec/plan_cache.h"
+
+#include <stdlib.h>
+
+#include "tests/support/test.h"
+
+enum { ENTRIES = 32 }; /* what a cache holds */
+
+static struct cohort__plan_cache *cache_create(void)
+{
+    struct cohort__plan_cache *cache = NULL;
+    CHECK_INT(cohort__plan_cache_create(&cache), COHORT_OK);
+    return cache;
+}
+
+static struct cohort__plan_key key_of(uint64_t number)
+{
+    return (struct cohort__plan_key){.collective = 1, .bytes = number, .commutative = 1};
+}
+
+/* A plan of NUMBER + 1 sites, to be told from others. */
+static struct cohort__plan_entry *add(struct cohort__plan_cache *cache, uint32_t number)
+{
+    struct cohort__plan_builder *builder;
+    struct cohort__plan *plan;
+    struct cohort__plan_entry *entry = NULL;
+    struct cohort__plan_key key = key_of(number);
+    CHECK_INT(cohort__plan_builder_create(&builder, "test", number + 1, 0), COHORT_OK);
+    cohort__plan_join(builder, 1);
+    CHECK_INT(cohort__plan_finish(builder, &plan), COHORT_OK);
+    CHECK_INT(cohort__plan_cache_add(cache, &key, plan, 100 + number, &entry), COHORT_OK);
+    return entry;
+}
+
+static struct cohort__plan_entry *find(struct cohort__plan_cache *cache, uint32_t number)
+{
+    struct cohort__plan_key key = key_of(number);
+    return cohort__plan_cache_find(cache, &key);
+}
+
+static void check_found(struct cohort__plan_cache *cache, uint32_t number)
+{
+    struct cohort__plan_entry *entry = find(cache, number);
+    CHECK(entry);
+    CHECK_INT(entry->plan->num_sites, number + 1);
+    CHECK_INT(entry->row, 100 + number);
+    cohort__plan_entry_unref(entry);
+}
+
+static void test_hit(void)
+{
+    struct cohort__plan_cache *cache = cache_create();
+    CHECK(!find(cache, 0));
+    for (uint32_t i = 0; i < ENTRIES; i++) {
+        cohort__plan_entry_unref(add(cache, i));
+        CHECK(!find(cache, i + 1));
+    }
+    for (uint32_t i = 0; i < ENTRIES; i++) {
+        check_found(cache, i);
+        check_found(cache, i); /* once more, as the last one found */
+    }
+    cohort__plan_cache_destroy(cache);
+    cohort__plan_cache_destroy(NULL);
+}
+
+/* Every field of the key counts. */
+static void test_key(void)
+{
+    struct cohort__plan_cache *cache = cache_create();
+    cohort__plan_entry_unref(add(cache, 8));
+    struct cohort__plan_key keys[3] = {key_of(8), key_of(8), key_of(8)};
+    keys[0].collective++;
+    keys[1].bytes++;
+    keys[2].commutative = 0;
+    for (int i = 0; i < 3; i++)
+        CHECK(!cohort__plan_cache_find(cache, &keys[i]));
+    check_found(cache, 8);
+    cohort__plan_cache_destroy(cache);
+}
+
+/* The oldest one goes; who still runs it keeps it. */
+static void test_eviction(void)
+{
+    struct cohort__plan_cache *cache = cache_create();
+    struct cohort__plan_entry *first = add(cache, 0);
+    CHECK_INT(atomic_load(&first->refs), 2);
+    for (uint32_t i = 1; i < ENTRIES + 5; i++)
+        cohort__plan_entry_unref(add(cache, i));
+    for (uint32_t i = 0; i < 5; i++)
+        CHECK(!find(cache, i));
+    for (uint32_t i = 5; i < ENTRIES + 5; i++)
+        check_found(cache, i);
+    CHECK_INT(atomic_load(&first->refs), 1);
+    CHECK_INT(first->plan->num_sites, 1);
+    cohort__plan_entry_unref(first);
+    cohort__plan_cache_destroy(cache);
+}
+
+static void test_outlives_the_cache(void)
+{
+    struct cohort__plan_cache *cache = cache_create();
+    struct cohort__plan_entry *entry = add(cache, 3);
+    struct cohort__plan_entry *again = find(cache, 3);
+    CHECK(again == entry);
+    CHECK_INT(atomic_load(&entry->refs), 3);
+    cohort__plan_cache_destroy(cache);
+    CHECK_INT(atomic_load(&entry->refs), 2);
+    CHECK_INT(entry->plan->num_sites, 4);
+    cohort__plan_entry_unref(again);
+    cohort__plan_entry_unref(entry);
+    cohort__plan_entry_unref(NULL);
+}
+
+/* An entry's spare memory ends with it, wherever that is; the sanitizer sees what leaks. */
+static void test_spare(void)
+{
+    struct cohort__plan_cache *cache = cache_create();
+    struct cohort__plan_entry *kept = add(cache, 0);
+    for (uint32_t i = 0; i < 2 * ENTRIES; i++) {
+        struct cohort__plan_entry *entry = add(cache, i);
+        CHECK(atomic_load(&entry->spare) == NULL);
+        atomic_store(&entry->spare, malloc(64));
+        cohort__plan_entry_unref(entry);
+    }
+    atomic_store(&kept->spare, malloc(64));
+    cohort__plan_cache_destroy(cache);
+    cohort__plan_entry_unref(kept);
+}
+
+static const struct test_case cases[] = {
+    {"hit", test_hit},           {"key", test_key},
+    {"eviction", test_eviction}, {"outlives_the_cache", test_outlives_the_cache},
+    {"spare", test_spare},
+};
+
+int main(int argc, char **argv)
+{
+    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
+}

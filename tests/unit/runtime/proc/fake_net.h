@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef COHORT_TESTS_UNIT_RUNTIME_PROC_FAKE_NET_H
+#define COHORT_TESTS_UNIT_RUNTIME_PROC_FAKE_NET_H
+
+#include "runtime/net/net.h"
+#include "runtime/proc/process.h"
+#include "runtime/wire/envelope.h"
+
+/* A transport that answers what the test says and keeps account of what it is asked. It belongs to
+ * rank 0 of FAKE_SIZE localities. */
+enum {
+    FAKE_SIZE = 3,
+    FAKE_BUDGET = 1000,
+    FAKE_MAX_PAYLOAD = 2000,
+    FAKE_MAX_FETCH = 100,
+    FAKE_KEPT = 256,
+    FAKE_JOB_KEY = 42,
+    FAKE_EPOCH = 7,
+};
+
+struct fake_sent {
+    uint32_t peer;
+    struct cohort__envelope envelope;
+    unsigned char payload[64]; /* its beginning */
+};
+
+struct fake_fetch {
+    uint32_t peer;
+    size_t offset;
+    size_t bytes;
+    void *destination;
+    void *cookie;
+};
+
+struct fake_net {
+    struct cohort__net net;
+    struct cohort__process *process;
+    unsigned accepts; /* sends and fetches that are taken; then they are answered with: */
+    enum cohort__net_sent otherwise;
+    struct fake_sent sent[FAKE_KEPT]; /* the first ones */
+    size_t num_sent;
+    struct fake_fetch fetches[FAKE_KEPT];
+    size_t num_fetches;
+    size_t num_regions;  /* exposed and not withdrawn */
+    size_t num_messages; /* delivered and not released */
+    bool is_removed[FAKE_SIZE];
+};
+
+/* Makes the process as well, which takes everything. BUDGET 0: FAKE_BUDGET. */
+void fake_net_open(struct fake_net *fake, size_t budget);
+
+/* Stops and destroys the process; checks that nothing was left. */
+void fake_net_close(struct fake_net *fake);
+
+/* What rank SOURCE would send: key, epoch, source and payload_bytes are filled in. */
+void fake_net_deliver(struct fake_net *fake, uint32_t source, struct cohort__envelope envelope,
+                      const void *payload, size_t bytes);
+
+/* Any bytes, in memory of exactly that size. */
+void fake_net_deliver_bytes(struct fake_net *fake, const void *data, size_t bytes);
+
+void fake_net_writable(struct fake_net *fake, uint32_t peer);
+
+/* Ends the fetch number INDEX. */
+void fake_net_fetched(struct fake_net *fake, size_t index, cohort_status status);
+
+#endif

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tests/unit/runtime/proc/localities.h"
+
+#include <stdio.h>
+
+#include "tests/support/test.h"
+
+/* More than any delay on the hub. */
+enum { IDLE_TURNS = 20 };
+
+static void open_one(struct localities *localities, uint32_t rank, size_t eager_budget)
+{
+    struct cohort__process_options options = {.rank = rank,
+                                              .size = localities->num,
+                                              .job_key = 42,
+                                              .epoch = 1,
+                                              .eager_budget = eager_budget};
+    CHECK_INT(cohort__process_create(&localities->processes[rank], &options), COHORT_OK);
+    struct cohort__net_handlers handlers =
+        cohort__process_net_handlers(localities->processes[rank]);
+    CHECK_INT(cohort__inproc_create(localities->hub, rank, &handlers, &localities->nets[rank]),
+              COHORT_OK);
+    cohort__process_attach_net(localities->processes[rank], localities->nets[rank]);
+}
+
+void localities_open(struct localities *localities, uint64_t seed, uint32_t num,
+                     size_t eager_budget)
+{
+    fprintf(stderr, "seed %llu\n", (unsigned long long)seed);
+    *localities = (struct localities){.num = num};
+    CHECK_INT(cohort__inproc_hub_create(seed, num, &localities->hub), COHORT_OK);
+    for (uint32_t rank = 0; rank < num; rank++)
+        open_one(localities, rank, eager_budget);
+    for (uint32_t rank = 0; rank < num; rank++)
+        for (uint32_t peer = 0; peer < num; peer++)
+            if (peer != rank)
+                CHECK_INT(cohort__net_add_peer(localities->nets[rank], peer,
+                                               localities->nets[peer]->address,
+                                               localities->nets[peer]->address_bytes),
+                          COHORT_OK);
+}
+
+bool localities_turn(struct localities *localities)
+{
+    bool any = false;
+    for (uint32_t rank = 0; rank < localities->num; rank++) {
+        struct cohort__poller *poller = &localities->nets[rank]->poller;
+        any |= poller->progress(poller->context);
+    }
+    return any;
+}
+
+void localities_settle(struct localities *localities)
+{
+    for (int idle = 0; idle < IDLE_TURNS;)
+        idle = localities_turn(localities) ? 0 : idle + 1;
+}
+
+void localities_check_quiet(struct localities *localities)
+{
+    uint64_t sent = 0, received = 0;
+    for (uint32_t rank = 0; rank < localities->num; rank++) {
+        struct cohort__process_traffic traffic =
+            cohort__process_traffic(localities->processes[rank]);
+        sent += traffic.sent;
+        received += traffic.received;
+        CHECK(!traffic.busy);
+        CHECK_INT(cohort__process_dropped(localities->processes[rank]), 0);
+    }
+    CHECK_INT(received, sent);
+}
+
+void localities_close(struct localities *localities)
+{
+    for (uint32_t rank = 0; rank < localities->num; rank++)
+        cohort__process_stop(localities->processes[rank]);
+    for (uint32_t rank = 0; rank < localities->num; rank++) {
+        cohort__net_destroy(localities->nets[rank]);
+        cohort__process_destroy(localities->processes[rank]);
+    }
+    cohort__inproc_hub_destroy(localities->hub);
+}

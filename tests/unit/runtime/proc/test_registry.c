@@ -1,0 +1,380 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "runtime/proc/registry.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/base/container.h"
+#include "runtime/proc/registry_home.h"
+#include "tests/support/test.h"
+#include "tests/unit/runtime/proc/localities.h"
+
+enum { NUM_LOCALITIES = 4, MAX_SITES = 1001 };
+
+/* A site's join, and how it ended. */
+struct guest {
+    struct cohort__join join;
+    uint32_t rank;
+    int num_done;
+    cohort_status status;
+    struct cohort__membership *membership;
+    char text[256];
+};
+
+static struct localities job;
+static struct guest guests[MAX_SITES];
+static unsigned num_ended[NUM_LOCALITIES];
+static uint64_t last_ended;
+
+static void on_done(struct cohort__join *join, cohort_status status,
+                    struct cohort__membership *membership)
+{
+    struct guest *guest = COHORT_CONTAINER_OF(join, struct guest, join);
+    guest->num_done++;
+    guest->status = status;
+    guest->membership = membership;
+    CHECK(!status == !!membership);
+    snprintf(guest->text, sizeof(guest->text), "%s", status ? cohort_error_message() : "");
+}
+
+static void on_ended(void *context, uint64_t instance)
+{
+    ++*(unsigned *)context;
+    last_ended = instance;
+}
+
+static void open_job(uint64_t seed, uint32_t num)
+{
+    localities_open(&job, seed, num, 0);
+    memset(num_ended, 0, sizeof(num_ended));
+    for (uint32_t rank = 0; rank < num; rank++)
+        cohort__registry_set_ended(cohort__process_registry(job.processes[rank]), on_ended,
+                                   &num_ended[rank]);
+}
+
+static void enter(struct guest *guest, uint32_t rank, const char *name, uint32_t site,
+                  uint32_t num_sites, const char *terms, uint64_t left)
+{
+    *guest = (struct guest){.rank = rank,
+                            .join = {.name = name,
+                                     .site = site,
+                                     .num_sites = num_sites,
+                                     .terms = terms,
+                                     .left_instance = left,
+                                     .done = on_done}};
+    cohort__registry_join(cohort__process_registry(job.processes[rank]), &guest->join);
+}
+
+static uint64_t leave(struct guest *guest)
+{
+    uint64_t instance = guest->membership->instance;
+    cohort__membership_unref(guest->membership);
+    cohort__registry_leave(cohort__process_registry(job.processes[guest->rank]), guest->join.name,
+                           instance, guest->join.site);
+    return instance;
+}
+
+static void check_done(const struct guest *guest, cohort_status status, const char *text)
+{
+    CHECK_INT(guest->num_done, 1);
+    CHECK_INT(guest->status, status);
+    CHECK_CONTAINS(guest->text, text);
+}
+
+/* Site i sits in locality (i / RUN) % num. */
+static void enter_all(const char *name, uint32_t num_sites, uint32_t run, uint64_t left)
+{
+    for (uint32_t site = 0; site < num_sites; site++)
+        enter(&guests[site], site / run % job.num, name, site, num_sites, "terms", left);
+}
+
+static uint64_t check_all(uint32_t num_sites, uint32_t run)
+{
+    for (uint32_t site = 0; site < num_sites; site++) {
+        check_done(&guests[site], COHORT_OK, "");
+        const struct cohort__membership *membership = guests[site].membership;
+        CHECK_INT(membership->num_sites, num_sites);
+        CHECK(membership->instance == guests[0].membership->instance);
+        for (uint32_t i = 0; i < num_sites; i++)
+            CHECK_INT(membership->locality_of[i], i / run % job.num);
+    }
+    return guests[0].membership->instance;
+}
+
+static void check_ended(unsigned times)
+{
+    for (uint32_t rank = 0; rank < job.num; rank++)
+        CHECK_INT(num_ended[rank], times);
+}
+
+static void close_job(void)
+{
+    localities_settle(&job);
+    localities_check_quiet(&job);
+    localities_close(&job);
+}
+
+/* Names whose homes are spread over the localities. */
+static const char *const names[] = {"a", "transpose", "a rather long name", "d", "e"};
+enum { NUM_NAMES = sizeof(names) / sizeof(names[0]) };
+
+static void test_join_leave_reuse(void)
+{
+    for (uint64_t seed = 0; seed <= NUM_SEEDS; seed++) {
+        const char *name = names[seed % NUM_NAMES];
+        uint32_t run = 1 + seed % 3;
+        open_job(seed, NUM_LOCALITIES);
+        enter_all(name, 13, run, 0);
+        localities_settle(&job);
+        uint64_t first = check_all(13, run);
+        for (uint32_t site = 0; site < 12; site++)
+            leave(&guests[site]);
+        localities_settle(&job);
+        check_ended(0);
+        leave(&guests[12]);
+        localities_settle(&job);
+        check_ended(1);
+        CHECK(last_ended == first);
+        enter_all(name, 12, run, 0);
+        localities_settle(&job);
+        uint64_t second = check_all(12, run);
+        CHECK(second != first);
+        /* At once again: leaves and joins overtake each other. */
+        for (uint32_t site = 0; site < 12; site++) {
+            leave(&guests[site]);
+            enter(&guests[site], guests[site].rank, name, site, 12, "other terms", second);
+        }
+        localities_settle(&job);
+        CHECK(check_all(12, run) != second);
+        check_ended(2);
+        for (uint32_t site = 0; site < 12; site++)
+            leave(&guests[site]);
+        localities_settle(&job);
+        check_ended(3);
+        close_job();
+    }
+}
+
+static void test_many_runs(void)
+{
+    for (uint64_t seed = 0; seed < 4; seed++) {
+        open_job(seed, 2);
+        enter_all("many", MAX_SITES, 1, 0);
+        localities_settle(&job);
+        check_all(MAX_SITES, 1);
+        for (uint32_t site = 0; site < MAX_SITES; site++)
+            leave(&guests[site]);
+        localities_settle(&job);
+        check_ended(1);
+        close_job();
+    }
+}
+
+static void test_duplicate(void)
+{
+    struct guest here, there;
+    for (uint64_t seed = 0; seed <= NUM_SEEDS; seed++) {
+        const char *name = names[seed % NUM_NAMES];
+        open_job(seed, NUM_LOCALITIES);
+        enter(&guests[0], 0, name, 0, 2, "terms", 0);
+        enter(&here, 0, name, 0, 2, "terms", 0); /* waits in this locality */
+        check_done(&here, COHORT_ERR_DUPLICATE_SITE, "site 0");
+        CHECK_CONTAINS(here.text, "in this locality (0)");
+        localities_settle(&job);
+        enter(&there, 2, name, 0, 2, "terms", 0); /* waits elsewhere */
+        localities_settle(&job);
+        check_done(&there, COHORT_ERR_DUPLICATE_SITE, "site 0 of locality 2");
+        CHECK_CONTAINS(there.text, "locality 0 has this site");
+        enter(&guests[1], 1, name, 1, 2, "terms", 0);
+        localities_settle(&job);
+        CHECK_INT(guests[0].num_done + guests[1].num_done, 2);
+        enter(&here, 0, name, 0, 2, "terms", 0); /* alive */
+        enter(&there, 3, name, 1, 2, "terms", 0);
+        localities_settle(&job);
+        check_done(&here, COHORT_ERR_DUPLICATE_SITE, "locality 0 has this site");
+        check_done(&there, COHORT_ERR_DUPLICATE_SITE, "locality 1 has this site");
+        leave(&guests[0]);
+        leave(&guests[1]);
+        close_job();
+    }
+}
+
+static void test_mismatch(void)
+{
+    for (uint64_t seed = 0; seed <= NUM_SEEDS; seed++) {
+        const char *name = names[seed % NUM_NAMES];
+        bool at_once = seed % 2;
+        open_job(seed, NUM_LOCALITIES);
+        for (uint32_t site = 0; site < 9; site++) {
+            bool differs = seed % 4 < 2 ? site == 4 : site % 3 == 0;
+            uint32_t num_sites = seed % 4 >= 2 && differs ? 7 : 9;
+            enter(&guests[site], site % job.num, name, site, num_sites,
+                  differs ? "arity 3" : "arity 2", 0);
+            if (!at_once)
+                localities_settle(&job);
+        }
+        localities_settle(&job);
+        for (uint32_t site = 0; site < 9; site++) {
+            check_done(&guests[site], COHORT_ERR_MISMATCH, "arity 2");
+            CHECK_CONTAINS(guests[site].text, "arity 3");
+        }
+        enter_all(name, 9, 1, 0); /* nothing of it is left */
+        localities_settle(&job);
+        check_all(9, 1);
+        for (uint32_t site = 0; site < 9; site++)
+            leave(&guests[site]);
+        close_job();
+    }
+}
+
+/* A locality dies while sites join: whoever waits is told, once, and so are later ones. */
+static void test_death(void)
+{
+    for (uint64_t seed = 0; seed <= NUM_SEEDS; seed++) {
+        const char *name = names[seed % NUM_NAMES];
+        uint32_t victim = seed % NUM_LOCALITIES;
+        open_job(seed, NUM_LOCALITIES);
+        enter_all(name, 12, 1, 0);
+        for (uint64_t turns = seed / 5; turns > 0; turns--)
+            localities_turn(&job);
+        cohort__inproc_cut(job.hub, victim);
+        localities_settle(&job);
+        for (uint32_t rank = 0; rank < job.num; rank++)
+            cohort__process_peer_died(job.processes[rank], victim, "was killed");
+        localities_settle(&job);
+        for (uint32_t site = 0; site < 12; site++) {
+            if (site % job.num == victim) {
+                cohort__process_peer_died(job.processes[victim], (victim + 1) % job.num, "left");
+                CHECK_INT(guests[site].num_done, 1);
+            } else if (guests[site].status) {
+                check_done(&guests[site], COHORT_ERR_PEER_DIED, "locality");
+            } else {
+                check_done(&guests[site], COHORT_OK, "");
+            }
+            cohort__membership_unref(guests[site].membership);
+        }
+        enter(&guests[0], (victim + 1) % job.num, name, 20, 21, "terms", 0);
+        check_done(&guests[0], COHORT_ERR_PEER_DIED, "locality");
+        localities_close(&job);
+    }
+}
+
+static void test_job_of_one(void)
+{
+    struct cohort__process_options options = {.rank = 0, .size = 1};
+    job = (struct localities){.num = 1};
+    CHECK_INT(cohort__process_create(&job.processes[0], &options), COHORT_OK);
+    enter_all("alone", 5, 1, 0);
+    check_all(5, 1);
+    for (uint32_t site = 0; site < 5; site++)
+        leave(&guests[site]);
+    enter(&guests[0], 0, "alone", 0, 2, "terms", 0);
+    CHECK_INT(guests[0].num_done, 0);
+    cohort__process_stop(job.processes[0]);
+    check_done(&guests[0], COHORT_ERR_CANCELLED, "the job is over");
+    enter(&guests[1], 0, "alone", 1, 2, "terms", 0);
+    check_done(&guests[1], COHORT_ERR_CANCELLED, "the job is over");
+    cohort__process_destroy(job.processes[0]);
+}
+
+/* Messages that make no sense --------------------------------------------------------------- */
+
+static void send_bogus(struct cohort__packer *packer)
+{
+    CHECK_INT(packer->status, COHORT_OK);
+    unsigned char *exact = malloc(packer->bytes);
+    CHECK(exact);
+    memcpy(exact, packer->data, packer->bytes);
+    cohort__registry_message(cohort__process_registry(job.processes[0]), 1, exact, packer->bytes);
+    free(exact);
+    cohort__packer_fini(packer);
+}
+
+static void send_map(uint64_t instance, uint64_t num_sites, const uint64_t *runs, uint32_t num)
+{
+    struct cohort__packer packer = {0};
+    cohort__pack_map(&packer, 5);
+    cohort__pack_field_unsigned(&packer, "type", COHORT__REGISTRY_MAP);
+    cohort__pack_field_bytes(&packer, "name", "bogus", 5);
+    cohort__pack_field_unsigned(&packer, "instance", instance);
+    cohort__pack_field_unsigned(&packer, "num_sites", num_sites);
+    cohort__pack_text(&packer, "runs");
+    cohort__pack_array(&packer, num);
+    for (uint32_t i = 0; i < num; i++)
+        cohort__pack_unsigned(&packer, runs[i]);
+    send_bogus(&packer);
+}
+
+static void send_refusal(int64_t status, uint64_t site)
+{
+    struct cohort__packer packer = {0};
+    cohort__pack_map(&packer, 5);
+    cohort__pack_field_unsigned(&packer, "type", COHORT__REGISTRY_REFUSE);
+    cohort__pack_field_bytes(&packer, "name", "bogus", 5);
+    cohort__pack_field_unsigned(&packer, "site", site);
+    cohort__pack_field_signed(&packer, "status", status);
+    cohort__pack_field_text(&packer, "text", "because");
+    send_bogus(&packer);
+}
+
+static void send_request(uint64_t type, uint64_t site, uint64_t num_sites, uint64_t instance)
+{
+    struct cohort__packer packer = {0};
+    cohort__pack_map(&packer, 6);
+    cohort__pack_field_unsigned(&packer, "type", type);
+    cohort__pack_field_bytes(&packer, "name", "bogus", 5);
+    cohort__pack_field_unsigned(&packer, "site", site);
+    cohort__pack_field_unsigned(&packer, "num_sites", num_sites);
+    cohort__pack_field_bytes(&packer, "terms", "", 0);
+    cohort__pack_field_unsigned(&packer, "instance", instance);
+    send_bogus(&packer);
+}
+
+static void test_malformed(void)
+{
+    struct cohort__packer packer = {0};
+    open_job(0, 2);
+    enter(&guests[0], 0, "bogus", 900, 1000, "terms", 0);
+    localities_settle(&job);
+    send_map(1, 0, NULL, 0);                                 /* of no sites */
+    send_map(2, 3, (uint64_t[]){0, 3, 0}, 3);                /* of fewer than wait here */
+    send_map(3, 1000, (uint64_t[]){0, 1001, 0}, 3);          /* a run that is too long */
+    send_map(3, 1000, (uint64_t[]){1001, 0, 0}, 3);          /* begins behind the end */
+    send_map(3, 1000, (uint64_t[]){0, 1000, 2}, 3);          /* in a locality that is none */
+    send_map(4, 1000, (uint64_t[]){0, 900, 0, 900, 100}, 5); /* half a run */
+    send_map(5, UINT64_MAX, NULL, 0);
+    send_refusal(0, 900);
+    send_refusal(7, 900);
+    send_refusal(-(1ll << 32), 900);
+    send_refusal(COHORT_ERR_MISMATCH, 901);
+    send_request(COHORT__REGISTRY_JOIN, 3, 3, 0);
+    send_request(COHORT__REGISTRY_JOIN, 0, 0, 0);
+    send_request(COHORT__REGISTRY_LEAVE, 900, 0, 0);
+    send_request(COHORT__REGISTRY_LEAVE, 3, 0, 77);
+    send_request(0, 0, 1, 0);
+    send_request(COHORT__REGISTRY_END + 1, 0, 1, 0);
+    cohort__pack_unsigned(&packer, 3); /* no map */
+    send_bogus(&packer);
+    cohort__registry_message(cohort__process_registry(job.processes[0]), 1, "\x81", 1);
+    localities_settle(&job);
+    CHECK_INT(guests[0].num_done, 0);
+    send_refusal(COHORT_ERR_MISMATCH, 900);
+    check_done(&guests[0], COHORT_ERR_MISMATCH, "because");
+    localities_close(&job);
+}
+
+static const struct test_case cases[] = {
+    {"join_leave_reuse", test_join_leave_reuse},
+    {"many_runs", test_many_runs},
+    {"duplicate", test_duplicate},
+    {"mismatch", test_mismatch},
+    {"death", test_death},
+    {"job_of_one", test_job_of_one},
+    {"malformed", test_malformed},
+};
+
+int main(int argc, char **argv)
+{
+    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
+}

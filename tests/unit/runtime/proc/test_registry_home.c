@@ -1,0 +1,363 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "runtime/proc/registry_home.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/base/container.h"
+#include "runtime/proc/send.h"
+#include "tests/support/test.h"
+
+enum { RANK = 6, NOTES_MAX = 64 };
+
+/* A letter in the outbox, read. */
+struct note {
+    uint32_t rank;
+    uint64_t type;
+    uint64_t site;
+    int64_t status;
+    uint64_t instance;
+    uint64_t num_sites;
+    char text[400];
+    uint32_t num_runs;
+    uint32_t runs[3 * 400];
+};
+
+static struct cohort__registry_home home;
+static struct note notes[NOTES_MAX];
+static uint32_t num_notes;
+
+static void read_runs(struct note *note, const struct cohort__unpacked *unpacked,
+                      const struct cohort__value *map)
+{
+    const struct cohort__value *runs;
+    CHECK_INT(cohort__get_array(unpacked, map, "runs", &runs, &note->num_runs), COHORT_OK);
+    CHECK(note->num_runs > 0 && note->num_runs <= 3 * 400 && note->num_runs % 3 == 0);
+    for (uint32_t i = 0; i < note->num_runs; i++) {
+        uint64_t value;
+        CHECK_INT(cohort__element_unsigned(unpacked, runs, i, UINT32_MAX, &value), COHORT_OK);
+        note->runs[i] = (uint32_t)value;
+    }
+}
+
+static void read_letter(struct note *note, const struct cohort__registry_letter *letter)
+{
+    struct cohort__unpacked *unpacked;
+    const char *text;
+    size_t bytes;
+    *note = (struct note){.rank = letter->rank};
+    CHECK(letter->packer.bytes <= COHORT__CONTROL_BYTES_MAX);
+    CHECK_INT(cohort__unpack(&unpacked, letter->packer.data, letter->packer.bytes, "letter"),
+              COHORT_OK);
+    const struct cohort__value *map = cohort__unpacked_root(unpacked);
+    CHECK_INT(cohort__get_unsigned(unpacked, map, "type", UINT64_MAX, &note->type), COHORT_OK);
+    if (note->type == COHORT__REGISTRY_REFUSE) {
+        CHECK_INT(cohort__get_unsigned(unpacked, map, "site", UINT64_MAX, &note->site), COHORT_OK);
+        CHECK_INT(cohort__get_signed(unpacked, map, "status", &note->status), COHORT_OK);
+        CHECK_INT(cohort__get_text(unpacked, map, "text", &text, &bytes), COHORT_OK);
+        snprintf(note->text, sizeof(note->text), "%.*s", (int)bytes, text);
+    } else {
+        CHECK_INT(cohort__get_unsigned(unpacked, map, "instance", UINT64_MAX, &note->instance),
+                  COHORT_OK);
+    }
+    if (note->type == COHORT__REGISTRY_MAP) {
+        CHECK_INT(cohort__get_unsigned(unpacked, map, "num_sites", UINT64_MAX, &note->num_sites),
+                  COHORT_OK);
+        read_runs(note, unpacked, map);
+    }
+    cohort__unpacked_destroy(unpacked);
+}
+
+static void read_outbox(struct cohort__list *outbox)
+{
+    struct cohort__list *link;
+    num_notes = 0;
+    while ((link = cohort__list_pop_front(outbox))) {
+        struct cohort__registry_letter *letter =
+            COHORT_CONTAINER_OF(link, struct cohort__registry_letter, link);
+        CHECK(num_notes < NOTES_MAX);
+        read_letter(&notes[num_notes++], letter);
+        cohort__registry_letter_destroy(letter);
+    }
+}
+
+static struct cohort__registry_request request_of(const char *name, uint32_t source, uint32_t site)
+{
+    return (struct cohort__registry_request){
+        .source = source, .name = name, .name_bytes = strlen(name), .site = site};
+}
+
+static void join_again(const char *name, uint32_t source, uint32_t site, uint32_t num_sites,
+                       const char *terms, uint64_t left)
+{
+    struct cohort__list outbox;
+    struct cohort__registry_request request = request_of(name, source, site);
+    request.num_sites = num_sites;
+    request.terms = terms;
+    request.terms_bytes = strlen(terms);
+    request.instance = left;
+    cohort__list_init(&outbox);
+    CHECK_INT(cohort__registry_home_join(&home, &request, &outbox), COHORT_OK);
+    read_outbox(&outbox);
+}
+
+static void join(const char *name, uint32_t source, uint32_t site, uint32_t num_sites)
+{
+    join_again(name, source, site, num_sites, "the same", 0);
+}
+
+static void leave(const char *name, uint32_t source, uint32_t site, uint64_t instance)
+{
+    struct cohort__list outbox;
+    struct cohort__registry_request request = request_of(name, source, site);
+    request.instance = instance;
+    cohort__list_init(&outbox);
+    CHECK_INT(cohort__registry_home_leave(&home, &request, &outbox), COHORT_OK);
+    read_outbox(&outbox);
+}
+
+static void check_map(uint32_t index, uint32_t rank, uint64_t number, uint64_t num_sites)
+{
+    CHECK(index < num_notes);
+    CHECK_INT(notes[index].type, COHORT__REGISTRY_MAP);
+    CHECK_INT(notes[index].rank, rank);
+    CHECK_INT(notes[index].instance, ((uint64_t)RANK + 1) << 32 | number);
+    CHECK_INT(notes[index].num_sites, num_sites);
+}
+
+static void check_refusal(uint32_t index, uint32_t rank, uint32_t site, cohort_status status,
+                          const char *text)
+{
+    CHECK(index < num_notes);
+    CHECK_INT(notes[index].type, COHORT__REGISTRY_REFUSE);
+    CHECK_INT(notes[index].rank, rank);
+    CHECK_INT(notes[index].site, site);
+    CHECK_INT(notes[index].status, status);
+    CHECK_CONTAINS(notes[index].text, text);
+}
+
+static void begin(void)
+{
+    cohort__registry_home_init(&home, RANK);
+}
+
+static void end(void)
+{
+    cohort__registry_home_fini(&home);
+}
+
+static void test_join_and_leave(void)
+{
+    begin();
+    join("a", 3, 2, 4);
+    CHECK_INT(num_notes, 0);
+    join("a", 1, 0, 4);
+    join("another", 1, 1, 4);
+    join("a", 1, 1, 4);
+    CHECK_INT(num_notes, 0);
+    join("a", 3, 3, 4);
+    CHECK_INT(num_notes, 2); /* each locality once */
+    check_map(0, 1, 1, 4);
+    check_map(1, 3, 1, 4);
+    static const uint32_t runs[] = {0, 2, 1, 2, 2, 3};
+    CHECK_INT(notes[0].num_runs, 6);
+    CHECK(memcmp(notes[0].runs, runs, sizeof(runs)) == 0);
+    CHECK(memcmp(notes[1].runs, runs, sizeof(runs)) == 0);
+
+    uint64_t instance = notes[0].instance;
+    for (int twice = 0; twice < 2; twice++) {
+        leave("a", 3, 3, instance);
+        leave("a", 1, 0, instance);
+        leave("a", 1, 1, instance);
+        CHECK_INT(num_notes, 0);
+    }
+    leave("a", 3, 2, instance);
+    CHECK_INT(num_notes, 2);
+    for (uint32_t i = 0; i < 2; i++) {
+        CHECK_INT(notes[i].type, COHORT__REGISTRY_END);
+        CHECK_INT(notes[i].rank, i == 0 ? 1 : 3);
+        CHECK_INT(notes[i].instance, instance);
+    }
+    leave("a", 3, 2, instance); /* told once */
+    CHECK_INT(num_notes, 0);
+    join("a", 2, 0, 1);
+    check_map(0, 2, 2, 1);
+    end();
+}
+
+/* A name that is used again before all have left. */
+static void test_reuse(void)
+{
+    begin();
+    join("a", 0, 0, 2);
+    join("a", 1, 1, 2);
+    uint64_t first = notes[0].instance;
+    join_again("a", 0, 0, 2, "others", first); /* the leave may come later, or was overtaken */
+    CHECK_INT(num_notes, 0);
+    leave("a", 0, 0, first);
+    CHECK_INT(num_notes, 0);
+    join_again("a", 1, 1, 2, "others", first);
+    CHECK_INT(num_notes, 4);
+    CHECK_INT(notes[0].type, COHORT__REGISTRY_END);
+    CHECK_INT(notes[1].type, COHORT__REGISTRY_END);
+    CHECK_INT(notes[0].instance, first);
+    check_map(2, 0, 2, 2);
+    check_map(3, 1, 2, 2);
+    leave("a", 1, 1, first);
+    CHECK_INT(num_notes, 0);
+    end();
+}
+
+static void test_duplicate(void)
+{
+    begin();
+    join("a", 0, 0, 2);
+    join("a", 4, 0, 2); /* pending */
+    CHECK_INT(num_notes, 1);
+    check_refusal(0, 4, 0, COHORT_ERR_DUPLICATE_SITE,
+                  "communicator \"a\": site 0 of locality 4 joins, but locality 0 has this site");
+    join("a", 1, 1, 2);
+    CHECK_INT(num_notes, 2);
+    uint64_t instance = notes[0].instance;
+    join("a", 4, 1, 2); /* alive */
+    CHECK_INT(num_notes, 1);
+    check_refusal(0, 4, 1, COHORT_ERR_DUPLICATE_SITE, "locality 1 has this site already");
+    join_again("a", 0, 0, 2, "the same", instance);
+    join("a", 0, 0, 2); /* in the next one */
+    check_refusal(0, 0, 0, COHORT_ERR_DUPLICATE_SITE, "locality 0 has this site already");
+    end();
+}
+
+static void test_mismatch(void)
+{
+    begin();
+    join_again("a", 0, 0, 4, "arity 2", 0);
+    join_again("a", 1, 1, 4, "arity 2", 0);
+    join_again("a", 2, 2, 4, "arity 3", 0);
+    CHECK_INT(num_notes, 3);
+    for (uint32_t i = 0; i < 3; i++)
+        check_refusal(i, i, i, COHORT_ERR_MISMATCH,
+                      "communicator \"a\": site 2 of locality 2 joins with arity 3, site 0 of "
+                      "locality 0 with arity 2");
+    join_again("a", 0, 0, 4, "arity 2", 0); /* the next attempt already */
+    CHECK_INT(num_notes, 0);
+    join_again("a", 3, 3, 4, "arity 2", 0); /* late */
+    CHECK_INT(num_notes, 1);
+    check_refusal(0, 3, 3, COHORT_ERR_MISMATCH, "site 2 of locality 2 joins with arity 3");
+    for (uint32_t site = 1; site < 4; site++)
+        join_again("a", site, site, 4, "arity 2", 0);
+    CHECK_INT(num_notes, 4);
+    check_map(0, 0, 1, 4);
+    end();
+}
+
+/* The sites don't agree on how many they are: every one of them is told, in whatever order. */
+static void test_other_number(void)
+{
+    static const uint32_t orders[][4] = {{0, 2, 1, 3}, {2, 0, 1, 3}, {3, 2, 1, 0}, {0, 1, 2, 3}};
+    for (size_t o = 0; o < sizeof(orders) / sizeof(orders[0]); o++) {
+        uint32_t told[4] = {0};
+        begin();
+        for (size_t i = 0; i < 4; i++) {
+            uint32_t site = orders[o][i];
+            uint32_t num_sites = site < 2 ? 3 : 4;
+            join_again("a", site, site, num_sites, num_sites == 3 ? "num_sites 3" : "num_sites 4",
+                       0);
+            for (uint32_t n = 0; n < num_notes; n++) {
+                check_refusal(n, notes[n].rank, notes[n].rank, COHORT_ERR_MISMATCH, "num_sites");
+                told[notes[n].rank]++;
+            }
+        }
+        for (size_t site = 0; site < 4; site++)
+            CHECK_INT(told[site], 1);
+        end();
+    }
+    begin();
+    join("a", 0, 0, 2);
+    join("a", 1, 2, 3); /* the terms don't tell, the number does */
+    CHECK_INT(num_notes, 2);
+    check_refusal(0, 0, 0, COHORT_ERR_MISMATCH, "site 2 of locality 1");
+    check_refusal(1, 1, 2, COHORT_ERR_MISMATCH, "site 2 of locality 1");
+    end();
+}
+
+/* One that would belong to a number that is larger than the first one's. */
+static void test_late_and_larger(void)
+{
+    begin();
+    join_again("a", 0, 0, 2, "num_sites 2", 0);
+    join_again("a", 2, 2, 4, "num_sites 4", 0);
+    CHECK_INT(num_notes, 2);
+    join_again("a", 1, 1, 2, "num_sites 2", 0);
+    CHECK_INT(num_notes, 1);
+    join_again("a", 3, 3, 4, "num_sites 4", 0);
+    CHECK_INT(num_notes, 1);
+    check_refusal(0, 3, 3, COHORT_ERR_MISMATCH, "site 2 of locality 2 joins with num_sites 4");
+    for (uint32_t site = 0; site < 4; site++) /* that attempt is over */
+        join("a", site, site, 4);
+    CHECK_INT(num_notes, 4);
+    check_map(0, 0, 1, 4);
+    end();
+}
+
+static void test_many_runs(void)
+{
+    enum { NUM_SITES = 1001, NUM_LETTERS = 3 };
+    begin();
+    for (uint32_t site = 0; site < NUM_SITES; site++)
+        join("a", 70000 + site % 2, site, NUM_SITES);
+    CHECK_INT(num_notes, 2 * NUM_LETTERS);
+    for (uint32_t i = 0; i < 2; i++) {
+        uint32_t site = 0;
+        for (uint32_t n = i * NUM_LETTERS; n < (i + 1) * NUM_LETTERS; n++) {
+            check_map(n, 70000 + i, 1, NUM_SITES);
+            for (uint32_t r = 0; r < notes[n].num_runs; r += 3, site++) {
+                CHECK_INT(notes[n].runs[r], site);
+                CHECK_INT(notes[n].runs[r + 1], 1);
+                CHECK_INT(notes[n].runs[r + 2], 70000 + site % 2);
+            }
+        }
+        CHECK_INT(site, NUM_SITES);
+    }
+    end();
+}
+
+/* What nobody sends who is in his right mind changes nothing. */
+static void test_bogus(void)
+{
+    begin();
+    leave("a", 0, 0, 1);
+    join("a", 0, 0, 2);
+    leave("a", 0, 0, 0); /* a creation that is pending has no instance */
+    leave("a", 0, 1, 0);
+    CHECK_INT(num_notes, 0);
+    join("a", 1, 1, 2);
+    CHECK_INT(num_notes, 2);
+    uint64_t instance = notes[0].instance;
+    leave("a", 0, 0, instance + 1);
+    leave("b", 0, 0, instance);
+    leave("a", 0, 2, instance);
+    leave("a", 0, INT32_MAX, instance);
+    leave("a", 0, 1, instance); /* it sits in locality 1 */
+    leave("a", 0, 0, instance);
+    CHECK_INT(num_notes, 0);
+    leave("a", 1, 1, instance);
+    CHECK_INT(num_notes, 2);
+    join("", 0, 0, 1);
+    check_map(0, 0, 2, 1);
+    cohort__registry_letter_destroy(NULL);
+    end();
+}
+
+static const struct test_case cases[] = {
+    {"join_and_leave", test_join_and_leave}, {"reuse", test_reuse},
+    {"duplicate", test_duplicate},           {"mismatch", test_mismatch},
+    {"other_number", test_other_number},     {"late_and_larger", test_late_and_larger},
+    {"many_runs", test_many_runs},           {"bogus", test_bogus},
+};
+
+int main(int argc, char **argv)
+{
+    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
+}

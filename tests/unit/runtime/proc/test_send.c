@@ -1,0 +1,362 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "runtime/proc/send.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "runtime/base/container.h"
+#include "tests/support/test.h"
+#include "tests/unit/runtime/proc/fake_net.h"
+
+/* A message to rank 1 or 2, and how it ended. */
+struct letter {
+    struct cohort__send send;
+    int num_done;
+    cohort_status status;
+    char text[200];
+};
+
+static struct fake_net fake;
+static unsigned char payload[2 * FAKE_MAX_PAYLOAD];
+static int num_deaths;
+static struct cohort__arrival *arrived;
+
+static void on_done(struct cohort__send *send, cohort_status status)
+{
+    struct letter *letter = COHORT_CONTAINER_OF(send, struct letter, send);
+    letter->num_done++;
+    letter->status = status;
+    snprintf(letter->text, sizeof(letter->text), "%s", status ? cohort_error_message() : "");
+}
+
+static void post(struct letter *letter, uint32_t rank, size_t bytes)
+{
+    *letter = (struct letter){.send = {.envelope = {.kind = COHORT__KIND_DATA, .tag = 5},
+                                       .payload = payload,
+                                       .bytes = bytes,
+                                       .done = on_done}};
+    cohort__send_start(fake.process, rank, &letter->send);
+}
+
+static void check_done(const struct letter *letter, cohort_status status, const char *text)
+{
+    CHECK_INT(letter->num_done, 1);
+    CHECK_INT(letter->status, status);
+    CHECK_CONTAINS(letter->text, text);
+}
+
+/* The kind of the next message to RANK of that many bytes; one that is announced is fetched. */
+static enum cohort__kind kind_of(uint32_t rank, size_t bytes)
+{
+    struct letter letter;
+    post(&letter, rank, bytes);
+    uint64_t handle = cohort__send_handle(&letter.send);
+    CHECK_INT(letter.num_done, handle == 0);
+    if (handle)
+        fake_net_deliver(&fake, rank,
+                         (struct cohort__envelope){.kind = COHORT__KIND_FETCHED, .handle = handle},
+                         NULL, 0);
+    check_done(&letter, COHORT_OK, "");
+    return fake.sent[(fake.num_sent - 1) % FAKE_KEPT].envelope.kind;
+}
+
+static void on_message(void *context, struct cohort__arrival *arrival)
+{
+    (void)context;
+    arrived = arrival;
+}
+
+static void on_peer_died(void *context, uint32_t rank)
+{
+    (void)context;
+    CHECK_INT(rank, 1);
+    num_deaths++;
+}
+
+static void open_fake(size_t budget)
+{
+    fake_net_open(&fake, budget);
+    num_deaths = 0;
+    cohort__process_set_handlers(
+        fake.process,
+        &(struct cohort__process_handlers){.message = on_message, .peer_died = on_peer_died});
+}
+
+static void give_credit(uint32_t rank, uint32_t credit)
+{
+    fake_net_deliver(&fake, rank,
+                     (struct cohort__envelope){.kind = COHORT__KIND_CREDIT, .credit = credit}, NULL,
+                     0);
+}
+
+static void test_eager_or_announced(void)
+{
+    struct letter letter;
+    open_fake(0);
+    CHECK_INT(kind_of(1, 0), COHORT__KIND_DATA);
+    CHECK_INT(kind_of(1, 400), COHORT__KIND_DATA);
+    CHECK_INT(fake.sent[1].envelope.payload_bytes, 400);
+    CHECK_INT(fake.sent[1].envelope.tag, 5);
+    CHECK_INT(kind_of(1, FAKE_BUDGET - 400 + 1), COHORT__KIND_ANNOUNCE); /* charges nothing */
+    CHECK_INT(kind_of(1, FAKE_BUDGET - 400), COHORT__KIND_DATA);         /* exactly what is left */
+    CHECK_INT(kind_of(1, 0), COHORT__KIND_DATA);
+    CHECK_INT(kind_of(2, 1), COHORT__KIND_DATA); /* each peer has its own */
+
+    post(&letter, 1, 1);
+    const struct fake_sent *sent = &fake.sent[fake.num_sent - 1];
+    CHECK_INT(sent->envelope.kind, COHORT__KIND_ANNOUNCE);
+    CHECK_INT(sent->envelope.total_bytes, 1);
+    CHECK_INT(sent->envelope.payload_bytes, COHORT__NET_TOKEN_BYTES);
+    CHECK(sent->envelope.handle != 0 && sent->envelope.handle == cohort__send_handle(&letter.send));
+    CHECK(memcmp(sent->payload, "tttt", 4) == 0);
+    CHECK_INT(letter.num_done, 0);
+    CHECK_INT(fake.num_regions, 1);
+    CHECK(cohort__process_traffic(fake.process).busy);
+
+    struct cohort__envelope fetched = {.kind = COHORT__KIND_FETCHED,
+                                       .handle = sent->envelope.handle + 1};
+    fake_net_deliver(&fake, 1, fetched, NULL, 0); /* of nothing */
+    fetched.handle--;
+    fake_net_deliver(&fake, 2, fetched, NULL, 0); /* of somebody else's */
+    CHECK_INT(letter.num_done, 0);
+    fake_net_deliver(&fake, 1, fetched, NULL, 0);
+    fake_net_deliver(&fake, 1, fetched, NULL, 0); /* twice */
+    check_done(&letter, COHORT_OK, "");
+    CHECK_INT(fake.num_regions, 0);
+    CHECK(!cohort__process_traffic(fake.process).busy);
+    CHECK_INT(cohort__process_dropped(fake.process), 0);
+    fake_net_close(&fake);
+}
+
+/* What doesn't fit in one message is announced, budget or not. */
+static void test_max_message(void)
+{
+    open_fake(100 * FAKE_MAX_PAYLOAD);
+    CHECK_INT(kind_of(1, FAKE_MAX_PAYLOAD), COHORT__KIND_DATA);
+    CHECK_INT(kind_of(1, FAKE_MAX_PAYLOAD + 1), COHORT__KIND_ANNOUNCE);
+    fake_net_close(&fake);
+}
+
+static void test_budget_comes_back(void)
+{
+    open_fake(0);
+    CHECK_INT(kind_of(1, FAKE_BUDGET), COHORT__KIND_DATA);
+    give_credit(2, FAKE_BUDGET); /* not the one that owes it */
+    CHECK_INT(kind_of(1, 1), COHORT__KIND_ANNOUNCE);
+    give_credit(1, 300);
+    CHECK_INT(kind_of(1, 301), COHORT__KIND_ANNOUNCE);
+    CHECK_INT(kind_of(1, 300), COHORT__KIND_DATA);
+    CHECK_INT(kind_of(1, 1), COHORT__KIND_ANNOUNCE);
+    /* With any message. */
+    fake_net_deliver(&fake, 1, (struct cohort__envelope){.kind = COHORT__KIND_FETCHED, .credit = 1},
+                     NULL, 0);
+    CHECK_INT(kind_of(1, 1), COHORT__KIND_DATA);
+    /* Never more than there was. */
+    give_credit(1, 5);
+    give_credit(1, UINT32_MAX);
+    CHECK_INT(kind_of(1, FAKE_BUDGET + 1), COHORT__KIND_ANNOUNCE);
+    CHECK_INT(kind_of(1, FAKE_BUDGET), COHORT__KIND_DATA);
+    CHECK_INT(kind_of(1, 1), COHORT__KIND_ANNOUNCE);
+    fake_net_close(&fake);
+}
+
+static struct cohort__arrival *receive(uint32_t rank, size_t bytes)
+{
+    fake_net_deliver(&fake, rank, (struct cohort__envelope){.kind = COHORT__KIND_DATA}, payload,
+                     bytes);
+    CHECK_INT(arrived->envelope.payload_bytes, bytes);
+    return arrived;
+}
+
+static void test_giving_back(void)
+{
+    open_fake(0);
+    struct cohort__arrival *kept = receive(1, 300);
+    cohort__arrival_release(receive(1, 400));
+    cohort__arrival_release(receive(2, 7));
+    cohort__arrival_release(receive(1, 0));
+    CHECK_INT(fake.num_sent, 0); /* that's not worth a message */
+    CHECK_INT(kind_of(1, 1), COHORT__KIND_DATA);
+    CHECK_INT(fake.sent[0].envelope.credit, 400);
+    CHECK_INT(kind_of(1, 1), COHORT__KIND_DATA);
+    CHECK_INT(fake.sent[1].envelope.credit, 0);
+
+    cohort__arrival_park(kept);
+    cohort__arrival_park(kept);
+    CHECK_INT(fake.num_messages, 0);
+    CHECK(memcmp(kept->data, payload, 300) == 0);
+    fake.accepts = 0; /* what is refused is not lost */
+    cohort__arrival_release(kept);
+    cohort__arrival_release(receive(1, 200));
+    CHECK_INT(fake.num_sent, 2);
+    fake.accepts = 100;
+    fake_net_writable(&fake, 1);
+    CHECK_INT(fake.num_sent, 3);
+    CHECK_INT(fake.sent[2].envelope.kind, COHORT__KIND_CREDIT);
+    CHECK_INT(fake.sent[2].envelope.credit, 500);
+    CHECK_INT(cohort__process_traffic(fake.process).sent, 2); /* CREDIT isn't counted */
+    cohort__arrival_release(NULL);
+    fake_net_close(&fake);
+}
+
+/* What was refused waits, in order, and what comes later waits behind it. */
+static void test_again(void)
+{
+    struct letter letters[6];
+    open_fake(0);
+    fake.accepts = 0;
+    for (unsigned i = 0; i < 6; i++)
+        post(&letters[i], 1, i == 2 ? FAKE_BUDGET + 1 : 100 + i);
+    CHECK_INT(cohort__process_traffic(fake.process).sent, 0);
+    fake_net_writable(&fake, 2); /* somebody else */
+    fake_net_writable(&fake, 1); /* and not for long */
+    CHECK_INT(fake.num_sent, 0);
+    fake.accepts = 4;
+    fake_net_writable(&fake, 1);
+    CHECK_INT(fake.num_sent, 4);
+    CHECK_INT(letters[3].num_done, 1);
+    CHECK_INT(letters[4].num_done, 0);
+    fake.accepts = 1; /* behind what waits, though it might go */
+    struct letter late;
+    post(&late, 1, 1);
+    CHECK_INT(fake.num_sent, 4);
+    fake.accepts = 100;
+    fake_net_writable(&fake, 1);
+    CHECK_INT(fake.num_sent, 7);
+    for (unsigned i = 0; i < 6; i++) {
+        CHECK_INT(letters[i].num_done, i != 2);
+        if (i != 2)
+            CHECK_INT(fake.sent[i].envelope.payload_bytes, 100 + i);
+    }
+    CHECK_INT(fake.sent[2].envelope.kind, COHORT__KIND_ANNOUNCE);
+    CHECK_INT(fake.sent[6].envelope.payload_bytes, 1);
+    CHECK_INT(cohort__process_traffic(fake.process).sent, 7);
+    fake_net_deliver(&fake, 1,
+                     (struct cohort__envelope){.kind = COHORT__KIND_FETCHED,
+                                               .handle = cohort__send_handle(&letters[2].send)},
+                     NULL, 0);
+    check_done(&letters[2], COHORT_OK, "");
+    fake_net_close(&fake);
+}
+
+/* An answer to what was never sent: it ends, and does not go out any more. */
+static void test_fetched_too_early(void)
+{
+    struct letter letter;
+    open_fake(0);
+    fake.accepts = 0;
+    post(&letter, 1, FAKE_BUDGET + 1);
+    fake_net_deliver(&fake, 1,
+                     (struct cohort__envelope){.kind = COHORT__KIND_FETCHED,
+                                               .handle = cohort__send_handle(&letter.send)},
+                     NULL, 0);
+    check_done(&letter, COHORT_OK, "");
+    fake.accepts = 100;
+    fake_net_writable(&fake, 1);
+    CHECK_INT(fake.num_sent, 0);
+    fake_net_close(&fake);
+}
+
+static void test_death(void)
+{
+    struct letter sent, announced, pending, pending_announced, other, late;
+    open_fake(0);
+    post(&sent, 1, 1);
+    post(&announced, 1, FAKE_BUDGET);
+    fake.accepts = 0;
+    post(&pending, 1, 1);
+    post(&pending_announced, 1, FAKE_BUDGET);
+    post(&other, 2, 1);
+    cohort__process_peer_died(fake.process, 1, "was killed by signal 9");
+    cohort__process_peer_died(fake.process, 1, "was killed once more");
+    CHECK_INT(num_deaths, 1);
+    check_done(&sent, COHORT_OK, "");
+    check_done(&announced, COHORT_ERR_PEER_DIED, "locality 1 was killed by signal 9");
+    check_done(&pending, COHORT_ERR_PEER_DIED, "locality 1 was killed by signal 9");
+    check_done(&pending_announced, COHORT_ERR_PEER_DIED, "locality 1 was killed by signal 9");
+    CHECK_INT(other.num_done, 0);
+    CHECK_INT(fake.num_regions, 0);
+    post(&late, 1, 1);
+    check_done(&late, COHORT_ERR_PEER_DIED, "locality 1 was killed by signal 9");
+    CHECK(cohort__process_any_dead(fake.process));
+    CHECK(!cohort__process_check_dead(fake.process, 2));
+    fake.accepts = 1;
+    fake_net_writable(&fake, 1);
+    fake_net_writable(&fake, 2);
+    check_done(&other, COHORT_OK, "");
+    fake_net_close(&fake);
+}
+
+/* Nothing was ever sent to it; ranks that are none don't matter. */
+static void test_death_before_use(void)
+{
+    struct letter letter;
+    open_fake(0);
+    cohort__process_peer_died(fake.process, 0, "was me");
+    cohort__process_peer_died(fake.process, FAKE_SIZE, "was nobody");
+    CHECK(!cohort__process_any_dead(fake.process));
+    cohort__process_peer_died(fake.process, 1, "exited with status 3");
+    CHECK_INT(num_deaths, 1);
+    post(&letter, 1, FAKE_BUDGET + 1);
+    check_done(&letter, COHORT_ERR_PEER_DIED, "locality 1 exited with status 3");
+    cohort__arrival_release(receive(1, FAKE_BUDGET)); /* what it had sent before */
+    CHECK_INT(fake.num_sent, 0);
+    fake_net_close(&fake);
+}
+
+/* The transport finds out by itself. */
+static void test_transport_says_dead(void)
+{
+    struct letter first, waiting;
+    open_fake(0);
+    fake.accepts = 0;
+    fake.otherwise = COHORT__NET_DEAD;
+    post(&first, 1, 1);
+    check_done(&first, COHORT_ERR_PEER_DIED, "locality 1 can't be reached");
+    CHECK_INT(num_deaths, 1);
+    fake_net_close(&fake);
+
+    open_fake(0);
+    fake.accepts = 0;
+    post(&first, 1, 1);
+    post(&waiting, 1, FAKE_BUDGET);
+    fake.otherwise = COHORT__NET_DEAD;
+    fake_net_writable(&fake, 1);
+    check_done(&first, COHORT_ERR_PEER_DIED, "locality 1 can't be reached");
+    check_done(&waiting, COHORT_ERR_PEER_DIED, "locality 1 can't be reached");
+    CHECK_INT(num_deaths, 1);
+    fake_net_close(&fake);
+}
+
+static void test_stop(void)
+{
+    struct letter announced, pending, late;
+    open_fake(0);
+    post(&announced, 2, FAKE_BUDGET + 1);
+    fake.accepts = 0;
+    post(&pending, 1, 1);
+    cohort__process_stop(fake.process);
+    check_done(&announced, COHORT_ERR_CANCELLED, "the job is over");
+    check_done(&pending, COHORT_ERR_CANCELLED, "the job is over");
+    post(&late, 1, 1);
+    check_done(&late, COHORT_ERR_CANCELLED, "the job is over");
+    fake_net_close(&fake);
+}
+
+static const struct test_case cases[] = {
+    {"eager_or_announced", test_eager_or_announced},
+    {"max_message", test_max_message},
+    {"budget_comes_back", test_budget_comes_back},
+    {"giving_back", test_giving_back},
+    {"again", test_again},
+    {"fetched_too_early", test_fetched_too_early},
+    {"death", test_death},
+    {"death_before_use", test_death_before_use},
+    {"transport_says_dead", test_transport_says_dead},
+    {"stop", test_stop},
+};
+
+int main(int argc, char **argv)
+{
+    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
+}

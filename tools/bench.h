@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef COHORT_TOOLS_BENCH_H
+#define COHORT_TOOLS_BENCH_H
+
+#include <cohort/cohort.h>
+
+#include "tools/bench_options.h"
+#include "tools/bench_report.h"
+
+/* The subcommands of cohort-bench, one file each. Those that return a cohort_status run within
+ * cohort_main, in every locality; locality 0 adds the results to the report. */
+struct bench {
+    const struct bench_options *options;
+    struct bench_report *report; /* NULL in all localities but 0 */
+};
+
+cohort_status bench_tasks(const struct bench *bench);
+cohort_status bench_barrier(const struct bench *bench);
+cohort_status bench_coll(const struct bench *bench);
+
+/* No Cohort program by itself: starts the others as jobs. Returns main's status, having printed
+ * what went wrong. */
+int bench_figures(const struct bench_options *options, struct bench_report *report);
+
+#endif

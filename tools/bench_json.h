@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef COHORT_TOOLS_BENCH_JSON_H
+#define COHORT_TOOLS_BENCH_JSON_H
+
+#include "tools/bench_report.h"
+
+/* Prints REPORT as one JSON object, whose form bench_json.c tells. */
+void bench_json_print(const struct bench_report *report, const struct bench_target *targets,
+                      size_t num_targets);
+
+/* Reads a result from LINE of what another process has printed so; false: it holds none. */
+bool bench_json_read_result(const char *line, struct bench_result *ret_result);
+
+#endif

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "tools/bench.h"
+
+/* Within cohort_main. */
+struct program {
+    const struct bench_options *options;
+    struct bench_report report;
+};
+
+static cohort_status run_all(const struct bench *bench)
+{
+    unsigned subcommands = bench->options->subcommands;
+    cohort_status status = COHORT_OK;
+    if (cohort_num_localities() > 1 && subcommands != BENCH_COLL)
+        return cohort_fail(COHORT_ERR_BAD_PARAMETER,
+                           "tasks and barrier measure one locality: run them without cohortrun");
+    if (subcommands & BENCH_TASKS)
+        status = bench_tasks(bench);
+    if (status == COHORT_OK && subcommands & BENCH_BARRIER)
+        status = bench_barrier(bench);
+    if (status == COHORT_OK && subcommands & BENCH_COLL)
+        status = bench_coll(bench);
+    return status;
+}
+
+static cohort_status run(void *arg)
+{
+    struct program *program = arg;
+    if (cohort_locality() > 0)
+        return run_all(&(struct bench){.options = program->options});
+    bench_report_init(&program->report, program->options);
+    cohort_status status = run_all(&(struct bench){program->options, &program->report});
+    if (status == COHORT_OK && !bench_report_end(&program->report, NULL, 0))
+        status = cohort_fail(COHORT_ERR_SYSTEM, "standard output can't be written");
+    bench_report_fini(&program->report);
+    return status;
+}
+
+/* What goes wrong within is printed by cohort_main, or by the launcher for the whole job. */
+static int run_job(int argc, char **argv, const struct bench_options *options)
+{
+    struct program program = {.options = options};
+    return cohort_main(argc, argv, run, &program);
+}
+
+static int run_figures(const struct bench_options *options)
+{
+    struct bench_report report;
+    if (getenv("COHORT_LOCALITY")) {
+        fputs("cohort-bench: figures starts its own jobs: run it without cohortrun\n", stderr);
+        return 1;
+    }
+    bench_report_init(&report, options);
+    int status = bench_figures(options, &report);
+    bench_report_fini(&report);
+    return status;
+}
+
+int main(int argc, char **argv)
+{
+    struct bench_options options;
+    int status = bench_options_read(argc, argv, &options);
+    if (status >= 0)
+        return status;
+    return options.subcommands & BENCH_FIGURES ? run_figures(&options)
+                                               : run_job(argc, argv, &options);
+}

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tools/bench_operation.h"
+
+/* Varies within a block. */
+static double pattern(size_t index)
+{
+    return (double)(index % 97 + 1);
+}
+
+static cohort_status check_element(const struct bench_call *call, size_t index, double want)
+{
+    if (call->out[index] == want)
+        return COHORT_OK;
+    return cohort_fail(COHORT_ERR_FAILED,
+                       "site %u of '%s': element %zu of the result is %g, not %g",
+                       (unsigned)cohort_comm_this_site(call->comm), cohort_comm_name(call->comm),
+                       index, call->out[index], want);
+}
+
+static void fill_barrier(const struct bench_call *call)
+{
+    atomic_fetch_add(call->num_arrived, 1);
+}
+
+static cohort_future *start_barrier(const struct bench_call *call, uint64_t generation)
+{
+    return cohort_barrier(call->comm, generation);
+}
+
+static cohort_status check_barrier(const struct bench_call *call)
+{
+    unsigned num_arrived = atomic_load(call->num_arrived);
+    if (num_arrived == call->num_here)
+        return COHORT_OK;
+    return cohort_fail(COHORT_ERR_FAILED,
+                       "site %u of '%s': through the barrier with %u of %u sites of this locality",
+                       (unsigned)cohort_comm_this_site(call->comm), cohort_comm_name(call->comm),
+                       num_arrived, call->num_here);
+}
+
+const struct bench_operation bench_operation_barrier = {
+    .name = "barrier",
+    .fill = fill_barrier,
+    .start = start_barrier,
+    .check = check_barrier,
+};
+
+static void fill_all_reduce(const struct bench_call *call)
+{
+    for (size_t i = 0; i < call->count; i++) {
+        call->in[i] = (cohort_comm_this_site(call->comm) + 1) * pattern(i);
+        call->out[i] = 0;
+    }
+}
+
+static cohort_future *start_all_reduce(const struct bench_call *call, uint64_t generation)
+{
+    return cohort_all_reduce(call->comm, call->in, call->out, call->count, COHORT_DOUBLE,
+                             COHORT_SUM, generation);
+}
+
+static cohort_status check_all_reduce(const struct bench_call *call)
+{
+    double num_sites = cohort_comm_num_sites(call->comm);
+    cohort_status status = COHORT_OK;
+    for (size_t i = 0; status == COHORT_OK && i < call->count; i++)
+        status = check_element(call, i, num_sites * (num_sites + 1) / 2 * pattern(i));
+    return status;
+}
+
+const struct bench_operation bench_operation_all_reduce = {
+    .name = "all_reduce",
+    .has_data = true,
+    .fill = fill_all_reduce,
+    .start = start_all_reduce,
+    .check = check_all_reduce,
+};
+
+/* Element INDEX of the block from SOURCE to DESTINATION. */
+static double exchanged(uint32_t num_sites, uint32_t source, uint32_t destination, size_t index)
+{
+    return ((double)source * num_sites + destination) * 97 + pattern(index);
+}
+
+static void fill_all_to_all(const struct bench_call *call)
+{
+    uint32_t num_sites = cohort_comm_num_sites(call->comm);
+    uint32_t site = cohort_comm_this_site(call->comm);
+    for (uint32_t other = 0; other < num_sites; other++) {
+        for (size_t i = 0; i < call->count; i++) {
+            call->in[other * call->count + i] = exchanged(num_sites, site, other, i);
+            call->out[other * call->count + i] = 0;
+        }
+    }
+}
+
+static cohort_future *start_all_to_all(const struct bench_call *call, uint64_t generation)
+{
+    return cohort_all_to_all(call->comm, call->in, call->out, call->count, COHORT_DOUBLE,
+                             generation);
+}
+
+static cohort_status check_all_to_all(const struct bench_call *call)
+{
+    uint32_t num_sites = cohort_comm_num_sites(call->comm);
+    uint32_t site = cohort_comm_this_site(call->comm);
+    cohort_status status = COHORT_OK;
+    for (uint32_t other = 0; other < num_sites; other++)
+        for (size_t i = 0; status == COHORT_OK && i < call->count; i++)
+            status =
+                check_element(call, other * call->count + i, exchanged(num_sites, other, site, i));
+    return status;
+}
+
+const struct bench_operation bench_operation_all_to_all = {
+    .name = "all_to_all",
+    .has_data = true,
+    .has_blocks = true,
+    .fill = fill_all_to_all,
+    .start = start_all_to_all,
+    .check = check_all_to_all,
+};

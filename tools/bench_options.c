@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tools/bench_options.h"
+
+#include <getopt.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { DEFAULT_ROUNDS = 7, QUICK_ROUNDS = 3, DEFAULT_SITES = 64, STATUS_USAGE = 2 };
+enum { MAX_SITES = 65536 };
+
+static const char usage[] = "usage: cohort-bench [options] tasks|barrier|coll|figures...\n";
+static const char help[] =
+    "Measures Cohort and prints a table.\n"
+    "\n"
+    "  tasks      spawning, awaiting, switching and yielding, in one locality\n"
+    "  barrier    a barrier of 2, 8 and 64 tasks as sites, in one locality\n"
+    "  coll       barrier, all_reduce and all_to_all over all localities of the job, flat and "
+    "over\n"
+    "             the tree\n"
+    "  figures    those that docs/performance.md shows; starts the jobs for it by itself\n"
+    "\n"
+    "  --json                   print one JSON object instead of a table\n"
+    "  --rounds R               rounds of each measurement, 1 to 999; default 7\n"
+    "  --quick                  rounds of 1 ms instead of 20, and 3 by default: for a test of "
+    "this\n"
+    "                           program, not for figures\n"
+    "  --sites N                coll in a job of one locality: its sites, which are tasks;\n"
+    "                           default 64\n"
+    "  --sites-per-locality N   coll in a larger job, started by cohortrun; default 1\n"
+    "  --arity A                of coll's tree, 2 or more; default 4, or 2 for up to 4 sites\n"
+    "  --cohortrun PATH         figures: the launcher; default: the one beside this program\n"
+    "  --help, --version\n"
+    "\n"
+    "A round makes as many calls as fill its time. Printed are median, minimum and maximum of the\n"
+    "rounds, for one call; the time is that of site 0. The status is 0, 1 after an error, also "
+    "for\n"
+    "a wrong result, and 2 for a wrong option.\n";
+
+static int wrong(const char *format, ...) __attribute__((format(printf, 1, 2)));
+static int wrong(const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    fputs("cohort-bench: ", stderr);
+    vfprintf(stderr, format, args);
+    fputc('\n', stderr);
+    fputs(usage, stderr);
+    va_end(args);
+    return STATUS_USAGE;
+}
+
+/* Reads the option WORD's value: digits only, MIN to MAX. */
+static int read_count(const char *word, uint32_t min, uint32_t max, uint32_t *ret)
+{
+    uint64_t value = 0;
+    const char *c = optarg;
+    while (*c >= '0' && *c <= '9' && value <= max)
+        value = 10 * value + (uint64_t)(*c++ - '0');
+    if (*c || c == optarg || value < min || value > max)
+        return wrong("%s needs a number from %u to %u, not '%s'", word, (unsigned)min,
+                     (unsigned)max, optarg);
+    *ret = (uint32_t)value;
+    return -1;
+}
+
+enum {
+    OPTION_JSON = 256,
+    OPTION_ROUNDS,
+    OPTION_QUICK,
+    OPTION_SITES,
+    OPTION_SITES_PER_LOCALITY,
+    OPTION_ARITY,
+    OPTION_COHORTRUN,
+    OPTION_HELP,
+    OPTION_VERSION,
+};
+
+static const struct option long_options[] = {
+    {"json", no_argument, NULL, OPTION_JSON},
+    {"rounds", required_argument, NULL, OPTION_ROUNDS},
+    {"quick", no_argument, NULL, OPTION_QUICK},
+    {"sites", required_argument, NULL, OPTION_SITES},
+    {"sites-per-locality", required_argument, NULL, OPTION_SITES_PER_LOCALITY},
+    {"arity", required_argument, NULL, OPTION_ARITY},
+    {"cohortrun", required_argument, NULL, OPTION_COHORTRUN},
+    {"help", no_argument, NULL, OPTION_HELP},
+    {"version", no_argument, NULL, OPTION_VERSION},
+    {0},
+};
+
+static int read_option(int option, const char *word, struct bench_options *options)
+{
+    switch (option) {
+    case OPTION_JSON:
+        options->json = true;
+        return -1;
+    case OPTION_QUICK:
+        options->quick = true;
+        return -1;
+    case OPTION_ROUNDS:
+        return read_count("--rounds", 1, BENCH_MAX_ROUNDS, &options->rounds);
+    case OPTION_SITES:
+        return read_count("--sites", 1, MAX_SITES, &options->sites);
+    case OPTION_SITES_PER_LOCALITY:
+        return read_count("--sites-per-locality", 1, MAX_SITES, &options->sites_per_locality);
+    case OPTION_ARITY:
+        return read_count("--arity", 2, MAX_SITES, &options->arity);
+    case OPTION_COHORTRUN:
+        options->cohortrun = optarg;
+        return optarg[0] ? -1 : wrong("--cohortrun needs a path");
+    case OPTION_HELP:
+        printf("%s%s", usage, help);
+        return fflush(stdout) ? 1 : 0;
+    case OPTION_VERSION:
+        printf("cohort-bench %s\n", COHORT_VERSION);
+        return fflush(stdout) ? 1 : 0;
+    case ':':
+        return wrong("%s needs a value", word);
+    default:
+        return wrong("%s is no option", word);
+    }
+}
+
+static int read_subcommand(const char *word, unsigned *subcommands)
+{
+    static const char *const names[] = {"tasks", "barrier", "coll", "figures"};
+    for (unsigned i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        if (strcmp(word, names[i]) != 0)
+            continue;
+        if (*subcommands & 1u << i)
+            return wrong("%s is given twice", word);
+        *subcommands |= 1u << i;
+        return -1;
+    }
+    return wrong("'%s' is no subcommand", word);
+}
+
+/* Whether the options fit together; fills in those not given. */
+static int complete(struct bench_options *options)
+{
+    bool is_figures = options->subcommands & BENCH_FIGURES;
+    bool has_shape = options->sites || options->sites_per_locality || options->arity;
+    if (!options->subcommands)
+        return wrong("what is to be measured?");
+    if (is_figures && options->subcommands != BENCH_FIGURES)
+        return wrong("figures measures the others as well: give it alone");
+    if (has_shape && !(options->subcommands & BENCH_COLL))
+        return wrong("--sites, --sites-per-locality and --arity are for coll");
+    if (options->cohortrun && !is_figures)
+        return wrong("--cohortrun is for figures");
+    if (!options->rounds)
+        options->rounds = options->quick ? QUICK_ROUNDS : DEFAULT_ROUNDS;
+    if (!options->sites)
+        options->sites = DEFAULT_SITES;
+    if (!options->sites_per_locality)
+        options->sites_per_locality = 1;
+    return -1;
+}
+
+int bench_options_read(int argc, char **argv, struct bench_options *ret_options)
+{
+    struct bench_options options = {0};
+    int status = -1;
+    opterr = 0;
+    while (status < 0) {
+        const char *word = optind < argc ? argv[optind] : "";
+        /* '-': a subcommand comes as option 1, so options and subcommands may be mixed. */
+        int option = getopt_long(argc, argv, "-:", long_options, NULL);
+        if (option == -1)
+            break;
+        status = option == 1 ? read_subcommand(optarg, &options.subcommands)
+                             : read_option(option, word, &options);
+    }
+    while (status < 0 && optind < argc) /* behind "--" */
+        status = read_subcommand(argv[optind++], &options.subcommands);
+    if (status < 0)
+        status = complete(&options);
+    if (status < 0)
+        *ret_options = options;
+    return status;
+}

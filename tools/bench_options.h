@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef COHORT_TOOLS_BENCH_OPTIONS_H
+#define COHORT_TOOLS_BENCH_OPTIONS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum bench_subcommand {
+    BENCH_TASKS = 1 << 0,
+    BENCH_BARRIER = 1 << 1,
+    BENCH_COLL = 1 << 2,
+    BENCH_FIGURES = 1 << 3,
+};
+
+enum { BENCH_MAX_ROUNDS = 999 };
+
+struct bench_options {
+    bool json;
+    bool quick;
+    unsigned rounds;
+    uint32_t sites;              /* of coll in a job of one locality */
+    uint32_t sites_per_locality; /* of coll in a job of several */
+    uint32_t arity;              /* 0: chosen by the number of sites */
+    const char *cohortrun;       /* NULL: beside this program */
+    unsigned subcommands;        /* of enum bench_subcommand */
+};
+
+/* Reads the command line. Returns -1 to go on, else the status to exit with: it has printed why. */
+int bench_options_read(int argc, char **argv, struct bench_options *ret_options);
+
+#endif
