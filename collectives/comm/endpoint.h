@@ -79,6 +79,28 @@ void cohort__endpoint_destroy(struct cohort_comm *comm);
 /* The endpoint's turn: a message has come in. Takes it. */
 void cohort__endpoint_receive(struct cohort_comm *comm, struct cohort__message *message);
 
+/* The following are comm's own, in the endpoint's turn. */
+
+/* operation.c: the operation in flight; the first call that waits for the window; the error of a
+ * failed generation. NULL: there is none. */
+struct cohort__operation *cohort__endpoint_find(struct cohort_comm *comm, uint64_t generation);
+struct cohort__operation *cohort__endpoint_first_waiting(const struct cohort_comm *comm);
+const struct cohort__error *cohort__endpoint_failure(const struct cohort_comm *comm,
+                                                     uint64_t generation);
+/* Starts what waited for the window. */
+void cohort__endpoint_run_resume(struct cohort_comm *comm, struct cohort__item *item);
+
+/* reception.c: hands in the early messages for GENERATION, which has just started; tells the
+ * sources of those below GENERATION that are left out; gets rid of all, since this site has left.
+ */
+void cohort__endpoint_unpark(struct cohort_comm *comm, uint64_t generation);
+void cohort__endpoint_sweep_below(struct cohort_comm *comm, uint64_t generation);
+void cohort__endpoint_release_parked(struct cohort_comm *comm);
+
+/* idle.c: whether no call is in flight or waits; and what is to be done then. */
+bool cohort__endpoint_is_idle(const struct cohort_comm *comm);
+void cohort__endpoint_when_idle(struct cohort_comm *comm);
+
 /* For a message whose sender has to be told ANSWER, in the endpoint's turn. */
 void cohort__endpoint_answer(struct cohort_comm *comm, uint32_t site, uint64_t generation,
                              enum cohort__answer answer, uint64_t fingerprint,

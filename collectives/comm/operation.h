@@ -53,6 +53,13 @@ void cohort__operation_call(struct cohort__operation *operation);
 /* In the endpoint's turn: fails OPERATION with ERROR, unless it is failing already. */
 void cohort__operation_fail(struct cohort__operation *operation, const struct cohort__error *error);
 
+/* The same, with STATUS and a message behind what the operation is and where. */
+void cohort__operation_fail_with(struct cohort__operation *operation, cohort_status status,
+                                 const char *format, ...) __attribute__((format(printf, 3, 4)));
+
+/* In the endpoint's turn: ends OPERATION, which has not started, since its site has left. */
+void cohort__operation_abandon(struct cohort__operation *operation);
+
 /* By exec, in the endpoint's turn: nothing of it is under way any more. Completes the future, with
  * `failure` if that is one, and calls `release`. */
 void cohort__operation_ended(struct cohort__operation *operation);

@@ -12,7 +12,8 @@ struct cohort__activity *cohort__activity_create(struct cohort__execution *execu
 {
     struct cohort__activity *activity = cohort__slab_alloc(sizeof(*activity));
     if (!activity) {
-        cohort__execution_fail(execution, COHORT_ERR_NO_MEMORY, "no memory for a step");
+        cohort__operation_fail_with(&execution->operation, COHORT_ERR_NO_MEMORY,
+                                    "no memory for a step");
         return NULL;
     }
     activity->kind = COHORT__ACTIVITY_WORK;
@@ -64,7 +65,7 @@ static void run(struct cohort_comm *comm, struct cohort__item *item)
         destroy(activity);
         execution->states[step] = COHORT__STEP_OVER; /* nobody has to be told about it again */
         if (!failing)
-            cohort__execution_fail(execution, status, "%s", why);
+            cohort__operation_fail_with(&execution->operation, status, "%s", why);
     }
     cohort__execution_leave(execution);
 }

@@ -1,13 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "collectives/exec/execution.h"
 
-#include <inttypes.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "collectives/comm/fingerprint.h"
 #include "collectives/comm/remote.h"
 #include "runtime/task/future.h"
 
@@ -80,24 +76,6 @@ void cohort__execution_leave(struct cohort__execution *execution)
     bool over = operation->failure.status || execution->num_left == 0;
     if (over && execution->num_busy == 0)
         cohort__operation_ended(operation);
-}
-
-void cohort__execution_fail(struct cohort__execution *execution, cohort_status status,
-                            const char *format, ...)
-{
-    char what[96], why[300];
-    va_list args;
-    va_start(args, format);
-    vsnprintf(why, sizeof(why), format, args);
-    va_end(args);
-    struct cohort__operation *operation = &execution->operation;
-    cohort__fingerprint_describe(operation->fingerprint, what, sizeof(what));
-    struct cohort__error error = {0};
-    cohort__error_set(
-        &error, status, "communicator \"%.60s\", generation %" PRIu64 ", site %u, %s: %s",
-        operation->comm->group->name, operation->generation, operation->comm->this_site, what, why);
-    cohort__operation_fail(operation, &error);
-    cohort__error_fini(&error);
 }
 
 /* The endpoint's calls ---------------------------------------------------------------------- */

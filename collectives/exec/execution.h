@@ -65,10 +65,6 @@ void cohort__execution_leave(struct cohort__execution *execution);
 /* Within enter and leave: STEP is over; what waited for it becomes ready. */
 void cohort__execution_step_over(struct cohort__execution *execution, uint32_t step);
 
-/* Within enter and leave: fails with STATUS and a message, behind what the operation is. */
-void cohort__execution_fail(struct cohort__execution *execution, cohort_status status,
-                            const char *format, ...) __attribute__((format(printf, 3, 4)));
-
 /* steps.c. Within enter and leave: STEP, for which nothing is to be waited any more, begins. */
 void cohort__step_start(struct cohort__execution *execution, uint32_t step);
 

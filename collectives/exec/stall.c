@@ -36,8 +36,9 @@ void cohort__execution_answer(struct cohort__operation *operation, uint32_t site
             execution->answers[step] = (uint8_t)answer;
 }
 
-/* With a dead site the communicator is of no use any more, so that all its calls fail: one that does
- * not need that site itself may wait for others that have given up, and would do so for ever. */
+/* With a dead site the communicator is of no use any more, so that all its calls fail: one that
+ * does not need that site itself may wait for others that have given up, and would do so for ever.
+ */
 void cohort__execution_peer_died(struct cohort__operation *operation)
 {
     struct cohort__execution *execution = (struct cohort__execution *)operation;
@@ -47,8 +48,8 @@ void cohort__execution_peer_died(struct cohort__operation *operation)
     cohort__execution_enter(execution);
     for (uint32_t site = 0; site < num_sites && !operation->failure.status; site++)
         if (cohort__remote_check_dead(comm, site))
-            cohort__execution_fail(execution, COHORT_ERR_PEER_DIED, "site %u is lost: %s", site,
-                                   cohort_error_message());
+            cohort__operation_fail_with(&execution->operation, COHORT_ERR_PEER_DIED,
+                                        "site %u is lost: %s", site, cohort_error_message());
     if (!was_entered)
         cohort__execution_leave(execution);
 }

@@ -145,7 +145,8 @@ static void send_here(struct cohort__execution *execution, uint32_t step)
         cohort__message_create(COHORT__KIND_DATA, execution->plan->this_site, operation->generation,
                                operation->fingerprint, cohort__message_tag(what->phase, what->tag));
     if (!message) {
-        cohort__execution_fail(execution, COHORT_ERR_NO_MEMORY, "no memory for a message");
+        cohort__operation_fail_with(&execution->operation, COHORT_ERR_NO_MEMORY,
+                                    "no memory for a message");
         return;
     }
     message->bytes = what->bytes;
@@ -230,9 +231,9 @@ static void receive(struct cohort__execution *execution, uint32_t step,
 {
     size_t bytes = step_at(execution, step)->bytes;
     if (message->bytes != bytes) {
-        cohort__execution_fail(execution, COHORT_ERR_MISMATCH,
-                               "site %u sent %zu bytes where %zu were expected",
-                               message->source_site, message->bytes, bytes);
+        cohort__operation_fail_with(&execution->operation, COHORT_ERR_MISMATCH,
+                                    "site %u sent %zu bytes where %zu were expected",
+                                    message->source_site, message->bytes, bytes);
         cohort__message_release(message);
         return;
     }
@@ -267,9 +268,9 @@ void cohort__step_message(struct cohort__execution *execution, struct cohort__me
         execution->states[step] = COHORT__STEP_ARRIVED;
         execution->held[step] = message;
     } else {
-        cohort__execution_fail(execution, COHORT_ERR_PROTOCOL,
-                               "site %u sent a message that nobody waits for (tag %x)",
-                               message->source_site, message->tag);
+        cohort__operation_fail_with(&execution->operation, COHORT_ERR_PROTOCOL,
+                                    "site %u sent a message that nobody waits for (tag %x)",
+                                    message->source_site, message->tag);
         cohort__message_release(message);
     }
 }

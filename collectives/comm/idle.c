@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "collectives/comm/endpoint.h"
+
+#include "runtime/base/container.h"
+#include "runtime/base/slab.h"
+#include "runtime/task/future.h"
+
+/* An idle request of the user's. */
+struct idle_waiter {
+    struct cohort__item item;
+    struct cohort__list link;
+    cohort_future *future;
+};
+
+void cohort__endpoint_when_idle(struct cohort_comm *comm)
+{
+    struct cohort__list *link;
+    while ((link = cohort__list_pop_front(&comm->idle_waiters))) {
+        struct idle_waiter *waiter = COHORT_CONTAINER_OF(link, struct idle_waiter, link);
+        cohort__future_fulfil(waiter->future, NULL);
+        cohort__slab_free(waiter);
+    }
+    if (!comm->has_left)
+        return;
+    if (comm->plans)
+        comm->plans_destroy(comm->plans);
+    comm->plans = NULL;
+    atomic_store(&comm->finished, true);
+}
+
+bool cohort__endpoint_is_idle(const struct cohort_comm *comm)
+{
+    return atomic_load_explicit(&comm->num_in_flight, memory_order_relaxed) == 0 &&
+           cohort__list_is_empty(&comm->waiting);
+}
+
+static void run_idle(struct cohort_comm *comm, struct cohort__item *item)
+{
+    struct idle_waiter *waiter = COHORT_CONTAINER_OF(item, struct idle_waiter, item);
+    cohort__list_push_back(&comm->idle_waiters, &waiter->link);
+    if (cohort__endpoint_is_idle(comm))
+        cohort__endpoint_when_idle(comm);
+}
+
+cohort_future *cohort_comm_idle(cohort_comm *comm)
+{
+    if (!comm)
+        return cohort_future_of_error(COHORT_ERR_BAD_PARAMETER,
+                                      "cohort_comm_idle: no communicator");
+    struct idle_waiter *waiter = cohort__slab_alloc(sizeof(*waiter));
+    cohort_future *future = waiter ? cohort__future_create() : NULL;
+    if (!future) {
+        cohort__slab_free(waiter);
+        return cohort__future_no_memory();
+    }
+    waiter->item.run = run_idle;
+    cohort__list_init(&waiter->link);
+    waiter->future = future;
+    cohort__endpoint_post(comm, &waiter->item);
+    return future;
+}

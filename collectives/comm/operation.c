@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "collectives/comm/operation.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "collectives/comm/endpoint.h"
+#include "collectives/comm/fingerprint.h"
+#include "runtime/base/container.h"
+#include "runtime/task/future.h"
+
+/* The calls of an endpoint: those in flight, within the window, and those that wait for it. */
+
+static struct cohort__operation **slot(struct cohort_comm *comm, uint64_t generation)
+{
+    return &comm->in_flight[generation % COHORT__WINDOW];
+}
+
+struct cohort__operation *cohort__endpoint_find(struct cohort_comm *comm, uint64_t generation)
+{
+    struct cohort__operation *operation = *slot(comm, generation);
+    return operation && operation->generation == generation ? operation : NULL;
+}
+
+struct cohort__operation *cohort__endpoint_first_waiting(const struct cohort_comm *comm)
+{
+    return cohort__list_is_empty(&comm->waiting)
+               ? NULL
+               : COHORT_CONTAINER_OF(comm->waiting.next, struct cohort__operation, waiting);
+}
+
+static void count_in_flight(struct cohort_comm *comm, int change)
+{
+    uint32_t num = atomic_load_explicit(&comm->num_in_flight, memory_order_relaxed);
+    atomic_store_explicit(&comm->num_in_flight, num + (uint32_t)change, memory_order_relaxed);
+}
+
+static void start(struct cohort_comm *comm, struct cohort__operation *operation)
+{
+    uint64_t generation = operation->generation;
+    *slot(comm, generation) = operation;
+    if (comm->oldest == 0)
+        comm->oldest = generation;
+    count_in_flight(comm, 1);
+    if (operation->rejected.status)
+        cohort__operation_fail(operation, &operation->rejected);
+    else
+        operation->handlers->start(operation);
+    /* It may have ended by now; then what was parked is stale. */
+    cohort__endpoint_unpark(comm, generation);
+}
+
+static bool fits_window(const struct cohort_comm *comm, uint64_t generation)
+{
+    return comm->oldest == 0 || generation < comm->oldest + COHORT__WINDOW;
+}
+
+static void run_call(struct cohort_comm *comm, struct cohort__item *item)
+{
+    struct cohort__operation *operation = COHORT_CONTAINER_OF(item, struct cohort__operation, call);
+    bool skips = operation->generation != comm->history.last + 1;
+    cohort__history_call(&comm->history, operation->generation);
+    if (skips)
+        cohort__endpoint_sweep_below(comm, operation->generation);
+    if (cohort__list_is_empty(&comm->waiting) && fits_window(comm, operation->generation))
+        start(comm, operation);
+    else
+        cohort__list_push_back(&comm->waiting, &operation->waiting);
+}
+
+void cohort__operation_call(struct cohort__operation *operation)
+{
+    operation->call.run = run_call;
+    cohort__endpoint_post(operation->comm, &operation->call);
+}
+
+/* In a turn of its own, since what it starts may end at once. */
+void cohort__endpoint_run_resume(struct cohort_comm *comm, struct cohort__item *item)
+{
+    (void)item;
+    comm->resume_posted = false;
+    struct cohort__operation *operation;
+    while ((operation = cohort__endpoint_first_waiting(comm)) &&
+           fits_window(comm, operation->generation)) {
+        cohort__list_remove(&operation->waiting);
+        start(comm, operation);
+    }
+}
+
+static void remember_failure(struct cohort_comm *comm, const struct cohort__operation *operation)
+{
+    struct cohort__failure *failure = &comm->failures[comm->num_failures++ % COHORT__FAILURES];
+    failure->generation = operation->generation;
+    cohort__error_copy(&failure->error, &operation->failure);
+}
+
+const struct cohort__error *cohort__endpoint_failure(const struct cohort_comm *comm,
+                                                     uint64_t generation)
+{
+    for (uint32_t i = 0; i < COHORT__FAILURES; i++)
+        if (comm->failures[i].generation == generation)
+            return &comm->failures[i].error;
+    return NULL;
+}
+
+static void find_oldest(struct cohort_comm *comm)
+{
+    uint64_t last = comm->oldest + COHORT__WINDOW;
+    comm->oldest = 0;
+    if (atomic_load_explicit(&comm->num_in_flight, memory_order_relaxed) == 0)
+        return;
+    for (uint64_t generation = last - COHORT__WINDOW + 1; generation < last; generation++)
+        if (cohort__endpoint_find(comm, generation)) {
+            comm->oldest = generation;
+            return;
+        }
+}
+
+void cohort__operation_ended(struct cohort__operation *operation)
+{
+    struct cohort_comm *comm = operation->comm;
+    cohort_future *future = operation->future;
+    struct cohort__error error = operation->failure; /* its text, too */
+    if (error.status)
+        remember_failure(comm, operation);
+    *slot(comm, operation->generation) = NULL;
+    count_in_flight(comm, -1);
+    if (operation->generation == comm->oldest)
+        find_oldest(comm);
+    cohort__error_fini(&operation->rejected);
+    operation->handlers->release(operation);
+    cohort__future_complete(future, error.status, error.status ? &error : NULL);
+    cohort__error_fini(&error);
+    if (cohort__endpoint_first_waiting(comm) && !comm->resume_posted) {
+        comm->resume_posted = true;
+        cohort__endpoint_post(comm, &comm->resume);
+    }
+    if (cohort__endpoint_is_idle(comm))
+        cohort__endpoint_when_idle(comm);
+}
+
+void cohort__operation_fail(struct cohort__operation *operation, const struct cohort__error *error)
+{
+    if (operation->failure.status)
+        return; /* the first one wins */
+    cohort__error_copy(&operation->failure, error);
+    operation->handlers->fail(operation);
+}
+
+void cohort__operation_fail_with(struct cohort__operation *operation, cohort_status status,
+                                 const char *format, ...)
+{
+    char what[96], why[384];
+    struct cohort__error error = {0};
+    va_list args;
+    va_start(args, format);
+    vsnprintf(why, sizeof(why), format, args);
+    va_end(args);
+    cohort__fingerprint_describe(operation->fingerprint, what, sizeof(what));
+    cohort__error_set(
+        &error, status, "communicator \"%.60s\", generation %" PRIu64 ", site %u, %s: %s",
+        operation->comm->group->name, operation->generation, operation->comm->this_site, what, why);
+    cohort__operation_fail(operation, &error);
+    cohort__error_fini(&error);
+}
+
+/* Ends OPERATION, which has not started. */
+void cohort__operation_abandon(struct cohort__operation *operation)
+{
+    cohort_future *future = operation->future;
+    cohort__list_remove(&operation->waiting);
+    struct cohort__error error = {0};
+    cohort__error_set(&error, COHORT_ERR_CANCELLED,
+                      "communicator \"%.60s\", generation %" PRIu64
+                      ": site %u has left the communicator before it could start",
+                      operation->comm->group->name, operation->generation,
+                      operation->comm->this_site);
+    cohort__error_fini(&operation->rejected);
+    operation->handlers->release(operation);
+    cohort__future_complete(future, error.status, &error);
+    cohort__error_fini(&error);
+}

@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "collectives/comm/endpoint.h"
+
+#include <inttypes.h>
+
+#include "collectives/comm/fingerprint.h"
+#include "runtime/base/container.h"
+
+/* What comes in for an endpoint: the gate says OPEN (the generation is in flight), EARLY (it is
+ * parked until it is), or STALE (it is over, or was left out). */
+
+void cohort__endpoint_answer(struct cohort_comm *comm, uint32_t site, uint64_t generation,
+                             enum cohort__answer answer, uint64_t fingerprint,
+                             const struct cohort__error *error)
+{
+    struct cohort__message *message = cohort__message_create(COHORT__KIND_ANSWER, comm->this_site,
+                                                             generation, fingerprint, answer);
+    if (!message)
+        return; /* it will ask again */
+    message->last_called = comm->has_left ? comm->gone_from - 1 : comm->history.last;
+    if (error)
+        cohort__error_copy(&message->error, error);
+    cohort__message_send(comm, site, message, 0);
+}
+
+/* Both sites get the same words, the lower site first. */
+static void fail_mismatch(struct cohort__operation *operation, uint32_t other_site,
+                          uint64_t other_fingerprint)
+{
+    struct cohort_comm *comm = operation->comm;
+    char mine[96], theirs[96];
+    cohort__fingerprint_describe(operation->fingerprint, mine, sizeof(mine));
+    cohort__fingerprint_describe(other_fingerprint, theirs, sizeof(theirs));
+    bool first = comm->this_site < other_site;
+    struct cohort__error error = {0};
+    cohort__error_set(
+        &error, COHORT_ERR_MISMATCH,
+        "communicator \"%.60s\", generation %" PRIu64 ": site %u called %s, site %u called %s",
+        comm->group->name, operation->generation, first ? comm->this_site : other_site,
+        first ? mine : theirs, first ? other_site : comm->this_site, first ? theirs : mine);
+    cohort__operation_fail(operation, &error);
+    cohort__error_fini(&error);
+}
+
+/* OPEN: the operation is in flight here. */
+static void receive_open(struct cohort__operation *operation, struct cohort__message *message)
+{
+    struct cohort_comm *comm = operation->comm;
+    if (message->kind == COHORT__KIND_ERROR) {
+        cohort__operation_fail(operation, &message->error);
+        cohort__message_release(message);
+    } else if (operation->failure.status) {
+        cohort__message_release(message);
+    } else if (message->fingerprint != operation->fingerprint) {
+        cohort__endpoint_answer(comm, message->source_site, message->generation,
+                                COHORT__ANSWER_MISMATCH, operation->fingerprint, NULL);
+        fail_mismatch(operation, message->source_site, message->fingerprint);
+        cohort__message_release(message);
+    } else {
+        operation->handlers->message(operation, message);
+    }
+}
+
+static bool same_step(const struct cohort__message *left, const struct cohort__message *right)
+{
+    return left->generation == right->generation && left->source_site == right->source_site &&
+           left->tag == right->tag;
+}
+
+/* EARLY. A failing sender gets back at once what it has lent or announced for the same step. */
+static void park(struct cohort_comm *comm, struct cohort__message *message)
+{
+    struct cohort__list *list = &comm->parked[message->generation % COHORT__WINDOW], *next;
+    for (struct cohort__list *link = list->next; link != list; link = next) {
+        next = link->next;
+        struct cohort__message *other = COHORT_CONTAINER_OF(link, struct cohort__message, parked);
+        if (!same_step(other, message))
+            continue;
+        if (other->kind == COHORT__KIND_ERROR) {
+            cohort__message_release(message);
+            return;
+        }
+        cohort__list_remove(link);
+        cohort__message_release(other);
+    }
+    if (message->arrival)
+        cohort__arrival_park(message->arrival);
+    cohort__list_push_back(list, &message->parked);
+}
+
+static bool is_gone(const struct cohort_comm *comm, uint64_t generation)
+{
+    return comm->has_left && generation >= comm->gone_from;
+}
+
+static void receive_step(struct cohort_comm *comm, struct cohort__message *message)
+{
+    uint64_t generation = message->generation;
+    struct cohort__operation *operation = cohort__endpoint_find(comm, generation);
+    const struct cohort__operation *waiting = cohort__endpoint_first_waiting(comm);
+    bool skipped =
+        generation <= comm->history.last && cohort__history_skipped(&comm->history, generation);
+    if (operation) {
+        receive_open(operation, message);
+    } else if (skipped || is_gone(comm, generation)) {
+        cohort__endpoint_answer(comm, message->source_site, generation,
+                                skipped ? COHORT__ANSWER_MOVED_PAST : COHORT__ANSWER_GONE, 0, NULL);
+        cohort__message_release(message);
+    } else if (generation > comm->history.last || (waiting && generation >= waiting->generation)) {
+        park(comm, message);
+    } else {
+        cohort__message_release(message); /* STALE: completed or failed here */
+    }
+}
+
+static void answer_ask(struct cohort_comm *comm, const struct cohort__message *message)
+{
+    uint64_t generation = message->generation;
+    struct cohort__operation *operation = cohort__endpoint_find(comm, generation);
+    const struct cohort__operation *waiting = cohort__endpoint_first_waiting(comm);
+    enum cohort__answer answer = COHORT__ANSWER_COMPLETED;
+    uint64_t fingerprint = operation ? operation->fingerprint : 0;
+    const struct cohort__error *error = cohort__endpoint_failure(comm, generation);
+    if (operation && operation->failure.status) {
+        answer = COHORT__ANSWER_FAILED;
+        error = &operation->failure;
+    } else if (operation && fingerprint != message->fingerprint) {
+        answer = COHORT__ANSWER_MISMATCH;
+    } else if (is_gone(comm, generation)) {
+        answer = COHORT__ANSWER_GONE;
+    } else if (operation ||
+               (waiting && generation >= waiting->generation && generation <= comm->history.last)) {
+        answer = COHORT__ANSWER_IN_FLIGHT;
+    } else if (generation > comm->history.last) {
+        answer = COHORT__ANSWER_NOT_CALLED;
+    } else if (error) {
+        answer = COHORT__ANSWER_FAILED;
+    } else if (cohort__history_skipped(&comm->history, generation)) {
+        answer = COHORT__ANSWER_MOVED_PAST;
+    }
+    cohort__endpoint_answer(comm, message->source_site, generation, answer, fingerprint,
+                            answer == COHORT__ANSWER_FAILED ? error : NULL);
+    if (answer == COHORT__ANSWER_MISMATCH)
+        fail_mismatch(operation, message->source_site, message->fingerprint);
+}
+
+static void take_answer(struct cohort_comm *comm, const struct cohort__message *message)
+{
+    struct cohort__operation *operation = cohort__endpoint_find(comm, message->generation);
+    uint32_t site = message->source_site;
+    if (!operation)
+        return;
+    switch ((enum cohort__answer)message->tag) {
+    case COHORT__ANSWER_NOT_CALLED:
+    case COHORT__ANSWER_IN_FLIGHT:
+    case COHORT__ANSWER_COMPLETED:
+        operation->handlers->answer(operation, site, (enum cohort__answer)message->tag);
+        break;
+    case COHORT__ANSWER_MOVED_PAST:
+        cohort__operation_fail_with(
+            operation, COHORT_ERR_MOVED_PAST,
+            "site %u (locality %u) has left out this generation; its last is %" PRIu64, site,
+            comm->group->membership->locality_of[site], message->last_called);
+        break;
+    case COHORT__ANSWER_GONE:
+        cohort__operation_fail_with(
+            operation, COHORT_ERR_GONE,
+            "site %u (locality %u) has left the communicator after generation %" PRIu64, site,
+            comm->group->membership->locality_of[site], message->last_called);
+        break;
+    case COHORT__ANSWER_FAILED:
+        cohort__operation_fail(operation, &message->error);
+        break;
+    case COHORT__ANSWER_MISMATCH:
+        if (message->fingerprint != operation->fingerprint)
+            fail_mismatch(operation, site, message->fingerprint);
+        break;
+    default:
+        break;
+    }
+}
+
+void cohort__endpoint_receive(struct cohort_comm *comm, struct cohort__message *message)
+{
+    if (message->kind == COHORT__KIND_ASK) {
+        answer_ask(comm, message);
+        cohort__message_release(message);
+    } else if (message->kind == COHORT__KIND_ANSWER) {
+        take_answer(comm, message);
+        cohort__message_release(message);
+    } else {
+        receive_step(comm, message);
+    }
+}
+
+/* Hands in the early messages for GENERATION, which has just started. */
+void cohort__endpoint_unpark(struct cohort_comm *comm, uint64_t generation)
+{
+    struct cohort__list *list = &comm->parked[generation % COHORT__WINDOW];
+    if (cohort__list_is_empty(list))
+        return;
+    struct cohort__list mine, *next, *link;
+    cohort__list_init(&mine);
+    for (link = list->next; link != list; link = next) {
+        next = link->next;
+        if (COHORT_CONTAINER_OF(link, struct cohort__message, parked)->generation != generation)
+            continue;
+        cohort__list_remove(link);
+        cohort__list_push_back(&mine, link);
+    }
+    while ((link = cohort__list_pop_front(&mine)))
+        cohort__endpoint_receive(comm, COHORT_CONTAINER_OF(link, struct cohort__message, parked));
+}
+
+/* Tells the sources of early messages that this site has left out their generation. */
+void cohort__endpoint_sweep_below(struct cohort_comm *comm, uint64_t generation)
+{
+    for (uint32_t i = 0; i < COHORT__WINDOW; i++) {
+        struct cohort__list *list = &comm->parked[i], *next;
+        for (struct cohort__list *link = list->next; link != list; link = next) {
+            next = link->next;
+            struct cohort__message *message =
+                COHORT_CONTAINER_OF(link, struct cohort__message, parked);
+            if (message->generation >= generation ||
+                !cohort__history_skipped(&comm->history, message->generation))
+                continue;
+            cohort__list_remove(link);
+            cohort__endpoint_receive(comm, message);
+        }
+    }
+}
+
+void cohort__endpoint_release_parked(struct cohort_comm *comm)
+{
+    struct cohort__list *link;
+    for (uint32_t i = 0; i < COHORT__WINDOW; i++)
+        while ((link = cohort__list_pop_front(&comm->parked[i])))
+            cohort__endpoint_receive(comm,
+                                     COHORT_CONTAINER_OF(link, struct cohort__message, parked));
+}

@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Whole messages with seeded mutations, into a locality that has sends announced, fetches under way
+ * and joins waiting. Whatever comes: memory is given back, everything ends at most once, and when
+ * the job is over exactly once. */
+#include "runtime/proc/router.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/base/random.h"
+#include "runtime/proc/fetch.h"
+#include "runtime/proc/registry.h"
+#include "runtime/proc/registry_home.h"
+#include "runtime/proc/send.h"
+#include "tests/support/test.h"
+#include "tests/unit/runtime/proc/fake_net.h"
+
+enum { ROUNDS = 1000, MESSAGES = 100, MAX_PAYLOAD = 256, NUM_EACH = 4, MAX_SITES = 6 };
+
+static struct fake_net fake;
+static struct cohort__random random_of;
+static uint64_t num_begun, num_ended, num_arrived, num_delivered;
+static unsigned char space[4 * FAKE_MAX_FETCH];
+
+static uint64_t below(uint64_t limit)
+{
+    return cohort__random_below(&random_of, limit);
+}
+
+static void on_sent(struct cohort__send *send, cohort_status status)
+{
+    (void)status;
+    num_ended++;
+    free(send);
+}
+
+static void on_fetched(struct cohort__fetch *fetch, cohort_status status)
+{
+    (void)status;
+    num_ended++;
+    free(fetch);
+}
+
+static void on_joined(struct cohort__join *join, cohort_status status,
+                      struct cohort__membership *membership)
+{
+    CHECK(!status == !!membership);
+    CHECK(!membership || membership->locality_of[join->site] == 0);
+    cohort__membership_unref(membership);
+    num_ended++;
+    free(join);
+}
+
+static void begin_fetch(uint32_t rank, uint64_t handle)
+{
+    struct cohort__fetch *fetch = calloc(1, sizeof(*fetch));
+    CHECK(fetch);
+    *fetch = (struct cohort__fetch){.rank = rank,
+                                    .handle = handle,
+                                    .destination = space,
+                                    .bytes = 1 + below(sizeof(space)),
+                                    .done = on_fetched};
+    num_begun++;
+    cohort__fetch_start(fake.process, fetch);
+}
+
+static void begin_send(uint32_t rank)
+{
+    struct cohort__send *send = calloc(1, sizeof(*send));
+    CHECK(send);
+    *send = (struct cohort__send){.envelope = {.kind = COHORT__KIND_DATA},
+                                  .payload = space,
+                                  .bytes = below(sizeof(space)),
+                                  .done = on_sent};
+    num_begun++;
+    cohort__send_start(fake.process, rank, send);
+}
+
+static const char *some_name(void)
+{
+    static const char *const names[] = {"a", "b", "c", "some longer name"};
+    return names[below(4)];
+}
+
+static void begin_join(void)
+{
+    struct cohort__join *join = calloc(1, sizeof(*join));
+    CHECK(join);
+    *join = (struct cohort__join){.name = some_name(),
+                                  .site = (uint32_t)below(MAX_SITES),
+                                  .num_sites = MAX_SITES,
+                                  .terms = "terms",
+                                  .done = on_joined};
+    num_begun++;
+    cohort__registry_join(cohort__process_registry(fake.process), join);
+}
+
+static void on_message(void *context, struct cohort__arrival *arrival)
+{
+    const struct cohort__envelope *envelope = &arrival->envelope;
+    (void)context;
+    num_arrived++;
+    CHECK(envelope->source_locality > 0 && envelope->source_locality < FAKE_SIZE);
+    if (below(2))
+        cohort__arrival_park(arrival);
+    if (envelope->kind == COHORT__KIND_ANNOUNCE && fake.num_fetches < FAKE_KEPT / 2)
+        begin_fetch(envelope->source_locality, envelope->handle);
+    cohort__arrival_release(arrival);
+}
+
+static uint64_t some_instance(void)
+{
+    return below(3) ? (1 + below(FAKE_SIZE)) << 32 | (1 + below(8)) : below(3);
+}
+
+static size_t registry_payload(unsigned char *payload)
+{
+    struct cohort__packer packer = {0};
+    const char *name = some_name();
+    cohort__pack_map(&packer, 8);
+    cohort__pack_field_unsigned(&packer, "type", 1 + below(COHORT__REGISTRY_END));
+    cohort__pack_field_bytes(&packer, "name", name, strlen(name));
+    cohort__pack_field_unsigned(&packer, "site", below(MAX_SITES));
+    cohort__pack_field_unsigned(&packer, "num_sites", below(4) ? MAX_SITES : below(9));
+    cohort__pack_field_bytes(&packer, "terms", "terms", below(8) ? 5 : 4);
+    cohort__pack_field_unsigned(&packer, "instance", some_instance());
+    if (below(2)) {
+        cohort__pack_field_signed(&packer, "status", COHORT_ERR_MISMATCH);
+        cohort__pack_field_text(&packer, "text", "because");
+    } else {
+        cohort__pack_text(&packer, "runs");
+        cohort__pack_array(&packer, 6);
+        for (uint64_t i = 0, split = below(MAX_SITES + 1); i < 6; i++)
+            cohort__pack_unsigned(&packer, i == 0   ? 0
+                                           : i == 1 ? split
+                                           : i == 3 ? split
+                                           : i == 4 ? MAX_SITES - split
+                                                    : below(FAKE_SIZE));
+        cohort__pack_field_bool(&packer, "more", true);
+    }
+    CHECK(!packer.status && packer.bytes <= MAX_PAYLOAD);
+    size_t bytes = packer.bytes;
+    memcpy(payload, packer.data, bytes);
+    cohort__packer_fini(&packer);
+    return bytes;
+}
+
+static size_t valid_message(unsigned char *data)
+{
+    struct cohort__envelope envelope = {
+        .kind = (enum cohort__kind)(1 + below(COHORT__KIND_END - 1)),
+        .source_locality = 1 + (uint32_t)below(FAKE_SIZE - 1),
+        .job_key = FAKE_JOB_KEY,
+        .epoch = FAKE_EPOCH,
+        .credit = below(2) ? (uint32_t)below(FAKE_BUDGET) : 0,
+        .handle = below(300),
+    };
+    if (below(3) == 0)
+        envelope.kind = COHORT__KIND_REGISTRY;
+    if (envelope.kind == COHORT__KIND_ANNOUNCE) {
+        envelope.payload_bytes = COHORT__ENVELOPE_TOKEN_BYTES;
+        envelope.total_bytes = 1 + below(sizeof(space));
+    } else if (envelope.kind == COHORT__KIND_REGISTRY) {
+        envelope.payload_bytes = (uint32_t)registry_payload(data + COHORT__ENVELOPE_BYTES);
+    } else if (envelope.kind == COHORT__KIND_DATA || envelope.kind == COHORT__KIND_ERROR) {
+        envelope.payload_bytes = 1 + (uint32_t)below(MAX_PAYLOAD);
+    }
+    cohort__envelope_encode(&envelope, data);
+    return COHORT__ENVELOPE_BYTES + envelope.payload_bytes;
+}
+
+static void deliver_one(void)
+{
+    unsigned char data[COHORT__ENVELOPE_BYTES + MAX_PAYLOAD] = {0};
+    size_t bytes = valid_message(data);
+    for (uint64_t i = below(3) ? 0 : 1 + below(3); i > 0; i--) {
+        size_t at = below(2) ? below(bytes) : COHORT__ENVELOPE_BYTES * (bytes > 100);
+        at += at == COHORT__ENVELOPE_BYTES ? below(bytes - at) : 0;
+        if (below(2))
+            data[at] = (unsigned char)below(256);
+        else
+            data[at] ^= (unsigned char)(1u << below(8));
+    }
+    if (below(32) == 0)
+        bytes = below(sizeof(data));
+    num_delivered++;
+    fake_net_deliver_bytes(&fake, data, bytes);
+}
+
+/* What else goes on: the transport refuses, and completes what it was asked. */
+static size_t turn_transport(size_t num_fetched)
+{
+    if (below(8) == 0)
+        fake.accepts = (unsigned)below(20);
+    if (below(4) == 0)
+        fake_net_writable(&fake, 1 + (uint32_t)below(FAKE_SIZE - 1));
+    while (num_fetched < fake.num_fetches && below(4))
+        fake_net_fetched(&fake, num_fetched++, below(8) ? COHORT_OK : COHORT_ERR_NETWORK);
+    return num_fetched;
+}
+
+static void round_of(uint64_t seed)
+{
+    size_t num_fetched = 0;
+    cohort__random_init(&random_of, seed);
+    fake_net_open(&fake, 0);
+    cohort__process_set_handlers(fake.process,
+                                 &(struct cohort__process_handlers){.message = on_message});
+    for (int i = 0; i < MESSAGES; i++) {
+        if (i % (MESSAGES / NUM_EACH) == 0) {
+            begin_send(1 + (uint32_t)below(FAKE_SIZE - 1));
+            begin_join();
+        }
+        deliver_one();
+        num_fetched = turn_transport(num_fetched);
+        if (below(200) == 0)
+            cohort__process_peer_died(fake.process, 1 + (uint32_t)below(2), "was killed");
+    }
+    cohort__process_stop(fake.process);
+    while (num_fetched < fake.num_fetches)
+        fake_net_fetched(&fake, num_fetched++, COHORT_ERR_CANCELLED);
+    CHECK(num_ended == num_begun);
+    fake_net_close(&fake);
+}
+
+int main(int argc, char **argv)
+{
+    uint64_t seed = argc > 1 ? strtoull(argv[1], NULL, 0) : 1;
+    for (uint64_t i = 0; i < ROUNDS; i++)
+        round_of(seed * ROUNDS + i);
+    fprintf(stderr, "seed %llu: %llu of %llu messages arrived; %llu operations ended\n",
+            (unsigned long long)seed, (unsigned long long)num_arrived,
+            (unsigned long long)num_delivered, (unsigned long long)num_ended);
+    CHECK(num_arrived > num_delivered / 8 && num_arrived < num_delivered);
+    return 0;
+}

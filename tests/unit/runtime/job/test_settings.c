@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "runtime/job/settings.h"
+
+#include <stdlib.h>
+
+#include "tests/support/test.h"
+
+static const char *const variables[] = {"COHORT_WORKERS", "COHORT_STACK", "COHORT_EAGER_BUDGET",
+                                        "COHORT_NET"};
+
+static struct cohort__settings settings;
+
+/* With VARIABLE alone set. */
+static cohort_status read_with(const char *variable, const char *value)
+{
+    for (size_t i = 0; i < sizeof(variables) / sizeof(variables[0]); i++)
+        CHECK_INT(unsetenv(variables[i]), 0);
+    if (variable)
+        CHECK_INT(setenv(variable, value, 1), 0);
+    settings = (struct cohort__settings){77, 77, 77};
+    return cohort__settings_read(&settings);
+}
+
+static void check_defaults(void)
+{
+    CHECK_INT(settings.workers, 0);
+    CHECK_INT(settings.stack, 256 << 10);
+    CHECK_INT(settings.eager_budget, 0);
+}
+
+static void test_defaults(void)
+{
+    CHECK_INT(read_with(NULL, NULL), COHORT_OK);
+    check_defaults();
+    for (size_t i = 0; i < sizeof(variables) / sizeof(variables[0]); i++) {
+        CHECK_INT(read_with(variables[i], ""), COHORT_OK);
+        check_defaults();
+    }
+}
+
+static void test_values(void)
+{
+    CHECK_INT(read_with("COHORT_WORKERS", "1"), COHORT_OK);
+    CHECK_INT(settings.workers, 1);
+    CHECK_INT(read_with("COHORT_WORKERS", "1024"), COHORT_OK);
+    CHECK_INT(settings.workers, 1024);
+    CHECK_INT(read_with("COHORT_STACK", "32768"), COHORT_OK);
+    CHECK_INT(settings.stack, 32768);
+    CHECK_INT(read_with("COHORT_STACK", "1073741824"), COHORT_OK);
+    CHECK_INT(settings.stack, 1 << 30);
+    CHECK_INT(read_with("COHORT_EAGER_BUDGET", "010"), COHORT_OK); /* not octal */
+    CHECK_INT(settings.eager_budget, 10);
+    CHECK_INT(settings.workers, 0);
+    CHECK_INT(read_with("COHORT_NET", "ofi"), COHORT_OK);
+    check_defaults();
+}
+
+static void test_mistakes(void)
+{
+    static const struct {
+        const char *variable;
+        const char *value;
+    } mistakes[] = {
+        {"COHORT_WORKERS", "0"},        {"COHORT_WORKERS", "1025"},
+        {"COHORT_WORKERS", "-1"},       {"COHORT_WORKERS", "+1"},
+        {"COHORT_WORKERS", " 1"},       {"COHORT_WORKERS", "1 "},
+        {"COHORT_WORKERS", "two"},      {"COHORT_WORKERS", "0x2"},
+        {"COHORT_WORKERS", "1e2"},      {"COHORT_WORKERS", "18446744073709551617"},
+        {"COHORT_STACK", "32767"},      {"COHORT_STACK", "1073741825"},
+        {"COHORT_STACK", "64k"},        {"COHORT_EAGER_BUDGET", "0"},
+        {"COHORT_NET", "shm"},          {"COHORT_EAGER_BUDGET", "1073741825"},
+        {"COHORT_NET", "OFI"},          {"COHORT_NET", "ofi "},
+        {"COHORT_EAGER_BUDGET", "-10"}, {"COHORT_EAGER_BUDGET", "18446744073709551606"},
+    };
+    for (size_t i = 0; i < sizeof(mistakes) / sizeof(mistakes[0]); i++) {
+        CHECK_INT(read_with(mistakes[i].variable, mistakes[i].value), COHORT_ERR_BAD_PARAMETER);
+        CHECK_CONTAINS(cohort_error_message(), mistakes[i].variable);
+        CHECK_CONTAINS(cohort_error_message(), mistakes[i].value);
+        CHECK_INT(settings.workers, 77); /* untouched */
+        CHECK_INT(settings.stack, 77);
+    }
+    CHECK_INT(
+        read_with("COHORT_WORKERS", "1024 of them or more if the machine has as many as that"),
+        COHORT_ERR_BAD_PARAMETER);
+    CHECK_CONTAINS(cohort_error_message(), "not a number from 1 to 1024");
+}
+
+static const struct test_case cases[] = {
+    {"defaults", test_defaults},
+    {"values", test_values},
+    {"mistakes", test_mistakes},
+};
+
+int main(int argc, char **argv)
+{
+    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
+}

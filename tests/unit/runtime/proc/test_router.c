@@ -1,0 +1,270 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "runtime/proc/router.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/base/container.h"
+#include "runtime/base/list.h"
+#include "runtime/base/random.h"
+#include "runtime/proc/fetch.h"
+#include "runtime/proc/send.h"
+#include "tests/support/test.h"
+#include "tests/unit/runtime/proc/fake_net.h"
+#include "tests/unit/runtime/proc/localities.h"
+
+static struct fake_net fake;
+
+static void on_message(void *context, struct cohort__arrival *arrival)
+{
+    CHECK(arrival->process == fake.process);
+    ++*(int *)context;
+    CHECK_INT(arrival->envelope.source_locality, 1);
+    CHECK_INT(arrival->envelope.generation, 9);
+    CHECK(memcmp(arrival->data, "hello", arrival->envelope.payload_bytes) == 0);
+    cohort__arrival_release(arrival);
+}
+
+static void test_dispatch(void)
+{
+    int num_messages = 0;
+    fake_net_open(&fake, 0);
+    cohort__process_set_handlers(
+        fake.process,
+        &(struct cohort__process_handlers){.context = &num_messages, .message = on_message});
+    CHECK(cohort__process_context(fake.process) == &num_messages);
+    static const enum cohort__kind kinds[] = {COHORT__KIND_DATA, COHORT__KIND_ERROR,
+                                              COHORT__KIND_ASK, COHORT__KIND_ANSWER};
+    for (size_t i = 0; i < 4; i++)
+        fake_net_deliver(&fake, 1, (struct cohort__envelope){.kind = kinds[i], .generation = 9},
+                         "hello", kinds[i] == COHORT__KIND_ASK ? 0 : 5);
+    CHECK_INT(num_messages, 4);
+    fake_net_deliver(&fake, 1, (struct cohort__envelope){.kind = COHORT__KIND_CREDIT}, NULL, 0);
+    fake_net_deliver(&fake, 1, (struct cohort__envelope){.kind = COHORT__KIND_FETCHED}, NULL, 0);
+    fake_net_deliver(&fake, 1, (struct cohort__envelope){.kind = COHORT__KIND_REGISTRY}, "?", 1);
+    CHECK_INT(num_messages, 4);
+    CHECK_INT(cohort__process_traffic(fake.process).received, 6); /* all but the CREDIT */
+    CHECK_INT(cohort__process_dropped(fake.process), 0);
+    fake_net_close(&fake);
+}
+
+/* What isn't ours does nothing at all, not even give credit. */
+static void test_dropped(void)
+{
+    int num_messages = 0;
+    uint64_t num_dropped = 0;
+    fake_net_open(&fake, 0);
+    cohort__process_set_handlers(
+        fake.process,
+        &(struct cohort__process_handlers){.context = &num_messages, .message = on_message});
+    for (int wrong = 0; wrong < 9; wrong++) {
+        unsigned char data[COHORT__ENVELOPE_BYTES + 5] = {0};
+        size_t bytes = sizeof(data);
+        cohort__envelope_encode(
+            &(struct cohort__envelope){
+                .kind = COHORT__KIND_DATA,
+                .job_key = FAKE_JOB_KEY + (wrong == 0),
+                .epoch = FAKE_EPOCH - (wrong == 1),
+                .source_locality = wrong == 2   ? 0
+                                   : wrong == 3 ? FAKE_SIZE
+                                                : 1,
+                .payload_bytes = wrong == 4 ? 6 : 5,
+                .credit = 1,
+            },
+            data);
+        data[0] ^= wrong == 5; /* magic */
+        data[2] ^= wrong == 6; /* version */
+        data[3] = wrong == 7 ? COHORT__KIND_END : data[3];
+        bytes = wrong == 8 ? COHORT__ENVELOPE_BYTES - 1 : bytes;
+        fake_net_deliver_bytes(&fake, data, bytes);
+        CHECK_INT(cohort__process_dropped(fake.process), ++num_dropped);
+        CHECK_INT(fake.num_messages, 0);
+    }
+    fake_net_deliver_bytes(&fake, "", 0);
+    CHECK_INT(num_messages, 0);
+    CHECK_INT(cohort__process_traffic(fake.process).received, 0);
+    CHECK_INT(fake.num_sent, 0);
+    fake_net_close(&fake);
+}
+
+/* Nobody here has ever joined anything: the sender gets back what is its own. */
+static void test_nobody_here(void)
+{
+    struct cohort__net_token token = {{0}};
+    fake_net_open(&fake, 0);
+    fake_net_deliver(&fake, 1, (struct cohort__envelope){.kind = COHORT__KIND_DATA}, &fake,
+                     FAKE_BUDGET / 2);
+    CHECK_INT(fake.num_sent, 1);
+    CHECK_INT(fake.sent[0].envelope.kind, COHORT__KIND_CREDIT);
+    CHECK_INT(fake.sent[0].envelope.credit, FAKE_BUDGET / 2);
+    fake_net_deliver(
+        &fake, 2,
+        (struct cohort__envelope){.kind = COHORT__KIND_ANNOUNCE, .total_bytes = 1, .handle = 3},
+        &token, sizeof(token));
+    CHECK_INT(fake.num_sent, 2);
+    CHECK_INT(fake.sent[1].envelope.kind, COHORT__KIND_FETCHED);
+    CHECK_INT(fake.sent[1].envelope.handle, 3);
+    CHECK_INT(fake.num_messages, 0);
+    CHECK_INT(cohort__process_dropped(fake.process), 2);
+    CHECK_INT(cohort__process_traffic(fake.process).received, 2);
+    fake_net_close(&fake);
+}
+
+static void test_unreachable(void)
+{
+    fake_net_open(&fake, 0);
+    fake.net.handlers.unreachable(fake.net.handlers.context, 1, "connection reset");
+    CHECK(cohort__process_check_dead(fake.process, 1));
+    CHECK_CONTAINS(cohort_error_message(), "locality 1 can't be reached: connection reset");
+    CHECK(fake.is_removed[1]);
+    fake_net_close(&fake);
+}
+
+/* A storm: everybody sends everybody messages of all sizes; receivers keep some for a while, fetch
+ * what is announced, or decline it. ------------------------------------------------------------ */
+
+enum { NUM_LOCALITIES = 3, NUM_PARCELS = 300, MAX_BYTES = 40000, BUDGET = 5000 };
+
+struct parcel {
+    struct cohort__send send;
+    struct cohort__fetch fetch;
+    struct cohort__arrival *arrival; /* kept */
+    unsigned char *to;
+    bool is_refused;
+    int num_arrived;
+    int num_sent;
+    int num_fetched;
+};
+
+static struct parcel parcels[NUM_PARCELS];
+static unsigned char from[MAX_BYTES + NUM_PARCELS];
+static struct cohort__random random_of;
+static size_t occupied[NUM_LOCALITIES][NUM_LOCALITIES]; /* eager bytes, by receiver and source */
+
+static void on_sent(struct cohort__send *send, cohort_status status)
+{
+    CHECK_INT(status, COHORT_OK);
+    COHORT_CONTAINER_OF(send, struct parcel, send)->num_sent++;
+}
+
+static void on_fetched(struct cohort__fetch *fetch, cohort_status status)
+{
+    struct parcel *parcel = COHORT_CONTAINER_OF(fetch, struct parcel, fetch);
+    CHECK_INT(status, COHORT_OK);
+    parcel->num_fetched++;
+    CHECK(memcmp(parcel->to, parcel->send.payload, parcel->send.bytes) == 0);
+}
+
+static void let_go(struct cohort__arrival *arrival)
+{
+    occupied[cohort__process_rank(arrival->process)][arrival->envelope.source_locality] -=
+        arrival->envelope.kind == COHORT__KIND_DATA ? arrival->envelope.payload_bytes : 0;
+    cohort__arrival_release(arrival);
+}
+
+static void on_eager(struct parcel *parcel, struct cohort__arrival *arrival)
+{
+    uint32_t rank = cohort__process_rank(arrival->process);
+    uint32_t source = arrival->envelope.source_locality;
+    CHECK_INT(arrival->envelope.payload_bytes, parcel->send.bytes);
+    occupied[rank][source] += arrival->envelope.payload_bytes;
+    CHECK(occupied[rank][source] <= BUDGET);
+    CHECK(memcmp(arrival->data, parcel->send.payload, parcel->send.bytes) == 0);
+    if (cohort__random_below(&random_of, 2))
+        cohort__arrival_park(arrival);
+    if (cohort__random_below(&random_of, 2))
+        parcel->arrival = arrival;
+    else
+        let_go(arrival);
+}
+
+static void on_storm(void *context, struct cohort__arrival *arrival)
+{
+    const struct cohort__envelope *envelope = &arrival->envelope;
+    struct parcel *parcel = &parcels[envelope->generation];
+    (void)context;
+    CHECK_INT(++parcel->num_arrived, 1);
+    if (envelope->kind == COHORT__KIND_DATA) {
+        on_eager(parcel, arrival);
+        return;
+    }
+    parcel->is_refused = cohort__random_below(&random_of, 4) == 0;
+    parcel->fetch = (struct cohort__fetch){.rank = envelope->source_locality,
+                                           .handle = envelope->handle,
+                                           .destination = parcel->to,
+                                           .bytes = envelope->total_bytes,
+                                           .done = on_fetched};
+    memcpy(parcel->fetch.token.bytes, arrival->data, sizeof(parcel->fetch.token.bytes));
+    struct cohort__process *process = arrival->process;
+    let_go(arrival);
+    if (parcel->is_refused)
+        cohort__fetch_decline(process, parcel->fetch.rank, parcel->fetch.handle);
+    else
+        cohort__fetch_start(process, &parcel->fetch);
+}
+
+static void send_parcel(struct localities *localities, uint32_t index)
+{
+    struct parcel *parcel = &parcels[index];
+    uint32_t source = index % NUM_LOCALITIES;
+    uint32_t rank = (source + 1 + index / NUM_LOCALITIES % (NUM_LOCALITIES - 1)) % NUM_LOCALITIES;
+    size_t bytes = cohort__random_below(&random_of, index % 4 ? BUDGET / 8 : MAX_BYTES);
+    *parcel = (struct parcel){.send = {.envelope = {.kind = COHORT__KIND_DATA, .generation = index},
+                                       .payload = from + index,
+                                       .bytes = bytes,
+                                       .done = on_sent},
+                              .to = malloc(bytes + 1)};
+    CHECK(parcel->to);
+    cohort__send_start(localities->processes[source], rank, &parcel->send);
+    if (cohort__random_below(&random_of, 2))
+        localities_turn(localities);
+    struct parcel *kept = &parcels[cohort__random_below(&random_of, index + 1)];
+    if (kept->arrival)
+        let_go(kept->arrival);
+    kept->arrival = NULL;
+}
+
+static void check_parcel(struct parcel *parcel)
+{
+    bool was_announced = parcel->send.envelope.kind == COHORT__KIND_ANNOUNCE;
+    if (parcel->arrival)
+        let_go(parcel->arrival);
+    CHECK_INT(parcel->num_arrived, 1);
+    CHECK_INT(parcel->num_sent, 1);
+    CHECK_INT(parcel->num_fetched, was_announced && !parcel->is_refused);
+    free(parcel->to);
+}
+
+static void test_storm(void)
+{
+    for (size_t i = 0; i < sizeof(from); i++)
+        from[i] = (unsigned char)(i * 31 ^ i >> 7);
+    for (uint64_t seed = 0; seed <= NUM_SEEDS; seed++) {
+        struct localities localities;
+        cohort__random_init(&random_of, seed);
+        localities_open(&localities, seed, NUM_LOCALITIES, BUDGET);
+        for (uint32_t rank = 0; rank < NUM_LOCALITIES; rank++)
+            cohort__process_set_handlers(localities.processes[rank],
+                                         &(struct cohort__process_handlers){.message = on_storm});
+        for (uint32_t i = 0; i < NUM_PARCELS; i++)
+            send_parcel(&localities, i);
+        localities_settle(&localities);
+        localities_check_quiet(&localities);
+        for (uint32_t i = 0; i < NUM_PARCELS; i++)
+            check_parcel(&parcels[i]);
+        localities_settle(&localities); /* credit */
+        localities_check_quiet(&localities);
+        localities_close(&localities);
+    }
+}
+
+static const struct test_case cases[] = {
+    {"dispatch", test_dispatch},       {"dropped", test_dropped}, {"nobody_here", test_nobody_here},
+    {"unreachable", test_unreachable}, {"storm", test_storm},
+};
+
+int main(int argc, char **argv)
+{
+    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
+}
