@@ -24,6 +24,12 @@ struct cohort__failure {
     struct cohort__error error;
 };
 
+/* What was called in a generation that has ended. */
+struct cohort__ended {
+    uint64_t generation;
+    uint64_t fingerprint;
+};
+
 struct cohort__plan_cache;
 
 struct cohort_comm {
@@ -55,7 +61,7 @@ struct cohort_comm {
     struct cohort__list parked[COHORT__WINDOW];          /* early messages, by generation */
     struct cohort__failure failures[COHORT__FAILURES];
     uint32_t num_failures;
-    uint64_t last_completed; /* the highest generation that ended well */
+    struct cohort__ended ended[COHORT__WINDOW]; /* the latest, by generation */
     struct cohort__list idle_waiters;
     bool has_left;
     uint64_t gone_from;   /* once it has left: the first generation that it never took part in */

@@ -124,6 +124,8 @@ void cohort__operation_ended(struct cohort__operation *operation)
     struct cohort__error error = operation->failure; /* its text, too */
     if (error.status)
         remember_failure(comm, operation);
+    comm->ended[operation->generation % COHORT__WINDOW] =
+        (struct cohort__ended){operation->generation, operation->fingerprint};
     *slot(comm, operation->generation) = NULL;
     count_in_flight(comm, -1);
     if (operation->generation == comm->oldest)

@@ -113,6 +113,18 @@ static void receive_step(struct cohort_comm *comm, struct cohort__message *messa
     }
 }
 
+/* Whether GENERATION has ended here as something else than FINGERPRINT: then *ret_mine is what.
+ * False also where it was so long ago that nobody remembers. */
+static bool ended_differently(const struct cohort_comm *comm, uint64_t generation,
+                              uint64_t fingerprint, uint64_t *ret_mine)
+{
+    const struct cohort__ended *ended = &comm->ended[generation % COHORT__WINDOW];
+    if (ended->generation != generation || ended->fingerprint == fingerprint)
+        return false;
+    *ret_mine = ended->fingerprint;
+    return true;
+}
+
 static void answer_ask(struct cohort_comm *comm, const struct cohort__message *message)
 {
     uint64_t generation = message->generation;
@@ -137,10 +149,12 @@ static void answer_ask(struct cohort_comm *comm, const struct cohort__message *m
         answer = COHORT__ANSWER_FAILED;
     } else if (cohort__history_skipped(&comm->history, generation)) {
         answer = COHORT__ANSWER_MOVED_PAST;
+    } else if (ended_differently(comm, generation, message->fingerprint, &fingerprint)) {
+        answer = COHORT__ANSWER_MISMATCH; /* it needed nothing from there */
     }
     cohort__endpoint_answer(comm, message->source_site, generation, answer, fingerprint,
                             answer == COHORT__ANSWER_FAILED ? error : NULL);
-    if (answer == COHORT__ANSWER_MISMATCH)
+    if (operation && answer == COHORT__ANSWER_MISMATCH)
         fail_mismatch(operation, message->source_site, message->fingerprint);
 }
 

@@ -332,8 +332,6 @@ static cohort_status mapped(struct cohort__registry *registry,
         status = cohort__get_unsigned(unpacked, map, "instance", UINT64_MAX, &instance);
     if (!status)
         status = cohort__get_unsigned(unpacked, map, "num_sites", INT32_MAX, &num_sites);
-    if (!status && num_sites == 0)
-        status = cohort_fail(COHORT_ERR_PROTOCOL, "a map of no sites");
     if (status)
         return status;
     struct cohort__list joined;

@@ -83,8 +83,8 @@ def check_transposed(num_localities, sites, size, *args, levels=None, launcher=(
     """Runs a job that has to succeed, compares the file it writes, and what it prints."""
     picture = Picture(*size)
     with Folder(picture.file()) as folder:
-        status, out, err = transpose(num_localities, '--sites-per-locality', sites, '--check', *args,
-                                     folder.input, folder.output, launcher=launcher)
+        status, out, err = transpose(num_localities, '--sites-per-locality', sites, '--check',
+                                     *args, folder.input, folder.output, launcher=launcher)
         what = (num_localities, sites, size, args)
         check((status, err) == (0, ''), what, status, err)
         check(read(folder.output) == picture.transposed().file(), what, 'wrong output')
@@ -225,8 +225,8 @@ def test_unreadable():
 
 
 def test_all_localities_fail():
-    """The status is 1 everywhere, for a bad input and for a bad output. A shell around each locality
-    prints it."""
+    """The status is 1 everywhere, for a bad input and for a bad output. A shell around each
+    locality prints it."""
     script = '"$@"; echo status $?'
     with Folder(b'P5\n') as folder:
         status, out, err = jobs.run('-n', 3, 'sh', '-c', script, 'sh', TRANSPOSE, folder.input,

@@ -213,6 +213,16 @@ static void test_transport_says_dead(void)
     check_done(&parcel, COHORT_ERR_PEER_DIED, "locality 1 can't be reached");
     CHECK(cohort__process_check_dead(fake.process, 1));
     fake_net_close(&fake);
+
+    /* Also where it is not the message to the announcer that finds out. */
+    fake_net_open(&fake, 0);
+    fake.accepts = 0;
+    cohort__fetch_decline(fake.process, 1, 1);
+    fake.otherwise = COHORT__NET_DEAD;
+    cohort_fail(COHORT_ERR_NETWORK, "something else");
+    begin(&parcel, 1, 2, 1);
+    check_done(&parcel, COHORT_ERR_PEER_DIED, "locality 1 can't be reached");
+    fake_net_close(&fake);
 }
 
 /* Whoever is told of the first one's end stops the others, as a failing operation does. */

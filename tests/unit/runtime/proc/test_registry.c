@@ -156,13 +156,22 @@ static void test_join_leave_reuse(void)
     }
 }
 
+/* Two at once, so that the parts of their maps arrive mixed. */
 static void test_many_runs(void)
 {
+    static struct guest others[MAX_SITES];
     for (uint64_t seed = 0; seed < 4; seed++) {
         open_job(seed, 2);
+        for (uint32_t site = 0; site < MAX_SITES; site++)
+            enter(&others[site], 1 - site % 2, "many others", site, MAX_SITES, "terms", 0);
         enter_all("many", MAX_SITES, 1, 0);
         localities_settle(&job);
         check_all(MAX_SITES, 1);
+        for (uint32_t site = 0; site < MAX_SITES; site++) {
+            check_done(&others[site], COHORT_OK, "");
+            CHECK_INT(others[site].membership->locality_of[site], others[site].rank);
+            cohort__membership_unref(others[site].membership);
+        }
         for (uint32_t site = 0; site < MAX_SITES; site++)
             leave(&guests[site]);
         localities_settle(&job);

@@ -179,7 +179,8 @@ static void test_join_and_leave(void)
         CHECK_INT(notes[i].rank, i == 0 ? 1 : 3);
         CHECK_INT(notes[i].instance, instance);
     }
-    leave("a", 3, 2, instance); /* told once */
+    CHECK_INT(home.names.num_nodes, 1); /* the other one */
+    leave("a", 3, 2, instance);         /* told once */
     CHECK_INT(num_notes, 0);
     join("a", 2, 0, 1);
     check_map(0, 2, 2, 1);
@@ -294,10 +295,11 @@ static void test_late_and_larger(void)
     join_again("a", 3, 3, 4, "num_sites 4", 0);
     CHECK_INT(num_notes, 1);
     check_refusal(0, 3, 3, COHORT_ERR_MISMATCH, "site 2 of locality 2 joins with num_sites 4");
-    for (uint32_t site = 0; site < 4; site++) /* that attempt is over */
-        join("a", site, site, 4);
-    CHECK_INT(num_notes, 4);
-    check_map(0, 0, 1, 4);
+    CHECK_INT(home.names.num_nodes, 0); /* that attempt is over */
+    for (uint32_t site = 0; site < 5; site++)
+        join("a", site, site, 5);
+    CHECK_INT(num_notes, 5);
+    check_map(0, 0, 1, 5);
     end();
 }
 
@@ -335,6 +337,8 @@ static void test_bogus(void)
     join("a", 1, 1, 2);
     CHECK_INT(num_notes, 2);
     uint64_t instance = notes[0].instance;
+    join("a", 0, 0, 2); /* it is still there */
+    check_refusal(0, 0, 0, COHORT_ERR_DUPLICATE_SITE, "locality 0 has this site already");
     leave("a", 0, 0, instance + 1);
     leave("b", 0, 0, instance);
     leave("a", 0, 2, instance);

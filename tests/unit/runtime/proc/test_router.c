@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "runtime/proc/router.h"
 
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -259,9 +261,96 @@ static void test_storm(void)
     }
 }
 
+/* Both localities of a pair send from two threads, each of which turns the transport of one. */
+
+enum { NUM_EACH = 2000 };
+
+static struct localities pair;
+static _Atomic unsigned num_sent, num_taken;
+
+static void on_pair_sent(struct cohort__send *send, cohort_status status)
+{
+    CHECK_INT(status, COHORT_OK);
+    free(send);
+    atomic_fetch_add(&num_sent, 1);
+}
+
+static void on_pair_fetched(struct cohort__fetch *fetch, cohort_status status)
+{
+    CHECK_INT(status, COHORT_OK);
+    CHECK(memcmp(fetch->destination, from, fetch->bytes) == 0);
+    free(fetch->destination);
+    free(fetch);
+    atomic_fetch_add(&num_taken, 1);
+}
+
+static void on_pair_message(void *context, struct cohort__arrival *arrival)
+{
+    const struct cohort__envelope *envelope = &arrival->envelope;
+    (void)context;
+    if (envelope->kind == COHORT__KIND_ANNOUNCE) {
+        struct cohort__fetch *fetch = malloc(sizeof(*fetch));
+        CHECK(fetch);
+        *fetch = (struct cohort__fetch){.rank = envelope->source_locality,
+                                        .handle = envelope->handle,
+                                        .destination = malloc(envelope->total_bytes),
+                                        .bytes = envelope->total_bytes,
+                                        .done = on_pair_fetched};
+        CHECK(fetch->destination);
+        memcpy(fetch->token.bytes, arrival->data, sizeof(fetch->token.bytes));
+        cohort__fetch_start(arrival->process, fetch);
+    } else {
+        CHECK(memcmp(arrival->data, from, envelope->payload_bytes) == 0);
+        atomic_fetch_add(&num_taken, 1);
+    }
+    cohort__arrival_release(arrival);
+}
+
+static void *run_one(void *arg)
+{
+    uint32_t turned = *(uint32_t *)arg;
+    struct cohort__poller *poller = &pair.nets[turned]->poller;
+    for (uint32_t i = 0; i < NUM_EACH || atomic_load(&num_sent) < 2 * NUM_EACH ||
+                         atomic_load(&num_taken) < 2 * NUM_EACH;
+         i++) {
+        if (i < NUM_EACH) {
+            uint32_t rank = i / 3 % 2; /* not only from the one that this thread turns */
+            struct cohort__send *send = malloc(sizeof(*send));
+            CHECK(send);
+            *send = (struct cohort__send){.envelope = {.kind = COHORT__KIND_DATA},
+                                          .payload = from,
+                                          .bytes = i * 7 % (i % 16 ? BUDGET / 8 : MAX_BYTES),
+                                          .done = on_pair_sent};
+            cohort__send_start(pair.processes[rank], 1 - rank, send);
+        }
+        poller->progress(poller->context);
+    }
+    return NULL;
+}
+
+static void test_threads(void)
+{
+    for (uint64_t seed = 0; seed < 4; seed++) {
+        pthread_t threads[2];
+        uint32_t ranks[2] = {0, 1};
+        localities_open(&pair, seed, 2, BUDGET);
+        num_sent = num_taken = 0;
+        for (uint32_t rank = 0; rank < 2; rank++)
+            cohort__process_set_handlers(pair.processes[rank], &(struct cohort__process_handlers){
+                                                                   .message = on_pair_message});
+        for (uint32_t rank = 0; rank < 2; rank++)
+            CHECK_INT(pthread_create(&threads[rank], NULL, run_one, &ranks[rank]), 0);
+        for (uint32_t rank = 0; rank < 2; rank++)
+            CHECK_INT(pthread_join(threads[rank], NULL), 0);
+        localities_settle(&pair);
+        localities_check_quiet(&pair);
+        localities_close(&pair);
+    }
+}
+
 static const struct test_case cases[] = {
     {"dispatch", test_dispatch},       {"dropped", test_dropped}, {"nobody_here", test_nobody_here},
-    {"unreachable", test_unreachable}, {"storm", test_storm},
+    {"unreachable", test_unreachable}, {"storm", test_storm},     {"threads", test_threads},
 };
 
 int main(int argc, char **argv)
