@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <stdio.h>
+
+#include "cohort/collectives.h"
+#include "cohort/task.h"
+#include "collectives/coll/comm_create.h"
+#include "collectives/comm/endpoint.h"
+#include "runtime/base/container.h"
+#include "runtime/net/inproc.h"
+#include "runtime/proc/process.h"
+#include "runtime/task/scheduler.h"
+#include "tests/support/test.h"
+
+/* A message's way through the house, as the design tells it, with a later generation arriving
+ * first. Two localities of one site each, whose transports are turned by hand, so that at each
+ * station the test can look at what has happened so far:
+ *   net -> router -> inbox -> gate (EARLY: parked; OPEN; STALE: dropped) -> exec -> future -> fiber
+ */
+
+static struct {
+    struct cohort__inproc_hub *hub;
+    struct cohort__process *processes[2];
+    struct cohort__net *nets[2];
+    cohort_comm *comms[2];
+} walk;
+
+static void open_localities(void)
+{
+    CHECK_INT(cohort__inproc_hub_create(0, 2, &walk.hub), COHORT_OK); /* all arrives in order */
+    for (uint32_t rank = 0; rank < 2; rank++) {
+        struct cohort__process_options options = {
+            .rank = rank, .size = 2, .job_key = 42, .epoch = 1};
+        CHECK_INT(cohort__process_create(&walk.processes[rank], &options), COHORT_OK);
+        struct cohort__net_handlers handlers = cohort__process_net_handlers(walk.processes[rank]);
+        CHECK_INT(cohort__inproc_create(walk.hub, rank, &handlers, &walk.nets[rank]), COHORT_OK);
+        cohort__process_attach_net(walk.processes[rank], walk.nets[rank]);
+    }
+    for (uint32_t rank = 0; rank < 2; rank++)
+        CHECK_INT(cohort__net_add_peer(walk.nets[rank], !rank, walk.nets[!rank]->address,
+                                       walk.nets[!rank]->address_bytes),
+                  COHORT_OK);
+}
+
+static void close_localities(void)
+{
+    for (uint32_t rank = 0; rank < 2; rank++)
+        cohort__process_stop(walk.processes[rank]);
+    for (uint32_t rank = 0; rank < 2; rank++) {
+        cohort__net_destroy(walk.nets[rank]);
+        cohort__process_destroy(walk.processes[rank]);
+    }
+    cohort__inproc_hub_destroy(walk.hub);
+}
+
+/* Lets locality RANK take what has arrived for it; returns how many messages these were. */
+static uint64_t drain(uint32_t rank)
+{
+    struct cohort__poller *poller = &walk.nets[rank]->poller;
+    uint64_t before = cohort__process_traffic(walk.processes[rank]).received;
+    while (poller->progress(poller->context))
+        ;
+    return cohort__process_traffic(walk.processes[rank]).received - before;
+}
+
+static void create_communicator(void)
+{
+    cohort_future *created[2];
+    for (uint32_t site = 0; site < 2; site++)
+        created[site] =
+            cohort__comm_create_for(walk.processes[site], &walk.comms[site], "walk",
+                                    &(cohort_comm_options){.num_sites = 2, .this_site = site});
+    while (drain(0) + drain(1) > 0)
+        ;
+    for (uint32_t site = 0; site < 2; site++) {
+        CHECK(cohort_future_ready(created[site]));
+        CHECK_INT(cohort_await(created[site]), COHORT_OK);
+    }
+}
+
+/* Site 1's messages for GENERATION that came before its call. */
+static int num_parked(uint64_t generation)
+{
+    int num = 0;
+    struct cohort__list *list = &walk.comms[1]->parked[generation % COHORT__WINDOW];
+    for (struct cohort__list *link = list->next; link != list; link = link->next) {
+        const struct cohort__message *message =
+            COHORT_CONTAINER_OF(link, struct cohort__message, parked);
+        num += message->generation == generation;
+        CHECK_INT(message->kind, COHORT__KIND_DATA);
+        CHECK_INT(message->source_site, 0);
+        CHECK(message->arrival);
+    }
+    return num;
+}
+
+/* Site 1 has called GENERATION, and waits for something. */
+static bool is_open(uint64_t generation)
+{
+    const struct cohort__operation *operation =
+        walk.comms[1]->in_flight[generation % COHORT__WINDOW];
+    return operation && operation->generation == generation;
+}
+
+/* What site 1 does, and how far it has come. */
+static struct {
+    int stage;
+    int32_t sum, told;
+} one;
+
+static cohort_status site_1(void *arg)
+{
+    (void)arg;
+    int32_t in = 20;
+    one.stage = 1;
+    cohort_future *first =
+        cohort_all_reduce(walk.comms[1], &in, &one.sum, 1, COHORT_INT32, COHORT_SUM, 1);
+    CHECK_INT(cohort_await(first), COHORT_OK);
+    one.stage = 2;
+    cohort_future *second = cohort_broadcast_from(walk.comms[1], &one.told, 1, COHORT_INT32, 2);
+    CHECK(cohort_future_ready(second)); /* what was parked has been handed in by the call */
+    CHECK_INT(cohort_await(second), COHORT_OK);
+    one.stage = 3;
+    return COHORT_OK;
+}
+
+static void check_early(void)
+{
+    CHECK_INT(num_parked(2), 0); /* sent, but still with the transport */
+    CHECK_INT(drain(1), 1);      /* net and router: one message, of this job */
+    CHECK_INT(cohort__process_dropped(walk.processes[1]), 0);
+    CHECK_INT(num_parked(2), 1); /* the inbox has found the endpoint; the gate says EARLY */
+    CHECK_INT(walk.comms[1]->history.last, 0);
+    CHECK(!is_open(1) && !is_open(2));
+}
+
+/* A late copy of generation 1's message: dropped, and nobody is told. */
+static void check_stale(void)
+{
+    struct cohort__message *late =
+        cohort__message_create(COHORT__KIND_DATA, 0, 1, 0, cohort__message_tag(3, 0));
+    CHECK(late);
+    struct cohort__process_traffic before = cohort__process_traffic(walk.processes[1]);
+    cohort__group_deliver(walk.comms[1]->group, 1, late);
+    CHECK_INT(cohort__process_traffic(walk.processes[1]).sent, before.sent);
+    CHECK_INT(num_parked(1), 0);
+    CHECK(!is_open(1));
+}
+
+static cohort_status walk_through(void *arg)
+{
+    (void)arg;
+    int32_t in = 22, sum = 0, told = 7;
+    open_localities();
+    create_communicator();
+
+    /* Generation 1 waits for site 1; generation 2 waits for nobody, so its message goes ahead. */
+    cohort_future *first =
+        cohort_all_reduce(walk.comms[0], &in, &sum, 1, COHORT_INT32, COHORT_SUM, 1);
+    cohort_future *second = cohort_broadcast_to(walk.comms[0], &told, 1, COHORT_INT32, 2);
+    CHECK(!cohort_future_ready(first));
+    CHECK(cohort_future_ready(second));
+    check_early();
+
+    /* Site 1 calls generation 1 and leaves its stack behind: OPEN; generation 2 is EARLY still. */
+    cohort_future *site = cohort_async(site_1, NULL);
+    cohort_yield();
+    CHECK_INT(one.stage, 1);
+    CHECK(is_open(1) && !is_open(2));
+    CHECK_INT(walk.comms[1]->oldest, 1);
+    CHECK_INT(num_parked(2), 1);
+
+    /* Its contribution is the last that site 0 needs: exec adds it up and sends the sum. */
+    CHECK_INT(drain(0), 1);
+    CHECK(cohort_future_ready(first));
+    CHECK_INT(sum, 42);
+    CHECK_INT(one.sum, 0);
+    CHECK(is_open(1));
+
+    /* The sum arrives: the last step, the future, and the fiber is queued; it has not run yet. */
+    CHECK_INT(drain(1), 1);
+    CHECK_INT(one.sum, 42);
+    CHECK(!is_open(1));
+    CHECK_INT(one.stage, 1);
+    CHECK_INT(num_parked(2), 1);
+
+    /* The fiber goes on, and calls generation 2: nothing more has to arrive. */
+    cohort_yield();
+    CHECK_INT(one.stage, 3);
+    CHECK_INT(one.told, 7);
+    CHECK_INT(num_parked(2), 0);
+    CHECK_INT(walk.comms[1]->oldest, 0);
+    check_stale();
+
+    CHECK_INT(cohort_await(site), COHORT_OK);
+    CHECK_INT(cohort_await(first), COHORT_OK);
+    CHECK_INT(cohort_await(second), COHORT_OK);
+    for (int i = 0; i < 2; i++)
+        cohort_comm_unref(walk.comms[i]);
+    while (drain(0) + drain(1) > 0)
+        ;
+    close_localities();
+    cohort__scheduler_stop();
+    return COHORT_OK;
+}
+
+static void test_walk(void)
+{
+    struct cohort__scheduler_options options;
+    cohort__scheduler_options_init(&options);
+    CHECK_INT(cohort__scheduler_start(&options, NULL), COHORT_OK);
+    cohort_future *done = cohort_async(walk_through, NULL);
+    CHECK_INT(cohort__scheduler_run(), COHORT_OK);
+    CHECK_INT(cohort_await(done), COHORT_OK);
+}
+
+static const struct test_case cases[] = {
+    {"walk", test_walk},
+};
+
+int main(int argc, char **argv)
+{
+    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
+}
