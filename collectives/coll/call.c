@@ -67,8 +67,9 @@ static cohort_status check_buffers(const struct cohort__call *call)
     if (element == 0)
         return wrong(call, COHORT_ERR_BAD_PARAMETER, "%" PRIu64 " is no datatype", call->datatype);
     size_t num_sites = cohort_comm_num_sites(call->comm);
-    size_t limit = PTRDIFF_MAX / 4 / num_sites / num_sites;
-    if (call->count > limit / element)
+    size_t bytes; /* of all blocks of all sites */
+    if (__builtin_mul_overflow(call->count, element, &bytes) ||
+        __builtin_mul_overflow(bytes, num_sites * num_sites, &bytes) || bytes > PTRDIFF_MAX / 4)
         return wrong(call, COHORT_ERR_BAD_PARAMETER,
                      "a count of %zu elements of %zu bytes for %zu sites is more than memory",
                      call->count, element, num_sites);

@@ -55,13 +55,9 @@ struct cohort_comm {
 
     /* The actor's side. */
     struct cohort__history history;
-    struct cohort__operation *in_flight[COHORT__WINDOW]; /* by generation modulo the window */
-    uint64_t oldest;                                     /* generation in flight; or 0 */
-    struct cohort__list waiting;                         /* calls beyond the window */
-    struct cohort__list parked[COHORT__WINDOW];          /* early messages, by generation */
-    struct cohort__failure failures[COHORT__FAILURES];
+    uint64_t oldest;             /* generation in flight; or 0 */
+    struct cohort__list waiting; /* calls beyond the window */
     uint32_t num_failures;
-    struct cohort__ended ended[COHORT__WINDOW]; /* the latest, by generation */
     struct cohort__list idle_waiters;
     bool has_left;
     uint64_t gone_from;   /* once it has left: the first generation that it never took part in */
@@ -71,6 +67,12 @@ struct cohort_comm {
     bool resume_posted;
     atomic_bool tick_posted;
     _Atomic uint32_t num_in_flight; /* written by the actor, looked at by the tick */
+
+    /* The large ones last, so that the others share cache lines. */
+    struct cohort__operation *in_flight[COHORT__WINDOW]; /* by generation modulo the window */
+    struct cohort__list parked[COHORT__WINDOW];          /* early messages, by generation */
+    struct cohort__ended ended[COHORT__WINDOW];          /* the latest, by generation */
+    struct cohort__failure failures[COHORT__FAILURES];
 };
 
 /* Any thread: ITEM is run by this endpoint, maybe before the call returns. */

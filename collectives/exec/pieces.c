@@ -44,6 +44,17 @@ static void consume(struct cursor *cursor, size_t bytes)
     cursor->left -= bytes;
 }
 
+/* memcpy for what is often one number: the compiler turns known sizes into a move. */
+static void copy(unsigned char *to, const unsigned char *from, size_t bytes)
+{
+    if (bytes == 8)
+        memcpy(to, from, 8);
+    else if (bytes == 4)
+        memcpy(to, from, 4);
+    else
+        memcpy(to, from, bytes);
+}
+
 /* Nearly all blocks are in one piece: then there is nothing to walk over. */
 static size_t bytes_of(const struct cohort__pieces *contiguous)
 {
@@ -61,7 +72,7 @@ void cohort__pieces_copy(const struct cohort__pieces *to, const struct cohort__p
     struct cursor target = {.pieces = to}, source = {.pieces = from};
     while (advance(&target) && advance(&source)) {
         size_t bytes = target.left < source.left ? target.left : source.left;
-        memcpy(target.at, source.at, bytes);
+        copy(target.at, source.at, bytes);
         consume(&target, bytes);
         consume(&source, bytes);
     }
@@ -71,12 +82,12 @@ void cohort__pieces_pack(unsigned char *to, const struct cohort__pieces *from)
 {
     const unsigned char *in_one = cohort__pieces_contiguous(from);
     if (in_one) {
-        memcpy(to, in_one, bytes_of(from));
+        copy(to, in_one, bytes_of(from));
         return;
     }
     struct cursor source = {.pieces = from};
     while (advance(&source)) {
-        memcpy(to, source.at, source.left);
+        copy(to, source.at, source.left);
         to += source.left;
         source.left = 0;
     }
@@ -86,12 +97,12 @@ void cohort__pieces_unpack(const struct cohort__pieces *to, const unsigned char 
 {
     unsigned char *in_one = cohort__pieces_contiguous(to);
     if (in_one) {
-        memcpy(in_one, from, bytes_of(to));
+        copy(in_one, from, bytes_of(to));
         return;
     }
     struct cursor target = {.pieces = to};
     while (advance(&target)) {
-        memcpy(target.at, from, target.left);
+        copy(target.at, from, target.left);
         from += target.left;
         target.left = 0;
     }

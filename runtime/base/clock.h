@@ -10,4 +10,33 @@ uint64_t cohort__clock_now(void);
 /* NOW + NANOSECONDS; what would overflow becomes UINT64_MAX, which is never. */
 uint64_t cohort__clock_after(uint64_t nanoseconds);
 
+/* The processor's own counter, where there is one: to notice cheaply that time has passed, not to
+ * measure it. */
+static inline uint64_t cohort__clock_ticks(void)
+{
+#if defined(__x86_64__)
+    return __builtin_ia32_rdtsc();
+#elif defined(__aarch64__)
+    uint64_t ticks;
+    __asm__ volatile("mrs %0, cntvct_el0" : "=r"(ticks));
+    return ticks;
+#else
+    return cohort__clock_now();
+#endif
+}
+
+/* How many ticks NANOSECONDS are, within a factor of two on processors of today. */
+static inline uint64_t cohort__clock_ticks_of(uint64_t nanoseconds)
+{
+#if defined(__x86_64__)
+    return nanoseconds * 5 / 2;
+#elif defined(__aarch64__)
+    uint64_t per_second;
+    __asm__("mrs %0, cntfrq_el0" : "=r"(per_second));
+    return nanoseconds * (per_second / 1000000) / 1000;
+#else
+    return nanoseconds;
+#endif
+}
+
 #endif

@@ -166,7 +166,7 @@ bool cohort__worker_may_leave(void)
 bool cohort__worker_poll_is_due(void)
 {
     uint64_t last = atomic_load_explicit(&cohort__scheduler.last_poll, memory_order_relaxed);
-    return cohort__clock_now() - last >= POLL_NANOSECONDS;
+    return cohort__clock_ticks() - last >= cohort__clock_ticks_of(POLL_NANOSECONDS);
 }
 
 void cohort__worker_poll_if_due(struct cohort__worker *worker)
@@ -174,7 +174,8 @@ void cohort__worker_poll_if_due(struct cohort__worker *worker)
     if (!cohort__worker_poll_is_due() || !cohort__token_try(worker))
         return;
     cohort__scheduler.hooks.poll(cohort__scheduler.hooks.context);
-    atomic_store_explicit(&cohort__scheduler.last_poll, cohort__clock_now(), memory_order_relaxed);
+    atomic_store_explicit(&cohort__scheduler.last_poll, cohort__clock_ticks(),
+                          memory_order_relaxed);
     cohort__token_release();
 }
 

@@ -77,7 +77,7 @@ struct cohort__scheduler {
 
     struct cohort__mpsc injected __attribute__((aligned(64))); /* work from outside, for anybody */
     _Atomic unsigned token __attribute__((aligned(64)));       /* holder's index + 1, or 0 */
-    _Atomic uint64_t last_poll;
+    _Atomic uint64_t last_poll;                                /* in ticks */
     _Atomic int num_searching __attribute__((aligned(64)));
     _Atomic int num_sleeping; /* may be -1 for a moment */
 };
