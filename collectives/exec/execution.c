@@ -44,24 +44,6 @@ static void release(struct cohort__operation *operation)
 
 /* Steps ------------------------------------------------------------------------------------ */
 
-static void make_ready(struct cohort__execution *execution, uint32_t step)
-{
-    execution->ready[execution->ready_end++] = step;
-}
-
-void cohort__execution_step_over(struct cohort__execution *execution, uint32_t step)
-{
-    const struct cohort__plan *plan = execution->plan;
-    const struct cohort__step *over = &plan->steps[step];
-    execution->states[step] = COHORT__STEP_OVER;
-    execution->num_left--;
-    for (uint32_t i = 0; i < over->num_successors; i++) {
-        uint32_t successor = plan->successors[over->first_successor + i];
-        if (--execution->waits[successor] == 0)
-            make_ready(execution, successor);
-    }
-}
-
 void cohort__execution_enter(struct cohort__execution *execution)
 {
     execution->is_entered = true;
@@ -89,7 +71,7 @@ static void start(struct cohort__operation *operation)
         cohort__execution_peer_died(operation);
     for (uint32_t step = 0; step < plan->num_steps; step++)
         if (plan->steps[step].num_waits == 0)
-            make_ready(execution, step);
+            execution->ready[execution->ready_end++] = step;
     cohort__execution_leave(execution);
 }
 

@@ -62,8 +62,20 @@ cohort_future *cohort__execution_start(const struct cohort__execution_call *call
 void cohort__execution_enter(struct cohort__execution *execution);
 void cohort__execution_leave(struct cohort__execution *execution);
 
-/* Within enter and leave: STEP is over; what waited for it becomes ready. */
-void cohort__execution_step_over(struct cohort__execution *execution, uint32_t step);
+/* Within enter and leave: STEP is over; what waited for it becomes ready. Inline, since every step
+ * comes by here. */
+static inline void cohort__execution_step_over(struct cohort__execution *execution, uint32_t step)
+{
+    const struct cohort__plan *plan = execution->plan;
+    const struct cohort__step *over = &plan->steps[step];
+    execution->states[step] = COHORT__STEP_OVER;
+    execution->num_left--;
+    for (uint32_t i = 0; i < over->num_successors; i++) {
+        uint32_t successor = plan->successors[over->first_successor + i];
+        if (--execution->waits[successor] == 0)
+            execution->ready[execution->ready_end++] = successor;
+    }
+}
 
 /* steps.c. Within enter and leave: STEP, for which nothing is to be waited any more, begins. */
 void cohort__step_start(struct cohort__execution *execution, uint32_t step);

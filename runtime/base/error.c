@@ -38,7 +38,7 @@ static struct cohort__error_text *text_create(const char *message)
     return text;
 }
 
-static void text_unref(struct cohort__error_text *text)
+void cohort__error_text_unref(struct cohort__error_text *text)
 {
     if (text && atomic_fetch_sub_explicit(&text->refs, 1, memory_order_acq_rel) == 1)
         cohort__slab_free(text);
@@ -66,13 +66,6 @@ static void own_slot_watch(void)
         pthread_setspecific(thread_end_key, &own_slot);
 }
 
-void cohort__error_fini(struct cohort__error *error)
-{
-    if (!error)
-        return;
-    text_unref(error->text);
-    *error = (struct cohort__error){COHORT_OK, NULL};
-}
 
 cohort_status cohort__error_vset(struct cohort__error *error, cohort_status status,
                                  const char *format, va_list args)
@@ -83,7 +76,7 @@ cohort_status cohort__error_vset(struct cohort__error *error, cohort_status stat
         snprintf(message, sizeof(message), "%s", cohort_status_text(status));
     if (error == &own_slot)
         own_slot_watch();
-    text_unref(error->text);
+    cohort__error_text_unref(error->text);
     error->status = status;
     error->text = text_create(message);
     errno = saved_errno;
@@ -107,7 +100,7 @@ void cohort__error_copy(struct cohort__error *target, const struct cohort__error
         atomic_fetch_add_explicit(&copy.text->refs, 1, memory_order_relaxed);
     if (target == &own_slot)
         own_slot_watch();
-    text_unref(target->text);
+    cohort__error_text_unref(target->text);
     *target = copy;
 }
 

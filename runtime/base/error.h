@@ -3,6 +3,7 @@
 #define COHORT_RUNTIME_BASE_ERROR_H
 
 #include <stdarg.h>
+#include <stddef.h>
 
 #include "cohort/status.h"
 
@@ -15,8 +16,18 @@ struct cohort__error {
     struct cohort__error_text *text;
 };
 
+/* Gives back one reference to TEXT. */
+void cohort__error_text_unref(struct cohort__error_text *text);
+
 /* Gives ERROR's text back and empties it. NULL is fine. */
-void cohort__error_fini(struct cohort__error *error);
+static inline void cohort__error_fini(struct cohort__error *error)
+{
+    if (!error)
+        return;
+    if (error->text)
+        cohort__error_text_unref(error->text);
+    *error = (struct cohort__error){COHORT_OK, NULL};
+}
 
 /* Replaces what ERROR holds. The message is cut at 511 bytes. Returns STATUS. Its arguments may
  * point into the text that is replaced. */

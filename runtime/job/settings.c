@@ -37,7 +37,7 @@ static cohort_status check_net(void)
 
 cohort_status cohort__settings_read(struct cohort__settings *ret_settings)
 {
-    unsigned long workers, stack, budget;
+    unsigned long workers = 0, stack = 0, budget = 0;
     cohort_status status = read_number("COHORT_WORKERS", 1, 1024, 0, &workers);
     if (!status)
         status = read_number("COHORT_STACK", 32 << 10, 1 << 30, 256 << 10, &stack);

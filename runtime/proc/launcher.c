@@ -224,7 +224,7 @@ static cohort_status finished(struct cohort__launcher *launcher, uint32_t rank)
     return COHORT_OK;
 }
 
-static cohort_status counts(struct cohort__launcher *launcher, uint32_t rank,
+static cohort_status counts(struct cohort__launcher *launcher,
                             const struct cohort__control *control)
 {
     if (launcher->broken)
@@ -297,7 +297,7 @@ static cohort_status dispatch(void *context, const struct cohort__control *contr
     case COHORT__CONTROL_FINISHED:
         return finished(launcher, rank);
     case COHORT__CONTROL_COUNTS:
-        return counts(launcher, rank, control);
+        return counts(launcher, control);
     case COHORT__CONTROL_FAILED:
         return failed(launcher, rank, control);
     case COHORT__CONTROL_BYE:

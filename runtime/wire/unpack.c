@@ -276,7 +276,7 @@ static cohort_status find_element(const struct place *place, const struct cohort
 static cohort_status find(const struct place *place, const struct cohort__value *container,
                           msgpack_object_type type, const msgpack_object **ret_object)
 {
-    const msgpack_object *object;
+    const msgpack_object *object = NULL;
     cohort_status status = place->key ? find_field(place, container, &object)
                                       : find_element(place, container, &object);
     if (!status)
