@@ -149,40 +149,39 @@ static uint64_t fingerprint_of(const struct cohort__call *call, uint32_t row)
     });
 }
 
-cohort_future *cohort__call_start(const struct cohort__call *given)
+cohort_future *cohort__call_start(struct cohort__call *call)
 {
-    struct cohort__call call = *given;
-    if (!call.comm)
+    if (!call->comm)
         return cohort_future_of_error(COHORT_ERR_BAD_PARAMETER, "%s: no communicator",
-                                      call.function);
-    cohort_status status = pass_gate(&call);
+                                      call->function);
+    cohort_status status = pass_gate(call);
     if (status)
         return cohort__future_of_status(status, cohort__error_slot());
 
     /* From here on the generation is consumed: what is wrong is told along the plan. */
     struct cohort__error rejected = {0};
-    status = check_role(&call);
+    status = check_role(call);
     if (!status)
-        status = check_buffers(&call);
+        status = check_buffers(call);
     if (status)
         cohort__error_copy(&rejected, cohort__error_slot());
-    size_t bytes = status ? 0 : call.count * cohort_datatype_size(call.datatype);
-    struct cohort__request request = request_of(&call, bytes);
+    size_t bytes = status ? 0 : call->count * cohort_datatype_size(call->datatype);
+    struct cohort__request request = request_of(call, bytes);
     struct cohort__plan_entry *entry;
-    status = get_plan(call.comm, &request, &entry);
+    status = get_plan(call->comm, &request, &entry);
     if (status) {
         cohort__error_fini(&rejected);
         return cohort__future_of_status(status, cohort__error_slot());
     }
     cohort_future *future = cohort__execution_start(&(struct cohort__execution_call){
-        .comm = call.comm,
+        .comm = call->comm,
         .entry = entry,
-        .in = call.in,
-        .out = call.out,
-        .op = call.op,
-        .datatype = call.datatype,
-        .generation = call.generation,
-        .fingerprint = fingerprint_of(&call, entry->row),
+        .in = call->in,
+        .out = call->out,
+        .op = call->op,
+        .datatype = call->datatype,
+        .generation = call->generation,
+        .fingerprint = fingerprint_of(call, entry->row),
         .rejected = rejected.status ? &rejected : NULL,
     });
     cohort__error_fini(&rejected);

@@ -30,7 +30,7 @@ struct cohort__call {
     uint64_t generation;
 };
 
-/* Never NULL. */
-cohort_future *cohort__call_start(const struct cohort__call *call);
+/* Fills in CALL's generation where the communicator numbers its calls. Never NULL. */
+cohort_future *cohort__call_start(struct cohort__call *call);
 
 #endif
