@@ -210,27 +210,21 @@ bool cohort__inbox_has_site(struct cohort__inbox *inbox, const char *name, uint3
     return alive;
 }
 
-/* Calls VISIT for all endpoints; it posts items, which run outside of the lock. */
+/* Calls VISIT for all endpoints, outside of the lock; one that is looked at stays in the list. */
 static void for_each_endpoint(struct cohort__inbox *inbox, void (*visit)(struct cohort_comm *))
 {
     pthread_mutex_lock(&inbox->lock);
-    size_t num = 0;
-    for (struct cohort__list *link = inbox->endpoints.next; link != &inbox->endpoints;
-         link = link->next)
-        num++;
-    struct cohort_comm **comms = num ? malloc(num * sizeof(struct cohort_comm *)) : NULL;
-    num = 0;
-    for (struct cohort__list *link = inbox->endpoints.next; comms && link != &inbox->endpoints;
-         link = link->next) {
-        comms[num] = COHORT_CONTAINER_OF(link, struct cohort_comm, link);
-        atomic_fetch_add(&comms[num++]->group->num_users, 1);
+    for (struct cohort__list *link = inbox->endpoints.next; link != &inbox->endpoints;) {
+        struct cohort_comm *comm = COHORT_CONTAINER_OF(link, struct cohort_comm, link);
+        struct cohort__group *group = comm->group;
+        atomic_fetch_add(&group->num_users, 1);
+        pthread_mutex_unlock(&inbox->lock);
+        visit(comm);
+        pthread_mutex_lock(&inbox->lock);
+        link = link->next;
+        atomic_fetch_sub(&group->num_users, 1);
     }
     pthread_mutex_unlock(&inbox->lock);
-    for (size_t i = 0; i < num; i++) {
-        visit(comms[i]);
-        atomic_fetch_sub(&comms[i]->group->num_users, 1);
-    }
-    free(comms);
 }
 
 static void on_peer_died(void *context, uint32_t rank)

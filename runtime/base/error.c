@@ -66,7 +66,6 @@ static void own_slot_watch(void)
         pthread_setspecific(thread_end_key, &own_slot);
 }
 
-
 cohort_status cohort__error_vset(struct cohort__error *error, cohort_status status,
                                  const char *format, va_list args)
 {
