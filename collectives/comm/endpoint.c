@@ -6,7 +6,6 @@
 #include "collectives/comm/inbox.h"
 #include "runtime/base/clock.h"
 #include "runtime/base/container.h"
-#include "runtime/base/slab.h"
 
 /* Running ---------------------------------------------------------------------------------- */
 
@@ -51,10 +50,21 @@ void cohort__endpoint_post(struct cohort_comm *comm, struct cohort__item *item)
 
 /* Rare events ------------------------------------------------------------------------------ */
 
+static void post_event(struct cohort_comm *comm, struct cohort__event *event)
+{
+    if (!atomic_exchange(&event->is_posted, true))
+        cohort__endpoint_post(comm, &event->item);
+}
+
+/* The event has come; what happens from now on is told anew. */
+static void begin_event(struct cohort__item *item)
+{
+    atomic_store(&COHORT_CONTAINER_OF(item, struct cohort__event, item)->is_posted, false);
+}
+
 static void run_tick(struct cohort_comm *comm, struct cohort__item *item)
 {
-    (void)item;
-    atomic_store(&comm->tick_posted, false);
+    begin_event(item);
     uint64_t now = cohort__clock_now();
     for (uint32_t i = 0; i < COHORT__WINDOW; i++) {
         struct cohort__operation *operation = comm->in_flight[i];
@@ -71,14 +81,13 @@ static void run_tick(struct cohort_comm *comm, struct cohort__item *item)
 
 void cohort__endpoint_tick(struct cohort_comm *comm)
 {
-    if (atomic_load_explicit(&comm->num_in_flight, memory_order_relaxed) > 0 &&
-        !atomic_exchange(&comm->tick_posted, true))
-        cohort__endpoint_post(comm, &comm->tick);
+    if (atomic_load_explicit(&comm->num_in_flight, memory_order_relaxed) > 0)
+        post_event(comm, &comm->tick);
 }
 
 static void run_peer_died(struct cohort_comm *comm, struct cohort__item *item)
 {
-    cohort__slab_free(item);
+    begin_event(item);
     for (uint32_t i = 0; i < COHORT__WINDOW; i++) {
         struct cohort__operation *operation = comm->in_flight[i];
         if (operation && !operation->failure.status)
@@ -86,24 +95,14 @@ static void run_peer_died(struct cohort_comm *comm, struct cohort__item *item)
     }
 }
 
-static void post_event(struct cohort_comm *comm,
-                       void (*run_event)(struct cohort_comm *, struct cohort__item *))
-{
-    struct cohort__item *item = cohort__slab_alloc(sizeof(*item));
-    if (!item)
-        return;
-    item->run = run_event;
-    cohort__endpoint_post(comm, item);
-}
-
 void cohort__endpoint_peer_died(struct cohort_comm *comm)
 {
-    post_event(comm, run_peer_died);
+    post_event(comm, &comm->death);
 }
 
 static void run_leave(struct cohort_comm *comm, struct cohort__item *item)
 {
-    cohort__slab_free(item);
+    begin_event(item);
     if (comm->has_left)
         return;
     comm->has_left = true;
@@ -124,7 +123,7 @@ static void run_leave(struct cohort_comm *comm, struct cohort__item *item)
 
 void cohort__endpoint_leave(struct cohort_comm *comm)
 {
-    post_event(comm, run_leave);
+    post_event(comm, &comm->leave);
 }
 
 /* Life ------------------------------------------------------------------------------------- */
@@ -146,7 +145,9 @@ cohort_status cohort__endpoint_create(struct cohort_comm **ret_comm, struct coho
     cohort__list_init(&comm->idle_waiters);
     for (uint32_t i = 0; i < COHORT__WINDOW; i++)
         cohort__list_init(&comm->parked[i]);
-    comm->tick.run = run_tick;
+    comm->tick.item.run = run_tick;
+    comm->death.item.run = run_peer_died;
+    comm->leave.item.run = run_leave;
     comm->resume.run = cohort__endpoint_run_resume;
     *ret_comm = comm;
     return COHORT_OK;

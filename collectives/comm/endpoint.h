@@ -30,6 +30,12 @@ struct cohort__ended {
     uint64_t fingerprint;
 };
 
+/* News that need not be told twice, and need no memory to be told. */
+struct cohort__event {
+    struct cohort__item item;
+    atomic_bool is_posted;
+};
+
 struct cohort__plan_cache;
 
 struct cohort_comm {
@@ -62,10 +68,9 @@ struct cohort_comm {
     bool has_left;
     uint64_t gone_from;   /* once it has left: the first generation that it never took part in */
     atomic_bool finished; /* it has left, and nothing of it is under way */
-    struct cohort__item tick;
+    struct cohort__event tick, death, leave;
     struct cohort__item resume; /* calls that waited for the window */
     bool resume_posted;
-    atomic_bool tick_posted;
     _Atomic uint32_t num_in_flight; /* written by the actor, looked at by the tick */
 
     /* The large ones last, so that the others share cache lines. */

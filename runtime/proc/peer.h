@@ -29,7 +29,8 @@ struct cohort__peer {
 
 struct cohort__process {
     struct cohort__process_options options;
-    struct cohort__process_handlers handlers;
+    const struct cohort__process_handlers *_Atomic handlers; /* never NULL */
+    struct cohort__process_handlers own_handlers;
     struct cohort__net *net; /* NULL in a job of one */
     struct cohort__registry *registry;
     size_t eager_max; /* largest payload that goes unasked */

@@ -12,6 +12,7 @@
 
 enum { DEFAULT_EAGER_BUDGET = 256 * 1024 };
 
+static const struct cohort__process_handlers no_handlers;
 static struct cohort__process *_Atomic current;
 
 cohort_status cohort__process_create(struct cohort__process **ret_process,
@@ -25,6 +26,7 @@ cohort_status cohort__process_create(struct cohort__process **ret_process,
     process->options = *options;
     if (process->options.eager_budget == 0)
         process->options.eager_budget = DEFAULT_EAGER_BUDGET;
+    atomic_init(&process->handlers, &no_handlers);
     atomic_init(&process->next_handle, 1);
     cohort_status status = cohort__registry_create(&process->registry, process);
     if (status) {
@@ -46,9 +48,10 @@ void cohort__process_stop(struct cohort__process *process)
             cohort__fetch_end_waiting(process, peer, COHORT_ERR_CANCELLED);
         }
     }
-    if (process->handlers.stop)
-        process->handlers.stop(process->handlers.context);
-    process->handlers = (struct cohort__process_handlers){0};
+    const struct cohort__process_handlers *handlers = atomic_load(&process->handlers);
+    if (handlers->stop)
+        handlers->stop(handlers->context);
+    atomic_store(&process->handlers, &no_handlers);
 }
 
 void cohort__process_destroy(struct cohort__process *process)
@@ -75,12 +78,14 @@ void cohort__process_attach_net(struct cohort__process *process, struct cohort__
 void cohort__process_set_handlers(struct cohort__process *process,
                                   const struct cohort__process_handlers *handlers)
 {
-    process->handlers = *handlers;
+    /* Others may be looking: they see either none or all of them. */
+    process->own_handlers = *handlers;
+    atomic_store(&process->handlers, &process->own_handlers);
 }
 
 void *cohort__process_context(const struct cohort__process *process)
 {
-    return process->handlers.context;
+    return atomic_load(&process->handlers)->context;
 }
 
 struct cohort__process *cohort__process_current(void)
@@ -105,8 +110,9 @@ uint32_t cohort__process_size(const struct cohort__process *process)
 
 void cohort__process_tick(struct cohort__process *process, uint64_t now)
 {
-    if (process->handlers.tick)
-        process->handlers.tick(process->handlers.context, now);
+    const struct cohort__process_handlers *handlers = atomic_load(&process->handlers);
+    if (handlers->tick)
+        handlers->tick(handlers->context, now);
 }
 
 void cohort__process_peer_died(struct cohort__process *process, uint32_t rank, const char *why)
@@ -131,8 +137,9 @@ void cohort__process_peer_died(struct cohort__process *process, uint32_t rank, c
     cohort__send_end_all(process, peer, COHORT_ERR_PEER_DIED);
     cohort__fetch_end_waiting(process, peer, COHORT_ERR_PEER_DIED);
     cohort__registry_peer_died(process->registry, rank);
-    if (process->handlers.peer_died)
-        process->handlers.peer_died(process->handlers.context, rank);
+    const struct cohort__process_handlers *handlers = atomic_load(&process->handlers);
+    if (handlers->peer_died)
+        handlers->peer_died(handlers->context, rank);
 }
 
 bool cohort__process_check_dead(struct cohort__process *process, uint32_t rank)
@@ -156,11 +163,12 @@ bool cohort__process_any_dead(const struct cohort__process *process)
 
 struct cohort__process_traffic cohort__process_traffic(struct cohort__process *process)
 {
+    const struct cohort__process_handlers *handlers = atomic_load(&process->handlers);
     return (struct cohort__process_traffic){
         .sent = atomic_load(&process->sent),
         .received = atomic_load(&process->received),
         .busy = atomic_load(&process->under_way) != 0 ||
-                (process->handlers.busy && process->handlers.busy(process->handlers.context)),
+                (handlers->busy && handlers->busy(handlers->context)),
     };
 }
 

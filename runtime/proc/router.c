@@ -59,8 +59,9 @@ static void dispatch(struct cohort__process *process, struct cohort__peer *peer,
         break;
     default: {
         struct cohort__arrival *arrival = arrival_create(process, envelope, message);
-        if (arrival && process->handlers.message) {
-            process->handlers.message(process->handlers.context, arrival);
+        const struct cohort__process_handlers *handlers = atomic_load(&process->handlers);
+        if (arrival && handlers->message) {
+            handlers->message(handlers->context, arrival);
             return;
         }
         if (arrival) { /* nobody here has ever joined anything */
