@@ -12,7 +12,8 @@ extern "C" {
 
 /* Runs PROGRAM(ARG) as the first task of this locality, with the calling thread as its first
  * worker, and returns main's status: 0, or 1 where the program, or the start of the job, failed;
- * cohort_error_message() then says why. It returns when the program of every locality of the job
+ * cohort_error_message() then says why, and one line on stderr as well: cohortrun's, or, without
+ * it, this function's own. It returns when the program of every locality of the job
  * has returned, their tasks have ended and no message is under way. ARGC and ARGV are the
  * program's own; nothing is taken out of them.
  *
