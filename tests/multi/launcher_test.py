@@ -75,7 +75,10 @@ def test_cannot_start():
     status, out, err = run('-n', 3, './no-such-program')
     check_equal((status, out, err),
                 (127, '', 'cohortrun: cannot start ./no-such-program: no such file or directory\n'))
+    path = os.environ['PATH']
+    os.environ['PATH'] = '/usr/bin:/bin' # one that this user may not search would make it 126
     status, out, err = run('-n', 3, 'no-such-program')
+    os.environ['PATH'] = path
     check_equal(status, 127)
     status, out, err = run('-n', 3, '/dev/null')
     check_equal((status, out, err),
