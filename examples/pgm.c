@@ -3,16 +3,14 @@
 
 #include <endian.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "examples/draft.h"
+#include "examples/source.h"
 
 size_t pgm_sample_bytes(unsigned maxval)
 {
@@ -166,33 +164,11 @@ static cohort_status read_samples(struct reader *reader, struct pgm *picture)
     return check_samples(reader, picture);
 }
 
-/* O_NONBLOCK, so as not to wait for the writer of a pipe; for regular files it means nothing. */
-static cohort_status open_reader(struct reader *reader, const char *path)
-{
-    struct stat info;
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-    if (fd < 0)
-        return cohort_fail(COHORT_ERR_SYSTEM, "%s: cannot read: %s", path, strerror(errno));
-    FILE *file = fstat(fd, &info) == 0 ? fdopen(fd, "rb") : NULL;
-    if (!file) {
-        cohort_status status =
-            cohort_fail(COHORT_ERR_SYSTEM, "%s: cannot read: %s", path, strerror(errno));
-        close(fd);
-        return status;
-    }
-    *reader = (struct reader){.path = path, .file = file, .bytes = (uint64_t)info.st_size};
-    if (S_ISREG(info.st_mode))
-        return COHORT_OK;
-    fclose(file);
-    return cohort_fail(COHORT_ERR_BAD_PARAMETER, "%s: cannot read: %s", path,
-                       S_ISDIR(info.st_mode) ? "a directory" : "not a regular file");
-}
-
 cohort_status pgm_read(const char *path, struct pgm *ret_picture)
 {
-    struct reader reader;
+    struct reader reader = {.path = path};
     struct pgm picture = {0};
-    cohort_status status = open_reader(&reader, path);
+    cohort_status status = source_open(path, &reader.file, &reader.bytes);
     if (status)
         return status;
     status = read_header(&reader, &picture);

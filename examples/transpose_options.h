@@ -2,8 +2,7 @@
 #ifndef COHORT_EXAMPLES_TRANSPOSE_OPTIONS_H
 #define COHORT_EXAMPLES_TRANSPOSE_OPTIONS_H
 
-#include <stdbool.h>
-#include <stdint.h>
+#include "examples/command.h"
 
 /* The command line of transpose. */
 struct transpose_options {
@@ -17,14 +16,7 @@ struct transpose_options {
     const char *out;
 };
 
-/* What main has to do next. */
-enum transpose_options_result {
-    TRANSPOSE_OPTIONS_RUN,
-    TRANSPOSE_OPTIONS_HELP,  /* has been printed */
-    TRANSPOSE_OPTIONS_WRONG, /* has been said, with the usage */
-};
-
-enum transpose_options_result transpose_options_parse(int argc, char **argv,
-                                                      struct transpose_options *ret_options);
+enum command_result transpose_options_parse(int argc, char **argv,
+                                            struct transpose_options *ret_options);
 
 #endif

@@ -7,48 +7,41 @@
 #include <string.h>
 #include <time.h>
 
+#include "examples/pgm.h"
+#include "examples/transpose_options.h"
+
 /* With S sites, and a picture of W x H filled up to multiples of S:
  *
  *     scatter     site i gets the rows i * H/S and following
  *     all_to_all  site i sends to each site j its rows' part of the columns j * W/S and following
  *     gather      site 0 gets the columns of all sites, which each has turned into rows
  *
- * Site 0 reads before and crops and writes after. All sites run the same code; where one waits, its
- * thread runs the others meanwhile. Every collective has a number, its generation: all sites make
- * the same calls in the same order, so each just counts. */
+ * Site 0 reads before and crops and writes after. */
 
-/* Agreeing ------------------------------------------------------------------------------------ */
-
-/* What site 0 tells all others about its files: what is in there, or why that went wrong. */
-struct verdict {
-    uint64_t width;
-    uint64_t height;
-    uint32_t maxval;
-    int32_t status;
-    char message[512];
+struct transpose_site {
+    struct site *base;
+    const struct transpose_options *options;
+    uint64_t *times;    /* of each all_to_all, in nanoseconds */
+    struct pgm picture; /* the samples at site 0 only */
+    cohort_datatype sample;
+    size_t rows;    /* of the picture, for each site */
+    size_t columns; /* likewise */
 };
 
-/* All sites go on, or all end with site 0's error. STATUS is site 0's. */
+/* What site 0 knows of the picture, or its error, for all. */
 static cohort_status agree(struct transpose_site *site, cohort_status status)
 {
-    struct verdict verdict = {site->picture.width, site->picture.height, site->picture.maxval,
-                              status, ""};
+    struct {
+        uint64_t width;
+        uint64_t height;
+        uint64_t maxval;
+    } size = {site->picture.width, site->picture.height, site->picture.maxval};
+    status = site_agree(site->base, status, &size, sizeof(size));
     if (status)
-        snprintf(verdict.message, sizeof(verdict.message), "%s", cohort_error_message());
-
-    /* A struct travels as one element of a datatype of our own. */
-    cohort_datatype type = cohort_datatype_of_bytes(sizeof(verdict));
-    uint64_t generation = ++site->generation;
-    cohort_status told = cohort_await(
-        site->index == 0 ? cohort_broadcast_to(site->comm, &verdict, 1, type, generation)
-                         : cohort_broadcast_from(site->comm, &verdict, 1, type, generation));
-    if (told && !status)
-        return told;
-    if (verdict.status)
-        return cohort_fail((cohort_status)verdict.status, "%s", verdict.message);
-    site->picture.width = verdict.width;
-    site->picture.height = verdict.height;
-    site->picture.maxval = verdict.maxval;
+        return status;
+    site->picture.width = size.width;
+    site->picture.height = size.height;
+    site->picture.maxval = (unsigned)size.maxval;
     return COHORT_OK;
 }
 
@@ -60,22 +53,20 @@ static size_t share(size_t whole, size_t num_sites)
 static cohort_status read_picture(struct transpose_site *site)
 {
     cohort_status status = COHORT_OK;
-    if (site->index == 0)
+    if (site->base->index == 0)
         status = pgm_read(site->options->in, &site->picture);
     status = agree(site, status);
     if (status)
         return status;
     site->sample = site->picture.maxval > 255 ? COHORT_UINT16 : COHORT_UINT8;
-    site->rows = share(site->picture.height, site->num_sites);
-    site->columns = share(site->picture.width, site->num_sites);
+    site->rows = share(site->picture.height, site->base->num_sites);
+    site->columns = share(site->picture.width, site->base->num_sites);
     return COHORT_OK;
 }
 
 /* Memory -------------------------------------------------------------------------------------- */
 
-/* ROWS x COLUMNS samples, all zero. The caller frees them.
- *
- * A site that gets none gives up its endpoint, which the others are told: no one waits for it. */
+/* ROWS x COLUMNS samples, all zero. The caller frees them. */
 static cohort_status allocate(const struct transpose_site *site, size_t rows, size_t columns,
                               void **ret_samples)
 {
@@ -85,7 +76,7 @@ static cohort_status allocate(const struct transpose_site *site, size_t rows, si
         samples = calloc(rows, row_bytes);
     if (!samples)
         return cohort_fail(COHORT_ERR_NO_MEMORY,
-                           "site %" PRIu32 ": no memory for %zu x %zu samples", site->index,
+                           "site %" PRIu32 ": no memory for %zu x %zu samples", site->base->index,
                            columns, rows);
     *ret_samples = samples;
     return COHORT_OK;
@@ -106,13 +97,13 @@ static cohort_status scatter_from_here(struct transpose_site *site, void *mine, 
 {
     const struct pgm *picture = &site->picture;
     void *all = NULL;
-    cohort_status status = allocate(site, site->num_sites * site->rows, picture->width, &all);
+    cohort_status status = allocate(site, site->base->num_sites * site->rows, picture->width, &all);
     if (status)
         return status;
     memcpy(all, picture->samples,
            picture->height * picture->width * cohort_datatype_size(site->sample));
-    status = cohort_await(
-        cohort_scatter_to(site->comm, all, mine, count, site->sample, ++site->generation));
+    status = cohort_await(cohort_scatter_to(site->base->comm, all, mine, count, site->sample,
+                                            ++site->base->generation));
     free(all);
     return status;
 }
@@ -125,11 +116,11 @@ static cohort_status spread_rows(struct transpose_site *site, void **ret_mine)
     cohort_status status = allocate(site, site->rows, site->picture.width, &mine);
     if (status)
         return status;
-    if (site->index == 0)
+    if (site->base->index == 0)
         status = scatter_from_here(site, mine, count);
     else
-        status = cohort_await(
-            cohort_scatter_from(site->comm, mine, count, site->sample, ++site->generation));
+        status = cohort_await(cohort_scatter_from(site->base->comm, mine, count, site->sample,
+                                                  ++site->base->generation));
     if (status)
         free(mine);
     else
@@ -145,7 +136,7 @@ static void pack(const struct transpose_site *site, const void *mine, void *bloc
 {
     size_t bytes = cohort_datatype_size(site->sample);
     size_t width = site->picture.width;
-    for (size_t to = 0; to < site->num_sites; to++) {
+    for (size_t to = 0; to < site->base->num_sites; to++) {
         size_t first = to * site->columns;
         if (first >= width)
             break;
@@ -167,14 +158,14 @@ static uint64_t now(void)
 static cohort_status exchange_timed(struct transpose_site *site, const void *out, void *in,
                                     uint64_t *ret_time)
 {
-    cohort_status status = cohort_await(cohort_barrier(site->comm, ++site->generation));
+    cohort_status status = cohort_await(cohort_barrier(site->base->comm, ++site->base->generation));
     if (status)
         return status;
     uint64_t start = now();
-    status = cohort_await(cohort_all_to_all(site->comm, out, in, site->rows * site->columns,
-                                            site->sample, ++site->generation));
+    status = cohort_await(cohort_all_to_all(site->base->comm, out, in, site->rows * site->columns,
+                                            site->sample, ++site->base->generation));
     if (!status)
-        status = cohort_await(cohort_barrier(site->comm, ++site->generation));
+        status = cohort_await(cohort_barrier(site->base->comm, ++site->base->generation));
     if (!status)
         *ret_time = now() - start;
     return status;
@@ -185,10 +176,10 @@ static cohort_status exchange(struct transpose_site *site, void *mine, void **re
 {
     void *out = NULL;
     void *in = NULL;
-    cohort_status status = allocate(site, site->num_sites * site->rows, site->columns, &out);
+    cohort_status status = allocate(site, site->base->num_sites * site->rows, site->columns, &out);
     if (!status) {
         pack(site, mine, out);
-        status = allocate(site, site->num_sites * site->rows, site->columns, &in);
+        status = allocate(site, site->base->num_sites * site->rows, site->columns, &in);
     }
     free(mine);
     for (uint32_t i = 0; !status && i < site->options->repeat; i++)
@@ -207,7 +198,7 @@ static cohort_status exchange(struct transpose_site *site, void *mine, void **re
  * columns in their full height. */
 static void turn(const struct transpose_site *site, const void *in, void *turned)
 {
-    size_t height = site->num_sites * site->rows;
+    size_t height = site->base->num_sites * site->rows;
     for (size_t row = 0; row < height; row++)
         for (size_t column = 0; column < site->columns; column++) {
             size_t from = row * site->columns + column;
@@ -229,7 +220,8 @@ static cohort_status crop(const struct transpose_site *site, const void *all, st
     cohort_status status = allocate(site, result->height, result->width, &result->samples);
     if (!status)
         copy_rectangle(result->samples, result->width * bytes, all,
-                       site->num_sites * site->rows * bytes, result->height, result->width * bytes);
+                       site->base->num_sites * site->rows * bytes, result->height,
+                       result->width * bytes);
     return status;
 }
 
@@ -253,12 +245,12 @@ static cohort_status gather_to_here(struct transpose_site *site, const void *tur
                                     struct pgm *result)
 {
     void *all = NULL;
-    cohort_status status =
-        allocate(site, site->num_sites * site->columns, site->num_sites * site->rows, &all);
+    cohort_status status = allocate(site, site->base->num_sites * site->columns,
+                                    site->base->num_sites * site->rows, &all);
     if (status)
         return status;
-    status = cohort_await(
-        cohort_gather_here(site->comm, turned, all, count, site->sample, ++site->generation));
+    status = cohort_await(cohort_gather_here(site->base->comm, turned, all, count, site->sample,
+                                             ++site->base->generation));
     if (!status)
         status = crop(site, all, result);
     free(all);
@@ -268,19 +260,20 @@ static cohort_status gather_to_here(struct transpose_site *site, const void *tur
 /* From this site's columns to the whole picture, in RESULT of site 0. Frees IN. */
 static cohort_status collect(struct transpose_site *site, void *in, struct pgm *result)
 {
-    size_t count = site->columns * site->num_sites * site->rows;
+    size_t count = site->columns * site->base->num_sites * site->rows;
     void *turned = NULL;
-    cohort_status status = allocate(site, site->columns, site->num_sites * site->rows, &turned);
+    cohort_status status =
+        allocate(site, site->columns, site->base->num_sites * site->rows, &turned);
     if (!status)
         turn(site, in, turned);
     free(in);
     if (status)
         return status;
-    if (site->index == 0)
+    if (site->base->index == 0)
         status = gather_to_here(site, turned, count, result);
     else
-        status = cohort_await(
-            cohort_gather_there(site->comm, turned, count, site->sample, ++site->generation));
+        status = cohort_await(cohort_gather_there(site->base->comm, turned, count, site->sample,
+                                                  ++site->base->generation));
     free(turned);
     return status;
 }
@@ -298,10 +291,10 @@ static void report(struct transpose_site *site)
 {
     const struct transpose_options *options = site->options;
     const struct pgm *picture = &site->picture;
-    uint32_t levels = cohort_comm_levels(site->comm);
+    uint32_t levels = cohort_comm_levels(site->base->comm);
     const char *algorithm = levels > 1 ? "hierarchical" : "linear";
     size_t bytes = cohort_datatype_size(site->sample);
-    double moved = (double)site->num_sites * site->num_sites *
+    double moved = (double)site->base->num_sites * site->base->num_sites *
                    (double)(site->rows * site->columns) * (double)bytes;
     qsort(site->times, options->repeat, sizeof(*site->times), compare_times);
     double seconds = (double)site->times[options->repeat / 2] / 1e9;
@@ -310,7 +303,8 @@ static void report(struct transpose_site *site)
            picture->maxval);
     printf("sites: %" PRIu32 " in %" PRIu32 " localities, %" PRIu32 " levels of arity %" PRIu32
            "\n",
-           site->num_sites, cohort_num_localities(), levels, cohort_comm_arity(site->comm));
+           site->base->num_sites, cohort_num_localities(), levels,
+           cohort_comm_arity(site->base->comm));
     printf("all_to_all: %s, blocks of %zu x %zu samples, %.0f bytes moved\n",
            options->algorithm ? options->algorithm : algorithm, site->columns, site->rows, moved);
     printf("time: %.1f us (median of %" PRIu32 "), %.1f MB/s\n", seconds * 1e6, options->repeat,
@@ -323,9 +317,9 @@ static void report(struct transpose_site *site)
 static cohort_status write_result(struct transpose_site *site, const struct pgm *result)
 {
     cohort_status status = COHORT_OK;
-    if (site->index == 0 && site->options->check)
+    if (site->base->index == 0 && site->options->check)
         status = check(&site->picture, result);
-    if (site->index == 0 && !status)
+    if (site->base->index == 0 && !status)
         status = pgm_write(site->options->out, result);
     return agree(site, status);
 }
@@ -344,26 +338,20 @@ static cohort_status transpose(struct transpose_site *site)
         status = collect(site, blocks, &result);
     if (!status)
         status = write_result(site, &result);
-    if (!status && site->index == 0)
+    if (!status && site->base->index == 0)
         report(site);
     pgm_fini(&result);
     pgm_fini(&site->picture);
     return status;
 }
 
-cohort_status transpose_site_run(void *arg)
+cohort_status transpose_site_run(struct site *base)
 {
-    struct transpose_site *site = arg;
-    const cohort_comm_options options = {
-        .num_sites = site->num_sites,
-        .this_site = site->index,
-        .arity = site->options->arity,
-        .flat_fallback_threshold = site->options->flat_fallback_threshold,
-        .all_to_all_algorithm = site->options->algorithm,
-    };
-    cohort_status status = cohort_await(cohort_comm_create(&site->comm, "transpose", &options));
+    struct transpose_site site = {.base = base, .options = base->work};
+    cohort_status status =
+        site_allocate(base, site.options->repeat, sizeof(*site.times), &site.times);
     if (!status)
-        status = transpose(site);
-    cohort_comm_unref(site->comm);
+        status = transpose(&site);
+    free(site.times);
     return status;
 }

@@ -17,9 +17,17 @@ struct bench {
 cohort_status bench_tasks(const struct bench *bench);
 cohort_status bench_barrier(const struct bench *bench);
 cohort_status bench_coll(const struct bench *bench);
+cohort_status bench_check(const struct bench *bench);
+cohort_status bench_kernels(const struct bench *bench);
 
 /* No Cohort program by itself: starts the others as jobs. Returns main's status, having printed
  * what went wrong. */
 int bench_figures(const struct bench_options *options, struct bench_report *report);
+
+/* all_to_all flat and over trees: the measurements, within a job; the jobs, as above, with the
+ * picture that they are drawn in. */
+cohort_status bench_hierarchy(const struct bench *bench);
+int bench_hierarchy_jobs(const struct bench_options *options, struct bench_report *report);
+cohort_status bench_hierarchy_plot(const struct bench_report *report, const char *path);
 
 #endif

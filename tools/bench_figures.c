@@ -2,71 +2,60 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "tools/bench.h"
-#include "tools/bench_child.h"
 #include "tools/bench_json.h"
+#include "tools/child.h"
+#include "tools/programs.h"
 
-enum { MAX_PATH = 4096, MAX_ARGS = 24 };
-
-/* The jobs that are run, each with one worker in a locality. */
-static const struct part {
+/* A job that is run. */
+struct part {
     const char *localities; /* NULL: started without cohortrun */
+    const char *workers;    /* of each */
     const char *args[4];
-} parts[] = {
-    {NULL, {"tasks", "barrier", "coll"}},
-    {"2", {"coll"}},
-    {"4", {"coll"}},
-    {"8", {"coll"}},
-    {"4", {"--sites-per-locality", "16", "coll"}},
 };
 
-/* The 8 B all_reduce with the communicator's default options. */
+static const struct part parts[] = {
+    {NULL, "1", {"tasks", "barrier", "coll"}},
+    {"2", "1", {"coll"}},
+    {"4", "1", {"coll"}},
+    {"8", "1", {"coll"}},
+    {"4", "1", {"--sites-per-locality", "16", "coll"}},
+};
+
+/* 8 B, with the communicator's default options. */
 static const struct wanted {
     const char *text;
+    const char *operation;
     uint32_t localities;
     uint32_t sites;
     double limit_us;
 } wanted[] = {
-    {"all_reduce of 8 B, 64 sites in 1 locality with 1 worker", 1, 64, 20},
-    {"all_reduce of 8 B, 4 localities with 1 site each", 4, 4, 100},
+    {"all_reduce of 8 B, 64 sites in 1 locality with 1 worker", "all_reduce", 1, 64, 8},
+    {"all_to_all of 8 B, 64 sites in 1 locality with 1 worker", "all_to_all", 1, 64, 60},
+    {"all_reduce of 8 B, 4 localities with 1 site each", "all_reduce", 4, 4, 100},
 };
 enum { NUM_WANTED = sizeof(wanted) / sizeof(wanted[0]) };
 
 /* The arguments of a job, with the numbers among them. */
-struct command {
-    char *args[MAX_ARGS];
-    size_t num_args;
+struct job {
+    struct programs_command command;
     char rounds[16];
 };
 
-/* exec takes the arguments as they are, but its prototype doesn't say so. */
-static void add(struct command *command, const char *arg)
+static void compose(struct job *job, const struct part *part, const struct bench_options *options,
+                    const struct programs *programs)
 {
-    command->args[command->num_args++] = (char *)arg;
-}
-
-static void compose(struct command *command, const struct part *part,
-                    const struct bench_options *options, const char *cohortrun, const char *self)
-{
-    *command = (struct command){.num_args = 0};
-    if (part->localities) {
-        const char *const launch[] = {cohortrun,   "-n",  part->localities, "--workers", "1",
-                                      "--timeout", "1800"};
-        for (size_t i = 0; i < sizeof(launch) / sizeof(launch[0]); i++)
-            add(command, launch[i]);
-    }
-    snprintf(command->rounds, sizeof(command->rounds), "%u", options->rounds);
-    add(command, self);
-    add(command, "--json");
-    add(command, "--rounds");
-    add(command, command->rounds);
+    struct programs_command *command = &job->command;
+    programs_command_begin(command, programs, part->localities, part->workers);
+    snprintf(job->rounds, sizeof(job->rounds), "%u", options->rounds);
+    programs_command_add(command, "--json");
+    programs_command_add(command, "--rounds");
+    programs_command_add(command, job->rounds);
     if (options->quick)
-        add(command, "--quick");
+        programs_command_add(command, "--quick");
     for (size_t i = 0; i < 4 && part->args[i]; i++)
-        add(command, part->args[i]);
-    add(command, NULL);
+        programs_command_add(command, part->args[i]);
 }
 
 static bool take_line(void *context, const char *line)
@@ -80,17 +69,11 @@ static bool take_line(void *context, const char *line)
     return false;
 }
 
-static const char *default_shape(uint32_t sites)
-{
-    return sites < COHORT_DEFAULT_FLAT_FALLBACK_THRESHOLD || sites <= COHORT_DEFAULT_ARITY ? "flat"
-                                                                                           : "tree";
-}
-
 static bool is_wanted(const struct bench_result *result, const struct wanted *one)
 {
-    return strcmp(result->name, "all_reduce") == 0 && result->bytes == 8 &&
+    return strcmp(result->name, one->operation) == 0 && result->bytes == 8 &&
            result->localities == one->localities && result->sites == one->sites &&
-           strcmp(result->shape, default_shape(one->sites)) == 0;
+           strcmp(result->shape, "chosen") == 0;
 }
 
 static bool set_target(const struct bench_report *report, const struct wanted *one,
@@ -107,42 +90,56 @@ static bool set_target(const struct bench_report *report, const struct wanted *o
     return false;
 }
 
-/* This program, and the launcher beside it. */
-static bool find_programs(const struct bench_options *options, char *self, char *cohortrun)
+static bool run_parts(const struct part *some, size_t num, const struct bench_options *options,
+                      struct bench_report *report)
 {
-    ssize_t length = readlink("/proc/self/exe", self, MAX_PATH - 1);
-    if (length <= 0) {
-        perror("cohort-bench: /proc/self/exe");
+    struct programs programs;
+    struct job job;
+    if (!programs_find(options->cohortrun, &programs))
         return false;
+    for (size_t i = 0; i < num; i++) {
+        if (setenv("COHORT_WORKERS", some[i].workers, 1) || setenv("COHORT_BENCH_PART", "1", 1))
+            return false;
+        compose(&job, &some[i], options, &programs);
+        if (!child_run(job.command.args, take_line, report))
+            return false;
     }
-    self[length] = '\0';
-    int folder = (int)(strrchr(self, '/') - self);
-    int written = options->cohortrun
-                      ? snprintf(cohortrun, MAX_PATH, "%s", options->cohortrun)
-                      : snprintf(cohortrun, MAX_PATH, "%.*s/cohortrun", folder, self);
-    if (written < MAX_PATH && access(cohortrun, X_OK) == 0)
-        return true;
-    fprintf(stderr, "cohort-bench: no launcher at '%s': give --cohortrun PATH\n", cohortrun);
-    return false;
+    return true;
+}
+
+static int end(const struct bench_report *report, const struct bench_target *targets,
+               size_t num_targets)
+{
+    if (bench_report_end(report, targets, num_targets))
+        return 0;
+    fputs("cohort-bench: standard output can't be written\n", stderr);
+    return 1;
 }
 
 int bench_figures(const struct bench_options *options, struct bench_report *report)
 {
-    char self[MAX_PATH], cohortrun[MAX_PATH];
     struct bench_target targets[NUM_WANTED];
-    struct command command;
-    if (!find_programs(options, self, cohortrun) || setenv("COHORT_WORKERS", "1", 1))
+    if (!run_parts(parts, sizeof(parts) / sizeof(parts[0]), options, report))
         return 1;
-    for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
-        compose(&command, &parts[i], options, cohortrun, self);
-        if (!bench_child_run(command.args, take_line, report))
-            return 1;
-    }
     for (size_t i = 0; i < NUM_WANTED; i++)
         if (!set_target(report, &wanted[i], &targets[i]))
             return 1;
-    if (bench_report_end(report, targets, NUM_WANTED))
-        return 0;
-    fputs("cohort-bench: standard output can't be written\n", stderr);
-    return 1;
+    return end(report, targets, NUM_WANTED);
+}
+
+int bench_hierarchy_jobs(const struct bench_options *options, struct bench_report *report)
+{
+    static const struct part trees[] = {
+        {NULL, "1", {"hierarchy"}},
+        {NULL, "2", {"hierarchy"}},
+        {"4", "1", {"--sites-per-locality", "16", "hierarchy"}},
+        {"4", "2", {"--sites-per-locality", "16", "hierarchy"}},
+    };
+    if (!run_parts(trees, sizeof(trees) / sizeof(trees[0]), options, report))
+        return 1;
+    if (options->plot && bench_hierarchy_plot(report, options->plot)) {
+        fprintf(stderr, "cohort-bench: %s\n", cohort_error_message());
+        return 1;
+    }
+    return end(report, NULL, 0);
 }

@@ -89,7 +89,10 @@ static cohort_status add_result(const struct site *site, const struct bench_case
         .arity = is_tree ? cohort_comm_arity(site->call.comm) : 0,
     };
     snprintf(result.name, sizeof(result.name), "%s", one->operation->name);
-    snprintf(result.shape, sizeof(result.shape), "%s", is_tree ? "tree" : "flat");
+    snprintf(result.shape, sizeof(result.shape), "%s",
+             shared->group->shape ? shared->group->shape
+             : is_tree            ? "tree"
+                                  : "flat");
     bench_result_set(&result, bench_series_spread(series), "us", series->num_rounds);
     return bench_report_add(shared->group->bench->report, &result);
 }
@@ -124,6 +127,7 @@ static cohort_status run_site(void *arg)
         .this_site = site->index,
         .arity = group->arity,
         .flat_fallback_threshold = group->flat_fallback_threshold,
+        .algorithms = group->algorithms,
     };
     cohort_status status =
         cohort_await(cohort_comm_create(&site->call.comm, group->name, &options));

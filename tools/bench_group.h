@@ -20,11 +20,22 @@ struct bench_group {
     uint32_t sites_per_locality;
     uint32_t arity;
     uint32_t flat_fallback_threshold;
+    const char *algorithms; /* as in cohort_comm_options; NULL: chosen */
+    const char *shape;      /* for the report; NULL: "flat" or "tree", as the communicator is */
     const struct bench_case *cases;
     size_t num_cases;
 };
 
 /* In a task of every locality. Wrong results have been printed. */
 cohort_status bench_group_run(const struct bench_group *group);
+
+/* The cases over all localities of the job, flat, then over the tree, where so many sites make one.
+ */
+cohort_status bench_shapes(const struct bench *bench, const struct bench_case *cases,
+                           size_t num_cases);
+
+/* The same with a communicator's default options. */
+cohort_status bench_chosen(const struct bench *bench, const struct bench_case *cases,
+                           size_t num_cases);
 
 #endif

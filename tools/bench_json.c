@@ -88,7 +88,7 @@ static const char *find_value(const char *line, const char *key)
     return found ? found + strlen(quoted) : NULL;
 }
 
-static bool read_number(const char *line, const char *key, double *ret)
+bool bench_json_number(const char *line, const char *key, double *ret)
 {
     const char *value = find_value(line, key);
     char *end;
@@ -98,7 +98,7 @@ static bool read_number(const char *line, const char *key, double *ret)
     return end != value;
 }
 
-static bool read_word(const char *line, const char *key, char *ret, size_t bytes)
+bool bench_json_word(const char *line, const char *key, char *ret, size_t bytes)
 {
     const char *value = find_value(line, key);
     size_t length = value && *value == '"' ? strcspn(value + 1, "\"\\") : bytes;
@@ -113,15 +113,18 @@ bool bench_json_read_result(const char *line, struct bench_result *ret_result)
 {
     struct bench_result result = {0};
     double localities, workers, sites, bytes, block, arity, rounds;
-    if (!read_word(line, "name", result.name, sizeof(result.name)) ||
-        !read_number(line, "localities", &localities) || !read_number(line, "workers", &workers) ||
-        !read_number(line, "sites", &sites) || !read_number(line, "bytes", &bytes) ||
-        !read_number(line, "block", &block) ||
-        !read_word(line, "shape", result.shape, sizeof(result.shape)) ||
-        !read_number(line, "arity", &arity) || !read_number(line, "median", &result.median) ||
-        !read_number(line, "min", &result.min) || !read_number(line, "max", &result.max) ||
-        !read_word(line, "unit", result.unit, sizeof(result.unit)) ||
-        !read_number(line, "rounds", &rounds))
+    if (!bench_json_word(line, "name", result.name, sizeof(result.name)) ||
+        !bench_json_number(line, "localities", &localities) ||
+        !bench_json_number(line, "workers", &workers) ||
+        !bench_json_number(line, "sites", &sites) || !bench_json_number(line, "bytes", &bytes) ||
+        !bench_json_number(line, "block", &block) ||
+        !bench_json_word(line, "shape", result.shape, sizeof(result.shape)) ||
+        !bench_json_number(line, "arity", &arity) ||
+        !bench_json_number(line, "median", &result.median) ||
+        !bench_json_number(line, "min", &result.min) ||
+        !bench_json_number(line, "max", &result.max) ||
+        !bench_json_word(line, "unit", result.unit, sizeof(result.unit)) ||
+        !bench_json_number(line, "rounds", &rounds))
         return false;
     result.localities = (uint32_t)localities;
     result.workers = (uint32_t)workers;

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "tools/bench.h"
+#include "tools/bench_select.h"
 
 /* Within cohort_main. */
 struct program {
@@ -14,15 +15,22 @@ static cohort_status run_all(const struct bench *bench)
 {
     unsigned subcommands = bench->options->subcommands;
     cohort_status status = COHORT_OK;
-    if (cohort_num_localities() > 1 && subcommands != BENCH_COLL)
+    if (subcommands == BENCH_HIERARCHY)
+        return bench_hierarchy(bench);
+    if (cohort_num_localities() > 1 && subcommands & (BENCH_TASKS | BENCH_BARRIER | BENCH_KERNELS))
         return cohort_fail(COHORT_ERR_BAD_PARAMETER,
-                           "tasks and barrier measure one locality: run them without cohortrun");
+                           "tasks, barrier and kernels measure one locality: run them without "
+                           "cohortrun");
     if (subcommands & BENCH_TASKS)
         status = bench_tasks(bench);
     if (status == COHORT_OK && subcommands & BENCH_BARRIER)
         status = bench_barrier(bench);
     if (status == COHORT_OK && subcommands & BENCH_COLL)
         status = bench_coll(bench);
+    if (status == COHORT_OK && subcommands & BENCH_CHECK)
+        status = bench_check(bench);
+    if (status == COHORT_OK && subcommands & BENCH_KERNELS)
+        status = bench_kernels(bench);
     return status;
 }
 
@@ -54,9 +62,32 @@ static int run_figures(const struct bench_options *options)
         return 1;
     }
     bench_report_init(&report, options);
-    int status = bench_figures(options, &report);
+    int status = options->subcommands & BENCH_FIGURES ? bench_figures(options, &report)
+                                                      : bench_hierarchy_jobs(options, &report);
     bench_report_fini(&report);
     return status;
+}
+
+static cohort_status select_program(void *arg)
+{
+    const struct bench_options *options = arg;
+    struct select_report report = {.json = options->json};
+    if (cohort_locality() > 0)
+        return bench_select(options, NULL);
+    select_report_begin(&report);
+    cohort_status status = bench_select(options, &report);
+    if (status == COHORT_OK && !select_report_end(&report))
+        status = cohort_fail(COHORT_ERR_SYSTEM, "standard output can't be written");
+    select_report_fini(&report);
+    return status;
+}
+
+/* The part that needs no other job is measured here. */
+static int run_select(int argc, char **argv, struct bench_options *options)
+{
+    if (!getenv("COHORT_LOCALITY") && options->placement != 't')
+        return bench_select_jobs(options);
+    return setenv("COHORT_WORKERS", "1", 0) ? 1 : cohort_main(argc, argv, select_program, options);
 }
 
 int main(int argc, char **argv)
@@ -65,6 +96,11 @@ int main(int argc, char **argv)
     int status = bench_options_read(argc, argv, &options);
     if (status >= 0)
         return status;
-    return options.subcommands & BENCH_FIGURES ? run_figures(&options)
-                                               : run_job(argc, argv, &options);
+    bool is_in_job = getenv("COHORT_LOCALITY") || getenv("COHORT_BENCH_PART");
+    if (options.subcommands & BENCH_SELECT)
+        return run_select(argc, argv, &options);
+    if (options.subcommands & BENCH_FIGURES ||
+        (options.subcommands & BENCH_HIERARCHY && !is_in_job))
+        return run_figures(&options);
+    return run_job(argc, argv, &options);
 }

@@ -120,3 +120,71 @@ const struct bench_operation bench_operation_all_to_all = {
     .start = start_all_to_all,
     .check = check_all_to_all,
 };
+
+static void fill_gather(const struct bench_call *call)
+{
+    uint32_t num_sites = cohort_comm_num_sites(call->comm);
+    for (size_t i = 0; i < call->count; i++)
+        call->in[i] = (cohort_comm_this_site(call->comm) + 1) * pattern(i);
+    for (size_t i = 0; i < num_sites * call->count; i++)
+        call->out[i] = 0;
+}
+
+static cohort_future *start_gather(const struct bench_call *call, uint64_t generation)
+{
+    bool is_root = cohort_comm_this_site(call->comm) == cohort_comm_root_site(call->comm);
+    return is_root
+               ? cohort_gather_here(call->comm, call->in, call->out, call->count, COHORT_DOUBLE,
+                                    generation)
+               : cohort_gather_there(call->comm, call->in, call->count, COHORT_DOUBLE, generation);
+}
+
+static cohort_future *start_checked_gather(const struct bench_call *call, uint64_t generation)
+{
+    const cohort_call_options options = {.check_asymmetric = true};
+    cohort_status status = cohort_comm_next_call(call->comm, &options);
+    return status ? cohort_future_of_error(status, "%s", cohort_error_message())
+                  : start_gather(call, generation);
+}
+
+static cohort_status check_gather(const struct bench_call *call)
+{
+    uint32_t num_sites = cohort_comm_num_sites(call->comm);
+    cohort_status status = COHORT_OK;
+    if (cohort_comm_this_site(call->comm) != cohort_comm_root_site(call->comm))
+        return COHORT_OK;
+    for (uint32_t site = 0; site < num_sites; site++)
+        for (size_t i = 0; status == COHORT_OK && i < call->count; i++)
+            status = check_element(call, site * call->count + i, (site + 1) * pattern(i));
+    return status;
+}
+
+const struct bench_operation bench_operation_gather = {
+    .name = "gather",
+    .has_data = true,
+    .has_blocks = true,
+    .fill = fill_gather,
+    .start = start_gather,
+    .check = check_gather,
+};
+
+const struct bench_operation bench_operation_checked_gather = {
+    .name = "checked_gather",
+    .has_data = true,
+    .has_blocks = true,
+    .fill = fill_gather,
+    .start = start_checked_gather,
+    .check = check_gather,
+};
+
+static cohort_future *start_check(const struct bench_call *call, uint64_t generation)
+{
+    return cohort_check_rooted(call->comm, COHORT_DOUBLE, generation);
+}
+
+const struct bench_operation bench_operation_check = {
+    .name = "check",
+    .fill = fill_barrier,
+    .start = start_check,
+    .check = check_barrier,
+};

@@ -33,5 +33,8 @@ struct bench_operation {
 extern const struct bench_operation bench_operation_barrier;
 extern const struct bench_operation bench_operation_all_reduce;
 extern const struct bench_operation bench_operation_all_to_all;
+extern const struct bench_operation bench_operation_gather;
+extern const struct bench_operation bench_operation_checked_gather;
+extern const struct bench_operation bench_operation_check; /* agreement alone */
 
 #endif

@@ -6,10 +6,17 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { DEFAULT_ROUNDS = 7, QUICK_ROUNDS = 3, DEFAULT_SITES = 64, STATUS_USAGE = 2 };
+enum {
+    DEFAULT_ROUNDS = 7,
+    QUICK_ROUNDS = 3,
+    DEFAULT_SITES = 64,
+    DEFAULT_LIMIT = 570,
+    STATUS_USAGE = 2
+};
 enum { MAX_SITES = 65536 };
 
-static const char usage[] = "usage: cohort-bench [options] tasks|barrier|coll|figures...\n";
+static const char usage[] =
+    "usage: cohort-bench [options] tasks|barrier|coll|check|kernels|figures|select|hierarchy...\n";
 static const char help[] =
     "Measures Cohort and prints a table.\n"
     "\n"
@@ -17,19 +24,35 @@ static const char help[] =
     "  barrier    a barrier of 2, 8 and 64 tasks as sites, in one locality\n"
     "  coll       barrier, all_reduce and all_to_all over all localities of the job, flat and "
     "over\n"
-    "             the tree\n"
+    "             the tree, and with default options\n"
+    "  check      a gather of 8 bytes a site, without and with agreement in front, and agreement\n"
+    "             alone: the same sites\n"
+    "  kernels    reductions of 4 KiB, 256 KiB and 64 MiB side by side with memcpy; x: the bytes "
+    "of\n"
+    "             the result per second, as so many times memcpy's\n"
     "  figures    those that docs/performance.md shows; starts the jobs for it by itself\n"
+    "  select     the library's choice of algorithms against the fastest one, over collectives,\n"
+    "             2 to 32 sites and 8 B to 4 MiB; starts the jobs by itself\n"
+    "  hierarchy  all_to_all flat and over trees, and the phases of these; starts the jobs by "
+    "itself\n"
     "\n"
     "  --json                   print one JSON object instead of a table\n"
     "  --rounds R               rounds of each measurement, 1 to 999; default 7\n"
     "  --quick                  rounds of 1 ms instead of 20, and 3 by default: for a test of "
     "this\n"
     "                           program, not for figures\n"
-    "  --sites N                coll in a job of one locality: its sites, which are tasks;\n"
+    "  --sites N                coll, check in a job of one locality: its sites, which are tasks;\n"
     "                           default 64\n"
-    "  --sites-per-locality N   coll in a larger job, started by cohortrun; default 1\n"
-    "  --arity A                of coll's tree, 2 or more; default 4, or 2 for up to 4 sites\n"
-    "  --cohortrun PATH         figures: the launcher; default: the one beside this program\n"
+    "  --sites-per-locality N   coll, check in a larger job, started by cohortrun; default 1\n"
+    "  --arity A                of their tree, 2 or more; default 4, or 2 for up to 4 sites\n"
+    "  --cohortrun PATH         figures, select, hierarchy: the launcher; default: the one beside\n"
+    "                           this program\n"
+    "  --collective NAME        select: only this one, 'all_reduce' for instance\n"
+    "  --bytes B                select: only blocks of so many bytes\n"
+    "  --placement P            select: only sites as 'tasks' of one locality, or in 'localities'\n"
+    "                           of their own; --sites N: only so many sites\n"
+    "  --limit SECONDS          select: what is not measured then is left out; default 570\n"
+    "  --plot FILE.svg          hierarchy: draws time against bytes\n"
     "  --help, --version\n"
     "\n"
     "A round makes as many calls as fill its time. Printed are median, minimum and maximum of the\n"
@@ -72,6 +95,11 @@ enum {
     OPTION_SITES_PER_LOCALITY,
     OPTION_ARITY,
     OPTION_COHORTRUN,
+    OPTION_COLLECTIVE,
+    OPTION_BYTES,
+    OPTION_PLACEMENT,
+    OPTION_LIMIT,
+    OPTION_PLOT,
     OPTION_HELP,
     OPTION_VERSION,
 };
@@ -84,10 +112,54 @@ static const struct option long_options[] = {
     {"sites-per-locality", required_argument, NULL, OPTION_SITES_PER_LOCALITY},
     {"arity", required_argument, NULL, OPTION_ARITY},
     {"cohortrun", required_argument, NULL, OPTION_COHORTRUN},
+    {"collective", required_argument, NULL, OPTION_COLLECTIVE},
+    {"bytes", required_argument, NULL, OPTION_BYTES},
+    {"placement", required_argument, NULL, OPTION_PLACEMENT},
+    {"limit", required_argument, NULL, OPTION_LIMIT},
+    {"plot", required_argument, NULL, OPTION_PLOT},
     {"help", no_argument, NULL, OPTION_HELP},
     {"version", no_argument, NULL, OPTION_VERSION},
     {0},
 };
+
+static int read_bytes(uint64_t *ret)
+{
+    uint32_t bytes = 0;
+    int status = read_count("--bytes", 8, 1 << 30, &bytes);
+    *ret = bytes;
+    return status;
+}
+
+static int read_placement(char *ret)
+{
+    if (strcmp(optarg, "tasks") != 0 && strcmp(optarg, "localities") != 0)
+        return wrong("--placement needs tasks or localities, not '%s'", optarg);
+    *ret = optarg[0];
+    return -1;
+}
+
+/* Those of select and hierarchy. */
+static int read_other_option(int option, const char *word, struct bench_options *options)
+{
+    switch (option) {
+    case OPTION_COLLECTIVE:
+        options->collective = optarg;
+        return -1;
+    case OPTION_BYTES:
+        return read_bytes(&options->bytes);
+    case OPTION_PLACEMENT:
+        return read_placement(&options->placement);
+    case OPTION_LIMIT:
+        return read_count("--limit", 1, 86400, &options->limit);
+    case OPTION_PLOT:
+        options->plot = optarg;
+        return optarg[0] ? -1 : wrong("--plot needs a path");
+    case ':':
+        return wrong("%s needs a value", word);
+    default:
+        return wrong("%s is no option", word);
+    }
+}
 
 static int read_option(int option, const char *word, struct bench_options *options)
 {
@@ -115,16 +187,15 @@ static int read_option(int option, const char *word, struct bench_options *optio
     case OPTION_VERSION:
         printf("cohort-bench %s\n", COHORT_VERSION);
         return fflush(stdout) ? 1 : 0;
-    case ':':
-        return wrong("%s needs a value", word);
     default:
-        return wrong("%s is no option", word);
+        return read_other_option(option, word, options);
     }
 }
 
 static int read_subcommand(const char *word, unsigned *subcommands)
 {
-    static const char *const names[] = {"tasks", "barrier", "coll", "figures"};
+    static const char *const names[] = {"tasks", "barrier", "coll",      "figures",
+                                        "check", "select",  "hierarchy", "kernels"};
     for (unsigned i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
         if (strcmp(word, names[i]) != 0)
             continue;
@@ -139,19 +210,29 @@ static int read_subcommand(const char *word, unsigned *subcommands)
 /* Whether the options fit together; fills in those not given. */
 static int complete(struct bench_options *options)
 {
-    bool is_figures = options->subcommands & BENCH_FIGURES;
+    unsigned alone = options->subcommands & (BENCH_FIGURES | BENCH_SELECT | BENCH_HIERARCHY);
+    bool is_select = options->subcommands == BENCH_SELECT;
     bool has_shape = options->sites || options->sites_per_locality || options->arity;
     if (!options->subcommands)
         return wrong("what is to be measured?");
-    if (is_figures && options->subcommands != BENCH_FIGURES)
-        return wrong("figures measures the others as well: give it alone");
-    if (has_shape && !(options->subcommands & BENCH_COLL))
-        return wrong("--sites, --sites-per-locality and --arity are for coll");
-    if (options->cohortrun && !is_figures)
-        return wrong("--cohortrun is for figures");
+    if (alone && (options->subcommands & (options->subcommands - 1)))
+        return wrong("figures, select and hierarchy measure a lot: give it alone");
+    if (has_shape &&
+        !(options->subcommands & (BENCH_COLL | BENCH_CHECK | BENCH_SELECT | BENCH_HIERARCHY)))
+        return wrong(
+            "--sites, --sites-per-locality and --arity are for coll, check, select and hierarchy");
+    if (options->cohortrun && !alone)
+        return wrong("--cohortrun is for figures, select and hierarchy");
+    if ((options->collective || options->bytes || options->placement || options->limit) &&
+        !is_select)
+        return wrong("--collective, --bytes, --placement and --limit are for select");
+    if (options->plot && options->subcommands != BENCH_HIERARCHY)
+        return wrong("--plot is for hierarchy");
+    if (!options->limit)
+        options->limit = DEFAULT_LIMIT;
     if (!options->rounds)
         options->rounds = options->quick ? QUICK_ROUNDS : DEFAULT_ROUNDS;
-    if (!options->sites)
+    if (!options->sites && !is_select)
         options->sites = DEFAULT_SITES;
     if (!options->sites_per_locality)
         options->sites_per_locality = 1;

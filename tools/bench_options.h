@@ -10,6 +10,10 @@ enum bench_subcommand {
     BENCH_BARRIER = 1 << 1,
     BENCH_COLL = 1 << 2,
     BENCH_FIGURES = 1 << 3,
+    BENCH_CHECK = 1 << 4,
+    BENCH_SELECT = 1 << 5,
+    BENCH_HIERARCHY = 1 << 6,
+    BENCH_KERNELS = 1 << 7,
 };
 
 enum { BENCH_MAX_ROUNDS = 999 };
@@ -18,10 +22,15 @@ struct bench_options {
     bool json;
     bool quick;
     unsigned rounds;
-    uint32_t sites;              /* of coll in a job of one locality */
-    uint32_t sites_per_locality; /* of coll in a job of several */
+    uint32_t sites;              /* of coll and check in a job of one locality */
+    uint32_t sites_per_locality; /* of coll and check in a job of several */
     uint32_t arity;              /* 0: chosen by the number of sites */
     const char *cohortrun;       /* NULL: beside this program */
+    const char *collective;      /* of select; NULL: all */
+    uint64_t bytes;              /* of select; 0: all */
+    uint32_t limit;              /* of select, in seconds */
+    char placement;              /* of select: 't'asks, 'l'ocalities, or 0: both */
+    const char *plot;            /* of hierarchy; NULL: no picture */
     unsigned subcommands;        /* of enum bench_subcommand */
 };
 

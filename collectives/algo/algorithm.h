@@ -6,27 +6,79 @@
 
 #include "collectives/plan/plan.h"
 
+/* "Blocks" are num_sites blocks in site order, see cohort__request_in and _out. */
 enum cohort__collective {
-    COHORT__GATHER,     /* IN: block; OUT at the root: num_sites blocks in site order */
-    COHORT__SCATTER,    /* IN at the root: num_sites blocks; OUT: block */
-    COHORT__BROADCAST,  /* IN at the root: block; OUT elsewhere: block */
-    COHORT__REDUCE,     /* IN: block; OUT at the root: block */
-    COHORT__ALL_GATHER, /* IN: block; OUT: num_sites blocks */
-    COHORT__ALL_REDUCE, /* IN: block; OUT: block */
-    COHORT__ALL_TO_ALL, /* IN: num_sites blocks; OUT: num_sites blocks */
-    COHORT__BARRIER,    /* no memory */
+    COHORT__GATHER,         /* IN: block; OUT at the root: blocks */
+    COHORT__SCATTER,        /* IN at the root: blocks; OUT: block */
+    COHORT__BROADCAST,      /* IN at the root: block; OUT elsewhere: block */
+    COHORT__REDUCE,         /* IN: block; OUT at the root: block */
+    COHORT__ALL_GATHER,     /* IN: block; OUT: blocks */
+    COHORT__ALL_REDUCE,     /* IN: block; OUT: block */
+    COHORT__ALL_TO_ALL,     /* IN: blocks; OUT: blocks */
+    COHORT__BARRIER,        /* no memory */
+    COHORT__REDUCE_SCATTER, /* IN: blocks; OUT: block, reduced over all sites */
+    COHORT__SCAN,           /* IN: block; OUT: block, reduced over sites 0..this_site */
+    COHORT__EXCLUSIVE_SCAN, /* the same over sites 0..this_site-1; site 0 gets nothing */
+    COHORT__SHIFT,          /* IN: block; OUT: block of site this_site - shift, modulo num_sites */
+    COHORT__EXCHANGE,       /* each of in_parts to its site, each of out_parts from its site */
+    COHORT__CHECK,          /* no memory, and no rows: agreement alone, see agreement.h */
     COHORT__NUM_COLLECTIVES
 };
 
-/* What a plan is built for. All but this_site are equal at all sites of the call. */
+/* A part of IN or OUT, and the site that it is for or from. */
+struct cohort__part {
+    uint32_t site;
+    size_t offset; /* in bytes, as is the next */
+    size_t bytes;
+};
+
+/* What a plan is built for. Where there are no parts, all but this_site are equal at all sites of
+ * the call. */
 struct cohort__request {
     enum cohort__collective collective;
     uint32_t num_sites;
     uint32_t this_site;
-    uint32_t root;    /* of the rooted ones; 0 for the others */
-    uint32_t arity;   /* of the tree, >= 2 */
-    size_t bytes;     /* of one block */
-    bool commutative; /* the reduction may be done in any order of the sites */
+    uint32_t root;     /* of the rooted ones; 0 for the others */
+    uint32_t arity;    /* of the tree, >= 2 */
+    uint32_t shift;    /* of SHIFT: 0 .. num_sites - 1 */
+    size_t bytes;      /* of one block; the same at all sites unless there are parts */
+    size_t element;    /* bytes of an element; a reduction's vector may be cut between two. 0: 1 */
+    bool commutative;  /* the reduction may be done in any order of the sites */
+    bool one_locality; /* all sites share memory */
+    /* Blocks of different sizes, num_sites parts with part i being that of site i; NULL: all blocks
+     * have `bytes` bytes, one after the other. Only for rows that are `ragged`:
+     *   ALL_GATHER: out_parts, REDUCE_SCATTER: in_parts, with sizes that are equal at all sites;
+     *   GATHER: out_parts at the root, SCATTER: in_parts at the root, others have their own size in
+     *   `bytes`; ALL_TO_ALL: both.
+     * For EXCHANGE: any parts, in any number; several ones for the same site are in the order in
+     * which the other side has them. */
+    const struct cohort__part *in_parts;
+    const struct cohort__part *out_parts;
+    uint32_t num_in_parts;
+    uint32_t num_out_parts;
+};
+
+/* Where the block of SITE is in IN (REDUCE_SCATTER, SCATTER, ALL_TO_ALL) or OUT (GATHER,
+ * ALL_GATHER, ALL_TO_ALL). */
+struct cohort__part cohort__request_in(const struct cohort__request *request, uint32_t site);
+struct cohort__part cohort__request_out(const struct cohort__request *request, uint32_t site);
+
+/* The bytes of an element, never 0. */
+size_t cohort__request_element(const struct cohort__request *request);
+
+/* What a call costs, as the coefficients of a model: on a network whose links are all direct, with
+ * sites that send one message and receive one at a time, a message of b bytes takes t_s + t_w b,
+ * and reducing b bytes t_r b. Copies are free. The time is then
+ *     startups t_s + bytes t_w + reduced t_r,
+ * and the work of all sites together is in the next three. */
+struct cohort__cost {
+    double startups; /* messages one after the other, on the longest way through the call */
+    double bytes;    /* in these */
+    double reduced;  /* bytes reduced on that way */
+    double messages; /* of all sites; exact */
+    double moved;    /* bytes in them; exact */
+    double combined; /* bytes reduced by all sites; exact */
+    double memory;   /* TMP of the site that needs most, in bytes: never too little */
 };
 
 /* One row of the table: one algorithm for one collective, one file. */
@@ -34,7 +86,18 @@ struct cohort__algorithm {
     enum cohort__collective collective;
     const char *name;  /* "hierarchical"; unique for the collective */
     bool hierarchical; /* uses the arity */
+    bool ragged;       /* takes blocks of different sizes */
+    bool shared;       /* for sites that share memory: no plan, `build` is NULL; exec moves the data
+                          when all sites are there (see collectives/exec/meeting.h) */
+    bool ordered;      /* reduces site by site from the left, ((0 op 1) op 2) ..., whatever the
+                          request: the same bits as all other such rows */
+    /* What it needs, "a power of two sites", and whether REQUEST has it; NULL: nothing. Looks only
+     * at what is equal at all sites. */
+    const char *needs;
+    bool (*accepts)(const struct cohort__request *request);
     cohort_status (*build)(const struct cohort__request *request, struct cohort__plan **ret_plan);
+    /* For a request without parts, whichever this_site. The source of the formula is beside it. */
+    struct cohort__cost (*cost)(const struct cohort__request *request);
 };
 
 /* All rows, in the order of algo/meson.build. */
@@ -45,12 +108,20 @@ extern const uint32_t cohort__num_algorithms;
 const struct cohort__algorithm *cohort__algorithm_find(enum cohort__collective collective,
                                                        const char *name);
 
+/* Whether ALGORITHM can carry out REQUEST: NULL, or why not. */
+const char *cohort__algorithm_refuses(const struct cohort__algorithm *algorithm,
+                                      const struct cohort__request *request);
+
 /* What everybody but a row's own file calls: checks REQUEST, also against overflow, and builds. */
 cohort_status cohort__algorithm_build(const struct cohort__algorithm *algorithm,
                                       const struct cohort__request *request,
                                       struct cohort__plan **ret_plan);
 
-/* "all_to_all" and so on. */
+/* "all_to_all" and so on; and back: COHORT__NUM_COLLECTIVES if there is none of that name. */
 const char *cohort__collective_name(enum cohort__collective collective);
+enum cohort__collective cohort__collective_find(const char *name);
+
+bool cohort__collective_is_rooted(enum cohort__collective collective);
+bool cohort__collective_reduces(enum cohort__collective collective);
 
 #endif

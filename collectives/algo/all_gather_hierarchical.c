@@ -4,6 +4,7 @@
  * in each one on the way down. TMP: none, blocks are gathered in their places in OUT.
  * Source: Strack et al., Hierarchical Collective Operations for HPX (IPTW 2025). */
 #include "collectives/algo/compose.h"
+#include "collectives/algo/cost.h"
 #include "collectives/algo/table.h"
 #include "collectives/algo/walk.h"
 
@@ -52,9 +53,18 @@ static cohort_status build(const struct cohort__request *request, struct cohort_
     return cohort__all_gather_compose(request, request->arity, "all_gather_hierarchical", ret_plan);
 }
 
+static struct cohort__cost cost(const struct cohort__request *request)
+{
+    uint32_t num_sites = request->num_sites;
+    return cohort__cost_then(
+        cohort__cost_scatter(num_sites, request->arity, request->bytes), /* as gather */
+        cohort__cost_broadcast(num_sites, request->arity, num_sites * request->bytes));
+}
+
 const struct cohort__algorithm cohort__all_gather_hierarchical = {
     .collective = COHORT__ALL_GATHER,
     .name = "hierarchical",
     .hierarchical = true,
     .build = build,
+    .cost = cost,
 };

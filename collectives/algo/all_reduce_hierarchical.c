@@ -6,6 +6,7 @@
  * results are kept in OUT.
  * Source: Strack et al., Hierarchical Collective Operations for HPX (IPTW 2025). */
 #include "collectives/algo/compose.h"
+#include "collectives/algo/cost.h"
 #include "collectives/algo/table.h"
 #include "collectives/algo/walk.h"
 
@@ -34,9 +35,24 @@ cohort_status cohort__all_reduce_compose(const struct cohort__request *request, 
     return cohort__plan_finish(builder, ret_plan);
 }
 
+struct cohort__cost cohort__all_reduce_compose_cost(const struct cohort__request *request,
+                                                    uint32_t arity)
+{
+    struct cohort__cost cost =
+        cohort__cost_then(cohort__cost_reduce(request->num_sites, arity, request->bytes),
+                          cohort__cost_broadcast(request->num_sites, arity, request->bytes));
+    cost.memory = cohort__reduce_up_memory(request->num_sites, arity, request->bytes);
+    return cost;
+}
+
 static cohort_status build(const struct cohort__request *request, struct cohort__plan **ret_plan)
 {
     return cohort__all_reduce_compose(request, request->arity, "all_reduce_hierarchical", ret_plan);
+}
+
+static struct cohort__cost cost(const struct cohort__request *request)
+{
+    return cohort__all_reduce_compose_cost(request, request->arity);
 }
 
 const struct cohort__algorithm cohort__all_reduce_hierarchical = {
@@ -44,4 +60,5 @@ const struct cohort__algorithm cohort__all_reduce_hierarchical = {
     .name = "hierarchical",
     .hierarchical = true,
     .build = build,
+    .cost = cost,
 };

@@ -10,9 +10,15 @@ static cohort_status build(const struct cohort__request *request, struct cohort_
     return cohort__all_reduce_compose(request, request->num_sites, "all_reduce_linear", ret_plan);
 }
 
+static struct cohort__cost cost(const struct cohort__request *request)
+{
+    return cohort__all_reduce_compose_cost(request, request->num_sites);
+}
+
 const struct cohort__algorithm cohort__all_reduce_linear = {
     .collective = COHORT__ALL_REDUCE,
     .name = "linear",
-    .hierarchical = false,
+    .ordered = true,
     .build = build,
+    .cost = cost,
 };

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 
 #include "collectives/algo/all_to_all_phases.h"
+#include "collectives/algo/cost.h"
 #include "collectives/algo/linear.h"
 #include "collectives/algo/table.h"
 
@@ -112,9 +113,27 @@ static cohort_status build(const struct cohort__request *request, struct cohort_
     return cohort__all_to_all_compose(request, "all_to_all_hierarchical", exchange, ret_plan);
 }
 
+/* The representatives of the largest groups are busiest in all phases. */
+static struct cohort__cost cost(const struct cohort__request *request)
+{
+    struct cohort__cost phase = cohort__all_to_all_subtrees_cost(request);
+    struct cohort__range all = {.first = 0, .count = request->num_sites};
+    double num_groups = cohort__partition_count(request->num_sites, request->arity);
+    double largest = cohort__partition_group(all, request->arity, 0).count;
+    double bytes = (double)request->bytes;
+    struct cohort__cost exchange = {.startups = num_groups - 1,
+                                    .bytes = largest * (request->num_sites - largest) * bytes,
+                                    .messages = num_groups * (num_groups - 1),
+                                    .moved = cohort__all_to_all_between_groups(request) * bytes};
+    struct cohort__cost cost = cohort__cost_then(cohort__cost_then(phase, exchange), phase);
+    cost.memory = phase.memory;
+    return cost;
+}
+
 const struct cohort__algorithm cohort__all_to_all_hierarchical = {
     .collective = COHORT__ALL_TO_ALL,
     .name = "hierarchical",
     .hierarchical = true,
     .build = build,
+    .cost = cost,
 };

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "collectives/algo/all_to_all_phases.h"
+#include "collectives/algo/cost.h"
 #include "collectives/algo/linear.h"
 #include "collectives/algo/table.h"
 #include "collectives/plan/embed.h"
@@ -136,9 +137,28 @@ static cohort_status build(const struct cohort__request *request, struct cohort_
     return cohort__all_to_all_compose(request, "all_to_all_padded", exchange, ret_plan);
 }
 
+/* The representatives of the largest groups are busiest in all phases. */
+static struct cohort__cost cost(const struct cohort__request *request)
+{
+    struct cohort__cost phase = cohort__all_to_all_subtrees_cost(request);
+    struct cohort__range all = {.first = 0, .count = request->num_sites};
+    uint32_t num_groups = cohort__partition_count(request->num_sites, request->arity);
+    size_t largest = cohort__partition_group(all, request->arity, 0).count;
+    size_t matrix = largest * largest * request->bytes;
+    struct cohort__cost sends = cohort__cost_message(matrix);
+    sends.startups *= num_groups - 1.0;
+    sends.bytes *= num_groups - 1.0;
+    sends.messages = num_groups * sends.startups;
+    sends.moved = num_groups * sends.bytes;
+    struct cohort__cost cost = cohort__cost_then(cohort__cost_then(phase, sends), phase);
+    cost.memory = phase.memory + 2 * cohort__cost_tmp(1, num_groups * matrix);
+    return cost;
+}
+
 const struct cohort__algorithm cohort__all_to_all_padded = {
     .collective = COHORT__ALL_TO_ALL,
     .name = "padded",
     .hierarchical = true,
     .build = build,
+    .cost = cost,
 };

@@ -62,4 +62,10 @@ cohort_status cohort__all_to_all_compose(const struct cohort__request *request, 
                                          cohort__all_to_all_exchange *exchange,
                                          struct cohort__plan **ret_plan);
 
+/* Of phase 1 or 3, in all groups at once; `memory` is that of both phases at a representative. */
+struct cohort__cost cohort__all_to_all_subtrees_cost(const struct cohort__request *request);
+
+/* How many blocks are for another top-level group than their source's. */
+double cohort__all_to_all_between_groups(const struct cohort__request *request);
+
 #endif

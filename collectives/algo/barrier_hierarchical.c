@@ -4,6 +4,7 @@
  * no bytes. Cost: 2 L levels of at most arity - 1 messages at each parent, 2 (N-1) messages in all.
  * TMP: none. Source: Strack et al., Hierarchical Collective Operations for HPX (IPTW 2025). */
 #include "collectives/algo/compose.h"
+#include "collectives/algo/cost.h"
 #include "collectives/algo/table.h"
 
 static cohort_status build(const struct cohort__request *request, struct cohort__plan **ret_plan)
@@ -13,9 +14,16 @@ static cohort_status build(const struct cohort__request *request, struct cohort_
     return cohort__all_gather_compose(&empty, request->arity, "barrier_hierarchical", ret_plan);
 }
 
+static struct cohort__cost cost(const struct cohort__request *request)
+{
+    struct cohort__cost way = cohort__cost_broadcast(request->num_sites, request->arity, 0);
+    return cohort__cost_then(way, way);
+}
+
 const struct cohort__algorithm cohort__barrier_hierarchical = {
     .collective = COHORT__BARRIER,
     .name = "hierarchical",
     .hierarchical = true,
     .build = build,
+    .cost = cost,
 };

@@ -4,6 +4,7 @@
  * Cost: 2 (N-1) messages, all of them at site 0. TMP: none.
  * Source: folklore; the composition of the reference design over one group. */
 #include "collectives/algo/compose.h"
+#include "collectives/algo/cost.h"
 #include "collectives/algo/table.h"
 
 static cohort_status build(const struct cohort__request *request, struct cohort__plan **ret_plan)
@@ -13,9 +14,16 @@ static cohort_status build(const struct cohort__request *request, struct cohort_
     return cohort__all_gather_compose(&empty, request->num_sites, "barrier_linear", ret_plan);
 }
 
+static struct cohort__cost cost(const struct cohort__request *request)
+{
+    struct cohort__cost way = cohort__cost_broadcast(request->num_sites, request->num_sites, 0);
+    return cohort__cost_then(way, way);
+}
+
 const struct cohort__algorithm cohort__barrier_linear = {
     .collective = COHORT__BARRIER,
     .name = "linear",
     .hierarchical = false,
     .build = build,
+    .cost = cost,
 };

@@ -3,6 +3,7 @@
  * those of the other groups; who has it sends to all levels below, without waiting between them.
  * Cost: L levels of at most arity - 1 messages out of each parent. TMP: none.
  * Source: Strack et al., Hierarchical Collective Operations for HPX (IPTW 2025). */
+#include "collectives/algo/cost.h"
 #include "collectives/algo/linear.h"
 #include "collectives/algo/table.h"
 #include "collectives/algo/walk.h"
@@ -42,9 +43,15 @@ static cohort_status build(const struct cohort__request *request, struct cohort_
     return cohort__plan_finish(builder, ret_plan);
 }
 
+static struct cohort__cost cost(const struct cohort__request *request)
+{
+    return cohort__cost_broadcast(request->num_sites, request->arity, request->bytes);
+}
+
 const struct cohort__algorithm cohort__broadcast_hierarchical = {
     .collective = COHORT__BROADCAST,
     .name = "hierarchical",
     .hierarchical = true,
     .build = build,
+    .cost = cost,
 };

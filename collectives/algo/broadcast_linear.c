@@ -2,6 +2,7 @@
 /* Broadcast, linear: the root sends its block to everybody else.
  * Cost: 1 step of N-1 messages out of the root, N-1 blocks through its link. TMP: none.
  * Source: folklore; the flat tree of every MPI. */
+#include "collectives/algo/cost.h"
 #include "collectives/algo/linear.h"
 #include "collectives/algo/table.h"
 
@@ -26,9 +27,15 @@ cohort_status cohort__broadcast_linear_fragment(const struct cohort__request *re
     return cohort__plan_finish(builder, ret_plan);
 }
 
+static struct cohort__cost cost(const struct cohort__request *request)
+{
+    return cohort__cost_broadcast(request->num_sites, request->num_sites, request->bytes);
+}
+
 const struct cohort__algorithm cohort__broadcast_linear = {
     .collective = COHORT__BROADCAST,
     .name = "linear",
     .hierarchical = false,
     .build = cohort__broadcast_linear_fragment,
+    .cost = cost,
 };

@@ -11,6 +11,8 @@
 /* reduce, broadcast; in all_reduce_hierarchical.c */
 cohort_status cohort__all_reduce_compose(const struct cohort__request *request, uint32_t arity,
                                          const char *name, struct cohort__plan **ret_plan);
+struct cohort__cost cohort__all_reduce_compose_cost(const struct cohort__request *request,
+                                                    uint32_t arity);
 
 /* gather, broadcast; in all_gather_hierarchical.c */
 cohort_status cohort__all_gather_compose(const struct cohort__request *request, uint32_t arity,

@@ -7,6 +7,7 @@
  * TMP: the blocks of a representative's subtree, but for its own; none at the root.
  * Source: Strack et al., Hierarchical Collective Operations for HPX (IPTW 2025); Träff, Rougier
  * (EuroMPI 2014) for messages of several blocks. */
+#include "collectives/algo/cost.h"
 #include "collectives/algo/linear.h"
 #include "collectives/algo/table.h"
 #include "collectives/algo/walk.h"
@@ -47,9 +48,18 @@ static cohort_status build(const struct cohort__request *request, struct cohort_
     return cohort__plan_finish(builder, ret_plan);
 }
 
+static struct cohort__cost cost(const struct cohort__request *request)
+{
+    struct cohort__cost cost =
+        cohort__cost_scatter(request->num_sites, request->arity, request->bytes);
+    cost.memory = cohort__layout_memory(request->num_sites, request->arity, request->bytes);
+    return cost;
+}
+
 const struct cohort__algorithm cohort__gather_hierarchical = {
     .collective = COHORT__GATHER,
     .name = "hierarchical",
     .hierarchical = true,
     .build = build,
+    .cost = cost,
 };

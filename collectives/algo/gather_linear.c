@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Gather, linear: everybody sends its block to the root, which receives each one in its place.
+ * Blocks may have different sizes.
  * Cost: 1 step of N-1 messages into the root, N-1 blocks through its link. TMP: none.
  * Source: folklore; the flat tree of every MPI. */
+#include "collectives/algo/cost.h"
 #include "collectives/algo/linear.h"
 #include "collectives/algo/table.h"
 
@@ -11,10 +13,16 @@ static void root_append(struct cohort__plan_builder *builder, const struct cohor
                         const uint32_t *weights)
 {
     size_t offset = 0;
+    if (request->out_parts)
+        cohort__plan_set_gaps(builder);
     for (uint32_t rank = 0; rank < request->num_sites; rank++) {
-        size_t bytes = request->bytes * (weights ? weights[rank] : 1);
-        cohort__plan_range(builder, COHORT__SPACE_OUT, offset, bytes);
-        offset += bytes;
+        struct cohort__part part = cohort__request_out(request, rank);
+        if (weights) {
+            part.offset = offset;
+            part.bytes *= weights[rank];
+            offset += part.bytes;
+        }
+        cohort__plan_range(builder, COHORT__SPACE_OUT, part.offset, part.bytes);
     }
     for (uint32_t rank = 0; rank < request->num_sites; rank++) {
         uint32_t block = FIRST + rank;
@@ -35,8 +43,11 @@ cohort_status cohort__gather_linear_fragment(const struct cohort__request *reque
                                                        request->num_sites, request->this_site);
     if (status != COHORT_OK)
         return status;
-    uint32_t own = cohort__plan_range(builder, COHORT__SPACE_IN, 0, request->bytes * weight);
-    if (request->this_site == request->root)
+    bool is_root = request->this_site == request->root;
+    /* Where blocks differ, only the root has the parts; the others know their own size. */
+    size_t bytes = is_root ? cohort__request_out(request, request->root).bytes : request->bytes;
+    uint32_t own = cohort__plan_range(builder, COHORT__SPACE_IN, 0, bytes * weight);
+    if (is_root)
         root_append(builder, request, weights);
     else
         cohort__plan_send(builder, PHASE, request->root, TAG, &own, 1);
@@ -48,9 +59,15 @@ static cohort_status build(const struct cohort__request *request, struct cohort_
     return cohort__gather_linear_fragment(request, NULL, ret_plan);
 }
 
+static struct cohort__cost cost(const struct cohort__request *request)
+{
+    return cohort__cost_scatter(request->num_sites, request->num_sites, request->bytes);
+}
+
 const struct cohort__algorithm cohort__gather_linear = {
     .collective = COHORT__GATHER,
     .name = "linear",
-    .hierarchical = false,
+    .ragged = true,
     .build = build,
+    .cost = cost,
 };

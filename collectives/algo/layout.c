@@ -27,6 +27,12 @@ struct cohort__layout cohort__layout_in_tmp(struct cohort__plan_builder *builder
                                    .offset = cohort__plan_get_block(builder, tmp).offset};
 }
 
+double cohort__layout_memory(uint32_t num_sites, uint32_t arity, size_t bytes)
+{
+    struct cohort__range all = {.first = 0, .count = num_sites};
+    return num_sites > 1 ? (cohort__partition_group(all, arity, 1).count - 1.0) * (double)bytes : 0;
+}
+
 struct cohort__layout cohort__layout_by_site(enum cohort__space space, uint32_t own, size_t bytes)
 {
     return (struct cohort__layout){.bytes = bytes, .own = own, .space = space, .by_site = true};
@@ -111,8 +117,11 @@ uint32_t cohort__layout_embed(struct cohort__plan_builder *builder, const struct
         }
         build(&request, arrays.weights, &fragment);
     }
-    struct cohort__embedding embedding = {
-        .block_map = arrays.lists, .phase = phase, .after = after, .recv_after = recv_after};
+    struct cohort__embedding embedding = {.block_map = arrays.lists,
+                                          .phase = phase,
+                                          .tag = layout->tag,
+                                          .after = after,
+                                          .recv_after = recv_after};
     uint32_t end = cohort__tree_embed(builder, tree, level, fragment, embedding);
     arrays_fini(&arrays);
     return end;

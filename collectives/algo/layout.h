@@ -15,12 +15,16 @@ struct cohort__layout {
     bool by_site;             /* in the order of the sites; else of the tree's numbers, ... */
     uint32_t first;           /* ... beginning with this one ... */
     size_t offset;            /* ... here */
+    uint32_t tag;             /* of the messages */
 };
 
 /* Its own block in OWN, those of the rest of its subtree in new TMP, none if it is alone. */
 struct cohort__layout cohort__layout_in_tmp(struct cohort__plan_builder *builder,
                                             const struct cohort__tree *tree, uint32_t own,
                                             size_t bytes);
+
+/* How many bytes that is at most, over all sites of a tree but the root. */
+double cohort__layout_memory(uint32_t num_sites, uint32_t arity, size_t bytes);
 
 /* In a buffer of the caller's, in the order of the sites; but its own block in OWN. */
 struct cohort__layout cohort__layout_by_site(enum cohort__space space, uint32_t own, size_t bytes);

@@ -26,6 +26,16 @@ cohort_status cohort__broadcast_linear_fragment(const struct cohort__request *re
 cohort_status cohort__reduce_linear_fragment(const struct cohort__request *request,
                                              struct cohort__plan **ret_plan);
 
+/* What the root does, in phase 1 with tag 0: reduces its block OWN and what all others send it,
+ * strictly from the left, to RESULT. Returns the last REDUCE; more than one rank. */
+uint32_t cohort__reduce_linear_append(struct cohort__plan_builder *builder,
+                                      const struct cohort__request *request, uint32_t own,
+                                      uint32_t result);
+
+/* How many of NUM blocks of BYTES that are to be reduced, in this order, are received at a time:
+ * all, but in no more than 4 MiB, or two. */
+uint32_t cohort__reduce_buffers(size_t bytes, uint32_t num);
+
 /* Block r: what goes to rank r. Block num_sites + r: what comes from rank r. From rank a to rank b
  * go weights[a] * weights[b] times the request's bytes. */
 cohort_status cohort__all_to_all_linear_fragment(const struct cohort__request *request,

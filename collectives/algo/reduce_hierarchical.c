@@ -7,6 +7,7 @@
  * message more for the hand-over. TMP: at a representative one block for its result (the root's is
  * OUT) and those of reduce_linear.c for each level.
  * Source: Strack et al., Hierarchical Collective Operations for HPX (IPTW 2025). */
+#include "collectives/algo/cost.h"
 #include "collectives/algo/linear.h"
 #include "collectives/algo/table.h"
 #include "collectives/algo/walk.h"
@@ -29,6 +30,18 @@ uint32_t cohort__reduce_up(struct cohort__plan_builder *builder, const struct co
         own = result;
     }
     return after;
+}
+
+double cohort__reduce_up_memory(uint32_t num_sites, uint32_t arity, size_t bytes)
+{
+    struct cohort__range range = {.first = 0, .count = num_sites};
+    double memory = 0;
+    while (range.count > 1) {
+        uint32_t num_received = cohort__partition_count(range.count, arity) - 1;
+        memory += cohort__cost_tmp(cohort__reduce_buffers(bytes, num_received), bytes);
+        range = cohort__partition_group(range, arity, 0);
+    }
+    return memory;
 }
 
 /* From site 0 to the root, which may have used OUT for the result of its subtree. */
@@ -69,9 +82,23 @@ static cohort_status build(const struct cohort__request *request, struct cohort_
     return cohort__plan_finish(builder, ret_plan);
 }
 
+static struct cohort__cost cost(const struct cohort__request *request)
+{
+    bool hands_over = !request->commutative && request->root != 0;
+    struct cohort__cost cost =
+        cohort__cost_reduce(request->num_sites, request->arity, request->bytes);
+    cost.memory = cohort__reduce_up_memory(request->num_sites, request->arity, request->bytes);
+    if (hands_over) { /* site 0 has no OUT */
+        cost = cohort__cost_then(cost, cohort__cost_message(request->bytes));
+        cost.memory += cohort__cost_tmp(1, request->bytes);
+    }
+    return cost;
+}
+
 const struct cohort__algorithm cohort__reduce_hierarchical = {
     .collective = COHORT__REDUCE,
     .name = "hierarchical",
     .hierarchical = true,
     .build = build,
+    .cost = cost,
 };

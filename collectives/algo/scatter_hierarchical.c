@@ -6,6 +6,7 @@
  * Cost: L levels of at most arity - 1 messages out of each parent; N-1 blocks out of the root.
  * TMP: the blocks of a representative's subtree, but for its own; none at the root.
  * Source: as gather_hierarchical.c, turned round. */
+#include "collectives/algo/cost.h"
 #include "collectives/algo/linear.h"
 #include "collectives/algo/table.h"
 #include "collectives/algo/walk.h"
@@ -48,9 +49,18 @@ static cohort_status build(const struct cohort__request *request, struct cohort_
     return cohort__plan_finish(builder, ret_plan);
 }
 
+static struct cohort__cost cost(const struct cohort__request *request)
+{
+    struct cohort__cost cost =
+        cohort__cost_scatter(request->num_sites, request->arity, request->bytes);
+    cost.memory = cohort__layout_memory(request->num_sites, request->arity, request->bytes);
+    return cost;
+}
+
 const struct cohort__algorithm cohort__scatter_hierarchical = {
     .collective = COHORT__SCATTER,
     .name = "hierarchical",
     .hierarchical = true,
     .build = build,
+    .cost = cost,
 };

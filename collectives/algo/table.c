@@ -3,17 +3,95 @@
 
 #include <string.h>
 
+/* One line a row. */
+/* clang-format off */
 const struct cohort__algorithm *const cohort__algorithms[] = {
-    &cohort__gather_linear,        &cohort__gather_hierarchical,
-    &cohort__scatter_linear,       &cohort__scatter_hierarchical,
-    &cohort__broadcast_linear,     &cohort__broadcast_hierarchical,
-    &cohort__reduce_linear,        &cohort__reduce_hierarchical,
-    &cohort__all_gather_linear,    &cohort__all_gather_hierarchical,
-    &cohort__all_reduce_linear,    &cohort__all_reduce_hierarchical,
-    &cohort__all_to_all_linear,    &cohort__all_to_all_hierarchical,
-    &cohort__all_to_all_padded,    &cohort__barrier_linear,
+    &cohort__gather_linear,
+    &cohort__gather_hierarchical,
+    &cohort__gather_binomial,
+    &cohort__gather_mesh,
+    &cohort__scatter_linear,
+    &cohort__scatter_hierarchical,
+    &cohort__scatter_binomial,
+    &cohort__scatter_mesh,
+    &cohort__broadcast_linear,
+    &cohort__broadcast_hierarchical,
+    &cohort__broadcast_binomial,
+    &cohort__broadcast_mesh,
+    &cohort__broadcast_mesh_nd,
+    &cohort__broadcast_scatter_all_gather,
+    &cohort__broadcast_chain,
+    &cohort__reduce_linear,
+    &cohort__reduce_hierarchical,
+    &cohort__reduce_binomial,
+    &cohort__reduce_mesh,
+    &cohort__reduce_mesh_nd,
+    &cohort__reduce_scatter_gather,
+    &cohort__reduce_chain,
+    &cohort__all_gather_linear,
+    &cohort__all_gather_hierarchical,
+    &cohort__all_gather_ring,
+    &cohort__all_gather_mesh,
+    &cohort__all_gather_mesh_nd,
+    &cohort__all_gather_hypercube,
+    &cohort__all_gather_bruck,
+    &cohort__all_reduce_linear,
+    &cohort__all_reduce_hierarchical,
+    &cohort__all_reduce_ring,
+    &cohort__all_reduce_mesh,
+    &cohort__all_reduce_recursive_doubling,
+    &cohort__all_reduce_rabenseifner,
+    &cohort__all_reduce_reduce_broadcast,
+    &cohort__all_reduce_ordered,
+    &cohort__reduce_scatter_linear,
+    &cohort__reduce_scatter_ring,
+    &cohort__reduce_scatter_mesh,
+    &cohort__reduce_scatter_mesh_nd,
+    &cohort__reduce_scatter_hypercube,
+    &cohort__reduce_scatter_bruck,
+    &cohort__reduce_scatter_hierarchical,
+    &cohort__scan_linear,
+    &cohort__scan_hypercube,
+    &cohort__scan_hierarchical,
+    &cohort__exclusive_scan_linear,
+    &cohort__exclusive_scan_hypercube,
+    &cohort__exclusive_scan_hierarchical,
+    &cohort__all_to_all_linear,
+    &cohort__all_to_all_spread,
+    &cohort__all_to_all_pairwise,
+    &cohort__all_to_all_pairwise_xor,
+    &cohort__all_to_all_ring,
+    &cohort__all_to_all_bidirectional_ring,
+    &cohort__all_to_all_mesh,
+    &cohort__all_to_all_mesh_nd,
+    &cohort__all_to_all_hypercube,
+    &cohort__all_to_all_bruck,
+    &cohort__all_to_all_tree,
+    &cohort__all_to_all_hierarchical,
+    &cohort__all_to_all_streamed,
+    &cohort__all_to_all_leaders,
+    &cohort__all_to_all_padded,
+    &cohort__barrier_linear,
     &cohort__barrier_hierarchical,
+    &cohort__shift_direct,
+    &cohort__shift_ring,
+    &cohort__shift_mesh,
+    &cohort__shift_hypercube,
+    &cohort__exchange_linear,
+    &cohort__gather_shared,
+    &cohort__scatter_shared,
+    &cohort__broadcast_shared,
+    &cohort__reduce_shared,
+    &cohort__all_gather_shared,
+    &cohort__all_reduce_shared,
+    &cohort__all_to_all_shared,
+    &cohort__barrier_shared,
+    &cohort__reduce_scatter_shared,
+    &cohort__scan_shared,
+    &cohort__exclusive_scan_shared,
+    &cohort__shift_shared,
 };
+/* clang-format on */
 const uint32_t cohort__num_algorithms = sizeof(cohort__algorithms) / sizeof(cohort__algorithms[0]);
 
 const struct cohort__algorithm *cohort__algorithm_find(enum cohort__collective collective,
@@ -29,12 +107,61 @@ const struct cohort__algorithm *cohort__algorithm_find(enum cohort__collective c
 const char *cohort__collective_name(enum cohort__collective collective)
 {
     static const char *const names[COHORT__NUM_COLLECTIVES] = {
-        [COHORT__GATHER] = "gather",         [COHORT__SCATTER] = "scatter",
-        [COHORT__BROADCAST] = "broadcast",   [COHORT__REDUCE] = "reduce",
-        [COHORT__ALL_GATHER] = "all_gather", [COHORT__ALL_REDUCE] = "all_reduce",
-        [COHORT__ALL_TO_ALL] = "all_to_all", [COHORT__BARRIER] = "barrier",
+        [COHORT__GATHER] = "gather",
+        [COHORT__SCATTER] = "scatter",
+        [COHORT__BROADCAST] = "broadcast",
+        [COHORT__REDUCE] = "reduce",
+        [COHORT__ALL_GATHER] = "all_gather",
+        [COHORT__ALL_REDUCE] = "all_reduce",
+        [COHORT__ALL_TO_ALL] = "all_to_all",
+        [COHORT__BARRIER] = "barrier",
+        [COHORT__REDUCE_SCATTER] = "reduce_scatter",
+        [COHORT__SCAN] = "scan",
+        [COHORT__EXCLUSIVE_SCAN] = "exclusive_scan",
+        [COHORT__SHIFT] = "shift",
+        [COHORT__EXCHANGE] = "exchange",
+        [COHORT__CHECK] = "check",
     };
     return names[collective];
+}
+
+enum cohort__collective cohort__collective_find(const char *name)
+{
+    unsigned collective = 0;
+    while (collective < COHORT__NUM_COLLECTIVES &&
+           strcmp(name, cohort__collective_name((enum cohort__collective)collective)) != 0)
+        collective++;
+    return (enum cohort__collective)collective;
+}
+
+bool cohort__collective_is_rooted(enum cohort__collective collective)
+{
+    return collective == COHORT__GATHER || collective == COHORT__SCATTER ||
+           collective == COHORT__BROADCAST || collective == COHORT__REDUCE;
+}
+
+bool cohort__collective_reduces(enum cohort__collective collective)
+{
+    return collective == COHORT__REDUCE || collective == COHORT__ALL_REDUCE ||
+           collective == COHORT__REDUCE_SCATTER || collective == COHORT__SCAN ||
+           collective == COHORT__EXCLUSIVE_SCAN;
+}
+
+struct cohort__part cohort__request_in(const struct cohort__request *request, uint32_t site)
+{
+    return request->in_parts ? request->in_parts[site]
+                             : (struct cohort__part){site, site * request->bytes, request->bytes};
+}
+
+struct cohort__part cohort__request_out(const struct cohort__request *request, uint32_t site)
+{
+    return request->out_parts ? request->out_parts[site]
+                              : (struct cohort__part){site, site * request->bytes, request->bytes};
+}
+
+size_t cohort__request_element(const struct cohort__request *request)
+{
+    return request->element > 0 ? request->element : 1;
 }
 
 /* The largest memory of a plan is that of two matrices of padded blocks. */
@@ -45,21 +172,98 @@ static bool fits(const struct cohort__request *request)
            !__builtin_mul_overflow(bytes, request->num_sites, &bytes) && bytes <= SIZE_MAX / 8;
 }
 
+/* No site that there is not, no overflow. */
+static bool parts_fit(const struct cohort__part *parts, uint32_t num_parts, uint32_t num_sites)
+{
+    size_t end, all = 0;
+    for (uint32_t i = 0; i < num_parts; i++)
+        if (parts[i].site >= num_sites ||
+            __builtin_add_overflow(parts[i].offset, parts[i].bytes, &end) ||
+            __builtin_add_overflow(all, parts[i].bytes, &all))
+            return false;
+    return true;
+}
+
+/* The part after index FROM that is this site's own, or num_parts. */
+static uint32_t own_part(const struct cohort__request *request, const struct cohort__part *parts,
+                         uint32_t num_parts, uint32_t from)
+{
+    while (from < num_parts && parts[from].site != request->this_site)
+        from++;
+    return from;
+}
+
+/* What a site sends itself, part by part, is what it receives from itself. */
+static bool own_parts_match(const struct cohort__request *request)
+{
+    const struct cohort__part *in = request->in_parts, *out = request->out_parts;
+    uint32_t i = 0, k = 0;
+    if (request->collective == COHORT__ALL_TO_ALL)
+        return cohort__request_in(request, request->this_site).bytes ==
+               cohort__request_out(request, request->this_site).bytes;
+    if (request->collective != COHORT__EXCHANGE)
+        return true;
+    for (;; i++, k++) {
+        i = own_part(request, in, request->num_in_parts, i);
+        k = own_part(request, out, request->num_out_parts, k);
+        if (i == request->num_in_parts || k == request->num_out_parts)
+            return i == request->num_in_parts && k == request->num_out_parts;
+        if (in[i].bytes != out[k].bytes)
+            return false;
+    }
+}
+
+static const char *parts_refuse(const struct cohort__request *request)
+{
+    uint32_t num_sites = request->num_sites;
+    bool is_exchange = request->collective == COHORT__EXCHANGE;
+    if (!is_exchange && ((request->in_parts && request->num_in_parts != num_sites) ||
+                         (request->out_parts && request->num_out_parts != num_sites)))
+        return "there is not one part for each site";
+    if (!parts_fit(request->in_parts, request->num_in_parts, num_sites) ||
+        !parts_fit(request->out_parts, request->num_out_parts, num_sites))
+        return "a part is too large, or for no site";
+    if (!own_parts_match(request))
+        return "what this site sends itself is not what it receives";
+    return NULL;
+}
+
+const char *cohort__algorithm_refuses(const struct cohort__algorithm *algorithm,
+                                      const struct cohort__request *request)
+{
+    if (algorithm->collective != request->collective)
+        return "it is for another collective";
+    if (request->this_site >= request->num_sites)
+        return "no such site";
+    if (request->root >= request->num_sites)
+        return "no such root";
+    if (request->arity < 2)
+        return "the arity is below 2";
+    if (request->bytes % cohort__request_element(request) != 0)
+        return "the block is no whole number of elements";
+    if (request->collective == COHORT__SHIFT && request->shift >= request->num_sites)
+        return "the shift is not below the number of sites";
+    if (!fits(request))
+        return "the blocks are too large";
+    if ((request->in_parts || request->out_parts) && !algorithm->ragged)
+        return "all blocks have to be of one size";
+    const char *wrong = parts_refuse(request);
+    if (wrong)
+        return wrong;
+    if (algorithm->shared && !request->one_locality)
+        return "all sites have to be in one locality";
+    if (algorithm->accepts && !algorithm->accepts(request))
+        return algorithm->needs;
+    return NULL;
+}
+
 cohort_status cohort__algorithm_build(const struct cohort__algorithm *algorithm,
                                       const struct cohort__request *request,
                                       struct cohort__plan **ret_plan)
 {
-    const char *wrong = NULL;
-    if (algorithm->collective != request->collective)
-        wrong = "it is for another collective";
-    else if (request->this_site >= request->num_sites)
-        wrong = "no such site";
-    else if (request->root >= request->num_sites)
-        wrong = "no such root";
-    else if (request->arity < 2)
-        wrong = "the arity is below 2";
-    else if (!fits(request))
-        wrong = "the blocks are too large";
+    const char *wrong = cohort__algorithm_refuses(algorithm, request);
+    if (!wrong && algorithm->shared)
+        wrong = "it has no plan";
     if (wrong)
         return cohort_fail(COHORT_ERR_BAD_PARAMETER,
                            "algorithm %s for %s at site %u of %u, root %u, arity %u, %zu bytes: %s",

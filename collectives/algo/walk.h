@@ -19,6 +19,9 @@ uint32_t cohort__gather_up(struct cohort__plan_builder *builder, const struct co
 uint32_t cohort__reduce_up(struct cohort__plan_builder *builder, const struct cohort__tree *tree,
                            uint32_t own, uint32_t result, size_t bytes, unsigned phase);
 
+/* What TMP that takes at the root, which needs most, besides RESULT. */
+double cohort__reduce_up_memory(uint32_t num_sites, uint32_t arity, size_t bytes);
+
 /* Scatters a block to each site from the root. At this site nothing of it starts before AFTER. */
 void cohort__scatter_down(struct cohort__plan_builder *builder, const struct cohort__tree *tree,
                           const struct cohort__layout *layout, unsigned phase, uint32_t after);

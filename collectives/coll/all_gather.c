@@ -9,8 +9,10 @@ cohort_future *cohort_all_gather(cohort_comm *comm, const void *in, void *out, s
     return cohort__call_start(&(struct cohort__call){
         .function = "cohort_all_gather",
         .collective = COHORT__ALL_GATHER,
+        .in_place = COHORT__IN_PLACE_OWN,
         .needs_in = true,
         .needs_out = true,
+        .has_rows = true,
         .comm = comm,
         .in = in,
         .out = out,

@@ -9,9 +9,9 @@ cohort_future *cohort_all_reduce(cohort_comm *comm, const void *in, void *out, s
     return cohort__call_start(&(struct cohort__call){
         .function = "cohort_all_reduce",
         .collective = COHORT__ALL_REDUCE,
+        .in_place = COHORT__IN_PLACE_ALL,
         .needs_in = true,
         .needs_out = true,
-        .reduces = true,
         .comm = comm,
         .in = in,
         .out = out,

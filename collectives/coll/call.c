@@ -5,18 +5,13 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-#include "collectives/comm/endpoint.h"
-#include "collectives/comm/fingerprint.h"
 #include "collectives/exec/execution.h"
-#include "collectives/model/select.h"
 #include "runtime/task/future.h"
 
-static cohort_status wrong(const struct cohort__call *call, cohort_status status,
-                           const char *format, ...) __attribute__((format(printf, 3, 4)));
-static cohort_status wrong(const struct cohort__call *call, cohort_status status,
-                           const char *format, ...)
+cohort_status cohort__call_wrong(const struct cohort__call *call, cohort_status status,
+                                 const char *format, ...)
 {
-    char why[256];
+    char why[384];
     va_list args;
     va_start(args, format);
     vsnprintf(why, sizeof(why), format, args);
@@ -34,146 +29,110 @@ static cohort_status pass_gate(struct cohort__call *call)
     if (wants_auto != comm->auto_generation) {
         if (wants_auto)
             call->generation = 0; /* for the message */
-        return wrong(call, COHORT_ERR_BAD_PARAMETER,
-                     wants_auto ? "COHORT_AUTO_GENERATION, but the communicator was created "
-                                  "without auto_generation: number the calls"
-                                : "an explicit generation, but the communicator was created with "
-                                  "auto_generation");
+        return cohort__call_wrong(
+            call, COHORT_ERR_BAD_PARAMETER,
+            wants_auto ? "COHORT_AUTO_GENERATION, but the communicator was created "
+                         "without auto_generation: number the calls"
+                       : "an explicit generation, but the communicator was created with "
+                         "auto_generation");
     }
     if (wants_auto)
         call->generation = cohort__gate_last(&comm->gate) + 1;
     if (cohort__gate_pass(&comm->gate, call->generation))
-        return wrong(call, cohort__error_slot()->status, "%s", cohort_error_message());
+        return cohort__call_wrong(call, cohort__error_slot()->status, "%s", cohort_error_message());
     return COHORT_OK;
 }
 
-static cohort_status check_role(const struct cohort__call *call)
+/* Options of this call, if it has any; they are the endpoint's, and hold for this call only. */
+static void take_options(struct cohort__call *call)
 {
     const cohort_comm *comm = call->comm;
-    bool is_root = comm->this_site == comm->root_site;
-    if (call->role == COHORT__ROLE_ROOT && !is_root)
-        return wrong(call, COHORT_ERR_WRONG_ROLE, "only the root calls this, which is site %u",
-                     comm->root_site);
-    if (call->role == COHORT__ROLE_NON_ROOT && is_root)
-        return wrong(call, COHORT_ERR_WRONG_ROLE, "all call this but the root, which this site is");
-    return COHORT_OK;
+    bool is_asymmetric = call->collective == COHORT__GATHER || call->collective == COHORT__SCATTER;
+    call->options = &comm->next_call;
+    call->is_reproducible = call->options->reproducible || comm->reproducible;
+    call->is_checked = call->options->check_asymmetric || call->collective == COHORT__CHECK ||
+                       (is_asymmetric && comm->check_asymmetric);
 }
 
-static cohort_status check_buffers(const struct cohort__call *call)
+/* The call ends here, without a trace at the endpoint. */
+static cohort_future *give_up(const struct cohort__call *call, const struct cohort__error *error)
 {
-    if (call->datatype == 0 && call->collective == COHORT__BARRIER)
-        return COHORT_OK;
-    size_t element = cohort_datatype_size(call->datatype);
-    if (element == 0)
-        return wrong(call, COHORT_ERR_BAD_PARAMETER, "%" PRIu64 " is no datatype", call->datatype);
-    size_t num_sites = cohort_comm_num_sites(call->comm);
-    size_t bytes; /* of all blocks of all sites */
-    if (__builtin_mul_overflow(call->count, element, &bytes) ||
-        __builtin_mul_overflow(bytes, num_sites * num_sites, &bytes) || bytes > PTRDIFF_MAX / 4)
-        return wrong(call, COHORT_ERR_BAD_PARAMETER,
-                     "a count of %zu elements of %zu bytes for %zu sites is more than memory",
-                     call->count, element, num_sites);
-    if (call->count > 0 && call->needs_in && !call->in)
-        return wrong(call, COHORT_ERR_BAD_PARAMETER, "no input buffer");
-    if (call->count > 0 && call->needs_out && !call->out)
-        return wrong(call, COHORT_ERR_BAD_PARAMETER, "no output buffer");
-    if (call->reduces && cohort__op_check(call->op, call->datatype))
-        return wrong(call, cohort__error_slot()->status, "%s", cohort_error_message());
-    return COHORT_OK;
+    for (uint32_t row = 0; call->options->ret_rows && row < cohort_comm_num_sites(call->comm);
+         row++)
+        call->options->ret_rows[row] = cohort__future_of_status(error->status, error);
+    return cohort__future_of_status(error->status, error);
 }
 
-static const struct cohort__algorithm *choose(const cohort_comm *comm,
-                                              const struct cohort__request *request)
+static cohort_status find_plan(const struct cohort__call *call, struct cohort__shape *shape,
+                               struct cohort__plan_entry **ret_entry)
 {
-    if (request->collective == COHORT__ALL_TO_ALL && comm->all_to_all)
-        return comm->all_to_all;
-    return cohort__select(request, comm->is_flat);
+    cohort_status status = cohort__call_shape(call, shape);
+    return status ? status : cohort__call_plan(call, shape, ret_entry);
 }
 
-static uint32_t row_of(const struct cohort__algorithm *algorithm)
+static uint64_t fingerprint_of(const struct cohort__call *call, const struct cohort__shape *shape,
+                               uint32_t row)
 {
-    uint32_t row = 0;
-    while (cohort__algorithms[row] != algorithm)
-        row++;
-    return row;
-}
-
-/* A reference to the plan for REQUEST, from the cache or built now. */
-static cohort_status get_plan(cohort_comm *comm, const struct cohort__request *request,
-                              struct cohort__plan_entry **ret_entry)
-{
-    cohort_status status = COHORT_OK;
-    if (!comm->plans) {
-        status = cohort__plan_cache_create(&comm->plans);
-        comm->plans_destroy = cohort__plan_cache_destroy;
-    }
-    if (status)
-        return status;
-    struct cohort__plan_key key = {request->collective, request->bytes, request->commutative};
-    *ret_entry = cohort__plan_cache_find(comm->plans, &key);
-    if (*ret_entry)
-        return COHORT_OK;
-    const struct cohort__algorithm *algorithm = choose(comm, request);
-    struct cohort__plan *plan;
-    status = cohort__algorithm_build(algorithm, request, &plan);
-    return status ? status
-                  : cohort__plan_cache_add(comm->plans, &key, plan, row_of(algorithm), ret_entry);
-}
-
-static struct cohort__request request_of(const struct cohort__call *call, size_t bytes)
-{
-    const cohort_comm *comm = call->comm;
-    return (struct cohort__request){
-        .collective = call->collective,
-        .num_sites = cohort_comm_num_sites(comm),
-        .this_site = comm->this_site,
-        .root = call->role == COHORT__ROLE_ANY ? 0 : comm->root_site,
-        .arity = comm->arity,
-        .bytes = bytes,
-        .commutative = !call->reduces || !call->op || call->op->commutative,
-    };
-}
-
-static uint64_t fingerprint_of(const struct cohort__call *call, uint32_t row)
-{
-    const cohort_op *op = call->reduces ? call->op : NULL;
+    const struct cohort__request *request = &shape->request;
+    const struct cohort__ragged *ragged = call->ragged;
+    const cohort_op *op = cohort__collective_reduces(call->collective) ? call->op : NULL;
     return cohort__fingerprint(&(struct cohort__fingerprint_parts){
         .collective = call->collective,
         .algorithm = row,
-        .datatype = call->datatype,
+        .datatype = call->collective == COHORT__CHECK ? 0 : call->datatype,
         .op = !op          ? 0
               : op->number ? op->number
                            : UINT32_MAX,
         .op_hash = op ? op->hash : 0,
-        .count = call->count,
+        .place = call->collective == COHORT__SHIFT ? request->shift : request->root,
+        .variant = cohort__call_variant(call),
+        .checked = call->is_checked,
+        .count = ragged ? shape->counts_hash : call->count,
+        .count_is_hash = ragged && ragged->counts_agree,
     });
 }
 
-cohort_future *cohort__call_start(struct cohort__call *call)
-{
-    if (!call->comm)
-        return cohort_future_of_error(COHORT_ERR_BAD_PARAMETER, "%s: no communicator",
-                                      call->function);
-    cohort_status status = pass_gate(call);
-    if (status)
-        return cohort__future_of_status(status, cohort__error_slot());
+/* The same call again ------------------------------------------------------------------------ */
 
-    /* From here on the generation is consumed: what is wrong is told along the plan. */
-    struct cohort__error rejected = {0};
-    status = check_role(call);
-    if (!status)
-        status = check_buffers(call);
-    if (status)
-        cohort__error_copy(&rejected, cohort__error_slot());
-    size_t bytes = status ? 0 : call->count * cohort_datatype_size(call->datatype);
-    struct cohort__request request = request_of(call, bytes);
-    struct cohort__plan_entry *entry;
-    status = get_plan(call->comm, &request, &entry);
-    if (status) {
-        cohort__error_fini(&rejected);
-        return cohort__future_of_status(status, cohort__error_slot());
-    }
-    cohort_future *future = cohort__execution_start(&(struct cohort__execution_call){
+static bool is_plain(const struct cohort__call *call)
+{
+    return !call->is_checked && !call->ragged && call->in != COHORT_IN_PLACE &&
+           call->out != COHORT_IN_PLACE && (!call->op || cohort__op_is_builtin(call->op));
+}
+
+/* Whether CALL is what MEMO knows, with buffers that need no complaint. */
+static bool is_known(const struct cohort__call *call, const struct cohort__plan_memo *memo)
+{
+    bool has_buffers = (!call->needs_in || call->in) && (!call->needs_out || call->out) &&
+                       (call->in != call->out || !call->in);
+    return memo->function == call->function && memo->count == call->count &&
+           memo->datatype == call->datatype && memo->op == call->op && memo->q == call->q &&
+           has_buffers && is_plain(call);
+}
+
+static void keep_memo(const struct cohort__call *call, const struct cohort__shape *shape,
+                      struct cohort__plan_entry *entry, uint64_t fingerprint)
+{
+    *cohort__plan_cache_memo(call->comm->plans) = (struct cohort__plan_memo){
+        .function = call->function,
+        .count = call->count,
+        .datatype = call->datatype,
+        .op = call->op,
+        .q = call->q,
+        .entry = entry,
+        .fingerprint = fingerprint,
+        .root = shape->request.root,
+        .shift = shape->request.shift,
+    };
+}
+
+/* Runs ENTRY's plan. A call that is wrong takes part in the agreement, if there is one, so that all
+ * are told. */
+static cohort_future *execute(const struct cohort__call *call, struct cohort__plan_entry *entry,
+                              uint64_t fingerprint)
+{
+    const struct cohort__error *wrong = call->rejected.status ? &call->rejected : NULL;
+    struct cohort__execution_call execution = {
         .comm = call->comm,
         .entry = entry,
         .in = call->in,
@@ -181,9 +140,74 @@ cohort_future *cohort__call_start(struct cohort__call *call)
         .op = call->op,
         .datatype = call->datatype,
         .generation = call->generation,
-        .fingerprint = fingerprint_of(call, entry->row),
-        .rejected = rejected.status ? &rejected : NULL,
-    });
-    cohort__error_fini(&rejected);
+        .fingerprint = fingerprint,
+        .ret_rows = call->options->ret_rows,
+    };
+    if (call->is_checked) {
+        execution.check =
+            wrong ? cohort__check_values_of_wrong_call() : cohort__check_values_of(call->datatype);
+        execution.objection = wrong;
+    } else {
+        execution.rejected = wrong;
+    }
+    return cohort__execution_start(&execution);
+}
+
+/* What it has come to before, without looking at its arguments again. */
+static cohort_future *start_known(const struct cohort__call *call,
+                                  const struct cohort__plan_memo *memo)
+{
+    if (!memo->entry->plan)
+        return cohort__call_meet(call, memo->root, memo->shift, memo->fingerprint);
+    cohort__plan_entry_ref(memo->entry);
+    return execute(call, memo->entry, memo->fingerprint);
+}
+
+static cohort_future *start(const struct cohort__call *call, const struct cohort__shape *shape,
+                            struct cohort__plan_entry *entry)
+{
+    uint64_t fingerprint = fingerprint_of(call, shape, entry->row);
+    if (!call->options->is_set && !call->rejected.status && is_plain(call))
+        keep_memo(call, shape, entry, fingerprint);
+    if (entry->plan)
+        return execute(call, entry, fingerprint);
+    cohort__plan_entry_unref(entry);
+    return cohort__call_meet(call, shape->request.root, shape->request.shift, fingerprint);
+}
+
+static cohort_future *pass_and_start(struct cohort__call *call)
+{
+    if (pass_gate(call))
+        return give_up(call, cohort__error_slot());
+    if (call->comm->plans && !call->options->is_set) {
+        const struct cohort__plan_memo *memo = cohort__plan_cache_memo(call->comm->plans);
+        if (is_known(call, memo))
+            return start_known(call, memo);
+    }
+
+    /* From here on the generation is consumed: what is wrong is told along the plan. */
+    struct cohort__shape shape;
+    struct cohort__plan_entry *entry;
+    cohort_status status = cohort__call_check(call);
+    if (!status)
+        status = find_plan(call, &shape, &entry);
+    if (status) {
+        cohort__error_copy(&call->rejected, cohort__error_slot());
+        status = find_plan(call, &shape, &entry);
+    }
+    cohort_future *future = status ? give_up(call, &call->rejected) : start(call, &shape, entry);
+    cohort__error_fini(&call->rejected);
+    return future;
+}
+
+cohort_future *cohort__call_start(struct cohort__call *call)
+{
+    if (!call->comm)
+        return cohort_future_of_error(COHORT_ERR_BAD_PARAMETER, "%s: no communicator",
+                                      call->function);
+    take_options(call);
+    cohort_future *future = pass_and_start(call);
+    if (call->options->is_set)
+        call->comm->next_call = (struct cohort__next_call){0};
     return future;
 }

@@ -3,6 +3,8 @@
 
 #include "collectives/algo/algorithm.h"
 #include "collectives/coll/comm_create.h"
+#include "collectives/coll/forced.h"
+#include "collectives/coll/tuning.h"
 #include "collectives/comm/create.h"
 #include "collectives/comm/endpoint.h"
 #include "collectives/comm/fingerprint.h"
@@ -22,28 +24,60 @@ static const char *algorithm_name(uint32_t row)
     return row < cohort__num_algorithms ? cohort__algorithms[row]->name : "?";
 }
 
+static const char *place_name(uint32_t collective)
+{
+    if (collective == COHORT__SHIFT)
+        return "by";
+    bool is_rooted = collective < COHORT__NUM_COLLECTIVES &&
+                     cohort__collective_is_rooted((enum cohort__collective)collective);
+    return is_rooted ? "root" : NULL;
+}
+
+static const char *suffix(uint32_t collective, enum cohort__variant variant)
+{
+    static const char *const suffixes[] = {
+        [COHORT__VARIANT_EQUAL] = "",
+        [COHORT__VARIANT_COUNTS] = "v",
+        [COHORT__VARIANT_TYPES] = "w",
+        [COHORT__VARIANT_OBJECTS] = " of objects",
+    };
+    return collective == COHORT__EXCHANGE ? "" : suffixes[variant];
+}
+
 static const struct cohort__fingerprint_names names = {
     .collective = collective_name,
     .algorithm = algorithm_name,
     .op = cohort__op_name,
+    .place = place_name,
+    .suffix = suffix,
 };
+
+/* Site 0's hold for all. The others have a look at theirs as well: a file that is wrong for all is
+ * an error at all of them, and keeps nobody waiting. */
+static cohort_status choose_tuning(uint32_t this_site, struct cohort__comm_settings *settings)
+{
+    const void *data = NULL;
+    size_t bytes = 0;
+    cohort_status status = cohort__tuning_local(&data, &bytes);
+    if (!status && this_site == 0) {
+        settings->tuning = data;
+        settings->tuning_bytes = bytes;
+    }
+    return status;
+}
 
 static cohort_status choose(const char *name, const cohort_comm_options *options,
                             struct cohort__comm_choice *ret_choice)
 {
-    const struct cohort__algorithm *forced = NULL;
-    if (options->all_to_all_algorithm) {
-        forced = cohort__algorithm_find(COHORT__ALL_TO_ALL, options->all_to_all_algorithm);
-        if (!forced)
-            return cohort_fail(COHORT_ERR_BAD_PARAMETER,
-                               "communicator \"%s\": site %u: no all_to_all algorithm is called "
-                               "\"%.60s\"",
-                               name, options->this_site, options->all_to_all_algorithm);
-    }
-    ret_choice->all_to_all = forced;
     ret_choice->is_flat = cohort__select_is_flat(options->num_sites, options->arity,
                                                  options->flat_fallback_threshold);
-    return COHORT_OK;
+    if (cohort__forced_parse(options->algorithms, ret_choice->forced))
+        return cohort_fail(COHORT_ERR_BAD_PARAMETER, "communicator \"%.60s\": site %u: %s", name,
+                           options->this_site, cohort_error_message());
+    cohort__forced_print(ret_choice->forced, ret_choice->algorithms,
+                         sizeof(ret_choice->algorithms));
+    ret_choice->is_tree_forced = options->flat_fallback_threshold == 0;
+    return choose_tuning(options->this_site, &ret_choice->settings);
 }
 
 cohort_future *cohort__comm_create_for(struct cohort__process *process, cohort_comm **ret_comm,

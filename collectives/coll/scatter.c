@@ -10,6 +10,7 @@ cohort_future *cohort_scatter_to(cohort_comm *comm, const void *in, void *out, s
         .function = "cohort_scatter_to",
         .collective = COHORT__SCATTER,
         .role = COHORT__ROLE_ROOT,
+        .in_place = COHORT__IN_PLACE_OUT,
         .needs_in = true,
         .needs_out = true,
         .comm = comm,

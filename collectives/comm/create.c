@@ -18,12 +18,12 @@ struct creation {
     struct cohort__join join;
     struct cohort__inbox *inbox;
     cohort_comm_options options;
-    const void *all_to_all;
-    bool is_flat;
+    struct cohort__comm_choice choice;
+    struct cohort__packer settings;
     cohort_comm **ret_comm;
     cohort_future *future;
     char name[COHORT__NAME_BYTES_MAX + 1];
-    char terms[256];
+    char terms[256 + COHORT__ALGORITHMS_BYTES];
 };
 
 /* Makes the endpoint; all that can fail once everybody has joined. */
@@ -31,21 +31,38 @@ static cohort_status make_endpoint(struct creation *creation, struct cohort__mem
 {
     struct cohort__group *group;
     struct cohort_comm *comm;
+    struct cohort__comm_settings settings;
     cohort_status status = cohort__inbox_group(creation->inbox, creation->name, membership, &group);
+    if (!status)
+        status = cohort__comm_settings_unpack(&settings, group->membership->settings,
+                                              group->membership->settings_bytes, creation->name);
     if (!status)
         status = cohort__endpoint_create(&comm, group, creation->options.this_site);
     if (status)
         return status;
     comm->root_site = creation->options.root_site;
     comm->arity = creation->options.arity;
-    comm->is_flat = creation->is_flat;
+    comm->is_flat = creation->choice.is_flat;
+    comm->is_tree_forced = creation->choice.is_tree_forced;
+    comm->memory_budget = creation->options.memory_budget;
     comm->auto_generation = creation->options.auto_generation;
     comm->stall_after = creation->options.stall_after;
-    comm->all_to_all = creation->all_to_all;
+    comm->reproducible = creation->options.reproducible;
+    memcpy(comm->forced, creation->choice.forced, sizeof(comm->forced));
+    comm->settings = settings;
+    comm->check_asymmetric = creation->options.check_asymmetric || settings.check_asymmetric;
     *creation->ret_comm = comm;
     cohort__inbox_add(creation->inbox, comm);
     cohort__group_add(group, comm);
     return COHORT_OK;
+}
+
+static void creation_destroy(struct creation *creation)
+{
+    if (!creation)
+        return;
+    cohort__packer_fini(&creation->settings);
+    free(creation);
 }
 
 static void on_joined(struct cohort__join *join, cohort_status status,
@@ -56,7 +73,7 @@ static void on_joined(struct cohort__join *join, cohort_status status,
     if (!status)
         status = make_endpoint(creation, membership);
     cohort__future_complete(creation->future, status, status ? cohort__error_slot() : NULL);
-    free(creation);
+    creation_destroy(creation);
     cohort__inbox_creation_end(inbox);
 }
 
@@ -111,17 +128,26 @@ static struct creation *creation_create(cohort_comm **ret_comm, const char *name
         cohort_fail(COHORT_ERR_NO_MEMORY, "communicator \"%s\": no memory", name);
         return NULL;
     }
+    cohort__comm_settings_pack(&choice->settings, &creation->settings);
+    if (creation->settings.status) {
+        creation_destroy(creation);
+        return NULL;
+    }
     creation->options = *options;
     creation->ret_comm = ret_comm;
-    creation->is_flat = choice->is_flat;
-    creation->all_to_all = choice->all_to_all;
+    creation->choice = *choice;
+    char budget[48] = "";
+    if (options->memory_budget > 0)
+        snprintf(budget, sizeof(budget), ", memory_budget %llu",
+                 (unsigned long long)options->memory_budget);
     snprintf(creation->name, sizeof(creation->name), "%s", name);
     snprintf(creation->terms, sizeof(creation->terms),
-             "num_sites %u, root_site %u, arity %u, flat_fallback_threshold %u%s%s%s",
+             "num_sites %u, root_site %u, arity %u, flat_fallback_threshold %u%s%s%s%s%s%s",
              options->num_sites, options->root_site, options->arity,
              options->flat_fallback_threshold, options->auto_generation ? ", auto_generation" : "",
-             options->all_to_all_algorithm ? ", all_to_all " : "",
-             options->all_to_all_algorithm ? options->all_to_all_algorithm : "");
+             options->reproducible ? ", reproducible" : "",
+             options->check_asymmetric ? ", check_asymmetric" : "", budget,
+             choice->algorithms[0] ? ", algorithms " : "", choice->algorithms);
     return creation;
 }
 
@@ -142,8 +168,10 @@ cohort_future *cohort__comm_create_in(struct cohort__process *process, cohort_co
     if (!status) {
         options = *given;
         set_defaults(&options);
-        status = choose(name, &options, &choice);
+        status = cohort__comm_settings_read(&choice.settings, name, options.this_site);
     }
+    if (!status)
+        status = choose(name, &options, &choice);
     struct cohort__inbox *inbox = NULL;
     if (!status)
         status = cohort__inbox_get(process, &inbox);
@@ -156,7 +184,7 @@ cohort_future *cohort__comm_create_in(struct cohort__process *process, cohort_co
     struct creation *creation = status ? NULL : creation_create(ret_comm, name, &options, &choice);
     cohort_future *future = creation ? cohort__future_create() : NULL;
     if (!future) {
-        free(creation);
+        creation_destroy(creation);
         return cohort__future_of_status(cohort__error_slot()->status, cohort__error_slot());
     }
     creation->inbox = inbox;
@@ -166,6 +194,8 @@ cohort_future *cohort__comm_create_in(struct cohort__process *process, cohort_co
         .site = options.this_site,
         .num_sites = options.num_sites,
         .terms = creation->terms,
+        .settings = creation->settings.data,
+        .settings_bytes = creation->settings.bytes,
         .left_instance = left_instance,
         .done = on_joined,
     };

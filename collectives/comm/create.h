@@ -3,12 +3,21 @@
 #define COHORT_COLLECTIVES_COMM_CREATE_H
 
 #include "cohort/comm.h"
+#include "collectives/comm/endpoint.h"
+#include "collectives/comm/settings.h"
 #include "runtime/proc/process.h"
+
+enum { COHORT__ALGORITHMS_BYTES = 768 };
 
 /* What follows for the communicator from its options; comm itself knows no algorithms. */
 struct cohort__comm_choice {
     bool is_flat;
-    const void *all_to_all; /* the forced algorithm, or NULL */
+    bool is_tree_forced;
+    uint8_t forced[COHORT__FORCED_MAX];        /* as in struct cohort_comm */
+    char algorithms[COHORT__ALGORITHMS_BYTES]; /* in words, the same for the same choice */
+    /* What this site would use; that of site 0 holds for all. Comes with what the environment says
+     * filled in. */
+    struct cohort__comm_settings settings;
 };
 typedef cohort_status cohort__comm_chooser(const char *name, const cohort_comm_options *options,
                                            struct cohort__comm_choice *ret_choice);

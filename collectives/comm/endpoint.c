@@ -2,6 +2,7 @@
 #include "collectives/comm/endpoint.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "collectives/comm/inbox.h"
 #include "runtime/base/clock.h"
@@ -28,8 +29,26 @@ static void run(struct cohort_comm *comm)
         }
 }
 
+static void run_ready(void)
+{
+    struct cohort_comm *comm;
+    while ((comm = ready.first)) {
+        ready.first = comm->next_ready;
+        run(comm);
+    }
+    ready.is_running = false;
+}
+
 void cohort__endpoint_post(struct cohort_comm *comm, struct cohort__item *item)
 {
+    /* Mostly nobody is at it, and the item need not go through the queue. */
+    if (!ready.is_running && cohort__mpsc_claim(&comm->queue)) {
+        ready.is_running = true;
+        item->run(comm, item);
+        run(comm);
+        run_ready();
+        return;
+    }
     if (!cohort__mpsc_push(&comm->queue, &item->node))
         return; /* who runs it will find the item */
     comm->next_ready = NULL;
@@ -41,11 +60,7 @@ void cohort__endpoint_post(struct cohort_comm *comm, struct cohort__item *item)
     if (ready.is_running)
         return;
     ready.is_running = true;
-    while ((comm = ready.first)) {
-        ready.first = comm->next_ready;
-        run(comm);
-    }
-    ready.is_running = false;
+    run_ready();
 }
 
 /* Rare events ------------------------------------------------------------------------------ */
@@ -67,7 +82,7 @@ static void run_tick(struct cohort_comm *comm, struct cohort__item *item)
     begin_event(item);
     uint64_t now = cohort__clock_now();
     for (uint32_t i = 0; i < COHORT__WINDOW; i++) {
-        struct cohort__operation *operation = comm->in_flight[i];
+        struct cohort__operation *operation = comm->slots[i].in_flight;
         if (!operation || operation->failure.status)
             continue;
         if (operation->asked_at == 0) {
@@ -77,11 +92,13 @@ static void run_tick(struct cohort_comm *comm, struct cohort__item *item)
             operation->handlers->stalled(operation);
         }
     }
+    cohort__channels_tick(comm, now);
 }
 
 void cohort__endpoint_tick(struct cohort_comm *comm)
 {
-    if (atomic_load_explicit(&comm->num_in_flight, memory_order_relaxed) > 0)
+    if (atomic_load_explicit(&comm->num_in_flight, memory_order_relaxed) > 0 ||
+        !cohort__channels_are_idle(&comm->channels))
         post_event(comm, &comm->tick);
 }
 
@@ -89,10 +106,11 @@ static void run_peer_died(struct cohort_comm *comm, struct cohort__item *item)
 {
     begin_event(item);
     for (uint32_t i = 0; i < COHORT__WINDOW; i++) {
-        struct cohort__operation *operation = comm->in_flight[i];
+        struct cohort__operation *operation = comm->slots[i].in_flight;
         if (operation && !operation->failure.status)
             operation->handlers->peer_died(operation);
     }
+    cohort__channels_peer_died(comm);
 }
 
 void cohort__endpoint_peer_died(struct cohort_comm *comm)
@@ -106,15 +124,20 @@ static void run_leave(struct cohort_comm *comm, struct cohort__item *item)
     if (comm->has_left)
         return;
     comm->has_left = true;
+    atomic_fetch_add(&comm->group->num_left, 1);
     struct cohort__operation *operation = cohort__endpoint_first_waiting(comm);
     comm->gone_from = operation ? operation->generation : comm->history.last + 1;
     while ((operation = cohort__endpoint_first_waiting(comm)))
         cohort__operation_abandon(operation);
     for (uint32_t i = 0; i < COHORT__WINDOW; i++)
-        if ((operation = comm->in_flight[i]))
+        if ((operation = comm->slots[i].in_flight))
             cohort__operation_fail_with(operation, COHORT_ERR_CANCELLED,
                                         "this site has left the communicator meanwhile");
     cohort__endpoint_release_parked(comm);
+    cohort__channels_leave(comm);
+    struct cohort__meetings *meetings = atomic_load(&comm->group->meetings);
+    if (meetings)
+        meetings->left(meetings, comm);
     cohort__registry_leave(cohort__process_registry(cohort__inbox_process(comm->group->inbox)),
                            comm->group->name, comm->group->membership->instance, comm->this_site);
     if (cohort__endpoint_is_idle(comm))
@@ -131,20 +154,22 @@ void cohort__endpoint_leave(struct cohort_comm *comm)
 cohort_status cohort__endpoint_create(struct cohort_comm **ret_comm, struct cohort__group *group,
                                       uint32_t site)
 {
-    struct cohort_comm *comm = calloc(1, sizeof(*comm));
+    struct cohort_comm *comm = aligned_alloc(64, sizeof(*comm));
     if (!comm)
         return cohort_fail(COHORT_ERR_NO_MEMORY, "communicator \"%s\": no memory for site %u",
                            group->name, site);
+    memset(comm, 0, sizeof(*comm));
     cohort__mpsc_init(&comm->queue);
     comm->group = group;
     comm->this_site = site;
     cohort__list_init(&comm->link);
     cohort__gate_init(&comm->gate);
     cohort__history_init(&comm->history);
+    cohort__channels_init(&comm->channels);
     cohort__list_init(&comm->waiting);
     cohort__list_init(&comm->idle_waiters);
     for (uint32_t i = 0; i < COHORT__WINDOW; i++)
-        cohort__list_init(&comm->parked[i]);
+        cohort__list_init(&comm->slots[i].parked);
     comm->tick.item.run = run_tick;
     comm->death.item.run = run_peer_died;
     comm->leave.item.run = run_leave;
@@ -162,5 +187,6 @@ void cohort__endpoint_destroy(struct cohort_comm *comm)
     if (comm->plans)
         comm->plans_destroy(comm->plans);
     cohort__history_fini(&comm->history);
+    cohort__channels_fini(&comm->channels);
     free(comm);
 }

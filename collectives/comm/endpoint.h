@@ -5,10 +5,12 @@
 #include <stdatomic.h>
 
 #include "cohort/comm.h"
+#include "collectives/comm/channel.h"
 #include "collectives/comm/gate.h"
 #include "collectives/comm/group.h"
 #include "collectives/comm/message.h"
 #include "collectives/comm/operation.h"
+#include "collectives/comm/settings.h"
 
 /* An endpoint is an actor: calls, messages and completions enter its queue, and whoever makes it
  * non-empty runs it. Items run one at a time and never nested, so their state needs no lock. */
@@ -17,6 +19,7 @@ enum {
     COHORT__WINDOW = 64, /* generations in flight: at most so far beyond the oldest one */
     /* Failed generations whose error is remembered: as many as a peer may be waiting for. */
     COHORT__FAILURES = COHORT__WINDOW,
+    COHORT__FORCED_MAX = 32, /* collectives */
 };
 
 struct cohort__failure {
@@ -30,10 +33,29 @@ struct cohort__ended {
     uint64_t fingerprint;
 };
 
+/* What an endpoint knows of one generation, and of those that share its place in the window; what
+ * is looked at together lies together. */
+struct cohort__slot {
+    struct cohort__operation *in_flight; /* or NULL */
+    struct cohort__list parked;          /* early messages */
+    struct cohort__ended ended;          /* the latest */
+} __attribute__((aligned(64)));
+
 /* News that need not be told twice, and need no memory to be told. */
 struct cohort__event {
     struct cohort__item item;
     atomic_bool is_posted;
+};
+
+/* What cohort_comm_next_call has asked for; all zero: nothing. */
+struct cohort__next_call {
+    bool is_set;
+    bool check_asymmetric;
+    bool reproducible;
+    bool has_root;
+    uint32_t root_site;
+    cohort_future **ret_rows;
+    char algorithm[64]; /* "": none */
 };
 
 struct cohort__plan_cache;
@@ -49,13 +71,19 @@ struct cohort_comm {
     uint32_t root_site;
     uint32_t arity;
     bool is_flat;
+    bool is_tree_forced;
     bool auto_generation;
     uint64_t stall_after;
-    const void *all_to_all; /* the forced algorithm, or NULL */
+    uint64_t memory_budget; /* of a plan at one site; 0: any */
+    bool reproducible;
+    uint8_t forced[COHORT__FORCED_MAX];    /* for each collective: the forced row + 1, or 0 */
+    struct cohort__comm_settings settings; /* site 0's */
+    bool check_asymmetric;                 /* by them or by the options */
 
     /* The caller's side: calls are ordered by the caller. */
     atomic_bool unreferenced; /* the caller has given it back */
     struct cohort__gate gate;
+    struct cohort__next_call next_call;
     struct cohort__plan_cache *plans; /* exec's */
     void (*plans_destroy)(struct cohort__plan_cache *plans);
 
@@ -72,11 +100,10 @@ struct cohort_comm {
     struct cohort__item resume; /* calls that waited for the window */
     bool resume_posted;
     _Atomic uint32_t num_in_flight; /* written by the actor, looked at by the tick */
+    struct cohort__channels channels;
 
     /* The large ones last, so that the others share cache lines. */
-    struct cohort__operation *in_flight[COHORT__WINDOW]; /* by generation modulo the window */
-    struct cohort__list parked[COHORT__WINDOW];          /* early messages, by generation */
-    struct cohort__ended ended[COHORT__WINDOW];          /* the latest, by generation */
+    struct cohort__slot slots[COHORT__WINDOW]; /* by generation modulo the window */
     struct cohort__failure failures[COHORT__FAILURES];
 };
 

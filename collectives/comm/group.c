@@ -26,6 +26,9 @@ cohort_status cohort__group_create(struct cohort__group **ret_group, struct coho
     group->inbox = inbox;
     group->membership = membership;
     group->rank = cohort__process_rank(cohort__inbox_process(inbox));
+    group->is_whole = true;
+    for (uint32_t site = 0; group->is_whole && site < membership->num_sites; site++)
+        group->is_whole = cohort__group_is_local(group, site);
     snprintf(group->name, sizeof(group->name), "%s", name);
     pthread_mutex_init(&group->lock, NULL);
     cohort__list_init(&group->orphans);
@@ -43,8 +46,12 @@ void cohort__group_destroy(struct cohort__group *group)
     }
     for (uint32_t site = 0; site < group->membership->num_sites; site++)
         cohort__endpoint_destroy(atomic_load(&group->endpoints[site]));
+    struct cohort__meetings *meetings = atomic_load(&group->meetings);
+    if (meetings)
+        meetings->destroy(meetings);
     pthread_mutex_destroy(&group->lock);
     cohort__membership_unref(group->membership);
+    free(atomic_load(&group->tuning));
     free(group);
 }
 

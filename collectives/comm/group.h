@@ -15,6 +15,13 @@ struct cohort__inbox;
 struct cohort__message;
 struct cohort_comm;
 
+/* What exec keeps for a group; it begins with what comm asks of it. */
+struct cohort__meetings {
+    void (*destroy)(struct cohort__meetings *meetings);
+    /* In the endpoint's turn: COMM's site, which has left, does not come any more. */
+    void (*left)(struct cohort__meetings *meetings, const struct cohort_comm *comm);
+};
+
 /* The sites of one instance of a communicator, as one locality sees them: who sits where, and the
  * endpoints that live here. It stays until all sites, everywhere, have left: an endpoint that has
  * left still answers. */
@@ -25,10 +32,14 @@ struct cohort__group {
     struct cohort__inbox *inbox;
     struct cohort__membership *membership;
     uint32_t rank; /* of this locality */
+    bool is_whole; /* all sites sit in this locality */
     char name[COHORT__NAME_BYTES_MAX + 1];
+    void *_Atomic tuning;        /* coll's, from malloc; NULL: none yet */
     pthread_mutex_t lock;        /* of orphans */
     struct cohort__list orphans; /* messages for endpoints that are about to be made here */
-    struct cohort_comm *_Atomic endpoints[]; /* by site; NULL: elsewhere, or not made yet */
+    struct cohort__meetings *_Atomic meetings; /* exec's; or NULL */
+    _Atomic uint32_t num_left;                 /* endpoints of this locality that have left */
+    struct cohort_comm *_Atomic endpoints[];   /* by site; NULL: elsewhere, or not made yet */
 };
 
 cohort_status cohort__group_create(struct cohort__group **ret_group, struct cohort__inbox *inbox,

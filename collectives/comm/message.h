@@ -24,7 +24,13 @@ struct cohort__item {
 struct cohort__loan {
     struct cohort__item returned;
     struct cohort_comm *owner;
-    const void *pieces; /* what exec describes memory with */
+    const void *pieces; /* the memory, as its lender and its reader describe it */
+    bool taken;         /* set by a reader that has read it, where the lender wants to know */
+};
+
+/* Memory that goes along with a message within a locality; begins whatever it is part of. */
+struct cohort__cargo {
+    void (*release)(struct cohort__cargo *cargo);
 };
 
 /* What a stalled site is told. */
@@ -47,15 +53,17 @@ struct cohort__message {
     struct cohort__list parked;
     enum cohort__kind kind; /* DATA, ANNOUNCE, ERROR, ASK or ANSWER */
     uint32_t source_site;
-    uint32_t tag; /* of DATA, ANNOUNCE, ERROR: cohort__message_tag; ANSWER: which one */
-    uint64_t generation;
-    uint64_t fingerprint;            /* of the source */
+    uint32_t tag; /* of DATA, ANNOUNCE, ERROR, ASK: cohort__message_tag, with generation 0 the
+                     channels' sequence number; ANSWER: which one */
+    uint64_t generation;             /* 0: it belongs to a channel */
+    uint64_t fingerprint;            /* of the source; generation 0: the channel's tag */
     uint64_t last_called;            /* ANSWER: by its source */
     size_t bytes;                    /* DATA, ANNOUNCE */
     struct cohort__error error;      /* ERROR, ANSWER_FAILED */
     struct cohort__arrival *arrival; /* where the data is, if it came from another locality; */
     bool taken_up;                   /* ANNOUNCE: somebody fetches it, and will answer it */
     struct cohort__loan *loan;       /* if it is lent; */
+    struct cohort__cargo *cargo;     /* if it came along; */
     unsigned char inline_data[COHORT__MESSAGE_INLINE_BYTES]; /* otherwise */
 };
 
@@ -64,6 +72,11 @@ enum { COHORT__TAG_BITS = 24 };
 static inline uint32_t cohort__message_tag(unsigned phase, uint32_t tag)
 {
     return (uint32_t)phase << COHORT__TAG_BITS | tag;
+}
+
+static inline unsigned cohort__message_phase(uint32_t tag)
+{
+    return tag >> COHORT__TAG_BITS;
 }
 
 /* With the fields up to fingerprint set and all others empty; NULL where memory ran out. */

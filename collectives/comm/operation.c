@@ -14,7 +14,7 @@
 
 static struct cohort__operation **slot(struct cohort_comm *comm, uint64_t generation)
 {
-    return &comm->in_flight[generation % COHORT__WINDOW];
+    return &comm->slots[generation % COHORT__WINDOW].in_flight;
 }
 
 struct cohort__operation *cohort__endpoint_find(struct cohort_comm *comm, uint64_t generation)
@@ -124,7 +124,7 @@ void cohort__operation_ended(struct cohort__operation *operation)
     struct cohort__error error = operation->failure; /* its text, too */
     if (error.status)
         remember_failure(comm, operation);
-    comm->ended[operation->generation % COHORT__WINDOW] =
+    comm->slots[operation->generation % COHORT__WINDOW].ended =
         (struct cohort__ended){operation->generation, operation->fingerprint};
     *slot(comm, operation->generation) = NULL;
     count_in_flight(comm, -1);
@@ -153,7 +153,7 @@ void cohort__operation_fail(struct cohort__operation *operation, const struct co
 void cohort__operation_fail_with(struct cohort__operation *operation, cohort_status status,
                                  const char *format, ...)
 {
-    char what[96], why[384];
+    char what[COHORT__FINGERPRINT_TEXT], why[384];
     struct cohort__error error = {0};
     va_list args;
     va_start(args, format);
@@ -167,17 +167,33 @@ void cohort__operation_fail_with(struct cohort__operation *operation, cohort_sta
     cohort__error_fini(&error);
 }
 
+/* The lower site first. */
+void cohort__operation_mismatch(const struct cohort__operation *operation, uint32_t other_site,
+                                uint64_t other_fingerprint, struct cohort__error *error)
+{
+    const struct cohort_comm *comm = operation->comm;
+    char mine[COHORT__FINGERPRINT_TEXT], theirs[COHORT__FINGERPRINT_TEXT];
+    cohort__fingerprint_describe(operation->fingerprint, mine, sizeof(mine));
+    cohort__fingerprint_describe(other_fingerprint, theirs, sizeof(theirs));
+    bool first = comm->this_site < other_site;
+    cohort__error_set(
+        error, COHORT_ERR_MISMATCH,
+        "communicator \"%.60s\", generation %" PRIu64 ": site %u called %s, site %u called %s",
+        comm->group->name, operation->generation, first ? comm->this_site : other_site,
+        first ? mine : theirs, first ? other_site : comm->this_site, first ? theirs : mine);
+}
+
 /* Ends OPERATION, which has not started. */
 void cohort__operation_abandon(struct cohort__operation *operation)
 {
     cohort_future *future = operation->future;
     cohort__list_remove(&operation->waiting);
-    struct cohort__error error = {0};
-    cohort__error_set(&error, COHORT_ERR_CANCELLED,
+    cohort__error_set(&operation->failure, COHORT_ERR_CANCELLED,
                       "communicator \"%.60s\", generation %" PRIu64
                       ": site %u has left the communicator before it could start",
                       operation->comm->group->name, operation->generation,
                       operation->comm->this_site);
+    struct cohort__error error = operation->failure; /* its text, too */
     cohort__error_fini(&operation->rejected);
     operation->handlers->release(operation);
     cohort__future_complete(future, error.status, &error);

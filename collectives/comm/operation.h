@@ -27,7 +27,7 @@ struct cohort__operation_handlers {
     /* Appends to TEXT, of CAPACITY bytes, what it waits for; returns the new length. */
     size_t (*describe)(const struct cohort__operation *operation, char *text, size_t used,
                        size_t capacity);
-    /* It has ended: its memory is exec's again. */
+    /* It has ended, maybe with `failure`: its memory is exec's again. */
     void (*release)(struct cohort__operation *operation);
 };
 
@@ -56,6 +56,11 @@ void cohort__operation_fail(struct cohort__operation *operation, const struct co
 /* The same, with STATUS and a message behind what the operation is and where. */
 void cohort__operation_fail_with(struct cohort__operation *operation, cohort_status status,
                                  const char *format, ...) __attribute__((format(printf, 3, 4)));
+
+/* Sets *ERROR, which is empty: OTHER_SITE has called something else in the same generation. Both
+ * sites get the same words. Any thread. */
+void cohort__operation_mismatch(const struct cohort__operation *operation, uint32_t other_site,
+                                uint64_t other_fingerprint, struct cohort__error *error);
 
 /* In the endpoint's turn: ends OPERATION, which has not started, since its site has left. */
 void cohort__operation_abandon(struct cohort__operation *operation);

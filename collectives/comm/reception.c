@@ -23,21 +23,11 @@ void cohort__endpoint_answer(struct cohort_comm *comm, uint32_t site, uint64_t g
     cohort__message_send(comm, site, message, 0);
 }
 
-/* Both sites get the same words, the lower site first. */
 static void fail_mismatch(struct cohort__operation *operation, uint32_t other_site,
                           uint64_t other_fingerprint)
 {
-    struct cohort_comm *comm = operation->comm;
-    char mine[96], theirs[96];
-    cohort__fingerprint_describe(operation->fingerprint, mine, sizeof(mine));
-    cohort__fingerprint_describe(other_fingerprint, theirs, sizeof(theirs));
-    bool first = comm->this_site < other_site;
     struct cohort__error error = {0};
-    cohort__error_set(
-        &error, COHORT_ERR_MISMATCH,
-        "communicator \"%.60s\", generation %" PRIu64 ": site %u called %s, site %u called %s",
-        comm->group->name, operation->generation, first ? comm->this_site : other_site,
-        first ? mine : theirs, first ? other_site : comm->this_site, first ? theirs : mine);
+    cohort__operation_mismatch(operation, other_site, other_fingerprint, &error);
     cohort__operation_fail(operation, &error);
     cohort__error_fini(&error);
 }
@@ -51,7 +41,8 @@ static void receive_open(struct cohort__operation *operation, struct cohort__mes
         cohort__message_release(message);
     } else if (operation->failure.status) {
         cohort__message_release(message);
-    } else if (message->fingerprint != operation->fingerprint) {
+    } else if (!cohort__fingerprint_fits(operation->fingerprint, message->fingerprint,
+                                         cohort__message_phase(message->tag))) {
         cohort__endpoint_answer(comm, message->source_site, message->generation,
                                 COHORT__ANSWER_MISMATCH, operation->fingerprint, NULL);
         fail_mismatch(operation, message->source_site, message->fingerprint);
@@ -70,7 +61,7 @@ static bool same_step(const struct cohort__message *left, const struct cohort__m
 /* EARLY. A failing sender gets back at once what it has lent or announced for the same step. */
 static void park(struct cohort_comm *comm, struct cohort__message *message)
 {
-    struct cohort__list *list = &comm->parked[message->generation % COHORT__WINDOW], *next;
+    struct cohort__list *list = &comm->slots[message->generation % COHORT__WINDOW].parked, *next;
     for (struct cohort__list *link = list->next; link != list; link = next) {
         next = link->next;
         struct cohort__message *other = COHORT_CONTAINER_OF(link, struct cohort__message, parked);
@@ -113,13 +104,15 @@ static void receive_step(struct cohort_comm *comm, struct cohort__message *messa
     }
 }
 
-/* Whether GENERATION has ended here as something else than FINGERPRINT: then *ret_mine is what.
- * False also where it was so long ago that nobody remembers. */
-static bool ended_differently(const struct cohort_comm *comm, uint64_t generation,
-                              uint64_t fingerprint, uint64_t *ret_mine)
+/* Whether the generation that ASK is about has ended here as something else: then *ret_mine is
+ * what. False also where it was so long ago that nobody remembers. */
+static bool ended_differently(const struct cohort_comm *comm, const struct cohort__message *ask,
+                              uint64_t *ret_mine)
 {
-    const struct cohort__ended *ended = &comm->ended[generation % COHORT__WINDOW];
-    if (ended->generation != generation || ended->fingerprint == fingerprint)
+    const struct cohort__ended *ended = &comm->slots[ask->generation % COHORT__WINDOW].ended;
+    if (ended->generation != ask->generation ||
+        cohort__fingerprint_fits(ended->fingerprint, ask->fingerprint,
+                                 cohort__message_phase(ask->tag)))
         return false;
     *ret_mine = ended->fingerprint;
     return true;
@@ -136,7 +129,8 @@ static void answer_ask(struct cohort_comm *comm, const struct cohort__message *m
     if (operation && operation->failure.status) {
         answer = COHORT__ANSWER_FAILED;
         error = &operation->failure;
-    } else if (operation && fingerprint != message->fingerprint) {
+    } else if (operation && !cohort__fingerprint_fits(fingerprint, message->fingerprint,
+                                                      cohort__message_phase(message->tag))) {
         answer = COHORT__ANSWER_MISMATCH;
     } else if (is_gone(comm, generation)) {
         answer = COHORT__ANSWER_GONE;
@@ -149,7 +143,7 @@ static void answer_ask(struct cohort_comm *comm, const struct cohort__message *m
         answer = COHORT__ANSWER_FAILED;
     } else if (cohort__history_skipped(&comm->history, generation)) {
         answer = COHORT__ANSWER_MOVED_PAST;
-    } else if (ended_differently(comm, generation, message->fingerprint, &fingerprint)) {
+    } else if (ended_differently(comm, message, &fingerprint)) {
         answer = COHORT__ANSWER_MISMATCH; /* it needed nothing from there */
     }
     cohort__endpoint_answer(comm, message->source_site, generation, answer, fingerprint,
@@ -196,7 +190,9 @@ static void take_answer(struct cohort_comm *comm, const struct cohort__message *
 
 void cohort__endpoint_receive(struct cohort_comm *comm, struct cohort__message *message)
 {
-    if (message->kind == COHORT__KIND_ASK) {
+    if (message->generation == 0) {
+        cohort__channels_receive(comm, message);
+    } else if (message->kind == COHORT__KIND_ASK) {
         answer_ask(comm, message);
         cohort__message_release(message);
     } else if (message->kind == COHORT__KIND_ANSWER) {
@@ -210,7 +206,7 @@ void cohort__endpoint_receive(struct cohort_comm *comm, struct cohort__message *
 /* Hands in the early messages for GENERATION, which has just started. */
 void cohort__endpoint_unpark(struct cohort_comm *comm, uint64_t generation)
 {
-    struct cohort__list *list = &comm->parked[generation % COHORT__WINDOW];
+    struct cohort__list *list = &comm->slots[generation % COHORT__WINDOW].parked;
     if (cohort__list_is_empty(list))
         return;
     struct cohort__list mine, *next, *link;
@@ -230,7 +226,7 @@ void cohort__endpoint_unpark(struct cohort_comm *comm, uint64_t generation)
 void cohort__endpoint_sweep_below(struct cohort_comm *comm, uint64_t generation)
 {
     for (uint32_t i = 0; i < COHORT__WINDOW; i++) {
-        struct cohort__list *list = &comm->parked[i], *next;
+        struct cohort__list *list = &comm->slots[i].parked, *next;
         for (struct cohort__list *link = list->next; link != list; link = next) {
             next = link->next;
             struct cohort__message *message =
@@ -248,7 +244,7 @@ void cohort__endpoint_release_parked(struct cohort_comm *comm)
 {
     struct cohort__list *link;
     for (uint32_t i = 0; i < COHORT__WINDOW; i++)
-        while ((link = cohort__list_pop_front(&comm->parked[i])))
+        while ((link = cohort__list_pop_front(&comm->slots[i].parked)))
             cohort__endpoint_receive(comm,
                                      COHORT_CONTAINER_OF(link, struct cohort__message, parked));
 }

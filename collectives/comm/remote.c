@@ -10,23 +10,38 @@ static struct cohort__process *process_of(const struct cohort_comm *comm)
     return cohort__inbox_process(comm->group->inbox);
 }
 
+/* With the fields that name the two sites still to be filled in. */
+static void start(const struct cohort_comm *comm, uint32_t site,
+                  const struct cohort__envelope *envelope, struct cohort__send *send)
+{
+    const struct cohort__membership *membership = comm->group->membership;
+    send->envelope = *envelope;
+    send->envelope.kind = COHORT__KIND_DATA;
+    send->envelope.instance = membership->instance;
+    send->envelope.source_site = comm->this_site;
+    send->envelope.dest_site = site;
+    cohort__send_start(process_of(comm), membership->locality_of[site], send);
+}
+
 void cohort__remote_send(const struct cohort__operation *operation, uint32_t site, uint32_t tag,
                          const void *payload, size_t bytes, struct cohort__send *send)
 {
-    const struct cohort_comm *comm = operation->comm;
-    const struct cohort__membership *membership = comm->group->membership;
-    send->envelope = (struct cohort__envelope){
-        .kind = COHORT__KIND_DATA,
-        .instance = membership->instance,
-        .generation = operation->generation,
-        .source_site = comm->this_site,
-        .dest_site = site,
-        .fingerprint = operation->fingerprint,
-        .tag = tag,
-    };
     send->payload = payload;
     send->bytes = bytes;
-    cohort__send_start(process_of(comm), membership->locality_of[site], send);
+    start(operation->comm, site,
+          &(struct cohort__envelope){.generation = operation->generation,
+                                     .fingerprint = operation->fingerprint,
+                                     .tag = tag},
+          send);
+}
+
+void cohort__remote_send_channel(const struct cohort_comm *comm, uint32_t site, uint64_t tag,
+                                 uint32_t sequence, const void *payload, size_t bytes,
+                                 struct cohort__send *send)
+{
+    send->payload = payload;
+    send->bytes = bytes;
+    start(comm, site, &(struct cohort__envelope){.fingerprint = tag, .tag = sequence}, send);
 }
 
 void cohort__remote_fetch(struct cohort__message *message, void *destination,

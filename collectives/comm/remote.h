@@ -15,6 +15,11 @@
 void cohort__remote_send(const struct cohort__operation *operation, uint32_t site, uint32_t tag,
                          const void *payload, size_t bytes, struct cohort__send *send);
 
+/* The same for a message of a channel, with its SEQUENCE number. */
+void cohort__remote_send_channel(const struct cohort_comm *comm, uint32_t site, uint64_t tag,
+                                 uint32_t sequence, const void *payload, size_t bytes,
+                                 struct cohort__send *send);
+
 /* Fetches what MESSAGE, which it takes, announces. FETCH->done has been set; FETCH and the
  * destination are comm's until it is called, from any thread. */
 void cohort__remote_fetch(struct cohort__message *message, void *destination,

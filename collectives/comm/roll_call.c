@@ -21,9 +21,10 @@ static void run(struct cohort_comm *comm, struct cohort__item *item)
     if (text) {
         text[0] = 0;
         for (uint32_t i = 0; i < COHORT__WINDOW; i++)
-            if (comm->in_flight[i])
-                used = comm->in_flight[i]->handlers->describe(comm->in_flight[i], text, used,
-                                                              TEXT_BYTES);
+            if (comm->slots[i].in_flight)
+                used = comm->slots[i].in_flight->handlers->describe(comm->slots[i].in_flight, text,
+                                                                    used, TEXT_BYTES);
+        cohort__channels_describe(comm, text, used, TEXT_BYTES);
         cohort__future_fulfil(call->future, text);
     } else {
         cohort__future_fail(call->future, COHORT_ERR_NO_MEMORY, "no memory for a roll-call");

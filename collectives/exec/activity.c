@@ -21,12 +21,15 @@ struct cohort__activity *cohort__activity_create(struct cohort__execution *execu
     activity->step = step;
     activity->error = (struct cohort__error){0};
     activity->message = NULL;
+    activity->cargo = NULL;
     activity->buffer = NULL;
+    execution->num_busy++;
+    if (step == COHORT__NO_STEP)
+        return activity;
     activity->pieces =
         cohort__pieces_of_step(execution->plan, &execution->plan->steps[step], execution->bases);
     execution->states[step] = COHORT__STEP_BUSY;
     execution->held[step] = activity;
-    execution->num_busy++;
     return activity;
 }
 
@@ -34,6 +37,8 @@ static void destroy(struct cohort__activity *activity)
 {
     activity->execution->num_busy--;
     cohort__message_release(activity->message);
+    if (activity->cargo)
+        activity->cargo->release(activity->cargo);
     cohort__error_fini(&activity->error);
     free(activity->buffer);
     cohort__slab_free(activity);
@@ -44,7 +49,8 @@ void cohort__activity_finish(struct cohort__activity *activity)
     struct cohort__execution *execution = activity->execution;
     uint32_t step = activity->step;
     destroy(activity);
-    cohort__execution_step_over(execution, step);
+    if (step != COHORT__NO_STEP)
+        cohort__execution_step_over(execution, step);
 }
 
 /* Back in the endpoint's turn. */
@@ -63,7 +69,8 @@ static void run(struct cohort_comm *comm, struct cohort__item *item)
         char why[256];
         snprintf(why, sizeof(why), "%s", cohort__error_message(&activity->error));
         destroy(activity);
-        execution->states[step] = COHORT__STEP_OVER; /* nobody has to be told about it again */
+        if (step != COHORT__NO_STEP)
+            execution->states[step] = COHORT__STEP_OVER; /* nobody has to be told about it again */
         if (!failing)
             cohort__operation_fail_with(&execution->operation, status, "%s", why);
     }
@@ -79,6 +86,44 @@ void cohort__activity_done(struct cohort__activity *activity, cohort_status stat
     }
     activity->item.run = run;
     cohort__endpoint_post(activity->execution->operation.comm, &activity->item);
+}
+
+static void send_done(struct cohort__send *send, cohort_status status)
+{
+    cohort__activity_done(COHORT_CONTAINER_OF(send, struct cohort__activity, send), status);
+}
+
+void cohort__activity_send(struct cohort__activity *activity, const void *payload, size_t bytes)
+{
+    const struct cohort__operation *operation = &activity->execution->operation;
+    const struct cohort__step *step = &activity->execution->plan->steps[activity->step];
+    activity->kind = COHORT__ACTIVITY_SEND;
+    activity->next = cohort__activity_finish;
+    activity->send.done = send_done;
+    cohort__remote_send(operation, step->peer, cohort__message_tag(step->phase, step->tag), payload,
+                        bytes, &activity->send);
+}
+
+static void fetch_done(struct cohort__fetch *fetch, cohort_status status)
+{
+    cohort__activity_done(COHORT_CONTAINER_OF(fetch, struct cohort__activity, fetch), status);
+}
+
+void cohort__activity_fetch(struct cohort__activity *activity, struct cohort__message *message,
+                            void *destination, void (*next)(struct cohort__activity *activity))
+{
+    activity->next = next;
+    if (!destination)
+        destination = activity->buffer = malloc(message->bytes);
+    if (!destination) {
+        cohort_fail(COHORT_ERR_NO_MEMORY, "no memory for unpacking %zu bytes", message->bytes);
+        cohort__message_release(message);
+        cohort__activity_done(activity, COHORT_ERR_NO_MEMORY);
+        return;
+    }
+    activity->kind = COHORT__ACTIVITY_FETCH;
+    activity->fetch.done = fetch_done;
+    cohort__remote_fetch(message, destination, &activity->fetch);
 }
 
 static void perform(struct cohort__work *work)

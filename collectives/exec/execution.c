@@ -4,7 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "collectives/comm/fingerprint.h"
 #include "collectives/comm/remote.h"
+#include "collectives/exec/object_steps.h"
 #include "runtime/task/future.h"
 
 static size_t aligned(size_t bytes)
@@ -13,30 +15,54 @@ static size_t aligned(size_t bytes)
 }
 
 /* One block for everything, laid out behind the struct. */
-static struct cohort__execution *allocate(const struct cohort__plan *plan)
+static struct cohort__execution *allocate(const struct cohort__plan_entry *entry)
 {
+    const struct cohort__plan *plan = entry->plan;
     size_t num = plan->num_steps;
+    size_t num_rows = entry->key.flags & COHORT__PLAN_ROWS ? plan->num_sites : 0;
     size_t head = aligned(sizeof(struct cohort__execution));
-    size_t arrays = aligned(num * (sizeof(void *) + 2 * sizeof(uint32_t) + 2));
-    unsigned char *block = aligned_alloc(64, head + arrays + aligned(plan->tmp_bytes));
+    size_t arrays = aligned(num * (sizeof(void *) + 2 * sizeof(uint32_t) + 2) +
+                            num_rows * sizeof(cohort_future *));
+    bool of_objects = entry->key.variant == COHORT__VARIANT_OBJECTS;
+    size_t slots = of_objects ? cohort__object_slots_bytes(plan) : 0;
+    size_t tmp = aligned(plan->tmp_bytes);
+    unsigned char *block = aligned_alloc(64, head + arrays + tmp + aligned(slots));
     if (!block)
         return NULL;
     struct cohort__execution *execution = (struct cohort__execution *)block;
-    execution->held = (void **)(block + head);
+    execution->num_rows = (uint32_t)num_rows;
+    execution->rows = (cohort_future **)(block + head);
+    execution->held = (void **)(execution->rows + num_rows);
     execution->waits = (uint32_t *)(execution->held + num);
     execution->ready = execution->waits + num;
     execution->states = (uint8_t *)(execution->ready + num);
     execution->answers = execution->states + num;
+    execution->mode = of_objects ? &cohort__object_mode : &cohort__byte_mode;
     execution->bases[COHORT__SPACE_TMP] = block + head + arrays;
+    execution->slots[COHORT__SPACE_IN] =
+        (struct cohort__blob **)(void *)(block + head + arrays + tmp);
     return execution;
+}
+
+/* Those rows that are not complete fail as the operation does. */
+static void fail_rows(struct cohort__execution *execution)
+{
+    const struct cohort__error *failure = &execution->operation.failure;
+    for (uint32_t row = 0; row < execution->num_rows; row++)
+        if (execution->rows[row])
+            cohort__future_complete(execution->rows[row], failure->status, failure);
 }
 
 static void release(struct cohort__operation *operation)
 {
     struct cohort__execution *execution = (struct cohort__execution *)operation;
+    fail_rows(execution);
+    if (execution->mode->release)
+        execution->mode->release(execution);
     struct cohort__plan_entry *entry = execution->entry;
     struct cohort__execution *none = NULL;
     cohort__op_unref(execution->op);
+    cohort__error_fini(&execution->objection);
     if (!atomic_compare_exchange_strong(&entry->spare, &none, execution))
         free(execution);
     cohort__plan_entry_unref(entry);
@@ -54,6 +80,9 @@ void cohort__execution_leave(struct cohort__execution *execution)
     struct cohort__operation *operation = &execution->operation;
     while (execution->ready_first < execution->ready_end && !operation->failure.status)
         cohort__step_start(execution, execution->ready[execution->ready_first++]);
+    bool finished = execution->num_left == 0 && execution->num_busy == 0;
+    if (finished && execution->mode->finish && !operation->failure.status)
+        execution->mode->finish(execution);
     execution->is_entered = false;
     bool over = operation->failure.status || execution->num_left == 0;
     if (over && execution->num_busy == 0)
@@ -94,8 +123,8 @@ static const struct cohort__operation_handlers handlers = {
     .release = release,
 };
 
-static void init(struct cohort__execution *execution, const struct cohort__execution_call *call,
-                 cohort_future *future)
+static cohort_status init(struct cohort__execution *execution,
+                          const struct cohort__execution_call *call, cohort_future *future)
 {
     const struct cohort__plan *plan = call->entry->plan;
     execution->operation = (struct cohort__operation){
@@ -111,6 +140,11 @@ static void init(struct cohort__execution *execution, const struct cohort__execu
     execution->plan = plan;
     execution->bases[COHORT__SPACE_IN] = (unsigned char *)call->in;
     execution->bases[COHORT__SPACE_OUT] = call->out;
+    execution->bases[COHORT__SPACE_CHECK] = (unsigned char *)&execution->check;
+    execution->check = call->check;
+    execution->objection = (struct cohort__error){0};
+    if (call->objection)
+        cohort__error_copy(&execution->objection, call->objection);
     execution->op = call->op;
     cohort__op_ref(call->op);
     execution->datatype = call->datatype;
@@ -119,10 +153,36 @@ static void init(struct cohort__execution *execution, const struct cohort__execu
     execution->ready_first = 0;
     execution->ready_end = 0;
     execution->is_entered = false;
+    execution->is_refused = false;
     for (uint32_t step = 0; step < plan->num_steps; step++)
         execution->waits[step] = plan->steps[step].num_waits;
     memset(execution->states, COHORT__STEP_IDLE, plan->num_steps);
     memset(execution->answers, COHORT__ANSWER_NONE, plan->num_steps);
+    return execution->mode->init ? execution->mode->init(execution, call) : COHORT_OK;
+}
+
+/* The caller's futures of the rows. Without memory for one, that one fails at once, and only that.
+ */
+static void init_rows(struct cohort__execution *execution, cohort_future **ret_rows)
+{
+    for (uint32_t row = 0; row < execution->num_rows; row++) {
+        execution->rows[row] = cohort__future_create();
+        ret_rows[row] = execution->rows[row] ? execution->rows[row] : cohort__future_no_memory();
+    }
+}
+
+/* The call can't start for lack of memory. Takes what there is. */
+static cohort_future *no_memory(const struct cohort__execution_call *call, cohort_future *future,
+                                struct cohort__execution *execution)
+{
+    free(execution);
+    for (uint32_t row = 0; call->ret_rows && row < call->entry->plan->num_sites; row++)
+        call->ret_rows[row] = cohort__future_no_memory();
+    if (future)
+        cohort__future_fail(future, COHORT_ERR_NO_MEMORY, "no memory for a plan of %u steps",
+                            call->entry->plan->num_steps);
+    cohort__plan_entry_unref(call->entry);
+    return future ? future : cohort__future_no_memory();
 }
 
 cohort_future *cohort__execution_start(const struct cohort__execution_call *call)
@@ -130,17 +190,16 @@ cohort_future *cohort__execution_start(const struct cohort__execution_call *call
     cohort_future *future = cohort__future_create();
     struct cohort__execution *execution = atomic_exchange(&call->entry->spare, NULL);
     if (!execution)
-        execution = allocate(call->entry->plan);
-    if (!future || !execution) {
-        free(execution);
-        if (future) {
-            cohort__future_fail(future, COHORT_ERR_NO_MEMORY, "no memory for a plan of %u steps",
-                                call->entry->plan->num_steps);
-        }
-        cohort__plan_entry_unref(call->entry);
-        return future ? future : cohort__future_no_memory();
+        execution = allocate(call->entry);
+    if (!future || !execution)
+        return no_memory(call, future, execution);
+    if (init(execution, call, future)) {
+        cohort__error_fini(&execution->operation.rejected);
+        cohort__error_fini(&execution->objection);
+        cohort__op_unref(execution->op);
+        return no_memory(call, future, execution);
     }
-    init(execution, call, future);
+    init_rows(execution, call->ret_rows);
     cohort__operation_call(&execution->operation);
     return future;
 }

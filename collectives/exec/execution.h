@@ -4,8 +4,10 @@
 
 #include <stdbool.h>
 
+#include "cohort/objects.h"
 #include "collectives/comm/endpoint.h"
 #include "collectives/comm/operation.h"
+#include "collectives/exec/check_values.h"
 #include "collectives/exec/op.h"
 #include "collectives/exec/pieces.h"
 #include "collectives/exec/plan_cache.h"
@@ -22,23 +24,52 @@ enum cohort__step_state {
     COHORT__STEP_OVER,
 };
 
+struct cohort__execution;
+struct cohort__execution_call;
+struct cohort__blob;
+
+/* What the blocks of a plan stand for: bytes, or objects. Within enter and leave, but for init and
+ * release. */
+struct cohort__step_mode {
+    void (*send)(struct cohort__execution *execution, uint32_t step);
+    /* STEP is posted, and MESSAGE, which it takes, is for it. */
+    void (*receive)(struct cohort__execution *execution, uint32_t step,
+                    struct cohort__message *message);
+    void (*compute)(struct cohort__execution *execution, uint32_t step); /* COPY, REDUCE, ZERO */
+    /* NULL where there is nothing to do. By the caller's thread, with the rest initialised. */
+    cohort_status (*init)(struct cohort__execution *execution,
+                          const struct cohort__execution_call *call);
+    /* All steps are over; again after each activity that it starts. */
+    void (*finish)(struct cohort__execution *execution);
+    void (*release)(struct cohort__execution *execution);
+};
+extern const struct cohort__step_mode cohort__byte_mode;
+
 struct cohort__execution {
     struct cohort__operation operation; /* first */
-    struct cohort__plan_entry *entry;   /* a reference */
+    const struct cohort__step_mode *mode;
+    struct cohort__plan_entry *entry; /* a reference */
     const struct cohort__plan *plan;
-    unsigned char *bases[3]; /* of IN, OUT, TMP */
-    const cohort_op *op;     /* a reference, or NULL */
+    unsigned char *bases[COHORT__NUM_SPACES];
+    struct cohort__blob **slots[3]; /* of IN, OUT, TMP, where it is about objects */
+    cohort_object *out_objects;     /* the caller's */
+    const cohort_op *op;            /* a reference, or NULL */
     cohort_datatype datatype;
     uint32_t num_left;    /* steps that are not over */
     uint32_t num_busy;    /* activities under way */
     uint32_t ready_first; /* steps to start: ready[ready_first..ready_end-1] */
     uint32_t ready_end;
     bool is_entered;
-    uint32_t *waits; /* for each step: how many others it waits for */
+    bool is_refused;                   /* the sites do not agree */
+    struct cohort__check_values check; /* CHECK */
+    struct cohort__error objection;    /* what is wrong with this call, told after the agreement */
+    uint32_t *waits;                   /* for each step: how many others it waits for */
     uint32_t *ready;
     void **held;
-    uint8_t *states;  /* enum cohort__step_state */
-    uint8_t *answers; /* enum cohort__answer: the peer's last one */
+    uint8_t *states;      /* enum cohort__step_state */
+    uint8_t *answers;     /* enum cohort__answer: the peer's last one */
+    uint32_t num_rows;    /* the caller has a future for each, or 0 */
+    cohort_future **rows; /* the completer's references; NULL once it is complete */
 };
 
 /* What the collective's caller gives. */
@@ -52,6 +83,11 @@ struct cohort__execution_call {
     uint64_t generation; /* has passed the gate */
     uint64_t fingerprint;
     const struct cohort__error *rejected; /* NULL, or why the call fails at its start */
+    /* Where to put a future for each row of OUT; not NULL where the plan is for that. */
+    cohort_future **ret_rows;
+    /* For plans with an agreement: what is said there, and NULL or why it will be none. */
+    struct cohort__check_values check;
+    const struct cohort__error *objection;
 };
 
 /* Starts the run of a plan, by the caller's thread; never NULL. */

@@ -4,7 +4,8 @@
 
 /* A failing site sends the error instead of data on every send that it has not done, so that it
  * reaches everybody who depends on it. Then it waits, as long as somebody may access its buffers:
- * a peer that is told gives back what was lent or announced. */
+ * a peer that is told gives back what was lent or announced. Only where the sites do not agree is
+ * nobody told: all of them see the same and say it in their own words. */
 
 /* Tells the peer of the SEND STEP. */
 static void tell(struct cohort__execution *execution, uint32_t step)
@@ -46,7 +47,7 @@ void cohort__execution_failing(struct cohort__operation *operation)
     bool was_entered = execution->is_entered;
     cohort__execution_enter(execution);
     for (uint32_t step = 0; step < plan->num_steps; step++) {
-        if (plan->steps[step].kind == COHORT__STEP_SEND &&
+        if (plan->steps[step].kind == COHORT__STEP_SEND && !execution->is_refused &&
             execution->states[step] != COHORT__STEP_OVER)
             tell(execution, step);
         else if (plan->steps[step].kind == COHORT__STEP_RECV)

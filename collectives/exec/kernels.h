@@ -21,12 +21,22 @@ enum cohort__kernel {
     COHORT__KERNEL_END,
 };
 
-/* result[i] = left[i] op right[i]; RESULT may be LEFT or RIGHT, but not overlap them otherwise. Any
- * alignment of at least the element's. */
+/* result[i] = left[i] op right[i]. Any alignment. */
 typedef void cohort__kernel_function(void *result, const void *left, const void *right,
                                      size_t count);
 
-/* NULL where DATATYPE does not take this reduction. */
-cohort__kernel_function *cohort__kernel_find(enum cohort__kernel kernel, cohort_datatype datatype);
+struct cohort__kernel_functions {
+    cohort__kernel_function *plain;    /* RESULT may be LEFT or RIGHT, but not overlap otherwise */
+    cohort__kernel_function *streamed; /* past the caches; RESULT overlaps neither */
+};
+
+/* The fastest one that this machine can run. NULL where DATATYPE does not take this reduction. */
+const struct cohort__kernel_functions *cohort__kernel_find(enum cohort__kernel kernel,
+                                                           cohort_datatype datatype);
+
+/* result[i] = left[i] op right[i], in the way that suits so many elements of DATATYPE, which takes
+ * this reduction. RESULT may be LEFT or RIGHT, but not overlap them otherwise. */
+void cohort__kernel_apply(enum cohort__kernel kernel, cohort_datatype datatype, void *result,
+                          const void *left, const void *right, size_t count);
 
 #endif

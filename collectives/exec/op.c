@@ -116,6 +116,6 @@ cohort_status cohort__op_apply(const cohort_op *op, void *result, const void *le
 {
     if (!cohort__op_is_builtin(op))
         return op->function(result, left, right, count, datatype, op->arg);
-    cohort__kernel_find((enum cohort__kernel)op->number, datatype)(result, left, right, count);
+    cohort__kernel_apply((enum cohort__kernel)op->number, datatype, result, left, right, count);
     return COHORT_OK;
 }

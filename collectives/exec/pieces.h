@@ -11,7 +11,7 @@ struct cohort__pieces {
     const struct cohort__plan *plan;
     const uint32_t *block_refs;
     uint32_t num_blocks;
-    unsigned char *const *bases; /* of IN, OUT and TMP */
+    unsigned char *const *bases; /* of each space */
 };
 
 /* All blocks of STEP. */

@@ -7,9 +7,12 @@
 enum { ENTRIES = 32 };
 
 struct cohort__plan_cache {
+    struct cohort__plan_memo memo;
     struct cohort__plan_entry *entries[ENTRIES];
     uint32_t next; /* to be replaced */
     uint32_t last; /* found; looked at first */
+    void *scratch;
+    size_t scratch_bytes;
 };
 
 cohort_status cohort__plan_cache_create(struct cohort__plan_cache **ret_cache)
@@ -27,7 +30,18 @@ void cohort__plan_cache_destroy(struct cohort__plan_cache *cache)
         return;
     for (uint32_t i = 0; i < ENTRIES; i++)
         cohort__plan_entry_unref(cache->entries[i]);
+    free(cache->scratch);
     free(cache);
+}
+
+void cohort__plan_entry_ref(struct cohort__plan_entry *entry)
+{
+    atomic_fetch_add_explicit(&entry->refs, 1, memory_order_relaxed);
+}
+
+struct cohort__plan_memo *cohort__plan_cache_memo(struct cohort__plan_cache *cache)
+{
+    return &cache->memo;
 }
 
 void cohort__plan_entry_unref(struct cohort__plan_entry *entry)
@@ -39,17 +53,34 @@ void cohort__plan_entry_unref(struct cohort__plan_entry *entry)
     free(entry);
 }
 
-static bool matches(const struct cohort__plan_entry *entry, const struct cohort__plan_key *key)
+void *cohort__plan_cache_scratch(struct cohort__plan_cache *cache, size_t bytes)
 {
-    return entry && memcmp(&entry->key, key, sizeof(*key)) == 0;
+    if (bytes > cache->scratch_bytes) {
+        void *scratch = realloc(cache->scratch, bytes);
+        if (!scratch) {
+            cohort_fail(COHORT_ERR_NO_MEMORY, "no memory for describing the blocks of a call");
+            return NULL;
+        }
+        cache->scratch = scratch;
+        cache->scratch_bytes = bytes;
+    }
+    return cache->scratch;
+}
+
+static bool matches(const struct cohort__plan_entry *entry, const struct cohort__plan_key *key,
+                    const void *tail)
+{
+    return entry && memcmp(&entry->key, key, sizeof(*key)) == 0 &&
+           (key->tail_bytes == 0 || memcmp(entry->tail, tail, key->tail_bytes) == 0);
 }
 
 struct cohort__plan_entry *cohort__plan_cache_find(struct cohort__plan_cache *cache,
-                                                   const struct cohort__plan_key *key)
+                                                   const struct cohort__plan_key *key,
+                                                   const void *tail)
 {
     uint32_t i = cache->last;
-    if (!matches(cache->entries[i], key))
-        for (i = 0; i < ENTRIES && !matches(cache->entries[i], key);)
+    if (!matches(cache->entries[i], key, tail))
+        for (i = 0; i < ENTRIES && !matches(cache->entries[i], key, tail);)
             i++;
     if (i == ENTRIES)
         return NULL;
@@ -59,18 +90,23 @@ struct cohort__plan_entry *cohort__plan_cache_find(struct cohort__plan_cache *ca
 }
 
 cohort_status cohort__plan_cache_add(struct cohort__plan_cache *cache,
-                                     const struct cohort__plan_key *key, struct cohort__plan *plan,
-                                     uint32_t row, struct cohort__plan_entry **ret_entry)
+                                     const struct cohort__plan_key *key, const void *tail,
+                                     struct cohort__plan *plan, uint32_t row,
+                                     struct cohort__plan_entry **ret_entry)
 {
-    struct cohort__plan_entry *entry = calloc(1, sizeof(*entry));
+    struct cohort__plan_entry *entry = calloc(1, sizeof(*entry) + key->tail_bytes);
     if (!entry) {
         cohort__plan_unref(plan);
         return cohort_fail(COHORT_ERR_NO_MEMORY, "no memory for keeping a plan");
     }
     entry->key = *key;
+    entry->tail = entry + 1;
+    if (key->tail_bytes > 0)
+        memcpy(entry + 1, tail, key->tail_bytes);
     entry->plan = plan;
     entry->row = row;
     atomic_init(&entry->refs, 2);
+    cache->memo.function = NULL;
     cohort__plan_entry_unref(cache->entries[cache->next]);
     cache->entries[cache->next] = entry;
     cache->last = cache->next;

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "cohort/op.h"
 #include "collectives/plan/plan.h"
 
 /* The plans that an endpoint has used lately, each with the memory of an execution that has ended:
@@ -14,33 +15,73 @@
 struct cohort__plan_cache;
 struct cohort__execution;
 
-/* Whatever decides what the plan of this endpoint looks like. No padding: compared as bytes. */
+/* Whatever decides what the plan of this endpoint looks like: this, and what its tail is. No
+ * padding: compared as bytes. */
 struct cohort__plan_key {
-    uint64_t collective;
     uint64_t bytes;
-    uint64_t commutative;
+    uint64_t element;
+    uint32_t root;
+    uint32_t shift;
+    uint16_t collective;
+    uint8_t variant; /* enum cohort__variant */
+    uint8_t row;     /* that the call forces, + 1; or 0 */
+    uint32_t flags;  /* enum cohort__plan_flag */
+    uint64_t tail_bytes;
+};
+
+enum cohort__plan_flag {
+    COHORT__PLAN_COMMUTATIVE = 1,
+    COHORT__PLAN_IN_PLACE = 2,
+    COHORT__PLAN_ROWS = 4, /* the caller gets a future for each row */
+    COHORT__PLAN_REPRODUCIBLE = 8,
+    COHORT__PLAN_CHECKED = 16,  /* agreement comes first */
+    COHORT__PLAN_REJECTED = 32, /* only tells the others that the call is wrong */
 };
 
 struct cohort__plan_entry {
     struct cohort__plan_key key;
+    const void *tail; /* key.tail_bytes of it, behind the entry */
     struct cohort__plan *plan;
     uint32_t row; /* of the algorithm that was chosen */
     struct cohort__execution *_Atomic spare;
     _Atomic uint32_t refs; /* the cache's and one for each execution */
 };
 
+/* The arguments of the last call that was nothing special, and what came of them: the same again
+ * needs no look at them. It forgets when an entry may have gone. */
+struct cohort__plan_memo {
+    const char *function; /* of the call, by address; NULL: nothing */
+    size_t count;
+    cohort_datatype datatype;
+    const cohort_op *op; /* a built-in one, or NULL */
+    int64_t q;
+    struct cohort__plan_entry *entry; /* the cache's */
+    uint64_t fingerprint;
+    uint32_t root;
+    uint32_t shift;
+};
+struct cohort__plan_memo *cohort__plan_cache_memo(struct cohort__plan_cache *cache);
+
 cohort_status cohort__plan_cache_create(struct cohort__plan_cache **ret_cache);
 void cohort__plan_cache_destroy(struct cohort__plan_cache *cache); /* NULL is fine */
 
-/* A reference to the entry, or NULL. */
+/* Memory of the cache's for describing the next call, of which at least BYTES; the same one every
+ * time, unless it has to grow. NULL: there is none; the message is set. */
+void *cohort__plan_cache_scratch(struct cohort__plan_cache *cache, size_t bytes);
+
+/* A reference to the entry, or NULL. TAIL: key->tail_bytes, the caller's. */
 struct cohort__plan_entry *cohort__plan_cache_find(struct cohort__plan_cache *cache,
-                                                   const struct cohort__plan_key *key);
+                                                   const struct cohort__plan_key *key,
+                                                   const void *tail);
 
-/* Adds PLAN, which it takes; the oldest entry may have to go. COHORT_ERR_NO_MEMORY. */
+/* Adds PLAN, which it takes, and a copy of TAIL; the oldest entry may have to go.
+ * COHORT_ERR_NO_MEMORY. */
 cohort_status cohort__plan_cache_add(struct cohort__plan_cache *cache,
-                                     const struct cohort__plan_key *key, struct cohort__plan *plan,
-                                     uint32_t row, struct cohort__plan_entry **ret_entry);
+                                     const struct cohort__plan_key *key, const void *tail,
+                                     struct cohort__plan *plan, uint32_t row,
+                                     struct cohort__plan_entry **ret_entry);
 
+void cohort__plan_entry_ref(struct cohort__plan_entry *entry);
 void cohort__plan_entry_unref(struct cohort__plan_entry *entry);
 
 #endif

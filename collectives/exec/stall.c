@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "collectives/exec/stall.h"
+
 #include <inttypes.h>
+#include <stdarg.h>
 #include <stdio.h>
 
 #include "collectives/comm/fingerprint.h"
@@ -21,7 +24,8 @@ void cohort__execution_stalled(struct cohort__operation *operation)
         if (!awaits(execution, step))
             continue;
         struct cohort__message *message = cohort__message_create(
-            COHORT__KIND_ASK, plan->this_site, operation->generation, operation->fingerprint, 0);
+            COHORT__KIND_ASK, plan->this_site, operation->generation, operation->fingerprint,
+            cohort__message_tag(plan->steps[step].phase, 0));
         if (message)
             cohort__message_send(operation->comm, plan->steps[step].peer, message, 0);
     }
@@ -54,7 +58,7 @@ void cohort__execution_peer_died(struct cohort__operation *operation)
         cohort__execution_leave(execution);
 }
 
-static const char *answer_text(enum cohort__answer answer)
+const char *cohort__describe_answer(enum cohort__answer answer)
 {
     switch (answer) {
     case COHORT__ANSWER_NOT_CALLED:
@@ -68,29 +72,35 @@ static const char *answer_text(enum cohort__answer answer)
     }
 }
 
+size_t cohort__describe_append(char *text, size_t used, size_t capacity, const char *format, ...)
+{
+    va_list args;
+    if (used >= capacity)
+        return used;
+    va_start(args, format);
+    int length = vsnprintf(text + used, capacity - used, format, args);
+    va_end(args);
+    size_t wanted = length > 0 ? used + (size_t)length : used;
+    return wanted < capacity ? wanted : capacity - 1;
+}
+
 size_t cohort__execution_describe(const struct cohort__operation *operation, char *text,
                                   size_t used, size_t capacity)
 {
     const struct cohort__execution *execution = (const struct cohort__execution *)operation;
     const struct cohort__plan *plan = execution->plan;
     const uint32_t *locality_of = operation->comm->group->membership->locality_of;
-    char what[96];
+    char what[COHORT__FINGERPRINT_TEXT];
     cohort__fingerprint_describe(operation->fingerprint, what, sizeof(what));
-    int length = snprintf(text + used, capacity - used,
-                          "generation %" PRIu64 ", %s:", operation->generation, what);
-    used += length > 0 ? (size_t)length : 0;
-    for (uint32_t step = 0; step < plan->num_steps && used < capacity; step++) {
+    used = cohort__describe_append(text, used, capacity,
+                                   "generation %" PRIu64 ", %s:", operation->generation, what);
+    for (uint32_t step = 0; step < plan->num_steps; step++) {
         if (!awaits(execution, step))
             continue;
         uint32_t site = plan->steps[step].peer;
-        length =
-            snprintf(text + used, capacity - used, " waits for site %u (locality %u), %s;", site,
-                     locality_of[site], answer_text((enum cohort__answer)execution->answers[step]));
-        used += length > 0 ? (size_t)length : 0;
+        used = cohort__describe_append(
+            text, used, capacity, " waits for site %u (locality %u), %s;", site, locality_of[site],
+            cohort__describe_answer((enum cohort__answer)execution->answers[step]));
     }
-    if (used + 1 < capacity) {
-        text[used++] = '\n';
-        text[used] = 0;
-    }
-    return used < capacity ? used : capacity - 1;
+    return cohort__describe_append(text, used, capacity, "\n");
 }

@@ -4,6 +4,7 @@
 #include "collectives/exec/activity.h"
 #include "collectives/exec/execution.h"
 #include "runtime/base/container.h"
+#include "runtime/task/future.h"
 
 /* What each kind of step does. Up to so many bytes are copied or reduced on the spot; more is work
  * for a worker, so that the endpoint's turn, which may be the drain of the network, stays short. */
@@ -31,6 +32,18 @@ static struct cohort__pieces operand(const struct cohort__execution *execution, 
 
 /* COPY, ZERO, REDUCE ------------------------------------------------------------------------ */
 
+static cohort_status reduce(const struct cohort__execution *execution,
+                            const struct cohort__step *step, void *result, const void *left,
+                            const void *right)
+{
+    if (step->op == COHORT__STEP_OP_MIN)
+        return cohort__op_apply(COHORT_MIN, result, left, right, step->bytes / sizeof(int16_t),
+                                COHORT_INT16);
+    return cohort__op_apply(execution->op, result, left, right,
+                            step->bytes / cohort_datatype_size(execution->datatype),
+                            execution->datatype);
+}
+
 static cohort_status compute(struct cohort__execution *execution, uint32_t step)
 {
     struct cohort__pieces to = operand(execution, step, 0);
@@ -46,10 +59,8 @@ static cohort_status compute(struct cohort__execution *execution, uint32_t step)
     default: {
         struct cohort__pieces left = operand(execution, step, 1);
         struct cohort__pieces right = operand(execution, step, 2);
-        size_t count = step_at(execution, step)->bytes / cohort_datatype_size(execution->datatype);
-        return cohort__op_apply(execution->op, cohort__pieces_contiguous(&to),
-                                cohort__pieces_contiguous(&left), cohort__pieces_contiguous(&right),
-                                count, execution->datatype);
+        return reduce(execution, step_at(execution, step), cohort__pieces_contiguous(&to),
+                      cohort__pieces_contiguous(&left), cohort__pieces_contiguous(&right));
     }
     }
 }
@@ -62,7 +73,8 @@ static cohort_status perform_compute(struct cohort__activity *activity)
 static void start_compute(struct cohort__execution *execution, uint32_t step)
 {
     const struct cohort__step *what = step_at(execution, step);
-    bool is_users = what->kind == COHORT__STEP_REDUCE && !cohort__op_is_builtin(execution->op);
+    bool is_users = what->kind == COHORT__STEP_REDUCE && what->op == COHORT__STEP_OP_CALL &&
+                    !cohort__op_is_builtin(execution->op);
     if (what->bytes == 0) {
         cohort__execution_step_over(execution, step);
     } else if (what->bytes <= ON_THE_SPOT_BYTES && !is_users) {
@@ -75,25 +87,37 @@ static void start_compute(struct cohort__execution *execution, uint32_t step)
     }
 }
 
-/* SEND --------------------------------------------------------------------------------------- */
+/* GUARD -------------------------------------------------------------------------------------- */
 
-static void send_done(struct cohort__send *send, cohort_status status)
+/* Nothing of the collective has begun; unless all sites agree, nothing will. */
+static void look_at_agreement(struct cohort__execution *execution, uint32_t step)
 {
-    cohort__activity_done(COHORT_CONTAINER_OF(send, struct cohort__activity, send), status);
+    cohort_status status = cohort__check_values_judge(&execution->check);
+    if (!status) {
+        cohort__execution_step_over(execution, step);
+        return;
+    }
+    execution->is_refused = true;
+    if (execution->objection.status) {
+        cohort__error_set(&execution->objection, status, "%s",
+                          cohort__error_message(&execution->objection));
+        cohort__operation_fail(&execution->operation, &execution->objection);
+    } else {
+        char text[256];
+        cohort__check_values_describe(&execution->check, execution->datatype, text, sizeof(text));
+        cohort__operation_fail_with(&execution->operation, status, "%s", text);
+    }
 }
+
+/* SEND --------------------------------------------------------------------------------------- */
 
 /* The payload is in one piece now. */
 static void start_send(struct cohort__activity *activity)
 {
-    struct cohort__execution *execution = activity->execution;
-    const struct cohort__step *step = step_at(execution, activity->step);
-    activity->kind = COHORT__ACTIVITY_SEND;
-    activity->next = cohort__activity_finish;
-    activity->send.done = send_done;
-    cohort__remote_send(
-        &execution->operation, step->peer, cohort__message_tag(step->phase, step->tag),
-        activity->buffer ? activity->buffer : cohort__pieces_contiguous(&activity->pieces),
-        step->bytes, &activity->send);
+    cohort__activity_send(activity,
+                          activity->buffer ? activity->buffer
+                                           : cohort__pieces_contiguous(&activity->pieces),
+                          step_at(activity->execution, activity->step)->bytes);
 }
 
 static cohort_status pack(struct cohort__activity *activity)
@@ -169,6 +193,14 @@ static void send_here(struct cohort__execution *execution, uint32_t step)
     cohort__group_deliver(operation->comm->group, what->peer, message);
 }
 
+static void send(struct cohort__execution *execution, uint32_t step)
+{
+    if (cohort__group_is_local(execution->operation.comm->group, step_at(execution, step)->peer))
+        send_here(execution, step);
+    else
+        send_away(execution, step);
+}
+
 /* RECV --------------------------------------------------------------------------------------- */
 
 /* Copies the data of a message, wherever it is, to where it belongs. */
@@ -202,29 +234,6 @@ static void fetched(struct cohort__activity *activity)
         cohort__activity_finish(activity);
 }
 
-static void fetch_done(struct cohort__fetch *fetch, cohort_status status)
-{
-    cohort__activity_done(COHORT_CONTAINER_OF(fetch, struct cohort__activity, fetch), status);
-}
-
-static void start_fetch(struct cohort__activity *activity, struct cohort__message *message)
-{
-    activity->kind = COHORT__ACTIVITY_FETCH;
-    activity->next = fetched;
-    void *destination = cohort__pieces_contiguous(&activity->pieces);
-    if (!destination)
-        destination = activity->buffer = malloc(message->bytes);
-    if (!destination) {
-        cohort_fail(COHORT_ERR_NO_MEMORY, "no memory for unpacking %zu bytes", message->bytes);
-        activity->kind = COHORT__ACTIVITY_WORK;
-        cohort__message_release(message);
-        cohort__activity_done(activity, COHORT_ERR_NO_MEMORY);
-        return;
-    }
-    activity->fetch.done = fetch_done;
-    cohort__remote_fetch(message, destination, &activity->fetch);
-}
-
 /* STEP is posted, and this is its message. */
 static void receive(struct cohort__execution *execution, uint32_t step,
                     struct cohort__message *message)
@@ -249,21 +258,38 @@ static void receive(struct cohort__execution *execution, uint32_t step,
     if (!activity) {
         cohort__message_release(message);
     } else if (announced) {
-        start_fetch(activity, message);
+        cohort__activity_fetch(activity, message, cohort__pieces_contiguous(&activity->pieces),
+                               fetched);
     } else {
         activity->message = message;
         cohort__activity_work(activity, perform_take, cohort__activity_finish);
     }
 }
 
+const struct cohort__step_mode cohort__byte_mode = {
+    .send = send,
+    .receive = receive,
+    .compute = start_compute,
+};
+
+/* Whatever the blocks stand for ---------------------------------------------------------------- */
+
+/* An agreement is about bytes, whatever comes after it. */
+static const struct cohort__step_mode *mode_of(const struct cohort__execution *execution,
+                                               uint32_t step)
+{
+    return step_at(execution, step)->phase == COHORT__PHASE_CHECK ? &cohort__byte_mode
+                                                                  : execution->mode;
+}
+
 void cohort__step_message(struct cohort__execution *execution, struct cohort__message *message)
 {
     uint32_t step =
-        cohort__plan_find_recv(execution->plan, message->tag >> COHORT__TAG_BITS,
+        cohort__plan_find_recv(execution->plan, cohort__message_phase(message->tag),
                                message->source_site, message->tag & ((1u << COHORT__TAG_BITS) - 1));
     uint8_t state = step == UINT32_MAX ? COHORT__STEP_OVER : execution->states[step];
     if (state == COHORT__STEP_POSTED) {
-        receive(execution, step, message);
+        mode_of(execution, step)->receive(execution, step, message);
     } else if (state == COHORT__STEP_IDLE) {
         execution->states[step] = COHORT__STEP_ARRIVED;
         execution->held[step] = message;
@@ -275,6 +301,14 @@ void cohort__step_message(struct cohort__execution *execution, struct cohort__me
     }
 }
 
+static void complete_row(struct cohort__execution *execution, uint32_t row)
+{
+    if (row >= execution->num_rows || !execution->rows[row])
+        return; /* nobody has asked, or there was no memory for its future */
+    cohort__future_fulfil(execution->rows[row], NULL);
+    execution->rows[row] = NULL;
+}
+
 void cohort__step_start(struct cohort__execution *execution, uint32_t step)
 {
     const struct cohort__step *what = step_at(execution, step);
@@ -283,21 +317,25 @@ void cohort__step_start(struct cohort__execution *execution, uint32_t step)
     case COHORT__STEP_JOIN:
         cohort__execution_step_over(execution, step);
         break;
+    case COHORT__STEP_DONE:
+        complete_row(execution, what->peer);
+        cohort__execution_step_over(execution, step);
+        break;
     case COHORT__STEP_SEND:
-        if (cohort__group_is_local(execution->operation.comm->group, what->peer))
-            send_here(execution, step);
-        else
-            send_away(execution, step);
+        mode_of(execution, step)->send(execution, step);
         break;
     case COHORT__STEP_RECV:
         execution->states[step] = COHORT__STEP_POSTED;
         if (has_arrived) /* and is receive's now, also if it fails */
-            receive(execution, step, execution->held[step]);
+            mode_of(execution, step)->receive(execution, step, execution->held[step]);
         break;
     case COHORT__STEP_COPY:
     case COHORT__STEP_ZERO:
     case COHORT__STEP_REDUCE:
-        start_compute(execution, step);
+        mode_of(execution, step)->compute(execution, step);
+        break;
+    case COHORT__STEP_GUARD:
+        look_at_agreement(execution, step);
         break;
     }
 }

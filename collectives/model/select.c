@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "collectives/model/select.h"
 
+#include <string.h>
+
 #include "collectives/plan/partition.h"
+
+static const char over_budget[] = "it needs more memory than the budget";
 
 bool cohort__select_is_flat(uint32_t num_sites, uint32_t arity, uint32_t flat_fallback_threshold)
 {
@@ -9,7 +13,170 @@ bool cohort__select_is_flat(uint32_t num_sites, uint32_t arity, uint32_t flat_fa
     return num_sites < flat_fallback_threshold || cohort__partition_is_leaf(all, arity);
 }
 
-const struct cohort__algorithm *cohort__select(const struct cohort__request *request, bool flat)
+/* Whether all sites know all sizes; else there is one fixed row for blocks of different sizes. */
+static bool sizes_are_known(const struct cohort__question *question)
 {
-    return cohort__algorithm_find(request->collective, flat ? "linear" : "hierarchical");
+    return !question->is_ragged || question->are_sizes_known;
+}
+
+/* The request without what differs from site to site. Blocks of different sizes count as if all
+ * had the mean of them. */
+static struct cohort__request common_request(const struct cohort__request *request)
+{
+    struct cohort__request common = *request;
+    const struct cohort__part *parts =
+        request->collective == COHORT__REDUCE_SCATTER ? request->in_parts : request->out_parts;
+    common.this_site = 0;
+    common.in_parts = common.out_parts = NULL;
+    common.num_in_parts = common.num_out_parts = 0;
+    if (parts && (request->collective == COHORT__ALL_GATHER ||
+                  request->collective == COHORT__REDUCE_SCATTER)) {
+        size_t element = cohort__request_element(request);
+        double sum = 0;
+        for (uint32_t site = 0; site < request->num_sites; site++)
+            sum += (double)parts[site].bytes;
+        common.bytes = (size_t)(sum / request->num_sites / (double)element) * element;
+    }
+    return common;
+}
+
+static const char *refusal(const struct cohort__question *question,
+                           const struct cohort__candidate *candidate)
+{
+    const struct cohort__algorithm *algorithm = candidate->algorithm;
+    const char *why = cohort__algorithm_refuses(algorithm, question->request);
+    if (why)
+        return why;
+    if (question->is_ragged && !algorithm->ragged)
+        return "it needs blocks of one size";
+    if (question->is_reproducible && cohort__collective_reduces(algorithm->collective) &&
+        !algorithm->ordered)
+        return "its result is not reproducible";
+    if (question->forced && question->forced != algorithm)
+        return "another one is forced";
+    if (!question->forced && question->mode == COHORT__MODE_FLAT && algorithm->hierarchical)
+        return "the communicator is flat";
+    if (question->memory_budget > 0 && candidate->is_priced &&
+        candidate->cost.memory > (double)question->memory_budget)
+        return over_budget;
+    return NULL;
+}
+
+static struct cohort__candidate judge(const struct cohort__question *question,
+                                      const struct cohort__request *common, uint32_t row)
+{
+    const struct cohort__algorithm *algorithm = cohort__algorithms[row];
+    struct cohort__candidate candidate = {.algorithm = algorithm, .row = row};
+    /* A row's formula need not hold for what it does not accept. */
+    if (algorithm->cost && sizes_are_known(question) &&
+        !cohort__algorithm_refuses(algorithm, common)) {
+        candidate.is_priced = true;
+        candidate.cost = algorithm->cost(common);
+        candidate.time = cohort__predict(question->parameters, question->placement, row, common,
+                                         &candidate.cost);
+    }
+    candidate.refused = refusal(question, &candidate);
+    return candidate;
+}
+
+/* COHORT__MODE_TREE: where a row over the tree can be chosen, the others can't. */
+static void prefer_trees(struct cohort__candidate *candidates, uint32_t num)
+{
+    bool has_tree = false;
+    for (uint32_t i = 0; i < num; i++)
+        has_tree = has_tree || (!candidates[i].refused && candidates[i].algorithm->hierarchical);
+    for (uint32_t i = 0; i < num; i++)
+        if (has_tree && !candidates[i].refused && !candidates[i].algorithm->hierarchical)
+            candidates[i].refused = "the tree is forced";
+}
+
+/* Blocks whose sizes not all know: the same row whatever they are. */
+static void fix_one(struct cohort__candidate *candidates, uint32_t num)
+{
+    const struct cohort__algorithm *fixed = NULL;
+    for (uint32_t i = 0; i < num; i++)
+        if (!candidates[i].refused &&
+            (!fixed || strcmp(candidates[i].algorithm->name, "linear") == 0))
+            fixed = candidates[i].algorithm;
+    for (uint32_t i = 0; i < num; i++)
+        if (!candidates[i].refused && candidates[i].algorithm != fixed)
+            candidates[i].refused = "not all sites know the sizes of the blocks";
+}
+
+/* The order of choice. Rows that can't be told the time of come last, but that the plain ones are
+ * better than any other of these. */
+static bool is_before(const struct cohort__candidate *a, const struct cohort__candidate *b)
+{
+    if (!a->refused != !b->refused)
+        return !a->refused;
+    if (a->is_priced != b->is_priced)
+        return a->is_priced;
+    if (a->is_priced)
+        return a->time < b->time;
+    return strcmp(a->algorithm->name, "linear") == 0 && strcmp(b->algorithm->name, "linear") != 0;
+}
+
+/* Insertion: there are few, and equal ones stay in the order of the table. */
+static void sort(struct cohort__candidate *candidates, uint32_t num)
+{
+    for (uint32_t i = 1; i < num; i++) {
+        struct cohort__candidate moved = candidates[i];
+        uint32_t place = i;
+        for (; place > 0 && is_before(&moved, &candidates[place - 1]); place--)
+            candidates[place] = candidates[place - 1];
+        candidates[place] = moved;
+    }
+}
+
+uint32_t cohort__select_candidates(const struct cohort__question *question,
+                                   struct cohort__candidate ret_candidates[COHORT__MAX_CANDIDATES])
+{
+    struct cohort__request common = common_request(question->request);
+    uint32_t num = 0;
+    for (uint32_t row = 0; row < cohort__num_algorithms && num < COHORT__MAX_CANDIDATES; row++)
+        if (cohort__algorithms[row]->collective == common.collective)
+            ret_candidates[num++] = judge(question, &common, row);
+    if (question->mode == COHORT__MODE_TREE && !question->forced)
+        prefer_trees(ret_candidates, num);
+    if (!sizes_are_known(question) && !question->forced)
+        fix_one(ret_candidates, num);
+    sort(ret_candidates, num);
+    return num;
+}
+
+static cohort_status nothing_fits(const struct cohort__question *question,
+                                  const struct cohort__candidate *candidates, uint32_t num)
+{
+    const char *collective = cohort__collective_name(question->request->collective);
+    const struct cohort__candidate *least = NULL;
+    for (uint32_t i = 0; i < num; i++) {
+        const struct cohort__candidate *candidate = &candidates[i];
+        if (candidate->algorithm == question->forced && candidate->refused != over_budget)
+            return cohort_fail(COHORT_ERR_BAD_PARAMETER,
+                               "the algorithm %s of %s is not possible here: %s",
+                               question->forced->name, collective, candidate->refused);
+        if (candidate->refused == over_budget &&
+            (!least || candidate->cost.memory < least->cost.memory))
+            least = candidate;
+    }
+    if (least)
+        return cohort_fail(COHORT_ERR_NO_MEMORY,
+                           "%s of %zu bytes a block at %u sites: algorithm %s, which needs least, "
+                           "takes %.0f bytes of memory at a site; the budget is %llu",
+                           collective, question->request->bytes, question->request->num_sites,
+                           least->algorithm->name, least->cost.memory,
+                           (unsigned long long)question->memory_budget);
+    return cohort_fail(COHORT_ERR_NOT_SUPPORTED, "no algorithm of %s can do this%s", collective,
+                       question->is_reproducible ? " reproducibly" : "");
+}
+
+cohort_status cohort__select(const struct cohort__question *question,
+                             struct cohort__candidate *ret_choice)
+{
+    struct cohort__candidate candidates[COHORT__MAX_CANDIDATES];
+    uint32_t num = cohort__select_candidates(question, candidates);
+    if (num == 0 || candidates[0].refused)
+        return nothing_fits(question, candidates, num);
+    *ret_choice = candidates[0];
+    return COHORT_OK;
 }

@@ -33,6 +33,12 @@ static struct cohort__block_list list_of(const struct embedder *self, uint32_t b
     return self->embedding->block_map[block];
 }
 
+static unsigned phase_of(const struct embedder *self, const struct cohort__step *step)
+{
+    unsigned phase = self->embedding->phase;
+    return phase == COHORT__KEEP_PHASE ? step->phase : phase;
+}
+
 /* A place in the bytes of a list. */
 struct cursor {
     struct cohort__block_list list;
@@ -87,7 +93,7 @@ static bool part_append(struct embedder *self, const struct cohort__step *step,
                         const struct cursor *cursors, size_t bytes)
 {
     struct cohort__plan_builder *builder = self->builder;
-    unsigned phase = self->embedding->phase;
+    unsigned phase = phase_of(self, step);
     struct cohort__block cuts[MAX_OPERANDS];
     uint32_t blocks[MAX_OPERANDS];
     for (uint32_t i = 0; i < step->num_blocks; i++)
@@ -138,7 +144,7 @@ static void message_append(struct embedder *self, const struct cohort__step *ste
 {
     const uint32_t *blocks = &self->fragment->block_refs[step->first_block];
     uint32_t peer = self->embedding->sites[step->peer];
-    uint32_t tag = self->embedding->tag + step->tag;
+    uint32_t tag = self->embedding->tag + step->tag + self->embedding->tags_per_phase * step->phase;
     uint32_t num_refs = 0;
     for (uint32_t i = 0; i < step->num_blocks; i++) {
         struct cohort__block_list list = list_of(self, blocks[i]);
@@ -146,15 +152,15 @@ static void message_append(struct embedder *self, const struct cohort__step *ste
             self->refs[num_refs++] = list.blocks[k];
     }
     if (step->kind == COHORT__STEP_SEND)
-        cohort__plan_send(self->builder, self->embedding->phase, peer, tag, self->refs, num_refs);
+        cohort__plan_send(self->builder, phase_of(self, step), peer, tag, self->refs, num_refs);
     else
-        cohort__plan_recv(self->builder, self->embedding->phase, peer, tag, self->refs, num_refs);
+        cohort__plan_recv(self->builder, phase_of(self, step), peer, tag, self->refs, num_refs);
 }
 
 /* Appends the parts of a step, and a JOIN where other steps of the fragment need a single one. */
 static void step_append(struct embedder *self, const struct cohort__step *step, struct image *image)
 {
-    unsigned phase = self->embedding->phase;
+    unsigned phase = phase_of(self, step);
     bool is_linked = step->num_waits > 0 || step->num_successors > 0;
     image->first = cohort__plan_num_steps(self->builder);
     image->num_parts = 1;
@@ -162,6 +168,8 @@ static void step_append(struct embedder *self, const struct cohort__step *step, 
         message_append(self, step);
     else if (step->kind == COHORT__STEP_JOIN)
         cohort__plan_join(self->builder, phase);
+    else if (step->kind == COHORT__STEP_DONE)
+        cohort__plan_done(self->builder, step->peer);
     else
         image->num_parts = parts_append(self, step);
     if (image->num_parts == 0 && is_linked) {
@@ -222,7 +230,9 @@ static uint32_t end_append(struct embedder *self)
         return COHORT__NO_STEP;
     if (num_ends == 1)
         return after != COHORT__NO_STEP ? after : recv_after != COHORT__NO_STEP ? recv_after : end;
-    end = cohort__plan_join(self->builder, embedding->phase);
+    end =
+        cohort__plan_join(self->builder, embedding->phase == COHORT__KEEP_PHASE ? COHORT__LAST_PHASE
+                                                                                : embedding->phase);
     cohort__plan_after(self->builder, end, after);
     cohort__plan_after(self->builder, end, recv_after);
     for (uint32_t i = 0; i < self->fragment->num_steps; i++)

@@ -28,7 +28,8 @@ struct memory {
 
 static const char *space_name(enum cohort__space space)
 {
-    return space == COHORT__SPACE_IN ? "IN" : space == COHORT__SPACE_OUT ? "OUT" : "TMP";
+    static const char *const names[COHORT__NUM_SPACES] = {"IN", "OUT", "TMP", "CHECK"};
+    return names[space];
 }
 
 static bool is_before(const struct memory *memory, uint32_t a, uint32_t b)
@@ -70,7 +71,7 @@ static bool step_writes(const struct cohort__step *step, uint32_t operand)
 {
     if (step->kind == COHORT__STEP_RECV)
         return true;
-    return step->kind != COHORT__STEP_SEND && operand == 0;
+    return step->kind != COHORT__STEP_SEND && step->kind != COHORT__STEP_GUARD && operand == 0;
 }
 
 static int compare_accesses(const void *a, const void *b)
@@ -159,7 +160,7 @@ static cohort_status check_live(const struct memory *memory, enum cohort__space 
                     plan, one->step, "writes byte %zu of %s, which step %u touches, unordered",
                     byte, space_name(space), memory->live[k].step);
     }
-    if (space == COHORT__SPACE_OUT && !is_written)
+    if (space == COHORT__SPACE_OUT && !is_written && !plan->has_gaps)
         return cohort_fail(COHORT_ERR_BAD_PARAMETER,
                            "plan %s, site %u: byte %zu of OUT is written by no step", plan->name,
                            plan->this_site, byte);
@@ -210,7 +211,7 @@ cohort_status cohort__memory_check(const struct cohort__plan *plan)
     memory.bounds = calloc(2 * num_pieces + 2, sizeof(*memory.bounds));
     if (order && memory.later && memory.accesses && memory.live && memory.bounds) {
         later_fill(&memory, order, order + num_steps);
-        for (unsigned space = COHORT__SPACE_IN; space <= COHORT__SPACE_TMP; space++)
+        for (unsigned space = COHORT__SPACE_IN; space < COHORT__NUM_SPACES; space++)
             if (status == COHORT_OK)
                 status = check_space(&memory, space);
     } else {

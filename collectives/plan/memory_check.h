@@ -6,7 +6,7 @@
 
 /* Checks which bytes the steps of one site touch, and in which order. PLAN's indices are in range
  * and its steps have no cycle.
- *   - IN is never written; every byte of OUT is;
+ *   - IN is never written; every byte of OUT is, unless the plan has gaps;
  *   - two steps that touch a byte of which one writes it are ordered, one way or the other, by the
  *     dependencies of this site alone: order that only messages give does not count;
  *   - TMP is written before it is read;

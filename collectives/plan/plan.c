@@ -27,6 +27,8 @@ struct cohort__plan_builder {
     uint32_t num_sites;
     uint32_t this_site;
     size_t tmp_bytes;
+    enum cohort__step_op op; /* of REDUCE steps to come */
+    bool has_gaps;
     bool failed; /* memory ran out: nothing is appended any more */
     struct array blocks;
     struct array block_refs;
@@ -222,6 +224,7 @@ uint32_t cohort__plan_reduce(struct cohort__plan_builder *builder, unsigned phas
 {
     struct cohort__step step = {.kind = COHORT__STEP_REDUCE,
                                 .phase = (uint8_t)phase,
+                                .op = (uint8_t)builder->op,
                                 .num_blocks = 3,
                                 .bytes = block_bytes(builder, to)};
     return step_append(builder, step, (uint32_t[]){to, left, right});
@@ -234,6 +237,41 @@ uint32_t cohort__plan_zero(struct cohort__plan_builder *builder, unsigned phase,
                                 .num_blocks = 1,
                                 .bytes = block_bytes(builder, block)};
     return step_append(builder, step, &block);
+}
+
+uint32_t cohort__plan_guard(struct cohort__plan_builder *builder, uint32_t block)
+{
+    struct cohort__step step = {.kind = COHORT__STEP_GUARD,
+                                .phase = COHORT__PHASE_CHECK,
+                                .num_blocks = 1,
+                                .bytes = block_bytes(builder, block)};
+    return step_append(builder, step, &block);
+}
+
+uint32_t cohort__plan_done(struct cohort__plan_builder *builder, uint32_t row)
+{
+    struct cohort__step step = {
+        .kind = COHORT__STEP_DONE, .phase = COHORT__LAST_PHASE, .peer = row};
+    return step_append(builder, step, NULL);
+}
+
+uint32_t cohort__plan_copy_step(struct cohort__plan_builder *builder,
+                                const struct cohort__plan *plan, uint32_t index)
+{
+    struct cohort__step step = plan->steps[index];
+    const uint32_t *blocks = plan->block_refs + step.first_block;
+    step.num_waits = step.first_successor = step.num_successors = 0;
+    return step_append(builder, step, blocks);
+}
+
+void cohort__plan_set_op(struct cohort__plan_builder *builder, enum cohort__step_op op)
+{
+    builder->op = op;
+}
+
+void cohort__plan_set_gaps(struct cohort__plan_builder *builder)
+{
+    builder->has_gaps = true;
 }
 
 void cohort__plan_builder_fail(struct cohort__plan_builder *builder)
@@ -355,6 +393,7 @@ static struct cohort__plan *plan_create(const struct cohort__plan_builder *build
                                          .this_site = builder->this_site,
                                          .name = builder->name,
                                          .tmp_bytes = builder->tmp_bytes,
+                                         .has_gaps = builder->has_gaps,
                                          .num_blocks = builder->blocks.count,
                                          .num_block_refs = builder->block_refs.count,
                                          .num_steps = builder->steps.count,

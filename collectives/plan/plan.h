@@ -2,6 +2,7 @@
 #ifndef COHORT_COLLECTIVES_PLAN_PLAN_H
 #define COHORT_COLLECTIVES_PLAN_PLAN_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -15,10 +16,14 @@
 #define COHORT__NO_STEP UINT32_MAX
 
 enum cohort__space {
-    COHORT__SPACE_IN,  /* the caller's input; read only */
-    COHORT__SPACE_OUT, /* the caller's output */
-    COHORT__SPACE_TMP, /* the operation's own memory, `tmp_bytes` of it, not initialised */
+    COHORT__SPACE_IN,    /* the caller's input; read only */
+    COHORT__SPACE_OUT,   /* the caller's output */
+    COHORT__SPACE_TMP,   /* the operation's own memory, `tmp_bytes` of it, not initialised */
+    COHORT__SPACE_CHECK, /* COHORT__CHECK_BYTES in the operation's own record: what this site
+                            contributes to the agreement; afterwards, what all agree on */
+    COHORT__NUM_SPACES
 };
+enum { COHORT__CHECK_BYTES = 8 };
 
 /* `count` pieces of `bytes` bytes each, the next one starting `stride` bytes after the last one. A
  * contiguous block has count 1 (stride is then 0). Columns of a row-major matrix are one block. */
@@ -38,13 +43,28 @@ enum cohort__step_kind {
     COHORT__STEP_REDUCE, /* blocks[0] = blocks[1] op blocks[2], in this order; contiguous, same
                             size; blocks[0] may be blocks[1] or blocks[2] exactly */
     COHORT__STEP_ZERO,   /* blocks[0] = zeros */
+    COHORT__STEP_GUARD,  /* looks at blocks[0], all of CHECK: over, or the operation fails */
+    COHORT__STEP_DONE,   /* row `peer` of OUT is ready for the caller */
+};
+
+/* What a REDUCE step applies. */
+enum cohort__step_op {
+    COHORT__STEP_OP_CALL, /* what the caller gave */
+    COHORT__STEP_OP_MIN,  /* the smaller one of int16 elements: the agreement */
+};
+
+enum {
+    COHORT__PHASE_CHECK = 0, /* the agreement in front of a collective */
+    COHORT__LAST_PHASE = 3,
+    COHORT__KEEP_PHASE = 255, /* for embedding: every step keeps its own */
 };
 
 struct cohort__step {
     uint8_t kind;
-    uint8_t phase; /* 1, 2 or 3 */
-    uint16_t reserved;
-    uint32_t peer;        /* SEND, RECV: the other site */
+    uint8_t phase; /* 1, 2 or 3; COHORT__PHASE_CHECK */
+    uint8_t op;    /* REDUCE: enum cohort__step_op */
+    uint8_t reserved;
+    uint32_t peer;        /* SEND, RECV: the other site; DONE: the row */
     uint32_t tag;         /* (phase, source site, tag) is unique among the receiver's RECVs */
     uint32_t first_block; /* into plan->block_refs */
     uint32_t num_blocks;
@@ -61,6 +81,7 @@ struct cohort__plan {
     size_t in_bytes;  /* of the caller's buffers, as far as this site touches them */
     size_t out_bytes;
     size_t tmp_bytes;
+    bool has_gaps; /* some bytes of OUT are nobody's, and stay as they are */
     uint32_t num_blocks, num_block_refs, num_steps, num_successors;
     const struct cohort__block *blocks;
     const uint32_t *block_refs; /* indices into blocks */
@@ -108,6 +129,18 @@ uint32_t cohort__plan_copy(struct cohort__plan_builder *builder, unsigned phase,
 uint32_t cohort__plan_reduce(struct cohort__plan_builder *builder, unsigned phase, uint32_t to,
                              uint32_t left, uint32_t right);
 uint32_t cohort__plan_zero(struct cohort__plan_builder *builder, unsigned phase, uint32_t block);
+uint32_t cohort__plan_guard(struct cohort__plan_builder *builder, uint32_t block);
+uint32_t cohort__plan_done(struct cohort__plan_builder *builder, uint32_t row);
+
+/* The same as step INDEX of PLAN, but for its order: whose blocks have the same indices here. */
+uint32_t cohort__plan_copy_step(struct cohort__plan_builder *builder,
+                                const struct cohort__plan *plan, uint32_t index);
+
+/* The REDUCE steps that are appended from now on apply OP. */
+void cohort__plan_set_op(struct cohort__plan_builder *builder, enum cohort__step_op op);
+
+/* OUT may have bytes that no step writes: the caller's blocks there may have gaps. */
+void cohort__plan_set_gaps(struct cohort__plan_builder *builder);
 
 /* STEP starts only when EARLIER is done; nothing for COHORT__NO_STEP. */
 void cohort__plan_after(struct cohort__plan_builder *builder, uint32_t step, uint32_t earlier);

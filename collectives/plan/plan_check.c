@@ -8,8 +8,6 @@
 
 #include "collectives/plan/memory_check.h"
 
-enum { NUM_SPACES = 3, LAST_PHASE = 3 };
-
 /* All steps of all sites, numbered through. */
 struct check {
     struct cohort__plan *const *plans;
@@ -26,7 +24,8 @@ struct check {
 
 static const char *kind_name(unsigned kind)
 {
-    static const char *const names[] = {"JOIN", "SEND", "RECV", "COPY", "REDUCE", "ZERO"};
+    static const char *const names[] = {"JOIN",   "SEND", "RECV",  "COPY",
+                                        "REDUCE", "ZERO", "GUARD", "DONE"};
     return kind < sizeof(names) / sizeof(names[0]) ? names[kind] : "unknown kind";
 }
 
@@ -63,9 +62,10 @@ static size_t block_bytes(const struct cohort__block *block)
 /* Without overflow on the way, whatever the block says. */
 static bool block_in_bounds(const struct cohort__plan *plan, const struct cohort__block *block)
 {
-    size_t limits[NUM_SPACES] = {plan->in_bytes, plan->out_bytes, plan->tmp_bytes};
+    size_t limits[COHORT__NUM_SPACES] = {plan->in_bytes, plan->out_bytes, plan->tmp_bytes,
+                                         COHORT__CHECK_BYTES};
     size_t end;
-    if (block->space >= NUM_SPACES || block->count == 0)
+    if (block->space >= COHORT__NUM_SPACES || block->count == 0)
         return false;
     if (block->bytes == 0)
         return true;
@@ -104,16 +104,14 @@ static cohort_status check_blocks(const struct cohort__plan *plan, uint32_t inde
 static cohort_status check_step(const struct cohort__plan *plan, uint32_t index)
 {
     static const uint32_t num_blocks[] = {
-        [COHORT__STEP_JOIN] = 0,
-        [COHORT__STEP_COPY] = 2,
-        [COHORT__STEP_REDUCE] = 3,
-        [COHORT__STEP_ZERO] = 1,
+        [COHORT__STEP_JOIN] = 0, [COHORT__STEP_COPY] = 2,  [COHORT__STEP_REDUCE] = 3,
+        [COHORT__STEP_ZERO] = 1, [COHORT__STEP_GUARD] = 1, [COHORT__STEP_DONE] = 0,
     };
     const struct cohort__step *step = &plan->steps[index];
     bool is_message = step->kind == COHORT__STEP_SEND || step->kind == COHORT__STEP_RECV;
-    if (step->kind > COHORT__STEP_ZERO)
+    if (step->kind > COHORT__STEP_DONE)
         return cohort__plan_check_fail(plan, index, "kind %u", step->kind);
-    if (step->phase < 1 || step->phase > LAST_PHASE)
+    if (step->phase > COHORT__LAST_PHASE)
         return cohort__plan_check_fail(plan, index, "no such phase");
     if (is_message && (step->peer >= plan->num_sites || step->peer == plan->this_site))
         return cohort__plan_check_fail(plan, index, "no such peer");

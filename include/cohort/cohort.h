@@ -4,12 +4,17 @@
 
 /* All of Cohort; each header may be included alone as well. */
 
+#include "cohort/call.h"
+#include "cohort/channel.h"
 #include "cohort/collectives.h"
 #include "cohort/comm.h"
 #include "cohort/datatype.h"
+#include "cohort/explain.h"
 #include "cohort/future.h"
 #include "cohort/job.h"
+#include "cohort/objects.h"
 #include "cohort/op.h"
+#include "cohort/ragged.h"
 #include "cohort/status.h"
 #include "cohort/task.h"
 

@@ -39,9 +39,20 @@ typedef struct cohort_comm_options {
     /* A site that has waited this many nanoseconds for another one asks it what it is doing;
      * 0: 1 s. */
     uint64_t stall_after;
-    /* The algorithm of all_to_all: "linear", "hierarchical" (ragged blocks) or "padded"; NULL: by
-     * the communicator, linear or hierarchical. Only read during the call. */
-    const char *all_to_all_algorithm;
+    /* The algorithms of some collectives, by the names of docs/COLLECTIVES.md, for instance
+     * "all_to_all=bruck,all_reduce=ring"; NULL or what is not named: chosen by the communicator.
+     * A call that its algorithm can't carry out fails and says what it needs. Only read during the
+     * call. */
+    const char *algorithms;
+    /* Reductions have the same bits whatever the algorithm, the arity and the timing: they are done
+     * site by site from the left. */
+    bool reproducible;
+    /* Agreement before each gather and scatter and their v-variants; see cohort_check_rooted. */
+    bool check_asymmetric;
+    /* The bytes of memory of its own that a call may take at a site, besides the caller's buffers;
+     * 0: any. Algorithms that take more are not chosen; a call that none is left for fails with
+     * COHORT_ERR_NO_MEMORY at all sites and says what it would need. */
+    uint64_t memory_budget;
 } cohort_comm_options;
 
 /* The generation of calls on a communicator with auto_generation, and only there. */
@@ -51,12 +62,12 @@ typedef struct cohort_comm_options {
  * sites have joined, from whatever localities, the future completes and *ret_comm, which has to
  * live until then, holds the endpoint with one reference. This future has to be awaited.
  *
- * All sites give the same num_sites, root_site, arity, flat_fallback_threshold, auto_generation and
- * algorithm; the futures of all that have joined get COHORT_ERR_MISMATCH otherwise, with both sites
- * named. COHORT_ERR_DUPLICATE_SITE: this site is taken, here or elsewhere, by an endpoint that
- * still lives or by one that is waiting; the others don't notice. COHORT_ERR_BAD_PARAMETER: a site
- * out of range and the like. A name may be used again once all endpoints of this site under it are
- * gone. Any task or thread; never suspends. */
+ * All sites give the same num_sites, root_site, arity, flat_fallback_threshold, auto_generation,
+ * algorithms, reproducible, check_asymmetric and memory_budget; the futures of all that have joined
+ * get COHORT_ERR_MISMATCH otherwise, with both sites named. COHORT_ERR_DUPLICATE_SITE: this site is
+ * taken, here or elsewhere, by an endpoint that still lives or by one that is waiting; the others
+ * don't notice. COHORT_ERR_BAD_PARAMETER: a site out of range and the like. A name may be used
+ * again once all endpoints of this site under it are gone. Any task or thread; never suspends. */
 COHORT_API cohort_future *cohort_comm_create(cohort_comm **ret_comm, const char *name,
                                              const cohort_comm_options *options);
 
@@ -66,8 +77,8 @@ COHORT_API cohort_future *cohort_comm_create(cohort_comm **ret_comm, const char 
  * NULL is fine. Any thread; never suspends. */
 COHORT_API void cohort_comm_unref(cohort_comm *comm);
 
-/* Completes when none of this endpoint's calls so far is in flight any more, whatever became of
- * them. Any task or thread; never suspends. */
+/* Completes when none of this endpoint's calls so far, collectives and channels, is in flight any
+ * more, whatever became of them. Any task or thread; never suspends. */
 COHORT_API cohort_future *cohort_comm_idle(cohort_comm *comm);
 
 /* What the endpoint was created with. Any thread; never suspend. */
@@ -83,7 +94,8 @@ COHORT_API uint32_t cohort_comm_levels(const cohort_comm *comm);
 /* Roll-call: completes with a text, which the caller frees with free(), that says a line for each
  * call in flight at this endpoint what it waits for: generation, operation, site, locality, and
  * what that site last answered ("not called yet"), where it has been asked. Empty when nothing is
- * in flight. (The future's value; see cohort_await_value.) Any task or thread. */
+ * in flight. Sets and gets of channels that are not over have a line, too. (The future's value; see
+ * cohort_await_value.) Any task or thread. */
 COHORT_API cohort_future *cohort_comm_roll_call(cohort_comm *comm);
 
 #ifdef __cplusplus

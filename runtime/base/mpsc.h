@@ -50,6 +50,14 @@ static inline bool cohort__mpsc_push(struct cohort__mpsc *queue, struct cohort__
     return was_idle;
 }
 
+/* Any thread. If the queue is empty and has no runner, the caller is its runner, without having
+ * pushed anything. */
+static inline bool cohort__mpsc_claim(struct cohort__mpsc *queue)
+{
+    struct cohort__mpsc_node *expected = NULL;
+    return atomic_compare_exchange_strong(&queue->head, &expected, cohort__mpsc_busy(queue));
+}
+
 static inline bool cohort__mpsc_is_empty(const struct cohort__mpsc *queue)
 {
     return atomic_load(&queue->head) == NULL;

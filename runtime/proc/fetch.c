@@ -41,12 +41,21 @@ static bool is_over(const struct cohort__fetch *fetch)
     return fetch->in_flight == 0 && (fetch->status || fetch->requested == fetch->bytes);
 }
 
+/* Whoever announced the block has it back; DECLINED: it was not, or not all, fetched. */
+static void tell(struct cohort__process *process, uint32_t rank, uint64_t handle, bool declined)
+{
+    cohort__send_control(
+        process, rank,
+        &(struct cohort__envelope){.kind = COHORT__KIND_FETCHED, .handle = handle, .tag = declined},
+        NULL, 0);
+}
+
 static void finish(struct cohort__fetch *fetch)
 {
     struct cohort__process *process = fetch->process;
     if (fetch->status == COHORT_ERR_PEER_DIED) /* maybe nobody but the transport knows of it */
         cohort__process_peer_died(process, fetch->rank, "can't be reached");
-    cohort__fetch_decline(process, fetch->rank, fetch->handle);
+    tell(process, fetch->rank, fetch->handle, fetch->status != COHORT_OK);
     if (fetch->status == COHORT_ERR_PEER_DIED)
         cohort__process_check_dead(process, fetch->rank); /* sets the message */
     else if (fetch->status)
@@ -58,9 +67,7 @@ static void finish(struct cohort__fetch *fetch)
 
 void cohort__fetch_decline(struct cohort__process *process, uint32_t rank, uint64_t handle)
 {
-    cohort__send_control(process, rank,
-                         &(struct cohort__envelope){.kind = COHORT__KIND_FETCHED, .handle = handle},
-                         NULL, 0);
+    tell(process, rank, handle, true);
 }
 
 void cohort__fetch_start(struct cohort__process *process, struct cohort__fetch *fetch)

@@ -56,7 +56,7 @@ void cohort__send_writable(struct cohort__process *process, struct cohort__peer 
 void cohort__send_end_all(struct cohort__process *process, struct cohort__peer *peer,
                           cohort_status status);
 void cohort__send_fetched(struct cohort__process *process, struct cohort__peer *peer,
-                          uint64_t handle);
+                          uint64_t handle, bool declined);
 void cohort__send_give_back(struct cohort__process *process, struct cohort__peer *peer,
                             size_t bytes);
 void cohort__fetch_writable(struct cohort__process *process, struct cohort__peer *peer);

@@ -31,8 +31,10 @@ void cohort__membership_ref(struct cohort__membership *membership)
 
 void cohort__membership_unref(struct cohort__membership *membership)
 {
-    if (membership && atomic_fetch_sub_explicit(&membership->refs, 1, memory_order_acq_rel) == 1)
-        free(membership);
+    if (!membership || atomic_fetch_sub_explicit(&membership->refs, 1, memory_order_acq_rel) != 1)
+        return;
+    free(membership->settings);
+    free(membership);
 }
 
 cohort_status cohort__registry_create(struct cohort__registry **ret_registry,
@@ -119,13 +121,20 @@ static cohort_status write_join(struct cohort__list *outbox, uint32_t home,
     struct cohort__registry_letter *letter = cohort__registry_letter_add(outbox, home);
     if (!letter)
         return cohort_fail(COHORT_ERR_NO_MEMORY, "no memory for joining \"%s\"", join->name);
+    if (join->settings_bytes > COHORT__SETTINGS_BYTES_MAX)
+        return cohort_fail(COHORT_ERR_BAD_PARAMETER,
+                           "communicator \"%s\": site %u joins with %zu bytes of settings; %d are "
+                           "possible",
+                           join->name, join->site, join->settings_bytes,
+                           COHORT__SETTINGS_BYTES_MAX);
     struct cohort__packer *packer = &letter->packer;
-    cohort__pack_map(packer, 6);
+    cohort__pack_map(packer, 7);
     cohort__pack_field_unsigned(packer, "type", COHORT__REGISTRY_JOIN);
     cohort__pack_field_bytes(packer, "name", join->name, strlen(join->name));
     cohort__pack_field_unsigned(packer, "site", join->site);
     cohort__pack_field_unsigned(packer, "num_sites", join->num_sites);
     cohort__pack_field_bytes(packer, "terms", join->terms, strlen(join->terms));
+    cohort__pack_field_bytes(packer, "settings", join->settings, join->settings_bytes);
     cohort__pack_field_unsigned(packer, "instance", join->left_instance);
     return packer->status;
 }
@@ -203,6 +212,9 @@ static cohort_status read_request(const struct cohort__unpacked *unpacked, uint6
     if (!status)
         status = cohort__get_bytes(unpacked, map, "terms", (const void **)&request->terms,
                                    &request->terms_bytes);
+    if (!status)
+        status = cohort__get_bytes(unpacked, map, "settings", &request->settings,
+                                   &request->settings_bytes);
     request->num_sites = status ? 0 : (uint32_t)num_sites;
     return status;
 }
@@ -302,6 +314,27 @@ static cohort_status read_runs(const struct cohort__registry *registry,
     return status;
 }
 
+/* They come with one part of the map; the others have empty ones. */
+static cohort_status read_settings(const struct cohort__unpacked *unpacked,
+                                   struct cohort__membership *membership)
+{
+    const void *settings;
+    size_t bytes;
+    cohort_status status =
+        cohort__get_bytes(unpacked, cohort__unpacked_root(unpacked), "settings", &settings, &bytes);
+    if (status || bytes == 0)
+        return status;
+    if (bytes > COHORT__SETTINGS_BYTES_MAX || membership->settings)
+        return cohort_fail(COHORT_ERR_PROTOCOL, "a map with %zu bytes of settings%s", bytes,
+                           membership->settings ? ", which has had some" : "");
+    membership->settings = malloc(bytes);
+    if (!membership->settings)
+        return cohort_fail(COHORT_ERR_NO_MEMORY, "no memory for settings");
+    memcpy(membership->settings, settings, bytes);
+    membership->settings_bytes = bytes;
+    return COHORT_OK;
+}
+
 /* Takes out, under the lock, all local joins under NAME that MEMBERSHIP answers. */
 static void take_joined(struct cohort__registry *registry, const void *name, size_t bytes,
                         const struct cohort__membership *membership, struct cohort__list *joined)
@@ -341,6 +374,8 @@ static cohort_status mapped(struct cohort__registry *registry,
     status = membership
                  ? read_runs(registry, unpacked, membership)
                  : cohort_fail(COHORT_ERR_NO_MEMORY, "no memory for %u sites", (unsigned)num_sites);
+    if (!status)
+        status = read_settings(unpacked, membership);
     bool complete = !status && membership->num_known >= membership->num_sites;
     if (complete) {
         cohort__list_remove(&membership->link);

@@ -17,7 +17,7 @@ struct cohort__process;
  * thread; callbacks may come during a call. */
 struct cohort__registry;
 
-enum { COHORT__NAME_BYTES_MAX = 255 };
+enum { COHORT__NAME_BYTES_MAX = 255, COHORT__SETTINGS_BYTES_MAX = 9216 };
 
 /* Who sits where in one instance; counted, and shared by the sites of a locality. */
 struct cohort__membership {
@@ -26,7 +26,9 @@ struct cohort__membership {
     uint32_t num_known; /* private to the registry */
     _Atomic uint32_t refs;
     struct cohort__list link; /* private to the registry */
-    uint32_t locality_of[];   /* by site */
+    void *settings;           /* those that site 0 has joined with; NULL if there were none */
+    size_t settings_bytes;
+    uint32_t locality_of[]; /* by site */
 };
 void cohort__membership_ref(struct cohort__membership *membership);
 void cohort__membership_unref(struct cohort__membership *membership); /* NULL is fine */
@@ -36,7 +38,11 @@ struct cohort__join {
     const char *name;
     uint32_t site;
     uint32_t num_sites;
-    const char *terms;      /* in words; must be the same for all sites, to the letter */
+    const char *terms; /* in words; must be the same for all sites, to the letter */
+    /* What all are to use as site 0 has it, whatever the others have: at most
+     * COHORT__SETTINGS_BYTES_MAX bytes that mean nothing to the registry. */
+    const void *settings;
+    size_t settings_bytes;
     uint64_t left_instance; /* the last one that this site of this locality has left, or 0 */
     /* MEMBERSHIP is a reference for the callee; NULL with an error, whose message is set. Must not
      * wait. */

@@ -7,9 +7,10 @@
 
 #include "runtime/base/container.h"
 #include "runtime/base/hash.h"
+#include "runtime/proc/registry.h"
 
-/* Runs of sites in one message, so that it stays a small one. */
-enum { RUNS_PER_MESSAGE = 400 };
+/* Runs of sites in one message, so that it stays a small one, with settings too. */
+enum { RUNS_PER_MESSAGE = 360 };
 
 struct member {
     uint32_t locality_plus_1; /* 0: has not joined */
@@ -29,6 +30,8 @@ struct creation {
     uint32_t num_left;
     char *terms;
     size_t terms_bytes;
+    void *settings; /* site 0's, when it has joined */
+    size_t settings_bytes;
     struct member members[];
 };
 
@@ -69,6 +72,7 @@ static void creation_destroy(struct creation *creation)
 {
     cohort__list_remove(&creation->link);
     free(creation->terms);
+    free(creation->settings);
     free(creation);
 }
 
@@ -210,11 +214,13 @@ static cohort_status tell_map(struct cohort__list *outbox, const struct name *na
         if (!letter)
             return COHORT_ERR_NO_MEMORY;
         struct cohort__packer *packer = &letter->packer;
-        cohort__pack_map(packer, 5);
+        cohort__pack_map(packer, 6);
         cohort__pack_field_unsigned(packer, "type", COHORT__REGISTRY_MAP);
         cohort__pack_field_bytes(packer, "name", name->text, name->bytes);
         cohort__pack_field_unsigned(packer, "instance", creation->instance);
         cohort__pack_field_unsigned(packer, "num_sites", creation->num_sites);
+        cohort__pack_field_bytes(packer, "settings", creation->settings,
+                                 runs[0] == 0 ? creation->settings_bytes : 0);
         cohort__pack_text(packer, "runs");
         cohort__pack_array(packer, num);
         for (uint32_t i = 0; i < num; i++)
@@ -356,6 +362,20 @@ static cohort_status refuse_duplicate(struct cohort__list *outbox, const struct 
     return refuse(outbox, name, request->source, request->site, COHORT_ERR_DUPLICATE_SITE, text);
 }
 
+/* Site 0 has joined: all will use its settings. */
+static cohort_status keep_settings(struct creation *creation,
+                                   const struct cohort__registry_request *request)
+{
+    if (request->site != 0 || request->settings_bytes == 0)
+        return COHORT_OK;
+    creation->settings = malloc(request->settings_bytes);
+    if (!creation->settings)
+        return cohort_fail(COHORT_ERR_NO_MEMORY, "no memory for settings");
+    memcpy(creation->settings, request->settings, request->settings_bytes);
+    creation->settings_bytes = request->settings_bytes;
+    return COHORT_OK;
+}
+
 /* The site becomes a member of CREATION, which ends here if it has failed and all have been told.
  */
 static cohort_status enter(struct cohort__registry_home *home, const struct name *name,
@@ -371,6 +391,8 @@ static cohort_status enter(struct cohort__registry_home *home, const struct name
         if (!creation)
             return COHORT_ERR_NO_MEMORY;
     }
+    if (!status)
+        status = keep_settings(creation, request);
     creation->members[request->site].locality_plus_1 = request->source + 1;
     creation->num_joined++;
     bool complete = creation->num_joined == creation->num_sites;
@@ -391,6 +413,9 @@ cohort_status cohort__registry_home_join(struct cohort__registry_home *home,
     if (request->site >= request->num_sites)
         return cohort_fail(COHORT_ERR_PROTOCOL, "a join of site %u of %u sites", request->site,
                            request->num_sites);
+    if (request->settings_bytes > COHORT__SETTINGS_BYTES_MAX)
+        return cohort_fail(COHORT_ERR_PROTOCOL, "a join of site %u with %zu bytes of settings",
+                           request->site, request->settings_bytes);
     struct name *name = name_find(home, request);
     if (!name)
         name = name_create(home, request);

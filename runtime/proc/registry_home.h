@@ -33,6 +33,8 @@ struct cohort__registry_request {
     size_t name_bytes;
     const char *terms;
     size_t terms_bytes;
+    const void *settings;
+    size_t settings_bytes;
     uint32_t site;
     uint32_t num_sites;
     uint64_t instance; /* that was left, or 0 */
@@ -46,10 +48,11 @@ cohort_status cohort__registry_home_leave(struct cohort__registry_home *home,
 
 /* The kinds of registry messages, field "type". */
 enum cohort__registry_type {
-    COHORT__REGISTRY_JOIN = 1, /* name, site, num_sites, terms, instance */
+    COHORT__REGISTRY_JOIN = 1, /* name, site, num_sites, terms, settings, instance */
     COHORT__REGISTRY_LEAVE,    /* name, site, instance */
     COHORT__REGISTRY_REFUSE,   /* name, site, status, text */
-    COHORT__REGISTRY_MAP,      /* name, instance, num_sites, runs: [first, count, locality, ...] */
+    COHORT__REGISTRY_MAP,      /* name, instance, num_sites, settings (in the first part, else
+                                  empty), runs: [first, count, locality, ...] */
     COHORT__REGISTRY_END,      /* instance */
 };
 

@@ -51,7 +51,7 @@ static void dispatch(struct cohort__process *process, struct cohort__peer *peer,
     case COHORT__KIND_CREDIT:
         break;
     case COHORT__KIND_FETCHED:
-        cohort__send_fetched(process, peer, envelope->handle);
+        cohort__send_fetched(process, peer, envelope->handle, envelope->tag != 0);
         break;
     case COHORT__KIND_REGISTRY:
         cohort__registry_message(process->registry, envelope->source_locality,

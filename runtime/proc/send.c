@@ -97,6 +97,7 @@ void cohort__send_start(struct cohort__process *process, uint32_t rank, struct c
     struct cohort__peer *peer = cohort__peer_get(process, rank);
     atomic_fetch_add(&process->under_way, 1);
     send->region = NULL;
+    send->declined = false;
     cohort__list_init(&send->pending);
     if (!peer) {
         finish(process, send, cohort_fail(COHORT_ERR_NO_MEMORY, "no memory for locality %u", rank));
@@ -185,7 +186,7 @@ void cohort__send_writable(struct cohort__process *process, struct cohort__peer 
 }
 
 void cohort__send_fetched(struct cohort__process *process, struct cohort__peer *peer,
-                          uint64_t handle)
+                          uint64_t handle, bool declined)
 {
     pthread_mutex_lock(&peer->lock);
     struct cohort__map_node *node =
@@ -200,6 +201,7 @@ void cohort__send_fetched(struct cohort__process *process, struct cohort__peer *
         return; /* it was not ours, or its end has been told already */
     struct cohort__send *send = COHORT_CONTAINER_OF(node, struct cohort__send, announced);
     cohort__net_withdraw(process->net, send->region);
+    send->declined = declined;
     finish(process, send, COHORT_OK);
 }
 

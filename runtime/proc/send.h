@@ -2,6 +2,8 @@
 #ifndef COHORT_RUNTIME_PROC_SEND_H
 #define COHORT_RUNTIME_PROC_SEND_H
 
+#include <stdbool.h>
+
 #include "runtime/base/list.h"
 #include "runtime/base/map.h"
 #include "runtime/net/net.h"
@@ -20,6 +22,7 @@ struct cohort__send {
     /* The struct and the payload are the caller's again. From any thread, also during the call of
      * cohort__send_start; must not wait. COHORT_ERR_PEER_DIED, COHORT_ERR_NETWORK, .._NO_MEMORY. */
     void (*done)(struct cohort__send *send, cohort_status status);
+    bool declined; /* at `done`: the peer had no use for what was announced */
 
     /* Private to send.c. */
     struct cohort__list pending;
@@ -42,6 +45,6 @@ void cohort__send_control(struct cohort__process *process, uint32_t rank,
                           size_t bytes);
 
 /* The most that send_control takes. */
-enum { COHORT__CONTROL_BYTES_MAX = 8192 };
+enum { COHORT__CONTROL_BYTES_MAX = 15360 };
 
 #endif

@@ -25,7 +25,8 @@ enum {
 enum cohort__kind {
     COHORT__KIND_DATA = 1, /* the payload itself */
     COHORT__KIND_ANNOUNCE, /* total_bytes wait at the sender; the payload is the token for them */
-    COHORT__KIND_FETCHED,  /* the block announced with `handle` is the announcer's again */
+    COHORT__KIND_FETCHED,  /* the block announced with `handle` is the announcer's again; tag 1: it
+                              was not wanted */
     COHORT__KIND_ERROR,    /* instead of data: msgpack that says who failed, and how */
     COHORT__KIND_ASK,      /* where is your generation, and with which fingerprint? */
     COHORT__KIND_ANSWER,   /* ... */

@@ -63,6 +63,10 @@ void cohort__unpacked_destroy(struct cohort__unpacked *unpacked);
 
 const struct cohort__value *cohort__unpacked_root(const struct cohort__unpacked *unpacked);
 
+/* Whether MAP, which has to be one, has the field KEY. */
+cohort_status cohort__has_field(const struct cohort__unpacked *unpacked,
+                                const struct cohort__value *map, const char *key, bool *ret_has);
+
 /* Fields of a map. MAP being none, the field missing or twice there, and any other type than that
  * asked for are failures. */
 cohort_status cohort__get_unsigned(const struct cohort__unpacked *unpacked,

@@ -242,8 +242,9 @@ static bool has_key(const msgpack_object_kv *entry, const char *key)
            memcmp(entry->key.via.str.ptr, key, bytes) == 0;
 }
 
-static cohort_status find_field(const struct place *place, const struct cohort__value *map,
-                                const msgpack_object **ret_object)
+/* *ret_object is NULL where there is none. */
+static cohort_status look_for_field(const struct place *place, const struct cohort__value *map,
+                                    const msgpack_object **ret_object)
 {
     const msgpack_object *object = object_of(map);
     const msgpack_object *found = NULL;
@@ -257,10 +258,20 @@ static cohort_status find_field(const struct place *place, const struct cohort__
             return wrong(place, "is there twice");
         found = &entry->val;
     }
-    if (!found)
-        return wrong(place, "is missing");
     *ret_object = found;
     return COHORT_OK;
+}
+
+static cohort_status find_field(const struct place *place, const struct cohort__value *map,
+                                const msgpack_object **ret_object)
+{
+    const msgpack_object *found;
+    cohort_status status = look_for_field(place, map, &found);
+    if (!status && !found)
+        status = wrong(place, "is missing");
+    if (!status)
+        *ret_object = found;
+    return status;
 }
 
 static cohort_status find_element(const struct place *place, const struct cohort__value *array,
@@ -318,6 +329,16 @@ static cohort_status find_value(const struct place *place, const struct cohort__
     cohort_status status = find(place, container, type, &object);
     if (!status)
         *ret_value = value_of(object);
+    return status;
+}
+
+cohort_status cohort__has_field(const struct cohort__unpacked *unpacked,
+                                const struct cohort__value *map, const char *key, bool *ret_has)
+{
+    const msgpack_object *found;
+    cohort_status status = look_for_field(&(struct place){unpacked, key, 0}, map, &found);
+    if (!status)
+        *ret_has = found != NULL;
     return status;
 }
 

@@ -46,6 +46,19 @@ void call_sizes_collective(const struct cohort__request *request, uint32_t site,
         *ret_in = all;
         *ret_out = all;
         break;
+    case COHORT__REDUCE_SCATTER:
+        *ret_in = all;
+        *ret_out = one;
+        break;
+    case COHORT__SCAN:
+    case COHORT__SHIFT:
+        *ret_in = one;
+        *ret_out = one;
+        break;
+    case COHORT__EXCLUSIVE_SCAN: /* what the last site has goes nowhere */
+        *ret_in = site + 1 < request->num_sites ? one : 0;
+        *ret_out = site > 0 ? one : 0;
+        break;
     default:
         *ret_in = 0;
         *ret_out = 0;
@@ -127,17 +140,20 @@ cohort_status call_run(const struct call *call, plan_run_op *op, uint64_t seed)
     return plan_run(&run);
 }
 
-static void reduce_reference(const struct call *call, plan_run_op *op, uint8_t *want)
+/* Sites 0 to LAST, of each the block at OFFSET. */
+static void reduce_reference(const struct call *call, plan_run_op *op, uint32_t last, size_t offset,
+                             uint8_t *want)
 {
     size_t bytes = call->request.bytes;
-    memcpy(want, call->in[0], bytes);
-    for (uint32_t site = 1; site < call->request.num_sites; site++)
-        op(want, want, call->in[site], bytes);
+    memcpy(want, call->in[0] + offset, bytes);
+    for (uint32_t site = 1; site <= last; site++)
+        op(want, want, call->in[site] + offset, bytes);
 }
 
 void call_reference(const struct call *call, uint32_t site, plan_run_op *op, uint8_t *want)
 {
     size_t bytes = call->request.bytes;
+    uint32_t num_sites = call->request.num_sites;
     if (call->out_bytes[site] == 0)
         return;
     switch (call->request.collective) {
@@ -149,7 +165,19 @@ void call_reference(const struct call *call, uint32_t site, plan_run_op *op, uin
         break;
     case COHORT__REDUCE:
     case COHORT__ALL_REDUCE:
-        reduce_reference(call, op, want);
+        reduce_reference(call, op, num_sites - 1, 0, want);
+        break;
+    case COHORT__REDUCE_SCATTER:
+        reduce_reference(call, op, num_sites - 1, site * bytes, want);
+        break;
+    case COHORT__SCAN:
+        reduce_reference(call, op, site, 0, want);
+        break;
+    case COHORT__EXCLUSIVE_SCAN:
+        reduce_reference(call, op, site - 1, 0, want);
+        break;
+    case COHORT__SHIFT:
+        memcpy(want, call->in[(site + num_sites - call->request.shift) % num_sites], bytes);
         break;
     case COHORT__GATHER:
     case COHORT__ALL_GATHER:
@@ -169,12 +197,13 @@ void call_expect(const struct call *call, const char *what, cohort_status status
 {
     const struct cohort__request *request = &call->request;
     if (status != COHORT_OK)
-        test_failed(__FILE__, __LINE__,
-                    "%s %s, %u sites, root %u, arity %u, %zu bytes, commutative %d, seed 0x%llx: "
-                    "%s: %s",
-                    cohort__collective_name(request->collective), what, request->num_sites,
-                    request->root, request->arity, request->bytes, request->commutative,
-                    (unsigned long long)seed, cohort_status_name(status), cohort_error_message());
+        test_failed(
+            __FILE__, __LINE__,
+            "%s %s, %u sites, root %u, arity %u, shift %u, %zu bytes, commutative %d, seed 0x%llx: "
+            "%s: %s",
+            cohort__collective_name(request->collective), what, request->num_sites, request->root,
+            request->arity, request->shift, request->bytes, request->commutative,
+            (unsigned long long)seed, cohort_status_name(status), cohort_error_message());
 }
 
 void call_verify(const struct call *call, const char *what, plan_run_op *op, uint64_t seed)
@@ -219,13 +248,20 @@ static uint8_t affine_byte(uint8_t a, uint8_t b)
     return (uint8_t)((a_factor * b_factor % 16) << 4 | (a_factor * (b % 16) + a) % 16);
 }
 
+void call_op_affine_byte(void *to, const void *left, const void *right, size_t bytes)
+{
+    const uint8_t *a = left, *b = right;
+    uint8_t *result = to;
+    for (size_t i = 0; i < bytes; i++)
+        result[i] = affine_byte(a[i], b[i]);
+}
+
 void call_op_affine(void *to, const void *left, const void *right, size_t bytes)
 {
     const uint8_t *a = left, *b = right;
     uint8_t *result = to;
     if (bytes % 8 != 0) {
-        for (size_t i = 0; i < bytes; i++)
-            result[i] = affine_byte(a[i], b[i]);
+        call_op_affine_byte(to, left, right, bytes);
         return;
     }
     for (size_t i = 0; i < bytes; i += 8) {

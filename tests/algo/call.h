@@ -53,6 +53,7 @@ void call_verify(const struct call *call, const char *what, plan_run_op *op, uin
  * even associative. */
 plan_run_op call_op_add;
 plan_run_op call_op_affine;
+plan_run_op call_op_affine_byte; /* elements of 1 byte, whatever the length */
 plan_run_op call_op_hash;
 
 #endif

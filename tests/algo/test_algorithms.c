@@ -12,21 +12,11 @@ static const uint32_t arities[] = {2, 3, 4, 8};
 static const size_t sizes[] = {24, 8, 1, 0};
 enum { NUM_ARITIES = 4, NUM_SIZES = 4, LAST_SITES = 33, NUM_SEEDS = 12 };
 
-static bool is_rooted(enum cohort__collective collective)
-{
-    return collective == COHORT__GATHER || collective == COHORT__SCATTER ||
-           collective == COHORT__BROADCAST || collective == COHORT__REDUCE;
-}
-
-static bool is_reduction(enum cohort__collective collective)
-{
-    return collective == COHORT__REDUCE || collective == COHORT__ALL_REDUCE;
-}
-
 static uint64_t seed_of(const struct cohort__request *request)
 {
     uint64_t seed = cohort__hash_mix(request->collective, request->num_sites);
     seed = cohort__hash_mix(seed, (uint64_t)request->root << 32 | request->arity);
+    seed = cohort__hash_mix(seed, request->shift);
     return cohort__hash_mix(seed, request->bytes << 1 | request->commutative);
 }
 
@@ -34,25 +24,28 @@ static void verify(const struct cohort__algorithm *row, const struct cohort__req
                    uint32_t num_seeds)
 {
     uint64_t seed = seed_of(request);
+    plan_run_op *affine = request->bytes % 8 == 0 ? call_op_affine : call_op_affine_byte;
     struct call call;
+    if (cohort__algorithm_refuses(row, request))
+        return;
     call_init(&call, request, row->build, call_sizes_collective, seed);
     call_expect(&call, row->name, call_check(&call), seed);
     for (uint32_t i = 0; i < num_seeds; i++)
-        call_verify(&call, row->name, request->commutative ? call_op_add : call_op_affine,
-                    seed + i);
+        call_verify(&call, row->name, request->commutative ? call_op_add : affine, seed + i);
     call_fini(&call);
 }
 
 /* All roots with the first size; a few with the others. */
 static void verify_roots(const struct cohort__algorithm *row, struct cohort__request request)
 {
-    uint32_t num_roots = is_rooted(row->collective) ? request.num_sites : 1;
+    uint32_t num_roots = cohort__collective_is_rooted(row->collective) ? request.num_sites : 1;
     uint32_t last = num_roots - 1;
     for (uint32_t root = 0; root < num_roots; root++) {
         bool is_special = root <= 1 || root == last / 2 || root == last;
         request.root = root;
         for (uint32_t i = 0; i < (is_special ? NUM_SIZES : 1); i++) {
             request.bytes = sizes[i];
+            request.element = sizes[i] % 8 == 0 ? 8 : 1; /* as call_op_affine has them */
             verify(row, &request, 1);
         }
     }
@@ -61,7 +54,8 @@ static void verify_roots(const struct cohort__algorithm *row, struct cohort__req
 static void verify_row(const struct cohort__algorithm *row, uint32_t num_sites)
 {
     for (uint32_t a = 0; a < (row->hierarchical ? NUM_ARITIES : 1); a++)
-        for (int commutative = 0; commutative <= is_reduction(row->collective); commutative++)
+        for (int commutative = 0; commutative <= cohort__collective_reduces(row->collective);
+             commutative++)
             verify_roots(row, (struct cohort__request){.collective = row->collective,
                                                        .num_sites = num_sites,
                                                        .arity = arities[a],
@@ -120,20 +114,56 @@ static void test_barrier(void)
     verify_collective(COHORT__BARRIER);
 }
 
+static void test_reduce_scatter(void)
+{
+    verify_collective(COHORT__REDUCE_SCATTER);
+}
+
+static void test_scan(void)
+{
+    verify_collective(COHORT__SCAN);
+}
+
+static void test_exclusive_scan(void)
+{
+    verify_collective(COHORT__EXCLUSIVE_SCAN);
+}
+
+/* Every shift of every row. */
+static void test_shift(void)
+{
+    verify_collective(COHORT__SHIFT);
+    for (uint32_t i = 0; i < cohort__num_algorithms; i++)
+        for (uint32_t num_sites = 2; num_sites <= LAST_SITES; num_sites++)
+            for (uint32_t shift = 1; shift < num_sites; shift++)
+                if (cohort__algorithms[i]->collective == COHORT__SHIFT)
+                    verify(cohort__algorithms[i],
+                           &(struct cohort__request){.collective = COHORT__SHIFT,
+                                                     .num_sites = num_sites,
+                                                     .arity = 2,
+                                                     .shift = shift,
+                                                     .bytes = 8},
+                           2);
+}
+
 /* The same plans under many orders. */
 static void test_seeds(void)
 {
     static const uint32_t counts[] = {2, 3, 5, 7, 11, 16, 21};
     for (uint32_t i = 0; i < cohort__num_algorithms; i++)
         for (uint32_t n = 0; n < sizeof(counts) / sizeof(counts[0]); n++)
-            for (uint32_t a = 0; a < NUM_ARITIES; a++)
+            for (uint32_t a = 0; a < 2 * NUM_ARITIES; a++)
                 verify(cohort__algorithms[i],
                        &(struct cohort__request){
                            .collective = cohort__algorithms[i]->collective,
                            .num_sites = counts[n],
-                           .root = is_rooted(cohort__algorithms[i]->collective) ? counts[n] / 2 : 0,
-                           .arity = arities[a],
-                           .bytes = 8},
+                           .root = cohort__collective_is_rooted(cohort__algorithms[i]->collective)
+                                       ? counts[n] / 2
+                                       : 0,
+                           .arity = arities[a / 2],
+                           .bytes = 40,
+                           .element = 8,
+                           .commutative = a % 2},
                        NUM_SEEDS);
 }
 
@@ -236,12 +266,22 @@ static void test_same_bits(void)
 int main(int argc, char **argv)
 {
     static const struct test_case cases[] = {
-        {"gather", test_gather},         {"scatter", test_scatter},
-        {"broadcast", test_broadcast},   {"reduce", test_reduce},
-        {"all_gather", test_all_gather}, {"all_reduce", test_all_reduce},
-        {"all_to_all", test_all_to_all}, {"barrier", test_barrier},
-        {"seeds", test_seeds},           {"linear_order", test_linear_order},
-        {"same_bits", test_same_bits},   {"barrier_holds", test_barrier_holds},
+        {"gather", test_gather},
+        {"scatter", test_scatter},
+        {"broadcast", test_broadcast},
+        {"reduce", test_reduce},
+        {"all_gather", test_all_gather},
+        {"all_reduce", test_all_reduce},
+        {"all_to_all", test_all_to_all},
+        {"barrier", test_barrier},
+        {"reduce_scatter", test_reduce_scatter},
+        {"scan", test_scan},
+        {"exclusive_scan", test_exclusive_scan},
+        {"shift", test_shift},
+        {"seeds", test_seeds},
+        {"linear_order", test_linear_order},
+        {"same_bits", test_same_bits},
+        {"barrier_holds", test_barrier_holds},
     };
     return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
 }

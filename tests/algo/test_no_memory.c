@@ -3,7 +3,9 @@
  * the address sanitizer sees). */
 #include <stdlib.h>
 
-#include "collectives/algo/algorithm.h"
+#include "collectives/algo/agreement.h"
+#include "collectives/algo/table.h"
+#include "collectives/model/sim.h"
 #include "tests/support/test.h"
 
 /* The linker sends all calls of malloc to __wrap_malloc, and so on. */
@@ -65,14 +67,75 @@ static void test_rows(void)
                                               .num_sites = 23,
                                               .this_site = site,
                                               .arity = 3,
-                                              .bytes = 8};
-            num_allocations += verify(cohort__algorithms[i], &request);
+                                              .bytes = 8,
+                                              .commutative = true};
+            if (cohort__algorithm_refuses(cohort__algorithms[i], &request)) {
+                request.num_sites = 16; /* it needs a power of two */
+                request.this_site %= 16;
+            }
+            if (!cohort__algorithms[i]->shared)
+                num_allocations += verify(cohort__algorithms[i], &request);
         }
     CHECK(num_allocations > 17 * 23 * 3); /* they do come by here */
 }
 
+static void test_agreement(void)
+{
+    struct cohort__request request = {
+        .collective = COHORT__GATHER, .num_sites = 9, .arity = 3, .bytes = 8};
+    struct cohort__request minimum_request = cohort__agreement_request(&request);
+    struct cohort__plan *gather = NULL, *minimum = NULL, *plan = NULL;
+    CHECK_INT(cohort__gather_hierarchical.build(&request, &gather), COHORT_OK);
+    CHECK_INT(cohort__all_reduce_hierarchical.build(&minimum_request, &minimum), COHORT_OK);
+    long failing = 0;
+    for (bool has_failed = true; has_failed; failing++) {
+        left = failing;
+        cohort_status status = cohort__agreement_build(minimum, gather, &plan);
+        has_failed = left < 0;
+        left = -1;
+        CHECK_INT(status, has_failed ? COHORT_ERR_NO_MEMORY : COHORT_OK);
+        CHECK(has_failed == !plan);
+    }
+    CHECK(failing > 10); /* they do come by here */
+    cohort__plan_unref(plan);
+    cohort__plan_unref(minimum);
+    cohort__plan_unref(gather);
+}
+
+/* The simulation of the plans has allocations of its own. */
+static void test_simulation(void)
+{
+    static const char *const names[] = {"ring", "full", "hosts:3"};
+    struct cohort__request request = {
+        .collective = COHORT__REDUCE, .num_sites = 9, .arity = 3, .bytes = 8, .commutative = true};
+    struct cohort__sim_costs costs = {.startup = 1, .reduce = 1};
+    for (unsigned i = 0; i < 3; i++) {
+        struct cohort__network network;
+        bool has_failed = true;
+        long failing = 0;
+        CHECK_INT(cohort__network_init(&network, names[i], 9), COHORT_OK);
+        for (; has_failed; failing++) {
+            struct cohort__sim_result result = {.messages = 77};
+            left = failing;
+            cohort_status status = cohort__simulate_algorithm(
+                &network, &costs, &cohort__reduce_hierarchical, &request, &result);
+            has_failed = left < 0;
+            left = -1;
+            CHECK_INT(status, has_failed ? COHORT_ERR_NO_MEMORY : COHORT_OK);
+            CHECK_INT((long long)result.messages, has_failed ? 77 : 8);
+            if (!has_failed)
+                cohort__sim_result_fini(&result);
+        }
+        CHECK(failing > 9 * 3 + 10);
+    }
+}
+
 int main(int argc, char **argv)
 {
-    static const struct test_case cases[] = {{"rows", test_rows}};
+    static const struct test_case cases[] = {
+        {"simulation", test_simulation},
+        {"rows", test_rows},
+        {"agreement", test_agreement},
+    };
     return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
 }

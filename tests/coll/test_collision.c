@@ -60,6 +60,10 @@ static void run(uint64_t seed, uint32_t threshold)
         .options = {.num_sites = NUM_SITES,
                     .arity = 2,
                     .flat_fallback_threshold = threshold,
+                    .algorithms = threshold == COHORT_FORCE_TREE
+                                      ? "all_gather=hierarchical,all_to_all=hierarchical,"
+                                        "gather=hierarchical"
+                                      : "all_gather=linear,all_to_all=linear,gather=linear",
                     .stall_after = 100000000},
         .create = cluster_create_comm,
         .context = cluster,

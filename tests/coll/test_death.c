@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <stdatomic.h>
 #include <stdio.h>
 
 #include "cohort/task.h"
@@ -17,6 +18,7 @@ struct storm {
     uint64_t kill_at; /* generation at which the victim's first site cuts it off */
     size_t count;
     uint32_t num_told; /* sites that have got their error */
+    atomic_bool is_killed;
 };
 
 static cohort_status until_it_fails(cohort_comm *comm, void *arg)
@@ -26,8 +28,12 @@ static cohort_status until_it_fails(cohort_comm *comm, void *arg)
     bool told = false;
     for (uint64_t generation = 1;; generation++) {
         if (victim && generation == storm->kill_at) {
-            if (cohort_comm_this_site(comm) == VICTIM)
+            if (cohort_comm_this_site(comm) == VICTIM) {
                 cluster_kill(storm->cluster, VICTIM);
+                atomic_store(&storm->is_killed, true);
+            }
+            while (!atomic_load(&storm->is_killed)) /* who returns leaves */
+                cohort_yield();
             return COHORT_OK;
         }
         struct exercise exercise;
@@ -55,7 +61,7 @@ static cohort_status until_it_fails(cohort_comm *comm, void *arg)
 static void run(uint64_t seed, uint32_t threshold, size_t count)
 {
     struct cluster *cluster = cluster_create(seed, NUM_LOCALITIES, 0);
-    struct storm storm = {cluster, 2 + seed % 5, count, 0};
+    struct storm storm = {cluster, 2 + seed % 5, count, 0, false};
     cohort_status status = sites_run(&(struct sites){
         .name = "storm",
         .options = {.num_sites = NUM_SITES,

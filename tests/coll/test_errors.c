@@ -196,11 +196,12 @@ static void test_creation(void)
     CHECK_INT(cohort_await(cohort_comm_create(&comm, "x",
                                               &(cohort_comm_options){.num_sites = 2, .arity = 1})),
               COHORT_ERR_BAD_PARAMETER);
-    CHECK_INT(
-        cohort_await(cohort_comm_create(
-            &comm, "x", &(cohort_comm_options){.num_sites = 2, .all_to_all_algorithm = "fastest"})),
-        COHORT_ERR_BAD_PARAMETER);
-    CHECK_CONTAINS(cohort_error_message(), "\"fastest\"");
+    CHECK_INT(cohort_await(cohort_comm_create(
+                  &comm, "x",
+                  &(cohort_comm_options){.num_sites = 2, .algorithms = "all_to_all=fastest"})),
+              COHORT_ERR_BAD_PARAMETER);
+    CHECK_CONTAINS(cohort_error_message(), "no algorithm of all_to_all is called \"fastest\"");
+    CHECK_CONTAINS(cohort_error_message(), "linear");
     CHECK(comm == NULL);
 }
 

@@ -8,13 +8,19 @@
 /* Every collective, flat and over the tree, for 1 to 33 sites and every root, through the whole
  * runtime, on localities whose messages are delayed and overtake each other. */
 
+struct round {
+    size_t count;
+    uint64_t number; /* what is drawn for a generation goes round with it */
+};
+
 static cohort_status every_kind(cohort_comm *comm, void *arg)
 {
-    size_t count = *(const size_t *)arg;
+    const struct round *round = arg;
     cohort_status status = COHORT_OK;
     for (int kind = 0; !status && kind < EXERCISE_NUM_KINDS; kind++) {
         struct exercise exercise;
-        exercise_begin(&exercise, comm, (enum exercise_kind)kind, count, (uint64_t)kind + 1);
+        exercise_begin(&exercise, comm, (enum exercise_kind)kind, round->count,
+                       round->number * EXERCISE_NUM_KINDS + (uint64_t)kind + 1);
         status = exercise_end(&exercise);
     }
     return status;
@@ -23,13 +29,15 @@ static cohort_status every_kind(cohort_comm *comm, void *arg)
 static void run(struct cluster *cluster, const char *name, cohort_comm_options options,
                 size_t count)
 {
+    static uint64_t number;
+    struct round round = {count, number++};
     cohort_status status = sites_run(&(struct sites){
         .name = name,
         .options = options,
         .create = cluster_create_comm,
         .context = cluster,
         .run = every_kind,
-        .arg = &count,
+        .arg = &round,
     });
     if (status)
         test_failed(__FILE__, __LINE__, "%u sites, root %u, arity %u: %s", options.num_sites,

@@ -2,6 +2,7 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "runtime/base/sanitizer.h"
 #include "runtime/base/slab.h"
@@ -60,12 +61,43 @@ static size_t num_chunks(void)
     return stats.num_chunks;
 }
 
+static double in[NUM_SITES][1024], out[NUM_SITES][NUM_SITES * 1024];
+
+static cohort_status all_reduce_once(cohort_comm *comm, size_t count, uint64_t generation)
+{
+    uint32_t me = cohort_comm_this_site(comm);
+    in[me][0] = (double)generation;
+    cohort_status status = cohort_await(
+        cohort_all_reduce(comm, in[me], out[me], count, COHORT_DOUBLE, COHORT_SUM, generation));
+    CHECK(status || out[me][0] == (double)generation * NUM_SITES);
+    return status;
+}
+
+/* With agreement in front, which also keeps the sites together. */
+static cohort_status checked_gather_once(cohort_comm *comm, size_t count, uint64_t generation)
+{
+    uint32_t me = cohort_comm_this_site(comm);
+    in[me][0] = (double)generation;
+    CHECK_INT(cohort_comm_next_call(comm, &(cohort_call_options){.check_asymmetric = true}),
+              COHORT_OK);
+    cohort_future *gather =
+        me == 0 ? cohort_gather_here(comm, in[me], out[me], count, COHORT_DOUBLE, generation)
+                : cohort_gather_there(comm, in[me], count, COHORT_DOUBLE, generation);
+    cohort_status status = cohort_await(gather);
+    CHECK(status || me != 0 || out[0][(NUM_SITES - 1) * count] == (double)generation);
+    return status;
+}
+
+struct repetition {
+    cohort_status (*once)(cohort_comm *comm, size_t count, uint64_t generation);
+    size_t count;
+};
+
 /* Site 0 measures. The others may be one call behind, or ahead in the barrier, which has been
  * called before, too. */
 static cohort_status repeat(cohort_comm *comm, void *arg)
 {
-    size_t count = *(const size_t *)arg;
-    static double in[NUM_SITES][1024], out[NUM_SITES][1024];
+    const struct repetition *repetition = arg;
     uint32_t me = cohort_comm_this_site(comm);
     uint64_t generation = 1;
     cohort_status status = cohort_await(cohort_barrier(comm, generation));
@@ -74,10 +106,7 @@ static cohort_status repeat(cohort_comm *comm, void *arg)
             measured.first = atomic_load(&num_allocations);
             measured.first_chunks = num_chunks();
         }
-        in[me][0] = i;
-        status = cohort_await(cohort_all_reduce(comm, in[me], out[me], count, COHORT_DOUBLE,
-                                                COHORT_SUM, ++generation));
-        CHECK(status || out[me][0] == (double)i * NUM_SITES);
+        status = repetition->once(comm, repetition->count, ++generation);
     }
     if (me == 0) {
         measured.last = atomic_load(&num_allocations);
@@ -86,7 +115,7 @@ static cohort_status repeat(cohort_comm *comm, void *arg)
     return status ? status : cohort_await(cohort_barrier(comm, ++generation));
 }
 
-static void run(uint32_t threshold, size_t count)
+static void run(uint32_t threshold, struct repetition repetition)
 {
     struct cluster *cluster = cluster_create(0, 1, 0);
     CHECK_INT(
@@ -96,7 +125,7 @@ static void run(uint32_t threshold, size_t count)
             .create = cluster_create_comm,
             .context = cluster,
             .run = repeat,
-            .arg = &count,
+            .arg = &repetition,
         }),
         COHORT_OK);
     cluster_destroy(cluster);
@@ -109,21 +138,225 @@ static void run(uint32_t threshold, size_t count)
 /* What fits into messages, what is lent, and what is reduced by a worker. */
 static void test_flat(void)
 {
-    run(1024, 1);
-    run(1024, 100);
-    run(1024, 1024);
+    run(1024, (struct repetition){all_reduce_once, 1});
+    run(1024, (struct repetition){all_reduce_once, 100});
+    run(1024, (struct repetition){all_reduce_once, 1024});
 }
 
 static void test_tree(void)
 {
-    run(COHORT_FORCE_TREE, 1);
-    run(COHORT_FORCE_TREE, 100);
-    run(COHORT_FORCE_TREE, 1024);
+    run(COHORT_FORCE_TREE, (struct repetition){all_reduce_once, 1});
+    run(COHORT_FORCE_TREE, (struct repetition){all_reduce_once, 100});
+    run(COHORT_FORCE_TREE, (struct repetition){all_reduce_once, 1024});
+}
+
+static void test_checked(void)
+{
+    run(1024, (struct repetition){checked_gather_once, 1});
+    run(COHORT_FORCE_TREE, (struct repetition){checked_gather_once, 1});
+}
+
+/* Every collective ----------------------------------------------------------------------------- */
+
+enum { EVERY_WARM_UP = 100, EVERY_CALLS = 200, COUNT = 100 };
+
+/* The rooted ones are called with any root. */
+static const char *const kinds[] = {
+    "gather",          "scatter", "broadcast",   "reduce",        "all_gather", "all_to_all",
+    "reduce_scatter",  "scan",    "gatherv",     "scatterv",      "shift",      "all_gatherv",
+    "reduce_scatterv", "barrier", "all_to_allv", "all_to_allw",   "exchange",   "exclusive_scan",
+    "in place",        "rows",    "forced",      "rows in place", "checked",
+};
+enum { NUM_KINDS = sizeof(kinds) / sizeof(kinds[0]) };
+
+struct site {
+    cohort_comm *comm;
+    uint32_t me;
+    uint32_t root;
+    double *in; /* NUM_SITES times COUNT */
+    double *out;
+    const size_t *counts;
+    const size_t *displacements; /* from the last to the first, with gaps */
+    cohort_datatype types[NUM_SITES];
+    cohort_future *rows[NUM_SITES];
+};
+
+static cohort_future *call_rooted(struct site *site, const char *kind, uint64_t generation)
+{
+    const cohort_datatype type = COHORT_DOUBLE;
+    cohort_comm *comm = site->comm;
+    double *in = site->in, *out = site->out;
+    bool is_root = site->me == site->root;
+    CHECK_INT(cohort_comm_next_call(comm, &(cohort_call_options){.root_site = &site->root}),
+              COHORT_OK);
+    if (strcmp(kind, "gather") == 0)
+        return is_root ? cohort_gather_here(comm, in, out, COUNT, type, generation)
+                       : cohort_gather_there(comm, in, COUNT, type, generation);
+    if (strcmp(kind, "scatter") == 0)
+        return is_root ? cohort_scatter_to(comm, in, out, COUNT, type, generation)
+                       : cohort_scatter_from(comm, out, COUNT, type, generation);
+    if (strcmp(kind, "broadcast") == 0)
+        return is_root ? cohort_broadcast_to(comm, in, COUNT, type, generation)
+                       : cohort_broadcast_from(comm, out, COUNT, type, generation);
+    if (strcmp(kind, "reduce") == 0)
+        return is_root ? cohort_reduce_here(comm, in, out, COUNT, type, COHORT_SUM, generation)
+                       : cohort_reduce_there(comm, in, COUNT, type, COHORT_SUM, generation);
+    size_t count = site->counts[site->me];
+    if (strcmp(kind, "gatherv") == 0)
+        return is_root ? cohort_gatherv_here(comm, in, count, out, site->counts,
+                                             site->displacements, type, generation)
+                       : cohort_gatherv_there(comm, in, count, type, generation);
+    return is_root ? cohort_scatterv_to(comm, in, site->counts, site->displacements, out, count,
+                                        type, generation)
+                   : cohort_scatterv_from(comm, out, count, type, generation);
+}
+
+static cohort_future *call_reduction(struct site *site, const char *kind, uint64_t generation)
+{
+    cohort_comm *comm = site->comm;
+    double *in = site->in, *out = site->out;
+    if (strcmp(kind, "reduce_scatter") == 0)
+        return cohort_reduce_scatter(comm, in, out, COUNT, COHORT_DOUBLE, COHORT_SUM, generation);
+    if (strcmp(kind, "reduce_scatterv") == 0)
+        return cohort_reduce_scatterv(comm, in, out, site->counts, COHORT_DOUBLE, COHORT_SUM,
+                                      generation);
+    if (strcmp(kind, "scan") == 0)
+        return cohort_scan(comm, in, out, COUNT, COHORT_DOUBLE, COHORT_SUM, generation);
+    return cohort_exclusive_scan(comm, in, out, COUNT, COHORT_DOUBLE, COHORT_SUM, generation);
+}
+
+static cohort_future *call_option(struct site *site, const char *kind, uint64_t generation)
+{
+    cohort_comm *comm = site->comm;
+    bool in_place = strstr(kind, "in place") != NULL;
+    const void *in = in_place ? COHORT_IN_PLACE : site->in;
+    cohort_call_options options = {
+        .algorithm = strcmp(kind, "forced") == 0 ? "bruck" : NULL,
+        .check_asymmetric = strcmp(kind, "checked") == 0,
+        .ret_rows = strncmp(kind, "rows", 4) == 0 ? site->rows : NULL,
+    };
+    CHECK_INT(cohort_comm_next_call(comm, &options), COHORT_OK);
+    return cohort_all_to_all(comm, in, site->out, COUNT, COHORT_DOUBLE, generation);
+}
+
+static cohort_future *call_exchange(struct site *site, uint64_t generation)
+{
+    uint32_t right = (site->me + 1) % NUM_SITES, left = (site->me + NUM_SITES - 1) % NUM_SITES;
+    const cohort_neighbour to[] = {{right, 0, COUNT}, {left, 0, 3}};
+    const cohort_neighbour from[] = {{left, 0, COUNT}, {right, COUNT, 3}};
+    return cohort_exchange(site->comm, site->in, to, 2, site->out, from, 2, COHORT_DOUBLE,
+                           generation);
+}
+
+static cohort_future *call_kind(struct site *site, const char *kind, uint64_t generation)
+{
+    const cohort_datatype type = COHORT_DOUBLE;
+    cohort_comm *comm = site->comm;
+    double *in = site->in, *out = site->out;
+    if (strcmp(kind, "all_gather") == 0)
+        return cohort_all_gather(comm, in, out, COUNT, type, generation);
+    if (strcmp(kind, "all_to_all") == 0)
+        return cohort_all_to_all(comm, in, out, COUNT, type, generation);
+    if (strcmp(kind, "shift") == 0)
+        return cohort_shift(comm, in, out, COUNT, type, -3, generation);
+    if (strcmp(kind, "all_gatherv") == 0)
+        return cohort_all_gatherv(comm, in, out, site->counts, site->displacements, type,
+                                  generation);
+    if (strcmp(kind, "all_to_allv") == 0)
+        return cohort_all_to_allv(comm, in, site->displacements, NULL, out, site->displacements,
+                                  NULL, type, generation);
+    if (strcmp(kind, "all_to_allw") == 0)
+        return cohort_all_to_allw(comm, in, site->displacements, NULL, site->types, out,
+                                  site->displacements, NULL, site->types, generation);
+    if (strcmp(kind, "barrier") == 0)
+        return cohort_barrier(comm, generation);
+    if (strcmp(kind, "exchange") == 0)
+        return call_exchange(site, generation);
+    if (strstr(kind, "reduce_scatter") || strstr(kind, "scan"))
+        return call_reduction(site, kind, generation);
+    if (strcmp(kind, "in place") == 0 || strncmp(kind, "rows", 4) == 0 ||
+        strcmp(kind, "forced") == 0 || strcmp(kind, "checked") == 0)
+        return call_option(site, kind, generation);
+    return call_rooted(site, kind, generation);
+}
+
+static cohort_status every_call(cohort_comm *comm, void *arg)
+{
+    static double in[NUM_SITES][NUM_SITES * COUNT], out[NUM_SITES][2 * NUM_SITES * COUNT];
+    static const size_t counts[NUM_SITES] = {3, 0, 100, 7, 1, 64, 9, 2};
+    static const size_t displacements[NUM_SITES] = {700, 600, 500, 400, 300, 200, 100, 0};
+    static const size_t same[NUM_SITES] = {5, 5, 5, 5, 5, 5, 5, 5};
+    const char *kind = arg;
+    uint32_t me = cohort_comm_this_site(comm);
+    bool is_ragged_a2a = strncmp(kind, "all_to_all", 10) == 0 && strlen(kind) > 10;
+    struct site site = {.comm = comm,
+                        .me = me,
+                        .root = 3,
+                        .in = in[me],
+                        .out = out[me],
+                        .counts = counts,
+                        .displacements = is_ragged_a2a ? same : displacements};
+    for (int i = 0; i < NUM_SITES; i++)
+        site.types[i] = COHORT_DOUBLE;
+    uint64_t generation = 0;
+    cohort_status status = COHORT_OK;
+    for (int i = 0; !status && i < EVERY_WARM_UP + EVERY_CALLS; i++) {
+        if (i == EVERY_WARM_UP && me == 0) {
+            measured.first = atomic_load(&num_allocations);
+            measured.first_chunks = num_chunks();
+        }
+        status = cohort_await(call_kind(&site, kind, ++generation));
+        for (int row = 0; strncmp(kind, "rows", 4) == 0 && row < NUM_SITES; row++)
+            CHECK_INT(cohort_await(site.rows[row]), COHORT_OK);
+        if (i == EVERY_WARM_UP + EVERY_CALLS - 1 && me == 0) { /* before the others leave */
+            measured.last = atomic_load(&num_allocations);
+            measured.last_chunks = num_chunks();
+        }
+        if (!status) /* so that nobody runs ahead */
+            status = cohort_await(cohort_barrier(comm, ++generation));
+    }
+    return status;
+}
+
+static void run_every(uint32_t threshold)
+{
+    for (int i = 0; i < NUM_KINDS; i++) {
+        struct cluster *cluster = cluster_create(0, 1, 0);
+        cohort_status status = sites_run(&(struct sites){
+            .name = "repeat",
+            .options = {.num_sites = NUM_SITES, .arity = 2, .flat_fallback_threshold = threshold},
+            .create = cluster_create_comm,
+            .context = cluster,
+            .run = every_call,
+            .arg = (void *)kinds[i],
+        });
+        if (status)
+            test_failed(__FILE__, __LINE__, "%s: %s", kinds[i], cohort_error_message());
+        cluster_destroy(cluster);
+        if (!COHORT__ASAN &&
+            (measured.last != measured.first || measured.last_chunks != measured.first_chunks))
+            test_failed(__FILE__, __LINE__, "%s: %llu allocations, %zu chunks in %d calls",
+                        kinds[i], (unsigned long long)(measured.last - measured.first),
+                        measured.last_chunks - measured.first_chunks, EVERY_CALLS);
+    }
+}
+
+static void test_every_flat(void)
+{
+    run_every(1024);
+}
+
+static void test_every_tree(void)
+{
+    run_every(COHORT_FORCE_TREE);
 }
 
 static const struct test_case cases[] = {
     {"flat", test_flat},
     {"tree", test_tree},
+    {"checked", test_checked},
+    {"every_flat", test_every_flat},
+    {"every_tree", test_every_tree},
 };
 
 int main(int argc, char **argv)

@@ -52,7 +52,7 @@ static void check(uint32_t num_sites, uint32_t arity, uint32_t threshold, const 
         .options = {.num_sites = num_sites,
                     .arity = arity,
                     .flat_fallback_threshold = threshold,
-                    .all_to_all_algorithm = algorithm},
+                    .algorithms = algorithm},
         .run = transpose,
         .arg = &levels,
     });
@@ -64,7 +64,7 @@ static void check_all(uint32_t arity, const uint32_t *num_sites, size_t num)
 {
     for (size_t i = 0; i < num; i++) {
         check(num_sites[i], arity, COHORT_FORCE_TREE, NULL);
-        check(num_sites[i], arity, COHORT_FORCE_TREE, "padded");
+        check(num_sites[i], arity, COHORT_FORCE_TREE, "all_to_all=padded");
         check(num_sites[i], arity, 1024, NULL);
     }
 }

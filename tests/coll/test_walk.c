@@ -68,7 +68,11 @@ static void create_communicator(void)
     for (uint32_t site = 0; site < 2; site++)
         created[site] =
             cohort__comm_create_for(walk.processes[site], &walk.comms[site], "walk",
-                                    &(cohort_comm_options){.num_sites = 2, .this_site = site});
+                                    &(cohort_comm_options){
+                                        .num_sites = 2,
+                                        .this_site = site,
+                                        .algorithms = "all_reduce=linear,broadcast=linear",
+                                    });
     while (drain(0) + drain(1) > 0)
         ;
     for (uint32_t site = 0; site < 2; site++) {
@@ -81,7 +85,7 @@ static void create_communicator(void)
 static int num_parked(uint64_t generation)
 {
     int num = 0;
-    struct cohort__list *list = &walk.comms[1]->parked[generation % COHORT__WINDOW];
+    struct cohort__list *list = &walk.comms[1]->slots[generation % COHORT__WINDOW].parked;
     for (struct cohort__list *link = list->next; link != list; link = link->next) {
         const struct cohort__message *message =
             COHORT_CONTAINER_OF(link, struct cohort__message, parked);
@@ -97,7 +101,7 @@ static int num_parked(uint64_t generation)
 static bool is_open(uint64_t generation)
 {
     const struct cohort__operation *operation =
-        walk.comms[1]->in_flight[generation % COHORT__WINDOW];
+        walk.comms[1]->slots[generation % COHORT__WINDOW].in_flight;
     return operation && operation->generation == generation;
 }
 

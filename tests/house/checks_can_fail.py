@@ -33,7 +33,7 @@ CASES = [
     ("include_graph", {"include/cohort/a.h": '#include "runtime/base/base.h"\n'}, "internal one"),
     ("include_graph", {"tools/cohortrun.c": '#include "runtime/proc/launcher.h"\n'}, None),
     ("include_graph", {"tools/cohortrun.c": '#include "runtime/proc/proc.h"\n'}, "may use"),
-    ("include_graph", {"tools/cohort_sim.c": '#include "collectives/model/model.h"\n'}, None),
+    ("include_graph", {"tools/sim_main.c": '#include "collectives/model/model.h"\n'}, None),
     ("include_graph", {"tools/bench.c": '#include "runtime/base/base.h"\n'}, "public headers only"),
     ("include_graph", {"examples/a.c": '#include "runtime/base/base.h"\n'}, "public headers only"),
     ("include_graph", {"examples/a.c": '#include "examples/a.h"\n', "examples/a.h": SPDX}, None),

@@ -31,13 +31,18 @@ LAYERS = {
 # and their own.
 PROGRAMS = {
     "tools/cohortrun": (("loop", "wire"), ("runtime/proc/launcher", "runtime/proc/control")),
-    "tools/cohort-sim": (("plan", "algo", "model"), ()),
+    "tools/sim-": (("plan", "algo", "model"), ()),
+    "tools/trial": (("plan", "algo"), ()),
+    "tools/tune-": (("plan", "algo", "model"), ()),
+    "tools/bench-kernels": ((), ("collectives/exec/kernels",)),
+    "tools/bench-select": (("plan", "algo", "model"), ()),
+    "tools/bench-hierarchy": (("plan", "algo"), ()),
 }
 
 # Headers of the dependencies: whose they are, by the start of the including file's path.
 FOREIGN = {
     r"uv\.h|uv/.*": ("runtime/loop/",),
-    r"msgpack(\.h|/.*)": ("runtime/wire/",),
+    r"msgpack(\.h|/.*)": ("runtime/wire/", "include/cohort/msgpack.h"),
     r"rdma/.*": ("runtime/net/ofi",),
     r"hwloc(\.h|/.*)": ("runtime/task/", "runtime/proc/"),
 }

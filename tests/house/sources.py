@@ -20,9 +20,11 @@ def main():
         built = {os.path.relpath(os.path.realpath(os.path.join(entry["directory"], entry["file"])),
                                  root) for entry in json.load(file)}
     examples = any(path.startswith("examples/") for path in built)  # -Dexamples=false
+    fft = any(path.startswith("examples/fft") for path in built)  # without FFTW
     sources = [path for path in house.files(root) if path.endswith((".c", ".S"))
                and not ELSEWHERE.fullmatch(path)
-               and (examples or not path.startswith("examples/"))]
+               and (examples or not path.startswith("examples/"))
+               and (fft or not path.startswith("examples/fft"))]
     house.finish([f"{path}: in no meson.build" for path in sources if path not in built],
                  len(sources))
 

@@ -7,11 +7,14 @@ import json
 import os
 import subprocess
 import sys
+import tempfile
 
 from jobs import TIMEOUT, check, check_equal, run, run_cases
 
 BENCH = sys.argv[2]
 TASKS = ['spawn_await', 'spawn_when_all', 'suspend_resume', 'yield']
+KERNELS = [name + place for name in ('double_sum', 'float_sum', 'int32_max')
+           for place in ('', '_in_place')]
 DATA = [(name, size) for name in ('all_reduce', 'all_to_all') for size in (8, 4096, 1 << 20)]
 COLL = [('barrier', 0)] + DATA
 
@@ -32,7 +35,8 @@ def read(status, out, err):
     for result in report['results']:
         check(set(result) == {'name', 'params', 'median', 'min', 'max', 'unit', 'rounds'}, result)
         check(0 < result['min'] <= result['median'] <= result['max'], result)
-        check_equal(result['unit'], 'ns' if result['name'] in TASKS else 'us')
+        check(result['unit'] == ('ns' if result['name'] in TASKS else 'us') or
+              (result['unit'] == 'x' and result['name'] in KERNELS), result)
     return report
 
 
@@ -66,7 +70,30 @@ def test_coll():
     results = read(*bench('coll', '--sites', 9, '--arity', 3, '--quick', '--json'))['results']
     of_coll(results, 1, 9, 'flat', 0)
     of_coll(results, 1, 9, 'tree', 3)
+    of_coll(results, 1, 9, 'chosen', 0)
     check_equal(results, [])
+
+
+def test_check():
+    """Right results, with and without agreement, in one locality and in several."""
+    names = ['gather', 'checked_gather', 'check']
+    one = read(*bench('check', '--sites', 9, '--arity', 3, '--quick', '--json'))['results']
+    status, out, err = run('-n', 3, BENCH, 'check', '--sites-per-locality', 2, '--quick', '--json')
+    three = read(status, out, err)['results']
+    for results, localities, sites in (one, 1, 9), (three, 3, 6):
+        check_equal([result['name'] for result in results], 2 * names)
+        check_equal([result['params']['shape'] for result in results], 3 * ['flat'] + 3 * ['tree'])
+        check_equal({(result['params']['localities'], result['params']['sites'])
+                     for result in results}, {(localities, sites)})
+
+
+def test_kernels():
+    """Right results; a time of each, and how it compares with memcpy."""
+    results = read(*bench('kernels', '--quick', '--rounds', 2, '--json'))['results']
+    rows = [('memcpy', 'us')] + [(name, unit) for name in KERNELS for unit in ('us', 'x')]
+    check_equal([(result['name'], result['unit'], result['params']['bytes'])
+                 for result in results],
+                [row + (size,) for size in (4096, 256 << 10, 64 << 20) for row in rows])
 
 
 def test_coll_of_few():
@@ -75,6 +102,7 @@ def test_coll_of_few():
         results = read(*bench('coll', '--sites', sites, '--arity', arity, '--quick',
                               '--json'))['results']
         of_coll(results, 1, sites, 'flat', 0)
+        of_coll(results, 1, sites, 'chosen', 0)
         check_equal(results, [])
 
 
@@ -83,6 +111,7 @@ def test_coll_of_job():
                         '--sites-per-locality', 2, 'coll'))['results']
     of_coll(results, 2, 4, 'flat', 0)
     of_coll(results, 2, 4, 'tree', 2)
+    of_coll(results, 2, 4, 'chosen', 0)
     check_equal(results, [])
 
 
@@ -104,8 +133,9 @@ def test_figures():
         of_coll(results, localities, sites, 'flat', 0)
         if arity:
             of_coll(results, localities, sites, 'tree', arity)
+        of_coll(results, localities, sites, 'chosen', 4 if sites == 64 else 0)
     check_equal(results, [])
-    check_equal([target['limit'] for target in report['targets']], [20, 100])
+    check_equal([target['limit'] for target in report['targets']], [8, 60, 100])
     for target in report['targets']:
         check_equal(target['reached'], target['median'] <= target['limit'])
 
@@ -122,7 +152,7 @@ def test_figures_fails():
 
 def test_one_locality_only():
     status, out, err = run('-n', 2, BENCH, '--json', '--quick', 'tasks', 'coll')
-    check(status == 1 and 'tasks and barrier measure one locality' in err, status, err)
+    check(status == 1 and 'tasks, barrier and kernels measure one locality' in err, status, err)
     check_equal(out, '')
 
 
@@ -160,6 +190,36 @@ def test_wrong_options():
         lines = err.splitlines()
         check(len(lines) == 2 and why in lines[0] and lines[0].startswith('cohort-bench: ') and
               lines[1].startswith('usage: cohort-bench '), args, err)
+
+
+def test_select():
+    """Both placements, and the row that is chosen against the best."""
+    for args in ([], ['--placement', 'localities'], ['--placement', 'tasks']):
+        status, out, err = bench('--json', '--quick', '--sites', 3, '--collective', 'all_to_all',
+                                 '--bytes', 64, *args, 'select')
+        check_equal((status, err), (0, ''))
+        report = json.loads(out)
+        placements = [args[1]] if args else ['tasks', 'localities']
+        check_equal([p['placement'] for p in report['points']], placements)
+        for point in report['points']:
+            check_equal((point['collective'], point['sites'], point['bytes']),
+                        ('all_to_all', 3, 64))
+            check(point['rows'] > 1 and point['regret'] > 0, point)
+            check(point['regret'] == 1 or point['selected'] != point['best'], point)
+        check_equal((report['num_points'], report['too_large'], report['late']),
+                    (len(placements), 0, 0))
+    status, out, err = bench('--quick', '--sites', 2, '--collective', 'barrier', 'select')
+    check(status == 0 and 'target: worst regret' in out, status, out, err)
+
+
+def test_hierarchy():
+    with tempfile.TemporaryDirectory() as folder:
+        plot = os.path.join(folder, 'h.svg')
+        report = read(*bench('--json', '--quick', '--rounds', 1, '--plot', plot, 'hierarchy'))
+        with open(plot) as file:
+            check(file.read().count('<polyline') == 28, plot)
+    names = [result['name'] for result in report['results']]
+    check_equal((names.count('all_to_all'), names.count('phase 2')), (4 * 7 * 5, 4 * 3 * 5))
 
 
 def test_help():

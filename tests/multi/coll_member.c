@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "runtime/base/random.h"
@@ -9,6 +10,8 @@
 /* Collectives whose results are checked. Each locality ends with a line that says what it did.
  *   run       the generations of all communicators
  *   recreate  the same communicator again and again, once for each generation
+ *   objects   an all_to_all of objects for each generation, beside messages of the same size in a
+ *             ring of channels, both of up to --count bytes
  *   silent    nobody talks
  *   fail      the program of locality --victim returns an error
  *   again     cohort_main is called twice */
@@ -95,12 +98,65 @@ static cohort_status recreate(const struct member *member)
     return status;
 }
 
+/* What site FROM gives site TO: BYTES, drawn by their owner, that nobody else has. */
+static cohort_object draw_object(const struct member *member, uint64_t generation, uint32_t from,
+                                 uint32_t to)
+{
+    struct cohort__random random;
+    cohort__random_init(&random, generation << 40 | (uint64_t)from << 20 | to);
+    size_t bytes = (size_t)cohort__random_below(&random, member->count + 1);
+    cohort_object object = {malloc(bytes + 1), bytes};
+    CHECK(object.data);
+    memset(object.data, (int)cohort__random_below(&random, 256), bytes);
+    return object;
+}
+
+static void check_object(const struct member *member, uint64_t generation, uint32_t from,
+                         uint32_t to, cohort_object *got)
+{
+    cohort_object want = draw_object(member, generation, from, to);
+    CHECK(got->bytes == want.bytes &&
+          (got->bytes == 0 || memcmp(got->data, want.data, got->bytes) == 0));
+    cohort_object_fini(&want);
+    cohort_object_fini(got);
+}
+
+enum { MAX_OBJECTS = 64, RING_TAG = 7 };
+
+static cohort_status exchange_objects(cohort_comm *comm, void *arg)
+{
+    const struct member *member = arg;
+    uint32_t me = cohort_comm_this_site(comm), num = cohort_comm_num_sites(comm);
+    uint32_t next = (me + 1) % num, before = (me + num - 1) % num;
+    cohort_object in[MAX_OBJECTS], out[MAX_OBJECTS], message;
+    cohort_status status = COHORT_OK;
+    CHECK(num <= MAX_OBJECTS);
+    for (uint64_t generation = 1; !status && generation <= member->generations; generation++) {
+        for (uint32_t to = 0; to < num; to++)
+            in[to] = draw_object(member, generation, me, to);
+        cohort_future *done[] = {
+            cohort_all_to_all_objects(comm, in, out, generation),
+            cohort_channel_set(comm, next, RING_TAG, in[next].data, in[next].bytes),
+            cohort_channel_get_object(comm, before, RING_TAG, &message),
+        };
+        status = cohort_await(cohort_when_all(done, 3));
+        for (uint32_t from = 0; !status && from < num; from++)
+            check_object(member, generation, from, me, &out[from]);
+        if (!status)
+            check_object(member, generation, before, me, &message);
+        cohort_objects_fini(in, num);
+    }
+    return status;
+}
+
 static cohort_status program(void *arg)
 {
     const struct member *member = arg;
     cohort_status status = COHORT_OK;
     if (strcmp(member->mode, "run") == 0)
         status = run(member);
+    else if (strcmp(member->mode, "objects") == 0)
+        status = member_run(member, "objects", exchange_objects, (void *)member);
     else if (strcmp(member->mode, "recreate") == 0)
         status = recreate(member);
     else if (strcmp(member->mode, "fail") == 0 && cohort_locality() == member->victim)

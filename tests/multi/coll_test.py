@@ -56,7 +56,7 @@ def test_transpose_2_localities():
 def test_transpose_4_localities():
     transpose(4, 16, 4, count=3)
     transpose(4, 13, 2, count=100, placement='blocks', levels=3)
-    transpose(4, 11, 4, count=1, placement='random', seed=1, algorithm='padded')
+    transpose(4, 11, 4, count=1, placement='random', seed=1, algorithms='all_to_all=padded')
 
 
 def test_transpose_5_localities():
@@ -67,6 +67,12 @@ def test_transpose_5_localities():
 
 def test_flat():
     coll(4, 'run', sites=11, threshold='flat', generations=fewer(50), count=20)
+
+
+def test_objects():
+    coll(1, 'objects', sites=5, count=10000, generations=fewer(50))
+    coll(3, 'objects', sites=7, count=300, generations=fewer(100))
+    coll(4, 'objects', sites=11, count=200000, generations=fewer(20), workers=2)
 
 
 def test_placement():
@@ -159,10 +165,10 @@ def check_cannot_start(num, variable, why):
 
 # Mistakes ----------------------------------------------------------------------------------------
 
-def mistake(name, num_localities, num_sites, num_usable=2, **kinds):
+def mistake(name, num_localities, num_sites, num_usable=2, launcher=(), **kinds):
     """What each site got; afterwards all of them can use the communicator."""
     args = options(dict(kinds, sites=num_sites, stall_ms=200))
-    status, out, err = run('-n', num_localities, MISTAKE, name, *args)
+    status, out, err = run('-n', num_localities, *launcher, MISTAKE, name, *args)
     check_equal((status, err), (0, ''))
     check_equal(sorted(re.findall(r'site (\d+): usable\n', out)),
                 sorted([str(site) for site in range(num_sites)] * num_usable))
@@ -177,10 +183,10 @@ def check_got(got, sites, status, *parts):
             check(part in text, 'site', site, 'got', text, 'without', part)
 
 
-def at_all_sites(name, status, *parts):
+def at_all_sites(name, status, *parts, launcher=()):
     """Flat, and over a tree, where the sites that make the mistake sit elsewhere than others."""
     for threshold in ('flat', 'tree'):
-        got = mistake(name, 3, 6, arity=2, threshold=threshold)
+        got = mistake(name, 3, 6, arity=2, threshold=threshold, launcher=launcher)
         check_equal(len(got), 6)
         check_got(got, range(6), status, *parts)
 
@@ -201,6 +207,40 @@ def test_wrong_operation():
 
 def test_no_buffer():
     at_all_sites('no-buffer', 'COHORT_ERR_BAD_PARAMETER', 'site 4', 'no input buffer')
+
+
+def agreement(name, status, *parts):
+    at_all_sites(name, status, *parts, launcher=('-x', 'COHORT_CHECK_ASYMMETRIC=1'))
+
+
+def test_agreement():
+    """All sites are told, those that a gather does not depend on, too."""
+    agreement('other-type', 'COHORT_ERR_BAD_PARAMETER', 'from int64 to double')
+    agreement('other-type-at-root', 'COHORT_ERR_BAD_PARAMETER', 'from int64 to double')
+    agreement('user-type', 'COHORT_ERR_NOT_SUPPORTED', 'from int64 to a user type')
+    agreement('check-alone', 'COHORT_ERR_BAD_PARAMETER', 'from byte to float')
+    agreement('wrong-role', 'COHORT_ERR_BAD_PARAMETER')
+    agreement('gather-without-buffer', 'COHORT_ERR_BAD_PARAMETER')
+
+
+def test_agreement_in_own_words():
+    for threshold in ('flat', 'tree'):
+        got = mistake('gather-without-buffer', 3, 6, arity=2, threshold=threshold,
+                      launcher=('-x', 'COHORT_CHECK_ASYMMETRIC=1'))
+        for site in range(6):
+            check('site %d,' % site in got[site], got[site])
+            check(('no input buffer' if site == 5 else 'the call of a site is wrong') in got[site],
+                  got[site])
+
+
+def test_wrong_variable():
+    check_cannot_create('COHORT_CHECK_ASYMMETRIC=x', 'COHORT_CHECK_ASYMMETRIC is "x", not 0 or 1')
+
+
+def check_cannot_create(variable, why):
+    status, out, err = run('-n', 2, '-x', variable, COLL, 'run', '--sites', 2)
+    check_equal((status, out), (1, ''))
+    check(why in err, err)
 
 
 def test_wrong_generation():

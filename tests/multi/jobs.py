@@ -15,7 +15,8 @@ import time
 COHORTRUN = os.path.abspath(sys.argv[1])
 TIMEOUT = 60
 MARK = 'COHORT_TEST_MARK'
-LSAN_OPTIONS = 'print_suppressions=0:suppressions=' + os.path.join(
+# Also for programs that start jobs by themselves.
+os.environ['LSAN_OPTIONS'] = 'print_suppressions=0:suppressions=' + os.path.join(
     os.path.dirname(os.path.abspath(__file__)), 'lsan.supp')
 num_jobs = 0
 
@@ -40,7 +41,7 @@ class Job:
         global num_jobs
         num_jobs += 1
         self.mark = '%s=%d.%d' % (MARK, os.getpid(), num_jobs)
-        env = dict(os.environ, LSAN_OPTIONS=LSAN_OPTIONS, **dict([self.mark.split('=')]))
+        env = dict(os.environ, **dict([self.mark.split('=')]))
         self.process = subprocess.Popen([COHORTRUN] + [str(a) for a in args], env=env,
                                         stdin=stdin, stdout=stdout, bufsize=0,
                                         stderr=subprocess.PIPE, **options)

@@ -52,12 +52,12 @@ static uint32_t read_threshold(const char *text)
 }
 
 static const struct option long_options[] = {
-    {"sites", 1, NULL, 's'},     {"arity", 1, NULL, 'a'},     {"threshold", 1, NULL, 't'},
-    {"root", 1, NULL, 'r'},      {"algorithm", 1, NULL, 'A'}, {"stall-ms", 1, NULL, 'S'},
-    {"placement", 1, NULL, 'p'}, {"kind", 1, NULL, 'k'},      {"count", 1, NULL, 'c'},
-    {"any-count", 0, NULL, 'C'}, {"skips", 0, NULL, 'x'},     {"generations", 1, NULL, 'g'},
-    {"in-flight", 1, NULL, 'f'}, {"seed", 1, NULL, 'e'},      {"comms", 1, NULL, 'm'},
-    {"levels", 1, NULL, 'l'},    {"victim", 1, NULL, 'v'},    {0},
+    {"sites", 1, NULL, 's'},     {"arity", 1, NULL, 'a'},      {"threshold", 1, NULL, 't'},
+    {"root", 1, NULL, 'r'},      {"algorithms", 1, NULL, 'A'}, {"stall-ms", 1, NULL, 'S'},
+    {"placement", 1, NULL, 'p'}, {"kind", 1, NULL, 'k'},       {"count", 1, NULL, 'c'},
+    {"any-count", 0, NULL, 'C'}, {"skips", 0, NULL, 'x'},      {"generations", 1, NULL, 'g'},
+    {"in-flight", 1, NULL, 'f'}, {"seed", 1, NULL, 'e'},       {"comms", 1, NULL, 'm'},
+    {"levels", 1, NULL, 'l'},    {"victim", 1, NULL, 'v'},     {0},
 };
 
 static void read_option(struct member *member, int option)
@@ -77,7 +77,7 @@ static void read_option(struct member *member, int option)
         member->options.root_site = (uint32_t)read_number("root", text);
         break;
     case 'A':
-        member->options.all_to_all_algorithm = text;
+        member->options.algorithms = text;
         break;
     case 'S':
         member->options.stall_after = read_number("stall-ms", text) * 1000000;

@@ -82,6 +82,39 @@ static cohort_future *default_generation(cohort_comm *comm, uint32_t me)
     return cohort_barrier(comm, COHORT_AUTO_GENERATION);
 }
 
+/* Gathers at root 0, with agreement if the environment says so. */
+static cohort_future *gather_of(cohort_comm *comm, uint32_t me, cohort_datatype type)
+{
+    return me == 0 ? cohort_gather_here(comm, in, out[me], 1, type, 1)
+                   : cohort_gather_there(comm, in, 1, type, 1);
+}
+
+static cohort_future *other_type(cohort_comm *comm, uint32_t me)
+{
+    return gather_of(comm, me, me == 4 ? COHORT_DOUBLE : COHORT_INT64);
+}
+
+static cohort_future *other_type_at_root(cohort_comm *comm, uint32_t me)
+{
+    return gather_of(comm, me, me == 0 ? COHORT_DOUBLE : COHORT_INT64);
+}
+
+static cohort_future *user_type(cohort_comm *comm, uint32_t me)
+{
+    return gather_of(comm, me, me == 3 ? cohort_datatype_of_bytes(8) : COHORT_INT64);
+}
+
+static cohort_future *gather_without_buffer(cohort_comm *comm, uint32_t me)
+{
+    return me == 5 ? cohort_gather_there(comm, NULL, 1, COHORT_INT64, 1)
+                   : gather_of(comm, me, COHORT_INT64);
+}
+
+static cohort_future *check_alone(cohort_comm *comm, uint32_t me)
+{
+    return cohort_check_rooted(comm, me == 1 ? COHORT_FLOAT : COHORT_BYTE, 1);
+}
+
 static const struct mistake {
     const char *name;
     cohort_future *(*call)(cohort_comm *comm, uint32_t me);
@@ -95,6 +128,11 @@ static const struct mistake {
     {"no-buffer", no_buffer},
     {"generation-0", generation_0},
     {"default-generation", default_generation},
+    {"other-type", other_type},
+    {"other-type-at-root", other_type_at_root},
+    {"user-type", user_type},
+    {"gather-without-buffer", gather_without_buffer},
+    {"check-alone", check_alone},
 };
 
 static cohort_status make_mistake(cohort_comm *comm, void *arg)

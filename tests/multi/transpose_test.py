@@ -285,10 +285,10 @@ def test_killed_while_writing():
 
 def test_wrong_options():
     for args, why in [
-            ([], 'two files are needed'),
-            (['IN.pgm'], 'two files are needed'),
-            (['IN.pgm', 'OUT.pgm', 'more'], 'two files are needed'),
-            (['IN.pgm', ''], 'two files are needed'),
+            ([], 'needs IN.pgm and OUT.pgm'),
+            (['IN.pgm'], 'needs IN.pgm and OUT.pgm'),
+            (['IN.pgm', 'OUT.pgm', 'more'], 'needs IN.pgm and OUT.pgm'),
+            (['IN.pgm', ''], 'needs IN.pgm and OUT.pgm'),
             (['--frob', 'IN.pgm', 'OUT.pgm'], "unrecognized option '--frob'"),
             (['--check=1', 'IN.pgm', 'OUT.pgm'], "doesn't allow an argument"),
             (['IN.pgm', 'OUT.pgm', '--arity'], 'requires an argument'),

@@ -110,9 +110,7 @@ static void end_after_leaving(const struct site *site, struct call *call)
         end(site, call);
         return;
     }
-    check_status(site, cohort_await(call->exercise.done));
-    free(call->exercise.in);
-    free(call->exercise.out);
+    check_status(site, exercise_end_unchecked(&call->exercise));
 }
 
 static void run_round(const struct site *site, cohort_comm *comm, uint32_t round)

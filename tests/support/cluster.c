@@ -115,11 +115,17 @@ static bool is_quiet(struct cluster *cluster, uint64_t *ret_sent)
     return same && sent == received && !busy;
 }
 
-void cluster_destroy(struct cluster *cluster)
+uint64_t cluster_num_sent(struct cluster *cluster)
 {
     uint64_t sent = 0;
     while (!is_quiet(cluster, &sent))
         cohort_yield();
+    return sent;
+}
+
+void cluster_destroy(struct cluster *cluster)
+{
+    cluster_num_sent(cluster);
     cluster_abandon(cluster);
 }
 

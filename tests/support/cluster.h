@@ -26,6 +26,9 @@ void cluster_abandon(struct cluster *cluster);
 cohort_future *cluster_create_comm(void *cluster, cohort_comm **ret_comm, const char *name,
                                    const cohort_comm_options *options);
 
+/* In a task: how many messages the localities have sent each other, once none is under way. */
+uint64_t cluster_num_sent(struct cluster *cluster);
+
 /* LOCALITY dies. */
 void cluster_kill(struct cluster *cluster, uint32_t locality);
 

@@ -22,6 +22,7 @@ struct site {
     const uint8_t *in;
     uint8_t *out;
     uint8_t *tmp;
+    uint8_t *check;
     uint32_t *waits;
     uint32_t num_left;        /* steps that are not done */
     bool *is_started;         /* for each RECV */
@@ -62,14 +63,18 @@ static const uint8_t *read_address(const struct site *site, const struct cohort_
 {
     const uint8_t *base = block->space == COHORT__SPACE_IN    ? site->in
                           : block->space == COHORT__SPACE_OUT ? site->out
-                                                              : site->tmp;
+                          : block->space == COHORT__SPACE_TMP ? site->tmp
+                                                              : site->check;
     return base + block->offset;
 }
 
 /* IN is not for writing; that it never is is the plan check's business. */
 static uint8_t *write_address(const struct site *site, const struct cohort__block *block)
 {
-    return (block->space == COHORT__SPACE_OUT ? site->out : site->tmp) + block->offset;
+    uint8_t *base = block->space == COHORT__SPACE_OUT   ? site->out
+                    : block->space == COHORT__SPACE_TMP ? site->tmp
+                                                        : site->check;
+    return base + block->offset;
 }
 
 static size_t pack_block(const struct site *site, const struct cohort__block *block, uint8_t *to)
@@ -180,22 +185,35 @@ static void recv_start(struct runner *self, uint32_t index, uint32_t step)
     }
 }
 
-/* COPY, REDUCE, ZERO, JOIN. */
+/* COHORT__STEP_OP_MIN. */
+static void minimum(void *to, const void *left, const void *right, size_t bytes)
+{
+    for (size_t i = 0; i < bytes; i += sizeof(int16_t)) {
+        int16_t a, b;
+        memcpy(&a, (const uint8_t *)left + i, sizeof(a));
+        memcpy(&b, (const uint8_t *)right + i, sizeof(b));
+        memcpy((uint8_t *)to + i, a < b ? &a : &b, sizeof(a));
+    }
+}
+
+/* COPY, REDUCE, ZERO, JOIN, GUARD. */
 static void local_run(struct runner *self, uint32_t index, uint32_t step)
 {
     struct site *site = &self->sites[index];
     const struct cohort__step *local = &site->plan->steps[step];
     uint8_t *bytes = allocate(local->bytes, 1);
+    plan_run_op *op = local->op == COHORT__STEP_OP_MIN ? minimum : self->run->op;
     if (local->kind == COHORT__STEP_REDUCE)
-        self->run->op(write_address(site, step_block(site, local, 0)),
-                      read_address(site, step_block(site, local, 1)),
-                      read_address(site, step_block(site, local, 2)), local->bytes);
+        op(write_address(site, step_block(site, local, 0)),
+           read_address(site, step_block(site, local, 1)),
+           read_address(site, step_block(site, local, 2)), local->bytes);
     if (local->kind == COHORT__STEP_COPY)
         pack_block(site, step_block(site, local, 1), bytes);
     if (local->kind == COHORT__STEP_COPY || local->kind == COHORT__STEP_ZERO)
         unpack_block(site, step_block(site, local, 0), bytes);
     free(bytes);
-    step_done(self, index, step);
+    if (local->kind != COHORT__STEP_GUARD || self->run->guard(site->check))
+        step_done(self, index, step);
 }
 
 static cohort_status event_run(struct runner *self, struct event event)
@@ -229,6 +247,7 @@ static void site_init(struct runner *self, uint32_t index)
         .num_left = plan->num_steps,
         .in = self->run->in[index],
         .out = self->run->out[index],
+        .check = self->run->check ? self->run->check[index] : NULL,
         .tmp = allocate(plan->tmp_bytes, 1),
         .waits = allocate(plan->num_steps, sizeof(*site->waits)),
         .is_started = allocate(plan->num_steps, sizeof(*site->is_started)),

@@ -18,7 +18,9 @@ struct plan_run {
     uint32_t num_sites;
     const uint8_t *const *in; /* in[site]: at least in_bytes */
     uint8_t *const *out;      /* out[site]: at least out_bytes */
-    plan_run_op *op;          /* NULL if there is no REDUCE */
+    plan_run_op *op;          /* NULL if there is no REDUCE of the caller's */
+    uint8_t *const *check;    /* check[site]: COHORT__CHECK_BYTES; NULL if there is no agreement */
+    bool (*guard)(const uint8_t *check); /* false: the site stops there */
     uint64_t seed;
     bool *ret_is_done; /* for each site, also when the run fails; NULL: nobody asks */
 };

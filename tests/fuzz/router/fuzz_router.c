@@ -91,6 +91,8 @@ static void begin_join(void)
                                   .site = (uint32_t)below(MAX_SITES),
                                   .num_sites = MAX_SITES,
                                   .terms = "terms",
+                                  .settings = "settings",
+                                  .settings_bytes = below(9),
                                   .done = on_joined};
     num_begun++;
     cohort__registry_join(cohort__process_registry(fake.process), join);
@@ -118,12 +120,13 @@ static size_t registry_payload(unsigned char *payload)
 {
     struct cohort__packer packer = {0};
     const char *name = some_name();
-    cohort__pack_map(&packer, 8);
+    cohort__pack_map(&packer, 9);
     cohort__pack_field_unsigned(&packer, "type", 1 + below(COHORT__REGISTRY_END));
     cohort__pack_field_bytes(&packer, "name", name, strlen(name));
     cohort__pack_field_unsigned(&packer, "site", below(MAX_SITES));
     cohort__pack_field_unsigned(&packer, "num_sites", below(4) ? MAX_SITES : below(9));
     cohort__pack_field_bytes(&packer, "terms", "terms", below(8) ? 5 : 4);
+    cohort__pack_field_bytes(&packer, "settings", "settings", below(4) ? 0 : below(9));
     cohort__pack_field_unsigned(&packer, "instance", some_instance());
     if (below(2)) {
         cohort__pack_field_signed(&packer, "status", COHORT_ERR_MISMATCH);

@@ -10,13 +10,28 @@ static const struct cohort__request good = {
 
 static void test_rows(void)
 {
-    CHECK_INT(cohort__num_algorithms, 17);
     for (uint32_t i = 0; i < cohort__num_algorithms; i++) {
         const struct cohort__algorithm *row = cohort__algorithms[i];
         CHECK(cohort__algorithm_find(row->collective, row->name) == row);
-        CHECK_INT(row->hierarchical, strcmp(row->name, "linear") != 0);
+        CHECK(row->collective < COHORT__NUM_COLLECTIVES);
+        CHECK_INT(row->build == NULL, row->shared);
+        CHECK_INT(row->needs != NULL, row->accepts != NULL);
     }
     CHECK(!cohort__algorithm_find(COHORT__BARRIER, "padded"));
+}
+
+/* A collective that has rows has a plain one for every request. */
+static void test_linear(void)
+{
+    for (uint32_t i = 0; i < cohort__num_algorithms; i++) {
+        enum cohort__collective collective = cohort__algorithms[i]->collective;
+        const struct cohort__algorithm *row = cohort__algorithm_find(collective, "linear");
+        if (collective == COHORT__SHIFT)
+            row = cohort__algorithm_find(collective, "direct"); /* everybody has one peer */
+        CHECK(row);
+        CHECK(!row->hierarchical);
+        CHECK(!row->accepts);
+    }
 }
 
 /* A plan is named after its row, and passes the checks of the request. */
@@ -27,11 +42,15 @@ static void test_names(void)
         struct cohort__request request = good;
         struct cohort__plan *plan = NULL;
         char name[64];
+        if (row->shared)
+            continue;
         request.collective = row->collective;
+        request.num_sites = 16; /* has all that any row needs */
+        request.commutative = true;
         snprintf(name, sizeof(name), "%s_%s", cohort__collective_name(row->collective), row->name);
         CHECK_INT(cohort__algorithm_build(row, &request, &plan), COHORT_OK);
         CHECK_TEXT(plan->name, name);
-        CHECK_INT(plan->num_sites, 9);
+        CHECK_INT(plan->num_sites, request.num_sites);
         cohort__plan_unref(plan);
     }
 }
@@ -65,6 +84,39 @@ static void test_refused(void)
     request = good;
     request.bytes = SIZE_MAX / 9;
     check_refused(request, "the blocks are too large");
+}
+
+static void check_parts_refused(enum cohort__collective collective, const char *name,
+                                const struct cohort__request *parts, const char *message)
+{
+    struct cohort__request request = *parts;
+    struct cohort__plan *plan = NULL;
+    request.collective = collective;
+    request.num_sites = 2;
+    request.arity = 2;
+    CHECK_INT(cohort__algorithm_build(cohort__algorithm_find(collective, name), &request, &plan),
+              COHORT_ERR_BAD_PARAMETER);
+    CHECK(!plan);
+    CHECK_CONTAINS(cohort_error_message(), message);
+}
+
+static void test_parts_refused(void)
+{
+    struct cohort__part parts[] = {{0, 0, 8}, {1, 8, 8}}, other[] = {{0, 0, 4}, {1, 8, 8}};
+    struct cohort__request request = {.in_parts = parts, .num_in_parts = 1};
+    check_parts_refused(COHORT__ALL_TO_ALL, "padded", &request, "of one size");
+    check_parts_refused(COHORT__ALL_TO_ALL, "linear", &request, "not one part for each site");
+    check_parts_refused(COHORT__EXCHANGE, "linear", &request, "this site sends itself");
+    request = (struct cohort__request){.out_parts = parts, .num_out_parts = 1};
+    check_parts_refused(COHORT__EXCHANGE, "linear", &request, "this site sends itself");
+    request = (struct cohort__request){
+        .in_parts = parts, .num_in_parts = 2, .out_parts = other, .num_out_parts = 2};
+    check_parts_refused(COHORT__EXCHANGE, "linear", &request, "this site sends itself");
+    check_parts_refused(COHORT__ALL_TO_ALL, "linear", &request, "this site sends itself");
+    parts[1].site = 2;
+    check_parts_refused(COHORT__EXCHANGE, "linear", &request, "or for no site");
+    parts[1] = (struct cohort__part){1, SIZE_MAX, 8};
+    check_parts_refused(COHORT__EXCHANGE, "linear", &request, "a part is too large");
 }
 
 /* Messages of the whole call. */
@@ -107,8 +159,10 @@ int main(int argc, char **argv)
 {
     static const struct test_case cases[] = {
         {"rows", test_rows},
+        {"linear", test_linear},
         {"names", test_names},
         {"refused", test_refused},
+        {"parts_refused", test_parts_refused},
         {"messages", test_messages},
     };
     return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));

@@ -1,15 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "collectives/exec/kernels.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "collectives/exec/kernel_variants.h"
 #include "runtime/base/random.h"
 #include "tests/support/test.h"
 
-/* Every reduction on every type against a loop that does one element after the other in the widest
- * type, for aligned and unaligned addresses, and with the result in place of an operand. */
+/* Every reduction on every type, in every variant that this machine can run, against a loop that
+ * does one element after the other in the widest type, for aligned and unaligned addresses, and
+ * with the result in place of an operand. */
 
 enum { COUNT_MAX = 67, MARGIN = 16 };
 
@@ -171,16 +174,50 @@ static void fill(unsigned char *at, size_t count, int type, struct cohort__rando
 
 enum place { APART, ON_LEFT, ON_RIGHT, ON_BOTH, NUM_PLACES };
 
-static void check(enum cohort__kernel kernel, int type, size_t count, size_t misaligned,
-                  enum place place, struct cohort__random *random)
+/* What is tested: a kernel of a variant, directly or streamed. */
+struct subject {
+    struct cohort__kernel_variant variant;
+    enum cohort__kernel kernel;
+    int type;
+    bool is_streamed;
+};
+
+static void apply(const struct subject *subject, void *to, const void *left, const void *right,
+                  size_t count)
+{
+    const struct cohort__kernel_functions *functions =
+        cohort__kernel_find_in(&subject->variant, subject->kernel, types[subject->type].datatype);
+    (subject->is_streamed ? functions->streamed : functions->plain)(to, left, right, count);
+}
+
+/* Calls TEST for each kernel that there is. */
+static void for_each_kernel(void (*test)(struct subject *subject, struct cohort__random *random),
+                            bool is_streamed)
+{
+    struct cohort__kernel_variant variants[COHORT__MAX_KERNEL_VARIANTS];
+    size_t num_variants = cohort__kernel_variants(variants);
+    struct cohort__random random;
+    cohort__random_init(&random, 1);
+    for (size_t i = 0; i < num_variants; i++)
+        for (int kernel = COHORT__KERNEL_SUM; kernel < COHORT__KERNEL_END; kernel++)
+            for (int type = 0; type < NUM_TYPES; type++)
+                if (is_allowed((enum cohort__kernel)kernel, type))
+                    test(&(struct subject){variants[i], (enum cohort__kernel)kernel, type,
+                                           is_streamed},
+                         &random);
+}
+
+static void check(const struct subject *subject, size_t count, size_t misaligned, enum place place,
+                  struct cohort__random *random)
 {
     enum { ROOM = COUNT_MAX * 8 + 2 * MARGIN };
-    _Alignas(16) static unsigned char memory[3][ROOM];
+    _Alignas(64) static unsigned char memory[3][ROOM];
     static unsigned char want[ROOM];
+    int type = subject->type;
     size_t bytes = count * types[type].bytes;
     unsigned char *left = memory[0] + MARGIN + misaligned;
-    unsigned char *right = place == ON_BOTH ? left : memory[1] + MARGIN + misaligned;
-    unsigned char *to = place == APART      ? memory[2] + MARGIN + misaligned
+    unsigned char *right = place == ON_BOTH ? left : memory[1] + MARGIN + 3 * misaligned % 8;
+    unsigned char *to = place == APART      ? memory[2] + MARGIN + 5 * misaligned % 8
                         : place == ON_RIGHT ? right
                                             : left;
     memset(memory, 0xa5, sizeof(memory));
@@ -189,49 +226,158 @@ static void check(enum cohort__kernel kernel, int type, size_t count, size_t mis
         fill(right, count, type, random);
     memcpy(want, to - MARGIN, bytes + 2 * MARGIN - 8); /* with what is around it */
     for (size_t i = 0; i < count; i++)
-        reduce_one(kernel, type, want + MARGIN + i * types[type].bytes,
+        reduce_one(subject->kernel, type, want + MARGIN + i * types[type].bytes,
                    left + i * types[type].bytes, right + i * types[type].bytes);
-    cohort__kernel_find(kernel, types[type].datatype)(to, left, right, count);
+    apply(subject, to, left, right, count);
     if (memcmp(want, to - MARGIN, bytes + 2 * MARGIN - 8) != 0)
-        test_failed(__FILE__, __LINE__, "kernel %d, %s, count %zu, misaligned by %zu, place %d",
-                    (int)kernel, cohort_datatype_name(types[type].datatype), count, misaligned,
-                    (int)place);
+        test_failed(__FILE__, __LINE__,
+                    "kernel %d of %s, %s, count %zu, misaligned by %zu, place %d",
+                    (int)subject->kernel, subject->variant.name,
+                    cohort_datatype_name(types[type].datatype), count, misaligned, (int)place);
+}
+
+static void check_against_naive(struct subject *subject, struct cohort__random *random)
+{
+    for (size_t count = 0; count <= COUNT_MAX; count++)
+        for (size_t misaligned = 0; misaligned < 8; misaligned += misaligned < 2 ? 1 : 2)
+            for (int place = APART; place < NUM_PLACES; place++)
+                check(subject, count, misaligned, (enum place)place, random);
 }
 
 static void test_against_naive(void)
 {
-    static const size_t counts[] = {0, 1, 2, 3, 7, 8, 15, 16, 17, 33, 64, COUNT_MAX};
-    struct cohort__random random;
-    cohort__random_init(&random, 1);
-    for (int kernel = COHORT__KERNEL_SUM; kernel < COHORT__KERNEL_END; kernel++)
-        for (int type = 0; type < NUM_TYPES; type++) {
-            if (!is_allowed((enum cohort__kernel)kernel, type))
-                continue;
-            for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++)
-                for (size_t misaligned = 0; misaligned < 8; misaligned++)
-                    for (int place = APART; place < NUM_PLACES; place++)
-                        check((enum cohort__kernel)kernel, type, counts[i], misaligned,
-                              (enum place)place, &random);
+    for_each_kernel(check_against_naive, false);
+}
+
+/* Around the lines that are streamed, at every place in a line. */
+static void check_streamed(struct subject *subject, struct cohort__random *random)
+{
+    enum { BYTES = 512, ROOM = BYTES + 256 };
+    _Alignas(64) static unsigned char memory[4][ROOM];
+    size_t element = types[subject->type].bytes;
+    fill(memory[0], BYTES / element, subject->type, random);
+    fill(memory[1], BYTES / element, subject->type, random);
+    for (size_t place = 0; place < 64; place++) {
+        size_t bytes = cohort__random_below(random, BYTES + 1), count = bytes / element;
+        memset(memory[2], 0xa5, sizeof(memory[2]));
+        memset(memory[3], 0xa5, sizeof(memory[3]));
+        apply(subject, memory[2] + 64 + place, memory[0], memory[1], count);
+        struct subject plain = *subject;
+        plain.is_streamed = false;
+        apply(&plain, memory[3] + 64 + place, memory[0], memory[1], count);
+        if (memcmp(memory[2], memory[3], ROOM) != 0)
+            test_failed(__FILE__, __LINE__, "kernel %d of %s, %s, count %zu, at %zu of a line",
+                        (int)subject->kernel, subject->variant.name,
+                        cohort_datatype_name(types[subject->type].datatype), count, place);
+    }
+}
+
+static void test_streamed(void)
+{
+    for_each_kernel(check_streamed, true);
+}
+
+/* Any number, and infinity, zeros with signs, the smallest numbers, one NaN. */
+static double any_number(struct cohort__random *random)
+{
+    static const double rare[] = {INFINITY, -INFINITY, 0.0, -0.0, 5e-324, -1e-310, 1e308, 3e38};
+    uint64_t chance = cohort__random_below(random, 32);
+    if (chance < sizeof(rare) / sizeof(rare[0]))
+        return rare[chance];
+    return ldexp((double)cohort__random_next(random) - 0x1p63,
+                 (int)cohort__random_below(random, 128) - 127);
+}
+
+/* The baseline and the variant in use agree in every bit, in numbers that have to be rounded. */
+static void check_bits(struct subject *subject, struct cohort__random *random)
+{
+    enum { COUNT = 1000 };
+    static double wide[4][COUNT];
+    static float narrow[4][COUNT];
+    bool is_wide = types[subject->type].bytes == sizeof(double);
+    if (!types[subject->type].is_floating)
+        return;
+    for (int i = 0; i < COUNT; i++)
+        for (int side = 0; side < 2; side++) {
+            wide[side][i] = i == 500 + side ? (double)NAN : any_number(random);
+            narrow[side][i] = (float)wide[side][i];
         }
+    struct subject baseline = *subject;
+    baseline.variant = (struct cohort__kernel_variant){"baseline", cohort__kernels_baseline};
+    if (is_wide) {
+        apply(subject, wide[2], wide[0], wide[1], COUNT);
+        for (int i = 0; i < COUNT; i++) /* one by one: nothing is vectorised */
+            apply(&baseline, &wide[3][i], &wide[0][i], &wide[1][i], 1);
+    } else {
+        apply(subject, narrow[2], narrow[0], narrow[1], COUNT);
+        for (int i = 0; i < COUNT; i++)
+            apply(&baseline, &narrow[3][i], &narrow[0][i], &narrow[1][i], 1);
+    }
+    if (memcmp(wide[2], wide[3], sizeof(wide[2])) ||
+        memcmp(narrow[2], narrow[3], sizeof(narrow[2])))
+        test_failed(__FILE__, __LINE__, "kernel %d of %s, %s: not the baseline's bits",
+                    (int)subject->kernel, subject->variant.name,
+                    cohort_datatype_name(types[subject->type].datatype));
+}
+
+static void test_bits(void)
+{
+    for_each_kernel(check_bits, false);
+}
+
+/* What is used is the last variant. */
+static void test_variants(void)
+{
+    struct cohort__kernel_variant variants[COHORT__MAX_KERNEL_VARIANTS];
+    size_t num = cohort__kernel_variants(variants);
+    CHECK(num >= 1 && num <= COHORT__MAX_KERNEL_VARIANTS);
+    CHECK_TEXT(variants[0].name, "baseline");
+    for (size_t i = 0; i < num; i++)
+        printf("variant %s\n", variants[i].name);
+    for (int kernel = 0; kernel <= COHORT__KERNEL_END; kernel++)
+        for (cohort_datatype datatype = 0; datatype <= COHORT__NUM_KERNEL_ROWS; datatype++)
+            CHECK(
+                cohort__kernel_find((enum cohort__kernel)kernel, datatype) ==
+                cohort__kernel_find_in(&variants[num - 1], (enum cohort__kernel)kernel, datatype));
+}
+
+/* A result beyond the caches, apart and in place; few elements of it are looked at. */
+static void test_large(void)
+{
+    enum { COUNT = 2 * 1024 * 1024 + 3 };
+    double *memory = malloc((size_t)2 * COUNT * sizeof(*memory));
+    CHECK(memory);
+    double *left = memory, *result = memory + COUNT;
+    for (size_t i = 0; i < COUNT; i++)
+        left[i] = (double)i;
+    cohort__kernel_apply(COHORT__KERNEL_SUM, COHORT_DOUBLE, result, left, left, COUNT);
+    for (size_t i = 0; i < COUNT; i += i < 100 || i > COUNT - 100 ? 1 : 97)
+        CHECK(result[i] == 2 * (double)i);
+    cohort__kernel_apply(COHORT__KERNEL_SUM, COHORT_DOUBLE, result, left, result, COUNT);
+    for (size_t i = 0; i < COUNT; i += i < 100 || i > COUNT - 100 ? 1 : 97)
+        CHECK(result[i] == 3 * (double)i);
+    free(memory);
 }
 
 /* Integers wrap around, and nothing is undefined about it: for the sanitizer to see. */
 static void test_wraps(void)
 {
     int32_t big = INT32_MAX, one = 1, low = INT32_MIN, result;
-    cohort__kernel_find(COHORT__KERNEL_SUM, COHORT_INT32)(&result, &big, &one, 1);
+    cohort__kernel_find(COHORT__KERNEL_SUM, COHORT_INT32)->plain(&result, &big, &one, 1);
     CHECK_INT(result, INT32_MIN);
-    cohort__kernel_find(COHORT__KERNEL_PRODUCT, COHORT_INT32)(&result, &low, &low, 1);
+    cohort__kernel_find(COHORT__KERNEL_PRODUCT, COHORT_INT32)->plain(&result, &low, &low, 1);
     CHECK_INT(result, 0);
     int64_t wide = INT64_MIN, minus = -1, wide_result;
-    cohort__kernel_find(COHORT__KERNEL_PRODUCT, COHORT_INT64)(&wide_result, &wide, &minus, 1);
+    cohort__kernel_find(COHORT__KERNEL_PRODUCT, COHORT_INT64)
+        ->plain(&wide_result, &wide, &minus, 1);
     CHECK(wide_result == INT64_MIN);
     /* uint16 * uint16 would be computed as int, and overflow. */
     uint16_t most = UINT16_MAX, short_result;
-    cohort__kernel_find(COHORT__KERNEL_PRODUCT, COHORT_UINT16)(&short_result, &most, &most, 1);
+    cohort__kernel_find(COHORT__KERNEL_PRODUCT, COHORT_UINT16)
+        ->plain(&short_result, &most, &most, 1);
     CHECK_INT(short_result, 1);
     int8_t small = 127, small_result;
-    cohort__kernel_find(COHORT__KERNEL_SUM, COHORT_INT8)(&small_result, &small, &small, 1);
+    cohort__kernel_find(COHORT__KERNEL_SUM, COHORT_INT8)->plain(&small_result, &small, &small, 1);
     CHECK_INT(small_result, -2);
 }
 
@@ -241,15 +387,14 @@ static void test_nothing(void)
     for (int kernel = COHORT__KERNEL_SUM; kernel < COHORT__KERNEL_END; kernel++)
         for (int type = 0; type < NUM_TYPES; type++)
             if (is_allowed((enum cohort__kernel)kernel, type))
-                cohort__kernel_find((enum cohort__kernel)kernel, types[type].datatype)(NULL, NULL,
-                                                                                       NULL, 0);
+                cohort__kernel_find((enum cohort__kernel)kernel, types[type].datatype)
+                    ->plain(NULL, NULL, NULL, 0);
 }
 
 static const struct test_case cases[] = {
-    {"table", test_table},
-    {"against_naive", test_against_naive},
-    {"wraps", test_wraps},
-    {"nothing", test_nothing},
+    {"table", test_table},       {"variants", test_variants}, {"against_naive", test_against_naive},
+    {"streamed", test_streamed}, {"bits", test_bits},         {"large", test_large},
+    {"wraps", test_wraps},       {"nothing", test_nothing},
 };
 
 int main(int argc, char **argv)

@@ -2,6 +2,7 @@
 #include "collectives/exec/plan_cache.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "tests/support/test.h"
 
@@ -16,27 +17,35 @@ static struct cohort__plan_cache *cache_create(void)
 
 static struct cohort__plan_key key_of(uint64_t number)
 {
-    return (struct cohort__plan_key){.collective = 1, .bytes = number, .commutative = 1};
+    return (struct cohort__plan_key){
+        .collective = 1, .bytes = number, .flags = COHORT__PLAN_COMMUTATIVE};
 }
 
 /* A plan of NUMBER + 1 sites, to be told from others. */
-static struct cohort__plan_entry *add(struct cohort__plan_cache *cache, uint32_t number)
+static struct cohort__plan_entry *add_key(struct cohort__plan_cache *cache,
+                                          const struct cohort__plan_key *key, const void *tail,
+                                          uint32_t number)
 {
     struct cohort__plan_builder *builder;
     struct cohort__plan *plan;
     struct cohort__plan_entry *entry = NULL;
-    struct cohort__plan_key key = key_of(number);
     CHECK_INT(cohort__plan_builder_create(&builder, "test", number + 1, 0), COHORT_OK);
     cohort__plan_join(builder, 1);
     CHECK_INT(cohort__plan_finish(builder, &plan), COHORT_OK);
-    CHECK_INT(cohort__plan_cache_add(cache, &key, plan, 100 + number, &entry), COHORT_OK);
+    CHECK_INT(cohort__plan_cache_add(cache, key, tail, plan, 100 + number, &entry), COHORT_OK);
     return entry;
+}
+
+static struct cohort__plan_entry *add(struct cohort__plan_cache *cache, uint32_t number)
+{
+    struct cohort__plan_key key = key_of(number);
+    return add_key(cache, &key, NULL, number);
 }
 
 static struct cohort__plan_entry *find(struct cohort__plan_cache *cache, uint32_t number)
 {
     struct cohort__plan_key key = key_of(number);
-    return cohort__plan_cache_find(cache, &key);
+    return cohort__plan_cache_find(cache, &key, NULL);
 }
 
 static void check_found(struct cohort__plan_cache *cache, uint32_t number)
@@ -69,13 +78,41 @@ static void test_key(void)
 {
     struct cohort__plan_cache *cache = cache_create();
     cohort__plan_entry_unref(add(cache, 8));
-    struct cohort__plan_key keys[3] = {key_of(8), key_of(8), key_of(8)};
+    struct cohort__plan_key keys[9];
+    for (int i = 0; i < 9; i++)
+        keys[i] = key_of(8);
     keys[0].collective++;
     keys[1].bytes++;
-    keys[2].commutative = 0;
-    for (int i = 0; i < 3; i++)
-        CHECK(!cohort__plan_cache_find(cache, &keys[i]));
+    keys[2].flags = 0;
+    keys[3].element++;
+    keys[4].root++;
+    keys[5].shift++;
+    keys[6].variant++;
+    keys[7].row++;
+    keys[8].tail_bytes = 4;
+    for (int i = 0; i < 9; i++)
+        CHECK(!cohort__plan_cache_find(cache, &keys[i], "tail"));
     check_found(cache, 8);
+    cohort__plan_cache_destroy(cache);
+}
+
+/* The tail is kept, and compared as a whole. */
+static void test_tail(void)
+{
+    struct cohort__plan_cache *cache = cache_create();
+    struct cohort__plan_key key = key_of(8);
+    char *tail = cohort__plan_cache_scratch(cache, 6);
+    CHECK(tail == cohort__plan_cache_scratch(cache, 3)); /* it only grows */
+    memcpy(tail, "seven", 6);
+    key.tail_bytes = 6;
+    struct cohort__plan_entry *entry = add_key(cache, &key, tail, 7);
+    memcpy(tail, "eight", 6);
+    CHECK(!cohort__plan_cache_find(cache, &key, tail));
+    CHECK_TEXT(entry->tail, "seven");
+    cohort__plan_entry_unref(entry);
+    entry = cohort__plan_cache_find(cache, &key, "seven");
+    CHECK(entry && entry->row == 107);
+    cohort__plan_entry_unref(entry);
     cohort__plan_cache_destroy(cache);
 }
 
@@ -128,10 +165,39 @@ static void test_spare(void)
     cohort__plan_entry_unref(kept);
 }
 
+/* It is empty at first, holds what it is given while entries are only found, and forgets when one
+ * is added: the entry that it knows may be the one that goes. */
+static void test_memo(void)
+{
+    struct cohort__plan_cache *cache = cache_create();
+    struct cohort__plan_memo *memo = cohort__plan_cache_memo(cache);
+    CHECK(!memo->function);
+    struct cohort__plan_entry *known = add(cache, 0);
+    for (uint32_t i = 1; i < 2 * ENTRIES; i++) {
+        *memo = (struct cohort__plan_memo){.function = "call", .count = i, .entry = known};
+        check_found(cache, i - 1);
+        CHECK(!find(cache, i));
+        CHECK(cohort__plan_cache_memo(cache) == memo);
+        CHECK_TEXT(memo->function, "call");
+        CHECK_INT(memo->count, i);
+        CHECK(memo->entry == known);
+        cohort__plan_entry_unref(known); /* the cache's reference is enough */
+        known = add(cache, i);
+        CHECK(!memo->function);
+    }
+    cohort__plan_entry_unref(known);
+    *memo = (struct cohort__plan_memo){.function = "call", .entry = known};
+    cohort__plan_cache_destroy(cache); /* the memo has no reference to give back */
+}
+
 static const struct test_case cases[] = {
-    {"hit", test_hit},           {"key", test_key},
-    {"eviction", test_eviction}, {"outlives_the_cache", test_outlives_the_cache},
+    {"hit", test_hit},
+    {"key", test_key},
+    {"tail", test_tail},
+    {"eviction", test_eviction},
+    {"outlives_the_cache", test_outlives_the_cache},
     {"spare", test_spare},
+    {"memo", test_memo},
 };
 
 int main(int argc, char **argv)

@@ -1,7 +1,53 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "collectives/model/select.h"
 
+#include <stdio.h>
+#include <string.h>
+
 #include "tests/support/test.h"
+
+/* A machine on which only some things cost. */
+static struct cohort__parameters parameters;
+static struct cohort__placement placement;
+
+static void set_machine(double startup, double byte, double message)
+{
+    memset(&parameters, 0, sizeof(parameters));
+    parameters.cores = 4;
+    parameters.workers = 1;
+    for (unsigned reach = 0; reach < COHORT__NUM_REACHES; reach++) {
+        parameters.terms[reach][COHORT__TERM_STARTUP] = startup;
+        parameters.terms[reach][COHORT__TERM_BYTE] = byte;
+        parameters.terms[reach][COHORT__TERM_MESSAGE] = message;
+    }
+}
+
+static struct cohort__request request_of(enum cohort__collective collective, uint32_t num_sites,
+                                         size_t bytes)
+{
+    placement = (struct cohort__placement){num_sites, num_sites, 1, true};
+    return (struct cohort__request){.collective = collective,
+                                    .num_sites = num_sites,
+                                    .arity = 4,
+                                    .bytes = bytes,
+                                    .element = 8,
+                                    .commutative = true};
+}
+
+static struct cohort__question question_of(const struct cohort__request *request,
+                                           enum cohort__mode mode)
+{
+    return (struct cohort__question){
+        .request = request, .parameters = &parameters, .placement = &placement, .mode = mode};
+}
+
+static const struct cohort__algorithm *choice(const struct cohort__question *question)
+{
+    struct cohort__candidate chosen = {0};
+    CHECK_INT(cohort__select(question, &chosen), COHORT_OK);
+    CHECK(!chosen.algorithm || cohort__algorithms[chosen.row] == chosen.algorithm);
+    return chosen.algorithm;
+}
 
 static void test_is_flat(void)
 {
@@ -14,26 +60,206 @@ static void test_is_flat(void)
     CHECK(cohort__select_is_flat(64, 2, 1024));
 }
 
-static void test_rows(void)
+/* Flat: nothing over the tree; the tree: nothing else, where there is one; and always something. */
+static void test_modes(void)
 {
+    set_machine(1000, 1, 100);
     for (unsigned collective = 0; collective < COHORT__NUM_COLLECTIVES; collective++) {
-        struct cohort__request request = {
-            .collective = collective, .num_sites = 20, .arity = 4, .bytes = 8};
-        const struct cohort__algorithm *flat = cohort__select(&request, true);
-        const struct cohort__algorithm *tree = cohort__select(&request, false);
-        CHECK_INT(flat->collective, collective);
-        CHECK_INT(tree->collective, collective);
-        CHECK_TEXT(flat->name, "linear");
-        CHECK_TEXT(tree->name, "hierarchical");
-        CHECK(!flat->hierarchical && tree->hierarchical);
+        struct cohort__candidate all[COHORT__MAX_CANDIDATES];
+        struct cohort__request request =
+            request_of((enum cohort__collective)collective, 20, collective % 2 ? 8 : 1 << 20);
+        struct cohort__question question = question_of(&request, COHORT__MODE_ANY);
+        uint32_t num = cohort__select_candidates(&question, all);
+        bool has_tree = false, has_any = false;
+        CHECK(num < COHORT__MAX_CANDIDATES);
+        for (uint32_t i = 0; i < num; i++) {
+            has_any = has_any || !all[i].refused;
+            has_tree = has_tree || (!all[i].refused && all[i].algorithm->hierarchical);
+            CHECK(i == 0 || all[i - 1].refused || all[i].refused || !all[i].is_priced ||
+                  all[i - 1].time <= all[i].time);
+        }
+        if (!has_any)
+            continue;
+        CHECK(choice(&question)->collective == collective);
+        question.mode = COHORT__MODE_FLAT;
+        CHECK(!choice(&question)->hierarchical);
+        question.mode = COHORT__MODE_TREE;
+        CHECK_INT(choice(&question)->hierarchical, has_tree);
     }
+}
+
+static void test_same_for_all_sites(void)
+{
+    set_machine(1000, 1, 100);
+    for (unsigned collective = 0; collective < COHORT__EXCHANGE; collective++)
+        for (uint32_t num_sites = 1; num_sites < 20; num_sites++)
+            for (size_t bytes = 8; bytes < 1 << 20; bytes *= 64) {
+                struct cohort__request request =
+                    request_of((enum cohort__collective)collective, num_sites, bytes);
+                struct cohort__question question = question_of(&request, COHORT__MODE_ANY);
+                struct cohort__candidate all[COHORT__MAX_CANDIDATES];
+                if (cohort__select_candidates(&question, all) == 0 || all[0].refused)
+                    continue;
+                for (; request.this_site < num_sites; request.this_site++)
+                    CHECK(choice(&question) == all[0].algorithm);
+            }
+}
+
+/* linear has 2 (N - 1) startups, over the tree 18 of them with 64 sites of arity 4, but bytes on
+ * the longest way and messages are ... whatever the formulas say: where only startups cost, the row
+ * with fewest of them wins, and where only bytes do, that with fewest bytes. */
+static void test_what_costs_decides(void)
+{
+    static const enum cohort__term terms[] = {COHORT__TERM_STARTUP, COHORT__TERM_BYTE,
+                                              COHORT__TERM_MESSAGE};
+    for (unsigned collective = 0; collective <= COHORT__BARRIER; collective++)
+        for (unsigned t = 0; t < 3; t++) {
+            struct cohort__request request =
+                request_of((enum cohort__collective)collective, 64, 4096);
+            struct cohort__question question = question_of(&request, COHORT__MODE_ANY);
+            struct cohort__candidate all[COHORT__MAX_CANDIDATES];
+            double amounts[COHORT__NUM_TERMS], least[COHORT__NUM_TERMS];
+            set_machine(0, 0, 0);
+            for (unsigned reach = 0; reach < COHORT__NUM_REACHES; reach++)
+                parameters.terms[reach][terms[t]] = 1;
+            uint32_t num = cohort__select_candidates(&question, all);
+            if (!all[0].is_priced)
+                continue;
+            cohort__predict_amounts(&parameters, &placement, COHORT__REACH_LOCALITIES, &all[0].cost,
+                                    least);
+            for (uint32_t i = 1; i < num && !all[i].refused && all[i].is_priced; i++) {
+                cohort__predict_amounts(&parameters, &placement, COHORT__REACH_LOCALITIES,
+                                        &all[i].cost, amounts);
+                CHECK(least[terms[t]] <= amounts[terms[t]]);
+            }
+        }
+}
+
+/* The time by the formulas, with a startup of 1000 and 1 for each byte of any message. */
+static double price(const struct cohort__algorithm *algorithm,
+                    const struct cohort__request *request)
+{
+    struct cohort__cost cost = algorithm->cost(request);
+    return 1000 * cost.startups + cost.moved;
+}
+
+/* To gather at one site takes log2 64 = 6 startups in a binomial tree, in which blocks are passed
+ * on several times, and 63 without one, in which they go once: the one is better for small blocks,
+ * the other for large ones, and the choice changes where the formulas say. */
+static void test_crossover(void)
+{
+    const struct cohort__algorithm *last = NULL;
+    unsigned num_crossings = 0;
+    set_machine(1000, 0, 0);
+    for (unsigned reach = 0; reach < COHORT__NUM_REACHES; reach++)
+        parameters.terms[reach][COHORT__TERM_MOVED] = parameters.cores;
+    for (size_t bytes = 8; bytes <= 1 << 20; bytes += (bytes / 64 + 1) * 8) {
+        struct cohort__request request = request_of(COHORT__GATHER, 64, bytes);
+        struct cohort__question question = question_of(&request, COHORT__MODE_FLAT);
+        const struct cohort__algorithm *now = choice(&question);
+        if (!last)
+            CHECK_TEXT(now->name, "binomial");
+        num_crossings += last && last != now;
+        for (uint32_t row = 0; row < cohort__num_algorithms; row++) {
+            const struct cohort__algorithm *other = cohort__algorithms[row];
+            if (other->collective == COHORT__GATHER && other->cost && !other->hierarchical &&
+                !cohort__algorithm_refuses(other, &request))
+                CHECK(price(now, &request) <= price(other, &request));
+        }
+        last = now;
+    }
+    CHECK_TEXT(last->name, "linear");
+    CHECK(num_crossings > 0);
+}
+
+static void test_forced(void)
+{
+    set_machine(1000, 1, 100);
+    struct cohort__request request = request_of(COHORT__ALL_TO_ALL, 20, 8);
+    struct cohort__question question = question_of(&request, COHORT__MODE_FLAT);
+    question.forced = cohort__algorithm_find(COHORT__ALL_TO_ALL, "padded");
+    CHECK(choice(&question) == question.forced);
+    request.bytes = SIZE_MAX / 8 * 8;
+    struct cohort__candidate chosen;
+    CHECK_INT(cohort__select(&question, &chosen), COHORT_ERR_BAD_PARAMETER);
+    CHECK_CONTAINS(cohort_error_message(), "the algorithm padded of all_to_all");
+    CHECK_CONTAINS(cohort_error_message(), "too large");
+}
+
+static void test_budget(void)
+{
+    set_machine(1000, 1, 100);
+    struct cohort__request request = request_of(COHORT__ALL_TO_ALL, 20, 1 << 20);
+    struct cohort__question question = question_of(&request, COHORT__MODE_TREE);
+    question.forced = cohort__algorithm_find(COHORT__ALL_TO_ALL, "hierarchical");
+    if (!question.forced->cost)
+        return;
+    double needs = question.forced->cost(&request).memory;
+    struct cohort__candidate chosen;
+    question.memory_budget = (uint64_t)needs;
+    CHECK_INT(cohort__select(&question, &chosen), COHORT_OK);
+    question.memory_budget--;
+    CHECK_INT(cohort__select(&question, &chosen), COHORT_ERR_NO_MEMORY);
+    CHECK_CONTAINS(cohort_error_message(), "algorithm hierarchical");
+    char figure[40];
+    snprintf(figure, sizeof(figure), "takes %.0f bytes", needs);
+    CHECK_CONTAINS(cohort_error_message(), figure);
+    /* Without force, one that needs less. */
+    question.forced = NULL;
+    question.mode = COHORT__MODE_ANY;
+    CHECK_INT(cohort__select(&question, &chosen), COHORT_OK);
+    CHECK(chosen.cost.memory <= (double)question.memory_budget);
+}
+
+static void test_reproducible(void)
+{
+    set_machine(1000, 1, 100);
+    struct cohort__request request = request_of(COHORT__REDUCE, 20, 8);
+    struct cohort__question question = question_of(&request, COHORT__MODE_ANY);
+    question.is_reproducible = true;
+    CHECK(choice(&question)->ordered);
+    request.collective = COHORT__BROADCAST; /* reduces nothing */
+    CHECK_INT(choice(&question)->collective, COHORT__BROADCAST);
+}
+
+/* Sizes that not all know lead to one row, whatever they are; those that all know are priced. */
+static void test_ragged(void)
+{
+    set_machine(1000, 1, 0);
+    struct cohort__part parts[20];
+    for (uint32_t site = 0; site < 20; site++)
+        parts[site] = (struct cohort__part){site, site * 64, site % 3 * 8};
+    struct cohort__request request = request_of(COHORT__GATHER, 20, 8);
+    struct cohort__question question = question_of(&request, COHORT__MODE_ANY);
+    question.is_ragged = true;
+    struct cohort__candidate other, root;
+    cohort_status status = cohort__select(&question, &other);
+    request.bytes = 0;
+    request.out_parts = parts;
+    request.num_out_parts = 20;
+    CHECK_INT(cohort__select(&question, &root), status);
+    if (status)
+        CHECK_INT(status, COHORT_ERR_NOT_SUPPORTED);
+    else
+        CHECK(root.algorithm == other.algorithm && root.algorithm->ragged && !root.is_priced);
+    request.collective = COHORT__ALL_GATHER;
+    question.are_sizes_known = true;
+    if (cohort__select(&question, &root) == COHORT_OK)
+        CHECK(root.algorithm->ragged && root.is_priced == (root.algorithm->cost != NULL));
 }
 
 int main(int argc, char **argv)
 {
     static const struct test_case cases[] = {
         {"is_flat", test_is_flat},
-        {"rows", test_rows},
+        {"modes", test_modes},
+        {"same_for_all_sites", test_same_for_all_sites},
+        {"what_costs_decides", test_what_costs_decides},
+        {"crossover", test_crossover},
+        {"forced", test_forced},
+        {"budget", test_budget},
+        {"reproducible", test_reproducible},
+        {"ragged", test_ragged},
     };
     return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
 }

@@ -257,9 +257,41 @@ static void test_failed_builder(void)
     cohort__plan_unref(fragment);
 }
 
+/* Messages with one tag in two phases that become one. */
+static void test_tags_per_phase(void)
+{
+    struct cohort__plan_builder *inner = builder_create(2), *outer = builder_create(2);
+    uint32_t in = cohort__plan_range(inner, COHORT__SPACE_IN, 0, 8);
+    uint32_t out = cohort__plan_range(inner, COHORT__SPACE_OUT, 0, 8);
+    uint32_t blocks[] = {cohort__plan_range(outer, COHORT__SPACE_IN, 0, 8),
+                         cohort__plan_range(outer, COHORT__SPACE_OUT, 0, 8)};
+    struct cohort__block_list lists[] = {{&blocks[0], 1}, {&blocks[1], 1}};
+    for (unsigned phase = 1; phase <= COHORT__LAST_PHASE; phase++) {
+        cohort__plan_send(inner, phase, 1, 7, &in, 1);
+        cohort__plan_recv(inner, phase, 1, 7, &out, 1);
+    }
+    uint32_t end;
+    struct cohort__plan *plan = embed(outer, finish(inner),
+                                      &(struct cohort__embedding){.sites = (uint32_t[]){0, 1},
+                                                                  .block_map = lists,
+                                                                  .phase = COHORT__PHASE_CHECK,
+                                                                  .tag = 30,
+                                                                  .tags_per_phase = 1000,
+                                                                  .after = COHORT__NO_STEP,
+                                                                  .recv_after = COHORT__NO_STEP},
+                                      &end);
+    for (uint32_t phase = 1; phase <= COHORT__LAST_PHASE; phase++) {
+        CHECK_INT(plan->steps[2 * (phase - 1)].tag, 37 + 1000 * phase);
+        CHECK_INT(cohort__plan_find_recv(plan, COHORT__PHASE_CHECK, 1, 37 + 1000 * phase),
+                  2 * (phase - 1) + 1);
+    }
+    cohort__plan_unref(plan);
+}
+
 int main(int argc, char **argv)
 {
     static const struct test_case cases[] = {
+        {"tags_per_phase", test_tags_per_phase},
         {"chain", test_chain},
         {"split", test_split},
         {"split_pieces", test_split_pieces},

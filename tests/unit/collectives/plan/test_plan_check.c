@@ -87,7 +87,7 @@ static void no_defect(struct broken *broken)
 
 static void unknown_kind(struct broken *broken)
 {
-    broken->steps[COPY].kind = COHORT__STEP_ZERO + 1;
+    broken->steps[COPY].kind = COHORT__STEP_DONE + 1;
 }
 
 static void wrong_phase(struct broken *broken)
@@ -359,6 +359,26 @@ static void test_defects(void)
     }
 }
 
+/* Where the caller's blocks have gaps. */
+static void may_have_a_gap(struct broken *broken)
+{
+    leaves_out_a_gap(broken);
+    broken->plan.has_gaps = true;
+}
+
+static void test_gaps(void)
+{
+    struct cohort__plan_builder *builder = NULL;
+    struct cohort__plan *plan = NULL;
+    CHECK_INT(check_pair(may_have_a_gap, no_defect), COHORT_OK);
+    CHECK_INT(cohort__plan_builder_create(&builder, "gaps", 1, 0), COHORT_OK);
+    cohort__plan_set_gaps(builder);
+    cohort__plan_zero(builder, 1, cohort__plan_range(builder, COHORT__SPACE_OUT, 1, 7));
+    CHECK_INT(cohort__plan_finish(builder, &plan), COHORT_OK);
+    CHECK_INT(cohort__plan_check(&plan, 1), COHORT_OK);
+    cohort__plan_unref(plan);
+}
+
 /* Each dependency is fine; only both together wait in a circle. */
 static void sends_after_recv_only(struct broken *broken)
 {
@@ -414,6 +434,7 @@ int main(int argc, char **argv)
     static const struct test_case cases[] = {
         {"good", test_good},
         {"defects", test_defects},
+        {"gaps", test_gaps},
         {"writes_in_later", test_writes_in_later},
         {"message_cycle", test_message_cycle},
         {"needs_memory", test_needs_memory},

@@ -150,7 +150,7 @@ void fake_net_deliver_bytes(struct fake_net *fake, const void *data, size_t byte
 void fake_net_deliver(struct fake_net *fake, uint32_t source, struct cohort__envelope envelope,
                       const void *payload, size_t bytes)
 {
-    unsigned char data[COHORT__ENVELOPE_BYTES + 8192];
+    unsigned char data[COHORT__ENVELOPE_BYTES + 15360];
     CHECK(bytes <= sizeof(data) - COHORT__ENVELOPE_BYTES);
     envelope.job_key = FAKE_JOB_KEY;
     envelope.epoch = FAKE_EPOCH;

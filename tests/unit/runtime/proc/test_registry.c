@@ -22,6 +22,9 @@ struct guest {
     char text[256];
 };
 
+/* Site 0, and all with an even number, have other ones than the rest. */
+static const char settings[] = "0123456789abc";
+
 static struct localities job;
 static struct guest guests[MAX_SITES];
 static unsigned num_ended[NUM_LOCALITIES];
@@ -61,9 +64,17 @@ static void enter(struct guest *guest, uint32_t rank, const char *name, uint32_t
                                      .site = site,
                                      .num_sites = num_sites,
                                      .terms = terms,
+                                     .settings = settings + site % 2,
+                                     .settings_bytes = 10 + site % 2,
                                      .left_instance = left,
                                      .done = on_done}};
     cohort__registry_join(cohort__process_registry(job.processes[rank]), &guest->join);
+}
+
+static void check_settings(const struct cohort__membership *membership)
+{
+    CHECK_INT(membership->settings_bytes, 10);
+    CHECK(memcmp(membership->settings, settings, 10) == 0);
 }
 
 static uint64_t leave(struct guest *guest)
@@ -95,6 +106,7 @@ static uint64_t check_all(uint32_t num_sites, uint32_t run)
         check_done(&guests[site], COHORT_OK, "");
         const struct cohort__membership *membership = guests[site].membership;
         CHECK_INT(membership->num_sites, num_sites);
+        check_settings(membership);
         CHECK(membership->instance == guests[0].membership->instance);
         for (uint32_t i = 0; i < num_sites; i++)
             CHECK_INT(membership->locality_of[i], i / run % job.num);
@@ -170,6 +182,7 @@ static void test_many_runs(void)
         for (uint32_t site = 0; site < MAX_SITES; site++) {
             check_done(&others[site], COHORT_OK, "");
             CHECK_INT(others[site].membership->locality_of[site], others[site].rank);
+            check_settings(others[site].membership);
             cohort__membership_unref(others[site].membership);
         }
         for (uint32_t site = 0; site < MAX_SITES; site++)
@@ -300,19 +313,27 @@ static void send_bogus(struct cohort__packer *packer)
     cohort__packer_fini(packer);
 }
 
-static void send_map(uint64_t instance, uint64_t num_sites, const uint64_t *runs, uint32_t num)
+static void send_map_with(uint64_t instance, uint64_t num_sites, const uint64_t *runs, uint32_t num,
+                          size_t settings_bytes)
 {
+    static const unsigned char some[COHORT__SETTINGS_BYTES_MAX + 1];
     struct cohort__packer packer = {0};
-    cohort__pack_map(&packer, 5);
+    cohort__pack_map(&packer, 6);
     cohort__pack_field_unsigned(&packer, "type", COHORT__REGISTRY_MAP);
     cohort__pack_field_bytes(&packer, "name", "bogus", 5);
     cohort__pack_field_unsigned(&packer, "instance", instance);
     cohort__pack_field_unsigned(&packer, "num_sites", num_sites);
+    cohort__pack_field_bytes(&packer, "settings", some, settings_bytes);
     cohort__pack_text(&packer, "runs");
     cohort__pack_array(&packer, num);
     for (uint32_t i = 0; i < num; i++)
         cohort__pack_unsigned(&packer, runs[i]);
     send_bogus(&packer);
+}
+
+static void send_map(uint64_t instance, uint64_t num_sites, const uint64_t *runs, uint32_t num)
+{
+    send_map_with(instance, num_sites, runs, num, 0);
 }
 
 static void send_refusal(int64_t status, uint64_t site)
@@ -327,17 +348,25 @@ static void send_refusal(int64_t status, uint64_t site)
     send_bogus(&packer);
 }
 
-static void send_request(uint64_t type, uint64_t site, uint64_t num_sites, uint64_t instance)
+static void send_request_with(uint64_t type, uint64_t site, uint64_t num_sites, uint64_t instance,
+                              size_t settings_bytes)
 {
+    static const unsigned char some[COHORT__SETTINGS_BYTES_MAX + 1];
     struct cohort__packer packer = {0};
-    cohort__pack_map(&packer, 6);
+    cohort__pack_map(&packer, 7);
     cohort__pack_field_unsigned(&packer, "type", type);
     cohort__pack_field_bytes(&packer, "name", "bogus", 5);
     cohort__pack_field_unsigned(&packer, "site", site);
     cohort__pack_field_unsigned(&packer, "num_sites", num_sites);
     cohort__pack_field_bytes(&packer, "terms", "", 0);
+    cohort__pack_field_bytes(&packer, "settings", some, settings_bytes);
     cohort__pack_field_unsigned(&packer, "instance", instance);
     send_bogus(&packer);
+}
+
+static void send_request(uint64_t type, uint64_t site, uint64_t num_sites, uint64_t instance)
+{
+    send_request_with(type, site, num_sites, instance, 0);
 }
 
 static void test_malformed(void)
@@ -353,6 +382,10 @@ static void test_malformed(void)
     send_map(3, 1000, (uint64_t[]){0, 1000, 2}, 3);          /* in a locality that is none */
     send_map(4, 1000, (uint64_t[]){0, 900, 0, 900, 100}, 5); /* half a run */
     send_map(5, UINT64_MAX, NULL, 0);
+    send_map_with(6, 1000, (uint64_t[]){0, 1000, 0}, 3, COHORT__SETTINGS_BYTES_MAX + 1);
+    send_map_with(7, 1000, (uint64_t[]){0, 400, 0}, 3, 1); /* in two parts, both with settings */
+    send_map_with(7, 1000, (uint64_t[]){400, 600, 0}, 3, 1);
+    send_request_with(COHORT__REGISTRY_JOIN, 0, 1, 0, COHORT__SETTINGS_BYTES_MAX + 1);
     send_refusal(0, 900);
     send_refusal(7, 900);
     send_refusal(-(1ll << 32), 900);
@@ -373,6 +406,28 @@ static void test_malformed(void)
     localities_close(&job);
 }
 
+static void test_long_settings(void)
+{
+    static const unsigned char some[COHORT__SETTINGS_BYTES_MAX + 1];
+    open_job(0, 1);
+    struct guest *guest = &guests[0];
+    *guest = (struct guest){.join = {.name = "long",
+                                     .num_sites = 1,
+                                     .terms = "terms",
+                                     .settings = some,
+                                     .settings_bytes = sizeof(some),
+                                     .done = on_done}};
+    cohort__registry_join(cohort__process_registry(job.processes[0]), &guest->join);
+    check_done(guest, COHORT_ERR_BAD_PARAMETER, "9217 bytes of settings; 9216 are possible");
+    guest->num_done = 0;
+    guest->join.settings_bytes--;
+    cohort__registry_join(cohort__process_registry(job.processes[0]), &guest->join);
+    check_done(guest, COHORT_OK, "");
+    CHECK_INT(guest->membership->settings_bytes, COHORT__SETTINGS_BYTES_MAX);
+    leave(guest);
+    close_job();
+}
+
 static const struct test_case cases[] = {
     {"join_leave_reuse", test_join_leave_reuse},
     {"many_runs", test_many_runs},
@@ -381,6 +436,7 @@ static const struct test_case cases[] = {
     {"death", test_death},
     {"job_of_one", test_job_of_one},
     {"malformed", test_malformed},
+    {"long_settings", test_long_settings},
 };
 
 int main(int argc, char **argv)

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "runtime/base/container.h"
+#include "runtime/proc/registry.h"
 #include "runtime/proc/send.h"
 #include "tests/support/test.h"
 
@@ -20,6 +21,8 @@ struct note {
     uint64_t instance;
     uint64_t num_sites;
     char text[400];
+    size_t settings_bytes;
+    unsigned char settings[COHORT__SETTINGS_BYTES_MAX];
     uint32_t num_runs;
     uint32_t runs[3 * 400];
 };
@@ -39,6 +42,16 @@ static void read_runs(struct note *note, const struct cohort__unpacked *unpacked
         CHECK_INT(cohort__element_unsigned(unpacked, runs, i, UINT32_MAX, &value), COHORT_OK);
         note->runs[i] = (uint32_t)value;
     }
+}
+
+static void read_settings(struct note *note, const struct cohort__unpacked *unpacked,
+                          const struct cohort__value *map)
+{
+    const void *settings;
+    CHECK_INT(cohort__get_bytes(unpacked, map, "settings", &settings, &note->settings_bytes),
+              COHORT_OK);
+    CHECK(note->settings_bytes <= sizeof(note->settings));
+    memcpy(note->settings, settings, note->settings_bytes);
 }
 
 static void read_letter(struct note *note, const struct cohort__registry_letter *letter)
@@ -64,6 +77,7 @@ static void read_letter(struct note *note, const struct cohort__registry_letter 
     if (note->type == COHORT__REGISTRY_MAP) {
         CHECK_INT(cohort__get_unsigned(unpacked, map, "num_sites", UINT64_MAX, &note->num_sites),
                   COHORT_OK);
+        read_settings(note, unpacked, map);
         read_runs(note, unpacked, map);
     }
     cohort__unpacked_destroy(unpacked);
@@ -86,6 +100,20 @@ static struct cohort__registry_request request_of(const char *name, uint32_t sou
 {
     return (struct cohort__registry_request){
         .source = source, .name = name, .name_bytes = strlen(name), .site = site};
+}
+
+static void join_with(struct cohort__registry_request request, uint32_t num_sites,
+                      const void *settings, size_t settings_bytes, cohort_status status)
+{
+    struct cohort__list outbox;
+    request.num_sites = num_sites;
+    request.terms = "the same";
+    request.terms_bytes = strlen(request.terms);
+    request.settings = settings;
+    request.settings_bytes = settings_bytes;
+    cohort__list_init(&outbox);
+    CHECK_INT(cohort__registry_home_join(&home, &request, &outbox), status);
+    read_outbox(&outbox);
 }
 
 static void join_again(const char *name, uint32_t source, uint32_t site, uint32_t num_sites,
@@ -325,6 +353,41 @@ static void test_many_runs(void)
     end();
 }
 
+/* Everybody gets site 0's, whoever comes first; also where there are too many runs and the longest
+ * of names for one letter. */
+static void test_settings(void)
+{
+    static char name[COHORT__NAME_BYTES_MAX + 1];
+    static unsigned char mine[COHORT__SETTINGS_BYTES_MAX], others[COHORT__SETTINGS_BYTES_MAX + 1];
+    enum { NUM_SITES = 801, NUM_LETTERS = 3 };
+    memset(name, 'n', sizeof(name) - 1);
+    memset(mine, 'm', sizeof(mine));
+    memset(others, 'o', sizeof(others));
+    for (uint32_t first = 0; first < 2; first++) {
+        begin();
+        for (uint32_t i = 0; i < NUM_SITES; i++) {
+            uint32_t site = (i + first) % NUM_SITES;
+            join_with(request_of(name, UINT32_MAX - 1 - site % 2, site), NUM_SITES,
+                      site == 0 ? mine : others, site == 0 ? sizeof(mine) : 1 + site, COHORT_OK);
+        }
+        CHECK_INT(num_notes, 2 * NUM_LETTERS);
+        for (uint32_t n = 0; n < num_notes; n++) {
+            CHECK_INT(notes[n].settings_bytes, n % NUM_LETTERS == 0 ? sizeof(mine) : 0);
+            CHECK(memcmp(notes[n].settings, mine, notes[n].settings_bytes) == 0);
+        }
+        end();
+    }
+    begin();
+    join_with(request_of("a", 1, 0), 2, others, sizeof(others), COHORT_ERR_PROTOCOL);
+    CHECK_CONTAINS(cohort_error_message(), "site 0 with 9217 bytes of settings");
+    join_with(request_of("a", 1, 1), 2, others, sizeof(others), COHORT_ERR_PROTOCOL);
+    join_with(request_of("a", 1, 1), 2, others, 7, COHORT_OK);
+    join_with(request_of("a", 1, 0), 2, NULL, 0, COHORT_OK);
+    check_map(0, 1, 1, 2);
+    CHECK_INT(notes[0].settings_bytes, 0);
+    end();
+}
+
 /* What nobody sends who is in his right mind changes nothing. */
 static void test_bogus(void)
 {
@@ -355,10 +418,15 @@ static void test_bogus(void)
 }
 
 static const struct test_case cases[] = {
-    {"join_and_leave", test_join_and_leave}, {"reuse", test_reuse},
-    {"duplicate", test_duplicate},           {"mismatch", test_mismatch},
-    {"other_number", test_other_number},     {"late_and_larger", test_late_and_larger},
-    {"many_runs", test_many_runs},           {"bogus", test_bogus},
+    {"join_and_leave", test_join_and_leave},
+    {"reuse", test_reuse},
+    {"duplicate", test_duplicate},
+    {"mismatch", test_mismatch},
+    {"other_number", test_other_number},
+    {"late_and_larger", test_late_and_larger},
+    {"many_runs", test_many_runs},
+    {"settings", test_settings},
+    {"bogus", test_bogus},
 };
 
 int main(int argc, char **argv)

@@ -89,6 +89,9 @@ static void test_wrong_fields(void)
     CHECK_TEXT(cohort_error_message(), "sample: field 'number' is out of range");
     CHECK_INT(cohort__get_unsigned(unpacked, root, "numbe", 9, &number), COHORT_ERR_PROTOCOL);
     CHECK_INT((long long)number, 42);
+    bool has = false;
+    CHECK(!cohort__has_field(unpacked, root, "number", &has) && has);
+    CHECK(!cohort__has_field(unpacked, root, "numbe", &has) && !has);
     CHECK_INT(cohort__get_signed(unpacked, root, "number", &negative), COHORT_ERR_PROTOCOL);
     CHECK_INT(cohort__get_map(unpacked, root, "list", &value), COHORT_ERR_PROTOCOL);
     CHECK(!cohort__get_array(unpacked, root, "list", &list, &count));
@@ -97,6 +100,8 @@ static void test_wrong_fields(void)
     CHECK_INT(cohort__element_bytes(unpacked, list, 0, &bytes, &size), COHORT_ERR_PROTOCOL);
     CHECK_TEXT(cohort_error_message(), "sample: element 0 is an unsigned number, not bytes");
     CHECK_INT(cohort__get_unsigned(unpacked, list, "number", 9, &number), COHORT_ERR_PROTOCOL);
+    CHECK_INT(cohort__has_field(unpacked, list, "number", &has), COHORT_ERR_PROTOCOL);
+    CHECK_TEXT(cohort_error_message(), "sample: field 'number' is missing: there is no map");
     CHECK_INT(cohort__element_unsigned(unpacked, root, 0, 9, &number), COHORT_ERR_PROTOCOL);
     cohort__unpacked_destroy(unpacked);
     cohort__packer_fini(&packer);
@@ -111,6 +116,9 @@ static void test_duplicate_field(void)
     CHECK_INT(cohort__get_unsigned(unpacked, cohort__unpacked_root(unpacked), "a", 9, &number),
               COHORT_ERR_PROTOCOL);
     CHECK_TEXT(cohort_error_message(), "twice: field 'a' is there twice");
+    bool has;
+    CHECK_INT(cohort__has_field(unpacked, cohort__unpacked_root(unpacked), "a", &has),
+              COHORT_ERR_PROTOCOL);
     cohort__unpacked_destroy(unpacked);
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "tools/bench_child.h"
+#include "tools/child.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -15,7 +15,7 @@ extern char **environ;
 
 static bool failed(const char *what, int error)
 {
-    fprintf(stderr, "cohort-bench: %s: %s\n", what, strerror(error));
+    fprintf(stderr, "%s: %s: %s\n", program_invocation_short_name, what, strerror(error));
     return false;
 }
 
@@ -59,8 +59,7 @@ static bool read_lines(int fd, bool (*on_line)(void *context, const char *line),
     return goes_on;
 }
 
-bool bench_child_run(char *const args[], bool (*on_line)(void *context, const char *line),
-                     void *context)
+bool child_run(char *const args[], bool (*on_line)(void *context, const char *line), void *context)
 {
     pid_t pid;
     int fd, status;
@@ -73,8 +72,10 @@ bool bench_child_run(char *const args[], bool (*on_line)(void *context, const ch
     if (status == 0)
         return is_read;
     if (WIFSIGNALED(status))
-        fprintf(stderr, "cohort-bench: %s was killed by signal %d\n", args[0], WTERMSIG(status));
+        fprintf(stderr, "%s: %s was killed by signal %d\n", program_invocation_short_name, args[0],
+                WTERMSIG(status));
     else
-        fprintf(stderr, "cohort-bench: %s ended with status %d\n", args[0], WEXITSTATUS(status));
+        fprintf(stderr, "%s: %s ended with status %d\n", program_invocation_short_name, args[0],
+                WEXITSTATUS(status));
     return false;
 }

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The all_reduce reads CHECK and leaves its result in TMP, whence it is copied back: so any row
+ * will do, whether or not it could have its input and output in one place. Cost: that of the
+ * all_reduce of 8 bytes, in front of the collective's. TMP: that of both, and 8 bytes. Source:
+ * openucx/ucc #1241, where the check is an all_reduce with MIN of values and their negations, too.
+ */
+#include "collectives/algo/agreement.h"
+
+#include <stdlib.h>
+
+#include "collectives/plan/embed.h"
+
+/* The row's phases become one: tags of each are kept apart. */
+enum { TAGS_PER_PHASE = 1 << 22 };
+
+struct cohort__request cohort__agreement_request(const struct cohort__request *call)
+{
+    return (struct cohort__request){.collective = COHORT__ALL_REDUCE,
+                                    .num_sites = call->num_sites,
+                                    .this_site = call->this_site,
+                                    .arity = call->arity,
+                                    .bytes = COHORT__CHECK_BYTES,
+                                    .element = sizeof(int16_t),
+                                    .commutative = true};
+}
+
+/* Where the IN and the OUT of a fragment are in the decorated plan. */
+struct place {
+    uint32_t space;
+    size_t offset;
+};
+
+/* For the same sites. Returns as cohort__plan_embed does. */
+static uint32_t embed(struct cohort__plan_builder *builder, const struct cohort__plan *fragment,
+                      const struct place *places, struct cohort__embedding embedding)
+{
+    uint32_t *sites = calloc(fragment->num_sites, sizeof(*sites));
+    uint32_t *blocks = calloc(fragment->num_blocks + (size_t)1, sizeof(*blocks));
+    struct cohort__block_list *lists = calloc(fragment->num_blocks + (size_t)1, sizeof(*lists));
+    uint32_t end = COHORT__NO_STEP;
+    if (sites && blocks && lists) {
+        for (uint32_t site = 0; site < fragment->num_sites; site++)
+            sites[site] = site;
+        for (uint32_t i = 0; i < fragment->num_blocks; i++) {
+            struct cohort__block block = fragment->blocks[i];
+            if (block.space == COHORT__SPACE_TMP)
+                continue;
+            block.offset += places[block.space].offset;
+            block.space = places[block.space].space;
+            blocks[i] = cohort__plan_block(builder, block);
+            lists[i] = (struct cohort__block_list){.blocks = &blocks[i], .num_blocks = 1};
+        }
+        embedding.sites = sites;
+        embedding.block_map = lists;
+        end = cohort__plan_embed(builder, fragment, &embedding);
+    } else {
+        cohort__plan_builder_fail(builder);
+    }
+    free(sites);
+    free(blocks);
+    free(lists);
+    return end;
+}
+
+/* Returns the GUARD, which comes when this site has nothing to send any more either: so it is the
+ * last thing of the phase, and who fails there owes nobody anything. */
+static uint32_t agree(struct cohort__plan_builder *builder, const struct cohort__plan *minimum)
+{
+    uint32_t check = cohort__plan_range(builder, COHORT__SPACE_CHECK, 0, COHORT__CHECK_BYTES);
+    uint32_t result = cohort__plan_tmp(builder, COHORT__CHECK_BYTES);
+    const struct place places[] = {
+        [COHORT__SPACE_IN] = {.space = COHORT__SPACE_CHECK},
+        [COHORT__SPACE_OUT] = {.space = COHORT__SPACE_TMP,
+                               .offset = cohort__plan_get_block(builder, result).offset}};
+    struct cohort__embedding embedding = {.phase = COHORT__PHASE_CHECK,
+                                          .tags_per_phase = TAGS_PER_PHASE,
+                                          .after = COHORT__NO_STEP,
+                                          .recv_after = COHORT__NO_STEP};
+    cohort__plan_set_op(builder, COHORT__STEP_OP_MIN);
+    uint32_t end = embed(builder, minimum, places, embedding);
+    cohort__plan_set_op(builder, COHORT__STEP_OP_CALL);
+    uint32_t copy = cohort__plan_copy(builder, COHORT__PHASE_CHECK, check, result);
+    uint32_t guard = cohort__plan_guard(builder, check);
+    cohort__plan_after(builder, copy, end);
+    cohort__plan_after(builder, guard, copy);
+    return guard;
+}
+
+cohort_status cohort__agreement_build(const struct cohort__plan *minimum,
+                                      const struct cohort__plan *collective,
+                                      struct cohort__plan **ret_plan)
+{
+    static const struct place same[] = {[COHORT__SPACE_IN] = {.space = COHORT__SPACE_IN},
+                                        [COHORT__SPACE_OUT] = {.space = COHORT__SPACE_OUT}};
+    struct cohort__plan_builder *builder;
+    cohort_status status =
+        cohort__plan_builder_create(&builder, collective ? collective->name : "agreement",
+                                    minimum->num_sites, minimum->this_site);
+    if (status)
+        return status;
+    uint32_t guard = agree(builder, minimum);
+    if (collective)
+        embed(builder, collective, same,
+              (struct cohort__embedding){
+                  .phase = COHORT__KEEP_PHASE, .after = guard, .recv_after = guard});
+    return cohort__plan_finish(builder, ret_plan);
+}

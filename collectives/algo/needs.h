@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef COHORT_COLLECTIVES_ALGO_NEEDS_H
+#define COHORT_COLLECTIVES_ALGO_NEEDS_H
+
+#include "collectives/algo/algorithm.h"
+
+/* For `needs` and `accepts` of several rows. */
+extern const char cohort__needs_power_of_two[];
+bool cohort__is_power_of_two(const struct cohort__request *request);
+
+extern const char cohort__needs_commutative[];
+bool cohort__is_commutative(const struct cohort__request *request);
+
+#endif

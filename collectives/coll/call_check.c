@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <inttypes.h>
+
+#include "collectives/coll/call.h"
+#include "collectives/coll/forced.h"
+#include "collectives/exec/op.h"
+
+/* The arguments of a call, without those that describe blocks of different sizes. */
+
+uint32_t cohort__call_root(const struct cohort__call *call)
+{
+    const struct cohort_comm *comm = call->comm;
+    if (!cohort__collective_is_rooted(call->collective))
+        return 0;
+    bool is_given =
+        call->options->has_root && call->options->root_site < cohort_comm_num_sites(comm);
+    return is_given ? call->options->root_site : comm->root_site;
+}
+
+static cohort_status check_options(struct cohort__call *call)
+{
+    const struct cohort__next_call *options = call->options;
+    uint32_t num_sites = cohort_comm_num_sites(call->comm);
+    if (options->has_root && !cohort__collective_is_rooted(call->collective))
+        return cohort__call_wrong(call, COHORT_ERR_BAD_PARAMETER,
+                                  "the option root_site, but this has no root");
+    if (options->has_root && options->root_site >= num_sites)
+        return cohort__call_wrong(call, COHORT_ERR_BAD_PARAMETER,
+                                  "the option root_site: %u is out of range: num_sites is %u",
+                                  options->root_site, num_sites);
+    if (options->ret_rows && !call->has_rows)
+        return cohort__call_wrong(call, COHORT_ERR_BAD_PARAMETER,
+                                  "the option ret_rows, but this has no rows");
+    if (options->algorithm[0] &&
+        cohort__forced_find(call->collective, options->algorithm, &call->forced_row))
+        return cohort__call_wrong(call, COHORT_ERR_BAD_PARAMETER, "the option algorithm: %s",
+                                  cohort_error_message());
+    return COHORT_OK;
+}
+
+static cohort_status check_role(const struct cohort__call *call)
+{
+    uint32_t root = cohort__call_root(call);
+    bool is_root = call->comm->this_site == root;
+    if (call->role == COHORT__ROLE_ROOT && !is_root)
+        return cohort__call_wrong(call, COHORT_ERR_WRONG_ROLE,
+                                  "only the root calls this, which is site %u", root);
+    if (call->role == COHORT__ROLE_NON_ROOT && is_root)
+        return cohort__call_wrong(call, COHORT_ERR_WRONG_ROLE,
+                                  "all call this but the root, which this site is");
+    return COHORT_OK;
+}
+
+static cohort_status check_in_place(struct cohort__call *call)
+{
+    bool is_in = call->in == COHORT_IN_PLACE, is_out = call->out == COHORT_IN_PLACE;
+    bool out_may = call->in_place == COHORT__IN_PLACE_OUT;
+    bool in_may = call->in_place != COHORT__IN_PLACE_NEVER && !out_may;
+    if ((is_in && !in_may) || (is_out && !out_may))
+        return cohort__call_wrong(call, COHORT_ERR_BAD_PARAMETER,
+                                  "COHORT_IN_PLACE is not possible as %s here",
+                                  is_in ? "IN" : "OUT");
+    call->is_in_place = is_in || is_out;
+    return COHORT_OK;
+}
+
+/* The blocks of all sites, where they are of one size. */
+static cohort_status check_count(const struct cohort__call *call)
+{
+    bool has_no_elements = call->collective == COHORT__BARRIER || call->ragged || call->of_objects;
+    if (call->datatype == 0 && has_no_elements)
+        return COHORT_OK;
+    size_t element = cohort_datatype_size(call->datatype);
+    if (element == 0)
+        return cohort__call_wrong(call, COHORT_ERR_BAD_PARAMETER, "%" PRIu64 " is no datatype",
+                                  call->datatype);
+    size_t num_sites = cohort_comm_num_sites(call->comm), bytes;
+    size_t num_blocks = call->ragged ? 1 : num_sites * num_sites;
+    if (__builtin_mul_overflow(call->count, element, &bytes) ||
+        __builtin_mul_overflow(bytes, num_blocks, &bytes) || bytes > PTRDIFF_MAX / 4)
+        return cohort__call_wrong(call, COHORT_ERR_BAD_PARAMETER,
+                                  "a count of %zu elements of %zu bytes for %zu sites is more than "
+                                  "memory",
+                                  call->count, element, num_sites);
+    return COHORT_OK;
+}
+
+/* Those with blocks of their own sizes are looked at with the blocks. */
+static cohort_status check_buffers(const struct cohort__call *call)
+{
+    bool has_in = call->needs_in && call->count > 0 && !(call->ragged && call->ragged->in.name);
+    bool has_out = call->needs_out && call->count > 0 && !(call->ragged && call->ragged->out.name);
+    bool in_out = call->is_in_place && call->in == COHORT_IN_PLACE && call->count > 0;
+    if (has_in && !call->in)
+        return cohort__call_wrong(call, COHORT_ERR_BAD_PARAMETER, "no input buffer");
+    if ((has_out || in_out) && !call->out)
+        return cohort__call_wrong(call, COHORT_ERR_BAD_PARAMETER, "no output buffer");
+    if (has_in && has_out && call->in == call->out)
+        return cohort__call_wrong(
+            call, COHORT_ERR_BAD_PARAMETER, "IN and OUT are the same memory%s",
+            call->in_place == COHORT__IN_PLACE_NEVER ? ""
+                                                     : "; COHORT_IN_PLACE is the way to say so");
+    return COHORT_OK;
+}
+
+static cohort_status check_objects(const struct cohort__call *call)
+{
+    const cohort_object *in = call->in;
+    bool has_many = call->collective == COHORT__SCATTER || call->collective == COHORT__ALL_TO_ALL;
+    size_t num = !call->needs_in ? 0 : has_many ? cohort_comm_num_sites(call->comm) : 1;
+    for (size_t i = 0; i < num; i++)
+        if (in[i].bytes > 0 && !in[i].data)
+            return cohort__call_wrong(call, COHORT_ERR_BAD_PARAMETER,
+                                      "object %zu of IN has %zu bytes, but no data", i,
+                                      in[i].bytes);
+    return COHORT_OK;
+}
+
+cohort_status cohort__call_check(struct cohort__call *call)
+{
+    cohort_status status = check_options(call);
+    if (!status)
+        status = check_role(call);
+    if (!status)
+        status = check_in_place(call);
+    if (!status)
+        status = check_count(call);
+    if (!status)
+        status = check_buffers(call);
+    if (!status && call->of_objects)
+        status = check_objects(call);
+    if (!status && cohort__collective_reduces(call->collective) &&
+        cohort__op_check(call->op, call->datatype))
+        status =
+            cohort__call_wrong(call, cohort__error_slot()->status, "%s", cohort_error_message());
+    return status;
+}

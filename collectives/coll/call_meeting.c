@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "collectives/coll/call.h"
+#include "collectives/exec/meeting.h"
+
+static const struct cohort__movement_kind *const kinds[COHORT__NUM_COLLECTIVES] = {
+    [COHORT__GATHER] = &cohort__movement_gather,
+    [COHORT__SCATTER] = &cohort__movement_scatter,
+    [COHORT__BROADCAST] = &cohort__movement_broadcast,
+    [COHORT__REDUCE] = &cohort__movement_reduce,
+    [COHORT__ALL_GATHER] = &cohort__movement_all_gather,
+    [COHORT__ALL_REDUCE] = &cohort__movement_all_reduce,
+    [COHORT__ALL_TO_ALL] = &cohort__movement_all_to_all,
+    [COHORT__BARRIER] = &cohort__movement_barrier,
+    [COHORT__REDUCE_SCATTER] = &cohort__movement_reduce_scatter,
+    [COHORT__SCAN] = &cohort__movement_scan,
+    [COHORT__EXCLUSIVE_SCAN] = &cohort__movement_exclusive_scan,
+    [COHORT__SHIFT] = &cohort__movement_shift,
+};
+
+cohort_future *cohort__call_meet(const struct cohort__call *call, uint32_t root, uint32_t shift,
+                                 uint64_t fingerprint)
+{
+    bool is_rejected = call->rejected.status != COHORT_OK;
+    bool is_in_place = call->is_in_place && !is_rejected;
+    bool is_out_in_place = is_in_place && call->in_place == COHORT__IN_PLACE_OUT;
+    return cohort__meeting_start(&(struct cohort__meeting_call){
+        .comm = call->comm,
+        .kind = kinds[call->collective],
+        .in = is_in_place && !is_out_in_place ? call->out : call->in,
+        .out = is_out_in_place ? (void *)call->in : call->out,
+        .root = root,
+        .shift = shift,
+        .count = is_rejected ? 0 : call->count,
+        .datatype = call->datatype,
+        .op = cohort__collective_reduces(call->collective) ? call->op : NULL,
+        .generation = call->generation,
+        .fingerprint = fingerprint,
+        .rejected = is_rejected ? &call->rejected : NULL,
+        .ret_rows = call->options->ret_rows,
+    });
+}

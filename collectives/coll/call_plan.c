@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <stdlib.h>
+
+#include "collectives/algo/agreement.h"
+#include "collectives/coll/call.h"
+#include "collectives/coll/choice.h"
+#include "collectives/plan/in_place.h"
+#include "collectives/plan/rows.h"
+
+/* From the shape of a call to its plan: the algorithm, and what is wrapped around it. */
+
+cohort_status cohort__call_cache(cohort_comm *comm, struct cohort__plan_cache **ret_cache)
+{
+    cohort_status status = COHORT_OK;
+    if (!comm->plans) {
+        status = cohort__plan_cache_create(&comm->plans);
+        comm->plans_destroy = cohort__plan_cache_destroy;
+    }
+    *ret_cache = comm->plans;
+    return status;
+}
+
+/* How large objects are taken to be where an algorithm is chosen: nobody knows. */
+enum { OBJECT_BYTES = 1024 };
+
+/* What the choice goes by. A rejected call, whose plan has no bytes, tells the others along the
+ * plan that they have chosen, as far as it knows what they call. */
+static struct cohort__request request_to_choose_by(const struct cohort__call *call,
+                                                   const struct cohort__shape *shape)
+{
+    struct cohort__request request = shape->request;
+    size_t element = cohort_datatype_size(call->datatype), bytes;
+    if (call->of_objects)
+        request.bytes = OBJECT_BYTES;
+    else if (shape->key.flags & COHORT__PLAN_REJECTED && !call->ragged && element > 0 &&
+             !__builtin_mul_overflow(call->count, element, &bytes)) {
+        request.bytes = bytes;
+        request.element = cohort__collective_reduces(call->collective) ? element : 1;
+    }
+    return request;
+}
+
+static cohort_status choose(const struct cohort__call *call, const struct cohort__shape *shape,
+                            struct cohort__candidate *ret_choice)
+{
+    struct cohort__question question;
+    struct cohort__request request = request_to_choose_by(call, shape);
+    cohort_status status = cohort__choice_question(call->comm, &request, &question);
+    if (status)
+        return status;
+    if (shape->key.row)
+        question.forced = cohort__algorithms[shape->key.row - 1];
+    question.is_reproducible = shape->key.flags & COHORT__PLAN_REPRODUCIBLE;
+    question.is_ragged = call->ragged != NULL;
+    question.are_sizes_known = !call->ragged || call->ragged->counts_agree;
+    status = cohort__select(&question, ret_choice);
+    if (status && shape->key.flags & COHORT__PLAN_REJECTED) {
+        question.request = &shape->request;
+        question.forced = NULL;
+        question.memory_budget = 0;
+        status = cohort__select(&question, ret_choice);
+    }
+    return status ? cohort__call_wrong(call, status, "%s", cohort_error_message()) : COHORT_OK;
+}
+
+/* Replaces *PLAN, which it takes, on failure too, by one that works in place. */
+static cohort_status put_in_place(const struct cohort__call *call,
+                                  const struct cohort__request *request, struct cohort__plan **plan)
+{
+    struct cohort__plan *inner = *plan;
+    size_t offset = 0;
+    if (call->in_place == COHORT__IN_PLACE_OWN)
+        offset = cohort__request_out(request, request->this_site).offset;
+    cohort_status status = call->in_place == COHORT__IN_PLACE_OUT
+                               ? cohort__plan_without_out(inner, plan)
+                               : cohort__plan_in_place(inner, offset, plan);
+    cohort__plan_unref(inner);
+    return status;
+}
+
+/* Likewise, by one that says when each row is done. */
+static cohort_status add_rows(const struct cohort__request *request, struct cohort__plan **plan)
+{
+    struct cohort__plan *inner = *plan;
+    struct cohort__row *rows = calloc(request->num_sites, sizeof(*rows));
+    cohort_status status = COHORT_OK;
+    if (!rows)
+        status = cohort_fail(COHORT_ERR_NO_MEMORY, "no memory for the rows of a plan");
+    for (uint32_t site = 0; rows && site < request->num_sites; site++) {
+        struct cohort__part part = cohort__request_out(request, site);
+        rows[site] = (struct cohort__row){part.offset, part.bytes};
+    }
+    if (!status)
+        status = cohort__plan_rows(inner, rows, plan);
+    free(rows);
+    cohort__plan_unref(inner);
+    return status;
+}
+
+/* What carries out the call, without agreement. No plan where the row has none. */
+static cohort_status build_collective(const struct cohort__call *call,
+                                      const struct cohort__shape *shape,
+                                      struct cohort__plan **ret_plan, uint32_t *ret_row)
+{
+    struct cohort__candidate choice = {0};
+    struct cohort__plan *plan = NULL;
+    cohort_status status = COHORT_OK;
+    uint32_t flags = shape->key.flags;
+    bool rejected = flags & COHORT__PLAN_REJECTED;
+    if (!rejected)
+        status = cohort__call_check_overlap(call, &shape->request);
+    if (!status)
+        status = choose(call, shape, &choice);
+    bool has_plan = !status && !choice.algorithm->shared; /* else the sites meet */
+    if (has_plan)
+        status = cohort__algorithm_build(choice.algorithm, &shape->request, &plan);
+    if (!status && has_plan && flags & COHORT__PLAN_IN_PLACE)
+        status = put_in_place(call, &shape->request, &plan);
+    if (!status && has_plan && flags & COHORT__PLAN_ROWS && !rejected)
+        status = add_rows(&shape->request, &plan);
+    if (status)
+        return status;
+    *ret_plan = plan;
+    *ret_row = choice.row;
+    return COHORT_OK;
+}
+
+/* The all_reduce for agreement. Nothing of the call but its sites decides which, the minimum is the
+ * same in any order, and where what the communicator wants can't be, it is what can. */
+static cohort_status build_minimum(const struct cohort__call *call,
+                                   const struct cohort__request *like,
+                                   struct cohort__plan **ret_plan, uint32_t *ret_row)
+{
+    struct cohort__question question;
+    struct cohort__candidate choice;
+    struct cohort__request request = cohort__agreement_request(like);
+    cohort_status status = cohort__choice_question(call->comm, &request, &question);
+    if (status)
+        return status;
+    question.is_reproducible = false;
+    status = cohort__select(&question, &choice);
+    if (status) {
+        question.forced = NULL;
+        question.memory_budget = 0;
+        status = cohort__select(&question, &choice);
+    }
+    if (!status)
+        status = cohort__algorithm_build(choice.algorithm, &request, ret_plan);
+    if (!status)
+        *ret_row = choice.row;
+    return status;
+}
+
+/* With agreement in front; alone where the call is wrong, since then there will be none, and where
+ * that is the call. *ret_row is the collective's, if there is one. */
+static cohort_status build_checked(const struct cohort__call *call,
+                                   const struct cohort__shape *shape,
+                                   struct cohort__plan **ret_plan, uint32_t *ret_row)
+{
+    bool is_alone = shape->key.flags & COHORT__PLAN_REJECTED || call->collective == COHORT__CHECK;
+    struct cohort__plan *minimum = NULL, *collective = NULL;
+    cohort_status status = build_minimum(call, &shape->request, &minimum, ret_row);
+    if (!status && !is_alone)
+        status = build_collective(call, shape, &collective, ret_row);
+    if (!status)
+        status = cohort__agreement_build(minimum, collective, ret_plan);
+    cohort__plan_unref(minimum);
+    cohort__plan_unref(collective);
+    return status;
+}
+
+static cohort_status build(const struct cohort__call *call, const struct cohort__shape *shape,
+                           struct cohort__plan **ret_plan, uint32_t *ret_row)
+{
+    return shape->key.flags & COHORT__PLAN_CHECKED
+               ? build_checked(call, shape, ret_plan, ret_row)
+               : build_collective(call, shape, ret_plan, ret_row);
+}
+
+cohort_status cohort__call_plan(const struct cohort__call *call, const struct cohort__shape *shape,
+                                struct cohort__plan_entry **ret_entry)
+{
+    struct cohort__plan_cache *cache;
+    struct cohort__plan *plan;
+    uint32_t row;
+    cohort_status status = cohort__call_cache(call->comm, &cache);
+    if (status)
+        return status;
+    *ret_entry = cohort__plan_cache_find(cache, &shape->key, shape->tail);
+    if (*ret_entry)
+        return COHORT_OK;
+    status = build(call, shape, &plan, &row);
+    return status ? status
+                  : cohort__plan_cache_add(cache, &shape->key, shape->tail, plan, row, ret_entry);
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cohort/call.h"
+
+#include <string.h>
+
+#include "cohort/collectives.h"
+#include "collectives/comm/endpoint.h"
+
+static const char in_place;
+const void *const COHORT_IN_PLACE = &in_place;
+
+cohort_status cohort_comm_next_call(cohort_comm *comm, const cohort_call_options *options)
+{
+    if (!comm)
+        return cohort_fail(COHORT_ERR_BAD_PARAMETER, "cohort_comm_next_call: no communicator");
+    struct cohort__next_call *next = &comm->next_call;
+    const char *algorithm = options && options->algorithm ? options->algorithm : "";
+    if (strlen(algorithm) >= sizeof(next->algorithm))
+        return cohort_fail(
+            COHORT_ERR_BAD_PARAMETER,
+            "cohort_comm_next_call: communicator \"%.60s\", site %u: \"%.60s...\" is "
+            "no name of an algorithm",
+            cohort_comm_name(comm), cohort_comm_this_site(comm), algorithm);
+    *next = (struct cohort__next_call){0};
+    if (!options)
+        return COHORT_OK;
+    next->is_set = true;
+    next->check_asymmetric = options->check_asymmetric;
+    next->reproducible = options->reproducible;
+    next->has_root = options->root_site != NULL;
+    next->root_site = options->root_site ? *options->root_site : 0;
+    next->ret_rows = options->ret_rows;
+    memcpy(next->algorithm, algorithm, strlen(algorithm) + 1);
+    return COHORT_OK;
+}

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cohort/objects.h"
+
+#include "collectives/coll/call.h"
+
+/* What the collectives of objects have in common: a block is one object. OUT's are empty until the
+ * future completes. */
+static cohort_future *start(const char *function, enum cohort__collective collective,
+                            enum cohort__role role, cohort_comm *comm, const cohort_object *in,
+                            cohort_object *out, uint64_t generation)
+{
+    bool is_gather = collective == COHORT__GATHER, is_broadcast = collective == COHORT__BROADCAST;
+    bool is_scatter = collective == COHORT__SCATTER, is_root = role == COHORT__ROLE_ROOT;
+    bool needs_in = is_root || !(is_scatter || is_broadcast);
+    bool needs_out = !(is_gather && !is_root) && !(is_broadcast && is_root);
+    bool has_many = !is_scatter && !is_broadcast;
+    size_t num_out = !comm || !out || !needs_out ? 0 : has_many ? cohort_comm_num_sites(comm) : 1;
+    for (size_t i = 0; i < num_out; i++)
+        out[i] = (cohort_object){0};
+    return cohort__call_start(&(struct cohort__call){
+        .function = function,
+        .collective = collective,
+        .role = role,
+        .needs_in = needs_in,
+        .needs_out = needs_out,
+        .of_objects = true,
+        .comm = comm,
+        .in = in,
+        .out = out,
+        .count = 1,
+        .generation = generation,
+    });
+}
+
+cohort_future *cohort_gather_objects_here(cohort_comm *comm, const cohort_object *in,
+                                          cohort_object *out, uint64_t generation)
+{
+    return start("cohort_gather_objects_here", COHORT__GATHER, COHORT__ROLE_ROOT, comm, in, out,
+                 generation);
+}
+
+cohort_future *cohort_gather_objects_there(cohort_comm *comm, const cohort_object *in,
+                                           uint64_t generation)
+{
+    return start("cohort_gather_objects_there", COHORT__GATHER, COHORT__ROLE_NON_ROOT, comm, in,
+                 NULL, generation);
+}
+
+cohort_future *cohort_scatter_objects_to(cohort_comm *comm, const cohort_object *in,
+                                         cohort_object *out, uint64_t generation)
+{
+    return start("cohort_scatter_objects_to", COHORT__SCATTER, COHORT__ROLE_ROOT, comm, in, out,
+                 generation);
+}
+
+cohort_future *cohort_scatter_objects_from(cohort_comm *comm, cohort_object *out,
+                                           uint64_t generation)
+{
+    return start("cohort_scatter_objects_from", COHORT__SCATTER, COHORT__ROLE_NON_ROOT, comm, NULL,
+                 out, generation);
+}
+
+cohort_future *cohort_broadcast_object_to(cohort_comm *comm, const cohort_object *in,
+                                          uint64_t generation)
+{
+    return start("cohort_broadcast_object_to", COHORT__BROADCAST, COHORT__ROLE_ROOT, comm, in, NULL,
+                 generation);
+}
+
+cohort_future *cohort_broadcast_object_from(cohort_comm *comm, cohort_object *out,
+                                            uint64_t generation)
+{
+    return start("cohort_broadcast_object_from", COHORT__BROADCAST, COHORT__ROLE_NON_ROOT, comm,
+                 NULL, out, generation);
+}
+
+cohort_future *cohort_all_gather_objects(cohort_comm *comm, const cohort_object *in,
+                                         cohort_object *out, uint64_t generation)
+{
+    return start("cohort_all_gather_objects", COHORT__ALL_GATHER, COHORT__ROLE_ANY, comm, in, out,
+                 generation);
+}
+
+cohort_future *cohort_all_to_all_objects(cohort_comm *comm, const cohort_object *in,
+                                         cohort_object *out, uint64_t generation)
+{
+    return start("cohort_all_to_all_objects", COHORT__ALL_TO_ALL, COHORT__ROLE_ANY, comm, in, out,
+                 generation);
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cohort/collectives.h"
+
+#include "collectives/coll/call.h"
+
+cohort_future *cohort_scan(cohort_comm *comm, const void *in, void *out, size_t count,
+                           cohort_datatype datatype, const cohort_op *op, uint64_t generation)
+{
+    return cohort__call_start(&(struct cohort__call){
+        .function = "cohort_scan",
+        .collective = COHORT__SCAN,
+        .in_place = COHORT__IN_PLACE_ALL,
+        .needs_in = true,
+        .needs_out = true,
+        .comm = comm,
+        .in = in,
+        .out = out,
+        .count = count,
+        .datatype = datatype,
+        .op = op,
+        .generation = generation,
+    });
+}
+
+cohort_future *cohort_exclusive_scan(cohort_comm *comm, const void *in, void *out, size_t count,
+                                     cohort_datatype datatype, const cohort_op *op,
+                                     uint64_t generation)
+{
+    return cohort__call_start(&(struct cohort__call){
+        .function = "cohort_exclusive_scan",
+        .collective = COHORT__EXCLUSIVE_SCAN,
+        .in_place = COHORT__IN_PLACE_ALL,
+        .needs_in = true,
+        .needs_out = comm && cohort_comm_this_site(comm) > 0,
+        .comm = comm,
+        .in = in,
+        .out = out,
+        .count = count,
+        .datatype = datatype,
+        .op = op,
+        .generation = generation,
+    });
+}

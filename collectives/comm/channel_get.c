@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "collectives/comm/channel_private.h"
+#include "collectives/comm/inbox.h"
+#include "runtime/base/container.h"
+#include "runtime/base/slab.h"
+#include "runtime/task/future.h"
+
+/* The life of a get: it waits in a queue, takes its message, and ends when the data is there. */
+
+/* More is copied by a worker, so that the endpoint's turn stays short. */
+enum { ON_THE_SPOT_BYTES = 4096 };
+
+static void end(struct cohort__channel_get *get)
+{
+    struct cohort_comm *comm = get->comm;
+    cohort_future *future = get->future;
+    struct cohort__error error = get->error;
+    cohort__list_remove(&get->link);
+    cohort__message_release(get->message);
+    if (error.status && get->ret_object)
+        free(get->buffer);
+    else if (!error.status && get->ret_object)
+        *get->ret_object = (cohort_object){get->buffer, get->bytes};
+    else if (!error.status && get->ret_bytes)
+        *get->ret_bytes = get->bytes;
+    cohort__slab_free(get);
+    cohort__future_complete(future, error.status, error.status ? &error : NULL);
+    cohort__error_fini(&error);
+    cohort__channels_over(comm);
+}
+
+void cohort__channel_get_fail(struct cohort__channel_get *get, const struct cohort__error *error)
+{
+    cohort__error_copy(&get->error, error);
+    end(get);
+}
+
+void cohort__channel_get_stop(struct cohort__channel_get *get)
+{
+    if (get->is_fetching)
+        cohort__fetch_stop(&get->fetch);
+}
+
+static void fail_with(struct cohort__channel_get *get, cohort_status status, const char *why)
+{
+    cohort__error_set(&get->error, status,
+                      "communicator \"%.60s\", site %u, message with tag %" PRIu64
+                      " from site %u: %s",
+                      get->comm->group->name, get->comm->this_site, get->tag, get->site, why);
+}
+
+/* Reading ------------------------------------------------------------------------------------- */
+
+static void copy(struct cohort__channel_get *get)
+{
+    struct cohort__message *message = get->message;
+    const void *from = message->inline_data;
+    if (message->arrival)
+        from = message->arrival->data;
+    else if (message->loan)
+        from = message->loan->pieces;
+    else if (message->cargo)
+        from = ((struct cohort__channel_copy *)message->cargo)->data;
+    if (message->bytes > 0)
+        memcpy(get->buffer, from, message->bytes);
+}
+
+/* Back in the endpoint's turn, with the data or an error. */
+static void run_end(struct cohort_comm *comm, struct cohort__item *item)
+{
+    (void)comm;
+    end(COHORT_CONTAINER_OF(item, struct cohort__channel_get, item));
+}
+
+static void perform_copy(struct cohort__work *work)
+{
+    struct cohort__channel_get *get = COHORT_CONTAINER_OF(work, struct cohort__channel_get, work);
+    struct cohort__inbox *inbox = get->comm->group->inbox;
+    copy(get);
+    get->item.run = run_end;
+    cohort__endpoint_post(get->comm, &get->item);
+    cohort__inbox_count_work(inbox, -1);
+}
+
+static void fetched(struct cohort__fetch *fetch, cohort_status status)
+{
+    struct cohort__channel_get *get = COHORT_CONTAINER_OF(fetch, struct cohort__channel_get, fetch);
+    if (status && !get->error.status)
+        fail_with(get, status, cohort_error_message());
+    get->item.run = run_end;
+    cohort__endpoint_post(get->comm, &get->item);
+}
+
+/* Decides where the data goes. */
+static void prepare(struct cohort__channel_get *get, size_t bytes)
+{
+    char why[96];
+    get->bytes = bytes;
+    if (!get->ret_object && bytes > get->capacity) {
+        snprintf(why, sizeof(why), "it has %zu bytes, the buffer %zu", bytes, get->capacity);
+        fail_with(get, COHORT_ERR_MISMATCH, why);
+    } else if (get->ret_object && bytes > 0) {
+        get->buffer = malloc(bytes);
+        snprintf(why, sizeof(why), "no memory for its %zu bytes", bytes);
+        if (!get->buffer)
+            fail_with(get, COHORT_ERR_NO_MEMORY, why);
+    }
+}
+
+void cohort__channel_get_take(struct cohort__channel_get *get, struct cohort__message *message)
+{
+    struct cohort_comm *comm = get->comm;
+    cohort__list_push_back(&comm->channels.under_way, &get->link);
+    if (message->kind == COHORT__KIND_ERROR)
+        cohort__error_copy(&get->error, &message->error);
+    else
+        prepare(get, message->bytes);
+    if (message->kind == COHORT__KIND_ANNOUNCE) {
+        if (get->error.status)
+            message->bytes = 0; /* of which nothing is wanted, but it counts as taken */
+        get->is_fetching = true;
+        get->fetch.done = fetched;
+        cohort__remote_fetch(message, get->buffer, &get->fetch);
+        return;
+    }
+    get->message = message;
+    if (message->loan)
+        message->loan->taken = true;
+    if (get->error.status) {
+        end(get);
+    } else if (message->bytes <= ON_THE_SPOT_BYTES) {
+        copy(get);
+        end(get);
+    } else {
+        get->work.run = perform_copy;
+        cohort__inbox_count_work(comm->group->inbox, 1);
+        cohort__work_post(&get->work);
+    }
+}
+
+/* The call ------------------------------------------------------------------------------------ */
+
+static void run_get(struct cohort_comm *comm, struct cohort__item *item)
+{
+    struct cohort__channel_get *get = COHORT_CONTAINER_OF(item, struct cohort__channel_get, item);
+    cohort__channels_begun(comm);
+    struct cohort__message *message = cohort__channels_match(comm, get->site, get->tag);
+    if (message) {
+        cohort__channel_get_take(get, message);
+    } else if (cohort__channels_wait(comm, get)) {
+        fail_with(get, cohort__error_slot()->status, cohort_error_message());
+        end(get);
+    }
+}
+
+static cohort_future *start(const struct cohort__channel_get *call, const char *function)
+{
+    cohort_comm *comm = call->comm;
+    if (!comm)
+        return cohort_future_of_error(COHORT_ERR_BAD_PARAMETER, "%s: no communicator", function);
+    if (call->site >= cohort_comm_num_sites(comm))
+        return cohort_future_of_error(COHORT_ERR_BAD_PARAMETER,
+                                      "communicator \"%.60s\", site %u, %s: site %u is out of "
+                                      "range: num_sites is %u",
+                                      comm->group->name, comm->this_site, function, call->site,
+                                      cohort_comm_num_sites(comm));
+    if (!call->ret_object && !call->buffer && call->capacity > 0)
+        return cohort_future_of_error(COHORT_ERR_BAD_PARAMETER,
+                                      "communicator \"%.60s\", site %u, %s: no place for the "
+                                      "message",
+                                      comm->group->name, comm->this_site, function);
+    struct cohort__channel_get *get = cohort__slab_alloc(sizeof(*get));
+    cohort_future *future = get ? cohort__future_create() : NULL;
+    if (!future) {
+        cohort__slab_free(get);
+        return cohort__future_no_memory();
+    }
+    *get = *call;
+    get->item.run = run_get;
+    get->future = future;
+    cohort__list_init(&get->link);
+    cohort__endpoint_post(comm, &get->item);
+    return future;
+}
+
+cohort_future *cohort_channel_get(cohort_comm *comm, uint32_t site, uint64_t tag, void *buffer,
+                                  size_t capacity, size_t *ret_bytes)
+{
+    return start(&(struct cohort__channel_get){.comm = comm,
+                                               .site = site,
+                                               .tag = tag,
+                                               .buffer = buffer,
+                                               .capacity = capacity,
+                                               .ret_bytes = ret_bytes},
+                 "cohort_channel_get");
+}
+
+cohort_future *cohort_channel_get_object(cohort_comm *comm, uint32_t site, uint64_t tag,
+                                         cohort_object *ret_object)
+{
+    if (!ret_object)
+        return cohort_future_of_error(COHORT_ERR_BAD_PARAMETER,
+                                      "cohort_channel_get_object: no place for the object");
+    *ret_object = (cohort_object){0};
+    return start(
+        &(struct cohort__channel_get){
+            .comm = comm, .site = site, .tag = tag, .ret_object = ret_object},
+        "cohort_channel_get_object");
+}

@@ -1,0 +1,292 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "collectives/comm/channel_private.h"
+#include "runtime/base/container.h"
+#include "runtime/base/hash.h"
+#include "runtime/base/slab.h"
+#include "runtime/task/future.h"
+
+/* The setter's side. Within the locality a short message goes along, a longer one as a copy while
+ * the getter is not too far behind, and all others are lent. */
+enum {
+    COPY_BYTES_MAX = 4096,
+    COPIES_BYTES_MAX = 65536, /* not read, for one site */
+};
+
+/* A site that this one sets for; the caller's side. */
+struct target {
+    struct cohort__map_node node; /* by site; the hash is the key */
+    uint32_t next_sequence;
+    _Atomic size_t copied; /* bytes in copies that are not read */
+};
+
+/* A set that needs its data until later. */
+struct set {
+    struct cohort__item item;
+    struct cohort__list link;
+    struct cohort_comm *comm;
+    cohort_future *future;
+    uint32_t site;
+    uint32_t sequence;
+    uint64_t tag;
+    const void *data;
+    size_t bytes;
+    struct cohort__message *message; /* that lends it, until it goes; NULL: to another locality */
+    bool is_lent;
+    struct cohort__error error; /* of the send */
+    union {
+        struct cohort__loan loan;
+        struct cohort__send send;
+    };
+};
+
+static struct target *find_target(const struct cohort__channels *channels, uint32_t site)
+{
+    struct cohort__map_node *node =
+        cohort__map_find(&channels->targets, cohort__hash_u64(site), NULL, NULL);
+    return node ? COHORT_CONTAINER_OF(node, struct target, node) : NULL;
+}
+
+static struct target *need_target(struct cohort__channels *channels, uint32_t site)
+{
+    struct target *target = find_target(channels, site);
+    if (target)
+        return target;
+    target = cohort__slab_alloc_zero(sizeof(*target));
+    if (target)
+        cohort__map_insert(&channels->targets, &target->node, cohort__hash_u64(site));
+    return target;
+}
+
+uint32_t cohort__channel_sets_count(const struct cohort__channels *channels, uint32_t site)
+{
+    const struct target *target = find_target(channels, site);
+    return target ? target->next_sequence : 0;
+}
+
+void cohort__channel_sets_fini(struct cohort__channels *channels)
+{
+    struct cohort__map_node *node;
+    while ((node = cohort__map_first(&channels->targets))) {
+        cohort__map_remove(&channels->targets, node);
+        cohort__slab_free(COHORT_CONTAINER_OF(node, struct target, node));
+    }
+    cohort__map_fini(&channels->targets);
+}
+
+/* Sets that are not over ---------------------------------------------------------------------- */
+
+static void set_error(const struct set *set, struct cohort__error *error, cohort_status status,
+                      const char *why)
+{
+    cohort__error_set(error, status,
+                      "communicator \"%.60s\", site %u, message with tag %" PRIu64
+                      " for site %u: %s",
+                      set->comm->group->name, set->comm->this_site, set->tag, set->site, why);
+}
+
+/* Instead of the message, which may be there already. */
+static void tell(const struct set *set, cohort_status status, const char *why)
+{
+    struct cohort__message *message = cohort__message_create(
+        COHORT__KIND_ERROR, set->comm->this_site, 0, set->tag, set->sequence);
+    if (!message)
+        return;
+    set_error(set, &message->error, status, why);
+    cohort__message_send(set->comm, set->site, message, 0);
+}
+
+static void end(struct set *set)
+{
+    struct cohort_comm *comm = set->comm;
+    cohort_future *future = set->future;
+    struct cohort__error error = set->error;
+    cohort__list_remove(&set->link);
+    cohort__slab_free(set);
+    cohort__future_complete(future, error.status, error.status ? &error : NULL);
+    cohort__error_fini(&error);
+    cohort__channels_over(comm);
+}
+
+/* Nobody reads the data any more; DECLINED: nobody has. */
+static void data_is_back(struct set *set, bool declined)
+{
+    if (declined && set->comm->has_left)
+        set_error(set, &set->error, COHORT_ERR_CANCELLED,
+                  "this site has left the communicator before it was got");
+    else if (declined)
+        set_error(set, &set->error, COHORT_ERR_GONE, "that site left the communicator before");
+    end(set);
+}
+
+static void run_returned(struct cohort_comm *comm, struct cohort__item *item)
+{
+    (void)comm;
+    struct set *set = COHORT_CONTAINER_OF(item, struct set, loan.returned);
+    data_is_back(set, !set->loan.taken);
+}
+
+static void run_sent(struct cohort_comm *comm, struct cohort__item *item)
+{
+    (void)comm;
+    struct set *set = COHORT_CONTAINER_OF(item, struct set, item);
+    cohort_status status = set->error.status;
+    if (status && status != COHORT_ERR_PEER_DIED && status != COHORT_ERR_CANCELLED)
+        tell(set, status, cohort__error_message(&set->error)); /* else it would wait for ever */
+    data_is_back(set, !status && set->send.declined);
+}
+
+static void send_done(struct cohort__send *send, cohort_status status)
+{
+    struct set *set = COHORT_CONTAINER_OF(send, struct set, send);
+    if (status)
+        set_error(set, &set->error, status, cohort_error_message());
+    set->item.run = run_sent;
+    cohort__endpoint_post(set->comm, &set->item);
+}
+
+static void run_set(struct cohort_comm *comm, struct cohort__item *item)
+{
+    struct set *set = COHORT_CONTAINER_OF(item, struct set, item);
+    struct cohort__message *message = set->message;
+    cohort__channels_begun(comm);
+    cohort__list_push_back(&comm->channels.sets, &set->link);
+    if (comm->has_left) {
+        tell(set, COHORT_ERR_GONE, "that site has left the communicator");
+        cohort__message_release(message);
+        data_is_back(set, true);
+    } else if (message) {
+        set->message = NULL;
+        set->is_lent = true;
+        set->loan =
+            (struct cohort__loan){.returned.run = run_returned, .owner = comm, .pieces = set->data};
+        message->loan = &set->loan;
+        cohort__group_deliver(comm->group, set->site, message);
+    } else {
+        set->send.done = send_done;
+        cohort__remote_send_channel(comm, set->site, set->tag, set->sequence, set->data, set->bytes,
+                                    &set->send);
+    }
+}
+
+/* The getters give back what was lent and announced; what is on its way is left alone. */
+void cohort__channel_sets_leave(struct cohort_comm *comm)
+{
+    struct cohort__list *sets = &comm->channels.sets;
+    for (struct cohort__list *link = sets->next; link != sets; link = link->next) {
+        const struct set *set = COHORT_CONTAINER_OF(link, struct set, link);
+        if (set->is_lent || cohort__send_handle(&set->send))
+            tell(set, COHORT_ERR_GONE, "that site left the communicator before it was got");
+    }
+}
+
+size_t cohort__channel_sets_describe(const struct cohort_comm *comm, char *text, size_t used,
+                                     size_t capacity)
+{
+    const struct cohort__list *sets = &comm->channels.sets;
+    for (struct cohort__list *link = sets->next; link != sets && used + 1 < capacity;
+         link = link->next) {
+        const struct set *set = COHORT_CONTAINER_OF(link, struct set, link);
+        int length = snprintf(
+            text + used, capacity - used,
+            "channel: waits for site %u (locality %u) to get a message with tag %" PRIu64
+            ", %zu bytes\n",
+            set->site, comm->group->membership->locality_of[set->site], set->tag, set->bytes);
+        used += length > 0 ? (size_t)length : 0;
+    }
+    return used < capacity ? used : capacity - 1;
+}
+
+/* The call ------------------------------------------------------------------------------------ */
+
+static void release_copy(struct cohort__cargo *cargo)
+{
+    struct cohort__channel_copy *copy = (struct cohort__channel_copy *)cargo;
+    atomic_fetch_sub_explicit(copy->charged, copy->bytes, memory_order_relaxed);
+    cohort__slab_free(copy);
+}
+
+/* Puts the data into MESSAGE or beside it; false if it has to be lent. */
+static bool takes_along(struct target *target, struct cohort__message *message, const void *data,
+                        size_t bytes)
+{
+    message->bytes = bytes;
+    if (bytes <= COHORT__MESSAGE_INLINE_BYTES) {
+        if (bytes > 0)
+            memcpy(message->inline_data, data, bytes);
+        return true;
+    }
+    if (bytes > COPY_BYTES_MAX ||
+        atomic_load_explicit(&target->copied, memory_order_relaxed) + bytes > COPIES_BYTES_MAX)
+        return false;
+    struct cohort__channel_copy *copy = cohort__slab_alloc(sizeof(*copy) + bytes);
+    if (!copy)
+        return false;
+    copy->cargo.release = release_copy;
+    copy->charged = &target->copied;
+    copy->bytes = bytes;
+    memcpy(copy->data, data, bytes);
+    atomic_fetch_add_explicit(&target->copied, bytes, memory_order_relaxed);
+    message->cargo = &copy->cargo;
+    return true;
+}
+
+/* The data stays with the caller until the future completes. MESSAGE as in the struct. */
+static cohort_future *set_later(const struct set *call, struct target *target)
+{
+    struct set *set = cohort__slab_alloc(sizeof(*set));
+    cohort_future *future = set ? cohort__future_create() : NULL;
+    if (!future) {
+        cohort__message_release(call->message);
+        cohort__slab_free(set);
+        return cohort__future_no_memory();
+    }
+    *set = *call;
+    set->item.run = run_set;
+    set->future = future;
+    set->sequence = target->next_sequence++;
+    cohort__list_init(&set->link);
+    cohort__endpoint_post(call->comm, &set->item);
+    return future;
+}
+
+static const char *wrong(const cohort_comm *comm, uint32_t site, const void *data, size_t bytes)
+{
+    if (site >= cohort_comm_num_sites(comm))
+        return "there is no such site";
+    return !data && bytes > 0 ? "there is no data" : NULL;
+}
+
+cohort_future *cohort_channel_set(cohort_comm *comm, uint32_t site, uint64_t tag, const void *data,
+                                  size_t bytes)
+{
+    if (!comm)
+        return cohort_future_of_error(COHORT_ERR_BAD_PARAMETER,
+                                      "cohort_channel_set: no communicator");
+    const char *why = wrong(comm, site, data, bytes);
+    if (why)
+        return cohort_future_of_error(COHORT_ERR_BAD_PARAMETER,
+                                      "communicator \"%.60s\", site %u, cohort_channel_set for "
+                                      "site %u: %s; num_sites is %u",
+                                      comm->group->name, comm->this_site, site, why,
+                                      cohort_comm_num_sites(comm));
+    struct target *target = need_target(&comm->channels, site);
+    if (!target)
+        return cohort__future_no_memory();
+    struct set call = {.comm = comm, .site = site, .tag = tag, .data = data, .bytes = bytes};
+    if (!cohort__group_is_local(comm->group, site))
+        return set_later(&call, target);
+    struct cohort__message *message =
+        cohort__message_create(COHORT__KIND_DATA, comm->this_site, 0, tag, target->next_sequence);
+    if (!message)
+        return cohort__future_no_memory();
+    call.message = message;
+    if (!takes_along(target, message, data, bytes))
+        return set_later(&call, target);
+    target->next_sequence++;
+    cohort__group_deliver(comm->group, site, message);
+    return cohort_future_of_value(NULL);
+}

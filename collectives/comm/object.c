@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cohort/objects.h"
+
+#include <stdlib.h>
+
+void cohort_object_fini(cohort_object *object)
+{
+    if (!object)
+        return;
+    free(object->data);
+    *object = (cohort_object){0};
+}
+
+void cohort_objects_fini(cohort_object *objects, size_t count)
+{
+    for (size_t i = 0; objects && i < count; i++)
+        cohort_object_fini(&objects[i]);
+}

@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "collectives/comm/parcel.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/base/slab.h"
+#include "runtime/wire/bins.h"
+
+struct cohort__blob *cohort__blob_create(const void *data, size_t bytes)
+{
+    struct cohort__blob *blob = cohort__slab_alloc(sizeof(*blob));
+    void *memory = blob ? malloc(bytes) : NULL;
+    if (!memory) {
+        cohort__slab_free(blob);
+        return NULL;
+    }
+    if (data)
+        memcpy(memory, data, bytes);
+    atomic_init(&blob->refs, 1);
+    blob->bytes = bytes;
+    blob->data = memory;
+    return blob;
+}
+
+struct cohort__blob *cohort__blob_ref(struct cohort__blob *blob)
+{
+    if (blob)
+        atomic_fetch_add_explicit(&blob->refs, 1, memory_order_relaxed);
+    return blob;
+}
+
+void cohort__blob_unref(struct cohort__blob *blob)
+{
+    if (!blob || atomic_fetch_sub_explicit(&blob->refs, 1, memory_order_acq_rel) != 1)
+        return;
+    free(blob->data);
+    cohort__slab_free(blob);
+}
+
+static void release(struct cohort__cargo *cargo)
+{
+    struct cohort__parcel *parcel = (struct cohort__parcel *)cargo;
+    for (size_t i = 0; i < parcel->num; i++)
+        cohort__blob_unref(parcel->blobs[i]);
+    cohort__slab_free(parcel);
+}
+
+cohort_status cohort__parcel_create(size_t num, struct cohort__parcel **ret_parcel)
+{
+    size_t bytes;
+    struct cohort__parcel *parcel = NULL;
+    if (!__builtin_mul_overflow(num, sizeof(parcel->blobs[0]), &bytes) &&
+        !__builtin_add_overflow(bytes, sizeof(*parcel), &bytes))
+        parcel = cohort__slab_alloc_zero(bytes);
+    if (!parcel)
+        return cohort_fail(COHORT_ERR_NO_MEMORY, "no memory for %zu objects", num);
+    parcel->cargo.release = release;
+    parcel->num = num;
+    *ret_parcel = parcel;
+    return COHORT_OK;
+}
+
+size_t cohort__parcel_packed_bytes(const struct cohort__parcel *parcel)
+{
+    if (parcel->num > UINT32_MAX)
+        return 0;
+    size_t sum = cohort__bins_head_bytes((uint32_t)parcel->num);
+    for (size_t i = 0; i < parcel->num; i++) {
+        const struct cohort__blob *blob = parcel->blobs[i];
+        size_t bytes = cohort__bins_string_bytes(blob ? blob->bytes : 0);
+        if (bytes == 0 || __builtin_add_overflow(sum, bytes, &sum))
+            return 0;
+    }
+    return sum;
+}
+
+void cohort__parcel_pack(const struct cohort__parcel *parcel, unsigned char *to)
+{
+    to = cohort__bins_put_head(to, (uint32_t)parcel->num);
+    for (size_t i = 0; i < parcel->num; i++) {
+        const struct cohort__blob *blob = parcel->blobs[i];
+        to = cohort__bins_put_string(to, blob ? blob->data : NULL, blob ? blob->bytes : 0);
+    }
+}
+
+static cohort_status unpack_blob(struct cohort__bins *bins, struct cohort__blob **ret_blob)
+{
+    size_t bytes;
+    cohort_status status = cohort__bins_get_length(bins, &bytes);
+    struct cohort__blob *blob = NULL;
+    if (!status && bytes > 0) {
+        blob = cohort__blob_create(NULL, bytes);
+        if (!blob)
+            status =
+                cohort_fail(COHORT_ERR_NO_MEMORY, "no memory for an object of %zu bytes", bytes);
+    }
+    if (status)
+        return status;
+    cohort__bins_get_string(bins, blob ? blob->data : NULL);
+    *ret_blob = blob;
+    return COHORT_OK;
+}
+
+cohort_status cohort__parcel_unpack(const void *data, size_t bytes, size_t num,
+                                    struct cohort__parcel **ret_parcel)
+{
+    struct cohort__bins bins = {data, bytes};
+    struct cohort__parcel *parcel = NULL;
+    uint32_t count;
+    cohort_status status = cohort__bins_get_head(&bins, &count);
+    if (!status && count != num)
+        status = cohort_fail(COHORT_ERR_PROTOCOL, "%u objects instead of %zu", count, num);
+    if (!status)
+        status = cohort__parcel_create(num, &parcel);
+    for (size_t i = 0; !status && i < num; i++)
+        status = unpack_blob(&bins, &parcel->blobs[i]);
+    if (!status)
+        status = cohort__bins_get_end(&bins);
+    if (status && parcel)
+        release(&parcel->cargo);
+    if (!status)
+        *ret_parcel = parcel;
+    return status;
+}

@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "collectives/exec/kernel_line.h"
+#include "collectives/exec/kernel_variants.h"
+
+/* Compiled once for each variant of the machine, with -O3 and its flags; meson.build gives the
+ * table's name. Two functions for each operation and type, made by macros since C has no other way.
+ * Integers are computed as unsigned, so that they wrap around instead of overflowing. Elements are
+ * loaded by memcpy, since a user's buffer need not be aligned. Contraction is off, so that all
+ * variants give the same bits. */
+
+/* An element depends on no other one, also where the result is an operand: the compiler need not
+ * look for overlap. */
+#ifdef __clang__
+#define INDEPENDENT _Pragma("clang loop vectorize(assume_safety)")
+#else
+#define INDEPENDENT _Pragma("GCC ivdep")
+#endif
+
+/* Element I of the operands, from A and B, into C. */
+#define REDUCE_ELEMENT(TYPE, EXPRESSION, I)                                                        \
+    TYPE a, b, c;                                                                                  \
+    memcpy(&a, from_a + (I) * sizeof(a), sizeof(a));                                               \
+    memcpy(&b, from_b + (I) * sizeof(b), sizeof(b));                                               \
+    c = (TYPE)(EXPRESSION)
+
+#define PLAIN_KERNEL(NAME, TYPE, EXPRESSION)                                                       \
+    static void NAME(void *result, const void *left, const void *right, size_t count)              \
+    {                                                                                              \
+        unsigned char *to = result;                                                                \
+        const unsigned char *from_a = left, *from_b = right;                                       \
+        INDEPENDENT                                                                                \
+        for (size_t i = 0; i < count; i++) {                                                       \
+            REDUCE_ELEMENT(TYPE, EXPRESSION, i);                                                   \
+            memcpy(to + i * sizeof(c), &c, sizeof(c));                                             \
+        }                                                                                          \
+    }
+
+/* Line by line of the result; what is before and behind by the plain one. */
+#define STREAMED_KERNEL(NAME, TYPE, EXPRESSION)                                                    \
+    static void NAME##_streamed(void *result, const void *left, const void *right, size_t count)   \
+    {                                                                                              \
+        enum { IN_LINE = COHORT__LINE_BYTES / sizeof(TYPE) };                                      \
+        _Alignas(COHORT__LINE_BYTES) TYPE line[IN_LINE];                                           \
+        unsigned char *to = result;                                                                \
+        const unsigned char *from_a = left, *from_b = right;                                       \
+        size_t i = cohort__line_head(result, sizeof(TYPE), count);                                 \
+        NAME(to, from_a, from_b, i);                                                               \
+        for (; count - i >= IN_LINE; i += IN_LINE) {                                               \
+            for (size_t j = 0; j < IN_LINE; j++) {                                                 \
+                REDUCE_ELEMENT(TYPE, EXPRESSION, i + j);                                           \
+                line[j] = c;                                                                       \
+            }                                                                                      \
+            cohort__line_write(to + i * sizeof(TYPE), line);                                       \
+        }                                                                                          \
+        size_t done = i * sizeof(TYPE);                                                            \
+        NAME(to + done, from_a + done, from_b + done, count - i);                                  \
+        cohort__line_fence();                                                                      \
+    }
+
+#define KERNEL(NAME, TYPE, EXPRESSION)                                                             \
+    PLAIN_KERNEL(NAME, TYPE, EXPRESSION)                                                           \
+    STREAMED_KERNEL(NAME, TYPE, EXPRESSION)
+
+#define COMPARING_KERNELS(SUFFIX, TYPE)                                                            \
+    KERNEL(min_##SUFFIX, TYPE, b < a ? b : a)                                                      \
+    KERNEL(max_##SUFFIX, TYPE, b > a ? b : a)                                                      \
+    KERNEL(logical_and_##SUFFIX, TYPE, a != 0 && b != 0)                                           \
+    KERNEL(logical_or_##SUFFIX, TYPE, a != 0 || b != 0)                                            \
+    KERNEL(logical_xor_##SUFFIX, TYPE, (a != 0) != (b != 0))
+
+#define BITWISE_KERNELS(SUFFIX, TYPE)                                                              \
+    KERNEL(bitwise_and_##SUFFIX, TYPE, a &b)                                                       \
+    KERNEL(bitwise_or_##SUFFIX, TYPE, a | b)                                                       \
+    KERNEL(bitwise_xor_##SUFFIX, TYPE, a ^ b)
+
+/* WIDE is an unsigned type of at least the width of int. */
+#define INTEGER_KERNELS(SUFFIX, TYPE, WIDE)                                                        \
+    KERNEL(sum_##SUFFIX, TYPE, (WIDE)a + (WIDE)b)                                                  \
+    KERNEL(product_##SUFFIX, TYPE, (WIDE)a *(WIDE)b)                                               \
+    COMPARING_KERNELS(SUFFIX, TYPE)                                                                \
+    BITWISE_KERNELS(SUFFIX, TYPE)
+
+#define FLOATING_KERNELS(SUFFIX, TYPE)                                                             \
+    KERNEL(sum_##SUFFIX, TYPE, a + b)                                                              \
+    KERNEL(product_##SUFFIX, TYPE, a *b)                                                           \
+    COMPARING_KERNELS(SUFFIX, TYPE)
+
+INTEGER_KERNELS(int8, int8_t, uint32_t)
+INTEGER_KERNELS(int16, int16_t, uint32_t)
+INTEGER_KERNELS(int32, int32_t, uint32_t)
+INTEGER_KERNELS(int64, int64_t, uint64_t)
+INTEGER_KERNELS(uint8, uint8_t, uint32_t)
+INTEGER_KERNELS(uint16, uint16_t, uint32_t)
+INTEGER_KERNELS(uint32, uint32_t, uint32_t)
+INTEGER_KERNELS(uint64, uint64_t, uint64_t)
+FLOATING_KERNELS(float, float)
+FLOATING_KERNELS(double, double)
+
+#define ENTRY(NAME)                                                                                \
+    {                                                                                              \
+        NAME, NAME##_streamed                                                                      \
+    }
+
+#define COMPARING_ROW(SUFFIX)                                                                      \
+    [COHORT__KERNEL_SUM] = ENTRY(sum_##SUFFIX),                                                    \
+    [COHORT__KERNEL_PRODUCT] = ENTRY(product_##SUFFIX),                                            \
+    [COHORT__KERNEL_MIN] = ENTRY(min_##SUFFIX), [COHORT__KERNEL_MAX] = ENTRY(max_##SUFFIX),        \
+    [COHORT__KERNEL_LOGICAL_AND] = ENTRY(logical_and_##SUFFIX),                                    \
+    [COHORT__KERNEL_LOGICAL_OR] = ENTRY(logical_or_##SUFFIX),                                      \
+    [COHORT__KERNEL_LOGICAL_XOR] = ENTRY(logical_xor_##SUFFIX)
+
+#define BITWISE_ROW(SUFFIX)                                                                        \
+    [COHORT__KERNEL_BITWISE_AND] = ENTRY(bitwise_and_##SUFFIX),                                    \
+    [COHORT__KERNEL_BITWISE_OR] = ENTRY(bitwise_or_##SUFFIX),                                      \
+    [COHORT__KERNEL_BITWISE_XOR] = ENTRY(bitwise_xor_##SUFFIX)
+
+cohort__kernel_row COHORT__KERNELS[COHORT__NUM_KERNEL_ROWS] = {
+    [COHORT_BYTE] = {BITWISE_ROW(uint8)},
+    [COHORT_INT8] = {COMPARING_ROW(int8), BITWISE_ROW(int8)},
+    [COHORT_INT16] = {COMPARING_ROW(int16), BITWISE_ROW(int16)},
+    [COHORT_INT32] = {COMPARING_ROW(int32), BITWISE_ROW(int32)},
+    [COHORT_INT64] = {COMPARING_ROW(int64), BITWISE_ROW(int64)},
+    [COHORT_UINT8] = {COMPARING_ROW(uint8), BITWISE_ROW(uint8)},
+    [COHORT_UINT16] = {COMPARING_ROW(uint16), BITWISE_ROW(uint16)},
+    [COHORT_UINT32] = {COMPARING_ROW(uint32), BITWISE_ROW(uint32)},
+    [COHORT_UINT64] = {COMPARING_ROW(uint64), BITWISE_ROW(uint64)},
+    [COHORT_FLOAT] = {COMPARING_ROW(float)},
+    [COHORT_DOUBLE] = {COMPARING_ROW(double)},
+};

@@ -1,0 +1,605 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "collectives/exec/meeting.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "collectives/comm/endpoint.h"
+#include "collectives/comm/fingerprint.h"
+#include "collectives/comm/inbox.h"
+#include "collectives/exec/visit.h"
+#include "runtime/base/container.h"
+#include "runtime/base/slab.h"
+#include "runtime/task/future.h"
+#include "runtime/task/scheduler.h"
+
+/* How a meeting goes. A visit enters it in its endpoint's turn. The last one to come has the data
+ * moved: on the spot where it is little, else by works. Then every visit is told, each in its own
+ * endpoint's turn, and the last one to leave puts the meeting away. A visit that fails before all
+ * are there fails the meeting, which then stays as a memorial for those who are still to come. */
+
+enum {
+    ON_THE_SPOT_BYTES = 64 * 1024,
+    MAX_MEMORIALS = 2 * COHORT__WINDOW, /* the sites that a forgotten one keeps waiting will ask */
+};
+
+struct meetings {
+    struct cohort__meetings base; /* first */
+    pthread_mutex_t lock;
+    struct cohort__list current; /* by generation, those that are open and the failed ones */
+    struct cohort__list spare;
+    uint32_t num_failed; /* in `current` */
+};
+
+static struct cohort__meeting *meeting_of(struct cohort__list *link)
+{
+    return COHORT_CONTAINER_OF(link, struct cohort__meeting, link);
+}
+
+/* All meetings of a group ------------------------------------------------------------------- */
+
+static void meeting_free(struct cohort__meeting *meeting)
+{
+    cohort__error_fini(&meeting->error);
+    free(meeting->copies);
+    free(meeting);
+}
+
+static void meetings_destroy(struct cohort__meetings *base)
+{
+    struct meetings *meetings = (struct meetings *)base;
+    struct cohort__list *link;
+    while ((link = cohort__list_pop_front(&meetings->current)))
+        meeting_free(meeting_of(link));
+    while ((link = cohort__list_pop_front(&meetings->spare)))
+        meeting_free(meeting_of(link));
+    pthread_mutex_destroy(&meetings->lock);
+    free(meetings);
+}
+
+static void on_left(struct cohort__meetings *base, const struct cohort_comm *comm);
+
+/* Those of GROUP; NULL where memory ran out. */
+static struct meetings *meetings_get(struct cohort__group *group)
+{
+    struct cohort__meetings *base = atomic_load_explicit(&group->meetings, memory_order_acquire);
+    if (base)
+        return (struct meetings *)base;
+    struct meetings *fresh = malloc(sizeof(*fresh));
+    if (!fresh)
+        return NULL;
+    *fresh = (struct meetings){.base = {.destroy = meetings_destroy, .left = on_left}};
+    pthread_mutex_init(&fresh->lock, NULL);
+    cohort__list_init(&fresh->current);
+    cohort__list_init(&fresh->spare);
+    if (atomic_compare_exchange_strong(&group->meetings, &base, &fresh->base))
+        return fresh;
+    meetings_destroy(&fresh->base);
+    return (struct meetings *)base;
+}
+
+/* The following with the lock held. */
+
+static struct cohort__meeting *meeting_create(struct meetings *meetings, uint32_t num_sites)
+{
+    struct cohort__list *link = cohort__list_pop_front(&meetings->spare);
+    if (link)
+        return meeting_of(link);
+    size_t pointers = 3 * num_sites;
+    struct cohort__meeting *meeting = calloc(1, sizeof(*meeting) + pointers * sizeof(void *));
+    if (!meeting)
+        return NULL;
+    meeting->movement.num_sites = num_sites;
+    meeting->movement.in = (unsigned char **)(meeting->visits + num_sites);
+    meeting->movement.out = meeting->movement.in + num_sites;
+    return meeting;
+}
+
+static struct cohort__meeting *meeting_find(struct meetings *meetings, uint64_t generation)
+{
+    for (struct cohort__list *link = meetings->current.next; link != &meetings->current;
+         link = link->next) {
+        struct cohort__meeting *meeting = meeting_of(link);
+        if (meeting->generation >= generation)
+            return meeting->generation == generation ? meeting : NULL;
+    }
+    return NULL;
+}
+
+/* Behind those of lower generations. */
+static void meeting_insert(struct meetings *meetings, struct cohort__meeting *meeting)
+{
+    struct cohort__list *place = meetings->current.prev;
+    while (place != &meetings->current && meeting_of(place)->generation > meeting->generation)
+        place = place->prev;
+    cohort__list_insert_after(place, &meeting->link);
+}
+
+/* It is over, and nobody is in it any more. */
+static void meeting_put_away(struct meetings *meetings, struct cohort__meeting *meeting)
+{
+    memset(meeting->visits, 0, meeting->movement.num_sites * sizeof(meeting->visits[0]));
+    cohort__error_fini(&meeting->error);
+    meeting->error = (struct cohort__error){0};
+    cohort__list_push_front(&meetings->spare, &meeting->link);
+}
+
+static void forget_oldest_memorial(struct meetings *meetings)
+{
+    for (struct cohort__list *link = meetings->current.next; link != &meetings->current;
+         link = link->next) {
+        struct cohort__meeting *meeting = meeting_of(link);
+        if (meeting->state != COHORT__MEETING_FAILED || meeting->num_inside > 0)
+            continue;
+        cohort__list_remove(link);
+        meetings->num_failed--;
+        meeting_put_away(meetings, meeting);
+        return;
+    }
+}
+
+/* Nobody is inside any more. */
+static void meeting_end(struct meetings *meetings, struct cohort__meeting *meeting)
+{
+    if (meeting->state == COHORT__MEETING_FAILED) {
+        if (meeting->num_come < meeting->movement.num_sites)
+            return; /* a memorial */
+        cohort__list_remove(&meeting->link);
+        meetings->num_failed--;
+    }
+    meeting_put_away(meetings, meeting);
+}
+
+/* An open meeting fails with ERROR. Those who are inside, but for EXCEPT, are added to *TOLD. */
+static void meeting_fail(struct meetings *meetings, struct cohort__meeting *meeting,
+                         const struct cohort__error *error, const struct cohort__visit *except,
+                         struct cohort__visit **told)
+{
+    meeting->state = COHORT__MEETING_FAILED;
+    cohort__error_copy(&meeting->error, error);
+    for (uint32_t site = 0; site < meeting->movement.num_sites; site++) {
+        struct cohort__visit *visit = meeting->visits[site];
+        if (!visit || visit == except)
+            continue;
+        visit->next = *told;
+        *told = visit;
+    }
+    if (++meetings->num_failed > MAX_MEMORIALS)
+        forget_oldest_memorial(meetings);
+}
+
+/* Telling ---------------------------------------------------------------------------------- */
+
+/* In the endpoint's turn: the meeting is over for this visit. */
+static void run_over(struct cohort_comm *comm, struct cohort__item *item)
+{
+    (void)comm;
+    struct cohort__visit *visit = COHORT_CONTAINER_OF(item, struct cohort__visit, over);
+    struct cohort__operation *operation = &visit->operation;
+    if (visit->meeting->error.status && !operation->failure.status)
+        cohort__error_copy(&operation->failure, &visit->meeting->error);
+    cohort__operation_ended(operation);
+}
+
+static void tell(struct cohort__visit *visit)
+{
+    visit->over.run = run_over;
+    cohort__endpoint_post(visit->operation.comm, &visit->over);
+}
+
+static void tell_all(struct cohort__visit *visits)
+{
+    while (visits) {
+        struct cohort__visit *next = visits->next; /* it may be gone then */
+        tell(visits);
+        visits = next;
+    }
+}
+
+/* Everybody is there, and the data is where it belongs, or the user's operation has failed. Nobody
+ * leaves before being told, so the meeting stays until the last one is. */
+static void meeting_over(struct cohort__meeting *meeting)
+{
+    uint32_t num_sites = meeting->movement.num_sites;
+    struct cohort__visit **visits = meeting->visits;
+    for (uint32_t site = 0; site < num_sites; site++)
+        tell(visits[site]); /* the meeting may be gone after the last one */
+}
+
+/* Moving ----------------------------------------------------------------------------------- */
+
+static void keep_error(struct cohort__meeting *meeting, cohort_status status)
+{
+    if (atomic_exchange(&meeting->has_error, true))
+        return;
+    char why[256];
+    snprintf(why, sizeof(why), "%s", cohort_error_message());
+    const struct cohort_comm *comm = meeting->visits[0]->operation.comm;
+    cohort__error_set(&meeting->error, status, "communicator \"%.60s\", generation %" PRIu64 ": %s",
+                      comm->group->name, meeting->generation, why);
+}
+
+/* A work does one part, then makes way for others before the next. */
+static void run_mover(struct cohort__work *work)
+{
+    struct cohort__mover *mover = COHORT_CONTAINER_OF(work, struct cohort__mover, work);
+    struct cohort__meeting *meeting = mover->meeting;
+    struct cohort__inbox *inbox = meeting->visits[0]->operation.comm->group->inbox;
+    uint64_t part = atomic_fetch_add(&meeting->next_part, 1);
+    if (part < meeting->num_parts) {
+        cohort_status status = cohort__movement_perform(meeting->kind, &meeting->movement, part);
+        if (status)
+            keep_error(meeting, status);
+        cohort__work_post(work);
+        return;
+    }
+    if (atomic_fetch_sub(&meeting->num_movers, 1) == 1)
+        meeting_over(meeting);
+    cohort__inbox_count_work(inbox, -1);
+}
+
+static void move_by_works(struct cohort__meeting *meeting)
+{
+    struct cohort__inbox *inbox = meeting->visits[0]->operation.comm->group->inbox;
+    uint32_t num_movers = cohort__scheduler_num_workers();
+    if (num_movers > COHORT__MEETING_MOVERS)
+        num_movers = COHORT__MEETING_MOVERS;
+    if (num_movers > meeting->num_parts)
+        num_movers = (uint32_t)meeting->num_parts;
+    atomic_store(&meeting->next_part, 0);
+    atomic_store(&meeting->num_movers, num_movers);
+    for (uint32_t i = 0; i < num_movers; i++) {
+        struct cohort__mover *mover = &meeting->movers[i];
+        *mover = (struct cohort__mover){.work.run = run_mover, .meeting = meeting};
+        cohort__inbox_count_work(inbox, 1);
+        cohort__work_post(&mover->work);
+    }
+}
+
+/* What is read after it may have been overwritten is read from a copy. */
+static cohort_status copy_inputs(struct cohort__meeting *meeting)
+{
+    struct cohort__movement *movement = &meeting->movement;
+    size_t num_blocks = meeting->kind->in_blocks ? meeting->kind->in_blocks : movement->num_sites;
+    size_t bytes = num_blocks * movement->count * movement->element;
+    uint32_t num_in_place = 0;
+    for (uint32_t site = 0; site < movement->num_sites; site++)
+        num_in_place += movement->in[site] && movement->in[site] == movement->out[site];
+    if (num_in_place == 0 || bytes == 0)
+        return COHORT_OK;
+    if (num_in_place * bytes > meeting->copies_bytes) {
+        free(meeting->copies);
+        meeting->copies = malloc(num_in_place * bytes);
+        meeting->copies_bytes = meeting->copies ? num_in_place * bytes : 0;
+    }
+    unsigned char *copy = meeting->copies;
+    if (!copy)
+        return cohort_fail(COHORT_ERR_NO_MEMORY, "no memory for the input of %u sites in place",
+                           num_in_place);
+    for (uint32_t site = 0; site < movement->num_sites; site++) {
+        if (!movement->in[site] || movement->in[site] != movement->out[site])
+            continue;
+        memcpy(copy, movement->in[site], bytes);
+        movement->in[site] = copy;
+        copy += bytes;
+    }
+    return COHORT_OK;
+}
+
+/* The last one has come. */
+static void meeting_move(struct cohort__meeting *meeting)
+{
+    const struct cohort__movement *movement = &meeting->movement;
+    bool is_users = movement->op && !cohort__op_is_builtin(movement->op);
+    meeting->num_parts = cohort__movement_num_parts(meeting->kind, movement);
+    atomic_store_explicit(&meeting->has_error, false, memory_order_relaxed);
+    cohort_status status = meeting->kind->reads_late ? copy_inputs(meeting) : COHORT_OK;
+    if (status)
+        keep_error(meeting, status);
+    else if (meeting->num_parts > 0 &&
+             (is_users || cohort__movement_bytes(meeting->kind, movement) > ON_THE_SPOT_BYTES)) {
+        move_by_works(meeting);
+        return;
+    }
+    for (uint64_t part = 0; !status && part < meeting->num_parts; part++)
+        cohort__movement_perform(meeting->kind, movement, part);
+    meeting_over(meeting);
+}
+
+/* Coming ----------------------------------------------------------------------------------- */
+
+/* A meeting that SITE, which comes to GENERATION, has left out: it will never be complete. */
+static struct cohort__meeting *left_out_by(struct meetings *meetings, uint32_t site,
+                                           uint64_t generation)
+{
+    for (struct cohort__list *link = meetings->current.next; link != &meetings->current;
+         link = link->next) {
+        struct cohort__meeting *meeting = meeting_of(link);
+        if (meeting->generation >= generation)
+            return NULL;
+        if (meeting->state == COHORT__MEETING_OPEN && !meeting->visits[site])
+            return meeting;
+    }
+    return NULL;
+}
+
+/* A site that has come to a later generation, and therefore never comes to GENERATION; UINT32_MAX:
+ * there is none. */
+static uint32_t site_beyond(const struct meetings *meetings, uint64_t generation,
+                            uint64_t *ret_later)
+{
+    const struct cohort__list *last = meetings->current.prev;
+    if (last == &meetings->current)
+        return UINT32_MAX;
+    const struct cohort__meeting *later =
+        COHORT_CONTAINER_OF(last, const struct cohort__meeting, link);
+    if (later->generation <= generation || later->state != COHORT__MEETING_OPEN)
+        return UINT32_MAX;
+    uint32_t site = 0;
+    while (!later->visits[site])
+        site++;
+    *ret_later = later->generation;
+    return site;
+}
+
+static void set_left_out(struct cohort__error *error, const struct cohort_comm *comm,
+                         uint64_t generation, uint32_t site, uint64_t later)
+{
+    cohort__error_set(error, COHORT_ERR_MOVED_PAST,
+                      "communicator \"%.60s\", generation %" PRIu64
+                      ": site %u (locality %u) has left out this generation; its last is %" PRIu64,
+                      comm->group->name, generation, site,
+                      comm->group->membership->locality_of[site], later);
+}
+
+static size_t element_of(cohort_datatype datatype)
+{
+    return datatype ? cohort_datatype_size(datatype) : 1;
+}
+
+/* Equal fingerprints may hide differences. */
+static bool same_terms(const struct cohort__meeting *meeting, const struct cohort__visit *visit)
+{
+    const struct cohort__movement *movement = &meeting->movement;
+    return meeting->kind == visit->kind && movement->root == visit->root &&
+           movement->shift == visit->shift && movement->count == visit->count &&
+           movement->element == element_of(visit->datatype);
+}
+
+static void begin(struct cohort__meeting *meeting, const struct cohort__visit *visit)
+{
+    meeting->state = COHORT__MEETING_OPEN;
+    meeting->generation = visit->operation.generation;
+    meeting->fingerprint = visit->operation.fingerprint;
+    meeting->kind = visit->kind;
+    meeting->num_inside = 0;
+    meeting->num_come = 0;
+    struct cohort__movement *movement = &meeting->movement;
+    movement->root = visit->root;
+    movement->shift = visit->shift;
+    movement->count = visit->count;
+    movement->datatype = visit->datatype;
+    movement->element = element_of(visit->datatype);
+    movement->op = visit->op;
+}
+
+static void enter(struct cohort__meeting *meeting, struct cohort__visit *visit)
+{
+    uint32_t site = visit->operation.comm->this_site;
+    meeting->visits[site] = visit;
+    meeting->movement.in[site] = visit->in;
+    meeting->movement.out[site] = visit->out;
+    meeting->num_inside++;
+    meeting->num_come++;
+    visit->meeting = meeting;
+}
+
+/* What came of an attempt to enter. */
+struct entry {
+    struct cohort__error error; /* it may not enter: why */
+    struct cohort__visit *told; /* others, whose meeting has failed with their `meeting->error` */
+    bool is_last;
+};
+
+/* With the lock held. */
+static void try_enter(struct meetings *meetings, struct cohort__visit *visit, struct entry *entry)
+{
+    struct cohort__operation *operation = &visit->operation;
+    struct cohort_comm *comm = operation->comm;
+    uint64_t generation = operation->generation, later;
+    struct cohort__meeting *past;
+    while ((past = left_out_by(meetings, comm->this_site, generation))) {
+        struct cohort__error error = {0};
+        set_left_out(&error, comm, past->generation, comm->this_site, generation);
+        meeting_fail(meetings, past, &error, NULL, &entry->told);
+        cohort__error_fini(&error);
+    }
+    struct cohort__meeting *meeting = meeting_find(meetings, generation);
+    uint32_t beyond = meeting ? UINT32_MAX : site_beyond(meetings, generation, &later);
+    if (beyond != UINT32_MAX) {
+        set_left_out(&entry->error, comm, generation, beyond, later);
+    } else if (!meeting) {
+        meeting = meeting_create(meetings, comm->group->membership->num_sites);
+        if (!meeting) {
+            cohort__error_set(&entry->error, COHORT_ERR_NO_MEMORY,
+                              "communicator \"%.60s\": no memory for a meeting of %u sites",
+                              comm->group->name, comm->group->membership->num_sites);
+            return;
+        }
+        begin(meeting, visit);
+        meeting_insert(meetings, meeting);
+    } else if (meeting->state == COHORT__MEETING_FAILED) {
+        visit->is_late = true;
+        meeting->num_come++;
+        cohort__error_copy(&entry->error, &meeting->error);
+        if (meeting->num_inside == 0)
+            meeting_end(meetings, meeting);
+    } else if (meeting->fingerprint != operation->fingerprint) {
+        uint32_t other = 0;
+        while (!meeting->visits[other])
+            other++;
+        cohort__operation_mismatch(operation, other, meeting->fingerprint, &entry->error);
+    } else if (!same_terms(meeting, visit)) {
+        const struct cohort__movement *movement = &meeting->movement;
+        cohort__error_set(
+            &entry->error, COHORT_ERR_MISMATCH,
+            "communicator \"%.60s\", generation %" PRIu64
+            ": site %u has blocks of %zu elements of %zu bytes where %zu of %zu bytes "
+            "were expected",
+            comm->group->name, generation, comm->this_site, visit->count,
+            element_of(visit->datatype), movement->count, movement->element);
+    }
+    if (entry->error.status)
+        return;
+    enter(meeting, visit);
+    entry->is_last = meeting->num_come == meeting->movement.num_sites;
+    if (entry->is_last) {
+        meeting->state = COHORT__MEETING_MOVING;
+        cohort__list_remove(&meeting->link);
+    }
+}
+
+void cohort__visit_start(struct cohort__operation *operation)
+{
+    struct cohort__visit *visit = (struct cohort__visit *)operation;
+    struct cohort__group *group = operation->comm->group;
+    struct meetings *meetings = meetings_get(group);
+    struct entry entry = {{0}, NULL, false};
+    if (!meetings) {
+        cohort__operation_fail_with(operation, COHORT_ERR_NO_MEMORY, "no memory for meetings");
+        return;
+    }
+    pthread_mutex_lock(&meetings->lock);
+    try_enter(meetings, visit, &entry);
+    pthread_mutex_unlock(&meetings->lock);
+    tell_all(entry.told);
+    if (entry.error.status) {
+        cohort__operation_fail(operation, &entry.error);
+        cohort__error_fini(&entry.error);
+    } else if (entry.is_last) {
+        meeting_move(visit->meeting);
+    } else if (atomic_load_explicit(&group->num_left, memory_order_acquire) > 0) {
+        cohort__visit_stalled(operation);
+    }
+}
+
+/* Failing ---------------------------------------------------------------------------------- */
+
+/* With the lock held: the visit fails before it has entered; the others are to be told, and those
+ * to come as well. */
+static void fail_from_outside(struct meetings *meetings, const struct cohort__visit *visit,
+                              struct cohort__visit **told)
+{
+    const struct cohort__operation *operation = &visit->operation;
+    uint32_t num_sites = operation->comm->group->membership->num_sites;
+    struct cohort__meeting *meeting = meeting_find(meetings, operation->generation);
+    if (visit->is_late)
+        return;
+    if (!meeting) {
+        meeting = num_sites > 1 ? meeting_create(meetings, num_sites) : NULL;
+        if (!meeting)
+            return; /* they will ask */
+        begin(meeting, visit);
+        meeting_insert(meetings, meeting);
+    }
+    meeting->num_come++;
+    if (meeting->state == COHORT__MEETING_OPEN)
+        meeting_fail(meetings, meeting, &operation->failure, NULL, told);
+    else if (meeting->num_inside == 0)
+        meeting_end(meetings, meeting);
+}
+
+void cohort__visit_failing(struct cohort__operation *operation)
+{
+    struct cohort__visit *visit = (struct cohort__visit *)operation;
+    struct meetings *meetings = meetings_get(operation->comm->group);
+    struct cohort__visit *told = NULL;
+    bool is_over = true;
+    if (meetings) {
+        pthread_mutex_lock(&meetings->lock);
+        struct cohort__meeting *meeting = visit->meeting;
+        if (!meeting)
+            fail_from_outside(meetings, visit, &told);
+        else if (meeting->state == COHORT__MEETING_OPEN)
+            meeting_fail(meetings, meeting, &operation->failure, visit, &told);
+        else
+            is_over = false; /* it will be told, or is being told */
+        pthread_mutex_unlock(&meetings->lock);
+    }
+    tell_all(told);
+    if (is_over)
+        cohort__operation_ended(operation);
+}
+
+/* The calls that a site has made before it left have been cancelled by now, so what is open without
+ * it, from there on, will never be complete. */
+static void on_left(struct cohort__meetings *base, const struct cohort_comm *comm)
+{
+    struct meetings *meetings = (struct meetings *)base;
+    struct cohort__visit *told = NULL;
+    pthread_mutex_lock(&meetings->lock);
+    for (struct cohort__list *link = meetings->current.next; link != &meetings->current;
+         link = link->next) {
+        struct cohort__meeting *meeting = meeting_of(link);
+        if (meeting->state != COHORT__MEETING_OPEN || meeting->generation < comm->gone_from)
+            continue;
+        struct cohort__error error = {0};
+        cohort__error_set(&error, COHORT_ERR_GONE,
+                          "communicator \"%.60s\", generation %" PRIu64
+                          ": site %u (locality %u) has left the communicator after generation "
+                          "%" PRIu64,
+                          comm->group->name, meeting->generation, comm->this_site,
+                          comm->group->rank, comm->gone_from - 1);
+        meeting_fail(meetings, meeting, &error, NULL, &told);
+        cohort__error_fini(&error);
+    }
+    pthread_mutex_unlock(&meetings->lock);
+    tell_all(told);
+}
+
+/* Who has been in a meeting that is not open any more is out of it. */
+static void leave(struct cohort__meeting *meeting, struct cohort__group *group)
+{
+    struct meetings *meetings = meetings_get(group);
+    bool has_moved = meeting->state == COHORT__MEETING_MOVING;
+    if (has_moved && atomic_fetch_sub(&meeting->num_inside, 1) > 1)
+        return; /* nobody comes to such a meeting any more: no need for the lock */
+    pthread_mutex_lock(&meetings->lock);
+    if (has_moved || atomic_fetch_sub(&meeting->num_inside, 1) == 1)
+        meeting_end(meetings, meeting);
+    pthread_mutex_unlock(&meetings->lock);
+}
+
+void cohort__visit_release(struct cohort__operation *operation)
+{
+    struct cohort__visit *visit = (struct cohort__visit *)operation;
+    if (visit->meeting)
+        leave(visit->meeting, operation->comm->group);
+    if (visit->rows)
+        cohort__visit_rows_complete(visit);
+    cohort__op_unref(visit->op);
+    cohort__slab_free(visit);
+}
+
+uint32_t cohort__visit_missing(const struct cohort__visit *visit, uint32_t *ret_sites,
+                               uint32_t max_sites)
+{
+    struct meetings *meetings = meetings_get(visit->operation.comm->group);
+    struct cohort__meeting *meeting = visit->meeting;
+    uint32_t num_missing = 0;
+    if (!meeting)
+        return 0;
+    pthread_mutex_lock(&meetings->lock);
+    for (uint32_t site = 0;
+         meeting->state == COHORT__MEETING_OPEN && site < meeting->movement.num_sites; site++) {
+        if (meeting->visits[site])
+            continue;
+        if (num_missing < max_sites)
+            ret_sites[num_missing] = site;
+        num_missing++;
+    }
+    pthread_mutex_unlock(&meetings->lock);
+    return num_missing;
+}

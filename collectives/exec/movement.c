@@ -1,0 +1,294 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "collectives/exec/movement.h"
+
+#include <string.h>
+
+#include "collectives/exec/kernels.h"
+
+/* A part is about so large: enough to be worth a worker's while, little enough to stay in its
+ * cache. */
+enum { PART_BYTES = 32 * 1024 };
+
+static size_t block_bytes(const struct cohort__movement *movement)
+{
+    return movement->count * movement->element;
+}
+
+/* Parts ------------------------------------------------------------------------------------ */
+
+/* How a row is cut: in so many groups of copies, each copy in so many segments. */
+struct cut {
+    uint32_t copies;       /* in a row */
+    uint32_t group_copies; /* in a group; the last one may have fewer */
+    uint32_t num_groups;
+    size_t segment_bytes;
+    uint64_t num_segments;
+};
+
+static struct cut cut_of(const struct cohort__movement_kind *kind,
+                         const struct cohort__movement *movement)
+{
+    size_t bytes = block_bytes(movement);
+    struct cut cut = {.copies = kind->has_columns ? movement->num_sites : 1};
+    cut.group_copies = 1;
+    cut.segment_bytes = PART_BYTES / movement->element * movement->element;
+    if (cut.segment_bytes == 0)
+        cut.segment_bytes = movement->element;
+    if (bytes <= PART_BYTES) {
+        cut.segment_bytes = bytes;
+        size_t fitting = bytes > 0 ? PART_BYTES / bytes : cut.copies;
+        cut.group_copies = fitting < cut.copies ? (uint32_t)fitting : cut.copies;
+    }
+    cut.num_segments = bytes <= PART_BYTES ? 1 : (bytes - 1) / cut.segment_bytes + 1;
+    cut.num_groups = (cut.copies - 1) / cut.group_copies + 1;
+    return cut;
+}
+
+uint64_t cohort__movement_num_parts(const struct cohort__movement_kind *kind,
+                                    const struct cohort__movement *movement)
+{
+    if (block_bytes(movement) == 0)
+        return 0;
+    struct cut cut = cut_of(kind, movement);
+    uint64_t num_rows = kind->has_rows ? movement->num_sites : 1;
+    return num_rows * cut.num_groups * cut.num_segments;
+}
+
+cohort_status cohort__movement_perform(const struct cohort__movement_kind *kind,
+                                       const struct cohort__movement *movement, uint64_t part)
+{
+    struct cut cut = cut_of(kind, movement);
+    size_t bytes = block_bytes(movement);
+    size_t offset = part % cut.num_segments * cut.segment_bytes;
+    uint64_t group = part / cut.num_segments;
+    uint32_t first = (uint32_t)(group % cut.num_groups) * cut.group_copies;
+    uint32_t end = first + cut.group_copies < cut.copies ? first + cut.group_copies : cut.copies;
+    size_t left = bytes - offset;
+    return kind->perform(movement, (uint32_t)(group / cut.num_groups), first, end, offset,
+                         left < cut.segment_bytes ? left : cut.segment_bytes);
+}
+
+size_t cohort__movement_bytes(const struct cohort__movement_kind *kind,
+                              const struct cohort__movement *movement)
+{
+    size_t num_rows = kind->has_rows ? movement->num_sites : 1;
+    return block_bytes(movement) * num_rows * (kind->has_columns ? movement->num_sites : 1);
+}
+
+/* Copies ----------------------------------------------------------------------------------- */
+
+/* Small ones of common sizes without a call. */
+static inline void move(unsigned char *to, const unsigned char *from, size_t bytes)
+{
+    if (bytes == 8)
+        memcpy(to, from, 8);
+    else if (bytes == 4)
+        memcpy(to, from, 4);
+    else if (to != from)
+        memcpy(to, from, bytes);
+}
+
+static cohort_status gather(const struct cohort__movement *movement, uint32_t row, uint32_t first,
+                            uint32_t end, size_t offset, size_t bytes)
+{
+    (void)row;
+    size_t block = block_bytes(movement);
+    uint32_t root = movement->root;
+    for (uint32_t site = first; site < end; site++) {
+        unsigned char *to = movement->out[root] + site * block;
+        bool in_place = site == root && movement->in[root] == movement->out[root];
+        if (!in_place)
+            move(to + offset, movement->in[site] + offset, bytes);
+    }
+    return COHORT_OK;
+}
+
+static cohort_status scatter(const struct cohort__movement *movement, uint32_t row, uint32_t first,
+                             uint32_t end, size_t offset, size_t bytes)
+{
+    (void)row;
+    size_t block = block_bytes(movement);
+    const unsigned char *from = movement->in[movement->root];
+    for (uint32_t site = first; site < end; site++)
+        if (movement->out[site] != from) /* else the root leaves its block where it is */
+            move(movement->out[site] + offset, from + site * block + offset, bytes);
+    return COHORT_OK;
+}
+
+static cohort_status broadcast(const struct cohort__movement *movement, uint32_t row,
+                               uint32_t first, uint32_t end, size_t offset, size_t bytes)
+{
+    (void)row;
+    for (uint32_t site = first; site < end; site++)
+        if (site != movement->root)
+            move(movement->out[site] + offset, movement->in[movement->root] + offset, bytes);
+    return COHORT_OK;
+}
+
+/* A row is a target. */
+static cohort_status all_gather(const struct cohort__movement *movement, uint32_t row,
+                                uint32_t first, uint32_t end, size_t offset, size_t bytes)
+{
+    size_t block = block_bytes(movement);
+    for (uint32_t site = first; site < end; site++) {
+        bool in_place = movement->in[site] == movement->out[site];
+        const unsigned char *from = movement->in[site] + (in_place ? site * block : 0);
+        move(movement->out[row] + site * block + offset, from + offset, bytes);
+    }
+    return COHORT_OK;
+}
+
+static cohort_status all_to_all(const struct cohort__movement *movement, uint32_t row,
+                                uint32_t first, uint32_t end, size_t offset, size_t bytes)
+{
+    size_t block = block_bytes(movement);
+    unsigned char *to = movement->out[row] + offset;
+    size_t column = row * block + offset;
+    for (uint32_t site = first; site < end; site++)
+        move(to + site * block, movement->in[site] + column, bytes);
+    return COHORT_OK;
+}
+
+static cohort_status shift(const struct cohort__movement *movement, uint32_t row, uint32_t first,
+                           uint32_t end, size_t offset, size_t bytes)
+{
+    (void)row;
+    uint32_t num_sites = movement->num_sites;
+    for (uint32_t site = first; site < end; site++) {
+        uint32_t target = site < num_sites - movement->shift ? site + movement->shift
+                                                             : site + movement->shift - num_sites;
+        move(movement->out[target] + offset, movement->in[site] + offset, bytes);
+    }
+    return COHORT_OK;
+}
+
+/* Reductions ------------------------------------------------------------------------------- */
+
+/* The operation, looked up once for many applications to pieces of one size. */
+struct reduction {
+    const struct cohort__movement *movement;
+    cohort__kernel_function *kernel; /* of a built-in operation */
+    size_t count;
+};
+
+static struct reduction reduction_of(const struct cohort__movement *movement, size_t bytes)
+{
+    struct reduction reduction = {.movement = movement, .count = bytes / movement->element};
+    if (cohort__op_is_builtin(movement->op))
+        reduction.kernel =
+            cohort__kernel_find((enum cohort__kernel)movement->op->number, movement->datatype)
+                ->plain;
+    return reduction;
+}
+
+static cohort_status apply(const struct reduction *reduction, unsigned char *to,
+                           const unsigned char *left, const unsigned char *right)
+{
+    if (!reduction->kernel)
+        return cohort__op_apply(reduction->movement->op, to, left, right, reduction->count,
+                                reduction->movement->datatype);
+    reduction->kernel(to, left, right, reduction->count);
+    return COHORT_OK;
+}
+
+/* What is at PLACE of all inputs, reduced, in TO. */
+static cohort_status fold(const struct cohort__movement *movement, unsigned char *to, size_t place,
+                          size_t bytes)
+{
+    const unsigned char *left = movement->in[0] + place;
+    struct reduction reduction = reduction_of(movement, bytes);
+    if (movement->num_sites == 1)
+        move(to, left, bytes);
+    for (uint32_t site = 1; site < movement->num_sites; site++) {
+        cohort_status status = apply(&reduction, to, left, movement->in[site] + place);
+        if (status)
+            return status;
+        left = to;
+    }
+    return COHORT_OK;
+}
+
+static cohort_status reduce(const struct cohort__movement *movement, uint32_t row, uint32_t first,
+                            uint32_t end, size_t offset, size_t bytes)
+{
+    (void)row, (void)first, (void)end;
+    return fold(movement, movement->out[movement->root] + offset, offset, bytes);
+}
+
+static cohort_status all_reduce(const struct cohort__movement *movement, uint32_t row,
+                                uint32_t first, uint32_t end, size_t offset, size_t bytes)
+{
+    (void)row, (void)first, (void)end;
+    const unsigned char *result = movement->out[0] + offset;
+    cohort_status status = fold(movement, movement->out[0] + offset, offset, bytes);
+    for (uint32_t site = 1; !status && site < movement->num_sites; site++)
+        move(movement->out[site] + offset, result, bytes);
+    return status;
+}
+
+/* A row is a target. */
+static cohort_status reduce_scatter(const struct cohort__movement *movement, uint32_t row,
+                                    uint32_t first, uint32_t end, size_t offset, size_t bytes)
+{
+    (void)first, (void)end;
+    return fold(movement, movement->out[row] + offset, row * block_bytes(movement) + offset, bytes);
+}
+
+static cohort_status scan(const struct cohort__movement *movement, uint32_t row, uint32_t first,
+                          uint32_t end, size_t offset, size_t bytes)
+{
+    (void)row, (void)first, (void)end;
+    unsigned char **out = movement->out;
+    struct reduction reduction = reduction_of(movement, bytes);
+    cohort_status status = COHORT_OK;
+    move(out[0] + offset, movement->in[0] + offset, bytes);
+    for (uint32_t site = 1; !status && site < movement->num_sites; site++)
+        status = apply(&reduction, out[site] + offset, out[site - 1] + offset,
+                       movement->in[site] + offset);
+    return status;
+}
+
+static cohort_status exclusive_scan(const struct cohort__movement *movement, uint32_t row,
+                                    uint32_t first, uint32_t end, size_t offset, size_t bytes)
+{
+    (void)row, (void)first, (void)end;
+    unsigned char **out = movement->out;
+    struct reduction reduction = reduction_of(movement, bytes);
+    cohort_status status = COHORT_OK;
+    if (movement->num_sites > 1)
+        move(out[1] + offset, movement->in[0] + offset, bytes);
+    for (uint32_t site = 2; !status && site < movement->num_sites; site++)
+        status = apply(&reduction, out[site] + offset, out[site - 1] + offset,
+                       movement->in[site - 1] + offset);
+    return status;
+}
+
+static cohort_status nothing(const struct cohort__movement *movement, uint32_t row, uint32_t first,
+                             uint32_t end, size_t offset, size_t bytes)
+{
+    (void)movement, (void)row, (void)first, (void)end, (void)offset, (void)bytes;
+    return COHORT_OK;
+}
+
+const struct cohort__movement_kind cohort__movement_gather = {
+    .has_columns = true, .perform = gather, .in_blocks = 1};
+const struct cohort__movement_kind cohort__movement_scatter = {.has_columns = true,
+                                                               .perform = scatter};
+const struct cohort__movement_kind cohort__movement_broadcast = {
+    .has_columns = true, .perform = broadcast, .in_blocks = 1};
+const struct cohort__movement_kind cohort__movement_reduce = {
+    .reads_late = true, .perform = reduce, .in_blocks = 1};
+const struct cohort__movement_kind cohort__movement_all_gather = {
+    .has_rows = true, .has_columns = true, .perform = all_gather, .in_blocks = 1};
+const struct cohort__movement_kind cohort__movement_all_reduce = {.perform = all_reduce,
+                                                                  .in_blocks = 1};
+const struct cohort__movement_kind cohort__movement_all_to_all = {
+    .has_rows = true, .has_columns = true, .reads_late = true, .perform = all_to_all};
+const struct cohort__movement_kind cohort__movement_barrier = {.perform = nothing, .in_blocks = 1};
+const struct cohort__movement_kind cohort__movement_reduce_scatter = {
+    .has_rows = true, .reads_late = true, .perform = reduce_scatter};
+const struct cohort__movement_kind cohort__movement_scan = {.perform = scan, .in_blocks = 1};
+const struct cohort__movement_kind cohort__movement_exclusive_scan = {
+    .reads_late = true, .perform = exclusive_scan, .in_blocks = 1};
+const struct cohort__movement_kind cohort__movement_shift = {
+    .has_columns = true, .reads_late = true, .perform = shift, .in_blocks = 1};

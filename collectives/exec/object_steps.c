@@ -1,0 +1,383 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "collectives/exec/object_steps.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "cohort/objects.h"
+#include "collectives/comm/parcel.h"
+#include "collectives/exec/activity.h"
+
+/* More is packed, unpacked and copied by a worker. */
+enum { ON_THE_SPOT_BYTES = 4096 };
+
+/* An agreement in front is about bytes: its steps don't come here. */
+
+/* Slots ---------------------------------------------------------------------------------------- */
+
+static size_t num_slots(const struct cohort__plan *plan)
+{
+    return plan->in_bytes + plan->out_bytes + plan->tmp_bytes;
+}
+
+size_t cohort__object_slots_bytes(const struct cohort__plan *plan)
+{
+    return num_slots(plan) * sizeof(struct cohort__blob *);
+}
+
+/* A walk over the slots of a list of blocks. */
+struct walk {
+    const struct cohort__execution *execution;
+    const uint32_t *block_refs;
+    uint32_t num_left; /* blocks after the current one */
+    uint32_t piece;
+    size_t slot; /* of the piece */
+};
+
+/* NUM blocks of STEP from the block FIRST on. */
+static struct walk walk_over(const struct cohort__execution *execution, uint32_t step,
+                             uint32_t first, uint32_t num)
+{
+    const struct cohort__plan *plan = execution->plan;
+    return (struct walk){execution, plan->block_refs + plan->steps[step].first_block + first, num,
+                         0, 0};
+}
+
+/* The next slot; NULL at the end. */
+static struct cohort__blob **walk_on(struct walk *walk)
+{
+    for (; walk->num_left > 0; walk->num_left--, walk->block_refs++) {
+        const struct cohort__block *block = &walk->execution->plan->blocks[*walk->block_refs];
+        if (walk->slot == block->bytes) {
+            walk->slot = 0;
+            walk->piece++;
+        }
+        if (walk->piece < block->count && block->bytes > 0)
+            return walk->execution->slots[block->space] + block->offset +
+                   walk->piece * block->stride + walk->slot++;
+        walk->piece = 0;
+        walk->slot = 0;
+    }
+    return NULL;
+}
+
+static void put(struct cohort__blob **slot, struct cohort__blob *blob)
+{
+    cohort__blob_unref(*slot);
+    *slot = blob;
+}
+
+/* What STEP sends: shared with the slots. */
+static struct cohort__parcel *pick_up(struct cohort__execution *execution, uint32_t step)
+{
+    const struct cohort__step *what = &execution->plan->steps[step];
+    struct cohort__parcel *parcel;
+    if (cohort__parcel_create(what->bytes, &parcel)) {
+        cohort__operation_fail_with(&execution->operation, COHORT_ERR_NO_MEMORY, "%s",
+                                    cohort_error_message());
+        return NULL;
+    }
+    struct walk walk = walk_over(execution, step, 0, what->num_blocks);
+    for (size_t i = 0; i < parcel->num; i++)
+        parcel->blobs[i] = cohort__blob_ref(*walk_on(&walk));
+    return parcel;
+}
+
+/* Moves what has come, as many objects as STEP has slots, into the slots. */
+static void put_down(struct cohort__execution *execution, uint32_t step,
+                     struct cohort__parcel *parcel)
+{
+    struct walk walk = walk_over(execution, step, 0, execution->plan->steps[step].num_blocks);
+    for (size_t i = 0; i < parcel->num; i++) {
+        put(walk_on(&walk), parcel->blobs[i]);
+        parcel->blobs[i] = NULL;
+    }
+}
+
+/* COPY, ZERO ----------------------------------------------------------------------------------- */
+
+static void compute(struct cohort__execution *execution, uint32_t step)
+{
+    const struct cohort__step *what = &execution->plan->steps[step];
+    struct walk to = walk_over(execution, step, 0, 1);
+    struct walk from = walk_over(execution, step, 1, 1);
+    struct cohort__blob **slot;
+    if (what->kind == COHORT__STEP_REDUCE) {
+        cohort__operation_fail_with(&execution->operation, COHORT_ERR_NOT_SUPPORTED,
+                                    "objects can't be reduced");
+        return;
+    }
+    while ((slot = walk_on(&to)))
+        put(slot, what->kind == COHORT__STEP_COPY ? cohort__blob_ref(*walk_on(&from)) : NULL);
+    cohort__execution_step_over(execution, step);
+}
+
+/* SEND ----------------------------------------------------------------------------------------- */
+
+static void send_here(struct cohort__execution *execution, uint32_t step,
+                      struct cohort__parcel *parcel)
+{
+    struct cohort__operation *operation = &execution->operation;
+    const struct cohort__step *what = &execution->plan->steps[step];
+    struct cohort__message *message =
+        cohort__message_create(COHORT__KIND_DATA, execution->plan->this_site, operation->generation,
+                               operation->fingerprint, cohort__message_tag(what->phase, what->tag));
+    if (!message) {
+        cohort__operation_fail_with(operation, COHORT_ERR_NO_MEMORY, "no memory for a message");
+        parcel->cargo.release(&parcel->cargo);
+        return;
+    }
+    message->cargo = &parcel->cargo;
+    cohort__execution_step_over(execution, step);
+    cohort__group_deliver(operation->comm->group, what->peer, message);
+}
+
+static cohort_status pack(struct cohort__activity *activity)
+{
+    cohort__parcel_pack((struct cohort__parcel *)activity->cargo, activity->buffer);
+    return COHORT_OK;
+}
+
+static void start_send(struct cohort__activity *activity)
+{
+    cohort__activity_send(activity, activity->buffer, activity->bytes);
+}
+
+static void send_away(struct cohort__execution *execution, uint32_t step,
+                      struct cohort__parcel *parcel)
+{
+    struct cohort__activity *activity = cohort__activity_create(execution, step);
+    if (!activity) {
+        parcel->cargo.release(&parcel->cargo);
+        return;
+    }
+    activity->cargo = &parcel->cargo;
+    activity->bytes = cohort__parcel_packed_bytes(parcel);
+    activity->buffer = activity->bytes > 0 ? malloc(activity->bytes) : NULL;
+    if (!activity->buffer) {
+        cohort_fail(COHORT_ERR_NO_MEMORY, "no memory for packing %zu objects", parcel->num);
+        activity->next = cohort__activity_finish;
+        cohort__activity_done(activity, COHORT_ERR_NO_MEMORY);
+    } else if (activity->bytes <= ON_THE_SPOT_BYTES) {
+        pack(activity);
+        start_send(activity);
+    } else {
+        cohort__activity_work(activity, pack, start_send);
+    }
+}
+
+static void send(struct cohort__execution *execution, uint32_t step)
+{
+    struct cohort__parcel *parcel = pick_up(execution, step);
+    if (!parcel)
+        return;
+    if (cohort__group_is_local(execution->operation.comm->group, execution->plan->steps[step].peer))
+        send_here(execution, step, parcel);
+    else
+        send_away(execution, step, parcel);
+}
+
+/* RECV ----------------------------------------------------------------------------------------- */
+
+/* The error names the sender. */
+static cohort_status unpack(const struct cohort__execution *execution, uint32_t step,
+                            const void *data, size_t bytes, struct cohort__parcel **ret_parcel)
+{
+    const struct cohort__step *what = &execution->plan->steps[step];
+    cohort_status status = cohort__parcel_unpack(data, bytes, what->bytes, ret_parcel);
+    return status ? cohort_fail(status, "a message of %zu bytes from site %u: %s", bytes,
+                                what->peer, cohort_error_message())
+                  : COHORT_OK;
+}
+
+/* By a worker: what was fetched, or has come. */
+static cohort_status perform_unpack(struct cohort__activity *activity)
+{
+    const struct cohort__message *message = activity->message;
+    struct cohort__parcel *parcel;
+    cohort_status status =
+        unpack(activity->execution, activity->step,
+               message ? message->arrival->data : activity->buffer, activity->bytes, &parcel);
+    if (!status)
+        activity->cargo = &parcel->cargo;
+    return status;
+}
+
+static void unpacked(struct cohort__activity *activity)
+{
+    put_down(activity->execution, activity->step, (struct cohort__parcel *)activity->cargo);
+    cohort__activity_finish(activity);
+}
+
+static void fetched(struct cohort__activity *activity)
+{
+    cohort__activity_work(activity, perform_unpack, unpacked);
+}
+
+static void receive_here(struct cohort__execution *execution, uint32_t step,
+                         const struct cohort__message *message)
+{
+    struct cohort__parcel *parcel = (struct cohort__parcel *)message->cargo;
+    size_t num = execution->plan->steps[step].bytes;
+    if (parcel->num != num) {
+        cohort__operation_fail_with(&execution->operation, COHORT_ERR_MISMATCH,
+                                    "site %u sent %zu objects where %zu were expected",
+                                    message->source_site, parcel->num, num);
+        return;
+    }
+    put_down(execution, step, parcel);
+    cohort__execution_step_over(execution, step);
+}
+
+static void receive_few(struct cohort__execution *execution, uint32_t step,
+                        const struct cohort__message *message)
+{
+    struct cohort__parcel *parcel;
+    cohort_status status = unpack(execution, step, message->arrival->data, message->bytes, &parcel);
+    if (status) {
+        cohort__operation_fail_with(&execution->operation, status, "%s", cohort_error_message());
+        return;
+    }
+    put_down(execution, step, parcel);
+    parcel->cargo.release(&parcel->cargo);
+    cohort__execution_step_over(execution, step);
+}
+
+static void receive_much(struct cohort__execution *execution, uint32_t step,
+                         struct cohort__message *message)
+{
+    struct cohort__activity *activity = cohort__activity_create(execution, step);
+    if (!activity) {
+        cohort__message_release(message);
+        return;
+    }
+    activity->bytes = message->bytes;
+    if (message->kind == COHORT__KIND_ANNOUNCE) {
+        cohort__activity_fetch(activity, message, NULL, fetched);
+    } else {
+        activity->message = message;
+        cohort__activity_work(activity, perform_unpack, unpacked);
+    }
+}
+
+static void receive(struct cohort__execution *execution, uint32_t step,
+                    struct cohort__message *message)
+{
+    bool announced = message->kind == COHORT__KIND_ANNOUNCE;
+    if (!message->cargo && (announced || message->bytes > ON_THE_SPOT_BYTES)) {
+        receive_much(execution, step, message);
+        return;
+    }
+    if (message->cargo)
+        receive_here(execution, step, message);
+    else
+        receive_few(execution, step, message);
+    cohort__message_release(message);
+}
+
+/* Begin and end ---------------------------------------------------------------------------------
+ */
+
+static void empty(struct cohort__execution *execution, enum cohort__space space, size_t num)
+{
+    struct cohort__blob **slots = execution->slots[space];
+    for (size_t i = 0; i < num; i++)
+        put(&slots[i], NULL);
+}
+
+static cohort_status init(struct cohort__execution *execution,
+                          const struct cohort__execution_call *call)
+{
+    const struct cohort__plan *plan = execution->plan;
+    const cohort_object *in = call->in;
+    struct cohort__blob **slots = execution->slots[COHORT__SPACE_IN];
+    memset(slots, 0, cohort__object_slots_bytes(plan));
+    execution->slots[COHORT__SPACE_OUT] = slots + plan->in_bytes;
+    execution->slots[COHORT__SPACE_TMP] = slots + plan->in_bytes + plan->out_bytes;
+    execution->out_objects = call->out;
+    for (size_t i = 0; !call->rejected && i < plan->in_bytes; i++) {
+        slots[i] = in[i].bytes > 0 ? cohort__blob_create(in[i].data, in[i].bytes) : NULL;
+        if (in[i].bytes == 0 || slots[i])
+            continue;
+        empty(execution, COHORT__SPACE_IN, i);
+        return cohort_fail(COHORT_ERR_NO_MEMORY, "no memory for an object of %zu bytes",
+                           in[i].bytes);
+    }
+    return COHORT_OK;
+}
+
+/* Handing out: what other sites of the locality hold, too, is copied, since the caller may write to
+ * what it gets. */
+
+static bool is_shared(const struct cohort__blob *blob)
+{
+    return blob && atomic_load_explicit(&blob->refs, memory_order_acquire) > 1;
+}
+
+static cohort_status make_unique(struct cohort__execution *execution)
+{
+    struct cohort__blob **slots = execution->slots[COHORT__SPACE_OUT];
+    for (size_t i = 0; i < execution->plan->out_bytes; i++) {
+        if (!is_shared(slots[i]))
+            continue;
+        struct cohort__blob *copy = cohort__blob_create(slots[i]->data, slots[i]->bytes);
+        if (!copy)
+            return cohort_fail(COHORT_ERR_NO_MEMORY, "no memory for handing out %zu bytes",
+                               slots[i]->bytes);
+        put(&slots[i], copy);
+    }
+    return COHORT_OK;
+}
+
+static size_t shared_bytes(const struct cohort__execution *execution)
+{
+    struct cohort__blob **slots = execution->slots[COHORT__SPACE_OUT];
+    size_t sum = 0;
+    for (size_t i = 0; i < execution->plan->out_bytes; i++)
+        sum += is_shared(slots[i]) ? slots[i]->bytes : 0;
+    return sum;
+}
+
+static cohort_status perform_unique(struct cohort__activity *activity)
+{
+    return make_unique(activity->execution);
+}
+
+static void finish(struct cohort__execution *execution)
+{
+    empty(execution, COHORT__SPACE_IN, execution->plan->in_bytes);
+    empty(execution, COHORT__SPACE_TMP, execution->plan->tmp_bytes);
+    size_t bytes = shared_bytes(execution);
+    if (bytes == 0)
+        return;
+    if (bytes > ON_THE_SPOT_BYTES) {
+        struct cohort__activity *activity = cohort__activity_create(execution, COHORT__NO_STEP);
+        if (activity)
+            cohort__activity_work(activity, perform_unique, cohort__activity_finish);
+    } else if (make_unique(execution)) {
+        cohort__operation_fail_with(&execution->operation, COHORT_ERR_NO_MEMORY, "%s",
+                                    cohort_error_message());
+    }
+}
+
+static void release(struct cohort__execution *execution)
+{
+    const struct cohort__plan *plan = execution->plan;
+    bool complete = !execution->operation.failure.status && execution->num_left == 0;
+    struct cohort__blob **slots = execution->slots[COHORT__SPACE_OUT];
+    for (size_t i = 0; complete && i < plan->out_bytes; i++)
+        if (slots[i]) { /* which nobody else has */
+            execution->out_objects[i] = (cohort_object){slots[i]->data, slots[i]->bytes};
+            slots[i]->data = NULL;
+        }
+    empty(execution, COHORT__SPACE_IN, num_slots(plan));
+}
+
+const struct cohort__step_mode cohort__object_mode = {
+    .send = send,
+    .receive = receive,
+    .compute = compute,
+    .init = init,
+    .finish = finish,
+    .release = release,
+};

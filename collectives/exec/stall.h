@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef COHORT_COLLECTIVES_EXEC_STALL_H
+#define COHORT_COLLECTIVES_EXEC_STALL_H
+
+#include <stddef.h>
+
+#include "collectives/comm/message.h"
+
+/* Telling what an operation waits for. */
+
+/* Appends to TEXT, of CAPACITY bytes and with a zero at USED; returns the new length. What does not
+ * fit is left out. */
+size_t cohort__describe_append(char *text, size_t used, size_t capacity, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+
+/* What a site has said, in words. */
+const char *cohort__describe_answer(enum cohort__answer answer);
+
+#endif

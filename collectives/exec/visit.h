@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef COHORT_COLLECTIVES_EXEC_VISIT_H
+#define COHORT_COLLECTIVES_EXEC_VISIT_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+
+#include "collectives/comm/operation.h"
+#include "collectives/exec/movement.h"
+#include "runtime/task/work.h"
+
+/* One site's part in a meeting: the operation at its endpoint. */
+
+enum { COHORT__VISIT_ASKED = 4 }; /* missing sites that a stalled visit asks */
+
+struct cohort__meeting;
+
+struct cohort__visit {
+    struct cohort__operation operation; /* first */
+    struct cohort__item over;           /* brings the news that the meeting is over */
+    struct cohort__visit *next;         /* in a list of those to be told */
+    struct cohort__meeting *meeting;    /* NULL: it has not entered */
+    bool is_late;                       /* it came to a meeting that had failed already */
+    const struct cohort__movement_kind *kind;
+    unsigned char *in;
+    unsigned char *out;
+    uint32_t root;
+    uint32_t shift;
+    size_t count;
+    cohort_datatype datatype;
+    const cohort_op *op;  /* a reference, or NULL */
+    cohort_future **rows; /* the completer's references, one for each site; or NULL */
+    uint32_t asked[COHORT__VISIT_ASKED];
+    uint8_t answers[COHORT__VISIT_ASKED]; /* enum cohort__answer */
+    uint8_t num_asked;
+};
+
+enum cohort__meeting_state {
+    COHORT__MEETING_OPEN,   /* not everybody is there */
+    COHORT__MEETING_MOVING, /* all are, and data moves, or has been moved; not in the list any more
+                             */
+    COHORT__MEETING_FAILED, /* with `error`, before all were there */
+};
+
+/* Moves parts of the data, on some worker. */
+struct cohort__mover {
+    struct cohort__work work;
+    struct cohort__meeting *meeting;
+};
+enum { COHORT__MEETING_MOVERS = 64 };
+
+struct cohort__meeting {
+    struct cohort__list link;
+    enum cohort__meeting_state state;
+    uint64_t generation;
+    uint64_t fingerprint; /* of those inside */
+    const struct cohort__movement_kind *kind;
+    struct cohort__movement movement;
+    _Atomic uint32_t num_inside;
+    uint32_t num_come; /* in all, also those that failed */
+    struct cohort__error error;
+    atomic_bool has_error; /* somebody sets `error` while data moves */
+    unsigned char *copies; /* of inputs in place; kept for the next meeting */
+    size_t copies_bytes;
+    uint64_t num_parts;
+    _Atomic uint64_t next_part;
+    _Atomic uint32_t num_movers; /* at work */
+    struct cohort__mover movers[COHORT__MEETING_MOVERS];
+    struct cohort__visit *visits[]; /* by site */
+};
+
+/* meeting.c, in the endpoint's turn, as struct cohort__operation_handlers has it. */
+void cohort__visit_start(struct cohort__operation *operation);
+void cohort__visit_failing(struct cohort__operation *operation);
+void cohort__visit_release(struct cohort__operation *operation);
+
+/* How many sites have not come yet; the first MAX_SITES of them. */
+uint32_t cohort__visit_missing(const struct cohort__visit *visit, uint32_t *ret_sites,
+                               uint32_t max_sites);
+
+/* visit.c: asks those that are missing. */
+void cohort__visit_stalled(struct cohort__operation *operation);
+
+/* Completes the futures of the rows, which there are, as the operation is about to be. */
+void cohort__visit_rows_complete(struct cohort__visit *visit);
+
+#endif

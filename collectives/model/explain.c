@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "collectives/model/explain.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+static void print_question(FILE *file, const struct cohort__question *question)
+{
+    const struct cohort__request *request = question->request;
+    const struct cohort__placement *placement = question->placement;
+    fprintf(file, "%s", cohort__collective_name(request->collective));
+    if (request->collective != COHORT__BARRIER)
+        fprintf(file, " of %zu bytes a block", request->bytes);
+    fprintf(file, ", %u sites in %u localit%s, at most %u in one", placement->num_sites,
+            placement->num_localities, placement->num_localities == 1 ? "y" : "ies",
+            placement->largest);
+    if (question->memory_budget > 0)
+        fprintf(file, ", memory budget %llu bytes", (unsigned long long)question->memory_budget);
+    if (question->is_reproducible)
+        fputs(", reproducible", file);
+    fputc('\n', file);
+}
+
+/* What a call with CANDIDATE is predicted to take. */
+static void print_figures(FILE *file, const struct cohort__candidate *candidate)
+{
+    const struct cohort__cost *cost = &candidate->cost;
+    if (candidate->is_priced)
+        fprintf(file, "%.2f us, %.0f startups, %.0f messages, %.0f bytes, %.0f bytes of memory",
+                candidate->time / 1e3, cost->startups, cost->messages, cost->moved, cost->memory);
+    else
+        fputs("nothing is predicted", file);
+}
+
+static void print_other(FILE *file, const struct cohort__candidate *candidate)
+{
+    fprintf(file, "  %-16s ", candidate->algorithm->name);
+    if (candidate->refused)
+        fprintf(file, "no: %s%s", candidate->refused, candidate->is_priced ? "; " : "");
+    if (!candidate->refused || candidate->is_priced)
+        print_figures(file, candidate);
+    fputc('\n', file);
+}
+
+static const char *reason(const struct cohort__question *question,
+                          const struct cohort__candidate *candidates, uint32_t num)
+{
+    if (question->forced)
+        return "forced";
+    if (num < 2 || candidates[1].refused)
+        return "the only one that can";
+    return candidates[0].is_priced ? "predicted to be the fastest" : "nothing is predicted";
+}
+
+static void print(FILE *file, const struct cohort__question *question)
+{
+    struct cohort__candidate candidates[COHORT__MAX_CANDIDATES], choice;
+    uint32_t num = cohort__select_candidates(question, candidates), first = 0;
+    print_question(file, question);
+    if (cohort__select(question, &choice)) {
+        fprintf(file, "none: %s\n", cohort_error_message());
+    } else {
+        fprintf(file, "chosen: %s, %s\n  ", choice.algorithm->name,
+                reason(question, candidates, num));
+        print_figures(file, &choice);
+        fputc('\n', file);
+        first = 1;
+    }
+    if (first < num)
+        fputs("others:\n", file);
+    for (uint32_t i = first; i < num; i++)
+        print_other(file, &candidates[i]);
+}
+
+cohort_status cohort__explain(const struct cohort__question *question, char **ret_text)
+{
+    char *text = NULL;
+    size_t bytes;
+    FILE *file = open_memstream(&text, &bytes);
+    if (file)
+        print(file, question);
+    bool failed = !file || ferror(file);
+    if (file && fclose(file))
+        failed = true;
+    if (failed) {
+        free(text);
+        return cohort_fail(COHORT_ERR_NO_MEMORY, "no memory for an explanation");
+    }
+    *ret_text = text;
+    return COHORT_OK;
+}

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef COHORT_COLLECTIVES_MODEL_PARAMETERS_H
+#define COHORT_COLLECTIVES_MODEL_PARAMETERS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "cohort/status.h"
+
+/* What the machine costs: predict.h says how a call's time follows. Times are in nanoseconds. */
+
+/* Where two sites sit that exchange a message: in one locality, or in two. */
+enum cohort__reach { COHORT__REACH_TASKS, COHORT__REACH_LOCALITIES, COHORT__NUM_REACHES };
+
+/* The coefficients of struct cohort__cost. The first four are of the longest way through a call,
+ * the next four are work, which the cores share. */
+enum cohort__term {
+    COHORT__TERM_CALL,     /* a call, once */
+    COHORT__TERM_STARTUP,  /* t_s */
+    COHORT__TERM_BYTE,     /* t_w */
+    COHORT__TERM_REDUCED,  /* t_r: a byte */
+    COHORT__TERM_SITE,     /* each site that takes part */
+    COHORT__TERM_MESSAGE,  /* each message of any site */
+    COHORT__TERM_MOVED,    /* each byte in these */
+    COHORT__TERM_COMBINED, /* each byte that is reduced by any site */
+    COHORT__NUM_TERMS
+};
+
+/* Where measurements correct the model: 2, 4, ... 32 sites, and blocks of 8, 64, ... 2^21 bytes. */
+enum {
+    COHORT__KNOTS_SITES = 5,
+    COHORT__KNOTS_BYTES = 7,
+    COHORT__KNOTS = COHORT__KNOTS_SITES * COHORT__KNOTS_BYTES,
+    COHORT__MAX_ROWS = 120, /* of the table of algorithms */
+};
+
+struct cohort__parameters {
+    double cores;   /* that all localities share */
+    double workers; /* of each locality */
+    double terms[COHORT__NUM_REACHES][COHORT__NUM_TERMS];
+    /* Of each row of the table, at each knot (by sites, then by bytes): the measured time to the
+     * predicted one, in sixteenths of an octave (16: twice as long). 0 where nothing is known. */
+    int8_t factors[COHORT__NUM_REACHES][COHORT__MAX_ROWS][COHORT__KNOTS];
+};
+
+/* Those of a machine that nobody has measured. */
+void cohort__parameters_default(struct cohort__parameters *ret_parameters);
+
+/* "tasks", "startup" and so on. */
+const char *cohort__reach_name(enum cohort__reach reach);
+const char *cohort__term_name(enum cohort__term term);
+
+/* RATIO in sixteenths of an octave, the nearest that there is; and back. */
+int8_t cohort__factor_of_ratio(double ratio);
+double cohort__factor_ratio(int8_t factor);
+
+/* The parameters as bytes that have the same meaning on every machine, doubles bit for bit; rows
+ * without factors take no room. */
+enum { COHORT__PARAMETERS_MAX_BYTES = 9100 };
+size_t cohort__parameters_encode(const struct cohort__parameters *parameters,
+                                 unsigned char ret_bytes[COHORT__PARAMETERS_MAX_BYTES]);
+
+/* COHORT_ERR_PROTOCOL: DATA is nothing that encode has made. */
+cohort_status cohort__parameters_decode(struct cohort__parameters *ret_parameters,
+                                        const unsigned char *data, size_t bytes);
+
+#endif

@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "collectives/model/predict.h"
+
+#include <stdlib.h>
+
+static double smaller(double a, double b)
+{
+    return a < b ? a : b;
+}
+
+cohort_status cohort__placement_of(struct cohort__placement *ret_placement,
+                                   const uint32_t *locality_of, uint32_t num_sites)
+{
+    uint32_t num_ranks = 1, num_changes = 0;
+    for (uint32_t site = 0; site < num_sites; site++)
+        if (locality_of[site] >= num_ranks)
+            num_ranks = locality_of[site] + 1;
+    uint32_t *counts = calloc(num_ranks, sizeof(*counts));
+    if (!counts)
+        return cohort_fail(COHORT_ERR_NO_MEMORY, "no memory to count the sites of %u localities",
+                           num_ranks);
+    struct cohort__placement placement = {.num_sites = num_sites};
+    for (uint32_t site = 0; site < num_sites; site++) {
+        uint32_t count = ++counts[locality_of[site]];
+        placement.num_localities += count == 1;
+        if (count > placement.largest)
+            placement.largest = count;
+        num_changes += site > 0 && locality_of[site] != locality_of[site - 1];
+    }
+    placement.is_contiguous = num_changes + 1 == placement.num_localities;
+    free(counts);
+    *ret_placement = placement;
+    return COHORT_OK;
+}
+
+/* How many sites can be at work at once. */
+static double num_at_work(const struct cohort__parameters *parameters,
+                          const struct cohort__placement *placement, enum cohort__reach reach)
+{
+    double workers = parameters->workers;
+    if (reach == COHORT__REACH_LOCALITIES)
+        workers *= placement->num_localities;
+    workers = smaller(smaller(workers, parameters->cores), placement->num_sites);
+    return workers > 1 ? workers : 1;
+}
+
+void cohort__predict_amounts(const struct cohort__parameters *parameters,
+                             const struct cohort__placement *placement, enum cohort__reach reach,
+                             const struct cohort__cost *cost, double ret_amounts[COHORT__NUM_TERMS])
+{
+    double at_work = num_at_work(parameters, placement, reach);
+    ret_amounts[COHORT__TERM_CALL] = 1;
+    ret_amounts[COHORT__TERM_STARTUP] = cost->startups;
+    ret_amounts[COHORT__TERM_BYTE] = cost->bytes;
+    ret_amounts[COHORT__TERM_REDUCED] = cost->reduced;
+    ret_amounts[COHORT__TERM_SITE] = placement->num_sites / at_work;
+    ret_amounts[COHORT__TERM_MESSAGE] = cost->messages / at_work;
+    ret_amounts[COHORT__TERM_MOVED] = cost->moved / at_work;
+    ret_amounts[COHORT__TERM_COMBINED] = cost->combined / at_work;
+}
+
+/* log2 of VALUE, in units of UNIT octaves above 2^FIRST, within 0 .. LAST; linear between the
+ * powers of two. */
+static double knot_position(double value, int first, int unit, int last)
+{
+    double position = -first;
+    if (value < 1)
+        return 0;
+    for (; value >= 2; value /= 2)
+        position += 1;
+    position = (position + value - 1) / unit;
+    return position < 0 ? 0 : smaller(position, last);
+}
+
+double cohort__predict_factor(const int8_t factors[COHORT__KNOTS], uint32_t num_sites, size_t bytes)
+{
+    double x = knot_position(num_sites, 1, 1, COHORT__KNOTS_SITES - 1);
+    double y = knot_position((double)bytes, 3, 3, COHORT__KNOTS_BYTES - 1);
+    unsigned column = (unsigned)x, line = (unsigned)y;
+    double factor = 0;
+    for (unsigned i = 0; i < 4; i++) {
+        double to_x = i & 1 ? x - column : 1 - (x - column);
+        double to_y = i & 2 ? y - line : 1 - (y - line);
+        if (to_x * to_y > 0)
+            factor += to_x * to_y *
+                      cohort__factor_ratio(
+                          factors[(column + (i & 1)) * COHORT__KNOTS_BYTES + line + (i >> 1)]);
+    }
+    return factor;
+}
+
+/* The time if all sites met by REACH. */
+static double predict_reach(const struct cohort__parameters *parameters,
+                            const struct cohort__placement *placement, enum cohort__reach reach,
+                            uint32_t row, const struct cohort__request *request,
+                            const struct cohort__cost *cost)
+{
+    double amounts[COHORT__NUM_TERMS], time = 0;
+    cohort__predict_amounts(parameters, placement, reach, cost, amounts);
+    for (unsigned term = 0; term < COHORT__NUM_TERMS; term++)
+        time += parameters->terms[reach][term] * amounts[term];
+    return row >= COHORT__MAX_ROWS
+               ? time
+               : time * cohort__predict_factor(parameters->factors[reach][row], request->num_sites,
+                                               request->bytes);
+}
+
+/* The part of the messages that leave a locality. A tree over localities whose sites are next to
+ * each other has about one edge to each but the first; other algorithms have partners anywhere. */
+static double remote_part(const struct cohort__placement *placement, bool is_tree)
+{
+    double sites = placement->num_sites, localities = placement->num_localities;
+    if (placement->num_localities <= 1)
+        return 0;
+    if (is_tree && placement->is_contiguous)
+        return (localities - 1) / (sites - 1);
+    return (sites - sites / localities) / (sites - 1);
+}
+
+double cohort__predict(const struct cohort__parameters *parameters,
+                       const struct cohort__placement *placement, uint32_t row,
+                       const struct cohort__request *request, const struct cohort__cost *cost)
+{
+    double remote = remote_part(placement, row < cohort__num_algorithms &&
+                                               cohort__algorithms[row]->hierarchical);
+    double time = 0;
+    if (remote < 1)
+        time += (1 - remote) *
+                predict_reach(parameters, placement, COHORT__REACH_TASKS, row, request, cost);
+    if (remote > 0)
+        time += remote *
+                predict_reach(parameters, placement, COHORT__REACH_LOCALITIES, row, request, cost);
+    return time;
+}

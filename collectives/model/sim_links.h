@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef COHORT_COLLECTIVES_MODEL_SIM_LINKS_H
+#define COHORT_COLLECTIVES_MODEL_SIM_LINKS_H
+
+#include "collectives/model/sim.h"
+
+/* What goes over each link, which does not depend on time: num_links, links and busiest of RESULT.
+ * `links` is the caller's to free, after a failure too. Error: NO_MEMORY. */
+cohort_status cohort__sim_links_count(const struct cohort__network *network,
+                                      const struct cohort__sim_steps *steps,
+                                      struct cohort__sim_result *result);
+
+#endif

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef COHORT_COLLECTIVES_MODEL_SIM_STEPS_H
+#define COHORT_COLLECTIVES_MODEL_SIM_STEPS_H
+
+#include <stdbool.h>
+
+#include "collectives/plan/plan.h"
+
+/* The steps of all sites, numbered through, with nothing of the plans that a simulation does not
+ * need: 32 bytes each. Each SEND knows its RECV. */
+
+typedef cohort_status cohort__sim_get_plan(void *argument, uint32_t site,
+                                           struct cohort__plan **ret_plan);
+
+struct cohort__sim_step {
+    size_t bytes;
+    uint32_t site;
+    uint32_t peer;
+    uint32_t partner; /* SEND, RECV: the step at the other end; before they are matched: the tag */
+    uint32_t num_waits;
+    uint32_t first_successor; /* into successors; those of the next step begin where its own end */
+    uint8_t kind;
+    uint8_t phase;
+};
+
+struct cohort__sim_steps {
+    uint32_t num_sites;
+    uint32_t num_steps;
+    uint32_t num_successors;
+    uint32_t num_messages;
+    struct cohort__sim_step *steps; /* and one more, the end of the last one's successors */
+    uint32_t *successors;           /* numbers of steps */
+    uint32_t *first;                /* the number of each site's step 0; [num_sites]: num_steps */
+    size_t step_capacity;
+    size_t successor_capacity;
+    const char *name; /* of the plans */
+    size_t memory;    /* IN, OUT and TMP of the site that has most of them, and which one */
+    uint32_t memory_site;
+    size_t tmp_bytes; /* of the site that has most of it, and which one */
+    uint32_t tmp_site;
+};
+
+/* Asks for the plan of each site in turn, takes what it needs and gives it back (unref). Errors: of
+ * GET_PLAN; NO_MEMORY; BAD_PARAMETER where plans don't fit together. */
+cohort_status cohort__sim_steps_init(struct cohort__sim_steps *ret_steps, uint32_t num_sites,
+                                     cohort__sim_get_plan *get_plan, void *argument);
+void cohort__sim_steps_fini(struct cohort__sim_steps *steps);
+
+/* Says "plan NAME, site, step (SEND to 3, ...): WHAT". */
+cohort_status cohort__sim_steps_fail(const struct cohort__sim_steps *steps, uint32_t step,
+                                     const char *what);
+
+#endif

@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "collectives/plan/in_place.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+
+#include "collectives/plan/embed.h"
+
+/* Contiguous bytes of a space. */
+struct span {
+    size_t begin;
+    size_t end;
+};
+
+static bool is_used(const struct cohort__block *block, enum cohort__space space)
+{
+    return block->space == space && block->bytes > 0;
+}
+
+static int compare_spans(const void *left, const void *right)
+{
+    const struct span *a = left, *b = right;
+    return (a->begin > b->begin) - (a->begin < b->begin);
+}
+
+/* What of SPACE the steps of PLAN touch, ascending, with gaps between; NULL: no memory. */
+static struct span *spans_of(const struct cohort__plan *plan, enum cohort__space space,
+                             size_t *ret_num)
+{
+    size_t num = 0, num_merged = 0;
+    for (uint32_t i = 0; i < plan->num_block_refs; i++) {
+        const struct cohort__block *block = &plan->blocks[plan->block_refs[i]];
+        num += is_used(block, space) ? block->count : 0;
+    }
+    struct span *spans = malloc((num + 1) * sizeof(*spans));
+    if (!spans)
+        return NULL;
+    num = 0;
+    for (uint32_t i = 0; i < plan->num_block_refs; i++) {
+        const struct cohort__block *block = &plan->blocks[plan->block_refs[i]];
+        for (uint32_t piece = 0; is_used(block, space) && piece < block->count; piece++) {
+            size_t begin = block->offset + piece * block->stride;
+            spans[num++] = (struct span){begin, begin + block->bytes};
+        }
+    }
+    qsort(spans, num, sizeof(*spans), compare_spans);
+    for (size_t i = 0; i < num; i++) {
+        struct span *last = num_merged > 0 ? &spans[num_merged - 1] : NULL;
+        if (!last || spans[i].begin > last->end)
+            spans[num_merged++] = spans[i];
+        else if (spans[i].end > last->end)
+            last->end = spans[i].end;
+    }
+    *ret_num = num_merged;
+    return spans;
+}
+
+/* Embeds PLAN as it is, but with the blocks of FROM in TMP at BASE instead, beginning with its byte
+ * FIRST. */
+static void embed(struct cohort__plan_builder *builder, const struct cohort__plan *plan,
+                  enum cohort__space from, size_t first, size_t base, uint32_t after)
+{
+    uint32_t *sites = calloc(plan->num_sites, sizeof(*sites));
+    uint32_t *blocks = calloc(plan->num_blocks + (size_t)1, sizeof(*blocks));
+    struct cohort__block_list *lists = calloc(plan->num_blocks + (size_t)1, sizeof(*lists));
+    if (sites && blocks && lists) {
+        for (uint32_t site = 0; site < plan->num_sites; site++)
+            sites[site] = site;
+        for (uint32_t i = 0; i < plan->num_blocks; i++) {
+            struct cohort__block block = plan->blocks[i];
+            if (is_used(&block, from)) {
+                block.space = COHORT__SPACE_TMP;
+                block.offset = block.offset - first + base;
+            }
+            if (plan->blocks[i].space != COHORT__SPACE_TMP)
+                blocks[i] = cohort__plan_block(builder, block);
+            lists[i] = (struct cohort__block_list){.blocks = &blocks[i], .num_blocks = 1};
+        }
+        cohort__plan_embed(builder, plan,
+                           &(struct cohort__embedding){.sites = sites,
+                                                       .block_map = lists,
+                                                       .phase = COHORT__KEEP_PHASE,
+                                                       .after = after,
+                                                       .recv_after = after});
+    } else {
+        cohort__plan_builder_fail(builder);
+    }
+    free(sites);
+    free(blocks);
+    free(lists);
+}
+
+/* Appends the copies; returns the step after which all are done. */
+static uint32_t copies_append(struct cohort__plan_builder *builder, const struct span *spans,
+                              size_t num, size_t offset, size_t base)
+{
+    uint32_t first = cohort__plan_num_steps(builder);
+    for (size_t i = 0; i < num; i++) {
+        size_t bytes = spans[i].end - spans[i].begin;
+        uint32_t to = cohort__plan_range(builder, COHORT__SPACE_TMP,
+                                         base + spans[i].begin - spans[0].begin, bytes);
+        uint32_t from =
+            cohort__plan_range(builder, COHORT__SPACE_OUT, offset + spans[i].begin, bytes);
+        cohort__plan_copy(builder, 1, to, from);
+    }
+    if (num == 1)
+        return first;
+    uint32_t join = cohort__plan_join(builder, 1);
+    for (size_t i = 0; i < num; i++)
+        cohort__plan_after(builder, join, first + (uint32_t)i);
+    return join;
+}
+
+/* COPIES: what is in FROM comes from OUT, beginning with its byte OFFSET. */
+static cohort_status move_to_tmp(struct cohort__plan *plan, enum cohort__space from, bool copies,
+                                 size_t offset, struct cohort__plan **ret_plan)
+{
+    size_t num;
+    struct span *spans = spans_of(plan, from, &num);
+    if (!spans)
+        return cohort_fail(COHORT_ERR_NO_MEMORY, "plan %s at site %u of %u in place: no memory",
+                           plan->name, plan->this_site, plan->num_sites);
+    if (num == 0) {
+        free(spans);
+        *ret_plan = cohort__plan_ref(plan);
+        return COHORT_OK;
+    }
+    struct cohort__plan_builder *builder;
+    cohort_status status =
+        cohort__plan_builder_create(&builder, plan->name, plan->num_sites, plan->this_site);
+    if (!status) {
+        uint32_t tmp = cohort__plan_tmp(builder, spans[num - 1].end - spans[0].begin);
+        size_t base = cohort__plan_get_block(builder, tmp).offset;
+        uint32_t after =
+            copies ? copies_append(builder, spans, num, offset, base) : COHORT__NO_STEP;
+        embed(builder, plan, from, spans[0].begin, base, after);
+        status = cohort__plan_finish(builder, ret_plan);
+    }
+    free(spans);
+    return status;
+}
+
+cohort_status cohort__plan_in_place(struct cohort__plan *plan, size_t offset,
+                                    struct cohort__plan **ret_plan)
+{
+    return move_to_tmp(plan, COHORT__SPACE_IN, true, offset, ret_plan);
+}
+
+cohort_status cohort__plan_without_out(struct cohort__plan *plan, struct cohort__plan **ret_plan)
+{
+    return move_to_tmp(plan, COHORT__SPACE_OUT, false, 0, ret_plan);
+}

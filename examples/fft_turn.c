@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "examples/fft_turn.h"
+
+#include <stdlib.h>
+
+#include "examples/share.h"
+
+/* Of ROWS rows of WIDTH, a block for each site: the columns that it gets, one behind the other, so
+ * the receiver has no more to do than to join pieces of rows. */
+static void pack(const double complex *from, size_t rows, size_t width, size_t num_sites,
+                 double complex *blocks, size_t *counts)
+{
+    for (size_t site = 0; site < num_sites; site++) {
+        size_t end = share_begin(width, num_sites, site + 1);
+        size_t begin = share_begin(width, num_sites, site);
+        for (size_t column = begin; column < end; column++)
+            for (size_t row = 0; row < rows; row++)
+                *blocks++ = from[row * width + column];
+        counts[site] = rows * (end - begin);
+    }
+}
+
+/* The block of each site is its piece of all the columns that are rows here. */
+static void unpack(const double complex *blocks, size_t columns, size_t height, size_t num_sites,
+                   double complex *to)
+{
+    for (size_t site = 0; site < num_sites; site++) {
+        size_t begin = share_begin(height, num_sites, site);
+        size_t end = share_begin(height, num_sites, site + 1);
+        for (size_t column = 0; column < columns; column++)
+            for (size_t row = begin; row < end; row++)
+                to[column * height + row] = *blocks++;
+    }
+}
+
+static cohort_status exchange(struct site *site, const double complex *out,
+                              const size_t *out_counts, double complex *in, const size_t *in_counts)
+{
+    return cohort_await(cohort_all_to_allv(site->comm, out, out_counts, NULL, in, in_counts, NULL,
+                                           cohort_datatype_of_bytes(sizeof(*out)),
+                                           ++site->generation));
+}
+
+cohort_status fft_turn(struct site *site, const double complex *from, size_t height, size_t width,
+                       double complex *to)
+{
+    size_t rows = share_size(height, site->num_sites, site->index);
+    size_t columns = share_size(width, site->num_sites, site->index);
+    double complex *out = NULL;
+    double complex *in = NULL;
+    size_t *counts = NULL;
+    cohort_status status = site_allocate(site, rows * width, sizeof(*out), &out);
+    if (!status)
+        status = site_allocate(site, columns * height, sizeof(*in), &in);
+    if (!status)
+        status = site_allocate(site, 2 * site->num_sites, sizeof(*counts), &counts);
+    if (!status) {
+        size_t *in_counts = counts + site->num_sites;
+        pack(from, rows, width, site->num_sites, out, counts);
+        share_counts(height, site->num_sites, columns, in_counts);
+        status = exchange(site, out, counts, in, in_counts);
+    }
+    if (!status)
+        unpack(in, columns, height, site->num_sites, to);
+    free(out);
+    free(in);
+    free(counts);
+    return status;
+}

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef COHORT_EXAMPLES_SOURCE_H
+#define COHORT_EXAMPLES_SOURCE_H
+
+#include <stdint.h>
+#include <stdio.h>
+
+#include <cohort/status.h>
+
+/* Opens the regular file PATH for reading; the caller calls fclose. Never waits for a pipe's
+ * writer: anything but a regular file is refused. Failures begin with PATH. */
+cohort_status source_open(const char *path, FILE **ret_file, uint64_t *ret_bytes) COHORT_MUST_USE;
+
+#endif

@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "runtime/wire/bins.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+/* The heads that msgpack has for arrays and byte strings: a tag, and a number of some width. The
+ * shortest one is written, any is read. */
+enum {
+    ARRAY_SHORT = 0x90, /* with the number in the low four bits */
+    ARRAY_16 = 0xdc,
+    ARRAY_32 = 0xdd,
+    BIN_8 = 0xc4,
+    BIN_16 = 0xc5,
+    BIN_32 = 0xc6,
+};
+
+/* Writing ------------------------------------------------------------------------------------- */
+
+static unsigned char *put_number(unsigned char *to, uint32_t number, unsigned bytes)
+{
+    for (unsigned i = bytes; i > 0; i--)
+        *to++ = (unsigned char)(number >> 8 * (i - 1));
+    return to;
+}
+
+static unsigned char *put_array(unsigned char *to, uint32_t count)
+{
+    if (count < 16) {
+        *to++ = (unsigned char)(ARRAY_SHORT | count);
+        return to;
+    }
+    *to++ = count <= UINT16_MAX ? ARRAY_16 : ARRAY_32;
+    return put_number(to, count, count <= UINT16_MAX ? 2 : 4);
+}
+
+static unsigned char *put_bin(unsigned char *to, const unsigned char *data, uint32_t bytes)
+{
+    unsigned width = bytes <= UINT8_MAX ? 1 : bytes <= UINT16_MAX ? 2 : 4;
+    *to++ = width == 1 ? BIN_8 : width == 2 ? BIN_16 : BIN_32;
+    to = put_number(to, bytes, width);
+    if (bytes > 0)
+        memcpy(to, data, bytes);
+    return to + bytes;
+}
+
+size_t cohort__bins_head_bytes(uint32_t count)
+{
+    return count < 16 ? 1 : count <= UINT16_MAX ? 3 : 5;
+}
+
+/* Of one that is not too long. */
+static size_t bin_bytes(size_t bytes)
+{
+    return bytes + (bytes <= UINT8_MAX ? 2 : bytes <= UINT16_MAX ? 3 : 5);
+}
+
+static size_t num_pieces(size_t bytes)
+{
+    return bytes / COHORT__BINS_PIECE_BYTES + (bytes % COHORT__BINS_PIECE_BYTES != 0);
+}
+
+size_t cohort__bins_string_bytes(size_t bytes)
+{
+    if (bytes <= COHORT__BINS_PIECE_BYTES)
+        return bin_bytes(bytes);
+    size_t num = num_pieces(bytes);
+    if (bytes > PTRDIFF_MAX / 2 || num > UINT32_MAX)
+        return 0;
+    size_t last = bytes - (num - 1) * COHORT__BINS_PIECE_BYTES;
+    return cohort__bins_head_bytes((uint32_t)num) +
+           (num - 1) * bin_bytes(COHORT__BINS_PIECE_BYTES) + bin_bytes(last);
+}
+
+unsigned char *cohort__bins_put_head(unsigned char *to, uint32_t count)
+{
+    return put_array(to, count);
+}
+
+unsigned char *cohort__bins_put_string(unsigned char *to, const void *data, size_t bytes)
+{
+    const unsigned char *from = data;
+    if (bytes > COHORT__BINS_PIECE_BYTES)
+        to = put_array(to, (uint32_t)num_pieces(bytes));
+    for (; bytes > COHORT__BINS_PIECE_BYTES; bytes -= COHORT__BINS_PIECE_BYTES) {
+        to = put_bin(to, from, COHORT__BINS_PIECE_BYTES);
+        from += COHORT__BINS_PIECE_BYTES;
+    }
+    return put_bin(to, from, (uint32_t)bytes);
+}
+
+/* Reading ------------------------------------------------------------------------------------- */
+
+/* A number of WIDTH bytes behind a tag; false where they are not there. */
+static bool get_number(struct cohort__bins *bins, unsigned width, uint32_t *ret_number)
+{
+    if (bins->left < 1 + (size_t)width)
+        return false;
+    *ret_number = 0;
+    for (unsigned i = 1; i <= width; i++)
+        *ret_number = *ret_number << 8 | bins->next[i];
+    bins->next += 1 + width;
+    bins->left -= 1 + width;
+    return true;
+}
+
+static bool get_array(struct cohort__bins *bins, uint32_t *ret_count)
+{
+    unsigned tag = bins->left > 0 ? bins->next[0] : 0;
+    if (tag == ARRAY_16 || tag == ARRAY_32)
+        return get_number(bins, tag == ARRAY_16 ? 2 : 4, ret_count);
+    if ((tag & 0xf0) != ARRAY_SHORT)
+        return false;
+    bins->next++;
+    bins->left--;
+    *ret_count = tag & 0x0f;
+    return true;
+}
+
+/* The bytes of one piece, which are there. */
+static bool get_bin(struct cohort__bins *bins, const unsigned char **ret_data, uint32_t *ret_bytes)
+{
+    unsigned tag = bins->left > 0 ? bins->next[0] : 0;
+    if (tag != BIN_8 && tag != BIN_16 && tag != BIN_32)
+        return false;
+    if (!get_number(bins, 1u << (tag - BIN_8), ret_bytes) || *ret_bytes > bins->left)
+        return false;
+    *ret_data = bins->next;
+    bins->next += *ret_bytes;
+    bins->left -= *ret_bytes;
+    return true;
+}
+
+/* One string: counts its bytes, and copies them where there is a TO. */
+static bool get_string(struct cohort__bins *bins, unsigned char *to, size_t *ret_bytes)
+{
+    uint32_t num = 1, bytes;
+    size_t sum = 0;
+    const unsigned char *data;
+    bool in_pieces = bins->left > 0 && (bins->next[0] < BIN_8 || bins->next[0] > BIN_32);
+    if (in_pieces && !get_array(bins, &num))
+        return false;
+    for (uint32_t i = 0; i < num; i++) {
+        if (!get_bin(bins, &data, &bytes))
+            return false;
+        if (to && bytes > 0)
+            memcpy(to + sum, data, bytes);
+        sum += bytes;
+    }
+    *ret_bytes = sum;
+    return true;
+}
+
+cohort_status cohort__bins_get_head(struct cohort__bins *bins, uint32_t *ret_count)
+{
+    size_t bytes = bins->left;
+    uint32_t count;
+    if (!get_array(bins, &count))
+        return cohort_fail(COHORT_ERR_PROTOCOL, "%zu bytes that begin with no array", bytes);
+    if (count > bins->left) /* no string takes less than a byte */
+        return cohort_fail(COHORT_ERR_PROTOCOL, "%u objects in %zu bytes", count, bytes);
+    *ret_count = count;
+    return COHORT_OK;
+}
+
+cohort_status cohort__bins_get_length(const struct cohort__bins *bins, size_t *ret_bytes)
+{
+    struct cohort__bins ahead = *bins;
+    if (!get_string(&ahead, NULL, ret_bytes))
+        return cohort_fail(COHORT_ERR_PROTOCOL,
+                           "an object that makes no sense, %zu bytes before "
+                           "the end",
+                           bins->left);
+    return COHORT_OK;
+}
+
+void cohort__bins_get_string(struct cohort__bins *bins, void *to)
+{
+    size_t bytes;
+    get_string(bins, to, &bytes);
+}
+
+cohort_status cohort__bins_get_end(const struct cohort__bins *bins)
+{
+    return bins->left == 0
+               ? COHORT_OK
+               : cohort_fail(COHORT_ERR_PROTOCOL, "%zu bytes behind the last object", bins->left);
+}

@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What is wrapped around the plans of every row: working in place, and a DONE step for each row of
+ * OUT. The plan check sees what is not ordered. */
+#include <stdlib.h>
+
+#include "collectives/algo/algorithm.h"
+#include "collectives/plan/in_place.h"
+#include "collectives/plan/plan_check.h"
+#include "collectives/plan/rows.h"
+#include "tests/support/test.h"
+
+enum { LAST_SITES = 17, BYTES = 24 };
+
+typedef cohort_status decorate(const struct cohort__request *request, struct cohort__plan *plan,
+                               struct cohort__plan **ret_plan);
+
+static cohort_status in_place(const struct cohort__request *request, struct cohort__plan *plan,
+                              struct cohort__plan **ret_plan)
+{
+    bool is_own =
+        request->collective == COHORT__GATHER || request->collective == COHORT__ALL_GATHER;
+    return cohort__plan_in_place(plan, is_own ? request->this_site * request->bytes : 0, ret_plan);
+}
+
+static cohort_status without_out(const struct cohort__request *request, struct cohort__plan *plan,
+                                 struct cohort__plan **ret_plan)
+{
+    (void)request;
+    return cohort__plan_without_out(plan, ret_plan);
+}
+
+static cohort_status rows(const struct cohort__request *request, struct cohort__plan *plan,
+                          struct cohort__plan **ret_plan)
+{
+    struct cohort__row all[LAST_SITES];
+    for (uint32_t row = 0; row < request->num_sites; row++)
+        all[row] = (struct cohort__row){row * request->bytes, request->bytes};
+    return cohort__plan_rows(plan, all, ret_plan);
+}
+
+static cohort_status in_place_with_rows(const struct cohort__request *request,
+                                        struct cohort__plan *plan, struct cohort__plan **ret_plan)
+{
+    struct cohort__plan *inner;
+    cohort_status status = in_place(request, plan, &inner);
+    if (status)
+        return status;
+    status = rows(request, inner, ret_plan);
+    cohort__plan_unref(inner);
+    return status;
+}
+
+/* Rooted collectives are decorated at the root only. */
+static void check_call(const struct cohort__algorithm *row, struct cohort__request request,
+                       decorate *decorate)
+{
+    struct cohort__plan *plans[LAST_SITES];
+    if (cohort__algorithm_refuses(row, &request))
+        return;
+    for (uint32_t site = 0; site < request.num_sites; site++) {
+        struct cohort__plan *plan;
+        request.this_site = site;
+        CHECK_INT(cohort__algorithm_build(row, &request, &plan), COHORT_OK);
+        plans[site] = plan;
+        if (cohort__collective_is_rooted(row->collective) && site != request.root)
+            continue;
+        CHECK_INT(decorate(&request, plan, &plans[site]), COHORT_OK);
+        cohort__plan_unref(plan);
+    }
+    if (cohort__plan_check(plans, request.num_sites))
+        test_failed(__FILE__, __LINE__, "%s of %s, %u sites, root %u: %s", row->name,
+                    cohort__collective_name(row->collective), request.num_sites, request.root,
+                    cohort_error_message());
+    for (uint32_t site = 0; site < request.num_sites; site++)
+        cohort__plan_unref(plans[site]);
+}
+
+static void check_rows(enum cohort__collective collective, decorate *decorate)
+{
+    for (uint32_t i = 0; i < cohort__num_algorithms; i++) {
+        const struct cohort__algorithm *row = cohort__algorithms[i];
+        for (uint32_t n = 1; row->collective == collective && n <= LAST_SITES; n++)
+            check_call(row,
+                       (struct cohort__request){
+                           .collective = collective,
+                           .num_sites = n,
+                           .root = cohort__collective_is_rooted(collective) ? (n - 1) / 2 : 0,
+                           .arity = 2 + n % 2,
+                           .bytes = BYTES,
+                           .element = 8,
+                           .commutative = n % 3},
+                       decorate);
+    }
+}
+
+/* Not reduce_scatter: most of OUT is only read there, which the check takes for a defect. */
+static void test_in_place(void)
+{
+    check_rows(COHORT__GATHER, in_place);
+    check_rows(COHORT__REDUCE, in_place);
+    check_rows(COHORT__ALL_GATHER, in_place);
+    check_rows(COHORT__ALL_REDUCE, in_place);
+    check_rows(COHORT__ALL_TO_ALL, in_place);
+    check_rows(COHORT__SCAN, in_place);
+}
+
+static void test_without_out(void)
+{
+    check_rows(COHORT__SCATTER, without_out);
+}
+
+static void test_rows(void)
+{
+    check_rows(COHORT__GATHER, rows);
+    check_rows(COHORT__ALL_GATHER, rows);
+    check_rows(COHORT__ALL_TO_ALL, rows);
+}
+
+static void test_in_place_with_rows(void)
+{
+    check_rows(COHORT__GATHER, in_place_with_rows);
+    check_rows(COHORT__ALL_GATHER, in_place_with_rows);
+    check_rows(COHORT__ALL_TO_ALL, in_place_with_rows);
+}
+
+/* In gaps nothing is copied; a plan that reads nothing stays as it is. */
+static void test_gaps(void)
+{
+    struct cohort__plan_builder *builder;
+    struct cohort__plan *plan, *decorated;
+    CHECK_INT(cohort__plan_builder_create(&builder, "gaps", 1, 0), COHORT_OK);
+    uint32_t out = cohort__plan_range(builder, COHORT__SPACE_OUT, 0, 16);
+    uint32_t in = cohort__plan_block(
+        builder,
+        (struct cohort__block){
+            .space = COHORT__SPACE_IN, .count = 2, .offset = 100, .bytes = 8, .stride = 50});
+    cohort__plan_copy(builder, 1, out, in);
+    CHECK_INT(cohort__plan_finish(builder, &plan), COHORT_OK);
+    CHECK_INT(cohort__plan_in_place(plan, 1000, &decorated), COHORT_OK);
+    CHECK_INT(decorated->in_bytes, 0);
+    CHECK_INT(decorated->out_bytes, 1158);
+    CHECK_INT(decorated->tmp_bytes, 58);
+    uint32_t num_copies = 0;
+    for (uint32_t i = 0; i < decorated->num_steps; i++)
+        if (decorated->steps[i].kind == COHORT__STEP_COPY && decorated->steps[i].num_waits == 0) {
+            CHECK_INT(decorated->steps[i].bytes, 8);
+            num_copies++;
+        }
+    CHECK_INT(num_copies, 2);
+    struct cohort__plan *again;
+    CHECK_INT(cohort__plan_in_place(decorated, 0, &again), COHORT_OK);
+    CHECK(again == decorated);
+    cohort__plan_unref(again);
+    cohort__plan_unref(decorated);
+    cohort__plan_unref(plan);
+}
+
+static const struct test_case cases[] = {
+    {"in_place", test_in_place}, {"without_out", test_without_out},
+    {"rows", test_rows},         {"in_place_with_rows", test_in_place_with_rows},
+    {"gaps", test_gaps},
+};
+
+int main(int argc, char **argv)
+{
+    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
+}

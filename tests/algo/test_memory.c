@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* How much memory a top representative of the hierarchical all_to_all needs, from the plans alone:
+ * nothing of this is allocated. With G = ceil(N / arity) sites in the largest group, blocks of m:
+ *
+ * Ragged. The other G - 1 rows and the other G - 1 columns of its group, of N blocks each, are in
+ * TMP, its own row in IN, its own column in OUT: 2 (G-1) N m of TMP, 2 G N m in all. Where arity
+ * divides N that is (2/arity) N^2 m: below the (2/arity + 1/arity^2) N^2 m of the design for HPX,
+ * also with IN and OUT, since sub-matrices are sent from the rows and received into the columns.
+ *
+ * Padded. Besides, the G x G blocks for each group, those to send and those that come: 2 arity G^2
+ * m, which is (2/arity) N^2 m again. So the sum is (4/arity) N^2 m, beyond the design's figure:
+ * that one counts two of the four buffers (rows, outgoing, incoming, columns) of G N blocks, the
+ * others having been given back by then, and 1/arity^2 N^2 = G^2 for a block under way. A plan's
+ * TMP is one piece from the beginning to the end, so all four are counted here. */
+#include "collectives/algo/algorithm.h"
+#include "tests/support/test.h"
+
+enum { ARITY = 4 };
+static const size_t mebibyte = 1 << 20;
+
+/* Of the site that needs most. */
+struct need {
+    size_t tmp;
+    size_t all; /* IN and OUT too */
+    uint32_t site;
+};
+
+static struct need need_of(const char *row, uint32_t num_sites)
+{
+    struct need most = {0};
+    struct cohort__request request = {.collective = COHORT__ALL_TO_ALL,
+                                      .num_sites = num_sites,
+                                      .arity = ARITY,
+                                      .bytes = mebibyte};
+    for (request.this_site = 0; request.this_site < num_sites; request.this_site++) {
+        struct cohort__plan *plan = NULL;
+        const struct cohort__algorithm *algorithm = cohort__algorithm_find(COHORT__ALL_TO_ALL, row);
+        CHECK(algorithm && cohort__algorithm_build(algorithm, &request, &plan) == COHORT_OK);
+        size_t all = plan->in_bytes + plan->out_bytes + plan->tmp_bytes;
+        if (all > most.all)
+            most = (struct need){plan->tmp_bytes, all, request.this_site};
+        cohort__plan_unref(plan);
+    }
+    return most;
+}
+
+/* (2/arity + 1/arity^2) N^2 m */
+static double bound(uint32_t num_sites)
+{
+    return (2.0 / ARITY + 1.0 / (ARITY * ARITY)) * num_sites * num_sites * (double)mebibyte;
+}
+
+static void check_ragged(uint32_t num_sites)
+{
+    size_t largest = (num_sites + ARITY - 1) / ARITY;
+    struct need need = need_of("hierarchical", num_sites);
+    CHECK_INT((long long)(need.tmp / mebibyte), (long long)(2 * (largest - 1) * num_sites));
+    CHECK_INT((long long)(need.all / mebibyte), (long long)(2 * largest * num_sites));
+    CHECK_INT((long long)((need.tmp | need.all) % mebibyte), 0);
+    CHECK_INT(need.site, 0);
+    CHECK((double)need.all <= bound(num_sites));
+}
+
+static void check_padded(uint32_t num_sites)
+{
+    size_t largest = (num_sites + ARITY - 1) / ARITY;
+    size_t matrices = 2 * ARITY * largest * largest;
+    struct need need = need_of("padded", num_sites);
+    CHECK_INT((long long)(need.tmp / mebibyte),
+              (long long)(2 * (largest - 1) * num_sites + matrices));
+    CHECK_INT((long long)(need.all / mebibyte), (long long)(2 * largest * num_sites + matrices));
+    CHECK_INT((long long)((need.tmp | need.all) % mebibyte), 0);
+    CHECK((double)need.all > bound(num_sites));
+    CHECK((double)need.tmp > bound(num_sites));
+}
+
+/* 36 GiB by the design; 32 GiB ragged, 64 GiB padded. */
+static void test_256(void)
+{
+    CHECK(bound(256) / (double)mebibyte <= 36864 && bound(256) / (double)mebibyte >= 36864);
+    check_ragged(256);
+    check_padded(256);
+}
+
+/* Groups of 63, 63, 62, 62. */
+static void test_250(void)
+{
+    check_ragged(250);
+    check_padded(250);
+}
+
+int main(int argc, char **argv)
+{
+    static const struct test_case cases[] = {
+        {"256", test_256},
+        {"250", test_250},
+    };
+    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
+}

@@ -1,0 +1,431 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <cohort/cohort.h>
+
+#include <stdio.h>
+
+#include "tests/support/program.h"
+#include "tests/support/sites.h"
+#include "tests/support/test.h"
+
+/* Wrong arguments of calls with blocks of different sizes, in place, or with options; and sites
+ * that disagree on them. Each wrong call is followed by a right one on the same communicator. */
+
+enum { STALL_AFTER_NS = 100000000, N = 3 };
+
+static void run(const char *name, cohort_status (*site)(cohort_comm *comm, void *arg))
+{
+    cohort_status status = sites_run(&(struct sites){
+        .name = name,
+        .options = {.num_sites = N, .stall_after = STALL_AFTER_NS},
+        .run = site,
+    });
+    if (status)
+        test_failed(__FILE__, __LINE__, "%s: %s", name, cohort_error_message());
+}
+
+static void check_usable(cohort_comm *comm, uint64_t generation)
+{
+    int32_t in = 1, out = -1;
+    cohort_status status =
+        cohort_await(cohort_all_reduce(comm, &in, &out, 1, COHORT_INT32, COHORT_SUM, generation));
+    if (status)
+        test_failed(__FILE__, __LINE__, "generation %llu: %s", (unsigned long long)generation,
+                    cohort_error_message());
+    CHECK_INT(out, N);
+}
+
+static void check_fails(cohort_future *future, cohort_status status, const char *what)
+{
+    CHECK_INT(cohort_await(future), status);
+    CHECK_CONTAINS(cohort_error_message(), what);
+}
+
+static void next(cohort_comm *comm, cohort_call_options options)
+{
+    CHECK_INT(cohort_comm_next_call(comm, &options), COHORT_OK);
+}
+
+static cohort_future *all_gatherv(cohort_comm *comm, const size_t *counts,
+                                  const size_t *displacements, uint64_t generation)
+{
+    static const int32_t in[64];
+    static int32_t out[N][64];
+    return cohort_all_gatherv(comm, in, out[cohort_comm_this_site(comm)], counts, displacements,
+                              COHORT_INT32, generation);
+}
+
+/* The same mistake at all sites. */
+static cohort_status wrong_blocks(cohort_comm *comm, void *arg)
+{
+    (void)arg;
+    const size_t two[N] = {2, 2, 2}, overlapping[N] = {0, 4, 5}, huge[N] = {1, SIZE_MAX / 2, 1};
+    const size_t half[N] = {1, PTRDIFF_MAX / 4, 1}, far[N] = {0, SIZE_MAX / 4, 1};
+    int32_t in[64] = {0}, out[64];
+    check_fails(all_gatherv(comm, two, overlapping, 1), COHORT_ERR_BAD_PARAMETER,
+                "cohort_all_gatherv: the blocks in OUT from site 1 (bytes 16 to 24) and site 2 (20 "
+                "to 28) overlap");
+    check_fails(all_gatherv(comm, huge, NULL, 2), COHORT_ERR_BAD_PARAMETER, "memory");
+    check_fails(all_gatherv(comm, two, far, 3), COHORT_ERR_BAD_PARAMETER,
+                "counts, block 1 (site 1): 2 elements of 4 bytes end beyond memory");
+    check_fails(all_gatherv(comm, half, NULL, 4), COHORT_ERR_BAD_PARAMETER, " memory");
+    check_fails(all_gatherv(comm, NULL, NULL, 5), COHORT_ERR_BAD_PARAMETER, "counts: no array");
+    check_fails(cohort_all_to_allv(comm, in, two, NULL, NULL, two, NULL, COHORT_INT32, 6),
+                COHORT_ERR_BAD_PARAMETER, "no buffer for out_counts");
+    check_fails(cohort_all_to_allv(comm, NULL, two, NULL, out, two, NULL, COHORT_INT32, 7),
+                COHORT_ERR_BAD_PARAMETER, "no buffer for in_counts");
+    const cohort_datatype types[N] = {COHORT_INT32, 77, COHORT_INT32};
+    check_fails(cohort_all_to_allw(comm, in, two, NULL, types, out, two, NULL, types, 8),
+                COHORT_ERR_BAD_PARAMETER, "in_counts, block 1: 77 is no datatype");
+    check_fails(cohort_all_to_allw(comm, in, two, NULL, NULL, out, two, NULL, types, 9),
+                COHORT_ERR_BAD_PARAMETER, "in_counts: no datatypes");
+    const size_t none[N] = {0};
+    CHECK_INT(cohort_await(
+                  cohort_all_to_allv(comm, NULL, none, NULL, NULL, none, NULL, COHORT_INT32, 10)),
+              COHORT_OK);
+    check_usable(comm, 11);
+    return COHORT_OK;
+}
+
+static void test_wrong_blocks(void)
+{
+    run("wrong-blocks", wrong_blocks);
+}
+
+/* At one site: who depends on it is told. */
+static cohort_status wrong_at_root(cohort_comm *comm, void *arg)
+{
+    (void)arg;
+    bool is_root = cohort_comm_this_site(comm) == 0;
+    const size_t counts[N] = {1, 2, 3}, same[N] = {0, 0, 0};
+    int32_t in[8] = {0}, out[8];
+    check_fails(is_root ? cohort_scatterv_to(comm, in, counts, NULL, out, 2, COHORT_INT32, 1)
+                        : cohort_scatterv_from(comm, out, 1, COHORT_INT32, 1),
+                COHORT_ERR_BAD_PARAMETER,
+                "site 0, cohort_scatterv_to: this site's own block has 2 elements, but counts says "
+                "1");
+    check_fails(is_root ? cohort_scatterv_to(comm, in, NULL, NULL, out, 2, COHORT_INT32, 2)
+                        : cohort_scatterv_from(comm, out, 1, COHORT_INT32, 2),
+                COHORT_ERR_BAD_PARAMETER, "site 0, cohort_scatterv_to: counts: no array");
+    /* Blocks that are sent may overlap. */
+    CHECK_INT(
+        cohort_await(is_root ? cohort_scatterv_to(comm, in, counts, same, out, 1, COHORT_INT32, 3)
+                             : cohort_scatterv_from(comm, out, counts[cohort_comm_this_site(comm)],
+                                                    COHORT_INT32, 3)),
+        COHORT_OK);
+    check_usable(comm, 4);
+    return COHORT_OK;
+}
+
+static void test_wrong_at_root(void)
+{
+    run("wrong-at-root", wrong_at_root);
+}
+
+/* Sizes that only the two sites know. */
+static cohort_status other_sizes(cohort_comm *comm, void *arg)
+{
+    (void)arg;
+    uint32_t me = cohort_comm_this_site(comm);
+    size_t from[N] = {1, 1, 1}, to[N] = {1, 1, 1};
+    int64_t in[8] = {0}, out[8];
+    if (me == 2)
+        to[1] = 3;
+    cohort_status status =
+        cohort_await(cohort_all_to_allv(comm, in, to, NULL, out, from, NULL, COHORT_INT64, 1));
+    if (me == 1) {
+        CHECK_INT(status, COHORT_ERR_MISMATCH);
+        CHECK_CONTAINS(cohort_error_message(), "site 2 sent 24 bytes where 8 were expected");
+    }
+    check_usable(comm, 2);
+    from[0] += me == 2; /* one site thinks otherwise of what all have to know */
+    status = cohort_await(all_gatherv(comm, from, NULL, 3));
+    CHECK_INT(status, COHORT_ERR_MISMATCH);
+    CHECK_CONTAINS(cohort_error_message(), "site 2 called all_gatherv (");
+    CHECK_CONTAINS(cohort_error_message(), "of int32, counts #");
+    check_usable(comm, 4);
+    return COHORT_OK;
+}
+
+static void test_other_sizes(void)
+{
+    run("other-sizes", other_sizes);
+}
+
+static cohort_status wrong_neighbours(cohort_comm *comm, void *arg)
+{
+    (void)arg;
+    uint32_t me = cohort_comm_this_site(comm);
+    int32_t in[4] = {0}, out[4];
+    const cohort_neighbour right = {.site = (me + 1) % N, .count = 1};
+    cohort_neighbour left[2] = {{.site = (me + N - 1) % N, .count = 1}, {.site = N, .count = 1}};
+    /* Site 1 is wrong; site 2 waits for it and is told. */
+    cohort_status status = cohort_await(
+        cohort_exchange(comm, in, &right, 1, out, left, me == 1 ? 2 : 1, COHORT_INT32, 1));
+    if (me != 0) {
+        CHECK_INT(status, COHORT_ERR_BAD_PARAMETER);
+        CHECK_CONTAINS(cohort_error_message(),
+                       "site 1, cohort_exchange: from[1]: site 3 is out of range: num_sites is 3");
+    }
+    check_fails(cohort_exchange(comm, in, NULL, 1, out, left, 1, COHORT_INT32, 2),
+                COHORT_ERR_BAD_PARAMETER, "to: no array");
+    CHECK_INT(cohort_await(cohort_exchange(comm, in, NULL, 0, out, NULL, 0, COHORT_INT32, 3)),
+              COHORT_OK);
+    check_usable(comm, 4);
+    return COHORT_OK;
+}
+
+static void test_wrong_neighbours(void)
+{
+    run("wrong-neighbours", wrong_neighbours);
+}
+
+static cohort_status wrong_place(cohort_comm *comm, void *arg)
+{
+    (void)arg;
+    int32_t data[8] = {0};
+    check_fails(cohort_shift(comm, COHORT_IN_PLACE, data, 1, COHORT_INT32, 1, 1),
+                COHORT_ERR_BAD_PARAMETER, "COHORT_IN_PLACE is not possible as IN here");
+    check_fails(cohort_all_gather(comm, data, (void *)COHORT_IN_PLACE, 1, COHORT_INT32, 2),
+                COHORT_ERR_BAD_PARAMETER, "COHORT_IN_PLACE is not possible as OUT here");
+    check_fails(cohort_all_reduce(comm, data, data, 1, COHORT_INT32, COHORT_SUM, 3),
+                COHORT_ERR_BAD_PARAMETER, "the same memory; COHORT_IN_PLACE");
+    check_fails(cohort_all_reduce(comm, COHORT_IN_PLACE, NULL, 1, COHORT_INT32, COHORT_SUM, 4),
+                COHORT_ERR_BAD_PARAMETER, "no output buffer");
+    data[0] = 1;
+    CHECK_INT(cohort_await(
+                  cohort_all_reduce(comm, COHORT_IN_PLACE, data, 1, COHORT_INT32, COHORT_SUM, 5)),
+              COHORT_OK);
+    CHECK_INT(data[0], N);
+    check_usable(comm, 6);
+    return COHORT_OK;
+}
+
+static void test_wrong_place(void)
+{
+    run("wrong-place", wrong_place);
+}
+
+/* Options ---------------------------------------------------------------------------------------
+ */
+
+static cohort_status wrong_options(cohort_comm *comm, void *arg)
+{
+    (void)arg;
+    int32_t in[N] = {0}, out[N];
+    const uint32_t outside = N;
+    char name[65] = {0};
+    for (int i = 0; i < 64; i++)
+        name[i] = 'x';
+    CHECK_INT(cohort_comm_next_call(NULL, NULL), COHORT_ERR_BAD_PARAMETER);
+    CHECK_INT(cohort_comm_next_call(comm, &(cohort_call_options){.algorithm = name}),
+              COHORT_ERR_BAD_PARAMETER);
+    next(comm, (cohort_call_options){.algorithm = "fastest"});
+    check_fails(cohort_all_gather(comm, in, out, 1, COHORT_INT32, 1), COHORT_ERR_BAD_PARAMETER,
+                "no algorithm of all_gather is called \"fastest\"; there are: linear, ");
+    next(comm, (cohort_call_options){.root_site = &outside});
+    check_fails(cohort_broadcast_from(comm, out, 1, COHORT_INT32, 2), COHORT_ERR_BAD_PARAMETER,
+                "root_site: 3 is out of range");
+    next(comm, (cohort_call_options){.root_site = &outside});
+    check_fails(cohort_barrier(comm, 3), COHORT_ERR_BAD_PARAMETER, "this has no root");
+    /* Taken back; replaced; used up by a call that does not pass the gate. */
+    next(comm, (cohort_call_options){.algorithm = "fastest"});
+    CHECK_INT(cohort_comm_next_call(comm, NULL), COHORT_OK);
+    check_usable(comm, 4);
+    next(comm, (cohort_call_options){.algorithm = "fastest"});
+    next(comm, (cohort_call_options){.algorithm = "linear"});
+    check_usable(comm, 5);
+    next(comm, (cohort_call_options){.algorithm = "fastest"});
+    CHECK_INT(cohort_await(cohort_barrier(comm, 5)), COHORT_ERR_GENERATION);
+    check_usable(comm, 6);
+    next(comm, (cohort_call_options){.algorithm = "hypercube"});
+    check_fails(cohort_all_gather(comm, in, out, 1, COHORT_INT32, 7), COHORT_ERR_BAD_PARAMETER,
+                "the algorithm hypercube of all_gather is not possible here: ");
+    check_usable(comm, 8);
+    return COHORT_OK;
+}
+
+static void test_wrong_options(void)
+{
+    run("wrong-options", wrong_options);
+}
+
+/* Those who don't meet site 2 may not notice. */
+static void check_mismatch(bool meets, cohort_future *future, const char *what, const char *other)
+{
+    cohort_status status = cohort_await(future);
+    if (!meets && !status)
+        return;
+    CHECK_INT(status, COHORT_ERR_MISMATCH);
+    CHECK_CONTAINS(cohort_error_message(), what);
+    CHECK_CONTAINS(cohort_error_message(), other);
+}
+
+/* Site 2 asks for something else. */
+static cohort_status other_options(cohort_comm *comm, void *arg)
+{
+    (void)arg;
+    uint32_t me = cohort_comm_this_site(comm), root = me == 2 ? 2 : 1;
+    int32_t in[N] = {0}, out[N];
+    next(comm, (cohort_call_options){.algorithm = me == 2 ? "ring" : "linear"});
+    check_mismatch(me == 2, cohort_all_gather(comm, in, out, 1, COHORT_INT32, 1),
+                   "called all_gather (linear) of 1 int32",
+                   "site 2 called all_gather (ring) of 1 int32");
+    check_mismatch(me == 2, cohort_shift(comm, in, out, 1, COHORT_INT32, me == 2 ? 2 : 1, 2),
+                   "of 1 int32, by 1", "of 1 int32, by 2");
+    next(comm, (cohort_call_options){.root_site = &root});
+    check_mismatch(me != 0,
+                   me == root ? cohort_gather_here(comm, in, out, 1, COHORT_INT32, 3)
+                              : cohort_gather_there(comm, in, 1, COHORT_INT32, 3),
+                   "of 1 int32, root 1", "site 2 called gather");
+    const size_t counts[N] = {1, 1, 1};
+    check_mismatch(me == 2,
+                   me == 2 ? all_gatherv(comm, counts, NULL, 4)
+                           : cohort_all_gather(comm, in, out, 1, COHORT_INT32, 4),
+                   "called all_gather (", "site 2 called all_gatherv (");
+    CHECK_INT(cohort_await(cohort_shift(comm, in, out, 1, COHORT_INT32, me == 2 ? -4 : 2, 5)),
+              COHORT_OK); /* the same modulo the number of sites */
+    check_usable(comm, 6);
+    return COHORT_OK;
+}
+
+static void test_other_options(void)
+{
+    run("other-options", other_options);
+}
+
+/* The futures of rows fail as the call does. */
+static cohort_status failing_rows(cohort_comm *comm, void *arg)
+{
+    (void)arg;
+    uint32_t me = cohort_comm_this_site(comm);
+    int32_t in[N] = {0}, out[2 * N];
+    cohort_future *rows[N];
+    next(comm, (cohort_call_options){.ret_rows = rows});
+    check_fails(cohort_all_reduce(comm, in, out, 1, COHORT_INT32, COHORT_SUM, 1),
+                COHORT_ERR_BAD_PARAMETER, "ret_rows, but this has no rows");
+    for (int row = 0; row < N; row++)
+        check_fails(rows[row], COHORT_ERR_BAD_PARAMETER, "ret_rows, but this has no rows");
+    next(comm, (cohort_call_options){.ret_rows = rows});
+    check_fails(cohort_all_gather(comm, in, out, 1, COHORT_INT32, 1), COHORT_ERR_GENERATION,
+                "not above");
+    for (int row = 0; row < N; row++)
+        check_fails(rows[row], COHORT_ERR_GENERATION, "not above");
+    next(comm, (cohort_call_options){.ret_rows = rows});
+    check_fails(cohort_all_gather(comm, in, out, me == 2 ? 2 : 1, COHORT_INT32, 2),
+                COHORT_ERR_MISMATCH, "site 2 called all_gather");
+    for (int row = 0; row < N; row++) {
+        cohort_status status = cohort_await(rows[row]);
+        CHECK(status == COHORT_OK || status == COHORT_ERR_MISMATCH);
+    }
+    check_usable(comm, 3);
+    return COHORT_OK;
+}
+
+static void test_failing_rows(void)
+{
+    run("failing-rows", failing_rows);
+}
+
+/* A row is there before those that are late. */
+static cohort_status early_row(cohort_comm *comm, void *arg)
+{
+    cohort_promise *_Atomic *may_come = arg;
+    uint32_t me = cohort_comm_this_site(comm);
+    int32_t in = (int32_t)me + 10, out[N];
+    cohort_future *rows[N];
+    if (me == 2) {
+        cohort_promise *promise;
+        cohort_future *comes;
+        CHECK_INT(cohort_promise_create(&promise, &comes), COHORT_OK);
+        *may_come = promise;
+        CHECK_INT(cohort_await(cohort_barrier(comm, 1)), COHORT_OK);
+        CHECK_INT(cohort_await(comes), COHORT_OK);
+        return cohort_await(cohort_gather_there(comm, &in, 1, COHORT_INT32, 2));
+    }
+    CHECK_INT(cohort_await(cohort_barrier(comm, 1)), COHORT_OK);
+    if (me == 1)
+        return cohort_await(cohort_gather_there(comm, &in, 1, COHORT_INT32, 2));
+    next(comm, (cohort_call_options){.ret_rows = rows});
+    cohort_future *all = cohort_gather_here(comm, &in, out, 1, COHORT_INT32, 2);
+    CHECK_INT(cohort_await(rows[1]), COHORT_OK);
+    CHECK_INT(out[1], 11);
+    CHECK(!cohort_future_ready(all) && !cohort_future_ready(rows[2]));
+    cohort_promise_fulfil(*may_come, NULL);
+    CHECK_INT(cohort_await(rows[2]), COHORT_OK);
+    CHECK_INT(out[2], 12);
+    CHECK_INT(cohort_await(rows[0]), COHORT_OK);
+    return cohort_await(all);
+}
+
+static void test_early_row(void)
+{
+    cohort_promise *_Atomic may_come = NULL;
+    CHECK_INT(sites_run(&(struct sites){
+                  .name = "early-row",
+                  .options = {.num_sites = N, .algorithms = "gather=linear"},
+                  .run = early_row,
+                  .arg = &may_come,
+              }),
+              COHORT_OK);
+}
+
+static void test_forced(void)
+{
+    static const struct {
+        const char *algorithms, *message;
+    } wrong[] = {
+        {"bruck", "\"bruck\" is not \"collective=algorithm\""},
+        {"all_to_nobody=bruck", "\"all_to_nobody\" is no collective"},
+        {"all_to_all=linear,all_to_all=bruck", "all_to_all has two of them"},
+        {"all_to_all=linear,all_gather=x", "no algorithm of all_gather is called \"x\""},
+    };
+    for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+        cohort_comm *comm = NULL;
+        check_fails(cohort_comm_create(
+                        &comm, "forced",
+                        &(cohort_comm_options){.num_sites = 1, .algorithms = wrong[i].algorithms}),
+                    COHORT_ERR_BAD_PARAMETER, wrong[i].message);
+        CHECK_CONTAINS(cohort_error_message(), "communicator \"forced\": site 0: ");
+    }
+}
+
+/* The order of the names makes no difference, another algorithm does. */
+static void test_forced_differently(void)
+{
+    static const char *const texts[] = {"barrier=linear,all_to_all=bruck",
+                                        "all_to_all=bruck,barrier=linear", "all_to_all=bruck"};
+    cohort_comm *comms[2];
+    for (uint32_t second = 1; second < 3; second++) {
+        cohort_future *futures[2];
+        for (uint32_t site = 0; site < 2; site++)
+            futures[site] = cohort_comm_create(
+                &comms[site], "forced",
+                &(cohort_comm_options){.num_sites = 2,
+                                       .this_site = site,
+                                       .algorithms = texts[site == 0 ? 0 : second]});
+        for (uint32_t site = 0; site < 2; site++) {
+            CHECK_INT(cohort_await(futures[site]), second == 1 ? COHORT_OK : COHORT_ERR_MISMATCH);
+            if (second == 1)
+                cohort_comm_unref(comms[site]);
+        }
+    }
+}
+
+static const struct test_case cases[] = {
+    {"wrong_blocks", test_wrong_blocks},
+    {"wrong_at_root", test_wrong_at_root},
+    {"other_sizes", test_other_sizes},
+    {"wrong_neighbours", test_wrong_neighbours},
+    {"wrong_place", test_wrong_place},
+    {"wrong_options", test_wrong_options},
+    {"other_options", test_other_options},
+    {"failing_rows", test_failing_rows},
+    {"early_row", test_early_row},
+    {"forced", test_forced},
+    {"forced_differently", test_forced_differently},
+};
+
+int main(int argc, char **argv)
+{
+    return program_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
+}

@@ -1,0 +1,462 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cohort/channel.h"
+#include "cohort/collectives.h"
+#include "cohort/task.h"
+#include "runtime/base/random.h"
+#include "tests/support/cluster.h"
+#include "tests/support/sites.h"
+
+/* Messages between sites beside the collectives: order, sizes, and everything that can end them. */
+
+static unsigned char content(uint64_t message, size_t place)
+{
+    return (unsigned char)((message + 1) * 131 + place * 7 + (place >> 8));
+}
+
+static void fill(unsigned char *data, size_t bytes, uint64_t message)
+{
+    for (size_t i = 0; i < bytes; i++)
+        data[i] = content(message, i);
+}
+
+static void check_content(const unsigned char *data, size_t bytes, uint64_t message)
+{
+    for (size_t i = 0; i < bytes; i++)
+        if (data[i] != content(message, i))
+            test_failed(__FILE__, __LINE__, "message %" PRIu64 " differs at %zu", message, i);
+}
+
+/* A message on its way within each range of sizes: in the message, copied, lent or announced. */
+static const size_t sizes[] = {0, 1, 64, 65, 4096, 4097, 100000};
+enum { NUM_SIZES = sizeof(sizes) / sizeof(sizes[0]) };
+
+/* Random traffic ----------------------------------------------------------------------------- */
+
+enum { MAX_MESSAGES = 600 };
+
+struct traffic {
+    uint64_t seed;
+    uint32_t num_messages;
+    uint64_t num_tags;
+    size_t max_bytes;
+    bool with_collectives;
+};
+
+struct parcel {
+    uint32_t from, to;
+    uint64_t tag;
+    size_t bytes;
+    bool as_object;
+};
+
+/* All sites draw the same parcels. */
+static void draw(const struct traffic *traffic, uint32_t num_sites, struct parcel *parcels)
+{
+    struct cohort__random random;
+    cohort__random_init(&random, traffic->seed);
+    for (uint32_t i = 0; i < traffic->num_messages; i++) {
+        size_t limit = cohort__random_below(&random, 8) == 0 ? traffic->max_bytes : 200;
+        parcels[i].from = (uint32_t)cohort__random_below(&random, num_sites);
+        parcels[i].to = (uint32_t)cohort__random_below(&random, num_sites);
+        parcels[i].tag = cohort__random_below(&random, traffic->num_tags) * UINT64_C(0x100000001);
+        parcels[i].bytes = cohort__random_below(&random, limit + 1);
+        parcels[i].as_object = cohort__random_below(&random, 2);
+    }
+}
+
+struct running {
+    cohort_future *set, *get;
+    unsigned char *data;
+    unsigned char *buffer;
+    size_t bytes;
+    cohort_object object;
+};
+
+static void begin_set(cohort_comm *comm, const struct parcel *parcel, struct running *running,
+                      uint32_t index)
+{
+    running->data = malloc(parcel->bytes + 1);
+    CHECK(running->data);
+    fill(running->data, parcel->bytes, index);
+    running->set = cohort_channel_set(comm, parcel->to, parcel->tag, running->data, parcel->bytes);
+}
+
+static void begin_get(cohort_comm *comm, const struct parcel *parcel, struct running *running)
+{
+    if (parcel->as_object) {
+        running->get = cohort_channel_get_object(comm, parcel->from, parcel->tag, &running->object);
+        return;
+    }
+    running->buffer = malloc(parcel->bytes + 1);
+    CHECK(running->buffer);
+    running->get = cohort_channel_get(comm, parcel->from, parcel->tag, running->buffer,
+                                      parcel->bytes, &running->bytes);
+}
+
+static void end_one(const struct parcel *parcel, struct running *running, uint32_t index)
+{
+    if (running->get) {
+        CHECK_INT(cohort_await(running->get), COHORT_OK);
+        const unsigned char *got = parcel->as_object ? running->object.data : running->buffer;
+        size_t bytes = parcel->as_object ? running->object.bytes : running->bytes;
+        CHECK_INT((long long)bytes, (long long)parcel->bytes);
+        check_content(got, bytes, index);
+        cohort_object_fini(&running->object);
+        free(running->buffer);
+    }
+    if (running->set) {
+        CHECK_INT(cohort_await(running->set), COHORT_OK);
+        free(running->data);
+    }
+}
+
+/* Sets and gets each in the order of the parcels, mixed at random. */
+static void begin_all(cohort_comm *comm, const struct traffic *traffic,
+                      const struct parcel *parcels, struct running *running)
+{
+    uint32_t me = cohort_comm_this_site(comm), next_set = 0, next_get = 0;
+    uint32_t num = traffic->num_messages;
+    struct cohort__random random;
+    cohort__random_init(&random, traffic->seed * 1000 + me);
+    while (next_set < num || next_get < num) {
+        bool sets = next_get == num || (next_set < num && cohort__random_below(&random, 2));
+        for (uint64_t i = 1 + cohort__random_below(&random, 20); sets && i && next_set < num; i--) {
+            if (parcels[next_set].from == me)
+                begin_set(comm, &parcels[next_set], &running[next_set], next_set);
+            next_set++;
+        }
+        for (uint64_t i = 1 + cohort__random_below(&random, 20); !sets && i && next_get < num;
+             i--) {
+            if (parcels[next_get].to == me)
+                begin_get(comm, &parcels[next_get], &running[next_get]);
+            next_get++;
+        }
+    }
+}
+
+static cohort_status exchange(cohort_comm *comm, void *arg)
+{
+    const struct traffic *traffic = arg;
+    struct parcel *parcels = calloc(MAX_MESSAGES, sizeof(*parcels));
+    struct running *running = calloc(MAX_MESSAGES, sizeof(*running));
+    CHECK(parcels && running);
+    draw(traffic, cohort_comm_num_sites(comm), parcels);
+    begin_all(comm, traffic, parcels, running);
+    uint64_t one = 1, sum = 0;
+    cohort_future *reduced =
+        traffic->with_collectives
+            ? cohort_all_reduce(comm, &one, &sum, 1, COHORT_UINT64, COHORT_SUM, 1)
+            : cohort_future_of_value(NULL);
+    for (uint32_t i = 0; i < traffic->num_messages; i++)
+        end_one(&parcels[i], &running[i], i);
+    CHECK_INT(cohort_await(reduced), COHORT_OK);
+    CHECK_INT((long long)sum, traffic->with_collectives ? cohort_comm_num_sites(comm) : 0);
+    CHECK_INT(cohort_await(cohort_comm_idle(comm)), COHORT_OK);
+    free(parcels);
+    free(running);
+    return COHORT_OK;
+}
+
+static void run_traffic(uint32_t num_localities, uint32_t num_sites, size_t budget,
+                        struct traffic traffic)
+{
+    struct cluster *cluster = cluster_create(traffic.seed, num_localities, budget);
+    cohort_status status = sites_run(&(struct sites){
+        .name = "channels",
+        .options = {.num_sites = num_sites},
+        .create = cluster_create_comm,
+        .context = cluster,
+        .run = exchange,
+        .arg = &traffic,
+    });
+    if (status)
+        test_failed(__FILE__, __LINE__, "seed %" PRIu64 ": %s", traffic.seed,
+                    cohort_error_message());
+    cluster_destroy(cluster);
+}
+
+static void test_any_order(void)
+{
+    for (uint64_t seed = 1; seed <= 6; seed++) {
+        run_traffic(1, 3, 0, (struct traffic){seed, 300, 3, 20000, false});
+        run_traffic(3, 3, 0, (struct traffic){seed, 300, 3, 20000, false});
+        run_traffic(2, 5, 4096, (struct traffic){seed, 300, 2, 20000, true});
+    }
+}
+
+static void test_many_tags(void)
+{
+    run_traffic(2, 2, 0, (struct traffic){1, MAX_MESSAGES, 1000000, 300, false});
+    run_traffic(1, 1, 0, (struct traffic){2, MAX_MESSAGES, 10, 5000, false});
+}
+
+/* Pairs --------------------------------------------------------------------------------------- */
+
+/* Two sites that one task plays: in one locality, or in two. */
+struct pair {
+    struct cluster *cluster;
+    cohort_comm *comms[2];
+};
+
+static struct pair pair_create(uint64_t seed, uint32_t num_localities)
+{
+    struct pair pair = {.cluster = cluster_create(seed, num_localities, 0)};
+    cohort_future *made[2];
+    for (uint32_t site = 0; site < 2; site++)
+        made[site] = cluster_create_comm(
+            pair.cluster, &pair.comms[site], "pair",
+            &(cohort_comm_options){.num_sites = 2, .this_site = site, .stall_after = 20000000});
+    CHECK_INT(cohort_await(cohort_when_all(made, 2)), COHORT_OK);
+    return pair;
+}
+
+static void pair_destroy(struct pair *pair)
+{
+    for (int site = 0; site < 2; site++)
+        cohort_comm_unref(pair->comms[site]);
+    cluster_destroy(pair->cluster);
+}
+
+static unsigned char *filled(size_t bytes, uint64_t message)
+{
+    unsigned char *data = malloc(bytes + 1);
+    CHECK(data);
+    fill(data, bytes, message);
+    return data;
+}
+
+static void test_self(void)
+{
+    struct pair pair = pair_create(1, 1);
+    for (int i = 0; i < NUM_SIZES; i++) {
+        unsigned char *data = filled(sizes[i], 3);
+        cohort_object object;
+        cohort_future *set = cohort_channel_set(pair.comms[1], 1, 7, data, sizes[i]);
+        CHECK_INT(cohort_await(cohort_channel_get_object(pair.comms[1], 1, 7, &object)), COHORT_OK);
+        CHECK_INT(cohort_await(set), COHORT_OK);
+        CHECK_INT((long long)object.bytes, (long long)sizes[i]);
+        check_content(object.data, object.bytes, 3);
+        cohort_object_fini(&object);
+        free(data);
+    }
+    pair_destroy(&pair);
+}
+
+/* The error is the getter's; the message behind it comes in, and the setter notices nothing. */
+static void test_too_small(void)
+{
+    for (uint32_t num_localities = 1; num_localities <= 2; num_localities++)
+        for (int i = 1; i < NUM_SIZES; i++) {
+            struct pair pair = pair_create(1, num_localities);
+            unsigned char *data = filled(sizes[i], 1);
+            unsigned char *buffer = malloc(sizes[i]);
+            size_t bytes = 42;
+            cohort_future *sets[2];
+            for (int k = 0; k < 2; k++)
+                sets[k] = cohort_channel_set(pair.comms[0], 1, 5, data, sizes[i]);
+            CHECK_INT(
+                cohort_await(cohort_channel_get(pair.comms[1], 0, 5, buffer, sizes[i] - 1, &bytes)),
+                COHORT_ERR_MISMATCH);
+            char text[64];
+            snprintf(text, sizeof(text), "it has %zu bytes, the buffer %zu", sizes[i],
+                     sizes[i] - 1);
+            CHECK_CONTAINS(cohort_error_message(), text);
+            CHECK_CONTAINS(cohort_error_message(), "tag 5 from site 0");
+            CHECK_INT((long long)bytes, 42);
+            CHECK_INT(
+                cohort_await(cohort_channel_get(pair.comms[1], 0, 5, buffer, sizes[i], &bytes)),
+                COHORT_OK);
+            CHECK_INT((long long)bytes, (long long)sizes[i]);
+            check_content(buffer, bytes, 1);
+            CHECK_INT(cohort_await(cohort_when_all(sets, 2)), COHORT_OK);
+            free(data);
+            free(buffer);
+            pair_destroy(&pair);
+        }
+}
+
+static void test_bad_parameters(void)
+{
+    struct pair pair = pair_create(1, 1);
+    cohort_object object;
+    CHECK_INT(cohort_await(cohort_channel_set(NULL, 0, 0, NULL, 0)), COHORT_ERR_BAD_PARAMETER);
+    CHECK_INT(cohort_await(cohort_channel_set(pair.comms[0], 2, 0, NULL, 0)),
+              COHORT_ERR_BAD_PARAMETER);
+    CHECK_CONTAINS(cohort_error_message(), "num_sites is 2");
+    CHECK_INT(cohort_await(cohort_channel_set(pair.comms[0], 1, 0, NULL, 1)),
+              COHORT_ERR_BAD_PARAMETER);
+    CHECK_INT(cohort_await(cohort_channel_get(NULL, 0, 0, NULL, 0, NULL)),
+              COHORT_ERR_BAD_PARAMETER);
+    CHECK_INT(cohort_await(cohort_channel_get(pair.comms[0], 2, 0, NULL, 0, NULL)),
+              COHORT_ERR_BAD_PARAMETER);
+    CHECK_INT(cohort_await(cohort_channel_get(pair.comms[0], 1, 0, NULL, 1, NULL)),
+              COHORT_ERR_BAD_PARAMETER);
+    CHECK_INT(cohort_await(cohort_channel_get_object(pair.comms[0], 3, 0, &object)),
+              COHORT_ERR_BAD_PARAMETER);
+    CHECK_INT(cohort_await(cohort_channel_get_object(pair.comms[0], 1, 0, NULL)),
+              COHORT_ERR_BAD_PARAMETER);
+    pair_destroy(&pair);
+}
+
+/* Roll-call names what is not over, and idle waits for it. */
+static void test_told(void)
+{
+    for (uint32_t num_localities = 1; num_localities <= 2; num_localities++) {
+        struct pair pair = pair_create(1, num_localities);
+        unsigned char *data = filled(100000, 1);
+        cohort_object object;
+        cohort_future *set = cohort_channel_set(pair.comms[0], 1, 9, data, 100000);
+        cohort_future *get = cohort_channel_get_object(pair.comms[0], 1, 8, &object);
+        void *text;
+        CHECK_INT(cohort_await_value(cohort_comm_roll_call(pair.comms[0]), &text), COHORT_OK);
+        CHECK_CONTAINS(text, "waits for a message with tag 8 from site 1");
+        CHECK_CONTAINS(text, "waits for site 1 (locality");
+        CHECK_CONTAINS(text, "get a message with tag 9, 100000 bytes");
+        free(text);
+        cohort_future *idle = cohort_comm_idle(pair.comms[0]);
+        CHECK(!cohort_future_ready(idle));
+        CHECK_INT(cohort_await(cohort_channel_set(pair.comms[1], 0, 8, NULL, 0)), COHORT_OK);
+        CHECK_INT(cohort_await(get), COHORT_OK);
+        CHECK_INT((long long)object.bytes, 0);
+        CHECK(!cohort_future_ready(idle));
+        CHECK_INT(cohort_await(cohort_channel_get_object(pair.comms[1], 0, 9, &object)), COHORT_OK);
+        CHECK_INT(cohort_await(set), COHORT_OK);
+        CHECK_INT(cohort_await(idle), COHORT_OK);
+        check_content(object.data, object.bytes, 1);
+        cohort_object_fini(&object);
+        free(data);
+        pair_destroy(&pair);
+    }
+}
+
+/* Ends ---------------------------------------------------------------------------------------- */
+
+/* What was set before is got; then nothing more can come. */
+static void test_setter_leaves(void)
+{
+    for (uint64_t seed = 1; seed <= 10; seed++) {
+        struct pair pair = pair_create(seed, 1 + seed % 2);
+        unsigned char *data = filled(100000, 1);
+        cohort_object objects[5];
+        cohort_future *gets[5];
+        for (int i = 0; i < 2; i++)
+            gets[i] = cohort_channel_get_object(pair.comms[1], 0, 1, &objects[i]);
+        for (int i = 0; i < 3; i++)
+            CHECK_INT(cohort_await(cohort_channel_set(pair.comms[0], 1, 1, data, 30)), COHORT_OK);
+        cohort_future *large = cohort_channel_set(pair.comms[0], 1, 1, data, 100000);
+        cohort_comm_unref(pair.comms[0]);
+        pair.comms[0] = NULL;
+        CHECK_INT(cohort_await(large), COHORT_ERR_CANCELLED);
+        CHECK_CONTAINS(cohort_error_message(), "site 0, message with tag 1 for site 1");
+        free(data);
+        for (int i = 2; i < 5; i++)
+            gets[i] = cohort_channel_get_object(pair.comms[1], 0, 1, &objects[i]);
+        for (int i = 0; i < 3; i++) {
+            CHECK_INT(cohort_await(gets[i]), COHORT_OK);
+            CHECK_INT((long long)objects[i].bytes, 30);
+            cohort_object_fini(&objects[i]);
+        }
+        for (int i = 3; i < 5; i++) {
+            CHECK_INT(cohort_await(gets[i]), COHORT_ERR_GONE);
+            CHECK_CONTAINS(cohort_error_message(), "site 0");
+            CHECK(!objects[i].data);
+        }
+        pair_destroy(&pair);
+    }
+}
+
+static void test_getter_leaves(void)
+{
+    for (uint64_t seed = 1; seed <= 10; seed++) {
+        struct pair pair = pair_create(seed, 1 + seed % 2);
+        unsigned char *data = filled(100000, 1);
+        cohort_object object;
+        cohort_future *get = cohort_channel_get_object(pair.comms[1], 0, 2, &object);
+        cohort_future *early = cohort_channel_set(pair.comms[0], 1, 1, data, 100000);
+        CHECK_INT(cohort_await(cohort_channel_set(pair.comms[0], 1, 1, data, 3000)), COHORT_OK);
+        cohort_comm_unref(pair.comms[1]);
+        pair.comms[1] = NULL;
+        CHECK_INT(cohort_await(get), COHORT_ERR_CANCELLED);
+        CHECK_CONTAINS(cohort_error_message(), "tag 2 from site 0");
+        CHECK_INT(cohort_await(early), COHORT_ERR_GONE);
+        CHECK_CONTAINS(cohort_error_message(), "message with tag 1 for site 1");
+        cohort_future *late = cohort_channel_set(pair.comms[0], 1, 1, data, 100000);
+        CHECK_INT(cohort_await(late), COHORT_ERR_GONE);
+        free(data);
+        pair_destroy(&pair);
+    }
+}
+
+/* A get that reads while one of the two leaves ends, whichever way. */
+static void test_leaving_meanwhile(void)
+{
+    for (uint64_t seed = 1; seed <= 40; seed++) {
+        struct pair pair = pair_create(seed, 1 + seed % 2);
+        unsigned char *data = filled(3000000, 1);
+        cohort_object object;
+        cohort_future *get = cohort_channel_get_object(pair.comms[1], 0, 1, &object);
+        cohort_future *set = cohort_channel_set(pair.comms[0], 1, 1, data, 3000000);
+        for (uint64_t i = 0; i < seed * 3; i++)
+            cohort_yield();
+        int leaver = seed / 2 % 2;
+        cohort_comm_unref(pair.comms[leaver]);
+        pair.comms[leaver] = NULL;
+        cohort_status got = cohort_await(get);
+        cohort_status was_set = cohort_await(set);
+        free(data);
+        CHECK(got == COHORT_OK || got == COHORT_ERR_GONE || got == COHORT_ERR_CANCELLED);
+        CHECK(was_set == COHORT_OK || was_set == COHORT_ERR_GONE ||
+              was_set == COHORT_ERR_CANCELLED);
+        if (!got)
+            check_content(object.data, object.bytes, 1);
+        cohort_object_fini(&object);
+        pair_destroy(&pair);
+    }
+}
+
+static void test_death(void)
+{
+    for (uint64_t seed = 1; seed <= 10; seed++) {
+        struct pair pair = pair_create(seed, 2);
+        unsigned char *data = filled(100000, 1);
+        cohort_object object, late;
+        cohort_future *get = cohort_channel_get_object(pair.comms[1], 0, 2, &object);
+        cohort_future *set = cohort_channel_set(pair.comms[1], 0, 2, data, 100000);
+        cluster_kill(pair.cluster, 0);
+        CHECK_INT(cohort_await(get), COHORT_ERR_PEER_DIED);
+        CHECK_CONTAINS(cohort_error_message(), "locality 0");
+        CHECK_INT(cohort_await(set), COHORT_ERR_PEER_DIED);
+        CHECK_CONTAINS(cohort_error_message(), "locality 0");
+        CHECK_INT(cohort_await(cohort_channel_get_object(pair.comms[1], 0, 3, &late)),
+                  COHORT_ERR_PEER_DIED);
+        CHECK_INT(cohort_await(cohort_channel_set(pair.comms[1], 0, 3, data, 8)),
+                  COHORT_ERR_PEER_DIED);
+        cohort_comm_unref(pair.comms[0]);
+        cohort_comm_unref(pair.comms[1]);
+        free(data);
+        cluster_abandon(pair.cluster);
+    }
+}
+
+static const struct test_case cases[] = {
+    {"any_order", test_any_order},
+    {"many_tags", test_many_tags},
+    {"self", test_self},
+    {"too_small", test_too_small},
+    {"bad_parameters", test_bad_parameters},
+    {"told", test_told},
+    {"setter_leaves", test_setter_leaves},
+    {"getter_leaves", test_getter_leaves},
+    {"leaving_meanwhile", test_leaving_meanwhile},
+    {"death", test_death},
+};
+
+int main(int argc, char **argv)
+{
+    return cluster_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]), 1);
+}

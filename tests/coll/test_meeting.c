@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <cohort/cohort.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/support/program.h"
+#include "tests/support/sites.h"
+#include "tests/support/test.h"
+
+/* Collectives of sites that share memory. Nobody here waits long enough to ask anybody, so what
+ * goes wrong has to come out by itself. */
+
+enum { NUM_SITES = 6, HOUR = 3600 };
+
+static void run(const char *name, cohort_status (*site)(cohort_comm *comm, void *arg))
+{
+    cohort_status status = sites_run(&(struct sites){
+        .name = name,
+        .options = {.num_sites = NUM_SITES, .stall_after = HOUR * UINT64_C(1000000000)},
+        .run = site,
+    });
+    if (status)
+        test_failed(__FILE__, __LINE__, "%s: %s", name, cohort_error_message());
+}
+
+static void check_sum(cohort_comm *comm, uint64_t generation)
+{
+    int32_t in = (int32_t)cohort_comm_this_site(comm), out = -1;
+    cohort_status status =
+        cohort_await(cohort_all_reduce(comm, &in, &out, 1, COHORT_INT32, COHORT_SUM, generation));
+    if (status)
+        test_failed(__FILE__, __LINE__, "site %d: %s", in, cohort_error_message());
+    CHECK_INT(out, NUM_SITES * (NUM_SITES - 1) / 2);
+}
+
+/* Different calls: everybody is told at once, also who comes when it is over. */
+static cohort_status mismatch(cohort_comm *comm, void *arg)
+{
+    (void)arg;
+    for (uint64_t generation = 1; generation <= 2 * NUM_SITES; generation += 2) {
+        double in[NUM_SITES] = {0}, out[NUM_SITES];
+        bool is_wrong = generation / 2 == cohort_comm_this_site(comm);
+        cohort_future *done =
+            is_wrong ? cohort_all_reduce(comm, in, out, 1, COHORT_DOUBLE, COHORT_SUM, generation)
+                     : cohort_all_gather(comm, in, out, 1, COHORT_DOUBLE, generation);
+        CHECK_INT(cohort_await(done), COHORT_ERR_MISMATCH);
+        CHECK_CONTAINS(cohort_error_message(), "all_reduce");
+        CHECK_CONTAINS(cohort_error_message(), "all_gather");
+        check_sum(comm, generation + 1);
+    }
+    return COHORT_OK;
+}
+
+static void test_mismatch(void)
+{
+    run("mismatch", mismatch);
+}
+
+/* One site leaves generations out; whoever comes first, all others of them fail. */
+static cohort_status moved_past(cohort_comm *comm, void *arg)
+{
+    (void)arg;
+    uint32_t me = cohort_comm_this_site(comm);
+    uint64_t generation = 1;
+    for (uint32_t skipper = 0; skipper < NUM_SITES; skipper++, generation += 4) {
+        cohort_future *left_out[3];
+        for (uint64_t i = 0; me != skipper && i < 3; i++)
+            left_out[i] = cohort_barrier(comm, generation + i);
+        check_sum(comm, generation + 3);
+        for (uint64_t i = 0; me != skipper && i < 3; i++) {
+            char who[32];
+            snprintf(who, sizeof(who), "site %u (locality 0)", skipper);
+            CHECK_INT(cohort_await(left_out[i]), COHORT_ERR_MOVED_PAST);
+            CHECK_CONTAINS(cohort_error_message(), who);
+        }
+    }
+    return COHORT_OK;
+}
+
+static void test_moved_past(void)
+{
+    run("moved-past", moved_past);
+}
+
+/* A call that is rejected consumes its generation, and the others are told. */
+static cohort_status rejected(cohort_comm *comm, void *arg)
+{
+    (void)arg;
+    uint32_t me = cohort_comm_this_site(comm);
+    for (uint64_t generation = 1; generation <= 2 * NUM_SITES; generation += 2) {
+        double in = 1, out = 0;
+        bool is_wrong = generation / 2 == me;
+        CHECK_INT(cohort_await(cohort_all_reduce(comm, is_wrong ? NULL : &in, &out, 1,
+                                                 COHORT_DOUBLE, COHORT_SUM, generation)),
+                  COHORT_ERR_BAD_PARAMETER);
+        CHECK_CONTAINS(cohort_error_message(), "no input buffer");
+        check_sum(comm, generation + 1);
+    }
+    return COHORT_OK;
+}
+
+static void test_rejected(void)
+{
+    run("rejected", rejected);
+}
+
+/* Site 5 leaves: what it has not called fails, at once, whether called before or after that. */
+static cohort_status leaving(cohort_comm *comm, void *arg)
+{
+    (void)arg;
+    check_sum(comm, 1);
+    if (cohort_comm_this_site(comm) == 5)
+        return COHORT_OK;
+    for (uint64_t generation = 2; generation < 5; generation++) {
+        CHECK_INT(cohort_await(cohort_barrier(comm, generation)), COHORT_ERR_GONE);
+        CHECK_CONTAINS(cohort_error_message(), "site 5");
+    }
+    return COHORT_OK;
+}
+
+static void test_leaving(void)
+{
+    cohort_status status = sites_run(&(struct sites){
+        .name = "leaving",
+        .options = {.num_sites = NUM_SITES, .stall_after = HOUR * UINT64_C(1000000000)},
+        .run = leaving,
+    });
+    if (status)
+        test_failed(__FILE__, __LINE__, "leaving: %s", cohort_error_message());
+}
+
+/* Its own call is cancelled, the others get the same error. */
+static cohort_status leaving_inside(cohort_comm *comm, void *arg)
+{
+    (void)arg;
+    uint32_t me = cohort_comm_this_site(comm);
+    check_sum(comm, 1);
+    if (me == 0)
+        return COHORT_OK; /* never comes to generation 2 */
+    cohort_future *inside = cohort_barrier(comm, 2);
+    cohort_status status = cohort_await(inside);
+    CHECK(status == COHORT_ERR_GONE || status == COHORT_ERR_CANCELLED);
+    return COHORT_OK;
+}
+
+static void test_leaving_inside(void)
+{
+    cohort_status status = sites_run(&(struct sites){
+        .name = "leaving-inside",
+        .options = {.num_sites = NUM_SITES, .stall_after = HOUR * UINT64_C(1000000000)},
+        .run = leaving_inside,
+    });
+    if (status)
+        test_failed(__FILE__, __LINE__, "leaving-inside: %s", cohort_error_message());
+}
+
+/* More calls in flight than the window holds, of all sizes, so that some are moved on the spot and
+ * some by works that overtake each other. */
+static cohort_status pipelined(cohort_comm *comm, void *arg)
+{
+    (void)arg;
+    enum { CALLS = 150, COUNT = 20000 };
+    uint32_t me = cohort_comm_this_site(comm);
+    int64_t *in = malloc(COUNT * sizeof(*in)), *out = malloc(CALLS * COUNT * sizeof(*out));
+    cohort_future **done = malloc(CALLS * sizeof(*done));
+    CHECK(in && out && done);
+    for (size_t i = 0; i < COUNT; i++)
+        in[i] = (int64_t)(me + i);
+    for (size_t call = 0; call < CALLS; call++)
+        done[call] = cohort_all_reduce(comm, in, out + call * COUNT, call % 3 ? 1 + call : COUNT,
+                                       COHORT_INT64, COHORT_SUM, call + 1);
+    CHECK_INT(cohort_await(cohort_when_all(done, CALLS)), COHORT_OK);
+    for (size_t call = 0; call < CALLS; call++)
+        for (size_t i = 0; i < (call % 3 ? 1 + call : COUNT); i++)
+            CHECK_INT(out[call * COUNT + i],
+                      NUM_SITES * (NUM_SITES - 1) / 2 + NUM_SITES * (int64_t)i);
+    free(in);
+    free(out);
+    free(done);
+    return COHORT_OK;
+}
+
+static void test_pipelined(void)
+{
+    run("pipelined", pipelined);
+}
+
+/* A user's operation that fails fails the call at every site, and the next one works. */
+static cohort_status refuse(void *result, const void *left, const void *right, size_t count,
+                            cohort_datatype datatype, void *arg)
+{
+    (void)result, (void)left, (void)right, (void)count, (void)datatype, (void)arg;
+    return cohort_fail(COHORT_ERR_FAILED, "no reduction today");
+}
+
+static cohort_status users_failure(cohort_comm *comm, void *arg)
+{
+    (void)arg;
+    cohort_op *op;
+    double in = 1, out;
+    CHECK_INT(
+        cohort_op_create(&op, &(struct cohort_op_options){.name = "refuse", .function = refuse}),
+        COHORT_OK);
+    CHECK_INT(cohort_await(cohort_all_reduce(comm, &in, &out, 1, COHORT_DOUBLE, op, 1)),
+              COHORT_ERR_FAILED);
+    CHECK_CONTAINS(cohort_error_message(), "no reduction today");
+    CHECK_CONTAINS(cohort_error_message(), "users-failure");
+    cohort_op_unref(op);
+    check_sum(comm, 2);
+    return COHORT_OK;
+}
+
+static void test_users_failure(void)
+{
+    run("users-failure", users_failure);
+}
+
+static const struct test_case cases[] = {
+    {"mismatch", test_mismatch},
+    {"moved_past", test_moved_past},
+    {"rejected", test_rejected},
+    {"leaving", test_leaving},
+    {"leaving_inside", test_leaving_inside},
+    {"pipelined", test_pipelined},
+    {"users_failure", test_users_failure},
+};
+
+int main(int argc, char **argv)
+{
+    return program_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
+}

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <stdlib.h>
+#include <string.h>
+
+#include "cohort/collectives.h"
+#include "cohort/msgpack.h"
+#include "tests/support/cluster.h"
+#include "tests/support/sites.h"
+
+/* How a program does an all_to_all of structured values: each is packed, goes as an object, and is
+ * unpacked. Here site i gives site j [i, j, "word", ...] with i + j words. */
+
+enum { MAX_WORDS = 64 };
+
+static cohort_status pack(uint32_t from, uint32_t to, cohort_object *ret_object)
+{
+    msgpack_object elements[MAX_WORDS + 2];
+    uint32_t num = from + to + 2;
+    for (uint32_t i = 0; i < num; i++) {
+        elements[i].type = i < 2 ? MSGPACK_OBJECT_POSITIVE_INTEGER : MSGPACK_OBJECT_STR;
+        if (i < 2)
+            elements[i].via.u64 = i == 0 ? from : to;
+        else
+            elements[i].via.str = (msgpack_object_str){4, "word"};
+    }
+    msgpack_object value = {.type = MSGPACK_OBJECT_ARRAY, .via.array = {num, elements}};
+    return cohort_object_pack(&value, ret_object);
+}
+
+static void check(const cohort_object *object, uint32_t from, uint32_t to)
+{
+    msgpack_unpacked unpacked = {0};
+    CHECK_INT(cohort_object_unpack(object, &unpacked), COHORT_OK);
+    CHECK_INT(unpacked.data.type, MSGPACK_OBJECT_ARRAY);
+    const msgpack_object_array *array = &unpacked.data.via.array;
+    CHECK_INT(array->size, from + to + 2);
+    CHECK_INT((long long)array->ptr[0].via.u64, from);
+    CHECK_INT((long long)array->ptr[1].via.u64, to);
+    for (uint32_t i = 2; i < array->size; i++)
+        CHECK(array->ptr[i].via.str.size == 4 && memcmp(array->ptr[i].via.str.ptr, "word", 4) == 0);
+    msgpack_unpacked_destroy(&unpacked);
+}
+
+static cohort_status exchange(cohort_comm *comm, void *arg)
+{
+    uint32_t me = cohort_comm_this_site(comm), num = cohort_comm_num_sites(comm);
+    cohort_object *in = calloc(num, sizeof(*in)), *out = calloc(num, sizeof(*out));
+    cohort_status status = in && out ? COHORT_OK : COHORT_ERR_NO_MEMORY;
+    (void)arg;
+    for (uint32_t to = 0; !status && to < num; to++)
+        status = pack(me, to, &in[to]);
+    if (!status)
+        status = cohort_await(cohort_all_to_all_objects(comm, in, out, 1));
+    for (uint32_t from = 0; !status && from < num; from++)
+        check(&out[from], from, me);
+    cohort_objects_fini(in, num);
+    cohort_objects_fini(out, num);
+    free(in);
+    free(out);
+    return status;
+}
+
+static void test_all_to_all(void)
+{
+    struct cluster *cluster = cluster_create(1, 3, 0);
+    CHECK_INT(sites_run(&(struct sites){
+                  .name = "msgpack",
+                  .options = {.num_sites = 20, .arity = 3},
+                  .create = cluster_create_comm,
+                  .context = cluster,
+                  .run = exchange,
+              }),
+              COHORT_OK);
+    cluster_destroy(cluster);
+}
+
+static void test_errors(void)
+{
+    unsigned char bytes[] = {0x93, 1, 2};
+    msgpack_unpacked value = {0};
+    msgpack_object nothing = {.type = MSGPACK_OBJECT_NIL};
+    cohort_object object = {0};
+    CHECK_INT(cohort_object_pack(NULL, &object), COHORT_ERR_BAD_PARAMETER);
+    CHECK_INT(cohort_object_pack(&nothing, NULL), COHORT_ERR_BAD_PARAMETER);
+    CHECK_INT(cohort_object_unpack(NULL, &value), COHORT_ERR_BAD_PARAMETER);
+    CHECK_INT(cohort_object_unpack(&(cohort_object){NULL, 0}, &value), COHORT_ERR_PROTOCOL);
+    CHECK_INT(cohort_object_unpack(&(cohort_object){bytes, 3}, &value), COHORT_ERR_PROTOCOL);
+    CHECK_CONTAINS(cohort_error_message(), "3 bytes are no value: it is cut off");
+    bytes[0] = 0x91;
+    CHECK_INT(cohort_object_unpack(&(cohort_object){bytes, 3}, &value), COHORT_ERR_PROTOCOL);
+    CHECK_CONTAINS(cohort_error_message(), "1 bytes behind the value");
+    bytes[0] = 0xc1;
+    CHECK_INT(cohort_object_unpack(&(cohort_object){bytes, 1}, &value), COHORT_ERR_PROTOCOL);
+    CHECK_INT(cohort_object_pack(&nothing, &object), COHORT_OK);
+    CHECK_INT(cohort_object_unpack(&object, &value), COHORT_OK);
+    CHECK_INT(value.data.type, MSGPACK_OBJECT_NIL);
+    msgpack_unpacked_destroy(&value);
+    cohort_object_fini(&object);
+}
+
+static const struct test_case cases[] = {
+    {"all_to_all", test_all_to_all},
+    {"errors", test_errors},
+};
+
+int main(int argc, char **argv)
+{
+    return cluster_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]), 1);
+}

@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "collectives/algo/algorithm.h"
+#include "collectives/comm/endpoint.h"
+#include "tests/support/cluster.h"
+#include "tests/support/exercise.h"
+#include "tests/support/sites.h"
+
+/* Every row of the table by its name, through the whole runtime: in place and not, with a future
+ * for each row, with any root, with both kinds of operations; and what a row that can't do it says.
+ */
+
+enum { MAX_SITES = 17, COUNT = 3, MAX_KINDS = 4, NUM_WAYS = 4 };
+
+/* The exercises of each collective; the ends are filled with barriers. */
+static const enum exercise_kind kinds[COHORT__NUM_COLLECTIVES][MAX_KINDS] = {
+    [COHORT__GATHER] = {EXERCISE_GATHER, EXERCISE_GATHERV, EXERCISE_NUM_KINDS},
+    [COHORT__SCATTER] = {EXERCISE_SCATTER, EXERCISE_SCATTERV, EXERCISE_NUM_KINDS},
+    [COHORT__BROADCAST] = {EXERCISE_BROADCAST, EXERCISE_NUM_KINDS},
+    [COHORT__REDUCE] = {EXERCISE_REDUCE, EXERCISE_REDUCE_ORDERED, EXERCISE_NUM_KINDS},
+    [COHORT__ALL_GATHER] = {EXERCISE_ALL_GATHER, EXERCISE_ALL_GATHERV, EXERCISE_NUM_KINDS},
+    [COHORT__ALL_REDUCE] = {EXERCISE_ALL_REDUCE, EXERCISE_ALL_REDUCE_ORDERED, EXERCISE_NUM_KINDS},
+    [COHORT__ALL_TO_ALL] = {EXERCISE_ALL_TO_ALL, EXERCISE_ALL_TO_ALLV, EXERCISE_ALL_TO_ALLW,
+                            EXERCISE_NUM_KINDS},
+    [COHORT__BARRIER] = {EXERCISE_BARRIER, EXERCISE_NUM_KINDS},
+    [COHORT__REDUCE_SCATTER] = {EXERCISE_REDUCE_SCATTER, EXERCISE_REDUCE_SCATTERV,
+                                EXERCISE_NUM_KINDS},
+    [COHORT__SCAN] = {EXERCISE_SCAN, EXERCISE_NUM_KINDS},
+    [COHORT__EXCLUSIVE_SCAN] = {EXERCISE_EXCLUSIVE_SCAN, EXERCISE_NUM_KINDS},
+    [COHORT__SHIFT] = {EXERCISE_SHIFT, EXERCISE_NUM_KINDS},
+    [COHORT__EXCHANGE] = {EXERCISE_EXCHANGE, EXERCISE_NUM_KINDS},
+};
+
+/* How often each row has done something. */
+static _Atomic uint32_t num_done[256];
+
+/* Whether ROW has to refuse EXERCISE. */
+static bool is_refused(const struct cohort__algorithm *row, const struct exercise *exercise)
+{
+    const cohort_comm *comm = exercise->comm;
+    uint32_t num_sites = cohort_comm_num_sites(comm);
+    bool is_ragged = exercise->kind >= EXERCISE_GATHERV;
+    int64_t shift = exercise_shift(exercise) % (int64_t)num_sites;
+    struct cohort__request request = {
+        .collective = row->collective,
+        .num_sites = num_sites,
+        .this_site = cohort_comm_this_site(comm),
+        .root = cohort__collective_is_rooted(row->collective) ? exercise->root : 0,
+        .arity = cohort_comm_arity(comm),
+        .shift = (uint32_t)(shift < 0 ? shift + num_sites : shift),
+        .bytes = COUNT * sizeof(uint64_t),
+        .element = sizeof(uint64_t),
+        .commutative = !exercise_is_ordered(exercise),
+        .one_locality = comm->group->is_whole,
+    };
+    if (row->collective != COHORT__SHIFT)
+        request.shift = 0;
+    return (is_ragged && !row->ragged) || cohort__algorithm_refuses(row, &request);
+}
+
+static void check_status(uint32_t index, const struct exercise *exercise, bool refused,
+                         cohort_status status)
+{
+    const struct cohort__algorithm *row = cohort__algorithms[index];
+    if (!refused && !status) {
+        num_done[index]++;
+        return;
+    }
+    if (refused && status == COHORT_ERR_BAD_PARAMETER) {
+        CHECK_CONTAINS(cohort_error_message(), row->name);
+        CHECK_CONTAINS(cohort_error_message(), "is not possible here: ");
+        return;
+    }
+    test_failed(__FILE__, __LINE__, "%s by %s, %u sites, arity %u%s: %s",
+                exercise_name(exercise->kind), row->name, cohort_comm_num_sites(exercise->comm),
+                cohort_comm_arity(exercise->comm), refused ? ", to be refused" : "",
+                status ? cohort_error_message() : "it worked");
+}
+
+static void force(cohort_comm *comm, uint32_t index, enum exercise_kind kind, uint32_t way,
+                  uint64_t generation)
+{
+    uint32_t me = cohort_comm_this_site(comm);
+    struct exercise exercise;
+    exercise_begin_with(&exercise, comm, kind, COUNT, generation,
+                        (struct exercise_options){
+                            .in_place = way == 1 || (way == 2 && me % 2 == 0),
+                            .rows = way == 1 || (way == 2 && me % 3 == 0),
+                            .has_root = true,
+                            .root = (uint32_t)(generation % cohort_comm_num_sites(comm)),
+                            .ordered = way == 3,
+                            .algorithm = cohort__algorithms[index]->name,
+                        });
+    bool refused = is_refused(cohort__algorithms[index], &exercise);
+    check_status(index, &exercise, refused, exercise_end(&exercise));
+}
+
+static cohort_status force_all(cohort_comm *comm, void *arg)
+{
+    (void)arg;
+    uint64_t generation = 0;
+    for (uint32_t i = 0; i < cohort__num_algorithms; i++) {
+        const enum exercise_kind *kind = kinds[cohort__algorithms[i]->collective];
+        for (; *kind != EXERCISE_NUM_KINDS; kind++)
+            for (uint32_t way = 0; way < NUM_WAYS; way++)
+                force(comm, i, *kind, way, ++generation);
+    }
+    return COHORT_OK;
+}
+
+static void test_every_row(void)
+{
+    for (uint32_t num_sites = 1; num_sites <= MAX_SITES; num_sites++) {
+        struct cluster *cluster = cluster_create(num_sites, 1 + num_sites % 3, 0);
+        CHECK_INT(sites_run(&(struct sites){
+                      .name = "forced",
+                      .options = {.num_sites = num_sites, .arity = 2 + num_sites % 3},
+                      .create = cluster_create_comm,
+                      .context = cluster,
+                      .run = force_all,
+                  }),
+                  COHORT_OK);
+        cluster_destroy(cluster);
+    }
+    for (uint32_t i = 0; i < cohort__num_algorithms; i++)
+        if (num_done[i] == 0)
+            test_failed(__FILE__, __LINE__, "%s of %s has done nothing",
+                        cohort__algorithms[i]->name,
+                        cohort__collective_name(cohort__algorithms[i]->collective));
+}
+
+/* Forced for the communicator: the roll-call and messages say which one it is. */
+static cohort_status forced_call(cohort_comm *comm, void *arg)
+{
+    (void)arg;
+    uint32_t me = cohort_comm_this_site(comm);
+    int32_t in = 1, out[8];
+    cohort_future *future = me == 0 ? cohort_all_to_all(comm, out, out + 4, 1, COHORT_INT32, 1)
+                                    : cohort_barrier(comm, 1);
+    CHECK_INT(cohort_await(future), COHORT_ERR_MISMATCH);
+    CHECK_CONTAINS(cohort_error_message(), "site 0 called all_to_all (padded) of 1 int32");
+    CHECK_INT(cohort_await(cohort_all_reduce(comm, &in, out, 1, COHORT_INT32, COHORT_SUM, 2)),
+              COHORT_OK);
+    return COHORT_OK;
+}
+
+static void test_for_the_communicator(void)
+{
+    struct cluster *cluster = cluster_create(1, 2, 0);
+    CHECK_INT(sites_run(&(struct sites){
+                  .name = "forced",
+                  .options = {.num_sites = 2,
+                              .stall_after = 100000000,
+                              .algorithms = "all_to_all=padded,barrier=linear"},
+                  .create = cluster_create_comm,
+                  .context = cluster,
+                  .run = forced_call,
+              }),
+              COHORT_OK);
+    cluster_destroy(cluster);
+}
+
+static const struct test_case cases[] = {
+    {"every_row", test_every_row},
+    {"for_the_communicator", test_for_the_communicator},
+};
+
+int main(int argc, char **argv)
+{
+    return cluster_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]), 1);
+}

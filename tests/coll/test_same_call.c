@@ -1,0 +1,429 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/base/sanitizer.h"
+#include "tests/support/cluster.h"
+#include "tests/support/sites.h"
+
+/* An endpoint knows the last call again and need not look at its arguments then. Each call that
+ * differs from the one before in a single thing, whichever, is another call: here all follow each
+ * other, repeated and not. */
+
+enum { NUM_SITES = 5, ROOM = NUM_SITES, OTHER_ROOT = 3, FORGETFUL = 2 };
+static const int64_t untouched = -77;
+
+/* One call at one site. */
+struct turn {
+    cohort_comm *comm;
+    uint32_t me;
+    uint64_t generation;
+    int64_t in[ROOM], out[ROOM];
+    cohort_op *op;            /* of this call */
+    const cohort_op *last_op; /* of an earlier one, freed */
+    uint32_t num_reused;      /* operations at the address of an earlier one */
+};
+
+static int64_t value(const struct turn *turn, uint32_t site, uint32_t place)
+{
+    return (int64_t)(turn->generation * 1000 + site * 10 + place + 1);
+}
+
+static int64_t sum_of(const struct turn *turn, uint32_t place)
+{
+    int64_t sum = 0;
+    for (uint32_t site = 0; site < NUM_SITES; site++)
+        sum += value(turn, site, place);
+    return sum;
+}
+
+/* What they need besides their arguments. */
+
+static void set_next_call(const struct turn *turn, const cohort_call_options *options)
+{
+    CHECK_INT(cohort_comm_next_call(turn->comm, options), COHORT_OK);
+}
+
+static cohort_status sum_function(void *result, const void *left, const void *right, size_t count,
+                                  cohort_datatype datatype, void *arg)
+{
+    const int64_t *a = left, *b = right;
+    int64_t *to = result;
+    (void)datatype, (void)arg;
+    for (size_t i = 0; i < count; i++)
+        to[i] = a[i] + b[i];
+    return COHORT_OK;
+}
+
+static cohort_status max_function(void *result, const void *left, const void *right, size_t count,
+                                  cohort_datatype datatype, void *arg)
+{
+    const int64_t *a = left, *b = right;
+    int64_t *to = result;
+    (void)datatype, (void)arg;
+    for (size_t i = 0; i < count; i++)
+        to[i] = a[i] > b[i] ? a[i] : b[i];
+    return COHORT_OK;
+}
+
+/* The calls ---------------------------------------------------------------------------------- */
+
+static cohort_future *all_reduce(struct turn *turn, size_t count, cohort_datatype datatype,
+                                 const cohort_op *op)
+{
+    return cohort_all_reduce(turn->comm, turn->in, turn->out, count, datatype, op,
+                             turn->generation);
+}
+
+static cohort_future *sum(struct turn *turn)
+{
+    return all_reduce(turn, 1, COHORT_INT64, COHORT_SUM);
+}
+
+static cohort_future *sum_of_two(struct turn *turn)
+{
+    return all_reduce(turn, 2, COHORT_INT64, COHORT_SUM);
+}
+
+static cohort_future *sum_of_none(struct turn *turn)
+{
+    return all_reduce(turn, 0, COHORT_INT64, COHORT_SUM);
+}
+
+static cohort_future *sum_of_int32(struct turn *turn)
+{
+    return all_reduce(turn, 1, COHORT_INT32, COHORT_SUM);
+}
+
+static cohort_future *max(struct turn *turn)
+{
+    return all_reduce(turn, 1, COHORT_INT64, COHORT_MAX);
+}
+
+/* The operation is freed when the call is over, and the next one is created where it was. */
+static cohort_future *by_user(struct turn *turn, const struct cohort_op_options *options)
+{
+    CHECK_INT(cohort_op_create(&turn->op, options), COHORT_OK);
+    turn->num_reused += turn->op == turn->last_op;
+    turn->last_op = turn->op;
+    return all_reduce(turn, 1, COHORT_INT64, turn->op);
+}
+
+static cohort_future *sum_by_user(struct turn *turn)
+{
+    return by_user(turn, &(struct cohort_op_options){.name = "sum", .function = sum_function});
+}
+
+static cohort_future *max_by_user(struct turn *turn)
+{
+    return by_user(turn, &(struct cohort_op_options){
+                             .name = "max", .function = max_function, .commutative = true});
+}
+
+static cohort_future *sum_in_place(struct turn *turn)
+{
+    memcpy(turn->out, turn->in, sizeof(turn->in[0]));
+    return cohort_all_reduce(turn->comm, COHORT_IN_PLACE, turn->out, 1, COHORT_INT64, COHORT_SUM,
+                             turn->generation);
+}
+
+static cohort_future *sum_reproducible(struct turn *turn)
+{
+    set_next_call(turn, &(cohort_call_options){.reproducible = true});
+    return sum(turn);
+}
+
+static cohort_future *sum_checked(struct turn *turn)
+{
+    set_next_call(turn, &(cohort_call_options){.check_asymmetric = true});
+    return sum(turn);
+}
+
+static cohort_future *sum_forced(struct turn *turn)
+{
+    set_next_call(turn, &(cohort_call_options){.algorithm = "ring"});
+    return sum(turn);
+}
+
+static cohort_future *sum_without_in(struct turn *turn)
+{
+    return cohort_all_reduce(turn->comm, NULL, turn->out, 1, COHORT_INT64, COHORT_SUM,
+                             turn->generation);
+}
+
+static cohort_future *sum_without_out(struct turn *turn)
+{
+    return cohort_all_reduce(turn->comm, turn->in, NULL, 1, COHORT_INT64, COHORT_SUM,
+                             turn->generation);
+}
+
+static cohort_future *sum_of_out(struct turn *turn)
+{
+    return cohort_all_reduce(turn->comm, turn->out, turn->out, 1, COHORT_INT64, COHORT_SUM,
+                             turn->generation);
+}
+
+static cohort_future *prefixes(struct turn *turn)
+{
+    return cohort_scan(turn->comm, turn->in, turn->out, 1, COHORT_INT64, COHORT_SUM,
+                       turn->generation);
+}
+
+static cohort_future *shift_by(struct turn *turn, int64_t q)
+{
+    return cohort_shift(turn->comm, turn->in, turn->out, 1, COHORT_INT64, q, turn->generation);
+}
+
+static cohort_future *shift_by_one(struct turn *turn)
+{
+    return shift_by(turn, 1);
+}
+
+static cohort_future *shift_back(struct turn *turn)
+{
+    return shift_by(turn, -1);
+}
+
+static cohort_future *all_gather(struct turn *turn)
+{
+    return cohort_all_gather(turn->comm, turn->in, turn->out, 1, COHORT_INT64, turn->generation);
+}
+
+static cohort_future *all_to_all(struct turn *turn)
+{
+    return cohort_all_to_all(turn->comm, turn->in, turn->out, 1, COHORT_INT64, turn->generation);
+}
+
+static cohort_future *gather_at(struct turn *turn, uint32_t root)
+{
+    return turn->me == root
+               ? cohort_gather_here(turn->comm, turn->in, turn->out, 1, COHORT_INT64,
+                                    turn->generation)
+               : cohort_gather_there(turn->comm, turn->in, 1, COHORT_INT64, turn->generation);
+}
+
+static cohort_future *gather(struct turn *turn)
+{
+    return gather_at(turn, 0);
+}
+
+static cohort_future *gather_elsewhere(struct turn *turn)
+{
+    set_next_call(turn, &(cohort_call_options){.root_site = &(uint32_t){OTHER_ROOT}});
+    return gather_at(turn, OTHER_ROOT);
+}
+
+static cohort_future *broadcast_of(struct turn *turn, uint32_t root)
+{
+    return turn->me == root
+               ? cohort_broadcast_to(turn->comm, turn->in, 1, COHORT_INT64, turn->generation)
+               : cohort_broadcast_from(turn->comm, turn->out, 1, COHORT_INT64, turn->generation);
+}
+
+static cohort_future *broadcast(struct turn *turn)
+{
+    return broadcast_of(turn, 0);
+}
+
+static cohort_future *broadcast_elsewhere(struct turn *turn)
+{
+    set_next_call(turn, &(cohort_call_options){.root_site = &(uint32_t){OTHER_ROOT}});
+    return broadcast_of(turn, OTHER_ROOT);
+}
+
+/* What OUT holds at PLACE afterwards ---------------------------------------------------------- */
+
+static int64_t want_nothing(const struct turn *turn, uint32_t place)
+{
+    (void)turn, (void)place;
+    return untouched;
+}
+
+static int64_t want_sum(const struct turn *turn, uint32_t place)
+{
+    return place == 0 ? sum_of(turn, 0) : untouched;
+}
+
+static int64_t want_two_sums(const struct turn *turn, uint32_t place)
+{
+    return place < 2 ? sum_of(turn, place) : untouched;
+}
+
+static int64_t want_low_sum(const struct turn *turn, uint32_t place)
+{
+    int64_t want = untouched, sum_here = sum_of(turn, 0);
+    if (place == 0)
+        memcpy(&want, &sum_here, sizeof(int32_t)); /* little-endian, as everywhere here */
+    return want;
+}
+
+static int64_t want_max(const struct turn *turn, uint32_t place)
+{
+    return place == 0 ? value(turn, NUM_SITES - 1, 0) : untouched;
+}
+
+static int64_t want_prefix(const struct turn *turn, uint32_t place)
+{
+    int64_t prefix = 0;
+    for (uint32_t site = 0; site <= turn->me; site++)
+        prefix += value(turn, site, 0);
+    return place == 0 ? prefix : untouched;
+}
+
+static int64_t want_lower(const struct turn *turn, uint32_t place)
+{
+    return place == 0 ? value(turn, (turn->me + NUM_SITES - 1) % NUM_SITES, 0) : untouched;
+}
+
+static int64_t want_upper(const struct turn *turn, uint32_t place)
+{
+    return place == 0 ? value(turn, (turn->me + 1) % NUM_SITES, 0) : untouched;
+}
+
+static int64_t want_all(const struct turn *turn, uint32_t place)
+{
+    return value(turn, place, 0);
+}
+
+static int64_t want_column(const struct turn *turn, uint32_t place)
+{
+    return value(turn, place, turn->me);
+}
+
+static int64_t want_all_at_0(const struct turn *turn, uint32_t place)
+{
+    return turn->me == 0 ? value(turn, place, 0) : untouched;
+}
+
+static int64_t want_all_elsewhere(const struct turn *turn, uint32_t place)
+{
+    return turn->me == OTHER_ROOT ? value(turn, place, 0) : untouched;
+}
+
+static int64_t want_from_0(const struct turn *turn, uint32_t place)
+{
+    return turn->me != 0 && place == 0 ? value(turn, 0, 0) : untouched;
+}
+
+static int64_t want_from_elsewhere(const struct turn *turn, uint32_t place)
+{
+    return turn->me != OTHER_ROOT && place == 0 ? value(turn, OTHER_ROOT, 0) : untouched;
+}
+
+static const struct kind {
+    const char *name;
+    cohort_future *(*start)(struct turn *turn);
+    int64_t (*want)(const struct turn *turn, uint32_t place);
+    cohort_status status;
+} kinds[] = {
+    {"sum", sum, want_sum, COHORT_OK},
+    {"sum of two", sum_of_two, want_two_sums, COHORT_OK},
+    {"sum of none", sum_of_none, want_nothing, COHORT_OK},
+    {"sum of int32", sum_of_int32, want_low_sum, COHORT_OK},
+    {"max", max, want_max, COHORT_OK},
+    {"sum by user", sum_by_user, want_sum, COHORT_OK},
+    {"max by user", max_by_user, want_max, COHORT_OK},
+    {"sum in place", sum_in_place, want_sum, COHORT_OK},
+    {"sum, reproducible", sum_reproducible, want_sum, COHORT_OK},
+    {"sum, checked", sum_checked, want_sum, COHORT_OK},
+    {"sum, forced", sum_forced, want_sum, COHORT_OK},
+    {"sum without IN", sum_without_in, want_nothing, COHORT_ERR_BAD_PARAMETER},
+    {"sum without OUT", sum_without_out, want_nothing, COHORT_ERR_BAD_PARAMETER},
+    {"sum of OUT", sum_of_out, want_nothing, COHORT_ERR_BAD_PARAMETER},
+    {"prefixes", prefixes, want_prefix, COHORT_OK},
+    {"shift by one", shift_by_one, want_lower, COHORT_OK},
+    {"shift back", shift_back, want_upper, COHORT_OK},
+    {"all_gather", all_gather, want_all, COHORT_OK},
+    {"all_to_all", all_to_all, want_column, COHORT_OK},
+    {"gather", gather, want_all_at_0, COHORT_OK},
+    {"gather elsewhere", gather_elsewhere, want_all_elsewhere, COHORT_OK},
+    {"broadcast", broadcast, want_from_0, COHORT_OK},
+    {"broadcast elsewhere", broadcast_elsewhere, want_from_elsewhere, COHORT_OK},
+};
+enum { NUM_KINDS = sizeof(kinds) / sizeof(kinds[0]) };
+
+/* CONTEXT: what came before. */
+static void take(struct turn *turn, const struct kind *kind, const struct kind *context)
+{
+    turn->generation++;
+    for (uint32_t place = 0; place < ROOM; place++) {
+        turn->in[place] = value(turn, turn->me, place);
+        turn->out[place] = untouched;
+    }
+    /* Options, even if they ask for nothing, make a site look at the arguments. What this one then
+     * says of the call has to be what the others say. */
+    if (turn->me == FORGETFUL)
+        set_next_call(turn, &(cohort_call_options){0});
+    cohort_status status = cohort_await(kind->start(turn));
+    if (status != kind->status)
+        test_failed(__FILE__, __LINE__, "%s after %s: status %d at site %u: %s", kind->name,
+                    context->name, (int)status, turn->me, cohort_error_message());
+    for (uint32_t place = 0; place < ROOM; place++)
+        if (turn->out[place] != kind->want(turn, place))
+            test_failed(__FILE__, __LINE__, "%s after %s: %lld at place %u of site %u", kind->name,
+                        context->name, (long long)turn->out[place], place, turn->me);
+    cohort_op_unref(turn->op);
+    turn->op = NULL;
+}
+
+static uint32_t num_reused;
+
+static cohort_status take_turns(cohort_comm *comm, void *arg)
+{
+    struct turn turn = {.comm = comm, .me = cohort_comm_this_site(comm)};
+    (void)arg;
+    for (int first = 0; first < NUM_KINDS; first++)
+        for (int second = 0; second < NUM_KINDS; second++) {
+            take(&turn, &kinds[first], &kinds[second ? second - 1 : 0]);
+            take(&turn, &kinds[first], &kinds[first]);
+            take(&turn, &kinds[second], &kinds[first]);
+        }
+    if (turn.me == 0)
+        num_reused = turn.num_reused;
+    return COHORT_OK;
+}
+
+static void run(uint32_t num_localities, uint32_t threshold)
+{
+    struct cluster *cluster = cluster_create(1, num_localities, 0);
+    cohort_status status = sites_run(&(struct sites){
+        .name = "same",
+        .options = {.num_sites = NUM_SITES, .arity = 2, .flat_fallback_threshold = threshold},
+        .create = cluster_create_comm,
+        .context = cluster,
+        .run = take_turns,
+    });
+    if (status)
+        test_failed(__FILE__, __LINE__, "%s", cohort_error_message());
+    cluster_destroy(cluster);
+    CHECK(num_reused > 0 || COHORT__ASAN); /* which keeps freed memory from being used again */
+}
+
+/* All sites meet, without plans. */
+static void test_meeting(void)
+{
+    run(1, 1024);
+}
+
+static void test_tree(void)
+{
+    run(1, COHORT_FORCE_TREE);
+}
+
+static void test_localities(void)
+{
+    run(2, 1024);
+    run(3, COHORT_FORCE_TREE);
+}
+
+static const struct test_case cases[] = {
+    {"meeting", test_meeting},
+    {"tree", test_tree},
+    {"localities", test_localities},
+};
+
+int main(int argc, char **argv)
+{
+    return cluster_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]), 1);
+}

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/support/cluster.h"
+#include "tests/support/sites.h"
+#include "tests/support/test.h"
+
+/* Selection through the whole library: explained, forced, and within a budget. */
+
+enum { NUM_SITES = 9, COUNT = 1000 };
+
+static char *texts[NUM_SITES]; /* what each site was told */
+
+static cohort_status explain(cohort_comm *comm, void *arg)
+{
+    return cohort_explain(comm, arg, COUNT, COHORT_DOUBLE, NULL,
+                          &texts[cohort_comm_this_site(comm)]);
+}
+
+static void forget(void)
+{
+    for (unsigned site = 0; site < NUM_SITES; site++) {
+        free(texts[site]);
+        texts[site] = NULL;
+    }
+}
+
+static cohort_status run(cohort_comm_options options, char *collective,
+                         cohort_status (*site)(cohort_comm *comm, void *arg))
+{
+    struct cluster *cluster = cluster_create(1, 3, 0);
+    options.num_sites = NUM_SITES;
+    cohort_status status = sites_run(&(struct sites){
+        .name = "select",
+        .options = options,
+        .create = cluster_create_comm,
+        .context = cluster,
+        .run = site,
+        .arg = collective,
+    });
+    cluster_destroy(cluster);
+    return status;
+}
+
+static void test_explain(void)
+{
+    cohort_comm_options options = {.arity = 2, .flat_fallback_threshold = COHORT_FORCE_TREE};
+    CHECK_INT(run(options, "all_to_all", explain), COHORT_OK);
+    for (unsigned site = 0; site < NUM_SITES; site++)
+        CHECK_TEXT(texts[site], texts[0]);
+    CHECK_CONTAINS(texts[0],
+                   "all_to_all of 8000 bytes a block, 9 sites in 3 localities, at most 3 in one\n"
+                   "chosen: ");
+    CHECK_CONTAINS(texts[0], "  linear           no: the tree is forced");
+    forget();
+    CHECK_INT(run(options, "no_such", explain), COHORT_ERR_BAD_PARAMETER);
+    CHECK_CONTAINS(cohort_error_message(), "\"no_such\" is no collective");
+}
+
+static void test_forced(void)
+{
+    CHECK_INT(run((cohort_comm_options){.algorithms = "all_to_all=padded"}, "all_to_all", explain),
+              COHORT_OK);
+    CHECK_CONTAINS(texts[0], "chosen: padded, forced\n");
+    CHECK_CONTAINS(texts[0], "linear           no: another one is forced");
+    forget();
+}
+
+/* All sites are told the figure; the communicator can still do what fits. */
+static cohort_status exceed(cohort_comm *comm, void *arg)
+{
+    (void)arg;
+    uint64_t generation = 1;
+    double *memory = calloc(2 * NUM_SITES * COUNT, sizeof(double));
+    if (!memory)
+        return COHORT_ERR_NO_MEMORY;
+    cohort_status status = cohort_await(cohort_all_to_all(comm, memory, memory + NUM_SITES * COUNT,
+                                                          COUNT, COHORT_DOUBLE, generation++));
+    CHECK_INT(status, COHORT_ERR_NO_MEMORY);
+    CHECK_CONTAINS(cohort_error_message(), "algorithm padded");
+    CHECK_CONTAINS(cohort_error_message(), "the budget is 4000");
+    free(memory);
+    return cohort_await(cohort_barrier(comm, generation));
+}
+
+static void test_budget(void)
+{
+    cohort_comm_options options = {.algorithms = "all_to_all=padded", .memory_budget = 4000};
+    CHECK_INT(run(options, "all_to_all", explain), COHORT_OK);
+    bool is_priced = strstr(texts[0], "none: ") != NULL; /* the row has a cost */
+    forget();
+    if (is_priced)
+        CHECK_INT(run(options, NULL, exceed), COHORT_OK);
+}
+
+static const struct test_case cases[] = {
+    {"explain", test_explain},
+    {"forced", test_forced},
+    {"budget", test_budget},
+};
+
+int main(int argc, char **argv)
+{
+    return cluster_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]), 1);
+}

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "collectives/comm/endpoint.h"
+#include "tests/support/cluster.h"
+
+/* Settings that differ between the sites: all use those of site 0, wherever it sits and whenever it
+ * comes. */
+
+enum { MAX_SITES = 17 };
+
+static void set(const char *value)
+{
+    setenv("COHORT_CHECK_ASYMMETRIC", value, 1);
+}
+
+/* The sites come one after the other, beginning with FIRST; site 0 has ON, the others have not. */
+static void run(struct cluster *cluster, const char *name, uint32_t num_sites, uint32_t first,
+                bool on)
+{
+    cohort_comm *comms[MAX_SITES] = {NULL};
+    cohort_future *futures[MAX_SITES];
+    for (uint32_t i = 0; i < num_sites; i++) {
+        uint32_t site = (first + i) % num_sites;
+        set((site == 0) == on ? "1" : "0");
+        futures[site] =
+            cluster_create_comm(cluster, &comms[site], name,
+                                &(cohort_comm_options){.num_sites = num_sites, .this_site = site});
+    }
+    for (uint32_t site = 0; site < num_sites; site++) {
+        CHECK_INT(cohort_await(futures[site]), COHORT_OK);
+        CHECK_INT(comms[site]->settings.check_asymmetric, on);
+    }
+    for (uint32_t site = 0; site < num_sites; site++)
+        cohort_comm_unref(comms[site]);
+}
+
+static void test_site_0_decides(void)
+{
+    for (uint32_t num_sites = 1; num_sites <= MAX_SITES; num_sites++) {
+        struct cluster *cluster = cluster_create(num_sites, 1 + num_sites % 4, 0);
+        for (uint32_t first = 0; first < num_sites; first++) {
+            char name[32]; /* with homes in all localities */
+            snprintf(name, sizeof(name), "settings %u", first);
+            run(cluster, name, num_sites, first, first % 2);
+        }
+        cluster_destroy(cluster);
+    }
+    set("");
+}
+
+static void test_wrong_value(void)
+{
+    cohort_comm *comm = NULL;
+    set("perhaps");
+    struct cluster *cluster = cluster_create(1, 2, 0);
+    CHECK_INT(cohort_await(cluster_create_comm(
+                  cluster, &comm, "wrong", &(cohort_comm_options){.num_sites = 2, .this_site = 1})),
+              COHORT_ERR_BAD_PARAMETER);
+    CHECK_CONTAINS(cohort_error_message(), "communicator \"wrong\": site 1: environment variable "
+                                           "COHORT_CHECK_ASYMMETRIC is \"perhaps\"");
+    CHECK(!comm);
+    cluster_destroy(cluster);
+    set("");
+}
+
+static const struct test_case cases[] = {
+    {"site_0_decides", test_site_0_decides},
+    {"wrong_value", test_wrong_value},
+};
+
+int main(int argc, char **argv)
+{
+    return cluster_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]), 1);
+}

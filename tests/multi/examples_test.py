@@ -1,0 +1,390 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The examples but transpose, alone and in jobs of several localities. Each compares with its
+serial result; here, too, where that takes no library.
+Usage: examples_test.py COHORTRUN EXAMPLES [case...], with the folder of the examples."""
+import os
+import random
+import re
+import subprocess
+import sys
+import tempfile
+
+import jobs
+from jobs import check, check_equal
+
+EXAMPLES = sys.argv[2]
+SHAPES = [(0, 1), (0, 3), (0, 7), (4, 9), (4, 3)]  # localities (0: without cohortrun), sites
+
+
+class Folder(tempfile.TemporaryDirectory):
+    """A new folder; its name, and that of a file in it."""
+
+    def __init__(self):
+        super().__init__(prefix='cohort-examples-')
+
+    def __enter__(self):
+        return self
+
+    def file(self, name, content=None):
+        path = os.path.join(self.name, name)
+        if content is not None:
+            with open(path, 'wb') as f:
+                f.write(content)
+        return path
+
+    def entries(self):
+        return sorted(os.listdir(self.name))
+
+
+def read(path):
+    with open(path, 'rb') as f:
+        return f.read()
+
+
+def example(name, num_localities, *args):
+    """The job's status, output and errors; without cohortrun where NUM_LOCALITIES is 0."""
+    program = [os.path.join(EXAMPLES, name)] + [str(a) for a in args]
+    if num_localities:
+        return jobs.run('-n', num_localities, *program)
+    done = subprocess.run(program, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE, timeout=jobs.TIMEOUT, check=False)
+    return done.returncode, done.stdout.decode(), done.stderr.decode()
+
+
+def succeed(name, num_localities, *args):
+    """What a job prints that has to succeed."""
+    status, out, err = example(name, num_localities, *args)
+    check((status, err) == (0, ''), name, num_localities, args, status, out, err)
+    return out
+
+
+def refuse(name, num_localities, why, *args, printed=''):
+    """A job fails with status 1 and one line, which ends with WHY; what is on stdout begins with
+    PRINTED, or there is nothing."""
+    status, out, err = example(name, num_localities, *args)
+    check(status == 1 and out.startswith(printed) and bool(out) == bool(printed), name, args,
+          status, out, err)
+    check(err.count('\n') == 1 and err.endswith(': ' + why + '\n'), repr(err), 'instead of', why)
+
+
+def check_wrong(name, files, *cases):
+    """Command lines that are refused with status 2: what is said, and the usage."""
+    for args, why in [(['--frob'], "unrecognized option '--frob'"), (['--help=x'], '--help'),
+                      (files + ['more'], 'nothing else' if files else 'no files'), *cases]:
+        for num_localities in 0, 2:
+            status, out, err = example(name, num_localities, *args)
+            check(status == 2 and out == '' and why in err and 'usage: ' + name in err, name, args,
+                  status, out, err)
+    status, out, err = example(name, 0, '--help')
+    check((status, err) == (0, '') and out.startswith('usage: ' + name), out, err)
+
+
+def check_unwritable(name, *args, printed=''):
+    """ARGS without the last one, the file to write."""
+    with Folder() as folder:
+        none = os.path.join(folder.name, 'none', 'file')
+        for num_localities in 0, 3:
+            refuse(name, num_localities, none + ': cannot write: No such file or directory',
+                   *args, none, printed=printed)
+            refuse(name, num_localities, folder.name + ': cannot write: not a regular file',
+                   *args, folder.name, printed=printed)
+        check_equal(folder.entries(), [])
+
+
+def samples_of(pgm):
+    """Width, height, maxval and the samples."""
+    _, size, maxval, samples = pgm.split(b'\n', 3)
+    width, height = (int(n) for n in size.split())
+    check_equal(len(samples), width * height * (2 if int(maxval) > 255 else 1))
+    return width, height, int(maxval), samples
+
+
+def needs(name):
+    """Whether the example has been built."""
+    return os.path.exists(os.path.join(EXAMPLES, name))
+
+
+# fft
+
+
+def roughness(pgm):
+    """The sum of the differences between neighbours in a row, 8 bits a sample."""
+    width, height, _, samples = samples_of(pgm)
+    return sum(abs(samples[y * width + x] - samples[y * width + x - 1])
+               for y in range(height) for x in range(1, width))
+
+
+def test_fft():
+    """All shapes agree with the serial transform, so on the file but for rounding; the picture is
+    smoother than before, and as light as it was."""
+    picture = os.path.join(EXAMPLES, 'picture.pgm')
+    before = read(picture)
+    first = None
+    with Folder() as folder:
+        out = folder.file('OUT.pgm')
+        for num_localities, sites in SHAPES:
+            text = succeed('fft', num_localities, '--sites', sites, picture, out)
+            check('check: differs from a serial transform by at most ' in text, text)
+            check('sites: %d in %d localities' % (sites, num_localities or 1) in text, text)
+            after = read(out)
+            first = first or after
+            check_equal(after[:15], first[:15])
+            check(all(abs(a - b) <= 1 for a, b in zip(after, first)), 'not the same picture')
+        check_equal(samples_of(first)[:3], samples_of(before)[:3])
+        check(roughness(first) < roughness(before) / 2, 'not smooth')
+        mean = [sum(samples_of(p)[3]) / len(samples_of(p)[3]) for p in (before, first)]
+        check(abs(mean[0] - mean[1]) < 1, 'not as light as before', mean)
+        check_equal(folder.entries(), ['OUT.pgm'])
+
+
+def test_fft_sizes():
+    with Folder() as folder:
+        out = folder.file('OUT.pgm')
+        for width, height in (1, 1), (1, 13), (17, 2), (64, 64):
+            content = b'P5\n%d %d\n255\n' % (width, height) + bytes(
+                (7 * i * i) % 256 for i in range(width * height))
+            source = folder.file('IN.pgm', content)
+            for num_localities, sites in (0, 5), (2, 3):
+                succeed('fft', num_localities, '--sites', sites, '--cutoff', 100, source, out)
+                check_equal(samples_of(read(out))[:2], (width, height))
+        succeed('fft', 2, '--sites', 5, os.path.join(EXAMPLES, 'picture16.pgm'), out)
+        check_equal(samples_of(read(out))[:3], (173, 229, 65535))
+
+
+def test_fft_wrong():
+    check_wrong('fft', ['IN.pgm', 'OUT.pgm'],
+                ([], 'needs IN.pgm and OUT.pgm'), (['IN.pgm'], 'needs IN.pgm and OUT.pgm'),
+                (['--sites', '0', 'a', 'b'], '--sites needs a number from 1 to 4096'),
+                (['--cutoff', '101', 'a', 'b'], '--cutoff needs a number from 1 to 100'))
+    with Folder() as folder:
+        none, out = folder.file('none.pgm'), folder.file('OUT.pgm')
+        broken = folder.file('IN.pgm', b'P5\n3 3\n255\n12345678')
+        for num_localities in 0, 3:
+            refuse('fft', num_localities, none + ': cannot read: No such file or directory', none,
+                   out)
+            refuse('fft', num_localities,
+                   broken + ': truncated: 8 bytes of 9 expected after the header', broken, out)
+        check_equal(folder.entries(), ['IN.pgm'])
+    check_unwritable('fft', os.path.join(EXAMPLES, 'picture.pgm'))
+
+
+# matvec
+
+
+def test_matvec():
+    """The program compares; the chart is the same for all grids, and smooth at last."""
+    first = {}
+    for num_localities, rows, columns, n in [
+            (0, 1, 1, 500), (0, 2, 2, 500), (0, 1, 5, 500), (0, 5, 1, 500), (0, 3, 7, 500),
+            (4, 3, 2, 500), (4, 2, 5, 500), (4, 3, 3, 500), (2, 1, 1, 500),
+            (0, 3, 3, 1), (0, 5, 4, 3), (4, 3, 5, 2), (0, 4, 3, 101), (3, 2, 4, 101)]:
+        text = succeed('matvec', num_localities, '--n', n, '--rows', rows, '--columns', columns)
+        lines = text.splitlines()
+        check_equal(lines[1], 'sites: %d in %d localities, %d rows and %d columns' % (
+            rows * columns, num_localities or 1, rows, columns))
+        check(lines[-1].startswith("check: differs from one site's product by at most "), text)
+        chart = first.setdefault(n, lines[3:-1])
+        check_equal(lines[3:-1], chart)
+        check_equal(sum(line.count('*') for line in chart), min(n, 72))
+
+
+def test_matvec_wrong():
+    check_wrong('matvec', [], (['--n', '0'], '--n needs a number from 1 to 16384'),
+                (['--rows', '0'], '--rows needs a number from 1 to 4096'),
+                (['--columns', '2x2'], '--columns needs a number from 1 to 4096, not '),
+                (['--columns', '100', '--rows', '50'],
+                 '--rows 50 times --columns 100 is above 4096 sites'))
+
+
+# sample_sort
+
+
+def sorted_lines(content):
+    lines = content.split(b'\n')
+    if lines[-1] == b'':
+        lines.pop()
+    return b''.join(line + b'\n' for line in sorted(lines))
+
+
+def random_lines(count, longest, letters, seed):
+    numbers = random.Random(seed)
+    return b''.join(bytes(numbers.choice(letters) for _ in range(numbers.randint(0, longest))) +
+                    b'\n' for _ in range(count))
+
+
+ANY_BYTE = [b for b in range(256) if b != 10]
+FILES = [
+    b'', b'\n', b'\n\n\n', b'alone', b'b\na', b'b\r\na\r\n\0\n\0\0\n\xff\n\x7f\n',
+    b'the same\n' * 500,
+    b''.join(b'x' * 100 + b'%d\n' % (i * 7919 % 1000) for i in range(300)),  # alike for long
+    random_lines(2000, 30, b'ab', 1), random_lines(3000, 40, ANY_BYTE, 2),
+    b'x' * 300000 + b'\n' + random_lines(100, 10, b'abc', 3),
+    b''.join(b'%06d\n' % i for i in range(5000, 0, -1)),
+]
+
+
+def test_sample_sort():
+    with Folder() as folder:
+        out = folder.file('OUT')
+        for number, content in enumerate(FILES):
+            source = folder.file('IN', content)
+            shapes = SHAPES if number == 9 else [SHAPES[2 + number % 2]]
+            for num_localities, sites in shapes:
+                text = succeed('sample_sort', num_localities, '--sites', sites, source, out)
+                check(text.endswith('check: equal to a serial sort\n'), text)
+                check(read(out) == sorted_lines(content), 'wrong order', number, sites)
+                check_equal(read(source), content)
+        check_equal(folder.entries(), ['IN', 'OUT'])
+
+
+def test_sample_sort_real():
+    """This source, and much more than what is sent unasked; against sort(1)."""
+    with Folder() as folder:
+        out, want = folder.file('OUT'), folder.file('want')
+        for source in __file__, folder.file('IN', random_lines(30000, 100, ANY_BYTE[:128], 4)):
+            subprocess.run(['sort', '-o', want, source], check=True, env={'LC_ALL': 'C'})
+            text = succeed('sample_sort', 4, '--sites', 13, source, out)
+            check(read(out) == read(want), 'not what sort(1) makes of it')
+            check('file: %d lines, ' % read(want).count(b'\n') in text, text)
+
+
+def test_sample_sort_wrong():
+    check_wrong('sample_sort', ['IN', 'OUT'], (['IN'], 'needs IN and OUT'),
+                (['--sites', '4097', 'a', 'b'], '--sites needs a number from 1 to 4096'))
+    with Folder() as folder:
+        none, out = folder.file('none'), folder.file('OUT')
+        for num_localities in 0, 3:
+            refuse('sample_sort', num_localities,
+                   none + ': cannot read: No such file or directory', none, out)
+            refuse('sample_sort', num_localities, '/dev/null: cannot read: not a regular file',
+                   '/dev/null', out)
+            refuse('sample_sort', num_localities, folder.name + ': cannot read: a directory',
+                   folder.name, out)
+        check_equal(folder.entries(), [])
+    check_unwritable('sample_sort', __file__)
+
+
+# stencil
+
+
+def heat(width, height, steps):
+    """The plate after STEPS, by another implementation."""
+    def start(x, y):
+        if x == 0:
+            return 1.0 if height < 4 * y < 3 * height else 0.0
+        if y in (0, height + 1) or x == width + 1:
+            return 0.0
+        distance = 16 * ((2 * x - width - 1) ** 2 + (2 * y - height - 1) ** 2)
+        side = min(width, height) ** 2
+        return 1.0 if 4 * side <= distance <= 9 * side else 0.0
+    now = [[start(x, y) for x in range(width + 2)] for y in range(height + 2)]
+    for _ in range(steps):
+        next = [row[:] for row in now]
+        for y in range(1, height + 1):
+            for x in range(1, width + 1):
+                around = (now[y - 1][x] + now[y + 1][x]) + (now[y][x - 1] + now[y][x + 1])
+                next[y][x] = now[y][x] + 0.2 * (around - 4 * now[y][x])
+        now = next
+    return bytes(int(255 * now[y][x] + 0.5) for y in range(1, height + 1)
+                 for x in range(1, width + 1))
+
+
+def test_stencil():
+    with Folder() as folder:
+        out = folder.file('OUT.pgm')
+        for width, height, steps in (31, 23, 40), (3, 3, 5), (40, 9, 0):
+            want = (width, height, 255, heat(width, height, steps))
+            check(steps == 0 or len(set(want[3])) > 3, 'a dull plate')
+            for num_localities, sites in SHAPES + [(4, 6), (2, 1)]:
+                if sites == 7 and width == 3:  # a grid of 7 x 1
+                    continue
+                text = succeed('stencil', num_localities, '--sites', sites, '--width', width,
+                               '--height', height, '--steps', steps, out)
+                check('check: equal to one site\'s, bit for bit' in text, text)
+                check(samples_of(read(out)) == want, 'wrong picture', width, height, sites)
+        check_equal(folder.entries(), ['OUT.pgm'])
+        check(succeed('stencil', 4, out).startswith('plate: 256 x 192 cells, 400 steps'))
+
+
+def test_stencil_wrong():
+    check_wrong('stencil', ['OUT.pgm'], ([], 'needs OUT.pgm'),
+                (['--steps', 'x', 'a'], '--steps needs a number from 0 to 1000000'),
+                (['--width', '0', 'a'], '--width needs a number from 1 to 32768'),
+                (['--height', '', 'a'], '--height needs a number from 1 to 32768'))
+    check_unwritable('stencil', '--steps', 3)
+    for num_localities in 0, 3:
+        refuse('stencil', num_localities,
+               'a grid of 7 x 1 sites needs more cells than --width 6 --height 9', '--sites', 7,
+               '--width', 6, '--height', 9, '/none/OUT.pgm')
+
+
+# training
+
+
+def losses(text):
+    return [float(n) for n in re.findall(r'^epoch \d+: loss (\S+),', text, re.M)]
+
+
+def test_training():
+    """The loss falls, nearly all points end on the right side, and the picture is that of one site:
+    a difference in the last bits of a weight moves a grey by one at most."""
+    first = None
+    with Folder() as folder:
+        out = folder.file('OUT.pgm')
+        for num_localities, sites in SHAPES:
+            text = succeed('training', num_localities, '--sites', sites, '--epochs', 120, out)
+            check('all_reduce: ring of 99 doubles' in text, text)
+            check('check: weights differ by at most ' in text and 'bit for bit' not in text, text)
+            loss = losses(text)
+            check_equal(len(loss), 7)
+            check(loss[-1] < loss[0] / 10, text)
+            check(float(re.findall(r'(\S+)% right', text)[-1]) > 95, text)
+            check_equal(samples_of(read(out))[:3], (256, 256, 255))
+            first = first or read(out)
+            check(all(abs(a - b) <= 1 for a, b in zip(read(out)[15:], first[15:])),
+                  'not the same picture')
+        check_equal(folder.entries(), ['OUT.pgm'])
+
+
+def test_training_algorithms():
+    """All algorithms give the same but for rounding; in the order of the sites, the same bits."""
+    with Folder() as folder:
+        out = folder.file('OUT.pgm')
+        few = '--epochs', 30, '--report', 30, '--points', 101, '--seed', 7
+        bits = set()
+        for algorithm in ('linear', 'hierarchical', 'mesh', 'recursive_doubling', 'rabenseifner',
+                          'reduce_broadcast', 'ordered', 'any'):
+            text = succeed('training', 2, '--sites', 9, '--algorithm', algorithm, *few, out)
+            check('all_reduce: %s of ' % algorithm in text, text)
+        for num_localities, sites in SHAPES:
+            for algorithm in (), ('--algorithm', 'ordered'):
+                text = succeed('training', num_localities, '--sites', sites, '--reproducible',
+                               *algorithm, *few, out)
+                check(text.endswith('on the same shares, bit for bit\n'), text)
+            if sites == 3:
+                bits.add(read(out))
+        check_equal(len(bits), 1)
+
+
+def test_training_wrong():
+    check_wrong('training', ['OUT.pgm'], ([], 'needs OUT.pgm'),
+                (['--points', '1', 'a'], '--points needs a number from 2 to 1000000'),
+                (['--epochs', '-3', 'a'], "--epochs needs a number from 0 to 1000000, not '-3'"),
+                (['--seed', '4294967296', 'a'], '--seed needs a number from 0 to 4294967295'),
+                (['--algorithm', 'bruck', 'a'], "--algorithm needs one of ring, linear, "),
+                (['--reproducible=1', 'a'], "doesn't allow an argument"))
+    check_unwritable('training', '--epochs', 3, printed='epoch 0: ')
+    for num_localities in 0, 3:  # the ring adds up in another order
+        status, _, err = example('training', num_localities, '--reproducible', '--algorithm',
+                                 'ring', '/none/OUT.pgm')
+        check(status == 1 and err and all('the algorithm ring of all_reduce is not possible here: '
+                                          'its result is not reproducible' in line
+                                          for line in err.splitlines()), status, err)
+
+
+if not needs('fft'):  # without FFTW
+    print('fft: left out, it is not built')
+    del test_fft, test_fft_sizes, test_fft_wrong
+
+jobs.run_cases(globals())

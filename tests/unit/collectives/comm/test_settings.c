@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "collectives/comm/settings.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/base/random.h"
+#include "runtime/proc/registry.h"
+#include "tests/support/test.h"
+
+static cohort_status read_with(const char *value, struct cohort__comm_settings *ret_settings)
+{
+    if (value)
+        setenv("COHORT_CHECK_ASYMMETRIC", value, 1);
+    else
+        unsetenv("COHORT_CHECK_ASYMMETRIC");
+    return cohort__comm_settings_read(ret_settings, "mine", 3);
+}
+
+static void test_environment(void)
+{
+    static const char *const wrong[] = {"yes", "2", "01", "1 ", "true", "-1"};
+    struct cohort__comm_settings settings;
+    CHECK_INT(read_with(NULL, &settings), COHORT_OK);
+    CHECK(!settings.check_asymmetric);
+    CHECK_INT(read_with("1", &settings), COHORT_OK);
+    CHECK(settings.check_asymmetric);
+    for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+        CHECK_INT(read_with(wrong[i], &settings), COHORT_ERR_BAD_PARAMETER);
+        CHECK_CONTAINS(cohort_error_message(), "communicator \"mine\": site 3: ");
+        CHECK_CONTAINS(cohort_error_message(), "COHORT_CHECK_ASYMMETRIC is \"");
+        CHECK_CONTAINS(cohort_error_message(), wrong[i]);
+        CHECK(settings.check_asymmetric); /* untouched */
+    }
+    CHECK_INT(read_with("0", &settings), COHORT_OK);
+    CHECK(!settings.check_asymmetric);
+    CHECK_INT(read_with("", &settings), COHORT_OK);
+    CHECK(!settings.check_asymmetric);
+}
+
+static void test_round_trip(void)
+{
+    for (int on = 0; on < 2; on++) {
+        struct cohort__comm_settings settings = {.check_asymmetric = on}, back;
+        struct cohort__packer packer = {0};
+        memset(&back, 0xff, sizeof(back));
+        cohort__comm_settings_pack(&settings, &packer);
+        CHECK_INT(packer.status, COHORT_OK);
+        CHECK(packer.bytes <= COHORT__SETTINGS_BYTES_MAX);
+        CHECK_INT(cohort__comm_settings_unpack(&back, packer.data, packer.bytes, "x"), COHORT_OK);
+        CHECK_INT(back.check_asymmetric, on);
+        for (size_t bytes = 0; bytes < packer.bytes; bytes++)
+            CHECK_INT(cohort__comm_settings_unpack(&back, packer.data, bytes, "x"),
+                      COHORT_ERR_PROTOCOL);
+        cohort__packer_fini(&packer);
+    }
+}
+
+static void test_unknown_and_missing(void)
+{
+    struct cohort__comm_settings settings = {.check_asymmetric = true};
+    struct cohort__packer packer = {0};
+    cohort__pack_map(&packer, 0);
+    CHECK_INT(cohort__comm_settings_unpack(&settings, packer.data, packer.bytes, "x"), COHORT_OK);
+    CHECK(!settings.check_asymmetric);
+    cohort__packer_reset(&packer);
+    cohort__pack_map(&packer, 3);
+    cohort__pack_field_unsigned(&packer, "of another version", 7);
+    cohort__pack_field_bool(&packer, "check_asymmetric", true);
+    cohort__pack_field_text(&packer, "and more", "text");
+    CHECK_INT(cohort__comm_settings_unpack(&settings, packer.data, packer.bytes, "x"), COHORT_OK);
+    CHECK(settings.check_asymmetric);
+    cohort__packer_fini(&packer);
+}
+
+static void test_malformed(void)
+{
+    struct cohort__comm_settings settings;
+    struct cohort__packer packer = {0};
+    cohort__pack_map(&packer, 1);
+    cohort__pack_field_unsigned(&packer, "check_asymmetric", 1);
+    CHECK_INT(cohort__comm_settings_unpack(&settings, packer.data, packer.bytes, "mine"),
+              COHORT_ERR_PROTOCOL);
+    CHECK_TEXT(cohort_error_message(), "settings of communicator \"mine\": field "
+                                       "'check_asymmetric' is an unsigned number, not a truth "
+                                       "value");
+    CHECK_INT(cohort__comm_settings_unpack(&settings, "\x03", 1, "mine"), COHORT_ERR_PROTOCOL);
+    CHECK_INT(cohort__comm_settings_unpack(&settings, NULL, 0, "mine"), COHORT_ERR_PROTOCOL);
+    CHECK_CONTAINS(cohort_error_message(), "settings of communicator \"mine\"");
+    cohort__packer_fini(&packer);
+}
+
+/* Whatever comes is either taken or refused with a message; exact memory, for the sanitizers. */
+static void test_random_bytes(void)
+{
+    struct cohort__random random;
+    cohort__random_init(&random, 1);
+    for (int i = 0; i < 20000; i++) {
+        struct cohort__comm_settings settings = {.check_asymmetric = i % 2};
+        struct cohort__packer packer = {0};
+        cohort__comm_settings_pack(&settings, &packer);
+        CHECK_INT(packer.status, COHORT_OK);
+        for (uint64_t k = cohort__random_below(&random, 4); k > 0; k--)
+            packer.data[cohort__random_below(&random, packer.bytes)] ^=
+                (unsigned char)(1u << cohort__random_below(&random, 8));
+        unsigned char *exact = malloc(packer.bytes);
+        CHECK(exact);
+        memcpy(exact, packer.data, packer.bytes);
+        cohort_status status =
+            cohort__comm_settings_unpack(&settings, exact, packer.bytes, "random");
+        CHECK(!status || (status == COHORT_ERR_PROTOCOL && cohort_error_message()[0]));
+        free(exact);
+        cohort__packer_fini(&packer);
+    }
+}
+
+static const struct test_case cases[] = {
+    {"environment", test_environment},   {"round_trip", test_round_trip},
+    {"malformed", test_malformed},       {"unknown_and_missing", test_unknown_and_missing},
+    {"random_bytes", test_random_bytes},
+};
+
+int main(int argc, char **argv)
+{
+    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
+}

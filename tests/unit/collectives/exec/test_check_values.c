@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "collectives/exec/check_values.h"
+
+#include "tests/support/test.h"
+
+static int16_t min(int16_t a, int16_t b)
+{
+    return a < b ? a : b;
+}
+
+static struct cohort__check_values both(struct cohort__check_values a,
+                                        struct cohort__check_values b)
+{
+    return (struct cohort__check_values){
+        min(a.smallest_type, b.smallest_type), min(a.largest_type_negated, b.largest_type_negated),
+        min(a.smallest_kind, b.smallest_kind), min(a.largest_kind_negated, b.largest_kind_negated)};
+}
+
+/* What sites may say: no type, the predefined ones, a user's, a wrong call. */
+enum { NUM_PREDEFINED = 12, USERS = NUM_PREDEFINED, WRONG, NUM_SAYINGS };
+
+static struct cohort__check_values saying(int which)
+{
+    return which == WRONG   ? cohort__check_values_of_wrong_call()
+           : which == USERS ? cohort__check_values_of(cohort_datatype_of_bytes(4))
+                            : cohort__check_values_of((cohort_datatype)which);
+}
+
+static cohort_status verdict(int a, int b, int c)
+{
+    struct cohort__check_values minima = both(both(saying(a), saying(b)), saying(c));
+    return cohort__check_values_judge(&minima);
+}
+
+/* By the documented precedence, whatever the order. */
+static void test_every_three(void)
+{
+    for (int a = 0; a < NUM_SAYINGS; a++)
+        for (int b = 0; b < NUM_SAYINGS; b++)
+            for (int c = 0; c < NUM_SAYINGS; c++) {
+                bool wrong = a == WRONG || b == WRONG || c == WRONG;
+                bool users = a == USERS || b == USERS || c == USERS;
+                cohort_status want = wrong              ? COHORT_ERR_BAD_PARAMETER
+                                     : users            ? COHORT_ERR_NOT_SUPPORTED
+                                     : a == b && b == c ? COHORT_OK
+                                                        : COHORT_ERR_BAD_PARAMETER;
+                CHECK_INT(verdict(a, b, c), want);
+            }
+}
+
+/* Every handle of a user's is one, also one that has the low bits of a predefined type. */
+static void test_users_types(void)
+{
+    static const size_t sizes[] = {1, 11, 32767, 65536 + 3, ((size_t)1 << 48) - 1};
+    struct cohort__check_values users = saying(USERS);
+    for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+        struct cohort__check_values values =
+            cohort__check_values_of(cohort_datatype_of_bytes(sizes[i]));
+        CHECK_INT(values.smallest_type, users.smallest_type);
+        CHECK_INT(values.largest_type_negated, users.largest_type_negated);
+    }
+}
+
+/* The rule of the minimum and the negated minimum alone finds no agreement with them. */
+static void test_nobody_can_agree(void)
+{
+    for (int special = USERS; special <= WRONG; special++)
+        for (int other = 0; other < NUM_SAYINGS; other++) {
+            struct cohort__check_values minima = both(saying(special), saying(other));
+            CHECK(minima.smallest_type != -minima.largest_type_negated);
+        }
+}
+
+static void test_kinds(void)
+{
+    struct cohort__check_values host = cohort__check_values_of(COHORT_INT32), other = host;
+    CHECK_INT(host.smallest_kind, 1);
+    CHECK_INT(host.largest_kind_negated, -1);
+    other.smallest_kind = 2;
+    other.largest_kind_negated = -2;
+    CHECK_INT(cohort__check_values_judge(&other), COHORT_OK);
+    struct cohort__check_values minima = both(host, other);
+    CHECK_INT(cohort__check_values_judge(&minima), COHORT_ERR_BAD_PARAMETER);
+    char text[256];
+    cohort__check_values_describe(&minima, COHORT_INT32, text, sizeof(text));
+    CHECK_CONTAINS(text, "different kinds of memory");
+}
+
+static void check_described(int a, int b, cohort_datatype mine, const char *want)
+{
+    char text[256];
+    struct cohort__check_values minima = both(saying(a), saying(b));
+    cohort__check_values_describe(&minima, mine, text, sizeof(text));
+    CHECK_TEXT(text, want);
+}
+
+static void test_describe(void)
+{
+    check_described((int)COHORT_DOUBLE, (int)COHORT_INT8, COHORT_DOUBLE,
+                    "no agreement: the sites gave different types: from int8 to double, this site "
+                    "double");
+    check_described((int)COHORT_INT8, USERS, cohort_datatype_of_bytes(4),
+                    "no agreement: user types can't be compared: from int8 to a user type, this "
+                    "site user type");
+    check_described(USERS, USERS, cohort_datatype_of_bytes(4),
+                    "no agreement: user types can't be compared: from no predefined type to a user "
+                    "type, this site user type");
+    check_described(WRONG, (int)COHORT_INT8, COHORT_INT8,
+                    "no agreement: the call of a site is wrong, as its own error says: from int8 "
+                    "to a wrong call, this site int8");
+}
+
+static const struct test_case cases[] = {
+    {"every_three", test_every_three},
+    {"users_types", test_users_types},
+    {"nobody_can_agree", test_nobody_can_agree},
+    {"kinds", test_kinds},
+    {"describe", test_describe},
+};
+
+int main(int argc, char **argv)
+{
+    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
+}

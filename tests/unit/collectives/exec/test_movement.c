@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "collectives/exec/movement.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/support/test.h"
+
+/* Every kind of movement against its definition, in parts that are done in any order, and in place
+ * where that needs no copy. */
+
+enum { MAX_SITES = 9 };
+
+struct setting {
+    uint32_t num_sites;
+    uint32_t root;
+    uint32_t shift;
+    size_t count;
+    bool in_place;
+};
+
+static int64_t content(uint32_t site, size_t index)
+{
+    return (int64_t)(site * 1000003u + index * 7 + 1);
+}
+
+/* What site TARGET gets at INDEX; false: nothing is written there. */
+typedef bool expectation(const struct setting *setting, uint32_t target, size_t index,
+                         int64_t *ret_value);
+
+static bool expect_gather(const struct setting *setting, uint32_t target, size_t index,
+                          int64_t *ret_value)
+{
+    *ret_value = content((uint32_t)(index / setting->count), index % setting->count);
+    return target == setting->root;
+}
+
+static bool expect_scatter(const struct setting *setting, uint32_t target, size_t index,
+                           int64_t *ret_value)
+{
+    *ret_value = content(setting->root, target * setting->count + index);
+    return index < setting->count && !(setting->in_place && target == setting->root);
+}
+
+static bool expect_broadcast(const struct setting *setting, uint32_t target, size_t index,
+                             int64_t *ret_value)
+{
+    *ret_value = content(setting->root, index);
+    return index < setting->count && target != setting->root;
+}
+
+static int64_t sum(uint32_t end, size_t index)
+{
+    int64_t total = 0;
+    for (uint32_t site = 0; site < end; site++)
+        total += content(site, index);
+    return total;
+}
+
+static bool expect_reduce(const struct setting *setting, uint32_t target, size_t index,
+                          int64_t *ret_value)
+{
+    *ret_value = sum(setting->num_sites, index);
+    return index < setting->count && target == setting->root;
+}
+
+static bool expect_all_gather(const struct setting *setting, uint32_t target, size_t index,
+                              int64_t *ret_value)
+{
+    (void)target;
+    *ret_value = content((uint32_t)(index / setting->count), index % setting->count);
+    return true;
+}
+
+static bool expect_all_reduce(const struct setting *setting, uint32_t target, size_t index,
+                              int64_t *ret_value)
+{
+    (void)target;
+    *ret_value = sum(setting->num_sites, index);
+    return index < setting->count;
+}
+
+static bool expect_all_to_all(const struct setting *setting, uint32_t target, size_t index,
+                              int64_t *ret_value)
+{
+    size_t count = setting->count;
+    *ret_value = content((uint32_t)(index / count), target * count + index % count);
+    return true;
+}
+
+static bool expect_reduce_scatter(const struct setting *setting, uint32_t target, size_t index,
+                                  int64_t *ret_value)
+{
+    *ret_value = sum(setting->num_sites, target * setting->count + index);
+    return index < setting->count;
+}
+
+static bool expect_scan(const struct setting *setting, uint32_t target, size_t index,
+                        int64_t *ret_value)
+{
+    *ret_value = sum(target + 1, index);
+    return index < setting->count;
+}
+
+static bool expect_exclusive_scan(const struct setting *setting, uint32_t target, size_t index,
+                                  int64_t *ret_value)
+{
+    *ret_value = sum(target, index);
+    return index < setting->count && target > 0;
+}
+
+static bool expect_shift(const struct setting *setting, uint32_t target, size_t index,
+                         int64_t *ret_value)
+{
+    uint32_t num_sites = setting->num_sites;
+    *ret_value = content((target + num_sites - setting->shift) % num_sites, index);
+    return index < setting->count;
+}
+
+static const struct {
+    const char *name;
+    const struct cohort__movement_kind *kind;
+    expectation *expect;
+    bool own_block; /* in place, a site's input is its own block of its output */
+} kinds[] = {
+    {"gather", &cohort__movement_gather, expect_gather, true},
+    {"scatter", &cohort__movement_scatter, expect_scatter, false},
+    {"broadcast", &cohort__movement_broadcast, expect_broadcast, false},
+    {"reduce", &cohort__movement_reduce, expect_reduce, false},
+    {"all_gather", &cohort__movement_all_gather, expect_all_gather, true},
+    {"all_reduce", &cohort__movement_all_reduce, expect_all_reduce, false},
+    {"all_to_all", &cohort__movement_all_to_all, expect_all_to_all, false},
+    {"reduce_scatter", &cohort__movement_reduce_scatter, expect_reduce_scatter, false},
+    {"scan", &cohort__movement_scan, expect_scan, false},
+    {"exclusive_scan", &cohort__movement_exclusive_scan, expect_exclusive_scan, false},
+    {"shift", &cohort__movement_shift, expect_shift, false},
+};
+enum { NUM_KINDS = sizeof(kinds) / sizeof(kinds[0]) };
+
+static void check_kind(size_t kind, const struct setting *setting)
+{
+    size_t all = setting->num_sites * setting->count;
+    int64_t *in[MAX_SITES], *out[MAX_SITES];
+    const int64_t untouched = INT64_MIN;
+    struct cohort__movement movement = {.num_sites = setting->num_sites,
+                                        .root = setting->root,
+                                        .shift = setting->shift,
+                                        .count = setting->count,
+                                        .element = sizeof(int64_t),
+                                        .datatype = COHORT_INT64,
+                                        .op = COHORT_SUM,
+                                        .in = (unsigned char **)in,
+                                        .out = (unsigned char **)out};
+    for (uint32_t site = 0; site < setting->num_sites; site++) {
+        in[site] = malloc((all + 1) * sizeof(int64_t));
+        out[site] = malloc((all + 1) * sizeof(int64_t));
+        CHECK(in[site] && out[site]);
+        for (size_t i = 0; i < all; i++) {
+            in[site][i] = content(site, i);
+            out[site][i] = untouched;
+        }
+        if (!setting->in_place)
+            continue;
+        size_t own = kinds[kind].own_block ? site * setting->count : 0;
+        memmove(in[site] + own, in[site], setting->count * sizeof(int64_t));
+        free(out[site]);
+        out[site] = in[site];
+    }
+    uint64_t num_parts = cohort__movement_num_parts(kinds[kind].kind, &movement);
+    for (uint64_t part = num_parts; part-- > 0;)
+        CHECK_INT(cohort__movement_perform(kinds[kind].kind, &movement, part), COHORT_OK);
+    for (uint32_t site = 0; site < setting->num_sites; site++) {
+        for (size_t i = 0; i < all; i++) {
+            int64_t value;
+            bool is_written = kinds[kind].expect(setting, site, i, &value);
+            if (!is_written && setting->in_place)
+                continue;
+            if (out[site][i] != (is_written ? value : untouched))
+                test_failed(__FILE__, __LINE__,
+                            "%s, %u sites, root %u, shift %u, %zu elements%s: site %u, element "
+                            "%zu: %lld",
+                            kinds[kind].name, setting->num_sites, setting->root, setting->shift,
+                            setting->count, setting->in_place ? ", in place" : "", site, i,
+                            (long long)out[site][i]);
+        }
+        if (!setting->in_place)
+            free(out[site]);
+        free(in[site]);
+    }
+}
+
+static void check_all(bool in_place)
+{
+    static const size_t counts[] = {0, 1, 3, 4096, 4097, 20000};
+    for (size_t kind = 0; kind < NUM_KINDS; kind++)
+        for (uint32_t num_sites = 1; num_sites <= MAX_SITES; num_sites++)
+            for (size_t c = 0; c < sizeof(counts) / sizeof(counts[0]); c++) {
+                if (in_place && kinds[kind].kind->reads_late)
+                    continue;
+                check_kind(kind, &(struct setting){.num_sites = num_sites,
+                                                   .root = num_sites / 2,
+                                                   .shift = num_sites / 3,
+                                                   .count = counts[c],
+                                                   .in_place = in_place});
+            }
+}
+
+static void test_apart(void)
+{
+    check_all(false);
+}
+
+static void test_in_place(void)
+{
+    check_all(true);
+}
+
+/* A large block has many parts, small ones share one, none at all has none. */
+static void test_num_parts(void)
+{
+    struct cohort__movement movement = {.num_sites = 4, .count = 1 << 20, .element = 8};
+    CHECK_INT(cohort__movement_num_parts(&cohort__movement_all_reduce, &movement), 256);
+    CHECK_INT(cohort__movement_num_parts(&cohort__movement_all_to_all, &movement), 16 * 256);
+    movement.count = 8;
+    CHECK_INT(cohort__movement_num_parts(&cohort__movement_all_to_all, &movement), 4);
+    CHECK_INT(cohort__movement_num_parts(&cohort__movement_gather, &movement), 1);
+    movement.element = 100000; /* never cut inside of an element */
+    CHECK_INT(cohort__movement_num_parts(&cohort__movement_gather, &movement), 32);
+    movement.count = 0;
+    CHECK_INT(cohort__movement_num_parts(&cohort__movement_gather, &movement), 0);
+    CHECK_INT(cohort__movement_num_parts(&cohort__movement_barrier, &movement), 0);
+}
+
+int main(int argc, char **argv)
+{
+    static const struct test_case cases[] = {
+        {"apart", test_apart},
+        {"in_place", test_in_place},
+        {"num_parts", test_num_parts},
+    };
+    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
+}

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "collectives/model/parameters.h"
+
+#include <string.h>
+
+#include "runtime/base/random.h"
+#include "tests/support/test.h"
+
+static void test_ratios(void)
+{
+    CHECK(cohort__factor_ratio(0) == 1);
+    CHECK(cohort__factor_ratio(16) == 2);
+    CHECK(cohort__factor_ratio(-32) == 0.25);
+    for (int factor = INT8_MIN; factor <= INT8_MAX; factor++)
+        CHECK_INT(cohort__factor_of_ratio(cohort__factor_ratio((int8_t)factor)), factor);
+    CHECK_INT(cohort__factor_of_ratio(1.02), 0);
+    CHECK_INT(cohort__factor_of_ratio(1.03), 1);
+    CHECK_INT(cohort__factor_of_ratio(1e9), INT8_MAX);
+    CHECK_INT(cohort__factor_of_ratio(1e-9), INT8_MIN);
+}
+
+/* Everything comes back, doubles bit for bit. */
+static void test_encode(void)
+{
+    static struct cohort__parameters sent, got;
+    static unsigned char bytes[COHORT__PARAMETERS_MAX_BYTES];
+    struct cohort__random random;
+    cohort__random_init(&random, 1);
+    cohort__parameters_default(&sent);
+    size_t small = cohort__parameters_encode(&sent, bytes);
+    CHECK(small < 300);
+    sent.cores = 1.0 / 3;
+    for (unsigned reach = 0; reach < COHORT__NUM_REACHES; reach++) {
+        sent.terms[reach][COHORT__TERM_STARTUP] = 1e-300 / (reach + 3);
+        for (unsigned row = 0; row < COHORT__MAX_ROWS; row += 1 + reach)
+            for (unsigned i = 0; i < COHORT__KNOTS; i++)
+                sent.factors[reach][row][i] = (int8_t)cohort__random_below(&random, 256);
+    }
+    size_t used = cohort__parameters_encode(&sent, bytes);
+    CHECK(used > small && used <= sizeof(bytes));
+    CHECK_INT(cohort__parameters_decode(&got, bytes, used), COHORT_OK);
+    CHECK(memcmp(&sent, &got, sizeof(got)) == 0);
+}
+
+static void test_nonsense(void)
+{
+    static struct cohort__parameters sent, got;
+    static unsigned char bytes[COHORT__PARAMETERS_MAX_BYTES];
+    cohort__parameters_default(&sent);
+    sent.factors[0][3][0] = 1;
+    size_t used = cohort__parameters_encode(&sent, bytes);
+    CHECK_INT(cohort__parameters_decode(&got, bytes, used - 1), COHORT_ERR_PROTOCOL);
+    CHECK_INT(cohort__parameters_decode(&got, bytes, 0), COHORT_ERR_PROTOCOL);
+    bytes[used - COHORT__KNOTS - 1] = 255;
+    CHECK_INT(cohort__parameters_decode(&got, bytes, used), COHORT_ERR_PROTOCOL);
+    CHECK_CONTAINS(cohort_error_message(), "unknown row");
+    bytes[0] = 99;
+    bytes[used - COHORT__KNOTS - 1] = 3;
+    CHECK_INT(cohort__parameters_decode(&got, bytes, used), COHORT_ERR_PROTOCOL);
+    CHECK_CONTAINS(cohort_error_message(), "version");
+}
+
+int main(int argc, char **argv)
+{
+    static const struct test_case cases[] = {
+        {"ratios", test_ratios},
+        {"encode", test_encode},
+        {"nonsense", test_nonsense},
+    };
+    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
+}

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "examples/network.h"
+
+#include <math.h>
+
+#include "tests/support/test.h"
+
+static double loss_at(const double *weights, const struct point *point)
+{
+    struct network_sums sums = {0};
+    network_learn(weights, point, &sums);
+    return sums.loss;
+}
+
+/* The gradient is what the loss does when a weight changes a little. */
+static void test_gradient(void)
+{
+    const double little = 1e-5;
+    double weights[NETWORK_WEIGHTS];
+    network_start(weights, 3);
+    for (uint64_t i = 0; i < 20; i++) {
+        struct point point = network_point(i, 20, 5);
+        struct network_sums sums = {0};
+        network_learn(weights, &point, &sums);
+        for (int w = 0; w < NETWORK_WEIGHTS; w++) {
+            double before = weights[w];
+            weights[w] = before + little;
+            double above = loss_at(weights, &point);
+            weights[w] = before - little;
+            double below = loss_at(weights, &point);
+            weights[w] = before;
+            CHECK(fabs((above - below) / (2 * little) - sums.gradient[w]) < 1e-7);
+        }
+    }
+}
+
+/* Sums add up, and say what the output says. */
+static void test_sums(void)
+{
+    double weights[NETWORK_WEIGHTS];
+    struct network_sums sums = {0};
+    double loss = 0;
+    double correct = 0;
+    network_start(weights, 1);
+    for (uint64_t i = 0; i < 50; i++) {
+        struct point point = network_point(i, 50, 1);
+        double output = network_output(weights, point.x, point.y);
+        loss -= log(point.label > 0 ? output : 1 - output);
+        correct += (output > 0.5) == (point.label > 0);
+        network_learn(weights, &point, &sums);
+    }
+    CHECK(fabs(loss - sums.loss) < 1e-9 * loss);
+    CHECK(correct == sums.correct);
+    CHECK_INT(NETWORK_NUM_SUMS, NETWORK_WEIGHTS + 2);
+}
+
+static void test_points(void)
+{
+    for (uint64_t i = 0; i < 500; i++) {
+        struct point point = network_point(i, 500, 9);
+        CHECK(point.label == (double)(i % 2));
+        CHECK(fabs(point.x) < 1.1 && fabs(point.y) < 1.1);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    static const struct test_case cases[] = {
+        {"gradient", test_gradient},
+        {"sums", test_sums},
+        {"points", test_points},
+    };
+    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
+}

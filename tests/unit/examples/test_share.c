@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "examples/share.h"
+
+#include "tests/support/test.h"
+
+/* Shares follow each other without gaps, sizes differ by one at most, the larger ones first. */
+static void check_shares(size_t whole, size_t num)
+{
+    size_t counts[20];
+    share_counts(whole, num, 3, counts);
+    CHECK_INT(share_begin(whole, num, 0), 0);
+    CHECK_INT(share_begin(whole, num, num), (long long)whole);
+    for (size_t i = 0; i < num; i++) {
+        size_t size = share_size(whole, num, i);
+        CHECK_INT(share_begin(whole, num, i + 1) - share_begin(whole, num, i), (long long)size);
+        CHECK(size == whole / num || size == whole / num + 1);
+        CHECK(i == 0 || size <= share_size(whole, num, i - 1));
+        CHECK_INT(counts[i], (long long)(3 * size));
+    }
+}
+
+static void test_all(void)
+{
+    for (size_t num = 1; num <= 20; num++)
+        for (size_t whole = 0; whole < 100; whole++)
+            check_shares(whole, num);
+}
+
+static void test_large(void)
+{
+    CHECK(share_begin(SIZE_MAX, 3, 3) == SIZE_MAX);
+    CHECK(share_begin(SIZE_MAX - 1, 4096, 4096) == SIZE_MAX - 1);
+}
+
+int main(int argc, char **argv)
+{
+    static const struct test_case cases[] = {{"all", test_all}, {"large", test_large}};
+    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
+}

@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "runtime/wire/bins.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/base/random.h"
+#include "runtime/wire/pack.h"
+#include "tests/support/test.h"
+
+static unsigned char content(size_t place)
+{
+    return (unsigned char)(place * 13 + (place >> 9));
+}
+
+static unsigned char *filled(size_t bytes)
+{
+    unsigned char *data = malloc(bytes + 1);
+    CHECK(data);
+    for (size_t i = 0; i < bytes; i++)
+        data[i] = content(i);
+    return data;
+}
+
+/* A message of strings of these lengths. */
+static unsigned char *write_all(const size_t *lengths, uint32_t count, size_t *ret_bytes)
+{
+    size_t bytes = cohort__bins_head_bytes(count);
+    for (uint32_t i = 0; i < count; i++) {
+        CHECK(cohort__bins_string_bytes(lengths[i]) > lengths[i]);
+        bytes += cohort__bins_string_bytes(lengths[i]);
+    }
+    unsigned char *message = malloc(bytes), *to = cohort__bins_put_head(message, count);
+    for (uint32_t i = 0; i < count; i++) {
+        unsigned char *data = filled(lengths[i]);
+        to = cohort__bins_put_string(to, data, lengths[i]);
+        free(data);
+    }
+    CHECK(to == message + bytes);
+    *ret_bytes = bytes;
+    return message;
+}
+
+static void check_all(const unsigned char *message, size_t bytes, const size_t *lengths,
+                      uint32_t want)
+{
+    struct cohort__bins bins = {message, bytes};
+    uint32_t count;
+    CHECK_INT(cohort__bins_get_head(&bins, &count), COHORT_OK);
+    CHECK_INT(count, want);
+    for (uint32_t i = 0; i < count; i++) {
+        size_t length;
+        CHECK_INT(cohort__bins_get_length(&bins, &length), COHORT_OK);
+        CHECK_INT((long long)length, (long long)lengths[i]);
+        unsigned char *data = malloc(length + 1);
+        CHECK(data);
+        cohort__bins_get_string(&bins, data);
+        for (size_t k = 0; k < length; k++)
+            CHECK(data[k] == content(k));
+        free(data);
+    }
+    CHECK_INT(cohort__bins_get_end(&bins), COHORT_OK);
+}
+
+static void test_lengths(void)
+{
+    static const size_t lengths[] = {0,
+                                     1,
+                                     255,
+                                     256,
+                                     65535,
+                                     65536,
+                                     COHORT__BINS_PIECE_BYTES,
+                                     COHORT__BINS_PIECE_BYTES + 1,
+                                     2 * COHORT__BINS_PIECE_BYTES,
+                                     20 * (size_t)COHORT__BINS_PIECE_BYTES + 7,
+                                     0};
+    size_t bytes;
+    unsigned char *message = write_all(lengths, sizeof(lengths) / sizeof(lengths[0]), &bytes);
+    check_all(message, bytes, lengths, sizeof(lengths) / sizeof(lengths[0]));
+    free(message);
+}
+
+static void test_counts(void)
+{
+    static const uint32_t counts[] = {0, 1, 15, 16, 65535, 65536};
+    size_t *none = calloc(65536, sizeof(*none)), bytes;
+    for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++) {
+        unsigned char *message = write_all(none, counts[i], &bytes);
+        check_all(message, bytes, none, counts[i]);
+        free(message);
+    }
+    free(none);
+}
+
+/* It is what others take for msgpack, too. */
+static void test_is_msgpack(void)
+{
+    static const size_t lengths[] = {3, 300, 70000, COHORT__BINS_PIECE_BYTES + 5};
+    size_t bytes;
+    unsigned char *message = write_all(lengths, 3, &bytes);
+    struct cohort__unpacked *unpacked;
+    CHECK_INT(cohort__unpack(&unpacked, message, bytes, "objects"), COHORT_OK);
+    for (uint32_t i = 0; i < 3; i++) {
+        const void *data;
+        size_t length;
+        CHECK_INT(
+            cohort__element_bytes(unpacked, cohort__unpacked_root(unpacked), i, &data, &length),
+            COHORT_OK);
+        CHECK_INT((long long)length, (long long)lengths[i]);
+    }
+    cohort__unpacked_destroy(unpacked);
+    free(message);
+    message = write_all(lengths, 4, &bytes);
+    CHECK_INT(cohort__unpack(&unpacked, message, bytes, "objects"), COHORT_OK);
+    cohort__unpacked_destroy(unpacked);
+    free(message);
+}
+
+static void test_too_long(void)
+{
+    CHECK(cohort__bins_string_bytes(SIZE_MAX) == 0);
+    CHECK(cohort__bins_string_bytes((size_t)PTRDIFF_MAX) == 0);
+    CHECK(cohort__bins_string_bytes((size_t)5 << 30) > (size_t)5 << 30);
+}
+
+/* Reads what may be anything, in memory of exactly that length. True: it was a message. */
+static bool read_exactly(const unsigned char *bytes, size_t num)
+{
+    unsigned char *copy = malloc(num > 0 ? num : 1);
+    CHECK(copy);
+    memcpy(copy, bytes, num);
+    struct cohort__bins bins = {copy, num};
+    uint32_t count = 0;
+    cohort_status status = cohort__bins_get_head(&bins, &count);
+    CHECK(status || count <= num);
+    for (uint32_t i = 0; !status && i < count; i++) {
+        size_t length;
+        status = cohort__bins_get_length(&bins, &length);
+        if (status)
+            break;
+        CHECK(length <= num);
+        unsigned char *data = malloc(length > 0 ? length : 1);
+        CHECK(data);
+        cohort__bins_get_string(&bins, data);
+        free(data);
+    }
+    status = status ? status : cohort__bins_get_end(&bins);
+    CHECK(status == COHORT_OK || status == COHORT_ERR_PROTOCOL);
+    free(copy);
+    return !status;
+}
+
+/* Each prefix of a message is none, nor is one with a byte behind. */
+static void test_cut_off(void)
+{
+    static const size_t lengths[] = {3, 0, 300, 20};
+    size_t bytes;
+    unsigned char *message = write_all(lengths, 4, &bytes);
+    unsigned char *longer = calloc(1, bytes + 1);
+    memcpy(longer, message, bytes);
+    for (size_t i = 0; i < bytes; i++)
+        CHECK(!read_exactly(message, i));
+    CHECK(read_exactly(message, bytes));
+    CHECK(!read_exactly(longer, bytes + 1));
+    free(message);
+    free(longer);
+}
+
+static void test_mutations(void)
+{
+    struct cohort__random random;
+    cohort__random_init(&random, 1);
+    uint32_t num_good = 0;
+    for (int round = 0; round < 30000; round++) {
+        size_t lengths[20], bytes;
+        uint32_t count = (uint32_t)cohort__random_below(&random, 20);
+        for (uint32_t i = 0; i < count; i++)
+            lengths[i] = cohort__random_below(&random, 8) ? cohort__random_below(&random, 12) : 300;
+        unsigned char *message = write_all(lengths, count, &bytes);
+        for (uint64_t i = 1 + cohort__random_below(&random, 3); i > 0; i--)
+            message[cohort__random_below(&random, bytes)] =
+                (unsigned char)cohort__random_next(&random);
+        num_good += read_exactly(message, bytes - cohort__random_below(&random, 2));
+        free(message);
+    }
+    CHECK(num_good > 0 && num_good < 20000);
+}
+
+static const struct test_case cases[] = {
+    {"lengths", test_lengths},   {"counts", test_counts},   {"is_msgpack", test_is_msgpack},
+    {"too_long", test_too_long}, {"cut_off", test_cut_off}, {"mutations", test_mutations},
+};
+
+int main(int argc, char **argv)
+{
+    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
+}

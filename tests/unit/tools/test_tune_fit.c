@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tools/tune_fit.h"
+
+#include <string.h>
+
+#include "runtime/base/random.h"
+#include "tests/support/test.h"
+
+static bool is_near(double got, double want, double tolerance)
+{
+    double difference = got - want;
+    return difference <= tolerance * (want + 1e-9) && -difference <= tolerance * (want + 1e-9);
+}
+
+static double draw(struct cohort__random *random)
+{
+    return (double)(1 + cohort__random_below(random, 1000));
+}
+
+/* Times that were made from terms lead back to them; a row that is slower, to its factor. */
+static void test_terms_return(void)
+{
+    enum { NUM = 300, ODD_ROW = 7 };
+    static struct tune_sample samples[NUM];
+    static struct cohort__parameters made, found;
+    struct cohort__random random;
+    cohort__random_init(&random, 7);
+    cohort__parameters_default(&made);
+    for (unsigned term = 0; term < COHORT__NUM_TERMS; term++)
+        made.terms[COHORT__REACH_TASKS][term] = term == COHORT__TERM_BYTE ? 0 : draw(&random);
+    for (unsigned i = 0; i < NUM; i++) {
+        uint32_t num_sites = 2u << cohort__random_below(&random, 5);
+        samples[i] = (struct tune_sample){
+            .reach = COHORT__REACH_TASKS,
+            .row = 1,
+            .num_sites = num_sites,
+            .bytes = 8,
+            .placement = {num_sites, 1, num_sites, true},
+            .cost = {draw(&random), draw(&random), draw(&random), draw(&random), draw(&random),
+                     draw(&random), 0},
+        };
+        struct cohort__request request = {.num_sites = num_sites, .bytes = 8};
+        samples[i].ns =
+            cohort__predict(&made, &samples[i].placement, 1, &request, &samples[i].cost);
+    }
+    cohort__parameters_default(&found);
+    tune_fit(&found, samples, NUM);
+    for (unsigned term = 0; term < COHORT__NUM_TERMS; term++)
+        CHECK(is_near(found.terms[COHORT__REACH_TASKS][term], made.terms[COHORT__REACH_TASKS][term],
+                      0.02));
+    CHECK(memcmp(found.terms[COHORT__REACH_LOCALITIES], made.terms[COHORT__REACH_LOCALITIES],
+                 sizeof(found.terms[0])) == 0);
+    for (unsigned i = 0; i < COHORT__KNOTS; i++)
+        CHECK_INT(found.factors[COHORT__REACH_TASKS][1][i], 0);
+}
+
+/* A knot takes its own sample's factor, the others that of the nearest. */
+static void test_factors(void)
+{
+    static struct cohort__parameters found;
+    struct tune_sample samples[30];
+    struct cohort__cost cost = {.startups = 1, .messages = 1};
+    for (unsigned i = 0; i < 30; i++)
+        samples[i] = (struct tune_sample){
+            .reach = COHORT__REACH_LOCALITIES,
+            .row = i < 28 ? 3 : 4,
+            .num_sites = 2,
+            .bytes = i == 29 ? 2097152 : 8,
+            .ns = i == 29 ? 400 : 100,
+            .placement = {2, 2, 1, true},
+            .cost = cost,
+        };
+    cohort__parameters_default(&found);
+    tune_fit(&found, samples, 30);
+    const int8_t *factors = found.factors[COHORT__REACH_LOCALITIES][4];
+    int small = factors[0], large = factors[COHORT__KNOTS_BYTES - 1];
+    CHECK_INT(large - small, 32);
+    CHECK_INT(factors[1], small);
+    CHECK_INT(factors[COHORT__KNOTS - 1], large);
+    CHECK_INT(factors[COHORT__KNOTS_BYTES], small);
+    CHECK_INT(found.factors[COHORT__REACH_TASKS][4][0], 0);
+}
+
+/* What would have to be negative is 0, and the rest is the best without it: a = (1, 1), (1, 2) and
+ * right sides of 1 ask for x = (1, 0). */
+static void test_none_negative(void)
+{
+    double equations[3][COHORT__NUM_TERMS] = {{1, 2}, {1, 1}, {2, 8}};
+    double solution[COHORT__NUM_TERMS];
+    tune_fit_squares((const double(*)[COHORT__NUM_TERMS])equations, 3, solution);
+    for (unsigned term = 0; term < COHORT__NUM_TERMS; term++)
+        CHECK(solution[term] >= 0);
+    CHECK(solution[0] > 0);
+    CHECK(is_near(solution[0], 4.0 / 6, 1e-6) && solution[1] == 0);
+}
+
+int main(int argc, char **argv)
+{
+    static const struct test_case cases[] = {
+        {"terms_return", test_terms_return},
+        {"factors", test_factors},
+        {"none_negative", test_none_negative},
+    };
+    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
+}

@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tools/tune_samples.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/base/random.h"
+#include "tests/support/test.h"
+
+enum { NUM = 3000 };
+
+static double draw(struct cohort__random *random)
+{
+    return (double)cohort__random_below(random, 1u << 30) / 7;
+}
+
+static struct tune_sample draw_sample(struct cohort__random *random)
+{
+    struct tune_sample sample = {
+        .reach = (enum cohort__reach)cohort__random_below(random, COHORT__NUM_REACHES),
+        .row = (uint32_t)cohort__random_below(random, cohort__num_algorithms),
+        .num_sites = 2u << cohort__random_below(random, 5),
+        .bytes = (size_t)8 << cohort__random_below(random, 40),
+        .ns = 1e-3 + draw(random),
+        .cost = {draw(random), draw(random), draw(random), draw(random), draw(random), draw(random),
+                 draw(random)},
+    };
+    sample.placement = tune_samples_placement(sample.reach, sample.num_sites);
+    return sample;
+}
+
+static bool is_same(const struct tune_sample *a, const struct tune_sample *b)
+{
+    const struct cohort__placement *at = &a->placement, *bt = &b->placement;
+    return a->reach == b->reach && a->row == b->row && a->num_sites == b->num_sites &&
+           a->bytes == b->bytes && memcmp(&a->ns, &b->ns, sizeof(a->ns)) == 0 &&
+           memcmp(&a->cost, &b->cost, sizeof(a->cost)) == 0 && at->num_sites == bt->num_sites &&
+           at->num_localities == bt->num_localities && at->largest == bt->largest &&
+           at->is_contiguous == bt->is_contiguous;
+}
+
+/* What is printed is read back, bit for bit. */
+static void test_round_trip(void)
+{
+    struct cohort__random random;
+    struct tune_samples made = {.num = 0}, found = {.num = 0};
+    cohort__random_init(&random, 11);
+    for (unsigned i = 0; i < NUM; i++) {
+        struct tune_sample sample = draw_sample(&random);
+        CHECK_INT(tune_samples_add(&made, &sample), COHORT_OK);
+    }
+    char *text = NULL, *line = NULL;
+    size_t size = 0, capacity = 0;
+    FILE *file = open_memstream(&text, &size);
+    CHECK_INT(tune_samples_print(&made, file), COHORT_OK);
+    fclose(file);
+    file = fmemopen(text, size, "r");
+    while (getline(&line, &capacity, file) > 0)
+        CHECK_INT(tune_samples_read(&found, line), COHORT_OK);
+    fclose(file);
+    CHECK_INT(found.num, NUM);
+    for (unsigned i = 0; i < found.num && i < NUM; i++)
+        CHECK(is_same(&made.all[i], &found.all[i]));
+    free(text);
+    free(line);
+    tune_samples_fini(&made);
+    tune_samples_fini(&found);
+}
+
+static void test_placement(void)
+{
+    struct cohort__placement tasks = tune_samples_placement(COHORT__REACH_TASKS, 8),
+                             spread = tune_samples_placement(COHORT__REACH_LOCALITIES, 8);
+    CHECK_INT(tasks.num_localities, 1);
+    CHECK_INT(tasks.largest, 8);
+    CHECK_INT(spread.num_localities, 8);
+    CHECK_INT(spread.largest, 1);
+}
+
+static void test_wrong_lines(void)
+{
+    static const char good[] = "tasks barrier linear 2 0 10.5 1 2 3 4 5 6 7\n";
+    static const char *const wrong[] = {
+        "",
+        "\n",
+        "nonsense\n",
+        "tasks barrier linear 2 0 10.5 1 2 3 4 5 6\n",
+        "tasks barrier linear 2 0 10.5 1 2 3 4 5 6 7",
+        "tasks barrier linear 2 0 10.5 1 2 3 4 5 6 7 8\n",
+        "places barrier linear 2 0 10.5 1 2 3 4 5 6 7\n",
+        "tasks barrier none 2 0 10.5 1 2 3 4 5 6 7\n",
+        "tasks none linear 2 0 10.5 1 2 3 4 5 6 7\n",
+        "tasks barrier linear 1 0 10.5 1 2 3 4 5 6 7\n",
+        "tasks barrier linear 2 0 0 1 2 3 4 5 6 7\n",
+        "tasks barrier linear 2 0 nan 1 2 3 4 5 6 7\n",
+        "tasks barrier linear 2 0 inf 1 2 3 4 5 6 7\n",
+    };
+    struct tune_samples samples = {.num = 0};
+    for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+        CHECK_INT(tune_samples_read(&samples, wrong[i]), COHORT_ERR_BAD_PARAMETER);
+        CHECK_CONTAINS(cohort_error_message(), "is no sample");
+    }
+    CHECK_INT(samples.num, 0);
+    CHECK_INT(tune_samples_read(&samples, good), COHORT_OK);
+    CHECK_INT(samples.num, 1);
+    tune_samples_fini(&samples);
+}
+
+int main(int argc, char **argv)
+{
+    static const struct test_case cases[] = {
+        {"round_trip", test_round_trip},
+        {"placement", test_placement},
+        {"wrong_lines", test_wrong_lines},
+    };
+    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
+}

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tools/programs.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+bool programs_find(const char *launcher, struct programs *ret_programs)
+{
+    char *self = ret_programs->self, *cohortrun = ret_programs->cohortrun;
+    ssize_t length = readlink("/proc/self/exe", self, PROGRAMS_MAX_PATH - 1);
+    if (length <= 0) {
+        fprintf(stderr, "%s: /proc/self/exe: %s\n", program_invocation_short_name, strerror(errno));
+        return false;
+    }
+    self[length] = '\0';
+    int folder = (int)(strrchr(self, '/') - self);
+    int written = launcher ? snprintf(cohortrun, PROGRAMS_MAX_PATH, "%s", launcher)
+                           : snprintf(cohortrun, PROGRAMS_MAX_PATH, "%.*s/cohortrun", folder, self);
+    if (written < PROGRAMS_MAX_PATH && access(cohortrun, X_OK) == 0)
+        return true;
+    fprintf(stderr, "%s: no launcher at '%s': give --cohortrun PATH\n",
+            program_invocation_short_name, cohortrun);
+    return false;
+}
+
+/* exec takes the arguments as they are, but its prototype doesn't say so. */
+void programs_command_add(struct programs_command *command, const char *arg)
+{
+    if (command->num_args < PROGRAMS_MAX_ARGS)
+        command->args[command->num_args++] = (char *)arg;
+}
+
+void programs_command_begin(struct programs_command *command, const struct programs *programs,
+                            const char *localities, const char *workers)
+{
+    *command = (struct programs_command){.num_args = 0};
+    if (localities) {
+        const char *const launch[] = {programs->cohortrun, "-n",  localities, "--workers", workers,
+                                      "--timeout",         "7200"};
+        for (size_t i = 0; i < sizeof(launch) / sizeof(launch[0]); i++)
+            programs_command_add(command, launch[i]);
+    }
+    programs_command_add(command, programs->self);
+}

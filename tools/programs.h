@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef COHORT_TOOLS_PROGRAMS_H
+#define COHORT_TOOLS_PROGRAMS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+enum { PROGRAMS_MAX_PATH = 4096, PROGRAMS_MAX_ARGS = 32 };
+
+/* The programs that a job is started with. */
+struct programs {
+    char self[PROGRAMS_MAX_PATH];
+    char cohortrun[PROGRAMS_MAX_PATH];
+};
+
+/* This program, and the launcher at LAUNCHER, or the one beside this program if that is NULL;
+ * false: there is none, which has been printed. */
+bool programs_find(const char *launcher, struct programs *ret_programs);
+
+/* A command line; the words have to stay. */
+struct programs_command {
+    char *args[PROGRAMS_MAX_ARGS + 1]; /* ends with NULL */
+    size_t num_args;
+};
+
+void programs_command_add(struct programs_command *command, const char *arg);
+
+/* This program alone, or in a job of LOCALITIES with WORKERS each; NULL: alone. */
+void programs_command_begin(struct programs_command *command, const struct programs *programs,
+                            const char *localities, const char *workers);
+
+#endif

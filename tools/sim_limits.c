@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tools/sim_limits.h"
+
+#include <stdint.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "runtime/base/sanitizer.h"
+
+/* Of a message: its two steps, its job, and what lists and tables have to spare. */
+static const double message_bytes = 256;
+
+/* Most of what there is. */
+static uint64_t memory_bytes(void)
+{
+    uint64_t memory = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
+    return memory - memory / 4;
+}
+
+const char *sim_refuses(const struct cohort__algorithm *algorithm,
+                        const struct cohort__request *request)
+{
+    const char *refuses = cohort__algorithm_refuses(algorithm, request);
+    if (!refuses && algorithm->cost &&
+        algorithm->cost(request).messages * message_bytes > (double)memory_bytes())
+        return "too many messages to simulate in this machine's memory";
+    return refuses;
+}
+
+void sim_limit_memory(void)
+{
+    struct rlimit limit;
+    rlim_t memory = memory_bytes();
+    if (COHORT__ASAN) /* takes more than there is, on purpose */
+        return;
+    if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur <= memory)
+        return;
+    limit.rlim_cur = memory;
+    setrlimit(RLIMIT_AS, &limit);
+}

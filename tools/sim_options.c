@@ -1,0 +1,393 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tools/sim_options.h"
+
+#include <getopt.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { STATUS_USAGE = 2, MAX_SITES = 1 << 20 };
+static const size_t max_bytes = (size_t)1 << 50;
+static const double max_time = 1e12;
+
+static const char usage[] = "usage: cohort-sim [options] COLLECTIVE\n";
+static const char help[] =
+    "Simulates a collective: the plans of all sites, on a network, in simulated time.\n"
+    "\n"
+    "  --sites N            1 to 1048576; default 16\n"
+    "  --bytes M            of a block (all_to_all: for each pair of sites); default 4KiB\n"
+    "  --network NETWORK    ring, mesh, mesh:AxB, hypercube, hypercube:gray (sites in\n"
+    "                       Gray code), full (default), hosts:H\n"
+    "  --algorithm A        one, or 'all', which is the default\n"
+    "  --arity K            of the tree of hierarchical ones, 2 or more; default 4\n"
+    "  --root R             default 0\n"
+    "  --shift Q            of shift: to the site Q further on; default 1\n"
+    "  --element E          bytes of an element: vectors are cut between two; default 1\n"
+    "  --ordered            the reduction does not commute\n"
+    "  --startup T          t_s, microseconds that a message takes; default 1\n"
+    "  --per-byte T         t_w, those for each byte of it; default 0.0001\n"
+    "  --reduce T           t_r, those for reducing a byte; default 0\n"
+    "  --inside-startup T, --inside-per-byte T\n"
+    "                       with hosts:H, t_s and t_w within a host; default: as between hosts\n"
+    "  --links              print the bytes on each link\n"
+    "  --json               print one JSON object instead of a table\n"
+    "  --plot FILE.svg      draw the time against bytes or sites, a curve for each algorithm\n"
+    "  --over bytes|sites   which of both; default bytes\n"
+    "  --from X, --to X     the range of the plot; default 8 to 4MiB bytes, 2 to --sites sites\n"
+    "  --help, --version\n"
+    "\n"
+    "A message of n bytes takes t_s + t_w n and holds, for all of that time, its sender's port "
+    "for\n"
+    "sending, its receiver's port for receiving and each link of its route. 'predicted' is what\n"
+    "the algorithm's own formula says for direct links. Bytes may be written 64, 64KiB, 4MiB, "
+    "1GiB.\n"
+    "The status is 0, 1 after an error, and 2 for a wrong option.\n";
+
+static int wrong(const char *format, ...) __attribute__((format(printf, 1, 2)));
+static int wrong(const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    fputs("cohort-sim: ", stderr);
+    vfprintf(stderr, format, args);
+    fputc('\n', stderr);
+    fputs(usage, stderr);
+    va_end(args);
+    return STATUS_USAGE;
+}
+
+/* Digits, and for bytes a unit behind them; false if there is anything else, or too much. */
+static bool read_size(const char *text, size_t max, bool with_unit, size_t *ret)
+{
+    static const char *const units[] = {"B", "KiB", "MiB", "GiB"};
+    const char *c = text;
+    size_t value = 0, unit = 1;
+    for (; *c >= '0' && *c <= '9' && value <= max; c++)
+        value = 10 * value + (size_t)(*c - '0');
+    if (c == text)
+        return false;
+    for (unsigned i = 0; with_unit && *c && i < 4; i++, unit *= 1024)
+        if (strcmp(c, units[i]) == 0) {
+            c += strlen(c);
+            break;
+        }
+    if (*c || value > max / unit)
+        return false;
+    *ret = value * unit;
+    return true;
+}
+
+/* Reads the option WORD's value, a number MIN to MAX. */
+static int read_count(const char *word, uint32_t min, uint32_t max, uint32_t *ret)
+{
+    size_t value = 0;
+    if (!read_size(optarg, max, false, &value) || value < min)
+        return wrong("%s needs a number from %u to %u, not '%s'", word, (unsigned)min,
+                     (unsigned)max, optarg);
+    *ret = (uint32_t)value;
+    return -1;
+}
+
+static int read_bytes(const char *word, size_t min, size_t *ret)
+{
+    size_t value = 0;
+    if (!read_size(optarg, max_bytes, true, &value) || value < min)
+        return wrong("%s needs bytes, as in 512, 64KiB or 4MiB, not '%s'", word, optarg);
+    *ret = value;
+    return -1;
+}
+
+static int read_time(const char *word, double *ret)
+{
+    char *end = NULL;
+    double value = strtod(optarg, &end);
+    if (strspn(optarg, "0123456789.eE+-") != strlen(optarg) || end == optarg || *end ||
+        !(value >= 0 && value <= max_time))
+        return wrong("%s needs microseconds, 0 or more, as in 1.5 or 2e-4, not '%s'", word, optarg);
+    *ret = value;
+    return -1;
+}
+
+enum {
+    OPTION_SITES = 256,
+    OPTION_BYTES,
+    OPTION_NETWORK,
+    OPTION_ALGORITHM,
+    OPTION_ARITY,
+    OPTION_ROOT,
+    OPTION_SHIFT,
+    OPTION_ELEMENT,
+    OPTION_ORDERED,
+    OPTION_STARTUP,
+    OPTION_PER_BYTE,
+    OPTION_REDUCE,
+    OPTION_INSIDE_STARTUP,
+    OPTION_INSIDE_PER_BYTE,
+    OPTION_LINKS,
+    OPTION_JSON,
+    OPTION_PLOT,
+    OPTION_OVER,
+    OPTION_FROM,
+    OPTION_TO,
+    OPTION_HELP,
+    OPTION_VERSION,
+};
+
+static const struct option long_options[] = {
+    {"sites", required_argument, NULL, OPTION_SITES},
+    {"bytes", required_argument, NULL, OPTION_BYTES},
+    {"network", required_argument, NULL, OPTION_NETWORK},
+    {"algorithm", required_argument, NULL, OPTION_ALGORITHM},
+    {"arity", required_argument, NULL, OPTION_ARITY},
+    {"root", required_argument, NULL, OPTION_ROOT},
+    {"shift", required_argument, NULL, OPTION_SHIFT},
+    {"element", required_argument, NULL, OPTION_ELEMENT},
+    {"ordered", no_argument, NULL, OPTION_ORDERED},
+    {"startup", required_argument, NULL, OPTION_STARTUP},
+    {"per-byte", required_argument, NULL, OPTION_PER_BYTE},
+    {"reduce", required_argument, NULL, OPTION_REDUCE},
+    {"inside-startup", required_argument, NULL, OPTION_INSIDE_STARTUP},
+    {"inside-per-byte", required_argument, NULL, OPTION_INSIDE_PER_BYTE},
+    {"links", no_argument, NULL, OPTION_LINKS},
+    {"json", no_argument, NULL, OPTION_JSON},
+    {"plot", required_argument, NULL, OPTION_PLOT},
+    {"over", required_argument, NULL, OPTION_OVER},
+    {"from", required_argument, NULL, OPTION_FROM},
+    {"to", required_argument, NULL, OPTION_TO},
+    {"help", no_argument, NULL, OPTION_HELP},
+    {"version", no_argument, NULL, OPTION_VERSION},
+    {0},
+};
+
+/* Options as they are read; what depends on others is looked at when all are there. */
+struct reading {
+    struct sim_options options;
+    const char *collective;
+    const char *algorithm;
+    const char *from;
+    const char *to;
+    bool has_over;
+    bool is_inside;
+};
+
+/* Prints what is possible in place of a wrong name. */
+static int wrong_collective(const char *name)
+{
+    char names[512] = "";
+    size_t length = 0;
+    for (unsigned i = 0; i < COHORT__NUM_COLLECTIVES; i++)
+        if (i != COHORT__EXCHANGE)
+            length += (size_t)snprintf(names + length, sizeof(names) - length, "%s%s",
+                                       length > 0 ? ", " : "",
+                                       cohort__collective_name((enum cohort__collective)i));
+    if (!name)
+        return wrong("which collective? There are %s", names);
+    if (strcmp(name, cohort__collective_name(COHORT__EXCHANGE)) == 0)
+        return wrong("exchange can't be simulated here: its parts are the program's");
+    return wrong("'%s' is no collective; there are %s", name, names);
+}
+
+static int wrong_algorithm(enum cohort__collective collective, const char *name)
+{
+    char names[1024] = "all";
+    size_t length = strlen(names);
+    for (uint32_t i = 0; i < cohort__num_algorithms && length < sizeof(names); i++)
+        if (cohort__algorithms[i]->collective == collective)
+            length += (size_t)snprintf(names + length, sizeof(names) - length, ", %s",
+                                       cohort__algorithms[i]->name);
+    return wrong("--algorithm '%s': for %s there are %s", name, cohort__collective_name(collective),
+                 names);
+}
+
+static int read_over(struct reading *reading)
+{
+    reading->has_over = true;
+    if (strcmp(optarg, "bytes") == 0)
+        reading->options.over = SIM_OVER_BYTES;
+    else if (strcmp(optarg, "sites") == 0)
+        reading->options.over = SIM_OVER_SITES;
+    else
+        return wrong("--over needs bytes or sites, not '%s'", optarg);
+    return -1;
+}
+
+static int read_number(int option, struct reading *reading)
+{
+    struct cohort__request *request = &reading->options.request;
+    struct cohort__sim_costs *costs = &reading->options.costs;
+    switch (option) {
+    case OPTION_SITES:
+        return read_count("--sites", 1, MAX_SITES, &request->num_sites);
+    case OPTION_BYTES:
+        return read_bytes("--bytes", 0, &request->bytes);
+    case OPTION_ARITY:
+        return read_count("--arity", 2, MAX_SITES, &request->arity);
+    case OPTION_ROOT:
+        return read_count("--root", 0, MAX_SITES - 1, &request->root);
+    case OPTION_SHIFT:
+        return read_count("--shift", 0, MAX_SITES - 1, &request->shift);
+    case OPTION_ELEMENT:
+        return read_bytes("--element", 1, &request->element);
+    case OPTION_STARTUP:
+        return read_time("--startup", &costs->startup);
+    case OPTION_PER_BYTE:
+        return read_time("--per-byte", &costs->per_byte);
+    case OPTION_REDUCE:
+        return read_time("--reduce", &costs->reduce);
+    case OPTION_INSIDE_STARTUP:
+        reading->is_inside = true;
+        return read_time("--inside-startup", &costs->inside_startup);
+    default:
+        reading->is_inside = true;
+        return read_time("--inside-per-byte", &costs->inside_per_byte);
+    }
+}
+
+static int read_option(int option, const char *word, struct reading *reading)
+{
+    switch (option) {
+    case OPTION_NETWORK:
+        reading->options.network = optarg;
+        return -1;
+    case OPTION_ALGORITHM:
+        reading->algorithm = optarg;
+        return -1;
+    case OPTION_ORDERED:
+        reading->options.request.commutative = false;
+        return -1;
+    case OPTION_LINKS:
+        reading->options.links = true;
+        return -1;
+    case OPTION_JSON:
+        reading->options.json = true;
+        return -1;
+    case OPTION_PLOT:
+        reading->options.plot = optarg;
+        return optarg[0] ? -1 : wrong("--plot needs a path");
+    case OPTION_OVER:
+        return read_over(reading);
+    case OPTION_FROM:
+        reading->from = optarg;
+        return -1;
+    case OPTION_TO:
+        reading->to = optarg;
+        return -1;
+    case OPTION_HELP:
+        printf("%s%s", usage, help);
+        return fflush(stdout) ? 1 : 0;
+    case OPTION_VERSION:
+        printf("cohort-sim %s\n", COHORT_VERSION);
+        return fflush(stdout) ? 1 : 0;
+    case ':':
+        return wrong("%s needs a value", word);
+    case '?':
+        return wrong("%s is no option", word);
+    default:
+        return read_number(option, reading);
+    }
+}
+
+static int read_collective(const char *word, struct reading *reading)
+{
+    if (reading->collective)
+        return wrong("one collective at a time: %s or '%s'?", reading->collective, word);
+    reading->collective = word;
+    reading->options.request.collective = cohort__collective_find(word);
+    if (reading->options.request.collective == COHORT__NUM_COLLECTIVES ||
+        reading->options.request.collective == COHORT__EXCHANGE)
+        return wrong_collective(word);
+    return -1;
+}
+
+/* One end of the plot's range. */
+static int read_end(const char *word, const char *text, const struct reading *reading, size_t *end)
+{
+    bool is_bytes = reading->options.over == SIM_OVER_BYTES;
+    if (text && (!read_size(text, is_bytes ? max_bytes : MAX_SITES, is_bytes, end) || *end == 0))
+        return wrong(is_bytes ? "%s needs bytes, as in 512, 64KiB or 4MiB, not '%s'"
+                              : "%s needs a number of sites, 1 to 1048576, not '%s'",
+                     word, text);
+    return -1;
+}
+
+static int complete_plot(struct reading *reading)
+{
+    struct sim_options *options = &reading->options;
+    bool is_bytes = options->over == SIM_OVER_BYTES;
+    if (!options->plot)
+        return reading->has_over || reading->from || reading->to
+                   ? wrong("--over, --from and --to are for --plot")
+                   : -1;
+    options->from = is_bytes ? 8 : 2;
+    options->to = is_bytes ? 4 << 20 : options->request.num_sites;
+    int status = read_end("--from", reading->from, reading, &options->from);
+    if (status < 0)
+        status = read_end("--to", reading->to, reading, &options->to);
+    if (status < 0 && options->from > options->to)
+        return wrong("the plot's range, %zu to %zu, is empty", options->from, options->to);
+    return status;
+}
+
+/* Whether all fits together; fills in what depends on something else. */
+static int complete(struct reading *reading)
+{
+    struct sim_options *options = &reading->options;
+    const struct cohort__request *request = &options->request;
+    struct cohort__network network;
+    if (!reading->collective)
+        return wrong_collective(NULL);
+    if (reading->algorithm && strcmp(reading->algorithm, "all") != 0) {
+        options->algorithm = cohort__algorithm_find(request->collective, reading->algorithm);
+        if (!options->algorithm)
+            return wrong_algorithm(request->collective, reading->algorithm);
+    }
+    if (cohort__network_init(&network, options->network, request->num_sites) != COHORT_OK)
+        return wrong("--network: %s", cohort_error_message());
+    if (reading->is_inside && network.kind != COHORT__NETWORK_HOSTS)
+        return wrong("--inside-startup and --inside-per-byte are for --network hosts:H");
+    if (request->root >= request->num_sites)
+        return wrong("--root %u: there are only sites 0 to %u", request->root,
+                     request->num_sites - 1);
+    if (request->shift >= request->num_sites && request->shift > 1)
+        return wrong("--shift %u has to be below the number of sites, %u", request->shift,
+                     request->num_sites);
+    if (request->bytes % request->element != 0)
+        return wrong("--bytes %zu is no whole number of elements of %zu bytes", request->bytes,
+                     request->element);
+    if (request->num_sites == 1)
+        options->request.shift = 0;
+    if (options->costs.inside_startup < 0)
+        options->costs.inside_startup = options->costs.startup;
+    if (options->costs.inside_per_byte < 0)
+        options->costs.inside_per_byte = options->costs.per_byte;
+    return complete_plot(reading);
+}
+
+int sim_options_read(int argc, char **argv, struct sim_options *ret_options)
+{
+    struct reading reading = {.options = {.network = "full"}};
+    int status = -1;
+    reading.options.request = (struct cohort__request){
+        .num_sites = 16, .arity = 4, .shift = 1, .bytes = 4096, .element = 1, .commutative = true};
+    reading.options.costs = (struct cohort__sim_costs){
+        .startup = 1, .per_byte = 1e-4, .inside_startup = -1, .inside_per_byte = -1};
+    opterr = 0;
+    while (status < 0) {
+        const char *word = optind < argc ? argv[optind] : "";
+        /* '-': the collective comes as option 1, so it may stand anywhere. */
+        int option = getopt_long(argc, argv, "-:", long_options, NULL);
+        if (option == -1)
+            break;
+        status =
+            option == 1 ? read_collective(optarg, &reading) : read_option(option, word, &reading);
+    }
+    while (status < 0 && optind < argc) /* behind "--" */
+        status = read_collective(argv[optind++], &reading);
+    if (status < 0)
+        status = complete(&reading);
+    if (status < 0)
+        *ret_options = reading.options;
+    return status;
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef COHORT_TOOLS_SIM_OPTIONS_H
+#define COHORT_TOOLS_SIM_OPTIONS_H
+
+#include "collectives/model/sim.h"
+
+/* What `cohort-sim` is to do. */
+
+enum sim_over { SIM_OVER_BYTES, SIM_OVER_SITES };
+
+struct sim_options {
+    struct cohort__request request;            /* this_site is nobody's */
+    const struct cohort__algorithm *algorithm; /* NULL: all of them */
+    const char *network;
+    struct cohort__sim_costs costs; /* in microseconds */
+    bool links;                     /* print each one */
+    bool json;
+    const char *plot; /* a path, or NULL */
+    enum sim_over over;
+    size_t from; /* the first and the last bytes or sites of the plot */
+    size_t to;
+};
+
+/* Reads the command line. Returns -1 and fills RET_OPTIONS, whose strings are those of ARGV; or the
+ * status to end with, after help, version or a message. */
+int sim_options_read(int argc, char **argv, struct sim_options *ret_options);
+
+#endif

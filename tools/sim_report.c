@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tools/sim_report.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+double sim_predicted(const struct cohort__algorithm *algorithm,
+                     const struct cohort__request *request, const struct cohort__sim_costs *costs)
+{
+    if (!algorithm->cost)
+        return -1;
+    struct cohort__cost cost = algorithm->cost(request);
+    return cost.startups * costs->startup + cost.bytes * costs->per_byte +
+           cost.reduced * costs->reduce;
+}
+
+/* "4.5 MiB"; exact below 1 KiB. */
+static const char *amount(uint64_t bytes, char text[32])
+{
+    static const char *const names[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
+    double value = (double)bytes;
+    unsigned i = 0;
+    for (; value >= 1024 && i < 6; i++)
+        value /= 1024;
+    snprintf(text, 32, "%.4g %s", value, names[i]);
+    return text;
+}
+
+static void print_head(const struct sim_options *options)
+{
+    const struct cohort__request *request = &options->request;
+    char bytes[32];
+    printf("%s of %u sites, blocks of %s, on %s: t_s %g us, t_w %g us, t_r %g us",
+           cohort__collective_name(request->collective), request->num_sites,
+           amount(request->bytes, bytes), options->network, options->costs.startup,
+           options->costs.per_byte, options->costs.reduce);
+    if (cohort__collective_is_rooted(request->collective))
+        printf(", root %u", request->root);
+    if (request->collective == COHORT__SHIFT)
+        printf(", shift %u", request->shift);
+    printf("\n\n%-22s %12s %12s %10s %11s %10s %26s %11s %11s\n", "algorithm", "time us",
+           "predicted", "messages", "bytes", "delayed", "busiest link", "memory", "TMP");
+}
+
+static void print_row(const struct cohort__network *network, const struct sim_outcome *outcome)
+{
+    const struct cohort__sim_result *result = &outcome->result;
+    char predicted[32] = "-", bytes[32], link_bytes[32], memory[32], tmp[32], busiest[96] = "-";
+    if (outcome->refuses) {
+        printf("%-22s refuses: %s\n", outcome->algorithm->name, outcome->refuses);
+        return;
+    }
+    if (outcome->predicted >= 0)
+        snprintf(predicted, sizeof(predicted), "%.3f", outcome->predicted);
+    if (result->num_links > 0) {
+        char name[COHORT__LINK_NAME_BYTES];
+        cohort__link_name(network, result->busiest.link, name);
+        snprintf(busiest, sizeof(busiest), "%s %s", name,
+                 amount(result->busiest.bytes, link_bytes));
+    }
+    printf("%-22s %12.3f %12s %10" PRIu64 " %11s %10" PRIu64 " %26s %11s %11s\n",
+           outcome->algorithm->name, result->time, predicted, result->messages,
+           amount(result->bytes, bytes), result->delayed, busiest, amount(result->memory, memory),
+           amount(result->tmp_bytes, tmp));
+}
+
+static void print_phases(const struct cohort__sim_result *result)
+{
+    char bytes[32];
+    printf("\n%-8s %12s %12s %12s %11s\n", "phase", "start us", "end us", "messages", "bytes");
+    for (unsigned i = 0; i <= COHORT__LAST_PHASE; i++)
+        if (result->phases[i].end > 0 || result->phases[i].messages > 0)
+            printf("%-8u %12.3f %12.3f %12" PRIu64 " %11s\n", i, result->phases[i].start,
+                   result->phases[i].end, result->phases[i].messages,
+                   amount(result->phases[i].bytes, bytes));
+}
+
+static void print_details(const struct cohort__network *network,
+                          const struct cohort__sim_result *result)
+{
+    char mean[32], name[COHORT__LINK_NAME_BYTES];
+    uint64_t sum = 0;
+    for (uint64_t i = 0; i < result->num_links; i++)
+        sum += result->links[i].bytes;
+    print_phases(result);
+    if (result->num_links > 0) {
+        cohort__link_name(network, result->busiest.link, name);
+        printf("\nlinks: %" PRIu64 " used, on average %s each; %s has most: %" PRIu64
+               " bytes, messages: %" PRIu64 "\n",
+               result->num_links, amount(sum / result->num_links, mean), name,
+               result->busiest.bytes, result->busiest.messages);
+    }
+    printf("messages that waited for a link: %" PRIu64 "; most at a link at one time: %u\n",
+           result->delayed, result->contenders);
+    printf("memory: %zu bytes at site %u, IN, OUT and TMP; %zu bytes of TMP at site %u\n",
+           result->memory, result->memory_site, result->tmp_bytes, result->tmp_site);
+}
+
+static void print_links(const struct cohort__network *network, const struct sim_outcome *outcome)
+{
+    printf("\n%-24s %16s %10s   (%s)\n", "link", "bytes", "messages", outcome->algorithm->name);
+    for (uint64_t i = 0; i < outcome->result.num_links; i++) {
+        const struct cohort__sim_link *link = &outcome->result.links[i];
+        char name[COHORT__LINK_NAME_BYTES];
+        cohort__link_name(network, link->link, name);
+        printf("%-24s %16" PRIu64 " %10" PRIu64 "\n", name, link->bytes, link->messages);
+    }
+}
+
+static void print_json_link(const struct cohort__network *network,
+                            const struct cohort__sim_link *link)
+{
+    char name[COHORT__LINK_NAME_BYTES];
+    cohort__link_name(network, link->link, name);
+    printf("{\"name\": \"%s\", \"bytes\": %" PRIu64 ", \"messages\": %" PRIu64 "}", name,
+           link->bytes, link->messages);
+}
+
+static void print_json_result(const struct sim_options *options,
+                              const struct cohort__network *network,
+                              const struct sim_outcome *outcome)
+{
+    const struct cohort__sim_result *result = &outcome->result;
+    printf(", \"time\": %.17g, \"messages\": %" PRIu64 ", \"bytes\": %" PRIu64
+           ", \"delayed\": %" PRIu64 ", \"contenders\": %u, \"memory\": %zu, "
+           "\"memory_site\": %u, \"tmp\": %zu, \"tmp_site\": %u, \"links_used\": %" PRIu64,
+           result->time, result->messages, result->bytes, result->delayed, result->contenders,
+           result->memory, result->memory_site, result->tmp_bytes, result->tmp_site,
+           result->num_links);
+    if (outcome->predicted >= 0)
+        printf(", \"predicted\": %.17g", outcome->predicted);
+    printf(", \"phases\": [");
+    for (unsigned i = 0; i <= COHORT__LAST_PHASE; i++)
+        printf("%s{\"phase\": %u, \"start\": %.17g, \"end\": %.17g, \"messages\": %" PRIu64
+               ", \"bytes\": %" PRIu64 "}",
+               i > 0 ? ", " : "", i, result->phases[i].start, result->phases[i].end,
+               result->phases[i].messages, result->phases[i].bytes);
+    printf("]");
+    if (result->num_links > 0) {
+        printf(", \"busiest\": ");
+        print_json_link(network, &result->busiest);
+    }
+    for (uint64_t i = 0; options->links && i < result->num_links; i++) {
+        printf(i > 0 ? ",\n      " : ", \"links\": [\n      ");
+        print_json_link(network, &result->links[i]);
+    }
+    if (options->links && result->num_links > 0)
+        printf("]");
+}
+
+static void print_json(const struct sim_options *options, const struct cohort__network *network,
+                       const struct sim_outcome *outcomes, size_t num_outcomes)
+{
+    const struct cohort__request *request = &options->request;
+    printf("{\"collective\": \"%s\", \"sites\": %u, \"bytes\": %zu, \"network\": \"%s\", "
+           "\"arity\": %u, \"root\": %u, \"shift\": %u, \"startup\": %.17g, \"per_byte\": %.17g, "
+           "\"reduce\": %.17g, \"results\": [",
+           cohort__collective_name(request->collective), request->num_sites, request->bytes,
+           options->network, request->arity, request->root, request->shift, options->costs.startup,
+           options->costs.per_byte, options->costs.reduce);
+    for (size_t i = 0; i < num_outcomes; i++) {
+        printf("%s\n  {\"algorithm\": \"%s\"", i > 0 ? "," : "", outcomes[i].algorithm->name);
+        if (outcomes[i].refuses)
+            printf(", \"refuses\": \"%s\"", outcomes[i].refuses);
+        else
+            print_json_result(options, network, &outcomes[i]);
+        printf("}");
+    }
+    printf("]}\n");
+}
+
+void sim_report_print(const struct sim_options *options, const struct cohort__network *network,
+                      const struct sim_outcome *outcomes, size_t num_outcomes)
+{
+    if (options->json) {
+        print_json(options, network, outcomes, num_outcomes);
+        return;
+    }
+    print_head(options);
+    for (size_t i = 0; i < num_outcomes; i++)
+        print_row(network, &outcomes[i]);
+    if (num_outcomes == 1 && !outcomes[0].refuses)
+        print_details(network, &outcomes[0].result);
+    for (size_t i = 0; i < num_outcomes && options->links; i++)
+        if (!outcomes[i].refuses)
+            print_links(network, &outcomes[i]);
+}

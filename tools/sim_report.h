@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef COHORT_TOOLS_SIM_REPORT_H
+#define COHORT_TOOLS_SIM_REPORT_H
+
+#include "tools/sim_options.h"
+
+/* What `cohort-sim` found of one algorithm. */
+struct sim_outcome {
+    const struct cohort__algorithm *algorithm;
+    const char *refuses; /* why it can't; NULL: it can, and the rest is there */
+    double predicted;    /* time by the row's formula; below 0: it has none */
+    struct cohort__sim_result result;
+};
+
+/* The time by the row's formula, below 0 where it has none. */
+double sim_predicted(const struct cohort__algorithm *algorithm,
+                     const struct cohort__request *request, const struct cohort__sim_costs *costs);
+
+/* Prints the outcomes, as a table or as JSON. The details of a single one are printed below it. */
+void sim_report_print(const struct sim_options *options, const struct cohort__network *network,
+                      const struct sim_outcome *outcomes, size_t num_outcomes);
+
+#endif

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef COHORT_TOOLS_TUNE_FIT_H
+#define COHORT_TOOLS_TUNE_FIT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "collectives/model/predict.h"
+
+/* One measured time. */
+struct tune_sample {
+    enum cohort__reach reach;
+    uint32_t row;
+    uint32_t num_sites;
+    size_t bytes;
+    double ns;
+    struct cohort__placement placement;
+    struct cohort__cost cost;
+};
+
+/* Sets the terms of each reach that has samples, none below 0, so that the sum of the squares of
+ * (predicted - measured) / measured is least; then the factors of the rows that have been measured
+ * there: measured to predicted at the knots, at those without a sample as at the nearest one. */
+void tune_fit(struct cohort__parameters *parameters, const struct tune_sample *samples,
+              size_t num_samples);
+
+/* Least squares with no negative solution: SUM over the equations of (SUM x_j a_j - 1)^2, of which
+ * there are NUM with COHORT__NUM_TERMS coefficients each. */
+void tune_fit_squares(const double (*equations)[COHORT__NUM_TERMS], size_t num,
+                      double ret_solution[COHORT__NUM_TERMS]);
+
+#endif

@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tools/tune_measure.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "tools/trial.h"
+
+enum { NUM_SIZES = COHORT__KNOTS_BYTES };
+static const double round_ns = 2e6;   /* what a round should last */
+static const double look_ns = 5e5;    /* and one of the first pass */
+static const double slow_ns = 30e6;   /* a call that is so slow needs no other one to warm up */
+static const double max_memory = 1e9; /* of a trial */
+/* How many times the fastest of its collective a row may take to be measured at all, and to be
+ * measured more than TUNE_PASSES times: what is slower is not chosen, however exact its factor. */
+static const double far = 10, near = 4;
+
+/* A row at a size. */
+struct point {
+    struct trial trial;
+    struct cohort__cost cost;
+    double predicted; /* by the default parameters */
+    double rounds[TUNE_MAX_PASSES];
+    unsigned num_rounds;
+    bool is_possible;
+};
+
+struct course {
+    const struct tune_measure *measure;
+    struct tune_samples *samples;
+    struct point points[NUM_SIZES][COHORT__MAX_ROWS];
+};
+
+static enum cohort__reach reach_of(const struct tune_measure *measure)
+{
+    return measure->is_spread ? COHORT__REACH_LOCALITIES : COHORT__REACH_TASKS;
+}
+
+static void set_point(struct point *point, struct trial_lead *lead, const struct trial *trial,
+                      const struct tune_measure *measure,
+                      const struct cohort__parameters *parameters)
+{
+    const struct cohort__algorithm *algorithm = cohort__algorithms[trial->row];
+    struct cohort__request request = trial_request(lead, trial);
+    if (!algorithm->cost || trial_memory(lead, trial) > max_memory)
+        return;
+    struct cohort__placement placement =
+        tune_samples_placement(reach_of(measure), measure->num_sites);
+    point->trial = *trial;
+    point->cost = algorithm->cost(&request);
+    point->predicted = cohort__predict(parameters, &placement, trial->row, &request, &point->cost);
+    point->is_possible = true;
+}
+
+static void set_points(struct course *course, struct trial_lead *lead)
+{
+    static struct cohort__parameters parameters;
+    cohort__parameters_default(&parameters);
+    for (unsigned size = 0; size < NUM_SIZES; size++)
+        for (uint32_t collective = 0; collective < COHORT__EXCHANGE; collective++) {
+            uint32_t rows[COHORT__MAX_ROWS];
+            bool is_barrier = collective == COHORT__BARRIER;
+            struct trial trial = {collective, TRIAL_NO_ROW,
+                                  is_barrier ? 0 : (uint64_t)8 << (3 * size)};
+            uint32_t num =
+                is_barrier && size > 0 ? 0 : trial_rows(lead, &trial, rows, COHORT__MAX_ROWS);
+            for (uint32_t i = 0; i < num; i++) {
+                trial.row = rows[i];
+                set_point(&course->points[size][rows[i]], lead, &trial, course->measure,
+                          &parameters);
+            }
+        }
+}
+
+/* Disturbances only add to a time, so a row is judged by its fastest round: one that was disturbed
+ * in the first pass gets its turns, and the larger blocks that it was refused, in the next. */
+static double fastest(const struct point *point)
+{
+    double ns = point->rounds[0];
+    for (unsigned i = 1; i < point->num_rounds; i++)
+        ns = point->rounds[i] < ns ? point->rounds[i] : ns;
+    return ns;
+}
+
+/* The median, of an even number the lower of the two in the middle. */
+static double median(struct point *point)
+{
+    trial_median(point->rounds, point->num_rounds); /* sorts them */
+    return point->rounds[(point->num_rounds - 1) / 2];
+}
+
+/* What a call should take: measured, or else measured at the nearest smaller size, times what the
+ * model says about the two; 0: nothing is known. */
+static double expect(const struct course *course, unsigned size, uint32_t row)
+{
+    const struct point *wanted = &course->points[size][row];
+    for (unsigned s = size + 1; s-- > 0;) {
+        const struct point *point = &course->points[s][row];
+        if (point->num_rounds == 0)
+            continue;
+        double ns = fastest(point);
+        return s == size || !(point->predicted > 0) ? ns
+                                                    : ns * wanted->predicted / point->predicted;
+    }
+    return 0;
+}
+
+static double expect_best(const struct course *course, unsigned size, uint32_t collective)
+{
+    double best = 0;
+    for (uint32_t row = 0; row < COHORT__MAX_ROWS; row++) {
+        const struct point *point = &course->points[size][row];
+        double ns = point->is_possible && point->trial.collective == collective
+                        ? expect(course, size, row)
+                        : 0;
+        if (ns > 0 && (best == 0 || ns < best))
+            best = ns;
+    }
+    return best;
+}
+
+static bool is_wanted(const struct course *course, unsigned size, uint32_t row, unsigned pass)
+{
+    const struct point *point = &course->points[size][row];
+    uint64_t now = trial_now();
+    if (!point->is_possible || now >= course->measure->end)
+        return false;
+    double ns = expect(course, size, row), left = (double)(course->measure->end - now);
+    if (ns > left)
+        return false;
+    if (point->num_rounds > 0 && pass < TUNE_PASSES)
+        return true;
+    return ns <=
+           (pass < TUNE_PASSES ? far : near) * expect_best(course, size, point->trial.collective);
+}
+
+/* A round, after a call that warms up. */
+static cohort_status measure_point(struct trial_lead *lead, struct point *point)
+{
+    bool is_known = point->num_rounds > 0;
+    double once = is_known ? median(point) : 0, warm_up;
+    bool is_slow = once > slow_ns;
+    cohort_status status = COHORT_OK;
+    if (!is_slow) {
+        status = trial_time(lead, &point->trial, 1, &warm_up);
+        once = is_known ? once : warm_up;
+    }
+    double ns = once;
+    if (!status && (is_known || once <= slow_ns))
+        status =
+            trial_time(lead, &point->trial, trial_calls(once, is_known ? round_ns : look_ns), &ns);
+    if (!status && ns > 0)
+        point->rounds[point->num_rounds++] = ns;
+    return status;
+}
+
+static cohort_status add_samples(struct course *course)
+{
+    enum cohort__reach reach = reach_of(course->measure);
+    cohort_status status = COHORT_OK;
+    for (unsigned size = 0; size < NUM_SIZES; size++)
+        for (uint32_t row = 0; !status && row < COHORT__MAX_ROWS; row++) {
+            struct point *point = &course->points[size][row];
+            if (point->num_rounds == 0)
+                continue;
+            status = tune_samples_add(course->samples, &(struct tune_sample){
+                                                           .reach = reach,
+                                                           .row = row,
+                                                           .num_sites = course->measure->num_sites,
+                                                           .bytes = point->trial.bytes,
+                                                           .ns = median(point),
+                                                           .placement = tune_samples_placement(
+                                                               reach, course->measure->num_sites),
+                                                           .cost = point->cost,
+                                                       });
+        }
+    return status;
+}
+
+static cohort_status lead_course(struct trial_lead *lead, void *arg)
+{
+    struct course *course = arg;
+    cohort_status status = COHORT_OK;
+    set_points(course, lead);
+    for (unsigned pass = 0; pass < course->measure->max_passes; pass++)
+        for (unsigned size = 0; size < NUM_SIZES; size++)
+            for (uint32_t row = 0; !status && row < COHORT__MAX_ROWS; row++)
+                if (is_wanted(course, size, row, pass))
+                    status = measure_point(lead, &course->points[size][row]);
+    return status ? status : add_samples(course);
+}
+
+cohort_status tune_measure_run(const struct tune_measure *measure, struct tune_samples *samples)
+{
+    char name[40];
+    struct course *course = calloc(1, sizeof(*course));
+    if (!course)
+        return cohort_fail(COHORT_ERR_NO_MEMORY, "no memory for %zu bytes", sizeof(*course));
+    course->measure = measure;
+    course->samples = samples;
+    snprintf(name, sizeof(name), "tune %u%s", (unsigned)measure->num_sites,
+             measure->is_spread ? " spread" : "");
+    cohort_status status = trial_group_run(&(struct trial_group){
+        .name = name,
+        .options = {.num_sites = measure->num_sites, .flat_fallback_threshold = 1},
+        .is_spread = measure->is_spread,
+        .lead = lead_course,
+        .arg = course,
+    });
+    free(course);
+    return status;
+}
+
+/* Even the fewest sites have all rows to measure; what each takes grows with the sites. */
+unsigned tune_measure_weight(uint32_t num_sites)
+{
+    return num_sites + 8;
+}
+
+unsigned tune_measure_weights(uint32_t max_sites)
+{
+    unsigned weights = 0;
+    for (uint32_t n = 2; n <= max_sites; n *= 2)
+        weights += tune_measure_weight(n);
+    return weights;
+}

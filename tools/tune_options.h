@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef COHORT_TOOLS_TUNE_OPTIONS_H
+#define COHORT_TOOLS_TUNE_OPTIONS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Whether the samples are printed instead of a file, and which are measured. */
+enum tune_samples_of { TUNE_SAMPLES_NO, TUNE_SAMPLES_TASKS, TUNE_SAMPLES_LOCALITIES };
+
+struct tune_options {
+    const char *output;    /* NULL: the default place */
+    bool print;            /* to standard output, and to no file */
+    uint32_t seconds;      /* that measuring may take */
+    uint32_t max_sites;    /* of a communicator */
+    uint32_t localities;   /* of the largest job that it starts; 0: it starts none */
+    const char *cohortrun; /* to start jobs with; NULL: the one beside this program */
+    enum tune_samples_of samples;
+};
+
+/* Reads the command line. Returns -1 to go on, else the status to exit with: it has printed why. */
+int tune_options_read(int argc, char **argv, struct tune_options *ret_options);
+
+#endif

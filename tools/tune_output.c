@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tools/tune_output.h"
+
+#include <errno.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "collectives/model/tune_file.h"
+
+enum { MAX_PATH = 4096 };
+
+/* The folders that PATH is in, of which the last ones may be missing. */
+static void make_folders(const char *path)
+{
+    char folder[MAX_PATH];
+    for (const char *slash = path; (slash = strchr(slash + 1, '/'));) {
+        snprintf(folder, sizeof(folder), "%.*s", (int)(slash - path), path);
+        mkdir(folder, 0777); /* where it can't be made, the file can't either, which says why */
+    }
+}
+
+/* Written beside it, then put in its place. */
+static cohort_status write_file(const char *path, const char *text)
+{
+    char other[MAX_PATH + 32];
+    snprintf(other, sizeof(other), "%s.%ld", path, (long)getpid());
+    FILE *file = fopen(other, "wxe");
+    if (!file)
+        return cohort_fail(COHORT_ERR_SYSTEM, "%.200s can't be written: %s", path, strerror(errno));
+    bool failed = fputs(text, file) < 0 || fflush(file) || fsync(fileno(file));
+    int error = errno;
+    if (fclose(file) && !failed) {
+        failed = true;
+        error = errno;
+    }
+    if (!failed && rename(other, path)) {
+        failed = true;
+        error = errno;
+    }
+    if (!failed)
+        return COHORT_OK;
+    unlink(other);
+    return cohort_fail(COHORT_ERR_SYSTEM, "%.200s can't be written: %s", path, strerror(error));
+}
+
+static cohort_status put(const struct tune_options *options, const char *text)
+{
+    char path[MAX_PATH];
+    if (options->print) {
+        if (fputs(text, stdout) < 0 || fflush(stdout))
+            return cohort_fail(COHORT_ERR_SYSTEM, "standard output can't be written");
+        return COHORT_OK;
+    }
+    if (options->output)
+        snprintf(path, sizeof(path), "%s", options->output);
+    else if (!cohort__tune_file_place(getenv("XDG_CONFIG_HOME"), getenv("HOME"), path,
+                                      sizeof(path)))
+        return cohort_fail(COHORT_ERR_BAD_PARAMETER,
+                           "neither XDG_CONFIG_HOME nor HOME says where to: give --output FILE");
+    if (!options->output)
+        make_folders(path);
+    cohort_status status = write_file(path, text);
+    if (!status && printf("%s\n", path) < 0)
+        status = cohort_fail(COHORT_ERR_SYSTEM, "standard output can't be written");
+    return status;
+}
+
+cohort_status tune_output_write(const struct tune_options *options,
+                                const struct tune_samples *samples, const char *measured,
+                                uint32_t workers)
+{
+    static struct cohort__parameters parameters;
+    cpu_set_t set;
+    char head[160], *text = NULL;
+    cohort__parameters_default(&parameters);
+    if (!sched_getaffinity(0, sizeof(set), &set))
+        parameters.cores = CPU_COUNT(&set);
+    parameters.workers = workers;
+    tune_fit(&parameters, samples->all, samples->num);
+    snprintf(head, sizeof(head), "By cohort-tune %s: %s with %u worker%s, %zu samples",
+             COHORT_VERSION, measured, (unsigned)workers, workers == 1 ? "" : "s", samples->num);
+    cohort_status status = cohort__tune_file_write(&parameters, head, &text);
+    if (!status)
+        status = put(options, text);
+    free(text);
+    return status;
+}

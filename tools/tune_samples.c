@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tools/tune_samples.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MAX_NAME = 64 };
+
+struct cohort__placement tune_samples_placement(enum cohort__reach reach, uint32_t num_sites)
+{
+    bool is_spread = reach == COHORT__REACH_LOCALITIES;
+    return (struct cohort__placement){num_sites, is_spread ? num_sites : 1,
+                                      is_spread ? 1 : num_sites, true};
+}
+
+cohort_status tune_samples_add(struct tune_samples *samples, const struct tune_sample *sample)
+{
+    if (samples->num == samples->capacity) {
+        size_t capacity = samples->capacity ? 2 * samples->capacity : 1024;
+        void *all = realloc(samples->all, capacity * sizeof(*samples->all));
+        if (!all)
+            return cohort_fail(COHORT_ERR_NO_MEMORY, "no memory for %zu samples", capacity);
+        samples->all = all;
+        samples->capacity = capacity;
+    }
+    samples->all[samples->num++] = *sample;
+    return COHORT_OK;
+}
+
+cohort_status tune_samples_print(const struct tune_samples *samples, FILE *file)
+{
+    for (size_t i = 0; i < samples->num; i++) {
+        const struct tune_sample *sample = &samples->all[i];
+        const struct cohort__algorithm *row = cohort__algorithms[sample->row];
+        const struct cohort__cost *cost = &sample->cost;
+        fprintf(file, "%s %s %s %u %zu %.17g %.17g %.17g %.17g %.17g %.17g %.17g %.17g\n",
+                cohort__reach_name(sample->reach), cohort__collective_name(row->collective),
+                row->name, (unsigned)sample->num_sites, sample->bytes, sample->ns, cost->startups,
+                cost->bytes, cost->reduced, cost->messages, cost->moved, cost->combined,
+                cost->memory);
+    }
+    return fflush(file) || ferror(file)
+               ? cohort_fail(COHORT_ERR_SYSTEM, "the samples can't be written: %s", strerror(errno))
+               : COHORT_OK;
+}
+
+/* COHORT__NUM_REACHES: none of that name. */
+static enum cohort__reach find_reach(const char *name)
+{
+    unsigned reach = 0;
+    while (reach < COHORT__NUM_REACHES &&
+           strcmp(cohort__reach_name((enum cohort__reach)reach), name) != 0)
+        reach++;
+    return (enum cohort__reach)reach;
+}
+
+/* COHORT__MAX_ROWS: none of these names. */
+static uint32_t find_row(const char *collective, const char *name)
+{
+    uint32_t row = 0;
+    while (row < cohort__num_algorithms &&
+           (strcmp(cohort__algorithms[row]->name, name) != 0 ||
+            strcmp(cohort__collective_name(cohort__algorithms[row]->collective), collective) != 0))
+        row++;
+    return row < cohort__num_algorithms ? row : COHORT__MAX_ROWS;
+}
+
+cohort_status tune_samples_read(struct tune_samples *samples, const char *line)
+{
+    char reach[MAX_NAME], collective[MAX_NAME], name[MAX_NAME];
+    int end = 0;
+    struct tune_sample sample = {.num_sites = 0};
+    struct cohort__cost *cost = &sample.cost;
+    int num =
+        sscanf(line, "%63s %63s %63s %u %zu %lf %lf %lf %lf %lf %lf %lf %lf%n", reach, collective,
+               name, &sample.num_sites, &sample.bytes, &sample.ns, &cost->startups, &cost->bytes,
+               &cost->reduced, &cost->messages, &cost->moved, &cost->combined, &cost->memory, &end);
+    if (num == 13) {
+        sample.reach = find_reach(reach);
+        sample.row = find_row(collective, name);
+    }
+    if (num != 13 || strcmp(line + end, "\n") != 0 || sample.reach == COHORT__NUM_REACHES ||
+        sample.row == COHORT__MAX_ROWS || sample.num_sites < 2 || !isfinite(sample.ns) ||
+        sample.ns <= 0)
+        return cohort_fail(COHORT_ERR_BAD_PARAMETER, "\"%.*s\" is no sample",
+                           (int)strcspn(line, "\n"), line);
+    sample.placement = tune_samples_placement(sample.reach, sample.num_sites);
+    return tune_samples_add(samples, &sample);
+}
+
+void tune_samples_fini(struct tune_samples *samples)
+{
+    free(samples->all);
+    *samples = (struct tune_samples){NULL, 0, 0};
+}
