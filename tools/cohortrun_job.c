@@ -85,7 +85,7 @@ static void enter_stage(struct job *job, enum stage stage)
     default:
         break;
     }
-    alarm_set(&job->next_stage, stage == GRACE ? second_ns : 2 * second_ns);
+    alarm_set(&job->next_stage, stage == GRACE ? job->options->grace_ns : 2 * second_ns);
 }
 
 static void stage_over(void *context)

@@ -12,7 +12,7 @@ enum { MAX_LOCALITIES = 4096, MAX_WORKERS = 4096, STATUS_USAGE = 2 };
 static const double max_timeout = 1e9;
 
 static const char usage[] = "usage: cohortrun -n N [--workers W] [--tag] [--timeout S] "
-                            "[-x VAR[=VALUE]] program [args...]\n";
+                            "[--grace S] [-x VAR[=VALUE]] program [args...]\n";
 static const char help[] =
     "Starts a program N times on this host, as the localities of one job.\n"
     "\n"
@@ -20,6 +20,7 @@ static const char help[] =
     "  --workers W      worker threads of each locality; without it each may choose\n"
     "  --tag            put the locality before each line of output: [3] ...\n"
     "  --timeout S      end the job after S seconds, with status 124\n"
+    "  --grace S        when a locality dies, the others have S seconds to end by themselves (1)\n"
     "  -x VAR[=VALUE]   set a variable of the program's environment; may be given several times\n"
     "                   (the whole environment is handed on; without a value VAR has to exist)\n"
     "  --help, --version\n"
@@ -82,12 +83,23 @@ static int set_variable(char *text)
     return -1;
 }
 
-enum { OPTION_WORKERS = 256, OPTION_TAG, OPTION_TIMEOUT, OPTION_HELP, OPTION_VERSION };
+enum {
+    OPTION_WORKERS = 256,
+    OPTION_TAG,
+    OPTION_TIMEOUT,
+    OPTION_GRACE,
+    OPTION_HELP,
+    OPTION_VERSION
+};
 
 static const struct option long_options[] = {
-    {"workers", required_argument, NULL, OPTION_WORKERS}, {"tag", no_argument, NULL, OPTION_TAG},
-    {"timeout", required_argument, NULL, OPTION_TIMEOUT}, {"help", no_argument, NULL, OPTION_HELP},
-    {"version", no_argument, NULL, OPTION_VERSION},       {0},
+    {"workers", required_argument, NULL, OPTION_WORKERS},
+    {"tag", no_argument, NULL, OPTION_TAG},
+    {"timeout", required_argument, NULL, OPTION_TIMEOUT},
+    {"grace", required_argument, NULL, OPTION_GRACE},
+    {"help", no_argument, NULL, OPTION_HELP},
+    {"version", no_argument, NULL, OPTION_VERSION},
+    {0},
 };
 
 static int read_option(int option, struct options *options, const char *word)
@@ -110,6 +122,10 @@ static int read_option(int option, struct options *options, const char *word)
         return read_seconds(optarg, &options->timeout_ns)
                    ? -1
                    : wrong("--timeout needs seconds above 0, not '%s'", optarg);
+    case OPTION_GRACE:
+        return read_seconds(optarg, &options->grace_ns)
+                   ? -1
+                   : wrong("--grace needs seconds above 0, not '%s'", optarg);
     case OPTION_HELP:
         printf("%s%s", usage, help);
         return fflush(stdout) ? 1 : 0;
@@ -125,7 +141,7 @@ static int read_option(int option, struct options *options, const char *word)
 
 int options_read(int argc, char **argv, struct options *ret_options)
 {
-    struct options options = {0};
+    struct options options = {.grace_ns = 1000000000};
     char letter[3] = "-";
     opterr = 0;
     for (;;) {

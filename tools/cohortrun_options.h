@@ -10,6 +10,7 @@ struct options {
     uint32_t workers; /* 0: as each locality likes */
     bool tag;
     uint64_t timeout_ns; /* 0: none */
+    uint64_t grace_ns;   /* after a death, for the others to end by themselves */
     char **program;      /* with its arguments; NULL-terminated */
 };
 

@@ -31,7 +31,7 @@ void sim_limit_memory(void)
 {
     struct rlimit limit;
     rlim_t memory = memory_bytes();
-    if (COHORT__ASAN) /* takes more than there is, on purpose */
+    if (COHORT__ASAN || COHORT__TSAN) /* takes more than there is, on purpose */
         return;
     if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur <= memory)
         return;

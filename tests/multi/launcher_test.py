@@ -36,6 +36,7 @@ def test_wrong_options():
             (['-n', '2', ''], "the program's name is empty"),
             (['-n', '2', '--workers', '0', 'true'], '--workers needs a number'),
             (['-n', '2', '--workers'], '--workers needs a value'),
+            (['-n', '2', '--grace', '-1', 'true'], '--grace needs seconds'),
             (['-n', '2', '--timeout', '0', 'true'], '--timeout needs seconds'),
             (['-n', '2', '--timeout', 'nan', 'true'], '--timeout needs seconds'),
             (['-n', '2', '--timeout', '1e400', 'true'], '--timeout needs seconds'),
