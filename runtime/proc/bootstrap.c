@@ -32,6 +32,10 @@ struct cohort__bootstrap {
     uint32_t epoch;
     uint32_t workers;
     uint32_t sharing;
+    uint32_t slot;
+    uint32_t num_hosts;
+    uint32_t host;
+    char host_address[COHORT__CONTROL_MAX_HOST_ADDRESS];
     uint64_t key;
     struct cohort__control_address *addresses; /* in one block with the bytes; NULL: not yet */
     struct cohort__error exchange_error;       /* what came instead of addresses */
@@ -204,6 +208,11 @@ static cohort_status welcomed(void *context, const struct cohort__control *contr
     bootstrap->epoch = control->epoch;
     bootstrap->workers = control->workers;
     bootstrap->sharing = control->sharing;
+    bootstrap->slot = control->slot;
+    bootstrap->num_hosts = control->num_hosts;
+    bootstrap->host = control->host;
+    snprintf(bootstrap->host_address, sizeof(bootstrap->host_address), "%.*s",
+             (int)control->host_address_bytes, control->host_address);
     bootstrap->key = control->key;
     return COHORT_OK;
 }
@@ -251,7 +260,8 @@ static cohort_status take_descriptor(int *ret_fd)
 
 static cohort_status be_alone(struct cohort__bootstrap *bootstrap)
 {
-    bootstrap->size = bootstrap->epoch = bootstrap->sharing = 1;
+    bootstrap->size = bootstrap->epoch = bootstrap->sharing = bootstrap->num_hosts = 1;
+    snprintf(bootstrap->host_address, sizeof(bootstrap->host_address), "127.0.0.1");
     cohort__drain_init(&bootstrap->drain, 1);
     if (getrandom(&bootstrap->key, sizeof(bootstrap->key), 0) != sizeof(bootstrap->key))
         return cohort_fail(COHORT_ERR_SYSTEM, "random number for the job: %s", strerror(errno));
@@ -375,6 +385,26 @@ uint32_t cohort__bootstrap_workers(const struct cohort__bootstrap *bootstrap)
 uint32_t cohort__bootstrap_sharing(const struct cohort__bootstrap *bootstrap)
 {
     return bootstrap->sharing;
+}
+
+uint32_t cohort__bootstrap_slot(const struct cohort__bootstrap *bootstrap)
+{
+    return bootstrap->slot;
+}
+
+uint32_t cohort__bootstrap_num_hosts(const struct cohort__bootstrap *bootstrap)
+{
+    return bootstrap->num_hosts;
+}
+
+uint32_t cohort__bootstrap_host(const struct cohort__bootstrap *bootstrap)
+{
+    return bootstrap->host;
+}
+
+const char *cohort__bootstrap_host_address(const struct cohort__bootstrap *bootstrap)
+{
+    return bootstrap->host_address;
 }
 
 bool cohort__bootstrap_has_launcher(const struct cohort__bootstrap *bootstrap)

@@ -14,9 +14,9 @@ struct cohort__loop;
  * the others, may I leave, who has died. A program started without a launcher is a job of one, with
  * the same interface.
  *
- * The order of things: create (rank, size, key, epoch, workers and sharing are known from then on),
- * exchange (addresses), then the job; finished; count_asked is answered by report_counts, as often
- * as it is asked; exit_allowed; destroy. */
+ * The order of things: create (rank, size, key, epoch, workers and the place are known from then
+ * on), exchange (addresses), then the job; finished; count_asked is answered by report_counts, as
+ * often as it is asked; exit_allowed; destroy. */
 struct cohort__bootstrap;
 
 /* Called by the loop's holder, and not before the exchange has the addresses. They only enqueue, as
@@ -64,6 +64,14 @@ uint32_t cohort__bootstrap_workers(const struct cohort__bootstrap *bootstrap);
 bool cohort__bootstrap_has_launcher(const struct cohort__bootstrap *bootstrap);
 /* Localities of the job on this host, this one included. */
 uint32_t cohort__bootstrap_sharing(const struct cohort__bootstrap *bootstrap);
+/* This locality's place among those, from 0; their ranks follow each other. */
+uint32_t cohort__bootstrap_slot(const struct cohort__bootstrap *bootstrap);
+/* Hosts of the job, and which of them this one is, from 0. */
+uint32_t cohort__bootstrap_num_hosts(const struct cohort__bootstrap *bootstrap);
+uint32_t cohort__bootstrap_host(const struct cohort__bootstrap *bootstrap);
+/* The local network address, in digits, at which the job's other hosts reach this one; of the
+ * loopback interface where there are none. Valid until destroy. */
+const char *cohort__bootstrap_host_address(const struct cohort__bootstrap *bootstrap);
 /* After the exchange: the bytes that RANK gave; valid until destroy. */
 const void *cohort__bootstrap_address(const struct cohort__bootstrap *bootstrap, uint32_t rank,
                                       size_t *ret_bytes);

@@ -27,6 +27,11 @@ static void pack_welcome(struct cohort__packer *packer, const struct cohort__con
     cohort__pack_field_unsigned(packer, "epoch", control->epoch);
     cohort__pack_field_unsigned(packer, "workers", control->workers);
     cohort__pack_field_unsigned(packer, "sharing", control->sharing);
+    cohort__pack_field_unsigned(packer, "num_hosts", control->num_hosts);
+    cohort__pack_field_unsigned(packer, "host", control->host);
+    cohort__pack_field_unsigned(packer, "slot", control->slot);
+    cohort__pack_field_bytes(packer, "host_address", control->host_address,
+                             control->host_address_bytes);
 }
 
 static void pack_addresses(struct cohort__packer *packer, const struct cohort__control *control)
@@ -92,9 +97,9 @@ static void pack_fields(struct cohort__packer *packer, const struct cohort__cont
 void cohort__control_pack(struct cohort__packer *packer, const struct cohort__control *control)
 {
     static const unsigned char num_fields[COHORT__CONTROL_NUM_KINDS] = {
-        [COHORT__CONTROL_WELCOME] = 7, [COHORT__CONTROL_ADDRESSES] = 1,
-        [COHORT__CONTROL_COUNT] = 1,   [COHORT__CONTROL_DIED] = 2,
-        [COHORT__CONTROL_HELLO] = 3,   [COHORT__CONTROL_COUNTS] = 4,
+        [COHORT__CONTROL_WELCOME] = 11, [COHORT__CONTROL_ADDRESSES] = 1,
+        [COHORT__CONTROL_COUNT] = 1,    [COHORT__CONTROL_DIED] = 2,
+        [COHORT__CONTROL_HELLO] = 3,    [COHORT__CONTROL_COUNTS] = 4,
         [COHORT__CONTROL_FAILED] = 1,
     };
     cohort__pack_map(packer, 1u + num_fields[control->kind]);
@@ -169,6 +174,30 @@ static void read_addresses(struct reader *reader, struct cohort__control *contro
     control->size = count;
 }
 
+/* The localities of a host are RANK - slot and those that follow. */
+static void read_place(struct reader *reader, struct cohort__control *control)
+{
+    const void *address = "";
+    control->sharing = read_small(reader, "sharing", control->size);
+    control->num_hosts = read_small(reader, "num_hosts", control->size);
+    control->host = read_small(reader, "host", UINT32_MAX);
+    control->slot = read_small(reader, "slot", UINT32_MAX);
+    if (!reader->status)
+        reader->status = cohort__get_bytes(reader->unpacked, reader->map, "host_address", &address,
+                                           &control->host_address_bytes);
+    control->host_address = address;
+    uint64_t end = (uint64_t)control->rank - control->slot + control->sharing;
+    if (!reader->status &&
+        (control->host >= control->num_hosts || control->slot >= control->sharing ||
+         control->slot > control->rank || end > control->size ||
+         control->host_address_bytes >= COHORT__CONTROL_MAX_HOST_ADDRESS))
+        reader->status = cohort_fail(
+            COHORT_ERR_PROTOCOL,
+            "control message: locality %u of %u in slot %u of %u on host %u of %u",
+            (unsigned)control->rank, (unsigned)control->size, (unsigned)control->slot,
+            (unsigned)control->sharing, (unsigned)control->host, (unsigned)control->num_hosts);
+}
+
 static void read_welcome(struct reader *reader, struct cohort__control *control)
 {
     control->version = read_small(reader, "version", UINT32_MAX);
@@ -179,7 +208,7 @@ static void read_welcome(struct reader *reader, struct cohort__control *control)
     control->key = read_number(reader, "key", UINT64_MAX);
     control->epoch = read_small(reader, "epoch", UINT32_MAX);
     control->workers = read_small(reader, "workers", COHORT__CONTROL_MAX_WORKERS);
-    control->sharing = read_small(reader, "sharing", COHORT__CONTROL_MAX_LOCALITIES);
+    read_place(reader, control);
 }
 
 static void read_hello(struct reader *reader, struct cohort__control *control)

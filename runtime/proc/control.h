@@ -17,7 +17,8 @@
  * and these:
  *
  *   launcher -> locality
- *     WELCOME    version rank size key epoch workers sharing   waits in the socket from the start
+ *     WELCOME    version rank size key epoch workers sharing num_hosts host slot host_address
+ *                                                              waits in the socket from the start
  *     ADDRESSES  addresses                                     all have said HELLO
  *     COUNT      round                                         all have said FINISHED
  *     EXIT                                                     nothing is under way any more
@@ -47,9 +48,10 @@ enum cohort__control_kind {
 };
 
 enum {
-    COHORT__CONTROL_VERSION = 1,
+    COHORT__CONTROL_VERSION = 2,
     COHORT__CONTROL_MAX_LOCALITIES = 4096,
     COHORT__CONTROL_MAX_ADDRESS = 1024,
+    COHORT__CONTROL_MAX_HOST_ADDRESS = 80, /* in digits, with the end of the text */
     COHORT__CONTROL_MAX_TEXT = 4096,
     COHORT__CONTROL_MAX_WORKERS = 65536,
     COHORT__CONTROL_MAX_MESSAGE = 8 << 20,
@@ -68,7 +70,12 @@ struct cohort__control {
     uint32_t size;
     uint32_t epoch;
     uint32_t workers; /* 0: as the locality likes */
-    uint32_t sharing;
+    uint32_t sharing; /* localities on this one's host */
+    uint32_t num_hosts;
+    uint32_t host;            /* this one's, below num_hosts */
+    uint32_t slot;            /* among those on the host, whose ranks follow each other */
+    const char *host_address; /* where the other hosts reach this one; not terminated when read */
+    size_t host_address_bytes;
     uint64_t key;
     uint64_t pid;
     struct cohort__control_address address;

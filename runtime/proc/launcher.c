@@ -30,6 +30,7 @@ struct cohort__launcher {
     uint32_t epoch;
     uint32_t num_in_stage[LEFT + 1];
     bool broken;
+    struct cohort__launcher_host *hosts;
     struct locality localities[];
 };
 
@@ -82,23 +83,51 @@ static void break_job(struct cohort__launcher *launcher, uint32_t rank, const ch
     launcher->handlers.broken(launcher->handlers.context, rank, text);
 }
 
-static void welcome(struct cohort__launcher *launcher)
+static void welcome_host(struct cohort__launcher *launcher, uint32_t index)
 {
-    for (uint32_t rank = 0; rank < launcher->options.size; rank++) {
-        if (launcher->localities[rank].ended)
+    const struct cohort__launcher_host *host = &launcher->hosts[index];
+    for (uint32_t slot = 0; slot < host->num; slot++) {
+        if (launcher->localities[host->first + slot].ended)
             continue;
-        send_to(launcher, rank,
+        send_to(launcher, host->first + slot,
                 &(struct cohort__control){
                     .kind = COHORT__CONTROL_WELCOME,
                     .version = COHORT__CONTROL_VERSION,
-                    .rank = rank,
+                    .rank = host->first + slot,
                     .size = launcher->options.size,
                     .key = launcher->options.key,
                     .epoch = launcher->epoch,
                     .workers = launcher->options.workers,
-                    .sharing = launcher->options.size,
+                    .sharing = host->num,
+                    .num_hosts = launcher->options.num_hosts,
+                    .host = index,
+                    .slot = slot,
+                    .host_address = host->address,
+                    .host_address_bytes = strlen(host->address),
                 });
     }
+}
+
+static void welcome(struct cohort__launcher *launcher)
+{
+    for (uint32_t index = 0; index < launcher->options.num_hosts; index++)
+        welcome_host(launcher, index);
+}
+
+static cohort_status copy_hosts(struct cohort__launcher *launcher)
+{
+    struct cohort__launcher_host one = {0, launcher->options.size, "127.0.0.1"};
+    if (launcher->options.num_hosts == 0) {
+        launcher->options.hosts = &one;
+        launcher->options.num_hosts = 1;
+    }
+    size_t bytes = launcher->options.num_hosts * sizeof(*launcher->hosts);
+    launcher->hosts = malloc(bytes);
+    if (!launcher->hosts)
+        return cohort_fail(COHORT_ERR_NO_MEMORY, "launcher: out of memory");
+    memcpy(launcher->hosts, launcher->options.hosts, bytes);
+    launcher->options.hosts = launcher->hosts;
+    return COHORT_OK;
 }
 
 cohort_status cohort__launcher_create(struct cohort__launcher **ret_launcher,
@@ -113,6 +142,11 @@ cohort_status cohort__launcher_create(struct cohort__launcher **ret_launcher,
     launcher->handlers = *handlers;
     launcher->epoch = 1;
     launcher->num_in_stage[OUTSIDE] = options->size;
+    cohort_status status = copy_hosts(launcher);
+    if (status) {
+        cohort__launcher_destroy(launcher);
+        return status;
+    }
     welcome(launcher);
     *ret_launcher = launcher;
     return COHORT_OK;
@@ -127,6 +161,7 @@ void cohort__launcher_destroy(struct cohort__launcher *launcher)
         free(launcher->localities[rank].failure);
     }
     cohort__packer_fini(&launcher->packer);
+    free(launcher->hosts);
     free(launcher);
 }
 

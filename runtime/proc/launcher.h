@@ -13,9 +13,19 @@
  * clocks; whoever has them (tools/cohortrun) tells it what happened. One thread. */
 struct cohort__launcher;
 
+/* A host, and which localities are on it: NUM from FIRST on. */
+struct cohort__launcher_host {
+    uint32_t first;
+    uint32_t num;
+    const char *address; /* where the other hosts reach it, in digits */
+};
+
 struct cohort__launcher_options {
     uint32_t size;
-    uint32_t workers; /* of each locality; 0: as it likes */
+    const struct cohort__launcher_host *hosts; /* by rank, together all localities; copied, but
+                                                * for the addresses, which have to stay */
+    uint32_t num_hosts;                        /* 0: all are on this one */
+    uint32_t workers;                          /* of each locality; 0: as it likes */
     uint64_t key;
 };
 

@@ -81,6 +81,10 @@ static void test_singleton(void)
     CHECK_INT(cohort__bootstrap_epoch(bootstrap), 1);
     CHECK_INT(cohort__bootstrap_workers(bootstrap), 0);
     CHECK_INT(cohort__bootstrap_sharing(bootstrap), 1);
+    CHECK_INT(cohort__bootstrap_slot(bootstrap), 0);
+    CHECK_INT(cohort__bootstrap_num_hosts(bootstrap), 1);
+    CHECK_INT(cohort__bootstrap_host(bootstrap), 0);
+    CHECK_TEXT(cohort__bootstrap_host_address(bootstrap), "127.0.0.1");
     CHECK_INT(cohort__bootstrap_exchange(bootstrap, "here", 5), COHORT_OK);
     CHECK_TEXT(cohort__bootstrap_address(bootstrap, 0, &bytes), "here");
     CHECK_INT((long long)bytes, 5);
@@ -198,6 +202,9 @@ static void test_launched(void)
     CHECK_INT((long long)cohort__bootstrap_key(bootstrap), 99);
     CHECK_INT(cohort__bootstrap_workers(bootstrap), 3);
     CHECK_INT(cohort__bootstrap_sharing(bootstrap), 2);
+    CHECK_INT(cohort__bootstrap_slot(bootstrap), 0);
+    CHECK_INT(cohort__bootstrap_num_hosts(bootstrap), 1);
+    CHECK_TEXT(cohort__bootstrap_host_address(bootstrap), "127.0.0.1");
     CHECK_INT(cohort__bootstrap_exchange(bootstrap, "here", 5), COHORT_OK);
     CHECK_TEXT(cohort__bootstrap_address(bootstrap, 1, &bytes), "there");
     CHECK_TEXT(cohort__bootstrap_address(bootstrap, 0, &bytes), "here");

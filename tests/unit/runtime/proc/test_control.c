@@ -25,6 +25,12 @@ static cohort_status compare(void *context, const struct cohort__control *got)
     CHECK_INT(got->epoch, want->epoch);
     CHECK_INT(got->workers, want->workers);
     CHECK_INT(got->sharing, want->sharing);
+    CHECK_INT(got->num_hosts, want->num_hosts);
+    CHECK_INT(got->host, want->host);
+    CHECK_INT(got->slot, want->slot);
+    CHECK_INT((long long)got->host_address_bytes, (long long)want->host_address_bytes);
+    CHECK(got->host_address_bytes == 0 ||
+          memcmp(got->host_address, want->host_address, want->host_address_bytes) == 0);
     CHECK(got->key == want->key && got->pid == want->pid && got->round == want->round);
     CHECK(got->sent == want->sent && got->received == want->received && got->busy == want->busy);
     CHECK_INT((long long)got->text_bytes, (long long)want->text_bytes);
@@ -65,7 +71,12 @@ static const struct cohort__control samples[] = {
      .key = UINT64_MAX,
      .epoch = 2,
      .workers = 5,
-     .sharing = 4},
+     .sharing = 2,
+     .num_hosts = 3,
+     .host = 2,
+     .slot = 1,
+     .host_address = "fe80::1",
+     .host_address_bytes = 7},
     {.kind = COHORT__CONTROL_ADDRESSES, .size = 2, .addresses = two},
     {.kind = COHORT__CONTROL_COUNT, .round = 1ull << 40},
     {.kind = COHORT__CONTROL_EXIT},
@@ -109,6 +120,18 @@ static void test_nonsense(void)
     check_refused(&control, "a job of size 0");
     control.size = COHORT__CONTROL_MAX_LOCALITIES + 1;
     check_refused(&control, "field 'size' is out of range");
+    control = samples[0];
+    control.slot = control.sharing;
+    check_refused(&control, "locality 3 of 4 in slot 2 of 2 on host 2 of 3");
+    control.slot = 0; /* and so another one, of 4, would follow on this host */
+    check_refused(&control, "locality 3 of 4 in slot 0 of 2 on host 2 of 3");
+    control.slot = 1;
+    control.host = 3;
+    check_refused(&control, "on host 3 of 3");
+    control.host = 0;
+    control.host_address = long_address;
+    control.host_address_bytes = COHORT__CONTROL_MAX_HOST_ADDRESS;
+    check_refused(&control, "on host 0 of 3");
     control = (struct cohort__control){.kind = COHORT__CONTROL_HELLO,
                                        .version = 1,
                                        .address = {long_address, sizeof(long_address)}};

@@ -28,8 +28,9 @@ static cohort_status note(void *context, const struct cohort__control *control)
     snprintf(log + used, 512 - used, "%s", cohort__control_kind_name(control->kind));
     used = strlen(log);
     if (control->kind == COHORT__CONTROL_WELCOME)
-        snprintf(log + used, 512 - used, "(%u/%u epoch %u) ", control->rank, control->size,
-                 control->epoch);
+        snprintf(log + used, 512 - used, "(%u/%u epoch %u, %u/%u on %u/%u %.*s) ", control->rank,
+                 control->size, control->epoch, control->slot, control->sharing, control->host,
+                 control->num_hosts, (int)control->host_address_bytes, control->host_address);
     else if (control->kind == COHORT__CONTROL_DIED)
         snprintf(log + used, 512 - used, "(%u %.*s) ", control->rank, (int)control->text_bytes,
                  control->text);
@@ -136,8 +137,8 @@ static void test_whole_life(void)
 {
     struct job job;
     start(&job, 2);
-    CHECK_TEXT(log_of(&job, 1), "WELCOME(1/2 epoch 1) ");
-    CHECK_TEXT(log_of(&job, 0), "WELCOME(0/2 epoch 1) ");
+    CHECK_TEXT(log_of(&job, 1), "WELCOME(1/2 epoch 1, 1/2 on 0/1 127.0.0.1) ");
+    CHECK_TEXT(log_of(&job, 0), "WELCOME(0/2 epoch 1, 0/2 on 0/1 127.0.0.1) ");
     hello(&job, 1);
     CHECK_TEXT(log_of(&job, 0), "");
     CHECK(cohort__launcher_has_members(job.launcher));
@@ -291,7 +292,7 @@ static void test_second_epoch(void)
     say(&job, 0, COHORT__CONTROL_BYE);
     CHECK_TEXT(log_of(&job, 0), "");
     say(&job, 1, COHORT__CONTROL_BYE);
-    CHECK_TEXT(log_of(&job, 0), "WELCOME(0/2 epoch 2) ");
+    CHECK_TEXT(log_of(&job, 0), "WELCOME(0/2 epoch 2, 0/2 on 0/1 127.0.0.1) ");
     hello(&job, 0);
     hello(&job, 1);
     CHECK_TEXT(log_of(&job, 0), "ADDRESSES(at0..) ");
@@ -350,6 +351,19 @@ static void test_nonsense(void)
     cohort__launcher_destroy(job.launcher);
 }
 
+static void test_hosts(void)
+{
+    struct job job = {0};
+    const struct cohort__launcher_host hosts[] = {{0, 1, "10.0.0.1"}, {1, 3, "fe80::1"}};
+    struct cohort__launcher_options options = {.size = 4, .hosts = hosts, .num_hosts = 2};
+    struct cohort__launcher_handlers handlers = {&job, sent, paused, broken};
+    CHECK_INT(cohort__launcher_create(&job.launcher, &options, &handlers), COHORT_OK);
+    CHECK_TEXT(log_of(&job, 0), "WELCOME(0/4 epoch 1, 0/1 on 0/2 10.0.0.1) ");
+    CHECK_TEXT(log_of(&job, 1), "WELCOME(1/4 epoch 1, 0/3 on 1/2 fe80::1) ");
+    CHECK_TEXT(log_of(&job, 3), "WELCOME(3/4 epoch 1, 2/3 on 1/2 fe80::1) ");
+    cohort__launcher_destroy(job.launcher);
+}
+
 static void test_failure_text(void)
 {
     struct job job;
@@ -366,6 +380,7 @@ int main(int argc, char **argv)
 {
     static const struct test_case cases[] = {
         {"whole_life", test_whole_life},
+        {"hosts", test_hosts},
         {"pause", test_pause},
         {"death", test_death},
         {"death_in_drain", test_death_in_drain},
