@@ -84,7 +84,7 @@ static void tick(void *context)
 static cohort_status connect_peers(struct job *job)
 {
     struct cohort__net_handlers handlers = cohort__process_net_handlers(job->process);
-    cohort_status status = cohort__ofi_create(&handlers, &job->net);
+    cohort_status status = cohort__ofi_create(&handlers, NULL, &job->net);
     if (status)
         return status;
     cohort__process_attach_net(job->process, job->net);

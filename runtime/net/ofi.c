@@ -12,6 +12,7 @@
 #include <rdma/fi_errno.h>
 
 #include "runtime/base/clock.h"
+#include "runtime/net/ofi_address.h"
 #include "runtime/net/ofi_end.h"
 
 static const char *setting(const char *name, const char *otherwise)
@@ -20,21 +21,17 @@ static const char *setting(const char *name, const char *otherwise)
     return value && *value ? value : otherwise;
 }
 
-static const char *local_address(void)
+static const char *provider_name(const struct cohort__ofi *ofi)
 {
-    return setting("COHORT_OFI_ADDRESS", "127.0.0.1");
-}
-
-static const char *provider_name(void)
-{
-    return setting("COHORT_OFI_PROVIDER", "tcp;ofi_rxm");
+    return setting("COHORT_OFI_PROVIDER",
+                   cohort__ofi_library_provider(ofi->library->version, ofi->library->revision));
 }
 
 cohort_status cohort__ofi_fail(const struct cohort__ofi *ofi, const char *call, int error)
 {
-    const char *provider = ofi->info ? ofi->info->fabric_attr->prov_name : provider_name();
+    const char *provider = ofi->info ? ofi->info->fabric_attr->prov_name : provider_name(ofi);
     return cohort_fail(error == -FI_ENOMEM ? COHORT_ERR_NO_MEMORY : COHORT_ERR_NETWORK,
-                       "libfabric provider %s at %s: %s: %s", provider, local_address(), call,
+                       "libfabric provider %s at %s: %s: %s", provider, ofi->local_address, call,
                        ofi->library->strerror(-error));
 }
 
@@ -54,13 +51,26 @@ static void hints_fill(struct fi_info *hints, char *provider)
     hints->rx_attr->size = COHORT__OFI_NUM_SENDS;
 }
 
+/* Of several that fit the name, as "tcp" fits both, the one of exactly that name. */
+static void info_choose(struct cohort__ofi *ofi, const char *provider)
+{
+    struct fi_info **at = &ofi->info;
+    while (*at && strcmp((*at)->fabric_attr->prov_name, provider) != 0)
+        at = &(*at)->next;
+    struct fi_info *chosen = *at;
+    if (!chosen)
+        return;
+    *at = chosen->next;
+    chosen->next = ofi->info;
+    ofi->info = chosen;
+}
+
 /* Naming the provider in the hints keeps all others out of the choice; their own start, which
  * costs most of the first fi_getinfo, can't be kept from happening. */
 static cohort_status info_get(struct cohort__ofi *ofi)
 {
-    const char *address = local_address();
     struct fi_info *hints = ofi->library->dupinfo(NULL);
-    char *provider = strdup(provider_name());
+    char *provider = strdup(provider_name(ofi));
     if (!hints || !provider) {
         ofi->library->freeinfo(hints);
         free(provider);
@@ -68,9 +78,11 @@ static cohort_status info_get(struct cohort__ofi *ofi)
     }
     hints_fill(hints, provider);
     uint32_t version = FI_VERSION(FI_MAJOR_VERSION, FI_MINOR_VERSION);
-    int error = ofi->library->getinfo(version, address, NULL, FI_SOURCE, hints, &ofi->info);
+    int error =
+        ofi->library->getinfo(version, ofi->local_address, NULL, FI_SOURCE, hints, &ofi->info);
+    if (!error)
+        info_choose(ofi, provider);
     ofi->library->freeinfo(hints);
-    ofi->is_loopback = strncmp(address, "127.", 4) == 0 || strcmp(address, "::1") == 0;
     return error ? cohort__ofi_fail(ofi, "fi_getinfo", error) : COHORT_OK;
 }
 
@@ -219,12 +231,16 @@ static struct cohort__ofi *allocate(const struct cohort__net_handlers *handlers)
     return ofi;
 }
 
-cohort_status cohort__ofi_create(const struct cohort__net_handlers *handlers,
+cohort_status cohort__ofi_create(const struct cohort__net_handlers *handlers, const char *address,
                                  struct cohort__net **ret_net)
 {
+    const char *local = setting("COHORT_OFI_ADDRESS", address ? address : "127.0.0.1");
+    if (strlen(local) >= sizeof((struct cohort__ofi *)NULL)->local_address)
+        return cohort_fail(COHORT_ERR_BAD_PARAMETER, "no network address: '%.80s'", local);
     struct cohort__ofi *ofi = allocate(handlers);
     if (!ofi)
         return cohort_fail(COHORT_ERR_NO_MEMORY, "no memory for a network endpoint");
+    strcpy(ofi->local_address, local);
     cohort_status st = cohort__ofi_library_load(&ofi->library);
     if (st == COHORT_OK)
         st = info_get(ofi);

@@ -44,6 +44,7 @@ struct cohort__ofi_peer {
     bool is_dead;    /* lost or removed */
     bool is_removed; /* nothing is to be said about it any more */
     bool is_known;   /* address is valid */
+    bool is_here;    /* on this host: the kernel ends its connections when it dies */
     fi_addr_t address;
     const char *why;
     uint64_t refused_since; /* the provider has said EAGAIN to every attempt since; 0: not */
@@ -90,10 +91,11 @@ struct cohort__ofi {
     struct fid_av *av;
     struct fid_cq *cq;
     struct fid_ep *ep;
-    bool is_loopback;
-    int wake_fd;           /* an eventfd: something for progress that no completion tells of */
-    int retry_fd;          /* a timer: try again what was refused */
-    _Atomic bool has_work; /* the lists below, or the posting of receives, want a look */
+    char local_address[64];   /* that we are bound to, as text */
+    const unsigned char *raw; /* the same as fi_getname says it; in net.address */
+    int wake_fd;              /* an eventfd: something for progress that no completion tells of */
+    int retry_fd;             /* a timer: try again what was refused */
+    _Atomic bool has_work;    /* the lists below, or the posting of receives, want a look */
     _Atomic bool is_armed;
     bool is_closing;
     pthread_mutex_t lock;
@@ -129,7 +131,6 @@ int cohort__ofi_register(struct cohort__ofi *ofi, const void *base, size_t bytes
                          struct fid_mr **ret_mr);
 
 /* Peers. All but add and remove with the lock held. */
-cohort_status cohort__ofi_address_set(struct cohort__ofi *ofi);
 cohort_status cohort__ofi_peer_add(struct cohort__net *net, uint32_t number, const void *address,
                                    size_t bytes);
 void cohort__ofi_peer_remove(struct cohort__net *net, uint32_t number);

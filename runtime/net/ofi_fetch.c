@@ -99,8 +99,7 @@ void cohort__ofi_regions_fini(struct cohort__ofi *ofi)
 /* Where a peer is on this host, the kernel ends its connections in the moment in which it dies.
  * From another host nothing may ever come, neither the bytes nor an error: so there they land in
  * memory of ours, which can stay the provider's for as long as it takes. */
-static struct cohort__ofi_fetch *fetch_create(struct cohort__ofi *ofi,
-                                              struct cohort__ofi_peer *peer, void *destination,
+static struct cohort__ofi_fetch *fetch_create(struct cohort__ofi_peer *peer, void *destination,
                                               size_t bytes, void *cookie)
 {
     struct cohort__ofi_fetch *fetch = cohort__slab_alloc_zero(sizeof *fetch);
@@ -113,7 +112,7 @@ static struct cohort__ofi_fetch *fetch_create(struct cohort__ofi *ofi,
     fetch->cookie = cookie;
     fetch->bytes = bytes;
     fetch->destination = destination;
-    if (!ofi->is_loopback && !(fetch->landing = malloc(bytes))) {
+    if (!peer->is_here && !(fetch->landing = malloc(bytes))) {
         cohort__slab_free(fetch);
         return NULL;
     }
@@ -168,8 +167,7 @@ enum cohort__net_sent cohort__ofi_fetch(struct cohort__net *net, uint32_t number
     enum cohort__net_sent sent = COHORT__NET_DEAD;
     pthread_mutex_lock(&ofi->lock);
     struct cohort__ofi_peer *peer = cohort__ofi_peer_get(ofi, number);
-    struct cohort__ofi_fetch *fetch =
-        peer ? fetch_create(ofi, peer, destination, bytes, cookie) : NULL;
+    struct cohort__ofi_fetch *fetch = peer ? fetch_create(peer, destination, bytes, cookie) : NULL;
     if (fetch && is_inside) {
         sent = start(ofi, fetch, &t, offset);
     } else if (fetch) { /* the token has come from outside: an error, but not the connection's */

@@ -5,6 +5,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -68,6 +69,23 @@ static void providers_start(void *handle)
             unsetenv(parameters[i].name);
 }
 
+/* The third number of a version is nowhere but in its text; 0 where that is not as expected. */
+static uint32_t find_revision(void *handle)
+{
+    char *(*tostr)(const void *, enum fi_type) = dlsym(handle, "fi_tostr");
+    const uint64_t unused = 0;
+    const char *text = tostr ? tostr(&unused, FI_TYPE_VERSION) : NULL;
+    unsigned revision = 0;
+    return text && sscanf(text, "%*u.%*u.%u", &revision) == 1 ? revision : 0;
+}
+
+const char *cohort__ofi_library_provider(uint32_t version, uint32_t revision)
+{
+    uint32_t native = FI_VERSION(1, 18);
+    bool has_native = FI_VERSION_GE(version, native) && (version != native || revision >= 1);
+    return has_native ? "tcp" : "tcp;ofi_rxm";
+}
+
 /* The structs that are passed are allocated by the library itself (dupinfo), which newer versions
  * only append to; so the default symbols fit. An older library than the headers' does not do. */
 static cohort_status bind_symbols(void *handle)
@@ -83,6 +101,7 @@ static cohort_status bind_symbols(void *handle)
         return cohort_fail(COHORT_ERR_NOT_SUPPORTED, "libfabric.so.1 lacks a function: %s",
                            dlerror());
     library.version = version();
+    library.revision = find_revision(handle);
     if (FI_VERSION_LT(library.version, FI_VERSION(FI_MAJOR_VERSION, FI_MINOR_VERSION)))
         return cohort_fail(COHORT_ERR_NOT_SUPPORTED,
                            "libfabric is version %u.%u, but %u.%u was there when this was built",

@@ -13,7 +13,8 @@
  * 12 others, one of whose constructors (libinfinipath's) sleeps for 200 ms, and whose first use
  * costs 100 ms of CPU (the verbs providers read all of /proc/kallsyms). */
 struct cohort__ofi_library {
-    uint32_t version;
+    uint32_t version;  /* FI_VERSION(major, minor) */
+    uint32_t revision; /* behind those: the 1 of 1.18.1 */
     int (*getinfo)(uint32_t version, const char *node, const char *service, uint64_t flags,
                    const struct fi_info *hints, struct fi_info **ret_info);
     void (*freeinfo)(struct fi_info *info);
@@ -24,5 +25,9 @@ struct cohort__ofi_library {
 
 /* Any number of times, from any thread. COHORT_ERR_NOT_SUPPORTED where it is not there. */
 cohort_status cohort__ofi_library_load(const struct cohort__ofi_library **ret_library);
+
+/* The provider to take: `tcp;ofi_rxm`, and from 1.18.1 on `tcp`, which then does without the layer
+ * above connections. */
+const char *cohort__ofi_library_provider(uint32_t version, uint32_t revision);
 
 #endif

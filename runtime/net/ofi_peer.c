@@ -1,20 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Whom we talk to: addresses, and what becomes of a peer that does not answer. */
-#include <endian.h>
-#include <stdio.h>
+/* Whom we talk to, and what becomes of a peer that does not answer. */
 #include <stdlib.h>
 #include <string.h>
 
-#include <rdma/fi_cm.h>
 #include <rdma/fi_errno.h>
 
 #include "runtime/base/clock.h"
 #include "runtime/base/container.h"
 #include "runtime/base/hash.h"
+#include "runtime/net/ofi_address.h"
 #include "runtime/net/ofi_end.h"
 #include "runtime/net/ofi_probe.h"
-
-static const char transport_name[] = "ofi";
 
 /* How long every attempt has to be refused before we look whether anybody is there, and how often
  * then. */
@@ -24,80 +20,6 @@ static const uint64_t probe_next = 1000 * 1000 * 1000;
 /* How long to wait before trying again what was refused: twice as long each time. */
 static const uint64_t retry_first = 25 * 1000;
 static const uint64_t retry_last = 5 * 1000 * 1000;
-
-/* An address is the transport's name, the provider's, both with their NUL, the version of
- * libfabric (u32, little-endian), and what fi_getname gave. */
-struct address {
-    const char *transport;
-    const char *provider;
-    uint32_t version;
-    const unsigned char *raw;
-    size_t raw_bytes;
-};
-
-cohort_status cohort__ofi_address_set(struct cohort__ofi *ofi)
-{
-    const char *provider = ofi->info->fabric_attr->prov_name;
-    unsigned char *at = ofi->net.address;
-    size_t head = sizeof transport_name + strlen(provider) + 1 + 4;
-    size_t room = head < sizeof ofi->net.address ? sizeof ofi->net.address - head : 0;
-    int error = fi_getname(&ofi->ep->fid, at + head, &room);
-    if (error)
-        return cohort__ofi_fail(ofi, "fi_getname", error);
-    uint32_t version = htole32(ofi->library->version);
-    memcpy(at, transport_name, sizeof transport_name);
-    memcpy(at + sizeof transport_name, provider, strlen(provider) + 1);
-    memcpy(at + head - 4, &version, 4);
-    ofi->net.address_bytes = head + room;
-    return COHORT_OK;
-}
-
-/* The text at *AT, which moves behind its NUL; NULL if there is none before END. */
-static const char *take_text(const unsigned char **at, const unsigned char *end)
-{
-    const unsigned char *nul = memchr(*at, 0, (size_t)(end - *at));
-    if (!nul)
-        return NULL;
-    const char *text = (const char *)*at;
-    *at = nul + 1;
-    return text;
-}
-
-static cohort_status address_read(const struct cohort__ofi *ofi, uint32_t number,
-                                  const void *address, size_t bytes, struct address *ret)
-{
-    const unsigned char *at = address;
-    const unsigned char *end = at + bytes;
-    struct address a;
-    a.transport = bytes > 0 ? take_text(&at, end) : NULL;
-    if (!a.transport)
-        return cohort_fail(COHORT_ERR_BAD_PARAMETER, "peer %u: an address without a transport",
-                           number);
-    if (strcmp(a.transport, transport_name) != 0)
-        return cohort_fail(COHORT_ERR_BAD_PARAMETER,
-                           "peer %u uses transport %s, this locality uses %s", number, a.transport,
-                           transport_name);
-    a.provider = at < end ? take_text(&at, end) : NULL;
-    if (!a.provider || end - at <= 4)
-        return cohort_fail(COHORT_ERR_BAD_PARAMETER, "peer %u: a truncated address", number);
-    uint32_t version;
-    memcpy(&version, at, 4);
-    a.version = le32toh(version);
-    a.raw = at + 4;
-    a.raw_bytes = (size_t)(end - at) - 4;
-    const char *provider = ofi->info->fabric_attr->prov_name;
-    if (strcmp(a.provider, provider) != 0)
-        return cohort_fail(COHORT_ERR_BAD_PARAMETER,
-                           "peer %u uses provider %s, this locality uses %s", number, a.provider,
-                           provider);
-    if (a.version != ofi->library->version)
-        return cohort_fail(COHORT_ERR_BAD_PARAMETER,
-                           "peer %u uses libfabric %u.%u, this locality uses %u.%u", number,
-                           FI_MAJOR(a.version), FI_MINOR(a.version),
-                           FI_MAJOR(ofi->library->version), FI_MINOR(ofi->library->version));
-    *ret = a;
-    return COHORT_OK;
-}
 
 static struct cohort__ofi_peer *find(const struct cohort__ofi *ofi, uint32_t number)
 {
@@ -110,8 +32,8 @@ cohort_status cohort__ofi_peer_add(struct cohort__net *net, uint32_t number, con
                                    size_t bytes)
 {
     struct cohort__ofi *ofi = (struct cohort__ofi *)net;
-    struct address a = {0};
-    cohort_status st = address_read(ofi, number, address, bytes, &a);
+    struct cohort__ofi_address a = {0};
+    cohort_status st = cohort__ofi_address_read(ofi, number, address, bytes, &a);
     if (st != COHORT_OK)
         return st;
     struct cohort__ofi_peer *peer = calloc(1, sizeof *peer + a.raw_bytes);
@@ -119,6 +41,7 @@ cohort_status cohort__ofi_peer_add(struct cohort__net *net, uint32_t number, con
         return cohort_fail(COHORT_ERR_NO_MEMORY, "no memory for peer %u", number);
     peer->number = number;
     peer->probe_fd = -1;
+    peer->is_here = cohort__ofi_address_is_here(ofi->info, ofi->raw, a.raw, a.raw_bytes);
     peer->raw_bytes = a.raw_bytes;
     memcpy(peer->raw, a.raw, a.raw_bytes);
     cohort__list_init(&peer->blocked);

@@ -8,11 +8,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-static bool is_tcp(const struct fi_info *info)
-{
-    return strncmp(info->fabric_attr->prov_name, "tcp", 3) == 0 &&
-           (info->addr_format == FI_SOCKADDR_IN || info->addr_format == FI_SOCKADDR_IN6);
-}
+#include "runtime/net/ofi_address.h"
 
 static enum cohort__ofi_probe verdict(int error)
 {
@@ -56,7 +52,7 @@ static int look(int fd)
 enum cohort__ofi_probe cohort__ofi_probe(const struct fi_info *info, const void *address,
                                          size_t bytes, int *fd)
 {
-    if (!is_tcp(info))
+    if (!cohort__ofi_address_is_tcp(info))
         return COHORT__OFI_PROBE_ALIVE;
     enum cohort__ofi_probe v = verdict(*fd < 0 ? begin(address, bytes, fd) : look(*fd));
     if (v != COHORT__OFI_PROBE_PENDING)
