@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
-#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -75,8 +74,7 @@ static void enter_stage(struct job *job, enum stage stage)
         break;
     case ABANDONING:
         for (uint32_t rank = 0; rank < job->options->size; rank++)
-            if (job->localities[rank].end == LOCALITY_RUNS)
-                cohort__child_kill(job->localities[rank].guardian, SIGKILL);
+            locality_kill_guardian(&job->localities[rank]);
         break;
     case ABANDONED:
         output_say(job->output, "some processes can't be killed, giving up");
@@ -111,7 +109,7 @@ static void check_done(struct job *job)
 {
     bool ended = true, gone = true;
     for (uint32_t rank = 0; rank < job->options->size; rank++) {
-        ended &= job->localities[rank].end != LOCALITY_RUNS;
+        ended &= job->localities[rank].ward.end != WARD_RUNS;
         gone &= locality_is_gone(&job->localities[rank]) && job->localities[rank].judged;
     }
     if (gone && output_is_drained(job->output))
@@ -137,11 +135,11 @@ static void judge(struct job *job, struct locality *locality)
 {
     char text[1024];
     const char *failure = cohort__launcher_failure(job->launcher, locality->rank);
-    int status = locality_exit_status(locality);
+    int status = ward_exit_status(&locality->ward);
     locality->judged = true;
-    if (locality->end == LOCALITY_NOT_STARTED)
+    if (locality->ward.end == WARD_NOT_STARTED)
         snprintf(text, sizeof(text), "cannot start %s: %s", job->options->program[0],
-                 cohort__child_error_text(locality->status));
+                 cohort__child_error_text(locality->ward.status));
     else
         locality_describe(locality, text, sizeof(text));
     size_t used = strlen(text);
@@ -162,10 +160,10 @@ static void judge(struct job *job, struct locality *locality)
 
 static void locality_changed(struct locality *locality)
 {
-    struct job *job = locality->job;
+    struct job *job = locality->context;
     if (!job->launcher)
         return; /* still starting; the loop does not turn yet */
-    if (locality->end == LOCALITY_RUNS) {
+    if (locality->ward.end == WARD_RUNS) {
         if (locality->control_ended && cohort__launcher_is_member(job->launcher, locality->rank))
             alarm_set(&job->abandoned, second_ns);
         return;
@@ -182,7 +180,7 @@ static void settle_over(void *context)
     struct job *job = context;
     for (uint32_t rank = 0; rank < job->options->size; rank++) {
         struct locality *locality = &job->localities[rank];
-        if (locality->end != LOCALITY_RUNS && !locality->judged)
+        if (locality->ward.end != WARD_RUNS && !locality->judged)
             judge(job, locality);
     }
     check_done(job);
@@ -193,11 +191,11 @@ static void abandoned_over(void *context)
     struct job *job = context;
     for (uint32_t rank = 0; rank < job->options->size; rank++) {
         struct locality *locality = &job->localities[rank];
-        if (!locality->control_ended || locality->end != LOCALITY_RUNS)
+        if (!locality->control_ended || locality->ward.end != WARD_RUNS)
             continue;
         char text[96];
         snprintf(text, sizeof(text), "locality %u (pid %d) has closed its connection to cohortrun",
-                 (unsigned)rank, locality->pid);
+                 (unsigned)rank, locality->ward.pid);
         job->judged_status = STATUS_FAILED;
         cohort__launcher_ended(job->launcher, rank, false, text);
     }
@@ -222,7 +220,14 @@ static void stragglers_over(void *context)
 
 static void control_arrived(struct locality *locality, const void *message, size_t bytes)
 {
-    cohort__launcher_message(locality->job->launcher, locality->rank, message, bytes);
+    struct job *job = locality->context;
+    cohort__launcher_message(job->launcher, locality->rank, message, bytes);
+}
+
+static cohort_status output_opened(struct locality *locality, enum output_stream stream, int fd)
+{
+    struct job *job = locality->context;
+    return output_add(job->output, locality->rank, stream, fd);
 }
 
 static void launcher_send(void *context, uint32_t rank, const void *message, size_t bytes)
@@ -300,9 +305,9 @@ static void list_running(const struct job *job, char *text, size_t bytes)
     text[0] = '\0';
     for (uint32_t rank = 0; rank < job->options->size && used < bytes; rank++) {
         uint32_t last = rank;
-        if (job->localities[rank].end != LOCALITY_RUNS)
+        if (job->localities[rank].ward.end != WARD_RUNS)
             continue;
-        while (last + 1 < job->options->size && job->localities[last + 1].end == LOCALITY_RUNS)
+        while (last + 1 < job->options->size && job->localities[last + 1].ward.end == WARD_RUNS)
             last++;
         used += (size_t)snprintf(text + used, bytes - used, last > rank ? "%s%u-%u" : "%s%u",
                                  used > 0 ? ", " : "", (unsigned)rank, (unsigned)last);
@@ -322,18 +327,6 @@ static void timed_out(void *context)
                strpbrk(running, ",-") ? "localities" : "locality", running);
     job->status = STATUS_TIMEOUT;
     enter_stage(job, TERMINATING);
-}
-
-/* Each locality takes four descriptors here; the limit that was set is the programs'. */
-static uint64_t raise_descriptor_limit(void)
-{
-    struct rlimit limit;
-    if (getrlimit(RLIMIT_NOFILE, &limit))
-        return 1024;
-    uint64_t before = limit.rlim_cur;
-    limit.rlim_cur = limit.rlim_max;
-    setrlimit(RLIMIT_NOFILE, &limit);
-    return before;
 }
 
 /* A job in the background of a terminal must not take what is typed there: its localities are in
@@ -378,16 +371,18 @@ static cohort_status set_up(struct job *job)
 /* Where one can't be started, no further ones are; the job then fails. */
 static void start_localities(struct job *job)
 {
-    static const struct locality_handlers handlers = {control_arrived, locality_changed};
+    static const struct locality_handlers handlers = {control_arrived, output_opened,
+                                                      locality_changed};
     struct locality_common common = {.loop = job->loop,
-                                     .output = job->output,
-                                     .options = job->options,
+                                     .size = job->options->size,
+                                     .program = job->options->program,
+                                     .input = STDIN_FILENO,
                                      .null = job->null,
-                                     .descriptors = raise_descriptor_limit()};
+                                     .descriptors = ward_raise_descriptor_limit()};
     bool failed = false;
     for (uint32_t rank = 0; rank < job->options->size; rank++) {
         struct locality *locality = &job->localities[rank];
-        *locality = (struct locality){.job = job, .rank = rank};
+        *locality = (struct locality){.context = job, .rank = rank};
         if (!failed && locality_start(locality, &common, &handlers) == COHORT_OK)
             continue;
         if (!failed) {
@@ -397,8 +392,10 @@ static void start_localities(struct job *job)
             fail(job, STATUS_CANNOT_START, text);
         }
         failed = true;
-        locality->end = LOCALITY_NOT_STARTED;
-        locality->guardian_ended = locality->control_ended = locality->judged = true;
+        output_close_source(job->output, rank, OUTPUT_OUT);
+        output_close_source(job->output, rank, OUTPUT_ERR);
+        locality->ward.end = WARD_NOT_STARTED;
+        locality->ward.guardian_ended = locality->control_ended = locality->judged = true;
     }
     dup2(job->null, STDIN_FILENO); /* so that who writes there sees it when locality 0 closes it */
 }
@@ -419,7 +416,7 @@ static void tear_down(struct job *job)
     bool lost = false;
     output_close(job->output);
     for (uint32_t rank = 0; job->localities && rank < job->options->size; rank++) {
-        lost |= job->localities[rank].end == LOCALITY_LOST;
+        lost |= job->localities[rank].ward.end == WARD_LOST;
         locality_close(&job->localities[rank]);
     }
     cohort__signals_close(job->interrupt);

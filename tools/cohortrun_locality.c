@@ -3,31 +3,26 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
-#include "runtime/loop/child.h"
 #include "runtime/loop/stream.h"
 #include "runtime/proc/control.h"
-#include "tools/cohortrun_guardian.h"
-#include "tools/cohortrun_options.h"
-#include "tools/cohortrun_output.h"
 
 enum { NEAR, FAR }; /* cohortrun's end and the locality's */
 
-/* Pipes and socket pairs, by the number that the far end has in the guardian; 0 is not used. */
+/* Pipes and socket pairs, by the number that the far end has in the program; 0 is not used. */
+enum { NUM_ENDS = GUARDIAN_FD_CONTROL + 1 };
 struct ends {
-    int fds[GUARDIAN_NUM_FDS][2];
+    int fds[NUM_ENDS][2];
 };
 
 static void close_ends(struct ends *ends, int side)
 {
-    for (int i = 1; i < GUARDIAN_NUM_FDS; i++)
+    for (int i = 1; i < NUM_ENDS; i++)
         if (ends->fds[i][side] >= 0)
             close(ends->fds[i][side]);
 }
@@ -36,7 +31,7 @@ static int open_ends(struct ends *ends)
 {
     int error = 0;
     memset(ends, -1, sizeof(*ends));
-    for (int i = 1; i < GUARDIAN_NUM_FDS && !error; i++) {
+    for (int i = 1; i < NUM_ENDS && !error; i++) {
         bool is_pipe = i <= STDERR_FILENO;
         error = is_pipe ? pipe2(ends->fds[i], O_CLOEXEC)
                         : socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends->fds[i]);
@@ -79,21 +74,6 @@ static char **make_environment(uint32_t rank, uint32_t size)
     return environment;
 }
 
-static char **make_arguments(const struct locality_common *common, char *limit)
-{
-    static char name[] = GUARDIAN_NAME;
-    size_t num = 0;
-    while (common->options->program[num])
-        num++;
-    char **arguments = malloc((num + 3) * sizeof(*arguments));
-    if (!arguments)
-        return NULL;
-    arguments[0] = name;
-    arguments[1] = limit;
-    memcpy(arguments + 2, common->options->program, (num + 1) * sizeof(*arguments));
-    return arguments;
-}
-
 static void control_message(void *context, const void *message, size_t bytes)
 {
     struct locality *locality = context;
@@ -108,67 +88,32 @@ static void control_ended(void *context, cohort_status status)
     locality->handlers->changed(locality);
 }
 
-static void link_message(void *context, const void *message, size_t bytes)
+static void ward_changed(void *context)
 {
     struct locality *locality = context;
-    struct report report;
-    if (bytes != sizeof(report))
-        return;
-    memcpy(&report, message, sizeof(report));
-    if (report.kind == REPORT_STARTED) {
-        locality->pid = report.value;
-        return;
-    }
-    locality->end = report.kind == REPORT_FAILED ? LOCALITY_NOT_STARTED : LOCALITY_ENDED;
-    locality->status = report.value;
     locality->handlers->changed(locality);
 }
 
-static void link_ended(void *context, cohort_status status)
+static cohort_status start_ward(struct locality *locality, const struct locality_common *common,
+                                const struct ends *ends)
 {
-    (void)status;
-    struct locality *locality = context;
-    cohort__stream_close(locality->link);
-    locality->link = NULL;
-    if (locality->end == LOCALITY_RUNS)
-        locality->end = LOCALITY_LOST;
-    locality->handlers->changed(locality);
-}
-
-static void guardian_ended(void *context, int status, int signal)
-{
-    (void)status, (void)signal; /* the link tells more */
-    struct locality *locality = context;
-    locality->guardian_ended = true;
-    locality->handlers->changed(locality);
-}
-
-static cohort_status start_guardian(struct locality *locality, const struct locality_common *common,
-                                    const struct ends *ends)
-{
-    char limit[32];
-    int fds[GUARDIAN_NUM_FDS] = {locality->rank == 0 ? STDIN_FILENO : common->null};
-    for (int i = 1; i < GUARDIAN_NUM_FDS; i++)
-        fds[i] = ends->fds[i][FAR];
-    snprintf(limit, sizeof(limit), "%llu", (unsigned long long)common->descriptors);
-    char **environment = make_environment(locality->rank, common->options->size);
-    char **arguments = make_arguments(common, limit);
-    cohort_status status = COHORT_ERR_NO_MEMORY;
-    if (environment && arguments)
-        status = cohort__child_start(&locality->guardian, common->loop,
-                                     &(struct cohort__child_options){
-                                         .file = "/proc/self/exe",
-                                         .args = arguments,
-                                         .environment = environment,
-                                         .fds = fds,
-                                         .num_fds = GUARDIAN_NUM_FDS,
-                                         .context = locality,
-                                         .ended = guardian_ended,
-                                     });
-    else
-        (void)cohort_fail(status, "out of memory");
+    char name[32];
+    snprintf(name, sizeof(name), "locality %u", (unsigned)locality->rank);
+    struct ward_options options = {
+        .loop = common->loop,
+        .name = name,
+        .program = common->program,
+        .descriptors = common->descriptors,
+        .fds = {locality->rank == 0 ? common->input : common->null},
+    };
+    for (int i = 1; i < NUM_ENDS; i++)
+        options.fds[i] = ends->fds[i][FAR];
+    char **environment = make_environment(locality->rank, common->size);
+    if (!environment)
+        return cohort_fail(COHORT_ERR_NO_MEMORY, "out of memory");
+    options.environment = environment;
+    cohort_status status = ward_start(&locality->ward, &options);
     free(environment);
-    free(arguments);
     return status;
 }
 
@@ -176,19 +121,16 @@ static cohort_status open_connections(struct locality *locality,
                                       const struct locality_common *common, struct ends *ends)
 {
     char name[32];
-    struct cohort__stream_handlers link = {locality, link_message, link_ended};
     struct cohort__stream_handlers control = {locality, control_message, control_ended};
     snprintf(name, sizeof(name), "locality %u", (unsigned)locality->rank);
-    cohort_status statuses[4] = {
-        cohort__stream_open(&locality->link, common->loop, ends->fds[GUARDIAN_FD_LINK][NEAR], name,
-                            sizeof(struct report), &link),
+    cohort_status statuses[] = {
         cohort__stream_open(&locality->control, common->loop, ends->fds[GUARDIAN_FD_CONTROL][NEAR],
                             name, COHORT__CONTROL_MAX_MESSAGE, &control),
-        output_add(common->output, locality->rank, OUTPUT_OUT, ends->fds[STDOUT_FILENO][NEAR]),
-        output_add(common->output, locality->rank, OUTPUT_ERR, ends->fds[STDERR_FILENO][NEAR]),
+        locality->handlers->output_opened(locality, OUTPUT_OUT, ends->fds[STDOUT_FILENO][NEAR]),
+        locality->handlers->output_opened(locality, OUTPUT_ERR, ends->fds[STDERR_FILENO][NEAR]),
     };
-    locality->num_outputs = !statuses[2] + !statuses[3];
-    for (int i = 0; i < 4; i++)
+    locality->num_outputs = !statuses[1] + !statuses[2];
+    for (size_t i = 0; i < sizeof(statuses) / sizeof(statuses[0]); i++)
         if (statuses[i])
             return statuses[i];
     return COHORT_OK;
@@ -199,9 +141,10 @@ cohort_status locality_start(struct locality *locality, const struct locality_co
 {
     struct ends ends;
     locality->handlers = handlers;
+    locality->ward = (struct ward){.context = locality, .changed = ward_changed};
     int error = open_ends(&ends);
     cohort_status status = error ? cohort_fail(COHORT_ERR_NO_MEMORY, "%s", strerror(error))
-                                 : start_guardian(locality, common, &ends);
+                                 : start_ward(locality, common, &ends);
     if (!error)
         close_ends(&ends, FAR);
     if (!error && status)
@@ -211,20 +154,20 @@ cohort_status locality_start(struct locality *locality, const struct locality_co
         if (!status)
             return COHORT_OK;
     }
-    locality_close(locality); /* without its link a guardian ends by itself */
-    output_close_source(common->output, locality->rank, OUTPUT_OUT);
-    output_close_source(common->output, locality->rank, OUTPUT_ERR);
-    locality->end = LOCALITY_NOT_STARTED;
-    locality->guardian_ended = locality->control_ended = true;
+    locality_close(locality);
+    locality->ward.end = WARD_NOT_STARTED;
+    locality->ward.guardian_ended = locality->control_ended = true;
     return status;
 }
 
 void locality_signal(struct locality *locality, int signal)
 {
-    unsigned char byte = (unsigned char)signal;
-    if (locality->link && locality->end == LOCALITY_RUNS &&
-        cohort__stream_send(locality->link, &byte, sizeof(byte)))
-        cohort__child_kill(locality->guardian, SIGKILL); /* which the kernel tells the program */
+    ward_signal(&locality->ward, signal);
+}
+
+void locality_kill_guardian(struct locality *locality)
+{
+    ward_kill_guardian(&locality->ward);
 }
 
 void locality_send_control(struct locality *locality, const void *message, size_t bytes)
@@ -236,44 +179,24 @@ void locality_send_control(struct locality *locality, const void *message, size_
 
 bool locality_is_settled(const struct locality *locality)
 {
-    return locality->end != LOCALITY_RUNS && locality->control_ended && locality->num_outputs == 0;
+    return locality->ward.end != WARD_RUNS && locality->control_ended && locality->num_outputs == 0;
 }
 
 bool locality_is_gone(const struct locality *locality)
 {
-    return locality_is_settled(locality) && locality->guardian_ended && !locality->link;
+    return locality_is_settled(locality) && ward_is_gone(&locality->ward);
 }
 
 void locality_describe(const struct locality *locality, char *text, size_t bytes)
 {
-    int used = snprintf(text, bytes, locality->pid ? "locality %u (pid %d)" : "locality %u",
-                        (unsigned)locality->rank, locality->pid);
-    text += used;
-    bytes -= (size_t)used;
-    if (locality->end == LOCALITY_ENDED && WIFSIGNALED(locality->status))
-        snprintf(text, bytes, " was killed by signal %d (%s)", WTERMSIG(locality->status),
-                 strsignal(WTERMSIG(locality->status)));
-    else if (locality->end == LOCALITY_ENDED)
-        snprintf(text, bytes, " exited with status %d", WEXITSTATUS(locality->status));
-    else
-        snprintf(text, bytes, " is lost: its guardian was killed");
-}
-
-int locality_exit_status(const struct locality *locality)
-{
-    if (locality->end == LOCALITY_NOT_STARTED)
-        return locality->status == ENOENT ? 127 : 126;
-    if (locality->end == LOCALITY_LOST)
-        return 128 + SIGKILL;
-    return WIFSIGNALED(locality->status) ? 128 + WTERMSIG(locality->status)
-                                         : WEXITSTATUS(locality->status);
+    int used = snprintf(text, bytes, locality->ward.pid ? "locality %u (pid %d)" : "locality %u",
+                        (unsigned)locality->rank, locality->ward.pid);
+    ward_describe_end(&locality->ward, text + used, bytes - (size_t)used);
 }
 
 void locality_close(struct locality *locality)
 {
-    cohort__stream_close(locality->link);
+    ward_close(&locality->ward);
     cohort__stream_close(locality->control);
-    cohort__child_close(locality->guardian);
-    locality->link = locality->control = NULL;
-    locality->guardian = NULL;
+    locality->control = NULL;
 }

@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tools/cohortrun_ward.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "runtime/loop/child.h"
+#include "runtime/loop/stream.h"
+
+static void link_message(void *context, const void *message, size_t bytes)
+{
+    struct ward *ward = context;
+    struct report report;
+    if (bytes != sizeof(report))
+        return;
+    memcpy(&report, message, sizeof(report));
+    if (report.kind == REPORT_STARTED) {
+        ward->pid = report.value;
+        ward->changed(ward->context);
+        return;
+    }
+    ward->end = report.kind == REPORT_FAILED ? WARD_NOT_STARTED : WARD_ENDED;
+    ward->status = report.value;
+    ward->changed(ward->context);
+}
+
+static void link_ended(void *context, cohort_status status)
+{
+    (void)status;
+    struct ward *ward = context;
+    cohort__stream_close(ward->link);
+    ward->link = NULL;
+    if (ward->end == WARD_RUNS)
+        ward->end = WARD_LOST;
+    ward->changed(ward->context);
+}
+
+static void guardian_ended(void *context, int status, int signal)
+{
+    (void)status, (void)signal; /* the link tells more */
+    struct ward *ward = context;
+    ward->guardian_ended = true;
+    ward->changed(ward->context);
+}
+
+static char **make_arguments(const struct ward_options *options, char *limit)
+{
+    static char name[] = GUARDIAN_NAME;
+    size_t num = 0;
+    while (options->program[num])
+        num++;
+    char **arguments = malloc((num + 3) * sizeof(*arguments));
+    if (!arguments)
+        return NULL;
+    arguments[0] = name;
+    arguments[1] = limit;
+    memcpy(arguments + 2, options->program, (num + 1) * sizeof(*arguments));
+    return arguments;
+}
+
+static cohort_status start_guardian(struct ward *ward, const struct ward_options *options, int link)
+{
+    char limit[32];
+    int fds[GUARDIAN_NUM_FDS];
+    memcpy(fds, options->fds, sizeof(options->fds));
+    fds[GUARDIAN_FD_LINK] = link;
+    snprintf(limit, sizeof(limit), "%llu", (unsigned long long)options->descriptors);
+    char **arguments = make_arguments(options, limit);
+    if (!arguments)
+        return cohort_fail(COHORT_ERR_NO_MEMORY, "out of memory");
+    cohort_status status = cohort__child_start(&ward->guardian, options->loop,
+                                               &(struct cohort__child_options){
+                                                   .file = "/proc/self/exe",
+                                                   .args = arguments,
+                                                   .environment = options->environment,
+                                                   .fds = fds,
+                                                   .num_fds = GUARDIAN_NUM_FDS,
+                                                   .context = ward,
+                                                   .ended = guardian_ended,
+                                               });
+    free(arguments);
+    return status;
+}
+
+cohort_status ward_start(struct ward *ward, const struct ward_options *options)
+{
+    int link[2];
+    struct cohort__stream_handlers handlers = {ward, link_message, link_ended};
+    cohort_status status;
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, link)) {
+        status = cohort_fail(COHORT_ERR_NO_MEMORY, "%s", strerror(errno));
+        goto fail;
+    }
+    status = start_guardian(ward, options, link[1]);
+    close(link[1]);
+    if (status)
+        close(link[0]);
+    else
+        status = cohort__stream_open(&ward->link, options->loop, link[0], options->name,
+                                     sizeof(struct report), &handlers);
+    if (!status)
+        return COHORT_OK;
+fail:
+    ward_close(ward); /* without its link a guardian ends by itself */
+    ward->end = WARD_NOT_STARTED;
+    ward->guardian_ended = true;
+    return status;
+}
+
+void ward_signal(struct ward *ward, int signal)
+{
+    unsigned char byte = (unsigned char)signal;
+    if (ward->link && ward->end == WARD_RUNS &&
+        cohort__stream_send(ward->link, &byte, sizeof(byte)))
+        ward_kill_guardian(ward); /* which the kernel tells the program */
+}
+
+void ward_kill_guardian(struct ward *ward)
+{
+    if (ward->guardian && ward->end == WARD_RUNS)
+        cohort__child_kill(ward->guardian, SIGKILL);
+}
+
+bool ward_is_gone(const struct ward *ward)
+{
+    return ward->end != WARD_RUNS && ward->guardian_ended && !ward->link;
+}
+
+void ward_describe_end(const struct ward *ward, char *text, size_t bytes)
+{
+    if (ward->end == WARD_ENDED && WIFSIGNALED(ward->status))
+        snprintf(text, bytes, " was killed by signal %d (%s)", WTERMSIG(ward->status),
+                 strsignal(WTERMSIG(ward->status)));
+    else if (ward->end == WARD_ENDED)
+        snprintf(text, bytes, " exited with status %d", WEXITSTATUS(ward->status));
+    else
+        snprintf(text, bytes, " is lost: its guardian was killed");
+}
+
+int ward_exit_status(const struct ward *ward)
+{
+    if (ward->end == WARD_NOT_STARTED)
+        return ward->status == ENOENT ? 127 : 126;
+    if (ward->end == WARD_LOST)
+        return 128 + SIGKILL;
+    return WIFSIGNALED(ward->status) ? 128 + WTERMSIG(ward->status) : WEXITSTATUS(ward->status);
+}
+
+void ward_close(struct ward *ward)
+{
+    cohort__stream_close(ward->link);
+    cohort__child_close(ward->guardian);
+    ward->link = NULL;
+    ward->guardian = NULL;
+}
+
+uint64_t ward_raise_descriptor_limit(void)
+{
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_NOFILE, &limit))
+        return 1024;
+    uint64_t before = limit.rlim_cur;
+    limit.rlim_cur = limit.rlim_max;
+    setrlimit(RLIMIT_NOFILE, &limit);
+    return before;
+}
