@@ -17,12 +17,16 @@ struct bench {
 cohort_status bench_tasks(const struct bench *bench);
 cohort_status bench_barrier(const struct bench *bench);
 cohort_status bench_coll(const struct bench *bench);
+cohort_status bench_listed(const struct bench *bench); /* coll --works */
 cohort_status bench_check(const struct bench *bench);
 cohort_status bench_kernels(const struct bench *bench);
 
 /* No Cohort program by itself: starts the others as jobs. Returns main's status, having printed
  * what went wrong. */
 int bench_figures(const struct bench_options *options, struct bench_report *report);
+
+/* coll --peers: Cohort and others, in jobs of their own; as above, but with a report of its own. */
+int bench_peers(const struct bench_options *options);
 
 /* all_to_all flat and over trees: the measurements, within a job; the jobs, as above, with the
  * picture that they are drawn in. */

@@ -29,9 +29,17 @@ static size_t case_count(const struct bench_case *one, uint32_t num_sites)
     return count ? count : 1;
 }
 
+/* Of IN, and of OUT. */
+static size_t num_blocks(const struct bench_operation *operation, uint32_t num_sites)
+{
+    if (operation->has_blocks)
+        return num_sites;
+    return operation->num_buffers ? operation->num_buffers : 1;
+}
+
 static size_t case_elements(const struct bench_case *one, uint32_t num_sites)
 {
-    return case_count(one, num_sites) * (one->operation->has_blocks ? num_sites : 1);
+    return case_count(one, num_sites) * num_blocks(one->operation, num_sites);
 }
 
 static cohort_status start_and_await(struct site *site, const struct bench_operation *operation)
@@ -71,6 +79,8 @@ static cohort_status time_calls(struct site *site, const struct bench_operation 
     uint64_t start = bench_now();
     for (uint64_t i = 0; status == COHORT_OK && i < calls; i++)
         status = start_and_await(site, operation);
+    if (status == COHORT_OK && operation->is_one_way)
+        status = cohort_await(cohort_barrier(site->call.comm, ++site->generation));
     *ret_elapsed_ns = bench_now() - start;
     return status;
 }
@@ -93,7 +103,9 @@ static cohort_status add_result(const struct site *site, const struct bench_case
              shared->group->shape ? shared->group->shape
              : is_tree            ? "tree"
                                   : "flat");
-    bench_result_set(&result, bench_series_spread(series), "us", series->num_rounds);
+    struct bench_spread spread = bench_series_spread(series);
+    bench_spread_divide(&spread, one->operation->num_in_call ? one->operation->num_in_call : 1);
+    bench_result_set(&result, spread, "us", series->num_rounds);
     return bench_report_add(shared->group->bench->report, &result);
 }
 
@@ -102,6 +114,7 @@ static cohort_status measure(struct site *site, const struct bench_case *one)
     struct bench_series series;
     uint64_t calls, elapsed_ns;
     site->call.count = case_count(one, site->shared->num_sites);
+    site->call.num_buffers = num_blocks(one->operation, site->shared->num_sites);
     cohort_status status = check_once(site, one);
     bench_series_init(&series, site->shared->group->bench->options);
     while (status == COHORT_OK) {

@@ -22,7 +22,7 @@
  *
  * What a parameter of 0 or "" says: it does not apply. */
 
-static void print_string(const char *text)
+void bench_json_print_string(const char *text)
 {
     putchar('"');
     for (const unsigned char *c = (const unsigned char *)text; *c; c++) {
@@ -39,29 +39,33 @@ static void print_string(const char *text)
 static void print_json_result(const struct bench_result *result)
 {
     printf("{\"name\": ");
-    print_string(result->name);
+    bench_json_print_string(result->name);
     printf(", \"params\": {\"localities\": %" PRIu32 ", \"workers\": %" PRIu32
            ", \"sites\": %" PRIu32 ", \"bytes\": %" PRIu64 ", \"block\": %" PRIu64 ", \"shape\": ",
            result->localities, result->workers, result->sites, result->bytes, result->block);
-    print_string(result->shape);
+    bench_json_print_string(result->shape);
     printf(", \"arity\": %" PRIu32 "}, \"median\": %.17g, \"min\": %.17g, \"max\": %.17g"
            ", \"unit\": ",
            result->arity, result->median, result->min, result->max);
-    print_string(result->unit);
+    bench_json_print_string(result->unit);
     printf(", \"rounds\": %u}", result->rounds);
+}
+
+void bench_json_print_head(const struct bench_machine *machine, bool quick)
+{
+    printf("{\"machine\": {\"cores\": %u, \"cpu\": ", machine->cores);
+    bench_json_print_string(machine->cpu);
+    printf(", \"system\": ");
+    bench_json_print_string(machine->system);
+    printf(", \"load\": %.2f}, \"version\": ", machine->load);
+    bench_json_print_string(COHORT_VERSION);
+    printf(",\n\"quick\": %s,\n\"results\": [\n", quick ? "true" : "false");
 }
 
 void bench_json_print(const struct bench_report *report, const struct bench_target *targets,
                       size_t num_targets)
 {
-    const struct bench_machine *machine = &report->machine;
-    printf("{\"machine\": {\"cores\": %u, \"cpu\": ", machine->cores);
-    print_string(machine->cpu);
-    printf(", \"system\": ");
-    print_string(machine->system);
-    printf(", \"load\": %.2f}, \"version\": ", machine->load);
-    print_string(COHORT_VERSION);
-    printf(",\n\"quick\": %s,\n\"results\": [\n", report->quick ? "true" : "false");
+    bench_json_print_head(&report->machine, report->quick);
     for (size_t i = 0; i < report->num_results; i++) {
         print_json_result(&report->results[i]);
         puts(i + 1 < report->num_results ? "," : "");
@@ -69,10 +73,10 @@ void bench_json_print(const struct bench_report *report, const struct bench_targ
     puts("],\n\"targets\": [");
     for (size_t i = 0; i < num_targets; i++) {
         printf("{\"name\": ");
-        print_string(targets[i].text);
+        bench_json_print_string(targets[i].text);
         printf(", \"limit\": %.17g, \"median\": %.17g, \"unit\": ", targets[i].limit,
                targets[i].median);
-        print_string(targets[i].unit);
+        bench_json_print_string(targets[i].unit);
         printf(", \"reached\": %s}%s\n", bench_target_reached(&targets[i]) ? "true" : "false",
                i + 1 < num_targets ? "," : "");
     }

@@ -8,6 +8,10 @@
 void bench_json_print(const struct bench_report *report, const struct bench_target *targets,
                       size_t num_targets);
 
+/* What the object begins with, up to its results. */
+void bench_json_print_head(const struct bench_machine *machine, bool quick);
+void bench_json_print_string(const char *text);
+
 /* What stands behind "KEY": in LINE; a word is cut at nothing. False: there is no such thing. */
 bool bench_json_number(const char *line, const char *key, double *ret);
 bool bench_json_word(const char *line, const char *key, char *ret, size_t bytes);

@@ -26,7 +26,7 @@ static cohort_status run_all(const struct bench *bench)
     if (status == COHORT_OK && subcommands & BENCH_BARRIER)
         status = bench_barrier(bench);
     if (status == COHORT_OK && subcommands & BENCH_COLL)
-        status = bench_coll(bench);
+        status = bench->options->list ? bench_listed(bench) : bench_coll(bench);
     if (status == COHORT_OK && subcommands & BENCH_CHECK)
         status = bench_check(bench);
     if (status == COHORT_OK && subcommands & BENCH_KERNELS)
@@ -99,6 +99,8 @@ int main(int argc, char **argv)
     bool is_in_job = getenv("COHORT_LOCALITY") || getenv("COHORT_BENCH_PART");
     if (options.subcommands & BENCH_SELECT)
         return run_select(argc, argv, &options);
+    if (options.peers)
+        return bench_peers(&options);
     if (options.subcommands & BENCH_FIGURES ||
         (options.subcommands & BENCH_HIERARCHY && !is_in_job))
         return run_figures(&options);

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tools/bench_operation.h"
 
-/* Varies within a block. */
-static double pattern(size_t index)
+double bench_pattern(size_t index)
 {
     return (double)(index % 97 + 1);
 }
 
-static cohort_status check_element(const struct bench_call *call, size_t index, double want)
+cohort_status bench_check_element(const struct bench_call *call, size_t index, double want)
 {
     if (call->out[index] == want)
         return COHORT_OK;
@@ -48,7 +47,7 @@ const struct bench_operation bench_operation_barrier = {
 static void fill_all_reduce(const struct bench_call *call)
 {
     for (size_t i = 0; i < call->count; i++) {
-        call->in[i] = (cohort_comm_this_site(call->comm) + 1) * pattern(i);
+        call->in[i] = (cohort_comm_this_site(call->comm) + 1) * bench_pattern(i);
         call->out[i] = 0;
     }
 }
@@ -64,7 +63,7 @@ static cohort_status check_all_reduce(const struct bench_call *call)
     double num_sites = cohort_comm_num_sites(call->comm);
     cohort_status status = COHORT_OK;
     for (size_t i = 0; status == COHORT_OK && i < call->count; i++)
-        status = check_element(call, i, num_sites * (num_sites + 1) / 2 * pattern(i));
+        status = bench_check_element(call, i, num_sites * (num_sites + 1) / 2 * bench_pattern(i));
     return status;
 }
 
@@ -79,7 +78,7 @@ const struct bench_operation bench_operation_all_reduce = {
 /* Element INDEX of the block from SOURCE to DESTINATION. */
 static double exchanged(uint32_t num_sites, uint32_t source, uint32_t destination, size_t index)
 {
-    return ((double)source * num_sites + destination) * 97 + pattern(index);
+    return ((double)source * num_sites + destination) * 97 + bench_pattern(index);
 }
 
 static void fill_all_to_all(const struct bench_call *call)
@@ -107,8 +106,8 @@ static cohort_status check_all_to_all(const struct bench_call *call)
     cohort_status status = COHORT_OK;
     for (uint32_t other = 0; other < num_sites; other++)
         for (size_t i = 0; status == COHORT_OK && i < call->count; i++)
-            status =
-                check_element(call, other * call->count + i, exchanged(num_sites, other, site, i));
+            status = bench_check_element(call, other * call->count + i,
+                                         exchanged(num_sites, other, site, i));
     return status;
 }
 
@@ -121,11 +120,46 @@ const struct bench_operation bench_operation_all_to_all = {
     .check = check_all_to_all,
 };
 
+static void fill_broadcast(const struct bench_call *call)
+{
+    bool is_root = cohort_comm_this_site(call->comm) == cohort_comm_root_site(call->comm);
+    for (size_t i = 0; i < call->count; i++) {
+        call->in[i] = bench_pattern(i);
+        call->out[i] = is_root ? call->in[i] : 0; /* the root gets nothing */
+    }
+}
+
+static cohort_future *start_broadcast(const struct bench_call *call, uint64_t generation)
+{
+    bool is_root = cohort_comm_this_site(call->comm) == cohort_comm_root_site(call->comm);
+    return is_root
+               ? cohort_broadcast_to(call->comm, call->in, call->count, COHORT_DOUBLE, generation)
+               : cohort_broadcast_from(call->comm, call->out, call->count, COHORT_DOUBLE,
+                                       generation);
+}
+
+cohort_status bench_check_pattern(const struct bench_call *call)
+{
+    cohort_status status = COHORT_OK;
+    for (size_t i = 0; status == COHORT_OK && i < call->count; i++)
+        status = bench_check_element(call, i, bench_pattern(i));
+    return status;
+}
+
+const struct bench_operation bench_operation_broadcast = {
+    .name = "broadcast",
+    .has_data = true,
+    .is_one_way = true,
+    .fill = fill_broadcast,
+    .start = start_broadcast,
+    .check = bench_check_pattern,
+};
+
 static void fill_gather(const struct bench_call *call)
 {
     uint32_t num_sites = cohort_comm_num_sites(call->comm);
     for (size_t i = 0; i < call->count; i++)
-        call->in[i] = (cohort_comm_this_site(call->comm) + 1) * pattern(i);
+        call->in[i] = (cohort_comm_this_site(call->comm) + 1) * bench_pattern(i);
     for (size_t i = 0; i < num_sites * call->count; i++)
         call->out[i] = 0;
 }
@@ -155,7 +189,8 @@ static cohort_status check_gather(const struct bench_call *call)
         return COHORT_OK;
     for (uint32_t site = 0; site < num_sites; site++)
         for (size_t i = 0; status == COHORT_OK && i < call->count; i++)
-            status = check_element(call, site * call->count + i, (site + 1) * pattern(i));
+            status =
+                bench_check_element(call, site * call->count + i, (site + 1) * bench_pattern(i));
     return status;
 }
 

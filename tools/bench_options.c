@@ -4,11 +4,12 @@
 #include <getopt.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum {
     DEFAULT_ROUNDS = 7,
-    QUICK_ROUNDS = 3,
+    QUICK_ROUNDS = 3, /* also beside others, which is long */
     DEFAULT_SITES = 64,
     DEFAULT_LIMIT = 570,
     STATUS_USAGE = 2
@@ -45,14 +46,21 @@ static const char help[] =
     "                           default 64\n"
     "  --sites-per-locality N   coll, check in a larger job, started by cohortrun; default 1\n"
     "  --arity A                of their tree, 2 or more; default 4, or 2 for up to 4 sites\n"
-    "  --cohortrun PATH         figures, select, hierarchy: the launcher; default: the one beside\n"
-    "                           this program\n"
+    "  --cohortrun PATH         figures, select, hierarchy, coll --peers: the launcher; default:\n"
+    "                           the one beside this program\n"
     "  --collective NAME        select: only this one, 'all_reduce' for instance\n"
     "  --bytes B                select: only blocks of so many bytes\n"
     "  --placement P            select: only sites as 'tasks' of one locality, or in 'localities'\n"
     "                           of their own; --sites N: only so many sites\n"
     "  --limit SECONDS          select: what is not measured then is left out; default 570\n"
     "  --plot FILE.svg          hierarchy: draws time against bytes\n"
+    "  --peers                  coll: beside Open MPI, MPICH and fi_pingpong, as far as they are\n"
+    "                           there, in turns; starts the jobs by itself; 3 rounds by default\n"
+    "  --only PATTERN           coll --peers: only such rows, 'all_reduce/*/2' for instance\n"
+    "  --works LIST             coll: only these, 'all_reduce:8,barrier:0' for instance, with "
+    "default\n"
+    "                           options and one site a locality\n"
+    "  --seconds S              of a round, 0.001 to 100; default 0.02, with --peers 0.08\n"
     "  --help, --version\n"
     "\n"
     "A round makes as many calls as fill its time. Printed are median, minimum and maximum of the\n"
@@ -100,6 +108,10 @@ enum {
     OPTION_PLACEMENT,
     OPTION_LIMIT,
     OPTION_PLOT,
+    OPTION_PEERS,
+    OPTION_ONLY,
+    OPTION_WORKS,
+    OPTION_SECONDS,
     OPTION_HELP,
     OPTION_VERSION,
 };
@@ -117,6 +129,10 @@ static const struct option long_options[] = {
     {"placement", required_argument, NULL, OPTION_PLACEMENT},
     {"limit", required_argument, NULL, OPTION_LIMIT},
     {"plot", required_argument, NULL, OPTION_PLOT},
+    {"peers", no_argument, NULL, OPTION_PEERS},
+    {"only", required_argument, NULL, OPTION_ONLY},
+    {"works", required_argument, NULL, OPTION_WORKS},
+    {"seconds", required_argument, NULL, OPTION_SECONDS},
     {"help", no_argument, NULL, OPTION_HELP},
     {"version", no_argument, NULL, OPTION_VERSION},
     {0},
@@ -138,6 +154,43 @@ static int read_placement(char *ret)
     return -1;
 }
 
+static int read_works(struct bench_options *options)
+{
+    options->list = optarg;
+    return bench_works_read(optarg, &options->works)
+               ? -1
+               : wrong("--works needs a list like all_reduce:8,barrier:0, not '%s'", optarg);
+}
+
+static int read_seconds(double *ret)
+{
+    char *end;
+    double value = strtod(optarg, &end);
+    if (end == optarg || *end || !(value >= 0.001 && value <= 100))
+        return wrong("--seconds needs a number from 0.001 to 100, not '%s'", optarg);
+    *ret = value;
+    return -1;
+}
+
+/* Those of coll. */
+static int read_coll_option(int option, const char *word, struct bench_options *options)
+{
+    switch (option) {
+    case OPTION_PEERS:
+        options->peers = true;
+        return -1;
+    case OPTION_ONLY:
+        options->only = optarg;
+        return -1;
+    case OPTION_WORKS:
+        return read_works(options);
+    case ':':
+        return wrong("%s needs a value", word);
+    default:
+        return wrong("%s is no option", word);
+    }
+}
+
 /* Those of select and hierarchy. */
 static int read_other_option(int option, const char *word, struct bench_options *options)
 {
@@ -154,10 +207,8 @@ static int read_other_option(int option, const char *word, struct bench_options 
     case OPTION_PLOT:
         options->plot = optarg;
         return optarg[0] ? -1 : wrong("--plot needs a path");
-    case ':':
-        return wrong("%s needs a value", word);
     default:
-        return wrong("%s is no option", word);
+        return read_coll_option(option, word, options);
     }
 }
 
@@ -172,6 +223,8 @@ static int read_option(int option, const char *word, struct bench_options *optio
         return -1;
     case OPTION_ROUNDS:
         return read_count("--rounds", 1, BENCH_MAX_ROUNDS, &options->rounds);
+    case OPTION_SECONDS:
+        return read_seconds(&options->seconds);
     case OPTION_SITES:
         return read_count("--sites", 1, MAX_SITES, &options->sites);
     case OPTION_SITES_PER_LOCALITY:
@@ -207,12 +260,27 @@ static int read_subcommand(const char *word, unsigned *subcommands)
     return wrong("'%s' is no subcommand", word);
 }
 
+static int check_coll(const struct bench_options *options)
+{
+    bool has_shape = options->sites || options->sites_per_locality || options->arity;
+    if ((options->peers || options->list) && options->subcommands != BENCH_COLL)
+        return wrong("--peers and --works are for coll alone");
+    if (options->peers && options->list)
+        return wrong("--peers has its own list: no --works");
+    if ((options->peers || options->list) && has_shape)
+        return wrong("--peers and --works have one site a locality, and no tree of their own");
+    if (options->only && !options->peers)
+        return wrong("--only is for coll --peers");
+    return -1;
+}
+
 /* Whether the options fit together; fills in those not given. */
 static int complete(struct bench_options *options)
 {
     unsigned alone = options->subcommands & (BENCH_FIGURES | BENCH_SELECT | BENCH_HIERARCHY);
     bool is_select = options->subcommands == BENCH_SELECT;
     bool has_shape = options->sites || options->sites_per_locality || options->arity;
+    int status;
     if (!options->subcommands)
         return wrong("what is to be measured?");
     if (alone && (options->subcommands & (options->subcommands - 1)))
@@ -221,17 +289,20 @@ static int complete(struct bench_options *options)
         !(options->subcommands & (BENCH_COLL | BENCH_CHECK | BENCH_SELECT | BENCH_HIERARCHY)))
         return wrong(
             "--sites, --sites-per-locality and --arity are for coll, check, select and hierarchy");
-    if (options->cohortrun && !alone)
-        return wrong("--cohortrun is for figures, select and hierarchy");
+    if (options->cohortrun && !alone && !options->peers)
+        return wrong("--cohortrun is for figures, select, hierarchy and coll --peers");
     if ((options->collective || options->bytes || options->placement || options->limit) &&
         !is_select)
         return wrong("--collective, --bytes, --placement and --limit are for select");
     if (options->plot && options->subcommands != BENCH_HIERARCHY)
         return wrong("--plot is for hierarchy");
+    status = check_coll(options);
+    if (status >= 0)
+        return status;
     if (!options->limit)
         options->limit = DEFAULT_LIMIT;
     if (!options->rounds)
-        options->rounds = options->quick ? QUICK_ROUNDS : DEFAULT_ROUNDS;
+        options->rounds = options->quick || options->peers ? QUICK_ROUNDS : DEFAULT_ROUNDS;
     if (!options->sites && !is_select)
         options->sites = DEFAULT_SITES;
     if (!options->sites_per_locality)

@@ -5,6 +5,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "tools/bench_works.h"
+
 enum bench_subcommand {
     BENCH_TASKS = 1 << 0,
     BENCH_BARRIER = 1 << 1,
@@ -22,6 +24,7 @@ struct bench_options {
     bool json;
     bool quick;
     unsigned rounds;
+    double seconds;              /* of a round; 0: the default */
     uint32_t sites;              /* of coll and check in a job of one locality */
     uint32_t sites_per_locality; /* of coll and check in a job of several */
     uint32_t arity;              /* 0: chosen by the number of sites */
@@ -31,6 +34,10 @@ struct bench_options {
     uint32_t limit;              /* of select, in seconds */
     char placement;              /* of select: 't'asks, 'l'ocalities, or 0: both */
     const char *plot;            /* of hierarchy; NULL: no picture */
+    bool peers;                  /* of coll: side by side with others, in jobs of their own */
+    const char *only;            /* of peers; NULL: all rows */
+    const char *list;            /* of coll: what to measure instead; NULL: what it has */
+    struct bench_works works;    /* that list */
     unsigned subcommands;        /* of enum bench_subcommand */
 };
 

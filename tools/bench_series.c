@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tools/bench_series.h"
 
+#include <stdbool.h>
 #include <stdlib.h>
 #include <time.h>
 
@@ -11,6 +12,8 @@ enum {
      * long as well. */
     NUM_LONG_RUNS = 2,
     MAX_GROWTH = 100,
+    /* A call that lasts so many rounds is one by itself: it would take too long to warm up. */
+    MUCH_TOO_LONG = 3,
 };
 static const uint64_t max_calls = 1000 * 1000 * 1000;
 
@@ -24,6 +27,8 @@ uint64_t bench_now(void)
 void bench_series_init(struct bench_series *series, const struct bench_options *options)
 {
     series->round_ns = options->quick ? QUICK_ROUND_NS : ROUND_NS;
+    if (options->seconds > 0)
+        series->round_ns = (uint64_t)(options->seconds * 1e9);
     series->calls = 1;
     series->rounds = options->rounds;
     series->num_long = 0;
@@ -47,7 +52,8 @@ static uint64_t more_calls(const struct bench_series *series, uint64_t elapsed_n
 
 void bench_series_add(struct bench_series *series, uint64_t elapsed_ns)
 {
-    if (series->num_long == NUM_LONG_RUNS) {
+    bool is_endless = series->calls == 1 && elapsed_ns / MUCH_TOO_LONG > series->round_ns;
+    if (series->num_long == NUM_LONG_RUNS || is_endless) {
         series->ns_per_call[series->num_rounds++] = (double)elapsed_ns / (double)series->calls;
     } else if (elapsed_ns >= series->round_ns || series->calls == max_calls) {
         series->num_long++;
@@ -73,4 +79,11 @@ struct bench_spread bench_series_spread(struct bench_series *series)
         .min = sorted[0],
         .max = sorted[count - 1],
     };
+}
+
+void bench_spread_divide(struct bench_spread *spread, unsigned parts)
+{
+    spread->median /= parts;
+    spread->min /= parts;
+    spread->max /= parts;
 }

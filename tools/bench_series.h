@@ -36,4 +36,7 @@ void bench_series_add(struct bench_series *series, uint64_t elapsed_ns);
 /* Of one call, in nanoseconds. */
 struct bench_spread bench_series_spread(struct bench_series *series);
 
+/* Where what was timed happened PARTS times in a call. */
+void bench_spread_divide(struct bench_spread *spread, unsigned parts);
+
 #endif

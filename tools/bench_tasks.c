@@ -119,9 +119,7 @@ static cohort_status measure(const struct bench *bench, const struct measurement
         bench_series_add(&series, bench_now() - start);
     }
     struct bench_spread spread = bench_series_spread(&series);
-    spread.median /= measurement->num_in_call;
-    spread.min /= measurement->num_in_call;
-    spread.max /= measurement->num_in_call;
+    bench_spread_divide(&spread, measurement->num_in_call);
     snprintf(result.name, sizeof(result.name), "%s", measurement->name);
     bench_result_set(&result, spread, "ns", series.num_rounds);
     return bench_report_add(bench->report, &result);

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,7 +31,7 @@ static bool start(char *const args[], pid_t *ret_pid, int *ret_fd)
     if (error == 0) {
         error = posix_spawn_file_actions_adddup2(&actions, fds[1], STDOUT_FILENO);
         if (error == 0)
-            error = posix_spawn(ret_pid, args[0], &actions, NULL, args, environ);
+            error = posix_spawnp(ret_pid, args[0], &actions, NULL, args, environ);
         posix_spawn_file_actions_destroy(&actions);
     }
     close(fds[1]);
@@ -59,6 +60,28 @@ static bool read_lines(int fd, bool (*on_line)(void *context, const char *line),
     return goes_on;
 }
 
+/* False: STATUS is not 0, which is printed. */
+static bool is_success(const char *name, int status)
+{
+    if (status == 0)
+        return true;
+    if (WIFSIGNALED(status))
+        fprintf(stderr, "%s: %s was killed by signal %d\n", program_invocation_short_name, name,
+                WTERMSIG(status));
+    else
+        fprintf(stderr, "%s: %s ended with status %d\n", program_invocation_short_name, name,
+                WEXITSTATUS(status));
+    return false;
+}
+
+static bool wait_for(pid_t pid, int *ret_status)
+{
+    while (waitpid(pid, ret_status, 0) < 0)
+        if (errno != EINTR)
+            return failed("waitpid", errno);
+    return true;
+}
+
 bool child_run(char *const args[], bool (*on_line)(void *context, const char *line), void *context)
 {
     pid_t pid;
@@ -66,16 +89,52 @@ bool child_run(char *const args[], bool (*on_line)(void *context, const char *li
     if (!start(args, &pid, &fd))
         return false;
     bool is_read = read_lines(fd, on_line, context);
-    while (waitpid(pid, &status, 0) < 0)
-        if (errno != EINTR)
-            return failed("waitpid", errno);
-    if (status == 0)
-        return is_read;
-    if (WIFSIGNALED(status))
-        fprintf(stderr, "%s: %s was killed by signal %d\n", program_invocation_short_name, args[0],
-                WTERMSIG(status));
-    else
-        fprintf(stderr, "%s: %s ended with status %d\n", program_invocation_short_name, args[0],
-                WEXITSTATUS(status));
-    return false;
+    return wait_for(pid, &status) && is_success(args[0], status) && is_read;
+}
+
+/* Returns an error number. */
+static int start_unseen(char *const args[], pid_t *ret_pid)
+{
+    posix_spawn_file_actions_t actions;
+    int error = posix_spawn_file_actions_init(&actions);
+    if (error)
+        return error;
+    for (int fd = STDOUT_FILENO; error == 0 && fd <= STDERR_FILENO; fd++)
+        error = posix_spawn_file_actions_addopen(&actions, fd, "/dev/null", O_WRONLY, 0);
+    if (error == 0)
+        error = posix_spawnp(ret_pid, args[0], &actions, NULL, args, environ);
+    posix_spawn_file_actions_destroy(&actions);
+    return error;
+}
+
+bool child_start(struct child *ret_child, char *const args[])
+{
+    pid_t pid;
+    int error = start_unseen(args, &pid);
+    if (error)
+        return failed(args[0], error);
+    *ret_child = (struct child){pid, args[0]};
+    return true;
+}
+
+bool child_is_running(const struct child *child)
+{
+    siginfo_t info = {0};
+    return waitid(P_PID, (id_t)child->pid, &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
+           info.si_pid == 0;
+}
+
+bool child_end(const struct child *child, bool is_killed)
+{
+    int status;
+    if (is_killed)
+        kill(child->pid, SIGKILL);
+    return wait_for(child->pid, &status) && !is_killed && is_success(child->name, status);
+}
+
+bool child_succeeds(char *const args[])
+{
+    pid_t pid;
+    int status;
+    return start_unseen(args, &pid) == 0 && wait_for(pid, &status) && status == 0;
 }

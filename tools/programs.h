@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-enum { PROGRAMS_MAX_PATH = 4096, PROGRAMS_MAX_ARGS = 32 };
+enum { PROGRAMS_MAX_PATH = 4096, PROGRAMS_MAX_ARGS = 64 };
 
 /* The programs that a job is started with. */
 struct programs {

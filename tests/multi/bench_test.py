@@ -13,6 +13,7 @@ from jobs import TIMEOUT, check, check_equal, run, run_cases
 
 BENCH = sys.argv[2]
 TASKS = ['spawn_await', 'spawn_when_all', 'suspend_resume', 'yield']
+UNITS = {**dict.fromkeys(TASKS, 'ns'), 'memory_rss': 'MiB'}
 KERNELS = [name + place for name in ('double_sum', 'float_sum', 'int32_max')
            for place in ('', '_in_place')]
 DATA = [(name, size) for name in ('all_reduce', 'all_to_all') for size in (8, 4096, 1 << 20)]
@@ -35,7 +36,7 @@ def read(status, out, err):
     for result in report['results']:
         check(set(result) == {'name', 'params', 'median', 'min', 'max', 'unit', 'rounds'}, result)
         check(0 < result['min'] <= result['median'] <= result['max'], result)
-        check(result['unit'] == ('ns' if result['name'] in TASKS else 'us') or
+        check(result['unit'] == UNITS.get(result['name'], 'us') or
               (result['unit'] == 'x' and result['name'] in KERNELS), result)
     return report
 
@@ -184,6 +185,16 @@ def test_wrong_options():
             (['tasks', '--cohortrun', 'x'], '--cohortrun is for figures'),
             (['figures', '--cohortrun', ''], '--cohortrun needs a path'),
             (['tasks', '--json=1'], '--json=1 is no option'),
+            (['tasks', '--peers'], '--peers and --works are for coll alone'),
+            (['coll', 'check', '--works', 'barrier:0'], '--peers and --works are for coll alone'),
+            (['coll', '--peers', '--works', 'barrier:0'], '--peers has its own list'),
+            (['coll', '--peers', '--sites', '4'], 'have one site a locality'),
+            (['coll', '--only', 'barrier/*'], '--only is for coll --peers'),
+            (['coll', '--works', 'barrier'], "--works needs a list like all_reduce:8,barrier:0"),
+            (['coll', '--seconds', '0'], "--seconds needs a number from 0.001 to 100, not '0'"),
+            (['coll', '--seconds', 'nan'], "not 'nan'"),
+            (['coll', '--seconds', '1s'], "not '1s'"),
+            (['coll', '--peers', '--only'], '--only needs a value'),
             (['--', '--json'], "'--json' is no subcommand")]:
         status, out, err = bench(*args)
         check_equal((status, out), (2, ''))
@@ -220,6 +231,74 @@ def test_hierarchy():
             check(file.read().count('<polyline') == 28, plot)
     names = [result['name'] for result in report['results']]
     check_equal((names.count('all_to_all'), names.count('phase 2')), (4 * 7 * 5, 4 * 3 * 5))
+
+
+def test_works():
+    """A list, in one locality and in a job; what only a pair can do."""
+    results = read(*run('-n', 2, BENCH, '--json', '--quick', '--rounds', 1, 'coll', '--works',
+                        'stream:8192,memory_rss:0,nothing:0,overlap:8,exchange:8'))['results']
+    check_equal([(result['name'], result['params']['bytes']) for result in results],
+                [('stream', 8192), ('memory_rss', 0), ('overlap', 8), ('exchange', 8)])
+    results = read(*bench('--json', '--quick', 'coll', '--works', 'broadcast:64'))['results']
+    check_equal([result['name'] for result in results], ['broadcast'])
+    for args, why in ((['ping_pong:8'], 'ping_pong needs a job of 2 localities, not 1'),):
+        status, _, err = bench('--json', '--quick', 'coll', '--works', *args)
+        check(status == 1 and why in err, status, err)
+
+
+def peers(*args, **options):
+    """The results of --peers, with the peers that are there: each verdict follows from its
+    figures. Lines on stderr only say who is left out."""
+    status, out, err = bench('coll', '--peers', '--json', '--quick', '--rounds', 1, *args,
+                             **options)
+    check(status == 0, status, err)
+    left_out = [line.split()[3].strip(',:') for line in err.splitlines()
+                if line.startswith('cohort-bench: left out: ')]
+    check_equal(len(left_out), err.count('cohort-bench: '))
+    for result in json.loads(out)['results']:
+        figures = result['figures']
+        check(all(value > 0 for value in figures.values()), result)
+        check(not set(left_out) & {name.removesuffix('_wait') for name in figures}, result)
+        if 'against' in result:
+            check(any(figures[cohort] / figures[result['against']] == result['ratio']
+                      for cohort in figures if cohort.startswith('cohort_')), result)
+            check_equal(result['reached'], result['ratio'] <= result['limit'])
+    return json.loads(out)['results'], left_out
+
+
+def test_peers():
+    results, left_out = peers('--only', '*[eg]/8/2')
+    names = [(result['name'], result['bytes']) for result in results]
+    check_equal(names, [(name, 8) for name in ('all_reduce', 'ping_pong', 'ofi_ping_pong')])
+    for result in results:
+        want = ['fi_pingpong'] if result['name'] == 'ofi_ping_pong' else [
+            peer + form for peer in ('openmpi', 'mpich') for form in ('', '_wait')]
+        want = {name for name in want if name.removesuffix('_wait') not in left_out}
+        check(want <= set(result['figures']), result)
+        check(not want or result['against'] in want, result)
+
+
+def test_peers_of_one_net():
+    """The one that is asked for, also where no peer is to be found."""
+    results, left_out = peers('--only', 'overlap/*', env={'COHORT_NET': 'ofi', 'PATH': '/nowhere'})
+    check_equal(sorted(left_out), ['fi_pingpong', 'mpich', 'openmpi'])
+    check_equal([sorted(result['figures']) for result in results], [['cohort_ofi', 'longer']])
+    check_equal(results[0]['against'], 'longer')
+    status, out, _ = bench('coll', '--peers', '--quick', '--rounds', 1, '--only', 'barrier/*/2',
+                           env={'PATH': '/nowhere'})
+    check(status == 0 and out.splitlines()[-1].split()[:3] == ['barrier', '0', '2'], out)
+
+
+def test_peers_fails():
+    for args, env, why in ((['--only', 'frob'], {}, "--only 'frob' fits no row"),
+                           (['--cohortrun', '/nowhere'], {}, "no launcher at '/nowhere'"),
+                           (['--cohortrun', '/bin/false'], {}, 'no job of Cohort succeeds here'),
+                           (['--only', 'nothing/*'], {'COHORT_NET': 'x', 'PATH': '/nowhere'},
+                            'COHORT_NET is "x"')):
+        status, _, err = bench('coll', '--peers', '--quick', '--rounds', 1, *args, env=env)
+        check(status == 1 and why in err, status, err)
+    status, _, err = run('-n', 2, BENCH, 'coll', '--peers')
+    check(status == 1 and 'run it without cohortrun' in err, status, err)
 
 
 def test_help():

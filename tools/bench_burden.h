@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef COHORT_TOOLS_BENCH_BURDEN_H
+#define COHORT_TOOLS_BENCH_BURDEN_H
+
+#include <stdint.h>
+
+/* What a process uses of the machine. */
+
+/* Computes until this thread has had so much of a core: time in which something else has the core
+ * does not count. */
+void bench_burden_compute(uint64_t ns);
+
+/* This process's memory in MiB: FIELD is "Rss", all pages that are there, or "Pss", of which those
+ * that are shared count by their share. 0: the kernel does not say. */
+double bench_burden_memory(const char *field);
+
+#endif
