@@ -21,8 +21,10 @@ struct cohort__peer {
     bool dead;
     char why[160];                /* it is dead */
     size_t budget;                /* eager bytes that may be sent to it now */
-    size_t owed;                  /* eager bytes of its that were consumed and not yet given back */
-    struct cohort__list pending;  /* sends that the transport refused, oldest first */
+    uint32_t undrained;           /* messages sent to it that it has not said to have drained */
+    _Atomic size_t owed;          /* its eager bytes that were consumed and not yet given back */
+    _Atomic uint32_t drained;     /* its messages that were drained, and it was not told yet */
+    struct cohort__list pending;  /* sends that have to wait, oldest first */
     struct cohort__map announced; /* sends whose payload waits to be fetched, by handle */
     struct cohort__list fetches;  /* fetches that the transport refused */
 };
@@ -34,6 +36,7 @@ struct cohort__process {
     struct cohort__net *net; /* NULL in a job of one */
     struct cohort__registry *registry;
     size_t eager_max; /* largest payload that goes unasked */
+    uint32_t window;  /* messages to one peer that it has not drained, at most */
     _Atomic uint64_t next_handle;
     _Atomic uint64_t sent;
     _Atomic uint64_t received;
@@ -59,6 +62,11 @@ void cohort__send_fetched(struct cohort__process *process, struct cohort__peer *
                           uint64_t handle, bool declined);
 void cohort__send_give_back(struct cohort__process *process, struct cohort__peer *peer,
                             size_t bytes);
+/* PEER has given CREDIT bytes back, and has drained DRAINED more messages. */
+void cohort__send_credited(struct cohort__process *process, struct cohort__peer *peer,
+                           size_t credit, uint32_t drained);
+/* What PEER is owed goes to it, if it is so much that it can't wait for a message to go with. */
+void cohort__send_credit(struct cohort__process *process, struct cohort__peer *peer);
 void cohort__fetch_writable(struct cohort__process *process, struct cohort__peer *peer);
 void cohort__fetch_end_waiting(struct cohort__process *process, struct cohort__peer *peer,
                                cohort_status status);

@@ -9,6 +9,7 @@
 #include "runtime/proc/peer.h"
 #include "runtime/proc/registry.h"
 #include "runtime/proc/router.h"
+#include "runtime/proc/send.h"
 
 enum { DEFAULT_EAGER_BUDGET = 256 * 1024 };
 
@@ -26,6 +27,7 @@ cohort_status cohort__process_create(struct cohort__process **ret_process,
     process->options = *options;
     if (process->options.eager_budget == 0)
         process->options.eager_budget = DEFAULT_EAGER_BUDGET;
+    process->window = cohort__send_window(options->size);
     atomic_init(&process->handlers, &no_handlers);
     atomic_init(&process->next_handle, 1);
     cohort_status status = cohort__registry_create(&process->registry, process);

@@ -19,16 +19,6 @@ static bool is_ours(const struct cohort__process *process, const struct cohort__
            envelope->source_locality != process->options.rank;
 }
 
-static void take_credit(struct cohort__process *process, struct cohort__peer *peer, size_t credit)
-{
-    if (credit == 0)
-        return;
-    pthread_mutex_lock(&peer->lock);
-    size_t room = process->options.eager_budget - peer->budget;
-    peer->budget += credit < room ? credit : room;
-    pthread_mutex_unlock(&peer->lock);
-}
-
 static struct cohort__arrival *arrival_create(struct cohort__process *process,
                                               const struct cohort__envelope *envelope,
                                               struct cohort__net_message *message)
@@ -95,11 +85,15 @@ static void on_message(void *context, struct cohort__net_message *message)
         cohort__net_release(message);
         return;
     }
-    take_credit(process, peer, envelope.credit);
+    bool counts = envelope.kind != COHORT__KIND_CREDIT;
+    if (counts) /* before it is handled: what is answered now says so */
+        atomic_fetch_add(&peer->drained, 1);
+    cohort__send_credited(process, peer, envelope.credit, envelope.drained);
     dispatch(process, peer, &envelope, message);
     /* Counted after it has been handled: what it has set off counts as busy already. */
-    if (envelope.kind != COHORT__KIND_CREDIT)
+    if (counts)
         atomic_fetch_add(&process->received, 1);
+    cohort__send_credit(process, peer);
 }
 
 static void on_fetched(void *context, void *cookie, cohort_status status)

@@ -9,9 +9,20 @@
 #include "runtime/base/slab.h"
 #include "runtime/proc/peer.h"
 
-/* How a message gets out, and the sender's half of flow control. Eager payload is taken from the
- * peer's budget, which comes back with its messages; what has no budget, or is too long, is
- * announced. So nothing here ever waits for budget, and announcements are never refused. */
+/* How a message gets out, and the sender's half of flow control, which has two parts.
+ *
+ * Eager payload is taken from the peer's budget, which comes back with its messages once the
+ * payload is consumed; what has no budget, or is too long, is announced. So nothing here ever waits
+ * for budget.
+ *
+ * Messages that the peer has not drained are limited too, since each may occupy a buffer at its
+ * transport, however small it is; beyond the window they stay pending here. The peer's router
+ * counts what it drains and says so in the next message to us, or in a CREDIT of its own after half
+ * a window. This can't deadlock: a router drains without waiting for anything, whatever else is
+ * pending or parked, and a CREDIT is neither counted nor behind the pending list. So a full window
+ * opens as soon as the peer turns its loop, and announcements, FETCHED and ASK, which wait in the
+ * list like all others, get their turn. CREDITs are few: the next one takes half a window more of
+ * drained messages, and no more than a window can come before the last one has arrived. */
 
 /* A control message with its payload behind it. */
 struct control {
@@ -19,10 +30,35 @@ struct control {
     unsigned char payload[];
 };
 
+/* All localities reckon with the same one. Worst case is that all peers have filled it: 64 MiB in
+ * buffers of 16 KiB. */
+uint32_t cohort__send_window(uint32_t size)
+{
+    enum { MESSAGES = 4096, MIN = 64, MAX = 2 * (COHORT__ENVELOPE_MAX_DRAINED / 2 + 1) };
+    uint32_t window = MESSAGES / size;
+    return window < MIN ? MIN : window > MAX ? MAX : window;
+}
+
+/* Tells the peer what it is owed, as far as the fields reach. Under the peer's lock: only there it
+ * becomes less. */
+static void credit_fill(struct cohort__peer *peer, struct cohort__envelope *envelope)
+{
+    size_t owed = atomic_load(&peer->owed);
+    uint32_t drained = atomic_load(&peer->drained);
+    envelope->credit =
+        owed < COHORT__ENVELOPE_MAX_CREDIT ? (uint32_t)owed : COHORT__ENVELOPE_MAX_CREDIT;
+    envelope->drained =
+        drained < COHORT__ENVELOPE_MAX_DRAINED ? drained : COHORT__ENVELOPE_MAX_DRAINED;
+}
+
+/* Under the peer's lock. */
 static enum cohort__net_sent transmit(struct cohort__process *process, struct cohort__peer *peer,
                                       struct cohort__send *send)
 {
     bool announces = send->envelope.kind == COHORT__KIND_ANNOUNCE;
+    bool counts = send->envelope.kind != COHORT__KIND_CREDIT;
+    if (counts && peer->undrained >= process->window)
+        return COHORT__NET_AGAIN; /* cohort__send_credited tries again */
     unsigned char header[COHORT__ENVELOPE_BYTES];
     struct iovec parts[2] = {{header, sizeof(header)}, {NULL, 0}};
     parts[1].iov_base = announces ? send->token.bytes : (void *)send->payload;
@@ -31,19 +67,21 @@ static enum cohort__net_sent transmit(struct cohort__process *process, struct co
     envelope->source_locality = process->options.rank;
     envelope->job_key = process->options.job_key;
     envelope->epoch = process->options.epoch;
-    envelope->credit = (uint32_t)peer->owed;
     envelope->payload_bytes = (uint32_t)parts[1].iov_len;
+    credit_fill(peer, envelope);
     cohort__envelope_encode(envelope, header);
     /* Counted before the peer can have counted it: the drain never sees more taken than sent. */
-    bool counts = envelope->kind != COHORT__KIND_CREDIT;
     if (counts)
         atomic_fetch_add(&process->sent, 1);
     enum cohort__net_sent sent =
         cohort__net_send(process->net, peer->rank, parts, parts[1].iov_len ? 2 : 1);
-    if (sent == COHORT__NET_SENT)
-        peer->owed = 0;
-    else if (counts)
+    if (sent == COHORT__NET_SENT) {
+        atomic_fetch_sub(&peer->owed, envelope->credit);
+        atomic_fetch_sub(&peer->drained, envelope->drained);
+        peer->undrained += counts;
+    } else if (counts) {
         atomic_fetch_sub(&process->sent, 1);
+    }
     return sent;
 }
 
@@ -151,38 +189,86 @@ void cohort__send_control(struct cohort__process *process, uint32_t rank,
     cohort__send_start(process, rank, &control->send);
 }
 
-void cohort__send_writable(struct cohort__process *process, struct cohort__peer *peer)
+static bool is_credit_due(const struct cohort__process *process, const struct cohort__peer *peer)
 {
-    bool is_dead = false;
-    bool goes_on = true;
-    while (goes_on && !is_dead) {
-        struct cohort__send *send = NULL;
-        pthread_mutex_lock(&peer->lock);
-        struct cohort__list *node = cohort__list_pop_front(&peer->pending);
-        if (node) {
-            send = COHORT_CONTAINER_OF(node, struct cohort__send, pending);
-            switch (transmit(process, peer, send)) {
-            case COHORT__NET_SENT:
-                if (send->envelope.kind == COHORT__KIND_ANNOUNCE)
-                    send = NULL;
-                break;
-            case COHORT__NET_DEAD:
-                is_dead = true; /* fall through */
-            case COHORT__NET_AGAIN:
-                cohort__list_push_front(&peer->pending, node);
-                goes_on = false;
-                send = NULL;
-                break;
-            }
-        } else {
-            goes_on = false;
-        }
-        pthread_mutex_unlock(&peer->lock);
-        if (send)
-            finish(process, send, COHORT_OK);
+    return atomic_load(&peer->drained) >= process->window / 2 ||
+           atomic_load(&peer->owed) >= (process->options.eager_budget + 1) / 2;
+}
+
+/* Under the peer's lock. AGAIN: the transport will say `writable`. */
+static enum cohort__net_sent transmit_credit(struct cohort__process *process,
+                                             struct cohort__peer *peer)
+{
+    enum cohort__net_sent sent = COHORT__NET_SENT;
+    while (sent == COHORT__NET_SENT && is_credit_due(process, peer) && !peer->dead &&
+           !atomic_load_explicit(&process->stopped, memory_order_relaxed)) {
+        struct cohort__send credit = {.envelope = {.kind = COHORT__KIND_CREDIT}};
+        sent = transmit(process, peer, &credit);
     }
+    return sent;
+}
+
+void cohort__send_credit(struct cohort__process *process, struct cohort__peer *peer)
+{
+    if (!is_credit_due(process, peer))
+        return;
+    pthread_mutex_lock(&peer->lock);
+    bool is_dead = transmit_credit(process, peer) == COHORT__NET_DEAD;
+    pthread_mutex_unlock(&peer->lock);
     if (is_dead)
         cohort__process_peer_died(process, peer->rank, "can't be reached");
+}
+
+/* Under the peer's lock: sends the oldest of what is pending, or says why not. An announcement goes
+ * on waiting for its answer; all others are *RET_DONE then. */
+static enum cohort__net_sent transmit_pending(struct cohort__process *process,
+                                              struct cohort__peer *peer,
+                                              struct cohort__send **ret_done)
+{
+    struct cohort__list *node = peer->pending.next;
+    struct cohort__send *send = COHORT_CONTAINER_OF(node, struct cohort__send, pending);
+    enum cohort__net_sent sent = transmit(process, peer, send);
+    if (sent != COHORT__NET_SENT)
+        return sent;
+    cohort__list_remove(node);
+    if (send->envelope.kind != COHORT__KIND_ANNOUNCE)
+        *ret_done = send;
+    return sent;
+}
+
+void cohort__send_writable(struct cohort__process *process, struct cohort__peer *peer)
+{
+    enum cohort__net_sent sent = COHORT__NET_SENT;
+    bool is_empty = false;
+    while (sent == COHORT__NET_SENT && !is_empty) {
+        struct cohort__send *done = NULL;
+        pthread_mutex_lock(&peer->lock);
+        sent = transmit_credit(process, peer);
+        is_empty = cohort__list_is_empty(&peer->pending);
+        if (sent == COHORT__NET_SENT && !is_empty)
+            sent = transmit_pending(process, peer, &done);
+        pthread_mutex_unlock(&peer->lock);
+        if (done)
+            finish(process, done, COHORT_OK);
+    }
+    if (sent == COHORT__NET_DEAD)
+        cohort__process_peer_died(process, peer->rank, "can't be reached");
+}
+
+void cohort__send_credited(struct cohort__process *process, struct cohort__peer *peer,
+                           size_t credit, uint32_t drained)
+{
+    if (credit == 0 && drained == 0)
+        return;
+    pthread_mutex_lock(&peer->lock);
+    size_t room = process->options.eager_budget - peer->budget;
+    peer->budget += credit < room ? credit : room;
+    bool was_full = peer->undrained >= process->window;
+    peer->undrained -= drained < peer->undrained ? drained : peer->undrained;
+    bool may_go = was_full && drained > 0 && !cohort__list_is_empty(&peer->pending);
+    pthread_mutex_unlock(&peer->lock);
+    if (may_go)
+        cohort__send_writable(process, peer);
 }
 
 void cohort__send_fetched(struct cohort__process *process, struct cohort__peer *peer,
@@ -239,11 +325,6 @@ void cohort__send_end_all(struct cohort__process *process, struct cohort__peer *
 void cohort__send_give_back(struct cohort__process *process, struct cohort__peer *peer,
                             size_t bytes)
 {
-    pthread_mutex_lock(&peer->lock);
-    peer->owed += bytes;
-    bool is_due = !peer->dead && peer->owed >= process->options.eager_budget / 2;
-    pthread_mutex_unlock(&peer->lock);
-    if (is_due)
-        cohort__send_control(process, peer->rank,
-                             &(struct cohort__envelope){.kind = COHORT__KIND_CREDIT}, NULL, 0);
+    atomic_fetch_add(&peer->owed, bytes);
+    cohort__send_credit(process, peer);
 }

@@ -44,6 +44,10 @@ void cohort__send_control(struct cohort__process *process, uint32_t rank,
                           const struct cohort__envelope *envelope, const void *payload,
                           size_t bytes);
 
+/* How many messages may have been sent to one peer that it has not drained, in a job of SIZE
+ * localities. */
+uint32_t cohort__send_window(uint32_t size);
+
 /* The most that send_control takes. */
 enum { COHORT__CONTROL_BYTES_MAX = 15360 };
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "runtime/wire/envelope.h"
 
+#include <assert.h>
 #include <endian.h>
 #include <inttypes.h>
 #include <string.h>
@@ -73,13 +74,15 @@ const char *cohort__kind_name(enum cohort__kind kind)
 void cohort__envelope_encode(const struct cohort__envelope *envelope,
                              unsigned char out[COHORT__ENVELOPE_BYTES])
 {
+    assert(envelope->credit <= COHORT__ENVELOPE_MAX_CREDIT);
+    assert(envelope->drained <= COHORT__ENVELOPE_MAX_DRAINED);
     put16(out, COHORT__ENVELOPE_MAGIC);
     out[2] = COHORT__ENVELOPE_VERSION;
     out[3] = (unsigned char)envelope->kind;
     put32(out + 4, envelope->source_locality);
     put64(out + 8, envelope->job_key);
     put32(out + 16, envelope->epoch);
-    put32(out + 20, envelope->credit);
+    put32(out + 20, envelope->credit | envelope->drained << 24);
     put64(out + 24, envelope->instance);
     put64(out + 32, envelope->generation);
     put32(out + 40, envelope->source_site);
@@ -138,7 +141,8 @@ cohort_status cohort__envelope_decode(const unsigned char *bytes, size_t n,
         .source_locality = get32(bytes + 4),
         .job_key = get64(bytes + 8),
         .epoch = get32(bytes + 16),
-        .credit = get32(bytes + 20),
+        .credit = get32(bytes + 20) & COHORT__ENVELOPE_MAX_CREDIT,
+        .drained = bytes[23],
         .instance = get64(bytes + 24),
         .generation = get64(bytes + 32),
         .source_site = get32(bytes + 40),

@@ -10,7 +10,7 @@
 /* The fixed binary header of every message between localities, little-endian, without padding:
  *
  *   0 magic u16   2 version u8   3 kind u8    4 source_locality u32
- *   8 job_key u64              16 epoch u32  20 credit u32
+ *   8 job_key u64              16 epoch u32  20 credit u24  23 drained u8
  *  24 instance u64             32 generation u64
  *  40 source_site u32          44 dest_site u32
  *  48 fingerprint u64          56 tag u32    60 payload_bytes u32
@@ -18,8 +18,10 @@
 enum {
     COHORT__ENVELOPE_BYTES = 80,
     COHORT__ENVELOPE_MAGIC = 0x4843, /* "CH" in a dump */
-    COHORT__ENVELOPE_VERSION = 1,
+    COHORT__ENVELOPE_VERSION = 2,
     COHORT__ENVELOPE_TOKEN_BYTES = 40, /* payload of an announcement: a net token */
+    COHORT__ENVELOPE_MAX_CREDIT = 0xffffff,
+    COHORT__ENVELOPE_MAX_DRAINED = 0xff,
 };
 
 enum cohort__kind {
@@ -30,7 +32,7 @@ enum cohort__kind {
     COHORT__KIND_ERROR,    /* instead of data: msgpack that says who failed, and how */
     COHORT__KIND_ASK,      /* where is your generation, and with which fingerprint? */
     COHORT__KIND_ANSWER,   /* ... */
-    COHORT__KIND_CREDIT,   /* nothing but the credit */
+    COHORT__KIND_CREDIT,   /* nothing but `credit` and `drained` */
     COHORT__KIND_REGISTRY, /* msgpack to or from the name registry */
     COHORT__KIND_END,
 };
@@ -40,8 +42,10 @@ struct cohort__envelope {
     enum cohort__kind kind;
     uint32_t source_locality;
     uint64_t job_key;
-    uint32_t epoch;  /* of the sending locality */
-    uint32_t credit; /* eager bytes that the sender of this message gives back to its receiver */
+    uint32_t epoch;   /* of the sending locality */
+    uint32_t credit;  /* eager bytes that the sender of this message gives back to its receiver */
+    uint32_t drained; /* messages of the receiver's that its sender has taken in since it last said
+                         so, but for CREDIT */
     uint64_t instance;
     uint64_t generation;
     uint32_t source_site;

@@ -20,6 +20,8 @@ static size_t valid_message(struct cohort__random *random, unsigned char *bytes)
         .kind = kind,
         .source_locality = (uint32_t)cohort__random_next(random),
         .job_key = cohort__random_next(random),
+        .credit = (uint32_t)cohort__random_below(random, COHORT__ENVELOPE_MAX_CREDIT + 1),
+        .drained = (uint32_t)cohort__random_below(random, COHORT__ENVELOPE_MAX_DRAINED + 1),
         .generation = cohort__random_next(random),
         .handle = cohort__random_next(random),
     };

@@ -261,6 +261,76 @@ static void test_storm(void)
     }
 }
 
+/* Tiny messages to receivers that are slow to drain: how far a sender is ahead of them is bounded.
+ * Both have full windows at the same time, and still everything arrives. ---------------------- */
+
+enum { NUM_TINY = 3000, SLOW_TURNS = 2000 };
+
+static unsigned num_tiny_sent, num_tiny_arrived;
+
+static void on_tiny_sent(struct cohort__send *send, cohort_status status)
+{
+    (void)send;
+    CHECK_INT(status, COHORT_OK);
+    num_tiny_sent++;
+}
+
+static void on_tiny(void *context, struct cohort__arrival *arrival)
+{
+    (void)context;
+    num_tiny_arrived++;
+    cohort__arrival_release(arrival);
+}
+
+static void send_tiny(struct localities *localities, uint32_t rank)
+{
+    static struct cohort__send sends[2][NUM_TINY];
+    for (uint32_t i = 0; i < NUM_TINY; i++) {
+        sends[rank][i] = (struct cohort__send){.envelope = {.kind = COHORT__KIND_DATA},
+                                               .payload = from,
+                                               .bytes = i % 2 * 8,
+                                               .done = on_tiny_sent};
+        cohort__send_start(localities->processes[rank], !rank, &sends[rank][i]);
+    }
+}
+
+static uint64_t num_undrained(struct localities *localities, uint32_t rank)
+{
+    return cohort__process_traffic(localities->processes[rank]).sent -
+           cohort__process_traffic(localities->processes[!rank]).received;
+}
+
+static void test_slow_receivers(void)
+{
+    const uint64_t window = cohort__send_window(2);
+    for (uint64_t seed = 0; seed <= NUM_SEEDS; seed++) {
+        struct localities localities;
+        num_tiny_sent = 0;
+        num_tiny_arrived = 0;
+        localities_open(&localities, seed, 2, 0);
+        for (uint32_t rank = 0; rank < 2; rank++) {
+            cohort__process_set_handlers(localities.processes[rank],
+                                         &(struct cohort__process_handlers){.message = on_tiny});
+            send_tiny(&localities, rank);
+        }
+        for (int turns = 0; turns < SLOW_TURNS; turns++) { /* only the one; refusals end */
+            struct cohort__poller *poller = &localities.nets[0]->poller;
+            poller->progress(poller->context);
+            CHECK(num_undrained(&localities, 0) <= window);
+        }
+        CHECK_INT(num_undrained(&localities, 0), window);
+        while (num_tiny_arrived < 2 * NUM_TINY) {
+            localities_turn(&localities);
+            CHECK(num_undrained(&localities, 0) <= window);
+            CHECK(num_undrained(&localities, 1) <= window);
+        }
+        localities_settle(&localities);
+        CHECK_INT(num_tiny_sent, 2 * NUM_TINY);
+        localities_check_quiet(&localities);
+        localities_close(&localities);
+    }
+}
+
 /* Both localities of a pair send from two threads, each of which turns the transport of one. */
 
 enum { NUM_EACH = 2000 };
@@ -349,8 +419,13 @@ static void test_threads(void)
 }
 
 static const struct test_case cases[] = {
-    {"dispatch", test_dispatch},       {"dropped", test_dropped}, {"nobody_here", test_nobody_here},
-    {"unreachable", test_unreachable}, {"storm", test_storm},     {"threads", test_threads},
+    {"dispatch", test_dispatch},
+    {"dropped", test_dropped},
+    {"nobody_here", test_nobody_here},
+    {"unreachable", test_unreachable},
+    {"storm", test_storm},
+    {"slow_receivers", test_slow_receivers},
+    {"threads", test_threads},
 };
 
 int main(int argc, char **argv)

@@ -153,7 +153,7 @@ static void test_budget_comes_back(void)
     CHECK_INT(kind_of(1, 1), COHORT__KIND_DATA);
     /* Never more than there was. */
     give_credit(1, 5);
-    give_credit(1, UINT32_MAX);
+    give_credit(1, COHORT__ENVELOPE_MAX_CREDIT);
     CHECK_INT(kind_of(1, FAKE_BUDGET + 1), COHORT__KIND_ANNOUNCE);
     CHECK_INT(kind_of(1, FAKE_BUDGET), COHORT__KIND_DATA);
     CHECK_INT(kind_of(1, 1), COHORT__KIND_ANNOUNCE);
@@ -196,6 +196,133 @@ static void test_giving_back(void)
     CHECK_INT(fake.sent[2].envelope.credit, 500);
     CHECK_INT(cohort__process_traffic(fake.process).sent, 2); /* CREDIT isn't counted */
     cohort__arrival_release(NULL);
+    fake_net_close(&fake);
+}
+
+/* More than a message's field can say goes in several. */
+static void test_giving_back_much(void)
+{
+    size_t budget = 5 * (size_t)COHORT__ENVELOPE_MAX_CREDIT;
+    open_fake(budget);
+    fake.accepts = 0;
+    for (int i = 0; i < 300; i++) {
+        struct cohort__arrival *arrival = receive(1, 100);
+        arrival->envelope.payload_bytes = (uint32_t)(budget / 300);
+        cohort__arrival_release(arrival);
+    }
+    fake.accepts = 100;
+    fake_net_writable(&fake, 1);
+    size_t credit = 0;
+    size_t drained = 0;
+    for (size_t i = 0; i < fake.num_sent; i++) {
+        CHECK_INT(fake.sent[i].envelope.kind, COHORT__KIND_CREDIT);
+        credit += fake.sent[i].envelope.credit;
+        drained += fake.sent[i].envelope.drained;
+    }
+    CHECK_INT(fake.num_sent, 3); /* then the rest is not worth a message */
+    CHECK_INT(credit, 3 * (size_t)COHORT__ENVELOPE_MAX_CREDIT);
+    CHECK_INT(drained, 300);
+    fake_net_close(&fake);
+}
+
+/* The peer has drained so many messages. */
+static void acknowledge(uint32_t rank, uint32_t drained)
+{
+    fake_net_deliver(&fake, rank,
+                     (struct cohort__envelope){.kind = COHORT__KIND_CREDIT, .drained = drained},
+                     NULL, 0);
+}
+
+enum { NUM_POSTED = 600 };
+
+static int num_done_of(const struct letter *letters)
+{
+    int num = 0;
+    for (int i = 0; i < NUM_POSTED; i++)
+        num += letters[i].num_done;
+    return num;
+}
+
+/* However small: not more than a window's messages are undrained, and each peer has its own. */
+static void test_window(void)
+{
+    static struct letter letters[NUM_POSTED];
+    struct letter other;
+    const int window = (int)cohort__send_window(FAKE_SIZE);
+    open_fake(0);
+    CHECK(window >= 64 && window <= 256);
+    for (int i = 0; i < NUM_POSTED; i++)
+        post(&letters[i], 1, 0);
+    CHECK_INT(fake.num_sent, window);
+    CHECK_INT(num_done_of(letters), window);
+    post(&other, 2, 0);
+    check_done(&other, COHORT_OK, "");
+    fake_net_writable(&fake, 1); /* the transport would take them */
+    CHECK_INT(num_done_of(letters), window);
+    cohort__send_control(fake.process, 1, &(struct cohort__envelope){.kind = COHORT__KIND_ASK},
+                         NULL, 0);
+    CHECK_INT(fake.num_sent, window + 1);
+    acknowledge(2, 1); /* somebody else's */
+    acknowledge(1, 0);
+    CHECK_INT(num_done_of(letters), window);
+    acknowledge(1, 1);
+    CHECK_INT(num_done_of(letters), window + 1);
+    fake_net_deliver(&fake, 1,
+                     (struct cohort__envelope){.kind = COHORT__KIND_FETCHED, .drained = 7}, NULL,
+                     0); /* with any message */
+    CHECK_INT(num_done_of(letters), window + 8);
+    fake.accepts = 3; /* both may have to wait */
+    acknowledge(1, 5);
+    CHECK_INT(num_done_of(letters), window + 11);
+    fake.accepts = ~0u;
+    fake_net_writable(&fake, 1);
+    CHECK_INT(num_done_of(letters), window + 13);
+    for (int i = 0; i < 5; i++)
+        acknowledge(1, COHORT__ENVELOPE_MAX_DRAINED); /* more than there were, too */
+    CHECK_INT(num_done_of(letters), NUM_POSTED);
+    CHECK_INT(fake.sent[(fake.num_sent - 1) % FAKE_KEPT].envelope.kind, COHORT__KIND_ASK);
+    CHECK_INT(fake.num_sent, NUM_POSTED + 2);
+    for (int i = 0; i < NUM_POSTED; i++)
+        post(&letters[i], 1, 0);
+    CHECK_INT(num_done_of(letters), window); /* never more than a window */
+    cohort__process_stop(fake.process);
+    fake_net_close(&fake);
+}
+
+/* What was drained is said with the next message, or by half a window; a CREDIT waits for nobody.
+ */
+static void test_acknowledging(void)
+{
+    static struct letter letters[NUM_POSTED];
+    const int window = (int)cohort__send_window(FAKE_SIZE);
+    open_fake(0);
+    for (int i = 0; i < NUM_POSTED; i++)
+        post(&letters[i], 1, 0);
+    CHECK_INT(fake.num_sent, window);
+    struct cohort__arrival *kept[256];
+    for (int i = 0; i < window / 2; i++) {
+        CHECK_INT(fake.num_sent, window);
+        kept[i] = receive(1, 0);
+    }
+    const struct fake_sent *last = &fake.sent[(fake.num_sent - 1) % FAKE_KEPT];
+    CHECK_INT(fake.num_sent, window + 1); /* drained, whether released or not */
+    CHECK_INT(last->envelope.kind, COHORT__KIND_CREDIT);
+    CHECK_INT(last->envelope.drained, window / 2);
+    for (int i = 0; i < window / 2; i++)
+        cohort__arrival_release(kept[i]);
+    acknowledge(1, 1); /* a CREDIT is no message to be drained */
+    CHECK_INT(fake.num_sent, window + 2);
+    last = &fake.sent[(fake.num_sent - 1) % FAKE_KEPT];
+    CHECK_INT(last->envelope.kind, COHORT__KIND_DATA);
+    CHECK_INT(last->envelope.drained, 0);
+    for (uint32_t i = 1; i < 5; i++) { /* request and reply: nothing besides */
+        cohort__arrival_release(receive(2, 0));
+        CHECK_INT(kind_of(2, 0), COHORT__KIND_DATA);
+        last = &fake.sent[(fake.num_sent - 1) % FAKE_KEPT];
+        CHECK_INT(last->envelope.drained, 1);
+        CHECK_INT(fake.num_sent, (unsigned)window + 2 + i);
+    }
+    cohort__process_stop(fake.process);
     fake_net_close(&fake);
 }
 
@@ -348,6 +475,9 @@ static const struct test_case cases[] = {
     {"max_message", test_max_message},
     {"budget_comes_back", test_budget_comes_back},
     {"giving_back", test_giving_back},
+    {"giving_back_much", test_giving_back_much},
+    {"window", test_window},
+    {"acknowledging", test_acknowledging},
     {"again", test_again},
     {"fetched_too_early", test_fetched_too_early},
     {"death", test_death},

@@ -12,7 +12,8 @@ static struct cohort__envelope example(enum cohort__kind kind)
         .source_locality = 0x04050607,
         .job_key = 0x08090a0b0c0d0e0f,
         .epoch = 0x10111213,
-        .credit = 0x14151617,
+        .credit = 0x151617,
+        .drained = 0x14,
         .instance = 0x18191a1b1c1d1e1f,
         .generation = 0x2021222324252627,
         .source_site = 0x28292a2b,
@@ -34,9 +35,9 @@ static bool same(const struct cohort__envelope *a, const struct cohort__envelope
 {
     return a->kind == b->kind && a->source_locality == b->source_locality &&
            a->job_key == b->job_key && a->epoch == b->epoch && a->credit == b->credit &&
-           a->instance == b->instance && a->generation == b->generation &&
-           a->source_site == b->source_site && a->dest_site == b->dest_site &&
-           a->fingerprint == b->fingerprint && a->tag == b->tag &&
+           a->drained == b->drained && a->instance == b->instance &&
+           a->generation == b->generation && a->source_site == b->source_site &&
+           a->dest_site == b->dest_site && a->fingerprint == b->fingerprint && a->tag == b->tag &&
            a->payload_bytes == b->payload_bytes && a->total_bytes == b->total_bytes &&
            a->handle == b->handle;
 }
@@ -57,7 +58,7 @@ static void test_round_trip(void)
 static void test_layout(void)
 {
     static const unsigned char want[COHORT__ENVELOPE_BYTES] = {
-        0x43, 0x48, 0x01, 0x02, 0x07, 0x06, 0x05, 0x04, 0x0f, 0x0e, 0x0d, 0x0c, 0x0b, 0x0a,
+        0x43, 0x48, 0x02, 0x02, 0x07, 0x06, 0x05, 0x04, 0x0f, 0x0e, 0x0d, 0x0c, 0x0b, 0x0a,
         0x09, 0x08, 0x13, 0x12, 0x11, 0x10, 0x17, 0x16, 0x15, 0x14, 0x1f, 0x1e, 0x1d, 0x1c,
         0x1b, 0x1a, 0x19, 0x18, 0x27, 0x26, 0x25, 0x24, 0x23, 0x22, 0x21, 0x20, 0x2b, 0x2a,
         0x29, 0x28, 0x2f, 0x2e, 0x2d, 0x2c, 0x37, 0x36, 0x35, 0x34, 0x33, 0x32, 0x31, 0x30,
@@ -91,7 +92,7 @@ static void test_not_ours(void)
         refuse(COHORT__KIND_DATA, n, 0, 0x43, "too short");
     refuse(COHORT__KIND_DATA, 80, 0, 0x44, "magic");
     refuse(COHORT__KIND_DATA, 80, 1, 0x00, "magic");
-    refuse(COHORT__KIND_DATA, 80, 2, 2, "version 2");
+    refuse(COHORT__KIND_DATA, 80, 2, 1, "version 1");
     refuse(COHORT__KIND_DATA, 80, 2, 0, "version 0");
     refuse(COHORT__KIND_DATA, 80, 3, 0, "kind 0");
     refuse(COHORT__KIND_DATA, 80, 3, COHORT__KIND_END, "unknown");
