@@ -14,7 +14,8 @@
  * reach the guardian; if the guardian is killed, the kernel kills the program, and cohortrun
  * inherits what else remains. */
 
-/* Descriptors that it is started with. The first four are the program's, too. */
+/* Descriptors that it is started with. All but the link are the program's, too; so are those of the
+ * hub (runtime/net/hub.h), which come after these. */
 enum {
     GUARDIAN_FD_CONTROL = 3, /* the control connection, see runtime/proc/control.h */
     GUARDIAN_FD_LINK = 4,    /* to cohortrun */

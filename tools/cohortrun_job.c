@@ -15,6 +15,7 @@
 #include "runtime/loop/child.h"
 #include "runtime/loop/loop.h"
 #include "runtime/loop/signals.h"
+#include "runtime/net/hub.h"
 #include "runtime/proc/launcher.h"
 #include "tools/cohortrun_alarm.h"
 #include "tools/cohortrun_descendants.h"
@@ -41,6 +42,7 @@ struct job {
     struct cohort__loop *loop;
     struct cohort__launcher *launcher;
     struct output *output;
+    struct cohort__hub *hub;
     struct cohort__signals *interrupt;
     struct cohort__signals *terminate;
     struct alarm timeout;
@@ -55,6 +57,7 @@ struct job {
     uint64_t last_interrupt;
     bool owns_children; /* all children of this process are ours */
     int null;
+    uint64_t descriptors; /* the limit that the programs get */
     struct locality *localities;
 };
 
@@ -351,7 +354,10 @@ static cohort_status set_up(struct job *job)
     job->localities = calloc(job->options->size, sizeof(*job->localities));
     if (!job->localities)
         return cohort_fail(COHORT_ERR_NO_MEMORY, "out of memory");
+    job->descriptors = ward_raise_descriptor_limit();
     cohort_status status = cohort__loop_create(&job->loop);
+    if (!status)
+        status = cohort__hub_create(&job->hub, job->options->size);
     if (!status)
         status = output_create(&job->output, job->loop, job->options->size, job->options->tag,
                                &handlers);
@@ -376,9 +382,10 @@ static void start_localities(struct job *job)
     struct locality_common common = {.loop = job->loop,
                                      .size = job->options->size,
                                      .program = job->options->program,
+                                     .hub = job->hub,
                                      .input = STDIN_FILENO,
                                      .null = job->null,
-                                     .descriptors = ward_raise_descriptor_limit()};
+                                     .descriptors = job->descriptors};
     bool failed = false;
     for (uint32_t rank = 0; rank < job->options->size; rank++) {
         struct locality *locality = &job->localities[rank];
@@ -429,6 +436,7 @@ static void tear_down(struct job *job)
     alarm_clear(&job->recount);
     cohort__loop_destroy(job->loop);
     output_free(job->output);
+    cohort__hub_destroy(job->hub);
     cohort__launcher_destroy(job->launcher);
     free(job->localities);
     if (job->null >= 0)

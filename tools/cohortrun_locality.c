@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "runtime/loop/stream.h"
+#include "runtime/net/hub.h"
 #include "runtime/proc/control.h"
 
 enum { NEAR, FAR }; /* cohortrun's end and the locality's */
@@ -45,12 +46,17 @@ static int open_ends(struct ends *ends)
 }
 
 /* Our environment with what each locality is told. One block, to be freed; NULL: no memory. */
-static char **make_environment(uint32_t rank, uint32_t size)
+static char **make_environment(const struct locality *locality,
+                               const struct locality_common *common)
 {
-    enum { NUM_OWN = 3, OWN_BYTES = 64 };
+    enum { NUM_OWN = 4, OWN_BYTES = 64 };
     static const char *const names[NUM_OWN] = {
-        "COHORT_CONTROL_FD=", "COHORT_LOCALITY=", "COHORT_LOCALITIES="};
-    const unsigned values[NUM_OWN] = {GUARDIAN_FD_CONTROL, rank, size};
+        "COHORT_CONTROL_FD=", "COHORT_LOCALITY=", "COHORT_LOCALITIES=", COHORT__HUB_VARIABLE "="};
+    char values[NUM_OWN][OWN_BYTES / 2];
+    snprintf(values[0], sizeof(values[0]), "%d", GUARDIAN_FD_CONTROL);
+    snprintf(values[1], sizeof(values[1]), "%u", (unsigned)locality->rank);
+    snprintf(values[2], sizeof(values[2]), "%u", (unsigned)common->size);
+    snprintf(values[3], sizeof(values[3]), "%d %u", GUARDIAN_NUM_FDS, (unsigned)common->hub->size);
     size_t num = 0;
     while (environ[num])
         num++;
@@ -67,7 +73,7 @@ static char **make_environment(uint32_t rank, uint32_t size)
             environment[used++] = environ[i];
     }
     for (int k = 0; k < NUM_OWN; k++, own += OWN_BYTES) {
-        snprintf(own, OWN_BYTES, "%s%u", names[k], values[k]);
+        snprintf(own, OWN_BYTES, "%s%.30s", names[k], values[k]);
         environment[used++] = own;
     }
     environment[used] = NULL;
@@ -104,11 +110,12 @@ static cohort_status start_ward(struct locality *locality, const struct locality
         .name = name,
         .program = common->program,
         .descriptors = common->descriptors,
+        .hub = common->hub,
         .fds = {locality->rank == 0 ? common->input : common->null},
     };
     for (int i = 1; i < NUM_ENDS; i++)
         options.fds[i] = ends->fds[i][FAR];
-    char **environment = make_environment(locality->rank, common->size);
+    char **environment = make_environment(locality, common);
     if (!environment)
         return cohort_fail(COHORT_ERR_NO_MEMORY, "out of memory");
     options.environment = environment;

@@ -10,6 +10,7 @@
 #include "tools/cohortrun_output.h"
 #include "tools/cohortrun_ward.h"
 
+struct cohort__hub;
 struct cohort__loop;
 
 /* One program with its guardian and the connections to both: what of a job there is once for each
@@ -30,9 +31,10 @@ struct locality_common {
     struct cohort__loop *loop;
     uint32_t size; /* of the job */
     char *const *program;
-    int input;            /* standard input of locality 0 */
-    int null;             /* /dev/null, that of the others */
-    uint64_t descriptors; /* the limit that the program gets */
+    const struct cohort__hub *hub; /* of this host */
+    int input;                     /* standard input of locality 0 */
+    int null;                      /* /dev/null, that of the others */
+    uint64_t descriptors;          /* the limit that the program gets */
 };
 
 struct locality_handlers {

@@ -14,6 +14,7 @@
 
 #include "runtime/loop/child.h"
 #include "runtime/loop/stream.h"
+#include "runtime/net/hub.h"
 
 static void link_message(void *context, const void *message, size_t bytes)
 {
@@ -66,26 +67,47 @@ static char **make_arguments(const struct ward_options *options, char *limit)
     return arguments;
 }
 
+/* What the guardian is to have, by number. To be freed; NULL: no memory. */
+static int *make_descriptors(const struct ward_options *options, int link, size_t *ret_num)
+{
+    const struct cohort__hub *hub = options->hub;
+    size_t num = GUARDIAN_NUM_FDS + (hub ? 1 + hub->size : 0);
+    int *fds = malloc(num * sizeof(*fds));
+    if (!fds)
+        return NULL;
+    memcpy(fds, options->fds, sizeof(options->fds));
+    fds[GUARDIAN_FD_LINK] = link;
+    if (hub) {
+        fds[GUARDIAN_NUM_FDS] = hub->memory;
+        memcpy(fds + GUARDIAN_NUM_FDS + 1, hub->doorbells, hub->size * sizeof(*fds));
+    }
+    *ret_num = num;
+    return fds;
+}
+
 static cohort_status start_guardian(struct ward *ward, const struct ward_options *options, int link)
 {
     char limit[32];
-    int fds[GUARDIAN_NUM_FDS];
-    memcpy(fds, options->fds, sizeof(options->fds));
-    fds[GUARDIAN_FD_LINK] = link;
+    size_t num_fds = 0;
+    int *fds = make_descriptors(options, link, &num_fds);
     snprintf(limit, sizeof(limit), "%llu", (unsigned long long)options->descriptors);
     char **arguments = make_arguments(options, limit);
-    if (!arguments)
+    if (!fds || !arguments) {
+        free(fds);
+        free(arguments);
         return cohort_fail(COHORT_ERR_NO_MEMORY, "out of memory");
+    }
     cohort_status status = cohort__child_start(&ward->guardian, options->loop,
                                                &(struct cohort__child_options){
                                                    .file = "/proc/self/exe",
                                                    .args = arguments,
                                                    .environment = options->environment,
                                                    .fds = fds,
-                                                   .num_fds = GUARDIAN_NUM_FDS,
+                                                   .num_fds = num_fds,
                                                    .context = ward,
                                                    .ended = guardian_ended,
                                                });
+    free(fds);
     free(arguments);
     return status;
 }

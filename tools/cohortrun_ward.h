@@ -31,11 +31,12 @@ struct ward {
 
 struct ward_options {
     struct cohort__loop *loop;
-    const char *name;          /* what errors call it */
-    char *const *program;      /* with its arguments; NULL-terminated */
-    char *const *environment;  /* NULL: this process's */
-    uint64_t descriptors;      /* its limit of open ones */
-    int fds[GUARDIAN_FD_LINK]; /* of this process, that become 0, 1, ... of the program */
+    const char *name;              /* what errors call it */
+    char *const *program;          /* with its arguments; NULL-terminated */
+    char *const *environment;      /* NULL: this process's */
+    uint64_t descriptors;          /* its limit of open ones */
+    int fds[GUARDIAN_FD_LINK];     /* of this process, that become 0, 1, ... of the program */
+    const struct cohort__hub *hub; /* whose descriptors it gets as well, see above; or NULL */
 };
 
 /* CONTEXT and CHANGED are set, the rest is zero. On failure nothing of it is left, and it counts as

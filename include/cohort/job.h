@@ -21,10 +21,10 @@ extern "C" {
  * without returning from cohort_main is the death of this locality and ends the job.
  *
  * Environment: COHORT_WORKERS (threads that run tasks; 1), COHORT_STACK (bytes of a task's stack;
- * 262144), COHORT_NET (ofi), COHORT_EAGER_BUDGET (bytes that one peer may
- * have sent unasked; 262144), COHORT_OFI_PROVIDER, COHORT_OFI_ADDRESS, COHORT_CHECK_ASYMMETRIC (1:
- * agreement before gather and scatter, see collectives.h; 0), COHORT_LOG (error, warn, info, debug:
- * on stderr).
+ * 262144), COHORT_NET (shm or ofi for all messages; without it shared memory within a host,
+ * libfabric between hosts), COHORT_EAGER_BUDGET (bytes that one peer may have sent unasked;
+ * 262144), COHORT_OFI_PROVIDER, COHORT_OFI_ADDRESS, COHORT_CHECK_ASYMMETRIC (1: agreement before
+ * gather and scatter, see collectives.h; 0), COHORT_LOG (error, warn, info, debug: on stderr).
  *
  * Called once in a process, from a thread that runs no task. */
 COHORT_API int cohort_main(int argc, char **argv, cohort_task_function *program, void *arg);

@@ -11,8 +11,8 @@
 #include "runtime/base/clock.h"
 #include "runtime/base/error.h"
 #include "runtime/job/settings.h"
+#include "runtime/job/transport.h"
 #include "runtime/loop/loop.h"
-#include "runtime/net/ofi.h"
 #include "runtime/proc/bootstrap.h"
 #include "runtime/proc/process.h"
 #include "runtime/task/scheduler.h"
@@ -80,11 +80,18 @@ static void tick(void *context)
     cohort__process_tick(job->process, cohort__clock_now());
 }
 
+static unsigned num_workers(const struct job *job)
+{
+    unsigned told = cohort__bootstrap_workers(job->bootstrap);
+    return told ? told : job->settings.workers ? job->settings.workers : 1;
+}
+
 /* The transport, and where the others are. */
 static cohort_status connect_peers(struct job *job)
 {
     struct cohort__net_handlers handlers = cohort__process_net_handlers(job->process);
-    cohort_status status = cohort__ofi_create(&handlers, NULL, &job->net);
+    cohort_status status = cohort__transport_create(&job->net, job->bootstrap, &job->settings,
+                                                    num_workers(job), &handlers);
     if (status)
         return status;
     cohort__process_attach_net(job->process, job->net);
@@ -102,8 +109,7 @@ static cohort_status connect_peers(struct job *job)
 static void scheduler_options(const struct job *job, struct cohort__scheduler_options *options)
 {
     cohort__scheduler_options_init(options);
-    unsigned told = cohort__bootstrap_workers(job->bootstrap);
-    options->num_workers = told ? told : job->settings.workers ? job->settings.workers : 1;
+    options->num_workers = num_workers(job);
     options->stack_bytes = job->settings.stack;
     /* Spinning while another locality or worker could have the core only delays what is waited
      * for. */

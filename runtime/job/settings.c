@@ -26,27 +26,36 @@ static cohort_status read_number(const char *name, unsigned long min, unsigned l
     return COHORT_OK;
 }
 
-static cohort_status check_net(void)
+static cohort_status read_transport(enum cohort__transport *ret_transport)
 {
     const char *net = getenv("COHORT_NET");
-    if (!net || !*net || strcmp(net, "ofi") == 0)
-        return COHORT_OK;
-    return cohort_fail(COHORT_ERR_BAD_PARAMETER,
-                       "environment variable COHORT_NET is \"%.40s\"; there is only \"ofi\"", net);
+    if (!net || !*net)
+        *ret_transport = COHORT__TRANSPORT_ANY;
+    else if (strcmp(net, "shm") == 0)
+        *ret_transport = COHORT__TRANSPORT_SHM;
+    else if (strcmp(net, "ofi") == 0)
+        *ret_transport = COHORT__TRANSPORT_OFI;
+    else
+        return cohort_fail(COHORT_ERR_BAD_PARAMETER,
+                           "environment variable COHORT_NET is \"%.40s\"; it can be \"shm\" or "
+                           "\"ofi\"",
+                           net);
+    return COHORT_OK;
 }
 
 cohort_status cohort__settings_read(struct cohort__settings *ret_settings)
 {
     unsigned long workers = 0, stack = 0, budget = 0;
+    enum cohort__transport transport = COHORT__TRANSPORT_ANY;
     cohort_status status = read_number("COHORT_WORKERS", 1, 1024, 0, &workers);
     if (!status)
         status = read_number("COHORT_STACK", 32 << 10, 1 << 30, 256 << 10, &stack);
     if (!status)
         status = read_number("COHORT_EAGER_BUDGET", 1, 1 << 30, 0, &budget);
     if (!status)
-        status = check_net();
+        status = read_transport(&transport);
     if (status)
         return status;
-    *ret_settings = (struct cohort__settings){(unsigned)workers, stack, budget};
+    *ret_settings = (struct cohort__settings){(unsigned)workers, stack, budget, transport};
     return COHORT_OK;
 }

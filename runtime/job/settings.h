@@ -6,11 +6,19 @@
 
 #include "cohort/status.h"
 
+/* What carries messages to the localities of this host, and of others. */
+enum cohort__transport {
+    COHORT__TRANSPORT_ANY, /* shared memory to those that share it, libfabric to the others */
+    COHORT__TRANSPORT_SHM,
+    COHORT__TRANSPORT_OFI,
+};
+
 /* What the user says in the environment; see cohort_main. */
 struct cohort__settings {
     unsigned workers; /* 0: not said */
     size_t stack;
     size_t eager_budget; /* 0: the default */
+    enum cohort__transport transport;
 };
 
 /* COHORT_ERR_BAD_PARAMETER names the variable and what is wrong with it. */

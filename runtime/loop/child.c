@@ -27,10 +27,13 @@ static void exited(uv_process_t *process, int64_t status, int signal)
 cohort_status cohort__child_start(struct cohort__child **ret_child, struct cohort__loop *loop,
                                   const struct cohort__child_options *options)
 {
-    uv_stdio_container_t stdio[COHORT__CHILD_MAX_FDS];
     struct cohort__child *child = calloc(1, sizeof(*child));
-    if (!child)
+    uv_stdio_container_t *stdio = calloc(options->num_fds + 1, sizeof(*stdio));
+    if (!child || !stdio) {
+        free(child);
+        free(stdio);
         return cohort_fail(COHORT_ERR_NO_MEMORY, "out of memory");
+    }
     child->loop = loop;
     child->context = options->context;
     child->ended = options->ended;
@@ -49,6 +52,7 @@ cohort_status cohort__child_start(struct cohort__child **ret_child, struct cohor
         .stdio = stdio,
     };
     int error = uv_spawn(&loop->uv, &child->process, &uv_options);
+    free(stdio);
     if (error) {
         cohort__child_close(child); /* libuv has initialised the handle nevertheless */
         return cohort_fail(error == UV_ENOMEM || error == UV_EAGAIN || error == UV_EMFILE

@@ -16,13 +16,11 @@ struct cohort__child_options {
     char *const *args;        /* args[0] included; NULL-terminated */
     char *const *environment; /* "NAME=VALUE", NULL-terminated; NULL: this process's */
     const int *fds; /* descriptors of this process that become 0, 1, 2, ... of the child */
-    size_t num_fds; /* at most COHORT__CHILD_MAX_FDS */
+    size_t num_fds;
     void *context;
     /* The child has ended, by SIGNAL unless that is 0. Once. */
     void (*ended)(void *context, int status, int signal);
 };
-
-enum { COHORT__CHILD_MAX_FDS = 8 };
 
 /* In a session of its own. Signals have their default action in it. The message of a failure is
  * only the reason ("no such file or directory"). */

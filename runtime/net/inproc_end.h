@@ -129,9 +129,10 @@ void cohort__inproc_release(struct cohort__net *net, struct cohort__net_message 
 cohort_status cohort__inproc_add_peer(struct cohort__net *net, uint32_t number, const void *address,
                                       size_t bytes);
 void cohort__inproc_remove_peer(struct cohort__net *net, uint32_t number);
-cohort_status cohort__inproc_expose(struct cohort__net *net, const void *base, size_t bytes,
-                                    void **ret_region, struct cohort__net_token *ret_token);
-void cohort__inproc_withdraw(struct cohort__net *net, void *region);
+cohort_status cohort__inproc_expose(struct cohort__net *net, uint32_t number, const void *base,
+                                    size_t bytes, void **ret_region,
+                                    struct cohort__net_token *ret_token);
+void cohort__inproc_withdraw(struct cohort__net *net, uint32_t number, void *region);
 enum cohort__net_sent cohort__inproc_fetch(struct cohort__net *net, uint32_t number,
                                            const struct cohort__net_token *token, size_t offset,
                                            void *destination, size_t bytes, void *cookie);

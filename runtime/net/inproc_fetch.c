@@ -7,9 +7,11 @@
 #include "runtime/base/hash.h"
 #include "runtime/net/inproc_end.h"
 
-cohort_status cohort__inproc_expose(struct cohort__net *net, const void *base, size_t bytes,
-                                    void **ret_region, struct cohort__net_token *ret_token)
+cohort_status cohort__inproc_expose(struct cohort__net *net, uint32_t number, const void *base,
+                                    size_t bytes, void **ret_region,
+                                    struct cohort__net_token *ret_token)
 {
+    (void)number;
     struct cohort__inproc_end *end = (struct cohort__inproc_end *)net;
     if (bytes == 0)
         return cohort_fail(COHORT_ERR_BAD_PARAMETER, "a block of no bytes can't be exposed");
@@ -37,8 +39,9 @@ static void region_close(struct cohort__inproc_hub *hub, struct cohort__inproc_r
     free(region);
 }
 
-void cohort__inproc_withdraw(struct cohort__net *net, void *region)
+void cohort__inproc_withdraw(struct cohort__net *net, uint32_t number, void *region)
 {
+    (void)number; /* a block is known to all */
     struct cohort__inproc_end *end = (struct cohort__inproc_end *)net;
     pthread_mutex_lock(&end->hub->lock);
     region_close(end->hub, region);

@@ -45,15 +45,16 @@ void cohort__net_release(struct cohort__net_message *message)
     message->net->operations->release(message->net, message);
 }
 
-cohort_status cohort__net_expose(struct cohort__net *net, const void *base, size_t bytes,
-                                 void **ret_region, struct cohort__net_token *ret_token)
+cohort_status cohort__net_expose(struct cohort__net *net, uint32_t peer, const void *base,
+                                 size_t bytes, void **ret_region,
+                                 struct cohort__net_token *ret_token)
 {
-    return net->operations->expose(net, base, bytes, ret_region, ret_token);
+    return net->operations->expose(net, peer, base, bytes, ret_region, ret_token);
 }
 
-void cohort__net_withdraw(struct cohort__net *net, void *region)
+void cohort__net_withdraw(struct cohort__net *net, uint32_t peer, void *region)
 {
-    net->operations->withdraw(net, region);
+    net->operations->withdraw(net, peer, region);
 }
 
 enum cohort__net_sent cohort__net_fetch(struct cohort__net *net, uint32_t peer,

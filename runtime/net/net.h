@@ -58,9 +58,9 @@ struct cohort__net_operations {
     enum cohort__net_sent (*send)(struct cohort__net *net, uint32_t peer, const struct iovec *parts,
                                   int num_parts);
     void (*release)(struct cohort__net *net, struct cohort__net_message *message);
-    cohort_status (*expose)(struct cohort__net *net, const void *base, size_t bytes,
+    cohort_status (*expose)(struct cohort__net *net, uint32_t peer, const void *base, size_t bytes,
                             void **ret_region, struct cohort__net_token *ret_token);
-    void (*withdraw)(struct cohort__net *net, void *region);
+    void (*withdraw)(struct cohort__net *net, uint32_t peer, void *region);
     enum cohort__net_sent (*fetch)(struct cohort__net *net, uint32_t peer,
                                    const struct cohort__net_token *token, size_t offset,
                                    void *destination, size_t bytes, void *cookie);
@@ -96,11 +96,12 @@ enum cohort__net_sent cohort__net_send(struct cohort__net *net, uint32_t peer,
 
 void cohort__net_release(struct cohort__net_message *message);
 
-/* Lets peers fetch from BASE until cohort__net_withdraw, which returns only when no access is under
+/* Lets PEER fetch from BASE until cohort__net_withdraw, which returns only when no access is under
  * way any more and none can come. */
-cohort_status cohort__net_expose(struct cohort__net *net, const void *base, size_t bytes,
-                                 void **ret_region, struct cohort__net_token *ret_token);
-void cohort__net_withdraw(struct cohort__net *net, void *region);
+cohort_status cohort__net_expose(struct cohort__net *net, uint32_t peer, const void *base,
+                                 size_t bytes, void **ret_region,
+                                 struct cohort__net_token *ret_token);
+void cohort__net_withdraw(struct cohort__net *net, uint32_t peer, void *region);
 
 /* Copies BYTES (at most max_fetch) from OFFSET of the block that TOKEN names to DESTINATION, which
  * is the transport's until `fetched`. */

@@ -166,9 +166,10 @@ void cohort__ofi_receive_done(struct cohort__ofi *ofi, struct cohort__ofi_receiv
 void cohort__ofi_release(struct cohort__net *net, struct cohort__net_message *message);
 void cohort__ofi_receives_fini(struct cohort__ofi *ofi);
 
-cohort_status cohort__ofi_expose(struct cohort__net *net, const void *base, size_t bytes,
-                                 void **ret_region, struct cohort__net_token *ret_token);
-void cohort__ofi_withdraw(struct cohort__net *net, void *region);
+cohort_status cohort__ofi_expose(struct cohort__net *net, uint32_t number, const void *base,
+                                 size_t bytes, void **ret_region,
+                                 struct cohort__net_token *ret_token);
+void cohort__ofi_withdraw(struct cohort__net *net, uint32_t number, void *region);
 void cohort__ofi_regions_fini(struct cohort__ofi *ofi);
 
 enum cohort__net_sent cohort__ofi_fetch(struct cohort__net *net, uint32_t number,

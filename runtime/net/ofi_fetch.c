@@ -45,9 +45,11 @@ int cohort__ofi_register(struct cohort__ofi *ofi, const void *base, size_t bytes
     return fi_mr_reg(ofi->domain, base, bytes, access, 0, ofi->next_key++, 0, ret_mr, NULL);
 }
 
-cohort_status cohort__ofi_expose(struct cohort__net *net, const void *base, size_t bytes,
-                                 void **ret_region, struct cohort__net_token *ret_token)
+cohort_status cohort__ofi_expose(struct cohort__net *net, uint32_t number, const void *base,
+                                 size_t bytes, void **ret_region,
+                                 struct cohort__net_token *ret_token)
 {
+    (void)number;
     struct cohort__ofi *ofi = (struct cohort__ofi *)net;
     if (bytes == 0)
         return cohort_fail(COHORT_ERR_BAD_PARAMETER, "a block of no bytes can't be exposed");
@@ -82,8 +84,9 @@ static void region_close(struct region *region)
     cohort__slab_free(region);
 }
 
-void cohort__ofi_withdraw(struct cohort__net *net, void *region)
+void cohort__ofi_withdraw(struct cohort__net *net, uint32_t number, void *region)
 {
+    (void)number; /* a block is known to all */
     struct cohort__ofi *ofi = (struct cohort__ofi *)net;
     pthread_mutex_lock(&ofi->lock);
     region_close(region);

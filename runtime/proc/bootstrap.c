@@ -6,6 +6,7 @@
 
 #include "runtime/base/container.h"
 #include "runtime/loop/timer.h"
+#include "runtime/net/hub.h"
 #include "runtime/proc/bootstrap_private.h"
 
 /* What all ways of being started have in common; the ways are in files of their own. Calls of other
@@ -71,6 +72,7 @@ void cohort__bootstrap_destroy(struct cohort__bootstrap *bootstrap)
     if (bootstrap->pausing)
         cohort__loop_timer_cancel(bootstrap->loop, &bootstrap->pause);
     cohort__loop_run_requests(bootstrap->loop); /* ours among them */
+    cohort__hub_destroy(bootstrap->hub);
     struct cohort__control_address *addresses = bootstrap->addresses;
     bootstrap->way->close(bootstrap);
     free(addresses);
@@ -158,6 +160,13 @@ uint32_t cohort__bootstrap_host(const struct cohort__bootstrap *bootstrap)
 const char *cohort__bootstrap_host_address(const struct cohort__bootstrap *bootstrap)
 {
     return bootstrap->host_address;
+}
+
+struct cohort__hub *cohort__bootstrap_take_hub(struct cohort__bootstrap *bootstrap)
+{
+    struct cohort__hub *hub = bootstrap->hub;
+    bootstrap->hub = NULL;
+    return hub;
 }
 
 bool cohort__bootstrap_has_launcher(const struct cohort__bootstrap *bootstrap)

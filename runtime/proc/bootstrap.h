@@ -8,6 +8,7 @@
 
 #include "cohort/status.h"
 
+struct cohort__hub;
 struct cohort__loop;
 
 /* A locality's half of the control protocol (proc/control.h): who am I, how many are we, where are
@@ -72,6 +73,9 @@ uint32_t cohort__bootstrap_host(const struct cohort__bootstrap *bootstrap);
 /* The local network address, in digits, at which the job's other hosts reach this one; of the
  * loopback interface where there are none. Valid until destroy. */
 const char *cohort__bootstrap_host_address(const struct cohort__bootstrap *bootstrap);
+/* What the localities of this host share, the caller's from now on; NULL where there is nothing.
+ * Once. */
+struct cohort__hub *cohort__bootstrap_take_hub(struct cohort__bootstrap *bootstrap);
 /* After the exchange: the bytes that RANK gave; valid until destroy. */
 const void *cohort__bootstrap_address(const struct cohort__bootstrap *bootstrap, uint32_t rank,
                                       size_t *ret_bytes);

@@ -11,6 +11,7 @@
 #include "runtime/base/container.h"
 #include "runtime/base/error.h"
 #include "runtime/loop/stream.h"
+#include "runtime/net/hub.h"
 #include "runtime/proc/bootstrap_private.h"
 
 /* A locality that cohortrun has started, which runs the drain and tells of deaths. */
@@ -291,8 +292,11 @@ cohort_status cohort__bootstrap_open_launcher(struct cohort__bootstrap **ret_boo
     launched->fd = -1;
     cohort_status status = take_descriptor(environment, &launched->fd);
     if (!status)
+        status = cohort__hub_inherit(&launched->base.hub);
+    if (!status)
         status = read_welcome(launched);
     if (status) {
+        cohort__hub_destroy(launched->base.hub);
         close_launched(&launched->base);
         return status;
     }

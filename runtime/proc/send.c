@@ -101,8 +101,8 @@ static cohort_status prepare(struct cohort__process *process, struct cohort__pee
         peer->budget -= send->bytes;
         return COHORT_OK;
     }
-    cohort_status status =
-        cohort__net_expose(process->net, send->payload, send->bytes, &send->region, &send->token);
+    cohort_status status = cohort__net_expose(process->net, peer->rank, send->payload, send->bytes,
+                                              &send->region, &send->token);
     if (status)
         return status;
     send->envelope.kind = COHORT__KIND_ANNOUNCE;
@@ -286,7 +286,7 @@ void cohort__send_fetched(struct cohort__process *process, struct cohort__peer *
     if (!node)
         return; /* it was not ours, or its end has been told already */
     struct cohort__send *send = COHORT_CONTAINER_OF(node, struct cohort__send, announced);
-    cohort__net_withdraw(process->net, send->region);
+    cohort__net_withdraw(process->net, peer->rank, send->region);
     send->declined = declined;
     finish(process, send, COHORT_OK);
 }
@@ -313,7 +313,7 @@ void cohort__send_end_all(struct cohort__process *process, struct cohort__peer *
     while ((node = cohort__list_pop_front(&sends))) {
         struct cohort__send *send = COHORT_CONTAINER_OF(node, struct cohort__send, pending);
         if (send->region)
-            cohort__net_withdraw(process->net, send->region);
+            cohort__net_withdraw(process->net, peer->rank, send->region);
         if (status == COHORT_ERR_PEER_DIED)
             cohort__process_check_dead(process, peer->rank); /* sets the message */
         else

@@ -150,14 +150,14 @@ def test_program_fails():
 def test_cannot_start():
     """The reason is said, once."""
     for num in (1, 3):
-        for variable, why in (('COHORT_NET=x', 'COHORT_NET is "x"; there is only "ofi"'),
+        for variable, why in (('COHORT_NET=x', 'COHORT_NET is "x"; it can be "shm" or "ofi"'),
                               ('COHORT_STACK=1', 'COHORT_STACK is "1", not a number')):
             check_cannot_start(num, variable, why)
-    check_cannot_start(3, 'COHORT_OFI_PROVIDER=nosuch', 'libfabric provider nosuch')
+    check_cannot_start(3, 'COHORT_OFI_PROVIDER=nosuch', 'libfabric provider nosuch', 'ofi')
 
 
-def check_cannot_start(num, variable, why):
-    status, out, err = run('-n', num, '-x', variable, COLL, 'silent')
+def check_cannot_start(num, variable, why, net=''):
+    status, out, err = run('-n', num, '-x', 'COHORT_NET=' + net, '-x', variable, COLL, 'silent')
     check_equal((status, out), (1, ''))
     check(re.fullmatch(r'cohortrun: locality \d \(pid \d+\) exited with status 1: .*\n', err) and
           why in err, err)

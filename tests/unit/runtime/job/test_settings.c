@@ -17,7 +17,7 @@ static cohort_status read_with(const char *variable, const char *value)
         CHECK_INT(unsetenv(variables[i]), 0);
     if (variable)
         CHECK_INT(setenv(variable, value, 1), 0);
-    settings = (struct cohort__settings){77, 77, 77};
+    settings = (struct cohort__settings){77, 77, 77, COHORT__TRANSPORT_OFI};
     return cohort__settings_read(&settings);
 }
 
@@ -52,6 +52,7 @@ static void test_values(void)
     CHECK_INT(settings.eager_budget, 10);
     CHECK_INT(settings.workers, 0);
     CHECK_INT(read_with("COHORT_NET", "ofi"), COHORT_OK);
+    CHECK_INT(read_with("COHORT_NET", "shm"), COHORT_OK);
     check_defaults();
 }
 
@@ -68,7 +69,7 @@ static void test_mistakes(void)
         {"COHORT_WORKERS", "1e2"},      {"COHORT_WORKERS", "18446744073709551617"},
         {"COHORT_STACK", "32767"},      {"COHORT_STACK", "1073741825"},
         {"COHORT_STACK", "64k"},        {"COHORT_EAGER_BUDGET", "0"},
-        {"COHORT_NET", "shm"},          {"COHORT_EAGER_BUDGET", "1073741825"},
+        {"COHORT_NET", "sham"},         {"COHORT_EAGER_BUDGET", "1073741825"},
         {"COHORT_NET", "OFI"},          {"COHORT_NET", "ofi "},
         {"COHORT_EAGER_BUDGET", "-10"}, {"COHORT_EAGER_BUDGET", "18446744073709551606"},
     };

@@ -121,7 +121,7 @@ static void test_fetch(void)
         struct cohort__net_token token;
         open_hub(seed);
         memset(target, 0, sizeof target);
-        CHECK_INT(cohort__net_expose(stations[0].net, source, sizeof source, &region, &token),
+        CHECK_INT(cohort__net_expose(stations[0].net, 1, source, sizeof source, &region, &token),
                   COHORT_OK);
         for (size_t at = 0; at < sizeof source; at += 1000)
             CHECK_INT(station_fetch(&stations[1], 0, &token, at, target + at, 1000),
@@ -134,7 +134,7 @@ static void test_fetch(void)
         CHECK_INT(station_fetch(&stations[1], 2, &token, 0, target, 1), COHORT__NET_SENT);
         station_until(&stations[1], &stations[1].num_failed, 2);
         CHECK_INT(stations[1].fetch_status, COHORT_ERR_PROTOCOL);
-        cohort__net_withdraw(stations[0].net, region);
+        cohort__net_withdraw(stations[0].net, 1, region);
         CHECK_INT(station_fetch(&stations[1], 0, &token, 0, target, 1), COHORT__NET_SENT);
         station_until(&stations[1], &stations[1].num_failed, 3);
         close_hub();
@@ -149,7 +149,7 @@ static void test_cut(void)
         void *region;
         struct cohort__net_token token;
         open_hub(seed);
-        CHECK_INT(cohort__net_expose(stations[1].net, &byte, 1, &region, &token), COHORT_OK);
+        CHECK_INT(cohort__net_expose(stations[1].net, 0, &byte, 1, &region, &token), COHORT_OK);
         unsigned char target = 0;
         CHECK_INT(station_fetch(&stations[0], 1, &token, 0, &target, 1), COHORT__NET_SENT);
         cohort__inproc_cut(hub, 1);
@@ -215,7 +215,8 @@ static void test_destroy(void)
     CHECK_INT(station_send(&stations[0], 1, data, sizeof data), COHORT__NET_SENT);
     station_until(&stations[0], &stations[1].num_messages, 1);
     CHECK_INT(station_send(&stations[0], 1, data, sizeof data), COHORT__NET_SENT);
-    CHECK_INT(cohort__net_expose(stations[0].net, data, sizeof data, &region, &token), COHORT_OK);
+    CHECK_INT(cohort__net_expose(stations[0].net, 1, data, sizeof data, &region, &token),
+              COHORT_OK);
     CHECK_INT(station_fetch(&stations[1], 0, &token, 0, data + 500, 10), COHORT__NET_SENT);
     unsigned long num_fetched = stations[1].num_fetched;
     close_hub();

@@ -101,7 +101,7 @@ static void obey(struct station *station, const struct cohort__net_message *mess
         unsigned char *base = mapping(bytes);
         for (size_t i = 0; i < bytes; i++)
             base[i] = pattern(i);
-        CHECK_INT(cohort__net_expose(station->net, base, bytes, &region, &token), COHORT_OK);
+        CHECK_INT(cohort__net_expose(station->net, 0, base, bytes, &region, &token), COHORT_OK);
         state->reply_bytes = sizeof token;
         memcpy(state->reply, &token, sizeof token);
         break;
@@ -360,7 +360,7 @@ static void test_fetch_outside(void)
     void *region;
     struct cohort__net_token token;
     open_pair(&a, &b);
-    CHECK_INT(cohort__net_expose(b.net, source, sizeof source, &region, &token), COHORT_OK);
+    CHECK_INT(cohort__net_expose(b.net, 0, source, sizeof source, &region, &token), COHORT_OK);
     CHECK_INT(station_fetch(&a, 1, &token, 999, target, 2), COHORT__NET_SENT);
     CHECK_INT(station_fetch(&a, 1, &token, SIZE_MAX, target, 1), COHORT__NET_SENT);
     station_until(&a, &a.num_failed, 2);
@@ -369,7 +369,7 @@ static void test_fetch_outside(void)
     CHECK_INT(station_fetch(&a, 1, &token, 999, target, 1), COHORT__NET_SENT);
     station_until(&a, &a.num_fetched, 3);
     CHECK_INT(a.num_failed, 2);
-    cohort__net_withdraw(b.net, region);
+    cohort__net_withdraw(b.net, 0, region);
     close_pair(&a, &b);
 }
 

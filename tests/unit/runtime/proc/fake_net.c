@@ -66,9 +66,10 @@ static void on_release(struct cohort__net *net, struct cohort__net_message *mess
     free(own);
 }
 
-static cohort_status on_expose(struct cohort__net *net, const void *base, size_t bytes,
-                               void **ret_region, struct cohort__net_token *ret_token)
+static cohort_status on_expose(struct cohort__net *net, uint32_t peer, const void *base,
+                               size_t bytes, void **ret_region, struct cohort__net_token *ret_token)
 {
+    (void)peer;
     CHECK(base && bytes > 0);
     fake_of(net)->num_regions++;
     memset(ret_token, 't', sizeof(*ret_token));
@@ -76,8 +77,9 @@ static cohort_status on_expose(struct cohort__net *net, const void *base, size_t
     return COHORT_OK;
 }
 
-static void on_withdraw(struct cohort__net *net, void *region)
+static void on_withdraw(struct cohort__net *net, uint32_t peer, void *region)
 {
+    (void)peer;
     CHECK(region == net);
     CHECK(fake_of(net)->num_regions > 0);
     fake_of(net)->num_regions--;

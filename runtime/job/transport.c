@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "runtime/job/transport.h"
+
+#include <stdbool.h>
+#include <unistd.h>
+
+#include "runtime/net/mixed.h"
+#include "runtime/net/ofi.h"
+#include "runtime/net/shm.h"
+
+/* Where localities share cores, one that waits for pieces would have to get turns with the one that
+ * sends them; else two that copy at once are faster. */
+static enum cohort__shm_copy choose_copy(const struct cohort__bootstrap *bootstrap,
+                                         unsigned num_workers)
+{
+    long cores = sysconf(_SC_NPROCESSORS_ONLN);
+    unsigned long threads = (unsigned long)cohort__bootstrap_sharing(bootstrap) * num_workers;
+    return cores > 0 && threads > (unsigned long)cores ? COHORT__SHM_DIRECT : COHORT__SHM_STREAM;
+}
+
+cohort_status cohort__transport_create(struct cohort__net **ret_net,
+                                       struct cohort__bootstrap *bootstrap,
+                                       const struct cohort__settings *settings,
+                                       unsigned num_workers,
+                                       const struct cohort__net_handlers *handlers)
+{
+    struct cohort__net *near = NULL, *far = NULL;
+    enum cohort__transport transport = settings->transport;
+    struct cohort__hub *hub = cohort__bootstrap_take_hub(bootstrap);
+    cohort_status status = COHORT_OK;
+    if (!hub && transport == COHORT__TRANSPORT_SHM)
+        return cohort_fail(COHORT_ERR_NETWORK,
+                           "COHORT_NET is shm, but locality %u was given no shared memory",
+                           (unsigned)cohort__bootstrap_rank(bootstrap));
+    bool all_near = cohort__bootstrap_num_hosts(bootstrap) == 1;
+    bool wants_far = transport == COHORT__TRANSPORT_OFI || !hub ||
+                     (transport == COHORT__TRANSPORT_ANY && !all_near);
+    if (hub && transport != COHORT__TRANSPORT_OFI)
+        status = cohort__shm_create(handlers, hub, cohort__bootstrap_slot(bootstrap),
+                                    choose_copy(bootstrap, num_workers), &near);
+    else
+        cohort__hub_destroy(hub);
+    if (!status && wants_far)
+        status = cohort__ofi_create(handlers, cohort__bootstrap_host_address(bootstrap), &far);
+    if (status) {
+        cohort__net_destroy(near);
+        return status;
+    }
+    if (near && far)
+        return cohort__mixed_create(near, far, ret_net);
+    *ret_net = near ? near : far;
+    return COHORT_OK;
+}

@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "runtime/net/hub.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/mman.h>
+#include <sys/random.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "runtime/base/error.h"
+#include "runtime/net/shm_memory.h"
+
+static cohort_status fail(const char *what)
+{
+    bool is_full = errno == ENOMEM || errno == EMFILE || errno == ENFILE;
+    return cohort_fail(is_full ? COHORT_ERR_NO_MEMORY : COHORT_ERR_SYSTEM,
+                       "shared memory of this host: %s: %s", what, strerror(errno));
+}
+
+static struct cohort__hub *allocate(uint32_t size)
+{
+    struct cohort__hub *hub = malloc(sizeof(*hub) + size * sizeof(hub->doorbells[0]));
+    if (!hub)
+        return NULL;
+    hub->size = size;
+    hub->memory = -1;
+    for (uint32_t slot = 0; slot < size; slot++)
+        hub->doorbells[slot] = -1;
+    return hub;
+}
+
+/* To the kernel it's a file: the user's limit of what programs may write to disk would hold for it,
+ * and a signal enforce it. */
+static int set_size(int memory, size_t bytes)
+{
+    struct rlimit limit, none;
+    sigset_t xfsz, before;
+    const struct timespec now = {0};
+    sigemptyset(&xfsz);
+    sigaddset(&xfsz, SIGXFSZ);
+    pthread_sigmask(SIG_BLOCK, &xfsz, &before);
+    bool is_limited = getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY;
+    none = (struct rlimit){limit.rlim_max, limit.rlim_max};
+    if (is_limited)
+        setrlimit(RLIMIT_FSIZE, &none);
+    int error = ftruncate(memory, (off_t)bytes) ? errno : 0;
+    if (is_limited)
+        setrlimit(RLIMIT_FSIZE, &limit);
+    if (error == EFBIG)
+        sigtimedwait(&xfsz, NULL, &now);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    errno = error;
+    return error ? -1 : 0;
+}
+
+/* Sealed, so that no locality can cut off what the others have mapped. */
+static cohort_status memory_create(struct cohort__hub *hub)
+{
+    struct cohort__shm_head head = {.magic = COHORT__SHM_MAGIC, .size = hub->size};
+    if (getrandom(&head.id, sizeof(head.id), 0) != sizeof(head.id))
+        return fail("getrandom");
+    hub->memory = memfd_create("cohort", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    if (hub->memory < 0)
+        return fail("memfd_create");
+    if (pwrite(hub->memory, &head, sizeof(head), 0) != sizeof(head))
+        return fail("write");
+    if (set_size(hub->memory, cohort__shm_memory_bytes(hub->size)))
+        return fail("its size");
+    if (fcntl(hub->memory, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL))
+        return fail("sealing it");
+    return COHORT_OK;
+}
+
+cohort_status cohort__hub_create(struct cohort__hub **ret_hub, uint32_t size)
+{
+    if (size == 0 || size > COHORT__HUB_MAX_SLOTS)
+        return cohort_fail(COHORT_ERR_BAD_PARAMETER,
+                           "shared memory for %u localities; it can be 1 to %d", (unsigned)size,
+                           COHORT__HUB_MAX_SLOTS);
+    struct cohort__hub *hub = allocate(size);
+    if (!hub)
+        return cohort_fail(COHORT_ERR_NO_MEMORY, "shared memory of this host: out of memory");
+    cohort_status status = memory_create(hub);
+    for (uint32_t slot = 0; slot < size && !status; slot++) {
+        hub->doorbells[slot] = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+        if (hub->doorbells[slot] < 0)
+            status = fail("eventfd");
+    }
+    if (status) {
+        cohort__hub_destroy(hub);
+        return status;
+    }
+    *ret_hub = hub;
+    return COHORT_OK;
+}
+
+static bool is_hub(const struct cohort__hub *hub)
+{
+    struct cohort__shm_head head;
+    struct stat stat;
+    return fstat(hub->memory, &stat) == 0 &&
+           (uint64_t)stat.st_size == cohort__shm_memory_bytes(hub->size) &&
+           pread(hub->memory, &head, sizeof(head), 0) == sizeof(head) &&
+           head.magic == COHORT__SHM_MAGIC && head.size == hub->size;
+}
+
+cohort_status cohort__hub_adopt(struct cohort__hub **ret_hub, int memory, const int *doorbells,
+                                uint32_t size)
+{
+    struct cohort__hub *hub = allocate(size);
+    if (!hub) {
+        close(memory);
+        for (uint32_t slot = 0; slot < size; slot++)
+            close(doorbells[slot]);
+        return cohort_fail(COHORT_ERR_NO_MEMORY, "shared memory of this host: out of memory");
+    }
+    hub->memory = memory;
+    memcpy(hub->doorbells, doorbells, size * sizeof(hub->doorbells[0]));
+    bool is_good = is_hub(hub);
+    for (uint32_t slot = 0; slot < size; slot++)
+        is_good &= fcntl(hub->doorbells[slot], F_SETFD, FD_CLOEXEC) == 0;
+    is_good &= fcntl(hub->memory, F_SETFD, FD_CLOEXEC) == 0;
+    if (!is_good) {
+        cohort__hub_destroy(hub);
+        return cohort_fail(COHORT_ERR_PROTOCOL,
+                           "descriptor %d and the %u after it are no shared memory of %u "
+                           "localities; were they closed?",
+                           memory, (unsigned)size, (unsigned)size);
+    }
+    *ret_hub = hub;
+    return COHORT_OK;
+}
+
+cohort_status cohort__hub_inherit(struct cohort__hub **ret_hub)
+{
+    const char *text = getenv(COHORT__HUB_VARIABLE);
+    int first, end = -1;
+    unsigned size;
+    if (!text) {
+        *ret_hub = NULL;
+        return COHORT_OK;
+    }
+    if (sscanf(text, "%d %u%n", &first, &size, &end) != 2 || text[end] || first < 0 || size == 0 ||
+        size > COHORT__HUB_MAX_SLOTS)
+        return cohort_fail(COHORT_ERR_PROTOCOL, COHORT__HUB_VARIABLE " is '%s'", text);
+    unsetenv(COHORT__HUB_VARIABLE);
+    int *doorbells = malloc(size * sizeof(*doorbells));
+    if (!doorbells)
+        return cohort_fail(COHORT_ERR_NO_MEMORY, "shared memory of this host: out of memory");
+    for (unsigned i = 0; i < size; i++)
+        doorbells[i] = first + 1 + (int)i;
+    struct cohort__hub *hub = NULL;
+    cohort_status status = cohort__hub_adopt(&hub, first, doorbells, size);
+    free(doorbells);
+    if (!status)
+        *ret_hub = hub;
+    return status;
+}
+
+void cohort__hub_destroy(struct cohort__hub *hub)
+{
+    if (!hub)
+        return;
+    if (hub->memory >= 0)
+        close(hub->memory);
+    for (uint32_t slot = 0; slot < hub->size; slot++)
+        if (hub->doorbells[slot] >= 0)
+            close(hub->doorbells[slot]);
+    free(hub);
+}

@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "runtime/net/mixed.h"
+
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <unistd.h>
+
+#include "runtime/net/shm.h"
+
+enum { NEAR, FAR, NUM_PARTS };
+
+/* Peers are added before anything is sent, so their table is only read by then. A part's handlers
+ * are those of the whole: each peer is known to one part alone, by the same number. */
+struct mixed {
+    struct cohort__net net;
+    struct cohort__net *parts[NUM_PARTS];
+    struct cohort__net **of_peer; /* NULL: not added */
+    uint32_t num_peers;
+};
+
+static const char transport_name[] = "mixed";
+
+/* An address is the transport's name with its NUL, the length of the near part's (u8), that, and
+ * the far part's. */
+enum { HEAD_BYTES = sizeof(transport_name) + 1 };
+
+static struct cohort__net *of_peer(struct cohort__net *net, uint32_t peer)
+{
+    struct mixed *mixed = (struct mixed *)net;
+    return peer < mixed->num_peers ? mixed->of_peer[peer] : NULL;
+}
+
+static cohort_status make_room(struct mixed *mixed, uint32_t peer)
+{
+    if (peer < mixed->num_peers)
+        return COHORT_OK;
+    uint32_t num = peer + 64;
+    struct cohort__net **grown = realloc(mixed->of_peer, num * sizeof(*grown));
+    if (!grown)
+        return cohort_fail(COHORT_ERR_NO_MEMORY, "no memory for peer %u", (unsigned)peer);
+    memset(grown + mixed->num_peers, 0, (num - mixed->num_peers) * sizeof(*grown));
+    mixed->of_peer = grown;
+    mixed->num_peers = num;
+    return COHORT_OK;
+}
+
+static cohort_status add_peer(struct cohort__net *net, uint32_t peer, const void *address,
+                              size_t bytes)
+{
+    struct mixed *mixed = (struct mixed *)net;
+    const unsigned char *parts = (const unsigned char *)address + HEAD_BYTES;
+    if (bytes < HEAD_BYTES || memcmp(address, transport_name, sizeof(transport_name)) != 0)
+        return cohort_fail(COHORT_ERR_BAD_PARAMETER,
+                           "peer %u uses transport %.*s, this locality uses %s", (unsigned)peer,
+                           (int)strnlen(address, bytes), (const char *)address, transport_name);
+    size_t near_bytes = parts[-1];
+    if (near_bytes > bytes - HEAD_BYTES)
+        return cohort_fail(COHORT_ERR_BAD_PARAMETER, "peer %u has a truncated address",
+                           (unsigned)peer);
+    cohort_status status = make_room(mixed, peer);
+    if (status)
+        return status;
+    bool is_near = cohort__shm_shares(mixed->parts[NEAR], parts, near_bytes);
+    struct cohort__net *part = mixed->parts[is_near ? NEAR : FAR];
+    status = is_near ? cohort__net_add_peer(part, peer, parts, near_bytes)
+                     : cohort__net_add_peer(part, peer, parts + near_bytes,
+                                            bytes - HEAD_BYTES - near_bytes);
+    if (!status)
+        mixed->of_peer[peer] = part;
+    return status;
+}
+
+static void remove_peer(struct cohort__net *net, uint32_t peer)
+{
+    struct cohort__net *part = of_peer(net, peer);
+    if (part)
+        cohort__net_remove_peer(part, peer);
+}
+
+static enum cohort__net_sent send_message(struct cohort__net *net, uint32_t peer,
+                                          const struct iovec *parts, int num_parts)
+{
+    struct cohort__net *part = of_peer(net, peer);
+    return part ? cohort__net_send(part, peer, parts, num_parts) : COHORT__NET_DEAD;
+}
+
+static cohort_status expose(struct cohort__net *net, uint32_t peer, const void *base, size_t bytes,
+                            void **ret_region, struct cohort__net_token *ret_token)
+{
+    struct cohort__net *part = of_peer(net, peer);
+    if (!part)
+        return cohort_fail(COHORT_ERR_BAD_PARAMETER, "peer %u was never added", (unsigned)peer);
+    return cohort__net_expose(part, peer, base, bytes, ret_region, ret_token);
+}
+
+static void withdraw(struct cohort__net *net, uint32_t peer, void *region)
+{
+    cohort__net_withdraw(of_peer(net, peer), peer, region);
+}
+
+static enum cohort__net_sent fetch(struct cohort__net *net, uint32_t peer,
+                                   const struct cohort__net_token *token, size_t offset,
+                                   void *destination, size_t bytes, void *cookie)
+{
+    struct cohort__net *part = of_peer(net, peer);
+    return part ? cohort__net_fetch(part, peer, token, offset, destination, bytes, cookie)
+                : COHORT__NET_DEAD;
+}
+
+static bool progress(void *context)
+{
+    struct mixed *mixed = context;
+    bool any = false;
+    for (int i = 0; i < NUM_PARTS; i++)
+        any |= mixed->parts[i]->poller.progress(mixed->parts[i]->poller.context);
+    return any;
+}
+
+static bool arm(void *context)
+{
+    struct mixed *mixed = context;
+    const struct cohort__poller *near = &mixed->parts[NEAR]->poller;
+    const struct cohort__poller *far = &mixed->parts[FAR]->poller;
+    if (!near->arm(near->context))
+        return false;
+    if (far->arm(far->context))
+        return true;
+    near->disarm(near->context);
+    return false;
+}
+
+static void disarm(void *context)
+{
+    struct mixed *mixed = context;
+    for (int i = 0; i < NUM_PARTS; i++)
+        mixed->parts[i]->poller.disarm(mixed->parts[i]->poller.context);
+}
+
+/* Also of one that is half created. */
+static void destroy(struct cohort__net *net)
+{
+    struct mixed *mixed = (struct mixed *)net;
+    for (int i = 0; i < NUM_PARTS; i++)
+        cohort__net_destroy(mixed->parts[i]);
+    if (mixed->net.poller.fd >= 0)
+        close(mixed->net.poller.fd);
+    free(mixed->of_peer);
+    free(mixed);
+}
+
+/* Messages know the part that they came from, so this one is never asked to release any. */
+static const struct cohort__net_operations operations = {
+    .name = transport_name,
+    .destroy = destroy,
+    .add_peer = add_peer,
+    .remove_peer = remove_peer,
+    .send = send_message,
+    .expose = expose,
+    .withdraw = withdraw,
+    .fetch = fetch,
+};
+
+static cohort_status open_poller(struct mixed *mixed)
+{
+    int fd = epoll_create1(EPOLL_CLOEXEC);
+    mixed->net.poller = (struct cohort__poller){
+        .context = mixed, .progress = progress, .arm = arm, .disarm = disarm, .fd = fd};
+    for (int i = 0; i < NUM_PARTS && fd >= 0; i++) {
+        struct epoll_event event = {.events = EPOLLIN};
+        if (epoll_ctl(fd, EPOLL_CTL_ADD, mixed->parts[i]->poller.fd, &event))
+            return cohort_fail(COHORT_ERR_SYSTEM, "no descriptor to wait for both networks: %m");
+    }
+    return fd >= 0 ? COHORT_OK
+                   : cohort_fail(COHORT_ERR_SYSTEM, "no descriptor to wait for both networks: %m");
+}
+
+static cohort_status set_address(struct mixed *mixed)
+{
+    const struct cohort__net *near = mixed->parts[NEAR], *far = mixed->parts[FAR];
+    unsigned char *at = mixed->net.address;
+    size_t bytes = HEAD_BYTES + near->address_bytes + far->address_bytes;
+    if (bytes > sizeof(mixed->net.address))
+        return cohort_fail(COHORT_ERR_NETWORK, "an address of %zu bytes is too long", bytes);
+    memcpy(at, transport_name, sizeof(transport_name));
+    at[HEAD_BYTES - 1] = (unsigned char)near->address_bytes;
+    memcpy(at + HEAD_BYTES, near->address, near->address_bytes);
+    memcpy(at + HEAD_BYTES + near->address_bytes, far->address, far->address_bytes);
+    mixed->net.address_bytes = bytes;
+    return COHORT_OK;
+}
+
+static size_t smaller(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
+cohort_status cohort__mixed_create(struct cohort__net *near, struct cohort__net *far,
+                                   struct cohort__net **ret_net)
+{
+    struct mixed *mixed = calloc(1, sizeof(*mixed));
+    if (!mixed) {
+        cohort__net_destroy(near);
+        cohort__net_destroy(far);
+        return cohort_fail(COHORT_ERR_NO_MEMORY, "no memory for a network endpoint");
+    }
+    mixed->net.operations = &operations;
+    mixed->net.handlers = near->handlers;
+    mixed->net.max_message = smaller(near->max_message, far->max_message);
+    mixed->net.max_fetch = smaller(near->max_fetch, far->max_fetch);
+    mixed->net.poller.fd = -1;
+    mixed->parts[NEAR] = near;
+    mixed->parts[FAR] = far;
+    cohort_status status = open_poller(mixed);
+    if (!status)
+        status = set_address(mixed);
+    if (status) {
+        destroy(&mixed->net);
+        return status;
+    }
+    *ret_net = &mixed->net;
+    return COHORT_OK;
+}

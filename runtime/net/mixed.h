@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef COHORT_RUNTIME_NET_MIXED_H
+#define COHORT_RUNTIME_NET_MIXED_H
+
+#include "runtime/net/net.h"
+
+/* A transport of two: NEAR, of shm.h, to the peers that share its memory, and FAR to all others.
+ * Both were created with the handlers that this one is to have, and are its own from now on, also
+ * on failure. */
+cohort_status cohort__mixed_create(struct cohort__net *near, struct cohort__net *far,
+                                   struct cohort__net **ret_net);
+
+#endif

@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "runtime/net/ring.h"
+
+static uint32_t ring_lines(size_t bytes)
+{
+    return (uint32_t)((bytes - sizeof(struct cohort__ring)) / COHORT__RING_LINE);
+}
+
+static uint32_t record_lines(size_t bytes)
+{
+    return (uint32_t)((sizeof(struct cohort__ring_record) + bytes + COHORT__RING_LINE - 1) /
+                      COHORT__RING_LINE);
+}
+
+/* In an empty ring a record may have to leave out the end of it, which is then shorter than the
+ * record, and its successor's first line has to be free. */
+size_t cohort__ring_max_data(size_t bytes)
+{
+    return (size_t)((ring_lines(bytes) - 1) / 2) * COHORT__RING_LINE -
+           sizeof(struct cohort__ring_record);
+}
+
+void cohort__ring_writer_init(struct cohort__ring_writer *writer, void *memory, size_t bytes)
+{
+    *writer = (struct cohort__ring_writer){.ring = memory, .size = ring_lines(bytes)};
+    atomic_store_explicit(&writer->ring->read, 0, memory_order_relaxed);
+    atomic_store_explicit(&writer->ring->writer_waits, 0, memory_order_relaxed);
+    atomic_store_explicit(&cohort__ring_record_at(writer->ring, 0)->size, 0, memory_order_release);
+}
+
+void cohort__ring_reader_init(struct cohort__ring_reader *reader, void *memory, size_t bytes)
+{
+    *reader = (struct cohort__ring_reader){.ring = memory, .size = ring_lines(bytes)};
+}
+
+/* What a record of LINES takes from where the writer is, with what it has to leave out. */
+static uint32_t needed(const struct cohort__ring_writer *writer, uint32_t lines)
+{
+    uint32_t rest = writer->size - writer->at;
+    return lines <= rest ? lines : rest + lines;
+}
+
+static bool is_free(const struct cohort__ring_writer *writer, uint32_t lines)
+{
+    return writer->size - (writer->used - writer->read) > lines; /* one more, to be set to 0 */
+}
+
+static bool has_room(struct cohort__ring_writer *writer, uint32_t lines, memory_order order)
+{
+    if (is_free(writer, lines))
+        return true;
+    writer->read = atomic_load_explicit(&writer->ring->read, order);
+    return is_free(writer, lines);
+}
+
+static void publish(struct cohort__ring_writer *writer, struct cohort__ring_record *record,
+                    uint32_t lines)
+{
+    writer->used += lines;
+    writer->at += lines;
+    if (writer->at == writer->size)
+        writer->at = 0;
+    struct cohort__ring_record *next = cohort__ring_record_at(writer->ring, writer->at);
+    atomic_store_explicit(&next->size, 0, memory_order_relaxed);
+    atomic_store_explicit(&record->size, lines, memory_order_release);
+}
+
+struct cohort__ring_record *cohort__ring_reserve(struct cohort__ring_writer *writer, size_t bytes)
+{
+    uint32_t lines = record_lines(bytes);
+    if (!has_room(writer, needed(writer, lines), memory_order_acquire))
+        return NULL;
+    struct cohort__ring_record *record = cohort__ring_record_at(writer->ring, writer->at);
+    if (lines > writer->size - writer->at) {
+        record->kind = COHORT__RING_SKIP;
+        record->bytes = 0;
+        publish(writer, record, writer->size - writer->at);
+        record = cohort__ring_record_at(writer->ring, writer->at);
+    }
+    writer->reserved = lines;
+    return record;
+}
+
+void cohort__ring_publish(struct cohort__ring_writer *writer, struct cohort__ring_record *record)
+{
+    publish(writer, record, writer->reserved);
+}
+
+bool cohort__ring_has_room(struct cohort__ring_writer *writer, size_t bytes)
+{
+    return has_room(writer, needed(writer, record_lines(bytes)), memory_order_acquire);
+}
+
+/* The reader first says how far it has read and then looks whether anybody waits; here it is the
+ * other way round, and all of it is sequentially consistent: one of the two sees the other. */
+bool cohort__ring_await_room(struct cohort__ring_writer *writer, size_t bytes)
+{
+    atomic_store(&writer->ring->writer_waits, 1);
+    if (!has_room(writer, needed(writer, record_lines(bytes)), memory_order_seq_cst))
+        return true;
+    atomic_store(&writer->ring->writer_waits, 0);
+    return false;
+}
+
+static void skip(struct cohort__ring_reader *reader, uint32_t lines)
+{
+    reader->used += lines;
+    reader->at += lines;
+    if (reader->at == reader->size)
+        reader->at = 0;
+}
+
+const struct cohort__ring_record *cohort__ring_next(struct cohort__ring_reader *reader,
+                                                    bool *ret_broken)
+{
+    for (;;) {
+        const struct cohort__ring_record *record = cohort__ring_record_at(reader->ring, reader->at);
+        uint32_t lines = atomic_load_explicit(&record->size, memory_order_acquire);
+        if (lines == 0)
+            return NULL;
+        if (lines > reader->size - reader->at ||
+            record->bytes > (size_t)lines * COHORT__RING_LINE - sizeof(*record)) {
+            *ret_broken = true;
+            return NULL;
+        }
+        if (record->kind != COHORT__RING_SKIP)
+            return record;
+        skip(reader, lines);
+    }
+}
+
+void cohort__ring_consume(struct cohort__ring_reader *reader)
+{
+    const struct cohort__ring_record *record = cohort__ring_record_at(reader->ring, reader->at);
+    skip(reader, atomic_load_explicit(&record->size, memory_order_relaxed));
+    atomic_store_explicit(&reader->ring->read, reader->used, memory_order_release);
+}
+
+bool cohort__ring_writer_waits(struct cohort__ring_reader *reader)
+{
+    return atomic_load_explicit(&reader->ring->writer_waits, memory_order_relaxed) &&
+           atomic_exchange(&reader->ring->writer_waits, 0);
+}

@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "runtime/net/shm.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "runtime/base/container.h"
+#include "runtime/base/error.h"
+#include "runtime/base/slab.h"
+#include "runtime/net/shm_end.h"
+
+static enum cohort__net_sent send_message(struct cohort__net *net, uint32_t number,
+                                          const struct iovec *parts, int num_parts)
+{
+    struct cohort__shm *shm = (struct cohort__shm *)net;
+    enum cohort__net_sent sent = COHORT__NET_DEAD;
+    pthread_mutex_lock(&shm->lock);
+    struct cohort__shm_peer *peer = cohort__shm_peer_get(shm, number);
+    if (peer) {
+        sent = COHORT__NET_SENT;
+        if (!cohort__shm_write(peer, COHORT__SHM_MESSAGE, parts, num_parts)) {
+            peer->is_blocked = true;
+            cohort__shm_errand(peer);
+            sent = COHORT__NET_AGAIN;
+        }
+    }
+    pthread_mutex_unlock(&shm->lock);
+    if (sent == COHORT__NET_SENT)
+        cohort__shm_ring_bell(shm, peer->slot);
+    return sent;
+}
+
+static void release(struct cohort__net *net, struct cohort__net_message *message)
+{
+    struct cohort__shm *shm = (struct cohort__shm *)net;
+    struct cohort__shm_message *own =
+        COHORT_CONTAINER_OF(message, struct cohort__shm_message, message);
+    pthread_mutex_lock(&shm->lock);
+    cohort__list_remove(&own->link);
+    pthread_mutex_unlock(&shm->lock);
+    cohort__slab_free(own);
+}
+
+/* Also of one that is half created. */
+static void destroy(struct cohort__net *net)
+{
+    struct cohort__shm *shm = (struct cohort__shm *)net;
+    for (uint32_t slot = 0; shm->by_slot && slot < shm->hub->size; slot++)
+        if (shm->by_slot[slot]) {
+            pthread_mutex_lock(&shm->lock);
+            cohort__shm_fetches_end(shm->by_slot[slot], COHORT_ERR_CANCELLED);
+            pthread_mutex_unlock(&shm->lock);
+            cohort__shm_peer_destroy(shm->by_slot[slot]);
+        }
+    struct cohort__list *node;
+    while ((node = cohort__list_pop_front(&shm->messages)))
+        cohort__slab_free(COHORT_CONTAINER_OF(node, struct cohort__shm_message, link));
+    cohort__shm_regions_fini(shm);
+    if (shm->common)
+        munmap(shm->common, cohort__shm_common_bytes(shm->hub->size));
+    cohort__hub_destroy(shm->hub);
+    pthread_mutex_destroy(&shm->lock);
+    free(shm->by_number);
+    free(shm->by_slot);
+    free(shm->callers);
+    free(shm);
+}
+
+static const struct cohort__net_operations operations = {
+    .name = "shm",
+    .destroy = destroy,
+    .add_peer = cohort__shm_peer_add,
+    .remove_peer = cohort__shm_peer_remove,
+    .send = send_message,
+    .release = release,
+    .expose = cohort__shm_expose,
+    .withdraw = cohort__shm_withdraw,
+    .fetch = cohort__shm_fetch,
+};
+
+struct cohort__shm_slot *cohort__shm_slot(const struct cohort__shm *shm, uint32_t slot)
+{
+    return (struct cohort__shm_slot *)(void *)(shm->common + cohort__shm_slot_offset(slot));
+}
+
+static void *map(const struct cohort__shm *shm, size_t offset, size_t bytes)
+{
+    void *memory =
+        mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, shm->hub->memory, (off_t)offset);
+    if (memory != MAP_FAILED)
+        return memory;
+    (void)cohort_fail(errno == ENOMEM ? COHORT_ERR_NO_MEMORY : COHORT_ERR_SYSTEM,
+                      "shared memory of this host: mmap of %zu bytes: %s", bytes, strerror(errno));
+    return NULL;
+}
+
+void *cohort__shm_ring_map(const struct cohort__shm *shm, uint32_t from, uint32_t to)
+{
+    return map(shm, cohort__shm_ring_offset(shm->hub->size, from, to), COHORT__SHM_RING_BYTES);
+}
+
+/* Process ids mean the same to those who see the same of them. 0: can't be told. */
+static uint64_t pid_space(void)
+{
+    struct stat space;
+    return stat("/proc/self/ns/pid", &space) ? 0 : space.st_ino;
+}
+
+static void slot_init(struct cohort__shm *shm)
+{
+    struct cohort__shm_slot *own = cohort__shm_slot(shm, shm->slot);
+    shm->own = own;
+    atomic_store(&own->sleeping, 0);
+    for (uint32_t word = 0; word * 64 < shm->hub->size; word++)
+        atomic_store(&own->callers[word], 0);
+    own->pid = getpid();
+    own->pid_space = shm->pid_space = pid_space();
+}
+
+static cohort_status open_memory(struct cohort__shm *shm)
+{
+    shm->by_slot = calloc(shm->hub->size, sizeof(struct cohort__shm_peer *));
+    shm->callers = calloc(shm->hub->size, sizeof(struct cohort__shm_peer *));
+    if (!shm->by_slot || !shm->callers)
+        return cohort_fail(COHORT_ERR_NO_MEMORY, "shared memory of this host: out of memory");
+    shm->common = map(shm, 0, cohort__shm_common_bytes(shm->hub->size));
+    if (!shm->common)
+        return cohort__error_slot()->status;
+    slot_init(shm);
+    return COHORT_OK;
+}
+
+cohort_status cohort__shm_create(const struct cohort__net_handlers *handlers,
+                                 struct cohort__hub *hub, uint32_t slot, enum cohort__shm_copy copy,
+                                 struct cohort__net **ret_net)
+{
+    struct cohort__shm *shm = calloc(1, sizeof(*shm));
+    if (!shm) {
+        cohort__hub_destroy(hub);
+        return cohort_fail(COHORT_ERR_NO_MEMORY, "shared memory of this host: out of memory");
+    }
+    shm->net.operations = &operations;
+    shm->net.handlers = *handlers;
+    shm->net.max_message = COHORT__SHM_MAX_MESSAGE;
+    shm->net.max_fetch = COHORT__SHM_MAX_FETCH;
+    shm->net.poller = (struct cohort__poller){
+        .context = shm,
+        .progress = cohort__shm_progress,
+        .arm = cohort__shm_arm,
+        .disarm = cohort__shm_disarm,
+        .fd = hub->doorbells[slot],
+    };
+    shm->hub = hub;
+    shm->slot = slot;
+    shm->copy = copy;
+    pthread_mutex_init(&shm->lock, NULL);
+    cohort__map_init(&shm->regions);
+    cohort__list_init(&shm->errands);
+    cohort__list_init(&shm->messages);
+    cohort_status status = open_memory(shm);
+    if (status) {
+        destroy(&shm->net);
+        return status;
+    }
+    cohort__shm_address_set(shm);
+    *ret_net = &shm->net;
+    return COHORT_OK;
+}

@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef COHORT_RUNTIME_NET_SHM_END_H
+#define COHORT_RUNTIME_NET_SHM_END_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+
+#include "runtime/base/list.h"
+#include "runtime/base/map.h"
+#include "runtime/net/ring.h"
+#include "runtime/net/shm.h"
+#include "runtime/net/shm_memory.h"
+
+/* One end of shared memory, shared by the shm_*.c.
+ *
+ * `lock` guards everything that is not said to be otherwise, and is held while something is written
+ * into a ring; handlers are called without it. What comes in is read without it: only progress
+ * does. Whatever can't be done at once is a peer's *errand*: the peer is put into `errands`, and
+ * progress sees to it. */
+enum {
+    COHORT__SHM_MAX_MESSAGE = 8192 + 128, /* copied out of the ring at once; more is fetched */
+    COHORT__SHM_MAX_FETCH = 1 << 20,
+    COHORT__SHM_CHUNK = 16384 - sizeof(struct cohort__ring_record), /* of a fetch */
+    COHORT__SHM_DIRECT_SLICE = 256 * 1024,                          /* read at a time */
+};
+
+/* Records in the rings. */
+enum cohort__shm_kind {
+    COHORT__SHM_MESSAGE,
+    COHORT__SHM_REQUEST, /* data: a struct cohort__shm_request */
+    COHORT__SHM_PIECE,   /* the next bytes of the oldest fetch that was requested */
+    COHORT__SHM_REFUSAL, /* that fetch can't be served: no such block */
+};
+
+struct cohort__shm_request {
+    uint64_t region;
+    uint64_t offset;
+    uint64_t bytes;
+};
+
+/* A block that peers may fetch from. */
+struct cohort__shm_region {
+    struct cohort__map_node node; /* by id */
+    uint64_t id;
+    const unsigned char *base;
+    size_t bytes;
+    uint32_t num_streams;
+};
+
+/* Something that this end fetches. */
+struct cohort__shm_fetch {
+    struct cohort__list link;
+    struct cohort__shm_request request;
+    uint64_t address; /* of its first byte, at the owner */
+    unsigned char *destination;
+    size_t done;
+    void *cookie;
+    cohort_status status; /* not COHORT_OK: only to be reported */
+};
+
+/* Something that a peer fetches here. */
+struct cohort__shm_stream {
+    struct cohort__list link;
+    struct cohort__shm_region *region; /* NULL: to be refused */
+    const unsigned char *next;
+    size_t left;
+};
+
+struct cohort__shm_peer {
+    struct cohort__shm *shm;
+    uint32_t number;
+    uint32_t slot;
+    _Atomic bool is_dead;              /* removed or lost: nothing goes there, and nothing comes */
+    const char *why;                   /* to be said with `unreachable`; NULL: nothing */
+    bool is_blocked;                   /* a sender waits for `writable` */
+    bool may_read;                     /* by process_vm_readv: as far as we know */
+    struct cohort__ring_writer writer; /* ring NULL: not mapped yet */
+    struct cohort__list errand;        /* in `errands` */
+    struct cohort__list reads;         /* fetches by process_vm_readv */
+    struct cohort__list unasked;       /* fetches whose request had no room */
+    struct cohort__list fetches;       /* requested, in this order */
+    struct cohort__list streams;       /* to be written, in this order */
+    struct cohort__ring_reader reader; /* progress only */
+};
+
+struct cohort__shm_message {
+    struct cohort__net_message message;
+    struct cohort__list link; /* in `messages` until it is released */
+    unsigned char data[];
+};
+
+struct cohort__shm {
+    struct cohort__net net;
+    struct cohort__hub *hub;
+    uint32_t slot;
+    enum cohort__shm_copy copy;
+    unsigned char *common; /* head and slots */
+    struct cohort__shm_slot *own;
+    uint64_t pid_space;
+    _Atomic bool has_errands;
+    pthread_mutex_t lock;
+    uint64_t next_region;
+    struct cohort__map regions;
+    struct cohort__list errands;
+    struct cohort__list messages;
+    uint32_t num_numbers;
+    struct cohort__shm_peer **by_number; /* NULL: not added, or removed */
+    /* Written when peers are added. */
+    struct cohort__shm_peer **by_slot;
+    /* Progress only: those whose rings to here have begun. */
+    uint32_t num_callers;
+    struct cohort__shm_peer **callers;
+};
+
+struct cohort__shm_slot *cohort__shm_slot(const struct cohort__shm *shm, uint32_t slot);
+
+/* The memory of the ring FROM -> TO; NULL with the error set. */
+void *cohort__shm_ring_map(const struct cohort__shm *shm, uint32_t from, uint32_t to);
+
+/* Wakes the locality in SLOT if it sleeps, after something was put where it looks. */
+void cohort__shm_ring_bell(const struct cohort__shm *shm, uint32_t slot);
+
+/* Peers. With the lock held. */
+void cohort__shm_address_set(struct cohort__shm *shm);
+cohort_status cohort__shm_peer_add(struct cohort__net *net, uint32_t number, const void *address,
+                                   size_t bytes);                       /* without it */
+void cohort__shm_peer_remove(struct cohort__net *net, uint32_t number); /* without it */
+/* NULL: dead, or never added. Its ring is there. */
+struct cohort__shm_peer *cohort__shm_peer_get(struct cohort__shm *shm, uint32_t number);
+void cohort__shm_peer_lose(struct cohort__shm_peer *peer, const char *why);
+void cohort__shm_peer_destroy(struct cohort__shm_peer *peer);
+/* Has progress look at PEER; from progress itself no wake-up is needed. */
+void cohort__shm_errand(struct cohort__shm_peer *peer);
+/* Writes a record, for which the bell is still to be rung; false: no room. */
+bool cohort__shm_write(struct cohort__shm_peer *peer, enum cohort__shm_kind kind,
+                       const struct iovec *parts, int num_parts);
+
+/* Fetches. */
+cohort_status cohort__shm_expose(struct cohort__net *net, uint32_t number, const void *base,
+                                 size_t bytes, void **ret_region,
+                                 struct cohort__net_token *ret_token);
+void cohort__shm_withdraw(struct cohort__net *net, uint32_t number, void *region);
+enum cohort__net_sent cohort__shm_fetch(struct cohort__net *net, uint32_t number,
+                                        const struct cohort__net_token *token, size_t offset,
+                                        void *destination, size_t bytes, void *cookie);
+void cohort__shm_regions_fini(struct cohort__shm *shm);
+
+/* By progress, without the lock. False: try again, out of memory. */
+bool cohort__shm_request_arrived(struct cohort__shm_peer *peer,
+                                 const struct cohort__ring_record *record);
+void cohort__shm_piece_arrived(struct cohort__shm_peer *peer,
+                               const struct cohort__ring_record *record);
+void cohort__shm_refusal_arrived(struct cohort__shm_peer *peer);
+
+/* By progress, with the lock held, which is let go meanwhile: what of the peer's fetches and
+ * streams can go on; true if anything did. */
+bool cohort__shm_fetches_progress(struct cohort__shm_peer *peer);
+/* Reports all fetches from PEER as ended with STATUS, and drops its streams. Likewise. */
+void cohort__shm_fetches_end(struct cohort__shm_peer *peer, cohort_status status);
+
+/* The poller. */
+bool cohort__shm_progress(void *context);
+bool cohort__shm_arm(void *context);
+void cohort__shm_disarm(void *context);
+
+#endif

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "runtime/net/shm_memory.h"
+
+/* Rings begin at pages of any size that is usual. */
+enum { PAGE = 65536 };
+
+_Static_assert(COHORT__SHM_RING_BYTES % PAGE == 0, "rings are mapped one by one");
+
+size_t cohort__shm_slot_offset(uint32_t slot)
+{
+    return COHORT__SHM_LINE + slot * sizeof(struct cohort__shm_slot);
+}
+
+size_t cohort__shm_common_bytes(uint32_t size)
+{
+    return (cohort__shm_slot_offset(size) + PAGE - 1) / PAGE * PAGE;
+}
+
+size_t cohort__shm_ring_offset(uint32_t size, uint32_t from, uint32_t to)
+{
+    return cohort__shm_common_bytes(size) +
+           ((size_t)from * size + to) * (size_t)COHORT__SHM_RING_BYTES;
+}
+
+size_t cohort__shm_memory_bytes(uint32_t size)
+{
+    return cohort__shm_ring_offset(size, size, 0);
+}

@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Whom we share memory with, and how something is written into the ring to there. */
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "runtime/base/container.h"
+#include "runtime/base/error.h"
+#include "runtime/base/log.h"
+#include "runtime/net/shm_end.h"
+
+static const char transport_name[] = "shm";
+
+/* An end's address, which stays on this host. */
+struct address {
+    char transport[sizeof(transport_name)];
+    uint32_t slot;
+    uint64_t hub; /* its id */
+};
+
+static uint64_t hub_id(const struct cohort__shm *shm)
+{
+    return ((const struct cohort__shm_head *)(const void *)shm->common)->id;
+}
+
+void cohort__shm_address_set(struct cohort__shm *shm)
+{
+    struct address address = {.slot = shm->slot, .hub = hub_id(shm)};
+    memcpy(address.transport, transport_name, sizeof(transport_name));
+    memcpy(shm->net.address, &address, sizeof(address));
+    shm->net.address_bytes = sizeof(address);
+}
+
+static cohort_status address_read(const struct cohort__shm *shm, const void *bytes,
+                                  size_t num_bytes, struct address *ret)
+{
+    struct address address;
+    size_t name_bytes = num_bytes < sizeof(address.transport) ? num_bytes : sizeof(address);
+    if (num_bytes < sizeof(address.transport) ||
+        memcmp(bytes, transport_name, sizeof(transport_name)) != 0)
+        return cohort_fail(COHORT_ERR_BAD_PARAMETER, "uses transport %.*s, this locality uses %s",
+                           (int)strnlen(bytes, name_bytes), (const char *)bytes, transport_name);
+    if (num_bytes != sizeof(address))
+        return cohort_fail(COHORT_ERR_BAD_PARAMETER, "has a truncated address");
+    memcpy(&address, bytes, sizeof(address));
+    if (address.hub != hub_id(shm))
+        return cohort_fail(COHORT_ERR_BAD_PARAMETER, "does not share memory with this locality");
+    if (address.slot >= shm->hub->size || address.slot == shm->slot)
+        return cohort_fail(COHORT_ERR_BAD_PARAMETER, "says that it has slot %u of %u",
+                           (unsigned)address.slot, (unsigned)shm->hub->size);
+    *ret = address;
+    return COHORT_OK;
+}
+
+bool cohort__shm_shares(const struct cohort__net *net, const void *bytes, size_t num_bytes)
+{
+    struct address address;
+    if (num_bytes != sizeof(address))
+        return false;
+    memcpy(&address, bytes, sizeof(address));
+    return memcmp(address.transport, transport_name, sizeof(transport_name)) == 0 &&
+           address.hub == hub_id((const struct cohort__shm *)net);
+}
+
+static struct cohort__shm_peer *peer_create(struct cohort__shm *shm, uint32_t number, uint32_t slot)
+{
+    struct cohort__shm_peer *peer = calloc(1, sizeof(*peer));
+    if (!peer)
+        return NULL;
+    peer->shm = shm;
+    peer->number = number;
+    peer->slot = slot;
+    uint64_t space = cohort__shm_slot(shm, slot)->pid_space;
+    peer->may_read = space != 0 && space == shm->pid_space;
+    cohort__list_init(&peer->errand);
+    cohort__list_init(&peer->reads);
+    cohort__list_init(&peer->unasked);
+    cohort__list_init(&peer->fetches);
+    cohort__list_init(&peer->streams);
+    return peer;
+}
+
+/* Room in `by_number`. */
+static bool make_room(struct cohort__shm *shm, uint32_t number)
+{
+    if (number < shm->num_numbers)
+        return true;
+    uint32_t num = number + 64;
+    struct cohort__shm_peer **by_number = realloc(shm->by_number, num * sizeof(*by_number));
+    if (!by_number)
+        return false;
+    memset(by_number + shm->num_numbers, 0, (num - shm->num_numbers) * sizeof(*by_number));
+    shm->by_number = by_number;
+    shm->num_numbers = num;
+    return true;
+}
+
+cohort_status cohort__shm_peer_add(struct cohort__net *net, uint32_t number, const void *bytes,
+                                   size_t num_bytes)
+{
+    struct cohort__shm *shm = (struct cohort__shm *)net;
+    struct address address = {0};
+    cohort_status status = address_read(shm, bytes, num_bytes, &address);
+    if (status)
+        return cohort_fail(status, "peer %u %s", (unsigned)number, cohort_error_message());
+    struct cohort__shm_peer *peer = peer_create(shm, number, address.slot);
+    pthread_mutex_lock(&shm->lock);
+    if (!peer || !make_room(shm, number))
+        status = COHORT_ERR_NO_MEMORY;
+    else if (shm->by_number[number] || shm->by_slot[address.slot])
+        status = COHORT_ERR_BAD_PARAMETER;
+    else
+        shm->by_number[number] = shm->by_slot[address.slot] = peer;
+    pthread_mutex_unlock(&shm->lock);
+    if (!status)
+        return COHORT_OK;
+    free(peer);
+    return cohort_fail(status,
+                       status == COHORT_ERR_NO_MEMORY ? "no memory for peer %u"
+                                                      : "peer %u, or its slot, is there already",
+                       (unsigned)number);
+}
+
+static void disconnect(struct cohort__shm_peer *peer)
+{
+    struct cohort__shm *shm = peer->shm;
+    if (shm->by_number[peer->number] == peer)
+        shm->by_number[peer->number] = NULL;
+    atomic_store(&peer->is_dead, true);
+    peer->is_blocked = false;
+    cohort__shm_errand(peer); /* its fetches end */
+}
+
+void cohort__shm_peer_remove(struct cohort__net *net, uint32_t number)
+{
+    struct cohort__shm *shm = (struct cohort__shm *)net;
+    pthread_mutex_lock(&shm->lock);
+    struct cohort__shm_peer *peer = number < shm->num_numbers ? shm->by_number[number] : NULL;
+    if (peer)
+        disconnect(peer);
+    pthread_mutex_unlock(&shm->lock);
+    cohort__shm_ring_bell(shm, shm->slot);
+}
+
+void cohort__shm_peer_lose(struct cohort__shm_peer *peer, const char *why)
+{
+    if (atomic_load(&peer->is_dead))
+        return;
+    peer->why = why;
+    disconnect(peer);
+}
+
+void cohort__shm_peer_destroy(struct cohort__shm_peer *peer)
+{
+    if (peer->writer.ring)
+        munmap(peer->writer.ring, COHORT__SHM_RING_BYTES);
+    if (peer->reader.ring)
+        munmap(peer->reader.ring, COHORT__SHM_RING_BYTES);
+    free(peer);
+}
+
+/* The first time: the ring is made empty, and then the peer is told to look at it. */
+static bool call(struct cohort__shm_peer *peer)
+{
+    struct cohort__shm *shm = peer->shm;
+    void *memory = cohort__shm_ring_map(shm, shm->slot, peer->slot);
+    if (!memory) {
+        cohort__log(COHORT__LOG_WARN, "net: peer %u: %s", (unsigned)peer->number,
+                    cohort_error_message());
+        cohort__shm_peer_lose(peer, "no memory to reach it");
+        return false;
+    }
+    cohort__ring_writer_init(&peer->writer, memory, COHORT__SHM_RING_BYTES);
+    atomic_fetch_or(&cohort__shm_slot(shm, peer->slot)->callers[shm->slot / 64],
+                    UINT64_C(1) << shm->slot % 64);
+    return true;
+}
+
+struct cohort__shm_peer *cohort__shm_peer_get(struct cohort__shm *shm, uint32_t number)
+{
+    struct cohort__shm_peer *peer = number < shm->num_numbers ? shm->by_number[number] : NULL;
+    return peer && (peer->writer.ring || call(peer)) ? peer : NULL;
+}
+
+bool cohort__shm_write(struct cohort__shm_peer *peer, enum cohort__shm_kind kind,
+                       const struct iovec *parts, int num_parts)
+{
+    size_t bytes = 0;
+    for (int i = 0; i < num_parts; i++)
+        bytes += parts[i].iov_len;
+    struct cohort__ring_record *record = cohort__ring_reserve(&peer->writer, bytes);
+    if (!record)
+        return false;
+    unsigned char *to = record->data;
+    for (int i = 0; i < num_parts; i++) {
+        memcpy(to, parts[i].iov_base, parts[i].iov_len);
+        to += parts[i].iov_len;
+    }
+    record->bytes = (uint32_t)bytes;
+    record->kind = kind;
+    cohort__ring_publish(&peer->writer, record);
+    return true;
+}

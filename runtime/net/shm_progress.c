@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What comes in, what has had to wait, and sleeping until there is either. */
+#include <string.h>
+#include <unistd.h>
+
+#include "runtime/base/container.h"
+#include "runtime/base/log.h"
+#include "runtime/base/slab.h"
+#include "runtime/net/shm_end.h"
+
+/* Records of one ring that one call of progress handles at most: others want their turn. */
+enum { MAX_RECORDS = 64 };
+
+/* No wake-up is lost: who sleeps says so, and then looks at everything once more; who puts
+ * something there does that, and then looks who sleeps; both with a fence between, so that one sees
+ * the other. tests/model/doorbell.pml is this as a model. */
+void cohort__shm_ring_bell(const struct cohort__shm *shm, uint32_t slot)
+{
+    struct cohort__shm_slot *sleeper = cohort__shm_slot(shm, slot);
+    const uint64_t one = 1;
+    atomic_thread_fence(memory_order_seq_cst);
+    if (atomic_load_explicit(&sleeper->sleeping, memory_order_relaxed) &&
+        atomic_exchange(&sleeper->sleeping, 0) &&
+        write(shm->hub->doorbells[slot], &one, sizeof(one)) < 0)
+        cohort__log(COHORT__LOG_WARN, "net: writing to an eventfd failed");
+}
+
+void cohort__shm_errand(struct cohort__shm_peer *peer)
+{
+    struct cohort__shm *shm = peer->shm;
+    if (!cohort__list_is_empty(&peer->errand))
+        return;
+    cohort__list_push_back(&shm->errands, &peer->errand);
+    atomic_store(&shm->has_errands, true);
+}
+
+/* Incoming ------------------------------------------------------------------------------------ */
+
+static bool message_arrived(struct cohort__shm_peer *peer, const struct cohort__ring_record *record)
+{
+    struct cohort__shm *shm = peer->shm;
+    struct cohort__shm_message *own = cohort__slab_alloc(sizeof(*own) + record->bytes);
+    if (!own)
+        return false;
+    memcpy(own->data, record->data, record->bytes);
+    own->message = (struct cohort__net_message){
+        .net = &shm->net, .data = own->data, .bytes = record->bytes, .capacity = record->bytes};
+    pthread_mutex_lock(&shm->lock);
+    cohort__list_push_back(&shm->messages, &own->link);
+    pthread_mutex_unlock(&shm->lock);
+    shm->net.handlers.message(shm->net.handlers.context, &own->message);
+    return true;
+}
+
+/* False: it stays there for now, since memory ran out. */
+static bool take(struct cohort__shm_peer *peer, const struct cohort__ring_record *record)
+{
+    switch ((enum cohort__shm_kind)record->kind) {
+    case COHORT__SHM_MESSAGE:
+        return message_arrived(peer, record);
+    case COHORT__SHM_REQUEST:
+        return cohort__shm_request_arrived(peer, record);
+    case COHORT__SHM_PIECE:
+        cohort__shm_piece_arrived(peer, record);
+        return true;
+    case COHORT__SHM_REFUSAL:
+        cohort__shm_refusal_arrived(peer);
+        return true;
+    }
+    pthread_mutex_lock(&peer->shm->lock);
+    cohort__shm_peer_lose(peer, "it has sent something unknown through shared memory");
+    pthread_mutex_unlock(&peer->shm->lock);
+    return true;
+}
+
+static bool receive(struct cohort__shm_peer *peer)
+{
+    const struct cohort__ring_record *record;
+    bool is_broken = false;
+    unsigned num = 0;
+    while (num < MAX_RECORDS && !atomic_load_explicit(&peer->is_dead, memory_order_relaxed) &&
+           (record = cohort__ring_next(&peer->reader, &is_broken)) && take(peer, record)) {
+        cohort__ring_consume(&peer->reader);
+        num++;
+    }
+    if (is_broken) {
+        pthread_mutex_lock(&peer->shm->lock);
+        cohort__shm_peer_lose(peer, "its ring in shared memory makes no sense");
+        pthread_mutex_unlock(&peer->shm->lock);
+    }
+    if (cohort__ring_writer_waits(&peer->reader))
+        cohort__shm_ring_bell(peer->shm, peer->slot);
+    return num > 0;
+}
+
+/* Someone has begun a ring to here. */
+static bool answer(struct cohort__shm *shm, uint32_t slot)
+{
+    pthread_mutex_lock(&shm->lock);
+    struct cohort__shm_peer *peer = shm->by_slot[slot];
+    if (peer && !peer->reader.ring) {
+        void *memory = cohort__shm_ring_map(shm, slot, shm->slot);
+        if (memory) {
+            cohort__ring_reader_init(&peer->reader, memory, COHORT__SHM_RING_BYTES);
+            shm->callers[shm->num_callers++] = peer;
+        } else {
+            cohort__shm_peer_lose(peer, "no memory to hear it");
+        }
+    }
+    pthread_mutex_unlock(&shm->lock);
+    return peer;
+}
+
+static bool has_new_callers(const struct cohort__shm *shm)
+{
+    for (uint32_t word = 0; word * 64 < shm->hub->size; word++)
+        if (atomic_load_explicit(&shm->own->callers[word], memory_order_acquire))
+            return true;
+    return false;
+}
+
+/* Those that are not known yet stay where they are. */
+static void answer_all(struct cohort__shm *shm)
+{
+    for (uint32_t slot = 0; slot < shm->hub->size; slot++) {
+        uint64_t bit = UINT64_C(1) << slot % 64;
+        _Atomic uint64_t *word = &shm->own->callers[slot / 64];
+        if (atomic_load_explicit(word, memory_order_acquire) & bit && answer(shm, slot))
+            atomic_fetch_and(word, ~bit);
+    }
+}
+
+/* Errands ------------------------------------------------------------------------------------- */
+
+static bool has_errand(const struct cohort__shm_peer *peer)
+{
+    return peer->is_blocked || !cohort__list_is_empty(&peer->reads) ||
+           !cohort__list_is_empty(&peer->unasked) || !cohort__list_is_empty(&peer->streams);
+}
+
+/* With the lock held, but not while handlers run. */
+static bool run_errand(struct cohort__shm_peer *peer)
+{
+    struct cohort__shm *shm = peer->shm;
+    bool any = false;
+    if (peer->why) {
+        const char *why = peer->why;
+        peer->why = NULL;
+        pthread_mutex_unlock(&shm->lock);
+        shm->net.handlers.unreachable(shm->net.handlers.context, peer->number, why);
+        pthread_mutex_lock(&shm->lock);
+        any = true;
+    }
+    if (atomic_load(&peer->is_dead)) {
+        cohort__shm_fetches_end(peer, COHORT_ERR_PEER_DIED);
+        return true;
+    }
+    any |= cohort__shm_fetches_progress(peer);
+    if (peer->is_blocked && cohort__ring_has_room(&peer->writer, COHORT__SHM_MAX_MESSAGE)) {
+        peer->is_blocked = false;
+        pthread_mutex_unlock(&shm->lock);
+        shm->net.handlers.writable(shm->net.handlers.context, peer->number);
+        pthread_mutex_lock(&shm->lock);
+        any = true;
+    }
+    return any;
+}
+
+static bool run_errands(struct cohort__shm *shm)
+{
+    struct cohort__list errands, *node;
+    bool any = false;
+    cohort__list_init(&errands);
+    pthread_mutex_lock(&shm->lock);
+    atomic_store(&shm->has_errands, false);
+    cohort__list_splice_back(&errands, &shm->errands);
+    while ((node = cohort__list_pop_front(&errands))) {
+        struct cohort__shm_peer *peer = COHORT_CONTAINER_OF(node, struct cohort__shm_peer, errand);
+        any |= run_errand(peer);
+        if (has_errand(peer))
+            cohort__shm_errand(peer);
+    }
+    pthread_mutex_unlock(&shm->lock);
+    return any;
+}
+
+/* The poller ---------------------------------------------------------------------------------- */
+
+bool cohort__shm_progress(void *context)
+{
+    struct cohort__shm *shm = context;
+    bool any = false;
+    if (has_new_callers(shm))
+        answer_all(shm);
+    for (uint32_t i = 0; i < shm->num_callers; i++)
+        if (!cohort__ring_is_empty(&shm->callers[i]->reader) ||
+            cohort__ring_writer_waits(&shm->callers[i]->reader))
+            any |= receive(shm->callers[i]);
+    if (atomic_load_explicit(&shm->has_errands, memory_order_relaxed))
+        any |= run_errands(shm);
+    return any;
+}
+
+/* Asks to be told of room where something waits for it. With the lock held. */
+static bool can_go_on(struct cohort__shm_peer *peer)
+{
+    if (peer->why || atomic_load(&peer->is_dead) || !cohort__list_is_empty(&peer->reads))
+        return true;
+    return has_errand(peer) && !cohort__ring_await_room(&peer->writer, COHORT__SHM_MAX_MESSAGE);
+}
+
+static bool has_work(struct cohort__shm *shm)
+{
+    bool any = has_new_callers(shm);
+    for (uint32_t i = 0; i < shm->num_callers; i++) {
+        struct cohort__shm_peer *peer = shm->callers[i];
+        any |= !atomic_load(&peer->is_dead) && !cohort__ring_is_empty(&peer->reader);
+        if (cohort__ring_writer_waits(&peer->reader))
+            cohort__shm_ring_bell(shm, peer->slot);
+    }
+    if (any || !atomic_load(&shm->has_errands))
+        return any;
+    pthread_mutex_lock(&shm->lock);
+    for (struct cohort__list *node = shm->errands.next; node != &shm->errands; node = node->next)
+        any |= can_go_on(COHORT_CONTAINER_OF(node, struct cohort__shm_peer, errand));
+    pthread_mutex_unlock(&shm->lock);
+    return any;
+}
+
+bool cohort__shm_arm(void *context)
+{
+    struct cohort__shm *shm = context;
+    atomic_store(&shm->own->sleeping, 1);
+    atomic_thread_fence(memory_order_seq_cst);
+    if (!has_work(shm))
+        return true;
+    atomic_store(&shm->own->sleeping, 0);
+    return false;
+}
+
+void cohort__shm_disarm(void *context)
+{
+    struct cohort__shm *shm = context;
+    uint64_t count;
+    atomic_store(&shm->own->sleeping, 0);
+    /* Always: a ring may have been decided while we slept and be written only now. */
+    while (read(shm->hub->doorbells[shm->slot], &count, sizeof(count)) > 0)
+        ;
+}
