@@ -124,12 +124,12 @@ bool child_is_running(const struct child *child)
            info.si_pid == 0;
 }
 
-bool child_end(const struct child *child, bool is_killed)
+bool child_end(const struct child *child, bool is_stopped)
 {
     int status;
-    if (is_killed)
-        kill(child->pid, SIGKILL);
-    return wait_for(child->pid, &status) && !is_killed && is_success(child->name, status);
+    if (is_stopped)
+        kill(child->pid, SIGTERM);
+    return wait_for(child->pid, &status) && !is_stopped && is_success(child->name, status);
 }
 
 bool child_succeeds(char *const args[])

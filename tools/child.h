@@ -21,9 +21,9 @@ struct child {
 bool child_start(struct child *ret_child, char *const args[]);
 bool child_is_running(const struct child *child);
 
-/* Waits for its end, having killed it if IS_KILLED; false: it did not end with status 0, which is
- * printed unless it was killed. */
-bool child_end(const struct child *child, bool is_killed);
+/* Waits for its end, having sent it SIGTERM if IS_STOPPED; false: it did not end with status 0,
+ * which is printed unless it was stopped. */
+bool child_end(const struct child *child, bool is_stopped);
 
 /* Whether the program can be run and ends with status 0, of which nothing is printed. */
 bool child_succeeds(char *const args[]);

@@ -84,18 +84,21 @@ static bool run_once(const char *size, unsigned num, double *ret_us)
         return false;
     snprintf(number, sizeof(number), "%u", num);
     snprintf(text, sizeof(text), "%u", (unsigned)port);
-    const char *const args[] = {"fi_pingpong", "-p", "tcp;ofi_rxm", "-e", "rdm", "-I",
-                                number,        "-S", size,          "-B", text,  NULL};
-    const char *client[sizeof(args) / sizeof(args[0]) + 1];
-    memcpy(client, args, sizeof(args));
-    client[9] = "-P";
-    client[11] = "127.0.0.1";
-    client[12] = NULL;
+    /* Neither waits for ever for the other one, should this process be killed. */
+    const char *const server_args[] = {"timeout",     "--foreground", "600", "fi_pingpong", "-p",
+                                       "tcp;ofi_rxm", "-e",           "rdm", "-I",          number,
+                                       "-S",          size,           "-B",  text,          NULL};
+    enum { NUM = sizeof(server_args) / sizeof(server_args[0]) - 1 };
+    const char *client_args[NUM + 2];
+    memcpy(client_args, server_args, sizeof(server_args));
+    client_args[NUM - 2] = "-P";
+    client_args[NUM] = "127.0.0.1";
+    client_args[NUM + 1] = NULL;
     *ret_us = 0;
-    if (!child_start(&server, (char *const *)args))
+    if (!child_start(&server, (char *const *)server_args))
         return false;
     bool is_done =
-        wait_for_server(&server, port) && child_run((char *const *)client, take_line, ret_us);
+        wait_for_server(&server, port) && child_run((char *const *)client_args, take_line, ret_us);
     bool has_ended = child_end(&server, !is_done);
     if (is_done && !(*ret_us > 0))
         fprintf(stderr, "%s: fi_pingpong has printed no time\n", program_invocation_short_name);

@@ -301,6 +301,25 @@ def test_peers_fails():
     check(status == 1 and 'run it without cohortrun' in err, status, err)
 
 
+def test_peers_break():
+    """A peer that fails is named, and the others' figures are there; the status tells."""
+    with tempfile.TemporaryDirectory() as folder:
+        for name in 'fi_pingpong', 'mpirun.openmpi', 'mpirun.mpich':
+            with open(os.path.join(folder, name), 'w', encoding='utf-8') as file:
+                file.write('#!/bin/sh\nexit 3\n')
+            os.chmod(file.name, 0o755)
+        env = {'PATH': folder + ':' + os.environ['PATH']}
+        for row, why in (('ofi_ping_pong/8/2', "fi_pingpong's server does not listen"),
+                         ('barrier/*/2', 'mpirun.openmpi ended with status 3')):
+            status, out, err = bench('coll', '--peers', '--json', '--quick', '--rounds', 1, '--only',
+                                     row, env=env)
+            if 'left out: openmpi' in err and row.startswith('barrier'):
+                continue
+            check(status == 1 and why in err, status, err)
+            figures = json.loads(out)['results'][0]['figures']
+            check(figures and all(name.startswith('cohort_') for name in figures), out)
+
+
 def test_help():
     status, out, err = bench('--help')
     check(status == 0 and out.startswith('usage: cohort-bench') and err == '', status, out, err)
