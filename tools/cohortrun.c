@@ -5,6 +5,7 @@
 
 #include "tools/cohortrun_guardian.h"
 #include "tools/cohortrun_job.h"
+#include "tools/cohortrun_node.h"
 #include "tools/cohortrun_options.h"
 
 /* Descriptors 0, 1 and 2 are open from now on, so nothing else gets these numbers. */
@@ -24,6 +25,12 @@ int main(int argc, char **argv)
     if (argc > 0 && strcmp(argv[0], GUARDIAN_NAME) == 0)
         return guardian_main(argc, argv);
     open_standard_descriptors();
+    if (argc == 2 && strcmp(argv[1], NODE_OPTION) == 0)
+        return node_main();
     int status = options_read(argc, argv, &options);
-    return status >= 0 ? status : job_run(&options);
+    if (status >= 0)
+        return status;
+    status = job_run(&options);
+    options_fini(&options);
+    return status;
 }

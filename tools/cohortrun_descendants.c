@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <signal.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
@@ -13,6 +12,12 @@
 void descendants_adopt(void)
 {
     prctl(PR_SET_CHILD_SUBREAPER, 1);
+}
+
+bool descendants_are_none(void)
+{
+    siginfo_t info;
+    return waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) && errno == ECHILD;
 }
 
 /* Kills all children; false if there was none that may be killed. */
@@ -37,6 +42,7 @@ void descendants_kill(void)
     sigset_t chld;
     sigemptyset(&chld);
     sigaddset(&chld, SIGCHLD);
+    sigprocmask(SIG_BLOCK, &chld, NULL);
     /* Who dies leaves its children to us, so they appear in the list of the next round. */
     while (kill_children()) {
         pid_t pid;

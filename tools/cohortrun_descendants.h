@@ -2,12 +2,18 @@
 #ifndef COHORT_TOOLS_COHORTRUN_DESCENDANTS_H
 #define COHORT_TOOLS_COHORTRUN_DESCENDANTS_H
 
+#include <stdbool.h>
+
 /* Makes this process the one to which those of its descendants fall whose parent dies, whatever
  * sessions and groups they are in. */
 void descendants_adopt(void);
 
-/* Kills and reaps every descendant, until there are none. This process has to have adopted, to have
- * one thread, and to block SIGCHLD. Those that it may not kill (another user's) are left. */
+/* Whether this process has no children: all it will have are its own then, and not those of what
+ * it was before exec. */
+bool descendants_are_none(void);
+
+/* Kills and reaps every descendant, until there are none. This process has to have adopted, and to
+ * have one thread. Those that it may not kill (another user's) are left. */
 void descendants_kill(void);
 
 #endif

@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "runtime/base/clock.h"
@@ -19,12 +18,14 @@
 #include "runtime/proc/launcher.h"
 #include "tools/cohortrun_alarm.h"
 #include "tools/cohortrun_descendants.h"
+#include "tools/cohortrun_fleet.h"
 #include "tools/cohortrun_locality.h"
 #include "tools/cohortrun_output.h"
 
 /* A job runs until all localities have ended by themselves, or until something fails: then it is
  * ended in stages, each given some time. */
 enum stage {
+    GATHERING, /* the daemons of other hosts have not all come; nothing is started before */
     RUNNING,
     GRACE,       /* members have been told of a death, and may report their errors */
     TERMINATING, /* SIGTERM */
@@ -42,7 +43,9 @@ struct job {
     struct cohort__loop *loop;
     struct cohort__launcher *launcher;
     struct output *output;
-    struct cohort__hub *hub;
+    struct cohort__hub *hub; /* of this host's localities; NULL: not yet, or there are none */
+    struct fleet *fleet;     /* other hosts; NULL: there are none */
+    struct cohort__launcher_host *hosts;
     struct cohort__signals *interrupt;
     struct cohort__signals *terminate;
     struct alarm timeout;
@@ -95,10 +98,12 @@ static void stage_over(void *context)
     enter_stage(job, job->stage + 1);
 }
 
+static void check_done(struct job *job);
+
 /* TEXT NULL: nothing need be said. */
 static void fail(struct job *job, int status, const char *text)
 {
-    if (job->stage != RUNNING)
+    if (job->stage > RUNNING)
         return;
     if (text)
         output_say(job->output, "%s", text);
@@ -106,18 +111,23 @@ static void fail(struct job *job, int status, const char *text)
         job->status = status;
     bool have_members = job->launcher && cohort__launcher_has_members(job->launcher);
     enter_stage(job, have_members && text ? GRACE : TERMINATING);
+    check_done(job);
 }
 
 static void check_done(struct job *job)
 {
     bool ended = true, gone = true;
+    if (job->stage == GATHERING)
+        return;
     for (uint32_t rank = 0; rank < job->options->size; rank++) {
         ended &= job->localities[rank].ward.end != WARD_RUNS;
         gone &= locality_is_gone(&job->localities[rank]) && job->localities[rank].judged;
     }
-    if (gone && output_is_drained(job->output))
+    if (gone && job->fleet)
+        fleet_dismiss(job->fleet);
+    if (gone && output_is_drained(job->output) && (!job->fleet || fleet_is_gone(job->fleet)))
         cohort__loop_stop(job->loop);
-    else if (ended && !alarm_is_set(&job->stragglers))
+    else if (ended && !gone && !alarm_is_set(&job->stragglers))
         alarm_set(&job->stragglers, second_ns);
 }
 
@@ -266,6 +276,12 @@ static void output_ended(void *context, uint32_t rank, enum output_stream stream
     locality_changed(&job->localities[rank]);
 }
 
+static void output_taken(void *context, uint32_t rank, enum output_stream stream, size_t bytes)
+{
+    struct job *job = context;
+    locality_output_taken(&job->localities[rank], stream, bytes);
+}
+
 static void output_drained(void *context)
 {
     check_done(context);
@@ -290,6 +306,10 @@ static void forward(void *context, int signal)
     bool twice = signal == SIGINT && job->last_interrupt && now - job->last_interrupt < second_ns;
     if (signal == SIGINT)
         job->last_interrupt = now;
+    if (job->stage == GATHERING) {
+        fail(job, 128 + signal, NULL);
+        return;
+    }
     if (twice && job->stage < KILLING) {
         if (job->status == 0)
             job->status = 128 + SIGINT;
@@ -321,15 +341,17 @@ static void list_running(const struct job *job, char *text, size_t bytes)
 static void timed_out(void *context)
 {
     struct job *job = context;
-    char running[256];
-    if (job->stage != RUNNING)
-        return;
-    list_running(job, running, sizeof(running));
-    output_say(job->output, "timeout after %g s, still running: %s %s",
-               (double)job->options->timeout_ns / (double)second_ns,
-               strpbrk(running, ",-") ? "localities" : "locality", running);
-    job->status = STATUS_TIMEOUT;
-    enter_stage(job, TERMINATING);
+    char who[256];
+    double seconds = (double)job->options->timeout_ns / (double)second_ns;
+    if (job->stage == GATHERING) {
+        fleet_list_awaited(job->fleet, who, sizeof(who));
+        output_say(job->output, "timeout after %g s, no answer from: %s", seconds, who);
+    } else if (job->stage == RUNNING) {
+        list_running(job, who, sizeof(who));
+        output_say(job->output, "timeout after %g s, still running: %s %s", seconds,
+                   strpbrk(who, ",-") ? "localities" : "locality", who);
+    }
+    fail(job, STATUS_TIMEOUT, NULL);
 }
 
 /* A job in the background of a terminal must not take what is typed there: its localities are in
@@ -342,9 +364,9 @@ static void guard_terminal(const struct job *job)
 
 static cohort_status set_up(struct job *job)
 {
-    struct output_handlers handlers = {job, output_ended, output_drained, output_failed};
-    siginfo_t info;
-    job->owns_children = waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) && errno == ECHILD;
+    struct output_handlers handlers = {job, output_ended, output_taken, output_drained,
+                                       output_failed};
+    job->owns_children = descendants_are_none();
     descendants_adopt();
     signal(SIGPIPE, SIG_IGN);
     job->null = open("/dev/null", O_RDWR | O_CLOEXEC);
@@ -355,9 +377,16 @@ static cohort_status set_up(struct job *job)
     if (!job->localities)
         return cohort_fail(COHORT_ERR_NO_MEMORY, "out of memory");
     job->descriptors = ward_raise_descriptor_limit();
+    /* Until they are started, they count as if they had ended. */
+    for (uint32_t rank = 0; rank < job->options->size; rank++)
+        job->localities[rank] = (struct locality){
+            .context = job,
+            .rank = rank,
+            .ward = {.end = WARD_NOT_STARTED, .guardian_ended = true},
+            .control_ended = true,
+            .judged = true,
+        };
     cohort_status status = cohort__loop_create(&job->loop);
-    if (!status)
-        status = cohort__hub_create(&job->hub, job->options->size);
     if (!status)
         status = output_create(&job->output, job->loop, job->options->size, job->options->tag,
                                &handlers);
@@ -374,11 +403,39 @@ static cohort_status set_up(struct job *job)
     return status;
 }
 
+static const struct locality_handlers locality_handlers = {control_arrived, output_opened,
+                                                           locality_changed};
+
+/* Those of this host, whose ranks follow each other. */
+static void find_own_localities(const struct job *job, uint32_t *ret_first, uint32_t *ret_num)
+{
+    const struct hosts *hosts = &job->options->hosts;
+    uint32_t i = 0;
+    while (i < hosts->num && hosts->list[i].is_far)
+        i++;
+    *ret_first = i < hosts->num ? hosts->list[i].first : 0;
+    *ret_num = i < hosts->num ? hosts->list[i].num : hosts->num == 0 ? job->options->size : 0;
+}
+
+static void fail_to_start(struct job *job, uint32_t rank)
+{
+    char text[256];
+    snprintf(text, sizeof(text), "cannot start locality %u: %s", (unsigned)rank,
+             cohort_error_message());
+    fail(job, STATUS_CANNOT_START, text);
+}
+
 /* Where one can't be started, no further ones are; the job then fails. */
 static void start_localities(struct job *job)
 {
-    static const struct locality_handlers handlers = {control_arrived, output_opened,
-                                                      locality_changed};
+    uint32_t first, num;
+    find_own_localities(job, &first, &num);
+    if (num == 0)
+        return;
+    if (cohort__hub_create(&job->hub, num)) {
+        fail_to_start(job, first);
+        return;
+    }
     struct locality_common common = {.loop = job->loop,
                                      .size = job->options->size,
                                      .program = job->options->program,
@@ -386,44 +443,108 @@ static void start_localities(struct job *job)
                                      .input = STDIN_FILENO,
                                      .null = job->null,
                                      .descriptors = job->descriptors};
-    bool failed = false;
-    for (uint32_t rank = 0; rank < job->options->size; rank++) {
+    for (uint32_t rank = first; rank < first + num; rank++) {
         struct locality *locality = &job->localities[rank];
         *locality = (struct locality){.context = job, .rank = rank};
-        if (!failed && locality_start(locality, &common, &handlers) == COHORT_OK)
+        if (locality_start(locality, &common, &locality_handlers) == COHORT_OK)
             continue;
-        if (!failed) {
-            char text[256];
-            snprintf(text, sizeof(text), "cannot start locality %u: %s", (unsigned)rank,
-                     cohort_error_message());
-            fail(job, STATUS_CANNOT_START, text);
-        }
-        failed = true;
+        fail_to_start(job, rank);
         output_close_source(job->output, rank, OUTPUT_OUT);
         output_close_source(job->output, rank, OUTPUT_ERR);
-        locality->ward.end = WARD_NOT_STARTED;
-        locality->ward.guardian_ended = locality->control_ended = locality->judged = true;
+        locality->judged = true;
+        break;
     }
-    dup2(job->null, STDIN_FILENO); /* so that who writes there sees it when locality 0 closes it */
+    if (first == 0) /* so that who writes there sees it when locality 0 closes it */
+        dup2(job->null, STDIN_FILENO);
+}
+
+/* Who is where, in the launcher's words. */
+static cohort_status list_hosts(struct job *job)
+{
+    const struct hosts *hosts = &job->options->hosts;
+    job->hosts = calloc(hosts->num ? hosts->num : 1, sizeof(*job->hosts));
+    if (!job->hosts)
+        return cohort_fail(COHORT_ERR_NO_MEMORY, "out of memory");
+    for (uint32_t i = 0; i < hosts->num; i++)
+        job->hosts[i] =
+            (struct cohort__launcher_host){hosts->list[i].first, hosts->list[i].num,
+                                           job->fleet ? fleet_address(job->fleet, i) : "127.0.0.1"};
+    return COHORT_OK;
 }
 
 static cohort_status start_launcher(struct job *job)
 {
     struct cohort__launcher_options options = {.size = job->options->size,
+                                               .num_hosts = job->options->hosts.num,
                                                .workers = job->options->workers};
     struct cohort__launcher_handlers handlers = {job, launcher_send, launcher_pause,
                                                  launcher_broken};
+    cohort_status status = list_hosts(job);
+    if (status)
+        return status;
+    options.hosts = job->hosts;
     if (getrandom(&options.key, sizeof(options.key), 0) != sizeof(options.key))
         return cohort_fail(COHORT_ERR_SYSTEM, "random number for the job: %s", strerror(errno));
     return cohort__launcher_create(&job->launcher, &options, &handlers);
 }
 
+/* All hosts are there: the localities are started everywhere. */
+static void run(void *context)
+{
+    struct job *job = context;
+    job->stage = RUNNING;
+    start_localities(job);
+    if (job->fleet && job->stage == RUNNING)
+        fleet_order(job->fleet, &locality_handlers);
+    if (start_launcher(job))
+        fail(job, STATUS_FAILED, cohort_error_message());
+    check_done(job);
+}
+
+static void fleet_failed(void *context, const char *text)
+{
+    fail(context, STATUS_CANNOT_START, text);
+}
+
+static void fleet_changed(void *context)
+{
+    check_done(context);
+}
+
+static void fleet_said(void *context, const char *text)
+{
+    struct job *job = context;
+    output_say(job->output, "%s", text);
+}
+
+static bool has_far_hosts(const struct options *options)
+{
+    for (uint32_t i = 0; i < options->hosts.num; i++)
+        if (options->hosts.list[i].is_far)
+            return true;
+    return false;
+}
+
+static cohort_status start(struct job *job)
+{
+    struct fleet_options options = {job->loop,   job->options, job->localities,
+                                    job->output, job->null,    job->descriptors};
+    struct fleet_handlers handlers = {job, run, fleet_failed, fleet_changed, fleet_said};
+    if (job->options->timeout_ns)
+        alarm_set(&job->timeout, job->options->timeout_ns);
+    if (has_far_hosts(job->options))
+        return fleet_create(&job->fleet, &options, &handlers);
+    run(job);
+    return COHORT_OK;
+}
+
 static void tear_down(struct job *job)
 {
-    bool lost = false;
+    bool lost = false, has_fleet = job->fleet;
     output_close(job->output);
+    fleet_close(job->fleet);
     for (uint32_t rank = 0; job->localities && rank < job->options->size; rank++) {
-        lost |= job->localities[rank].ward.end == WARD_LOST;
+        lost |= job->localities[rank].ward.end == WARD_LOST && !job->localities[rank].host;
         locality_close(&job->localities[rank]);
     }
     cohort__signals_close(job->interrupt);
@@ -438,33 +559,26 @@ static void tear_down(struct job *job)
     output_free(job->output);
     cohort__hub_destroy(job->hub);
     cohort__launcher_destroy(job->launcher);
+    fleet_destroy(job->fleet);
+    free(job->hosts);
     free(job->localities);
     if (job->null >= 0)
         close(job->null);
-    if (lost && job->owns_children) {
-        sigset_t chld;
-        sigemptyset(&chld);
-        sigaddset(&chld, SIGCHLD);
-        sigprocmask(SIG_BLOCK, &chld, NULL);
+    /* What a guardian that was killed has left to us, that of an agent perhaps. */
+    if ((lost || has_fleet) && job->owns_children)
         descendants_kill();
-    }
 }
 
 int job_run(const struct options *options)
 {
     struct job job = {.options = options, .null = -1};
     cohort_status status = set_up(&job);
-    if (!status) {
-        start_localities(&job);
-        status = start_launcher(&job);
-    }
+    if (!status)
+        status = start(&job);
     if (status) {
         fprintf(stderr, "cohortrun: %s\n", cohort_error_message());
         job.status = STATUS_FAILED;
     } else {
-        if (options->timeout_ns)
-            alarm_set(&job.timeout, options->timeout_ns);
-        check_done(&job);
         cohort__loop_run(job.loop);
     }
     tear_down(&job);

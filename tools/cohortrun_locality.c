@@ -12,6 +12,7 @@
 #include "runtime/loop/stream.h"
 #include "runtime/net/hub.h"
 #include "runtime/proc/control.h"
+#include "tools/cohortrun_host.h"
 
 enum { NEAR, FAR }; /* cohortrun's end and the locality's */
 
@@ -169,19 +170,33 @@ cohort_status locality_start(struct locality *locality, const struct locality_co
 
 void locality_signal(struct locality *locality, int signal)
 {
-    ward_signal(&locality->ward, signal);
+    if (!locality->host)
+        ward_signal(&locality->ward, signal);
+    else if (locality->ward.end == WARD_RUNS)
+        host_signal(locality->host, locality->rank, signal);
 }
 
 void locality_kill_guardian(struct locality *locality)
 {
-    ward_kill_guardian(&locality->ward);
+    if (!locality->host)
+        ward_kill_guardian(&locality->ward);
+    else if (locality->ward.end == WARD_RUNS)
+        host_kill_guardian(locality->host, locality->rank);
 }
 
 void locality_send_control(struct locality *locality, const void *message, size_t bytes)
 {
     /* What a locality that is about to end doesn't get, it doesn't need. */
-    if (locality->control && !locality->control_ended)
+    if (locality->host && !locality->control_ended)
+        host_send_control(locality->host, locality->rank, message, bytes);
+    else if (locality->control && !locality->control_ended)
         (void)!cohort__stream_send(locality->control, message, bytes);
+}
+
+void locality_output_taken(struct locality *locality, enum output_stream stream, size_t bytes)
+{
+    if (locality->host)
+        host_output_taken(locality->host, locality->rank, stream, bytes);
 }
 
 bool locality_is_settled(const struct locality *locality)
@@ -196,9 +211,18 @@ bool locality_is_gone(const struct locality *locality)
 
 void locality_describe(const struct locality *locality, char *text, size_t bytes)
 {
-    int used = snprintf(text, bytes, locality->ward.pid ? "locality %u (pid %d)" : "locality %u",
-                        (unsigned)locality->rank, locality->ward.pid);
-    ward_describe_end(&locality->ward, text + used, bytes - (size_t)used);
+    const struct host *host = locality->host;
+    size_t used = 0;
+    snprintf(text, bytes, locality->ward.pid ? "locality %u (pid %d)" : "locality %u",
+             (unsigned)locality->rank, locality->ward.pid);
+    used = strlen(text);
+    if (host)
+        snprintf(text + used, bytes - used, " on host %.100s", host->name->name);
+    used = strlen(text);
+    if (host && host->stage == HOST_LOST && locality->ward.end == WARD_LOST)
+        snprintf(text + used, bytes - used, " is lost: %s", host->why);
+    else
+        ward_describe_end(&locality->ward, text + used, bytes - used);
 }
 
 void locality_close(struct locality *locality)

@@ -14,11 +14,13 @@ struct cohort__hub;
 struct cohort__loop;
 
 /* One program with its guardian and the connections to both: what of a job there is once for each
- * locality. It tells whoever started it what happened; what follows from that is theirs. */
+ * locality. It tells whoever started it what happened; what follows from that is theirs. One on
+ * another host is started by the node daemon there; here it is only known (cohortrun_host.h). */
 struct locality {
     void *context;
     const struct locality_handlers *handlers;
     uint32_t rank;
+    struct host *host; /* another one, that it runs on; NULL: this one */
     struct ward ward;
     struct cohort__stream *control;
     bool control_ended;
@@ -59,13 +61,16 @@ void locality_kill_guardian(struct locality *locality);
 
 void locality_send_control(struct locality *locality, const void *message, size_t bytes);
 
+/* BYTES of what it has written have been passed on. */
+void locality_output_taken(struct locality *locality, enum output_stream stream, size_t bytes);
+
 /* All that can be known of its end is known. */
 bool locality_is_settled(const struct locality *locality);
 
 /* Nothing of it is left here. */
 bool locality_is_gone(const struct locality *locality);
 
-/* A sentence: "locality 2 (pid 123) was killed by signal 9 (Killed)". */
+/* A sentence: "locality 2 (pid 123) on host b was killed by signal 9 (Killed)". */
 void locality_describe(const struct locality *locality, char *text, size_t bytes);
 
 void locality_close(struct locality *locality);

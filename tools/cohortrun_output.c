@@ -18,6 +18,7 @@ static const uint64_t stall_ns = 1000000000;
 struct output_source {
     struct output *output;
     struct cohort__lines *lines; /* NULL: not begun, or ended */
+    bool is_fed;
     uint32_t rank;
     enum output_stream stream;
 };
@@ -113,6 +114,8 @@ static void piece_arrived(void *context, const char *text, size_t bytes)
     }
     write_text(sink, text, bytes);
     set_writer(sink, sink->in_line ? source : NULL);
+    if (source->is_fed)
+        output->handlers.taken(output->handlers.context, source->rank, source->stream, bytes);
 }
 
 static void source_ended(void *context)
@@ -208,6 +211,28 @@ cohort_status output_add(struct output *output, uint32_t rank, enum output_strea
     struct output_source *source = source_of(output, rank, stream);
     struct cohort__lines_handlers handlers = {source, piece_arrived, source_ended};
     return cohort__lines_open(&source->lines, output->sink_of[stream]->stalled.loop, fd, &handlers);
+}
+
+cohort_status output_add_fed(struct output *output, uint32_t rank, enum output_stream stream)
+{
+    struct output_source *source = source_of(output, rank, stream);
+    struct cohort__lines_handlers handlers = {source, piece_arrived, source_ended};
+    source->is_fed = true;
+    return cohort__lines_create(&source->lines, output->sink_of[stream]->stalled.loop, &handlers);
+}
+
+bool output_feed(struct output *output, uint32_t rank, enum output_stream stream, const char *text,
+                 size_t bytes)
+{
+    struct output_source *source = source_of(output, rank, stream);
+    return !source->lines || cohort__lines_feed(source->lines, text, bytes);
+}
+
+void output_feed_end(struct output *output, uint32_t rank, enum output_stream stream)
+{
+    struct output_source *source = source_of(output, rank, stream);
+    if (source->lines)
+        cohort__lines_feed_end(source->lines);
 }
 
 void output_close_source(struct output *output, uint32_t rank, enum output_stream stream)

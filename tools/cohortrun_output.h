@@ -3,6 +3,7 @@
 #define COHORT_TOOLS_COHORTRUN_OUTPUT_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "cohort/status.h"
@@ -24,6 +25,8 @@ struct output_handlers {
     void *context;
     /* All that the source will ever give has been handed on. */
     void (*ended)(void *context, uint32_t rank, enum output_stream stream);
+    /* BYTES of what was fed have been passed on. NULL: nobody feeds. */
+    void (*taken)(void *context, uint32_t rank, enum output_stream stream, size_t bytes);
     /* Nothing waits to be written. */
     void (*drained)(void *context);
     /* STREAM can't be written to any more (EPIPE: nobody reads it); what comes for it is thrown
@@ -40,6 +43,13 @@ void output_free(struct output *output);
 
 /* Takes FD over, the reading end of a pipe, also where it fails. */
 cohort_status output_add(struct output *output, uint32_t rank, enum output_stream stream, int fd);
+
+/* The same for what comes from another host, and is fed; false: more than cohort__lines_feed takes.
+ * A source that has been closed drops it. */
+cohort_status output_add_fed(struct output *output, uint32_t rank, enum output_stream stream);
+bool output_feed(struct output *output, uint32_t rank, enum output_stream stream, const char *text,
+                 size_t bytes);
+void output_feed_end(struct output *output, uint32_t rank, enum output_stream stream);
 
 /* Gives up on what has not come yet. */
 void output_close_source(struct output *output, uint32_t rank, enum output_stream stream);

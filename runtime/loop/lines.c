@@ -11,6 +11,7 @@ struct cohort__lines {
     struct cohort__loop *loop;
     uv_pipe_t pipe;
     uv_idle_t resumed; /* hands out what is left in the buffer after a pause */
+    bool is_fed;       /* and so has no pipe */
     struct cohort__lines_handlers handlers;
     size_t first; /* of what has not been handed out */
     size_t filled;
@@ -57,16 +58,22 @@ static void deliver(struct cohort__lines *lines)
     }
 }
 
+/* Moves what is kept to the start of the buffer. */
+static void compact(struct cohort__lines *lines)
+{
+    if (lines->first == 0)
+        return;
+    memmove(lines->buffer, lines->buffer + lines->first, lines->filled - lines->first);
+    lines->filled -= lines->first;
+    lines->searched -= lines->first;
+    lines->first = 0;
+}
+
 static void allocate(uv_handle_t *handle, size_t suggested, uv_buf_t *ret)
 {
     (void)suggested;
     struct cohort__lines *lines = handle->data;
-    if (lines->first > 0) {
-        memmove(lines->buffer, lines->buffer + lines->first, lines->filled - lines->first);
-        lines->filled -= lines->first;
-        lines->searched -= lines->first;
-        lines->first = 0;
-    }
+    compact(lines);
     *ret = uv_buf_init(lines->buffer + lines->filled,
                        (unsigned)(sizeof(lines->buffer) - lines->filled));
 }
@@ -92,24 +99,36 @@ static void go_on(uv_idle_t *idle)
     cohort__loop_note(lines->loop);
     uv_idle_stop(idle);
     deliver(lines);
-    if (!is_stopped(lines) && !lines->at_end)
+    if (!is_stopped(lines) && !lines->at_end && !lines->is_fed)
         uv_read_start((uv_stream_t *)&lines->pipe, allocate, arrived);
+}
+
+static struct cohort__lines *allocate_lines(struct cohort__loop *loop,
+                                            const struct cohort__lines_handlers *handlers)
+{
+    struct cohort__lines *lines = malloc(sizeof(*lines));
+    if (!lines) {
+        (void)cohort_fail(COHORT_ERR_NO_MEMORY, "output of a child: out of memory");
+        return NULL;
+    }
+    memset(lines, 0, offsetof(struct cohort__lines, buffer));
+    lines->loop = loop;
+    lines->handlers = *handlers;
+    uv_idle_init(&loop->uv, &lines->resumed);
+    lines->resumed.data = lines;
+    return lines;
 }
 
 cohort_status cohort__lines_open(struct cohort__lines **ret_lines, struct cohort__loop *loop,
                                  int fd, const struct cohort__lines_handlers *handlers)
 {
-    struct cohort__lines *lines = malloc(sizeof(*lines));
+    struct cohort__lines *lines = allocate_lines(loop, handlers);
     if (!lines) {
         close(fd);
-        return cohort_fail(COHORT_ERR_NO_MEMORY, "output of a child: out of memory");
+        return COHORT_ERR_NO_MEMORY;
     }
-    memset(lines, 0, offsetof(struct cohort__lines, buffer));
-    lines->loop = loop;
-    lines->handlers = *handlers;
     uv_pipe_init(&loop->uv, &lines->pipe, 0);
-    uv_idle_init(&loop->uv, &lines->resumed);
-    lines->pipe.data = lines->resumed.data = lines;
+    lines->pipe.data = lines;
     int error = uv_pipe_open(&lines->pipe, fd);
     if (error)
         close(fd);
@@ -121,6 +140,34 @@ cohort_status cohort__lines_open(struct cohort__lines **ret_lines, struct cohort
     }
     *ret_lines = lines;
     return COHORT_OK;
+}
+
+cohort_status cohort__lines_create(struct cohort__lines **ret_lines, struct cohort__loop *loop,
+                                   const struct cohort__lines_handlers *handlers)
+{
+    struct cohort__lines *lines = allocate_lines(loop, handlers);
+    if (!lines)
+        return COHORT_ERR_NO_MEMORY;
+    lines->is_fed = true;
+    *ret_lines = lines;
+    return COHORT_OK;
+}
+
+bool cohort__lines_feed(struct cohort__lines *lines, const char *text, size_t bytes)
+{
+    compact(lines);
+    if (lines->at_end || bytes > sizeof(lines->buffer) - lines->filled)
+        return false;
+    memcpy(lines->buffer + lines->filled, text, bytes);
+    lines->filled += bytes;
+    deliver(lines);
+    return true;
+}
+
+void cohort__lines_feed_end(struct cohort__lines *lines)
+{
+    lines->at_end = true;
+    deliver(lines);
 }
 
 static void closed(uv_handle_t *handle)
@@ -135,8 +182,9 @@ void cohort__lines_close(struct cohort__lines *lines)
     if (!lines || lines->closing)
         return;
     lines->closing = true;
-    lines->num_closing = 2;
-    uv_close((uv_handle_t *)&lines->pipe, closed);
+    lines->num_closing = lines->is_fed ? 1 : 2;
+    if (!lines->is_fed)
+        uv_close((uv_handle_t *)&lines->pipe, closed);
     uv_close((uv_handle_t *)&lines->resumed, closed);
 }
 
@@ -146,7 +194,8 @@ void cohort__lines_pause(struct cohort__lines *lines, bool paused)
         return;
     lines->paused = paused;
     if (paused) {
-        uv_read_stop((uv_stream_t *)&lines->pipe);
+        if (!lines->is_fed)
+            uv_read_stop((uv_stream_t *)&lines->pipe);
         uv_idle_stop(&lines->resumed);
     } else {
         uv_idle_start(&lines->resumed, go_on);

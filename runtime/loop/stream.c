@@ -160,6 +160,11 @@ void cohort__stream_close(struct cohort__stream *stream)
     uv_close((uv_handle_t *)&stream->pipe, closed);
 }
 
+void cohort__stream_limit(struct cohort__stream *stream, size_t max_message)
+{
+    stream->max_message = max_message;
+}
+
 static void written(uv_write_t *request, int error)
 {
     struct cohort__stream *stream = request->handle->data;

@@ -33,6 +33,9 @@ cohort_status cohort__stream_open(struct cohort__stream **ret_stream, struct coh
  * by handlers. NULL is fine. */
 void cohort__stream_close(struct cohort__stream *stream);
 
+/* Another limit than that of the start, for messages that have not begun to arrive. */
+void cohort__stream_limit(struct cohort__stream *stream, size_t max_message);
+
 /* Copies the message. Nothing happens on a stream that has ended; a failure of writing is told to
  * `ended`. */
 cohort_status cohort__stream_send(struct cohort__stream *stream, const void *message, size_t bytes);

@@ -19,6 +19,8 @@ MARK = 'COHORT_TEST_MARK'
 os.environ['LSAN_OPTIONS'] = 'print_suppressions=0:suppressions=' + os.path.join(
     os.path.dirname(os.path.abspath(__file__)), 'lsan.supp')
 num_jobs = 0
+# What cohortrun is given besides, as a function of the number of localities: () by default.
+launcher_options = lambda size: []
 
 
 class Failed(Exception):
@@ -34,6 +36,12 @@ def check_equal(got, want):
     check(got == want, 'got', repr(got), 'instead of', repr(want))
 
 
+def far_hosts(size):
+    """Options for two hosts that an agent reaches, but that are this one."""
+    names = 'a:%d' % ((size + 1) // 2) + (',b:%d' % (size // 2) if size > 1 else '')
+    return ['--hosts', names, '--listen', '127.0.0.1', '--agent', 'env COHORT_TEST_HOST={host}']
+
+
 class Job:
     """cohortrun with pipes, its processes marked."""
 
@@ -42,7 +50,10 @@ class Job:
         num_jobs += 1
         self.mark = '%s=%d.%d' % (MARK, os.getpid(), num_jobs)
         env = dict(os.environ, **dict([self.mark.split('=')]))
-        self.process = subprocess.Popen([COHORTRUN] + [str(a) for a in args], env=env,
+        args = [str(a) for a in args]
+        if args[:1] == ['-n'] and args[1:2] and args[1].isdigit():
+            args[2:2] = launcher_options(int(args[1]))
+        self.process = subprocess.Popen([COHORTRUN] + args, env=env,
                                         stdin=stdin, stdout=stdout, bufsize=0,
                                         stderr=subprocess.PIPE, **options)
 
@@ -103,7 +114,10 @@ def has_children():
 
 
 def wait_for_end(pid):
-    fd = os.pidfd_open(pid)
+    try:
+        fd = os.pidfd_open(pid)
+    except ProcessLookupError:
+        return # and its parent knows
     try:
         check(select.select([fd], [], [], TIMEOUT)[0], 'process', pid, 'does not end')
     finally:

@@ -16,7 +16,8 @@
  *   kill RANK         is killed by SIGKILL
  *   fail RANK         says why, and exits with status 3
  *   close RANK        closes its connection and sleeps on
- *   busy              is busy for the first 20 rounds of the drain */
+ *   busy              is busy for the first 20 rounds of the drain
+ *   place             says where it is */
 struct member {
     struct cohort__bootstrap *bootstrap;
     const char *mode;
@@ -90,6 +91,13 @@ static int run(struct member *member, struct cohort__loop *loop, int argc, char 
            (unsigned)cohort__bootstrap_epoch(member->bootstrap),
            (unsigned)cohort__bootstrap_workers(member->bootstrap),
            (const char *)cohort__bootstrap_address(member->bootstrap, size - 1, &bytes));
+    if (strcmp(member->mode, "place") == 0)
+        printf("%u is %u of %u on host %u of %u at %s\n", (unsigned)rank,
+               (unsigned)cohort__bootstrap_slot(member->bootstrap),
+               (unsigned)cohort__bootstrap_sharing(member->bootstrap),
+               (unsigned)cohort__bootstrap_host(member->bootstrap),
+               (unsigned)cohort__bootstrap_num_hosts(member->bootstrap),
+               cohort__bootstrap_host_address(member->bootstrap));
     fflush(stdout);
     bool is_chosen = argc > 2 && (uint32_t)atoi(argv[2]) == rank;
     if (is_chosen)

@@ -1,0 +1,362 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""cohortrun on several hosts, which agents reach that start the daemon right here. What holds for
+localities in general is tested by launcher_test.py --far. Usage: hosts_test.py COHORTRUN MEMBER
+[case...]"""
+import os
+import re
+import signal
+import socket
+import struct
+import subprocess
+import sys
+import tempfile
+
+import jobs
+from jobs import TIMEOUT, Failed, Job, check, check_equal, children_of, run
+
+MEMBER = sys.argv[2]
+HERE = ['--listen', '127.0.0.1']
+AGENT = ['--agent', 'env COHORT_TEST_HOST={host}']
+TWO = ['--hosts', 'a:2,b:2'] + HERE + AGENT
+QUICK = ['--heartbeat', '0.1', '--heartbeat-timeout', '0.6']
+
+
+def check_lines(got, want):
+    check_equal(sorted(got.splitlines()), sorted(want))
+
+
+def daemon_of(job, host):
+    """The pid of HOST's node daemon."""
+    for pid in job.processes():
+        with open('/proc/%d/cmdline' % pid, 'rb') as f:
+            words = f.read().split(b'\0')
+        with open('/proc/%d/environ' % pid, 'rb') as f:
+            environment = f.read().split(b'\0')
+        if words[1:2] == [b'--node'] and b'COHORT_TEST_HOST=' + host.encode() in environment:
+            return pid
+    raise Failed('no daemon on host ' + host)
+
+
+class Gate:
+    """An agent that tells what it was given, and waits to be let go on."""
+
+    def __init__(self, folder, hosts):
+        self.folder = folder
+        self.script = os.path.join(folder, 'agent')
+        with open(self.script, 'w') as f:
+            f.write('read -r line; echo "$line" >"$0.said.$1"; read -r go <"$0.go.$1"; shift; '
+                    'echo "$line" | "$@"\n')
+        for host in hosts:
+            os.mkfifo('%s.said.%s' % (self.script, host))
+            os.mkfifo('%s.go.%s' % (self.script, host))
+        self.options = ['--agent', 'sh %s {host}' % self.script]
+
+    def read(self, host):
+        """The key and the port."""
+        with open('%s.said.%s' % (self.script, host)) as f:
+            words = f.read().split()
+        check_equal((words[0], words[6]), ('cohort-node', '127.0.0.1'))
+        return words[1], int(words[5])
+
+    def let_go(self, host):
+        with open('%s.go.%s' % (self.script, host), 'w') as f:
+            f.write('go\n')
+
+
+def test_wrong_options():
+    for args, why in [
+            (['--hosts', ''], '--hosts: a host has no name'),
+            (['--hosts', 'a,,b'], '--hosts: a host has no name'),
+            (['--hosts', 'a:0'], "'0' is no number of slots"),
+            (['--hosts', 'a:'], "'' is no number of slots"),
+            (['--hosts', 'a:b'], "'b' is no number of slots"),
+            (['--hosts', 'a:5000'], "'5000' is no number of slots from 1 to 4096"),
+            (['--hosts', '-oProxyCommand=x'], "'-oProxyCommand=x' is no name of a host"),
+            (['--hosts', 'a;b'], "'a;b' is no name"),
+            (['--hosts', '$(b)'], "'$(b)' is no name"),
+            (['--hosts', 'a', '--hosts', 'b'], 'given twice'),
+            (['--hosts', 'a', '--hostfile', 'b'], 'given twice, or both'),
+            (['-n', '5', '--hosts', 'a:2,b:2'], '5 localities, where the hosts have 4 slots'),
+            (['--hosts', 'a:4096,b:2'], '4098 localities, where'),
+            (['--hosts', 'a', '--agent', 'x'], "--agent 'x' has no {host} in it"),
+            (['--agent', '{host}', '-n', '1'], '--agent and --listen need --hosts'),
+            (['--hosts', 'a', '--heartbeat', '0'], "--heartbeat needs seconds above 0, not '0'"),
+            (['--hosts', 'a', '--heartbeat-timeout=x'], "--heartbeat-timeout needs seconds"),
+            (['--hosts', 'localhost,127.0.0.1'], 'localhost and 127.0.0.1 are both this host'),
+            (['--hosts', 'a', '--heartbeat', '9'], '--heartbeat-timeout has to be twice')]:
+        status, out, err = run(*args, 'true')
+        lines = err.splitlines()
+        check((status, out, len(lines)) == (2, '', 2) and why in lines[0], args, err)
+
+
+def test_hostfile():
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, 'hosts')
+        for text, why in [('a slot=2', "1: 'slot=2' where only slots=N may follow"),
+                          ('# none\n\n', ' names no host'),
+                          ('a\nb slots=2 c', "2: 'c' after the slots"),
+                          ('a\n\nb slots=', "3: '' is no number of slots"),
+                          ('a/b', "1: 'a/b' is no name of a host")]:
+            with open(path, 'w') as f:
+                f.write(text)
+            status, out, err = run('--hostfile', path, 'true')
+            sep = '' if why[0] == ' ' else ':'
+            check(status == 2 and '--hostfile: ' + path + sep + why in err, text, err)
+        status, out, err = run('--hostfile', path + '.none', 'true')
+        check(status == 2 and 'hosts.none: No such file or directory' in err, err)
+        with open(path, 'w') as f:
+            f.write('# comment\n\n  a slots=2 # here\nb\r\na')
+        status, out, err = run('--hostfile', path, *HERE, *AGENT, MEMBER, 'place')
+    check_equal((status, err), (0, ''))
+    check_lines('\n'.join(re.findall(r'\d is .*', out)),
+                ['%d is %d of 3 on host 0 of 2 at 127.0.0.1' % (r, r) for r in range(3)] +
+                ['3 is 0 of 1 on host 1 of 2 at 127.0.0.1'])
+
+
+def test_fewer():
+    """-n below the slots: the hosts are filled in order, and the last one is left out."""
+    status, out, err = run('-n', 3, '--hosts', 'a:2,b:2,c:2', *HERE, *AGENT, MEMBER, 'place')
+    check_equal((status, err), (0, ''))
+    check_lines('\n'.join(re.findall(r'\d is .*', out)),
+                ['0 is 0 of 2 on host 0 of 2 at 127.0.0.1',
+                 '1 is 1 of 2 on host 0 of 2 at 127.0.0.1',
+                 '2 is 0 of 1 on host 1 of 2 at 127.0.0.1'])
+
+
+def test_this_host():
+    """Needs no agent, unless one is named."""
+    status, out, err = run('--hosts', 'localhost:2', MEMBER, 'place')
+    check_equal((status, err), (0, ''))
+    check('1 is 1 of 2 on host 0 of 1 at 127.0.0.1' in out, out)
+    status, out, err = run('--hosts', 'localhost:2', '--agent', 'echo no {host}; false', 'true')
+    check(status == 126 and 'host localhost: no localhost\n' in err, status, err)
+
+
+def test_handed_on():
+    """Directory, arguments and environment are cohortrun's own, however long."""
+    program = 'pwd; printf "%s|" "$@"; echo; echo "$COHORT_TEST_HOST,${#COHORT_LONG},$COHORT_ODD"'
+    with tempfile.TemporaryDirectory() as folder:
+        status, out, err = run(*TWO, '-x', 'COHORT_LONG=' + 'x' * 100000, '-x',
+                               'COHORT_ODD=a b\n"$(c)"', 'sh', '-c', program, 'sh', "it's", '', 'a b',
+                               cwd=folder)
+        check_equal((status, err), (0, ''))
+        check_equal(out.count(folder + '\n'), 4)
+    check_equal(out.count("it's||a b|\n"), 4)
+    check_equal(out.count(',100000,a b\n"$(c)"\n'), 4)
+
+
+def test_agent_fails():
+    status, out, err = run('--hosts', 'a,b', *HERE, '--agent', 'echo not {host} >&2; exit 7;',
+                           'true')
+    check_equal((status, out), (126, ''))
+    check('cohortrun: host a: not a\n' in err or 'cohortrun: host b: not b\n' in err, err)
+    check(re.search(r"cohortrun: host [ab]: agent 'echo not [ab] >&2; exit 7;' exited with "
+                    r"status 7\n", err), err)
+
+
+def test_no_answer():
+    status, out, err = run('--hosts', 'a,b', *HERE, '--connect-timeout', '0.3', '--agent',
+                           'sleep 1000; echo {host}', 'true')
+    check_equal((status, out, err), (126, '', 'cohortrun: hosts a, b: no answer within 0.3 s\n'))
+    status, out, err = run('--hosts', 'a', *HERE, '--timeout', '0.3', '--agent',
+                           'sleep 1000; echo {host}', 'true')
+    check_equal((status, out, err), (124, '', 'cohortrun: timeout after 0.3 s, no answer from: a\n'))
+
+
+def test_interrupted_start():
+    with tempfile.TemporaryDirectory() as folder:
+        gate = Gate(folder, 'a')
+        job = Job('--hosts', 'a', *HERE, *gate.options, 'true')
+        gate.read('a')
+        job.process.send_signal(signal.SIGINT)
+        check_equal(job.finish(), (130, '', ''))
+
+
+def test_unknown_name():
+    status, out, err = run('--hosts', 'no-such-host.invalid', 'true')
+    check(status == 1 and 'cohortrun: host no-such-host.invalid: ' in err and '--listen' in err, err)
+    for address in '0.0.0.0', '::', '192.0.2.1':
+        status, out, err = run('--hosts', 'a', '--listen', address, *AGENT, 'true')
+        check_equal((status, err), (1, 'cohortrun: host a: %s is no address of this host\n' %
+                                    address))
+
+
+READY = 'echo ready; sleep 1000 & setsid sleep 1000 & wait'
+
+
+def start_ready(*options):
+    job = Job(*TWO, *options, 'sh', '-c', READY)
+    check_equal(job.read_lines(4), ['ready\n'] * 4)
+    return job
+
+
+def check_lost(job, why):
+    status, out, err = job.finish()
+    check(status == 137, status, err)
+    check(re.search(r'cohortrun: locality [23] \(pid \d+\) on host b is lost: ' + why, err), err)
+
+
+def test_daemon_killed():
+    job = start_ready()
+    os.kill(daemon_of(job, 'b'), signal.SIGKILL)
+    check_lost(job, 'the connection was closed\n')
+
+
+def test_agent_killed():
+    """The guardian of the agent as well as the agent itself."""
+    job = start_ready()
+    guardians = children_of(job.process.pid)
+    check_equal(len(guardians), 2)
+    os.kill(guardians[1], signal.SIGKILL)
+    check_lost(job, '.*\n')
+    job = Job('--hosts', 'a:2,b:2', *HERE, '--agent', 'true; env COHORT_TEST_HOST={host}', 'sh',
+              '-c', READY)
+    check_equal(job.read_lines(4), ['ready\n'] * 4)
+    guardian = children_of(job.process.pid)[1]
+    os.kill(children_of(guardian)[0], signal.SIGKILL)
+    check_lost(job, ".*\n")
+
+
+def test_launcher_killed():
+    job = start_ready()
+    check(len(job.processes()) > 4 * 4, 'only', job.processes())
+    job.process.kill()
+    job.process.wait()
+    job.check_nothing_left(wait=True)
+
+
+def test_launcher_killed_early():
+    """While agents start, daemons connect, and localities start: after so many processes."""
+    for num in range(1, 16):
+        job = Job(*TWO, 'sh', '-c', READY)
+        while len(job.processes()) < num:
+            pass
+        job.process.kill()
+        job.process.wait()
+        job.check_nothing_left(wait=True)
+
+
+def test_daemon_silent():
+    job = start_ready(*QUICK)
+    os.kill(daemon_of(job, 'b'), signal.SIGSTOP)
+    check_lost(job, 'it has been silent for 0.6 s\n')
+
+
+def test_launcher_silent():
+    """The daemons end what they have started, though cohortrun's end of the connection is there."""
+    job = start_ready(*QUICK)
+    daemons = [daemon_of(job, host) for host in 'ab']
+    localities = [c for d in daemons for g in children_of(d) for c in children_of(g)]
+    check_equal(len(localities), 4)
+    os.kill(job.process.pid, signal.SIGSTOP)
+    for pid in localities + daemons:
+        jobs.wait_for_end(pid)
+    os.kill(job.process.pid, signal.SIGCONT)
+    check(job.finish()[0] == 137)
+
+
+def test_busy_is_not_silent():
+    """A program that lets nobody else in for long is alive."""
+    status, out, err = run(*TWO, *QUICK, sys.executable, '-c',
+                           'import time\nend = time.monotonic() + 1.5\n'
+                           'while time.monotonic() < end: pass')
+    check_equal((status, out, err), (0, '', ''))
+
+
+def test_key_is_secret():
+    """It is in no command line and in no environment."""
+    with tempfile.TemporaryDirectory() as folder:
+        gate = Gate(folder, 'ab')
+        job = Job('--hosts', 'a:2,b:2', *HERE, *gate.options, 'sh', '-c', 'echo ready; read x',
+                  stdin=subprocess.PIPE)
+        keys = []
+        for host in 'ab':
+            keys.append(gate.read(host)[0])
+            gate.let_go(host)
+        check(re.fullmatch('[0-9a-f]{64}', keys[0]) and keys[0] == keys[1], keys)
+        check_equal(job.read_lines(1), ['ready\n'])
+        for pid in job.processes() + [job.process.pid]:
+            for name in 'cmdline', 'environ':
+                with open('/proc/%d/%s' % (pid, name), 'rb') as f:
+                    check(keys[0].encode() not in f.read().lower(), pid, name)
+        check_equal(job.finish(b'')[0], 1) # read found the end
+
+
+def listening_at(port):
+    """Addresses, as the kernel writes them."""
+    found = []
+    for name in '/proc/net/tcp', '/proc/net/tcp6':
+        with open(name) as f:
+            for line in f.readlines()[1:]:
+                words = line.split()
+                if words[3] == '0A' and int(words[1].split(':')[1], 16) == port:
+                    found.append(words[1].split(':')[0])
+    return found
+
+
+def message(data):
+    return struct.pack('<I', len(data)) + data
+
+
+def test_strangers():
+    """Who has not got the key is dropped, and does not disturb the job."""
+    offer = b'COHORTR\1' + struct.pack('<I', 0) + b'r' * 32
+    talks = [(b'GET / HTTP/1.0\r\n\r\n', 'allowed'),
+             (message(b'x' * 40), 'it is no node daemon, or one of another version'),
+             (message(offer[:-1]), 'it is no node daemon'),
+             (message(b'COHORTR\2' + offer[8:]), 'it is no node daemon, or one of another version'),
+             (message(offer[:8] + struct.pack('<I', 7) + offer[12:]), 'no host that is awaited'),
+             (message(offer) + message(b'p' * 32), "it has not got the job's key"),
+             (message(offer) + message(b''), "it has not got the job's key"),
+             (message(offer)[:20], 'ended within a message'),
+             (b'', 'the connection was closed')]
+    with tempfile.TemporaryDirectory() as folder:
+        gate = Gate(folder, 'ab')
+        job = Job('--hosts', 'a:2,b:2', *HERE, *gate.options, MEMBER)
+        port = gate.read('a')[1]
+        check_equal(gate.read('b')[1], port)
+        check_equal(listening_at(port), ['0100007F'])
+        gate.let_go('b') # so one has come, and is not disturbed
+        for talk, _ in talks:
+            with socket.create_connection(('127.0.0.1', port), TIMEOUT) as stranger:
+                stranger.sendall(talk)
+                if len(talk) < 30:
+                    stranger.shutdown(socket.SHUT_WR)
+                while stranger.recv(1000): # its challenge, and the end
+                    pass
+        idle = socket.create_connection(('127.0.0.1', port), TIMEOUT)
+        gate.let_go('a')
+        status, out, err = job.finish()
+        idle.close()
+    check_equal((status, len(out.splitlines())), (0, 4))
+    lines = err.splitlines()
+    check_equal(len(lines), len(talks))
+    for line, (_, why) in zip(lines, talks):
+        check(line.startswith('cohortrun: connection from 127.0.0.1:') and why in line, line)
+    check_equal(listening_at(port), [])
+
+
+def test_false_launcher():
+    """A daemon tells nothing to who has not got the key."""
+    server = socket.create_server(('127.0.0.1', 0))
+    line = 'cohort-node %s 0 1000000000 2000000000 %d 127.0.0.1\n' % ('ab' * 32,
+                                                                      server.getsockname()[1])
+    daemon = subprocess.Popen([jobs.COHORTRUN, '--node'], stdin=subprocess.PIPE,
+                              stderr=subprocess.PIPE)
+    daemon.stdin.write(line.encode())
+    daemon.stdin.flush()
+    connection, _ = server.accept()
+    offer = connection.recv(1000)
+    check_equal((len(offer), offer[4:12]), (4 + 44, b'COHORTR\1'))
+    connection.sendall(message(b'c' * 64))
+    check_equal(connection.recv(1000), b'')
+    out, err = daemon.communicate(timeout=TIMEOUT)
+    check_equal((daemon.returncode, err), (1, b"node daemon: it has not got the job's key\n"))
+    for data, why in ((b'', b'says nothing'), (b'hello\n', b'does not begin as cohortrun would')):
+        done = subprocess.run([jobs.COHORTRUN, '--node'], input=data, stderr=subprocess.PIPE,
+                              timeout=TIMEOUT)
+        check(done.returncode == 1 and why in done.stderr, done)
+
+
+jobs.run_cases(globals())

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef COHORT_TOOLS_COHORTRUN_BYTES_H
+#define COHORT_TOOLS_COHORTRUN_BYTES_H
+
+#include <stdint.h>
+
+/* Numbers on a trunk: little-endian. */
+static inline void bytes_put_u32(unsigned char *to, uint32_t value)
+{
+    for (int i = 0; i < 4; i++)
+        to[i] = (unsigned char)(value >> 8 * i);
+}
+
+static inline uint32_t bytes_get_u32(const unsigned char *from)
+{
+    return from[0] | (uint32_t)from[1] << 8 | (uint32_t)from[2] << 16 | (uint32_t)from[3] << 24;
+}
+
+#endif

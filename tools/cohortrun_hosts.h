@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef COHORT_TOOLS_COHORTRUN_HOSTS_H
+#define COHORT_TOOLS_COHORTRUN_HOSTS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "cohort/status.h"
+
+/* The hosts of a job, as the user names them, in the order in which they are filled. */
+struct hosts {
+    struct host_name {
+        char *name;
+        uint32_t slots;
+        uint32_t first; /* locality; these two after hosts_fill */
+        uint32_t num;   /* localities, whose ranks follow each other */
+        bool is_far;    /* reached by an agent; set by the options */
+    } * list;
+    uint32_t num;
+};
+
+/* "a:2,b": names, and how many localities fit there (1). A host that is named again gets more. */
+cohort_status hosts_parse(struct hosts *hosts, const char *text);
+
+/* A host a line, "name" or "name slots=2"; # begins a comment. */
+cohort_status hosts_read(struct hosts *hosts, const char *path);
+
+/* Puts SIZE localities on the hosts, as many on the first as fit there, and so on; hosts that get
+ * none are dropped. SIZE 0 fills all slots. */
+cohort_status hosts_fill(struct hosts *hosts, uint32_t size, uint32_t *ret_size);
+
+void hosts_fini(struct hosts *hosts);
+
+#endif

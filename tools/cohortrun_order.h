@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef COHORT_TOOLS_COHORTRUN_ORDER_H
+#define COHORT_TOOLS_COHORTRUN_ORDER_H
+
+#include <stdint.h>
+
+#include "cohort/status.h"
+#include "runtime/wire/pack.h"
+
+/* What a node daemon is told to start: so many localities of the job, with cohortrun's own
+ * directory and whole environment. Travels as a msgpack map with these fields. */
+struct order {
+    uint32_t size;  /* of the job */
+    uint32_t first; /* locality of the host */
+    uint32_t num;
+    const char *directory;
+    char *const *program;     /* with its arguments; NULL-terminated */
+    char *const *environment; /* "NAME=VALUE"; NULL-terminated */
+};
+
+/* Appends ORDER to PACKER, whose status tells of success. */
+void order_pack(struct cohort__packer *packer, const struct order *order);
+
+/* On success the order is in one block of memory, to be freed. */
+cohort_status order_read(struct order **ret_order, const void *message, size_t bytes);
+
+#endif

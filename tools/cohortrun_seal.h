@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef COHORT_TOOLS_COHORTRUN_SEAL_H
+#define COHORT_TOOLS_COHORTRUN_SEAL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* What keeps a connection between cohortrun and a node daemon to these two. Both hold the key of
+ * the job, 32 random bytes that the daemon was given on its standard input.
+ *
+ *   daemon    -> cohortrun  OFFER      which host it is for, and a random number
+ *   cohortrun -> daemon     CHALLENGE  another one, and a tag that only who has the key can make
+ *   daemon    -> cohortrun  PROOF      such a tag as well
+ *
+ * A tag is a keyed hash (BLAKE2b) of the host, both random numbers and whose tag it is, so neither
+ * side's can be had from the other or from an earlier connection. From the same come two keys, one
+ * a direction, with which every later message is sealed (ChaCha20-Poly1305, the nonce is its
+ * number): what was changed, left out, repeated or put in another order does not open.
+ *
+ * A tag on each message would do to keep strangers out. They are encrypted because the user's
+ * whole environment is among them, and what programs read and print. */
+
+enum {
+    SEAL_KEY_BYTES = 32,
+    SEAL_EXTRA_BYTES = 16, /* a sealed message is longer by this */
+    SEAL_RANDOM_BYTES = 32,
+    SEAL_TAG_BYTES = 32,
+    SEAL_OFFER_BYTES = 8 + 4 + SEAL_RANDOM_BYTES,
+    SEAL_CHALLENGE_BYTES = SEAL_RANDOM_BYTES + SEAL_TAG_BYTES,
+    SEAL_PROOF_BYTES = SEAL_TAG_BYTES,
+};
+
+enum seal_side { SEAL_LAUNCHER, SEAL_DAEMON };
+
+struct seal {
+    enum seal_side side;
+    uint32_t host; /* at the launcher: known after the offer */
+    unsigned char key[SEAL_KEY_BYTES];
+    unsigned char randoms[2][SEAL_RANDOM_BYTES]; /* by side */
+    unsigned char send_key[SEAL_KEY_BYTES];
+    unsigned char receive_key[SEAL_KEY_BYTES];
+    uint64_t num_sent;
+    uint64_t num_received;
+};
+
+/* A new key. False: there are no random numbers to be had. */
+bool seal_make_key(unsigned char ret_key[SEAL_KEY_BYTES]);
+
+/* HOST is the daemon's only. False as above. */
+bool seal_init(struct seal *seal, enum seal_side side, const unsigned char key[SEAL_KEY_BYTES],
+               uint32_t host);
+/* Wipes the keys. */
+void seal_fini(struct seal *seal);
+
+/* The three messages in their order, each made by one side and checked by the other. */
+void seal_make_offer(const struct seal *seal, unsigned char ret_offer[SEAL_OFFER_BYTES]);
+bool seal_take_offer(struct seal *seal, const void *offer, size_t bytes);
+void seal_make_challenge(struct seal *seal, unsigned char ret_challenge[SEAL_CHALLENGE_BYTES]);
+bool seal_take_challenge(struct seal *seal, const void *challenge, size_t bytes);
+void seal_make_proof(const struct seal *seal, unsigned char ret_proof[SEAL_PROOF_BYTES]);
+bool seal_take_proof(const struct seal *seal, const void *proof, size_t bytes);
+
+/* Seals MESSAGE in its place, which has room for SEAL_EXTRA_BYTES more. */
+void seal_close(struct seal *seal, unsigned char *message, size_t bytes);
+
+/* Opens SEALED into RET_MESSAGE, which is SEAL_EXTRA_BYTES shorter. False: it is not the next
+ * message of the other side. */
+bool seal_open(struct seal *seal, const unsigned char *sealed, size_t bytes,
+               unsigned char *ret_message);
+
+#endif
