@@ -81,8 +81,10 @@ bool peers_jobs_init(struct peers_jobs *jobs, const struct bench_options *option
     *jobs = (struct peers_jobs){.seconds = options->seconds > 0 ? options->seconds
                                            : options->quick     ? quick_seconds
                                                                 : default_seconds};
-    if (!programs_find(options->cohortrun, &jobs->programs) ||
-        setenv("MPIEXEC_TIMEOUT", "600", 1) || !find_nets(jobs))
+    if (!programs_find(options->cohortrun, &jobs->programs))
+        return false;
+    jobs->programs.timeout = peers_timeout;
+    if (setenv("MPIEXEC_TIMEOUT", peers_timeout, 1) || !find_nets(jobs))
         return false;
     find_mpi(jobs, "openmpi", PEERS_OPENMPI);
     find_mpi(jobs, "mpich", PEERS_MPICH);

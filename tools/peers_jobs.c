@@ -13,7 +13,7 @@
 #include "tools/pingpong.h"
 #include "tools/trial.h"
 
-static const char timeout[] = "600";
+const char peers_timeout[] = "180";
 
 /* The words of a command that are made for it. */
 struct words {
@@ -37,7 +37,7 @@ static void compose_mpi(struct programs_command *command, const struct peers_con
 {
     static const char *const openmpi[] = {"mpirun.openmpi", "--oversubscribe",     "--bind-to",
                                           "none",           "--allow-run-as-root", "--timeout",
-                                          timeout};
+                                          peers_timeout};
     static const char *const mpich[] = {"mpirun.mpich"};
     const char *const args[] = {"-n", words->localities, contender->program, words->seconds,
                                 words->list};

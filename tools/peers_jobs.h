@@ -9,6 +9,9 @@
 
 enum { PEERS_MAX_CONTENDERS = 4 };
 
+/* Seconds after which a job is taken to hang. */
+extern const char peers_timeout[];
+
 struct peers_contender {
     const char *name;         /* "openmpi"; NULL: Cohort */
     const char *net;          /* of Cohort */

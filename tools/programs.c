@@ -8,6 +8,7 @@
 
 bool programs_find(const char *launcher, struct programs *ret_programs)
 {
+    ret_programs->timeout = "7200";
     char *self = ret_programs->self, *cohortrun = ret_programs->cohortrun;
     ssize_t length = readlink("/proc/self/exe", self, PROGRAMS_MAX_PATH - 1);
     if (length <= 0) {
@@ -37,8 +38,9 @@ void programs_command_begin(struct programs_command *command, const struct progr
 {
     *command = (struct programs_command){.num_args = 0};
     if (localities) {
-        const char *const launch[] = {programs->cohortrun, "-n",  localities, "--workers", workers,
-                                      "--timeout",         "7200"};
+        const char *const launch[] = {programs->cohortrun, "-n",    localities,
+                                      "--workers",         workers, "--timeout",
+                                      programs->timeout};
         for (size_t i = 0; i < sizeof(launch) / sizeof(launch[0]); i++)
             programs_command_add(command, launch[i]);
     }

@@ -11,6 +11,7 @@ enum { PROGRAMS_MAX_PATH = 4096, PROGRAMS_MAX_ARGS = 64 };
 struct programs {
     char self[PROGRAMS_MAX_PATH];
     char cohortrun[PROGRAMS_MAX_PATH];
+    const char *timeout; /* of a job, in seconds; two hours at first */
 };
 
 /* This program, and the launcher at LAUNCHER, or the one beside this program if that is NULL;
