@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -41,8 +42,9 @@ static struct cohort__hub *allocate(uint32_t size)
 
 /* To the kernel it's a file: the user's limit of what programs may write to disk would hold for it,
  * and a signal enforce it. */
-static int set_size(int memory, size_t bytes)
+static int fill(int memory, const struct cohort__shm_head *head)
 {
+    off_t bytes = (off_t)cohort__shm_memory_bytes(head->size);
     struct rlimit limit, none;
     sigset_t xfsz, before;
     const struct timespec now = {0};
@@ -53,7 +55,9 @@ static int set_size(int memory, size_t bytes)
     none = (struct rlimit){limit.rlim_max, limit.rlim_max};
     if (is_limited)
         setrlimit(RLIMIT_FSIZE, &none);
-    int error = ftruncate(memory, (off_t)bytes) ? errno : 0;
+    bool is_filled =
+        ftruncate(memory, bytes) == 0 && pwrite(memory, head, sizeof(*head), 0) == sizeof(*head);
+    int error = is_filled ? 0 : errno;
     if (is_limited)
         setrlimit(RLIMIT_FSIZE, &limit);
     if (error == EFBIG)
@@ -72,9 +76,7 @@ static cohort_status memory_create(struct cohort__hub *hub)
     hub->memory = memfd_create("cohort", MFD_CLOEXEC | MFD_ALLOW_SEALING);
     if (hub->memory < 0)
         return fail("memfd_create");
-    if (pwrite(hub->memory, &head, sizeof(head), 0) != sizeof(head))
-        return fail("write");
-    if (set_size(hub->memory, cohort__shm_memory_bytes(hub->size)))
+    if (fill(hub->memory, &head))
         return fail("its size");
     if (fcntl(hub->memory, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL))
         return fail("sealing it");
@@ -141,26 +143,36 @@ cohort_status cohort__hub_adopt(struct cohort__hub **ret_hub, int memory, const 
     return COHORT_OK;
 }
 
+/* A number up to where END is; TEXT goes behind that. */
+static bool read_number(const char **text, char end, long least, long most, long *ret)
+{
+    char *rest;
+    *ret = strtol(*text, &rest, 10); /* what is too large comes as LONG_MAX */
+    bool is_good = rest != *text && *rest == end && *ret >= least && *ret <= most;
+    *text = rest + 1;
+    return is_good;
+}
+
+/* Never the standard ones: a wrong text would have them closed. */
 cohort_status cohort__hub_inherit(struct cohort__hub **ret_hub)
 {
-    const char *text = getenv(COHORT__HUB_VARIABLE);
-    int first, end = -1;
-    unsigned size;
+    const char *text = getenv(COHORT__HUB_VARIABLE), *at = text;
+    long first, size;
     if (!text) {
         *ret_hub = NULL;
         return COHORT_OK;
     }
-    if (sscanf(text, "%d %u%n", &first, &size, &end) != 2 || text[end] || first < 0 || size == 0 ||
-        size > COHORT__HUB_MAX_SLOTS)
+    if (!read_number(&at, ' ', STDERR_FILENO + 1, INT_MAX - COHORT__HUB_MAX_SLOTS, &first) ||
+        !read_number(&at, '\0', 1, COHORT__HUB_MAX_SLOTS, &size))
         return cohort_fail(COHORT_ERR_PROTOCOL, COHORT__HUB_VARIABLE " is '%s'", text);
     unsetenv(COHORT__HUB_VARIABLE);
-    int *doorbells = malloc(size * sizeof(*doorbells));
+    int *doorbells = malloc((size_t)size * sizeof(*doorbells));
     if (!doorbells)
         return cohort_fail(COHORT_ERR_NO_MEMORY, "shared memory of this host: out of memory");
-    for (unsigned i = 0; i < size; i++)
-        doorbells[i] = first + 1 + (int)i;
+    for (long i = 0; i < size; i++)
+        doorbells[i] = (int)(first + 1 + i);
     struct cohort__hub *hub = NULL;
-    cohort_status status = cohort__hub_adopt(&hub, first, doorbells, size);
+    cohort_status status = cohort__hub_adopt(&hub, (int)first, doorbells, (uint32_t)size);
     free(doorbells);
     if (!status)
         *ret_hub = hub;

@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "runtime/net/hub.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "runtime/net/shm_memory.h"
+#include "tests/support/test.h"
+
+enum { FIRST = 100 }; /* where inherited descriptors are put: beyond those of the test */
+
+static int num_descriptors(void)
+{
+    int num = 0;
+    DIR *dir = opendir("/proc/self/fd");
+    CHECK(dir);
+    while (readdir(dir))
+        num++;
+    closedir(dir);
+    return num;
+}
+
+static struct cohort__hub *create(uint32_t size)
+{
+    struct cohort__hub *hub = NULL;
+    CHECK_INT(cohort__hub_create(&hub, size), COHORT_OK);
+    CHECK_INT(hub->size, size);
+    return hub;
+}
+
+static uint64_t id_of(const struct cohort__hub *hub)
+{
+    struct cohort__shm_head head;
+    CHECK_INT(pread(hub->memory, &head, sizeof head, 0), sizeof head);
+    CHECK_INT(head.size, hub->size);
+    return head.id;
+}
+
+static void test_create(void)
+{
+    struct cohort__hub *none = NULL;
+    int before = num_descriptors();
+    CHECK_INT(cohort__hub_create(&none, 0), COHORT_ERR_BAD_PARAMETER);
+    CHECK_INT(cohort__hub_create(&none, COHORT__HUB_MAX_SLOTS + 1), COHORT_ERR_BAD_PARAMETER);
+    CHECK_CONTAINS(cohort_error_message(), "4097");
+    CHECK(!none);
+    struct cohort__hub *hub = create(5);
+    CHECK_INT(num_descriptors(), before + 6);
+    CHECK(fcntl(hub->memory, F_GETFD) & FD_CLOEXEC);
+    for (uint32_t slot = 0; slot < 5; slot++) {
+        CHECK(fcntl(hub->doorbells[slot], F_GETFD) & FD_CLOEXEC);
+        CHECK(fcntl(hub->doorbells[slot], F_GETFL) & O_NONBLOCK);
+    }
+    struct cohort__hub *other = create(1);
+    CHECK(id_of(hub) != id_of(other));
+    cohort__hub_destroy(hub);
+    cohort__hub_destroy(other);
+    cohort__hub_destroy(NULL);
+    CHECK_INT(num_descriptors(), before);
+}
+
+/* Nobody can cut off what others have mapped, nor make it writable to. */
+static void test_sealed(void)
+{
+    struct cohort__hub *hub = create(3);
+    struct stat stat;
+    CHECK_INT(fstat(hub->memory, &stat), 0);
+    CHECK_INT(stat.st_size, (long long)cohort__shm_memory_bytes(3));
+    CHECK_INT(stat.st_blocks > 64, 0); /* what nobody has touched takes nothing */
+    CHECK_INT(ftruncate(hub->memory, 0), -1);
+    CHECK_INT(errno, EPERM);
+    CHECK_INT(ftruncate(hub->memory, stat.st_size + 65536), -1);
+    CHECK_INT(fcntl(hub->memory, F_ADD_SEALS, F_SEAL_WRITE), -1);
+    CHECK_INT(errno, EPERM);
+    cohort__hub_destroy(hub);
+}
+
+/* As if HUB's descriptors were inherited; the hub itself is destroyed. */
+static void put_at(struct cohort__hub *hub, int first)
+{
+    CHECK_INT(dup2(hub->memory, first), first);
+    for (uint32_t slot = 0; slot < hub->size; slot++)
+        CHECK_INT(dup2(hub->doorbells[slot], first + 1 + (int)slot), first + 1 + (int)slot);
+    cohort__hub_destroy(hub);
+}
+
+static void doorbells_at(int *doorbells, int first, uint32_t size)
+{
+    for (uint32_t slot = 0; slot < size; slot++)
+        doorbells[slot] = first + 1 + (int)slot;
+}
+
+static void test_adopt(void)
+{
+    int before = num_descriptors(), doorbells[4];
+    struct cohort__hub *hub = create(4), *adopted = NULL;
+    uint64_t id = id_of(hub);
+    put_at(hub, FIRST);
+    doorbells_at(doorbells, FIRST, 4);
+    CHECK_INT(cohort__hub_adopt(&adopted, FIRST, doorbells, 4), COHORT_OK);
+    CHECK(id_of(adopted) == id);
+    CHECK(fcntl(FIRST, F_GETFD) & FD_CLOEXEC);
+    CHECK(fcntl(FIRST + 4, F_GETFD) & FD_CLOEXEC);
+    cohort__hub_destroy(adopted);
+    CHECK_INT(num_descriptors(), before);
+}
+
+static void expect_no_hub(uint32_t size)
+{
+    struct cohort__hub *none = NULL;
+    int doorbells[8];
+    doorbells_at(doorbells, FIRST, size);
+    CHECK_INT(cohort__hub_adopt(&none, FIRST, doorbells, size), COHORT_ERR_PROTOCOL);
+    CHECK_CONTAINS(cohort_error_message(), "descriptor 100");
+    CHECK(!none);
+}
+
+static void test_adopt_wrong(void)
+{
+    int before = num_descriptors();
+    put_at(create(4), FIRST);
+    expect_no_hub(3); /* of another size; what was named is closed */
+    close(FIRST + 4);
+    put_at(create(4), FIRST);
+    close(FIRST + 2); /* a doorbell was closed */
+    expect_no_hub(4);
+    expect_no_hub(4); /* all were */
+    put_at(create(4), FIRST);
+    CHECK_INT(dup2(STDIN_FILENO, FIRST), FIRST); /* the memory is something else */
+    expect_no_hub(4);
+    put_at(create(4), FIRST);
+    uint32_t magic = 0; /* of another version */
+    CHECK_INT(pwrite(FIRST, &magic, sizeof magic, 0), sizeof magic);
+    expect_no_hub(4);
+    CHECK_INT(num_descriptors(), before);
+}
+
+static void test_inherit(void)
+{
+    int before = num_descriptors();
+    struct cohort__hub *hub = create(2);
+    unsetenv(COHORT__HUB_VARIABLE);
+    put_at(hub, FIRST);
+    CHECK_INT(cohort__hub_inherit(&hub), COHORT_OK);
+    CHECK(!hub);
+    setenv(COHORT__HUB_VARIABLE, "100 2", 1);
+    CHECK_INT(cohort__hub_inherit(&hub), COHORT_OK);
+    CHECK(hub);
+    CHECK_INT(hub->memory, FIRST);
+    CHECK_INT(hub->doorbells[1], FIRST + 2);
+    CHECK(!getenv(COHORT__HUB_VARIABLE));
+    cohort__hub_destroy(hub);
+    CHECK_INT(num_descriptors(), before);
+}
+
+static void test_inherit_wrong(void)
+{
+    static const char *const texts[] = {
+        "",       "100",          "100 ",          "x 2",
+        "100 2 ", "100 2x",       "100 -1",        "100 0",
+        "-1 2",   "100 4097",     "0 2",           "2 1",
+        "100,2",  "2147483647 1", "99999999999 1", "100 99999999999",
+    };
+    struct cohort__hub *none = NULL;
+    int before = num_descriptors();
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
+        setenv(COHORT__HUB_VARIABLE, texts[i], 1);
+        CHECK_INT(cohort__hub_inherit(&none), COHORT_ERR_PROTOCOL);
+        CHECK_CONTAINS(cohort_error_message(), COHORT__HUB_VARIABLE);
+    }
+    setenv(COHORT__HUB_VARIABLE, "100 2", 1); /* nothing is there */
+    CHECK_INT(cohort__hub_inherit(&none), COHORT_ERR_PROTOCOL);
+    unsetenv(COHORT__HUB_VARIABLE);
+    CHECK(!none);
+    CHECK_INT(num_descriptors(), before);
+}
+
+/* RUN in a process of its own, whose limits are its own. */
+static void in_child(void (*run)(void))
+{
+    int status;
+    pid_t pid = fork();
+    CHECK(pid >= 0);
+    if (pid == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        run();
+        _exit(0);
+    }
+    CHECK_INT(waitpid(pid, &status, 0), pid);
+    CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+}
+
+static void limit(int what, rlim_t soft, rlim_t hard)
+{
+    struct rlimit limit = {soft, hard};
+    CHECK_INT(setrlimit(what, &limit), 0);
+}
+
+/* What programs may write to disk: nothing. */
+static void with_soft_limit(void)
+{
+    struct rlimit now;
+    limit(RLIMIT_FSIZE, 0, RLIM_INFINITY);
+    cohort__hub_destroy(create(3));
+    CHECK_INT(getrlimit(RLIMIT_FSIZE, &now), 0);
+    CHECK(now.rlim_cur == 0 && now.rlim_max == RLIM_INFINITY);
+}
+
+/* Then it can't be had, but the signal that kills such programs must not come. */
+static void with_hard_limit(void)
+{
+    static const rlim_t limits[] = {0, 8, 65536};
+    struct cohort__hub *none = NULL;
+    sigset_t pending;
+    int before = num_descriptors();
+    for (size_t i = 3; i-- > 0;) {
+        limit(RLIMIT_FSIZE, limits[i], limits[i]);
+        CHECK_INT(cohort__hub_create(&none, 3), COHORT_ERR_SYSTEM);
+        CHECK_CONTAINS(cohort_error_message(), strerror(EFBIG));
+    }
+    CHECK_INT(sigpending(&pending), 0);
+    CHECK(!sigismember(&pending, SIGXFSZ));
+    CHECK(!none);
+    CHECK_INT(num_descriptors(), before);
+}
+
+static void with_few_descriptors(void)
+{
+    struct cohort__hub *none = NULL;
+    int before = num_descriptors();
+    limit(RLIMIT_NOFILE, 40, 40);
+    CHECK_INT(cohort__hub_create(&none, 64), COHORT_ERR_NO_MEMORY);
+    CHECK_CONTAINS(cohort_error_message(), strerror(EMFILE));
+    CHECK(!none);
+    CHECK_INT(num_descriptors(), before);
+    cohort__hub_destroy(create(8));
+}
+
+static void test_limits(void)
+{
+    in_child(with_soft_limit);
+    in_child(with_hard_limit);
+    in_child(with_few_descriptors);
+}
+
+/* As many as there can be: the memory's size is what it would be if all were used. */
+static void test_large(void)
+{
+    struct rlimit now;
+    CHECK_INT(getrlimit(RLIMIT_NOFILE, &now), 0);
+    uint32_t size = now.rlim_cur > COHORT__HUB_MAX_SLOTS + 100 ? COHORT__HUB_MAX_SLOTS : 500;
+    int before = num_descriptors();
+    struct cohort__hub *hub = create(size);
+    CHECK_INT(num_descriptors(), before + 1 + (int)size);
+    cohort__hub_destroy(hub);
+    CHECK_INT(num_descriptors(), before);
+}
+
+static const struct test_case cases[] = {
+    {"create", test_create},   {"sealed", test_sealed},
+    {"adopt", test_adopt},     {"adopt_wrong", test_adopt_wrong},
+    {"inherit", test_inherit}, {"inherit_wrong", test_inherit_wrong},
+    {"limits", test_limits},   {"large", test_large},
+};
+
+int main(int argc, char **argv)
+{
+    return test_main(argc, argv, cases, sizeof cases / sizeof cases[0]);
+}

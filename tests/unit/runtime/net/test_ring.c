@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "runtime/net/ring.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/base/random.h"
+#include "tests/support/test.h"
+
+enum { BYTES = 16384, LINES = BYTES / COHORT__RING_LINE - 1 };
+
+struct ends {
+    void *memory;
+    struct cohort__ring_writer writer;
+    struct cohort__ring_reader reader;
+};
+
+/* Dirty memory: nothing may depend on what was in it. */
+static void open_ring(struct ends *ends)
+{
+    ends->memory = aligned_alloc(COHORT__RING_LINE, BYTES);
+    CHECK(ends->memory);
+    memset(ends->memory, 0xa5, BYTES);
+    cohort__ring_writer_init(&ends->writer, ends->memory, BYTES);
+    cohort__ring_reader_init(&ends->reader, ends->memory, BYTES);
+}
+
+static void close_ring(struct ends *ends)
+{
+    free(ends->memory);
+}
+
+static unsigned char pattern(uint32_t number, size_t at)
+{
+    return (unsigned char)(number * 31 + at * 7 + (at >> 8));
+}
+
+/* False: there is no room. */
+static bool put(struct cohort__ring_writer *writer, uint32_t number, size_t bytes)
+{
+    struct cohort__ring_record *record = cohort__ring_reserve(writer, bytes);
+    if (!record)
+        return false;
+    record->bytes = (uint32_t)bytes;
+    record->kind = number % COHORT__RING_SKIP;
+    record->word = number;
+    for (size_t i = 0; i < bytes; i++)
+        record->data[i] = pattern(number, i);
+    cohort__ring_publish(writer, record);
+    return true;
+}
+
+/* False: there is none. */
+static bool get(struct cohort__ring_reader *reader, uint32_t number, size_t bytes)
+{
+    bool is_broken = false;
+    const struct cohort__ring_record *record = cohort__ring_next(reader, &is_broken);
+    CHECK(!is_broken);
+    if (!record)
+        return false;
+    CHECK_INT(record->word, number);
+    CHECK_INT(record->kind, number % COHORT__RING_SKIP);
+    CHECK_INT(record->bytes, (long long)bytes);
+    for (size_t i = 0; i < bytes; i++)
+        if (record->data[i] != pattern(number, i))
+            test_failed(__FILE__, __LINE__, "byte %zu of record %u", i, (unsigned)number);
+    cohort__ring_consume(reader);
+    return true;
+}
+
+/* Every size, coming round several times, so from all places. */
+static void test_sizes(void)
+{
+    struct ends ends;
+    uint32_t number = 0;
+    open_ring(&ends);
+    size_t max = cohort__ring_max_data(BYTES);
+    CHECK(max > BYTES / 2 - 200 && max < BYTES / 2);
+    CHECK(cohort__ring_is_empty(&ends.reader));
+    for (size_t bytes = 0; bytes <= max; bytes++) {
+        CHECK(put(&ends.writer, ++number, bytes));
+        CHECK(!cohort__ring_is_empty(&ends.reader));
+        CHECK(get(&ends.reader, number, bytes));
+        CHECK(!get(&ends.reader, number, bytes));
+    }
+    close_ring(&ends);
+}
+
+/* The largest record fits into an empty ring wherever that begins. */
+static void test_largest(void)
+{
+    struct ends ends;
+    open_ring(&ends);
+    uint32_t number = 0;
+    for (uint32_t at = 0; at < LINES; at++) {
+        cohort__ring_writer_init(&ends.writer, ends.memory, BYTES);
+        cohort__ring_reader_init(&ends.reader, ends.memory, BYTES);
+        for (uint32_t i = 0; i < at; i++) {
+            CHECK(put(&ends.writer, ++number, 1));
+            CHECK(get(&ends.reader, number, 1));
+        }
+        CHECK_INT(ends.writer.at, at);
+        CHECK(put(&ends.writer, ++number, cohort__ring_max_data(BYTES)));
+        CHECK(get(&ends.reader, number, cohort__ring_max_data(BYTES)));
+    }
+    close_ring(&ends);
+}
+
+static void test_full(void)
+{
+    struct ends ends;
+    open_ring(&ends);
+    for (uint32_t round = 0; round < 500; round++) {
+        size_t bytes = 1 + round % 900;
+        uint32_t num = 0;
+        while (put(&ends.writer, num, bytes))
+            num++;
+        CHECK(num >= LINES / (2 + bytes / COHORT__RING_LINE) - 2);
+        CHECK(!cohort__ring_has_room(&ends.writer, bytes));
+        CHECK(!cohort__ring_writer_waits(&ends.reader));
+        CHECK(cohort__ring_await_room(&ends.writer, bytes));
+        /* Said once. */
+        CHECK(cohort__ring_writer_waits(&ends.reader));
+        CHECK(!cohort__ring_writer_waits(&ends.reader));
+        for (uint32_t i = 0; i < num; i++)
+            CHECK(get(&ends.reader, i, bytes));
+        /* There is room after all, so nothing is asked. */
+        CHECK(!cohort__ring_await_room(&ends.writer, bytes));
+        CHECK(!cohort__ring_writer_waits(&ends.reader));
+        CHECK(cohort__ring_is_empty(&ends.reader));
+    }
+    close_ring(&ends);
+}
+
+/* What a writer that dies before it publishes leaves behind is nothing, also where it has already
+ * said that the ring's end is left out. */
+static void test_unpublished(void)
+{
+    struct ends ends;
+    bool is_broken = false;
+    open_ring(&ends);
+    for (uint32_t at = 0; at < LINES; at++) {
+        cohort__ring_writer_init(&ends.writer, ends.memory, BYTES);
+        cohort__ring_reader_init(&ends.reader, ends.memory, BYTES);
+        for (uint32_t i = 0; i < at; i++) {
+            CHECK(put(&ends.writer, i, 0));
+            CHECK(get(&ends.reader, i, 0));
+        }
+        struct cohort__ring_record *record =
+            cohort__ring_reserve(&ends.writer, cohort__ring_max_data(BYTES));
+        CHECK(record);
+        memset(record->data, 0xff, cohort__ring_max_data(BYTES));
+        record->bytes = 1;
+        record->kind = 2;
+        CHECK(!cohort__ring_next(&ends.reader, &is_broken));
+        CHECK(!is_broken);
+    }
+    close_ring(&ends);
+}
+
+static void expect_broken(struct ends *ends, uint32_t lines, uint32_t bytes)
+{
+    bool is_broken = false;
+    cohort__ring_writer_init(&ends->writer, ends->memory, BYTES);
+    cohort__ring_reader_init(&ends->reader, ends->memory, BYTES);
+    CHECK(put(&ends->writer, 1, 10));
+    CHECK(get(&ends->reader, 1, 10));
+    CHECK(put(&ends->writer, 2, 10));
+    struct cohort__ring_record *record = cohort__ring_record_at(ends->reader.ring, 1);
+    record->bytes = bytes;
+    atomic_store(&record->size, lines);
+    CHECK(!cohort__ring_next(&ends->reader, &is_broken));
+    CHECK(is_broken);
+}
+
+static void test_broken(void)
+{
+    struct ends ends;
+    open_ring(&ends);
+    expect_broken(&ends, LINES, 10);      /* goes beyond the end by one line */
+    expect_broken(&ends, UINT32_MAX, 10); /* by many */
+    expect_broken(&ends, 1, COHORT__RING_LINE - sizeof(struct cohort__ring_record) + 1);
+    expect_broken(&ends, 3, UINT32_MAX);
+    close_ring(&ends);
+}
+
+/* Two threads; the sizes are a seed's, so that both know them. */
+enum { NUM_RECORDS = 10000 };
+
+static size_t next_size(struct cohort__random *random)
+{
+    uint64_t kind = cohort__random_below(random, 64);
+    return (size_t)cohort__random_below(random, kind == 0  ? cohort__ring_max_data(BYTES) + 1
+                                                : kind < 8 ? 2000
+                                                           : 100);
+}
+
+static void *write_all(void *arg)
+{
+    struct ends *ends = arg;
+    struct cohort__random random;
+    cohort__random_init(&random, 42);
+    for (uint32_t number = 0; number < NUM_RECORDS; number++) {
+        size_t bytes = next_size(&random);
+        while (!put(&ends->writer, number, bytes)) {
+            /* Asks now and then, and waits until that is answered. */
+            if (number % 2 == 0 && cohort__ring_await_room(&ends->writer, bytes))
+                while (atomic_load(&ends->writer.ring->writer_waits))
+                    sched_yield();
+            sched_yield();
+        }
+    }
+    return NULL;
+}
+
+static void test_threads(void)
+{
+    struct ends ends;
+    struct cohort__random random;
+    pthread_t thread;
+    open_ring(&ends);
+    cohort__random_init(&random, 42);
+    CHECK_INT(pthread_create(&thread, NULL, write_all, &ends), 0);
+    for (uint32_t number = 0; number < NUM_RECORDS; number++) {
+        size_t bytes = next_size(&random);
+        while (!get(&ends.reader, number, bytes)) {
+            (void)cohort__ring_writer_waits(&ends.reader);
+            sched_yield();
+        }
+        if (number % 8 == 0)
+            (void)cohort__ring_writer_waits(&ends.reader);
+    }
+    CHECK_INT(pthread_join(thread, NULL), 0);
+    CHECK(cohort__ring_is_empty(&ends.reader));
+    close_ring(&ends);
+}
+
+static const struct test_case cases[] = {
+    {"sizes", test_sizes},   {"largest", test_largest},
+    {"full", test_full},     {"unpublished", test_unpublished},
+    {"broken", test_broken}, {"threads", test_threads},
+};
+
+int main(int argc, char **argv)
+{
+    return test_main(argc, argv, cases, sizeof cases / sizeof cases[0]);
+}
