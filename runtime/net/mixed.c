@@ -9,14 +9,14 @@
 
 #include "runtime/net/shm.h"
 
-enum { NEAR, FAR, NUM_PARTS };
+enum part { NOBODY, NEAR, FAR, NUM_PARTS };
 
 /* Peers are added before anything is sent, so their table is only read by then. A part's handlers
  * are those of the whole: each peer is known to one part alone, by the same number. */
 struct mixed {
     struct cohort__net net;
-    struct cohort__net *parts[NUM_PARTS];
-    struct cohort__net **of_peer; /* NULL: not added */
+    struct cohort__net *parts[NUM_PARTS]; /* NULL: destroyed; NOBODY's always */
+    unsigned char *of_peer;               /* whose it is */
     uint32_t num_peers;
 };
 
@@ -29,7 +29,7 @@ enum { HEAD_BYTES = sizeof(transport_name) + 1 };
 static struct cohort__net *of_peer(struct cohort__net *net, uint32_t peer)
 {
     struct mixed *mixed = (struct mixed *)net;
-    return peer < mixed->num_peers ? mixed->of_peer[peer] : NULL;
+    return mixed->parts[peer < mixed->num_peers ? mixed->of_peer[peer] : NOBODY];
 }
 
 static cohort_status make_room(struct mixed *mixed, uint32_t peer)
@@ -37,10 +37,10 @@ static cohort_status make_room(struct mixed *mixed, uint32_t peer)
     if (peer < mixed->num_peers)
         return COHORT_OK;
     uint32_t num = peer + 64;
-    struct cohort__net **grown = realloc(mixed->of_peer, num * sizeof(*grown));
+    unsigned char *grown = realloc(mixed->of_peer, num);
     if (!grown)
         return cohort_fail(COHORT_ERR_NO_MEMORY, "no memory for peer %u", (unsigned)peer);
-    memset(grown + mixed->num_peers, 0, (num - mixed->num_peers) * sizeof(*grown));
+    memset(grown + mixed->num_peers, NOBODY, num - mixed->num_peers);
     mixed->of_peer = grown;
     mixed->num_peers = num;
     return COHORT_OK;
@@ -63,12 +63,13 @@ static cohort_status add_peer(struct cohort__net *net, uint32_t peer, const void
     if (status)
         return status;
     bool is_near = cohort__shm_shares(mixed->parts[NEAR], parts, near_bytes);
-    struct cohort__net *part = mixed->parts[is_near ? NEAR : FAR];
+    enum part whose = is_near ? NEAR : FAR;
+    struct cohort__net *part = mixed->parts[whose];
     status = is_near ? cohort__net_add_peer(part, peer, parts, near_bytes)
                      : cohort__net_add_peer(part, peer, parts + near_bytes,
                                             bytes - HEAD_BYTES - near_bytes);
     if (!status)
-        mixed->of_peer[peer] = part;
+        mixed->of_peer[peer] = (unsigned char)whose;
     return status;
 }
 
@@ -97,7 +98,9 @@ static cohort_status expose(struct cohort__net *net, uint32_t peer, const void *
 
 static void withdraw(struct cohort__net *net, uint32_t peer, void *region)
 {
-    cohort__net_withdraw(of_peer(net, peer), peer, region);
+    struct cohort__net *part = of_peer(net, peer);
+    if (part)
+        cohort__net_withdraw(part, peer, region);
 }
 
 static enum cohort__net_sent fetch(struct cohort__net *net, uint32_t peer,
@@ -113,7 +116,7 @@ static bool progress(void *context)
 {
     struct mixed *mixed = context;
     bool any = false;
-    for (int i = 0; i < NUM_PARTS; i++)
+    for (int i = NEAR; i < NUM_PARTS; i++)
         any |= mixed->parts[i]->poller.progress(mixed->parts[i]->poller.context);
     return any;
 }
@@ -134,16 +137,18 @@ static bool arm(void *context)
 static void disarm(void *context)
 {
     struct mixed *mixed = context;
-    for (int i = 0; i < NUM_PARTS; i++)
+    for (int i = NEAR; i < NUM_PARTS; i++)
         mixed->parts[i]->poller.disarm(mixed->parts[i]->poller.context);
 }
 
-/* Also of one that is half created. */
+/* Also of one that is half created. Handlers that one part calls may turn to the other. */
 static void destroy(struct cohort__net *net)
 {
     struct mixed *mixed = (struct mixed *)net;
-    for (int i = 0; i < NUM_PARTS; i++)
+    for (int i = NEAR; i < NUM_PARTS; i++) {
         cohort__net_destroy(mixed->parts[i]);
+        mixed->parts[i] = NULL;
+    }
     if (mixed->net.poller.fd >= 0)
         close(mixed->net.poller.fd);
     free(mixed->of_peer);
@@ -167,7 +172,7 @@ static cohort_status open_poller(struct mixed *mixed)
     int fd = epoll_create1(EPOLL_CLOEXEC);
     mixed->net.poller = (struct cohort__poller){
         .context = mixed, .progress = progress, .arm = arm, .disarm = disarm, .fd = fd};
-    for (int i = 0; i < NUM_PARTS && fd >= 0; i++) {
+    for (int i = NEAR; i < NUM_PARTS && fd >= 0; i++) {
         struct epoll_event event = {.events = EPOLLIN};
         if (epoll_ctl(fd, EPOLL_CTL_ADD, mixed->parts[i]->poller.fd, &event))
             return cohort_fail(COHORT_ERR_SYSTEM, "no descriptor to wait for both networks: %m");

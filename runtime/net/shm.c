@@ -29,8 +29,8 @@ static enum cohort__net_sent send_message(struct cohort__net *net, uint32_t numb
         }
     }
     pthread_mutex_unlock(&shm->lock);
-    if (sent == COHORT__NET_SENT)
-        cohort__shm_ring_bell(shm, peer->slot);
+    /* What could not be done is our own progress's to see to, which another thread may sleep in. */
+    cohort__shm_ring_bell(shm, sent == COHORT__NET_SENT ? peer->slot : shm->slot);
     return sent;
 }
 
@@ -49,6 +49,9 @@ static void release(struct cohort__net *net, struct cohort__net_message *message
 static void destroy(struct cohort__net *net)
 {
     struct cohort__shm *shm = (struct cohort__shm *)net;
+    pthread_mutex_lock(&shm->lock);
+    shm->num_numbers = 0; /* handlers find nobody any more */
+    pthread_mutex_unlock(&shm->lock);
     for (uint32_t slot = 0; shm->by_slot && slot < shm->hub->size; slot++)
         if (shm->by_slot[slot]) {
             pthread_mutex_lock(&shm->lock);
@@ -138,6 +141,12 @@ cohort_status cohort__shm_create(const struct cohort__net_handlers *handlers,
                                  struct cohort__hub *hub, uint32_t slot, enum cohort__shm_copy copy,
                                  struct cohort__net **ret_net)
 {
+    if (slot >= hub->size) {
+        uint32_t size = hub->size;
+        cohort__hub_destroy(hub);
+        return cohort_fail(COHORT_ERR_BAD_PARAMETER, "shared memory of this host: slot %u of %u",
+                           (unsigned)slot, (unsigned)size);
+    }
     struct cohort__shm *shm = calloc(1, sizeof(*shm));
     if (!shm) {
         cohort__hub_destroy(hub);

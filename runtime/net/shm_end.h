@@ -120,12 +120,16 @@ void *cohort__shm_ring_map(const struct cohort__shm *shm, uint32_t from, uint32_
 
 /* Wakes the locality in SLOT if it sleeps, after something was put where it looks. */
 void cohort__shm_ring_bell(const struct cohort__shm *shm, uint32_t slot);
+/* Wakes this one whatever `sleeping` says: who has cleared it may have died before it rang. */
+void cohort__shm_wake(const struct cohort__shm *shm);
 
 /* Peers. With the lock held. */
 void cohort__shm_address_set(struct cohort__shm *shm);
 cohort_status cohort__shm_peer_add(struct cohort__net *net, uint32_t number, const void *address,
                                    size_t bytes);                       /* without it */
 void cohort__shm_peer_remove(struct cohort__net *net, uint32_t number); /* without it */
+/* Makes the ring to PEER if it is not there yet; false: PEER is lost. */
+bool cohort__shm_peer_call(struct cohort__shm_peer *peer);
 /* NULL: dead, or never added. Its ring is there. */
 struct cohort__shm_peer *cohort__shm_peer_get(struct cohort__shm *shm, uint32_t number);
 void cohort__shm_peer_lose(struct cohort__shm_peer *peer, const char *why);
@@ -156,6 +160,9 @@ void cohort__shm_refusal_arrived(struct cohort__shm_peer *peer);
 /* By progress, with the lock held, which is let go meanwhile: what of the peer's fetches and
  * streams can go on; true if anything did. */
 bool cohort__shm_fetches_progress(struct cohort__shm_peer *peer);
+/* The least data that the ring has to have room for before any of them can go on; 0: one can as it
+ * is; SIZE_MAX: nothing waits. With the lock held. */
+size_t cohort__shm_fetches_room(const struct cohort__shm_peer *peer);
 /* Reports all fetches from PEER as ended with STATUS, and drops its streams. Likewise. */
 void cohort__shm_fetches_end(struct cohort__shm_peer *peer, cohort_status status);
 

@@ -135,17 +135,18 @@ enum cohort__net_sent cohort__shm_fetch(struct cohort__net *net, uint32_t number
         bool reads = is_inside && shm->copy == COHORT__SHM_DIRECT && peer->may_read;
         was_asked =
             is_inside && !reads && cohort__list_is_empty(&peer->unasked) && ask(peer, fetch);
-        if (!was_asked) {
+        if (!is_inside) /* in front, as it needs no room */
+            cohort__list_push_front(&peer->unasked, &fetch->link);
+        else if (!was_asked)
             cohort__list_push_back(reads ? &peer->reads : &peer->unasked, &fetch->link);
+        if (!was_asked)
             cohort__shm_errand(peer);
-        }
         fetch = NULL;
         sent = COHORT__NET_SENT;
     }
     pthread_mutex_unlock(&shm->lock);
     cohort__slab_free(fetch);
-    if (sent != COHORT__NET_DEAD)
-        cohort__shm_ring_bell(shm, was_asked ? peer->slot : shm->slot);
+    cohort__shm_ring_bell(shm, was_asked ? peer->slot : shm->slot);
     return sent;
 }
 
@@ -159,7 +160,7 @@ static void report(struct cohort__shm *shm, struct cohort__shm_fetch *fetch, coh
     pthread_mutex_lock(&shm->lock);
 }
 
-static struct cohort__shm_fetch *first(struct cohort__list *fetches)
+static struct cohort__shm_fetch *first(const struct cohort__list *fetches)
 {
     return cohort__list_is_empty(fetches)
                ? NULL
@@ -224,6 +225,8 @@ void cohort__shm_refusal_arrived(struct cohort__shm_peer *peer)
     struct cohort__shm_fetch *fetch = first(&peer->fetches);
     if (fetch)
         report(peer->shm, fetch, COHORT_ERR_PROTOCOL);
+    else
+        cohort__shm_peer_lose(peer, "it has refused what nobody asked for");
     pthread_mutex_unlock(&peer->shm->lock);
 }
 
@@ -249,26 +252,32 @@ bool cohort__shm_request_arrived(struct cohort__shm_peer *peer,
         region->num_streams++;
     }
     cohort__list_push_back(&peer->streams, &stream->link);
+    (void)cohort__shm_peer_call(peer); /* where it fails, the peer's end is the errand */
     cohort__shm_errand(peer);
     pthread_mutex_unlock(&shm->lock);
     return true;
 }
 
+static size_t piece_bytes(const struct cohort__shm_stream *stream)
+{
+    if (!stream->region)
+        return 0; /* a refusal */
+    return stream->left < COHORT__SHM_CHUNK ? stream->left : COHORT__SHM_CHUNK;
+}
+
 /* Writes one piece; false: no room. */
 static bool write_piece(struct cohort__shm_peer *peer, struct cohort__shm_stream *stream)
 {
-    size_t bytes = stream->left < COHORT__SHM_CHUNK ? stream->left : COHORT__SHM_CHUNK;
+    size_t bytes = piece_bytes(stream);
+    bool is_refusal = !stream->region;
     struct iovec part = {(void *)stream->next, bytes};
-    if (!stream->region) {
-        if (!cohort__shm_write(peer, COHORT__SHM_REFUSAL, NULL, 0))
-            return false;
-        bytes = stream->left;
-    } else if (!cohort__shm_write(peer, COHORT__SHM_PIECE, &part, 1)) {
+    if (!cohort__shm_write(peer, is_refusal ? COHORT__SHM_REFUSAL : COHORT__SHM_PIECE, &part,
+                           is_refusal ? 0 : 1))
         return false;
-    }
-    stream->next += bytes;
     stream->left -= bytes;
-    if (stream->left == 0) {
+    if (!is_refusal)
+        stream->next += bytes;
+    if (is_refusal || stream->left == 0) {
         stream_leave(stream);
         cohort__list_remove(&stream->link);
         cohort__slab_free(stream);
@@ -297,6 +306,22 @@ bool cohort__shm_fetches_progress(struct cohort__shm_peer *peer)
         any = true;
     }
     return any || has_written;
+}
+
+size_t cohort__shm_fetches_room(const struct cohort__shm_peer *peer)
+{
+    size_t bytes = SIZE_MAX;
+    if (!cohort__list_is_empty(&peer->reads))
+        return 0;
+    if (!cohort__list_is_empty(&peer->unasked))
+        bytes = first(&peer->unasked)->status ? 0 : sizeof(struct cohort__shm_request);
+    if (!cohort__list_is_empty(&peer->streams)) {
+        size_t piece =
+            piece_bytes(COHORT_CONTAINER_OF(peer->streams.next, struct cohort__shm_stream, link));
+        size_t least = piece > 0 ? piece : 1; /* a record takes a line */
+        bytes = least < bytes ? least : bytes;
+    }
+    return bytes;
 }
 
 void cohort__shm_fetches_end(struct cohort__shm_peer *peer, cohort_status status)

@@ -139,7 +139,8 @@ void cohort__shm_peer_remove(struct cohort__net *net, uint32_t number)
     if (peer)
         disconnect(peer);
     pthread_mutex_unlock(&shm->lock);
-    cohort__shm_ring_bell(shm, shm->slot);
+    if (peer)
+        cohort__shm_wake(shm);
 }
 
 void cohort__shm_peer_lose(struct cohort__shm_peer *peer, const char *why)
@@ -160,9 +161,11 @@ void cohort__shm_peer_destroy(struct cohort__shm_peer *peer)
 }
 
 /* The first time: the ring is made empty, and then the peer is told to look at it. */
-static bool call(struct cohort__shm_peer *peer)
+bool cohort__shm_peer_call(struct cohort__shm_peer *peer)
 {
     struct cohort__shm *shm = peer->shm;
+    if (peer->writer.ring)
+        return true;
     void *memory = cohort__shm_ring_map(shm, shm->slot, peer->slot);
     if (!memory) {
         cohort__log(COHORT__LOG_WARN, "net: peer %u: %s", (unsigned)peer->number,
@@ -179,7 +182,7 @@ static bool call(struct cohort__shm_peer *peer)
 struct cohort__shm_peer *cohort__shm_peer_get(struct cohort__shm *shm, uint32_t number)
 {
     struct cohort__shm_peer *peer = number < shm->num_numbers ? shm->by_number[number] : NULL;
-    return peer && (peer->writer.ring || call(peer)) ? peer : NULL;
+    return peer && cohort__shm_peer_call(peer) ? peer : NULL;
 }
 
 bool cohort__shm_write(struct cohort__shm_peer *peer, enum cohort__shm_kind kind,

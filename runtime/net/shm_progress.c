@@ -11,18 +11,28 @@
 /* Records of one ring that one call of progress handles at most: others want their turn. */
 enum { MAX_RECORDS = 64 };
 
+static void ring(const struct cohort__shm *shm, uint32_t slot)
+{
+    const uint64_t one = 1;
+    if (write(shm->hub->doorbells[slot], &one, sizeof(one)) < 0)
+        cohort__log(COHORT__LOG_WARN, "net: writing to an eventfd failed");
+}
+
 /* No wake-up is lost: who sleeps says so, and then looks at everything once more; who puts
  * something there does that, and then looks who sleeps; both with a fence between, so that one sees
  * the other. tests/model/doorbell.pml is this as a model. */
 void cohort__shm_ring_bell(const struct cohort__shm *shm, uint32_t slot)
 {
     struct cohort__shm_slot *sleeper = cohort__shm_slot(shm, slot);
-    const uint64_t one = 1;
     atomic_thread_fence(memory_order_seq_cst);
     if (atomic_load_explicit(&sleeper->sleeping, memory_order_relaxed) &&
-        atomic_exchange(&sleeper->sleeping, 0) &&
-        write(shm->hub->doorbells[slot], &one, sizeof(one)) < 0)
-        cohort__log(COHORT__LOG_WARN, "net: writing to an eventfd failed");
+        atomic_exchange(&sleeper->sleeping, 0))
+        ring(shm, slot);
+}
+
+void cohort__shm_wake(const struct cohort__shm *shm)
+{
+    ring(shm, shm->slot);
 }
 
 void cohort__shm_errand(struct cohort__shm_peer *peer)
@@ -88,9 +98,14 @@ static bool receive(struct cohort__shm_peer *peer)
         cohort__shm_peer_lose(peer, "its ring in shared memory makes no sense");
         pthread_mutex_unlock(&peer->shm->lock);
     }
+    return num > 0;
+}
+
+/* Whoever asks clears what was asked, so that has to be answered. */
+static void tell_of_room(struct cohort__shm_peer *peer)
+{
     if (cohort__ring_writer_waits(&peer->reader))
         cohort__shm_ring_bell(peer->shm, peer->slot);
-    return num > 0;
 }
 
 /* Someone has begun a ring to here. */
@@ -192,21 +207,27 @@ bool cohort__shm_progress(void *context)
     bool any = false;
     if (has_new_callers(shm))
         answer_all(shm);
-    for (uint32_t i = 0; i < shm->num_callers; i++)
-        if (!cohort__ring_is_empty(&shm->callers[i]->reader) ||
-            cohort__ring_writer_waits(&shm->callers[i]->reader))
-            any |= receive(shm->callers[i]);
+    for (uint32_t i = 0; i < shm->num_callers; i++) {
+        struct cohort__shm_peer *peer = shm->callers[i];
+        if (!cohort__ring_is_empty(&peer->reader))
+            any |= receive(peer);
+        tell_of_room(peer);
+    }
     if (atomic_load_explicit(&shm->has_errands, memory_order_relaxed))
         any |= run_errands(shm);
     return any;
 }
 
-/* Asks to be told of room where something waits for it. With the lock held. */
+/* Asks to be told of room where something waits for it: as much as the smallest of it needs, or we
+ * would be told of what helps nobody. With the lock held. */
 static bool can_go_on(struct cohort__shm_peer *peer)
 {
-    if (peer->why || atomic_load(&peer->is_dead) || !cohort__list_is_empty(&peer->reads))
+    if (peer->why || atomic_load(&peer->is_dead))
         return true;
-    return has_errand(peer) && !cohort__ring_await_room(&peer->writer, COHORT__SHM_MAX_MESSAGE);
+    size_t bytes = cohort__shm_fetches_room(peer);
+    if (peer->is_blocked && bytes > COHORT__SHM_MAX_MESSAGE)
+        bytes = COHORT__SHM_MAX_MESSAGE;
+    return bytes == 0 || (bytes < SIZE_MAX && !cohort__ring_await_room(&peer->writer, bytes));
 }
 
 static bool has_work(struct cohort__shm *shm)
@@ -215,8 +236,7 @@ static bool has_work(struct cohort__shm *shm)
     for (uint32_t i = 0; i < shm->num_callers; i++) {
         struct cohort__shm_peer *peer = shm->callers[i];
         any |= !atomic_load(&peer->is_dead) && !cohort__ring_is_empty(&peer->reader);
-        if (cohort__ring_writer_waits(&peer->reader))
-            cohort__shm_ring_bell(shm, peer->slot);
+        tell_of_room(peer);
     }
     if (any || !atomic_load(&shm->has_errands))
         return any;

@@ -30,6 +30,8 @@ static void on_fetched(void *context, void *cookie, cohort_status status)
         station->fetch_status = status;
         atomic_fetch_add(&station->num_failed, 1);
     }
+    if (station->on_fetched)
+        station->on_fetched(station, status);
     atomic_fetch_add(&station->num_fetched, 1);
 }
 

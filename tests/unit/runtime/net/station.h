@@ -23,6 +23,7 @@ struct station {
     _Atomic unsigned num_unreachable[STATION_MAX_PEERS];
     char why[128];
     void (*on_message)(struct station *station, const struct cohort__net_message *message);
+    void (*on_fetched)(struct station *station, cohort_status status);
     void *data;
 };
 
