@@ -51,11 +51,15 @@ cohort_status cohort__bootstrap_create(struct cohort__bootstrap **ret_bootstrap,
 {
     struct cohort__bootstrap *bootstrap;
     const char *control = getenv("COHORT_CONTROL_FD");
-    cohort_status status = control ? cohort__bootstrap_open_launcher(&bootstrap, control)
-                                   : cohort__bootstrap_open_alone(&bootstrap);
+    bool has_pmix = getenv("PMIX_NAMESPACE") && getenv("PMIX_RANK");
+    cohort_status status = control    ? cohort__bootstrap_open_launcher(&bootstrap, control)
+                           : has_pmix ? cohort__bootstrap_open_pmix(&bootstrap)
+                                      : cohort__bootstrap_open_alone(&bootstrap);
     if (status)
         return status;
     unsetenv("COHORT_CONTROL_FD");
+    unsetenv("PMIX_NAMESPACE");
+    unsetenv("PMIX_RANK");
     bootstrap->loop = loop;
     bootstrap->handlers = *handlers;
     bootstrap->finished.run = run_finished;

@@ -12,8 +12,8 @@ struct cohort__hub;
 struct cohort__loop;
 
 /* A locality's half of the control protocol (proc/control.h): who am I, how many are we, where are
- * the others, may I leave, who has died. A program started without a launcher is a job of one, with
- * the same interface.
+ * the others, may I leave, who has died. A program that another launcher has started learns the
+ * same through PMIx; one started without any is a job of one. The interface is the same.
  *
  * The order of things: create (rank, size, key, epoch, workers and the place are known from then
  * on), exchange (addresses), then the job; finished; count_asked is answered by report_counts, as
@@ -61,7 +61,7 @@ uint64_t cohort__bootstrap_key(const struct cohort__bootstrap *bootstrap);
 uint32_t cohort__bootstrap_epoch(const struct cohort__bootstrap *bootstrap);
 /* Workers that this locality was told to start; 0: it may choose. */
 uint32_t cohort__bootstrap_workers(const struct cohort__bootstrap *bootstrap);
-/* Whether there is one, that prints what is reported to it. */
+/* Whether there is one; then what is reported as failure gets printed. */
 bool cohort__bootstrap_has_launcher(const struct cohort__bootstrap *bootstrap);
 /* Localities of the job on this host, this one included. */
 uint32_t cohort__bootstrap_sharing(const struct cohort__bootstrap *bootstrap);

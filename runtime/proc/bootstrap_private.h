@@ -67,6 +67,7 @@ cohort_status cohort__bootstrap_open_alone(struct cohort__bootstrap **ret_bootst
 /* ENVIRONMENT is the value of COHORT_CONTROL_FD. */
 cohort_status cohort__bootstrap_open_launcher(struct cohort__bootstrap **ret_bootstrap,
                                               const char *environment);
+cohort_status cohort__bootstrap_open_pmix(struct cohort__bootstrap **ret_bootstrap);
 
 /* Copies SIZE addresses, as many as there are localities. */
 cohort_status cohort__bootstrap_store_addresses(struct cohort__bootstrap *bootstrap,

@@ -44,6 +44,7 @@ FOREIGN = {
     r"uv\.h|uv/.*": ("runtime/loop/",),
     r"msgpack(\.h|/.*)": ("runtime/wire/", "include/cohort/msgpack.h"),
     r"rdma/.*": ("runtime/net/ofi",),
+    r"pmix.*\.h": ("runtime/proc/pmix_",),
     r"hwloc(\.h|/.*)": ("runtime/task/", "runtime/proc/"),
 }
 

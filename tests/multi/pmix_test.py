@@ -1,0 +1,234 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Cohort programs under Open MPI's launcher, which they talk to through PMIx.
+Usage: pmix_test.py MPIRUN BUILD [--slow] [case...], with the root of the build.
+
+Status 77 where there is no such launcher. It listens on all interfaces by itself, so the whole test
+moves into a network namespace of its own, where there is only loopback, if it may."""
+import ctypes
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+
+MPIRUN = shutil.which(sys.argv[1])
+if not MPIRUN:
+    print(sys.argv[1], 'is not there')
+    sys.exit(77)
+sys.argv[1] = MPIRUN
+
+import jobs  # it runs what the first argument says
+from jobs import Job, check, check_equal
+
+BUILD = os.path.abspath(sys.argv[2])
+COLL = os.path.join(BUILD, 'tests/multi/coll_member')
+STORM = os.path.join(BUILD, 'tests/multi/storm_member')
+PROTOCOL = os.path.join(BUILD, 'tests/multi/launcher_member')
+TRANSPOSE = os.path.join(BUILD, 'examples/transpose')
+CHOSEN = [a for a in sys.argv[3:] if not a.startswith('--')]
+SLOW = '--slow' in sys.argv  # under a sanitizer
+
+PICTURE = b'P5\n3 2\n255\nabcdef'
+TRANSPOSED = b'P5\n2 3\n255\nadbecf'
+# What mpirun itself has to say when a job fails, between lines of dashes.
+CHATTER = re.compile(r'-{70,}\n.*?-{70,}\n', re.S)
+
+
+def only_loopback():
+    CLONE_NEWUSER, CLONE_NEWNET = 0x10000000, 0x40000000
+    libc = ctypes.CDLL(None, use_errno=True)
+    if os.geteuid() == 0:
+        entered = libc.unshare(CLONE_NEWNET) == 0
+    else:
+        uid = os.geteuid()
+        entered = libc.unshare(CLONE_NEWUSER | CLONE_NEWNET) == 0
+        if entered:
+            with open('/proc/self/uid_map', 'w') as f:
+                f.write('%d %d 1\n' % (uid, uid))
+    up = entered and shutil.which('ip') and subprocess.run(
+        ['ip', 'link', 'set', 'lo', 'up'], stderr=subprocess.DEVNULL, check=False).returncode == 0
+    print('network:', 'loopback only' if up else 'as it is')
+
+
+class PmixJob(Job):
+    """mpirun, with its files in a folder that ends with the test."""
+
+    def __init__(self, *args):
+        self.folder = tempfile.TemporaryDirectory(prefix='cohort-pmix-test.')
+        env = {'TMPDIR': self.folder.name, 'OMPI_ALLOW_RUN_AS_ROOT': '1',
+               'OMPI_ALLOW_RUN_AS_ROOT_CONFIRM': '1', 'OMPI_MCA_oob_tcp_if_include': 'lo',
+               'OMPI_MCA_rmaps_base_oversubscribe': '1', 'PMIX_MCA_ptl_base_if_include': 'lo',
+               'OMPI_MCA_odls_base_sigkill_timeout': '0'}
+        os.environ.update(env)
+        self.segments = set(os.listdir('/dev/shm'))
+        super().__init__(*args)
+
+    def check_nothing_left(self, wait=True):
+        """When a job has failed, mpirun does not wait for those that it has killed."""
+        super().check_nothing_left(wait)
+
+    def finish(self, data=None):
+        status, out, err = super().finish(data)
+        check_equal(set(os.listdir('/dev/shm')) - self.segments, set())
+        self.folder.cleanup()
+        return status, out, CHATTER.sub('', err).strip('\n')
+
+
+def run(*args):
+    return PmixJob(*args).finish()
+
+
+def test_who_is_who():
+    for size in 1, 3, 16:
+        status, out, err = run('-n', size, PROTOCOL, 'drain')
+        check_equal((status, err), (0, ''))
+        check_equal(sorted(out.splitlines()),
+                    sorted('%d of %d, epoch 1, workers 0, last is address of %d'
+                           % (rank, size, size - 1) for rank in range(size)))
+
+
+def test_many_rounds_at_the_end():
+    status, _, err = run('-n', 2, PROTOCOL, 'busy')
+    check_equal((status, err), (0, ''))
+
+
+def test_collectives():
+    status, out, err = run('-n', 4, COLL, 'run', '--sites', 9, '--kind', 'any', '--generations',
+                           3 if SLOW else 50, '--in-flight', 4, '--count', 1000)
+    check_equal((status, err), (0, ''))
+    check_equal(sorted(re.findall(r'(\d) of 4 has done it', out)), list('0123'))
+
+
+def test_transpose():
+    with tempfile.TemporaryDirectory(prefix='cohort-pmix-test.') as folder:
+        source, target = os.path.join(folder, 'IN.pgm'), os.path.join(folder, 'OUT.pgm')
+        with open(source, 'wb') as f:
+            f.write(PICTURE)
+        status, _, err = run('-n', 3, TRANSPOSE, source, target)
+        check_equal((status, err), (0, ''))
+        with open(target, 'rb') as f:
+            check_equal(f.read(), TRANSPOSED)
+
+
+def test_failure_of_one():
+    """Locality 0 says why at once; the others need not wait for it."""
+    with tempfile.TemporaryDirectory(prefix='cohort-pmix-test.') as folder:
+        source, missing = os.path.join(folder, 'IN.pgm'), os.path.join(folder, 'missing.pgm')
+        with open(source, 'wb') as f:
+            f.write(PICTURE)
+        target = os.path.join(folder, 'OUT.pgm')
+        status, out, err = run('-n', 1, TRANSPOSE, missing, target, ':',
+                               '-n', 2, TRANSPOSE, source, target)
+        check_equal((status, out), (1, ''))
+        check_equal(err.splitlines()[0], '%s: locality 0: %s: cannot read: No such file or directory'
+                    % (TRANSPOSE, missing))
+        check_equal(os.listdir(folder), ['IN.pgm'])
+
+
+def test_failure_before_the_end():
+    status, _, err = run('-n', 3, PROTOCOL, 'fail', 1)
+    check(status != 0, err)
+    check(PROTOCOL + ': locality 1: the reason in two lines' in err.splitlines(), err)
+
+
+def test_leaves_without_a_word():
+    """With status 0, but without having left."""
+    status, _, err = run('-n', 3, PROTOCOL, 'quit', 1)
+    check(status != 0, err)
+
+
+def test_abort():
+    status, out, err = run('-n', 3, STORM, 'abort', '--victim', 1, '--generations', 20)
+    check_equal(status, 128 + signal.SIGABRT)
+    check('is ended' not in err, err)
+    for site in re.findall(r'site \d failed at \d+: .*', out):
+        check('COHORT_ERR_PEER_DIED' in site and 'locality 1' in site, site)
+
+
+def pids_of(job, program):
+    return [pid for pid in job.processes() if is_running(pid, program)]
+
+
+def is_running(pid, program):
+    try:
+        return os.path.samefile('/proc/%d/exe' % pid, program)
+    except OSError:
+        return False
+
+
+def await_lines(lines, text, num):
+    while num > 0:
+        line = lines.readline()
+        check(line, 'the job has ended')
+        num -= line.rstrip('\n') == text
+
+
+def test_kill():
+    """From outside; mpirun ends the others."""
+    job = PmixJob('-n', 3, STORM, 'kill')
+    with os.fdopen(os.dup(job.process.stdout.fileno())) as lines:
+        await_lines(lines, 'ready', 3)
+        await_lines(lines, 'generation 5', 1)
+    os.kill(pids_of(job, STORM)[1], signal.SIGKILL)
+    status, _, _ = job.finish()
+    check_equal(status, 128 + signal.SIGKILL)
+
+
+def test_launcher_killed():
+    """Then nobody else ends the localities. The programs are told, and ended when they go on: they
+    wait for a release that never comes."""
+    with tempfile.TemporaryDirectory(prefix='cohort-pmix-test.') as folder:
+        output, release = os.path.join(folder, 'output'), os.path.join(folder, 'release')
+        os.mkfifo(output)
+        os.mkfifo(release)
+        keep = [os.open(path, os.O_RDWR) for path in (output, release)]
+        os.environ['COHORT_TEST_RELEASE'] = release
+        job = PmixJob('-n', 3, 'sh', '-c', 'exec "$0" kill >"$1" 2>&1', STORM, output)
+        with open(output) as lines:
+            await_lines(lines, 'ready', 3)
+            await_lines(lines, 'generation 5', 1)
+            job.process.kill()
+            os.close(keep[0])
+            text = lines.read()
+        job.process.communicate()
+        job.check_nothing_left()
+        os.close(keep[1])
+        del os.environ['COHORT_TEST_RELEASE']
+        job.folder.cleanup()
+        check_equal(len(re.findall('site . failed at .*: the launcher has ended', text)), 4)
+        check_equal(sorted(re.findall('locality (.): is ended, since the job is broken', text)),
+                    list('012'))
+
+
+def blocked_signals(pid):
+    """Of each thread."""
+    masks = []
+    for task in os.listdir('/proc/%d/task' % pid):
+        with open('/proc/%d/task/%s/status' % (pid, task)) as f:
+            masks.append(int(re.search(r'SigBlk:\s*(\w+)', f.read())[1], 16))
+    return masks
+
+
+def test_pmix_keeps_to_itself():
+    """Its thread takes no signals, and its descriptors are closed in programs that are started."""
+    job = PmixJob('-n', 1, STORM, 'kill')  # of one, so that there is no transport
+    with os.fdopen(os.dup(job.process.stdout.fileno())) as lines:
+        await_lines(lines, 'ready', 1)
+    for pid in pids_of(job, STORM):
+        signals = 1 << signal.SIGTERM - 1 | 1 << signal.SIGINT - 1
+        check(any(mask & signals == signals for mask in blocked_signals(pid)), 'signals')
+        for fd in os.listdir('/proc/%d/fd' % pid):
+            with open('/proc/%d/fdinfo/%s' % (pid, fd)) as f:
+                flags = int(re.search(r'flags:\s*(\d+)', f.read())[1], 8)
+            check(int(fd) < 3 or flags & os.O_CLOEXEC,
+                  'descriptor', fd, os.readlink('/proc/%d/fd/%s' % (pid, fd)))
+    job.process.terminate()
+    status, _, _ = job.finish()
+    check(status != 0, 'status', status)
+
+
+only_loopback()
+jobs.run_cases(globals(), chosen=CHOSEN)
