@@ -42,6 +42,21 @@ def far_hosts(size):
     return ['--hosts', names, '--listen', '127.0.0.1', '--agent', 'env COHORT_TEST_HOST={host}']
 
 
+def netns_hosts(names):
+    """The same for network namespaces, which netns_test.py makes."""
+
+    def options(size):
+        share, rest = divmod(size, len(names))
+        slots = [share + (i < rest) for i in range(len(names))]
+        return ['--hosts', ','.join('%s:%d' % host for host in zip(names, slots) if host[1]),
+                '--listen', '10.77.0.1', '--agent', 'ip netns exec {host}']
+    return options
+
+
+if 'COHORT_TEST_NETNS' in os.environ:
+    launcher_options = netns_hosts(os.environ['COHORT_TEST_NETNS'].split(','))
+
+
 class Job:
     """cohortrun with pipes, its processes marked."""
 

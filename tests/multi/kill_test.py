@@ -240,4 +240,5 @@ def test_stopped():
     check('[3] generation 600' in storm.lines, 'locality 3 was not there until the end')
 
 
-jobs.run_cases(globals(), 'long_' if LONG else 'test_', CHOSEN)
+if __name__ == '__main__':
+    jobs.run_cases(globals(), 'long_' if LONG else 'test_', CHOSEN)

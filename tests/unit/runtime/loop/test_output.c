@@ -74,6 +74,38 @@ static void test_lines(void)
     cohort__loop_destroy(loop);
 }
 
+/* Without a pipe: what is fed is handed out in the same way, and no more is kept than there is room
+ * for. */
+static void test_fed_lines(void)
+{
+    static struct collected collected;
+    static char block[COHORT__LINES_MAX_PIECE];
+    struct cohort__loop *loop;
+    struct cohort__lines_handlers handlers = {&collected, piece, lines_ended};
+    memset(&collected, 0, sizeof(collected));
+    memset(block, 'x', sizeof(block));
+    CHECK_INT(cohort__loop_create(&loop), COHORT_OK);
+    CHECK_INT(cohort__lines_create(&collected.lines, loop, &handlers), COHORT_OK);
+    CHECK(cohort__lines_feed(collected.lines, "one\ntw", 6));
+    CHECK_INT(collected.num_pieces, 1);
+    CHECK(cohort__lines_feed(collected.lines, "o\n", 2));
+    CHECK_TEXT(collected.text, "one\ntwo\n");
+    cohort__lines_pause(collected.lines, true);
+    CHECK(cohort__lines_feed(collected.lines, block, sizeof(block) - 1));
+    CHECK(!cohort__lines_feed(collected.lines, "ab", 2));
+    CHECK(cohort__lines_feed(collected.lines, "\n", 1));
+    cohort__lines_feed_end(collected.lines);
+    CHECK(!cohort__lines_feed(collected.lines, "", 0)); /* after the end */
+    CHECK_INT(collected.num_pieces, 2);
+    cohort__lines_pause(collected.lines, false);
+    while (!collected.num_ended)
+        cohort__loop_park(loop);
+    CHECK_INT(collected.num_pieces, 3);
+    CHECK_INT((long long)collected.bytes, 8 + (long long)sizeof(block));
+    cohort__lines_close(collected.lines);
+    cohort__loop_destroy(loop);
+}
+
 static void *write_long_line(void *arg)
 {
     static char block[COHORT__LINES_MAX_PIECE * 5 / 2];
@@ -258,6 +290,7 @@ int main(int argc, char **argv)
 {
     static const struct test_case cases[] = {
         {"lines", test_lines},
+        {"fed_lines", test_fed_lines},
         {"long_line_paused", test_long_line_paused},
         {"outlet_pipe", test_outlet_pipe},
         {"outlet_broken", test_outlet_broken},

@@ -1,0 +1,210 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Jobs over hosts with network stacks of their own: network namespaces, joined by a bridge and veth
+pairs. Usage: netns_test.py COHORTRUN MEMBERS [--slow] [--long] [case...]
+
+This process first leaves the machine's network and mounts for ones of its own, in which it makes
+all of that; so nothing is left of it, however this ends. Status 77: that is not permitted."""
+import ctypes
+import fcntl
+import heapq
+import os
+import random
+import re
+import select
+import struct
+import subprocess
+import sys
+import threading
+import time
+
+import jobs
+import kill_test
+from jobs import Failed, check, check_equal, run
+
+FOLDER = os.path.dirname(os.path.abspath(__file__))
+MEMBERS = os.path.abspath(sys.argv[2])
+CHOSEN = [a for a in sys.argv[3:] if not a.startswith('--')]
+SLOW = '--slow' in sys.argv
+LONG = '--long' in sys.argv
+LISTEN = '10.77.0.1' # cohortrun's own place on the bridge
+QUICK = ['--heartbeat', '0.2', '--heartbeat-timeout', '1.5']
+
+
+def command(text, check_status=True):
+    done = subprocess.run(text.split(), stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    check(not check_status or done.returncode == 0, text, 'said', done.stdout.decode())
+    return done.returncode == 0
+
+
+def leave_machine():
+    CLONE_NEWNS, CLONE_NEWNET = 0x20000, 0x40000000
+    if ctypes.CDLL(None, use_errno=True).unshare(CLONE_NEWNS | CLONE_NEWNET):
+        print('skipped: no namespaces for this user:', os.strerror(ctypes.get_errno()))
+        sys.exit(77)
+    for text in ['mount --make-rprivate /', 'mount -t tmpfs none /run', 'mkdir /run/netns',
+                 'ip link set lo up']:
+        command(text)
+    if not command('ip link add br0 address 02:00:00:00:00:01 type bridge', False):
+        print('skipped: this kernel has no bridges')
+        sys.exit(77)
+    command('ip link set br0 up')
+    command('ip addr add %s/24 dev br0' % LISTEN)
+    for i, host in enumerate('abc'):
+        command('ip netns add ' + host)
+        command('ip -n %s link set lo up' % host)
+        command('ip link add v-%s type veth peer name eth0 netns %s' % (host, host))
+        command('ip link set v-%s master br0 up' % host)
+        configure(host, 'eth0', i)
+
+
+def configure(host, interface, i):
+    command('ip -n %s addr add 10.77.0.%d/24 dev %s' % (host, 2 + i, interface))
+    command('ip -n %s link set %s up' % (host, interface))
+
+
+class Wire:
+    """A link to HOST with delay and loss in place of its own: a pair of taps, and this process
+    between them. (netem, which could do the same, is not in every kernel.)"""
+
+    def __init__(self, host, delay, loss, seed):
+        self.host, self.delay, self.loss = host, delay, loss
+        self.random = random.Random(seed)
+        self.fds = [self.open('tap-' + host), self.open('far-' + host)]
+        command('ip -n %s addr flush dev eth0' % host)
+        command('ip link set tap-%s master br0 up' % host)
+        command('ip link set far-%s netns %s' % (host, host))
+        configure(host, 'far-' + host, 'abc'.index(host))
+        self.num_lost = 0
+        self.stop_fd = os.eventfd(0)
+        self.thread = threading.Thread(target=self.pass_on)
+        self.thread.start()
+
+    @staticmethod
+    def open(name):
+        TUNSETIFF, IFF_TAP, IFF_NO_PI = 0x400454ca, 2, 0x1000
+        fd = os.open('/dev/net/tun', os.O_RDWR | os.O_CLOEXEC | os.O_NONBLOCK)
+        fcntl.ioctl(fd, TUNSETIFF, struct.pack('16sH22x', name.encode(), IFF_TAP | IFF_NO_PI))
+        return fd
+
+    def take(self, waiting, fd):
+        other = self.fds[fd == self.fds[0]]
+        try:
+            while True:
+                frame = os.read(fd, 65536)
+                if self.random.random() < self.loss:
+                    self.num_lost += 1
+                else:
+                    heapq.heappush(waiting, (time.monotonic() + self.delay, len(waiting), other,
+                                             frame))
+        except BlockingIOError:
+            pass
+
+    def pass_on(self):
+        waiting = []
+        while True:
+            timeout = max(0, waiting[0][0] - time.monotonic()) if waiting else None
+            ready = select.select(self.fds + [self.stop_fd], [], [], timeout)[0]
+            if self.stop_fd in ready:
+                return
+            for fd in ready:
+                self.take(waiting, fd)
+            while waiting and waiting[0][0] <= time.monotonic():
+                _, _, fd, frame = heapq.heappop(waiting)
+                try:
+                    os.write(fd, frame)
+                except OSError:
+                    pass # its queue is full: one more is lost
+
+    def remove(self):
+        os.eventfd_write(self.stop_fd, 1)
+        self.thread.join()
+        for fd in self.fds + [self.stop_fd]:
+            os.close(fd)
+        configure(self.host, 'eth0', 'abc'.index(self.host))
+
+
+def suite(hosts, *cases):
+    """The suite of collectives, in another process, over HOSTS."""
+    args = [sys.executable, '-B', os.path.join(FOLDER, 'coll_test.py')] + sys.argv[1:3] + list(cases)
+    done = subprocess.run(args + ['--slow'] * SLOW, stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT,
+                          env=dict(os.environ, COHORT_TEST_NETNS=','.join(hosts)))
+    check_equal((done.returncode, re.findall('.*FAILED.*', done.stdout.decode())), (0, []))
+    print('    ' + done.stdout.decode().replace('\n', '\n    ').rstrip())
+    check(done.stdout, 'no case was run')
+
+
+def test_places():
+    """Each host's localities are told the host's own address."""
+    status, out, err = run('-n', 5, os.path.join(MEMBERS, 'launcher_member'), 'place')
+    check_equal((status, err), (0, ''))
+    check_equal(sorted(re.findall(r'\d is .*', out)),
+                ['0 is 0 of 2 on host 0 of 3 at 10.77.0.2',
+                 '1 is 1 of 2 on host 0 of 3 at 10.77.0.2',
+                 '2 is 0 of 2 on host 1 of 3 at 10.77.0.3',
+                 '3 is 1 of 2 on host 1 of 3 at 10.77.0.3',
+                 '4 is 0 of 1 on host 2 of 3 at 10.77.0.4'])
+
+
+def test_two_hosts():
+    suite('ab', 'flat')
+
+
+def test_three_hosts():
+    suite('abc', 'placement')
+
+
+def long_suite():
+    suite('ab')
+    suite('abc')
+
+
+def test_delay_and_loss():
+    """A link that delays all and loses some."""
+    wire = Wire('b', 0.002, 0.02, 1)
+    try:
+        jobs.launcher_options = jobs.netns_hosts('ab')
+        status, out, err = run('-n', 4, os.path.join(MEMBERS, 'coll_member'), 'run', '--sites', 8,
+                               '--kind', 'all_to_all', '--generations', 10, '--count', 1000)
+    finally:
+        wire.remove()
+        jobs.launcher_options = jobs.netns_hosts('abc')
+    check_equal((status, err), (0, ''))
+    check_equal(out.count('has done it'), 4)
+    check(wire.num_lost > 0, 'nothing was lost')
+
+
+def test_cable_pulled():
+    """The survivors learn from the launcher which host is dead, and nothing goes on anywhere."""
+    jobs.launcher_options = lambda size: jobs.netns_hosts('ab')(size) + QUICK
+    storm = kill_test.Storm(4, 'kill', sites=8, arity=2, threshold='tree', count=100, in_flight=4)
+    try:
+        storm.await_lines(r'\[\d\] generation 10', 4)
+        command('ip link set v-b down')
+        pulled = time.monotonic()
+        failed = {}
+        while len(failed) < 4: # two sites on each of host a's localities
+            line = storm.next_line()
+            check(line is not None, 'the job has ended; told were only', failed, storm.errors)
+            match = re.fullmatch(r'\[[01]\] site (\d) failed at (\d+): (.*)', line)
+            if match:
+                failed[match[1]] = (int(match[2]) / 1e6 - pulled, match[3])
+        os.write(storm.release_fd, b'....')
+        for site, (seconds, text) in failed.items():
+            check(re.search(r'locality [23] .*on host b is lost: it has been silent for 1.5 s', text),
+                  'site', site, 'was told', text)
+            check(seconds < 1.5 + 0.4 + kill_test.DEADLINE, 'site', site, 'took', seconds, 's')
+        status, err = storm.finish()
+    finally:
+        command('ip link set v-b up')
+        jobs.launcher_options = jobs.netns_hosts('abc')
+    check_equal(status, 137)
+    check(re.fullmatch(r'(cohortrun: locality [23] \(pid \d+\) on host b is lost: it has been silent '
+                       r'for 1.5 s\n|cohortrun: host b: node daemon: cohortrun has been silent for '
+                       r'too long\n)*', err), err)
+
+
+leave_machine()
+jobs.launcher_options = jobs.netns_hosts('abc')
+jobs.run_cases(globals(), 'long_' if LONG else 'test_', CHOSEN)

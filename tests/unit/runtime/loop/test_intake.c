@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "runtime/loop/intake.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "runtime/loop/loop.h"
+#include "tests/support/test.h"
+
+struct collected {
+    struct cohort__intake *intake;
+    char text[256];
+    size_t bytes;
+    unsigned num_ended;
+    size_t allow; /* more, after each piece */
+};
+
+static void arrived(void *context, const void *data, size_t bytes)
+{
+    struct collected *collected = context;
+    CHECK(collected->bytes + bytes < sizeof(collected->text));
+    memcpy(collected->text + collected->bytes, data, bytes);
+    collected->bytes += bytes;
+    cohort__intake_allow(collected->intake, collected->allow);
+}
+
+static void ended(void *context)
+{
+    ((struct collected *)context)->num_ended++;
+}
+
+static struct cohort__loop *open_intake(struct collected *collected, int fd)
+{
+    struct cohort__loop *loop;
+    struct cohort__intake_handlers handlers = {collected, arrived, ended};
+    memset(collected, 0, sizeof(*collected));
+    CHECK_INT(cohort__loop_create(&loop), COHORT_OK);
+    CHECK_INT(cohort__intake_open(&collected->intake, loop, fd, &handlers), COHORT_OK);
+    return loop;
+}
+
+static void close_intake(struct collected *collected, struct cohort__loop *loop)
+{
+    cohort__intake_close(collected->intake);
+    cohort__loop_destroy(loop);
+}
+
+/* Turns the loop as often as it would need. */
+static void turn(struct cohort__loop *loop)
+{
+    for (int i = 0; i < 1000; i++)
+        cohort__loop_poll(loop);
+}
+
+static void test_pipe(void)
+{
+    struct collected collected;
+    int fds[2];
+    CHECK_INT(pipe2(fds, O_CLOEXEC), 0);
+    struct cohort__loop *loop = open_intake(&collected, fds[0]);
+    CHECK(write(fds[1], "0123456789", 10) == 10);
+    turn(loop);
+    CHECK_INT((long long)collected.bytes, 0); /* nothing was allowed */
+    cohort__intake_allow(collected.intake, 4);
+    while (collected.bytes < 4)
+        cohort__loop_park(loop);
+    turn(loop);
+    CHECK_TEXT(collected.text, "0123");
+    close(fds[1]);
+    cohort__intake_allow(collected.intake, 100);
+    while (!collected.num_ended)
+        cohort__loop_park(loop);
+    CHECK_TEXT(collected.text, "0123456789");
+    cohort__intake_allow(collected.intake, 100);
+    turn(loop);
+    CHECK_INT(collected.num_ended, 1);
+    CHECK(!(fcntl(fds[0], F_GETFL) & O_NONBLOCK));
+    close_intake(&collected, loop);
+    close(fds[0]);
+}
+
+static void test_file(void)
+{
+    struct collected collected;
+    FILE *file = tmpfile();
+    CHECK(file && fputs("a file can't be polled", file) >= 0 && fflush(file) == 0);
+    CHECK(lseek(fileno(file), 0, SEEK_SET) == 0);
+    struct cohort__loop *loop = open_intake(&collected, fileno(file));
+    collected.allow = 3;
+    cohort__intake_allow(collected.intake, 3);
+    while (!collected.num_ended)
+        cohort__loop_park(loop);
+    CHECK_TEXT(collected.text, "a file can't be polled");
+    close_intake(&collected, loop);
+    fclose(file);
+}
+
+/* Closed while there is something to read. */
+static void test_closed(void)
+{
+    struct collected collected;
+    int fds[2];
+    CHECK_INT(pipe2(fds, O_CLOEXEC), 0);
+    struct cohort__loop *loop = open_intake(&collected, fds[0]);
+    CHECK(write(fds[1], "x", 1) == 1);
+    cohort__intake_allow(collected.intake, 1);
+    cohort__intake_close(collected.intake);
+    cohort__intake_close(NULL);
+    turn(loop);
+    CHECK_INT((long long)collected.bytes, 0);
+    cohort__loop_destroy(loop);
+    close(fds[0]);
+    close(fds[1]);
+}
+
+int main(int argc, char **argv)
+{
+    static const struct test_case cases[] = {
+        {"pipe", test_pipe},
+        {"file", test_file},
+        {"closed", test_closed},
+    };
+    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
+}

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "runtime/loop/listener.h"
+
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "runtime/loop/loop.h"
+#include "tests/support/test.h"
+
+struct door {
+    struct cohort__listener *listener;
+    int fds[8];
+    unsigned num;
+    unsigned close_after;
+};
+
+static void accepted(void *context, int fd)
+{
+    struct door *door = context;
+    CHECK(fcntl(fd, F_GETFD) & FD_CLOEXEC);
+    door->fds[door->num++] = fd;
+    if (door->num == door->close_after)
+        cohort__listener_close(door->listener);
+}
+
+static int listen_here(struct sockaddr_in *ret_name)
+{
+    socklen_t bytes = sizeof(*ret_name);
+    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    *ret_name =
+        (struct sockaddr_in){.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    CHECK_INT(bind(fd, (struct sockaddr *)ret_name, bytes), 0);
+    CHECK_INT(listen(fd, 8), 0);
+    CHECK_INT(getsockname(fd, (struct sockaddr *)ret_name, &bytes), 0);
+    return fd;
+}
+
+static int connect_to(const struct sockaddr_in *name)
+{
+    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    if (connect(fd, (const struct sockaddr *)name, sizeof(*name)) == 0)
+        return fd;
+    close(fd);
+    return -1;
+}
+
+static void test_accepts(void)
+{
+    struct cohort__loop *loop;
+    struct sockaddr_in name;
+    struct door door = {.close_after = 3};
+    int clients[5];
+    char byte = 0;
+    CHECK_INT(cohort__loop_create(&loop), COHORT_OK);
+    int fd = listen_here(&name);
+    CHECK_INT(cohort__listener_open(&door.listener, loop, fd, accepted, &door), COHORT_OK);
+    for (int i = 0; i < 5; i++)
+        CHECK((clients[i] = connect_to(&name)) >= 0);
+    while (door.num < 3)
+        cohort__loop_park(loop);
+    for (int i = 0; i < 1000; i++)
+        cohort__loop_poll(loop);
+    CHECK_INT(door.num, 3); /* it was closed within the third */
+    CHECK_INT(connect_to(&name), -1);
+    for (unsigned i = 0; i < door.num; i++) {
+        CHECK(write(door.fds[i], "x", 1) == 1);
+        close(door.fds[i]);
+    }
+    for (unsigned i = 0; i < 5; i++) { /* who was not let in sees that */
+        CHECK((read(clients[i], &byte, 1) == 1) == (i < 3));
+        close(clients[i]);
+    }
+    cohort__listener_close(NULL);
+    cohort__loop_destroy(loop);
+}
+
+int main(int argc, char **argv)
+{
+    static const struct test_case cases[] = {{"accepts", test_accepts}};
+    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
+}
