@@ -14,7 +14,8 @@
 #include "tools/cohortrun_options.h"
 #include "tools/cohortrun_order.h"
 
-enum { MAX_CALLERS = 64, MAX_COMPLAINTS = 10 };
+/* So many more may be calling at a time than there are hosts. */
+enum { MAX_STRANGERS = 64, MAX_COMPLAINTS = 10 };
 static const uint64_t caller_ns = 10000000000;
 
 /* Who has connected, and has yet to show that it has the key. */
@@ -35,7 +36,8 @@ struct fleet {
         struct cohort__listener *listener;
     } * listening;
     uint32_t num_listening;
-    struct caller callers[MAX_CALLERS];
+    struct caller *callers;
+    uint32_t num_callers;
     unsigned num_complaints;
     struct alarm gathering; /* not all have come yet */
     struct alarm beat;
@@ -141,7 +143,7 @@ static void close_listeners(struct fleet *fleet)
         cohort__listener_close(fleet->listening[i].listener);
         fleet->listening[i].listener = NULL;
     }
-    for (int i = 0; i < MAX_CALLERS; i++) {
+    for (uint32_t i = 0; i < fleet->num_callers; i++) {
         trunk_close(fleet->callers[i].trunk);
         fleet->callers[i].trunk = NULL;
         alarm_clear(&fleet->callers[i].patience);
@@ -213,9 +215,9 @@ static void accepted(void *context, int fd)
 {
     struct fleet *fleet = context;
     struct caller *caller = fleet->callers;
-    while (caller < fleet->callers + MAX_CALLERS && caller->trunk)
+    while (caller < fleet->callers + fleet->num_callers && caller->trunk)
         caller++;
-    if (caller == fleet->callers + MAX_CALLERS) {
+    if (caller == fleet->callers + fleet->num_callers) {
         close(fd); /* a daemon will be awaited in vain, if this was one */
         return;
     }
@@ -331,7 +333,7 @@ static void init(struct fleet *fleet)
     };
     alarm_init(&fleet->gathering, loop, gathering_over, fleet);
     alarm_init(&fleet->beat, loop, beat, fleet);
-    for (int i = 0; i < MAX_CALLERS; i++) {
+    for (uint32_t i = 0; i < fleet->num_callers; i++) {
         fleet->callers[i].fleet = fleet;
         alarm_init(&fleet->callers[i].patience, loop, caller_too_late, &fleet->callers[i]);
     }
@@ -352,17 +354,19 @@ cohort_status fleet_create(struct fleet **ret_fleet, const struct fleet_options 
     uint32_t num = options->options->hosts.num;
     struct fleet *fleet = calloc(1, sizeof(*fleet) + num * sizeof(fleet->hosts[0]));
     struct listening *listening = calloc(num, sizeof(*listening));
-    *ret_fleet = fleet;
-    if (fleet)
-        fleet->listening = listening;
-    if (!fleet || !listening || !seal_make_key(fleet->key)) {
+    struct caller *callers = calloc(num + MAX_STRANGERS, sizeof(*callers));
+    if (!fleet || !listening || !callers || !seal_make_key(fleet->key)) {
+        free(callers);
         free(listening);
         free(fleet);
-        *ret_fleet = NULL;
         return cohort_fail(COHORT_ERR_NO_MEMORY, "no memory or random numbers for the hosts");
     }
     fleet->options = *options;
     fleet->handlers = *handlers;
+    fleet->listening = listening;
+    fleet->callers = callers;
+    fleet->num_callers = num + MAX_STRANGERS;
+    *ret_fleet = fleet;
     init(fleet);
     for (uint32_t i = 0; i < fleet->num_hosts; i++) {
         cohort_status status = start_host(fleet, i);
@@ -470,6 +474,7 @@ void fleet_destroy(struct fleet *fleet)
     for (uint32_t i = 0; i < fleet->num_hosts; i++)
         host_fini(&fleet->hosts[i]);
     explicit_bzero(fleet->key, sizeof(fleet->key));
+    free(fleet->callers);
     free(fleet->listening);
     free(fleet);
 }
