@@ -143,7 +143,8 @@ def test_program_fails():
     for num in (1, 4):
         status, out, err = run('-n', num, COLL, 'fail', '--victim', num - 1)
         check_equal(status, 1)
-        check(re.fullmatch(r'cohortrun: locality %d \(pid \d+\)( on host \w+)? exited with status 1: '
+        check(re.fullmatch(r'cohortrun: locality %d \(pid \d+\)( on host \w+)? exited with '
+                           r'status 1: '
                            r'no luck today\n' % (num - 1), err), err)
 
 
@@ -159,7 +160,8 @@ def test_cannot_start():
 def check_cannot_start(num, variable, why, net=''):
     status, out, err = run('-n', num, '-x', 'COHORT_NET=' + net, '-x', variable, COLL, 'silent')
     check_equal((status, out), (1, ''))
-    check(re.fullmatch(r'cohortrun: locality \d \(pid \d+\)( on host \w+)? exited with status 1: .*\n', err) and
+    check(re.fullmatch(r'cohortrun: locality \d \(pid \d+\)( on host \w+)? exited with status 1: '
+                       r'.*\n', err) and
           why in err, err)
 
 

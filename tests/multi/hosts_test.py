@@ -167,7 +167,8 @@ def test_handed_on():
     program = 'pwd; printf "%s|" "$@"; echo; echo "$COHORT_TEST_HOST,${#COHORT_LONG},$COHORT_ODD"'
     with tempfile.TemporaryDirectory() as folder:
         status, out, err = run(*TWO, '-x', 'COHORT_LONG=' + 'x' * 100000, '-x',
-                               'COHORT_ODD=a b\n"$(c)"', 'sh', '-c', program, 'sh', "it's", '', 'a b',
+                               'COHORT_ODD=a b\n"$(c)"', 'sh', '-c', program, 'sh', "it's", '',
+                               'a b',
                                cwd=folder)
         check_equal((status, err), (0, ''))
         check_equal(out.count(folder + '\n'), 4)
@@ -190,7 +191,8 @@ def test_no_answer():
     check_equal((status, out, err), (126, '', 'cohortrun: hosts a, b: no answer within 0.3 s\n'))
     status, out, err = run('--hosts', 'a', *HERE, '--timeout', '0.3', '--agent',
                            'sleep 1000; echo {host}', 'true')
-    check_equal((status, out, err), (124, '', 'cohortrun: timeout after 0.3 s, no answer from: a\n'))
+    check_equal((status, out, err), (
+        124, '', 'cohortrun: timeout after 0.3 s, no answer from: a\n'))
 
 
 def test_interrupted_start():
@@ -204,7 +206,8 @@ def test_interrupted_start():
 
 def test_unknown_name():
     status, out, err = run('--hosts', 'no-such-host.invalid', 'true')
-    check(status == 1 and 'cohortrun: host no-such-host.invalid: ' in err and '--listen' in err, err)
+    check(status == 1 and 'cohortrun: host no-such-host.invalid: ' in err and '--listen' in err,
+          err)
     for address in '0.0.0.0', '::', '192.0.2.1':
         status, out, err = run('--hosts', 'a', '--listen', address, *AGENT, 'true')
         check_equal((status, err), (1, 'cohortrun: host a: %s is no address of this host\n' %

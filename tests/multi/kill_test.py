@@ -158,7 +158,8 @@ def random_storm(seed):
 def check_ended(storm, status, victim, how):
     got, err = storm.finish()
     check_equal(got, status)
-    check(re.fullmatch(r'cohortrun: locality %d \(pid \d+\) %s\n' % (victim, how), err), err)
+    check(re.fullmatch(r'cohortrun: locality %d \(pid \d+\)( on host \w+)? %s\n' % (victim, how),
+                       err), err)
 
 
 def kill_at_random(seed):
@@ -221,8 +222,8 @@ def test_interrupt():
     storm.process.send_signal(signal.SIGINT)
     status, err = storm.finish()
     check_equal(status, 128 + signal.SIGINT)
-    check(re.fullmatch(r'cohortrun: locality \d \(pid \d+\) was killed by signal 2 \(Interrupt\)\n',
-                       err), err)
+    check(re.fullmatch(r'cohortrun: locality \d \(pid \d+\)( on host \w+)? was killed by signal 2 '
+                       r'\(Interrupt\)\n', err), err)
 
 
 def test_stopped():

@@ -94,7 +94,8 @@ def test_exit_status():
     job = 'test $COHORT_LOCALITY = 1 && exit 3; exec sleep 1000'
     status, out, err = run('-n', 3, 'sh', '-c', job)
     check_equal((status, out), (3, ''))
-    check(re.fullmatch(r'cohortrun: locality 1 \(pid \d+\)' + ON_HOST + r' exited with status 3\n', err), err)
+    check(re.fullmatch(r'cohortrun: locality 1 \(pid \d+\)' + ON_HOST +
+                       r' exited with status 3\n', err), err)
 
 
 def test_signal_status():
@@ -346,7 +347,9 @@ def test_descriptors():
     status, out, err = run('-n', 2, 'sh', '-c', 'cd /proc/self/fd && echo * && ulimit -n',
                            preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE,
                                                                  (777, 4096)))
-    check_equal((status, set(out.splitlines())), (0, {'0 1 2 3 4 5 6' if FAR else '0 1 2 3 4 5 6 7', '777'})) # 4 is the shell's, on /proc
+    # One is the shell's, on /proc.
+    descriptors = '0 1 2 3 4 5 6' if FAR else '0 1 2 3 4 5 6 7'
+    check_equal((status, set(out.splitlines())), (0, {descriptors, '777'}))
 
 
 def test_many_localities():
@@ -388,7 +391,8 @@ def test_member_late_status():
     """After a clean drain a status does not concern the others."""
     status, out, err = run('-n', 3, MEMBER, 'late', 1, 5)
     check_equal((status, out.count('told')), (5, 0))
-    check(re.fullmatch(r'cohortrun: locality 1 \(pid \d+\)' + ON_HOST + r' exited with status 5\n', err), err)
+    check(re.fullmatch(r'cohortrun: locality 1 \(pid \d+\)' + ON_HOST +
+                       r' exited with status 5\n', err), err)
 
 
 def check_death(mode, status, pattern):
@@ -401,11 +405,13 @@ def check_death(mode, status, pattern):
 
 
 def test_member_quits():
-    check_death('quit', 1, r'locality 1 \(pid \d+\)' + ON_HOST + r' exited with status 0 without leaving the job')
+    check_death('quit', 1, r'locality 1 \(pid \d+\)' + ON_HOST +
+                r' exited with status 0 without leaving the job')
 
 
 def test_member_killed():
-    check_death('kill', 137, r'locality 1 \(pid \d+\)' + ON_HOST + r' was killed by signal 9 \(Killed\)')
+    check_death('kill', 137, r'locality 1 \(pid \d+\)' + ON_HOST +
+                r' was killed by signal 9 \(Killed\)')
 
 
 def test_member_fails():

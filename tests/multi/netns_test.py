@@ -124,9 +124,9 @@ class Wire:
         configure(self.host, 'eth0', 'abc'.index(self.host))
 
 
-def suite(hosts, *cases):
-    """The suite of collectives, in another process, over HOSTS."""
-    args = [sys.executable, '-B', os.path.join(FOLDER, 'coll_test.py')] + sys.argv[1:3] + list(cases)
+def suite(hosts, *cases, script='coll_test.py'):
+    """The suite of collectives, or another one, in a process of its own, over HOSTS."""
+    args = [sys.executable, '-B', os.path.join(FOLDER, script)] + sys.argv[1:3] + list(cases)
     done = subprocess.run(args + ['--slow'] * SLOW, stdout=subprocess.PIPE,
                           stderr=subprocess.STDOUT,
                           env=dict(os.environ, COHORT_TEST_NETNS=','.join(hosts)))
@@ -158,6 +158,11 @@ def test_three_hosts():
 def long_suite():
     suite('ab')
     suite('abc')
+
+
+def long_kills():
+    suite('ab', script='kill_test.py')
+    suite('abc', script='kill_test.py')
 
 
 def test_delay_and_loss():
@@ -192,7 +197,8 @@ def test_cable_pulled():
                 failed[match[1]] = (int(match[2]) / 1e6 - pulled, match[3])
         os.write(storm.release_fd, b'....')
         for site, (seconds, text) in failed.items():
-            check(re.search(r'locality [23] .*on host b is lost: it has been silent for 1.5 s', text),
+            check(re.search(r'locality [23] .*on host b is lost: it has been silent for 1.5 s',
+                            text),
                   'site', site, 'was told', text)
             check(seconds < 1.5 + 0.4 + kill_test.DEADLINE, 'site', site, 'took', seconds, 's')
         status, err = storm.finish()
@@ -200,9 +206,9 @@ def test_cable_pulled():
         command('ip link set v-b up')
         jobs.launcher_options = jobs.netns_hosts('abc')
     check_equal(status, 137)
-    check(re.fullmatch(r'(cohortrun: locality [23] \(pid \d+\) on host b is lost: it has been silent '
-                       r'for 1.5 s\n|cohortrun: host b: node daemon: cohortrun has been silent for '
-                       r'too long\n)*', err), err)
+    check(re.fullmatch(r'(cohortrun: locality [23] \(pid \d+\) on host b is lost: it has been '
+                       r'silent for 1.5 s\n|cohortrun: host b: node daemon: cohortrun has been '
+                       r'silent for too long\n)*', err), err)
 
 
 leave_machine()
