@@ -222,7 +222,9 @@ struct cohort__request trial_request(struct trial_lead *lead, const struct trial
         .bytes = trial->bytes,
         .element = cohort__collective_reduces(collective) ? sizeof(double) : 1,
         .commutative = true,
-        .one_locality = !lead->site.group->is_spread || cohort_comm_num_sites(comm) == 1,
+        .can_meet =
+            cohort_algorithm_check(lead->site.comm, cohort__collective_name(collective), "shared",
+                                   trial->bytes / sizeof(double), COHORT_DOUBLE, NULL) == COHORT_OK,
     };
 }
 

@@ -38,13 +38,13 @@ struct cohort__request {
     enum cohort__collective collective;
     uint32_t num_sites;
     uint32_t this_site;
-    uint32_t root;     /* of the rooted ones; 0 for the others */
-    uint32_t arity;    /* of the tree, >= 2 */
-    uint32_t shift;    /* of SHIFT: 0 .. num_sites - 1 */
-    size_t bytes;      /* of one block; the same at all sites unless there are parts */
-    size_t element;    /* bytes of an element; a reduction's vector may be cut between two. 0: 1 */
-    bool commutative;  /* the reduction may be done in any order of the sites */
-    bool one_locality; /* all sites share memory */
+    uint32_t root;    /* of the rooted ones; 0 for the others */
+    uint32_t arity;   /* of the tree, >= 2 */
+    uint32_t shift;   /* of SHIFT: 0 .. num_sites - 1 */
+    size_t bytes;     /* of one block; the same at all sites unless there are parts */
+    size_t element;   /* bytes of an element; a reduction's vector may be cut between two. 0: 1 */
+    bool commutative; /* the reduction may be done in any order of the sites */
+    bool can_meet; /* all sites share memory, or what they bring fits into some that they share */
     /* Blocks of different sizes, num_sites parts with part i being that of site i; NULL: all blocks
      * have `bytes` bytes, one after the other. Only for rows that are `ragged`:
      *   ALL_GATHER: out_parts, REDUCE_SCATTER: in_parts, with sizes that are equal at all sites;

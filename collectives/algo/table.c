@@ -250,8 +250,8 @@ const char *cohort__algorithm_refuses(const struct cohort__algorithm *algorithm,
     const char *wrong = parts_refuse(request);
     if (wrong)
         return wrong;
-    if (algorithm->shared && !request->one_locality)
-        return "all sites have to be in one locality";
+    if (algorithm->shared && !request->can_meet)
+        return "all sites have to be in one locality, or bring little enough for what they share";
     if (algorithm->accepts && !algorithm->accepts(request))
         return algorithm->needs;
     return NULL;

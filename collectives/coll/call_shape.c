@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "collectives/coll/call.h"
+#include "collectives/coll/can_meet.h"
+#include "collectives/comm/assembly.h"
 #include "collectives/exec/op.h"
 
 /* Q modulo the number of sites. */
@@ -27,6 +29,17 @@ enum cohort__variant cohort__call_variant(const struct cohort__call *call)
     return call->ragged ? call->ragged->variant : COHORT__VARIANT_EQUAL;
 }
 
+bool cohort__call_can_meet(const struct cohort_comm *comm, enum cohort__collective collective,
+                           size_t bytes)
+{
+    const struct cohort__group *group = comm->group;
+    size_t share = group->has_board ? cohort__assembly_share(group) : 0;
+    bool is_for_each = collective == COHORT__SCATTER || collective == COHORT__ALL_TO_ALL ||
+                       collective == COHORT__REDUCE_SCATTER;
+    size_t num_blocks = is_for_each ? group->membership->num_sites : 1;
+    return group->is_whole || (group->has_board && bytes <= share / num_blocks);
+}
+
 cohort_status cohort__call_shape(const struct cohort__call *call, struct cohort__shape *ret_shape)
 {
     const struct cohort_comm *comm = call->comm;
@@ -43,7 +56,9 @@ cohort_status cohort__call_shape(const struct cohort__call *call, struct cohort_
         .bytes = rejected ? 0 : call->count * element,
         .element = rejected || !reduces ? 1 : element,
         .commutative = !reduces || !call->op || call->op->commutative,
-        .one_locality = comm->group->is_whole && !call->is_checked && !call->of_objects,
+        .can_meet =
+            !call->is_checked && !call->of_objects &&
+            cohort__call_can_meet(comm, call->collective, rejected ? 0 : call->count * element),
     };
     *ret_shape = (struct cohort__shape){.request = request};
     bool has_parts =

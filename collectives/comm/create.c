@@ -70,7 +70,9 @@ static void on_joined(struct cohort__join *join, cohort_status status,
 {
     struct creation *creation = COHORT_CONTAINER_OF(join, struct creation, join);
     struct cohort__inbox *inbox = creation->inbox;
-    if (!status)
+    if (status) /* else it is the group's, everywhere */
+        cohort__commons_give_back(cohort__inbox_process(inbox), creation->choice.settings.board);
+    else
         status = make_endpoint(creation, membership);
     cohort__future_complete(creation->future, status, status ? cohort__error_slot() : NULL);
     creation_destroy(creation);
@@ -181,10 +183,14 @@ cohort_future *cohort__comm_create_in(struct cohort__process *process, cohort_co
                              "communicator \"%s\": site %u joins, but its endpoint still lives in "
                              "this locality (%u)",
                              name, options.this_site, cohort__process_rank(process));
+    if (!status && options.this_site == 0 && options.num_sites > 1)
+        choice.settings.board = cohort__commons_take_board(process);
     struct creation *creation = status ? NULL : creation_create(ret_comm, name, &options, &choice);
     cohort_future *future = creation ? cohort__future_create() : NULL;
     if (!future) {
         creation_destroy(creation);
+        if (process)
+            cohort__commons_give_back(process, choice.settings.board);
         return cohort__future_of_status(cohort__error_slot()->status, cohort__error_slot());
     }
     creation->inbox = inbox;

@@ -6,6 +6,7 @@
 
 #include "collectives/comm/endpoint.h"
 #include "collectives/comm/inbox.h"
+#include "collectives/comm/settings.h"
 #include "runtime/base/container.h"
 
 /* A message that came before its endpoint was made. */
@@ -14,6 +15,51 @@ struct orphan {
     uint32_t site;
     struct cohort__message *message;
 };
+
+/* Counts localities, and the sites of the largest one. */
+static cohort_status count_localities(struct cohort__group *group)
+{
+    const struct cohort__membership *membership = group->membership;
+    uint32_t size = cohort__process_size(cohort__inbox_process(group->inbox));
+    uint32_t *num_sites = calloc(size, sizeof(*num_sites));
+    if (!num_sites)
+        return cohort_fail(COHORT_ERR_NO_MEMORY, "communicator \"%s\": no memory for %u localities",
+                           group->name, size);
+    for (uint32_t site = 0; site < membership->num_sites; site++) {
+        uint32_t num = ++num_sites[membership->locality_of[site]];
+        group->num_localities += num == 1;
+        if (num > group->max_local_sites)
+            group->max_local_sites = num;
+    }
+    group->num_local = num_sites[group->rank];
+    group->is_whole = group->num_localities == 1;
+    free(num_sites);
+    return COHORT_OK;
+}
+
+/* The board that site 0 has taken is the group's, unless somebody can't reach it. All find the
+ * same, as they share memory with each other or don't. */
+static cohort_status find_board(struct cohort__group *group)
+{
+    const struct cohort__membership *membership = group->membership;
+    struct cohort__process *process = cohort__inbox_process(group->inbox);
+    struct cohort__comm_settings settings;
+    cohort_status status = cohort__comm_settings_unpack(&settings, membership->settings,
+                                                        membership->settings_bytes, group->name);
+    if (status)
+        return status;
+    uint32_t slot;
+    group->board = settings.board;
+    group->has_board = !group->is_whole && cohort__commons_has_board(process, group->board);
+    for (uint32_t site = 0; group->has_board && site < membership->num_sites; site++)
+        group->has_board = cohort__commons_slot_of(process, membership->locality_of[site], &slot);
+    group->owns_board = membership->locality_of[0] == group->rank;
+    if (group->owns_board && !group->has_board) {
+        cohort__commons_give_back(process, group->board);
+        group->owns_board = false;
+    }
+    return COHORT_OK;
+}
 
 cohort_status cohort__group_create(struct cohort__group **ret_group, struct cohort__inbox *inbox,
                                    const char *name, struct cohort__membership *membership)
@@ -26,10 +72,14 @@ cohort_status cohort__group_create(struct cohort__group **ret_group, struct coho
     group->inbox = inbox;
     group->membership = membership;
     group->rank = cohort__process_rank(cohort__inbox_process(inbox));
-    group->is_whole = true;
-    for (uint32_t site = 0; group->is_whole && site < membership->num_sites; site++)
-        group->is_whole = cohort__group_is_local(group, site);
     snprintf(group->name, sizeof(group->name), "%s", name);
+    cohort_status status = count_localities(group);
+    if (!status)
+        status = find_board(group);
+    if (status) {
+        free(group);
+        return status;
+    }
     pthread_mutex_init(&group->lock, NULL);
     cohort__list_init(&group->orphans);
     *ret_group = group;
@@ -49,6 +99,8 @@ void cohort__group_destroy(struct cohort__group *group)
     struct cohort__meetings *meetings = atomic_load(&group->meetings);
     if (meetings)
         meetings->destroy(meetings);
+    if (group->owns_board)
+        cohort__commons_give_back(cohort__inbox_process(group->inbox), group->board);
     pthread_mutex_destroy(&group->lock);
     cohort__membership_unref(group->membership);
     free(atomic_load(&group->tuning));

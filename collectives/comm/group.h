@@ -9,6 +9,7 @@
 
 #include "runtime/base/list.h"
 #include "runtime/base/map.h"
+#include "runtime/proc/commons.h"
 #include "runtime/proc/registry.h"
 
 struct cohort__inbox;
@@ -20,6 +21,9 @@ struct cohort__meetings {
     void (*destroy)(struct cohort__meetings *meetings);
     /* In the endpoint's turn: COMM's site, which has left, does not come any more. */
     void (*left)(struct cohort__meetings *meetings, const struct cohort_comm *comm);
+    /* Looks at the group's board; true if there was something. By the loop's holder; NULL where
+     * there is no board. */
+    bool (*look)(struct cohort__meetings *meetings);
 };
 
 /* The sites of one instance of a communicator, as one locality sees them: who sits where, and the
@@ -31,8 +35,14 @@ struct cohort__group {
     _Atomic uint32_t num_users;   /* threads that look at it just now */
     struct cohort__inbox *inbox;
     struct cohort__membership *membership;
-    uint32_t rank; /* of this locality */
-    bool is_whole; /* all sites sit in this locality */
+    uint32_t rank;  /* of this locality */
+    bool is_whole;  /* all sites sit in this locality */
+    bool has_board; /* else: they share one, which this is */
+    bool owns_board;
+    struct cohort__board_name board;
+    uint32_t num_localities;  /* in which it has sites */
+    uint32_t num_local;       /* sites here */
+    uint32_t max_local_sites; /* in any of the localities */
     char name[COHORT__NAME_BYTES_MAX + 1];
     void *_Atomic tuning;        /* coll's, from malloc; NULL: none yet */
     pthread_mutex_t lock;        /* of orphans */

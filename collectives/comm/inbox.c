@@ -20,7 +20,11 @@ struct cohort__inbox {
     struct cohort__list unknown; /* messages for instances that may become known */
     uint32_t num_creations;      /* pending */
     _Atomic uint64_t num_works;
+    _Atomic uint64_t watched; /* boards, a bit for each */
+    struct cohort__meetings *_Atomic watchers[COHORT__NUM_BOARDS];
 };
+
+_Static_assert(COHORT__NUM_BOARDS == 64, "the bits of `watched`");
 
 /* A message for an instance that is not known here. */
 struct unknown {
@@ -233,6 +237,31 @@ static void on_peer_died(void *context, uint32_t rank)
     for_each_endpoint(context, cohort__endpoint_peer_died);
 }
 
+void cohort__inbox_watch(struct cohort__inbox *inbox, const struct cohort__group *group,
+                         struct cohort__meetings *meetings)
+{
+    atomic_store(&inbox->watchers[group->board.number], meetings);
+    atomic_fetch_or(&inbox->watched, UINT64_C(1) << group->board.number);
+}
+
+void cohort__inbox_unwatch(struct cohort__inbox *inbox, const struct cohort__group *group)
+{
+    atomic_fetch_and(&inbox->watched, ~(UINT64_C(1) << group->board.number));
+}
+
+static bool on_look(void *context)
+{
+    struct cohort__inbox *inbox = context;
+    bool any = false;
+    for (uint64_t left = atomic_load_explicit(&inbox->watched, memory_order_acquire); left;
+         left &= left - 1) {
+        struct cohort__meetings *meetings =
+            atomic_load_explicit(&inbox->watchers[__builtin_ctzll(left)], memory_order_acquire);
+        any |= meetings->look(meetings);
+    }
+    return any;
+}
+
 /* Frees the groups that have ended and in which nobody is busy any more. */
 static void reclaim(struct cohort__inbox *inbox)
 {
@@ -324,6 +353,7 @@ static cohort_status create(struct cohort__inbox **ret_inbox, struct cohort__pro
                                               .message = on_message,
                                               .peer_died = on_peer_died,
                                               .tick = on_tick,
+                                              .look = on_look,
                                               .busy = is_busy,
                                               .stop = stop,
                                           });

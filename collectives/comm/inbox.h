@@ -34,6 +34,12 @@ cohort_status cohort__inbox_group(struct cohort__inbox *inbox, const char *name,
 /* Lists COMM for ticks and news of deaths. */
 void cohort__inbox_add(struct cohort__inbox *inbox, struct cohort_comm *comm);
 
+/* Has MEETINGS look at the group's board, which it has, whenever others may have written there;
+ * until that is taken back, by the loop's holder or when no other thread is left. */
+void cohort__inbox_watch(struct cohort__inbox *inbox, const struct cohort__group *group,
+                         struct cohort__meetings *meetings);
+void cohort__inbox_unwatch(struct cohort__inbox *inbox, const struct cohort__group *group);
+
 /* What SITE's latest endpoint under NAME here is: *ret_left_instance its instance if it has left,
  * else 0. True: there is one that has not left. */
 bool cohort__inbox_has_site(struct cohort__inbox *inbox, const char *name, uint32_t site,

@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 
+#include "runtime/proc/commons.h"
 #include "runtime/wire/pack.h"
 
 /* What a communicator does in one way at all of its sites although each locality has its own
@@ -11,6 +12,7 @@
  * added here, to defaults where 0 is none, to pack and to unpack. */
 struct cohort__comm_settings {
     bool check_asymmetric; /* agreement in front of gather, gatherv, scatter and scatterv */
+    struct cohort__board_name board; /* of the group, if all of its localities share that memory */
     /* What algorithms are chosen by, encoded by the layer that does it; 0 bytes: that layer's
      * defaults. It points into what the settings were unpacked from. */
     const void *tuning;

@@ -28,9 +28,15 @@ enum {
 struct meetings {
     struct cohort__meetings base; /* first */
     pthread_mutex_t lock;
-    struct cohort__list current; /* by generation, those that are open and the failed ones */
+    struct cohort__list current; /* by generation: open, gathered and failed ones */
+    struct cohort__list moving;
     struct cohort__list spare;
     uint32_t num_failed; /* in `current` */
+    uint32_t num_local;  /* sites of this locality */
+    struct cohort__group *group;
+    struct cohort__assembly *assembly; /* with other localities; NULL: there are none */
+    _Atomic uint32_t num_gathered;
+    uint64_t last_ended; /* generation, the highest one */
 };
 
 static struct cohort__meeting *meeting_of(struct cohort__list *link)
@@ -53,13 +59,38 @@ static void meetings_destroy(struct cohort__meetings *base)
     struct cohort__list *link;
     while ((link = cohort__list_pop_front(&meetings->current)))
         meeting_free(meeting_of(link));
+    while ((link = cohort__list_pop_front(&meetings->moving)))
+        meeting_free(meeting_of(link));
     while ((link = cohort__list_pop_front(&meetings->spare)))
         meeting_free(meeting_of(link));
+    if (meetings->assembly)
+        cohort__inbox_unwatch(meetings->group->inbox, meetings->group);
+    cohort__assembly_destroy(meetings->assembly);
     pthread_mutex_destroy(&meetings->lock);
     free(meetings);
 }
 
 static void on_left(struct cohort__meetings *base, const struct cohort_comm *comm);
+static bool on_look(struct cohort__meetings *base);
+
+static struct meetings *meetings_create(struct cohort__group *group)
+{
+    struct meetings *meetings = calloc(1, sizeof(*meetings));
+    if (!meetings)
+        return NULL;
+    meetings->base = (struct cohort__meetings){meetings_destroy, on_left, on_look};
+    meetings->group = group;
+    meetings->num_local = group->num_local;
+    pthread_mutex_init(&meetings->lock, NULL);
+    cohort__list_init(&meetings->current);
+    cohort__list_init(&meetings->moving);
+    cohort__list_init(&meetings->spare);
+    if (group->has_board && cohort__assembly_create(&meetings->assembly, group)) {
+        meetings_destroy(&meetings->base);
+        return NULL;
+    }
+    return meetings;
+}
 
 /* Those of GROUP; NULL where memory ran out. */
 static struct meetings *meetings_get(struct cohort__group *group)
@@ -67,16 +98,16 @@ static struct meetings *meetings_get(struct cohort__group *group)
     struct cohort__meetings *base = atomic_load_explicit(&group->meetings, memory_order_acquire);
     if (base)
         return (struct meetings *)base;
-    struct meetings *fresh = malloc(sizeof(*fresh));
-    if (!fresh)
-        return NULL;
-    *fresh = (struct meetings){.base = {.destroy = meetings_destroy, .left = on_left}};
-    pthread_mutex_init(&fresh->lock, NULL);
-    cohort__list_init(&fresh->current);
-    cohort__list_init(&fresh->spare);
-    if (atomic_compare_exchange_strong(&group->meetings, &base, &fresh->base))
-        return fresh;
-    meetings_destroy(&fresh->base);
+    pthread_mutex_lock(&group->lock);
+    base = atomic_load(&group->meetings);
+    struct meetings *fresh = base ? NULL : meetings_create(group);
+    if (fresh) {
+        base = &fresh->base;
+        atomic_store(&group->meetings, base);
+        if (fresh->assembly)
+            cohort__inbox_watch(group->inbox, group, base);
+    }
+    pthread_mutex_unlock(&group->lock);
     return (struct meetings *)base;
 }
 
@@ -140,25 +171,50 @@ static void forget_oldest_memorial(struct meetings *meetings)
     }
 }
 
+/* Tells the other localities which posts nobody here reads any more. */
+static void pass(struct meetings *meetings)
+{
+    uint64_t least = meetings->last_ended + 1;
+    struct cohort__list *const lists[] = {&meetings->current, &meetings->moving};
+    for (int i = 0; i < 2; i++)
+        for (struct cohort__list *link = lists[i]->next; link != lists[i]; link = link->next) {
+            const struct cohort__meeting *meeting = meeting_of(link);
+            if (meeting->state != COHORT__MEETING_FAILED && meeting->generation < least)
+                least = meeting->generation;
+        }
+    cohort__assembly_pass(meetings->assembly, least - 1);
+}
+
 /* Nobody is inside any more. */
 static void meeting_end(struct meetings *meetings, struct cohort__meeting *meeting)
 {
+    if (meeting->generation > meetings->last_ended)
+        meetings->last_ended = meeting->generation;
     if (meeting->state == COHORT__MEETING_FAILED) {
-        if (meeting->num_come < meeting->movement.num_sites)
+        if (meeting->num_come < meetings->num_local)
             return; /* a memorial */
         cohort__list_remove(&meeting->link);
         meetings->num_failed--;
+    } else {
+        cohort__list_remove(&meeting->link);
     }
     meeting_put_away(meetings, meeting);
+    if (meetings->assembly)
+        pass(meetings);
 }
 
-/* An open meeting fails with ERROR. Those who are inside, but for EXCEPT, are added to *TOLD. */
+/* An open or gathered meeting fails with ERROR. Those who are inside, but for EXCEPT, are added to
+ * *TOLD. */
 static void meeting_fail(struct meetings *meetings, struct cohort__meeting *meeting,
                          const struct cohort__error *error, const struct cohort__visit *except,
                          struct cohort__visit **told)
 {
+    if (meeting->state == COHORT__MEETING_GATHERED)
+        atomic_fetch_sub(&meetings->num_gathered, 1);
     meeting->state = COHORT__MEETING_FAILED;
     cohort__error_copy(&meeting->error, error);
+    if (meetings->assembly)
+        cohort__assembly_post_failure(meetings->assembly, &meeting->far, error);
     for (uint32_t site = 0; site < meeting->movement.num_sites; site++) {
         struct cohort__visit *visit = meeting->visits[site];
         if (!visit || visit == except)
@@ -202,13 +258,26 @@ static void tell_all(struct cohort__visit *visits)
  * leaves before being told, so the meeting stays until the last one is. */
 static void meeting_over(struct cohort__meeting *meeting)
 {
-    uint32_t num_sites = meeting->movement.num_sites;
     struct cohort__visit **visits = meeting->visits;
-    for (uint32_t site = 0; site < num_sites; site++)
-        tell(visits[site]); /* the meeting may be gone after the last one */
+    uint32_t num_left = meeting->num_come; /* the meeting may be gone after the last one */
+    for (uint32_t site = 0; num_left > 0; site++) {
+        if (!visits[site])
+            continue;
+        num_left--;
+        tell(visits[site]);
+    }
 }
 
 /* Moving ----------------------------------------------------------------------------------- */
+
+/* One of this locality's endpoints. */
+static const struct cohort_comm *local_comm(const struct cohort__meeting *meeting)
+{
+    uint32_t site = 0;
+    while (!meeting->visits[site])
+        site++;
+    return meeting->visits[site]->operation.comm;
+}
 
 static void keep_error(struct cohort__meeting *meeting, cohort_status status)
 {
@@ -216,7 +285,7 @@ static void keep_error(struct cohort__meeting *meeting, cohort_status status)
         return;
     char why[256];
     snprintf(why, sizeof(why), "%s", cohort_error_message());
-    const struct cohort_comm *comm = meeting->visits[0]->operation.comm;
+    const struct cohort_comm *comm = local_comm(meeting);
     cohort__error_set(&meeting->error, status, "communicator \"%.60s\", generation %" PRIu64 ": %s",
                       comm->group->name, meeting->generation, why);
 }
@@ -226,7 +295,7 @@ static void run_mover(struct cohort__work *work)
 {
     struct cohort__mover *mover = COHORT_CONTAINER_OF(work, struct cohort__mover, work);
     struct cohort__meeting *meeting = mover->meeting;
-    struct cohort__inbox *inbox = meeting->visits[0]->operation.comm->group->inbox;
+    struct cohort__inbox *inbox = local_comm(meeting)->group->inbox;
     uint64_t part = atomic_fetch_add(&meeting->next_part, 1);
     if (part < meeting->num_parts) {
         cohort_status status = cohort__movement_perform(meeting->kind, &meeting->movement, part);
@@ -242,7 +311,7 @@ static void run_mover(struct cohort__work *work)
 
 static void move_by_works(struct cohort__meeting *meeting)
 {
-    struct cohort__inbox *inbox = meeting->visits[0]->operation.comm->group->inbox;
+    struct cohort__inbox *inbox = local_comm(meeting)->group->inbox;
     uint32_t num_movers = cohort__scheduler_num_workers();
     if (num_movers > COHORT__MEETING_MOVERS)
         num_movers = COHORT__MEETING_MOVERS;
@@ -295,7 +364,9 @@ static void meeting_move(struct cohort__meeting *meeting)
     bool is_users = movement->op && !cohort__op_is_builtin(movement->op);
     meeting->num_parts = cohort__movement_num_parts(meeting->kind, movement);
     atomic_store_explicit(&meeting->has_error, false, memory_order_relaxed);
-    cohort_status status = meeting->kind->reads_late ? copy_inputs(meeting) : COHORT_OK;
+    bool is_on_board = meeting->far.is_posted; /* then the inputs are read there */
+    bool copies = meeting->kind->reads_late && !is_on_board;
+    cohort_status status = copies ? copy_inputs(meeting) : COHORT_OK;
     if (status)
         keep_error(meeting, status);
     else if (meeting->num_parts > 0 &&
@@ -368,6 +439,13 @@ static bool same_terms(const struct cohort__meeting *meeting, const struct cohor
            movement->element == element_of(visit->datatype);
 }
 
+static size_t in_bytes(const struct cohort__meeting *meeting)
+{
+    const struct cohort__movement *movement = &meeting->movement;
+    size_t num_blocks = meeting->kind->in_blocks ? meeting->kind->in_blocks : movement->num_sites;
+    return num_blocks * movement->count * movement->element;
+}
+
 static void begin(struct cohort__meeting *meeting, const struct cohort__visit *visit)
 {
     meeting->state = COHORT__MEETING_OPEN;
@@ -383,6 +461,10 @@ static void begin(struct cohort__meeting *meeting, const struct cohort__visit *v
     movement->datatype = visit->datatype;
     movement->element = element_of(visit->datatype);
     movement->op = visit->op;
+    meeting->far = (struct cohort__attendance){.generation = meeting->generation,
+                                               .fingerprint = meeting->fingerprint,
+                                               .bytes = in_bytes(meeting),
+                                               .least_passed = UINT64_MAX};
 }
 
 static void enter(struct cohort__meeting *meeting, struct cohort__visit *visit)
@@ -396,11 +478,131 @@ static void enter(struct cohort__meeting *meeting, struct cohort__visit *visit)
     visit->meeting = meeting;
 }
 
+/* The other localities -------------------------------------------------------------------- */
+
+/* What SITE brings, of in_bytes(). */
+static const unsigned char *contribution(const struct cohort__meeting *meeting, uint32_t site)
+{
+    const struct cohort__movement *movement = &meeting->movement;
+    const unsigned char *in = movement->in[site];
+    bool is_root_only =
+        meeting->kind == &cohort__movement_scatter || meeting->kind == &cohort__movement_broadcast;
+    bool is_in_place = in == movement->out[site];
+    if (is_root_only && site != movement->root)
+        return NULL;
+    if (in && is_in_place &&
+        (meeting->kind == &cohort__movement_all_gather ||
+         meeting->kind == &cohort__movement_gather))
+        return in + site * in_bytes(meeting);
+    return in;
+}
+
+static bool post(struct meetings *meetings, struct cohort__meeting *meeting)
+{
+    unsigned char *to = cohort__assembly_place(meetings->assembly, &meeting->far);
+    size_t bytes = meeting->far.bytes;
+    if (!to)
+        return false;
+    for (uint32_t site = 0; bytes > 0 && site < meeting->movement.num_sites; site++) {
+        if (!meeting->visits[site])
+            continue;
+        const unsigned char *from = contribution(meeting, site);
+        if (from)
+            memcpy(to, from, bytes);
+        to += bytes;
+    }
+    cohort__assembly_post(meetings->assembly, &meeting->far);
+    return true;
+}
+
+/* A gathered meeting: posts what this locality's sites bring, and sees who else is there. Where
+ * that fails it, those to be told are added to *TOLD. With the lock held. */
+static enum cohort__attendance_state await_others(struct meetings *meetings,
+                                                  struct cohort__meeting *meeting,
+                                                  struct cohort__visit **told)
+{
+    uint32_t site = 0;
+    uint64_t fingerprint = 0;
+    struct cohort__error error = {0};
+    if (!meeting->far.is_posted && !post(meetings, meeting))
+        return COHORT__ATTENDANCE_PARTIAL;
+    enum cohort__attendance_state state =
+        cohort__assembly_look(meetings->assembly, &meeting->far, &site, &fingerprint, &error);
+    if (state != COHORT__ATTENDANCE_BROKEN)
+        return state;
+    uint32_t own = local_comm(meeting)->this_site;
+    if (!error.status)
+        cohort__operation_mismatch(&meeting->visits[own]->operation, site, fingerprint, &error);
+    meeting_fail(meetings, meeting, &error, NULL, told);
+    cohort__error_fini(&error);
+    return state;
+}
+
+/* Whether an input in place is still read after its site's output has been written; with other
+ * localities' sites in between, that is so for all reductions. */
+static bool is_overwritten(const struct cohort__meeting *meeting)
+{
+    return meeting->kind->reads_late || meeting->kind == &cohort__movement_scan ||
+           meeting->kind == &cohort__movement_all_reduce;
+}
+
+/* With the lock held: everybody is there. */
+static void begin_moving(struct meetings *meetings, struct cohort__meeting *meeting)
+{
+    cohort__list_remove(&meeting->link);
+    cohort__list_push_back(&meetings->moving, &meeting->link);
+    if (meeting->state == COHORT__MEETING_GATHERED)
+        atomic_fetch_sub(&meetings->num_gathered, 1);
+    meeting->state = COHORT__MEETING_MOVING;
+    for (uint32_t site = 0; meetings->assembly && site < meeting->movement.num_sites; site++) {
+        struct cohort__movement *movement = &meeting->movement;
+        bool is_far = !meeting->visits[site];
+        bool is_in_place = movement->in[site] && movement->in[site] == movement->out[site];
+        if (is_far)
+            movement->out[site] = NULL;
+        if (is_far || (is_in_place && is_overwritten(meeting)))
+            movement->in[site] =
+                (unsigned char *)cohort__assembly_input(meetings->assembly, &meeting->far, site);
+    }
+}
+
+/* The loop's holder: whether others have come meanwhile. */
+static bool on_look(struct cohort__meetings *base)
+{
+    struct meetings *meetings = (struct meetings *)base;
+    struct cohort__visit *told = NULL;
+    struct cohort__meeting *full = NULL, **last_full = &full;
+    struct cohort__list *next, *link;
+    if (atomic_load_explicit(&meetings->num_gathered, memory_order_relaxed) == 0)
+        return false;
+    pthread_mutex_lock(&meetings->lock);
+    for (link = meetings->current.next; link != &meetings->current; link = next) {
+        struct cohort__meeting *meeting = meeting_of(link);
+        next = link->next;
+        if (meeting->state != COHORT__MEETING_GATHERED ||
+            await_others(meetings, meeting, &told) != COHORT__ATTENDANCE_FULL)
+            continue;
+        begin_moving(meetings, meeting);
+        meeting->next_full = NULL;
+        *last_full = meeting;
+        last_full = &meeting->next_full;
+    }
+    pthread_mutex_unlock(&meetings->lock);
+    bool any = told || full;
+    tell_all(told);
+    while (full) {
+        struct cohort__meeting *meeting = full;
+        full = meeting->next_full; /* it may be gone after the move */
+        meeting_move(meeting);
+    }
+    return any;
+}
+
 /* What came of an attempt to enter. */
 struct entry {
     struct cohort__error error; /* it may not enter: why */
     struct cohort__visit *told; /* others, whose meeting has failed with their `meeting->error` */
-    bool is_last;
+    bool is_last;               /* everybody is there */
 };
 
 /* With the lock held. */
@@ -454,11 +656,17 @@ static void try_enter(struct meetings *meetings, struct cohort__visit *visit, st
     if (entry->error.status)
         return;
     enter(meeting, visit);
-    entry->is_last = meeting->num_come == meeting->movement.num_sites;
-    if (entry->is_last) {
-        meeting->state = COHORT__MEETING_MOVING;
-        cohort__list_remove(&meeting->link);
+    if (meeting->num_come < meetings->num_local)
+        return;
+    if (meetings->assembly) {
+        meeting->state = COHORT__MEETING_GATHERED;
+        atomic_fetch_add(&meetings->num_gathered, 1);
+        entry->is_last = await_others(meetings, meeting, &entry->told) == COHORT__ATTENDANCE_FULL;
+    } else {
+        entry->is_last = true;
     }
+    if (entry->is_last)
+        begin_moving(meetings, meeting);
 }
 
 void cohort__visit_start(struct cohort__operation *operation)
@@ -498,7 +706,8 @@ static void fail_from_outside(struct meetings *meetings, const struct cohort__vi
     if (visit->is_late)
         return;
     if (!meeting) {
-        meeting = num_sites > 1 ? meeting_create(meetings, num_sites) : NULL;
+        bool has_others = meetings->num_local > 1 || meetings->assembly;
+        meeting = has_others ? meeting_create(meetings, num_sites) : NULL;
         if (!meeting)
             return; /* they will ask */
         begin(meeting, visit);
@@ -507,7 +716,7 @@ static void fail_from_outside(struct meetings *meetings, const struct cohort__vi
     meeting->num_come++;
     if (meeting->state == COHORT__MEETING_OPEN)
         meeting_fail(meetings, meeting, &operation->failure, NULL, told);
-    else if (meeting->num_inside == 0)
+    if (meeting->num_inside == 0)
         meeting_end(meetings, meeting);
 }
 
@@ -522,7 +731,8 @@ void cohort__visit_failing(struct cohort__operation *operation)
         struct cohort__meeting *meeting = visit->meeting;
         if (!meeting)
             fail_from_outside(meetings, visit, &told);
-        else if (meeting->state == COHORT__MEETING_OPEN)
+        else if (meeting->state == COHORT__MEETING_OPEN ||
+                 meeting->state == COHORT__MEETING_GATHERED)
             meeting_fail(meetings, meeting, &operation->failure, visit, &told);
         else
             is_over = false; /* it will be told, or is being told */
@@ -592,9 +802,12 @@ uint32_t cohort__visit_missing(const struct cohort__visit *visit, uint32_t *ret_
     if (!meeting)
         return 0;
     pthread_mutex_lock(&meetings->lock);
-    for (uint32_t site = 0;
-         meeting->state == COHORT__MEETING_OPEN && site < meeting->movement.num_sites; site++) {
-        if (meeting->visits[site])
+    bool is_open =
+        meeting->state == COHORT__MEETING_OPEN || meeting->state == COHORT__MEETING_GATHERED;
+    for (uint32_t site = 0; is_open && site < meeting->movement.num_sites; site++) {
+        bool is_local = cohort__group_is_local(meetings->group, site);
+        if (is_local ? meeting->visits[site] != NULL
+                     : cohort__assembly_has_posted(meetings->assembly, &meeting->far, site))
             continue;
         if (num_missing < max_sites)
             ret_sites[num_missing] = site;

@@ -64,7 +64,10 @@ cohort_status cohort__movement_perform(const struct cohort__movement_kind *kind,
     uint32_t first = (uint32_t)(group % cut.num_groups) * cut.group_copies;
     uint32_t end = first + cut.group_copies < cut.copies ? first + cut.group_copies : cut.copies;
     size_t left = bytes - offset;
-    return kind->perform(movement, (uint32_t)(group / cut.num_groups), first, end, offset,
+    uint32_t row = (uint32_t)(group / cut.num_groups);
+    if (kind->has_rows && !movement->out[row])
+        return COHORT_OK; /* that site's locality sees to it */
+    return kind->perform(movement, row, first, end, offset,
                          left < cut.segment_bytes ? left : cut.segment_bytes);
 }
 
@@ -94,6 +97,8 @@ static cohort_status gather(const struct cohort__movement *movement, uint32_t ro
     (void)row;
     size_t block = block_bytes(movement);
     uint32_t root = movement->root;
+    if (!movement->out[root])
+        return COHORT_OK;
     for (uint32_t site = first; site < end; site++) {
         unsigned char *to = movement->out[root] + site * block;
         bool in_place = site == root && movement->in[root] == movement->out[root];
@@ -110,7 +115,8 @@ static cohort_status scatter(const struct cohort__movement *movement, uint32_t r
     size_t block = block_bytes(movement);
     const unsigned char *from = movement->in[movement->root];
     for (uint32_t site = first; site < end; site++)
-        if (movement->out[site] != from) /* else the root leaves its block where it is */
+        if (movement->out[site] &&
+            movement->out[site] != from) /* else the root leaves its block where it is */
             move(movement->out[site] + offset, from + site * block + offset, bytes);
     return COHORT_OK;
 }
@@ -120,7 +126,7 @@ static cohort_status broadcast(const struct cohort__movement *movement, uint32_t
 {
     (void)row;
     for (uint32_t site = first; site < end; site++)
-        if (site != movement->root)
+        if (site != movement->root && movement->out[site])
             move(movement->out[site] + offset, movement->in[movement->root] + offset, bytes);
     return COHORT_OK;
 }
@@ -157,7 +163,8 @@ static cohort_status shift(const struct cohort__movement *movement, uint32_t row
     for (uint32_t site = first; site < end; site++) {
         uint32_t target = site < num_sites - movement->shift ? site + movement->shift
                                                              : site + movement->shift - num_sites;
-        move(movement->out[target] + offset, movement->in[site] + offset, bytes);
+        if (movement->out[target])
+            move(movement->out[target] + offset, movement->in[site] + offset, bytes);
     }
     return COHORT_OK;
 }
@@ -191,6 +198,14 @@ static cohort_status apply(const struct reduction *reduction, unsigned char *to,
     return COHORT_OK;
 }
 
+/* SITE or the next one after it whose output is here; num_sites: there is none. */
+static uint32_t first_local(const struct cohort__movement *movement, uint32_t site)
+{
+    while (site < movement->num_sites && !movement->out[site])
+        site++;
+    return site;
+}
+
 /* What is at PLACE of all inputs, reduced, in TO. */
 static cohort_status fold(const struct cohort__movement *movement, unsigned char *to, size_t place,
                           size_t bytes)
@@ -212,17 +227,20 @@ static cohort_status reduce(const struct cohort__movement *movement, uint32_t ro
                             uint32_t end, size_t offset, size_t bytes)
 {
     (void)row, (void)first, (void)end;
-    return fold(movement, movement->out[movement->root] + offset, offset, bytes);
+    unsigned char *to = movement->out[movement->root];
+    return to ? fold(movement, to + offset, offset, bytes) : COHORT_OK;
 }
 
 static cohort_status all_reduce(const struct cohort__movement *movement, uint32_t row,
                                 uint32_t first, uint32_t end, size_t offset, size_t bytes)
 {
     (void)row, (void)first, (void)end;
-    const unsigned char *result = movement->out[0] + offset;
-    cohort_status status = fold(movement, movement->out[0] + offset, offset, bytes);
-    for (uint32_t site = 1; !status && site < movement->num_sites; site++)
-        move(movement->out[site] + offset, result, bytes);
+    uint32_t site = first_local(movement, 0);
+    const unsigned char *result = movement->out[site] + offset;
+    cohort_status status = fold(movement, movement->out[site] + offset, offset, bytes);
+    for (site++; !status && site < movement->num_sites; site++)
+        if (movement->out[site])
+            move(movement->out[site] + offset, result, bytes);
     return status;
 }
 
@@ -234,17 +252,25 @@ static cohort_status reduce_scatter(const struct cohort__movement *movement, uin
     return fold(movement, movement->out[row] + offset, row * block_bytes(movement) + offset, bytes);
 }
 
+/* What is between sites of this locality is reduced in the place of the next one's result. */
 static cohort_status scan(const struct cohort__movement *movement, uint32_t row, uint32_t first,
                           uint32_t end, size_t offset, size_t bytes)
 {
     (void)row, (void)first, (void)end;
-    unsigned char **out = movement->out;
     struct reduction reduction = reduction_of(movement, bytes);
     cohort_status status = COHORT_OK;
-    move(out[0] + offset, movement->in[0] + offset, bytes);
-    for (uint32_t site = 1; !status && site < movement->num_sites; site++)
-        status = apply(&reduction, out[site] + offset, out[site - 1] + offset,
-                       movement->in[site] + offset);
+    const unsigned char *left = movement->in[0] + offset;
+    for (uint32_t site = 0; !status && site < movement->num_sites; site++) {
+        uint32_t target = first_local(movement, site);
+        if (target == movement->num_sites)
+            break;
+        unsigned char *to = movement->out[target] + offset;
+        if (site == 0)
+            move(to, left, bytes);
+        else
+            status = apply(&reduction, to, left, movement->in[site] + offset);
+        left = to;
+    }
     return status;
 }
 
@@ -252,14 +278,20 @@ static cohort_status exclusive_scan(const struct cohort__movement *movement, uin
                                     uint32_t first, uint32_t end, size_t offset, size_t bytes)
 {
     (void)row, (void)first, (void)end;
-    unsigned char **out = movement->out;
     struct reduction reduction = reduction_of(movement, bytes);
     cohort_status status = COHORT_OK;
-    if (movement->num_sites > 1)
-        move(out[1] + offset, movement->in[0] + offset, bytes);
-    for (uint32_t site = 2; !status && site < movement->num_sites; site++)
-        status = apply(&reduction, out[site] + offset, out[site - 1] + offset,
-                       movement->in[site - 1] + offset);
+    const unsigned char *left = movement->in[0] + offset;
+    for (uint32_t site = 1; !status && site < movement->num_sites; site++) {
+        uint32_t target = first_local(movement, site);
+        if (target == movement->num_sites)
+            break;
+        unsigned char *to = movement->out[target] + offset;
+        if (site == 1)
+            move(to, left, bytes);
+        else
+            status = apply(&reduction, to, left, movement->in[site - 1] + offset);
+        left = to;
+    }
     return status;
 }
 

@@ -18,7 +18,7 @@ struct cohort__movement {
     cohort_datatype datatype;
     const cohort_op *op;
     unsigned char **in;  /* by site; the same as `out` where the call is in place */
-    unsigned char **out; /* by site */
+    unsigned char **out; /* by site; NULL: its locality, another one, sees to it */
 };
 
 struct cohort__movement_kind {

@@ -6,6 +6,7 @@
 
 #include "collectives/comm/endpoint.h"
 #include "collectives/comm/fingerprint.h"
+#include "collectives/comm/remote.h"
 #include "collectives/exec/meeting.h"
 #include "collectives/exec/stall.h"
 #include "runtime/base/slab.h"
@@ -20,10 +21,29 @@ static void on_message(struct cohort__operation *operation, struct cohort__messa
     cohort__message_release(message);
 }
 
-/* All sites live here. */
+/* See cohort__execution_peer_died. True: OPERATION has failed, and may be gone. */
+static bool fail_if_dead(struct cohort__operation *operation)
+{
+    const struct cohort_comm *comm = operation->comm;
+    uint32_t num_sites = comm->group->is_whole ? 0 : comm->group->membership->num_sites;
+    for (uint32_t site = 0; site < num_sites; site++)
+        if (cohort__remote_check_dead(comm, site)) {
+            cohort__operation_fail_with(operation, COHORT_ERR_PEER_DIED, "site %u is lost: %s",
+                                        site, cohort_error_message());
+            return true;
+        }
+    return false;
+}
+
 static void on_peer_died(struct cohort__operation *operation)
 {
-    (void)operation;
+    (void)fail_if_dead(operation);
+}
+
+static void on_start(struct cohort__operation *operation)
+{
+    if (!cohort__remote_any_dead(operation->comm) || !fail_if_dead(operation))
+        cohort__visit_start(operation);
 }
 
 void cohort__visit_stalled(struct cohort__operation *operation)
@@ -107,7 +127,7 @@ void cohort__visit_rows_complete(struct cohort__visit *visit)
 }
 
 static const struct cohort__operation_handlers handlers = {
-    .start = cohort__visit_start,
+    .start = on_start,
     .message = on_message,
     .fail = cohort__visit_failing,
     .stalled = cohort__visit_stalled,

@@ -5,6 +5,7 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 
+#include "collectives/comm/assembly.h"
 #include "collectives/comm/operation.h"
 #include "collectives/exec/movement.h"
 #include "runtime/task/work.h"
@@ -36,7 +37,8 @@ struct cohort__visit {
 };
 
 enum cohort__meeting_state {
-    COHORT__MEETING_OPEN,   /* not everybody is there */
+    COHORT__MEETING_OPEN,     /* not everybody of this locality is there */
+    COHORT__MEETING_GATHERED, /* they are, and wait for other localities */
     COHORT__MEETING_MOVING, /* all are, and data moves, or has been moved; not in the list any more
                              */
     COHORT__MEETING_FAILED, /* with `error`, before all were there */
@@ -50,12 +52,14 @@ struct cohort__mover {
 enum { COHORT__MEETING_MOVERS = 64 };
 
 struct cohort__meeting {
-    struct cohort__list link;
+    struct cohort__list link; /* in one of the group's lists */
+    struct cohort__meeting *next_full;
     enum cohort__meeting_state state;
     uint64_t generation;
     uint64_t fingerprint; /* of those inside */
     const struct cohort__movement_kind *kind;
     struct cohort__movement movement;
+    struct cohort__attendance far; /* of the other localities, if there are */
     _Atomic uint32_t num_inside;
     uint32_t num_come; /* in all, also those that failed */
     struct cohort__error error;

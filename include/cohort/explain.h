@@ -25,6 +25,14 @@ COHORT_API cohort_status cohort_explain(cohort_comm *comm, const char *collectiv
                                         cohort_datatype datatype, const cohort_op *op,
                                         char **ret_text) COHORT_MUST_USE;
 
+/* Whether ALGORITHM ("ring") could carry out that call, that is, could be forced for it
+ * (cohort_call_options): COHORT_OK, or COHORT_ERR_BAD_PARAMETER with a message that says why not.
+ * The same at all sites. Arguments and the rest as above. */
+COHORT_API cohort_status cohort_algorithm_check(cohort_comm *comm, const char *collective,
+                                                const char *algorithm, size_t count,
+                                                cohort_datatype datatype,
+                                                const cohort_op *op) COHORT_MUST_USE;
+
 #ifdef __cplusplus
 }
 #endif

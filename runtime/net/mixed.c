@@ -215,6 +215,7 @@ cohort_status cohort__mixed_create(struct cohort__net *near, struct cohort__net 
     mixed->net.max_message = smaller(near->max_message, far->max_message);
     mixed->net.max_fetch = smaller(near->max_fetch, far->max_fetch);
     mixed->net.poller.fd = -1;
+    mixed->net.near = near;
     mixed->parts[NEAR] = near;
     mixed->parts[FAR] = far;
     cohort_status status = open_poller(mixed);

@@ -39,6 +39,9 @@ struct cohort__net_handlers {
     void (*fetched)(void *context, void *cookie, cohort_status status);
     /* A send to PEER that was refused with AGAIN may go now. */
     void (*writable)(void *context, uint32_t peer);
+    /* Where memory is shared with peers: looks at what they may have written into it without any
+     * message, see cohort__shm_alert. True if there was something. May be NULL. */
+    bool (*look)(void *context);
     /* The transport found out that PEER can't be reached any more. Said once. */
     void (*unreachable)(void *context, uint32_t peer, const char *why);
 };
@@ -75,6 +78,7 @@ struct cohort__net {
     size_t max_fetch;           /* bytes that one fetch may ask for, at most 1 MiB */
     unsigned char address[128]; /* how peers reach this end */
     size_t address_bytes;
+    struct cohort__net *near; /* the part of it, or itself, that is of shm.h; NULL: none */
 };
 
 /* Ends everything: exposed blocks are withdrawn, fetches under way report COHORT_ERR_CANCELLED,

@@ -90,7 +90,7 @@ struct cohort__shm_slot *cohort__shm_slot(const struct cohort__shm *shm, uint32_
     return (struct cohort__shm_slot *)(void *)(shm->common + cohort__shm_slot_offset(slot));
 }
 
-static void *map(const struct cohort__shm *shm, size_t offset, size_t bytes)
+void *cohort__shm_map(const struct cohort__shm *shm, size_t offset, size_t bytes)
 {
     void *memory =
         mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, shm->hub->memory, (off_t)offset);
@@ -103,7 +103,8 @@ static void *map(const struct cohort__shm *shm, size_t offset, size_t bytes)
 
 void *cohort__shm_ring_map(const struct cohort__shm *shm, uint32_t from, uint32_t to)
 {
-    return map(shm, cohort__shm_ring_offset(shm->hub->size, from, to), COHORT__SHM_RING_BYTES);
+    return cohort__shm_map(shm, cohort__shm_ring_offset(shm->hub->size, from, to),
+                           COHORT__SHM_RING_BYTES);
 }
 
 /* Process ids mean the same to those who see the same of them. 0: can't be told. */
@@ -130,7 +131,7 @@ static cohort_status open_memory(struct cohort__shm *shm)
     shm->callers = calloc(shm->hub->size, sizeof(struct cohort__shm_peer *));
     if (!shm->by_slot || !shm->callers)
         return cohort_fail(COHORT_ERR_NO_MEMORY, "shared memory of this host: out of memory");
-    shm->common = map(shm, 0, cohort__shm_common_bytes(shm->hub->size));
+    shm->common = cohort__shm_map(shm, 0, cohort__shm_common_bytes(shm->hub->size));
     if (!shm->common)
         return cohort__error_slot()->status;
     slot_init(shm);
@@ -163,6 +164,7 @@ cohort_status cohort__shm_create(const struct cohort__net_handlers *handlers,
         .disarm = cohort__shm_disarm,
         .fd = hub->doorbells[slot],
     };
+    shm->net.near = &shm->net;
     shm->hub = hub;
     shm->slot = slot;
     shm->copy = copy;

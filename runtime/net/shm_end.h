@@ -115,6 +115,9 @@ struct cohort__shm {
 
 struct cohort__shm_slot *cohort__shm_slot(const struct cohort__shm *shm, uint32_t slot);
 
+/* A part of the memory; NULL with the error set. */
+void *cohort__shm_map(const struct cohort__shm *shm, size_t offset, size_t bytes);
+
 /* The memory of the ring FROM -> TO; NULL with the error set. */
 void *cohort__shm_ring_map(const struct cohort__shm *shm, uint32_t from, uint32_t to);
 
@@ -122,6 +125,8 @@ void *cohort__shm_ring_map(const struct cohort__shm *shm, uint32_t from, uint32_
 void cohort__shm_ring_bell(const struct cohort__shm *shm, uint32_t slot);
 /* Wakes this one whatever `sleeping` says: who has cleared it may have died before it rang. */
 void cohort__shm_wake(const struct cohort__shm *shm);
+/* The same behind a fence. */
+void cohort__shm_rouse(const struct cohort__shm *shm, uint32_t slot);
 
 /* Peers. With the lock held. */
 void cohort__shm_address_set(struct cohort__shm *shm);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "runtime/net/shm_memory.h"
 
+#include "runtime/net/board.h"
+
 /* Rings begin at pages of any size that is usual. */
 enum { PAGE = 65536 };
 
@@ -11,14 +13,29 @@ size_t cohort__shm_slot_offset(uint32_t slot)
     return COHORT__SHM_LINE + slot * sizeof(struct cohort__shm_slot);
 }
 
+static size_t pages(size_t bytes)
+{
+    return (bytes + PAGE - 1) / PAGE * PAGE;
+}
+
 size_t cohort__shm_common_bytes(uint32_t size)
 {
-    return (cohort__shm_slot_offset(size) + PAGE - 1) / PAGE * PAGE;
+    return pages(cohort__shm_slot_offset(size));
+}
+
+size_t cohort__shm_board_bytes(uint32_t size)
+{
+    return pages(cohort__board_bytes(size));
+}
+
+size_t cohort__shm_board_offset(uint32_t size, uint32_t number)
+{
+    return cohort__shm_common_bytes(size) + number * cohort__shm_board_bytes(size);
 }
 
 size_t cohort__shm_ring_offset(uint32_t size, uint32_t from, uint32_t to)
 {
-    return cohort__shm_common_bytes(size) +
+    return cohort__shm_board_offset(size, COHORT__SHM_NUM_BOARDS) +
            ((size_t)from * size + to) * (size_t)COHORT__SHM_RING_BYTES;
 }
 

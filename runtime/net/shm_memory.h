@@ -6,7 +6,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The layout of a hub's memory: a head, a slot for each locality, and a ring for each ordered pair.
+/* The layout of a hub's memory: a head, a slot for each locality, boards (runtime/net/board.h), and
+ * a ring for each ordered pair.
  * It is as large as that, and takes what of it was ever touched; what nobody has written is zero.
  *
  * Nothing here is ever locked. Each word has one writer, but for `sleeping`, `writer_waits` and
@@ -16,12 +17,14 @@ enum {
     COHORT__SHM_LINE = 64,
     COHORT__SHM_RING_BYTES = 128 * 1024,
     COHORT__SHM_MAX_SLOTS = 4096,
+    COHORT__SHM_NUM_BOARDS = 64,
 };
 
 struct cohort__shm_head {
     uint32_t magic;
-    uint32_t size; /* slots */
-    uint64_t id;   /* random: two localities with the same one share this memory */
+    uint32_t size;                 /* slots */
+    uint64_t id;                   /* random: two localities with the same one share this memory */
+    _Atomic uint64_t boards_taken; /* a bit for each */
 };
 
 enum { COHORT__SHM_MAGIC = 0x6d687343 };
@@ -44,5 +47,9 @@ size_t cohort__shm_memory_bytes(uint32_t size);
 size_t cohort__shm_common_bytes(uint32_t size);
 size_t cohort__shm_slot_offset(uint32_t slot);
 size_t cohort__shm_ring_offset(uint32_t size, uint32_t from, uint32_t to);
+
+/* Where board NUMBER is, and its bytes, which are whole pages. */
+size_t cohort__shm_board_offset(uint32_t size, uint32_t number);
+size_t cohort__shm_board_bytes(uint32_t size);
 
 #endif

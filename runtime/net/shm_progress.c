@@ -21,13 +21,18 @@ static void ring(const struct cohort__shm *shm, uint32_t slot)
 /* No wake-up is lost: who sleeps says so, and then looks at everything once more; who puts
  * something there does that, and then looks who sleeps; both with a fence between, so that one sees
  * the other. tests/model/doorbell.pml is this as a model. */
-void cohort__shm_ring_bell(const struct cohort__shm *shm, uint32_t slot)
+void cohort__shm_rouse(const struct cohort__shm *shm, uint32_t slot)
 {
     struct cohort__shm_slot *sleeper = cohort__shm_slot(shm, slot);
-    atomic_thread_fence(memory_order_seq_cst);
     if (atomic_load_explicit(&sleeper->sleeping, memory_order_relaxed) &&
         atomic_exchange(&sleeper->sleeping, 0))
         ring(shm, slot);
+}
+
+void cohort__shm_ring_bell(const struct cohort__shm *shm, uint32_t slot)
+{
+    atomic_thread_fence(memory_order_seq_cst);
+    cohort__shm_rouse(shm, slot);
 }
 
 void cohort__shm_wake(const struct cohort__shm *shm)
@@ -215,6 +220,8 @@ bool cohort__shm_progress(void *context)
     }
     if (atomic_load_explicit(&shm->has_errands, memory_order_relaxed))
         any |= run_errands(shm);
+    if (shm->net.handlers.look)
+        any |= shm->net.handlers.look(shm->net.handlers.context);
     return any;
 }
 
@@ -238,6 +245,8 @@ static bool has_work(struct cohort__shm *shm)
         any |= !atomic_load(&peer->is_dead) && !cohort__ring_is_empty(&peer->reader);
         tell_of_room(peer);
     }
+    if (shm->net.handlers.look)
+        any |= shm->net.handlers.look(shm->net.handlers.context);
     if (any || !atomic_load(&shm->has_errands))
         return any;
     pthread_mutex_lock(&shm->lock);

@@ -31,6 +31,9 @@ struct cohort__process_handlers {
     void (*peer_died)(void *context, uint32_t rank);
     /* Now and then, for waits that take long; NOW as cohort__clock_now. */
     void (*tick)(void *context, uint64_t now);
+    /* Where memory is shared with other localities: looks at their boards (proc/board.h), now and
+     * before this locality sleeps; true if there was something. May be NULL. */
+    bool (*look)(void *context);
     /* Whether anything is under way that may still send; for the drain. */
     bool (*busy)(void *context);
     /* The job is over: nothing comes any more, and nothing goes out. Frees CONTEXT. */

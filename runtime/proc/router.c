@@ -119,6 +119,14 @@ static void on_unreachable(void *context, uint32_t rank, const char *why)
     cohort__process_peer_died(context, rank, text);
 }
 
+static bool on_look(void *context)
+{
+    const struct cohort__process *process = context;
+    const struct cohort__process_handlers *handlers =
+        atomic_load_explicit(&process->handlers, memory_order_acquire);
+    return handlers->look && handlers->look(handlers->context);
+}
+
 struct cohort__net_handlers cohort__router_net_handlers(struct cohort__process *process)
 {
     return (struct cohort__net_handlers){
@@ -127,5 +135,6 @@ struct cohort__net_handlers cohort__router_net_handlers(struct cohort__process *
         .fetched = on_fetched,
         .writable = on_writable,
         .unreachable = on_unreachable,
+        .look = on_look,
     };
 }

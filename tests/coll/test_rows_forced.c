@@ -54,7 +54,7 @@ static bool is_refused(const struct cohort__algorithm *row, const struct exercis
         .bytes = COUNT * sizeof(uint64_t),
         .element = sizeof(uint64_t),
         .commutative = !exercise_is_ordered(exercise),
-        .one_locality = comm->group->is_whole,
+        .can_meet = comm->group->is_whole,
     };
     if (row->collective != COHORT__SHIFT)
         request.shift = 0;

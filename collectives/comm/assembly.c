@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "collectives/comm/assembly.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "collectives/comm/inbox.h"
+#include "runtime/proc/commons.h"
+
+/* A locality, this one or another. */
+struct seat {
+    uint32_t rank;
+    uint32_t slot;
+    uint32_t first_site; /* one of its sites, for messages */
+    uint32_t num_sites;
+};
+
+/* Where a site's part of its locality's post is. */
+struct place {
+    uint32_t seat;
+    uint32_t index; /* among the sites of its locality */
+};
+
+struct cohort__assembly {
+    struct cohort__process *process;
+    struct cohort__board board;
+    uint64_t passed;                      /* by this locality, as all know */
+    uint64_t all_passed;                  /* by all, at least */
+    bool is_waiting;                      /* for a place, and counted as such on the board */
+    uint64_t posted[COHORT__BOARD_DEPTH]; /* the generations in this locality's places */
+    uint32_t num_others;
+    uint32_t *slots;      /* the others', then this locality's */
+    struct seat *seats;   /* in the same order */
+    struct place *places; /* by site */
+};
+
+size_t cohort__assembly_share(const struct cohort__group *group)
+{
+    return COHORT__BOARD_POST / group->max_local_sites;
+}
+
+void cohort__assembly_destroy(struct cohort__assembly *assembly)
+{
+    if (!assembly)
+        return;
+    cohort__commons_close_board(&assembly->board);
+    free(assembly->slots);
+    free(assembly->seats);
+    free(assembly->places);
+    free(assembly);
+}
+
+/* Numbers the localities, and the sites within each. */
+static void take_seats(struct cohort__assembly *assembly, const struct cohort__group *group)
+{
+    const struct cohort__membership *membership = group->membership;
+    for (uint32_t site = 0; site < membership->num_sites; site++) {
+        uint32_t rank = membership->locality_of[site];
+        bool is_own = rank == group->rank;
+        uint32_t seat = is_own ? group->num_localities - 1 : 0;
+        while (!is_own && seat < assembly->num_others && assembly->seats[seat].rank != rank)
+            seat++;
+        if (!is_own && seat == assembly->num_others)
+            assembly->num_others++;
+        if (assembly->seats[seat].num_sites == 0)
+            assembly->seats[seat] = (struct seat){.rank = rank, .first_site = site};
+        assembly->places[site] = (struct place){seat, assembly->seats[seat].num_sites++};
+    }
+}
+
+cohort_status cohort__assembly_create(struct cohort__assembly **ret_assembly,
+                                      struct cohort__group *group)
+{
+    uint32_t num_sites = group->membership->num_sites;
+    struct cohort__assembly *assembly = calloc(1, sizeof(*assembly));
+    if (assembly) {
+        assembly->process = cohort__inbox_process(group->inbox);
+        assembly->seats = calloc(group->num_localities, sizeof(*assembly->seats));
+        assembly->slots = calloc(group->num_localities, sizeof(*assembly->slots));
+        assembly->places = calloc(num_sites, sizeof(*assembly->places));
+    }
+    cohort_status status = COHORT_OK;
+    if (!assembly || !assembly->seats || !assembly->slots || !assembly->places)
+        status = cohort_fail(COHORT_ERR_NO_MEMORY, "communicator \"%.60s\": no memory for %u sites",
+                             group->name, (unsigned)num_sites);
+    if (!status)
+        status = cohort__commons_open_board(assembly->process, group->board, &assembly->board);
+    if (!status)
+        take_seats(assembly, group);
+    for (uint32_t i = 0; !status && i < group->num_localities; i++) {
+        struct seat *seat = &assembly->seats[i];
+        if (!cohort__commons_slot_of(assembly->process, seat->rank, &seat->slot))
+            status =
+                cohort_fail(COHORT_ERR_PEER_DIED, "communicator \"%.60s\": locality %u is gone",
+                            group->name, (unsigned)seat->rank);
+        assembly->slots[i] = seat->slot;
+    }
+    if (status) {
+        cohort__assembly_destroy(assembly);
+        return status;
+    }
+    *ret_assembly = assembly;
+    return COHORT_OK;
+}
+
+static const struct seat *own_seat(const struct cohort__assembly *assembly)
+{
+    return &assembly->seats[assembly->num_others];
+}
+
+/* What the others have passed is seen in their posts; here, where that isn't enough, it is looked
+ * up. Who waits says so first, and then looks; who passes does it the other way round. */
+static void look_up_passed(struct cohort__assembly *assembly, uint64_t needed)
+{
+    for (bool is_told = assembly->is_waiting;; is_told = true) {
+        uint64_t least = assembly->passed; /* who posts reads its own posts, too */
+        for (uint32_t i = 0; i < assembly->num_others; i++) {
+            uint64_t passed =
+                atomic_load(cohort__board_passed(&assembly->board, assembly->slots[i]));
+            if (passed < least)
+                least = passed;
+        }
+        assembly->all_passed = least;
+        if (least >= needed || is_told)
+            break;
+        assembly->is_waiting = true;
+        atomic_fetch_add(cohort__board_num_waiting(&assembly->board), 1);
+    }
+    if (assembly->all_passed < needed || !assembly->is_waiting)
+        return;
+    assembly->is_waiting = false;
+    atomic_fetch_sub(cohort__board_num_waiting(&assembly->board), 1);
+}
+
+static bool has_place(struct cohort__assembly *assembly, uint64_t generation)
+{
+    uint64_t before = assembly->posted[generation % COHORT__BOARD_DEPTH];
+    if (before > assembly->all_passed)
+        look_up_passed(assembly, before);
+    return before <= assembly->all_passed;
+}
+
+unsigned char *cohort__assembly_place(struct cohort__assembly *assembly,
+                                      const struct cohort__attendance *attendance)
+{
+    const struct seat *own = own_seat(assembly);
+    if (!has_place(assembly, attendance->generation))
+        return NULL;
+    return cohort__board_data(&assembly->board, own->slot, attendance->generation,
+                              attendance->bytes * own->num_sites);
+}
+
+static void post(struct cohort__assembly *assembly, struct cohort__attendance *attendance,
+                 cohort_status status, size_t bytes)
+{
+    uint64_t generation = attendance->generation;
+    struct cohort__board_post *own =
+        cohort__board_post(&assembly->board, own_seat(assembly)->slot, generation);
+    own->fingerprint = attendance->fingerprint;
+    own->passed = assembly->passed;
+    own->status = status;
+    own->bytes = (uint32_t)bytes;
+    atomic_store_explicit(&own->generation, generation, memory_order_release);
+    assembly->posted[generation % COHORT__BOARD_DEPTH] = generation;
+    attendance->is_posted = true;
+    cohort__commons_alert(assembly->process, assembly->slots, assembly->num_others);
+}
+
+void cohort__assembly_post(struct cohort__assembly *assembly, struct cohort__attendance *attendance)
+{
+    post(assembly, attendance, COHORT_OK, attendance->bytes);
+}
+
+void cohort__assembly_post_failure(struct cohort__assembly *assembly,
+                                   struct cohort__attendance *attendance,
+                                   const struct cohort__error *error)
+{
+    if (attendance->is_posted || !has_place(assembly, attendance->generation))
+        return; /* without a place, the others will ask */
+    const char *text = cohort__error_message(error);
+    size_t bytes = strlen(text);
+    memcpy(cohort__board_data(&assembly->board, own_seat(assembly)->slot, attendance->generation,
+                              bytes),
+           text, bytes);
+    post(assembly, attendance, error->status, bytes);
+}
+
+/* POST is of another call, or a failure. */
+static void find_reason(const struct cohort__assembly *assembly, const struct seat *seat,
+                        const struct cohort__attendance *attendance,
+                        const struct cohort__board_post *post, struct cohort__error *ret_error)
+{
+    if (!post->status)
+        return;
+    size_t bytes = post->bytes < 512 ? post->bytes : 512;
+    const unsigned char *text =
+        cohort__board_data(&assembly->board, seat->slot, attendance->generation, bytes);
+    cohort__error_set(ret_error, post->status, "%.*s", (int)bytes, (const char *)text);
+}
+
+enum cohort__attendance_state cohort__assembly_look(struct cohort__assembly *assembly,
+                                                    struct cohort__attendance *attendance,
+                                                    uint32_t *ret_site, uint64_t *ret_fingerprint,
+                                                    struct cohort__error *ret_error)
+{
+    while (attendance->num_there < assembly->num_others) {
+        const struct seat *seat = &assembly->seats[attendance->num_there];
+        const struct cohort__board_post *post =
+            cohort__board_post(&assembly->board, seat->slot, attendance->generation);
+        if (atomic_load_explicit(&post->generation, memory_order_acquire) != attendance->generation)
+            return COHORT__ATTENDANCE_PARTIAL;
+        attendance->num_there++;
+        if (post->passed < attendance->least_passed)
+            attendance->least_passed = post->passed;
+        if (!post->status && post->fingerprint == attendance->fingerprint &&
+            post->bytes == attendance->bytes)
+            continue;
+        find_reason(assembly, seat, attendance, post, ret_error);
+        *ret_site = seat->first_site;
+        *ret_fingerprint = post->fingerprint;
+        return COHORT__ATTENDANCE_BROKEN;
+    }
+    uint64_t least = attendance->least_passed;
+    if (least > assembly->passed)
+        least = assembly->passed;
+    if (least > assembly->all_passed)
+        assembly->all_passed = least;
+    return COHORT__ATTENDANCE_FULL;
+}
+
+bool cohort__assembly_has_posted(const struct cohort__assembly *assembly,
+                                 const struct cohort__attendance *attendance, uint32_t site)
+{
+    const struct seat *seat = &assembly->seats[assembly->places[site].seat];
+    return cohort__board_is_posted(&assembly->board, seat->slot, attendance->generation);
+}
+
+const unsigned char *cohort__assembly_input(const struct cohort__assembly *assembly,
+                                            const struct cohort__attendance *attendance,
+                                            uint32_t site)
+{
+    const struct place *place = &assembly->places[site];
+    const struct seat *seat = &assembly->seats[place->seat];
+    return cohort__board_data(&assembly->board, seat->slot, attendance->generation,
+                              attendance->bytes * seat->num_sites) +
+           place->index * attendance->bytes;
+}
+
+void cohort__assembly_pass(struct cohort__assembly *assembly, uint64_t generation)
+{
+    if (generation <= assembly->passed)
+        return;
+    assembly->passed = generation; /* the next post tells it, too */
+    atomic_store(cohort__board_passed(&assembly->board, own_seat(assembly)->slot), generation);
+    if (atomic_load(cohort__board_num_waiting(&assembly->board)) > 0)
+        cohort__commons_alert(assembly->process, assembly->slots, assembly->num_others + 1);
+}

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef COHORT_COLLECTIVES_COMM_ASSEMBLY_H
+#define COHORT_COLLECTIVES_COMM_ASSEMBLY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "collectives/comm/group.h"
+#include "runtime/base/error.h"
+
+/* The localities of one host in which a group has its sites, and their board: for each generation
+ * each of them posts what its sites bring, and sees what the others have posted. Not locked:
+ * whoever uses it sees to that. */
+struct cohort__assembly;
+
+/* How far one generation has come. */
+struct cohort__attendance {
+    uint64_t generation;
+    uint64_t fingerprint;
+    size_t bytes;          /* that each site brings */
+    bool is_posted;        /* by this locality */
+    uint32_t num_there;    /* others whose posts have been seen, in their order */
+    uint64_t least_passed; /* by any of them, when they posted; UINT64_MAX at the beginning */
+};
+
+enum cohort__attendance_state {
+    COHORT__ATTENDANCE_PARTIAL,
+    COHORT__ATTENDANCE_FULL,
+    COHORT__ATTENDANCE_BROKEN, /* somebody's part has failed, or is of another call */
+};
+
+/* For GROUP, which has a board. */
+cohort_status cohort__assembly_create(struct cohort__assembly **ret_assembly,
+                                      struct cohort__group *group);
+void cohort__assembly_destroy(struct cohort__assembly *assembly); /* NULL is fine */
+
+/* Where what this locality's sites bring is to be written, one after the other; NULL: there is no
+ * place yet, try again when there is news. To be posted then. */
+unsigned char *cohort__assembly_place(struct cohort__assembly *assembly,
+                                      const struct cohort__attendance *attendance);
+
+/* Posts what was written there and wakes the others. */
+void cohort__assembly_post(struct cohort__assembly *assembly,
+                           struct cohort__attendance *attendance);
+
+/* Posts instead, if there is a place, that this locality's part has failed. */
+void cohort__assembly_post_failure(struct cohort__assembly *assembly,
+                                   struct cohort__attendance *attendance,
+                                   const struct cohort__error *error);
+
+/* Looks at the others' posts. BROKEN: *ret_site is of the locality that it is about; *ret_error
+ * what has failed there, or without a status, the call there has the fingerprint *ret_fingerprint.
+ */
+enum cohort__attendance_state cohort__assembly_look(struct cohort__assembly *assembly,
+                                                    struct cohort__attendance *attendance,
+                                                    uint32_t *ret_site, uint64_t *ret_fingerprint,
+                                                    struct cohort__error *ret_error);
+
+/* Whether the locality of SITE, not this one, has posted. */
+bool cohort__assembly_has_posted(const struct cohort__assembly *assembly,
+                                 const struct cohort__attendance *attendance, uint32_t site);
+
+/* Once full: what SITE, of another locality, has brought; until this locality has passed it. */
+const unsigned char *cohort__assembly_input(const struct cohort__assembly *assembly,
+                                            const struct cohort__attendance *attendance,
+                                            uint32_t site);
+
+/* This locality reads no post of GENERATION, or an earlier one, any more. */
+void cohort__assembly_pass(struct cohort__assembly *assembly, uint64_t generation);
+
+/* The bytes that each site of GROUP may bring; the same in all localities. */
+size_t cohort__assembly_share(const struct cohort__group *group);
+
+#endif

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "runtime/net/board.h"
+
+/* First a line with `num_waiting`, then a line for each slot with what it has passed, then the
+ * posts of all slots for each place, then the data that is apart. Data begins one line later each
+ * time, so that what is read together doesn't share the same few places of the caches. */
+enum { DATA_STRIDE = COHORT__BOARD_POST + COHORT__BOARD_LINE };
+
+_Static_assert(sizeof(struct cohort__board_post) == COHORT__BOARD_LINE, "one line each");
+
+static size_t posts_offset(uint32_t size)
+{
+    return (size_t)(1 + size) * COHORT__BOARD_LINE;
+}
+
+static size_t place_of(uint32_t size, uint32_t slot, uint64_t generation)
+{
+    return (size_t)(generation % COHORT__BOARD_DEPTH) * size + slot;
+}
+
+size_t cohort__board_clear_bytes(uint32_t size)
+{
+    return posts_offset(size) + (size_t)COHORT__BOARD_DEPTH * size * COHORT__BOARD_LINE;
+}
+
+size_t cohort__board_bytes(uint32_t size)
+{
+    return cohort__board_clear_bytes(size) + (size_t)COHORT__BOARD_DEPTH * size * DATA_STRIDE;
+}
+
+_Atomic uint32_t *cohort__board_num_waiting(const struct cohort__board *board)
+{
+    return (_Atomic uint32_t *)(void *)board->memory;
+}
+
+_Atomic uint64_t *cohort__board_passed(const struct cohort__board *board, uint32_t slot)
+{
+    return (_Atomic uint64_t *)(void *)(board->memory + (size_t)(1 + slot) * COHORT__BOARD_LINE);
+}
+
+struct cohort__board_post *cohort__board_post(const struct cohort__board *board, uint32_t slot,
+                                              uint64_t generation)
+{
+    return (struct cohort__board_post *)(void *)(board->memory + posts_offset(board->size) +
+                                                 place_of(board->size, slot, generation) *
+                                                     COHORT__BOARD_LINE);
+}
+
+unsigned char *cohort__board_data(const struct cohort__board *board, uint32_t slot,
+                                  uint64_t generation, size_t bytes)
+{
+    if (bytes <= COHORT__BOARD_INLINE)
+        return cohort__board_post(board, slot, generation)->data;
+    return board->memory + cohort__board_clear_bytes(board->size) +
+           place_of(board->size, slot, generation) * DATA_STRIDE;
+}

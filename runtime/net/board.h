@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef COHORT_RUNTIME_NET_BOARD_H
+#define COHORT_RUNTIME_NET_BOARD_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* A board is shared memory on which the localities of a host post what they bring to a collective,
+ * so that each of them reads what all others have brought, and no message is sent.
+ *
+ * For each generation every locality writes one post, in the place of its slot and of the
+ * generation modulo the depth. A post is there when its generation says so. Before its place is
+ * used for a later generation, all others must have said that they read no earlier one any more:
+ * each says so with the generation that it has *passed*, in its posts, and in a word of its own for
+ * those who can't wait for the next post. Each word has one writer, but for `num_waiting`. */
+enum {
+    COHORT__BOARD_LINE = 64,
+    COHORT__BOARD_DEPTH = 8,       /* generations that may be posted at a time */
+    COHORT__BOARD_INLINE = 24,     /* bytes that fit beside a post's head */
+    COHORT__BOARD_POST = 8 * 1024, /* and in all */
+};
+
+struct cohort__board_post {
+    _Alignas(COHORT__BOARD_LINE) _Atomic uint64_t generation; /* 0: none yet */
+    uint64_t fingerprint;
+    uint64_t passed; /* at this time, by this locality */
+    int32_t status;  /* not COHORT_OK: the locality's part has failed; the data is a text */
+    uint32_t bytes;
+    unsigned char data[COHORT__BOARD_INLINE]; /* where they fit, else they are apart */
+};
+
+struct cohort__board {
+    uint32_t size; /* slots */
+    unsigned char *memory;
+};
+
+/* The memory of a board for SIZE slots. All zero, it is empty; what has to be cleared for that is
+ * in the first `clear` bytes. */
+size_t cohort__board_bytes(uint32_t size);
+size_t cohort__board_clear_bytes(uint32_t size);
+
+/* Localities that wait for a place, and want to be woken when somebody has passed a generation. */
+_Atomic uint32_t *cohort__board_num_waiting(const struct cohort__board *board);
+
+/* What SLOT has passed. */
+_Atomic uint64_t *cohort__board_passed(const struct cohort__board *board, uint32_t slot);
+
+struct cohort__board_post *cohort__board_post(const struct cohort__board *board, uint32_t slot,
+                                              uint64_t generation);
+
+/* Where the data of a post with so many BYTES (at most COHORT__BOARD_POST) is. */
+unsigned char *cohort__board_data(const struct cohort__board *board, uint32_t slot,
+                                  uint64_t generation, size_t bytes);
+
+static inline bool cohort__board_is_posted(const struct cohort__board *board, uint32_t slot,
+                                           uint64_t generation)
+{
+    return atomic_load_explicit(&cohort__board_post(board, slot, generation)->generation,
+                                memory_order_acquire) == generation;
+}
+
+#endif

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Boards in the memory that this end shares with others. */
+#include <stddef.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "runtime/base/error.h"
+#include "runtime/net/shm_end.h"
+
+_Static_assert(COHORT__SHM_NUM_BOARDS == 64, "the bits of boards_taken");
+
+static struct cohort__shm *shm_of(const struct cohort__net *net)
+{
+    return (struct cohort__shm *)net;
+}
+
+static struct cohort__shm_head *head_of(const struct cohort__shm *shm)
+{
+    return (struct cohort__shm_head *)(void *)shm->common;
+}
+
+uint64_t cohort__shm_hub_id(const struct cohort__net *net)
+{
+    return head_of(shm_of(net))->id;
+}
+
+bool cohort__shm_slot_of(struct cohort__net *net, uint32_t number, uint32_t *ret_slot)
+{
+    struct cohort__shm *shm = shm_of(net);
+    pthread_mutex_lock(&shm->lock);
+    const struct cohort__shm_peer *peer = number < shm->num_numbers ? shm->by_number[number] : NULL;
+    if (peer)
+        *ret_slot = peer->slot;
+    pthread_mutex_unlock(&shm->lock);
+    return peer;
+}
+
+uint32_t cohort__shm_own_slot(const struct cohort__net *net)
+{
+    return shm_of(net)->slot;
+}
+
+cohort_status cohort__shm_board_open(struct cohort__net *net, uint32_t number,
+                                     struct cohort__board *ret_board)
+{
+    struct cohort__shm *shm = shm_of(net);
+    uint32_t size = shm->hub->size;
+    void *memory =
+        cohort__shm_map(shm, cohort__shm_board_offset(size, number), cohort__shm_board_bytes(size));
+    if (!memory)
+        return cohort__error_slot()->status;
+    *ret_board = (struct cohort__board){size, memory};
+    return COHORT_OK;
+}
+
+void cohort__shm_board_close(struct cohort__board *board)
+{
+    if (board->memory)
+        munmap(board->memory, cohort__shm_board_bytes(board->size));
+    board->memory = NULL;
+}
+
+bool cohort__shm_board_take(struct cohort__net *net, uint32_t *ret_number)
+{
+    struct cohort__shm_head *head = head_of(shm_of(net));
+    struct cohort__board board = {0};
+    uint64_t taken = atomic_load(&head->boards_taken), bit;
+    do {
+        if (taken == UINT64_MAX)
+            return false;
+        bit = ~taken & (taken + 1); /* the lowest that is free */
+    } while (!atomic_compare_exchange_weak(&head->boards_taken, &taken, taken | bit));
+    uint32_t number = (uint32_t)__builtin_ctzll(bit);
+    if (cohort__shm_board_open(net, number, &board)) {
+        cohort__shm_board_give_back(net, number);
+        return false;
+    }
+    memset(board.memory, 0, cohort__board_clear_bytes(board.size));
+    cohort__shm_board_close(&board);
+    *ret_number = number;
+    return true;
+}
+
+void cohort__shm_board_give_back(struct cohort__net *net, uint32_t number)
+{
+    atomic_fetch_and(&head_of(shm_of(net))->boards_taken, ~(UINT64_C(1) << number));
+}
+
+void cohort__shm_alert(struct cohort__net *net, const uint32_t *slots, uint32_t num)
+{
+    const struct cohort__shm *shm = shm_of(net);
+    atomic_thread_fence(memory_order_seq_cst);
+    for (uint32_t i = 0; i < num; i++)
+        cohort__shm_rouse(shm, slots[i]);
+}

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "runtime/proc/commons.h"
+
+#include "runtime/net/shm.h"
+#include "runtime/net/shm_memory.h"
+#include "runtime/proc/peer.h"
+
+_Static_assert((int)COHORT__NUM_BOARDS == (int)COHORT__SHM_NUM_BOARDS, "the same boards");
+
+static struct cohort__net *near_of(const struct cohort__process *process)
+{
+    return process->net ? process->net->near : NULL;
+}
+
+struct cohort__board_name cohort__commons_take_board(struct cohort__process *process)
+{
+    struct cohort__net *near = near_of(process);
+    struct cohort__board_name name = {0};
+    if (near && cohort__shm_board_take(near, &name.number))
+        name.hub = cohort__shm_hub_id(near);
+    return name;
+}
+
+void cohort__commons_give_back(struct cohort__process *process, struct cohort__board_name name)
+{
+    if (cohort__commons_has_board(process, name))
+        cohort__shm_board_give_back(near_of(process), name.number);
+}
+
+bool cohort__commons_has_board(const struct cohort__process *process,
+                               struct cohort__board_name name)
+{
+    struct cohort__net *near = near_of(process);
+    return near && name.hub != 0 && name.hub == cohort__shm_hub_id(near) &&
+           name.number < COHORT__NUM_BOARDS;
+}
+
+cohort_status cohort__commons_open_board(struct cohort__process *process,
+                                         struct cohort__board_name name,
+                                         struct cohort__board *ret_board)
+{
+    return cohort__shm_board_open(near_of(process), name.number, ret_board);
+}
+
+void cohort__commons_close_board(struct cohort__board *board)
+{
+    cohort__shm_board_close(board);
+}
+
+bool cohort__commons_slot_of(struct cohort__process *process, uint32_t rank, uint32_t *ret_slot)
+{
+    struct cohort__net *near = near_of(process);
+    if (near && rank == process->options.rank)
+        *ret_slot = cohort__shm_own_slot(near);
+    else if (!near || !cohort__shm_slot_of(near, rank, ret_slot))
+        return false;
+    return true;
+}
+
+void cohort__commons_alert(struct cohort__process *process, const uint32_t *slots, uint32_t num)
+{
+    cohort__shm_alert(near_of(process), slots, num);
+}

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef COHORT_RUNTIME_PROC_COMMONS_H
+#define COHORT_RUNTIME_PROC_COMMONS_H
+
+#include <stdbool.h>
+
+#include "runtime/net/board.h"
+#include "runtime/proc/process.h"
+
+/* What a locality has in common with others of its host, besides what is sent: boards, see
+ * runtime/net/board.h. Any thread. */
+
+/* Boards that there are, by number from 0. */
+enum { COHORT__NUM_BOARDS = 64 };
+
+/* Names a board in the whole job. All zero: none. */
+struct cohort__board_name {
+    uint64_t hub; /* of those that share the memory in which it is */
+    uint32_t number;
+};
+
+/* Reserves an empty board, if this locality shares memory with others and one is left; else none.
+ */
+struct cohort__board_name cohort__commons_take_board(struct cohort__process *process);
+
+/* NAME, taken by this locality, is in use nowhere any more. None is fine. */
+void cohort__commons_give_back(struct cohort__process *process, struct cohort__board_name name);
+
+/* Whether NAME is a board in memory that this locality has. */
+bool cohort__commons_has_board(const struct cohort__process *process,
+                               struct cohort__board_name name);
+
+/* Maps it. */
+cohort_status cohort__commons_open_board(struct cohort__process *process,
+                                         struct cohort__board_name name,
+                                         struct cohort__board *ret_board);
+void cohort__commons_close_board(struct cohort__board *board);
+
+/* The slot of locality RANK; false: it doesn't share memory with this one. */
+bool cohort__commons_slot_of(struct cohort__process *process, uint32_t rank, uint32_t *ret_slot);
+
+/* Those of the NUM slots that sleep are woken to look, at what this thread has written before. */
+void cohort__commons_alert(struct cohort__process *process, const uint32_t *slots, uint32_t num);
+
+#endif
