@@ -203,6 +203,20 @@ static void meeting_end(struct meetings *meetings, struct cohort__meeting *meeti
         pass(meetings);
 }
 
+/* Posts go up in the order of their generations: a later one in the place of one that is still to
+ * come would wait for that for ever. */
+static bool is_next(const struct meetings *meetings, const struct cohort__meeting *meeting)
+{
+    for (const struct cohort__list *link = meeting->link.prev; link != &meetings->current;
+         link = link->prev) {
+        const struct cohort__meeting *earlier =
+            COHORT_CONTAINER_OF(link, const struct cohort__meeting, link);
+        if (earlier->state == COHORT__MEETING_GATHERED)
+            return earlier->far.is_posted;
+    }
+    return true;
+}
+
 /* An open or gathered meeting fails with ERROR. Those who are inside, but for EXCEPT, are added to
  * *TOLD. */
 static void meeting_fail(struct meetings *meetings, struct cohort__meeting *meeting,
@@ -213,7 +227,7 @@ static void meeting_fail(struct meetings *meetings, struct cohort__meeting *meet
         atomic_fetch_sub(&meetings->num_gathered, 1);
     meeting->state = COHORT__MEETING_FAILED;
     cohort__error_copy(&meeting->error, error);
-    if (meetings->assembly)
+    if (meetings->assembly && is_next(meetings, meeting))
         cohort__assembly_post_failure(meetings->assembly, &meeting->far, error);
     for (uint32_t site = 0; site < meeting->movement.num_sites; site++) {
         struct cohort__visit *visit = meeting->visits[site];
@@ -524,7 +538,7 @@ static enum cohort__attendance_state await_others(struct meetings *meetings,
     uint32_t site = 0;
     uint64_t fingerprint = 0;
     struct cohort__error error = {0};
-    if (!meeting->far.is_posted && !post(meetings, meeting))
+    if (!meeting->far.is_posted && !(is_next(meetings, meeting) && post(meetings, meeting)))
         return COHORT__ATTENDANCE_PARTIAL;
     enum cohort__attendance_state state =
         cohort__assembly_look(meetings->assembly, &meeting->far, &site, &fingerprint, &error);
