@@ -1,0 +1,292 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Two hubs, as on two hosts, with two ends each: to one peer an end shares memory, to the two
+ * others it goes over the loopback interface. */
+#include "runtime/net/mixed.h"
+
+#include <fcntl.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/net/ofi.h"
+#include "runtime/net/shm.h"
+#include "tests/support/test.h"
+#include "tests/unit/runtime/net/station.h"
+
+enum { NUM_ENDS = 4, PER_HOST = 2, BLOCK = 100000 };
+
+static struct station stations[NUM_ENDS];
+
+static struct cohort__hub *copy_hub(const struct cohort__hub *hub)
+{
+    struct cohort__hub *copy = NULL;
+    int doorbells[PER_HOST];
+    int memory = fcntl(hub->memory, F_DUPFD_CLOEXEC, 0);
+    for (uint32_t slot = 0; slot < PER_HOST; slot++)
+        doorbells[slot] = fcntl(hub->doorbells[slot], F_DUPFD_CLOEXEC, 0);
+    CHECK_INT(cohort__hub_adopt(&copy, memory, doorbells, PER_HOST), COHORT_OK);
+    return copy;
+}
+
+static void open_end(uint32_t number, const struct cohort__hub *hub)
+{
+    struct station *station = &stations[number];
+    struct cohort__net *near = NULL, *far = NULL;
+    memset(station, 0, sizeof *station);
+    struct cohort__net_handlers handlers = station_handlers(station);
+    CHECK_INT(
+        cohort__shm_create(&handlers, copy_hub(hub), number % PER_HOST, COHORT__SHM_STREAM, &near),
+        COHORT_OK);
+    if (cohort__ofi_create(&handlers, NULL, &far) != COHORT_OK)
+        test_failed(__FILE__, __LINE__, "%s", cohort_error_message());
+    CHECK_INT(cohort__mixed_create(near, far, &station->net), COHORT_OK);
+}
+
+static void open_all(void)
+{
+    for (uint32_t host = 0; host < NUM_ENDS / PER_HOST; host++) {
+        struct cohort__hub *hub = NULL;
+        CHECK_INT(cohort__hub_create(&hub, PER_HOST), COHORT_OK);
+        for (uint32_t slot = 0; slot < PER_HOST; slot++)
+            open_end(host * PER_HOST + slot, hub);
+        cohort__hub_destroy(hub);
+    }
+    for (uint32_t i = 0; i < NUM_ENDS; i++)
+        for (uint32_t k = 0; k < NUM_ENDS; k++)
+            if (i != k)
+                CHECK_INT(cohort__net_add_peer(stations[i].net, k, stations[k].net->address,
+                                               stations[k].net->address_bytes),
+                          COHORT_OK);
+}
+
+static void close_all(void)
+{
+    for (uint32_t i = 0; i < NUM_ENDS; i++)
+        cohort__net_destroy(stations[i].net);
+}
+
+static void turn_all_until(const _Atomic unsigned long *counter, unsigned long want)
+{
+    uint64_t deadline = station_now() + UINT64_C(30000000000);
+    while (atomic_load(counter) < want) {
+        bool any = false;
+        for (uint32_t i = 0; i < NUM_ENDS; i++)
+            any |= stations[i].net->poller.progress(stations[i].net->poller.context);
+        if (!any)
+            sched_yield();
+        CHECK(station_now() < deadline);
+    }
+}
+
+static unsigned char pattern(size_t at)
+{
+    return (unsigned char)(at * 13 + (at >> 12));
+}
+
+static void check_pattern(struct station *station, const struct cohort__net_message *message)
+{
+    (void)station;
+    for (size_t i = 0; i < message->bytes; i++)
+        CHECK(message->data[i] == pattern(i));
+}
+
+static void test_messages(void)
+{
+    enum { NUM = 50 };
+    open_all();
+    size_t max = stations[0].net->max_message;
+    unsigned char *data = malloc(max);
+    CHECK(data);
+    for (size_t i = 0; i < max; i++)
+        data[i] = pattern(i);
+    for (uint32_t i = 0; i < NUM_ENDS; i++)
+        stations[i].on_message = check_pattern;
+    for (size_t n = 0; n < NUM; n++)
+        for (uint32_t i = 0; i < NUM_ENDS; i++)
+            for (uint32_t k = 0; k < NUM_ENDS; k++)
+                if (i != k) {
+                    stations[i].peer = &stations[k];
+                    CHECK_INT(station_send(&stations[i], k, data, 1 + n * (max - 1) / (NUM - 1)),
+                              COHORT__NET_SENT);
+                    stations[i].peer = NULL;
+                }
+    for (uint32_t i = 0; i < NUM_ENDS; i++)
+        turn_all_until(&stations[i].num_messages, NUM * (NUM_ENDS - 1));
+    free(data);
+    close_all();
+}
+
+static void test_fetch(void)
+{
+    static unsigned char source[BLOCK], target[NUM_ENDS][BLOCK];
+    for (size_t i = 0; i < BLOCK; i++)
+        source[i] = pattern(i);
+    open_all();
+    for (uint32_t owner = 0; owner < NUM_ENDS; owner++) {
+        void *regions[NUM_ENDS];
+        memset(target, 0, sizeof target);
+        for (uint32_t i = 0; i < NUM_ENDS; i++) {
+            struct cohort__net_token token;
+            if (i == owner)
+                continue;
+            CHECK_INT(
+                cohort__net_expose(stations[owner].net, i, source, BLOCK, &regions[i], &token),
+                COHORT_OK);
+            stations[i].peer = &stations[owner]; /* which may have to be connected first */
+            CHECK_INT(station_fetch(&stations[i], owner, &token, 0, target[i], BLOCK),
+                      COHORT__NET_SENT);
+        }
+        for (uint32_t i = 0; i < NUM_ENDS; i++) {
+            if (i == owner)
+                continue;
+            turn_all_until(&stations[i].num_fetched, owner + (i > owner));
+            CHECK(memcmp(source, target[i], BLOCK) == 0);
+            cohort__net_withdraw(stations[owner].net, i, regions[i]);
+        }
+    }
+    for (uint32_t i = 0; i < NUM_ENDS; i++)
+        CHECK_INT(stations[i].num_failed, 0);
+    close_all();
+}
+
+static void test_unknown(void)
+{
+    char byte = 1;
+    struct iovec part = {&byte, 1};
+    struct cohort__net_token token = {{0}};
+    void *region;
+    open_all();
+    struct cohort__net *net = stations[0].net;
+    static const uint32_t unknown[] = {0, 5, 1000};
+    for (int i = 0; i < 3; i++) {
+        CHECK_INT(cohort__net_send(net, unknown[i], &part, 1), COHORT__NET_DEAD);
+        CHECK_INT(cohort__net_fetch(net, unknown[i], &token, 0, &byte, 1, NULL), COHORT__NET_DEAD);
+        CHECK_INT(cohort__net_expose(net, unknown[i], &byte, 1, &region, &token),
+                  COHORT_ERR_BAD_PARAMETER);
+        cohort__net_remove_peer(net, unknown[i]);
+    }
+    for (uint32_t k = 1; k < NUM_ENDS; k++) {
+        cohort__net_remove_peer(net, k);
+        CHECK_INT(cohort__net_send(net, k, &part, 1), COHORT__NET_DEAD);
+    }
+    /* The others still have each other. */
+    stations[1].peer = &stations[2];
+    CHECK_INT(station_send(&stations[1], 2, &byte, 1), COHORT__NET_SENT);
+    turn_all_until(&stations[2].num_messages, 1);
+    close_all();
+}
+
+static void expect_bad(const void *address, size_t bytes, const char *why)
+{
+    CHECK_INT(cohort__net_add_peer(stations[0].net, 5, address, bytes), COHORT_ERR_BAD_PARAMETER);
+    CHECK_CONTAINS(cohort_error_message(), "peer 5");
+    CHECK_CONTAINS(cohort_error_message(), why);
+    CHECK_INT(cohort__net_send(stations[0].net, 5, &(struct iovec){(void *)"", 1}, 1),
+              COHORT__NET_DEAD);
+}
+
+static void test_addresses(void)
+{
+    open_all();
+    const struct cohort__net *near = stations[1].net, *far = stations[2].net;
+    unsigned char address[sizeof near->address];
+    expect_bad("", 0, "mixed");
+    expect_bad("shm", 4, "uses transport shm, this locality uses mixed");
+    expect_bad(near->address, 6, "mixed"); /* no length */
+    expect_bad(near->address, 7, "truncated");
+    expect_bad(near->address, 7 + near->address[6] - 1u, "truncated");
+    memcpy(address, near->address, sizeof address);
+    address[6] = 255;
+    expect_bad(address, near->address_bytes, "truncated");
+    address[6] = 0; /* nothing near, and what is far makes no sense */
+    expect_bad(address, near->address_bytes, "transport");
+    expect_bad(far->address, 7u + far->address[6], ""); /* nothing far */
+    expect_bad(near->address, near->address_bytes, "already");
+    CHECK_INT(cohort__net_add_peer(stations[0].net, 1, near->address, near->address_bytes),
+              COHORT_ERR_BAD_PARAMETER);
+    CHECK_CONTAINS(cohort_error_message(), "already");
+    close_all();
+}
+
+/* From its peers near and far in turn. */
+struct sender {
+    struct station *from;
+    pthread_t thread;
+};
+
+static void *send_one(void *arg)
+{
+    struct sender *sender = arg;
+    char byte = 1;
+    CHECK_INT(station_send(sender->from, 0, &byte, 1), COHORT__NET_SENT);
+    for (int i = 0; i < 1000; i++) /* over the network it goes only when it is driven */
+        station_turn(sender->from);
+    return NULL;
+}
+
+static void test_sleep(void)
+{
+    open_all();
+    for (unsigned long round = 0; round < 100; round++) {
+        struct sender sender = {.from = &stations[1 + round % 2]};
+        while (station_turn(&stations[0]))
+            ;
+        CHECK_INT(pthread_create(&sender.thread, NULL, send_one, &sender), 0);
+        while (stations[0].num_messages <= round) {
+            CHECK(station_block(&stations[0], 20000));
+            station_turn(&stations[0]);
+        }
+        CHECK_INT(pthread_join(sender.thread, NULL), 0);
+    }
+    close_all();
+}
+
+/* A handler of the far part's that turns to the near one, which is gone. */
+struct attempt {
+    struct cohort__net_token token;
+    void *regions[NUM_ENDS];
+};
+
+static void try_near(struct station *station, cohort_status status)
+{
+    struct attempt *attempt = station->data;
+    char byte = 1;
+    struct iovec part = {&byte, 1};
+    CHECK_INT(status, COHORT_ERR_CANCELLED);
+    CHECK_INT(cohort__net_send(station->net, 1, &part, 1), COHORT__NET_DEAD);
+    cohort__net_remove_peer(station->net, 1);
+    if (attempt->regions[1]) /* withdrawn when that was destroyed */
+        cohort__net_withdraw(station->net, 1, attempt->regions[1]);
+    attempt->regions[1] = NULL;
+}
+
+static void test_destroy(void)
+{
+    static unsigned char source[BLOCK], target[BLOCK];
+    void *region;
+    static struct attempt attempt;
+    open_all();
+    struct cohort__net_token token;
+    CHECK_INT(cohort__net_expose(stations[0].net, 1, source, BLOCK, &attempt.regions[1], &token),
+              COHORT_OK);
+    CHECK_INT(cohort__net_expose(stations[2].net, 0, source, BLOCK, &region, &token), COHORT_OK);
+    stations[0].peer = &stations[2];
+    CHECK_INT(station_fetch(&stations[0], 2, &token, 0, target, BLOCK), COHORT__NET_SENT);
+    stations[0].on_fetched = try_near;
+    stations[0].data = &attempt;
+    close_all();
+    CHECK_INT(stations[0].num_fetched, 1);
+    CHECK_INT(stations[0].fetch_status, COHORT_ERR_CANCELLED);
+    CHECK(!attempt.regions[1]);
+}
+
+static const struct test_case cases[] = {
+    {"messages", test_messages},   {"fetch", test_fetch}, {"unknown", test_unknown},
+    {"addresses", test_addresses}, {"sleep", test_sleep}, {"destroy", test_destroy},
+};
+
+int main(int argc, char **argv)
+{
+    return test_main(argc, argv, cases, sizeof cases / sizeof cases[0]);
+}
