@@ -61,7 +61,11 @@ void cohort__channels_over(struct cohort_comm *comm)
 {
     uint32_t num = atomic_load_explicit(&comm->channels.num_not_over, memory_order_relaxed);
     atomic_store_explicit(&comm->channels.num_not_over, num - 1, memory_order_relaxed);
-    if (num == 1 && cohort__endpoint_is_idle(comm))
+    if (num > 1)
+        return;
+    comm->channels.asked_at = 0;
+    comm->channels.patience = 0;
+    if (cohort__endpoint_is_idle(comm))
         cohort__endpoint_when_idle(comm);
 }
 
@@ -353,10 +357,12 @@ static void take_answer(struct cohort_comm *comm, const struct cohort__message *
 void cohort__channels_tick(struct cohort_comm *comm, uint64_t now)
 {
     struct cohort__channels *channels = &comm->channels;
-    bool is_due = channels->asked_at && now - channels->asked_at >= comm->stall_after;
+    bool is_due = channels->asked_at && now - channels->asked_at >= comm->stall_after
+                                                                        << channels->patience;
     if (channels->asked_at && !is_due)
         return;
     channels->asked_at = now;
+    channels->patience += is_due && channels->patience < COHORT__MAX_PATIENCE;
     for (struct cohort__map_node *node = cohort__map_first(&channels->sources); is_due && node;
          node = cohort__map_next(&channels->sources, node)) {
         const struct source *source = COHORT_CONTAINER_OF(node, struct source, node);

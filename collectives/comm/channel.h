@@ -23,7 +23,8 @@ struct cohort__channels {
     struct cohort__map queues;     /* by source and tag */
     struct cohort__list sets;      /* that are not over */
     struct cohort__list under_way; /* gets that have their message, and read it */
-    uint64_t asked_at;             /* when gets were last found waiting; 0: not yet */
+    uint64_t asked_at;             /* as in struct cohort__operation */
+    unsigned patience;
     bool has_lost;                 /* a message: there was no memory to keep it */
     _Atomic uint32_t num_not_over; /* sets and gets; written by the actor */
 };

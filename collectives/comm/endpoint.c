@@ -87,8 +87,9 @@ static void run_tick(struct cohort_comm *comm, struct cohort__item *item)
             continue;
         if (operation->asked_at == 0) {
             operation->asked_at = now;
-        } else if (now - operation->asked_at >= comm->stall_after) {
+        } else if (now - operation->asked_at >= comm->stall_after << operation->patience) {
             operation->asked_at = now;
+            operation->patience += operation->patience < COHORT__MAX_PATIENCE;
             operation->handlers->stalled(operation);
         }
     }

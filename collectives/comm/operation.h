@@ -31,6 +31,10 @@ struct cohort__operation_handlers {
     void (*release)(struct cohort__operation *operation);
 };
 
+/* Each question is twice as long after the one before: a job that waits for hours is not to be kept
+ * busy by it. */
+enum { COHORT__MAX_PATIENCE = 4 };
+
 struct cohort__operation {
     struct cohort__item call;
     struct cohort__list waiting; /* for the window */
@@ -39,7 +43,8 @@ struct cohort__operation {
     cohort_future *future; /* the completer's reference */
     uint64_t generation;
     uint64_t fingerprint;
-    uint64_t asked_at; /* when it was last found waiting; 0: not yet */
+    uint64_t asked_at; /* when it last asked what it waits for, or was first found waiting; or 0 */
+    unsigned patience; /* it asks again after 2^patience times the communicator's `stall_after` */
     /* Not COHORT_OK: the call was rejected after it had passed the gate; it fails at its start, so
      * that those who depend on it are told. */
     struct cohort__error rejected;

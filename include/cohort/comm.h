@@ -36,8 +36,8 @@ typedef struct cohort_comm_options {
     /* The communicator numbers its calls itself; they are then given generation
      * COHORT_AUTO_GENERATION. */
     bool auto_generation;
-    /* A site that has waited this many nanoseconds for another one asks it what it is doing;
-     * 0: 1 s. */
+    /* A site that has waited this many nanoseconds for another one asks it what it is doing, and
+     * again each time that it has waited twice as long, at most 16 times, as before; 0: 1 s. */
     uint64_t stall_after;
     /* The algorithms of some collectives, by the names of docs/COLLECTIVES.md, for instance
      * "all_to_all=bruck,all_reduce=ring"; NULL or what is not named: chosen by the communicator.

@@ -13,7 +13,7 @@
  * `blocking`, and then looks at the queues; all of it sequentially consistent. An async that is
  * sent while the holder is about to block makes libuv's descriptor readable. */
 
-enum { POLLS_PER_UV_RUN = 64 };
+enum { POLLS_PER_UV_RUN = 64, MAX_SLOWNESS = 8 };
 
 struct watched {
     struct cohort__list link;
@@ -27,6 +27,7 @@ struct ticker {
     struct cohort__list link;
     struct cohort__loop *loop;
     uv_timer_t uv;
+    uint64_t milliseconds;
     void (*function)(void *context);
     void *context;
 };
@@ -89,6 +90,7 @@ cohort_status cohort__loop_create(struct cohort__loop **ret_loop)
     cohort__mpsc_init(&loop->requests);
     cohort__list_init(&loop->pollers);
     cohort__list_init(&loop->tickers);
+    loop->slowness = 1;
     int error = uv_loop_init(&loop->uv);
     if (error) {
         status = cohort__loop_fail(error, "event loop");
@@ -254,19 +256,57 @@ static bool arm(struct cohort__loop *loop)
     return true;
 }
 
-void cohort__loop_park(struct cohort__loop *loop)
+static void ticker_fired(uv_timer_t *timer)
 {
-    if (progress(loop))
+    struct ticker *ticker = timer->data;
+    cohort__loop_note(ticker->loop);
+    ticker->loop->num_ticks++;
+    ticker->function(ticker->context);
+}
+
+static void start_ticker(struct ticker *ticker)
+{
+    uint64_t milliseconds = ticker->milliseconds * ticker->loop->slowness;
+    uv_timer_start(&ticker->uv, ticker_fired, milliseconds, milliseconds);
+}
+
+/* Where nothing happens, ticks need not come as often: they would be all that keeps an idle job
+ * busy. */
+static void set_slowness(struct cohort__loop *loop, unsigned slowness)
+{
+    if (loop->slowness == slowness)
         return;
+    loop->slowness = slowness;
+    uv_update_time(&loop->uv);
+    for (struct cohort__list *link = loop->tickers.next; link != &loop->tickers; link = link->next)
+        start_ticker(COHORT_CONTAINER_OF(link, struct ticker, link));
+}
+
+/* True if anything but ticks came. */
+static bool block(struct cohort__loop *loop)
+{
     bool armed = arm(loop);
+    unsigned events = loop->num_events, ticks = loop->num_ticks;
     atomic_store(&loop->blocking, true);
     loop->num_polls = 0;
     uv_run(&loop->uv, armed && !is_pending(loop) ? UV_RUN_ONCE : UV_RUN_NOWAIT);
     atomic_store(&loop->blocking, false);
     if (armed)
         disarm(loop, &loop->pollers);
-    progress(loop);
-    cohort__loop_run_requests(loop);
+    ticks = loop->num_ticks - ticks;
+    bool any = !armed || loop->num_events - events != ticks;
+    any |= progress(loop);
+    any |= cohort__loop_run_requests(loop);
+    if (any)
+        set_slowness(loop, 1);
+    else if (ticks > 0 && loop->slowness < MAX_SLOWNESS)
+        set_slowness(loop, 2 * loop->slowness);
+    return any;
+}
+
+bool cohort__loop_park(struct cohort__loop *loop)
+{
+    return progress(loop) || block(loop);
 }
 
 void cohort__loop_run(struct cohort__loop *loop)
@@ -290,13 +330,6 @@ void cohort__loop_stop(struct cohort__loop *loop)
     loop->stopped = true;
 }
 
-static void ticker_fired(uv_timer_t *timer)
-{
-    struct ticker *ticker = timer->data;
-    cohort__loop_note(ticker->loop);
-    ticker->function(ticker->context);
-}
-
 cohort_status cohort__loop_every(struct cohort__loop *loop, uint64_t nanoseconds,
                                  void (*function)(void *context), void *context)
 {
@@ -304,11 +337,12 @@ cohort_status cohort__loop_every(struct cohort__loop *loop, uint64_t nanoseconds
     if (!ticker)
         return cohort_fail(COHORT_ERR_NO_MEMORY, "event loop: out of memory");
     *ticker = (struct ticker){.loop = loop, .function = function, .context = context};
-    uint64_t milliseconds = nanoseconds / 1000000 + (nanoseconds % 1000000 != 0);
+    ticker->milliseconds = nanoseconds / 1000000 + (nanoseconds % 1000000 != 0);
+    if (ticker->milliseconds == 0)
+        ticker->milliseconds = 1;
     uv_timer_init(&loop->uv, &ticker->uv);
     ticker->uv.data = ticker;
-    uv_timer_start(&ticker->uv, ticker_fired, milliseconds ? milliseconds : 1,
-                   milliseconds ? milliseconds : 1);
+    start_ticker(ticker);
     uv_unref((uv_handle_t *)&ticker->uv);
     cohort__list_push_back(&loop->tickers, &ticker->link);
     return COHORT_OK;
@@ -319,9 +353,9 @@ static bool hook_poll(void *context)
     return cohort__loop_poll(context);
 }
 
-static void hook_park(void *context)
+static bool hook_park(void *context)
 {
-    cohort__loop_park(context);
+    return cohort__loop_park(context);
 }
 
 static void hook_wake(void *context)

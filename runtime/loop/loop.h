@@ -47,8 +47,9 @@ bool cohort__loop_run_requests(struct cohort__loop *loop);
 bool cohort__loop_poll(struct cohort__loop *loop);
 
 /* Blocks until something arrives: for a poller, in libuv, as a request, by a timer or by
- * cohort__loop_wake; and handles it. May return early. Holder only. */
-void cohort__loop_park(struct cohort__loop *loop);
+ * cohort__loop_wake; and handles it. False: there was nothing but a tick. May return early. Holder
+ * only. */
+bool cohort__loop_park(struct cohort__loop *loop);
 
 /* Makes a park that is under way, or else the next one, return soon. Any thread, signal handlers as
  * well. */
@@ -61,8 +62,8 @@ void cohort__loop_run(struct cohort__loop *loop);
 void cohort__loop_stop(struct cohort__loop *loop);
 
 /* Calls FUNCTION(CONTEXT) in the holder about every NANOSECONDS (rounded up to milliseconds, at
- * least one) until the loop is destroyed. Does not keep cohort__loop_run from ending. Holder
- * only. */
+ * least one) until the loop is destroyed; up to eight times more rarely while it is parked and
+ * nothing else happens. Does not keep cohort__loop_run from ending. Holder only. */
 cohort_status cohort__loop_every(struct cohort__loop *loop, uint64_t nanoseconds,
                                  void (*function)(void *context), void *context);
 

@@ -37,7 +37,9 @@ struct cohort__loop {
     _Atomic bool blocking;       /* what is queued now needs a wake-up */
     bool stopped;
     unsigned num_polls;  /* since uv_run */
-    unsigned num_events; /* callbacks of libuv that did something */
+    unsigned num_events; /* callbacks of libuv that did something; */
+    unsigned num_ticks;  /* those of them that were ticks */
+    unsigned slowness;   /* of ticks: a factor */
 };
 
 /* Takes libuv's error UV_ERROR (negative errno): "WHAT: no such file or directory". Returns the

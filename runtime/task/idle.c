@@ -171,7 +171,10 @@ static void sleep_until_woken(struct cohort__worker *worker, bool is_holder)
     atomic_fetch_add(&s->num_sleeping, 1);
     if (!must_not_sleep(worker, is_holder)) {
         if (is_holder)
-            s->hooks.park(s->hooks.context);
+            while (!s->hooks.park(s->hooks.context) &&
+                   atomic_load(&worker->sleep_state) == COHORT__PARKED &&
+                   !must_not_sleep(worker, true))
+                ;
         else
             while (atomic_load(&worker->sleep_state) == COHORT__SLEEPING)
                 cohort__futex_wait(&worker->sleep_state, COHORT__SLEEPING);

@@ -54,7 +54,7 @@ static bool poll(void *context)
     return expire(cohort__clock_now());
 }
 
-static void park(void *context)
+static bool park(void *context)
 {
     (void)context;
     while (atomic_exchange(&is_woken, 0) == 0) {
@@ -65,6 +65,7 @@ static void park(void *context)
             break;
     }
     poll(context);
+    return true;
 }
 
 static void wake(void *context)

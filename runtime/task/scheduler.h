@@ -29,8 +29,9 @@ struct cohort__scheduler_hooks {
      * of tasks, at the base of a stack of at least options.stack_bytes. It only enqueues. */
     bool (*poll)(void *context);
 
-    /* Blocks until something happens or wake is called. Who calls it is the same. */
-    void (*park)(void *context);
+    /* Blocks until something happens or wake is called. Who calls it is the same. False: nothing
+     * that more could follow, so it is called again if there is still no work. */
+    bool (*park)(void *context);
 
     /* Ends the park under way, or, where it has not begun yet, the next one. Any thread; may be
      * called when nobody parks. Never called any more when cohort__scheduler_run has returned. */

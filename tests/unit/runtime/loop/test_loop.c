@@ -33,6 +33,14 @@ static void count_up(struct cohort__loop *loop, struct cohort__loop_request *req
     free(counted);
 }
 
+static struct counted *counted_create(unsigned *count)
+{
+    struct counted *counted = malloc(sizeof(*counted));
+    CHECK(counted);
+    *counted = (struct counted){{.run = count_up}, count};
+    return counted;
+}
+
 static void test_create_destroy(void)
 {
     cohort__loop_destroy(NULL);
@@ -313,9 +321,7 @@ static void test_poll_runs_requests(void)
 {
     struct cohort__loop *loop = create();
     unsigned count = 0;
-    struct counted *counted = malloc(sizeof(*counted));
-    CHECK(counted);
-    *counted = (struct counted){{.run = count_up}, &count};
+    struct counted *counted = counted_create(&count);
     CHECK(!cohort__loop_poll(loop));
     cohort__loop_request(loop, &counted->request);
     CHECK(cohort__loop_poll(loop));
@@ -340,6 +346,26 @@ static void test_every(void)
     CHECK(cohort__clock_now() - start >= 3000000);
     while (ticks < 8)
         cohort__loop_poll(loop);
+    cohort__loop_destroy(loop);
+}
+
+/* Ticks alone are told from anything else, and become rarer; until something else comes. */
+static void test_quiet(void)
+{
+    enum { TICK = 2000000 };
+    struct cohort__loop *loop = create();
+    unsigned ticks = 0, count = 0;
+    struct counted *counted = counted_create(&count);
+    uint64_t start = cohort__clock_now();
+    CHECK_INT(cohort__loop_every(loop, TICK, tick, &ticks), COHORT_OK);
+    while (ticks < 6)
+        CHECK(!cohort__loop_park(loop));
+    CHECK(cohort__clock_now() - start >= (1 + 2 + 4 + 8 + 8) * TICK);
+    cohort__loop_wake(loop);
+    CHECK(cohort__loop_park(loop));
+    cohort__loop_request(loop, &counted->request);
+    CHECK(cohort__loop_park(loop));
+    CHECK_INT(count, 1);
     cohort__loop_destroy(loop);
 }
 
@@ -387,6 +413,7 @@ int main(int argc, char **argv)
         {"poller_without_descriptor", test_poller_without_descriptor},
         {"poll_runs_requests", test_poll_runs_requests},
         {"every", test_every},
+        {"quiet", test_quiet},
         {"run_and_stop", test_run_and_stop},
     };
     return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));

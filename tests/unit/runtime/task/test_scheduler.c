@@ -157,13 +157,14 @@ static bool spy_poll(void *context)
     return happened;
 }
 
-static void spy_park(void *context)
+static bool spy_park(void *context)
 {
     struct spy *spy = context;
     enter(spy);
     atomic_fetch_add(&spy->num_parks, 1);
-    spy->plain->park(spy->plain->context);
+    bool any = spy->plain->park(spy->plain->context);
     atomic_fetch_sub(&spy->num_inside, 1);
+    return any;
 }
 
 static void spy_wake(void *context)
@@ -221,6 +222,61 @@ static void test_hooks_have_one_caller_outside_of_tasks(void)
         CHECK_INT(atomic_load(&spy.num_in_task), 0);
         cohort__plain_loop_fini();
     }
+}
+
+/* Parks that bring nothing. */
+struct quiet {
+    cohort_promise *promise;
+    int num_polls;
+    int num_parks;
+    int polls_before; /* the first park */
+};
+
+static bool quiet_poll(void *context)
+{
+    struct quiet *quiet = context;
+    quiet->num_polls++;
+    return false;
+}
+
+static bool quiet_park(void *context)
+{
+    struct quiet *quiet = context;
+    if (quiet->num_parks++ == 0)
+        quiet->polls_before = quiet->num_polls;
+    CHECK_INT(quiet->num_polls, quiet->polls_before);
+    if (quiet->num_parks == 5)
+        cohort_promise_fulfil(quiet->promise, NULL); /* work all the same */
+    CHECK(quiet->num_parks <= 5);
+    return false;
+}
+
+static void quiet_wake(void *context)
+{
+    (void)context;
+}
+
+static cohort_status await_and_stop(void *future)
+{
+    cohort_status status = cohort_await(future);
+    cohort__scheduler_stop();
+    return status;
+}
+
+static void test_quiet_parks_are_repeated_at_once(void)
+{
+    struct quiet quiet = {0};
+    struct cohort__scheduler_hooks hooks = {
+        .context = &quiet, .poll = quiet_poll, .park = quiet_park, .wake = quiet_wake};
+    cohort_future *future;
+    CHECK_INT(cohort_promise_create(&quiet.promise, &future), COHORT_OK);
+    struct cohort__scheduler_options options;
+    cohort__scheduler_options_init(&options);
+    CHECK_INT(cohort__scheduler_start(&options, &hooks), COHORT_OK);
+    cohort_future *done = cohort_async(await_and_stop, future);
+    CHECK_INT(cohort__scheduler_run(), COHORT_OK);
+    CHECK_INT(cohort_await(done), COHORT_OK);
+    CHECK_INT(quiet.num_parks, 5);
 }
 
 /* --- the steady state --- */
@@ -334,6 +390,7 @@ int main(int argc, char **argv)
         {"stop waits for the tasks", test_stop_waits_for_the_tasks},
         {"works run and may be posted again", test_works_run_and_may_be_posted_again},
         {"hooks have one caller outside of tasks", test_hooks_have_one_caller_outside_of_tasks},
+        {"quiet parks are repeated at once", test_quiet_parks_are_repeated_at_once},
         {"steady state maps nothing", test_steady_state_maps_nothing},
         {"tasks are stolen", test_tasks_are_stolen},
         {"pinned workers", test_pinned_workers},

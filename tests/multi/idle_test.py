@@ -1,0 +1,105 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""What a job that waits costs. Usage: idle_test.py COHORTRUN MEMBERS [--slow] [--long] [case...],
+with the folder of the member programs.
+
+The job's processes are the localities, their guardians and cohortrun. Their time is the
+scheduler's, in nanoseconds: that of /proc/PID/stat comes in hundredths of a second for each, which
+is more than all of them take."""
+import os
+import subprocess
+import sys
+import time
+
+import jobs
+from jobs import Job, check, check_equal
+
+IDLE = os.path.abspath(os.path.join(sys.argv[2], 'idle_member'))
+CHOSEN = [a for a in sys.argv[3:] if not a.startswith('--')]
+SLOW = '--slow' in sys.argv # under a sanitizer
+LONG = '--long' in sys.argv
+MOST_CPU = 0.05 if SLOW else 0.01 # of a core, the whole job
+MOST_MEMORY = 6 * 1024            # KiB, of a locality
+
+
+class Idle(Job):
+    """A job with one site at each locality, all of which wait."""
+
+    def __init__(self, num_localities, *args):
+        self.size = num_localities
+        super().__init__('-n', num_localities, IDLE, 'idle', '--sites', num_localities, *args,
+                         stdin=subprocess.PIPE)
+        check_equal(self.read_lines(num_localities), ['idle\n'] * num_localities)
+
+    def localities(self):
+        return [pid for pid in self.processes() if os.path.samefile('/proc/%d/exe' % pid, IDLE)]
+
+    def cpu_seconds(self):
+        """Of all threads that there are."""
+        nanoseconds = 0
+        for pid in self.processes():
+            for thread in os.listdir('/proc/%d/task' % pid):
+                with open('/proc/%d/task/%s/schedstat' % (pid, thread)) as f:
+                    nanoseconds += int(f.read().split()[0])
+        return nanoseconds / 1e9
+
+    def end(self):
+        check_equal(self.finish(b''), (0, '', ''))
+
+
+def memory(pid):
+    """Resident, and its share of what is shared, in KiB."""
+    sizes = {}
+    with open('/proc/%d/smaps_rollup' % pid) as f:
+        for line in f.readlines()[1:]:
+            name, size, _ = line.split()
+            sizes[name] = int(size)
+    return sizes['Rss:'], sizes['Pss:']
+
+
+def check_cpu(num_localities, seconds):
+    job = Idle(num_localities)
+    processes = job.processes()
+    check_equal(len(processes), 2 * num_localities + 1)
+    before, start = job.cpu_seconds(), time.monotonic()
+    time.sleep(seconds) # the scenario itself
+    used = (job.cpu_seconds() - before) / (time.monotonic() - start)
+    check_equal(job.processes(), processes)
+    job.end()
+    print('%d localities: %.2f %% of a core' % (num_localities, 100 * used))
+    check(used < MOST_CPU, 'too much')
+
+
+def check_memory(num_localities, *args):
+    job = Idle(num_localities, *args)
+    localities = job.localities()
+    check_equal(len(localities), num_localities)
+    for pid in localities:
+        with open('/proc/%d/maps' % pid) as f:
+            check('libfabric' not in f.read(), 'libfabric is loaded, though nobody is far')
+    resident, share = max(memory(pid) for pid in localities)
+    job.end()
+    print('%d localities: the largest has %d KiB resident, of which %d KiB are its share' %
+          (num_localities, resident, share))
+    check(SLOW or resident <= MOST_MEMORY, 'too much')
+
+
+def test_cpu():
+    check_cpu(4, 3)
+
+
+def test_memory():
+    check_memory(4)
+
+
+def long_cpu():
+    check_cpu(64, 10)
+
+
+def long_memory():
+    """The second: each has talked with each, so there are all rings."""
+    check_memory(64)
+    check_memory(64, '--algorithms', 'all_to_all=linear', '--count', 100)
+
+
+jobs.run_cases(globals(), 'long_' if LONG else 'test_', CHOSEN)
