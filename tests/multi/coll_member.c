@@ -121,7 +121,7 @@ static void check_object(const struct member *member, uint64_t generation, uint3
     cohort_object_fini(got);
 }
 
-enum { MAX_OBJECTS = 64, RING_TAG = 7 };
+enum { MAX_OBJECTS = 256, RING_TAG = 7 };
 
 static cohort_status exchange_objects(cohort_comm *comm, void *arg)
 {

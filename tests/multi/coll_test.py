@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Collectives between real processes. Usage: coll_test.py COHORTRUN MEMBERS [--slow] [--long]
-[case...], with the folder of the member programs. Each job checks its own results."""
+[--far] [case...], with the folder of the member programs; --far: on two hosts, whose localities
+share memory only with those of the same one. Each job checks its own results."""
 import os
 import re
 import sys
@@ -135,6 +136,10 @@ def test_silent():
     coll(1, 'silent')
 
 
+def test_64_localities():
+    mixed(64, 64, 10, arity=4, generations=20, count=20)
+
+
 def test_one_locality():
     mixed(1, 9, 9)
 
@@ -144,8 +149,7 @@ def test_program_fails():
         status, out, err = run('-n', num, COLL, 'fail', '--victim', num - 1)
         check_equal(status, 1)
         check(re.fullmatch(r'cohortrun: locality %d \(pid \d+\)( on host \w+)? exited with '
-                           r'status 1: '
-                           r'no luck today\n' % (num - 1), err), err)
+                           r'status 1: no luck today\n' % (num - 1), err), err)
 
 
 def test_cannot_start():
@@ -161,8 +165,7 @@ def check_cannot_start(num, variable, why, net=''):
     status, out, err = run('-n', num, '-x', 'COHORT_NET=' + net, '-x', variable, COLL, 'silent')
     check_equal((status, out), (1, ''))
     check(re.fullmatch(r'cohortrun: locality \d \(pid \d+\)( on host \w+)? exited with status 1: '
-                       r'.*\n', err) and
-          why in err, err)
+                       r'.*\n', err) and why in err, err)
 
 
 # Mistakes ----------------------------------------------------------------------------------------
@@ -285,6 +288,19 @@ def test_different_options():
 def long_large():
     large(1024, 4, 8, arity=2, threshold='tree')
     large(1024, 2, 4, threshold='flat')
+
+
+def long_64_localities():
+    for num_sites in (64, 130):
+        for threshold in ('tree', 'flat'):
+            for placement in ('round-robin', 'blocks', 'random'):
+                mixed(64, num_sites, num_sites, arity=4, threshold=threshold, placement=placement,
+                      generations=40)
+        mixed(64, num_sites, 1, arity=2, count=3000, generations=20, workers=2)
+        coll(64, 'objects', sites=num_sites, count=2000, generations=fewer(10))
+        coll(64, 'recreate', sites=num_sites, generations=fewer(20), threshold='tree')
+    large(256, 64, 64, arity=8, threshold='tree')
+    large(256, 64, 64, threshold='flat')
 
 
 def long_mixed():

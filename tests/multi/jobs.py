@@ -55,6 +55,8 @@ def netns_hosts(names):
 
 if 'COHORT_TEST_NETNS' in os.environ:
     launcher_options = netns_hosts(os.environ['COHORT_TEST_NETNS'].split(','))
+elif '--far' in sys.argv:
+    launcher_options = far_hosts
 
 
 class Job:
