@@ -222,8 +222,35 @@ static bool progress(struct cohort__loop *loop)
     return any;
 }
 
+static void ticker_fired(uv_timer_t *timer)
+{
+    struct ticker *ticker = timer->data;
+    cohort__loop_note(ticker->loop);
+    ticker->loop->num_ticks++;
+    ticker->function(ticker->context);
+}
+
+static void start_ticker(struct ticker *ticker)
+{
+    uint64_t milliseconds = ticker->milliseconds * ticker->loop->slowness;
+    uv_timer_start(&ticker->uv, ticker_fired, milliseconds, milliseconds);
+}
+
+/* While nothing happens, ticks need not come as often: they would be all that keeps an idle job
+ * busy. Something happens when anything else comes in, or when we are polled: somebody works. */
+static void set_slowness(struct cohort__loop *loop, unsigned slowness)
+{
+    if (loop->slowness == slowness)
+        return;
+    loop->slowness = slowness;
+    uv_update_time(&loop->uv);
+    for (struct cohort__list *link = loop->tickers.next; link != &loop->tickers; link = link->next)
+        start_ticker(COHORT_CONTAINER_OF(link, struct ticker, link));
+}
+
 bool cohort__loop_poll(struct cohort__loop *loop)
 {
+    set_slowness(loop, 1);
     bool any = progress(loop);
     bool asked = is_pending(loop) && cohort__loop_run_requests(loop);
     if (!asked && ++loop->num_polls < POLLS_PER_UV_RUN)
@@ -254,32 +281,6 @@ static bool arm(struct cohort__loop *loop)
         }
     }
     return true;
-}
-
-static void ticker_fired(uv_timer_t *timer)
-{
-    struct ticker *ticker = timer->data;
-    cohort__loop_note(ticker->loop);
-    ticker->loop->num_ticks++;
-    ticker->function(ticker->context);
-}
-
-static void start_ticker(struct ticker *ticker)
-{
-    uint64_t milliseconds = ticker->milliseconds * ticker->loop->slowness;
-    uv_timer_start(&ticker->uv, ticker_fired, milliseconds, milliseconds);
-}
-
-/* Where nothing happens, ticks need not come as often: they would be all that keeps an idle job
- * busy. */
-static void set_slowness(struct cohort__loop *loop, unsigned slowness)
-{
-    if (loop->slowness == slowness)
-        return;
-    loop->slowness = slowness;
-    uv_update_time(&loop->uv);
-    for (struct cohort__list *link = loop->tickers.next; link != &loop->tickers; link = link->next)
-        start_ticker(COHORT_CONTAINER_OF(link, struct ticker, link));
 }
 
 /* True if anything but ticks came. */

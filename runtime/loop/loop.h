@@ -62,7 +62,7 @@ void cohort__loop_run(struct cohort__loop *loop);
 void cohort__loop_stop(struct cohort__loop *loop);
 
 /* Calls FUNCTION(CONTEXT) in the holder about every NANOSECONDS (rounded up to milliseconds, at
- * least one) until the loop is destroyed; up to eight times more rarely while it is parked and
+ * least one) until the loop is destroyed; up to eight times more rarely while it is only parked and
  * nothing else happens. Does not keep cohort__loop_run from ending. Holder only. */
 cohort_status cohort__loop_every(struct cohort__loop *loop, uint64_t nanoseconds,
                                  void (*function)(void *context), void *context);
