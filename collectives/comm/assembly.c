@@ -163,12 +163,21 @@ static void post(struct cohort__assembly *assembly, struct cohort__attendance *a
     atomic_store_explicit(&own->generation, generation, memory_order_release);
     assembly->posted[generation % COHORT__BOARD_DEPTH] = generation;
     attendance->is_posted = true;
+}
+
+static void alert_others(const struct cohort__assembly *assembly)
+{
     cohort__commons_alert(assembly->process, assembly->slots, assembly->num_others);
 }
 
+/* Nobody is woken yet: who sleeps has nothing to do before all have posted. Of those who post at
+ * the same time, at least one sees all others' posts when it looks, because of the fence: that one
+ * wakes the sleepers. */
 void cohort__assembly_post(struct cohort__assembly *assembly, struct cohort__attendance *attendance)
 {
     post(assembly, attendance, COHORT_OK, attendance->bytes);
+    attendance->is_to_wake = true;
+    atomic_thread_fence(memory_order_seq_cst);
 }
 
 void cohort__assembly_post_failure(struct cohort__assembly *assembly,
@@ -183,6 +192,7 @@ void cohort__assembly_post_failure(struct cohort__assembly *assembly,
                               bytes),
            text, bytes);
     post(assembly, attendance, error->status, bytes);
+    alert_others(assembly);
 }
 
 /* POST is of another call, or a failure. */
@@ -198,10 +208,10 @@ static void find_reason(const struct cohort__assembly *assembly, const struct se
     cohort__error_set(ret_error, post->status, "%.*s", (int)bytes, (const char *)text);
 }
 
-enum cohort__attendance_state cohort__assembly_look(struct cohort__assembly *assembly,
-                                                    struct cohort__attendance *attendance,
-                                                    uint32_t *ret_site, uint64_t *ret_fingerprint,
-                                                    struct cohort__error *ret_error)
+static enum cohort__attendance_state look(struct cohort__assembly *assembly,
+                                          struct cohort__attendance *attendance, uint32_t *ret_site,
+                                          uint64_t *ret_fingerprint,
+                                          struct cohort__error *ret_error)
 {
     while (attendance->num_there < assembly->num_others) {
         const struct seat *seat = &assembly->seats[attendance->num_there];
@@ -226,6 +236,19 @@ enum cohort__attendance_state cohort__assembly_look(struct cohort__assembly *ass
     if (least > assembly->all_passed)
         assembly->all_passed = least;
     return COHORT__ATTENDANCE_FULL;
+}
+
+enum cohort__attendance_state cohort__assembly_look(struct cohort__assembly *assembly,
+                                                    struct cohort__attendance *attendance,
+                                                    uint32_t *ret_site, uint64_t *ret_fingerprint,
+                                                    struct cohort__error *ret_error)
+{
+    enum cohort__attendance_state state =
+        look(assembly, attendance, ret_site, ret_fingerprint, ret_error);
+    if (attendance->is_to_wake && state == COHORT__ATTENDANCE_FULL)
+        alert_others(assembly);
+    attendance->is_to_wake = false;
+    return state;
 }
 
 bool cohort__assembly_has_posted(const struct cohort__assembly *assembly,

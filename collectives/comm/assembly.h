@@ -19,6 +19,7 @@ struct cohort__attendance {
     uint64_t generation;
     uint64_t fingerprint;
     size_t bytes;          /* that each site brings */
+    bool is_to_wake;       /* the others, if the next look finds all */
     bool is_posted;        /* by this locality */
     uint32_t num_there;    /* others whose posts have been seen, in their order */
     uint64_t least_passed; /* by any of them, when they posted; UINT64_MAX at the beginning */
@@ -40,7 +41,7 @@ void cohort__assembly_destroy(struct cohort__assembly *assembly); /* NULL is fin
 unsigned char *cohort__assembly_place(struct cohort__assembly *assembly,
                                       const struct cohort__attendance *attendance);
 
-/* Posts what was written there and wakes the others. */
+/* Posts what was written there; to be followed by a look. */
 void cohort__assembly_post(struct cohort__assembly *assembly,
                            struct cohort__attendance *attendance);
 
