@@ -124,12 +124,12 @@ static void look_up_passed(struct cohort__assembly *assembly, uint64_t needed)
         if (least >= needed || is_told)
             break;
         assembly->is_waiting = true;
-        atomic_fetch_add(cohort__board_num_waiting(&assembly->board), 1);
+        atomic_fetch_add(&cohort__board_head(&assembly->board)->num_waiting, 1);
     }
     if (assembly->all_passed < needed || !assembly->is_waiting)
         return;
     assembly->is_waiting = false;
-    atomic_fetch_sub(cohort__board_num_waiting(&assembly->board), 1);
+    atomic_fetch_sub(&cohort__board_head(&assembly->board)->num_waiting, 1);
 }
 
 static bool has_place(struct cohort__assembly *assembly, uint64_t generation)
@@ -275,6 +275,6 @@ void cohort__assembly_pass(struct cohort__assembly *assembly, uint64_t generatio
         return;
     assembly->passed = generation; /* the next post tells it, too */
     atomic_store(cohort__board_passed(&assembly->board, own_seat(assembly)->slot), generation);
-    if (atomic_load(cohort__board_num_waiting(&assembly->board)) > 0)
+    if (atomic_load(&cohort__board_head(&assembly->board)->num_waiting) > 0)
         cohort__commons_alert(assembly->process, assembly->slots, assembly->num_others + 1);
 }

@@ -38,7 +38,8 @@ static cohort_status count_localities(struct cohort__group *group)
 }
 
 /* The board that site 0 has taken is the group's, unless somebody can't reach it. All find the
- * same, as they share memory with each other or don't. */
+ * same, as they share memory with each other or don't; but where one has died meanwhile, some may
+ * not know it yet, and use the board. */
 static cohort_status find_board(struct cohort__group *group)
 {
     const struct cohort__membership *membership = group->membership;
@@ -53,11 +54,9 @@ static cohort_status find_board(struct cohort__group *group)
     group->has_board = !group->is_whole && cohort__commons_has_board(process, group->board);
     for (uint32_t site = 0; group->has_board && site < membership->num_sites; site++)
         group->has_board = cohort__commons_slot_of(process, membership->locality_of[site], &slot);
-    group->owns_board = membership->locality_of[0] == group->rank;
-    if (group->owns_board && !group->has_board) {
+    bool has_taken = membership->locality_of[0] == group->rank;
+    if (has_taken && !group->has_board && !cohort__process_any_dead(process))
         cohort__commons_give_back(process, group->board);
-        group->owns_board = false;
-    }
     return COHORT_OK;
 }
 
@@ -99,8 +98,9 @@ void cohort__group_destroy(struct cohort__group *group)
     struct cohort__meetings *meetings = atomic_load(&group->meetings);
     if (meetings)
         meetings->destroy(meetings);
-    if (group->owns_board)
-        cohort__commons_give_back(cohort__inbox_process(group->inbox), group->board);
+    if (group->has_board)
+        cohort__commons_leave_board(cohort__inbox_process(group->inbox), group->board,
+                                    group->num_localities);
     pthread_mutex_destroy(&group->lock);
     cohort__membership_unref(group->membership);
     free(atomic_load(&group->tuning));

@@ -38,7 +38,6 @@ struct cohort__group {
     uint32_t rank;  /* of this locality */
     bool is_whole;  /* all sites sit in this locality */
     bool has_board; /* else: they share one, which this is */
-    bool owns_board;
     struct cohort__board_name board;
     uint32_t num_localities;  /* in which it has sites */
     uint32_t num_local;       /* sites here */

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "runtime/net/board.h"
 
-/* First a line with `num_waiting`, then a line for each slot with what it has passed, then the
+/* First a line with the head, then a line for each slot with what it has passed, then the
  * posts of all slots for each place, then the data that is apart. Data begins one line later each
  * time, so that what is read together doesn't share the same few places of the caches. */
 enum { DATA_STRIDE = COHORT__BOARD_POST + COHORT__BOARD_LINE };
 
-_Static_assert(sizeof(struct cohort__board_post) == COHORT__BOARD_LINE, "one line each");
+_Static_assert(sizeof(struct cohort__board_head) == COHORT__BOARD_LINE &&
+                   sizeof(struct cohort__board_post) == COHORT__BOARD_LINE,
+               "one line each");
 
 static size_t posts_offset(uint32_t size)
 {
@@ -28,9 +30,9 @@ size_t cohort__board_bytes(uint32_t size)
     return cohort__board_clear_bytes(size) + (size_t)COHORT__BOARD_DEPTH * size * DATA_STRIDE;
 }
 
-_Atomic uint32_t *cohort__board_num_waiting(const struct cohort__board *board)
+struct cohort__board_head *cohort__board_head(const struct cohort__board *board)
 {
-    return (_Atomic uint32_t *)(void *)board->memory;
+    return (struct cohort__board_head *)(void *)board->memory;
 }
 
 _Atomic uint64_t *cohort__board_passed(const struct cohort__board *board, uint32_t slot)

@@ -14,12 +14,21 @@
  * generation modulo the depth. A post is there when its generation says so. Before its place is
  * used for a later generation, all others must have said that they read no earlier one any more:
  * each says so with the generation that it has *passed*, in its posts, and in a word of its own for
- * those who can't wait for the next post. Each word has one writer, but for `num_waiting`. */
+ * those who can't wait for the next post. Each word has one writer, but for those of the head. */
 enum {
     COHORT__BOARD_LINE = 64,
     COHORT__BOARD_DEPTH = 8,       /* generations that may be posted at a time */
     COHORT__BOARD_INLINE = 24,     /* bytes that fit beside a post's head */
     COHORT__BOARD_POST = 8 * 1024, /* and in all */
+};
+
+struct cohort__board_head {
+    /* Localities that wait for a place, and want to be woken when somebody passes a generation. */
+    _Alignas(COHORT__BOARD_LINE) _Atomic uint32_t num_waiting;
+    /* Grows with each post that is to be looked at out of turn, since it makes a generation fail.
+     */
+    _Atomic uint32_t num_broken;
+    _Atomic uint32_t num_gone; /* localities that use the board no more */
 };
 
 struct cohort__board_post {
@@ -41,8 +50,7 @@ struct cohort__board {
 size_t cohort__board_bytes(uint32_t size);
 size_t cohort__board_clear_bytes(uint32_t size);
 
-/* Localities that wait for a place, and want to be woken when somebody has passed a generation. */
-_Atomic uint32_t *cohort__board_num_waiting(const struct cohort__board *board);
+struct cohort__board_head *cohort__board_head(const struct cohort__board *board);
 
 /* What SLOT has passed. */
 _Atomic uint64_t *cohort__board_passed(const struct cohort__board *board, uint32_t slot);

@@ -27,6 +27,18 @@ void cohort__commons_give_back(struct cohort__process *process, struct cohort__b
         cohort__shm_board_give_back(near_of(process), name.number);
 }
 
+void cohort__commons_leave_board(struct cohort__process *process, struct cohort__board_name name,
+                                 uint32_t num)
+{
+    struct cohort__board board;
+    if (cohort__commons_open_board(process, name, &board))
+        return; /* as if this locality had died */
+    uint32_t num_gone = atomic_fetch_add(&cohort__board_head(&board)->num_gone, 1) + 1;
+    cohort__commons_close_board(&board);
+    if (num_gone == num)
+        cohort__commons_give_back(process, name);
+}
+
 bool cohort__commons_has_board(const struct cohort__process *process,
                                struct cohort__board_name name)
 {

@@ -23,8 +23,13 @@ struct cohort__board_name {
  */
 struct cohort__board_name cohort__commons_take_board(struct cohort__process *process);
 
-/* NAME, taken by this locality, is in use nowhere any more. None is fine. */
+/* NAME, taken by this locality, has never been used. None is fine. */
 void cohort__commons_give_back(struct cohort__process *process, struct cohort__board_name name);
+
+/* This locality, one of NUM that use NAME, does so no more. The last one gives it back; so a board
+ * is lost to the job where one of them has died. */
+void cohort__commons_leave_board(struct cohort__process *process, struct cohort__board_name name,
+                                 uint32_t num);
 
 /* Whether NAME is a board in memory that this locality has. */
 bool cohort__commons_has_board(const struct cohort__process *process,
