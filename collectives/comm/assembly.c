@@ -135,7 +135,7 @@ static void look_up_passed(struct cohort__assembly *assembly, uint64_t needed)
 static bool has_place(struct cohort__assembly *assembly, uint64_t generation)
 {
     uint64_t before = assembly->posted[generation % COHORT__BOARD_DEPTH];
-    if (before > assembly->all_passed)
+    if (before > assembly->all_passed || assembly->is_waiting)
         look_up_passed(assembly, before);
     return before <= assembly->all_passed;
 }
@@ -170,6 +170,14 @@ static void alert_others(const struct cohort__assembly *assembly)
     cohort__commons_alert(assembly->process, assembly->slots, assembly->num_others);
 }
 
+/* There is a post that makes its generation fail: all others are to find it, also those who wait
+ * for somebody else's. */
+static void call_out(const struct cohort__assembly *assembly)
+{
+    atomic_fetch_add(&cohort__board_head(&assembly->board)->num_broken, 1);
+    alert_others(assembly);
+}
+
 /* Nobody is woken yet: who sleeps has nothing to do before all have posted. Of those who post at
  * the same time, at least one sees all others' posts when it looks, because of the fence: that one
  * wakes the sleepers. */
@@ -192,7 +200,7 @@ void cohort__assembly_post_failure(struct cohort__assembly *assembly,
                               bytes),
            text, bytes);
     post(assembly, attendance, error->status, bytes);
-    alert_others(assembly);
+    call_out(assembly);
 }
 
 /* POST is of another call, or a failure. */
@@ -200,12 +208,26 @@ static void find_reason(const struct cohort__assembly *assembly, const struct se
                         const struct cohort__attendance *attendance,
                         const struct cohort__board_post *post, struct cohort__error *ret_error)
 {
-    if (!post->status)
+    if (!post->status) {
+        call_out(assembly); /* who has failed has done so itself */
         return;
+    }
     size_t bytes = post->bytes < 512 ? post->bytes : 512;
     const unsigned char *text =
         cohort__board_data(&assembly->board, seat->slot, attendance->generation, bytes);
     cohort__error_set(ret_error, post->status, "%.*s", (int)bytes, (const char *)text);
+}
+
+/* Whether to look at all posts that are there, rather than up to the first that isn't. */
+static bool is_thorough(const struct cohort__assembly *assembly,
+                        struct cohort__attendance *attendance)
+{
+    uint32_t num_broken = atomic_load_explicit(&cohort__board_head(&assembly->board)->num_broken,
+                                               memory_order_acquire);
+    bool is = attendance->is_overdue || num_broken != attendance->num_broken;
+    attendance->num_broken = num_broken;
+    attendance->is_overdue = false;
+    return is;
 }
 
 static enum cohort__attendance_state look(struct cohort__assembly *assembly,
@@ -213,15 +235,21 @@ static enum cohort__attendance_state look(struct cohort__assembly *assembly,
                                           uint64_t *ret_fingerprint,
                                           struct cohort__error *ret_error)
 {
-    while (attendance->num_there < assembly->num_others) {
-        const struct seat *seat = &assembly->seats[attendance->num_there];
+    bool goes_on = is_thorough(assembly, attendance);
+    for (uint32_t i = attendance->num_there; i < assembly->num_others; i++) {
+        const struct seat *seat = &assembly->seats[i];
         const struct cohort__board_post *post =
             cohort__board_post(&assembly->board, seat->slot, attendance->generation);
-        if (atomic_load_explicit(&post->generation, memory_order_acquire) != attendance->generation)
-            return COHORT__ATTENDANCE_PARTIAL;
-        attendance->num_there++;
-        if (post->passed < attendance->least_passed)
-            attendance->least_passed = post->passed;
+        if (!cohort__board_is_posted(&assembly->board, seat->slot, attendance->generation)) {
+            if (!goes_on)
+                break;
+            continue;
+        }
+        if (i == attendance->num_there) {
+            attendance->num_there++;
+            if (post->passed < attendance->least_passed)
+                attendance->least_passed = post->passed;
+        }
         if (!post->status && post->fingerprint == attendance->fingerprint &&
             post->bytes == attendance->bytes)
             continue;
@@ -230,6 +258,8 @@ static enum cohort__attendance_state look(struct cohort__assembly *assembly,
         *ret_fingerprint = post->fingerprint;
         return COHORT__ATTENDANCE_BROKEN;
     }
+    if (attendance->num_there < assembly->num_others)
+        return COHORT__ATTENDANCE_PARTIAL;
     uint64_t least = attendance->least_passed;
     if (least > assembly->passed)
         least = assembly->passed;

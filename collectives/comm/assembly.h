@@ -21,6 +21,8 @@ struct cohort__attendance {
     size_t bytes;          /* that each site brings */
     bool is_to_wake;       /* the others, if the next look finds all */
     bool is_posted;        /* by this locality */
+    bool is_overdue;       /* the next look goes on behind one who hasn't posted */
+    uint32_t num_broken;   /* as the board said at the last look */
     uint32_t num_there;    /* others whose posts have been seen, in their order */
     uint64_t least_passed; /* by any of them, when they posted; UINT64_MAX at the beginning */
 };
@@ -50,9 +52,9 @@ void cohort__assembly_post_failure(struct cohort__assembly *assembly,
                                    struct cohort__attendance *attendance,
                                    const struct cohort__error *error);
 
-/* Looks at the others' posts. BROKEN: *ret_site is of the locality that it is about; *ret_error
- * what has failed there, or without a status, the call there has the fingerprint *ret_fingerprint.
- */
+/* Looks at the others' posts. BROKEN, also where not all have posted: *ret_site is of the locality
+ * that it is about; *ret_error what has failed there, or without a status, the call there has the
+ * fingerprint *ret_fingerprint. */
 enum cohort__attendance_state cohort__assembly_look(struct cohort__assembly *assembly,
                                                     struct cohort__attendance *attendance,
                                                     uint32_t *ret_site, uint64_t *ret_fingerprint,

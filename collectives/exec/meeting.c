@@ -76,8 +76,10 @@ static bool on_look(struct cohort__meetings *base);
 static struct meetings *meetings_create(struct cohort__group *group)
 {
     struct meetings *meetings = calloc(1, sizeof(*meetings));
-    if (!meetings)
+    if (!meetings) {
+        cohort_fail(COHORT_ERR_NO_MEMORY, "no memory for meetings");
         return NULL;
+    }
     meetings->base = (struct cohort__meetings){meetings_destroy, on_left, on_look};
     meetings->group = group;
     meetings->num_local = group->num_local;
@@ -92,7 +94,7 @@ static struct meetings *meetings_create(struct cohort__group *group)
     return meetings;
 }
 
-/* Those of GROUP; NULL where memory ran out. */
+/* Those of GROUP; NULL, with the error set, where they can't be made. */
 static struct meetings *meetings_get(struct cohort__group *group)
 {
     struct cohort__meetings *base = atomic_load_explicit(&group->meetings, memory_order_acquire);
@@ -412,8 +414,7 @@ static struct cohort__meeting *left_out_by(struct meetings *meetings, uint32_t s
 
 /* A site that has come to a later generation, and therefore never comes to GENERATION; UINT32_MAX:
  * there is none. */
-static uint32_t site_beyond(const struct meetings *meetings, uint64_t generation,
-                            uint64_t *ret_later)
+static uint32_t site_beyond(const struct meetings *meetings, uint64_t generation)
 {
     const struct cohort__list *last = meetings->current.prev;
     if (last == &meetings->current)
@@ -425,18 +426,35 @@ static uint32_t site_beyond(const struct meetings *meetings, uint64_t generation
     uint32_t site = 0;
     while (!later->visits[site])
         site++;
-    *ret_later = later->generation;
     return site;
 }
 
-static void set_left_out(struct cohort__error *error, const struct cohort_comm *comm,
-                         uint64_t generation, uint32_t site, uint64_t later)
+/* Why PAST, which is open, has been missed by COMM's site, which comes to LATER: its call there was
+ * another one, or has failed where no meeting was, or it has made none. */
+static void set_missed(struct cohort__error *error, struct cohort_comm *comm,
+                       const struct cohort__meeting *past, uint64_t later)
 {
+    uint64_t generation = past->generation;
+    const struct cohort__operation *operation = cohort__endpoint_find(comm, generation);
+    const struct cohort__ended *ended = &comm->slots[generation % COHORT__WINDOW].ended;
+    const struct cohort__error *failure = cohort__endpoint_failure(comm, generation);
+    bool has_called = operation || ended->generation == generation;
+    uint64_t called = operation ? operation->fingerprint : ended->fingerprint;
+    uint32_t other = 0;
+    while (!past->visits[other])
+        other++;
+    if (has_called && called != past->fingerprint) {
+        cohort__operation_mismatch(&past->visits[other]->operation, comm->this_site, called, error);
+        return;
+    }
+    if (failure) {
+        cohort__error_copy(error, failure);
+        return;
+    }
     cohort__error_set(error, COHORT_ERR_MOVED_PAST,
                       "communicator \"%.60s\", generation %" PRIu64
                       ": site %u (locality %u) has left out this generation; its last is %" PRIu64,
-                      comm->group->name, generation, site,
-                      comm->group->membership->locality_of[site], later);
+                      comm->group->name, generation, comm->this_site, comm->group->rank, later);
 }
 
 static size_t element_of(cohort_datatype datatype)
@@ -617,6 +635,7 @@ struct entry {
     struct cohort__error error; /* it may not enter: why */
     struct cohort__visit *told; /* others, whose meeting has failed with their `meeting->error` */
     bool is_last;               /* everybody is there */
+    uint32_t beyond;            /* a site that never comes, and knows why; UINT32_MAX: none */
 };
 
 /* With the lock held. */
@@ -624,19 +643,17 @@ static void try_enter(struct meetings *meetings, struct cohort__visit *visit, st
 {
     struct cohort__operation *operation = &visit->operation;
     struct cohort_comm *comm = operation->comm;
-    uint64_t generation = operation->generation, later;
+    uint64_t generation = operation->generation;
     struct cohort__meeting *past;
     while ((past = left_out_by(meetings, comm->this_site, generation))) {
         struct cohort__error error = {0};
-        set_left_out(&error, comm, past->generation, comm->this_site, generation);
+        set_missed(&error, comm, past, generation);
         meeting_fail(meetings, past, &error, NULL, &entry->told);
         cohort__error_fini(&error);
     }
     struct cohort__meeting *meeting = meeting_find(meetings, generation);
-    uint32_t beyond = meeting ? UINT32_MAX : site_beyond(meetings, generation, &later);
-    if (beyond != UINT32_MAX) {
-        set_left_out(&entry->error, comm, generation, beyond, later);
-    } else if (!meeting) {
+    if (!meeting) {
+        entry->beyond = site_beyond(meetings, generation);
         meeting = meeting_create(meetings, comm->group->membership->num_sites);
         if (!meeting) {
             cohort__error_set(&entry->error, COHORT_ERR_NO_MEMORY,
@@ -688,9 +705,10 @@ void cohort__visit_start(struct cohort__operation *operation)
     struct cohort__visit *visit = (struct cohort__visit *)operation;
     struct cohort__group *group = operation->comm->group;
     struct meetings *meetings = meetings_get(group);
-    struct entry entry = {{0}, NULL, false};
+    struct entry entry = {{0}, NULL, false, UINT32_MAX};
     if (!meetings) {
-        cohort__operation_fail_with(operation, COHORT_ERR_NO_MEMORY, "no memory for meetings");
+        cohort__operation_fail_with(operation, cohort__error_slot()->status, "%s",
+                                    cohort_error_message());
         return;
     }
     pthread_mutex_lock(&meetings->lock);
@@ -702,6 +720,8 @@ void cohort__visit_start(struct cohort__operation *operation)
         cohort__error_fini(&entry.error);
     } else if (entry.is_last) {
         meeting_move(visit->meeting);
+    } else if (entry.beyond != UINT32_MAX) {
+        cohort__visit_ask(operation, entry.beyond);
     } else if (atomic_load_explicit(&group->num_left, memory_order_acquire) > 0) {
         cohort__visit_stalled(operation);
     }
@@ -829,4 +849,15 @@ uint32_t cohort__visit_missing(const struct cohort__visit *visit, uint32_t *ret_
     }
     pthread_mutex_unlock(&meetings->lock);
     return num_missing;
+}
+
+void cohort__visit_overdue(const struct cohort__visit *visit)
+{
+    struct meetings *meetings = meetings_get(visit->operation.comm->group);
+    struct cohort__meeting *meeting = visit->meeting;
+    if (!meeting)
+        return;
+    pthread_mutex_lock(&meetings->lock);
+    meeting->far.is_overdue = true;
+    pthread_mutex_unlock(&meetings->lock);
 }

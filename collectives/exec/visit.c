@@ -46,21 +46,27 @@ static void on_start(struct cohort__operation *operation)
         cohort__visit_start(operation);
 }
 
+void cohort__visit_ask(const struct cohort__operation *operation, uint32_t site)
+{
+    struct cohort__message *message =
+        cohort__message_create(COHORT__KIND_ASK, operation->comm->this_site, operation->generation,
+                               operation->fingerprint, 0);
+    if (message)
+        cohort__message_send(operation->comm, site, message, 0);
+}
+
 void cohort__visit_stalled(struct cohort__operation *operation)
 {
     struct cohort__visit *visit = (struct cohort__visit *)operation;
     uint32_t missing[COHORT__VISIT_ASKED];
     uint32_t num = cohort__visit_missing(visit, missing, COHORT__VISIT_ASKED);
     visit->num_asked = (uint8_t)(num < COHORT__VISIT_ASKED ? num : COHORT__VISIT_ASKED);
+    cohort__visit_overdue(visit);
     for (uint32_t i = 0; i < visit->num_asked; i++) {
         if (visit->asked[i] != missing[i])
             visit->answers[i] = COHORT__ANSWER_NONE;
         visit->asked[i] = missing[i];
-        struct cohort__message *message =
-            cohort__message_create(COHORT__KIND_ASK, operation->comm->this_site,
-                                   operation->generation, operation->fingerprint, 0);
-        if (message)
-            cohort__message_send(operation->comm, missing[i], message, 0);
+        cohort__visit_ask(operation, missing[i]);
     }
 }
 

@@ -82,7 +82,11 @@ void cohort__visit_release(struct cohort__operation *operation);
 uint32_t cohort__visit_missing(const struct cohort__visit *visit, uint32_t *ret_sites,
                                uint32_t max_sites);
 
-/* visit.c: asks those that are missing. */
+/* Has the posts of the others looked at which are there although somebody's is missing. */
+void cohort__visit_overdue(const struct cohort__visit *visit);
+
+/* visit.c: asks SITE how it stands with this call, and those that are missing. */
+void cohort__visit_ask(const struct cohort__operation *operation, uint32_t site);
 void cohort__visit_stalled(struct cohort__operation *operation);
 
 /* Completes the futures of the rows, which there are, as the operation is about to be. */
