@@ -1,24 +1,29 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/support/cluster.h"
 
+#include <fcntl.h>
 #include <pthread.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "cohort/task.h"
 #include "collectives/coll/comm_create.h"
 #include "runtime/base/clock.h"
 #include "runtime/loop/loop.h"
 #include "runtime/net/inproc.h"
+#include "runtime/net/shm.h"
 #include "runtime/proc/process.h"
 #include "runtime/task/scheduler.h"
 
 struct cluster {
-    struct cluster *next; /* in the list of those that are over */
-    struct cohort__inproc_hub *hub;
+    struct cluster *next;           /* in the list of those that are over */
+    struct cohort__inproc_hub *hub; /* NULL: in shared memory */
     uint32_t num_localities;
     struct cohort__process **processes;
     struct cohort__net **nets;
 };
+
+static bool shares_memory; /* --shm */
 
 /* The loop's side: what it drives just now. */
 static struct {
@@ -64,15 +69,42 @@ static void tick(void *context)
     pthread_mutex_unlock(&active.lock);
 }
 
+/* Each end has descriptors of its own, as each process has. */
+static struct cohort__hub *hub_copy(const struct cohort__hub *hub)
+{
+    struct cohort__hub *copy = NULL;
+    int doorbells[COHORT__HUB_MAX_SLOTS];
+    int memory = fcntl(hub->memory, F_DUPFD_CLOEXEC, 0);
+    CHECK(memory >= 0);
+    for (uint32_t slot = 0; slot < hub->size; slot++)
+        CHECK((doorbells[slot] = fcntl(hub->doorbells[slot], F_DUPFD_CLOEXEC, 0)) >= 0);
+    CHECK_INT(cohort__hub_adopt(&copy, memory, doorbells, hub->size), COHORT_OK);
+    return copy;
+}
+
+/* SHARED: NULL where memory is not shared. */
+static void net_create(struct cluster *cluster, const struct cohort__hub *shared, uint32_t rank)
+{
+    struct cohort__net_handlers handlers = cohort__process_net_handlers(cluster->processes[rank]);
+    cohort_status status =
+        shared ? cohort__shm_create(&handlers, hub_copy(shared), rank, COHORT__SHM_STREAM,
+                                    &cluster->nets[rank])
+               : cohort__inproc_create(cluster->hub, rank, &handlers, &cluster->nets[rank]);
+    CHECK_INT(status, COHORT_OK);
+}
+
 struct cluster *cluster_create(uint64_t seed, uint32_t num_localities, size_t eager_budget)
 {
+    struct cohort__hub *shared = NULL;
     struct cluster *cluster = calloc(1, sizeof(*cluster));
     CHECK(cluster);
     cluster->num_localities = num_localities;
     cluster->processes = calloc(num_localities, sizeof(struct cohort__process *));
     cluster->nets = calloc(num_localities, sizeof(struct cohort__net *));
     CHECK(cluster->processes && cluster->nets);
-    CHECK_INT(cohort__inproc_hub_create(seed, num_localities, &cluster->hub), COHORT_OK);
+    CHECK_INT(shares_memory ? cohort__hub_create(&shared, num_localities)
+                            : cohort__inproc_hub_create(seed, num_localities, &cluster->hub),
+              COHORT_OK);
     for (uint32_t rank = 0; rank < num_localities; rank++) {
         struct cohort__process_options options = {.rank = rank,
                                                   .size = num_localities,
@@ -80,10 +112,7 @@ struct cluster *cluster_create(uint64_t seed, uint32_t num_localities, size_t ea
                                                   .epoch = 1,
                                                   .eager_budget = eager_budget};
         CHECK_INT(cohort__process_create(&cluster->processes[rank], &options), COHORT_OK);
-        struct cohort__net_handlers handlers =
-            cohort__process_net_handlers(cluster->processes[rank]);
-        CHECK_INT(cohort__inproc_create(cluster->hub, rank, &handlers, &cluster->nets[rank]),
-                  COHORT_OK);
+        net_create(cluster, shared, rank);
         cohort__process_attach_net(cluster->processes[rank], cluster->nets[rank]);
     }
     for (uint32_t rank = 0; rank < num_localities; rank++)
@@ -93,6 +122,7 @@ struct cluster *cluster_create(uint64_t seed, uint32_t num_localities, size_t ea
                                                cluster->nets[peer]->address,
                                                cluster->nets[peer]->address_bytes),
                           COHORT_OK);
+    cohort__hub_destroy(shared);
     pthread_mutex_lock(&active.lock);
     active.cluster = cluster;
     pthread_mutex_unlock(&active.lock);
@@ -162,6 +192,7 @@ cohort_future *cluster_create_comm(void *context, cohort_comm **ret_comm, const 
 
 void cluster_kill(struct cluster *cluster, uint32_t locality)
 {
+    CHECK(cluster->hub);
     cohort__inproc_cut(cluster->hub, locality);
 }
 
@@ -183,7 +214,8 @@ static cohort_status run(void *arg)
 int cluster_main(int argc, char **argv, const struct test_case *cases, size_t num_cases,
                  unsigned num_workers)
 {
-    struct program program = {argc, argv, cases, num_cases};
+    shares_memory = argc > 1 && strcmp(argv[1], "--shm") == 0;
+    struct program program = {argc - shares_memory, argv + shares_memory, cases, num_cases};
     struct cohort__poller poller = {.progress = progress, .arm = arm, .disarm = disarm, .fd = -1};
     struct cohort__loop *loop;
     struct cohort__scheduler_options options;

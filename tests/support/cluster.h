@@ -6,14 +6,16 @@
 #include "tests/support/test.h"
 
 /* Several localities in one process, on an inproc hub that delays messages and lets them overtake
- * each other. Everything above the transport is what real jobs run. */
+ * each other, or in shared memory as those of one host. Everything above the transport is what real
+ * jobs run. */
 struct cluster;
 
-/* test_main in a task, with so many workers and the loop that clusters are driven by. */
+/* test_main in a task, with so many workers and the loop that clusters are driven by. With --shm as
+ * the first argument all clusters are in shared memory. */
 int cluster_main(int argc, char **argv, const struct test_case *cases, size_t num_cases,
                  unsigned num_workers);
 
-/* In a task; one at a time. EAGER_BUDGET 0: the default. */
+/* In a task; one at a time. EAGER_BUDGET 0: the default. In shared memory SEED has no meaning. */
 struct cluster *cluster_create(uint64_t seed, uint32_t num_localities, size_t eager_budget);
 
 /* In a task, when all endpoints have been given back: waits until no message is under way. */
@@ -29,7 +31,7 @@ cohort_future *cluster_create_comm(void *cluster, cohort_comm **ret_comm, const 
 /* In a task: how many messages the localities have sent each other, once none is under way. */
 uint64_t cluster_num_sent(struct cluster *cluster);
 
-/* LOCALITY dies. */
+/* LOCALITY dies. Not in shared memory. */
 void cluster_kill(struct cluster *cluster, uint32_t locality);
 
 #endif

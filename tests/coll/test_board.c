@@ -1,0 +1,385 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cohort/cohort.h>
+
+#include "runtime/proc/commons.h"
+#include "tests/support/cluster.h"
+#include "tests/support/sites.h"
+
+/* Localities that share memory and meet on boards: what goes wrong there is told to all, in time,
+ * with who it was; and each wrong call is followed by a right one. */
+
+enum { SOON = 100000000, NEVER = 2000000000, MAX_SITES = 16 };
+
+struct wrong {
+    uint32_t culprit;
+    bool comes;      /* the culprit calls at all */
+    uint32_t absent; /* comes when all others have been told; UINT32_MAX: nobody */
+    cohort_status status;
+    const char *what; /* the message has this */
+    cohort_future *(*call)(cohort_comm *comm, void *buffer);
+    _Atomic uint32_t num_told;
+};
+
+static void run_in(struct cluster *cluster, const char *name, uint32_t num_sites, uint64_t stall,
+                   cohort_status (*site)(cohort_comm *comm, void *arg), void *arg)
+{
+    cohort_status status = sites_run(&(struct sites){
+        .name = name,
+        .options = {.num_sites = num_sites, .stall_after = stall},
+        .create = cluster_create_comm,
+        .context = cluster,
+        .run = site,
+        .arg = arg,
+    });
+    if (status)
+        test_failed(__FILE__, __LINE__, "%s: %s", name, cohort_error_message());
+}
+
+static void run(const char *name, uint32_t num_localities, uint32_t num_sites, uint64_t stall,
+                cohort_status (*site)(cohort_comm *comm, void *arg), void *arg)
+{
+    struct cluster *cluster = cluster_create(1, num_localities, 0);
+    run_in(cluster, name, num_sites, stall, site, arg);
+    cluster_destroy(cluster);
+}
+
+static cohort_future *call_right(cohort_comm *comm, int32_t *in, int32_t *out, uint64_t generation)
+{
+    *in = (int32_t)cohort_comm_this_site(comm);
+    *out = -1;
+    return cohort_all_reduce(comm, in, out, 1, COHORT_INT32, COHORT_SUM, generation);
+}
+
+static void check_right(const cohort_comm *comm, cohort_future *future, const int32_t *out)
+{
+    int32_t num_sites = (int32_t)cohort_comm_num_sites(comm);
+    if (cohort_await(future))
+        test_failed(__FILE__, __LINE__, "site %u: %s", cohort_comm_this_site(comm),
+                    cohort_error_message());
+    CHECK_INT(*out, num_sites * (num_sites - 1) / 2);
+}
+
+static void check_usable(cohort_comm *comm, uint64_t generation)
+{
+    int32_t in, out;
+    cohort_future *future = call_right(comm, &in, &out, generation);
+    check_right(comm, future, &out);
+}
+
+/* Nothing is sent -------------------------------------------------------------------------- */
+
+struct silence {
+    struct cluster *cluster;
+    _Atomic uint32_t num_ready;
+    uint64_t sent_before;
+    _Atomic bool is_counted;
+};
+
+static cohort_status silent_calls(cohort_comm *comm, void *arg)
+{
+    struct silence *silence = arg;
+    check_usable(comm, 1);
+    if (atomic_fetch_add(&silence->num_ready, 1) + 1 == cohort_comm_num_sites(comm)) {
+        silence->sent_before = cluster_num_sent(silence->cluster);
+        silence->is_counted = true;
+    }
+    while (!silence->is_counted)
+        cohort_yield();
+    for (uint64_t generation = 2; generation <= 100; generation++)
+        check_usable(comm, generation);
+    if (atomic_fetch_sub(&silence->num_ready, 1) == 1) {
+        CHECK_INT((long long)(cluster_num_sent(silence->cluster) - silence->sent_before), 0);
+        silence->is_counted = false;
+    }
+    while (silence->is_counted) /* leaving is told by messages */
+        cohort_yield();
+    return COHORT_OK;
+}
+
+static void test_silence(void)
+{
+    struct silence silence = {.cluster = cluster_create(1, 3, 0)};
+    run_in(silence.cluster, "silence", 7, SOON, silent_calls, &silence);
+    cluster_destroy(silence.cluster);
+}
+
+/* Wrong calls ------------------------------------------------------------------------------ */
+
+static cohort_status one_wrong(cohort_comm *comm, void *arg)
+{
+    struct wrong *wrong = arg;
+    uint32_t me = cohort_comm_this_site(comm), num_sites = cohort_comm_num_sites(comm);
+    int64_t buffer[2 * 2048] = {0};
+    int32_t in, out;
+    while (me == wrong->absent && wrong->num_told < num_sites - 1)
+        cohort_yield();
+    cohort_future *future =
+        me == wrong->culprit ? wrong->call(comm, buffer) : call_right(comm, &in, &out, 1);
+    cohort_status status = cohort_await(future);
+    if (status != wrong->status)
+        test_failed(__FILE__, __LINE__, "site %u, site %u is wrong: %s", me, wrong->culprit,
+                    cohort_error_message());
+    char who[32];
+    snprintf(who, sizeof(who), "site %u", wrong->culprit);
+    CHECK_CONTAINS(cohort_error_message(), who);
+    CHECK_CONTAINS(cohort_error_message(), wrong->what);
+    atomic_fetch_add(&wrong->num_told, 1);
+    check_usable(comm, 2);
+    return COHORT_OK;
+}
+
+static cohort_future *barrier(cohort_comm *comm, void *buffer)
+{
+    (void)buffer;
+    return cohort_barrier(comm, 1);
+}
+
+static cohort_future *two(cohort_comm *comm, void *buffer)
+{
+    return cohort_all_reduce(comm, buffer, (int32_t *)buffer + 2, 2, COHORT_INT32, COHORT_SUM, 1);
+}
+
+/* More than fits a board. */
+static cohort_future *many(cohort_comm *comm, void *buffer)
+{
+    return cohort_all_reduce(comm, buffer, (int64_t *)buffer + 2048, 2048, COHORT_INT64, COHORT_SUM,
+                             1);
+}
+
+static cohort_future *of_floats(cohort_comm *comm, void *buffer)
+{
+    return cohort_all_reduce(comm, buffer, (float *)buffer + 1, 1, COHORT_FLOAT, COHORT_SUM, 1);
+}
+
+static cohort_future *maximum(cohort_comm *comm, void *buffer)
+{
+    return cohort_all_reduce(comm, buffer, (int32_t *)buffer + 1, 1, COHORT_INT32, COHORT_MAX, 1);
+}
+
+static cohort_future *nowhere(cohort_comm *comm, void *buffer)
+{
+    return cohort_all_reduce(comm, buffer, NULL, 1, COHORT_INT32, COHORT_SUM, 1);
+}
+
+static cohort_future *all_gather(cohort_comm *comm, void *buffer)
+{
+    return cohort_all_gather(comm, buffer, (int32_t *)buffer + 1, 1, COHORT_INT32, 1);
+}
+
+/* One site for each locality, and several. */
+static void run_wrong(const char *name, struct wrong wrong, uint64_t stall)
+{
+    struct wrong same = wrong;
+    run(name, 6, 6, stall, one_wrong, &wrong);
+    run(name, 3, 7, stall, one_wrong, &same);
+}
+
+static void test_wrong(void)
+{
+    static const struct {
+        const char *name;
+        cohort_future *(*call)(cohort_comm *, void *);
+        cohort_status status;
+        const char *what;
+    } all[] = {
+        {"barrier", barrier, COHORT_ERR_MISMATCH, "called barrier"},
+        {"count", two, COHORT_ERR_MISMATCH, "of 2 int32"},
+        {"large", many, COHORT_ERR_MISMATCH, "of 2048 int64"},
+        {"type", of_floats, COHORT_ERR_MISMATCH, "of 1 float"},
+        {"operation", maximum, COHORT_ERR_MISMATCH, "max"},
+        {"all_gather", all_gather, COHORT_ERR_MISMATCH, "called all_gather"},
+        {"rejected", nowhere, COHORT_ERR_BAD_PARAMETER, "all_reduce"},
+    };
+    for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
+        for (uint32_t culprit = 0; culprit < 6; culprit += 2) {
+            bool is_large = all[i].call == many; /* by messages: the others have to ask */
+            run_wrong(all[i].name,
+                      (struct wrong){.culprit = culprit,
+                                     .absent = UINT32_MAX,
+                                     .status = all[i].status,
+                                     .what = all[i].what,
+                                     .call = all[i].call},
+                      is_large ? SOON : NEVER);
+        }
+}
+
+/* While somebody is still to come, all others are told: at once of a failure, and of another call
+ * when they begin to wonder. */
+static void test_absent(void)
+{
+    for (uint32_t absent = 0; absent < 6; absent++)
+        for (uint32_t culprit = 0; culprit < 6; culprit++) {
+            if (absent == culprit)
+                continue;
+            struct wrong wrong = {.culprit = culprit,
+                                  .absent = absent,
+                                  .status = COHORT_ERR_BAD_PARAMETER,
+                                  .what = "all_reduce",
+                                  .call = nowhere};
+            run("absent", 6, 6, 60 * (uint64_t)NEVER, one_wrong, &wrong);
+            wrong = (struct wrong){.culprit = culprit,
+                                   .absent = absent,
+                                   .status = COHORT_ERR_MISMATCH,
+                                   .what = "called barrier",
+                                   .call = barrier};
+            run("absent", 6, 6, SOON, one_wrong, &wrong);
+        }
+}
+
+/* Left out, and left ------------------------------------------------------------------------- */
+
+static cohort_status skip(cohort_comm *comm, void *arg)
+{
+    const uint32_t *culprit = arg;
+    uint32_t me = cohort_comm_this_site(comm);
+    int32_t in[3], out[3];
+    cohort_future *done[3];
+    for (uint64_t i = 0; i < 3; i++)
+        done[i] = i == 1 && me == *culprit ? NULL : call_right(comm, &in[i], &out[i], i + 1);
+    check_right(comm, done[0], &out[0]);
+    if (done[1]) {
+        char who[32];
+        snprintf(who, sizeof(who), "site %u", *culprit);
+        CHECK_INT(cohort_await(done[1]), COHORT_ERR_MOVED_PAST);
+        CHECK_CONTAINS(cohort_error_message(), who);
+    }
+    check_right(comm, done[2], &out[2]);
+    check_usable(comm, 4);
+    return COHORT_OK;
+}
+
+static void test_skip(void)
+{
+    for (uint32_t culprit = 0; culprit < 6; culprit++) {
+        run("skip", 6, 6, SOON, skip, &culprit);
+        run("skip", 3, 7, SOON, skip, &culprit);
+    }
+}
+
+static cohort_status leave(cohort_comm *comm, void *arg)
+{
+    const uint32_t *culprit = arg;
+    check_usable(comm, 1);
+    if (cohort_comm_this_site(comm) == *culprit)
+        return COHORT_OK;
+    int32_t in[2], out[2];
+    cohort_future *done[] = {call_right(comm, &in[0], &out[0], 2),
+                             call_right(comm, &in[1], &out[1], 3)};
+    char who[32];
+    snprintf(who, sizeof(who), "site %u", *culprit);
+    for (int i = 0; i < 2; i++) {
+        CHECK_INT(cohort_await(done[i]), COHORT_ERR_GONE);
+        CHECK_CONTAINS(cohort_error_message(), who);
+    }
+    return COHORT_OK;
+}
+
+static void test_leave(void)
+{
+    for (uint32_t culprit = 0; culprit < 6; culprit++) {
+        run("leave", 6, 6, SOON, leave, &culprit);
+        run("leave", 3, 7, SOON, leave, &culprit);
+    }
+}
+
+/* Many ------------------------------------------------------------------------------------- */
+
+enum { NUM_IN_FLIGHT = 64 };
+
+static cohort_status in_flight(cohort_comm *comm, void *arg)
+{
+    (void)arg;
+    int32_t in[NUM_IN_FLIGHT], out[NUM_IN_FLIGHT];
+    cohort_future *done[NUM_IN_FLIGHT];
+    for (uint64_t first = 1; first <= 5 * NUM_IN_FLIGHT; first += NUM_IN_FLIGHT) {
+        for (uint64_t i = 0; i < NUM_IN_FLIGHT; i++)
+            done[i] = call_right(comm, &in[i], &out[i], first + i);
+        for (uint64_t i = 0; i < NUM_IN_FLIGHT; i++)
+            check_right(comm, done[i], &out[i]);
+    }
+    return COHORT_OK;
+}
+
+static void test_in_flight(void)
+{
+    run("in flight", 4, 4, NEVER, in_flight, NULL);
+    run("in flight", 4, 11, NEVER, in_flight, NULL);
+}
+
+/* All at the same time: boards run out. Then again, with those that have been given back. */
+enum { NUM_COMMS = COHORT__NUM_BOARDS + 6 };
+
+static cohort_status nest(cohort_comm *comm, void *arg)
+{
+    _Atomic uint32_t *num_there = arg;
+    check_usable(comm, 1);
+    atomic_fetch_add(num_there, 1);
+    while (*num_there < NUM_COMMS * cohort_comm_num_sites(comm))
+        cohort_yield();
+    check_usable(comm, 2);
+    return COHORT_OK;
+}
+
+struct one_of_many {
+    struct cluster *cluster;
+    uint32_t number;
+    _Atomic uint32_t *num_there;
+};
+
+static cohort_status run_one(void *arg)
+{
+    const struct one_of_many *one = arg;
+    char name[32];
+    snprintf(name, sizeof(name), "number %u", one->number);
+    run_in(one->cluster, name, 3, NEVER, nest, one->num_there);
+    return COHORT_OK;
+}
+
+static void test_many_comms(void)
+{
+    struct cluster *cluster = cluster_create(1, 3, 0);
+    for (int round = 0; round < 3; round++) {
+        _Atomic uint32_t num_there = 0;
+        struct one_of_many all[NUM_COMMS];
+        cohort_future *done[NUM_COMMS];
+        for (uint32_t i = 0; i < NUM_COMMS; i++) {
+            all[i] = (struct one_of_many){cluster, i, &num_there};
+            done[i] = cohort_async(run_one, &all[i]);
+        }
+        CHECK_INT(cohort_await(cohort_when_all(done, NUM_COMMS)), COHORT_OK);
+    }
+    cluster_destroy(cluster);
+}
+
+static cohort_status few_calls(cohort_comm *comm, void *arg)
+{
+    (void)arg;
+    for (uint64_t generation = 1; generation <= 12; generation++)
+        check_usable(comm, generation);
+    return COHORT_OK;
+}
+
+/* The same name again and again; a board is free once all have left it. */
+static void test_again(void)
+{
+    struct cluster *cluster = cluster_create(1, 3, 0);
+    for (int i = 0; i < 300; i++)
+        run_in(cluster, "again", 5, NEVER, few_calls, NULL);
+    cluster_destroy(cluster);
+}
+
+static const struct test_case cases[] = {
+    {"silence", test_silence},       {"wrong", test_wrong},
+    {"absent", test_absent},         {"skip", test_skip},
+    {"leave", test_leave},           {"in_flight", test_in_flight},
+    {"many_comms", test_many_comms}, {"again", test_again},
+};
+
+int main(int argc, char **argv)
+{
+    return cluster_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]), 1);
+}
