@@ -11,6 +11,7 @@
 #include "runtime/base/error.h"
 #include "runtime/proc/bootstrap_private.h"
 #include "runtime/proc/grace.h"
+#include "runtime/proc/hub_share.h"
 #include "runtime/proc/pmix_card.h"
 #include "runtime/proc/pmix_client.h"
 #include "runtime/proc/pmix_events.h"
@@ -20,16 +21,24 @@
 /* A locality that another launcher has started: Slurm, PRRTE, Open MPI's mpirun.
  *
  * Everybody sees everybody's cards, addresses and counts, so each computes the same places and the
- * same verdict of the drain, and nobody is in charge. A launcher usually ends the job when somebody
+ * same verdict of the drain, and nobody is in charge; only that the first locality of each host
+ * makes what those of the host share. A launcher usually ends the job when somebody
  * has died; where it does not, it may tell, or a fence ends early. Then the survivors go on for a
  * while, so that their programs can fail in their own words, and leave. */
 
-enum { GRACE_NANOSECONDS = 1000000000, MAX_NAME = 64 };
+enum {
+    GRACE_NANOSECONDS = 1000000000,
+    MAX_NAME = 64,
+    /* How long the sharing of memory may take: for machines that are overloaded, or stand still. */
+    SHARE_SECONDS = 30,
+    SHARE_LOCALITIES_PER_SECOND = 10,
+};
 
 struct foreign {
     struct cohort__bootstrap base;
     struct cohort__pmix_client pmix;
     struct cohort__pmix_roster roster;
+    struct cohort__hub_share share;
     atomic_bool has_finished;
     bool broken; /* somebody has died */
     struct cohort__pmix_events events;
@@ -352,14 +361,9 @@ static const struct cohort__bootstrap_way way = {
     .tells_failures = true,
 };
 
-static cohort_status join(struct foreign *foreign)
+static void take_place(struct foreign *foreign)
 {
     struct cohort__bootstrap *base = &foreign->base;
-    cohort_status status = cohort__pmix_client_open(&foreign->pmix);
-    if (!status)
-        status = cohort__pmix_roster_make(&foreign->pmix, &foreign->roster);
-    if (status)
-        return status;
     const struct cohort__place *place = &foreign->roster.place;
     base->key = foreign->roster.key;
     base->rank = place->rank;
@@ -371,7 +375,39 @@ static cohort_status join(struct foreign *foreign)
     base->sharing = place->sharing;
     snprintf(base->host_address, sizeof(base->host_address), "%s", foreign->roster.host_address);
     cohort__drain_init(&base->drain, base->size);
-    return COHORT_OK;
+}
+
+/* A locality that is alone on its host has a hub as well, as under cohortrun; a job of one has
+ * nobody to send to. */
+static cohort_status share(struct foreign *foreign)
+{
+    struct cohort__bootstrap *base = &foreign->base;
+    if (base->size == 1)
+        return COHORT_OK;
+    uint64_t seconds = SHARE_SECONDS + base->sharing / SHARE_LOCALITIES_PER_SECOND;
+    struct cohort__hub_party party = {.door = foreign->roster.door,
+                                      .key = base->key,
+                                      .rank = base->rank,
+                                      .slot = base->slot,
+                                      .size = base->sharing,
+                                      .patience_ns = seconds * 1000000000};
+    return cohort__hub_share_meet(&foreign->share, &party, &base->hub);
+}
+
+static cohort_status join(struct foreign *foreign)
+{
+    cohort_status status = cohort__pmix_client_open(&foreign->pmix);
+    if (!status)
+        status = cohort__hub_share_init(&foreign->share);
+    if (status)
+        return status;
+    status = cohort__pmix_roster_make(&foreign->pmix, foreign->share.door, &foreign->roster);
+    if (!status) {
+        take_place(foreign);
+        status = share(foreign);
+    }
+    cohort__hub_share_fini(&foreign->share);
+    return status;
 }
 
 cohort_status cohort__bootstrap_open_pmix(struct cohort__bootstrap **ret_bootstrap)

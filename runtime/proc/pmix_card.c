@@ -7,9 +7,10 @@
 
 void cohort__pmix_card_pack(struct cohort__packer *packer, const struct cohort__pmix_card *card)
 {
-    cohort__pack_map(packer, 4);
+    cohort__pack_map(packer, 5);
     cohort__pack_field_unsigned(packer, "version", COHORT__PMIX_CARD_VERSION);
     cohort__pack_field_unsigned(packer, "key", card->key);
+    cohort__pack_field_unsigned(packer, "door", card->door);
     cohort__pack_field_text(packer, "host", card->host);
     cohort__pack_field_text(packer, "name", card->name);
 }
@@ -41,6 +42,8 @@ static cohort_status read_card(const struct cohort__unpacked *unpacked, const ch
                              (unsigned)version, COHORT__PMIX_CARD_VERSION);
     if (!status)
         status = cohort__get_unsigned(unpacked, map, "key", UINT64_MAX, &card->key);
+    if (!status)
+        status = cohort__get_unsigned(unpacked, map, "door", UINT64_MAX, &card->door);
     if (!status)
         status = read_text(unpacked, "host", what, card->host, sizeof(card->host));
     if (!status)

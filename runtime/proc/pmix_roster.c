@@ -56,10 +56,10 @@ static cohort_status draw_card(struct cohort__pmix_card *card)
     return cohort__place_identify(card->host);
 }
 
-cohort_status cohort__pmix_roster_make(struct cohort__pmix_client *client,
+cohort_status cohort__pmix_roster_make(struct cohort__pmix_client *client, uint64_t door,
                                        struct cohort__pmix_roster *ret_roster)
 {
-    struct cohort__pmix_card own = {0};
+    struct cohort__pmix_card own = {.door = door};
     struct cohort__pmix_roster roster = {0};
     struct cohort__pmix_card *cards = calloc(client->size, sizeof(*cards));
     const char **hosts = calloc(client->size, sizeof(*hosts));
@@ -80,6 +80,7 @@ cohort_status cohort__pmix_roster_make(struct cohort__pmix_client *client,
         status = find_address(cards, client->size, own.host, &roster);
     if (!status) {
         roster.key = cards[0].key;
+        roster.door = cards[roster.processes[roster.place.rank - roster.place.slot]].door;
         *ret_roster = roster;
     } else {
         free(roster.processes);
