@@ -83,6 +83,26 @@ ssize_t cohort__hub_share_send(int socket, const struct cohort__hub_note *note,
     return sendmsg(socket, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
+void cohort__hub_share_tell(int socket, uint64_t key, uint32_t slot)
+{
+    struct cohort__hub_words words = {
+        .note = {.key = key, .kind = COHORT__HUB_NOTE_FAILED, .slot = slot}};
+    snprintf(words.text, sizeof(words.text), "%s", cohort_error_message());
+    send(socket, &words, sizeof(words.note) + strlen(words.text), MSG_NOSIGNAL | MSG_DONTWAIT);
+}
+
+bool cohort__hub_share_is_told(struct cohort__hub_words *words, ssize_t got, uint64_t key,
+                               uint32_t slot, uint32_t rank)
+{
+    if (got < (ssize_t)sizeof(words->note) || got >= (ssize_t)sizeof(*words) ||
+        words->note.key != key || words->note.kind != COHORT__HUB_NOTE_FAILED ||
+        words->note.slot != slot)
+        return false;
+    words->text[(size_t)got - sizeof(words->note)] = 0;
+    (void)cohort_fail(COHORT_ERR_PEER_DIED, "locality %u says: %s", (unsigned)rank, words->text);
+    return true;
+}
+
 cohort_status cohort__hub_share_init(struct cohort__hub_share *share)
 {
     struct sockaddr_un address;
@@ -113,11 +133,9 @@ void cohort__hub_share_fini(struct cohort__hub_share *share)
 static cohort_status host(struct cohort__hub_share *share, const struct cohort__hub_party *party,
                           uint64_t deadline, struct cohort__hub **ret_hub)
 {
-    struct cohort__hub *hub;
-    cohort_status status = cohort__hub_create(&hub, party->size);
-    if (status)
-        return status;
-    status = cohort__hub_share_serve(share->listener, party, deadline, hub);
+    struct cohort__hub *hub = NULL;
+    (void)cohort__hub_create(&hub, party->size); /* without it, the others have to hear why */
+    cohort_status status = cohort__hub_share_serve(share->listener, party, deadline, hub);
     if (status)
         cohort__hub_destroy(hub);
     else

@@ -21,6 +21,9 @@ struct cohort__hub;
  *                         <-  PIECE       many descriptors may be under way; at most 250 a message
  *     TAKEN               ->              and so on, until the guest has all
  *
+ * Either says FAILED, and why, instead of ending without a word: so each locality has the reason,
+ * whichever of them its launcher lets speak.
+ *
  * Names of sockets can be seen by everybody on the machine, so the door's is random and tells
  * nothing; each message carries the job's key, which only its localities know. Who is of another
  * user, or hasn't the key, is dropped, and disturbs nobody. */

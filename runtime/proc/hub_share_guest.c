@@ -118,8 +118,9 @@ static cohort_status take_piece(struct guest *guest)
         struct cmsghdr head;
         char bytes[CMSG_SPACE(COHORT__HUB_SHARE_PIECE_DESCRIPTORS * sizeof(int))];
     } control;
-    struct cohort__hub_note piece;
-    struct iovec iovec = {.iov_base = &piece, .iov_len = sizeof(piece)};
+    struct cohort__hub_words words;
+    const struct cohort__hub_note *piece = &words.note;
+    struct iovec iovec = {.iov_base = &words, .iov_len = sizeof(words)};
     struct msghdr message = {.msg_iov = &iovec,
                              .msg_iovlen = 1,
                              .msg_control = &control,
@@ -131,13 +132,16 @@ static cohort_status take_piece(struct guest *guest)
     if (got <= 0)
         return host_died(guest);
     uint32_t num = keep(guest, &message);
-    bool is_piece = got == sizeof(piece) && piece.key == guest->party->key &&
-                    piece.kind == COHORT__HUB_NOTE_PIECE && piece.slot == guest->party->slot &&
-                    piece.first == first && piece.num > 0 && piece.num <= guest->total - first &&
-                    piece.num <= COHORT__HUB_SHARE_PIECE_DESCRIPTORS;
-    if (is_piece && num < piece.num && message.msg_flags & MSG_CTRUNC)
+    if (cohort__hub_share_is_told(&words, got, guest->party->key, guest->party->slot,
+                                  host_rank(guest)))
+        return COHORT_ERR_PEER_DIED;
+    bool is_piece = got == sizeof(*piece) && piece->key == guest->party->key &&
+                    piece->kind == COHORT__HUB_NOTE_PIECE && piece->slot == guest->party->slot &&
+                    piece->first == first && piece->num > 0 && piece->num <= guest->total - first &&
+                    piece->num <= COHORT__HUB_SHARE_PIECE_DESCRIPTORS;
+    if (is_piece && num < piece->num && message.msg_flags & MSG_CTRUNC)
         return out_of_descriptors(guest);
-    if (is_piece && num == piece.num)
+    if (is_piece && num == piece->num)
         return COHORT_OK;
     return cohort_fail(COHORT_ERR_PROTOCOL,
                        "locality %u is sent %zd bytes with %u descriptors by locality %u, which "
@@ -152,7 +156,9 @@ static cohort_status take_all(struct guest *guest)
         status = say(guest, COHORT__HUB_NOTE_HELLO);
     while (!status && guest->num < guest->total) {
         status = take_piece(guest);
-        if (!status)
+        if (status) /* before anybody sees this locality end */
+            cohort__hub_share_tell(guest->socket, guest->party->key, guest->party->slot);
+        else
             status = say(guest, COHORT__HUB_NOTE_TAKEN);
     }
     return status;

@@ -19,8 +19,9 @@ enum {
 
 enum cohort__hub_note_kind {
     COHORT__HUB_NOTE_HELLO = 1,
-    COHORT__HUB_NOTE_PIECE, /* `num` descriptors come with it, the first of which is `first` */
-    COHORT__HUB_NOTE_TAKEN, /* the guest has those before `first` */
+    COHORT__HUB_NOTE_PIECE,  /* `num` descriptors come with it, the first of which is `first` */
+    COHORT__HUB_NOTE_TAKEN,  /* the guest has those before `first` */
+    COHORT__HUB_NOTE_FAILED, /* a text follows: why whoever sends it gives up */
 };
 
 /* Of one machine, and mostly of one program: as it is in memory. */
@@ -34,7 +35,13 @@ struct cohort__hub_note {
 
 struct cohort__hub;
 
-/* Both work until DEADLINE. */
+/* A note as it is received. */
+struct cohort__hub_words {
+    struct cohort__hub_note note;
+    char text[512];
+};
+
+/* Both work until DEADLINE. Where HUB is NULL, as the error slot says why, the guests are told. */
 cohort_status cohort__hub_share_serve(int listener, const struct cohort__hub_party *party,
                                       uint64_t deadline, const struct cohort__hub *hub);
 cohort_status cohort__hub_share_fetch(const struct cohort__hub_party *party, uint64_t deadline,
@@ -52,6 +59,13 @@ bool cohort__hub_share_wait(int socket, uint64_t deadline);
 /* Sends NOTE with NUM of DESCRIPTORS; as send(2). */
 ssize_t cohort__hub_share_send(int socket, const struct cohort__hub_note *note,
                                const int *descriptors, uint32_t num);
+
+/* Tells the other side what the error slot says, as far as it listens. */
+void cohort__hub_share_tell(int socket, uint64_t key, uint32_t slot);
+
+/* Whether WORDS, of which GOT bytes came from locality RANK, are that: it is in the error slot. */
+bool cohort__hub_share_is_told(struct cohort__hub_words *words, ssize_t got, uint64_t key,
+                               uint32_t slot, uint32_t rank);
 
 /* As errno says. PARTY is NULL where nobody knows who is who yet. */
 cohort_status cohort__hub_share_fail(const struct cohort__hub_party *party, const char *what);

@@ -239,6 +239,25 @@ static void expect_piece(int fd, uint32_t first, uint32_t num)
     CHECK_INT(piece.num, num);
 }
 
+/* The other side says why it gives up, and closes. */
+static void expect_failure(int fd, const char *text)
+{
+    struct cohort__hub_words words;
+    ssize_t got = recv(fd, &words, sizeof words, 0);
+    CHECK(cohort__hub_share_is_told(&words, got, KEY, words.note.slot, FIRST_RANK));
+    CHECK_CONTAINS(cohort_error_message(), "locality 10 says: ");
+    CHECK_CONTAINS(cohort_error_message(), text);
+    expect_end(fd);
+}
+
+/* Those from slot FIRST on, but for EXCEPT, come, and hear TEXT. */
+static void rest_hear(const struct host *host, uint32_t first, uint32_t except, const char *text)
+{
+    for (uint32_t slot = first; slot < host->party.size; slot++)
+        if (slot != except)
+            expect_failure(hello(host->share.door, slot), text);
+}
+
 static void send_rubbish(uint64_t to, size_t bytes, bool with_descriptors)
 {
     static const char rubbish[512] = "rubbish";
@@ -302,6 +321,7 @@ static void test_guest_dies(void)
     int fd = hello(host.share.door, 2);
     expect_piece(fd, 0, 4);
     close(fd);
+    rest_hear(&host, 1, 2, "locality 12 has ended while locality 10 gave it");
     host_end(&host, COHORT_ERR_PEER_DIED);
     CHECK_CONTAINS(host.message, "locality 12 has ended while locality 10 gave it");
     host_begin(&host, 300, PATIENCE); /* with a piece that it hasn't looked at */
@@ -311,6 +331,7 @@ static void test_guest_dies(void)
     struct pollfd pollfd = {.fd = fd, .events = POLLIN};
     CHECK_INT(poll(&pollfd, 1, -1), 1);
     close(fd);
+    rest_hear(&host, 2, 0, "locality 11 has ended");
     host_end(&host, COHORT_ERR_PEER_DIED);
     host_begin(&host, 2, PATIENCE); /* before it was answered */
     close(hello(host.share.door, 1));
@@ -332,7 +353,7 @@ static void test_guest_answers_rubbish(void)
             CHECK_INT(send(fd, "?", 1, 0), 1);
         host_end(&host, COHORT_ERR_PROTOCOL);
         CHECK_CONTAINS(host.message, "locality 11 answers locality 10");
-        expect_end(fd);
+        expect_failure(fd, host.message);
     }
     CHECK_INT(num_descriptors(), before);
 }
@@ -349,7 +370,25 @@ static void test_guest_is_late(void)
     int fd = hello(host.share.door, 1);
     host_end(&host, COHORT_ERR_TIMEOUT);
     CHECK_CONTAINS(host.message, "for locality 11 to take");
-    close(fd);
+    expect_piece(fd, 0, 3);
+    expect_failure(fd, host.message);
+    CHECK_INT(num_descriptors(), before);
+}
+
+/* A guest that gives up says why, and so do the others then. */
+static void test_guest_fails(void)
+{
+    int before = num_descriptors();
+    struct host host;
+    host_begin(&host, 3, PATIENCE);
+    int fd = hello(host.share.door, 1);
+    expect_piece(fd, 0, 4);
+    (void)cohort_fail(COHORT_ERR_SYSTEM, "the reason");
+    cohort__hub_share_tell(fd, KEY, 1);
+    expect_failure(fd, "locality 11 says: the reason");
+    rest_hear(&host, 2, 0, "locality 11 says: the reason");
+    host_end(&host, COHORT_ERR_PEER_DIED);
+    CHECK_TEXT(host.message, "locality 11 says: the reason");
     CHECK_INT(num_descriptors(), before);
 }
 
@@ -466,9 +505,24 @@ static void test_host_sends_rubbish(void)
         CHECK_INT(num_descriptors(), before);
     }
     struct visit visit;
+    struct cohort__hub_words words = {
+        .note = {.key = KEY, .kind = COHORT__HUB_NOTE_FAILED, .slot = 2}};
     visit_begin(&visit, 2, PATIENCE);
     CHECK_INT(send(visit.fd, "?", 1, 0), 1);
     visit_end(&visit, COHORT_ERR_PROTOCOL, "1 bytes with 0 descriptors");
+    visit_begin(&visit, 2,
+                PATIENCE); /* a failure that is another guest's, and one without an end */
+    CHECK(send(visit.fd, &words, sizeof words - 1, 0) > 0);
+    visit_end(&visit, COHORT_ERR_PROTOCOL, "no piece");
+    words.note.slot = 1;
+    visit_begin(&visit, 2, PATIENCE);
+    CHECK(send(visit.fd, &words, sizeof words, 0) > 0);
+    visit_end(&visit, COHORT_ERR_PROTOCOL, "no piece");
+    memset(words.text, 'x', sizeof words.text);
+    memcpy(words.text, "locality 11 ", 12);
+    visit_begin(&visit, 2, PATIENCE);
+    CHECK(send(visit.fd, &words, sizeof words - 1, 0) > 0);
+    visit_end(&visit, COHORT_ERR_PEER_DIED, "says: locality 11 xxxxx");
     CHECK_INT(num_descriptors(), before);
 }
 
@@ -518,8 +572,9 @@ static void test_few_descriptors(void)
     host_open(&host, 100, PATIENCE);
     pid_t pid = begin(be_guest_of_few, &host.share.door); /* before there is any hub to inherit */
     host_start(&host);
-    host_end(&host, COHORT_ERR_PEER_DIED);
     end(pid);
+    rest_hear(&host, 2, 0, "101 descriptors, and it may have 60 open");
+    host_end(&host, COHORT_ERR_PEER_DIED);
     CHECK_INT(num_descriptors(), before);
 }
 
@@ -543,6 +598,9 @@ static void test_no_memory(void)
     pid_t pid = begin(be_host_without_memory, &share);
     cohort__hub_share_fini(&share);
     CHECK_INT(fetch(share.door, 1, 2, &none), COHORT_ERR_PEER_DIED);
+    CHECK_CONTAINS(cohort_error_message(), "locality 10 says: shared memory of this host: ");
+    CHECK_CONTAINS(cohort_error_message(), strerror(EFBIG));
+    CHECK(!none);
     end(pid);
     CHECK_INT(num_descriptors(), before);
 }
@@ -550,7 +608,7 @@ static void test_no_memory(void)
 static void be_nobody(void *arg)
 {
     CHECK_INT(setresuid(NOBODY, NOBODY, NOBODY), 0);
-    expect_end(hello(*(uint64_t *)arg, 1));
+    expect_end(go(*(uint64_t *)arg)); /* before it could say anything */
 }
 
 static void be_host_of_nobody(void *arg)
@@ -636,6 +694,7 @@ int main(int argc, char **argv)
         {"guest_dies", test_guest_dies},
         {"guest_answers_rubbish", test_guest_answers_rubbish},
         {"guest_is_late", test_guest_is_late},
+        {"guest_fails", test_guest_fails},
         {"host_dies", test_host_dies},
         {"host_is_late", test_host_is_late},
         {"host_sends_rubbish", test_host_sends_rubbish},
