@@ -529,6 +529,26 @@ static const unsigned char *contribution(const struct cohort__meeting *meeting, 
     return in;
 }
 
+/* Copies what SITE brings. Of blocks for each site, those that stay in this locality are left out:
+ * they are read where they are. */
+static void bring(const struct meetings *meetings, const struct cohort__meeting *meeting,
+                  uint32_t site, unsigned char *to)
+{
+    const struct cohort__movement *movement = &meeting->movement;
+    const unsigned char *from = contribution(meeting, site);
+    bool is_in_place = from && from == movement->out[site];
+    if (!from)
+        return;
+    if (meeting->kind->in_blocks || is_in_place) {
+        memcpy(to, from, meeting->far.bytes);
+        return;
+    }
+    size_t block = movement->count * movement->element;
+    for (uint32_t target = 0; target < movement->num_sites; target++)
+        if (!cohort__group_is_local(meetings->group, target))
+            memcpy(to + target * block, from + target * block, block);
+}
+
 static bool post(struct meetings *meetings, struct cohort__meeting *meeting)
 {
     unsigned char *to = cohort__assembly_place(meetings->assembly, &meeting->far);
@@ -538,9 +558,7 @@ static bool post(struct meetings *meetings, struct cohort__meeting *meeting)
     for (uint32_t site = 0; bytes > 0 && site < meeting->movement.num_sites; site++) {
         if (!meeting->visits[site])
             continue;
-        const unsigned char *from = contribution(meeting, site);
-        if (from)
-            memcpy(to, from, bytes);
+        bring(meetings, meeting, site, to);
         to += bytes;
     }
     cohort__assembly_post(meetings->assembly, &meeting->far);

@@ -17,9 +17,9 @@
  * those who can't wait for the next post. Each word has one writer, but for those of the head. */
 enum {
     COHORT__BOARD_LINE = 64,
-    COHORT__BOARD_DEPTH = 8,       /* generations that may be posted at a time */
-    COHORT__BOARD_INLINE = 24,     /* bytes that fit beside a post's head */
-    COHORT__BOARD_POST = 8 * 1024, /* and in all */
+    COHORT__BOARD_DEPTH = 8,         /* generations that may be posted at a time */
+    COHORT__BOARD_INLINE = 32,       /* bytes that fit beside a post's head */
+    COHORT__BOARD_POST = 256 * 1024, /* and in all; memory is taken only once it is used */
 };
 
 struct cohort__board_head {
