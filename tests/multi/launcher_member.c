@@ -3,9 +3,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "runtime/loop/loop.h"
+#include "runtime/net/hub.h"
 #include "runtime/proc/bootstrap.h"
 
 /* A locality that does nothing but speak the control protocol, for tests of cohortrun. Its argument
@@ -17,7 +19,8 @@
  *   fail RANK         says why, and exits with status 3
  *   close RANK        closes its connection and sleeps on
  *   busy              is busy for the first 20 rounds of the drain
- *   place             says where it is */
+ *   place             says where it is
+ *   hub               says which memory it shares (the number of its file), and with how many */
 struct member {
     struct cohort__bootstrap *bootstrap;
     const char *mode;
@@ -74,6 +77,16 @@ static void misbehave(struct member *member)
     }
 }
 
+static void say_hub(struct member *member, uint32_t rank)
+{
+    struct stat stat;
+    struct cohort__hub *hub = cohort__bootstrap_take_hub(member->bootstrap);
+    if (hub && fstat(hub->memory, &stat) == 0)
+        printf("%u has a hub of %u: %llu\n", (unsigned)rank, (unsigned)hub->size,
+               (unsigned long long)stat.st_ino);
+    cohort__hub_destroy(hub);
+}
+
 static int run(struct member *member, struct cohort__loop *loop, int argc, char **argv)
 {
     char address[32];
@@ -98,6 +111,8 @@ static int run(struct member *member, struct cohort__loop *loop, int argc, char 
                (unsigned)cohort__bootstrap_host(member->bootstrap),
                (unsigned)cohort__bootstrap_num_hosts(member->bootstrap),
                cohort__bootstrap_host_address(member->bootstrap));
+    if (strcmp(member->mode, "hub") == 0)
+        say_hub(member, rank);
     fflush(stdout);
     bool is_chosen = argc > 2 && (uint32_t)atoi(argv[2]) == rank;
     if (is_chosen)

@@ -155,6 +155,17 @@ def test_three_hosts():
     suite('abc', 'placement')
 
 
+def test_mpirun():
+    """The same hosts under another launcher."""
+    script = os.path.join(FOLDER, 'pmix_test.py')
+    done = subprocess.run([sys.executable, '-B', script, 'mpirun.openmpi',
+                           os.path.join(MEMBERS, '../..')] + ['--slow'] * SLOW,
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                          env=dict(os.environ, COHORT_TEST_NETNS='a,b,c'))
+    print('    ' + done.stdout.decode().replace('\n', '\n    ').rstrip())
+    check(done.returncode in (0, 77), 'status', done.returncode)
+
+
 def long_suite():
     suite('ab')
     suite('abc')

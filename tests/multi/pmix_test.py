@@ -30,11 +30,15 @@ PROTOCOL = os.path.join(BUILD, 'tests/multi/launcher_member')
 TRANSPOSE = os.path.join(BUILD, 'examples/transpose')
 CHOSEN = [a for a in sys.argv[3:] if not a.startswith('--')]
 SLOW = '--slow' in sys.argv  # under a sanitizer
+# Set by netns_test.py, in whose network this is then; it has the hosts a, b and c.
+HAS_HOSTS = 'COHORT_TEST_NETNS' in os.environ
+jobs.launcher_options = lambda size: []
 
 PICTURE = b'P5\n3 2\n255\nabcdef'
 TRANSPOSED = b'P5\n2 3\n255\nadbecf'
-# What mpirun itself has to say when a job fails, between lines of dashes.
-CHATTER = re.compile(r'-{70,}\n.*?-{70,}\n', re.S)
+# What mpirun itself has to say: when a job fails, between lines of dashes; and when the daemon of
+# another host has begun before it could be put into a group.
+CHATTER = re.compile(r'-{70,}\n.*?-{70,}\n|[^\n]* Warning: setpgid\([^\n]*\n', re.S)
 
 
 def only_loopback():
@@ -62,9 +66,20 @@ class PmixJob(Job):
                'OMPI_ALLOW_RUN_AS_ROOT_CONFIRM': '1', 'OMPI_MCA_oob_tcp_if_include': 'lo',
                'OMPI_MCA_rmaps_base_oversubscribe': '1', 'PMIX_MCA_ptl_base_if_include': 'lo',
                'OMPI_MCA_odls_base_sigkill_timeout': '0'}
+        if HAS_HOSTS:
+            env.update(OMPI_MCA_oob_tcp_if_include='10.77.0.0/24',
+                       OMPI_MCA_plm_rsh_agent='sh ' + self.write_agent())
         os.environ.update(env)
         self.segments = set(os.listdir('/dev/shm'))
         super().__init__(*args)
+
+    def write_agent(self):
+        """What starts mpirun's daemon on another host, with a folder for its files."""
+        path = os.path.join(self.folder.name, 'agent')
+        with open(path, 'w') as f:
+            f.write('host=$1; shift; TMPDIR="$TMPDIR/$host"; export TMPDIR; mkdir "$TMPDIR"\n'
+                    'exec ip netns exec "$host" sh -c "$*"\n')
+        return path
 
     def check_nothing_left(self, wait=True):
         """When a job has failed, mpirun does not wait for those that it has killed."""
@@ -106,7 +121,7 @@ def collectives_on(size, *launcher, **env):
     """They work with these variables, on SIZE localities."""
     args = [arg for name, value in env.items() for arg in ('-x', name + '=' + value)]
     status, out, err = run(*launcher, '-n', size, *args, COLL, 'run', '--sites', 2 * size + 1,
-                           '--kind', 'any', '--generations', 3 if SLOW else 20, '--in-flight', 2,
+                           '--kind', 'any', '--generations', 3 if SLOW else 10, '--in-flight', 2,
                            '--count', 20000)
     check_equal((status, err), (0, ''))
     check_equal(len(re.findall(r'\d of %d has done it' % size, out)), size)
@@ -117,7 +132,7 @@ def collectives_on(size, *launcher, **env):
 def test_shared_memory():
     """Localities of one host take nothing else, also where there are more of them than cores, or
     only one."""
-    for size in 1, 2, 4, 4 if SLOW else 20:
+    for size in 1, 2, 4 if SLOW else 12:
         collectives_on(size, COHORT_NET='shm')
     collectives_on(4, COHORT_OFI_PROVIDER='nosuch')
     collectives_on(3, COHORT_NET='ofi')
@@ -261,5 +276,35 @@ def test_pmix_keeps_to_itself():
     check(status != 0, 'status', status)
 
 
+def hubs(hosts, mapping):
+    """With how many localities each locality shares memory, by its rank; and how many memories
+    there are."""
+    size = sum(int(host.split(':')[1]) for host in hosts.split(','))
+    status, out, err = run('-n', size, '--map-by', mapping, '--host', hosts, PROTOCOL, 'hub')
+    check_equal((status, err), (0, ''))
+    found = sorted((int(rank), int(share), memory) for rank, share, memory
+                   in re.findall(r'(\d+) has a hub of (\d+): (\d+)', out))
+    check_equal([rank for rank, _, _ in found], list(range(size)))
+    return [share for _, share, _ in found], [memory for _, _, memory in found]
+
+
+def hosts_hubs():
+    """A memory for each host, however the launcher deals the ranks out."""
+    for mapping in 'slot', 'node':
+        for hosts in ('a:2,b:2', 'a:3,b:1', 'a:1,b:1,c:2', 'a:4'):
+            sizes = [int(host.split(':')[1]) for host in hosts.split(',')]
+            shares, memories = hubs(hosts, mapping)
+            check_equal(shares, [size for size in sizes for _ in range(size)])
+            check_equal(memories, sorted(memories, key=memories.index))
+            check_equal(len(set(memories)), len(sizes))
+
+
+def hosts_collectives():
+    collectives_on(4, '--host', 'a:2,b:2')
+    collectives_on(4, '--map-by', 'node', '--host', 'a:1,b:1,c:2')
+
+
+if HAS_HOSTS:
+    jobs.run_cases(globals(), prefix='hosts_', chosen=CHOSEN)
 only_loopback()
 jobs.run_cases(globals(), chosen=CHOSEN)
