@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Jobs over hosts with network stacks of their own: network namespaces, joined by a bridge and veth
-pairs. Usage: netns_test.py COHORTRUN MEMBERS [--slow] [--long] [case...]
+pairs. Usage: netns_test.py COHORTRUN MEMBERS [--slow] [--long] [--no-pmix] [case...]
 
 This process first leaves the machine's network and mounts for ones of its own, in which it makes
 all of that; so nothing is left of it, however this ends. Status 77: that is not permitted."""
@@ -157,6 +157,8 @@ def test_three_hosts():
 
 def test_mpirun():
     """The same hosts under another launcher."""
+    if '--no-pmix' in sys.argv:
+        return
     script = os.path.join(FOLDER, 'pmix_test.py')
     done = subprocess.run([sys.executable, '-B', script, 'mpirun.openmpi',
                            os.path.join(MEMBERS, '../..')] + ['--slow'] * SLOW,
