@@ -70,10 +70,11 @@ static void on_joined(struct cohort__join *join, cohort_status status,
 {
     struct creation *creation = COHORT_CONTAINER_OF(join, struct creation, join);
     struct cohort__inbox *inbox = creation->inbox;
-    if (status) /* else it is the group's, everywhere */
-        cohort__commons_give_back(cohort__inbox_process(inbox), creation->choice.settings.board);
-    else
-        status = make_endpoint(creation, membership);
+    struct cohort__process *process = cohort__inbox_process(inbox);
+    if (!status)
+        status = make_endpoint(creation, membership); /* the board is the group's, everywhere */
+    else if (!cohort__process_any_dead(process))      /* else others may have a group */
+        cohort__commons_give_back(process, creation->choice.settings.board);
     cohort__future_complete(creation->future, status, status ? cohort__error_slot() : NULL);
     creation_destroy(creation);
     cohort__inbox_creation_end(inbox);

@@ -170,7 +170,9 @@ static void fd_close(int fd)
 static void destroy(struct cohort__net *net)
 {
     struct cohort__ofi *ofi = (struct cohort__ofi *)net;
+    pthread_mutex_lock(&ofi->lock);
     ofi->is_closing = true;
+    pthread_mutex_unlock(&ofi->lock);
     if (ofi->net.address_bytes > 0)
         cohort__ofi_linger(ofi);
     fid_close(ofi->ep ? &ofi->ep->fid : NULL);

@@ -97,7 +97,7 @@ struct cohort__ofi {
     int retry_fd;             /* a timer: try again what was refused */
     _Atomic bool has_work;    /* the lists below, or the posting of receives, want a look */
     _Atomic bool is_armed;
-    bool is_closing;
+    bool is_closing; /* handlers find no peer any more */
     pthread_mutex_t lock;
     struct cohort__map peers;
     struct cohort__list all_peers;

@@ -97,7 +97,7 @@ void cohort__ofi_peer_lose(struct cohort__ofi *ofi, struct cohort__ofi_peer *pee
 
 struct cohort__ofi_peer *cohort__ofi_peer_get(struct cohort__ofi *ofi, uint32_t number)
 {
-    struct cohort__ofi_peer *peer = find(ofi, number);
+    struct cohort__ofi_peer *peer = ofi->is_closing ? NULL : find(ofi, number);
     if (!peer || peer->is_dead)
         return NULL;
     if (peer->is_known)

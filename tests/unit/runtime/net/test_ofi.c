@@ -722,6 +722,25 @@ static void test_threads_blocked(void)
     close_pair(&a, &b);
 }
 
+/* What the router does: the end of one fetch may start the next, or a message. */
+static void call_on_cancelled(struct station *station, cohort_status status)
+{
+    static unsigned char block[100], target[100];
+    struct iovec part = {.iov_base = block, .iov_len = sizeof block};
+    struct cohort__net_token token;
+    void *region = NULL;
+    if (status != COHORT_ERR_CANCELLED)
+        return;
+    CHECK_INT(cohort__net_send(station->net, 1, &part, 1), COHORT__NET_DEAD);
+    CHECK_INT(cohort__net_expose(station->net, 1, block, sizeof block, &region, &token), COHORT_OK);
+    CHECK_INT(cohort__net_fetch(station->net, 1, &token, 0, target, sizeof target, station),
+              COHORT__NET_DEAD);
+    cohort__net_withdraw(station->net, 1, region);
+    if (station->kept)
+        cohort__net_release(station->kept);
+    station->kept = NULL;
+}
+
 /* With fetches under way and messages not released. */
 static void test_destroy(void)
 {
@@ -737,6 +756,7 @@ static void test_destroy(void)
     CHECK_INT(kill(pid, SIGSTOP), 0);
     for (int i = 0; i < 4; i++)
         CHECK_INT(station_fetch(&a, 1, &token, 0, target, MIB), COHORT__NET_SENT);
+    a.on_fetched = call_on_cancelled;
     cohort__net_destroy(a.net);
     CHECK_INT(a.num_fetched, 4);
     CHECK_INT(a.num_failed, 4);
