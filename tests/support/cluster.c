@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/support/cluster.h"
 
-#include <fcntl.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +13,7 @@
 #include "runtime/net/shm.h"
 #include "runtime/proc/process.h"
 #include "runtime/task/scheduler.h"
+#include "tests/support/hub_copy.h"
 
 struct cluster {
     struct cluster *next;           /* in the list of those that are over */
@@ -67,19 +67,6 @@ static void tick(void *context)
     for (uint32_t i = 0; active.cluster && i < active.cluster->num_localities; i++)
         cohort__process_tick(active.cluster->processes[i], cohort__clock_now());
     pthread_mutex_unlock(&active.lock);
-}
-
-/* Each end has descriptors of its own, as each process has. */
-static struct cohort__hub *hub_copy(const struct cohort__hub *hub)
-{
-    struct cohort__hub *copy = NULL;
-    int doorbells[COHORT__HUB_MAX_SLOTS];
-    int memory = fcntl(hub->memory, F_DUPFD_CLOEXEC, 0);
-    CHECK(memory >= 0);
-    for (uint32_t slot = 0; slot < hub->size; slot++)
-        CHECK((doorbells[slot] = fcntl(hub->doorbells[slot], F_DUPFD_CLOEXEC, 0)) >= 0);
-    CHECK_INT(cohort__hub_adopt(&copy, memory, doorbells, hub->size), COHORT_OK);
-    return copy;
 }
 
 /* SHARED: NULL where memory is not shared. */

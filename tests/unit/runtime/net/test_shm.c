@@ -24,6 +24,7 @@
 #include "runtime/base/clock.h"
 #include "runtime/base/random.h"
 #include "runtime/net/shm_end.h"
+#include "tests/support/hub_copy.h"
 #include "tests/support/test.h"
 #include "tests/unit/runtime/net/station.h"
 
@@ -33,24 +34,12 @@ static struct cohort__hub *hub;
 static struct station stations[MAX_ENDS];
 static uint32_t num_ends;
 
-static struct cohort__hub *copy_hub(void)
-{
-    struct cohort__hub *copy = NULL;
-    int doorbells[MAX_SLOTS];
-    int memory = fcntl(hub->memory, F_DUPFD_CLOEXEC, 0);
-    CHECK(memory >= 0);
-    for (uint32_t slot = 0; slot < hub->size; slot++)
-        CHECK((doorbells[slot] = fcntl(hub->doorbells[slot], F_DUPFD_CLOEXEC, 0)) >= 0);
-    CHECK_INT(cohort__hub_adopt(&copy, memory, doorbells, hub->size), COHORT_OK);
-    return copy;
-}
-
 static void open_end(uint32_t number, uint32_t slot, enum cohort__shm_copy copy)
 {
     struct station *station = &stations[number];
     memset(station, 0, sizeof *station);
     struct cohort__net_handlers handlers = station_handlers(station);
-    CHECK_INT(cohort__shm_create(&handlers, copy_hub(), slot, copy, &station->net), COHORT_OK);
+    CHECK_INT(cohort__shm_create(&handlers, hub_copy(hub), slot, copy, &station->net), COHORT_OK);
 }
 
 static void know_each_other(void)
@@ -670,7 +659,7 @@ static void test_addresses(void)
     CHECK(!cohort__shm_shares(net, stations[2].net->address, net->address_bytes));
     struct cohort__net_handlers handlers = station_handlers(&stations[2]);
     struct cohort__net *none = NULL;
-    CHECK_INT(cohort__shm_create(&handlers, copy_hub(), 3, COHORT__SHM_STREAM, &none),
+    CHECK_INT(cohort__shm_create(&handlers, hub_copy(hub), 3, COHORT__SHM_STREAM, &none),
               COHORT_ERR_BAD_PARAMETER);
     CHECK_CONTAINS(cohort_error_message(), "slot 3 of 3");
     CHECK(!none);

@@ -3,12 +3,15 @@
 
 #include <stdio.h>
 
+#include "runtime/net/shm.h"
+#include "tests/support/hub_copy.h"
 #include "tests/support/test.h"
 
 /* More than any delay on the hub. */
 enum { IDLE_TURNS = 20 };
 
-static void open_one(struct localities *localities, uint32_t rank, size_t eager_budget)
+static struct cohort__net_handlers process_open(struct localities *localities, uint32_t rank,
+                                                size_t eager_budget)
 {
     struct cohort__process_options options = {.rank = rank,
                                               .size = localities->num,
@@ -16,11 +19,20 @@ static void open_one(struct localities *localities, uint32_t rank, size_t eager_
                                               .epoch = 1,
                                               .eager_budget = eager_budget};
     CHECK_INT(cohort__process_create(&localities->processes[rank], &options), COHORT_OK);
-    struct cohort__net_handlers handlers =
-        cohort__process_net_handlers(localities->processes[rank]);
-    CHECK_INT(cohort__inproc_create(localities->hub, rank, &handlers, &localities->nets[rank]),
-              COHORT_OK);
-    cohort__process_attach_net(localities->processes[rank], localities->nets[rank]);
+    return cohort__process_net_handlers(localities->processes[rank]);
+}
+
+static void know_each_other(struct localities *localities)
+{
+    for (uint32_t rank = 0; rank < localities->num; rank++) {
+        cohort__process_attach_net(localities->processes[rank], localities->nets[rank]);
+        for (uint32_t peer = 0; peer < localities->num; peer++)
+            if (peer != rank)
+                CHECK_INT(cohort__net_add_peer(localities->nets[rank], peer,
+                                               localities->nets[peer]->address,
+                                               localities->nets[peer]->address_bytes),
+                          COHORT_OK);
+    }
 }
 
 void localities_open(struct localities *localities, uint64_t seed, uint32_t num,
@@ -29,15 +41,25 @@ void localities_open(struct localities *localities, uint64_t seed, uint32_t num,
     fprintf(stderr, "seed %llu\n", (unsigned long long)seed);
     *localities = (struct localities){.num = num};
     CHECK_INT(cohort__inproc_hub_create(seed, num, &localities->hub), COHORT_OK);
-    for (uint32_t rank = 0; rank < num; rank++)
-        open_one(localities, rank, eager_budget);
-    for (uint32_t rank = 0; rank < num; rank++)
-        for (uint32_t peer = 0; peer < num; peer++)
-            if (peer != rank)
-                CHECK_INT(cohort__net_add_peer(localities->nets[rank], peer,
-                                               localities->nets[peer]->address,
-                                               localities->nets[peer]->address_bytes),
-                          COHORT_OK);
+    for (uint32_t rank = 0; rank < num; rank++) {
+        struct cohort__net_handlers handlers = process_open(localities, rank, eager_budget);
+        CHECK_INT(cohort__inproc_create(localities->hub, rank, &handlers, &localities->nets[rank]),
+                  COHORT_OK);
+    }
+    know_each_other(localities);
+}
+
+void localities_open_shared(struct localities *localities, const struct cohort__hub *shared,
+                            uint32_t first_slot, uint32_t num)
+{
+    *localities = (struct localities){.num = num};
+    for (uint32_t rank = 0; rank < num; rank++) {
+        struct cohort__net_handlers handlers = process_open(localities, rank, 0);
+        CHECK_INT(cohort__shm_create(&handlers, hub_copy(shared), first_slot + rank,
+                                     COHORT__SHM_STREAM, &localities->nets[rank]),
+                  COHORT_OK);
+    }
+    know_each_other(localities);
 }
 
 bool localities_turn(struct localities *localities)

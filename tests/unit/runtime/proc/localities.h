@@ -2,15 +2,16 @@
 #ifndef COHORT_TESTS_UNIT_RUNTIME_PROC_LOCALITIES_H
 #define COHORT_TESTS_UNIT_RUNTIME_PROC_LOCALITIES_H
 
+#include "runtime/net/hub.h"
 #include "runtime/net/inproc.h"
 #include "runtime/proc/process.h"
 
-/* Several processes on one inproc hub, turned by hand. Numbers of seeds that tests run through. */
+/* Several processes on one inproc hub, or in shared memory, turned by hand. Numbers of seeds that tests run through. */
 enum { LOCALITIES_MAX = 5, NUM_SEEDS = 50 };
 
 struct localities {
     uint32_t num;
-    struct cohort__inproc_hub *hub;
+    struct cohort__inproc_hub *hub; /* NULL: in shared memory */
     struct cohort__process *processes[LOCALITIES_MAX];
     struct cohort__net *nets[LOCALITIES_MAX];
 };
@@ -18,6 +19,10 @@ struct localities {
 /* Prints SEED, so that a failed check tells it. */
 void localities_open(struct localities *localities, uint64_t seed, uint32_t num,
                      size_t eager_budget);
+
+/* In the memory of SHARED, from its slot FIRST_SLOT on. */
+void localities_open_shared(struct localities *localities, const struct cohort__hub *shared,
+                            uint32_t first_slot, uint32_t num);
 
 /* Lets each of them handle what is there, once: whether anything was. */
 bool localities_turn(struct localities *localities);

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "runtime/net/board.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/support/test.h"
+
+enum { MAX_SIZE = 5 };
+
+static const uint32_t sizes[] = {1, 2, 3, MAX_SIZE};
+enum { NUM_SIZES = sizeof(sizes) / sizeof(sizes[0]) };
+
+static struct cohort__board board_create(uint32_t size)
+{
+    struct cohort__board board = {size, aligned_alloc(4096, 1 << 20)};
+    CHECK(board.memory && cohort__board_bytes(size) <= 1 << 20);
+    memset(board.memory, 0, 1 << 20);
+    return board;
+}
+
+/* Claims bytes of the board, which nobody may have claimed, nor are they behind its end. */
+static void claim(const struct cohort__board *board, unsigned char *claims, const void *from,
+                  size_t bytes)
+{
+    size_t offset = (size_t)((const unsigned char *)from - board->memory);
+    CHECK(offset + bytes <= cohort__board_bytes(board->size));
+    for (size_t i = 0; i < bytes; i++) {
+        CHECK_INT(claims[offset + i], 0);
+        claims[offset + i] = 1;
+    }
+}
+
+static void test_no_overlap(void)
+{
+    for (uint32_t i = 0; i < NUM_SIZES; i++) {
+        struct cohort__board board = board_create(sizes[i]);
+        unsigned char *claims = calloc(1, cohort__board_bytes(sizes[i]));
+        CHECK(claims);
+        claim(&board, claims, cohort__board_head(&board), sizeof(struct cohort__board_head));
+        for (uint32_t slot = 0; slot < sizes[i]; slot++) {
+            claim(&board, claims, cohort__board_passed(&board, slot), COHORT__BOARD_LINE);
+            for (uint64_t generation = 8; generation < 8 + COHORT__BOARD_DEPTH; generation++) {
+                claim(&board, claims, cohort__board_post(&board, slot, generation),
+                      sizeof(struct cohort__board_post));
+                claim(&board, claims,
+                      cohort__board_data(&board, slot, generation, COHORT__BOARD_POST),
+                      COHORT__BOARD_POST);
+            }
+        }
+        free(claims);
+        free(board.memory);
+    }
+}
+
+/* Up to a size the data is in the post itself; from there on, where none of it is. */
+static void test_data(void)
+{
+    struct cohort__board board = board_create(3);
+    for (uint64_t generation = 1; generation <= COHORT__BOARD_DEPTH; generation++)
+        for (uint32_t slot = 0; slot < 3; slot++) {
+            struct cohort__board_post *post = cohort__board_post(&board, slot, generation);
+            unsigned char *apart = cohort__board_data(&board, slot, generation, 25);
+            for (size_t bytes = 0; bytes <= COHORT__BOARD_INLINE; bytes++)
+                CHECK(cohort__board_data(&board, slot, generation, bytes) == post->data);
+            CHECK(apart == cohort__board_data(&board, slot, generation, COHORT__BOARD_POST));
+            CHECK(apart >= board.memory + cohort__board_clear_bytes(3));
+        }
+    free(board.memory);
+}
+
+/* Lines are not shared, and elements of up to 16 bytes are aligned. */
+static void test_alignment(void)
+{
+    for (uint32_t i = 0; i < NUM_SIZES; i++) {
+        struct cohort__board board = board_create(sizes[i]);
+        for (uint32_t slot = 0; slot < sizes[i]; slot++)
+            for (uint64_t generation = 0; generation < COHORT__BOARD_DEPTH; generation++) {
+                const struct cohort__board_post *post =
+                    cohort__board_post(&board, slot, generation);
+                const unsigned char *apart = cohort__board_data(&board, slot, generation, 4096);
+                CHECK_INT((long long)((uintptr_t)post % COHORT__BOARD_LINE), 0);
+                CHECK_INT((long long)((uintptr_t)post->data % 16), 0);
+                CHECK_INT((long long)((uintptr_t)apart % COHORT__BOARD_LINE), 0);
+            }
+        free(board.memory);
+    }
+}
+
+/* The place of a generation is that of the one a depth later, and of no other in between. */
+static void test_places(void)
+{
+    struct cohort__board board = board_create(2);
+    for (uint64_t generation = 1; generation < 30; generation++) {
+        struct cohort__board_post *post = cohort__board_post(&board, 1, generation);
+        CHECK(post == cohort__board_post(&board, 1, generation + COHORT__BOARD_DEPTH));
+        for (uint64_t later = 1; later < COHORT__BOARD_DEPTH; later++)
+            CHECK(post != cohort__board_post(&board, 1, generation + later));
+    }
+    free(board.memory);
+}
+
+/* A cleared board has no post, nobody has passed anything, and nobody waits or has gone. */
+static void test_empty(void)
+{
+    struct cohort__board board = board_create(MAX_SIZE);
+    memset(board.memory, 0xee, cohort__board_bytes(MAX_SIZE));
+    memset(board.memory, 0, cohort__board_clear_bytes(MAX_SIZE));
+    CHECK_INT(atomic_load(&cohort__board_head(&board)->num_waiting), 0);
+    CHECK_INT(atomic_load(&cohort__board_head(&board)->num_broken), 0);
+    CHECK_INT(atomic_load(&cohort__board_head(&board)->num_gone), 0);
+    for (uint32_t slot = 0; slot < MAX_SIZE; slot++) {
+        CHECK_INT((long long)atomic_load(cohort__board_passed(&board, slot)), 0);
+        for (uint64_t generation = 1; generation < 20; generation++)
+            CHECK(!cohort__board_is_posted(&board, slot, generation));
+    }
+    atomic_store(&cohort__board_post(&board, 1, 9)->generation, 9);
+    CHECK(cohort__board_is_posted(&board, 1, 9));
+    CHECK(!cohort__board_is_posted(&board, 1, 1));
+    CHECK(!cohort__board_is_posted(&board, 1, 17));
+    CHECK(!cohort__board_is_posted(&board, 0, 9));
+    free(board.memory);
+}
+
+static const struct test_case cases[] = {
+    {"no_overlap", test_no_overlap}, {"data", test_data},   {"alignment", test_alignment},
+    {"places", test_places},         {"empty", test_empty},
+};
+
+int main(int argc, char **argv)
+{
+    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
+}
