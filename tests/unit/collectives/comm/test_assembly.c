@@ -1,0 +1,432 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "collectives/comm/assembly.h"
+
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "collectives/comm/inbox.h"
+#include "collectives/comm/settings.h"
+#include "runtime/base/random.h"
+#include "tests/support/test.h"
+#include "tests/unit/runtime/proc/localities.h"
+
+/* Localities of one host within this process, and the assembly of each. */
+enum { NUM = 3, NUM_SITES = 7, ANYTHING = 99 };
+
+static const uint32_t locality_of[NUM_SITES] = {0, 2, 1, 1, 0, 1, 2};
+static const uint32_t first_site[NUM] = {0, 2, 1};
+
+static struct localities localities;
+static struct cohort__group *groups[NUM];
+static struct cohort__assembly *assemblies[NUM];
+static struct cohort__board_name board;
+
+static void group_open(uint32_t rank)
+{
+    struct cohort__comm_settings settings = {.board = board};
+    struct cohort__packer packer = {0};
+    struct cohort__inbox *inbox;
+    struct cohort__membership *membership = calloc(1, sizeof(*membership) + sizeof(locality_of));
+    cohort__comm_settings_pack(&settings, &packer);
+    CHECK(membership && !packer.status);
+    CHECK((membership->settings = malloc(packer.bytes)));
+    memcpy(membership->settings, packer.data, packer.bytes);
+    membership->settings_bytes = packer.bytes;
+    membership->instance = 1;
+    membership->num_sites = NUM_SITES;
+    membership->refs = 1;
+    memcpy(membership->locality_of, locality_of, sizeof(locality_of));
+    cohort__packer_fini(&packer);
+    CHECK_INT(cohort__inbox_get(localities.processes[rank], &inbox), COHORT_OK);
+    CHECK_INT(cohort__inbox_group(inbox, "assembled", membership, &groups[rank]), COHORT_OK);
+    CHECK(groups[rank]->has_board);
+    CHECK_INT(cohort__assembly_create(&assemblies[rank], groups[rank]), COHORT_OK);
+}
+
+static void open_all(void)
+{
+    struct cohort__hub *hub;
+    CHECK_INT(cohort__hub_create(&hub, NUM + 1), COHORT_OK);
+    localities_open_shared(&localities, hub, 1, NUM);
+    cohort__hub_destroy(hub);
+    board = cohort__commons_take_board(localities.processes[0]);
+    CHECK(board.hub != 0);
+    for (uint32_t rank = 0; rank < NUM; rank++)
+        group_open(rank);
+}
+
+static void close_all(void)
+{
+    for (uint32_t rank = 0; rank < NUM; rank++)
+        cohort__assembly_destroy(assemblies[rank]);
+    localities_close(&localities);
+}
+
+static uint32_t num_waiting(void)
+{
+    struct cohort__board memory;
+    CHECK_INT(cohort__commons_open_board(localities.processes[0], board, &memory), COHORT_OK);
+    uint32_t num = atomic_load(&cohort__board_head(&memory)->num_waiting);
+    cohort__commons_close_board(&memory);
+    return num;
+}
+
+static struct cohort__attendance attend(uint64_t generation, uint64_t fingerprint, size_t bytes)
+{
+    return (struct cohort__attendance){.generation = generation,
+                                       .fingerprint = fingerprint,
+                                       .bytes = bytes,
+                                       .least_passed = UINT64_MAX};
+}
+
+static unsigned char content(uint64_t generation, uint32_t site, size_t at)
+{
+    return (unsigned char)(generation * 31 + site * 7 + at + 1);
+}
+
+/* What all sites of RANK bring; false: there is no place. */
+static bool post(uint32_t rank, struct cohort__attendance *attendance)
+{
+    unsigned char *to = cohort__assembly_place(assemblies[rank], attendance);
+    for (uint32_t site = 0; to && site < NUM_SITES; site++)
+        for (size_t at = 0; locality_of[site] == rank && at < attendance->bytes; at++)
+            *to++ = content(attendance->generation, site, at);
+    if (to)
+        cohort__assembly_post(assemblies[rank], attendance);
+    return to;
+}
+
+/* A look that finds nothing wrong. */
+static enum cohort__attendance_state look(uint32_t rank, struct cohort__attendance *attendance)
+{
+    uint32_t site = ANYTHING;
+    uint64_t fingerprint = ANYTHING;
+    struct cohort__error error = {0};
+    enum cohort__attendance_state state =
+        cohort__assembly_look(assemblies[rank], attendance, &site, &fingerprint, &error);
+    CHECK(state != COHORT__ATTENDANCE_BROKEN);
+    CHECK_INT(site, ANYTHING);
+    CHECK_INT(error.status, COHORT_OK);
+    return state;
+}
+
+/* A look that finds that the locality of SITE has failed with STATUS, or made another call. */
+static void look_broken(uint32_t rank, struct cohort__attendance *attendance, uint32_t site,
+                        cohort_status status, const char *text, uint64_t fingerprint)
+{
+    uint32_t got_site = ANYTHING;
+    uint64_t got_fingerprint = ANYTHING;
+    struct cohort__error error = {0};
+    CHECK_INT(
+        cohort__assembly_look(assemblies[rank], attendance, &got_site, &got_fingerprint, &error),
+        COHORT__ATTENDANCE_BROKEN);
+    CHECK_INT(got_site, site);
+    CHECK_INT(error.status, status);
+    if (status)
+        CHECK_TEXT(cohort__error_message(&error), text);
+    else
+        CHECK_INT((long long)got_fingerprint, (long long)fingerprint);
+    cohort__error_fini(&error);
+}
+
+static void check_inputs(uint32_t rank, const struct cohort__attendance *attendance)
+{
+    for (uint32_t site = 0; site < NUM_SITES; site++) {
+        const unsigned char *in = cohort__assembly_input(assemblies[rank], attendance, site);
+        for (size_t at = 0; at < attendance->bytes; at++)
+            CHECK_INT(in[at], content(attendance->generation, site, at));
+    }
+}
+
+/* All of one generation. */
+static void meet(uint64_t generation, size_t bytes)
+{
+    struct cohort__attendance all[NUM];
+    for (uint32_t rank = 0; rank < NUM; rank++) {
+        all[rank] = attend(generation, 5, bytes);
+        CHECK(post(rank, &all[rank]));
+        CHECK_INT(look(rank, &all[rank]),
+                  rank < NUM - 1 ? COHORT__ATTENDANCE_PARTIAL : COHORT__ATTENDANCE_FULL);
+    }
+    for (uint32_t rank = 0; rank < NUM; rank++) {
+        CHECK_INT(look(rank, &all[rank]), COHORT__ATTENDANCE_FULL);
+        check_inputs(rank, &all[rank]);
+        cohort__assembly_pass(assemblies[rank], generation);
+    }
+}
+
+static void test_meet(void)
+{
+    open_all();
+    size_t share = cohort__assembly_share(groups[0]);
+    CHECK_INT((long long)share, COHORT__BOARD_POST / 3);
+    const size_t sizes[] = {0, 1, 8, 12, 13, 24, 25, 1000, share};
+    uint64_t generation = 1;
+    for (int round = 0; round < 30; round++)
+        for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++)
+            meet(generation += 1 + (uint64_t)round % 3, sizes[i]);
+    CHECK_INT(num_waiting(), 0);
+    close_all();
+}
+
+static void test_has_posted(void)
+{
+    open_all();
+    struct cohort__attendance a = attend(4, 5, 8), b = attend(4, 5, 8);
+    CHECK(post(0, &a) && a.is_posted);
+    for (uint32_t site = 0; site < NUM_SITES; site++)
+        if (locality_of[site] != 1)
+            CHECK_INT(cohort__assembly_has_posted(assemblies[1], &b, site), locality_of[site] == 0);
+    b.generation = 4 + COHORT__BOARD_DEPTH;
+    CHECK(!cohort__assembly_has_posted(assemblies[1], &b, 0));
+    close_all();
+}
+
+/* Also by those who wait for somebody else. */
+static void test_failure(void)
+{
+    char text[512];
+    memset(text, 'x', sizeof(text) - 1);
+    text[sizeof(text) - 1] = 0;
+    for (size_t length = 511; length > 0; length /= 4) {
+        text[length] = 0;
+        open_all();
+        for (uint64_t generation = 1; generation < 20; generation++) {
+            struct cohort__attendance a = attend(generation, 5, 8), b = a, c = a;
+            struct cohort__error error = {0};
+            cohort__error_set(&error, COHORT_ERR_FAILED, "%s", text);
+            CHECK(post(2, &c));
+            CHECK_INT(look(2, &c), COHORT__ATTENDANCE_PARTIAL);
+            cohort__assembly_post_failure(assemblies[1], &b, &error);
+            CHECK(b.is_posted);
+            look_broken(2, &c, first_site[1], COHORT_ERR_FAILED, text, 0);
+            CHECK(post(0, &a));
+            look_broken(0, &a, first_site[1], COHORT_ERR_FAILED, text, 0);
+            cohort__error_fini(&error);
+            for (uint32_t rank = 0; rank < NUM; rank++)
+                cohort__assembly_pass(assemblies[rank], generation);
+        }
+        close_all();
+    }
+}
+
+/* What is posted stays, even if it fails later: others may have read it. */
+static void test_failure_after_post(void)
+{
+    open_all();
+    struct cohort__attendance all[NUM];
+    struct cohort__error error = {0};
+    cohort__error_set(&error, COHORT_ERR_CANCELLED, "too late");
+    for (uint32_t rank = 0; rank < NUM; rank++) {
+        all[rank] = attend(1, 5, 16);
+        CHECK(post(rank, &all[rank]));
+        cohort__assembly_post_failure(assemblies[rank], &all[rank], &error);
+    }
+    for (uint32_t rank = 0; rank < NUM; rank++) {
+        CHECK_INT(look(rank, &all[rank]), COHORT__ATTENDANCE_FULL);
+        check_inputs(rank, &all[rank]);
+    }
+    cohort__error_fini(&error);
+    close_all();
+}
+
+/* Another call, or another length: whoever sees it tells those who wait for somebody else. */
+static void test_mismatch(void)
+{
+    for (int other_length = 0; other_length < 2; other_length++) {
+        open_all();
+        struct cohort__attendance b = attend(1, 5, 8), a = b;
+        struct cohort__attendance c = attend(1, other_length ? 5 : 6, other_length ? 16 : 8);
+        CHECK(post(2, &c));
+        CHECK_INT(look(2, &c), COHORT__ATTENDANCE_PARTIAL);
+        CHECK(post(1, &b));
+        CHECK_INT(look(1, &b), COHORT__ATTENDANCE_PARTIAL); /* locality 0 comes first */
+        CHECK_INT(look(2, &c), COHORT__ATTENDANCE_PARTIAL);
+        b.is_overdue = true;
+        look_broken(1, &b, first_site[2], COHORT_OK, NULL, c.fingerprint);
+        look_broken(2, &c, first_site[1], COHORT_OK, NULL, b.fingerprint);
+        CHECK(post(0, &a));
+        look_broken(0, &a, first_site[2], COHORT_OK, NULL, c.fingerprint);
+        close_all();
+    }
+}
+
+/* Sleeping and waking ------------------------------------------------------------------------ */
+
+static void go_to_sleep(uint32_t rank)
+{
+    struct cohort__poller *poller = &localities.nets[rank]->poller;
+    while (!poller->arm(poller->context))
+        poller->progress(poller->context);
+}
+
+/* Whether it was woken since it went to sleep; it is awake now. */
+static bool was_woken(uint32_t rank)
+{
+    struct cohort__poller *poller = &localities.nets[rank]->poller;
+    struct pollfd fd = {.fd = poller->fd, .events = POLLIN};
+    CHECK(poll(&fd, 1, 0) >= 0);
+    poller->disarm(poller->context);
+    poller->progress(poller->context);
+    return fd.revents & POLLIN;
+}
+
+/* By who is last, and by nobody else. */
+static void test_wake_when_full(void)
+{
+    open_all();
+    struct cohort__attendance all[NUM];
+    for (uint32_t rank = 0; rank < NUM; rank++)
+        all[rank] = attend(1, 5, 8);
+    go_to_sleep(0);
+    CHECK(post(1, &all[1]));
+    CHECK_INT(look(1, &all[1]), COHORT__ATTENDANCE_PARTIAL);
+    CHECK(!was_woken(0));
+    CHECK(post(0, &all[0]));
+    CHECK_INT(look(0, &all[0]), COHORT__ATTENDANCE_PARTIAL);
+    go_to_sleep(0);
+    go_to_sleep(1);
+    CHECK(post(2, &all[2]));
+    CHECK_INT(look(2, &all[2]), COHORT__ATTENDANCE_FULL);
+    CHECK(was_woken(0));
+    CHECK(was_woken(1));
+    close_all();
+}
+
+static void test_wake_when_broken(void)
+{
+    open_all();
+    struct cohort__attendance a = attend(1, 5, 8), b = attend(1, 6, 8), c = attend(2, 5, 8);
+    struct cohort__error error = {0};
+    cohort__error_set(&error, COHORT_ERR_FAILED, "why");
+    CHECK(post(0, &a));
+    CHECK_INT(look(0, &a), COHORT__ATTENDANCE_PARTIAL);
+    go_to_sleep(0);
+    go_to_sleep(2);
+    CHECK(post(1, &b));
+    look_broken(1, &b, first_site[0], COHORT_OK, NULL, 5);
+    CHECK(was_woken(0));
+    CHECK(was_woken(2));
+    go_to_sleep(0);
+    cohort__assembly_post_failure(assemblies[2], &c, &error);
+    CHECK(was_woken(0));
+    cohort__error_fini(&error);
+    close_all();
+}
+
+/* A place is used again when all have passed, who waits for it is woken by those who pass, and
+ * counts as waiting no longer than it does. */
+static void test_places(void)
+{
+    open_all();
+    struct cohort__attendance own[COHORT__BOARD_DEPTH + 1];
+    for (uint64_t i = 0; i <= COHORT__BOARD_DEPTH; i++) {
+        own[i] = attend(i + 1, 5, 100);
+        CHECK_INT(post(0, &own[i]), i < COHORT__BOARD_DEPTH);
+    }
+    CHECK_INT(num_waiting(), 1);
+    CHECK(!post(0, &own[COHORT__BOARD_DEPTH]));
+    CHECK_INT(num_waiting(), 1);
+    for (uint32_t rank = 1; rank < NUM; rank++) {
+        struct cohort__attendance attendance = attend(1, 5, 100);
+        CHECK(post(rank, &attendance));
+    }
+    CHECK_INT(look(0, &own[0]), COHORT__ATTENDANCE_FULL);
+    cohort__assembly_pass(assemblies[0], 1);
+    CHECK(!post(0, &own[COHORT__BOARD_DEPTH]));
+    check_inputs(1, &own[0]);
+    for (uint32_t rank = 1; rank < NUM; rank++) {
+        CHECK(!post(0, &own[COHORT__BOARD_DEPTH]));
+        go_to_sleep(0);
+        cohort__assembly_pass(assemblies[rank], 1);
+        CHECK(was_woken(0));
+    }
+    CHECK_INT(num_waiting(), 1);
+    CHECK(post(0, &own[COHORT__BOARD_DEPTH]));
+    CHECK_INT(num_waiting(), 0);
+    go_to_sleep(0);
+    cohort__assembly_pass(assemblies[1], 2);
+    CHECK(!was_woken(0));
+    close_all();
+}
+
+/* A failure has no place either while somebody may read what is there. */
+static void test_failure_without_place(void)
+{
+    open_all();
+    struct cohort__error error = {0};
+    cohort__error_set(&error, COHORT_ERR_FAILED, "why");
+    struct cohort__attendance first = attend(3, 5, 8), last = attend(11, 5, 8), b = first;
+    CHECK(post(0, &first));
+    cohort__assembly_post_failure(assemblies[0], &last, &error);
+    CHECK(!last.is_posted);
+    CHECK(cohort__assembly_has_posted(assemblies[1], &b, 0));
+    for (uint32_t rank = 0; rank < NUM; rank++)
+        cohort__assembly_pass(assemblies[rank], 3);
+    cohort__assembly_post_failure(assemblies[0], &last, &error);
+    CHECK(last.is_posted);
+    CHECK_INT(num_waiting(), 0);
+    cohort__error_fini(&error);
+    close_all();
+}
+
+/* In any order, with generations under way at the same time. */
+static void test_random(void)
+{
+    struct cohort__attendance all[NUM][4];
+    for (uint64_t seed = 1; seed <= NUM_SEEDS; seed++) {
+        struct cohort__random random;
+        uint64_t posted[NUM] = {0}, passed[NUM] = {0};
+        cohort__random_init(&random, seed);
+        open_all();
+        while (passed[0] < 100 || passed[1] < 100 || passed[2] < 100) {
+            uint32_t rank = (uint32_t)cohort__random_below(&random, NUM);
+            struct cohort__attendance *next = &all[rank][posted[rank] % 4];
+            struct cohort__attendance *oldest = &all[rank][passed[rank] % 4];
+            if (posted[rank] < 100 && posted[rank] - passed[rank] < 4 &&
+                cohort__random_below(&random, 2)) {
+                *next = attend(posted[rank] + 1, 5, posted[rank] % 50);
+                posted[rank] += post(rank, next);
+            } else if (posted[rank] > passed[rank] &&
+                       look(rank, oldest) == COHORT__ATTENDANCE_FULL) {
+                check_inputs(rank, oldest);
+                cohort__assembly_pass(assemblies[rank], ++passed[rank]);
+            }
+        }
+        CHECK_INT(num_waiting(), 0);
+        close_all();
+    }
+}
+
+/* Why there is none, and nothing is left. */
+static void test_create_fails(void)
+{
+    open_all();
+    cohort__process_peer_died(localities.processes[0], 2, "was killed");
+    struct cohort__assembly *assembly = NULL;
+    CHECK_INT(cohort__assembly_create(&assembly, groups[0]), COHORT_ERR_PEER_DIED);
+    CHECK_CONTAINS(cohort_error_message(), "communicator \"assembled\": locality 2");
+    CHECK(!assembly);
+    cohort__assembly_destroy(NULL);
+    close_all();
+}
+
+static const struct test_case cases[] = {
+    {"meet", test_meet},
+    {"has_posted", test_has_posted},
+    {"failure", test_failure},
+    {"failure_after_post", test_failure_after_post},
+    {"mismatch", test_mismatch},
+    {"wake_when_full", test_wake_when_full},
+    {"wake_when_broken", test_wake_when_broken},
+    {"places", test_places},
+    {"failure_without_place", test_failure_without_place},
+    {"random", test_random},
+    {"create_fails", test_create_fails},
+};
+
+int main(int argc, char **argv)
+{
+    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
+}
