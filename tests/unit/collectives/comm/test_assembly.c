@@ -351,6 +351,30 @@ static void test_places(void)
     close_all();
 }
 
+/* Also where the news that all have passed comes with their next posts. */
+static void test_waiting_no_more(void)
+{
+    open_all();
+    struct cohort__attendance own[COHORT__BOARD_DEPTH + 1];
+    for (uint64_t i = 0; i <= COHORT__BOARD_DEPTH; i++) {
+        own[i] = attend(i + 1, 5, 100);
+        CHECK_INT(post(0, &own[i]), i < COHORT__BOARD_DEPTH);
+    }
+    for (uint64_t generation = 1; generation <= 2; generation++) {
+        for (uint32_t rank = 1; rank < NUM; rank++) {
+            struct cohort__attendance attendance = attend(generation, 5, 100);
+            CHECK(post(rank, &attendance));
+            cohort__assembly_pass(assemblies[rank], generation);
+        }
+        CHECK_INT(look(0, &own[generation - 1]), COHORT__ATTENDANCE_FULL);
+        cohort__assembly_pass(assemblies[0], generation);
+    }
+    CHECK_INT(num_waiting(), 1);
+    CHECK(post(0, &own[COHORT__BOARD_DEPTH]));
+    CHECK_INT(num_waiting(), 0);
+    close_all();
+}
+
 /* A failure has no place either while somebody may read what is there. */
 static void test_failure_without_place(void)
 {
@@ -421,6 +445,7 @@ static const struct test_case cases[] = {
     {"wake_when_full", test_wake_when_full},
     {"wake_when_broken", test_wake_when_broken},
     {"places", test_places},
+    {"waiting_no_more", test_waiting_no_more},
     {"failure_without_place", test_failure_without_place},
     {"random", test_random},
     {"create_fails", test_create_fails},
