@@ -13,9 +13,10 @@ enum { NUM_SIZES = sizeof(sizes) / sizeof(sizes[0]) };
 
 static struct cohort__board board_create(uint32_t size)
 {
-    struct cohort__board board = {size, aligned_alloc(4096, 1 << 20)};
-    CHECK(board.memory && cohort__board_bytes(size) <= 1 << 20);
-    memset(board.memory, 0, 1 << 20);
+    size_t bytes = cohort__board_bytes(size);
+    struct cohort__board board = {size, aligned_alloc(COHORT__BOARD_LINE, bytes)};
+    CHECK(board.memory);
+    memset(board.memory, 0, bytes);
     return board;
 }
 
@@ -60,7 +61,8 @@ static void test_data(void)
     for (uint64_t generation = 1; generation <= COHORT__BOARD_DEPTH; generation++)
         for (uint32_t slot = 0; slot < 3; slot++) {
             struct cohort__board_post *post = cohort__board_post(&board, slot, generation);
-            unsigned char *apart = cohort__board_data(&board, slot, generation, 25);
+            unsigned char *apart =
+                cohort__board_data(&board, slot, generation, COHORT__BOARD_INLINE + 1);
             for (size_t bytes = 0; bytes <= COHORT__BOARD_INLINE; bytes++)
                 CHECK(cohort__board_data(&board, slot, generation, bytes) == post->data);
             CHECK(apart == cohort__board_data(&board, slot, generation, COHORT__BOARD_POST));
@@ -78,7 +80,8 @@ static void test_alignment(void)
             for (uint64_t generation = 0; generation < COHORT__BOARD_DEPTH; generation++) {
                 const struct cohort__board_post *post =
                     cohort__board_post(&board, slot, generation);
-                const unsigned char *apart = cohort__board_data(&board, slot, generation, 4096);
+                const unsigned char *apart =
+                    cohort__board_data(&board, slot, generation, COHORT__BOARD_POST);
                 CHECK_INT((long long)((uintptr_t)post % COHORT__BOARD_LINE), 0);
                 CHECK_INT((long long)((uintptr_t)post->data % 16), 0);
                 CHECK_INT((long long)((uintptr_t)apart % COHORT__BOARD_LINE), 0);

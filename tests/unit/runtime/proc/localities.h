@@ -6,7 +6,8 @@
 #include "runtime/net/inproc.h"
 #include "runtime/proc/process.h"
 
-/* Several processes on one inproc hub, or in shared memory, turned by hand. Numbers of seeds that tests run through. */
+/* Several processes on one inproc hub, or in shared memory, turned by hand. Numbers of seeds that
+ * tests run through. */
 enum { LOCALITIES_MAX = 5, NUM_SEEDS = 50 };
 
 struct localities {
