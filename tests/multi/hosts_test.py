@@ -232,7 +232,8 @@ def check_lost(job, why):
 def test_daemon_killed():
     job = start_ready()
     os.kill(daemon_of(job, 'b'), signal.SIGKILL)
-    check_lost(job, 'the connection was closed\n')
+    # Who dies with something unread resets its connections.
+    check_lost(job, '(the connection was closed|.*connection reset by peer)\n')
 
 
 def test_agent_killed():
@@ -361,7 +362,10 @@ def test_strangers():
                 stranger.sendall(talk)
                 if len(talk) < 30:
                     stranger.shutdown(socket.SHUT_WR)
-                while stranger.recv(1000): # its challenge, and the end
+                try:
+                    while stranger.recv(1000): # its challenge, and the end
+                        pass
+                except ConnectionResetError: # dropped with something unread
                     pass
         idle = socket.create_connection(('127.0.0.1', port), TIMEOUT)
         gate.let_go('a')
