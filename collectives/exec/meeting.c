@@ -9,6 +9,7 @@
 #include "collectives/comm/endpoint.h"
 #include "collectives/comm/fingerprint.h"
 #include "collectives/comm/inbox.h"
+#include "collectives/exec/meetings.h"
 #include "collectives/exec/visit.h"
 #include "runtime/base/container.h"
 #include "runtime/base/slab.h"
@@ -25,25 +26,6 @@ enum {
     MAX_MEMORIALS = 2 * COHORT__WINDOW, /* the sites that a forgotten one keeps waiting will ask */
 };
 
-struct meetings {
-    struct cohort__meetings base; /* first */
-    pthread_mutex_t lock;
-    struct cohort__list current; /* by generation: open, gathered and failed ones */
-    struct cohort__list moving;
-    struct cohort__list spare;
-    uint32_t num_failed; /* in `current` */
-    uint32_t num_local;  /* sites of this locality */
-    struct cohort__group *group;
-    struct cohort__assembly *assembly; /* with other localities; NULL: there are none */
-    _Atomic uint32_t num_gathered;
-    uint64_t last_ended; /* generation, the highest one */
-};
-
-static struct cohort__meeting *meeting_of(struct cohort__list *link)
-{
-    return COHORT_CONTAINER_OF(link, struct cohort__meeting, link);
-}
-
 /* All meetings of a group ------------------------------------------------------------------- */
 
 static void meeting_free(struct cohort__meeting *meeting)
@@ -58,11 +40,11 @@ static void meetings_destroy(struct cohort__meetings *base)
     struct meetings *meetings = (struct meetings *)base;
     struct cohort__list *link;
     while ((link = cohort__list_pop_front(&meetings->current)))
-        meeting_free(meeting_of(link));
+        meeting_free(cohort__meeting_of(link));
     while ((link = cohort__list_pop_front(&meetings->moving)))
-        meeting_free(meeting_of(link));
+        meeting_free(cohort__meeting_of(link));
     while ((link = cohort__list_pop_front(&meetings->spare)))
-        meeting_free(meeting_of(link));
+        meeting_free(cohort__meeting_of(link));
     if (meetings->assembly)
         cohort__inbox_unwatch(meetings->group->inbox, meetings->group);
     cohort__assembly_destroy(meetings->assembly);
@@ -119,7 +101,7 @@ static struct cohort__meeting *meeting_create(struct meetings *meetings, uint32_
 {
     struct cohort__list *link = cohort__list_pop_front(&meetings->spare);
     if (link)
-        return meeting_of(link);
+        return cohort__meeting_of(link);
     size_t pointers = 3 * num_sites;
     struct cohort__meeting *meeting = calloc(1, sizeof(*meeting) + pointers * sizeof(void *));
     if (!meeting)
@@ -134,7 +116,7 @@ static struct cohort__meeting *meeting_find(struct meetings *meetings, uint64_t 
 {
     for (struct cohort__list *link = meetings->current.next; link != &meetings->current;
          link = link->next) {
-        struct cohort__meeting *meeting = meeting_of(link);
+        struct cohort__meeting *meeting = cohort__meeting_of(link);
         if (meeting->generation >= generation)
             return meeting->generation == generation ? meeting : NULL;
     }
@@ -145,7 +127,8 @@ static struct cohort__meeting *meeting_find(struct meetings *meetings, uint64_t 
 static void meeting_insert(struct meetings *meetings, struct cohort__meeting *meeting)
 {
     struct cohort__list *place = meetings->current.prev;
-    while (place != &meetings->current && meeting_of(place)->generation > meeting->generation)
+    while (place != &meetings->current &&
+           cohort__meeting_of(place)->generation > meeting->generation)
         place = place->prev;
     cohort__list_insert_after(place, &meeting->link);
 }
@@ -163,7 +146,7 @@ static void forget_oldest_memorial(struct meetings *meetings)
 {
     for (struct cohort__list *link = meetings->current.next; link != &meetings->current;
          link = link->next) {
-        struct cohort__meeting *meeting = meeting_of(link);
+        struct cohort__meeting *meeting = cohort__meeting_of(link);
         if (meeting->state != COHORT__MEETING_FAILED || meeting->num_inside > 0)
             continue;
         cohort__list_remove(link);
@@ -180,7 +163,7 @@ static void pass(struct meetings *meetings)
     struct cohort__list *const lists[] = {&meetings->current, &meetings->moving};
     for (int i = 0; i < 2; i++)
         for (struct cohort__list *link = lists[i]->next; link != lists[i]; link = link->next) {
-            const struct cohort__meeting *meeting = meeting_of(link);
+            const struct cohort__meeting *meeting = cohort__meeting_of(link);
             if (meeting->state != COHORT__MEETING_FAILED && meeting->generation < least)
                 least = meeting->generation;
         }
@@ -205,31 +188,17 @@ static void meeting_end(struct meetings *meetings, struct cohort__meeting *meeti
         pass(meetings);
 }
 
-/* Posts go up in the order of their generations: a later one in the place of one that is still to
- * come would wait for that for ever. */
-static bool is_next(const struct meetings *meetings, const struct cohort__meeting *meeting)
-{
-    for (const struct cohort__list *link = meeting->link.prev; link != &meetings->current;
-         link = link->prev) {
-        const struct cohort__meeting *earlier =
-            COHORT_CONTAINER_OF(link, const struct cohort__meeting, link);
-        if (earlier->state == COHORT__MEETING_GATHERED)
-            return earlier->far.is_posted;
-    }
-    return true;
-}
-
 /* An open or gathered meeting fails with ERROR. Those who are inside, but for EXCEPT, are added to
  * *TOLD. */
-static void meeting_fail(struct meetings *meetings, struct cohort__meeting *meeting,
-                         const struct cohort__error *error, const struct cohort__visit *except,
-                         struct cohort__visit **told)
+void cohort__meeting_fail(struct meetings *meetings, struct cohort__meeting *meeting,
+                          const struct cohort__error *error, const struct cohort__visit *except,
+                          struct cohort__visit **told)
 {
     if (meeting->state == COHORT__MEETING_GATHERED)
         atomic_fetch_sub(&meetings->num_gathered, 1);
     meeting->state = COHORT__MEETING_FAILED;
     cohort__error_copy(&meeting->error, error);
-    if (meetings->assembly && is_next(meetings, meeting))
+    if (meetings->assembly && cohort__meeting_is_next(meetings, meeting))
         cohort__assembly_post_failure(meetings->assembly, &meeting->far, error);
     for (uint32_t site = 0; site < meeting->movement.num_sites; site++) {
         struct cohort__visit *visit = meeting->visits[site];
@@ -286,22 +255,13 @@ static void meeting_over(struct cohort__meeting *meeting)
 
 /* Moving ----------------------------------------------------------------------------------- */
 
-/* One of this locality's endpoints. */
-static const struct cohort_comm *local_comm(const struct cohort__meeting *meeting)
-{
-    uint32_t site = 0;
-    while (!meeting->visits[site])
-        site++;
-    return meeting->visits[site]->operation.comm;
-}
-
 static void keep_error(struct cohort__meeting *meeting, cohort_status status)
 {
     if (atomic_exchange(&meeting->has_error, true))
         return;
     char why[256];
     snprintf(why, sizeof(why), "%s", cohort_error_message());
-    const struct cohort_comm *comm = local_comm(meeting);
+    const struct cohort_comm *comm = cohort__meeting_local_comm(meeting);
     cohort__error_set(&meeting->error, status, "communicator \"%.60s\", generation %" PRIu64 ": %s",
                       comm->group->name, meeting->generation, why);
 }
@@ -311,7 +271,7 @@ static void run_mover(struct cohort__work *work)
 {
     struct cohort__mover *mover = COHORT_CONTAINER_OF(work, struct cohort__mover, work);
     struct cohort__meeting *meeting = mover->meeting;
-    struct cohort__inbox *inbox = local_comm(meeting)->group->inbox;
+    struct cohort__inbox *inbox = cohort__meeting_local_comm(meeting)->group->inbox;
     uint64_t part = atomic_fetch_add(&meeting->next_part, 1);
     if (part < meeting->num_parts) {
         cohort_status status = cohort__movement_perform(meeting->kind, &meeting->movement, part);
@@ -327,7 +287,7 @@ static void run_mover(struct cohort__work *work)
 
 static void move_by_works(struct cohort__meeting *meeting)
 {
-    struct cohort__inbox *inbox = local_comm(meeting)->group->inbox;
+    struct cohort__inbox *inbox = cohort__meeting_local_comm(meeting)->group->inbox;
     uint32_t num_movers = cohort__scheduler_num_workers();
     if (num_movers > COHORT__MEETING_MOVERS)
         num_movers = COHORT__MEETING_MOVERS;
@@ -347,8 +307,7 @@ static void move_by_works(struct cohort__meeting *meeting)
 static cohort_status copy_inputs(struct cohort__meeting *meeting)
 {
     struct cohort__movement *movement = &meeting->movement;
-    size_t num_blocks = meeting->kind->in_blocks ? meeting->kind->in_blocks : movement->num_sites;
-    size_t bytes = num_blocks * movement->count * movement->element;
+    size_t bytes = cohort__meeting_in_bytes(meeting);
     uint32_t num_in_place = 0;
     for (uint32_t site = 0; site < movement->num_sites; site++)
         num_in_place += movement->in[site] && movement->in[site] == movement->out[site];
@@ -403,7 +362,7 @@ static struct cohort__meeting *left_out_by(struct meetings *meetings, uint32_t s
 {
     for (struct cohort__list *link = meetings->current.next; link != &meetings->current;
          link = link->next) {
-        struct cohort__meeting *meeting = meeting_of(link);
+        struct cohort__meeting *meeting = cohort__meeting_of(link);
         if (meeting->generation >= generation)
             return NULL;
         if (meeting->state == COHORT__MEETING_OPEN && !meeting->visits[site])
@@ -471,13 +430,6 @@ static bool same_terms(const struct cohort__meeting *meeting, const struct cohor
            movement->element == element_of(visit->datatype);
 }
 
-static size_t in_bytes(const struct cohort__meeting *meeting)
-{
-    const struct cohort__movement *movement = &meeting->movement;
-    size_t num_blocks = meeting->kind->in_blocks ? meeting->kind->in_blocks : movement->num_sites;
-    return num_blocks * movement->count * movement->element;
-}
-
 static void begin(struct cohort__meeting *meeting, const struct cohort__visit *visit)
 {
     meeting->state = COHORT__MEETING_OPEN;
@@ -495,7 +447,7 @@ static void begin(struct cohort__meeting *meeting, const struct cohort__visit *v
     movement->op = visit->op;
     meeting->far = (struct cohort__attendance){.generation = meeting->generation,
                                                .fingerprint = meeting->fingerprint,
-                                               .bytes = in_bytes(meeting),
+                                               .bytes = cohort__meeting_in_bytes(meeting),
                                                .least_passed = UINT64_MAX};
 }
 
@@ -512,110 +464,6 @@ static void enter(struct cohort__meeting *meeting, struct cohort__visit *visit)
 
 /* The other localities -------------------------------------------------------------------- */
 
-/* What SITE brings, of in_bytes(). */
-static const unsigned char *contribution(const struct cohort__meeting *meeting, uint32_t site)
-{
-    const struct cohort__movement *movement = &meeting->movement;
-    const unsigned char *in = movement->in[site];
-    bool is_root_only =
-        meeting->kind == &cohort__movement_scatter || meeting->kind == &cohort__movement_broadcast;
-    bool is_in_place = in == movement->out[site];
-    if (is_root_only && site != movement->root)
-        return NULL;
-    if (in && is_in_place &&
-        (meeting->kind == &cohort__movement_all_gather ||
-         meeting->kind == &cohort__movement_gather))
-        return in + site * in_bytes(meeting);
-    return in;
-}
-
-/* Copies what SITE brings. Of blocks for each site, those that stay in this locality are left out:
- * they are read where they are. */
-static void bring(const struct meetings *meetings, const struct cohort__meeting *meeting,
-                  uint32_t site, unsigned char *to)
-{
-    const struct cohort__movement *movement = &meeting->movement;
-    const unsigned char *from = contribution(meeting, site);
-    bool is_in_place = from && from == movement->out[site];
-    if (!from)
-        return;
-    if (meeting->kind->in_blocks || is_in_place) {
-        memcpy(to, from, meeting->far.bytes);
-        return;
-    }
-    size_t block = movement->count * movement->element;
-    for (uint32_t target = 0; target < movement->num_sites; target++)
-        if (!cohort__group_is_local(meetings->group, target))
-            memcpy(to + target * block, from + target * block, block);
-}
-
-static bool post(struct meetings *meetings, struct cohort__meeting *meeting)
-{
-    unsigned char *to = cohort__assembly_place(meetings->assembly, &meeting->far);
-    size_t bytes = meeting->far.bytes;
-    if (!to)
-        return false;
-    for (uint32_t site = 0; bytes > 0 && site < meeting->movement.num_sites; site++) {
-        if (!meeting->visits[site])
-            continue;
-        bring(meetings, meeting, site, to);
-        to += bytes;
-    }
-    cohort__assembly_post(meetings->assembly, &meeting->far);
-    return true;
-}
-
-/* A gathered meeting: posts what this locality's sites bring, and sees who else is there. Where
- * that fails it, those to be told are added to *TOLD. With the lock held. */
-static enum cohort__attendance_state await_others(struct meetings *meetings,
-                                                  struct cohort__meeting *meeting,
-                                                  struct cohort__visit **told)
-{
-    uint32_t site = 0;
-    uint64_t fingerprint = 0;
-    struct cohort__error error = {0};
-    if (!meeting->far.is_posted && !(is_next(meetings, meeting) && post(meetings, meeting)))
-        return COHORT__ATTENDANCE_PARTIAL;
-    enum cohort__attendance_state state =
-        cohort__assembly_look(meetings->assembly, &meeting->far, &site, &fingerprint, &error);
-    if (state != COHORT__ATTENDANCE_BROKEN)
-        return state;
-    uint32_t own = local_comm(meeting)->this_site;
-    if (!error.status)
-        cohort__operation_mismatch(&meeting->visits[own]->operation, site, fingerprint, &error);
-    meeting_fail(meetings, meeting, &error, NULL, told);
-    cohort__error_fini(&error);
-    return state;
-}
-
-/* Whether an input in place is still read after its site's output has been written; with other
- * localities' sites in between, that is so for all reductions. */
-static bool is_overwritten(const struct cohort__meeting *meeting)
-{
-    return meeting->kind->reads_late || meeting->kind == &cohort__movement_scan ||
-           meeting->kind == &cohort__movement_all_reduce;
-}
-
-/* With the lock held: everybody is there. */
-static void begin_moving(struct meetings *meetings, struct cohort__meeting *meeting)
-{
-    cohort__list_remove(&meeting->link);
-    cohort__list_push_back(&meetings->moving, &meeting->link);
-    if (meeting->state == COHORT__MEETING_GATHERED)
-        atomic_fetch_sub(&meetings->num_gathered, 1);
-    meeting->state = COHORT__MEETING_MOVING;
-    for (uint32_t site = 0; meetings->assembly && site < meeting->movement.num_sites; site++) {
-        struct cohort__movement *movement = &meeting->movement;
-        bool is_far = !meeting->visits[site];
-        bool is_in_place = movement->in[site] && movement->in[site] == movement->out[site];
-        if (is_far)
-            movement->out[site] = NULL;
-        if (is_far || (is_in_place && is_overwritten(meeting)))
-            movement->in[site] =
-                (unsigned char *)cohort__assembly_input(meetings->assembly, &meeting->far, site);
-    }
-}
-
 /* The loop's holder: whether others have come meanwhile. */
 static bool on_look(struct cohort__meetings *base)
 {
@@ -627,12 +475,12 @@ static bool on_look(struct cohort__meetings *base)
         return false;
     pthread_mutex_lock(&meetings->lock);
     for (link = meetings->current.next; link != &meetings->current; link = next) {
-        struct cohort__meeting *meeting = meeting_of(link);
+        struct cohort__meeting *meeting = cohort__meeting_of(link);
         next = link->next;
         if (meeting->state != COHORT__MEETING_GATHERED ||
-            await_others(meetings, meeting, &told) != COHORT__ATTENDANCE_FULL)
+            cohort__meeting_await_others(meetings, meeting, &told) != COHORT__ATTENDANCE_FULL)
             continue;
-        begin_moving(meetings, meeting);
+        cohort__meeting_begin_moving(meetings, meeting);
         meeting->next_full = NULL;
         *last_full = meeting;
         last_full = &meeting->next_full;
@@ -666,7 +514,7 @@ static void try_enter(struct meetings *meetings, struct cohort__visit *visit, st
     while ((past = left_out_by(meetings, comm->this_site, generation))) {
         struct cohort__error error = {0};
         set_missed(&error, comm, past, generation);
-        meeting_fail(meetings, past, &error, NULL, &entry->told);
+        cohort__meeting_fail(meetings, past, &error, NULL, &entry->told);
         cohort__error_fini(&error);
     }
     struct cohort__meeting *meeting = meeting_find(meetings, generation);
@@ -710,12 +558,13 @@ static void try_enter(struct meetings *meetings, struct cohort__visit *visit, st
     if (meetings->assembly) {
         meeting->state = COHORT__MEETING_GATHERED;
         atomic_fetch_add(&meetings->num_gathered, 1);
-        entry->is_last = await_others(meetings, meeting, &entry->told) == COHORT__ATTENDANCE_FULL;
+        entry->is_last = cohort__meeting_await_others(meetings, meeting, &entry->told) ==
+                         COHORT__ATTENDANCE_FULL;
     } else {
         entry->is_last = true;
     }
     if (entry->is_last)
-        begin_moving(meetings, meeting);
+        cohort__meeting_begin_moving(meetings, meeting);
 }
 
 void cohort__visit_start(struct cohort__operation *operation)
@@ -767,7 +616,7 @@ static void fail_from_outside(struct meetings *meetings, const struct cohort__vi
     }
     meeting->num_come++;
     if (meeting->state == COHORT__MEETING_OPEN)
-        meeting_fail(meetings, meeting, &operation->failure, NULL, told);
+        cohort__meeting_fail(meetings, meeting, &operation->failure, NULL, told);
     if (meeting->num_inside == 0)
         meeting_end(meetings, meeting);
 }
@@ -785,7 +634,7 @@ void cohort__visit_failing(struct cohort__operation *operation)
             fail_from_outside(meetings, visit, &told);
         else if (meeting->state == COHORT__MEETING_OPEN ||
                  meeting->state == COHORT__MEETING_GATHERED)
-            meeting_fail(meetings, meeting, &operation->failure, visit, &told);
+            cohort__meeting_fail(meetings, meeting, &operation->failure, visit, &told);
         else
             is_over = false; /* it will be told, or is being told */
         pthread_mutex_unlock(&meetings->lock);
@@ -804,7 +653,7 @@ static void on_left(struct cohort__meetings *base, const struct cohort_comm *com
     pthread_mutex_lock(&meetings->lock);
     for (struct cohort__list *link = meetings->current.next; link != &meetings->current;
          link = link->next) {
-        struct cohort__meeting *meeting = meeting_of(link);
+        struct cohort__meeting *meeting = cohort__meeting_of(link);
         if (meeting->state != COHORT__MEETING_OPEN || meeting->generation < comm->gone_from)
             continue;
         struct cohort__error error = {0};
@@ -814,7 +663,7 @@ static void on_left(struct cohort__meetings *base, const struct cohort_comm *com
                           "%" PRIu64,
                           comm->group->name, meeting->generation, comm->this_site,
                           comm->group->rank, comm->gone_from - 1);
-        meeting_fail(meetings, meeting, &error, NULL, &told);
+        cohort__meeting_fail(meetings, meeting, &error, NULL, &told);
         cohort__error_fini(&error);
     }
     pthread_mutex_unlock(&meetings->lock);
