@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "runtime/base/clock.h"
 #include "runtime/base/container.h"
 #include "runtime/loop/private.h"
 #include "runtime/loop/timer.h"
@@ -13,7 +14,11 @@
  * `blocking`, and then looks at the queues; all of it sequentially consistent. An async that is
  * sent while the holder is about to block makes libuv's descriptor readable. */
 
-enum { POLLS_PER_UV_RUN = 64, MAX_SLOWNESS = 8 };
+enum { MAX_SLOWNESS = 8 };
+
+/* While the holder polls, libuv has its turn so often. It asks the kernel, during which a message
+ * has to wait, and what libuv watches is never as urgent. */
+enum { POLLS_PER_LOOK_AT_THE_CLOCK = 64, UV_RUN_INTERVAL_NS = 25 * 1000 };
 
 struct watched {
     struct cohort__list link;
@@ -248,14 +253,25 @@ static void set_slowness(struct cohort__loop *loop, unsigned slowness)
         start_ticker(COHORT_CONTAINER_OF(link, struct ticker, link));
 }
 
+static bool is_libuvs_turn(struct cohort__loop *loop)
+{
+    if (++loop->num_polls < POLLS_PER_LOOK_AT_THE_CLOCK)
+        return false;
+    loop->num_polls = 0;
+    uint64_t now = cohort__clock_ticks();
+    if (now - loop->uv_run_at < cohort__clock_ticks_of(UV_RUN_INTERVAL_NS))
+        return false;
+    loop->uv_run_at = now;
+    return true;
+}
+
 bool cohort__loop_poll(struct cohort__loop *loop)
 {
     set_slowness(loop, 1);
     bool any = progress(loop);
     bool asked = is_pending(loop) && cohort__loop_run_requests(loop);
-    if (!asked && ++loop->num_polls < POLLS_PER_UV_RUN)
+    if (!asked && !is_libuvs_turn(loop))
         return any;
-    loop->num_polls = 0;
     unsigned before = loop->num_events;
     uv_run(&loop->uv, UV_RUN_NOWAIT);
     return any || asked || loop->num_events != before;
@@ -289,7 +305,6 @@ static bool block(struct cohort__loop *loop)
     bool armed = arm(loop);
     unsigned events = loop->num_events, ticks = loop->num_ticks;
     atomic_store(&loop->blocking, true);
-    loop->num_polls = 0;
     uv_run(&loop->uv, armed && !is_pending(loop) ? UV_RUN_ONCE : UV_RUN_NOWAIT);
     atomic_store(&loop->blocking, false);
     if (armed)

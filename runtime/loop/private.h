@@ -36,7 +36,8 @@ struct cohort__loop {
     struct cohort__list tickers; /* struct ticker */
     _Atomic bool blocking;       /* what is queued now needs a wake-up */
     bool stopped;
-    unsigned num_polls;  /* since uv_run */
+    unsigned num_polls;  /* since the holder has looked at the clock */
+    uint64_t uv_run_at;  /* while polling; the clock's ticks */
     unsigned num_events; /* callbacks of libuv that did something; */
     unsigned num_ticks;  /* those of them that were ticks */
     unsigned slowness;   /* of ticks: a factor */
