@@ -144,6 +144,8 @@ static void send_done(struct cohort__send *send, cohort_status status)
     struct set *set = COHORT_CONTAINER_OF(send, struct set, send);
     if (status)
         set_error(set, &set->error, status, cohort_error_message());
+    if (send->is_inline)
+        return; /* run_set goes on */
     set->item.run = run_sent;
     cohort__endpoint_post(set->comm, &set->item);
 }
@@ -169,6 +171,8 @@ static void run_set(struct cohort_comm *comm, struct cohort__item *item)
         set->send.done = send_done;
         cohort__remote_send_channel(comm, set->site, set->tag, set->sequence, set->data, set->bytes,
                                     &set->send);
+        if (set->send.is_inline)
+            run_sent(comm, &set->item);
     }
 }
 

@@ -15,6 +15,9 @@ struct cohort__inbox {
     struct cohort__process *process;
     pthread_mutex_t lock;      /* of all below; held across nothing that calls out */
     struct cohort__map groups; /* by instance */
+    /* The last one that got a message; NULL: none. Only for the loop's holder, which is also who
+     * frees groups, so it needs no lock. */
+    struct cohort__group *last;
     struct cohort__list endpoints;
     struct cohort__list ended;   /* groups that may be freed once they are quiet */
     struct cohort__list unknown; /* messages for instances that may become known */
@@ -93,6 +96,10 @@ static void on_message(void *context, struct cohort__arrival *arrival)
 {
     struct cohort__inbox *inbox = context;
     struct unknown *kept = NULL;
+    if (inbox->last && inbox->last->membership->instance == arrival->envelope.instance) {
+        deliver(inbox, inbox->last, arrival);
+        return;
+    }
     pthread_mutex_lock(&inbox->lock);
     struct cohort__group *group = find(inbox, arrival->envelope.instance);
     if (group)
@@ -104,6 +111,7 @@ static void on_message(void *context, struct cohort__arrival *arrival)
     }
     pthread_mutex_unlock(&inbox->lock);
     if (group) {
+        inbox->last = group;
         deliver(inbox, group, arrival);
         atomic_fetch_sub(&group->num_users, 1);
     } else if (!kept) {
@@ -282,6 +290,8 @@ static void reclaim(struct cohort__inbox *inbox)
         }
     }
     pthread_mutex_unlock(&inbox->lock);
+    if (!cohort__list_is_empty(&quiet))
+        inbox->last = NULL;
     while ((link = cohort__list_pop_front(&quiet)))
         cohort__group_destroy(COHORT_CONTAINER_OF(link, struct cohort__group, ended));
 }

@@ -63,14 +63,14 @@ static _Atomic size_t num_chunks;
 static _Atomic size_t num_caches;
 static _Thread_local struct cache *own_cache __attribute__((tls_model("initial-exec")));
 
+/* Up to 128 bytes a class for each 32; then two for each power of two: it and half as much more. */
 static unsigned class_of(size_t bytes)
 {
     if (bytes <= 128)
         return bytes == 0 ? 0 : (unsigned)((bytes - 1) / 32);
-    unsigned size_class = 4;
-    while (class_bytes[size_class] < bytes)
-        size_class++;
-    return size_class;
+    unsigned power = 63 - (unsigned)__builtin_clzll(bytes - 1); /* of the power of two below */
+    unsigned is_upper_half = (bytes - 1) >> (power - 1) & 1;
+    return 4 + 2 * (power - 7) + is_upper_half;
 }
 
 static struct chunk *chunk_of(void *object)

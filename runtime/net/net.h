@@ -81,8 +81,8 @@ struct cohort__net {
     struct cohort__net *near; /* the part of it, or itself, that is of shm.h; NULL: none */
 };
 
-/* Ends everything: exposed blocks are withdrawn, fetches under way report COHORT_ERR_CANCELLED,
- * received messages that were not released are freed. NULL is fine. */
+/* Ends everything: exposed blocks are withdrawn, fetches under way report COHORT_ERR_CANCELLED.
+ * Received messages have to be released before. NULL is fine. */
 void cohort__net_destroy(struct cohort__net *net);
 
 /* PEER's number is the caller's choice (its rank). ADDRESS is the other end's `address`; nothing is

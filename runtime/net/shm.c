@@ -36,13 +36,8 @@ static enum cohort__net_sent send_message(struct cohort__net *net, uint32_t numb
 
 static void release(struct cohort__net *net, struct cohort__net_message *message)
 {
-    struct cohort__shm *shm = (struct cohort__shm *)net;
-    struct cohort__shm_message *own =
-        COHORT_CONTAINER_OF(message, struct cohort__shm_message, message);
-    pthread_mutex_lock(&shm->lock);
-    cohort__list_remove(&own->link);
-    pthread_mutex_unlock(&shm->lock);
-    cohort__slab_free(own);
+    (void)net;
+    cohort__slab_free(COHORT_CONTAINER_OF(message, struct cohort__shm_message, message));
 }
 
 /* Also of one that is half created. */
@@ -59,9 +54,6 @@ static void destroy(struct cohort__net *net)
             pthread_mutex_unlock(&shm->lock);
             cohort__shm_peer_destroy(shm->by_slot[slot]);
         }
-    struct cohort__list *node;
-    while ((node = cohort__list_pop_front(&shm->messages)))
-        cohort__slab_free(COHORT_CONTAINER_OF(node, struct cohort__shm_message, link));
     cohort__shm_regions_fini(shm);
     if (shm->common)
         munmap(shm->common, cohort__shm_common_bytes(shm->hub->size));
@@ -171,7 +163,6 @@ cohort_status cohort__shm_create(const struct cohort__net_handlers *handlers,
     pthread_mutex_init(&shm->lock, NULL);
     cohort__map_init(&shm->regions);
     cohort__list_init(&shm->errands);
-    cohort__list_init(&shm->messages);
     cohort_status status = open_memory(shm);
     if (status) {
         destroy(&shm->net);

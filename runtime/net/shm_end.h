@@ -86,7 +86,6 @@ struct cohort__shm_peer {
 
 struct cohort__shm_message {
     struct cohort__net_message message;
-    struct cohort__list link; /* in `messages` until it is released */
     unsigned char data[];
 };
 
@@ -103,7 +102,6 @@ struct cohort__shm {
     uint64_t next_region;
     struct cohort__map regions;
     struct cohort__list errands;
-    struct cohort__list messages;
     uint32_t num_numbers;
     struct cohort__shm_peer **by_number; /* NULL: not added, or removed */
     /* Written when peers are added. */

@@ -60,9 +60,6 @@ static bool message_arrived(struct cohort__shm_peer *peer, const struct cohort__
     memcpy(own->data, record->data, record->bytes);
     own->message = (struct cohort__net_message){
         .net = &shm->net, .data = own->data, .bytes = record->bytes, .capacity = record->bytes};
-    pthread_mutex_lock(&shm->lock);
-    cohort__list_push_back(&shm->messages, &own->link);
-    pthread_mutex_unlock(&shm->lock);
     shm->net.handlers.message(shm->net.handlers.context, &own->message);
     return true;
 }

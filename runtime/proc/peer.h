@@ -17,13 +17,18 @@ struct cohort__fetch;
 /* Private to proc: what a locality knows of another one it talks with. Made when first needed. */
 struct cohort__peer {
     uint32_t rank;
-    pthread_mutex_t lock; /* of all below */
+    /* Both only grow, and wrap around; the router is the only one that counts what it drains. */
+    _Atomic size_t consumed;  /* eager bytes that it sent, and that may be sent once more */
+    _Atomic uint32_t drained; /* messages of it */
+
+    pthread_mutex_t lock; /* of all below; what is atomic is changed under it, and read anywhere */
     bool dead;
     char why[160];                /* it is dead */
     size_t budget;                /* eager bytes that may be sent to it now */
     uint32_t undrained;           /* messages sent to it that it has not said to have drained */
-    _Atomic size_t owed;          /* its eager bytes that were consumed and not yet given back */
-    _Atomic uint32_t drained;     /* its messages that were drained, and it was not told yet */
+    _Atomic size_t consumed_told; /* as far as it has been told */
+    _Atomic uint32_t drained_told;
+    _Atomic uint64_t sent;        /* messages to it, but for CREDITs */
     struct cohort__list pending;  /* sends that have to wait, oldest first */
     struct cohort__map announced; /* sends whose payload waits to be fetched, by handle */
     struct cohort__list fetches;  /* fetches that the transport refused */
@@ -38,10 +43,9 @@ struct cohort__process {
     size_t eager_max; /* largest payload that goes unasked */
     uint32_t window;  /* messages to one peer that it has not drained, at most */
     _Atomic uint64_t next_handle;
-    _Atomic uint64_t sent;
-    _Atomic uint64_t received;
+    _Atomic uint64_t received; /* counted by the router only */
     _Atomic uint64_t dropped;
-    _Atomic uint64_t under_way; /* sends and fetches that are not done */
+    _Atomic uint64_t under_way; /* sends that were kept, and fetches */
     _Atomic bool any_dead;
     _Atomic bool stopped;
     struct cohort__peer *_Atomic peers[]; /* by rank */

@@ -166,9 +166,16 @@ bool cohort__process_any_dead(const struct cohort__process *process)
 struct cohort__process_traffic cohort__process_traffic(struct cohort__process *process)
 {
     const struct cohort__process_handlers *handlers = atomic_load(&process->handlers);
+    /* Counters that only grow: if their sum is what it was, so is each of them. */
+    uint64_t sent = 0;
+    for (uint32_t rank = 0; rank < process->options.size; rank++) {
+        struct cohort__peer *peer = atomic_load(&process->peers[rank]);
+        sent += peer ? atomic_load(&peer->sent) : 0;
+    }
+    uint64_t received = atomic_load(&process->received);
     return (struct cohort__process_traffic){
-        .sent = atomic_load(&process->sent),
-        .received = atomic_load(&process->received),
+        .sent = sent,
+        .received = received,
         .busy = atomic_load(&process->under_way) != 0 ||
                 (handlers->busy && handlers->busy(handlers->context)),
     };

@@ -39,16 +39,44 @@ uint32_t cohort__send_window(uint32_t size)
     return window < MIN ? MIN : window > MAX ? MAX : window;
 }
 
-/* Tells the peer what it is owed, as far as the fields reach. Under the peer's lock: only there it
- * becomes less. */
-static void credit_fill(struct cohort__peer *peer, struct cohort__envelope *envelope)
+/* What the peer is to be told yet. Under its lock, or it may be less already. */
+static size_t owed_to(const struct cohort__peer *peer)
 {
-    size_t owed = atomic_load(&peer->owed);
-    uint32_t drained = atomic_load(&peer->drained);
+    size_t told = atomic_load_explicit(&peer->consumed_told, memory_order_acquire);
+    return atomic_load(&peer->consumed) - told;
+}
+
+static uint32_t drained_of(const struct cohort__peer *peer)
+{
+    uint32_t told = atomic_load_explicit(&peer->drained_told, memory_order_acquire);
+    return atomic_load_explicit(&peer->drained, memory_order_acquire) - told;
+}
+
+/* As far as the fields reach. */
+static void credit_fill(const struct cohort__peer *peer, struct cohort__envelope *envelope)
+{
+    size_t owed = owed_to(peer);
+    uint32_t drained = drained_of(peer);
     envelope->credit =
         owed < COHORT__ENVELOPE_MAX_CREDIT ? (uint32_t)owed : COHORT__ENVELOPE_MAX_CREDIT;
     envelope->drained =
         drained < COHORT__ENVELOPE_MAX_DRAINED ? drained : COHORT__ENVELOPE_MAX_DRAINED;
+}
+
+/* The peer has been told what is in ENVELOPE. Here and below only who has the lock changes what is
+ * atomic: no atomic addition is needed. */
+static void credit_told(struct cohort__peer *peer, const struct cohort__envelope *envelope)
+{
+    size_t consumed = atomic_load_explicit(&peer->consumed_told, memory_order_relaxed);
+    uint32_t drained = atomic_load_explicit(&peer->drained_told, memory_order_relaxed);
+    atomic_store_explicit(&peer->consumed_told, consumed + envelope->credit, memory_order_release);
+    atomic_store_explicit(&peer->drained_told, drained + envelope->drained, memory_order_release);
+}
+
+static void count_sent(struct cohort__peer *peer, bool is_undone)
+{
+    uint64_t sent = atomic_load_explicit(&peer->sent, memory_order_relaxed);
+    atomic_store_explicit(&peer->sent, is_undone ? sent - 1 : sent + 1, memory_order_release);
 }
 
 /* Under the peer's lock. */
@@ -72,19 +100,19 @@ static enum cohort__net_sent transmit(struct cohort__process *process, struct co
     cohort__envelope_encode(envelope, header);
     /* Counted before the peer can have counted it: the drain never sees more taken than sent. */
     if (counts)
-        atomic_fetch_add(&process->sent, 1);
+        count_sent(peer, false);
     enum cohort__net_sent sent =
         cohort__net_send(process->net, peer->rank, parts, parts[1].iov_len ? 2 : 1);
     if (sent == COHORT__NET_SENT) {
-        atomic_fetch_sub(&peer->owed, envelope->credit);
-        atomic_fetch_sub(&peer->drained, envelope->drained);
+        credit_told(peer, envelope);
         peer->undrained += counts;
     } else if (counts) {
-        atomic_fetch_sub(&process->sent, 1);
+        count_sent(peer, true);
     }
     return sent;
 }
 
+/* A send that was kept. */
 static void finish(struct cohort__process *process, struct cohort__send *send, cohort_status status)
 {
     atomic_fetch_sub(&process->under_way, 1);
@@ -112,33 +140,32 @@ static cohort_status prepare(struct cohort__process *process, struct cohort__pee
     return COHORT_OK;
 }
 
-/* Under the peer's lock. Whether SEND is done: with COHORT_OK, its only success. */
+/* Under the peer's lock. Whether SEND is done: with COHORT_OK, its only success; else it is kept,
+ * and counts as under way. */
 static bool try_transmit(struct cohort__process *process, struct cohort__peer *peer,
                          struct cohort__send *send, bool *ret_dead)
 {
-    switch (transmit(process, peer, send)) {
-    case COHORT__NET_SENT:
-        return send->envelope.kind != COHORT__KIND_ANNOUNCE;
-    case COHORT__NET_AGAIN:
+    bool waits_for_others = !cohort__list_is_empty(&peer->pending);
+    enum cohort__net_sent sent =
+        waits_for_others ? COHORT__NET_AGAIN : transmit(process, peer, send);
+    if (sent == COHORT__NET_SENT && send->envelope.kind != COHORT__KIND_ANNOUNCE)
+        return true;
+    atomic_fetch_add(&process->under_way, 1);
+    if (sent != COHORT__NET_SENT)
         cohort__list_push_back(&peer->pending, &send->pending);
-        return false;
-    case COHORT__NET_DEAD:
-        cohort__list_push_back(&peer->pending, &send->pending);
-        *ret_dead = true;
-        return false;
-    }
+    *ret_dead = sent == COHORT__NET_DEAD;
     return false;
 }
 
 void cohort__send_start(struct cohort__process *process, uint32_t rank, struct cohort__send *send)
 {
     struct cohort__peer *peer = cohort__peer_get(process, rank);
-    atomic_fetch_add(&process->under_way, 1);
     send->region = NULL;
     send->declined = false;
+    send->is_inline = true;
     cohort__list_init(&send->pending);
     if (!peer) {
-        finish(process, send, cohort_fail(COHORT_ERR_NO_MEMORY, "no memory for locality %u", rank));
+        send->done(send, cohort_fail(COHORT_ERR_NO_MEMORY, "no memory for locality %u", rank));
         return;
     }
     cohort_status status = COHORT_OK;
@@ -151,13 +178,13 @@ void cohort__send_start(struct cohort__process *process, uint32_t rank, struct c
         status = cohort_fail(COHORT_ERR_CANCELLED, "the job is over");
     else
         status = prepare(process, peer, send);
-    if (!status && cohort__list_is_empty(&peer->pending))
+    if (!status)
         is_done = try_transmit(process, peer, send, &is_dead);
-    else if (!status)
-        cohort__list_push_back(&peer->pending, &send->pending);
+    if (!status && !is_done)
+        send->is_inline = false;
     pthread_mutex_unlock(&peer->lock);
     if (status || is_done)
-        finish(process, send, status);
+        send->done(send, status);
     if (is_dead)
         cohort__process_peer_died(process, rank, "can't be reached");
 }
@@ -191,8 +218,8 @@ void cohort__send_control(struct cohort__process *process, uint32_t rank,
 
 static bool is_credit_due(const struct cohort__process *process, const struct cohort__peer *peer)
 {
-    return atomic_load(&peer->drained) >= process->window / 2 ||
-           atomic_load(&peer->owed) >= (process->options.eager_budget + 1) / 2;
+    return drained_of(peer) >= process->window / 2 ||
+           owed_to(peer) >= (process->options.eager_budget + 1) / 2;
 }
 
 /* Under the peer's lock. AGAIN: the transport will say `writable`. */
@@ -325,6 +352,6 @@ void cohort__send_end_all(struct cohort__process *process, struct cohort__peer *
 void cohort__send_give_back(struct cohort__process *process, struct cohort__peer *peer,
                             size_t bytes)
 {
-    atomic_fetch_add(&peer->owed, bytes);
+    atomic_fetch_add(&peer->consumed, bytes);
     cohort__send_credit(process, peer);
 }

@@ -22,7 +22,8 @@ struct cohort__send {
     /* The struct and the payload are the caller's again. From any thread, also during the call of
      * cohort__send_start; must not wait. COHORT_ERR_PEER_DIED, COHORT_ERR_NETWORK, .._NO_MEMORY. */
     void (*done)(struct cohort__send *send, cohort_status status);
-    bool declined; /* at `done`: the peer had no use for what was announced */
+    bool declined;  /* at `done`: the peer had no use for what was announced */
+    bool is_inline; /* at `done`: that is during the call of cohort__send_start */
 
     /* Private to send.c. */
     struct cohort__list pending;
