@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "collectives/comm/assembly.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "collectives/comm/inbox.h"
+#include "runtime/net/board_room.h"
 #include "runtime/proc/commons.h"
 
 /* A locality, this one or another. */
@@ -24,10 +26,10 @@ struct place {
 struct cohort__assembly {
     struct cohort__process *process;
     struct cohort__board board;
-    uint64_t passed;                      /* by this locality, as all know */
-    uint64_t all_passed;                  /* by all, at least */
-    bool is_waiting;                      /* for a place, and counted as such on the board */
-    uint64_t posted[COHORT__BOARD_DEPTH]; /* the generations in this locality's places */
+    uint64_t passed;                /* by this locality, as all know */
+    uint64_t all_passed;            /* by all, at least */
+    bool is_waiting;                /* for a place, and counted as such on the board */
+    struct cohort__board_room room; /* this locality's */
     uint32_t num_others;
     uint32_t *slots;      /* the others', then this locality's */
     struct seat *seats;   /* in the same order */
@@ -132,22 +134,30 @@ static void look_up_passed(struct cohort__assembly *assembly, uint64_t needed)
     atomic_fetch_sub(&cohort__board_head(&assembly->board)->num_waiting, 1);
 }
 
-static bool has_place(struct cohort__assembly *assembly, uint64_t generation)
+/* Has BYTES placed, or says that there is no place. */
+static bool find_place(struct cohort__assembly *assembly, struct cohort__attendance *attendance,
+                       size_t bytes)
 {
-    uint64_t before = assembly->posted[generation % COHORT__BOARD_DEPTH];
-    if (before > assembly->all_passed || assembly->is_waiting)
-        look_up_passed(assembly, before);
-    return before <= assembly->all_passed;
+    uint64_t needed;
+    attendance->placed = bytes;
+    attendance->offset = cohort__board_room_find(&assembly->room, attendance->generation, bytes,
+                                                 assembly->all_passed, &needed);
+    if (needed > assembly->all_passed || assembly->is_waiting)
+        look_up_passed(assembly, needed);
+    return needed <= assembly->all_passed;
+}
+
+static unsigned char *place_of(const struct cohort__assembly *assembly,
+                               const struct cohort__attendance *attendance)
+{
+    return cohort__board_place(&assembly->board, own_seat(assembly)->slot, attendance->generation,
+                               attendance->placed, attendance->offset);
 }
 
 unsigned char *cohort__assembly_place(struct cohort__assembly *assembly,
-                                      const struct cohort__attendance *attendance)
+                                      struct cohort__attendance *attendance, size_t bytes)
 {
-    const struct seat *own = own_seat(assembly);
-    if (!has_place(assembly, attendance->generation))
-        return NULL;
-    return cohort__board_data(&assembly->board, own->slot, attendance->generation,
-                              attendance->bytes * own->num_sites);
+    return find_place(assembly, attendance, bytes) ? place_of(assembly, attendance) : NULL;
 }
 
 static void post(struct cohort__assembly *assembly, struct cohort__attendance *attendance,
@@ -160,8 +170,10 @@ static void post(struct cohort__assembly *assembly, struct cohort__attendance *a
     own->passed = assembly->passed;
     own->status = status;
     own->bytes = (uint32_t)bytes;
+    if (attendance->placed > COHORT__BOARD_INLINE)
+        own->offset = attendance->offset;
     atomic_store_explicit(&own->generation, generation, memory_order_release);
-    assembly->posted[generation % COHORT__BOARD_DEPTH] = generation;
+    cohort__board_room_take(&assembly->room, generation, attendance->placed, attendance->offset);
     attendance->is_posted = true;
 }
 
@@ -192,15 +204,23 @@ void cohort__assembly_post_failure(struct cohort__assembly *assembly,
                                    struct cohort__attendance *attendance,
                                    const struct cohort__error *error)
 {
-    if (attendance->is_posted || !has_place(assembly, attendance->generation))
-        return; /* without a place, the others will ask */
     const char *text = cohort__error_message(error);
     size_t bytes = strlen(text);
-    memcpy(cohort__board_data(&assembly->board, own_seat(assembly)->slot, attendance->generation,
-                              bytes),
-           text, bytes);
+    if (attendance->is_posted || !find_place(assembly, attendance, bytes))
+        return; /* without a place, the others will ask */
+    memcpy(place_of(assembly, attendance), text, bytes);
     post(assembly, attendance, error->status, bytes);
     call_out(assembly);
+}
+
+/* Nobody's call makes such a post. */
+static void set_nonsense(struct cohort__error *error, const struct seat *seat,
+                         const struct cohort__attendance *attendance)
+{
+    cohort__error_set(error, COHORT_ERR_PROTOCOL,
+                      "locality %u (site %u) has posted for generation %" PRIu64
+                      " what can't be on its part of the board",
+                      (unsigned)seat->rank, (unsigned)seat->first_site, attendance->generation);
 }
 
 /* POST is of another call, or a failure. */
@@ -215,7 +235,10 @@ static void find_reason(const struct cohort__assembly *assembly, const struct se
     size_t bytes = post->bytes < 512 ? post->bytes : 512;
     const unsigned char *text =
         cohort__board_data(&assembly->board, seat->slot, attendance->generation, bytes);
-    cohort__error_set(ret_error, post->status, "%.*s", (int)bytes, (const char *)text);
+    if (text)
+        cohort__error_set(ret_error, post->status, "%.*s", (int)bytes, (const char *)text);
+    else
+        set_nonsense(ret_error, seat, attendance);
 }
 
 /* Whether to look at all posts that are there, rather than up to the first that isn't. */
@@ -290,13 +313,17 @@ bool cohort__assembly_has_posted(const struct cohort__assembly *assembly,
 
 const unsigned char *cohort__assembly_input(const struct cohort__assembly *assembly,
                                             const struct cohort__attendance *attendance,
-                                            uint32_t site)
+                                            uint32_t site, struct cohort__error *ret_error)
 {
     const struct place *place = &assembly->places[site];
     const struct seat *seat = &assembly->seats[place->seat];
-    return cohort__board_data(&assembly->board, seat->slot, attendance->generation,
-                              attendance->bytes * seat->num_sites) +
-           place->index * attendance->bytes;
+    const unsigned char *data = cohort__board_data(
+        &assembly->board, seat->slot, attendance->generation, attendance->bytes * seat->num_sites);
+    if (!data) {
+        set_nonsense(ret_error, seat, attendance);
+        return NULL;
+    }
+    return data + place->index * attendance->bytes;
 }
 
 void cohort__assembly_pass(struct cohort__assembly *assembly, uint64_t generation)

@@ -19,6 +19,8 @@ struct cohort__attendance {
     uint64_t generation;
     uint64_t fingerprint;
     size_t bytes;          /* that each site brings */
+    size_t placed;         /* that this locality brings, in all */
+    uint32_t offset;       /* of these, in its arena */
     bool is_to_wake;       /* the others, if the next look finds all */
     bool is_posted;        /* by this locality */
     bool is_overdue;       /* the next look goes on behind one who hasn't posted */
@@ -38,10 +40,11 @@ cohort_status cohort__assembly_create(struct cohort__assembly **ret_assembly,
                                       struct cohort__group *group);
 void cohort__assembly_destroy(struct cohort__assembly *assembly); /* NULL is fine */
 
-/* Where what this locality's sites bring is to be written, one after the other; NULL: there is no
- * place yet, try again when there is news. To be posted then. */
+/* Where the BYTES that this locality's sites bring together are to be written, site by site; NULL:
+ * there is no place yet, try again when there is news. To be posted then, before anything else is
+ * placed. */
 unsigned char *cohort__assembly_place(struct cohort__assembly *assembly,
-                                      const struct cohort__attendance *attendance);
+                                      struct cohort__attendance *attendance, size_t bytes);
 
 /* Posts what was written there; to be followed by a look. */
 void cohort__assembly_post(struct cohort__assembly *assembly,
@@ -64,10 +67,11 @@ enum cohort__attendance_state cohort__assembly_look(struct cohort__assembly *ass
 bool cohort__assembly_has_posted(const struct cohort__assembly *assembly,
                                  const struct cohort__attendance *attendance, uint32_t site);
 
-/* Once full: what SITE, of another locality, has brought; until this locality has passed it. */
+/* Once full: what SITE, whose locality brings something of all its sites, has brought; until this
+ * locality has passed it. NULL: the post makes no sense, and *RET_ERROR says so. */
 const unsigned char *cohort__assembly_input(const struct cohort__assembly *assembly,
                                             const struct cohort__attendance *attendance,
-                                            uint32_t site);
+                                            uint32_t site, struct cohort__error *ret_error);
 
 /* This locality reads no post of GENERATION, or an earlier one, any more. */
 void cohort__assembly_pass(struct cohort__assembly *assembly, uint64_t generation);

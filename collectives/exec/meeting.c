@@ -17,12 +17,12 @@
 #include "runtime/task/scheduler.h"
 
 /* How a meeting goes. A visit enters it in its endpoint's turn. The last one to come has the data
- * moved: on the spot where it is little, else by works. Then every visit is told, each in its own
- * endpoint's turn, and the last one to leave puts the meeting away. A visit that fails before all
- * are there fails the meeting, which then stays as a memorial for those who are still to come. */
+ * moved (meeting_move.c), after what others bring is there, too (meeting_far.c). Then every visit
+ * is told, each in its own endpoint's turn, and the last one to leave puts the meeting away. A
+ * visit that fails before all are there fails the meeting, which then stays as a memorial for those
+ * who are still to come. */
 
 enum {
-    ON_THE_SPOT_BYTES = 64 * 1024,
     MAX_MEMORIALS = 2 * COHORT__WINDOW, /* the sites that a forgotten one keeps waiting will ask */
 };
 
@@ -77,7 +77,7 @@ static struct meetings *meetings_create(struct cohort__group *group)
 }
 
 /* Those of GROUP; NULL, with the error set, where they can't be made. */
-static struct meetings *meetings_get(struct cohort__group *group)
+struct meetings *cohort__meetings_get(struct cohort__group *group)
 {
     struct cohort__meetings *base = atomic_load_explicit(&group->meetings, memory_order_acquire);
     if (base)
@@ -194,7 +194,7 @@ void cohort__meeting_fail(struct meetings *meetings, struct cohort__meeting *mee
                           const struct cohort__error *error, const struct cohort__visit *except,
                           struct cohort__visit **told)
 {
-    if (meeting->state == COHORT__MEETING_GATHERED)
+    if (meeting->state != COHORT__MEETING_OPEN)
         atomic_fetch_sub(&meetings->num_gathered, 1);
     meeting->state = COHORT__MEETING_FAILED;
     cohort__error_copy(&meeting->error, error);
@@ -230,7 +230,7 @@ static void tell(struct cohort__visit *visit)
     cohort__endpoint_post(visit->operation.comm, &visit->over);
 }
 
-static void tell_all(struct cohort__visit *visits)
+void cohort__visits_tell(struct cohort__visit *visits)
 {
     while (visits) {
         struct cohort__visit *next = visits->next; /* it may be gone then */
@@ -241,7 +241,7 @@ static void tell_all(struct cohort__visit *visits)
 
 /* Everybody is there, and the data is where it belongs, or the user's operation has failed. Nobody
  * leaves before being told, so the meeting stays until the last one is. */
-static void meeting_over(struct cohort__meeting *meeting)
+void cohort__meeting_over(struct cohort__meeting *meeting)
 {
     struct cohort__visit **visits = meeting->visits;
     uint32_t num_left = meeting->num_come; /* the meeting may be gone after the last one */
@@ -251,107 +251,6 @@ static void meeting_over(struct cohort__meeting *meeting)
         num_left--;
         tell(visits[site]);
     }
-}
-
-/* Moving ----------------------------------------------------------------------------------- */
-
-static void keep_error(struct cohort__meeting *meeting, cohort_status status)
-{
-    if (atomic_exchange(&meeting->has_error, true))
-        return;
-    char why[256];
-    snprintf(why, sizeof(why), "%s", cohort_error_message());
-    const struct cohort_comm *comm = cohort__meeting_local_comm(meeting);
-    cohort__error_set(&meeting->error, status, "communicator \"%.60s\", generation %" PRIu64 ": %s",
-                      comm->group->name, meeting->generation, why);
-}
-
-/* A work does one part, then makes way for others before the next. */
-static void run_mover(struct cohort__work *work)
-{
-    struct cohort__mover *mover = COHORT_CONTAINER_OF(work, struct cohort__mover, work);
-    struct cohort__meeting *meeting = mover->meeting;
-    struct cohort__inbox *inbox = cohort__meeting_local_comm(meeting)->group->inbox;
-    uint64_t part = atomic_fetch_add(&meeting->next_part, 1);
-    if (part < meeting->num_parts) {
-        cohort_status status = cohort__movement_perform(meeting->kind, &meeting->movement, part);
-        if (status)
-            keep_error(meeting, status);
-        cohort__work_post(work);
-        return;
-    }
-    if (atomic_fetch_sub(&meeting->num_movers, 1) == 1)
-        meeting_over(meeting);
-    cohort__inbox_count_work(inbox, -1);
-}
-
-static void move_by_works(struct cohort__meeting *meeting)
-{
-    struct cohort__inbox *inbox = cohort__meeting_local_comm(meeting)->group->inbox;
-    uint32_t num_movers = cohort__scheduler_num_workers();
-    if (num_movers > COHORT__MEETING_MOVERS)
-        num_movers = COHORT__MEETING_MOVERS;
-    if (num_movers > meeting->num_parts)
-        num_movers = (uint32_t)meeting->num_parts;
-    atomic_store(&meeting->next_part, 0);
-    atomic_store(&meeting->num_movers, num_movers);
-    for (uint32_t i = 0; i < num_movers; i++) {
-        struct cohort__mover *mover = &meeting->movers[i];
-        *mover = (struct cohort__mover){.work.run = run_mover, .meeting = meeting};
-        cohort__inbox_count_work(inbox, 1);
-        cohort__work_post(&mover->work);
-    }
-}
-
-/* What is read after it may have been overwritten is read from a copy. */
-static cohort_status copy_inputs(struct cohort__meeting *meeting)
-{
-    struct cohort__movement *movement = &meeting->movement;
-    size_t bytes = cohort__meeting_in_bytes(meeting);
-    uint32_t num_in_place = 0;
-    for (uint32_t site = 0; site < movement->num_sites; site++)
-        num_in_place += movement->in[site] && movement->in[site] == movement->out[site];
-    if (num_in_place == 0 || bytes == 0)
-        return COHORT_OK;
-    if (num_in_place * bytes > meeting->copies_bytes) {
-        free(meeting->copies);
-        meeting->copies = malloc(num_in_place * bytes);
-        meeting->copies_bytes = meeting->copies ? num_in_place * bytes : 0;
-    }
-    unsigned char *copy = meeting->copies;
-    if (!copy)
-        return cohort_fail(COHORT_ERR_NO_MEMORY, "no memory for the input of %u sites in place",
-                           num_in_place);
-    for (uint32_t site = 0; site < movement->num_sites; site++) {
-        if (!movement->in[site] || movement->in[site] != movement->out[site])
-            continue;
-        memcpy(copy, movement->in[site], bytes);
-        movement->in[site] = copy;
-        copy += bytes;
-    }
-    return COHORT_OK;
-}
-
-/* The last one has come. */
-static void meeting_move(struct cohort__meeting *meeting)
-{
-    const struct cohort__movement *movement = &meeting->movement;
-    bool is_users = movement->op && !cohort__op_is_builtin(movement->op);
-    meeting->num_parts = cohort__movement_num_parts(meeting->kind, movement);
-    atomic_store_explicit(&meeting->has_error, false, memory_order_relaxed);
-    bool is_on_board = meeting->far.is_posted; /* then the inputs are read there */
-    bool copies = meeting->kind->reads_late && !is_on_board;
-    cohort_status status = copies ? copy_inputs(meeting) : COHORT_OK;
-    if (status)
-        keep_error(meeting, status);
-    else if (meeting->num_parts > 0 &&
-             (is_users || cohort__movement_bytes(meeting->kind, movement) > ON_THE_SPOT_BYTES)) {
-        move_by_works(meeting);
-        return;
-    }
-    for (uint64_t part = 0; !status && part < meeting->num_parts; part++)
-        cohort__movement_perform(meeting->kind, movement, part);
-    meeting_over(meeting);
 }
 
 /* Coming ----------------------------------------------------------------------------------- */
@@ -462,37 +361,18 @@ static void enter(struct cohort__meeting *meeting, struct cohort__visit *visit)
     visit->meeting = meeting;
 }
 
-/* The other localities -------------------------------------------------------------------- */
-
 /* The loop's holder: whether others have come meanwhile. */
 static bool on_look(struct cohort__meetings *base)
 {
     struct meetings *meetings = (struct meetings *)base;
-    struct cohort__visit *told = NULL;
-    struct cohort__meeting *full = NULL, **last_full = &full;
-    struct cohort__list *next, *link;
+    struct cohort__looked looked = {NULL, NULL};
     if (atomic_load_explicit(&meetings->num_gathered, memory_order_relaxed) == 0)
         return false;
     pthread_mutex_lock(&meetings->lock);
-    for (link = meetings->current.next; link != &meetings->current; link = next) {
-        struct cohort__meeting *meeting = cohort__meeting_of(link);
-        next = link->next;
-        if (meeting->state != COHORT__MEETING_GATHERED ||
-            cohort__meeting_await_others(meetings, meeting, &told) != COHORT__ATTENDANCE_FULL)
-            continue;
-        cohort__meeting_begin_moving(meetings, meeting);
-        meeting->next_full = NULL;
-        *last_full = meeting;
-        last_full = &meeting->next_full;
-    }
+    cohort__meetings_look(meetings, &looked);
     pthread_mutex_unlock(&meetings->lock);
-    bool any = told || full;
-    tell_all(told);
-    while (full) {
-        struct cohort__meeting *meeting = full;
-        full = meeting->next_full; /* it may be gone after the move */
-        meeting_move(meeting);
-    }
+    bool any = looked.told || looked.full;
+    cohort__looked_go_on(&looked);
     return any;
 }
 
@@ -571,7 +451,7 @@ void cohort__visit_start(struct cohort__operation *operation)
 {
     struct cohort__visit *visit = (struct cohort__visit *)operation;
     struct cohort__group *group = operation->comm->group;
-    struct meetings *meetings = meetings_get(group);
+    struct meetings *meetings = cohort__meetings_get(group);
     struct entry entry = {{0}, NULL, false, UINT32_MAX};
     if (!meetings) {
         cohort__operation_fail_with(operation, cohort__error_slot()->status, "%s",
@@ -581,12 +461,12 @@ void cohort__visit_start(struct cohort__operation *operation)
     pthread_mutex_lock(&meetings->lock);
     try_enter(meetings, visit, &entry);
     pthread_mutex_unlock(&meetings->lock);
-    tell_all(entry.told);
+    cohort__visits_tell(entry.told);
     if (entry.error.status) {
         cohort__operation_fail(operation, &entry.error);
         cohort__error_fini(&entry.error);
     } else if (entry.is_last) {
-        meeting_move(visit->meeting);
+        cohort__meeting_move(visit->meeting);
     } else if (entry.beyond != UINT32_MAX) {
         cohort__visit_ask(operation, entry.beyond);
     } else if (atomic_load_explicit(&group->num_left, memory_order_acquire) > 0) {
@@ -624,7 +504,7 @@ static void fail_from_outside(struct meetings *meetings, const struct cohort__vi
 void cohort__visit_failing(struct cohort__operation *operation)
 {
     struct cohort__visit *visit = (struct cohort__visit *)operation;
-    struct meetings *meetings = meetings_get(operation->comm->group);
+    struct meetings *meetings = cohort__meetings_get(operation->comm->group);
     struct cohort__visit *told = NULL;
     bool is_over = true;
     if (meetings) {
@@ -637,9 +517,11 @@ void cohort__visit_failing(struct cohort__operation *operation)
             cohort__meeting_fail(meetings, meeting, &operation->failure, visit, &told);
         else
             is_over = false; /* it will be told, or is being told */
+        if (meeting && meeting->state == COHORT__MEETING_BRINGING && !meeting->error.status)
+            cohort__error_copy(&meeting->error, &operation->failure);
         pthread_mutex_unlock(&meetings->lock);
     }
-    tell_all(told);
+    cohort__visits_tell(told);
     if (is_over)
         cohort__operation_ended(operation);
 }
@@ -667,13 +549,13 @@ static void on_left(struct cohort__meetings *base, const struct cohort_comm *com
         cohort__error_fini(&error);
     }
     pthread_mutex_unlock(&meetings->lock);
-    tell_all(told);
+    cohort__visits_tell(told);
 }
 
 /* Who has been in a meeting that is not open any more is out of it. */
 static void leave(struct cohort__meeting *meeting, struct cohort__group *group)
 {
-    struct meetings *meetings = meetings_get(group);
+    struct meetings *meetings = cohort__meetings_get(group);
     bool has_moved = meeting->state == COHORT__MEETING_MOVING;
     if (has_moved && atomic_fetch_sub(&meeting->num_inside, 1) > 1)
         return; /* nobody comes to such a meeting any more: no need for the lock */
@@ -697,14 +579,14 @@ void cohort__visit_release(struct cohort__operation *operation)
 uint32_t cohort__visit_missing(const struct cohort__visit *visit, uint32_t *ret_sites,
                                uint32_t max_sites)
 {
-    struct meetings *meetings = meetings_get(visit->operation.comm->group);
+    struct meetings *meetings = cohort__meetings_get(visit->operation.comm->group);
     struct cohort__meeting *meeting = visit->meeting;
     uint32_t num_missing = 0;
     if (!meeting)
         return 0;
     pthread_mutex_lock(&meetings->lock);
     bool is_open =
-        meeting->state == COHORT__MEETING_OPEN || meeting->state == COHORT__MEETING_GATHERED;
+        meeting->state != COHORT__MEETING_MOVING && meeting->state != COHORT__MEETING_FAILED;
     for (uint32_t site = 0; is_open && site < meeting->movement.num_sites; site++) {
         bool is_local = cohort__group_is_local(meetings->group, site);
         if (is_local ? meeting->visits[site] != NULL
@@ -720,7 +602,7 @@ uint32_t cohort__visit_missing(const struct cohort__visit *visit, uint32_t *ret_
 
 void cohort__visit_overdue(const struct cohort__visit *visit)
 {
-    struct meetings *meetings = meetings_get(visit->operation.comm->group);
+    struct meetings *meetings = cohort__meetings_get(visit->operation.comm->group);
     struct cohort__meeting *meeting = visit->meeting;
     if (!meeting)
         return;

@@ -11,7 +11,7 @@
 #include "runtime/base/container.h"
 #include "runtime/base/error.h"
 
-/* Private to meeting.c and meeting_far.c: all meetings of a group. */
+/* Private to the meeting*.c: all meetings of a group. */
 struct meetings {
     struct cohort__meetings base; /* first */
     pthread_mutex_t lock;
@@ -31,24 +31,35 @@ static inline struct cohort__meeting *cohort__meeting_of(struct cohort__list *li
     return COHORT_CONTAINER_OF(link, struct cohort__meeting, link);
 }
 
-/* meeting.c, with the lock held: an open or gathered meeting fails with ERROR. Those who are
- * inside, but for EXCEPT, are added to *TOLD. */
+/* meeting.c. Those of GROUP; NULL, with the error set, where they can't be made. */
+struct meetings *cohort__meetings_get(struct cohort__group *group);
+
+/* With the lock held: an open or gathered meeting fails with ERROR. Those who are inside, but for
+ * EXCEPT, are added to *TOLD. */
 void cohort__meeting_fail(struct meetings *meetings, struct cohort__meeting *meeting,
                           const struct cohort__error *error, const struct cohort__visit *except,
                           struct cohort__visit **told);
 
+/* Without it: the meeting of each of VISITS, a list, has failed. */
+void cohort__visits_tell(struct cohort__visit *visits);
+
+/* Everybody is there, and the data is where it belongs, or the user's operation has failed: tells
+ * all visits. */
+void cohort__meeting_over(struct cohort__meeting *meeting);
+
+/* meeting_move.c. Everybody is there: moves the data, by works where it is much. */
+enum { COHORT__MEETING_ON_THE_SPOT = 64 * 1024 };
+void cohort__meeting_move(struct cohort__meeting *meeting);
+
 /* meeting_far.c. One of this locality's endpoints, where at least one of its sites is inside. */
 const struct cohort_comm *cohort__meeting_local_comm(const struct cohort__meeting *meeting);
-
-/* What each site brings. */
-size_t cohort__meeting_in_bytes(const struct cohort__meeting *meeting);
 
 /* The following with the lock held. Whether MEETING may post: posts go up in the order of their
  * generations. */
 bool cohort__meeting_is_next(const struct meetings *meetings,
                              const struct cohort__meeting *meeting);
 
-/* A gathered meeting: posts what this locality's sites bring, and sees who else is there. Where
+/* A gathered meeting: brings what this locality's sites bring, and sees who else is there. Where
  * that fails it, those to be told are added to *TOLD. */
 enum cohort__attendance_state cohort__meeting_await_others(struct meetings *meetings,
                                                            struct cohort__meeting *meeting,
@@ -56,5 +67,27 @@ enum cohort__attendance_state cohort__meeting_await_others(struct meetings *meet
 
 /* Everybody is there: from now on the meeting moves. */
 void cohort__meeting_begin_moving(struct meetings *meetings, struct cohort__meeting *meeting);
+
+/* What a look at the board has found. */
+struct cohort__looked {
+    struct cohort__visit *told;   /* their meetings have failed */
+    struct cohort__meeting *full; /* these begin to move */
+};
+
+/* Looks for those whom gathered meetings wait for. */
+void cohort__meetings_look(struct meetings *meetings, struct cohort__looked *ret_looked);
+
+/* Without the lock: what follows from it. */
+void cohort__looked_go_on(struct cohort__looked *looked);
+
+/* meeting_bring.c. What each site brings. */
+size_t cohort__meeting_in_bytes(const struct cohort__meeting *meeting);
+
+/* Whether SITE brings anything: with one source, nobody else does. */
+bool cohort__meeting_brings(const struct cohort__meeting *meeting, uint32_t site);
+
+/* With the lock held, a gathered meeting that is next: brings what its sites bring to the board.
+ * True: that is posted. Else there is no place yet, or works are at it, which post it. */
+bool cohort__meeting_bring(struct meetings *meetings, struct cohort__meeting *meeting);
 
 #endif

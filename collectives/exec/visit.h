@@ -7,8 +7,8 @@
 
 #include "collectives/comm/assembly.h"
 #include "collectives/comm/operation.h"
+#include "collectives/exec/crew.h"
 #include "collectives/exec/movement.h"
-#include "runtime/task/work.h"
 
 /* One site's part in a meeting: the operation at its endpoint. */
 
@@ -39,17 +39,12 @@ struct cohort__visit {
 enum cohort__meeting_state {
     COHORT__MEETING_OPEN,     /* not everybody of this locality is there */
     COHORT__MEETING_GATHERED, /* they are, and wait for other localities */
+    COHORT__MEETING_BRINGING, /* likewise, while the crew copies what they bring to the board; if it
+                               * has to fail meanwhile, it does so, with `error`, after that */
     COHORT__MEETING_MOVING, /* all are, and data moves, or has been moved; not in the list any more
                              */
     COHORT__MEETING_FAILED, /* with `error`, before all were there */
 };
-
-/* Moves parts of the data, on some worker. */
-struct cohort__mover {
-    struct cohort__work work;
-    struct cohort__meeting *meeting;
-};
-enum { COHORT__MEETING_MOVERS = 64 };
 
 struct cohort__meeting {
     struct cohort__list link; /* in one of the group's lists */
@@ -66,10 +61,8 @@ struct cohort__meeting {
     atomic_bool has_error; /* somebody sets `error` while data moves */
     unsigned char *copies; /* of inputs in place; kept for the next meeting */
     size_t copies_bytes;
-    uint64_t num_parts;
-    _Atomic uint64_t next_part;
-    _Atomic uint32_t num_movers; /* at work */
-    struct cohort__mover movers[COHORT__MEETING_MOVERS];
+    unsigned char *place;           /* on the board, where the crew brings what it copies */
+    struct cohort__crew crew;       /* brings, then moves */
     struct cohort__visit *visits[]; /* by site */
 };
 

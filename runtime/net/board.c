@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "runtime/net/board.h"
 
-/* First a line with the head, then a line for each slot with what it has passed, then the
- * posts of all slots for each place, then the data that is apart. Data begins one line later each
- * time, so that what is read together doesn't share the same few places of the caches. */
-enum { DATA_STRIDE = COHORT__BOARD_POST + COHORT__BOARD_LINE };
+/* First a line with the head, then a line for each slot with what it has passed, then the posts of
+ * all slots for each place, then the arenas. Each of these begins one line later in its page, so
+ * that what is read together doesn't share the same few places of the caches. */
+enum { ARENA_STRIDE = COHORT__BOARD_ARENA + COHORT__BOARD_LINE };
+
+_Static_assert(ARENA_STRIDE % 4096 != 0,
+               "one arena is at other places of the caches than the next");
 
 _Static_assert(sizeof(struct cohort__board_head) == COHORT__BOARD_LINE &&
                    sizeof(struct cohort__board_post) == COHORT__BOARD_LINE,
@@ -27,7 +30,7 @@ size_t cohort__board_clear_bytes(uint32_t size)
 
 size_t cohort__board_bytes(uint32_t size)
 {
-    return cohort__board_clear_bytes(size) + (size_t)COHORT__BOARD_DEPTH * size * DATA_STRIDE;
+    return cohort__board_clear_bytes(size) + (size_t)size * ARENA_STRIDE;
 }
 
 struct cohort__board_head *cohort__board_head(const struct cohort__board *board)
@@ -48,11 +51,23 @@ struct cohort__board_post *cohort__board_post(const struct cohort__board *board,
                                                      COHORT__BOARD_LINE);
 }
 
-unsigned char *cohort__board_data(const struct cohort__board *board, uint32_t slot,
-                                  uint64_t generation, size_t bytes)
+unsigned char *cohort__board_place(const struct cohort__board *board, uint32_t slot,
+                                   uint64_t generation, size_t bytes, uint32_t offset)
 {
     if (bytes <= COHORT__BOARD_INLINE)
         return cohort__board_post(board, slot, generation)->data;
-    return board->memory + cohort__board_clear_bytes(board->size) +
-           place_of(board->size, slot, generation) * DATA_STRIDE;
+    return board->memory + cohort__board_clear_bytes(board->size) + (size_t)slot * ARENA_STRIDE +
+           offset;
+}
+
+const unsigned char *cohort__board_data(const struct cohort__board *board, uint32_t slot,
+                                        uint64_t generation, size_t bytes)
+{
+    uint32_t offset = 0;
+    if (bytes > COHORT__BOARD_INLINE)
+        offset = cohort__board_post(board, slot, generation)->offset;
+    if (bytes > COHORT__BOARD_ARENA || offset > COHORT__BOARD_ARENA - bytes ||
+        offset % COHORT__BOARD_LINE != 0)
+        return NULL;
+    return cohort__board_place(board, slot, generation, bytes, offset);
 }

@@ -11,15 +11,20 @@
  * so that each of them reads what all others have brought, and no message is sent.
  *
  * For each generation every locality writes one post, in the place of its slot and of the
- * generation modulo the depth. A post is there when its generation says so. Before its place is
- * used for a later generation, all others must have said that they read no earlier one any more:
- * each says so with the generation that it has *passed*, in its posts, and in a word of its own for
- * those who can't wait for the next post. Each word has one writer, but for those of the head. */
+ * generation modulo the depth. A post is there when its generation says so. Its data is beside its
+ * head, or where it is long, somewhere in the slot's arena, as the head tells. Before a place, or
+ * some part of an arena, is used for a later generation, all others must have said that they read
+ * no earlier one any more: each says so with the generation that it has *passed*, in its posts, and
+ * in a word of its own for those who can't wait for the next post. Each word has one writer, but
+ * for those of the head. */
 enum {
     COHORT__BOARD_LINE = 64,
-    COHORT__BOARD_DEPTH = 8,         /* generations that may be posted at a time */
-    COHORT__BOARD_INLINE = 32,       /* bytes that fit beside a post's head */
-    COHORT__BOARD_POST = 256 * 1024, /* and in all; memory is taken only once it is used */
+    COHORT__BOARD_DEPTH = 8,          /* generations that may be posted at a time */
+    COHORT__BOARD_INLINE = 32,        /* bytes that fit beside a post's head */
+    COHORT__BOARD_POST = 2048 * 1024, /* and in all */
+    /* One of that length, or several shorter ones, with a line between them. Memory is taken only
+     * once it is used. */
+    COHORT__BOARD_ARENA = COHORT__BOARD_POST + COHORT__BOARD_DEPTH * COHORT__BOARD_LINE,
 };
 
 struct cohort__board_head {
@@ -37,7 +42,10 @@ struct cohort__board_post {
     uint64_t passed; /* at this time, by this locality */
     int32_t status;  /* not COHORT_OK: the locality's part has failed; the data is a text */
     uint32_t bytes;
-    unsigned char data[COHORT__BOARD_INLINE]; /* where they fit, else they are apart */
+    union {
+        unsigned char data[COHORT__BOARD_INLINE]; /* where they fit */
+        uint32_t offset;                          /* else where they are in the slot's arena */
+    };
 };
 
 struct cohort__board {
@@ -58,9 +66,14 @@ _Atomic uint64_t *cohort__board_passed(const struct cohort__board *board, uint32
 struct cohort__board_post *cohort__board_post(const struct cohort__board *board, uint32_t slot,
                                               uint64_t generation);
 
-/* Where the data of a post with so many BYTES (at most COHORT__BOARD_POST) is. */
-unsigned char *cohort__board_data(const struct cohort__board *board, uint32_t slot,
-                                  uint64_t generation, size_t bytes);
+/* Where SLOT puts the data of a post with so many BYTES: beside the head, or OFFSET in its arena.
+ */
+unsigned char *cohort__board_place(const struct cohort__board *board, uint32_t slot,
+                                   uint64_t generation, size_t bytes, uint32_t offset);
+
+/* Where SLOT has put the BYTES of its post, which is there; NULL: what it says can't be true. */
+const unsigned char *cohort__board_data(const struct cohort__board *board, uint32_t slot,
+                                        uint64_t generation, size_t bytes);
 
 static inline bool cohort__board_is_posted(const struct cohort__board *board, uint32_t slot,
                                            uint64_t generation)

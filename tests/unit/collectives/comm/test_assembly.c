@@ -16,6 +16,7 @@ enum { NUM = 3, NUM_SITES = 7, ANYTHING = 99 };
 
 static const uint32_t locality_of[NUM_SITES] = {0, 2, 1, 1, 0, 1, 2};
 static const uint32_t first_site[NUM] = {0, 2, 1};
+static const uint32_t num_sites[NUM] = {2, 3, 2};
 
 static struct localities localities;
 static struct cohort__group *groups[NUM];
@@ -88,7 +89,8 @@ static unsigned char content(uint64_t generation, uint32_t site, size_t at)
 /* What all sites of RANK bring; false: there is no place. */
 static bool post(uint32_t rank, struct cohort__attendance *attendance)
 {
-    unsigned char *to = cohort__assembly_place(assemblies[rank], attendance);
+    unsigned char *to =
+        cohort__assembly_place(assemblies[rank], attendance, num_sites[rank] * attendance->bytes);
     for (uint32_t site = 0; to && site < NUM_SITES; site++)
         for (size_t at = 0; locality_of[site] == rank && at < attendance->bytes; at++)
             *to++ = content(attendance->generation, site, at);
@@ -133,7 +135,7 @@ static void look_broken(uint32_t rank, struct cohort__attendance *attendance, ui
 static void check_inputs(uint32_t rank, const struct cohort__attendance *attendance)
 {
     for (uint32_t site = 0; site < NUM_SITES; site++) {
-        const unsigned char *in = cohort__assembly_input(assemblies[rank], attendance, site);
+        const unsigned char *in = cohort__assembly_input(assemblies[rank], attendance, site, NULL);
         for (size_t at = 0; at < attendance->bytes; at++)
             CHECK_INT(in[at], content(attendance->generation, site, at));
     }
@@ -250,6 +252,57 @@ static void test_mismatch(void)
         look_broken(0, &a, first_site[2], COHORT_OK, NULL, c.fingerprint);
         close_all();
     }
+}
+
+/* A post that says that its data is where it can't be is an error that says whose it is. */
+static void test_nonsense(void)
+{
+    open_all();
+    struct cohort__board memory;
+    struct cohort__attendance all[NUM];
+    struct cohort__error error = {0};
+    CHECK_INT(cohort__commons_open_board(localities.processes[0], board, &memory), COHORT_OK);
+    for (uint32_t rank = 0; rank < NUM; rank++) {
+        all[rank] = attend(7, 5, 1000);
+        CHECK(post(rank, &all[rank]));
+    }
+    CHECK_INT(look(0, &all[0]), COHORT__ATTENDANCE_FULL);
+    uint32_t slot;
+    CHECK(cohort__commons_slot_of(localities.processes[0], 1, &slot));
+    cohort__board_post(&memory, slot, 7)->offset = COHORT__BOARD_ARENA - 1024;
+    CHECK(cohort__assembly_input(assemblies[0], &all[0], 1, &error));
+    CHECK(!cohort__assembly_input(assemblies[0], &all[0], 2, &error));
+    CHECK_INT(error.status, COHORT_ERR_PROTOCOL);
+    CHECK_CONTAINS(cohort__error_message(&error), "locality 1 (site 2)");
+    CHECK_CONTAINS(cohort__error_message(&error), "generation 7");
+    cohort__error_fini(&error);
+    cohort__commons_close_board(&memory);
+    close_all();
+}
+
+/* Likewise where it says that it has failed. */
+static void test_nonsense_of_failure(void)
+{
+    open_all();
+    struct cohort__board memory;
+    struct cohort__attendance a = attend(7, 5, 8), b = a;
+    struct cohort__error error = {0}, got = {0};
+    uint32_t slot, site;
+    uint64_t fingerprint;
+    cohort__error_set(&error, COHORT_ERR_FAILED, "something that is longer than what fits beside");
+    cohort__assembly_post_failure(assemblies[1], &b, &error);
+    CHECK_INT(cohort__commons_open_board(localities.processes[0], board, &memory), COHORT_OK);
+    CHECK(cohort__commons_slot_of(localities.processes[0], 1, &slot));
+    cohort__board_post(&memory, slot, 7)->offset = UINT32_MAX;
+    CHECK(post(0, &a));
+    CHECK_INT(cohort__assembly_look(assemblies[0], &a, &site, &fingerprint, &got),
+              COHORT__ATTENDANCE_BROKEN);
+    CHECK_INT(got.status, COHORT_ERR_PROTOCOL);
+    CHECK_CONTAINS(cohort__error_message(&got), "locality 1 (site 2)");
+    cohort__error_fini(&error);
+    cohort__error_fini(&got);
+    cohort__commons_close_board(&memory);
+    close_all();
 }
 
 /* Sleeping and waking ------------------------------------------------------------------------ */
@@ -375,6 +428,32 @@ static void test_waiting_no_more(void)
     close_all();
 }
 
+/* There is no place either where the data of those before fills the arena; and what needs none
+ * still has one. */
+static void test_full_arena(void)
+{
+    open_all();
+    size_t share = cohort__assembly_share(groups[0]);
+    struct cohort__attendance first = attend(1, 5, share), small = attend(2, 5, 10);
+    struct cohort__attendance second = attend(3, 5, share);
+    CHECK(post(1, &first));
+    CHECK(post(1, &small));
+    CHECK(!post(1, &second));
+    CHECK_INT(num_waiting(), 1);
+    for (uint32_t rank = 0; rank < NUM; rank++) {
+        struct cohort__attendance attendance = attend(1, 5, share);
+        CHECK(rank == 1 || post(rank, &attendance));
+    }
+    for (uint32_t rank = 0; rank < NUM; rank++) {
+        CHECK(!post(1, &second));
+        check_inputs(rank, &first);
+        cohort__assembly_pass(assemblies[rank], 1);
+    }
+    CHECK(post(1, &second));
+    CHECK_INT(num_waiting(), 0);
+    close_all();
+}
+
 /* A failure has no place either while somebody may read what is there. */
 static void test_failure_without_place(void)
 {
@@ -410,7 +489,10 @@ static void test_random(void)
             struct cohort__attendance *oldest = &all[rank][passed[rank] % 4];
             if (posted[rank] < 100 && posted[rank] - passed[rank] < 4 &&
                 cohort__random_below(&random, 2)) {
+                size_t share = cohort__assembly_share(groups[0]);
                 *next = attend(posted[rank] + 1, 5, posted[rank] % 50);
+                if (posted[rank] % 16 == 7)
+                    next->bytes = share / (posted[rank] % 3 + 1);
                 posted[rank] += post(rank, next);
             } else if (posted[rank] > passed[rank] &&
                        look(rank, oldest) == COHORT__ATTENDANCE_FULL) {
@@ -442,10 +524,13 @@ static const struct test_case cases[] = {
     {"failure", test_failure},
     {"failure_after_post", test_failure_after_post},
     {"mismatch", test_mismatch},
+    {"nonsense", test_nonsense},
+    {"nonsense_of_failure", test_nonsense_of_failure},
     {"wake_when_full", test_wake_when_full},
     {"wake_when_broken", test_wake_when_broken},
     {"places", test_places},
     {"waiting_no_more", test_waiting_no_more},
+    {"full_arena", test_full_arena},
     {"failure_without_place", test_failure_without_place},
     {"random", test_random},
     {"create_fails", test_create_fails},

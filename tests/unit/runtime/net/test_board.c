@@ -41,33 +41,59 @@ static void test_no_overlap(void)
         claim(&board, claims, cohort__board_head(&board), sizeof(struct cohort__board_head));
         for (uint32_t slot = 0; slot < sizes[i]; slot++) {
             claim(&board, claims, cohort__board_passed(&board, slot), COHORT__BOARD_LINE);
-            for (uint64_t generation = 8; generation < 8 + COHORT__BOARD_DEPTH; generation++) {
+            for (uint64_t generation = 8; generation < 8 + COHORT__BOARD_DEPTH; generation++)
                 claim(&board, claims, cohort__board_post(&board, slot, generation),
                       sizeof(struct cohort__board_post));
-                claim(&board, claims,
-                      cohort__board_data(&board, slot, generation, COHORT__BOARD_POST),
-                      COHORT__BOARD_POST);
-            }
+            claim(&board, claims, cohort__board_place(&board, slot, 8, COHORT__BOARD_INLINE + 1, 0),
+                  COHORT__BOARD_ARENA);
         }
         free(claims);
         free(board.memory);
     }
 }
 
-/* Up to a size the data is in the post itself; from there on, where none of it is. */
+/* Up to a size the data is in the post itself; from there on, where its slot says in its arena. */
 static void test_data(void)
 {
     struct cohort__board board = board_create(3);
     for (uint64_t generation = 1; generation <= COHORT__BOARD_DEPTH; generation++)
         for (uint32_t slot = 0; slot < 3; slot++) {
             struct cohort__board_post *post = cohort__board_post(&board, slot, generation);
-            unsigned char *apart =
-                cohort__board_data(&board, slot, generation, COHORT__BOARD_INLINE + 1);
-            for (size_t bytes = 0; bytes <= COHORT__BOARD_INLINE; bytes++)
+            size_t bytes = 0;
+            for (; bytes <= COHORT__BOARD_INLINE; bytes++) {
+                CHECK(cohort__board_place(&board, slot, generation, bytes, 640) == post->data);
                 CHECK(cohort__board_data(&board, slot, generation, bytes) == post->data);
-            CHECK(apart == cohort__board_data(&board, slot, generation, COHORT__BOARD_POST));
-            CHECK(apart >= board.memory + cohort__board_clear_bytes(3));
+            }
+            const unsigned char *arena = cohort__board_place(&board, slot, generation, bytes, 0);
+            CHECK(arena >= board.memory + cohort__board_clear_bytes(3));
+            post->offset = 640;
+            CHECK(cohort__board_data(&board, slot, generation, bytes) == arena + 640);
+            CHECK(cohort__board_place(&board, slot, generation, bytes, 640) == arena + 640);
         }
+    free(board.memory);
+}
+
+/* What a slot says is taken only where it is in its arena. */
+static void test_nonsense(void)
+{
+    static const size_t lengths[] = {COHORT__BOARD_INLINE + 1, 4096, COHORT__BOARD_POST,
+                                     COHORT__BOARD_ARENA};
+    struct cohort__board board = board_create(2);
+    struct cohort__board_post *post = cohort__board_post(&board, 1, 5);
+    for (size_t i = 0; i < sizeof(lengths) / sizeof(lengths[0]); i++) {
+        uint32_t room = (uint32_t)(COHORT__BOARD_ARENA - lengths[i]);
+        post->offset = room / COHORT__BOARD_LINE * COHORT__BOARD_LINE;
+        CHECK(cohort__board_data(&board, 1, 5, lengths[i]));
+        const uint32_t wrong[] = {post->offset + COHORT__BOARD_LINE, COHORT__BOARD_ARENA,
+                                  UINT32_MAX - COHORT__BOARD_LINE + 1, UINT32_MAX, 1};
+        for (size_t k = 0; k < sizeof(wrong) / sizeof(wrong[0]); k++) {
+            post->offset = wrong[k];
+            CHECK(!cohort__board_data(&board, 1, 5, lengths[i]));
+        }
+    }
+    post->offset = 0;
+    CHECK(!cohort__board_data(&board, 1, 5, COHORT__BOARD_ARENA + 1));
+    CHECK(!cohort__board_data(&board, 1, 5, SIZE_MAX));
     free(board.memory);
 }
 
@@ -81,7 +107,7 @@ static void test_alignment(void)
                 const struct cohort__board_post *post =
                     cohort__board_post(&board, slot, generation);
                 const unsigned char *apart =
-                    cohort__board_data(&board, slot, generation, COHORT__BOARD_POST);
+                    cohort__board_place(&board, slot, generation, COHORT__BOARD_POST, 0);
                 CHECK_INT((long long)((uintptr_t)post % COHORT__BOARD_LINE), 0);
                 CHECK_INT((long long)((uintptr_t)post->data % 16), 0);
                 CHECK_INT((long long)((uintptr_t)apart % COHORT__BOARD_LINE), 0);
@@ -126,8 +152,8 @@ static void test_empty(void)
 }
 
 static const struct test_case cases[] = {
-    {"no_overlap", test_no_overlap}, {"data", test_data},   {"alignment", test_alignment},
-    {"places", test_places},         {"empty", test_empty},
+    {"no_overlap", test_no_overlap}, {"data", test_data},     {"nonsense", test_nonsense},
+    {"alignment", test_alignment},   {"places", test_places}, {"empty", test_empty},
 };
 
 int main(int argc, char **argv)

@@ -69,7 +69,8 @@ static void test_contents(void)
         CHECK_INT(boards[rank].size, FIRST_SLOT + NUM);
     }
     memset(boards[1].memory, 0x55, cohort__board_clear_bytes(boards[1].size));
-    memcpy(cohort__board_data(&boards[1], 1, 5, 9000 / 2), "told", 5);
+    memcpy(cohort__board_place(&boards[1], 1, 5, 9000 / 2, 640), "told", 5);
+    cohort__board_post(&boards[1], 1, 5)->offset = 640;
     CHECK_TEXT((const char *)cohort__board_data(&boards[2], 1, 5, 9000 / 2), "told");
     cohort__commons_give_back(localities.processes[0], name);
     struct cohort__board_name again = take(2);

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the sites of this locality bring to a meeting with others: copied to the board, and posted.
+ * What is much is copied by works, without the lock. Until they are done nobody is told that the
+ * meeting has failed, since that would be to say that nobody reads the buffers any more. */
+#include <string.h>
+
+#include "collectives/comm/endpoint.h"
+#include "collectives/exec/meetings.h"
+
+/* See movement.c. */
+enum { PART_BYTES = 32 * 1024 };
+
+size_t cohort__meeting_in_bytes(const struct cohort__meeting *meeting)
+{
+    const struct cohort__movement *movement = &meeting->movement;
+    size_t num_blocks = meeting->kind->in_blocks ? meeting->kind->in_blocks : movement->num_sites;
+    return num_blocks * movement->count * movement->element;
+}
+
+bool cohort__meeting_brings(const struct cohort__meeting *meeting, uint32_t site)
+{
+    bool is_root_only =
+        meeting->kind == &cohort__movement_scatter || meeting->kind == &cohort__movement_broadcast;
+    return !is_root_only || site == meeting->movement.root;
+}
+
+/* What SITE brings, of cohort__meeting_in_bytes(). */
+static const unsigned char *contribution(const struct cohort__meeting *meeting, uint32_t site)
+{
+    const struct cohort__movement *movement = &meeting->movement;
+    const unsigned char *in = movement->in[site];
+    bool is_in_place = in == movement->out[site];
+    if (!cohort__meeting_brings(meeting, site))
+        return NULL;
+    if (in && is_in_place &&
+        (meeting->kind == &cohort__movement_all_gather ||
+         meeting->kind == &cohort__movement_gather))
+        return in + site * cohort__meeting_in_bytes(meeting);
+    return in;
+}
+
+/* Copies of what SITE brings the bytes from BEGIN to END to their place in TO. Of blocks for each
+ * site, those that stay in this locality are left out: they are read where they are. */
+static void copy(const struct meetings *meetings, const struct cohort__meeting *meeting,
+                 uint32_t site, unsigned char *to, size_t begin, size_t end)
+{
+    const struct cohort__movement *movement = &meeting->movement;
+    const unsigned char *from = contribution(meeting, site);
+    bool is_in_place = from && from == movement->out[site];
+    if (!from)
+        return;
+    if (meeting->kind->in_blocks || is_in_place) {
+        memcpy(to + begin, from + begin, end - begin);
+        return;
+    }
+    size_t block = movement->count * movement->element;
+    for (uint32_t target = (uint32_t)(begin / block); begin < end; target++) {
+        size_t next = (target + 1) * block < end ? (target + 1) * block : end;
+        if (!cohort__group_is_local(meetings->group, target))
+            memcpy(to + begin, from + begin, next - begin);
+        begin = next;
+    }
+}
+
+/* What all sites of this locality bring: so much room for each, if any of them brings something. */
+static size_t brought_bytes(const struct meetings *meetings, const struct cohort__meeting *meeting)
+{
+    for (uint32_t site = 0; site < meeting->movement.num_sites; site++)
+        if (meeting->visits[site] && cohort__meeting_brings(meeting, site))
+            return meeting->far.bytes * meetings->num_local;
+    return 0;
+}
+
+static uint64_t parts_of_site(const struct cohort__meeting *meeting)
+{
+    return (meeting->far.bytes + PART_BYTES - 1) / PART_BYTES;
+}
+
+/* Some worker. */
+static void perform(struct cohort__crew *crew, uint64_t part)
+{
+    const struct cohort__meeting *meeting = COHORT_CONTAINER_OF(crew, struct cohort__meeting, crew);
+    const struct meetings *meetings =
+        cohort__meetings_get(cohort__meeting_local_comm(meeting)->group);
+    uint64_t num_parts = parts_of_site(meeting);
+    size_t begin = part % num_parts * PART_BYTES, bytes = meeting->far.bytes;
+    uint64_t index = part / num_parts;
+    uint32_t site = 0;
+    for (uint64_t left = index + 1; left > 0; site++)
+        left -= meeting->visits[site] != NULL;
+    copy(meetings, meeting, site - 1, meeting->place + index * bytes, begin,
+         bytes - begin < PART_BYTES ? bytes : begin + PART_BYTES);
+}
+
+/* The last of them: posts, or has fail what a visit that failed meanwhile has left to it. */
+static void over(struct cohort__crew *crew)
+{
+    struct cohort__meeting *meeting = COHORT_CONTAINER_OF(crew, struct cohort__meeting, crew);
+    struct meetings *meetings = cohort__meetings_get(cohort__meeting_local_comm(meeting)->group);
+    struct cohort__visit *told = NULL;
+    struct cohort__looked looked;
+    pthread_mutex_lock(&meetings->lock);
+    struct cohort__error error = meeting->error;
+    meeting->error = (struct cohort__error){0};
+    meeting->state = COHORT__MEETING_GATHERED;
+    if (error.status)
+        cohort__meeting_fail(meetings, meeting, &error, NULL, &told);
+    else
+        cohort__assembly_post(meetings->assembly, &meeting->far);
+    cohort__meetings_look(meetings, &looked); /* also at later ones, which had to wait */
+    pthread_mutex_unlock(&meetings->lock);
+    cohort__error_fini(&error);
+    cohort__visits_tell(told);
+    cohort__looked_go_on(&looked);
+}
+
+bool cohort__meeting_bring(struct meetings *meetings, struct cohort__meeting *meeting)
+{
+    size_t bytes = brought_bytes(meetings, meeting);
+    unsigned char *to = cohort__assembly_place(meetings->assembly, &meeting->far, bytes);
+    if (!to)
+        return false;
+    if (bytes > COHORT__MEETING_ON_THE_SPOT) {
+        meeting->state = COHORT__MEETING_BRINGING;
+        meeting->place = to;
+        cohort__crew_start(&meeting->crew, meetings->group->inbox,
+                           meetings->num_local * parts_of_site(meeting), perform, over);
+        return false;
+    }
+    for (uint32_t site = 0; bytes > 0 && site < meeting->movement.num_sites; site++) {
+        if (!meeting->visits[site])
+            continue;
+        copy(meetings, meeting, site, to, 0, meeting->far.bytes);
+        to += meeting->far.bytes;
+    }
+    cohort__assembly_post(meetings->assembly, &meeting->far);
+    return true;
+}

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a meeting does when everybody is there. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "collectives/comm/endpoint.h"
+#include "collectives/exec/meetings.h"
+
+static void keep_error(struct cohort__meeting *meeting, cohort_status status)
+{
+    if (atomic_exchange(&meeting->has_error, true))
+        return;
+    char why[256];
+    snprintf(why, sizeof(why), "%s", cohort_error_message());
+    const struct cohort_comm *comm = cohort__meeting_local_comm(meeting);
+    cohort__error_set(&meeting->error, status, "communicator \"%.60s\", generation %" PRIu64 ": %s",
+                      comm->group->name, meeting->generation, why);
+}
+
+static void perform(struct cohort__crew *crew, uint64_t part)
+{
+    struct cohort__meeting *meeting = COHORT_CONTAINER_OF(crew, struct cohort__meeting, crew);
+    cohort_status status = cohort__movement_perform(meeting->kind, &meeting->movement, part);
+    if (status)
+        keep_error(meeting, status);
+}
+
+static void over(struct cohort__crew *crew)
+{
+    cohort__meeting_over(COHORT_CONTAINER_OF(crew, struct cohort__meeting, crew));
+}
+
+/* What is read after it may have been overwritten is read from a copy. */
+static cohort_status copy_inputs(struct cohort__meeting *meeting)
+{
+    struct cohort__movement *movement = &meeting->movement;
+    size_t bytes = cohort__meeting_in_bytes(meeting);
+    uint32_t num_in_place = 0;
+    for (uint32_t site = 0; site < movement->num_sites; site++)
+        num_in_place += movement->in[site] && movement->in[site] == movement->out[site];
+    if (num_in_place == 0 || bytes == 0)
+        return COHORT_OK;
+    if (num_in_place * bytes > meeting->copies_bytes) {
+        free(meeting->copies);
+        meeting->copies = malloc(num_in_place * bytes);
+        meeting->copies_bytes = meeting->copies ? num_in_place * bytes : 0;
+    }
+    unsigned char *copy = meeting->copies;
+    if (!copy)
+        return cohort_fail(COHORT_ERR_NO_MEMORY, "no memory for the input of %u sites in place",
+                           num_in_place);
+    for (uint32_t site = 0; site < movement->num_sites; site++) {
+        if (!movement->in[site] || movement->in[site] != movement->out[site])
+            continue;
+        memcpy(copy, movement->in[site], bytes);
+        movement->in[site] = copy;
+        copy += bytes;
+    }
+    return COHORT_OK;
+}
+
+void cohort__meeting_move(struct cohort__meeting *meeting)
+{
+    const struct cohort__movement *movement = &meeting->movement;
+    bool is_users = movement->op && !cohort__op_is_builtin(movement->op);
+    uint64_t num_parts = cohort__movement_num_parts(meeting->kind, movement);
+    atomic_store_explicit(&meeting->has_error, false, memory_order_relaxed);
+    bool is_on_board = meeting->far.is_posted; /* then the inputs are read there */
+    bool copies = meeting->kind->reads_late && !is_on_board;
+    cohort_status status = copies ? copy_inputs(meeting) : COHORT_OK;
+    if (status)
+        keep_error(meeting, status);
+    else if (num_parts > 0 && (is_users || cohort__movement_bytes(meeting->kind, movement) >
+                                               COHORT__MEETING_ON_THE_SPOT)) {
+        struct cohort__inbox *inbox = cohort__meeting_local_comm(meeting)->group->inbox;
+        cohort__crew_start(&meeting->crew, inbox, num_parts, perform, over);
+        return;
+    }
+    for (uint64_t part = 0; !status && part < num_parts; part++)
+        cohort__movement_perform(meeting->kind, movement, part);
+    cohort__meeting_over(meeting);
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef COHORT_RUNTIME_NET_BOARD_ROOM_H
+#define COHORT_RUNTIME_NET_BOARD_ROOM_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "runtime/net/board.h"
+
+/* What a locality's latest posts hold of its slot: places for their heads, and parts of the arena,
+ * each behind the one before, then from the beginning again. Known to it alone. All zero: nothing.
+ * Generations are taken in rising order. */
+struct cohort__board_room {
+    struct cohort__board_held {
+        uint64_t generation; /* 0: none */
+        uint32_t begin, end; /* in the arena, with a line in between; equal: nothing there */
+    } held[COHORT__BOARD_DEPTH];
+    uint32_t next; /* where the latest one in the arena ends */
+};
+
+/* Where GENERATION can post BYTES (at most COHORT__BOARD_POST) once all have passed *RET_NEEDED, as
+ * they have passed ALL_PASSED: at once, where that isn't less. */
+uint32_t cohort__board_room_find(const struct cohort__board_room *room, uint64_t generation,
+                                 size_t bytes, uint64_t all_passed, uint64_t *ret_needed);
+
+/* It posts there. */
+void cohort__board_room_take(struct cohort__board_room *room, uint64_t generation, size_t bytes,
+                             uint32_t offset);
+
+#endif

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "runtime/net/board_room.h"
+
+#include "runtime/base/random.h"
+#include "tests/support/test.h"
+
+enum { NUM_GENERATIONS = 2000, NUM_SEEDS = 100, PLENTY = COHORT__BOARD_DEPTH };
+
+/* A post that goes up at once. */
+static uint32_t put(struct cohort__board_room *room, uint64_t generation, size_t bytes,
+                    uint64_t all_passed)
+{
+    uint64_t needed;
+    uint32_t offset = cohort__board_room_find(room, generation, bytes, all_passed, &needed);
+    CHECK(needed <= all_passed);
+    cohort__board_room_take(room, generation, bytes, offset);
+    return offset;
+}
+
+/* What has to pass before so many BYTES can go up. */
+static uint64_t needed_for(const struct cohort__board_room *room, uint64_t generation, size_t bytes,
+                           uint64_t all_passed)
+{
+    uint64_t needed;
+    cohort__board_room_find(room, generation, bytes, all_passed, &needed);
+    return needed;
+}
+
+/* As many as there may be, of each length that allows it, without anybody passing. */
+static void test_plenty(void)
+{
+    const size_t lengths[] = {1, COHORT__BOARD_INLINE, COHORT__BOARD_INLINE + 1, 4096,
+                              COHORT__BOARD_POST / PLENTY};
+    for (size_t i = 0; i < sizeof(lengths) / sizeof(lengths[0]); i++) {
+        struct cohort__board_room room = {0};
+        for (uint64_t generation = 1; generation <= PLENTY; generation++)
+            put(&room, generation, lengths[i], 0);
+        CHECK_INT((long long)needed_for(&room, PLENTY + 1, lengths[i], 0), 1);
+        put(&room, PLENTY + 1, lengths[i], 1);
+    }
+}
+
+/* One as long as the arena waits for all others, but for those that hold nothing of it. */
+static void test_longest(void)
+{
+    struct cohort__board_room room = {0};
+    CHECK_INT(put(&room, 1, COHORT__BOARD_POST, 0), 0);
+    CHECK_INT((long long)needed_for(&room, 2, COHORT__BOARD_INLINE + 1, 0), 0);
+    put(&room, 2, COHORT__BOARD_INLINE, 0);
+    CHECK_INT((long long)needed_for(&room, 3, COHORT__BOARD_POST, 0), 1);
+    CHECK_INT(put(&room, 3, COHORT__BOARD_POST, 1), 0);
+    CHECK_INT((long long)needed_for(&room, 4, COHORT__BOARD_POST / 2, 1), 3);
+    CHECK_INT(put(&room, 4, COHORT__BOARD_POST / 2, 3), 0);
+    put(&room, 5, COHORT__BOARD_POST / 2, 3);
+    CHECK_INT((long long)needed_for(&room, 6, COHORT__BOARD_POST / 2, 3), 4);
+    CHECK_INT((long long)needed_for(&room, 6, COHORT__BOARD_POST, 3), 5);
+}
+
+/* Short ones stay in a part of the arena that is not much more than what they need, also after a
+ * long one, as soon as that has passed; before, they go behind it. */
+static void test_short(void)
+{
+    struct cohort__board_room room = {0};
+    uint32_t limit = COHORT__BOARD_DEPTH * (4096 + COHORT__BOARD_LINE);
+    uint64_t generation = 0;
+    while (++generation < 100)
+        CHECK(put(&room, generation, 4096, generation - 1) < limit);
+    uint32_t offset = put(&room, generation, 1 << 20, generation - 1);
+    for (int i = 1; i < COHORT__BOARD_DEPTH; i++) {
+        uint32_t next = put(&room, generation + (uint64_t)i, 4096, generation - 1);
+        CHECK(next < offset || next >= offset + (1 << 20));
+    }
+    for (generation += COHORT__BOARD_DEPTH; generation < 200; generation++)
+        CHECK(put(&room, generation, 4096, generation - 1) < limit);
+}
+
+/* All lengths, and others that pass sooner or later: posts that are not passed are in the arena, on
+ * lines, apart from each other; and nobody waits for more than all that were before. */
+static void test_random(void)
+{
+    for (uint64_t seed = 1; seed <= NUM_SEEDS; seed++) {
+        struct cohort__random random;
+        struct cohort__board_room room = {0};
+        size_t lengths[NUM_GENERATIONS + 1] = {0};
+        uint32_t offsets[NUM_GENERATIONS + 1] = {0};
+        uint64_t all_passed = 0;
+        cohort__random_init(&random, seed);
+        for (uint64_t generation = 1; generation <= NUM_GENERATIONS; generation++) {
+            size_t most = (size_t)1 << cohort__random_below(&random, 22);
+            size_t bytes = lengths[generation] = 1 + (size_t)cohort__random_below(&random, most);
+            uint64_t needed;
+            all_passed += cohort__random_below(&random, generation - all_passed);
+            cohort__board_room_find(&room, generation, bytes, all_passed, &needed);
+            CHECK(needed < generation);
+            if (needed > all_passed)
+                all_passed = needed;
+            uint32_t offset = offsets[generation] = put(&room, generation, bytes, all_passed);
+            CHECK(generation - all_passed <= COHORT__BOARD_DEPTH);
+            if (bytes <= COHORT__BOARD_INLINE)
+                continue;
+            CHECK_INT(offset % COHORT__BOARD_LINE, 0);
+            CHECK(offset + bytes <= COHORT__BOARD_ARENA);
+            for (uint64_t other = all_passed + 1; other < generation; other++)
+                CHECK(lengths[other] <= COHORT__BOARD_INLINE || offset + bytes <= offsets[other] ||
+                      offset >= offsets[other] + lengths[other]);
+        }
+    }
+}
+
+static const struct test_case cases[] = {
+    {"plenty", test_plenty},
+    {"longest", test_longest},
+    {"short", test_short},
+    {"random", test_random},
+};
+
+int main(int argc, char **argv)
+{
+    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
+}
