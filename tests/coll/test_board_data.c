@@ -1,0 +1,287 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cohort/cohort.h>
+
+#include "runtime/net/board.h"
+#include "tests/support/cluster.h"
+#include "tests/support/sites.h"
+
+/* Localities that meet on a board with data of all sizes: beside a post's head, copied on the spot
+ * and by works, as much as fits an arena; many calls under way at the same time, so that their data
+ * goes round in the arena; and sites that fail while it is copied. */
+
+enum { NEVER = 2000000000, BEYOND = 64 * 1024 };
+
+static const char all_shared[] =
+    "all_reduce=shared,broadcast=shared,all_to_all=shared,all_gather=shared,scatter=shared";
+
+struct job {
+    uint32_t num_localities;
+    uint32_t num_sites;
+    uint32_t slow; /* begins when all others have called; num_sites: nobody */
+    bool is_in_place;
+    _Atomic uint32_t num_called;
+};
+
+static void run(const char *name, struct job *job,
+                cohort_status (*site)(cohort_comm *comm, void *arg))
+{
+    struct cluster *cluster = cluster_create(1, job->num_localities, 0);
+    cohort_status status = sites_run(&(struct sites){
+        .name = name,
+        .options = {.num_sites = job->num_sites, .stall_after = NEVER, .algorithms = all_shared},
+        .create = cluster_create_comm,
+        .context = cluster,
+        .run = site,
+        .arg = job,
+    });
+    if (status)
+        test_failed(__FILE__, __LINE__, "%s: %s", name, cohort_error_message());
+    cluster_destroy(cluster);
+}
+
+/* What a site of a locality may bring, in elements of 8 bytes. */
+static size_t share_of(const struct job *job)
+{
+    uint32_t sites = (job->num_sites + job->num_localities - 1) / job->num_localities;
+    return COHORT__BOARD_POST / sites / 8;
+}
+
+/* One call ---------------------------------------------------------------------------------- */
+
+enum what { ALL_REDUCE, BROADCAST, ALL_TO_ALL, ALL_GATHER, NUM_WHATS };
+
+struct call {
+    enum what what;
+    size_t count; /* of a block */
+    uint64_t generation;
+    int64_t *in, *out;
+    cohort_future *done;
+};
+
+static int64_t element(uint64_t generation, uint32_t from, uint32_t to, size_t i)
+{
+    return (int64_t)(generation * 1000003 + from * 10007 + to * 101 + i % 97);
+}
+
+static uint32_t blocks_in(const struct call *call, uint32_t num_sites)
+{
+    return call->what == ALL_TO_ALL ? num_sites : 1;
+}
+
+static uint32_t blocks_out(const struct call *call, uint32_t num_sites)
+{
+    return call->what == ALL_TO_ALL || call->what == ALL_GATHER ? num_sites : 1;
+}
+
+static void begin(struct call *call, cohort_comm *comm, const struct job *job)
+{
+    uint32_t num_sites = job->num_sites, me = cohort_comm_this_site(comm);
+    size_t count = call->count, num_in = blocks_in(call, num_sites) * count;
+    bool is_in_place = job->is_in_place && (call->what == ALL_REDUCE || call->what == ALL_TO_ALL);
+    call->out = calloc(blocks_out(call, num_sites) * count + 1, sizeof(*call->out));
+    call->in = is_in_place ? call->out : calloc(num_in + 1, sizeof(*call->in));
+    CHECK(call->in && call->out);
+    for (size_t i = 0; i < num_in; i++)
+        call->in[i] = element(call->generation, me, (uint32_t)(i / (count ? count : 1)), i % count);
+    const void *in = is_in_place ? COHORT_IN_PLACE : call->in;
+    if (call->what == ALL_REDUCE)
+        call->done = cohort_all_reduce(comm, in, call->out, count, COHORT_INT64, COHORT_SUM,
+                                       call->generation);
+    else if (call->what == ALL_TO_ALL)
+        call->done = cohort_all_to_all(comm, in, call->out, count, COHORT_INT64, call->generation);
+    else if (call->what == ALL_GATHER)
+        call->done =
+            cohort_all_gather(comm, call->in, call->out, count, COHORT_INT64, call->generation);
+    else if (me == 0)
+        call->done = cohort_broadcast_to(comm, call->in, count, COHORT_INT64, call->generation);
+    else
+        call->done = cohort_broadcast_from(comm, call->out, count, COHORT_INT64, call->generation);
+}
+
+static int64_t expected(const struct call *call, uint32_t num_sites, uint32_t me, uint32_t block,
+                        size_t i)
+{
+    int64_t sum = 0;
+    switch (call->what) {
+    case ALL_REDUCE:
+        for (uint32_t site = 0; site < num_sites; site++)
+            sum += element(call->generation, site, 0, i);
+        return sum;
+    case ALL_TO_ALL:
+        return element(call->generation, block, me, i);
+    case ALL_GATHER:
+        return element(call->generation, block, 0, i);
+    default:
+        return element(call->generation, 0, 0, i);
+    }
+}
+
+/* Its buffers are overwritten and freed as soon as it is over. */
+static void finish(struct call *call, const cohort_comm *comm)
+{
+    uint32_t num_sites = cohort_comm_num_sites(comm), me = cohort_comm_this_site(comm);
+    size_t num_in = blocks_in(call, num_sites) * call->count;
+    if (cohort_await(call->done))
+        test_failed(__FILE__, __LINE__, "site %u: %s", me, cohort_error_message());
+    if (call->in != call->out)
+        memset(call->in, 0xee, num_in * sizeof(*call->in));
+    for (uint32_t block = 0; block < blocks_out(call, num_sites); block++)
+        for (size_t i = 0; i < call->count; i++)
+            if (call->what != BROADCAST || me != 0)
+                CHECK_INT(call->out[block * call->count + i],
+                          expected(call, num_sites, me, block, i));
+    if (call->in != call->out)
+        free(call->in);
+    free(call->out);
+}
+
+/* Sizes ------------------------------------------------------------------------------------- */
+
+/* Around each limit there is, one after the other. */
+static cohort_status sizes(cohort_comm *comm, void *arg)
+{
+    struct job *job = arg;
+    size_t share = share_of(job);
+    const size_t counts[] = {0,     1,         4,         5,        BEYOND / 8, BEYOND / 8 + 1,
+                             share, share / 2, share - 1, share / 3};
+    uint64_t generation = 0;
+    for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++)
+        for (int what = 0; what < NUM_WHATS; what++) {
+            size_t count = what == ALL_TO_ALL ? counts[i] / job->num_sites : counts[i];
+            struct call call = {(enum what)what, count, ++generation, NULL, NULL, NULL};
+            begin(&call, comm, job);
+            finish(&call, comm);
+        }
+    return COHORT_OK;
+}
+
+static void test_sizes(void)
+{
+    for (int in_place = 0; in_place < 2; in_place++) {
+        run("sizes", &(struct job){.num_localities = 2, .num_sites = 2, .is_in_place = in_place},
+            sizes);
+        run("sizes", &(struct job){.num_localities = 3, .num_sites = 7, .is_in_place = in_place},
+            sizes);
+    }
+}
+
+/* More than that is refused, at all sites, where nothing but meeting would do. */
+static cohort_status too_much(cohort_comm *comm, void *arg)
+{
+    struct job *job = arg;
+    struct call call = {ALL_REDUCE, share_of(job) + 1, 1, NULL, NULL, NULL};
+    begin(&call, comm, job);
+    CHECK(cohort_await(call.done) != COHORT_OK);
+    CHECK_CONTAINS(cohort_error_message(), "shared");
+    free(call.in);
+    free(call.out);
+    return COHORT_OK;
+}
+
+static void test_too_much(void)
+{
+    run("too much", &(struct job){.num_localities = 3, .num_sites = 3}, too_much);
+}
+
+/* Large and small ones are under way at the same time, in more calls than there are places, and
+ * one site may come when all others have made all of theirs. */
+enum { NUM_IN_FLIGHT = 24 };
+
+static cohort_status mixture(cohort_comm *comm, void *arg)
+{
+    struct job *job = arg;
+    struct call calls[NUM_IN_FLIGHT];
+    size_t share = share_of(job);
+    const size_t counts[] = {1, share, 100, share / 2, share / 3, 3, BEYOND / 8 + 1};
+    while (cohort_comm_this_site(comm) == job->slow && job->num_called < job->num_sites - 1)
+        cohort_yield();
+    for (uint64_t i = 0; i < NUM_IN_FLIGHT; i++) {
+        enum what what = (enum what)(i % 5 % NUM_WHATS);
+        size_t count = counts[i % 7];
+        calls[i] = (struct call){.what = what, .generation = i + 1};
+        calls[i].count = what == ALL_TO_ALL ? count / job->num_sites : count;
+        begin(&calls[i], comm, job);
+    }
+    job->num_called++;
+    for (uint64_t i = 0; i < NUM_IN_FLIGHT; i++)
+        finish(&calls[i], comm);
+    return COHORT_OK;
+}
+
+static void test_mixture(void)
+{
+    for (uint32_t slow = 0; slow < 4; slow++) {
+        run("mixture", &(struct job){.num_localities = 3, .num_sites = 3, .slow = slow}, mixture);
+        run("mixture", &(struct job){.num_localities = 3, .num_sites = 5, .slow = slow + 2},
+            mixture);
+    }
+}
+
+/* Failing ----------------------------------------------------------------------------------- */
+
+enum { LARGE = COHORT__BOARD_POST / 8 / 3 };
+
+/* With one worker, which runs the culprit, what it brings is still to be copied when it leaves.
+ * With more, the call may have come to any point, also to its end. The culprit's buffers are its
+ * own again when its future says so. */
+struct leaving {
+    struct job job; /* first */
+    uint32_t culprit;
+    struct call call; /* the culprit's */
+};
+
+static cohort_status leave(cohort_comm *comm, void *arg)
+{
+    struct leaving *leaving = arg;
+    uint32_t me = cohort_comm_this_site(comm);
+    struct call call = {ALL_REDUCE, LARGE, 1, NULL, NULL, NULL};
+    if (me == leaving->culprit) {
+        while (leaving->job.num_called < leaving->job.num_sites - 1)
+            cohort_yield();
+        begin(&call, comm, &leaving->job);
+        leaving->call = call;
+        return COHORT_OK; /* sites_run() gives its endpoint back */
+    }
+    begin(&call, comm, &leaving->job);
+    leaving->job.num_called++;
+    char who[64];
+    snprintf(who, sizeof(who), "site %u", leaving->culprit);
+    if (cohort_await(call.done))
+        CHECK_CONTAINS(cohort_error_message(), who);
+    else
+        CHECK(NUM_WORKERS > 1);
+    memset(call.in, 0xee, LARGE * sizeof(*call.in));
+    free(call.in);
+    free(call.out);
+    return COHORT_OK;
+}
+
+static void test_leave(void)
+{
+    for (uint32_t culprit = 0; culprit < 6; culprit++) {
+        struct leaving leaving = {.job = {.num_localities = 3, .num_sites = 6}, .culprit = culprit};
+        run("leave", &leaving.job, leave);
+        cohort_status status = cohort_await(leaving.call.done);
+        CHECK(status == COHORT_ERR_CANCELLED || (NUM_WORKERS > 1 && !status));
+        memset(leaving.call.in, 0xee, LARGE * sizeof(*leaving.call.in));
+        free(leaving.call.in);
+        free(leaving.call.out);
+    }
+}
+
+static const struct test_case cases[] = {
+    {"sizes", test_sizes},
+    {"too_much", test_too_much},
+    {"mixture", test_mixture},
+    {"leave", test_leave},
+};
+
+int main(int argc, char **argv)
+{
+    return cluster_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]), NUM_WORKERS);
+}
