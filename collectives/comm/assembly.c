@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "collectives/comm/inbox.h"
-#include "runtime/net/board_room.h"
+#include "collectives/comm/room.h"
 #include "runtime/proc/commons.h"
 
 /* A locality, this one or another. */
@@ -29,7 +29,7 @@ struct cohort__assembly {
     uint64_t passed;                /* by this locality, as all know */
     uint64_t all_passed;            /* by all, at least */
     bool is_waiting;                /* for a place, and counted as such on the board */
-    struct cohort__board_room room; /* this locality's */
+    struct cohort__room room; /* this locality's */
     uint32_t num_others;
     uint32_t *slots;      /* the others', then this locality's */
     struct seat *seats;   /* in the same order */
@@ -140,7 +140,7 @@ static bool find_place(struct cohort__assembly *assembly, struct cohort__attenda
 {
     uint64_t needed;
     attendance->placed = bytes;
-    attendance->offset = cohort__board_room_find(&assembly->room, attendance->generation, bytes,
+    attendance->offset = cohort__room_find(&assembly->room, attendance->generation, bytes,
                                                  assembly->all_passed, &needed);
     if (needed > assembly->all_passed || assembly->is_waiting)
         look_up_passed(assembly, needed);
@@ -173,7 +173,7 @@ static void post(struct cohort__assembly *assembly, struct cohort__attendance *a
     if (attendance->placed > COHORT__BOARD_INLINE)
         own->offset = attendance->offset;
     atomic_store_explicit(&own->generation, generation, memory_order_release);
-    cohort__board_room_take(&assembly->room, generation, attendance->placed, attendance->offset);
+    cohort__room_take(&assembly->room, generation, attendance->placed, attendance->offset);
     attendance->is_posted = true;
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "runtime/net/board_room.h"
+#include "collectives/comm/room.h"
 
 /* What BYTES take of the arena: whole lines, and one more, so that posts of 4 KiB, or some power of
  * two more, don't share the same few places of the caches. */
@@ -12,12 +12,12 @@ static uint32_t taken_by(size_t bytes)
 }
 
 /* The latest generation that holds something from BEGIN to END, or the place of GENERATION. */
-static uint64_t holder_of(const struct cohort__board_room *room, uint64_t generation,
-                          uint32_t begin, uint32_t end)
+static uint64_t holder_of(const struct cohort__room *room, uint64_t generation, uint32_t begin,
+                          uint32_t end)
 {
     uint64_t latest = room->held[generation % COHORT__BOARD_DEPTH].generation;
     for (int i = 0; begin < end && i < COHORT__BOARD_DEPTH; i++) {
-        const struct cohort__board_held *held = &room->held[i];
+        const struct cohort__held *held = &room->held[i];
         if (held->generation > latest && held->begin < end && begin < held->end)
             latest = held->generation;
     }
@@ -26,8 +26,8 @@ static uint64_t holder_of(const struct cohort__board_room *room, uint64_t genera
 
 /* As many posts of a length as there may be at a time take turns in the first part of the arena, so
  * that short ones touch little memory. Where that is held they go behind anything else. */
-uint32_t cohort__board_room_find(const struct cohort__board_room *room, uint64_t generation,
-                                 size_t bytes, uint64_t all_passed, uint64_t *ret_needed)
+uint32_t cohort__room_find(const struct cohort__room *room, uint64_t generation, size_t bytes,
+                           uint64_t all_passed, uint64_t *ret_needed)
 {
     uint32_t taken = taken_by(bytes), end = room->next + taken;
     bool is_near = end <= COHORT__BOARD_DEPTH * (uint64_t)taken && end <= COHORT__BOARD_ARENA;
@@ -47,12 +47,12 @@ uint32_t cohort__board_room_find(const struct cohort__board_room *room, uint64_t
     return offset;
 }
 
-void cohort__board_room_take(struct cohort__board_room *room, uint64_t generation, size_t bytes,
-                             uint32_t offset)
+void cohort__room_take(struct cohort__room *room, uint64_t generation, size_t bytes,
+                       uint32_t offset)
 {
     uint32_t taken = taken_by(bytes);
     room->held[generation % COHORT__BOARD_DEPTH] =
-        (struct cohort__board_held){generation, offset, offset + taken};
+        (struct cohort__held){generation, offset, offset + taken};
     if (taken > 0)
         room->next = offset + taken;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "runtime/net/board_room.h"
+#include "collectives/comm/room.h"
 
 #include "runtime/base/random.h"
 #include "tests/support/test.h"
@@ -7,22 +7,22 @@
 enum { NUM_GENERATIONS = 2000, NUM_SEEDS = 100, PLENTY = COHORT__BOARD_DEPTH };
 
 /* A post that goes up at once. */
-static uint32_t put(struct cohort__board_room *room, uint64_t generation, size_t bytes,
+static uint32_t put(struct cohort__room *room, uint64_t generation, size_t bytes,
                     uint64_t all_passed)
 {
     uint64_t needed;
-    uint32_t offset = cohort__board_room_find(room, generation, bytes, all_passed, &needed);
+    uint32_t offset = cohort__room_find(room, generation, bytes, all_passed, &needed);
     CHECK(needed <= all_passed);
-    cohort__board_room_take(room, generation, bytes, offset);
+    cohort__room_take(room, generation, bytes, offset);
     return offset;
 }
 
 /* What has to pass before so many BYTES can go up. */
-static uint64_t needed_for(const struct cohort__board_room *room, uint64_t generation, size_t bytes,
+static uint64_t needed_for(const struct cohort__room *room, uint64_t generation, size_t bytes,
                            uint64_t all_passed)
 {
     uint64_t needed;
-    cohort__board_room_find(room, generation, bytes, all_passed, &needed);
+    cohort__room_find(room, generation, bytes, all_passed, &needed);
     return needed;
 }
 
@@ -32,7 +32,7 @@ static void test_plenty(void)
     const size_t lengths[] = {1, COHORT__BOARD_INLINE, COHORT__BOARD_INLINE + 1, 4096,
                               COHORT__BOARD_POST / PLENTY};
     for (size_t i = 0; i < sizeof(lengths) / sizeof(lengths[0]); i++) {
-        struct cohort__board_room room = {0};
+        struct cohort__room room = {0};
         for (uint64_t generation = 1; generation <= PLENTY; generation++)
             put(&room, generation, lengths[i], 0);
         CHECK_INT((long long)needed_for(&room, PLENTY + 1, lengths[i], 0), 1);
@@ -43,7 +43,7 @@ static void test_plenty(void)
 /* One as long as the arena waits for all others, but for those that hold nothing of it. */
 static void test_longest(void)
 {
-    struct cohort__board_room room = {0};
+    struct cohort__room room = {0};
     CHECK_INT(put(&room, 1, COHORT__BOARD_POST, 0), 0);
     CHECK_INT((long long)needed_for(&room, 2, COHORT__BOARD_INLINE + 1, 0), 0);
     put(&room, 2, COHORT__BOARD_INLINE, 0);
@@ -60,7 +60,7 @@ static void test_longest(void)
  * long one, as soon as that has passed; before, they go behind it. */
 static void test_short(void)
 {
-    struct cohort__board_room room = {0};
+    struct cohort__room room = {0};
     uint32_t limit = COHORT__BOARD_DEPTH * (4096 + COHORT__BOARD_LINE);
     uint64_t generation = 0;
     while (++generation < 100)
@@ -80,7 +80,7 @@ static void test_random(void)
 {
     for (uint64_t seed = 1; seed <= NUM_SEEDS; seed++) {
         struct cohort__random random;
-        struct cohort__board_room room = {0};
+        struct cohort__room room = {0};
         size_t lengths[NUM_GENERATIONS + 1] = {0};
         uint32_t offsets[NUM_GENERATIONS + 1] = {0};
         uint64_t all_passed = 0;
@@ -90,7 +90,7 @@ static void test_random(void)
             size_t bytes = lengths[generation] = 1 + (size_t)cohort__random_below(&random, most);
             uint64_t needed;
             all_passed += cohort__random_below(&random, generation - all_passed);
-            cohort__board_room_find(&room, generation, bytes, all_passed, &needed);
+            cohort__room_find(&room, generation, bytes, all_passed, &needed);
             CHECK(needed < generation);
             if (needed > all_passed)
                 all_passed = needed;

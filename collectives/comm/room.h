@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef COHORT_RUNTIME_NET_BOARD_ROOM_H
-#define COHORT_RUNTIME_NET_BOARD_ROOM_H
+#ifndef COHORT_COLLECTIVES_COMM_ROOM_H
+#define COHORT_COLLECTIVES_COMM_ROOM_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include "runtime/net/board.h"
+#include "runtime/proc/commons.h"
 
 /* What a locality's latest posts hold of its slot: places for their heads, and parts of the arena,
  * each behind the one before, then from the beginning again. Known to it alone. All zero: nothing.
  * Generations are taken in rising order. */
-struct cohort__board_room {
-    struct cohort__board_held {
+struct cohort__room {
+    struct cohort__held {
         uint64_t generation; /* 0: none */
         uint32_t begin, end; /* in the arena, with a line in between; equal: nothing there */
     } held[COHORT__BOARD_DEPTH];
@@ -21,11 +21,11 @@ struct cohort__board_room {
 
 /* Where GENERATION can post BYTES (at most COHORT__BOARD_POST) once all have passed *RET_NEEDED, as
  * they have passed ALL_PASSED: at once, where that isn't less. */
-uint32_t cohort__board_room_find(const struct cohort__board_room *room, uint64_t generation,
-                                 size_t bytes, uint64_t all_passed, uint64_t *ret_needed);
+uint32_t cohort__room_find(const struct cohort__room *room, uint64_t generation, size_t bytes,
+                           uint64_t all_passed, uint64_t *ret_needed);
 
 /* It posts there. */
-void cohort__board_room_take(struct cohort__board_room *room, uint64_t generation, size_t bytes,
-                             uint32_t offset);
+void cohort__room_take(struct cohort__room *room, uint64_t generation, size_t bytes,
+                       uint32_t offset);
 
 #endif
