@@ -26,9 +26,9 @@ struct place {
 struct cohort__assembly {
     struct cohort__process *process;
     struct cohort__board board;
-    uint64_t passed;                /* by this locality, as all know */
-    uint64_t all_passed;            /* by all, at least */
-    bool is_waiting;                /* for a place, and counted as such on the board */
+    uint64_t passed;          /* by this locality, as all know */
+    uint64_t all_passed;      /* by all, at least */
+    bool is_waiting;          /* for a place, and counted as such on the board */
     struct cohort__room room; /* this locality's */
     uint32_t num_others;
     uint32_t *slots;      /* the others', then this locality's */
@@ -141,7 +141,7 @@ static bool find_place(struct cohort__assembly *assembly, struct cohort__attenda
     uint64_t needed;
     attendance->placed = bytes;
     attendance->offset = cohort__room_find(&assembly->room, attendance->generation, bytes,
-                                                 assembly->all_passed, &needed);
+                                           assembly->all_passed, &needed);
     if (needed > assembly->all_passed || assembly->is_waiting)
         look_up_passed(assembly, needed);
     return needed <= assembly->all_passed;
