@@ -301,14 +301,14 @@ def test_key_is_secret():
     """It is in no command line and in no environment."""
     with tempfile.TemporaryDirectory() as folder:
         gate = Gate(folder, 'ab')
-        job = Job('--hosts', 'a:2,b:2', *HERE, *gate.options, 'sh', '-c', 'echo ready; read x',
-                  stdin=subprocess.PIPE)
+        job = Job('--hosts', 'a:2,b:2', *HERE, *gate.options, 'sh', '-c',
+                  'echo ready; exec sleep 1000')
         keys = []
         for host in 'ab':
             keys.append(gate.read(host)[0])
             gate.let_go(host)
         check(re.fullmatch('[0-9a-f]{64}', keys[0]) and keys[0] == keys[1], keys)
-        check_equal(job.read_lines(1), ['ready\n'])
+        check_equal(job.read_lines(4), ['ready\n'] * 4) # now all processes are there to stay
         num_read = 0
         for pid in job.processes() + [job.process.pid]:
             for name in 'cmdline', 'environ':
@@ -318,8 +318,9 @@ def test_key_is_secret():
                         num_read += 1
                 except OSError:
                     pass # it has just ended
-        check(num_read >= 2 * 9, 'only', num_read) # guardians, agents, daemons, a locality...
-        check_equal(job.finish(b'')[0], 1) # read found the end
+        check(num_read >= 2 * 9, 'only', num_read) # launcher, agents, daemons, localities...
+        job.process.send_signal(signal.SIGINT)
+        check_equal(job.finish()[0], 128 + signal.SIGINT)
 
 
 def listening_at(port):
