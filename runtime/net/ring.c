@@ -20,12 +20,17 @@ size_t cohort__ring_max_data(size_t bytes)
            sizeof(struct cohort__ring_record);
 }
 
+void cohort__ring_clear(void *memory)
+{
+    struct cohort__ring *ring = memory;
+    atomic_store_explicit(&ring->read, 0, memory_order_relaxed);
+    atomic_store_explicit(&ring->writer_waits, 0, memory_order_relaxed);
+    atomic_store_explicit(&cohort__ring_record_at(ring, 0)->size, 0, memory_order_release);
+}
+
 void cohort__ring_writer_init(struct cohort__ring_writer *writer, void *memory, size_t bytes)
 {
     *writer = (struct cohort__ring_writer){.ring = memory, .size = ring_lines(bytes)};
-    atomic_store_explicit(&writer->ring->read, 0, memory_order_relaxed);
-    atomic_store_explicit(&writer->ring->writer_waits, 0, memory_order_relaxed);
-    atomic_store_explicit(&cohort__ring_record_at(writer->ring, 0)->size, 0, memory_order_release);
 }
 
 void cohort__ring_reader_init(struct cohort__ring_reader *reader, void *memory, size_t bytes)

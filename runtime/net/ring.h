@@ -50,8 +50,10 @@ struct cohort__ring_reader {
     uint64_t used;
 };
 
-/* Of a ring in BYTES of memory, its head included. The writer makes it empty, which must happen
- * before the reader looks at it. */
+/* Makes what is in MEMORY an empty ring: before one of the two looks at it, and the other knows. */
+void cohort__ring_clear(void *memory);
+
+/* Of an empty ring in BYTES of memory, its head included. */
 void cohort__ring_writer_init(struct cohort__ring_writer *writer, void *memory, size_t bytes);
 void cohort__ring_reader_init(struct cohort__ring_reader *reader, void *memory, size_t bytes);
 

@@ -51,6 +51,7 @@ static void destroy(struct cohort__net *net)
         if (shm->by_slot[slot]) {
             pthread_mutex_lock(&shm->lock);
             cohort__shm_fetches_end(shm->by_slot[slot], COHORT_ERR_CANCELLED);
+            cohort__shm_streams_end(shm->by_slot[slot]);
             pthread_mutex_unlock(&shm->lock);
             cohort__shm_peer_destroy(shm->by_slot[slot]);
         }
@@ -62,6 +63,7 @@ static void destroy(struct cohort__net *net)
     free(shm->by_number);
     free(shm->by_slot);
     free(shm->callers);
+    free(shm->sources);
     free(shm);
 }
 
@@ -99,6 +101,12 @@ void *cohort__shm_ring_map(const struct cohort__shm *shm, uint32_t from, uint32_
                            COHORT__SHM_RING_BYTES);
 }
 
+void *cohort__shm_bulk_map(const struct cohort__shm *shm, uint32_t from, uint32_t to)
+{
+    return cohort__shm_map(shm, cohort__shm_bulk_offset(shm->hub->size, from, to),
+                           cohort__shm_bulk_bytes(shm->hub->size));
+}
+
 /* Process ids mean the same to those who see the same of them. 0: can't be told. */
 static uint64_t pid_space(void)
 {
@@ -121,7 +129,8 @@ static cohort_status open_memory(struct cohort__shm *shm)
 {
     shm->by_slot = calloc(shm->hub->size, sizeof(struct cohort__shm_peer *));
     shm->callers = calloc(shm->hub->size, sizeof(struct cohort__shm_peer *));
-    if (!shm->by_slot || !shm->callers)
+    shm->sources = calloc(shm->hub->size, sizeof(struct cohort__shm_peer *));
+    if (!shm->by_slot || !shm->callers || !shm->sources)
         return cohort_fail(COHORT_ERR_NO_MEMORY, "shared memory of this host: out of memory");
     shm->common = cohort__shm_map(shm, 0, cohort__shm_common_bytes(shm->hub->size));
     if (!shm->common)

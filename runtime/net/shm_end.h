@@ -21,11 +21,12 @@
 enum {
     COHORT__SHM_MAX_MESSAGE = 8192 + 128, /* copied out of the ring at once; more is fetched */
     COHORT__SHM_MAX_FETCH = 1 << 20,
-    COHORT__SHM_CHUNK = 16384 - sizeof(struct cohort__ring_record), /* of a fetch */
-    COHORT__SHM_DIRECT_SLICE = 256 * 1024,                          /* read at a time */
+    COHORT__SHM_CHUNK = 16384 - sizeof(struct cohort__ring_record), /* of a fetch: a piece */
+    COHORT__SHM_SPELL = 128 * 1024,        /* of pieces, that progress writes or reads at a time */
+    COHORT__SHM_DIRECT_SLICE = 256 * 1024, /* read at a time */
 };
 
-/* Records in the rings. */
+/* Records: the first two are in the rings for messages, the others in those for bulk. */
 enum cohort__shm_kind {
     COHORT__SHM_MESSAGE,
     COHORT__SHM_REQUEST, /* data: a struct cohort__shm_request */
@@ -57,6 +58,7 @@ struct cohort__shm_fetch {
     size_t done;
     void *cookie;
     cohort_status status; /* not COHORT_OK: only to be reported */
+    bool is_requested;    /* counted in `num_requested` */
 };
 
 /* Something that a peer fetches here. */
@@ -82,6 +84,10 @@ struct cohort__shm_peer {
     struct cohort__list fetches;       /* requested, in this order */
     struct cohort__list streams;       /* to be written, in this order */
     struct cohort__ring_reader reader; /* progress only */
+    /* Bulk, mapped by the first request, which the reader writes and so empties the ring before.
+     * The reader's: progress only once it is there. */
+    struct cohort__ring_writer bulk_writer;
+    struct cohort__ring_reader bulk_reader;
 };
 
 struct cohort__shm_message {
@@ -109,6 +115,11 @@ struct cohort__shm {
     /* Progress only: those whose rings to here have begun. */
     uint32_t num_callers;
     struct cohort__shm_peer **callers;
+    /* Those with a bulk ring to here, which progress looks at while anything is to come there. It
+     * reads them without the lock; they only become more. */
+    _Atomic uint32_t num_sources;
+    struct cohort__shm_peer **sources;
+    _Atomic uint32_t num_requested; /* fetches that were requested and have not ended */
 };
 
 struct cohort__shm_slot *cohort__shm_slot(const struct cohort__shm *shm, uint32_t slot);
@@ -116,8 +127,14 @@ struct cohort__shm_slot *cohort__shm_slot(const struct cohort__shm *shm, uint32_
 /* A part of the memory; NULL with the error set. */
 void *cohort__shm_map(const struct cohort__shm *shm, size_t offset, size_t bytes);
 
-/* The memory of the ring FROM -> TO; NULL with the error set. */
+/* The memory of the rings FROM -> TO; NULL with the error set. */
 void *cohort__shm_ring_map(const struct cohort__shm *shm, uint32_t from, uint32_t to);
+void *cohort__shm_bulk_map(const struct cohort__shm *shm, uint32_t from, uint32_t to);
+
+/* Tells PEER that there is room in the ring of READER, if it has asked: whoever asks clears what
+ * was asked, so that has to be answered. */
+void cohort__shm_tell_of_room(const struct cohort__shm_peer *peer,
+                              struct cohort__ring_reader *reader);
 
 /* Wakes the locality in SLOT if it sleeps, after something was put where it looks. */
 void cohort__shm_ring_bell(const struct cohort__shm *shm, uint32_t slot);
@@ -139,35 +156,49 @@ void cohort__shm_peer_lose(struct cohort__shm_peer *peer, const char *why);
 void cohort__shm_peer_destroy(struct cohort__shm_peer *peer);
 /* Has progress look at PEER; from progress itself no wake-up is needed. */
 void cohort__shm_errand(struct cohort__shm_peer *peer);
-/* Writes a record, for which the bell is still to be rung; false: no room. */
+/* Writes a record into the ring for messages, for which the bell is still to be rung; false: no
+ * room. */
 bool cohort__shm_write(struct cohort__shm_peer *peer, enum cohort__shm_kind kind,
                        const struct iovec *parts, int num_parts);
 
-/* Fetches. */
+/* Where a block is, as its token says. */
+struct cohort__shm_place {
+    uint64_t region;
+    uint64_t address;
+    uint64_t bytes;
+};
+
+/* Fetching from peers. */
+enum cohort__net_sent cohort__shm_fetch(struct cohort__net *net, uint32_t number,
+                                        const struct cohort__net_token *token, size_t offset,
+                                        void *destination, size_t bytes, void *cookie);
+/* By progress, without the lock: takes pieces that have come; true if there were any. */
+bool cohort__shm_pieces_progress(struct cohort__shm *shm);
+/* Before it sleeps: whether there are any. */
+bool cohort__shm_pieces_wait(struct cohort__shm *shm);
+/* By progress, with the lock held, which is let go meanwhile: what of the fetches from PEER can go
+ * on; true if anything did. */
+bool cohort__shm_fetches_progress(struct cohort__shm_peer *peer);
+/* The least data that the ring for messages has to have room for before any of them can go on; 0:
+ * one can as it is; SIZE_MAX: nothing waits. With the lock held. */
+size_t cohort__shm_fetches_room(const struct cohort__shm_peer *peer);
+/* Reports all fetches from PEER as ended with STATUS. Likewise. */
+void cohort__shm_fetches_end(struct cohort__shm_peer *peer, cohort_status status);
+
+/* Being fetched from. */
 cohort_status cohort__shm_expose(struct cohort__net *net, uint32_t number, const void *base,
                                  size_t bytes, void **ret_region,
                                  struct cohort__net_token *ret_token);
 void cohort__shm_withdraw(struct cohort__net *net, uint32_t number, void *region);
-enum cohort__net_sent cohort__shm_fetch(struct cohort__net *net, uint32_t number,
-                                        const struct cohort__net_token *token, size_t offset,
-                                        void *destination, size_t bytes, void *cookie);
 void cohort__shm_regions_fini(struct cohort__shm *shm);
-
 /* By progress, without the lock. False: try again, out of memory. */
 bool cohort__shm_request_arrived(struct cohort__shm_peer *peer,
                                  const struct cohort__ring_record *record);
-void cohort__shm_piece_arrived(struct cohort__shm_peer *peer,
-                               const struct cohort__ring_record *record);
-void cohort__shm_refusal_arrived(struct cohort__shm_peer *peer);
-
-/* By progress, with the lock held, which is let go meanwhile: what of the peer's fetches and
- * streams can go on; true if anything did. */
-bool cohort__shm_fetches_progress(struct cohort__shm_peer *peer);
-/* The least data that the ring has to have room for before any of them can go on; 0: one can as it
- * is; SIZE_MAX: nothing waits. With the lock held. */
-size_t cohort__shm_fetches_room(const struct cohort__shm_peer *peer);
-/* Reports all fetches from PEER as ended with STATUS, and drops its streams. Likewise. */
-void cohort__shm_fetches_end(struct cohort__shm_peer *peer, cohort_status status);
+/* By progress, with the lock held: writes what of PEER's streams has room; true if there was. */
+bool cohort__shm_streams_progress(struct cohort__shm_peer *peer);
+/* Whether they can go on; where they wait for room, they will be told of it. With the lock held. */
+bool cohort__shm_streams_can_go_on(struct cohort__shm_peer *peer);
+void cohort__shm_streams_end(struct cohort__shm_peer *peer);
 
 /* The poller. */
 bool cohort__shm_progress(void *context);

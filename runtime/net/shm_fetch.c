@@ -1,107 +1,52 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Blocks that peers may read, and reading theirs: by process_vm_readv, or by a request that the
- * owner answers with pieces through the ring, in the order of the requests. */
+/* Reading blocks of peers: by process_vm_readv, or by a request that the owner answers with pieces
+ * through the bulk ring, in the order of the requests. */
 #include <errno.h>
 #include <string.h>
 #include <sys/uio.h>
 
 #include "runtime/base/container.h"
-#include "runtime/base/error.h"
-#include "runtime/base/hash.h"
 #include "runtime/base/slab.h"
 #include "runtime/net/shm_end.h"
 
-/* It stays on this host. */
-struct token {
-    uint64_t region;
-    uint64_t address;
-    uint64_t bytes;
-};
-
-_Static_assert(sizeof(struct token) <= COHORT__NET_TOKEN_BYTES, "it has to fit");
-
-/* Blocks ----------------------------------------------------------------------------------------*/
-
-cohort_status cohort__shm_expose(struct cohort__net *net, uint32_t number, const void *base,
-                                 size_t bytes, void **ret_region,
-                                 struct cohort__net_token *ret_token)
-{
-    struct cohort__shm *shm = (struct cohort__shm *)net;
-    if (bytes == 0)
-        return cohort_fail(COHORT_ERR_BAD_PARAMETER,
-                           "peer %u: a block of no bytes can't be exposed", (unsigned)number);
-    struct cohort__shm_region *region = cohort__slab_alloc(sizeof(*region));
-    if (!region)
-        return cohort_fail(COHORT_ERR_NO_MEMORY, "no memory to expose a block of %zu bytes", bytes);
-    *region = (struct cohort__shm_region){.base = base, .bytes = bytes};
-    pthread_mutex_lock(&shm->lock);
-    region->id = ++shm->next_region;
-    cohort__map_insert(&shm->regions, &region->node, cohort__hash_u64(region->id));
-    pthread_mutex_unlock(&shm->lock);
-    struct token token = {region->id, (uintptr_t)base, bytes};
-    memset(ret_token, 0, sizeof(*ret_token));
-    memcpy(ret_token->bytes, &token, sizeof(token));
-    *ret_region = region;
-    return COHORT_OK;
-}
-
-static struct cohort__shm_region *find(const struct cohort__shm *shm, uint64_t id)
-{
-    struct cohort__map_node *node =
-        cohort__map_find(&shm->regions, cohort__hash_u64(id), NULL, NULL);
-    return node ? COHORT_CONTAINER_OF(node, struct cohort__shm_region, node) : NULL;
-}
-
-static void stream_leave(struct cohort__shm_stream *stream)
-{
-    if (stream->region)
-        stream->region->num_streams--;
-    stream->region = NULL;
-}
-
-void cohort__shm_withdraw(struct cohort__net *net, uint32_t number, void *withdrawn)
-{
-    struct cohort__shm *shm = (struct cohort__shm *)net;
-    struct cohort__shm_region *region = withdrawn;
-    (void)number; /* a block is known to all */
-    pthread_mutex_lock(&shm->lock);
-    cohort__map_remove(&shm->regions, &region->node);
-    for (uint32_t slot = 0; region->num_streams > 0; slot++) {
-        struct cohort__shm_peer *peer = shm->by_slot[slot];
-        for (struct cohort__list *node = peer ? peer->streams.next : NULL;
-             peer && node != &peer->streams; node = node->next) {
-            struct cohort__shm_stream *stream =
-                COHORT_CONTAINER_OF(node, struct cohort__shm_stream, link);
-            if (stream->region == region)
-                stream_leave(stream);
-        }
-    }
-    pthread_mutex_unlock(&shm->lock);
-    cohort__slab_free(region);
-}
-
-void cohort__shm_regions_fini(struct cohort__shm *shm)
-{
-    struct cohort__map_node *node;
-    while ((node = cohort__map_first(&shm->regions))) {
-        cohort__map_remove(&shm->regions, node);
-        cohort__slab_free(COHORT_CONTAINER_OF(node, struct cohort__shm_region, node));
-    }
-    cohort__map_fini(&shm->regions);
-}
-
 /* Fetching ------------------------------------------------------------------------------------ */
 
+/* The first time: the ring is made empty before the peer writes into it. */
+static bool bulk_open(struct cohort__shm_peer *peer)
+{
+    struct cohort__shm *shm = peer->shm;
+    if (peer->bulk_reader.ring)
+        return true;
+    void *memory = cohort__shm_bulk_map(shm, peer->slot, shm->slot);
+    if (!memory) {
+        cohort__shm_peer_lose(peer, "no memory to fetch from it");
+        return false;
+    }
+    cohort__ring_clear(memory);
+    cohort__ring_reader_init(&peer->bulk_reader, memory, cohort__shm_bulk_bytes(shm->hub->size));
+    uint32_t num = atomic_load(&shm->num_sources);
+    shm->sources[num] = peer;
+    atomic_store(&shm->num_sources, num + 1);
+    return true;
+}
+
+/* False: there is no room for the request, or PEER is lost. */
 static bool ask(struct cohort__shm_peer *peer, struct cohort__shm_fetch *fetch)
 {
+    if (!bulk_open(peer))
+        return false;
     struct cohort__shm_request request = fetch->request;
     request.offset += fetch->done;
     request.bytes -= fetch->done;
     struct iovec part = {&request, sizeof(request)};
-    if (!cohort__shm_write(peer, COHORT__SHM_REQUEST, &part, 1))
+    atomic_fetch_add(&peer->shm->num_requested, 1); /* before there can be anything to look at */
+    if (!cohort__shm_write(peer, COHORT__SHM_REQUEST, &part, 1)) {
+        atomic_fetch_sub(&peer->shm->num_requested, 1);
         return false;
+    }
     cohort__list_remove(&fetch->link);
     cohort__list_push_back(&peer->fetches, &fetch->link);
+    fetch->is_requested = true;
     return true;
 }
 
@@ -111,9 +56,9 @@ enum cohort__net_sent cohort__shm_fetch(struct cohort__net *net, uint32_t number
 {
     struct cohort__shm *shm = (struct cohort__shm *)net;
     struct cohort__shm_fetch *fetch = cohort__slab_alloc(sizeof(*fetch));
-    struct token token;
-    memcpy(&token, from->bytes, sizeof(token));
-    bool is_inside = offset <= token.bytes && bytes <= token.bytes - offset &&
+    struct cohort__shm_place place;
+    memcpy(&place, from->bytes, sizeof(place));
+    bool is_inside = offset <= place.bytes && bytes <= place.bytes - offset &&
                      bytes <= COHORT__SHM_MAX_FETCH && bytes > 0;
     enum cohort__net_sent sent = COHORT__NET_DEAD;
     bool was_asked = false;
@@ -125,8 +70,8 @@ enum cohort__net_sent cohort__shm_fetch(struct cohort__net *net, uint32_t number
         sent = COHORT__NET_AGAIN;
     } else if (peer) {
         *fetch = (struct cohort__shm_fetch){
-            .request = {token.region, offset, bytes},
-            .address = token.address + offset,
+            .request = {place.region, offset, bytes},
+            .address = place.address + offset,
             .destination = destination,
             .cookie = cookie,
             .status = is_inside ? COHORT_OK : COHORT_ERR_PROTOCOL,
@@ -154,6 +99,8 @@ enum cohort__net_sent cohort__shm_fetch(struct cohort__net *net, uint32_t number
 static void report(struct cohort__shm *shm, struct cohort__shm_fetch *fetch, cohort_status status)
 {
     cohort__list_remove(&fetch->link);
+    if (fetch->is_requested)
+        atomic_fetch_sub(&shm->num_requested, 1);
     pthread_mutex_unlock(&shm->lock);
     shm->net.handlers.fetched(shm->net.handlers.context, fetch->cookie, status);
     cohort__slab_free(fetch);
@@ -197,8 +144,9 @@ static void read_slice(struct cohort__shm_peer *peer)
     }
 }
 
-void cohort__shm_piece_arrived(struct cohort__shm_peer *peer,
-                               const struct cohort__ring_record *record)
+/* Pieces ----------------------------------------------------------------------------------------*/
+
+static void piece_arrived(struct cohort__shm_peer *peer, const struct cohort__ring_record *record)
 {
     struct cohort__shm *shm = peer->shm;
     pthread_mutex_lock(&shm->lock);
@@ -219,7 +167,7 @@ void cohort__shm_piece_arrived(struct cohort__shm_peer *peer,
     pthread_mutex_unlock(&shm->lock);
 }
 
-void cohort__shm_refusal_arrived(struct cohort__shm_peer *peer)
+static void refusal_arrived(struct cohort__shm_peer *peer)
 {
     pthread_mutex_lock(&peer->shm->lock);
     struct cohort__shm_fetch *fetch = first(&peer->fetches);
@@ -230,60 +178,70 @@ void cohort__shm_refusal_arrived(struct cohort__shm_peer *peer)
     pthread_mutex_unlock(&peer->shm->lock);
 }
 
-/* Being fetched from -------------------------------------------------------------------------- */
-
-bool cohort__shm_request_arrived(struct cohort__shm_peer *peer,
-                                 const struct cohort__ring_record *record)
+static void lose(struct cohort__shm_peer *peer, const char *why)
 {
-    struct cohort__shm *shm = peer->shm;
-    struct cohort__shm_request request = {0};
-    struct cohort__shm_stream *stream = cohort__slab_alloc_zero(sizeof(*stream));
-    if (!stream)
-        return false;
-    if (record->bytes == sizeof(request))
-        memcpy(&request, record->data, sizeof(request));
-    pthread_mutex_lock(&shm->lock);
-    struct cohort__shm_region *region = find(shm, request.region);
-    if (region && request.offset <= region->bytes &&
-        request.bytes <= region->bytes - request.offset) {
-        stream->region = region;
-        stream->next = region->base + request.offset;
-        stream->left = request.bytes;
-        region->num_streams++;
+    pthread_mutex_lock(&peer->shm->lock);
+    cohort__shm_peer_lose(peer, why);
+    pthread_mutex_unlock(&peer->shm->lock);
+}
+
+static void take(struct cohort__shm_peer *peer, const struct cohort__ring_record *record)
+{
+    if (record->kind == COHORT__SHM_PIECE)
+        piece_arrived(peer, record);
+    else if (record->kind == COHORT__SHM_REFUSAL)
+        refusal_arrived(peer);
+    else
+        lose(peer, "it has sent something unknown instead of what was fetched");
+}
+
+static bool is_dead(const struct cohort__shm_peer *peer)
+{
+    return atomic_load_explicit(&peer->is_dead, memory_order_relaxed);
+}
+
+static bool receive(struct cohort__shm_peer *peer)
+{
+    const struct cohort__ring_record *record;
+    bool is_broken = false;
+    unsigned num = 0;
+    while (num < COHORT__SHM_SPELL / COHORT__SHM_CHUNK && !is_dead(peer) &&
+           (record = cohort__ring_next(&peer->bulk_reader, &is_broken))) {
+        take(peer, record);
+        cohort__ring_consume(&peer->bulk_reader);
+        num++;
     }
-    cohort__list_push_back(&peer->streams, &stream->link);
-    (void)cohort__shm_peer_call(peer); /* where it fails, the peer's end is the errand */
-    cohort__shm_errand(peer);
-    pthread_mutex_unlock(&shm->lock);
-    return true;
+    if (is_broken)
+        lose(peer, "what it sends of what was fetched makes no sense");
+    return num > 0;
 }
 
-static size_t piece_bytes(const struct cohort__shm_stream *stream)
+bool cohort__shm_pieces_progress(struct cohort__shm *shm)
 {
-    if (!stream->region)
-        return 0; /* a refusal */
-    return stream->left < COHORT__SHM_CHUNK ? stream->left : COHORT__SHM_CHUNK;
-}
-
-/* Writes one piece; false: no room. */
-static bool write_piece(struct cohort__shm_peer *peer, struct cohort__shm_stream *stream)
-{
-    size_t bytes = piece_bytes(stream);
-    bool is_refusal = !stream->region;
-    struct iovec part = {(void *)stream->next, bytes};
-    if (!cohort__shm_write(peer, is_refusal ? COHORT__SHM_REFUSAL : COHORT__SHM_PIECE, &part,
-                           is_refusal ? 0 : 1))
-        return false;
-    stream->left -= bytes;
-    if (!is_refusal)
-        stream->next += bytes;
-    if (is_refusal || stream->left == 0) {
-        stream_leave(stream);
-        cohort__list_remove(&stream->link);
-        cohort__slab_free(stream);
+    bool any = false;
+    uint32_t num = atomic_load_explicit(&shm->num_sources, memory_order_acquire);
+    for (uint32_t i = 0; i < num; i++) {
+        struct cohort__shm_peer *peer = shm->sources[i];
+        if (!cohort__ring_is_empty(&peer->bulk_reader))
+            any |= receive(peer);
+        cohort__shm_tell_of_room(peer, &peer->bulk_reader);
     }
-    return true;
+    return any;
 }
+
+bool cohort__shm_pieces_wait(struct cohort__shm *shm)
+{
+    bool any = false;
+    uint32_t num = atomic_load(&shm->num_requested) > 0 ? atomic_load(&shm->num_sources) : 0;
+    for (uint32_t i = 0; i < num; i++) {
+        struct cohort__shm_peer *peer = shm->sources[i];
+        any |= !atomic_load(&peer->is_dead) && !cohort__ring_is_empty(&peer->bulk_reader);
+        cohort__shm_tell_of_room(peer, &peer->bulk_reader);
+    }
+    return any;
+}
+
+/* What could not be done at once ----------------------------------------------------------------*/
 
 bool cohort__shm_fetches_progress(struct cohort__shm_peer *peer)
 {
@@ -295,46 +253,27 @@ bool cohort__shm_fetches_progress(struct cohort__shm_peer *peer)
         if (fetch->status)
             report(peer->shm, fetch, fetch->status);
     }
-    while (
-        !cohort__list_is_empty(&peer->streams) &&
-        write_piece(peer, COHORT_CONTAINER_OF(peer->streams.next, struct cohort__shm_stream, link)))
-        has_written = true;
     if (has_written)
         cohort__shm_ring_bell(peer->shm, peer->slot);
     if (first(&peer->reads)) {
         read_slice(peer);
         any = true;
     }
-    return any || has_written;
+    return any;
 }
 
 size_t cohort__shm_fetches_room(const struct cohort__shm_peer *peer)
 {
-    size_t bytes = SIZE_MAX;
-    if (!cohort__list_is_empty(&peer->reads))
+    const struct cohort__shm_fetch *fetch = first(&peer->unasked);
+    if (first(&peer->reads) || (fetch && fetch->status))
         return 0;
-    if (!cohort__list_is_empty(&peer->unasked))
-        bytes = first(&peer->unasked)->status ? 0 : sizeof(struct cohort__shm_request);
-    if (!cohort__list_is_empty(&peer->streams)) {
-        size_t piece =
-            piece_bytes(COHORT_CONTAINER_OF(peer->streams.next, struct cohort__shm_stream, link));
-        size_t least = piece > 0 ? piece : 1; /* a record takes a line */
-        bytes = least < bytes ? least : bytes;
-    }
-    return bytes;
+    return fetch ? sizeof(struct cohort__shm_request) : SIZE_MAX;
 }
 
 void cohort__shm_fetches_end(struct cohort__shm_peer *peer, cohort_status status)
 {
     struct cohort__shm_fetch *fetch;
-    struct cohort__list *node;
     while ((fetch = first(&peer->reads)) || (fetch = first(&peer->unasked)) ||
            (fetch = first(&peer->fetches)))
         report(peer->shm, fetch, status);
-    while ((node = cohort__list_pop_front(&peer->streams))) {
-        struct cohort__shm_stream *stream =
-            COHORT_CONTAINER_OF(node, struct cohort__shm_stream, link);
-        stream_leave(stream);
-        cohort__slab_free(stream);
-    }
 }

@@ -6,7 +6,9 @@
 /* Rings begin at pages of any size that is usual. */
 enum { PAGE = 65536 };
 
-_Static_assert(COHORT__SHM_RING_BYTES % PAGE == 0, "rings are mapped one by one");
+_Static_assert(COHORT__SHM_RING_BYTES % PAGE == 0 && COHORT__SHM_BULK_LEAST % PAGE == 0 &&
+                   COHORT__SHM_BULK_MOST % PAGE == 0,
+               "rings are mapped one by one");
 
 size_t cohort__shm_slot_offset(uint32_t slot)
 {
@@ -39,7 +41,22 @@ size_t cohort__shm_ring_offset(uint32_t size, uint32_t from, uint32_t to)
            ((size_t)from * size + to) * (size_t)COHORT__SHM_RING_BYTES;
 }
 
+size_t cohort__shm_bulk_bytes(uint32_t size)
+{
+    size_t pairs = size > 1 ? (size_t)size * (size - 1) : 1;
+    size_t share = COHORT__SHM_BULK_TOTAL / pairs / PAGE * PAGE;
+    if (share < COHORT__SHM_BULK_LEAST)
+        return COHORT__SHM_BULK_LEAST;
+    return share < COHORT__SHM_BULK_MOST ? share : COHORT__SHM_BULK_MOST;
+}
+
+size_t cohort__shm_bulk_offset(uint32_t size, uint32_t from, uint32_t to)
+{
+    return cohort__shm_ring_offset(size, size, 0) +
+           ((size_t)from * size + to) * cohort__shm_bulk_bytes(size);
+}
+
 size_t cohort__shm_memory_bytes(uint32_t size)
 {
-    return cohort__shm_ring_offset(size, size, 0);
+    return cohort__shm_bulk_offset(size, size, 0);
 }

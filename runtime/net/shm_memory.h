@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 /* The layout of a hub's memory: a head, a slot for each locality, boards (runtime/net/board.h), and
- * a ring for each ordered pair.
+ * for each ordered pair a ring for messages and one for bulk, the pieces of what is fetched.
  * It is as large as that, and takes what of it was ever touched; what nobody has written is zero.
  *
  * Nothing here is ever locked. Each word has one writer, but for `sleeping`, `writer_waits` and
@@ -16,6 +16,10 @@
 enum {
     COHORT__SHM_LINE = 64,
     COHORT__SHM_RING_BYTES = 128 * 1024,
+    /* A bulk ring is as large as helps, as long as all of them together stay below the last. */
+    COHORT__SHM_BULK_LEAST = 128 * 1024,
+    COHORT__SHM_BULK_MOST = 2 * 1024 * 1024,
+    COHORT__SHM_BULK_TOTAL = 64 * 1024 * 1024,
     COHORT__SHM_MAX_SLOTS = 4096,
     COHORT__SHM_NUM_BOARDS = 64,
 };
@@ -47,6 +51,10 @@ size_t cohort__shm_memory_bytes(uint32_t size);
 size_t cohort__shm_common_bytes(uint32_t size);
 size_t cohort__shm_slot_offset(uint32_t slot);
 size_t cohort__shm_ring_offset(uint32_t size, uint32_t from, uint32_t to);
+
+/* Where the bulk ring FROM -> TO is, and the bytes of each, which are whole pages. */
+size_t cohort__shm_bulk_offset(uint32_t size, uint32_t from, uint32_t to);
+size_t cohort__shm_bulk_bytes(uint32_t size);
 
 /* Where board NUMBER is, and its bytes, which are whole pages. */
 size_t cohort__shm_board_offset(uint32_t size, uint32_t number);

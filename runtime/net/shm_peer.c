@@ -157,6 +157,10 @@ void cohort__shm_peer_destroy(struct cohort__shm_peer *peer)
         munmap(peer->writer.ring, COHORT__SHM_RING_BYTES);
     if (peer->reader.ring)
         munmap(peer->reader.ring, COHORT__SHM_RING_BYTES);
+    if (peer->bulk_writer.ring)
+        munmap(peer->bulk_writer.ring, cohort__shm_bulk_bytes(peer->shm->hub->size));
+    if (peer->bulk_reader.ring)
+        munmap(peer->bulk_reader.ring, cohort__shm_bulk_bytes(peer->shm->hub->size));
     free(peer);
 }
 
@@ -173,6 +177,7 @@ bool cohort__shm_peer_call(struct cohort__shm_peer *peer)
         cohort__shm_peer_lose(peer, "no memory to reach it");
         return false;
     }
+    cohort__ring_clear(memory);
     cohort__ring_writer_init(&peer->writer, memory, COHORT__SHM_RING_BYTES);
     atomic_fetch_or(&cohort__shm_slot(shm, peer->slot)->callers[shm->slot / 64],
                     UINT64_C(1) << shm->slot % 64);

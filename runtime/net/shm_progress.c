@@ -73,11 +73,8 @@ static bool take(struct cohort__shm_peer *peer, const struct cohort__ring_record
     case COHORT__SHM_REQUEST:
         return cohort__shm_request_arrived(peer, record);
     case COHORT__SHM_PIECE:
-        cohort__shm_piece_arrived(peer, record);
-        return true;
     case COHORT__SHM_REFUSAL:
-        cohort__shm_refusal_arrived(peer);
-        return true;
+        break; /* not in this ring */
     }
     pthread_mutex_lock(&peer->shm->lock);
     cohort__shm_peer_lose(peer, "it has sent something unknown through shared memory");
@@ -103,10 +100,10 @@ static bool receive(struct cohort__shm_peer *peer)
     return num > 0;
 }
 
-/* Whoever asks clears what was asked, so that has to be answered. */
-static void tell_of_room(struct cohort__shm_peer *peer)
+void cohort__shm_tell_of_room(const struct cohort__shm_peer *peer,
+                              struct cohort__ring_reader *reader)
 {
-    if (cohort__ring_writer_waits(&peer->reader))
+    if (cohort__ring_writer_waits(reader))
         cohort__shm_ring_bell(peer->shm, peer->slot);
 }
 
@@ -170,8 +167,10 @@ static bool run_errand(struct cohort__shm_peer *peer)
     }
     if (atomic_load(&peer->is_dead)) {
         cohort__shm_fetches_end(peer, COHORT_ERR_PEER_DIED);
+        cohort__shm_streams_end(peer);
         return true;
     }
+    any |= cohort__shm_streams_progress(peer);
     any |= cohort__shm_fetches_progress(peer);
     if (peer->is_blocked && cohort__ring_has_room(&peer->writer, COHORT__SHM_MAX_MESSAGE)) {
         peer->is_blocked = false;
@@ -213,8 +212,10 @@ bool cohort__shm_progress(void *context)
         struct cohort__shm_peer *peer = shm->callers[i];
         if (!cohort__ring_is_empty(&peer->reader))
             any |= receive(peer);
-        tell_of_room(peer);
+        cohort__shm_tell_of_room(peer, &peer->reader);
     }
+    if (atomic_load_explicit(&shm->num_requested, memory_order_relaxed) > 0)
+        any |= cohort__shm_pieces_progress(shm);
     if (atomic_load_explicit(&shm->has_errands, memory_order_relaxed))
         any |= run_errands(shm);
     if (shm->net.handlers.look)
@@ -231,7 +232,8 @@ static bool can_go_on(struct cohort__shm_peer *peer)
     size_t bytes = cohort__shm_fetches_room(peer);
     if (peer->is_blocked && bytes > COHORT__SHM_MAX_MESSAGE)
         bytes = COHORT__SHM_MAX_MESSAGE;
-    return bytes == 0 || (bytes < SIZE_MAX && !cohort__ring_await_room(&peer->writer, bytes));
+    return cohort__shm_streams_can_go_on(peer) || bytes == 0 ||
+           (bytes < SIZE_MAX && !cohort__ring_await_room(&peer->writer, bytes));
 }
 
 static bool has_work(struct cohort__shm *shm)
@@ -240,8 +242,9 @@ static bool has_work(struct cohort__shm *shm)
     for (uint32_t i = 0; i < shm->num_callers; i++) {
         struct cohort__shm_peer *peer = shm->callers[i];
         any |= !atomic_load(&peer->is_dead) && !cohort__ring_is_empty(&peer->reader);
-        tell_of_room(peer);
+        cohort__shm_tell_of_room(peer, &peer->reader);
     }
+    any |= cohort__shm_pieces_wait(shm);
     if (shm->net.handlers.look)
         any |= shm->net.handlers.look(shm->net.handlers.context);
     if (any || !atomic_load(&shm->has_errands))

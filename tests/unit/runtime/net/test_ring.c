@@ -23,6 +23,7 @@ static void open_ring(struct ends *ends)
     ends->memory = aligned_alloc(COHORT__RING_LINE, BYTES);
     CHECK(ends->memory);
     memset(ends->memory, 0xa5, BYTES);
+    cohort__ring_clear(ends->memory);
     cohort__ring_writer_init(&ends->writer, ends->memory, BYTES);
     cohort__ring_reader_init(&ends->reader, ends->memory, BYTES);
 }
@@ -95,6 +96,7 @@ static void test_largest(void)
     open_ring(&ends);
     uint32_t number = 0;
     for (uint32_t at = 0; at < LINES; at++) {
+        cohort__ring_clear(ends.memory);
         cohort__ring_writer_init(&ends.writer, ends.memory, BYTES);
         cohort__ring_reader_init(&ends.reader, ends.memory, BYTES);
         for (uint32_t i = 0; i < at; i++) {
@@ -142,6 +144,7 @@ static void test_unpublished(void)
     bool is_broken = false;
     open_ring(&ends);
     for (uint32_t at = 0; at < LINES; at++) {
+        cohort__ring_clear(ends.memory);
         cohort__ring_writer_init(&ends.writer, ends.memory, BYTES);
         cohort__ring_reader_init(&ends.reader, ends.memory, BYTES);
         for (uint32_t i = 0; i < at; i++) {
@@ -163,6 +166,7 @@ static void test_unpublished(void)
 static void expect_broken(struct ends *ends, uint32_t lines, uint32_t bytes)
 {
     bool is_broken = false;
+    cohort__ring_clear(ends->memory);
     cohort__ring_writer_init(&ends->writer, ends->memory, BYTES);
     cohort__ring_reader_init(&ends->reader, ends->memory, BYTES);
     CHECK(put(&ends->writer, 1, 10));

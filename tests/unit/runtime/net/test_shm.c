@@ -304,34 +304,159 @@ static void test_room_seen_late(void)
     close_all();
 }
 
-/* Where the peer has no time to read, its writer sleeps, whatever it is that waits. */
+/* Pieces that fit into a ring for bulk of these ends when it is empty. */
+static size_t pieces_in_ring(void)
+{
+    size_t lines =
+        (cohort__shm_bulk_bytes(hub->size) - sizeof(struct cohort__ring) - 1) / COHORT__RING_LINE;
+    return lines * COHORT__RING_LINE / (COHORT__SHM_CHUNK + sizeof(struct cohort__ring_record));
+}
+
+/* Where the peer has no time to read, its writer sleeps, whatever it is that waits: bulk, messages
+ * or both. */
 static void test_stream_sleeps(void)
 {
+    enum { NUM = 3 };
+    void *region;
+    unsigned char *source = new_block(MIB), *target = malloc(NUM * MIB);
+    open_all(2, COHORT__SHM_STREAM);
+    CHECK(NUM * MIB > cohort__shm_bulk_bytes(2));
+    struct cohort__net_token token = expose(0, source, MIB, &region);
+    for (size_t shift = 1; shift < 40; shift++) {
+        /* So that it is full at different places. */
+        CHECK_INT(station_fetch(&stations[1], 0, &token, 0, target, 1000 * shift),
+                  COHORT__NET_SENT);
+        CHECK_INT(station_send(&stations[0], 1, source, 100 * shift), COHORT__NET_SENT);
+        settle();
+        unsigned long fetched = stations[1].num_fetched;
+        for (size_t i = 0; i < NUM; i++)
+            CHECK_INT(station_fetch(&stations[1], 0, &token, 0, target + i * MIB, MIB),
+                      COHORT__NET_SENT);
+        while (station_turn(&stations[0]))
+            ;
+        CHECK(!station_block(&stations[0], 0));
+        if (shift % 2)
+            fill(0, 1, 100 * shift);
+        while (station_turn(&stations[0]))
+            ;
+        CHECK(!station_block(&stations[0], 0));
+        CHECK(station_block(&stations[1], 0)); /* what has come is seen before it sleeps */
+        settle();
+        CHECK_INT(stations[1].num_fetched, (long long)fetched + NUM);
+        for (size_t i = 0; i < NUM; i++)
+            CHECK(is_pattern(target + i * MIB, 0, MIB));
+        memset(target, 0, NUM * MIB);
+    }
+    CHECK_INT(stations[1].num_failed, 0);
+    free(source);
+    free(target);
+    close_all();
+}
+
+/* However much of bulk waits, messages go past it. */
+static void test_message_beside_bulk(void)
+{
+    enum { NUM = 4 };
     void *region;
     unsigned char *source = new_block(MIB), *target = malloc(MIB);
     open_all(2, COHORT__SHM_STREAM);
-    for (size_t shift = 0; shift < 40; shift++) {
-        /* So that it is full at different places. */
-        for (size_t i = 0; i < shift; i++) {
-            CHECK_INT(station_send(&stations[0], 1, source, 100 * shift), COHORT__NET_SENT);
-            settle();
-        }
-        struct cohort__net_token token = expose(0, source, MIB, &region);
-        unsigned long fetched = stations[1].num_fetched;
+    struct cohort__net_token token = expose(0, source, MIB, &region);
+    for (int i = 0; i < NUM; i++)
         CHECK_INT(station_fetch(&stations[1], 0, &token, 0, target, MIB), COHORT__NET_SENT);
-        while (station_turn(&stations[0]))
-            ;
-        CHECK(!station_block(&stations[0], 0));
-        fill(0, 1, 100 * shift);
-        while (station_turn(&stations[0]))
-            ;
-        CHECK(!station_block(&stations[0], 0));
-        settle();
-        CHECK_INT(stations[1].num_fetched, (long long)fetched + 1);
-        CHECK(is_pattern(target, 0, MIB));
-        cohort__net_withdraw(stations[0].net, 1, region);
+    while (station_turn(&stations[0]))
+        ;
+    CHECK_INT(station_send(&stations[0], 1, source, 100), COHORT__NET_SENT);
+    station_turn(&stations[1]);
+    CHECK_INT(stations[1].num_messages, 1);
+    CHECK_INT(stations[1].num_fetched, 0); /* one turn takes only so much */
+    settle();
+    CHECK_INT(stations[1].num_fetched, NUM);
+    free(source);
+    free(target);
+    close_all();
+}
+
+/* A turn is soon over, at both ends, however much there is to do. */
+static void test_bulk_bounded(void)
+{
+    enum { NUM = 4, TURNS = (MIB + COHORT__SHM_SPELL - 1) / COHORT__SHM_SPELL };
+    void *region;
+    unsigned char *source = new_block(MIB), *target = malloc(MIB);
+    open_all(2, COHORT__SHM_STREAM);
+    struct cohort__net_token token = expose(0, source, MIB, &region);
+    for (int i = 0; i < NUM; i++)
+        CHECK_INT(station_fetch(&stations[1], 0, &token, 0, target, MIB), COHORT__NET_SENT);
+    unsigned turns = 0;
+    while (station_turn(&stations[0]))
+        turns++;
+    CHECK(turns >= pieces_in_ring() * COHORT__SHM_CHUNK / COHORT__SHM_SPELL);
+    for (int i = 0; i < TURNS - 1; i++)
+        CHECK(station_turn(&stations[1]));
+    CHECK_INT(stations[1].num_fetched, 0);
+    settle();
+    CHECK_INT(stations[1].num_fetched, NUM);
+    CHECK_INT(atomic_load(&shm_of(1)->num_requested), 0); /* from now on nobody looks there */
+    CHECK(is_pattern(target, 0, MIB));
+    free(source);
+    free(target);
+    close_all();
+}
+
+/* The writer sleeps whenever the ring is full, in a thread; the reader takes a little at a time. */
+static void test_bulk_writer_asleep(void)
+{
+    enum { NUM = 6 };
+    struct sleeper sleeper = {.station = &stations[0]};
+    pthread_t thread;
+    void *region;
+    unsigned char *source = new_block(MIB), *target = malloc(MIB);
+    open_all(2, COHORT__SHM_STREAM);
+    struct cohort__net_token token = expose(0, source, MIB, &region);
+    CHECK_INT(pthread_create(&thread, NULL, sleep_and_turn, &sleeper), 0);
+    for (int i = 0; i < NUM; i++)
+        CHECK_INT(station_fetch(&stations[1], 0, &token, 0, target, MIB), COHORT__NET_SENT);
+    uint64_t deadline = cohort__clock_after(UINT64_C(20000000000));
+    while (stations[1].num_fetched < NUM) {
+        wait_until_asleep(0);
+        station_turn(&stations[1]);
+        CHECK(cohort__clock_now() < deadline);
     }
-    CHECK_INT(stations[1].num_failed, 0);
+    CHECK(is_pattern(target, 0, MIB));
+    wait_until_asleep(0);
+    atomic_store(&sleeper.is_done, true);
+    cohort__net_remove_peer(stations[0].net, 1);
+    CHECK_INT(pthread_join(thread, NULL), 0);
+    free(source);
+    free(target);
+    close_all();
+}
+
+/* The reader sleeps, in a thread, whenever it has read what there is. */
+static void test_bulk_reader_asleep(void)
+{
+    enum { NUM = 100 };
+    struct sleeper sleeper = {.station = &stations[1]};
+    pthread_t thread;
+    void *region;
+    unsigned char *source = new_block(MIB), *target = malloc(MIB);
+    open_all(2, COHORT__SHM_STREAM);
+    struct cohort__net_token token = expose(0, source, MIB, &region);
+    CHECK_INT(pthread_create(&thread, NULL, sleep_and_turn, &sleeper), 0);
+    uint64_t deadline = cohort__clock_after(UINT64_C(20000000000));
+    for (unsigned long i = 0; i < NUM; i++) {
+        wait_until_asleep(1);
+        CHECK_INT(station_fetch(&stations[1], 0, &token, i, target, MIB - i), COHORT__NET_SENT);
+        while (stations[1].num_fetched <= i) {
+            wait_until_asleep(1);
+            station_turn(&stations[0]);
+            CHECK(cohort__clock_now() < deadline);
+        }
+        CHECK(is_pattern(target, i, MIB - i));
+    }
+    wait_until_asleep(1);
+    atomic_store(&sleeper.is_done, true);
+    cohort__net_remove_peer(stations[1].net, 0);
+    CHECK_INT(pthread_join(thread, NULL), 0);
     free(source);
     free(target);
     close_all();
@@ -472,9 +597,10 @@ static void test_fetch_wrong_when_full(void)
     close_all();
 }
 
-/* From when it is withdrawn the block may be gone. */
-static void test_withdraw_under_way(void)
+/* From when it is withdrawn the block may be gone: after so many TURNS of its owner. */
+static void withdraw_under_way(int turns)
 {
+    enum { NUM = 5 };
     void *region;
     static unsigned char target[MIB];
     open_all(3, COHORT__SHM_STREAM);
@@ -482,28 +608,42 @@ static void test_withdraw_under_way(void)
         mmap(NULL, MIB, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     CHECK(source != MAP_FAILED);
     struct cohort__net_token token = expose(0, source, MIB, &region);
-    for (int i = 0; i < 3; i++)
+    for (int i = 0; i < NUM; i++)
         CHECK_INT(station_fetch(&stations[1], 0, &token, 0, target, MIB), COHORT__NET_SENT);
     CHECK_INT(station_fetch(&stations[2], 0, &token, 0, target, MIB), COHORT__NET_SENT);
-    for (int i = 0; i < 5; i++)
+    station_turn(&stations[0]);
+    station_turn(&stations[2]);
+    for (int i = 0; i < turns; i++)
         station_turn(&stations[0]);
     station_turn(&stations[1]);
     cohort__net_withdraw(stations[0].net, 1, region);
     CHECK_INT(munmap(source, MIB), 0);
     settle();
-    CHECK_INT(stations[1].num_failed, 3);
-    CHECK_INT(stations[2].num_failed, 1);
+    CHECK_INT(stations[1].num_fetched, NUM);
+    CHECK_INT(stations[2].num_fetched, 1);
+    unsigned long failed = stations[1].num_failed;
+    CHECK(failed >= NUM - pieces_in_ring() * COHORT__SHM_CHUNK / MIB - 1);
     CHECK_INT(stations[1].fetch_status, COHORT_ERR_PROTOCOL);
+    if (turns == 1) { /* none was whole by then */
+        CHECK_INT(failed, NUM);
+        CHECK_INT(stations[2].num_failed, 1);
+    }
     /* Both go on. */
     unsigned char *other = new_block(MIB);
     token = expose(0, other, MIB, &region);
     CHECK_INT(station_fetch(&stations[1], 0, &token, 0, target, MIB), COHORT__NET_SENT);
     settle();
-    CHECK_INT(stations[1].num_fetched, 4);
-    CHECK_INT(stations[1].num_failed, 3);
+    CHECK_INT(stations[1].num_fetched, NUM + 1);
+    CHECK_INT(stations[1].num_failed, (long long)failed);
     CHECK(is_pattern(target, 0, MIB));
     free(other);
     close_all();
+}
+
+static void test_withdraw_under_way(void)
+{
+    withdraw_under_way(1);
+    withdraw_under_way(100); /* with a full ring */
 }
 
 /* Each ends once, and nothing is written any more. */
@@ -527,6 +667,7 @@ static void remove_under_way(enum cohort__shm_copy copy)
     memset(target, 0xee, MIB);
     settle();
     CHECK_INT(stations[1].num_fetched, NUM);
+    CHECK_INT(atomic_load(&shm_of(1)->num_requested), 0);
     CHECK_INT(stations[1].num_failed, (long long)(NUM - fetched));
     CHECK_INT(stations[1].fetch_status, COHORT_ERR_PEER_DIED);
     for (size_t i = 0; i < MIB; i++)
@@ -669,6 +810,34 @@ static void test_addresses(void)
     close_all();
 }
 
+/* Each from all others at once, more than a ring for bulk holds. */
+static void fetch_from_each_other(void)
+{
+    enum { BYTES = MIB / 4 };
+    struct cohort__net_token tokens[MAX_ENDS];
+    void *regions[MAX_ENDS];
+    unsigned char *source = new_block(MIB), *targets = malloc(MAX_ENDS * MAX_ENDS * BYTES);
+    CHECK(BYTES > cohort__shm_bulk_bytes(hub->size));
+    for (uint32_t i = 0; i < num_ends; i++)
+        tokens[i] = expose(i, source + i, BYTES, &regions[i]);
+    for (uint32_t i = 0; i < num_ends; i++)
+        for (uint32_t k = 0; k < num_ends; k++)
+            if (k != i)
+                CHECK_INT(station_fetch(&stations[i], k, &tokens[k], 0,
+                                        targets + (i * MAX_ENDS + k) * BYTES, BYTES),
+                          COHORT__NET_SENT);
+    settle();
+    for (uint32_t i = 0; i < num_ends; i++) {
+        CHECK_INT(stations[i].num_fetched, num_ends - 1);
+        CHECK_INT(stations[i].num_failed, 0);
+        for (uint32_t k = 0; k < num_ends; k++)
+            CHECK(k == i || is_pattern(targets + (i * MAX_ENDS + k) * BYTES, k, BYTES));
+        cohort__net_withdraw(stations[i].net, 0, regions[i]);
+    }
+    free(source);
+    free(targets);
+}
+
 /* The slots' bits are in several words. */
 static void test_many_slots(void)
 {
@@ -688,6 +857,7 @@ static void test_many_slots(void)
     settle();
     for (uint32_t i = 0; i < num_ends; i++)
         CHECK_INT(stations[i].num_messages, MAX_ENDS - 1);
+    fetch_from_each_other();
     close_all();
 }
 
@@ -728,8 +898,19 @@ static void test_epochs(void)
         CHECK_INT(station_send(&stations[0], 1, source, 1 + epoch), COHORT__NET_SENT);
         settle();
         CHECK_INT(stations[1].num_messages, 1);
-        /* Left: a full ring, who waits for room in it, requests, a doorbell that was rung. */
+        memset(source, (int)epoch + 1, MIB);
         struct cohort__net_token token = expose(1, source, MIB, &region);
+        CHECK_INT(station_fetch(&stations[0], 1, &token, 0, target, MIB), COHORT__NET_SENT);
+        settle();
+        CHECK_INT(stations[0].num_fetched, 1);
+        CHECK_INT(stations[0].num_failed, 0);
+        CHECK_INT(memcmp(source, target, MIB), 0);
+        /* Left: full rings, who waits for room in them, requests, a doorbell that was rung. */
+        for (int i = 0; i < 3; i++)
+            CHECK_INT(station_fetch(&stations[0], 1, &token, 0, target, MIB), COHORT__NET_SENT);
+        while (station_turn(&stations[1]))
+            ;
+        (void)station_block(&stations[1], 0);
         CHECK_INT(station_fetch(&stations[0], 1, &token, 0, target, MIB), COHORT__NET_SENT);
         station_turn(&stations[1]);
         fill(0, 1, 100 + 37 * epoch);
@@ -741,19 +922,24 @@ static void test_epochs(void)
     close_all();
 }
 
-/* What end 0 writes into the ring to end 1. */
-static void write_garbage(unsigned kind, const void *data, size_t bytes, uint32_t lines)
+/* What end 0 writes into a ring to end 1. */
+static void write_garbage_into(struct cohort__ring_writer *writer, unsigned kind, const void *data,
+                               size_t bytes, uint32_t lines)
 {
-    struct cohort__shm_peer *peer = cohort__shm_peer_get(shm_of(0), 1);
-    struct cohort__ring_record *record = cohort__ring_reserve(&peer->writer, bytes);
+    struct cohort__ring_record *record = cohort__ring_reserve(writer, bytes);
     CHECK(record);
     record->kind = kind;
     record->bytes = (uint32_t)bytes;
     if (bytes > 0)
         memcpy(record->data, data, bytes);
-    cohort__ring_publish(&peer->writer, record);
+    cohort__ring_publish(writer, record);
     if (lines > 0)
         atomic_store(&record->size, lines);
+}
+
+static void write_garbage(unsigned kind, const void *data, size_t bytes, uint32_t lines)
+{
+    write_garbage_into(&cohort__shm_peer_get(shm_of(0), 1)->writer, kind, data, bytes, lines);
 }
 
 static void expect_lost(unsigned kind, const void *data, size_t bytes, uint32_t lines,
@@ -785,43 +971,78 @@ static void test_garbage(void)
     expect_lost(COHORT__SHM_MESSAGE, noise, 10, 100000, "makes no sense");
     expect_lost(COHORT__SHM_REFUSAL + 1, noise, 10, 0, "something unknown");
     expect_lost(UINT32_MAX, noise, 0, 0, "something unknown");
-    expect_lost(COHORT__SHM_PIECE, noise, sizeof noise, 0, "bytes that nobody asked for");
-    expect_lost(COHORT__SHM_REFUSAL, noise, 0, 0, "refused what nobody asked for");
+    expect_lost(COHORT__SHM_PIECE, noise, sizeof noise, 0, "something unknown"); /* here */
+    expect_lost(COHORT__SHM_REFUSAL, noise, 0, 0, "something unknown");
 }
 
-/* Requests that make no sense are refused; here that is more than was asked, so the asker hears of
- * a refusal that it can't place, and gives the owner up. */
+/* End 0 writes it into the ring for bulk while end 1 fetches NUM from there, and another from 2. */
+static void expect_lost_bulk(int num, unsigned kind, const void *data, size_t bytes, uint32_t lines,
+                             const char *why)
+{
+    unsigned char *source = new_block(MIB), target[100] = {0}, byte = 1;
+    void *regions[2];
+    open_all(3, COHORT__SHM_STREAM);
+    struct cohort__net_token token = expose(0, source, 100, &regions[0]);
+    struct cohort__net_token other = expose(2, source, MIB, &regions[1]);
+    CHECK_INT(station_fetch(&stations[1], 0, &token, 0, target, 100), COHORT__NET_SENT);
+    settle();
+    CHECK_INT(stations[1].num_fetched, 1);
+    CHECK_INT(station_fetch(&stations[1], 2, &other, 0, target, 100), COHORT__NET_SENT);
+    for (int i = 0; i < num; i++)
+        CHECK_INT(station_fetch(&stations[1], 0, &token, 0, target, 100), COHORT__NET_SENT);
+    write_garbage_into(&shm_of(0)->by_number[1]->bulk_writer, kind, data, bytes, lines);
+    settle();
+    CHECK_INT(stations[1].num_unreachable[0], 1);
+    CHECK_CONTAINS(stations[1].why, why);
+    CHECK_INT(stations[1].num_unreachable[2], 0);
+    CHECK_INT(stations[1].num_fetched, 2 + num);
+    CHECK_INT(stations[1].num_failed, num);
+    if (num > 0)
+        CHECK_INT(stations[1].fetch_status, COHORT_ERR_PEER_DIED);
+    CHECK_INT(station_send(&stations[1], 0, &byte, 1), COHORT__NET_DEAD);
+    CHECK_INT(station_send(&stations[1], 2, &byte, 1), COHORT__NET_SENT);
+    settle();
+    CHECK(!station_block(&stations[1], 0) || !station_block(&stations[1], 0));
+    close_all();
+    free(source);
+}
+
+static void test_garbage_bulk(void)
+{
+    static const unsigned char noise[101] = {7};
+    expect_lost_bulk(1, COHORT__SHM_PIECE, noise, 10, 100000, "makes no sense");
+    expect_lost_bulk(1, COHORT__SHM_PIECE, noise, sizeof noise, 0, "bytes that nobody asked for");
+    expect_lost_bulk(1, COHORT__SHM_REFUSAL + 1, noise, 10, 0, "something unknown");
+    expect_lost_bulk(2, COHORT__SHM_MESSAGE, noise, 10, 0, "something unknown");
+    expect_lost_bulk(2, COHORT__SHM_REQUEST, noise, sizeof(struct cohort__shm_request), 0,
+                     "something unknown");
+    expect_lost_bulk(0, COHORT__SHM_PIECE, noise, 10, 0, "bytes that nobody asked for");
+    expect_lost_bulk(0, COHORT__SHM_REFUSAL, noise, 0, 0, "refused what nobody asked for");
+}
+
+/* Requests that make no sense are refused, in their turn: who makes them takes that for the answer
+ * to something else. Nobody gives up the other. */
 static void test_garbage_request(void)
 {
     static const size_t sizes[] = {0, 1, sizeof(struct cohort__shm_request) - 1,
                                    sizeof(struct cohort__shm_request)};
-    unsigned char noise[sizeof(struct cohort__shm_request)];
+    unsigned char noise[sizeof(struct cohort__shm_request)], source[100] = {0}, target[100];
+    void *region;
     memset(noise, 0xff, sizeof noise);
     for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
         open_all(2, COHORT__SHM_STREAM);
-        write_garbage(COHORT__SHM_REQUEST, noise, sizes[i], 0);
+        struct cohort__net_token token = expose(1, source, sizeof source, &region);
+        CHECK_INT(station_fetch(&stations[0], 1, &token, 0, target, 100), COHORT__NET_SENT);
         settle();
+        write_garbage(COHORT__SHM_REQUEST, noise, sizes[i], 0);
+        CHECK_INT(station_fetch(&stations[0], 1, &token, 0, target, 100), COHORT__NET_SENT);
+        settle();
+        CHECK_INT(stations[0].num_fetched, 2);
+        CHECK_INT(stations[0].num_failed, 1);
+        CHECK_INT(stations[0].fetch_status, COHORT_ERR_PROTOCOL);
         CHECK_INT(stations[1].num_unreachable[0], 0);
-        CHECK_INT(stations[0].num_unreachable[1], 1);
         close_all();
     }
-}
-
-/* A piece that is longer than what is asked for. */
-static void test_piece_too_long(void)
-{
-    unsigned char source[100] = {0}, target[100], noise[101] = {0};
-    void *region;
-    open_all(2, COHORT__SHM_STREAM);
-    struct cohort__net_token token = expose(0, source, sizeof source, &region);
-    CHECK_INT(station_fetch(&stations[1], 0, &token, 0, target, 100), COHORT__NET_SENT);
-    write_garbage(COHORT__SHM_PIECE, noise, sizeof noise, 0);
-    station_turn(&stations[1]);
-    station_turn(&stations[1]);
-    CHECK_INT(stations[1].num_unreachable[0], 1);
-    CHECK_INT(stations[1].num_fetched, 1);
-    CHECK_INT(stations[1].fetch_status, COHORT_ERR_PEER_DIED);
-    close_all();
 }
 
 /* Processes ------------------------------------------------------------------------------------ */
@@ -887,10 +1108,9 @@ static _Noreturn void serve(int fd)
             station_block(&stations[1], 1000);
 }
 
-static void kill_server(enum cohort__shm_copy copy)
+/* In a child, as the other end of one here that knows it. */
+static pid_t start_server(enum cohort__shm_copy copy, struct offer *ret_offer)
 {
-    static unsigned char target[MIB];
-    struct offer offer;
     int fds[2];
     CHECK_INT(pipe(fds), 0);
     CHECK_INT(cohort__hub_create(&hub, 2), COHORT_OK);
@@ -900,11 +1120,20 @@ static void kill_server(enum cohort__shm_copy copy)
     CHECK(pid >= 0);
     if (pid == 0)
         serve(fds[1]);
-    CHECK_INT(read(fds[0], &offer, sizeof offer), sizeof offer);
+    CHECK_INT(read(fds[0], ret_offer, sizeof *ret_offer), sizeof *ret_offer);
     close(fds[0]);
     close(fds[1]);
-    CHECK_INT(cohort__net_add_peer(stations[0].net, 1, offer.address, offer.address_bytes),
-              COHORT_OK);
+    CHECK_INT(
+        cohort__net_add_peer(stations[0].net, 1, ret_offer->address, ret_offer->address_bytes),
+        COHORT_OK);
+    return pid;
+}
+
+static void kill_server(enum cohort__shm_copy copy)
+{
+    static unsigned char target[MIB];
+    struct offer offer;
+    pid_t pid = start_server(copy, &offer);
     CHECK_INT(station_fetch(&stations[0], 1, &offer.token, 5, target, MIB - 5), COHORT__NET_SENT);
     station_until(&stations[0], &stations[0].num_fetched, 1);
     CHECK_INT(stations[0].num_failed, 0);
@@ -922,6 +1151,40 @@ static void kill_server(enum cohort__shm_copy copy)
     }
     station_until(&stations[0], &stations[0].num_fetched, 2);
     CHECK_INT(stations[0].fetch_status, COHORT_ERR_PEER_DIED);
+    close_all();
+}
+
+/* Killed while its ring for bulk is full: what is in there comes, and the rest ends. */
+static void test_killed_under_way(void)
+{
+    enum { NUM = 4 };
+    unsigned char *targets = malloc(NUM * MIB);
+    struct offer offer;
+    pid_t pid = start_server(COHORT__SHM_STREAM, &offer);
+    for (int i = 0; i < NUM; i++)
+        CHECK_INT(station_fetch(&stations[0], 1, &offer.token, 0, targets + i * MIB, MIB),
+                  COHORT__NET_SENT);
+    struct cohort__ring *ring = shm_of(0)->by_number[1]->bulk_reader.ring;
+    uint64_t deadline = cohort__clock_after(UINT64_C(20000000000));
+    while (!atomic_load(&ring->writer_waits)) {
+        sched_yield();
+        CHECK(cohort__clock_now() < deadline);
+    }
+    CHECK_INT(kill(pid, SIGKILL), 0);
+    CHECK_INT(waitpid(pid, NULL, 0), pid);
+    settle();
+    unsigned long whole = pieces_in_ring() * COHORT__SHM_CHUNK / MIB;
+    CHECK(whole > 0 && whole < NUM);
+    CHECK_INT(stations[0].num_fetched, (long long)whole);
+    CHECK_INT(stations[0].num_failed, 0);
+    CHECK(is_pattern(targets, 0, MIB));
+    cohort__net_remove_peer(stations[0].net, 1);
+    settle();
+    CHECK_INT(stations[0].num_fetched, NUM);
+    CHECK_INT(stations[0].num_failed, (long long)(NUM - whole));
+    CHECK_INT(stations[0].fetch_status, COHORT_ERR_PEER_DIED);
+    CHECK(!station_block(&stations[0], 0) || !station_block(&stations[0], 0));
+    free(targets);
     close_all();
 }
 
@@ -998,6 +1261,10 @@ static const struct test_case cases[] = {
     {"again_asleep", test_again_asleep},
     {"room_seen_late", test_room_seen_late},
     {"stream_sleeps", test_stream_sleeps},
+    {"message_beside_bulk", test_message_beside_bulk},
+    {"bulk_bounded", test_bulk_bounded},
+    {"bulk_writer_asleep", test_bulk_writer_asleep},
+    {"bulk_reader_asleep", test_bulk_reader_asleep},
     {"ping_pong", test_ping_pong},
     {"fetch", test_fetch},
     {"fetch_outside", test_fetch_outside},
@@ -1011,10 +1278,11 @@ static const struct test_case cases[] = {
     {"early_call", test_early_call},
     {"epochs", test_epochs},
     {"garbage", test_garbage},
+    {"garbage_bulk", test_garbage_bulk},
     {"garbage_request", test_garbage_request},
-    {"piece_too_long", test_piece_too_long},
     {"forbidden", test_forbidden},
     {"killed", test_killed},
+    {"killed_under_way", test_killed_under_way},
     {"threads", test_threads},
 };
 
