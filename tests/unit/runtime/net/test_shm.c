@@ -721,6 +721,7 @@ static void destroy_under_way(enum cohort__shm_copy copy)
     CHECK_INT(station_fetch(&stations[2], 1, &other, 0, target, 1000), COHORT__NET_SENT);
     stations[2].on_fetched = fetch_again;
     stations[2].data = &token;
+    cohort__net_release(stations[2].kept);
     cohort__net_destroy(stations[2].net);
     CHECK_INT(stations[2].num_failed, 3);
     CHECK_INT(stations[2].fetch_status, COHORT_ERR_CANCELLED);
