@@ -2,22 +2,20 @@
 #include "tools/bench_options.h"
 
 #include <getopt.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "tools/usage.h"
 
 enum {
     DEFAULT_ROUNDS = 7,
     QUICK_ROUNDS = 3, /* also beside others, which is long */
     DEFAULT_SITES = 64,
-    DEFAULT_LIMIT = 570,
-    STATUS_USAGE = 2
+    DEFAULT_LIMIT = 570
 };
 enum { MAX_SITES = 65536 };
 
-static const char usage[] =
-    "usage: cohort-bench [options] tasks|barrier|coll|check|kernels|figures|select|hierarchy...\n";
 static const char help[] =
     "Measures Cohort and prints a table.\n"
     "\n"
@@ -68,32 +66,12 @@ static const char help[] =
     "for\n"
     "a wrong result, and 2 for a wrong option.\n";
 
-static int wrong(const char *format, ...) __attribute__((format(printf, 1, 2)));
-static int wrong(const char *format, ...)
-{
-    va_list args;
-    va_start(args, format);
-    fputs("cohort-bench: ", stderr);
-    vfprintf(stderr, format, args);
-    fputc('\n', stderr);
-    fputs(usage, stderr);
-    va_end(args);
-    return STATUS_USAGE;
-}
-
-/* Reads the option WORD's value: digits only, MIN to MAX. */
-static int read_count(const char *word, uint32_t min, uint32_t max, uint32_t *ret)
-{
-    uint64_t value = 0;
-    const char *c = optarg;
-    while (*c >= '0' && *c <= '9' && value <= max)
-        value = 10 * value + (uint64_t)(*c++ - '0');
-    if (*c || c == optarg || value < min || value > max)
-        return wrong("%s needs a number from %u to %u, not '%s'", word, (unsigned)min,
-                     (unsigned)max, optarg);
-    *ret = (uint32_t)value;
-    return -1;
-}
+static const struct usage usage = {
+    .program = "cohort-bench",
+    .line = "usage: cohort-bench [options] "
+            "tasks|barrier|coll|check|kernels|figures|select|hierarchy...\n",
+    .help = help,
+};
 
 enum {
     OPTION_JSON = 256,
@@ -141,7 +119,7 @@ static const struct option long_options[] = {
 static int read_bytes(uint64_t *ret)
 {
     uint32_t bytes = 0;
-    int status = read_count("--bytes", 8, 1 << 30, &bytes);
+    int status = usage_read_count(&usage, "--bytes", optarg, 8, 1 << 30, &bytes);
     *ret = bytes;
     return status;
 }
@@ -149,7 +127,7 @@ static int read_bytes(uint64_t *ret)
 static int read_placement(char *ret)
 {
     if (strcmp(optarg, "tasks") != 0 && strcmp(optarg, "localities") != 0)
-        return wrong("--placement needs tasks or localities, not '%s'", optarg);
+        return usage_wrong(&usage, "--placement needs tasks or localities, not '%s'", optarg);
     *ret = optarg[0];
     return -1;
 }
@@ -159,7 +137,8 @@ static int read_works(struct bench_options *options)
     options->list = optarg;
     return bench_works_read(optarg, &options->works)
                ? -1
-               : wrong("--works needs a list like all_reduce:8,barrier:0, not '%s'", optarg);
+               : usage_wrong(&usage, "--works needs a list like all_reduce:8,barrier:0, not '%s'",
+                             optarg);
 }
 
 static int read_seconds(double *ret)
@@ -167,7 +146,7 @@ static int read_seconds(double *ret)
     char *end;
     double value = strtod(optarg, &end);
     if (end == optarg || *end || !(value >= 0.001 && value <= 100))
-        return wrong("--seconds needs a number from 0.001 to 100, not '%s'", optarg);
+        return usage_wrong(&usage, "--seconds needs a number from 0.001 to 100, not '%s'", optarg);
     *ret = value;
     return -1;
 }
@@ -185,9 +164,9 @@ static int read_coll_option(int option, const char *word, struct bench_options *
     case OPTION_WORKS:
         return read_works(options);
     case ':':
-        return wrong("%s needs a value", word);
+        return usage_wrong(&usage, "%s needs a value", word);
     default:
-        return wrong("%s is no option", word);
+        return usage_wrong(&usage, "%s is no option", word);
     }
 }
 
@@ -203,10 +182,10 @@ static int read_other_option(int option, const char *word, struct bench_options 
     case OPTION_PLACEMENT:
         return read_placement(&options->placement);
     case OPTION_LIMIT:
-        return read_count("--limit", 1, 86400, &options->limit);
+        return usage_read_count(&usage, "--limit", optarg, 1, 86400, &options->limit);
     case OPTION_PLOT:
         options->plot = optarg;
-        return optarg[0] ? -1 : wrong("--plot needs a path");
+        return optarg[0] ? -1 : usage_wrong(&usage, "--plot needs a path");
     default:
         return read_coll_option(option, word, options);
     }
@@ -222,24 +201,23 @@ static int read_option(int option, const char *word, struct bench_options *optio
         options->quick = true;
         return -1;
     case OPTION_ROUNDS:
-        return read_count("--rounds", 1, BENCH_MAX_ROUNDS, &options->rounds);
+        return usage_read_count(&usage, "--rounds", optarg, 1, BENCH_MAX_ROUNDS, &options->rounds);
     case OPTION_SECONDS:
         return read_seconds(&options->seconds);
     case OPTION_SITES:
-        return read_count("--sites", 1, MAX_SITES, &options->sites);
+        return usage_read_count(&usage, "--sites", optarg, 1, MAX_SITES, &options->sites);
     case OPTION_SITES_PER_LOCALITY:
-        return read_count("--sites-per-locality", 1, MAX_SITES, &options->sites_per_locality);
+        return usage_read_count(&usage, "--sites-per-locality", optarg, 1, MAX_SITES,
+                                &options->sites_per_locality);
     case OPTION_ARITY:
-        return read_count("--arity", 2, MAX_SITES, &options->arity);
+        return usage_read_count(&usage, "--arity", optarg, 2, MAX_SITES, &options->arity);
     case OPTION_COHORTRUN:
         options->cohortrun = optarg;
-        return optarg[0] ? -1 : wrong("--cohortrun needs a path");
+        return optarg[0] ? -1 : usage_wrong(&usage, "--cohortrun needs a path");
     case OPTION_HELP:
-        printf("%s%s", usage, help);
-        return fflush(stdout) ? 1 : 0;
+        return usage_print_help(&usage);
     case OPTION_VERSION:
-        printf("cohort-bench %s\n", COHORT_VERSION);
-        return fflush(stdout) ? 1 : 0;
+        return usage_print_version(&usage);
     default:
         return read_other_option(option, word, options);
     }
@@ -253,24 +231,25 @@ static int read_subcommand(const char *word, unsigned *subcommands)
         if (strcmp(word, names[i]) != 0)
             continue;
         if (*subcommands & 1u << i)
-            return wrong("%s is given twice", word);
+            return usage_wrong(&usage, "%s is given twice", word);
         *subcommands |= 1u << i;
         return -1;
     }
-    return wrong("'%s' is no subcommand", word);
+    return usage_wrong(&usage, "'%s' is no subcommand", word);
 }
 
 static int check_coll(const struct bench_options *options)
 {
     bool has_shape = options->sites || options->sites_per_locality || options->arity;
     if ((options->peers || options->list) && options->subcommands != BENCH_COLL)
-        return wrong("--peers and --works are for coll alone");
+        return usage_wrong(&usage, "--peers and --works are for coll alone");
     if (options->peers && options->list)
-        return wrong("--peers has its own list: no --works");
+        return usage_wrong(&usage, "--peers has its own list: no --works");
     if ((options->peers || options->list) && has_shape)
-        return wrong("--peers and --works have one site a locality, and no tree of their own");
+        return usage_wrong(
+            &usage, "--peers and --works have one site a locality, and no tree of their own");
     if (options->only && !options->peers)
-        return wrong("--only is for coll --peers");
+        return usage_wrong(&usage, "--only is for coll --peers");
     return -1;
 }
 
@@ -282,20 +261,22 @@ static int complete(struct bench_options *options)
     bool has_shape = options->sites || options->sites_per_locality || options->arity;
     int status;
     if (!options->subcommands)
-        return wrong("what is to be measured?");
+        return usage_wrong(&usage, "what is to be measured?");
     if (alone && (options->subcommands & (options->subcommands - 1)))
-        return wrong("figures, select and hierarchy measure a lot: give it alone");
+        return usage_wrong(&usage, "figures, select and hierarchy measure a lot: give it alone");
     if (has_shape &&
         !(options->subcommands & (BENCH_COLL | BENCH_CHECK | BENCH_SELECT | BENCH_HIERARCHY)))
-        return wrong(
+        return usage_wrong(
+            &usage,
             "--sites, --sites-per-locality and --arity are for coll, check, select and hierarchy");
     if (options->cohortrun && !alone && !options->peers)
-        return wrong("--cohortrun is for figures, select, hierarchy and coll --peers");
+        return usage_wrong(&usage,
+                           "--cohortrun is for figures, select, hierarchy and coll --peers");
     if ((options->collective || options->bytes || options->placement || options->limit) &&
         !is_select)
-        return wrong("--collective, --bytes, --placement and --limit are for select");
+        return usage_wrong(&usage, "--collective, --bytes, --placement and --limit are for select");
     if (options->plot && options->subcommands != BENCH_HIERARCHY)
-        return wrong("--plot is for hierarchy");
+        return usage_wrong(&usage, "--plot is for hierarchy");
     status = check_coll(options);
     if (status >= 0)
         return status;

@@ -3,20 +3,17 @@
 
 #include <errno.h>
 #include <getopt.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "tools/cohortrun_reach.h"
+#include "tools/usage.h"
 
-enum { MAX_LOCALITIES = 4096, MAX_WORKERS = 4096, STATUS_USAGE = 2 };
+enum { MAX_LOCALITIES = 4096, MAX_WORKERS = 4096 };
 static const double max_timeout = 1e9;
 static const uint64_t second_ns = 1000000000;
 
-static const char usage[] =
-    "usage: cohortrun -n N [--hosts HOST[:SLOTS],...] [--hostfile FILE] [--agent COMMAND] "
-    "[--workers W] [--tag] [--timeout S] [--grace S] [-x VAR[=VALUE]] program [args...]\n";
 static const char help[] =
     "Starts a program N times, on this host or on several, as the localities of one job.\n"
     "\n"
@@ -45,33 +42,12 @@ static const char help[] =
     "second kills them. When a locality fails, all are ended. The status is that of the first\n"
     "locality that failed, 128 + number for a signal.\n";
 
-static int wrong(const char *format, ...) __attribute__((format(printf, 1, 2)));
-static int wrong(const char *format, ...)
-{
-    va_list args;
-    va_start(args, format);
-    fputs("cohortrun: ", stderr);
-    vfprintf(stderr, format, args);
-    fputc('\n', stderr);
-    fputs(usage, stderr);
-    va_end(args);
-    return STATUS_USAGE;
-}
-
-/* Digits only, 1 to MAX. */
-static bool read_count(const char *text, uint32_t max, uint32_t *ret)
-{
-    uint64_t value = 0;
-    for (const char *c = text; *c; c++) {
-        if (*c < '0' || *c > '9' || value > max)
-            return false;
-        value = 10 * value + (uint64_t)(*c - '0');
-    }
-    if (value == 0 || value > max)
-        return false;
-    *ret = (uint32_t)value;
-    return true;
-}
+static const struct usage usage = {
+    .program = "cohortrun",
+    .line = "usage: cohortrun -n N [--hosts HOST[:SLOTS],...] [--hostfile FILE] [--agent COMMAND] "
+            "[--workers W] [--tag] [--timeout S] [--grace S] [-x VAR[=VALUE]] program [args...]\n",
+    .help = help,
+};
 
 static bool read_seconds(const char *text, uint64_t *ret_ns)
 {
@@ -90,12 +66,12 @@ static int set_variable(char *text)
     char *value = strchr(text, '=');
     size_t name_bytes = value ? (size_t)(value - text) : strlen(text);
     if (name_bytes == 0)
-        return wrong("-x needs the name of a variable, not '%s'", text);
+        return usage_wrong(&usage, "-x needs the name of a variable, not '%s'", text);
     if (!value)
-        return getenv(text) ? -1 : wrong("-x %s: there is no such variable", text);
+        return getenv(text) ? -1 : usage_wrong(&usage, "-x %s: there is no such variable", text);
     *value++ = '\0';
     if (setenv(text, value, 1))
-        return wrong("-x %s: %s", text, strerror(errno));
+        return usage_wrong(&usage, "-x %s: %s", text, strerror(errno));
     return -1;
 }
 
@@ -135,18 +111,20 @@ static const struct option long_options[] = {
 static int read_hosts(struct options *options, bool from_file)
 {
     if (options->hosts.num > 0)
-        return wrong("--hosts or --hostfile is given twice, or both are");
+        return usage_wrong(&usage, "--hosts or --hostfile is given twice, or both are");
     cohort_status status =
         from_file ? hosts_read(&options->hosts, optarg) : hosts_parse(&options->hosts, optarg);
-    return status ? wrong("%s: %s", from_file ? "--hostfile" : "--hosts", cohort_error_message())
+    return status ? usage_wrong(&usage, "%s: %s", from_file ? "--hostfile" : "--hosts",
+                                cohort_error_message())
                   : -1;
 }
 
 static int read_duration(const char *word, uint64_t *ret_ns)
 {
-    return read_seconds(optarg, ret_ns) ? -1
-                                        : wrong("%.*s needs seconds above 0, not '%s'",
-                                                (int)strcspn(word, "="), word, optarg);
+    return read_seconds(optarg, ret_ns)
+               ? -1
+               : usage_wrong(&usage, "%.*s needs seconds above 0, not '%s'",
+                             (int)strcspn(word, "="), word, optarg);
 }
 
 static int read_host_option(int option, struct options *options, const char *word)
@@ -158,7 +136,9 @@ static int read_host_option(int option, struct options *options, const char *wor
         return read_hosts(options, true);
     case OPTION_AGENT:
         options->agent = optarg;
-        return strstr(optarg, "{host}") ? -1 : wrong("--agent '%s' has no {host} in it", optarg);
+        return strstr(optarg, "{host}")
+                   ? -1
+                   : usage_wrong(&usage, "--agent '%s' has no {host} in it", optarg);
     case OPTION_LISTEN:
         options->listen = optarg;
         return -1;
@@ -175,26 +155,22 @@ static int read_option(int option, struct options *options, const char *word)
 {
     switch (option) {
     case 'n':
-        return read_count(optarg, MAX_LOCALITIES, &options->size)
-                   ? -1
-                   : wrong("-n needs a number from 1 to %d, not '%s'", MAX_LOCALITIES, optarg);
+        return usage_read_count(&usage, "-n", optarg, 1, MAX_LOCALITIES, &options->size);
     case 'x':
         return set_variable(optarg);
     case OPTION_WORKERS:
-        return read_count(optarg, MAX_WORKERS, &options->workers)
-                   ? -1
-                   : wrong("--workers needs a number from 1 to %d, not '%s'", MAX_WORKERS, optarg);
+        return usage_read_count(&usage, "--workers", optarg, 1, MAX_WORKERS, &options->workers);
     case OPTION_TAG:
         options->tag = true;
         return -1;
     case OPTION_TIMEOUT:
         return read_seconds(optarg, &options->timeout_ns)
                    ? -1
-                   : wrong("--timeout needs seconds above 0, not '%s'", optarg);
+                   : usage_wrong(&usage, "--timeout needs seconds above 0, not '%s'", optarg);
     case OPTION_GRACE:
         return read_seconds(optarg, &options->grace_ns)
                    ? -1
-                   : wrong("--grace needs seconds above 0, not '%s'", optarg);
+                   : usage_wrong(&usage, "--grace needs seconds above 0, not '%s'", optarg);
     case OPTION_HOSTS:
     case OPTION_HOSTFILE:
     case OPTION_AGENT:
@@ -204,15 +180,13 @@ static int read_option(int option, struct options *options, const char *word)
     case OPTION_HEARTBEAT_TIMEOUT:
         return read_host_option(option, options, word);
     case OPTION_HELP:
-        printf("%s%s", usage, help);
-        return fflush(stdout) ? 1 : 0;
+        return usage_print_help(&usage);
     case OPTION_VERSION:
-        printf("cohortrun %s\n", COHORT_VERSION);
-        return fflush(stdout) ? 1 : 0;
+        return usage_print_version(&usage);
     case ':':
-        return wrong("%s needs a value", word);
+        return usage_wrong(&usage, "%s needs a value", word);
     default:
-        return wrong("%s is no option", word);
+        return usage_wrong(&usage, "%s is no option", word);
     }
 }
 
@@ -221,18 +195,18 @@ static int place(struct options *options)
 {
     if (options->hosts.num == 0)
         return options->agent || options->listen
-                   ? wrong("--agent and --listen need --hosts or --hostfile")
+                   ? usage_wrong(&usage, "--agent and --listen need --hosts or --hostfile")
                    : -1;
     if (options->heartbeat_timeout_ns < 2 * options->heartbeat_ns)
-        return wrong("--heartbeat-timeout has to be twice --heartbeat at least");
+        return usage_wrong(&usage, "--heartbeat-timeout has to be twice --heartbeat at least");
     if (hosts_fill(&options->hosts, options->size, &options->size))
-        return wrong("%s", cohort_error_message());
+        return usage_wrong(&usage, "%s", cohort_error_message());
     const char *own = NULL;
     for (uint32_t i = 0; i < options->hosts.num; i++) {
         struct host_name *host = &options->hosts.list[i];
         host->is_far = options->agent || !reach_is_here(host->name);
         if (!host->is_far && own)
-            return wrong("%s and %s are both this host", own, host->name);
+            return usage_wrong(&usage, "%s and %s are both this host", own, host->name);
         own = host->is_far ? own : host->name;
     }
     return -1;
@@ -262,11 +236,11 @@ static int read_all(int argc, char **argv, struct options *options)
             return status;
     }
     if (options->size == 0 && options->hosts.num == 0)
-        return wrong("-n is missing: how many localities?");
+        return usage_wrong(&usage, "-n is missing: how many localities?");
     if (optind >= argc)
-        return wrong("the program to start is missing");
+        return usage_wrong(&usage, "the program to start is missing");
     if (argv[optind][0] == '\0')
-        return wrong("the program's name is empty");
+        return usage_wrong(&usage, "the program's name is empty");
     options->program = argv + optind;
     return place(options);
 }

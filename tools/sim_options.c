@@ -3,16 +3,16 @@
 
 #include <getopt.h>
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { STATUS_USAGE = 2, MAX_SITES = 1 << 20 };
+#include "tools/usage.h"
+
+enum { MAX_SITES = 1 << 20 };
 static const size_t max_bytes = (size_t)1 << 50;
 static const double max_time = 1e12;
 
-static const char usage[] = "usage: cohort-sim [options] COLLECTIVE\n";
 static const char help[] =
     "Simulates a collective: the plans of all sites, on a network, in simulated time.\n"
     "\n"
@@ -45,18 +45,11 @@ static const char help[] =
     "1GiB.\n"
     "The status is 0, 1 after an error, and 2 for a wrong option.\n";
 
-static int wrong(const char *format, ...) __attribute__((format(printf, 1, 2)));
-static int wrong(const char *format, ...)
-{
-    va_list args;
-    va_start(args, format);
-    fputs("cohort-sim: ", stderr);
-    vfprintf(stderr, format, args);
-    fputc('\n', stderr);
-    fputs(usage, stderr);
-    va_end(args);
-    return STATUS_USAGE;
-}
+static const struct usage usage = {
+    .program = "cohort-sim",
+    .line = "usage: cohort-sim [options] COLLECTIVE\n",
+    .help = help,
+};
 
 /* Digits, and for bytes a unit behind them; false if there is anything else, or too much. */
 static bool read_size(const char *text, size_t max, bool with_unit, size_t *ret)
@@ -79,22 +72,12 @@ static bool read_size(const char *text, size_t max, bool with_unit, size_t *ret)
     return true;
 }
 
-/* Reads the option WORD's value, a number MIN to MAX. */
-static int read_count(const char *word, uint32_t min, uint32_t max, uint32_t *ret)
-{
-    size_t value = 0;
-    if (!read_size(optarg, max, false, &value) || value < min)
-        return wrong("%s needs a number from %u to %u, not '%s'", word, (unsigned)min,
-                     (unsigned)max, optarg);
-    *ret = (uint32_t)value;
-    return -1;
-}
-
 static int read_bytes(const char *word, size_t min, size_t *ret)
 {
     size_t value = 0;
     if (!read_size(optarg, max_bytes, true, &value) || value < min)
-        return wrong("%s needs bytes, as in 512, 64KiB or 4MiB, not '%s'", word, optarg);
+        return usage_wrong(&usage, "%s needs bytes, as in 512, 64KiB or 4MiB, not '%s'", word,
+                           optarg);
     *ret = value;
     return -1;
 }
@@ -105,7 +88,8 @@ static int read_time(const char *word, double *ret)
     double value = strtod(optarg, &end);
     if (strspn(optarg, "0123456789.eE+-") != strlen(optarg) || end == optarg || *end ||
         !(value >= 0 && value <= max_time))
-        return wrong("%s needs microseconds, 0 or more, as in 1.5 or 2e-4, not '%s'", word, optarg);
+        return usage_wrong(&usage, "%s needs microseconds, 0 or more, as in 1.5 or 2e-4, not '%s'",
+                           word, optarg);
     *ret = value;
     return -1;
 }
@@ -183,10 +167,10 @@ static int wrong_collective(const char *name)
                                        length > 0 ? ", " : "",
                                        cohort__collective_name((enum cohort__collective)i));
     if (!name)
-        return wrong("which collective? There are %s", names);
+        return usage_wrong(&usage, "which collective? There are %s", names);
     if (strcmp(name, cohort__collective_name(COHORT__EXCHANGE)) == 0)
-        return wrong("exchange can't be simulated here: its parts are the program's");
-    return wrong("'%s' is no collective; there are %s", name, names);
+        return usage_wrong(&usage, "exchange can't be simulated here: its parts are the program's");
+    return usage_wrong(&usage, "'%s' is no collective; there are %s", name, names);
 }
 
 static int wrong_algorithm(enum cohort__collective collective, const char *name)
@@ -197,8 +181,8 @@ static int wrong_algorithm(enum cohort__collective collective, const char *name)
         if (cohort__algorithms[i]->collective == collective)
             length += (size_t)snprintf(names + length, sizeof(names) - length, ", %s",
                                        cohort__algorithms[i]->name);
-    return wrong("--algorithm '%s': for %s there are %s", name, cohort__collective_name(collective),
-                 names);
+    return usage_wrong(&usage, "--algorithm '%s': for %s there are %s", name,
+                       cohort__collective_name(collective), names);
 }
 
 static int read_over(struct reading *reading)
@@ -209,7 +193,7 @@ static int read_over(struct reading *reading)
     else if (strcmp(optarg, "sites") == 0)
         reading->options.over = SIM_OVER_SITES;
     else
-        return wrong("--over needs bytes or sites, not '%s'", optarg);
+        return usage_wrong(&usage, "--over needs bytes or sites, not '%s'", optarg);
     return -1;
 }
 
@@ -219,15 +203,15 @@ static int read_number(int option, struct reading *reading)
     struct cohort__sim_costs *costs = &reading->options.costs;
     switch (option) {
     case OPTION_SITES:
-        return read_count("--sites", 1, MAX_SITES, &request->num_sites);
+        return usage_read_count(&usage, "--sites", optarg, 1, MAX_SITES, &request->num_sites);
     case OPTION_BYTES:
         return read_bytes("--bytes", 0, &request->bytes);
     case OPTION_ARITY:
-        return read_count("--arity", 2, MAX_SITES, &request->arity);
+        return usage_read_count(&usage, "--arity", optarg, 2, MAX_SITES, &request->arity);
     case OPTION_ROOT:
-        return read_count("--root", 0, MAX_SITES - 1, &request->root);
+        return usage_read_count(&usage, "--root", optarg, 0, MAX_SITES - 1, &request->root);
     case OPTION_SHIFT:
-        return read_count("--shift", 0, MAX_SITES - 1, &request->shift);
+        return usage_read_count(&usage, "--shift", optarg, 0, MAX_SITES - 1, &request->shift);
     case OPTION_ELEMENT:
         return read_bytes("--element", 1, &request->element);
     case OPTION_STARTUP:
@@ -265,7 +249,7 @@ static int read_option(int option, const char *word, struct reading *reading)
         return -1;
     case OPTION_PLOT:
         reading->options.plot = optarg;
-        return optarg[0] ? -1 : wrong("--plot needs a path");
+        return optarg[0] ? -1 : usage_wrong(&usage, "--plot needs a path");
     case OPTION_OVER:
         return read_over(reading);
     case OPTION_FROM:
@@ -275,15 +259,13 @@ static int read_option(int option, const char *word, struct reading *reading)
         reading->to = optarg;
         return -1;
     case OPTION_HELP:
-        printf("%s%s", usage, help);
-        return fflush(stdout) ? 1 : 0;
+        return usage_print_help(&usage);
     case OPTION_VERSION:
-        printf("cohort-sim %s\n", COHORT_VERSION);
-        return fflush(stdout) ? 1 : 0;
+        return usage_print_version(&usage);
     case ':':
-        return wrong("%s needs a value", word);
+        return usage_wrong(&usage, "%s needs a value", word);
     case '?':
-        return wrong("%s is no option", word);
+        return usage_wrong(&usage, "%s is no option", word);
     default:
         return read_number(option, reading);
     }
@@ -292,7 +274,8 @@ static int read_option(int option, const char *word, struct reading *reading)
 static int read_collective(const char *word, struct reading *reading)
 {
     if (reading->collective)
-        return wrong("one collective at a time: %s or '%s'?", reading->collective, word);
+        return usage_wrong(&usage, "one collective at a time: %s or '%s'?", reading->collective,
+                           word);
     reading->collective = word;
     reading->options.request.collective = cohort__collective_find(word);
     if (reading->options.request.collective == COHORT__NUM_COLLECTIVES ||
@@ -306,9 +289,10 @@ static int read_end(const char *word, const char *text, const struct reading *re
 {
     bool is_bytes = reading->options.over == SIM_OVER_BYTES;
     if (text && (!read_size(text, is_bytes ? max_bytes : MAX_SITES, is_bytes, end) || *end == 0))
-        return wrong(is_bytes ? "%s needs bytes, as in 512, 64KiB or 4MiB, not '%s'"
-                              : "%s needs a number of sites, 1 to 1048576, not '%s'",
-                     word, text);
+        return usage_wrong(&usage,
+                           is_bytes ? "%s needs bytes, as in 512, 64KiB or 4MiB, not '%s'"
+                                    : "%s needs a number of sites, 1 to 1048576, not '%s'",
+                           word, text);
     return -1;
 }
 
@@ -318,7 +302,7 @@ static int complete_plot(struct reading *reading)
     bool is_bytes = options->over == SIM_OVER_BYTES;
     if (!options->plot)
         return reading->has_over || reading->from || reading->to
-                   ? wrong("--over, --from and --to are for --plot")
+                   ? usage_wrong(&usage, "--over, --from and --to are for --plot")
                    : -1;
     options->from = is_bytes ? 8 : 2;
     options->to = is_bytes ? 4 << 20 : options->request.num_sites;
@@ -326,7 +310,8 @@ static int complete_plot(struct reading *reading)
     if (status < 0)
         status = read_end("--to", reading->to, reading, &options->to);
     if (status < 0 && options->from > options->to)
-        return wrong("the plot's range, %zu to %zu, is empty", options->from, options->to);
+        return usage_wrong(&usage, "the plot's range, %zu to %zu, is empty", options->from,
+                           options->to);
     return status;
 }
 
@@ -344,18 +329,19 @@ static int complete(struct reading *reading)
             return wrong_algorithm(request->collective, reading->algorithm);
     }
     if (cohort__network_init(&network, options->network, request->num_sites) != COHORT_OK)
-        return wrong("--network: %s", cohort_error_message());
+        return usage_wrong(&usage, "--network: %s", cohort_error_message());
     if (reading->is_inside && network.kind != COHORT__NETWORK_HOSTS)
-        return wrong("--inside-startup and --inside-per-byte are for --network hosts:H");
+        return usage_wrong(&usage,
+                           "--inside-startup and --inside-per-byte are for --network hosts:H");
     if (request->root >= request->num_sites)
-        return wrong("--root %u: there are only sites 0 to %u", request->root,
-                     request->num_sites - 1);
+        return usage_wrong(&usage, "--root %u: there are only sites 0 to %u", request->root,
+                           request->num_sites - 1);
     if (request->shift >= request->num_sites && request->shift > 1)
-        return wrong("--shift %u has to be below the number of sites, %u", request->shift,
-                     request->num_sites);
+        return usage_wrong(&usage, "--shift %u has to be below the number of sites, %u",
+                           request->shift, request->num_sites);
     if (request->bytes % request->element != 0)
-        return wrong("--bytes %zu is no whole number of elements of %zu bytes", request->bytes,
-                     request->element);
+        return usage_wrong(&usage, "--bytes %zu is no whole number of elements of %zu bytes",
+                           request->bytes, request->element);
     if (request->num_sites == 1)
         options->request.shift = 0;
     if (options->costs.inside_startup < 0)

@@ -2,20 +2,14 @@
 #include "tools/tune_options.h"
 
 #include <getopt.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum {
-    DEFAULT_SECONDS = 50,
-    DEFAULT_JOBS_SECONDS = 240,
-    MAX_SECONDS = 3600,
-    MAX_SITES = 32,
-    STATUS_USAGE = 2
-};
+#include "tools/usage.h"
 
-static const char usage[] = "usage: [cohortrun -n K] cohort-tune [options]\n";
+enum { DEFAULT_SECONDS = 50, DEFAULT_JOBS_SECONDS = 240, MAX_SECONDS = 3600, MAX_SITES = 32 };
+
 static const char help[] =
     "Measures what messages and copies cost on this machine, and writes it to a file, by which\n"
     "communicators choose their algorithms: between tasks of one locality; and, with "
@@ -46,31 +40,11 @@ static const char help[] =
     "wrong\n"
     "option.\n";
 
-static int wrong(const char *format, ...) __attribute__((format(printf, 1, 2)));
-static int wrong(const char *format, ...)
-{
-    va_list args;
-    va_start(args, format);
-    fputs("cohort-tune: ", stderr);
-    vfprintf(stderr, format, args);
-    fputc('\n', stderr);
-    fputs(usage, stderr);
-    va_end(args);
-    return STATUS_USAGE;
-}
-
-static int read_count(const char *word, uint32_t min, uint32_t max, uint32_t *ret)
-{
-    uint64_t value = 0;
-    const char *c = optarg;
-    while (*c >= '0' && *c <= '9' && value <= max)
-        value = 10 * value + (uint64_t)(*c++ - '0');
-    if (*c || c == optarg || value < min || value > max)
-        return wrong("%s needs a number from %u to %u, not '%s'", word, (unsigned)min,
-                     (unsigned)max, optarg);
-    *ret = (uint32_t)value;
-    return -1;
-}
+static const struct usage usage = {
+    .program = "cohort-tune",
+    .line = "usage: [cohortrun -n K] cohort-tune [options]\n",
+    .help = help,
+};
 
 static const struct option long_options[] = {
     {"output", required_argument, NULL, 'o'},     {"print", no_argument, NULL, 'p'},
@@ -84,7 +58,7 @@ static int read_samples(struct tune_options *options)
 {
     bool is_tasks = strcmp(optarg, "tasks") == 0;
     if (!is_tasks && strcmp(optarg, "localities") != 0)
-        return wrong("--samples needs 'tasks' or 'localities', not '%s'", optarg);
+        return usage_wrong(&usage, "--samples needs 'tasks' or 'localities', not '%s'", optarg);
     options->samples = is_tasks ? TUNE_SAMPLES_TASKS : TUNE_SAMPLES_LOCALITIES;
     return -1;
 }
@@ -94,31 +68,29 @@ static int read_option(int option, const char *word, struct tune_options *option
     switch (option) {
     case 'o':
         options->output = optarg;
-        return optarg[0] ? -1 : wrong("--output needs a path");
+        return optarg[0] ? -1 : usage_wrong(&usage, "--output needs a path");
     case 'p':
         options->print = true;
         return -1;
     case 's':
-        return read_count("--seconds", 1, MAX_SECONDS, &options->seconds);
+        return usage_read_count(&usage, "--seconds", optarg, 1, MAX_SECONDS, &options->seconds);
     case 'n':
-        return read_count("--sites", 2, MAX_SITES, &options->max_sites);
+        return usage_read_count(&usage, "--sites", optarg, 2, MAX_SITES, &options->max_sites);
     case 'l':
-        return read_count("--localities", 2, MAX_SITES, &options->localities);
+        return usage_read_count(&usage, "--localities", optarg, 2, MAX_SITES, &options->localities);
     case 'c':
         options->cohortrun = optarg;
-        return optarg[0] ? -1 : wrong("--cohortrun needs a path");
+        return optarg[0] ? -1 : usage_wrong(&usage, "--cohortrun needs a path");
     case 'm':
         return read_samples(options);
     case 'h':
-        printf("%s%s", usage, help);
-        return fflush(stdout) ? 1 : 0;
+        return usage_print_help(&usage);
     case 'v':
-        printf("cohort-tune %s\n", COHORT_VERSION);
-        return fflush(stdout) ? 1 : 0;
+        return usage_print_version(&usage);
     case ':':
-        return wrong("%s needs a value", word);
+        return usage_wrong(&usage, "%s needs a value", word);
     default:
-        return wrong("%s is no option", word);
+        return usage_wrong(&usage, "%s is no option", word);
     }
 }
 
@@ -126,11 +98,12 @@ static int read_option(int option, const char *word, struct tune_options *option
 static int check(const struct tune_options *options)
 {
     if (options->print && options->output)
-        return wrong("--print and --output: which?");
+        return usage_wrong(&usage, "--print and --output: which?");
     if (options->samples && (options->print || options->output || options->localities))
-        return wrong("--samples goes with none of --print, --output and --localities");
+        return usage_wrong(&usage,
+                           "--samples goes with none of --print, --output and --localities");
     if (options->localities && getenv("COHORT_LOCALITY"))
-        return wrong("--localities starts its own jobs: run it without cohortrun");
+        return usage_wrong(&usage, "--localities starts its own jobs: run it without cohortrun");
     return -1;
 }
 
@@ -147,7 +120,7 @@ int tune_options_read(int argc, char **argv, struct tune_options *ret_options)
         status = read_option(option, word, &options);
     }
     if (status < 0 && optind < argc)
-        status = wrong("'%s' is no option", argv[optind]);
+        status = usage_wrong(&usage, "'%s' is no option", argv[optind]);
     if (status < 0)
         status = check(&options);
     if (options.seconds == 0)
