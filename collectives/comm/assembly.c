@@ -15,6 +15,7 @@ struct seat {
     uint32_t slot;
     uint32_t first_site; /* one of its sites, for messages */
     uint32_t num_sites;
+    uint32_t number; /* among all, in the order of their first sites */
 };
 
 /* Where a site's part of its locality's post is. */
@@ -33,6 +34,7 @@ struct cohort__assembly {
     uint32_t num_others;
     uint32_t *slots;      /* the others', then this locality's */
     struct seat *seats;   /* in the same order */
+    uint32_t *by_number;  /* seats, in the order of their first sites */
     struct place *places; /* by site */
 };
 
@@ -49,6 +51,7 @@ void cohort__assembly_destroy(struct cohort__assembly *assembly)
     free(assembly->slots);
     free(assembly->seats);
     free(assembly->places);
+    free(assembly->by_number);
     free(assembly);
 }
 
@@ -56,6 +59,7 @@ void cohort__assembly_destroy(struct cohort__assembly *assembly)
 static void take_seats(struct cohort__assembly *assembly, const struct cohort__group *group)
 {
     const struct cohort__membership *membership = group->membership;
+    uint32_t num_seats = 0;
     for (uint32_t site = 0; site < membership->num_sites; site++) {
         uint32_t rank = membership->locality_of[site];
         bool is_own = rank == group->rank;
@@ -64,8 +68,11 @@ static void take_seats(struct cohort__assembly *assembly, const struct cohort__g
             seat++;
         if (!is_own && seat == assembly->num_others)
             assembly->num_others++;
-        if (assembly->seats[seat].num_sites == 0)
-            assembly->seats[seat] = (struct seat){.rank = rank, .first_site = site};
+        if (assembly->seats[seat].num_sites == 0) {
+            assembly->seats[seat] =
+                (struct seat){.rank = rank, .first_site = site, .number = num_seats};
+            assembly->by_number[num_seats++] = seat;
+        }
         assembly->places[site] = (struct place){seat, assembly->seats[seat].num_sites++};
     }
 }
@@ -80,9 +87,11 @@ cohort_status cohort__assembly_create(struct cohort__assembly **ret_assembly,
         assembly->seats = calloc(group->num_localities, sizeof(*assembly->seats));
         assembly->slots = calloc(group->num_localities, sizeof(*assembly->slots));
         assembly->places = calloc(num_sites, sizeof(*assembly->places));
+        assembly->by_number = calloc(group->num_localities, sizeof(*assembly->by_number));
     }
     cohort_status status = COHORT_OK;
-    if (!assembly || !assembly->seats || !assembly->slots || !assembly->places)
+    if (!assembly || !assembly->seats || !assembly->slots || !assembly->places ||
+        !assembly->by_number)
         status = cohort_fail(COHORT_ERR_NO_MEMORY, "communicator \"%.60s\": no memory for %u sites",
                              group->name, (unsigned)num_sites);
     if (!status)
@@ -170,8 +179,10 @@ static void post(struct cohort__assembly *assembly, struct cohort__attendance *a
     own->passed = assembly->passed;
     own->status = status;
     own->bytes = (uint32_t)bytes;
-    if (attendance->placed > COHORT__BOARD_INLINE)
+    if (attendance->placed > COHORT__BOARD_INLINE) {
         own->offset = attendance->offset;
+        atomic_store_explicit(&own->share, COHORT__BOARD_SHARE_NONE, memory_order_relaxed);
+    }
     atomic_store_explicit(&own->generation, generation, memory_order_release);
     cohort__room_take(&assembly->room, generation, attendance->placed, attendance->offset);
     attendance->is_posted = true;
@@ -324,6 +335,93 @@ const unsigned char *cohort__assembly_input(const struct cohort__assembly *assem
         return NULL;
     }
     return data + place->index * attendance->bytes;
+}
+
+/* Shares ----------------------------------------------------------------------------------- */
+
+static struct cohort__board_post *post_of(const struct cohort__assembly *assembly,
+                                          const struct cohort__attendance *attendance,
+                                          const struct seat *seat)
+{
+    return cohort__board_post(&assembly->board, seat->slot, attendance->generation);
+}
+
+unsigned char *cohort__assembly_own(const struct cohort__assembly *assembly,
+                                    const struct cohort__attendance *attendance)
+{
+    return place_of(assembly, attendance);
+}
+
+void cohort__assembly_post_share(struct cohort__assembly *assembly,
+                                 struct cohort__attendance *attendance)
+{
+    atomic_store_explicit(&post_of(assembly, attendance, own_seat(assembly))->share,
+                          COHORT__BOARD_SHARE_THERE, memory_order_release);
+    attendance->num_there = 0;
+    attendance->is_overdue = true; /* somebody may have failed before */
+    attendance->is_to_wake = true; /* as with a post */
+    atomic_thread_fence(memory_order_seq_cst);
+}
+
+void cohort__assembly_fail_share(struct cohort__assembly *assembly,
+                                 struct cohort__attendance *attendance, cohort_status status)
+{
+    atomic_store_explicit(&post_of(assembly, attendance, own_seat(assembly))->share,
+                          (int32_t)status, memory_order_release);
+    call_out(assembly);
+}
+
+static enum cohort__attendance_state look_shares(struct cohort__assembly *assembly,
+                                                 struct cohort__attendance *attendance,
+                                                 struct cohort__error *ret_error)
+{
+    bool goes_on = is_thorough(assembly, attendance);
+    for (uint32_t i = attendance->num_there; i < assembly->num_others; i++) {
+        const struct seat *seat = &assembly->seats[i];
+        int32_t share =
+            atomic_load_explicit(&post_of(assembly, attendance, seat)->share, memory_order_acquire);
+        if (share != COHORT__BOARD_SHARE_NONE && share != COHORT__BOARD_SHARE_THERE) {
+            cohort__error_set(ret_error, share < 0 ? (cohort_status)share : COHORT_ERR_PROTOCOL,
+                              "locality %u (site %u) has failed in generation %" PRIu64
+                              " after it posted its part",
+                              (unsigned)seat->rank, (unsigned)seat->first_site,
+                              attendance->generation);
+            return COHORT__ATTENDANCE_BROKEN;
+        }
+        if (share == COHORT__BOARD_SHARE_NONE && !goes_on)
+            break;
+        attendance->num_there += share != COHORT__BOARD_SHARE_NONE && i == attendance->num_there;
+    }
+    return attendance->num_there < assembly->num_others ? COHORT__ATTENDANCE_PARTIAL
+                                                        : COHORT__ATTENDANCE_FULL;
+}
+
+enum cohort__attendance_state cohort__assembly_look_shares(struct cohort__assembly *assembly,
+                                                           struct cohort__attendance *attendance,
+                                                           struct cohort__error *ret_error)
+{
+    enum cohort__attendance_state state = look_shares(assembly, attendance, ret_error);
+    if (attendance->is_to_wake && state == COHORT__ATTENDANCE_FULL)
+        alert_others(assembly);
+    attendance->is_to_wake = false;
+    return state;
+}
+
+bool cohort__assembly_has_share(const struct cohort__assembly *assembly,
+                                const struct cohort__attendance *attendance, uint32_t site)
+{
+    const struct seat *seat = &assembly->seats[assembly->places[site].seat];
+    return atomic_load(&post_of(assembly, attendance, seat)->share) != COHORT__BOARD_SHARE_NONE;
+}
+
+uint32_t cohort__assembly_own_number(const struct cohort__assembly *assembly)
+{
+    return own_seat(assembly)->number;
+}
+
+uint32_t cohort__assembly_first_site(const struct cohort__assembly *assembly, uint32_t number)
+{
+    return assembly->seats[assembly->by_number[number]].first_site;
 }
 
 void cohort__assembly_pass(struct cohort__assembly *assembly, uint64_t generation)

@@ -73,6 +73,33 @@ const unsigned char *cohort__assembly_input(const struct cohort__assembly *assem
                                             const struct cohort__attendance *attendance,
                                             uint32_t site, struct cohort__error *ret_error);
 
+/* For what this locality's sites bring, more than COHORT__BOARD_INLINE bytes, and have posted:
+ * where it is on the board. */
+unsigned char *cohort__assembly_own(const struct cohort__assembly *assembly,
+                                    const struct cohort__attendance *attendance);
+
+/* It has become this locality's share of the result; to be followed by a look. */
+void cohort__assembly_post_share(struct cohort__assembly *assembly,
+                                 struct cohort__attendance *attendance);
+
+/* It never will, as this locality's part has failed with STATUS. */
+void cohort__assembly_fail_share(struct cohort__assembly *assembly,
+                                 struct cohort__attendance *attendance, cohort_status status);
+
+/* Looks at the others' shares. BROKEN: somebody's will never be there, as *RET_ERROR says. */
+enum cohort__attendance_state cohort__assembly_look_shares(struct cohort__assembly *assembly,
+                                                           struct cohort__attendance *attendance,
+                                                           struct cohort__error *ret_error);
+
+/* Whether the locality of SITE, not this one, has posted its share. */
+bool cohort__assembly_has_share(const struct cohort__assembly *assembly,
+                                const struct cohort__attendance *attendance, uint32_t site);
+
+/* The localities in the order of their first sites, the same everywhere: this one's number, and the
+ * first site of locality NUMBER. */
+uint32_t cohort__assembly_own_number(const struct cohort__assembly *assembly);
+uint32_t cohort__assembly_first_site(const struct cohort__assembly *assembly, uint32_t number);
+
 /* This locality reads no post of GENERATION, or an earlier one, any more. */
 void cohort__assembly_pass(struct cohort__assembly *assembly, uint64_t generation);
 

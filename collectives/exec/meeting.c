@@ -194,6 +194,9 @@ void cohort__meeting_fail(struct meetings *meetings, struct cohort__meeting *mee
                           const struct cohort__error *error, const struct cohort__visit *except,
                           struct cohort__visit **told)
 {
+    if (meeting->state == COHORT__MEETING_GATHERED && meeting->far.is_posted &&
+        cohort__meeting_has_shares(meetings, meeting))
+        cohort__assembly_fail_share(meetings->assembly, &meeting->far, error->status);
     if (meeting->state != COHORT__MEETING_OPEN)
         atomic_fetch_sub(&meetings->num_gathered, 1);
     meeting->state = COHORT__MEETING_FAILED;
@@ -337,7 +340,9 @@ static void begin(struct cohort__meeting *meeting, const struct cohort__visit *v
     meeting->kind = visit->kind;
     meeting->num_inside = 0;
     meeting->num_come = 0;
+    meeting->are_shares_made = false;
     struct cohort__movement *movement = &meeting->movement;
+    movement->has_far = false;
     movement->root = visit->root;
     movement->shift = visit->shift;
     movement->count = visit->count;
@@ -466,7 +471,8 @@ void cohort__visit_start(struct cohort__operation *operation)
         cohort__operation_fail(operation, &entry.error);
         cohort__error_fini(&entry.error);
     } else if (entry.is_last) {
-        cohort__meeting_move(visit->meeting);
+        visit->meeting->next_full = NULL;
+        cohort__looked_go_on(&(struct cohort__looked){NULL, visit->meeting});
     } else if (entry.beyond != UINT32_MAX) {
         cohort__visit_ask(operation, entry.beyond);
     } else if (atomic_load_explicit(&group->num_left, memory_order_acquire) > 0) {
@@ -513,11 +519,12 @@ void cohort__visit_failing(struct cohort__operation *operation)
         if (!meeting)
             fail_from_outside(meetings, visit, &told);
         else if (meeting->state == COHORT__MEETING_OPEN ||
-                 meeting->state == COHORT__MEETING_GATHERED)
+                 meeting->state == COHORT__MEETING_GATHERED ||
+                 meeting->state == COHORT__MEETING_REDUCED)
             cohort__meeting_fail(meetings, meeting, &operation->failure, visit, &told);
         else
             is_over = false; /* it will be told, or is being told */
-        if (meeting && meeting->state == COHORT__MEETING_BRINGING && !meeting->error.status)
+        if (meeting && cohort__meeting_is_busy(meeting->state) && !meeting->error.status)
             cohort__error_copy(&meeting->error, &operation->failure);
         pthread_mutex_unlock(&meetings->lock);
     }
@@ -576,6 +583,15 @@ void cohort__visit_release(struct cohort__operation *operation)
     cohort__slab_free(visit);
 }
 
+/* Whether SITE's locality, another one, has done what MEETING waits for. */
+static bool has_come(const struct meetings *meetings, const struct cohort__meeting *meeting,
+                     uint32_t site)
+{
+    bool has_posted = cohort__assembly_has_posted(meetings->assembly, &meeting->far, site);
+    return has_posted && (meeting->state != COHORT__MEETING_REDUCED ||
+                          cohort__assembly_has_share(meetings->assembly, &meeting->far, site));
+}
+
 uint32_t cohort__visit_missing(const struct cohort__visit *visit, uint32_t *ret_sites,
                                uint32_t max_sites)
 {
@@ -589,8 +605,7 @@ uint32_t cohort__visit_missing(const struct cohort__visit *visit, uint32_t *ret_
         meeting->state != COHORT__MEETING_MOVING && meeting->state != COHORT__MEETING_FAILED;
     for (uint32_t site = 0; is_open && site < meeting->movement.num_sites; site++) {
         bool is_local = cohort__group_is_local(meetings->group, site);
-        if (is_local ? meeting->visits[site] != NULL
-                     : cohort__assembly_has_posted(meetings->assembly, &meeting->far, site))
+        if (is_local ? meeting->visits[site] != NULL : has_come(meetings, meeting, site))
             continue;
         if (num_missing < max_sites)
             ret_sites[num_missing] = site;

@@ -97,20 +97,18 @@ static void over(struct cohort__crew *crew)
 {
     struct cohort__meeting *meeting = COHORT_CONTAINER_OF(crew, struct cohort__meeting, crew);
     struct meetings *meetings = cohort__meetings_get(cohort__meeting_local_comm(meeting)->group);
-    struct cohort__visit *told = NULL;
-    struct cohort__looked looked;
+    struct cohort__looked looked = {NULL, NULL};
     pthread_mutex_lock(&meetings->lock);
     struct cohort__error error = meeting->error;
     meeting->error = (struct cohort__error){0};
     meeting->state = COHORT__MEETING_GATHERED;
     if (error.status)
-        cohort__meeting_fail(meetings, meeting, &error, NULL, &told);
+        cohort__meeting_fail(meetings, meeting, &error, NULL, &looked.told);
     else
         cohort__assembly_post(meetings->assembly, &meeting->far);
     cohort__meetings_look(meetings, &looked); /* also at later ones, which had to wait */
     pthread_mutex_unlock(&meetings->lock);
     cohort__error_fini(&error);
-    cohort__visits_tell(told);
     cohort__looked_go_on(&looked);
 }
 

@@ -40,12 +40,14 @@ static cohort_status find_inputs(const struct meetings *meetings, struct cohort_
                                  struct cohort__error *ret_error)
 {
     struct cohort__movement *movement = &meeting->movement;
+    bool has_shares = cohort__meeting_has_shares(meetings, meeting);
+    movement->has_far = true;
     for (uint32_t site = 0; site < movement->num_sites; site++) {
         bool is_far = !meeting->visits[site];
         bool is_in_place = movement->in[site] && movement->in[site] == movement->out[site];
         if (is_far)
             movement->out[site] = movement->in[site] = NULL;
-        if ((!is_far && !(is_in_place && is_overwritten(meeting))) ||
+        if ((!is_far && !(is_in_place && is_overwritten(meeting) && !has_shares)) ||
             !cohort__meeting_brings(meeting, site))
             continue;
         movement->in[site] = (unsigned char *)cohort__assembly_input(
@@ -66,9 +68,14 @@ enum cohort__attendance_state cohort__meeting_await_others(struct meetings *meet
     if (!meeting->far.is_posted &&
         !(cohort__meeting_is_next(meetings, meeting) && cohort__meeting_bring(meetings, meeting)))
         return COHORT__ATTENDANCE_PARTIAL;
-    enum cohort__attendance_state state =
-        cohort__assembly_look(meetings->assembly, &meeting->far, &site, &fingerprint, &error);
-    if (state == COHORT__ATTENDANCE_FULL && find_inputs(meetings, meeting, &error))
+    enum cohort__attendance_state state;
+    if (meeting->state == COHORT__MEETING_REDUCED)
+        state = cohort__assembly_look_shares(meetings->assembly, &meeting->far, &error);
+    else
+        state =
+            cohort__assembly_look(meetings->assembly, &meeting->far, &site, &fingerprint, &error);
+    if (state == COHORT__ATTENDANCE_FULL && meeting->state != COHORT__MEETING_REDUCED &&
+        find_inputs(meetings, meeting, &error))
         state = COHORT__ATTENDANCE_BROKEN;
     if (state != COHORT__ATTENDANCE_BROKEN)
         return state;
@@ -82,24 +89,32 @@ enum cohort__attendance_state cohort__meeting_await_others(struct meetings *meet
 
 void cohort__meeting_begin_moving(struct meetings *meetings, struct cohort__meeting *meeting)
 {
+    if (meeting->state == COHORT__MEETING_GATHERED &&
+        cohort__meeting_has_shares(meetings, meeting)) {
+        meeting->state = COHORT__MEETING_REDUCING;
+        return;
+    }
     cohort__list_remove(&meeting->link);
     cohort__list_push_back(&meetings->moving, &meeting->link);
-    if (meeting->state == COHORT__MEETING_GATHERED)
+    if (meeting->state != COHORT__MEETING_OPEN)
         atomic_fetch_sub(&meetings->num_gathered, 1);
+    meeting->are_shares_made = meeting->state == COHORT__MEETING_REDUCED;
     meeting->state = COHORT__MEETING_MOVING;
 }
 
-void cohort__meetings_look(struct meetings *meetings, struct cohort__looked *ret_looked)
+void cohort__meetings_look(struct meetings *meetings, struct cohort__looked *looked)
 {
-    struct cohort__meeting **last = &ret_looked->full;
+    struct cohort__meeting **last = &looked->full;
     struct cohort__list *next, *link;
-    *ret_looked = (struct cohort__looked){NULL, NULL};
+    while (*last)
+        last = &(*last)->next_full;
     for (link = meetings->current.next; link != &meetings->current; link = next) {
         struct cohort__meeting *meeting = cohort__meeting_of(link);
         next = link->next;
-        if (meeting->state != COHORT__MEETING_GATHERED ||
-            cohort__meeting_await_others(meetings, meeting, &ret_looked->told) !=
-                COHORT__ATTENDANCE_FULL)
+        bool waits =
+            meeting->state == COHORT__MEETING_GATHERED || meeting->state == COHORT__MEETING_REDUCED;
+        if (!waits || cohort__meeting_await_others(meetings, meeting, &looked->told) !=
+                          COHORT__ATTENDANCE_FULL)
             continue;
         cohort__meeting_begin_moving(meetings, meeting);
         meeting->next_full = NULL;
@@ -110,10 +125,16 @@ void cohort__meetings_look(struct meetings *meetings, struct cohort__looked *ret
 
 void cohort__looked_go_on(struct cohort__looked *looked)
 {
-    cohort__visits_tell(looked->told);
-    while (looked->full) {
+    for (;;) {
+        cohort__visits_tell(looked->told);
+        looked->told = NULL;
         struct cohort__meeting *meeting = looked->full;
+        if (!meeting)
+            break;
         looked->full = meeting->next_full; /* it may be gone after the move */
-        cohort__meeting_move(meeting);
+        if (meeting->state == COHORT__MEETING_REDUCING)
+            cohort__meeting_reduce(meeting, looked);
+        else
+            cohort__meeting_move(meeting);
     }
 }

@@ -67,6 +67,10 @@ void cohort__meeting_move(struct cohort__meeting *meeting)
     bool is_users = movement->op && !cohort__op_is_builtin(movement->op);
     uint64_t num_parts = cohort__movement_num_parts(meeting->kind, movement);
     atomic_store_explicit(&meeting->has_error, false, memory_order_relaxed);
+    if (meeting->are_shares_made) {
+        cohort__meeting_collect(meeting);
+        return;
+    }
     bool is_on_board = meeting->far.is_posted; /* then the inputs are read there */
     bool copies = meeting->kind->reads_late && !is_on_board;
     cohort_status status = copies ? copy_inputs(meeting) : COHORT_OK;

@@ -65,7 +65,7 @@ enum cohort__attendance_state cohort__meeting_await_others(struct meetings *meet
                                                            struct cohort__meeting *meeting,
                                                            struct cohort__visit **told);
 
-/* Everybody is there: from now on the meeting moves. */
+/* Everybody is there: from now on the meeting moves, or makes its share first. */
 void cohort__meeting_begin_moving(struct meetings *meetings, struct cohort__meeting *meeting);
 
 /* What a look at the board has found. */
@@ -74,11 +74,22 @@ struct cohort__looked {
     struct cohort__meeting *full; /* these begin to move */
 };
 
-/* Looks for those whom gathered meetings wait for. */
-void cohort__meetings_look(struct meetings *meetings, struct cohort__looked *ret_looked);
+/* Looks for those whom gathered meetings wait for, and adds to *LOOKED. */
+void cohort__meetings_look(struct meetings *meetings, struct cohort__looked *looked);
 
 /* Without the lock: what follows from it. */
 void cohort__looked_go_on(struct cohort__looked *looked);
+
+/* meeting_shares.c. Whether the localities share the reduction out among them. */
+bool cohort__meeting_has_shares(const struct meetings *meetings,
+                                const struct cohort__meeting *meeting);
+
+/* Without the lock: makes this locality's share of the result, by works where it is much; what
+ * follows then is added to *LOOKED, or done by them. */
+void cohort__meeting_reduce(struct cohort__meeting *meeting, struct cohort__looked *looked);
+
+/* Without the lock, when all shares are there: copies them to where they belong. */
+void cohort__meeting_collect(struct cohort__meeting *meeting);
 
 /* meeting_bring.c. What each site brings. */
 size_t cohort__meeting_in_bytes(const struct cohort__meeting *meeting);

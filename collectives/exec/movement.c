@@ -44,14 +44,35 @@ static struct cut cut_of(const struct cohort__movement_kind *kind,
     return cut;
 }
 
+/* Those of other localities' sites are theirs. */
+static uint32_t num_local_rows(const struct cohort__movement_kind *kind,
+                               const struct cohort__movement *movement)
+{
+    uint32_t num = 0;
+    if (!kind->has_rows || !movement->has_far)
+        return kind->has_rows ? movement->num_sites : 1;
+    for (uint32_t site = 0; site < movement->num_sites; site++)
+        num += movement->out[site] != NULL;
+    return num;
+}
+
+static uint32_t local_row(const struct cohort__movement *movement, uint32_t index)
+{
+    uint32_t row = 0;
+    if (!movement->has_far)
+        return index;
+    while (!movement->out[row] || index-- > 0)
+        row++;
+    return row;
+}
+
 uint64_t cohort__movement_num_parts(const struct cohort__movement_kind *kind,
                                     const struct cohort__movement *movement)
 {
     if (block_bytes(movement) == 0)
         return 0;
     struct cut cut = cut_of(kind, movement);
-    uint64_t num_rows = kind->has_rows ? movement->num_sites : 1;
-    return num_rows * cut.num_groups * cut.num_segments;
+    return (uint64_t)num_local_rows(kind, movement) * cut.num_groups * cut.num_segments;
 }
 
 cohort_status cohort__movement_perform(const struct cohort__movement_kind *kind,
@@ -64,9 +85,7 @@ cohort_status cohort__movement_perform(const struct cohort__movement_kind *kind,
     uint32_t first = (uint32_t)(group % cut.num_groups) * cut.group_copies;
     uint32_t end = first + cut.group_copies < cut.copies ? first + cut.group_copies : cut.copies;
     size_t left = bytes - offset;
-    uint32_t row = (uint32_t)(group / cut.num_groups);
-    if (kind->has_rows && !movement->out[row])
-        return COHORT_OK; /* that site's locality sees to it */
+    uint32_t row = kind->has_rows ? local_row(movement, (uint32_t)(group / cut.num_groups)) : 0;
     return kind->perform(movement, row, first, end, offset,
                          left < cut.segment_bytes ? left : cut.segment_bytes);
 }
@@ -74,8 +93,8 @@ cohort_status cohort__movement_perform(const struct cohort__movement_kind *kind,
 size_t cohort__movement_bytes(const struct cohort__movement_kind *kind,
                               const struct cohort__movement *movement)
 {
-    size_t num_rows = kind->has_rows ? movement->num_sites : 1;
-    return block_bytes(movement) * num_rows * (kind->has_columns ? movement->num_sites : 1);
+    return block_bytes(movement) * num_local_rows(kind, movement) *
+           (kind->has_columns ? movement->num_sites : 1);
 }
 
 /* Copies ----------------------------------------------------------------------------------- */
@@ -221,6 +240,12 @@ static cohort_status fold(const struct cohort__movement *movement, unsigned char
         left = to;
     }
     return COHORT_OK;
+}
+
+void cohort__movement_fold(const struct cohort__movement *movement, unsigned char *to, size_t place,
+                           size_t bytes)
+{
+    fold(movement, to, place, bytes); /* only a user's operation may fail */
 }
 
 static cohort_status reduce(const struct cohort__movement *movement, uint32_t row, uint32_t first,

@@ -19,6 +19,7 @@ struct cohort__movement {
     const cohort_op *op;
     unsigned char **in;  /* by site; the same as `out` where the call is in place */
     unsigned char **out; /* by site; NULL: its locality, another one, sees to it */
+    bool has_far;        /* whether there are such */
 };
 
 struct cohort__movement_kind {
@@ -44,14 +45,19 @@ extern const struct cohort__movement_kind cohort__movement_scan;
 extern const struct cohort__movement_kind cohort__movement_exclusive_scan;
 extern const struct cohort__movement_kind cohort__movement_shift;
 
-/* How many parts there are, and what one of them does. Any worker. A status other than COHORT_OK
- * comes from the user's operation. */
+/* How many parts there are here, and what one of them does. Any worker. A status other than
+ * COHORT_OK comes from the user's operation. */
 uint64_t cohort__movement_num_parts(const struct cohort__movement_kind *kind,
                                     const struct cohort__movement *movement);
 cohort_status cohort__movement_perform(const struct cohort__movement_kind *kind,
                                        const struct cohort__movement *movement, uint64_t part);
 
-/* The bytes that all parts write. */
+/* Of an all_reduce by a built-in operation: what is in all inputs, BYTES from PLACE on, reduced,
+ * to TO. */
+void cohort__movement_fold(const struct cohort__movement *movement, unsigned char *to, size_t place,
+                           size_t bytes);
+
+/* The bytes that all parts here write. */
 size_t cohort__movement_bytes(const struct cohort__movement_kind *kind,
                               const struct cohort__movement *movement);
 

@@ -41,10 +41,19 @@ enum cohort__meeting_state {
     COHORT__MEETING_GATHERED, /* they are, and wait for other localities */
     COHORT__MEETING_BRINGING, /* likewise, while the crew copies what they bring to the board; if it
                                * has to fail meanwhile, it does so, with `error`, after that */
+    COHORT__MEETING_REDUCING, /* all have posted, and this locality's share of the result is made on
+                               * the board; as for failing, like BRINGING */
+    COHORT__MEETING_REDUCED,  /* it is made, and the others' are waited for */
     COHORT__MEETING_MOVING, /* all are, and data moves, or has been moved; not in the list any more
                              */
     COHORT__MEETING_FAILED, /* with `error`, before all were there */
 };
+
+/* Whether works are at the buffers, so that the meeting can't fail yet. */
+static inline bool cohort__meeting_is_busy(enum cohort__meeting_state state)
+{
+    return state == COHORT__MEETING_BRINGING || state == COHORT__MEETING_REDUCING;
+}
 
 struct cohort__meeting {
     struct cohort__list link; /* in one of the group's lists */
@@ -55,6 +64,7 @@ struct cohort__meeting {
     const struct cohort__movement_kind *kind;
     struct cohort__movement movement;
     struct cohort__attendance far; /* of the other localities, if there are */
+    bool are_shares_made;          /* on the board, by all localities */
     _Atomic uint32_t num_inside;
     uint32_t num_come; /* in all, also those that failed */
     struct cohort__error error;
@@ -62,7 +72,7 @@ struct cohort__meeting {
     unsigned char *copies; /* of inputs in place; kept for the next meeting */
     size_t copies_bytes;
     unsigned char *place;           /* on the board, where the crew brings what it copies */
-    struct cohort__crew crew;       /* brings, then moves */
+    struct cohort__crew crew;       /* brings, reduces, then moves */
     struct cohort__visit *visits[]; /* by site */
 };
 

@@ -44,8 +44,19 @@ struct cohort__board_post {
     uint32_t bytes;
     union {
         unsigned char data[COHORT__BOARD_INLINE]; /* where they fit */
-        uint32_t offset;                          /* else where they are in the slot's arena */
+        struct {
+            uint32_t offset;       /* else where they are in the slot's arena */
+            _Atomic int32_t share; /* enum cohort__board_share, or a status, which is less: the
+                                    * locality has failed before it came to that */
+        };
     };
+};
+
+/* A locality may go on to write into its own data, if all know which of it they still read: its
+ * share of the result. */
+enum cohort__board_share {
+    COHORT__BOARD_SHARE_NONE,
+    COHORT__BOARD_SHARE_THERE,
 };
 
 struct cohort__board {

@@ -274,11 +274,47 @@ static void test_leave(void)
     }
 }
 
+/* One whose part is posted leaves, and then the last one comes: the localities that reduce their
+ * shares don't wait for the one that never will. */
+static cohort_status leave_posted(cohort_comm *comm, void *arg)
+{
+    struct leaving *leaving = arg;
+    uint32_t me = cohort_comm_this_site(comm), last = (leaving->culprit + 1) % 3;
+    struct call call = {ALL_REDUCE, 4096, 1, NULL, NULL, NULL};
+    if (me == leaving->culprit) {
+        begin(&leaving->call, comm, &leaving->job);
+        leaving->job.num_called++;
+        return COHORT_OK;
+    }
+    while (me == last && (leaving->job.num_called < 2 || !cohort_future_ready(leaving->call.done)))
+        cohort_yield();
+    begin(&call, comm, &leaving->job);
+    leaving->job.num_called++;
+    char who[64];
+    snprintf(who, sizeof(who), "site %u", leaving->culprit);
+    CHECK(cohort_await(call.done) != COHORT_OK);
+    CHECK_CONTAINS(cohort_error_message(), who);
+    free(call.in);
+    free(call.out);
+    return COHORT_OK;
+}
+
+static void test_leave_posted(void)
+{
+    for (uint32_t culprit = 0; culprit < 3; culprit++) {
+        struct leaving leaving = {.job = {.num_localities = 3, .num_sites = 3},
+                                  .culprit = culprit,
+                                  .call = {ALL_REDUCE, 4096, 1, NULL, NULL, NULL}};
+        run("leave posted", &leaving.job, leave_posted);
+        CHECK_INT(cohort_await(leaving.call.done), COHORT_ERR_CANCELLED);
+        free(leaving.call.in);
+        free(leaving.call.out);
+    }
+}
+
 static const struct test_case cases[] = {
-    {"sizes", test_sizes},
-    {"too_much", test_too_much},
-    {"mixture", test_mixture},
-    {"leave", test_leave},
+    {"sizes", test_sizes}, {"too_much", test_too_much},         {"mixture", test_mixture},
+    {"leave", test_leave}, {"leave_posted", test_leave_posted},
 };
 
 int main(int argc, char **argv)

@@ -305,6 +305,86 @@ static void test_nonsense_of_failure(void)
     close_all();
 }
 
+/* Shares ------------------------------------------------------------------------------------- */
+
+static enum cohort__attendance_state look_shares(uint32_t rank, struct cohort__attendance *all,
+                                                 struct cohort__error *error)
+{
+    return cohort__assembly_look_shares(assemblies[rank], &all[rank], error);
+}
+
+/* All have posted; what each writes over its own is read by the others when its share is there. */
+static void test_shares(void)
+{
+    open_all();
+    struct cohort__attendance all[NUM];
+    struct cohort__error error = {0};
+    const uint32_t first_sites[NUM] = {0, 1, 2}, numbers[NUM] = {0, 2, 1};
+    for (uint64_t generation = 1; generation < 20; generation++) {
+        for (uint32_t rank = 0; rank < NUM; rank++) {
+            all[rank] = attend(generation, 5, 1000);
+            CHECK(post(rank, &all[rank]));
+        }
+        for (uint32_t rank = 0; rank < NUM; rank++)
+            CHECK_INT(look(rank, &all[rank]), COHORT__ATTENDANCE_FULL);
+        for (uint32_t rank = 0; rank < NUM; rank++) {
+            for (uint32_t site = 0; site < NUM_SITES; site++)
+                if (locality_of[site] == rank)
+                    CHECK(!cohort__assembly_has_share(assemblies[(rank + 1) % NUM],
+                                                      &all[(rank + 1) % NUM], site));
+            memset(cohort__assembly_own(assemblies[rank], &all[rank]), (int)rank + 1, 1000);
+            cohort__assembly_post_share(assemblies[rank], &all[rank]);
+            CHECK_INT(look_shares(rank, all, &error),
+                      rank < NUM - 1 ? COHORT__ATTENDANCE_PARTIAL : COHORT__ATTENDANCE_FULL);
+        }
+        for (uint32_t rank = 0; rank < NUM; rank++) {
+            CHECK_INT(look_shares(rank, all, &error), COHORT__ATTENDANCE_FULL);
+            CHECK_INT(cohort__assembly_own_number(assemblies[rank]), numbers[rank]);
+            for (uint32_t number = 0; number < NUM; number++) {
+                uint32_t site = cohort__assembly_first_site(assemblies[rank], number);
+                CHECK_INT(site, first_sites[number]);
+                const unsigned char *share =
+                    cohort__assembly_input(assemblies[rank], &all[rank], site, &error);
+                CHECK_INT(share[999], locality_of[site] + 1);
+            }
+            cohort__assembly_pass(assemblies[rank], generation);
+        }
+    }
+    close_all();
+}
+
+/* Who never makes its share says so, also to those who wait for somebody else; what makes no sense
+ * is an error. */
+static void test_share_failed(void)
+{
+    open_all();
+    struct cohort__attendance all[NUM];
+    struct cohort__error error = {0};
+    for (uint32_t rank = 0; rank < NUM; rank++) {
+        all[rank] = attend(1, 5, 1000);
+        CHECK(post(rank, &all[rank]));
+    }
+    for (uint32_t rank = 0; rank < NUM; rank++)
+        CHECK_INT(look(rank, &all[rank]), COHORT__ATTENDANCE_FULL);
+    cohort__assembly_post_share(assemblies[2], &all[2]);
+    CHECK_INT(look_shares(2, all, &error), COHORT__ATTENDANCE_PARTIAL);
+    cohort__assembly_fail_share(assemblies[1], &all[1], COHORT_ERR_CANCELLED);
+    CHECK_INT(look_shares(2, all, &error), COHORT__ATTENDANCE_BROKEN);
+    CHECK_INT(error.status, COHORT_ERR_CANCELLED);
+    CHECK_CONTAINS(cohort__error_message(&error), "locality 1 (site 2)");
+    struct cohort__board memory;
+    uint32_t slot;
+    CHECK_INT(cohort__commons_open_board(localities.processes[0], board, &memory), COHORT_OK);
+    CHECK(cohort__commons_slot_of(localities.processes[0], 1, &slot));
+    atomic_store(&cohort__board_post(&memory, slot, 1)->share, 77);
+    cohort__assembly_post_share(assemblies[0], &all[0]);
+    CHECK_INT(look_shares(0, all, &error), COHORT__ATTENDANCE_BROKEN);
+    CHECK_INT(error.status, COHORT_ERR_PROTOCOL);
+    cohort__error_fini(&error);
+    cohort__commons_close_board(&memory);
+    close_all();
+}
+
 /* Sleeping and waking ------------------------------------------------------------------------ */
 
 static void go_to_sleep(uint32_t rank)
@@ -526,6 +606,8 @@ static const struct test_case cases[] = {
     {"mismatch", test_mismatch},
     {"nonsense", test_nonsense},
     {"nonsense_of_failure", test_nonsense_of_failure},
+    {"shares", test_shares},
+    {"share_failed", test_share_failed},
     {"wake_when_full", test_wake_when_full},
     {"wake_when_broken", test_wake_when_broken},
     {"places", test_places},

@@ -224,6 +224,12 @@ static void test_num_parts(void)
     movement.count = 8;
     CHECK_INT(cohort__movement_num_parts(&cohort__movement_all_to_all, &movement), 4);
     CHECK_INT(cohort__movement_num_parts(&cohort__movement_gather, &movement), 1);
+    unsigned char here, *out[4] = {NULL, &here, NULL, &here};
+    movement.out = out;
+    movement.has_far = true; /* two of four are done elsewhere */
+    CHECK_INT(cohort__movement_num_parts(&cohort__movement_all_to_all, &movement), 2);
+    CHECK_INT(cohort__movement_bytes(&cohort__movement_all_to_all, &movement), 2 * 4 * 64);
+    CHECK_INT(cohort__movement_num_parts(&cohort__movement_gather, &movement), 1);
     movement.element = 100000; /* never cut inside of an element */
     CHECK_INT(cohort__movement_num_parts(&cohort__movement_gather, &movement), 32);
     movement.count = 0;

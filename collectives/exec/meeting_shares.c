@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* An all_reduce of much data among several localities: each of them reduces a share of it, in the
+ * place of what it has posted of that share, which nobody else reads; when all have, each copies
+ * all shares. So every locality reads once what one brings, and not what all bring. */
+#include <string.h>
+
+#include "collectives/comm/endpoint.h"
+#include "collectives/exec/meetings.h"
+
+enum {
+    FROM_BYTES = 16 * 1024, /* less is done before one has waited for the others twice */
+    FROM_LOCALITIES = 3,    /* two would read as much as before */
+    PART_BYTES = 32 * 1024, /* see movement.c */
+    SHARE_ELEMENTS = 64,    /* shares end at multiples of that, so at lines */
+};
+
+bool cohort__meeting_has_shares(const struct meetings *meetings,
+                                const struct cohort__meeting *meeting)
+{
+    return meetings->assembly && meeting->kind == &cohort__movement_all_reduce &&
+           meetings->group->num_localities >= FROM_LOCALITIES && meeting->far.bytes >= FROM_BYTES &&
+           cohort__op_is_builtin(meeting->movement.op);
+}
+
+static struct meetings *meetings_of(const struct cohort__meeting *meeting)
+{
+    return cohort__meetings_get(cohort__meeting_local_comm(meeting)->group);
+}
+
+/* Where the share of locality NUMBER begins, in bytes. */
+static size_t share_begin(const struct meetings *meetings, const struct cohort__meeting *meeting,
+                          uint32_t number)
+{
+    const struct cohort__movement *movement = &meeting->movement;
+    uint32_t num = meetings->group->num_localities;
+    size_t each = (movement->count + num - 1) / num;
+    each = (each + SHARE_ELEMENTS - 1) / SHARE_ELEMENTS * SHARE_ELEMENTS;
+    size_t begin = each * number;
+    return (begin < movement->count ? begin : movement->count) * movement->element;
+}
+
+static uint64_t num_parts(size_t bytes)
+{
+    return (bytes + PART_BYTES - 1) / PART_BYTES;
+}
+
+static size_t part_end(size_t begin, size_t end)
+{
+    return end - begin < PART_BYTES ? end : begin + PART_BYTES;
+}
+
+/* Reducing --------------------------------------------------------------------------------- */
+
+/* PART_BYTES are whole elements: the kernels' are of 1 to 16 bytes, all powers of two. */
+static void reduce_part(struct cohort__crew *crew, uint64_t part)
+{
+    const struct cohort__meeting *meeting = COHORT_CONTAINER_OF(crew, struct cohort__meeting, crew);
+    const struct meetings *meetings = meetings_of(meeting);
+    uint32_t number = cohort__assembly_own_number(meetings->assembly);
+    size_t begin = share_begin(meetings, meeting, number) + part * PART_BYTES;
+    size_t end = part_end(begin, share_begin(meetings, meeting, number + 1));
+    unsigned char *own = cohort__assembly_own(meetings->assembly, &meeting->far);
+    cohort__movement_fold(&meeting->movement, own + begin, begin, end - begin);
+}
+
+/* The share is there: others are told, or that the meeting has failed meanwhile. */
+static void reduced(struct cohort__meeting *meeting, struct cohort__looked *looked)
+{
+    struct meetings *meetings = meetings_of(meeting);
+    pthread_mutex_lock(&meetings->lock);
+    struct cohort__error error = meeting->error;
+    meeting->error = (struct cohort__error){0};
+    meeting->state = COHORT__MEETING_REDUCED;
+    cohort__assembly_post_share(meetings->assembly, &meeting->far);
+    if (error.status)
+        cohort__meeting_fail(meetings, meeting, &error, NULL, &looked->told);
+    cohort__meetings_look(meetings, looked);
+    pthread_mutex_unlock(&meetings->lock);
+    cohort__error_fini(&error);
+}
+
+static void reduce_over(struct cohort__crew *crew)
+{
+    struct cohort__looked looked = {NULL, NULL};
+    reduced(COHORT_CONTAINER_OF(crew, struct cohort__meeting, crew), &looked);
+    cohort__looked_go_on(&looked);
+}
+
+void cohort__meeting_reduce(struct cohort__meeting *meeting, struct cohort__looked *looked)
+{
+    const struct meetings *meetings = meetings_of(meeting);
+    uint32_t number = cohort__assembly_own_number(meetings->assembly);
+    size_t bytes =
+        share_begin(meetings, meeting, number + 1) - share_begin(meetings, meeting, number);
+    if (bytes * meeting->movement.num_sites > COHORT__MEETING_ON_THE_SPOT) {
+        cohort__crew_start(&meeting->crew, meetings->group->inbox, num_parts(bytes), reduce_part,
+                           reduce_over);
+        return;
+    }
+    for (uint64_t part = 0; part < num_parts(bytes); part++)
+        reduce_part(&meeting->crew, part);
+    reduced(meeting, looked);
+}
+
+/* Collecting ------------------------------------------------------------------------------- */
+
+/* What locality NUMBER has posted, its first site's part, which has its share of the result. */
+static const unsigned char *share_of(const struct meetings *meetings,
+                                     const struct cohort__meeting *meeting, uint32_t number)
+{
+    if (number == cohort__assembly_own_number(meetings->assembly))
+        return cohort__assembly_own(meetings->assembly, &meeting->far);
+    return meeting->movement.in[cohort__assembly_first_site(meetings->assembly, number)];
+}
+
+static void collect_part(struct cohort__crew *crew, uint64_t part)
+{
+    const struct cohort__meeting *meeting = COHORT_CONTAINER_OF(crew, struct cohort__meeting, crew);
+    const struct cohort__movement *movement = &meeting->movement;
+    const struct meetings *meetings = meetings_of(meeting);
+    size_t bytes = meeting->far.bytes, begin = part * PART_BYTES, end = part_end(begin, bytes);
+    for (uint32_t number = 0; begin < end; number++) {
+        size_t next = share_begin(meetings, meeting, number + 1);
+        if (next <= begin)
+            continue;
+        if (next > end)
+            next = end;
+        const unsigned char *from = share_of(meetings, meeting, number);
+        for (uint32_t site = 0; site < movement->num_sites; site++)
+            if (movement->out[site])
+                memcpy(movement->out[site] + begin, from + begin, next - begin);
+        begin = next;
+    }
+}
+
+static void collect_over(struct cohort__crew *crew)
+{
+    cohort__meeting_over(COHORT_CONTAINER_OF(crew, struct cohort__meeting, crew));
+}
+
+void cohort__meeting_collect(struct cohort__meeting *meeting)
+{
+    const struct meetings *meetings = meetings_of(meeting);
+    uint64_t num = num_parts(meeting->far.bytes);
+    if (meeting->far.bytes * meetings->num_local > COHORT__MEETING_ON_THE_SPOT) {
+        cohort__crew_start(&meeting->crew, meetings->group->inbox, num, collect_part, collect_over);
+        return;
+    }
+    for (uint64_t part = 0; part < num; part++)
+        collect_part(&meeting->crew, part);
+    cohort__meeting_over(meeting);
+}
