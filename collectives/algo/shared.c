@@ -2,7 +2,8 @@
 /* All collectives, for sites that share memory: a site publishes where its buffers are, and waits;
  * who comes last has all data moved from where it is to where it belongs. Nothing is sent and
  * nothing is stored on the way. Reductions go strictly from the left, piece by piece, so that the
- * pieces stay in the cache.
+ * pieces stay in the cache. Among localities of a host the inputs are read on a board, where each
+ * has copied its own; of a large all_reduce each locality reduces a share, which all then copy.
  * Cost: what the sites write, once; "messages" are the sites that come and are told. TMP: none.
  * Source: the shared-memory collectives of MPI libraries (Graham, Shipman, EuroPVM/MPI 2008), with
  * the flat, in-place variant of "XPMEM" collectives, where peers read each other's buffers. */
