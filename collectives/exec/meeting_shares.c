@@ -8,7 +8,7 @@
 #include "collectives/exec/meetings.h"
 
 enum {
-    FROM_BYTES = 16 * 1024, /* less is done before one has waited for the others twice */
+    FROM_BYTES = 32 * 1024, /* less is done before one has waited for the others twice */
     FROM_LOCALITIES = 3,    /* two would read as much as before */
     PART_BYTES = 32 * 1024, /* see movement.c */
     SHARE_ELEMENTS = 64,    /* shares end at multiples of that, so at lines */
