@@ -86,14 +86,20 @@ double cohort__factor_ratio(int8_t factor)
     return ratio;
 }
 
+/* The lowest one such that RATIO isn't above the middle between it and the next one. */
 int8_t cohort__factor_of_ratio(double ratio)
 {
-    int best = INT8_MIN;
-    while (best < INT8_MAX &&
-           cohort__factor_ratio((int8_t)best) * cohort__factor_ratio((int8_t)(best + 1)) <
-               ratio * ratio)
-        best++;
-    return (int8_t)best;
+    int low = INT8_MIN, high = INT8_MAX;
+    while (low < high) {
+        int middle = low + (high - low) / 2;
+        double here = cohort__factor_ratio((int8_t)middle);
+        double next = cohort__factor_ratio((int8_t)(middle + 1));
+        if (here * next < ratio * ratio)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return (int8_t)low;
 }
 
 static unsigned char *put_double(unsigned char *at, double value)
