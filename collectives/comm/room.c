@@ -24,13 +24,13 @@ static uint64_t holder_of(const struct cohort__room *room, uint64_t generation, 
     return latest;
 }
 
-/* As many posts of a length as there may be at a time take turns in the first part of the arena, so
- * that short ones touch little memory. Where that is held they go behind anything else. */
+/* In turn in the first part of the arena, so that short ones touch little memory. Where that is
+ * held they go behind anything else. */
 uint32_t cohort__room_find(const struct cohort__room *room, uint64_t generation, size_t bytes,
                            uint64_t all_passed, uint64_t *ret_needed)
 {
     uint32_t taken = taken_by(bytes), end = room->next + taken;
-    bool is_near = end <= COHORT__BOARD_DEPTH * (uint64_t)taken && end <= COHORT__BOARD_ARENA;
+    bool is_near = end <= COHORT__ROOM_TURNS * (uint64_t)taken && end <= COHORT__BOARD_ARENA;
     uint32_t offset = is_near ? room->next : 0;
     uint64_t needed = holder_of(room, generation, offset, offset + taken);
     for (int i = 0; needed > all_passed && i < COHORT__BOARD_DEPTH; i++) {

@@ -8,6 +8,11 @@
 
 #include "runtime/proc/commons.h"
 
+/* Posts of one length take turns in so many parts of the arena, where it has room for that. It is
+ * more than there may be at a time: what is written then is not in the others' caches any more,
+ * from which it would have to be fetched. */
+enum { COHORT__ROOM_TURNS = 32 };
+
 /* What a locality's latest posts hold of its slot: places for their heads, and parts of the arena,
  * each behind the one before, then from the beginning again. Known to it alone. All zero: nothing.
  * Generations are taken in rising order. */

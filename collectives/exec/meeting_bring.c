@@ -62,13 +62,23 @@ static void copy(const struct meetings *meetings, const struct cohort__meeting *
     }
 }
 
-/* What all sites of this locality bring: so much room for each, if any of them brings something. */
-static size_t brought_bytes(const struct meetings *meetings, const struct cohort__meeting *meeting)
+/* Sites of this locality that bring something. */
+static uint32_t num_bringing(const struct cohort__meeting *meeting)
 {
+    uint32_t num = 0;
     for (uint32_t site = 0; site < meeting->movement.num_sites; site++)
-        if (meeting->visits[site] && cohort__meeting_brings(meeting, site))
-            return meeting->far.bytes * meetings->num_local;
-    return 0;
+        num += meeting->visits[site] && cohort__meeting_brings(meeting, site);
+    return num;
+}
+
+/* What has to be copied of that: blocks that stay here are not. */
+static size_t copied_bytes(const struct meetings *meetings, const struct cohort__meeting *meeting,
+                           uint32_t num)
+{
+    const struct cohort__movement *movement = &meeting->movement;
+    if (meeting->kind->in_blocks)
+        return num * meeting->far.bytes;
+    return num * movement->count * movement->element * (movement->num_sites - meetings->num_local);
 }
 
 static uint64_t parts_of_site(const struct cohort__meeting *meeting)
@@ -114,11 +124,12 @@ static void over(struct cohort__crew *crew)
 
 bool cohort__meeting_bring(struct meetings *meetings, struct cohort__meeting *meeting)
 {
-    size_t bytes = brought_bytes(meetings, meeting);
+    uint32_t num = num_bringing(meeting);
+    size_t bytes = num > 0 ? meeting->far.bytes * meetings->num_local : 0; /* room for all */
     unsigned char *to = cohort__assembly_place(meetings->assembly, &meeting->far, bytes);
     if (!to)
         return false;
-    if (bytes > COHORT__MEETING_ON_THE_SPOT) {
+    if (copied_bytes(meetings, meeting, num) > COHORT__MEETING_ON_THE_SPOT) {
         meeting->state = COHORT__MEETING_BRINGING;
         meeting->place = to;
         cohort__crew_start(&meeting->crew, meetings->group->inbox,

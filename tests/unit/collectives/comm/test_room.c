@@ -35,7 +35,7 @@ static void test_plenty(void)
         struct cohort__room room = {0};
         for (uint64_t generation = 1; generation <= PLENTY; generation++)
             put(&room, generation, lengths[i], 0);
-        CHECK_INT((long long)needed_for(&room, PLENTY + 1, lengths[i], 0), 1);
+        CHECK_INT((long long)needed_for(&room, PLENTY + 1, lengths[i], 0), 1); /* its place */
         put(&room, PLENTY + 1, lengths[i], 1);
     }
 }
@@ -61,10 +61,14 @@ static void test_longest(void)
 static void test_short(void)
 {
     struct cohort__room room = {0};
-    uint32_t limit = COHORT__BOARD_DEPTH * (4096 + COHORT__BOARD_LINE);
+    uint32_t limit = COHORT__ROOM_TURNS * (4096 + COHORT__BOARD_LINE);
     uint64_t generation = 0;
-    while (++generation < 100)
-        CHECK(put(&room, generation, 4096, generation - 1) < limit);
+    uint32_t latest = 0, furthest = 0;
+    while (++generation < 100) {
+        latest = put(&room, generation, 4096, generation - 1);
+        furthest = latest > furthest ? latest : furthest;
+    }
+    CHECK_INT((long long)furthest, limit - (4096 + COHORT__BOARD_LINE)); /* all turns are taken */
     uint32_t offset = put(&room, generation, 1 << 20, generation - 1);
     for (int i = 1; i < COHORT__BOARD_DEPTH; i++) {
         uint32_t next = put(&room, generation + (uint64_t)i, 4096, generation - 1);
