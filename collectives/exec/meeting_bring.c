@@ -7,9 +7,6 @@
 #include "collectives/comm/endpoint.h"
 #include "collectives/exec/meetings.h"
 
-/* See movement.c. */
-enum { PART_BYTES = 32 * 1024 };
-
 size_t cohort__meeting_in_bytes(const struct cohort__meeting *meeting)
 {
     const struct cohort__movement *movement = &meeting->movement;
@@ -83,7 +80,16 @@ static size_t copied_bytes(const struct meetings *meetings, const struct cohort_
 
 static uint64_t parts_of_site(const struct cohort__meeting *meeting)
 {
-    return (meeting->far.bytes + PART_BYTES - 1) / PART_BYTES;
+    return (meeting->far.bytes + COHORT__PART_BYTES - 1) / COHORT__PART_BYTES;
+}
+
+/* The one of this locality's sites that is number INDEX of them. */
+static uint32_t local_site(const struct cohort__meeting *meeting, uint64_t index)
+{
+    uint32_t site = 0;
+    while (!meeting->visits[site] || index-- > 0)
+        site++;
+    return site;
 }
 
 /* Some worker. */
@@ -93,13 +99,10 @@ static void perform(struct cohort__crew *crew, uint64_t part)
     const struct meetings *meetings =
         cohort__meetings_get(cohort__meeting_local_comm(meeting)->group);
     uint64_t num_parts = parts_of_site(meeting);
-    size_t begin = part % num_parts * PART_BYTES, bytes = meeting->far.bytes;
+    size_t begin = part % num_parts * COHORT__PART_BYTES, bytes = meeting->far.bytes;
     uint64_t index = part / num_parts;
-    uint32_t site = 0;
-    for (uint64_t left = index + 1; left > 0; site++)
-        left -= meeting->visits[site] != NULL;
-    copy(meetings, meeting, site - 1, meeting->place + index * bytes, begin,
-         bytes - begin < PART_BYTES ? bytes : begin + PART_BYTES);
+    copy(meetings, meeting, local_site(meeting, index), meeting->place + index * bytes, begin,
+         bytes - begin < COHORT__PART_BYTES ? bytes : begin + COHORT__PART_BYTES);
 }
 
 /* The last of them: posts, or has fail what a visit that failed meanwhile has left to it. */

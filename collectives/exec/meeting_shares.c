@@ -10,7 +10,6 @@
 enum {
     FROM_BYTES = 32 * 1024, /* less is done before one has waited for the others twice */
     FROM_LOCALITIES = 3,    /* two would read as much as before */
-    PART_BYTES = 32 * 1024, /* see movement.c */
     SHARE_ELEMENTS = 64,    /* shares end at multiples of that, so at lines */
 };
 
@@ -41,23 +40,23 @@ static size_t share_begin(const struct meetings *meetings, const struct cohort__
 
 static uint64_t num_parts(size_t bytes)
 {
-    return (bytes + PART_BYTES - 1) / PART_BYTES;
+    return (bytes + COHORT__PART_BYTES - 1) / COHORT__PART_BYTES;
 }
 
 static size_t part_end(size_t begin, size_t end)
 {
-    return end - begin < PART_BYTES ? end : begin + PART_BYTES;
+    return end - begin < COHORT__PART_BYTES ? end : begin + COHORT__PART_BYTES;
 }
 
 /* Reducing --------------------------------------------------------------------------------- */
 
-/* PART_BYTES are whole elements: the kernels' are of 1 to 16 bytes, all powers of two. */
+/* COHORT__PART_BYTES are whole elements: the kernels' are of 1 to 16 bytes, all powers of two. */
 static void reduce_part(struct cohort__crew *crew, uint64_t part)
 {
     const struct cohort__meeting *meeting = COHORT_CONTAINER_OF(crew, struct cohort__meeting, crew);
     const struct meetings *meetings = meetings_of(meeting);
     uint32_t number = cohort__assembly_own_number(meetings->assembly);
-    size_t begin = share_begin(meetings, meeting, number) + part * PART_BYTES;
+    size_t begin = share_begin(meetings, meeting, number) + part * COHORT__PART_BYTES;
     size_t end = part_end(begin, share_begin(meetings, meeting, number + 1));
     unsigned char *own = cohort__assembly_own(meetings->assembly, &meeting->far);
     cohort__movement_fold(&meeting->movement, own + begin, begin, end - begin);
@@ -118,7 +117,8 @@ static void collect_part(struct cohort__crew *crew, uint64_t part)
     const struct cohort__meeting *meeting = COHORT_CONTAINER_OF(crew, struct cohort__meeting, crew);
     const struct cohort__movement *movement = &meeting->movement;
     const struct meetings *meetings = meetings_of(meeting);
-    size_t bytes = meeting->far.bytes, begin = part * PART_BYTES, end = part_end(begin, bytes);
+    size_t bytes = meeting->far.bytes, begin = part * COHORT__PART_BYTES,
+           end = part_end(begin, bytes);
     for (uint32_t number = 0; begin < end; number++) {
         size_t next = share_begin(meetings, meeting, number + 1);
         if (next <= begin)

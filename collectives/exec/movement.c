@@ -5,10 +5,6 @@
 
 #include "collectives/exec/kernels.h"
 
-/* A part is about so large: enough to be worth a worker's while, little enough to stay in its
- * cache. */
-enum { PART_BYTES = 32 * 1024 };
-
 static size_t block_bytes(const struct cohort__movement *movement)
 {
     return movement->count * movement->element;
@@ -31,15 +27,15 @@ static struct cut cut_of(const struct cohort__movement_kind *kind,
     size_t bytes = block_bytes(movement);
     struct cut cut = {.copies = kind->has_columns ? movement->num_sites : 1};
     cut.group_copies = 1;
-    cut.segment_bytes = PART_BYTES / movement->element * movement->element;
+    cut.segment_bytes = COHORT__PART_BYTES / movement->element * movement->element;
     if (cut.segment_bytes == 0)
         cut.segment_bytes = movement->element;
-    if (bytes <= PART_BYTES) {
+    if (bytes <= COHORT__PART_BYTES) {
         cut.segment_bytes = bytes;
-        size_t fitting = bytes > 0 ? PART_BYTES / bytes : cut.copies;
+        size_t fitting = bytes > 0 ? COHORT__PART_BYTES / bytes : cut.copies;
         cut.group_copies = fitting < cut.copies ? (uint32_t)fitting : cut.copies;
     }
-    cut.num_segments = bytes <= PART_BYTES ? 1 : (bytes - 1) / cut.segment_bytes + 1;
+    cut.num_segments = bytes <= COHORT__PART_BYTES ? 1 : (bytes - 1) / cut.segment_bytes + 1;
     cut.num_groups = (cut.copies - 1) / cut.group_copies + 1;
     return cut;
 }

@@ -45,6 +45,10 @@ extern const struct cohort__movement_kind cohort__movement_scan;
 extern const struct cohort__movement_kind cohort__movement_exclusive_scan;
 extern const struct cohort__movement_kind cohort__movement_shift;
 
+/* A part is about so large: enough to be worth a worker's while, little enough to stay in its
+ * cache. */
+enum { COHORT__PART_BYTES = 32 * 1024 };
+
 /* How many parts there are here, and what one of them does. Any worker. A status other than
  * COHORT_OK comes from the user's operation. */
 uint64_t cohort__movement_num_parts(const struct cohort__movement_kind *kind,
