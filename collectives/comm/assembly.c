@@ -96,8 +96,10 @@ cohort_status cohort__assembly_create(struct cohort__assembly **ret_assembly,
                              group->name, (unsigned)num_sites);
     if (!status)
         status = cohort__commons_open_board(assembly->process, group->board, &assembly->board);
-    if (!status)
+    if (!status) {
+        assembly->room.spread = COHORT__ROOM_SPREAD / group->num_localities;
         take_seats(assembly, group);
+    }
     for (uint32_t i = 0; !status && i < group->num_localities; i++) {
         struct seat *seat = &assembly->seats[i];
         if (!cohort__commons_slot_of(assembly->process, seat->rank, &seat->slot))

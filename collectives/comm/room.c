@@ -24,13 +24,22 @@ static uint64_t holder_of(const struct cohort__room *room, uint64_t generation, 
     return latest;
 }
 
-/* In turn in the first part of the arena, so that short ones touch little memory. Where that is
- * held they go behind anything else. */
+/* The first part of the arena, in which posts that take so much take turns. */
+static uint32_t span_of(const struct cohort__room *room, uint32_t taken)
+{
+    uint64_t least = COHORT__BOARD_DEPTH * (uint64_t)taken;
+    uint64_t most = COHORT__ROOM_TURNS * (uint64_t)taken;
+    uint64_t span = room->spread < most ? room->spread : most;
+    span = span > least ? span : least;
+    return span < COHORT__BOARD_ARENA ? (uint32_t)span : COHORT__BOARD_ARENA;
+}
+
+/* Where that is held they go behind anything else. */
 uint32_t cohort__room_find(const struct cohort__room *room, uint64_t generation, size_t bytes,
                            uint64_t all_passed, uint64_t *ret_needed)
 {
     uint32_t taken = taken_by(bytes), end = room->next + taken;
-    bool is_near = end <= COHORT__ROOM_TURNS * (uint64_t)taken && end <= COHORT__BOARD_ARENA;
+    bool is_near = end <= span_of(room, taken);
     uint32_t offset = is_near ? room->next : 0;
     uint64_t needed = holder_of(room, generation, offset, offset + taken);
     for (int i = 0; needed > all_passed && i < COHORT__BOARD_DEPTH; i++) {

@@ -8,10 +8,11 @@
 
 #include "runtime/proc/commons.h"
 
-/* Posts of one length take turns in so many parts of the arena, where it has room for that. It is
- * more than there may be at a time: what is written then is not in the others' caches any more,
- * from which it would have to be fetched. */
-enum { COHORT__ROOM_TURNS = 32 };
+/* Posts of one length take turns in the first part of the arena: as many as there may be at a time
+ * at least, and up to COHORT__ROOM_TURNS, so that what is written is no longer in the caches of
+ * those who have read what was there, from which it would have to be fetched; but of more than
+ * that, all localities together use no more than COHORT__ROOM_SPREAD, to stay in the caches. */
+enum { COHORT__ROOM_TURNS = 32, COHORT__ROOM_SPREAD = 4 << 20 };
 
 /* What a locality's latest posts hold of its slot: places for their heads, and parts of the arena,
  * each behind the one before, then from the beginning again. Known to it alone. All zero: nothing.
@@ -21,7 +22,8 @@ struct cohort__room {
         uint64_t generation; /* 0: none */
         uint32_t begin, end; /* in the arena, with a line in between; equal: nothing there */
     } held[COHORT__BOARD_DEPTH];
-    uint32_t next; /* where the latest one in the arena ends */
+    uint32_t next;   /* where the latest one in the arena ends */
+    uint32_t spread; /* this locality's part of COHORT__ROOM_SPREAD */
 };
 
 /* Where GENERATION can post BYTES (at most COHORT__BOARD_POST) once all have passed *RET_NEEDED, as

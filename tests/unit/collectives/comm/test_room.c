@@ -58,12 +58,11 @@ static void test_longest(void)
 
 /* Short ones stay in a part of the arena that is not much more than what they need, also after a
  * long one, as soon as that has passed; before, they go behind it. */
-static void test_short(void)
+static void check_short(uint32_t spread, uint32_t turns)
 {
-    struct cohort__room room = {0};
-    uint32_t limit = COHORT__ROOM_TURNS * (4096 + COHORT__BOARD_LINE);
+    struct cohort__room room = {.spread = spread};
+    uint32_t limit = turns * (4096 + COHORT__BOARD_LINE), latest = 0, furthest = 0;
     uint64_t generation = 0;
-    uint32_t latest = 0, furthest = 0;
     while (++generation < 100) {
         latest = put(&room, generation, 4096, generation - 1);
         furthest = latest > furthest ? latest : furthest;
@@ -78,13 +77,20 @@ static void test_short(void)
         CHECK(put(&room, generation, 4096, generation - 1) < limit);
 }
 
+static void test_short(void)
+{
+    check_short(0, COHORT__BOARD_DEPTH);
+    check_short(10 * (4096 + COHORT__BOARD_LINE), 10);
+    check_short(1 << 20, COHORT__ROOM_TURNS);
+}
+
 /* All lengths, and others that pass sooner or later: posts that are not passed are in the arena, on
  * lines, apart from each other; and nobody waits for more than all that were before. */
 static void test_random(void)
 {
     for (uint64_t seed = 1; seed <= NUM_SEEDS; seed++) {
         struct cohort__random random;
-        struct cohort__room room = {0};
+        struct cohort__room room = {.spread = seed % 2 ? COHORT__ROOM_SPREAD / 2 : 0};
         size_t lengths[NUM_GENERATIONS + 1] = {0};
         uint32_t offsets[NUM_GENERATIONS + 1] = {0};
         uint64_t all_passed = 0;
