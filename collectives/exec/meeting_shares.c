@@ -6,6 +6,7 @@
 
 #include "collectives/comm/endpoint.h"
 #include "collectives/exec/meetings.h"
+#include "runtime/base/copy.h"
 
 enum {
     FROM_BYTES = 32 * 1024, /* less is done before one has waited for the others twice */
@@ -128,7 +129,7 @@ static void collect_part(struct cohort__crew *crew, uint64_t part)
         const unsigned char *from = share_of(meetings, meeting, number);
         for (uint32_t site = 0; site < movement->num_sites; site++)
             if (movement->out[site])
-                memcpy(movement->out[site] + begin, from + begin, next - begin);
+                cohort__copy(movement->out[site] + begin, from + begin, next - begin);
         begin = next;
     }
 }

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "collectives/exec/kernels.h"
+#include "runtime/base/copy.h"
 
 static size_t block_bytes(const struct cohort__movement *movement)
 {
@@ -103,7 +104,7 @@ static inline void move(unsigned char *to, const unsigned char *from, size_t byt
     else if (bytes == 4)
         memcpy(to, from, 4);
     else if (to != from)
-        memcpy(to, from, bytes);
+        cohort__copy(to, from, bytes);
 }
 
 static cohort_status gather(const struct cohort__movement *movement, uint32_t row, uint32_t first,

@@ -6,6 +6,7 @@
 #include <sys/uio.h>
 
 #include "runtime/base/container.h"
+#include "runtime/base/copy.h"
 #include "runtime/base/slab.h"
 #include "runtime/net/shm_end.h"
 
@@ -146,25 +147,6 @@ static void read_slice(struct cohort__shm_peer *peer)
 
 /* Pieces ----------------------------------------------------------------------------------------*/
 
-/* As memcpy, which may take the processor's instruction for copying strings: out of lines that
- * another core has written that takes twice as long as plain loads. */
-static void copy_out(unsigned char *to, const unsigned char *from, size_t bytes)
-{
-    typedef uint64_t part __attribute__((vector_size(16), aligned(1), may_alias));
-    enum { PARTS = 4 };
-    size_t at;
-    for (at = 0; bytes - at >= PARTS * sizeof(part); at += PARTS * sizeof(part)) {
-        const part *source = (const part *)(const void *)(from + at);
-        part *target = (part *)(void *)(to + at), a = source[0], b = source[1], c = source[2],
-             d = source[3];
-        target[0] = a;
-        target[1] = b;
-        target[2] = c;
-        target[3] = d;
-    }
-    memcpy(to + at, from + at, bytes - at);
-}
-
 static void piece_arrived(struct cohort__shm_peer *peer, const struct cohort__ring_record *record)
 {
     struct cohort__shm *shm = peer->shm;
@@ -177,7 +159,7 @@ static void piece_arrived(struct cohort__shm_peer *peer, const struct cohort__ri
     pthread_mutex_unlock(&shm->lock);
     if (!fetch)
         return;
-    copy_out(fetch->destination + fetch->done, record->data, record->bytes);
+    cohort__copy(fetch->destination + fetch->done, record->data, record->bytes);
     fetch->done += record->bytes;
     if (fetch->done < fetch->request.bytes)
         return;

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef COHORT_RUNTIME_BASE_COPY_H
+#define COHORT_RUNTIME_BASE_COPY_H
+
+#include <stddef.h>
+
+/* memcpy by plain loads and stores, for what another core may have written just now. The C library
+ * takes the processor's instruction for copying strings from some KiB on, which is slow at that:
+ * docs/performance.md, "Whose cache a line is in". */
+void cohort__copy(void *to, const void *from, size_t bytes);
+
+#endif
