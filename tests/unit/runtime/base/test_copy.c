@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "runtime/base/copy.h"
+
+#include <string.h>
+
+#include "tests/support/test.h"
+
+enum { MAX_BYTES = 300, MAX_OFFSET = 17, SIZE = MAX_BYTES + 2 * MAX_OFFSET };
+
+/* All sizes, from and to addresses of all alignments, and nothing beside them. */
+static void test_sizes(void)
+{
+    unsigned char from[SIZE], to[SIZE], expected[SIZE];
+    for (size_t i = 0; i < SIZE; i++)
+        from[i] = (unsigned char)(i * 7 + 1);
+    for (size_t bytes = 0; bytes <= MAX_BYTES; bytes++)
+        for (size_t offset = 0; offset < MAX_OFFSET; offset++) {
+            size_t target = MAX_OFFSET - offset;
+            memset(to, 0, sizeof(to));
+            memset(expected, 0, sizeof(expected));
+            memcpy(expected + target, from + offset, bytes);
+            cohort__copy(to + target, from + offset, bytes);
+            CHECK(memcmp(to, expected, sizeof(to)) == 0);
+        }
+}
+
+static const struct test_case cases[] = {
+    {"sizes", test_sizes},
+};
+
+int main(int argc, char **argv)
+{
+    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
+}
