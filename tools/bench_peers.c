@@ -35,7 +35,7 @@ static size_t measure(const struct peers_jobs *jobs, const struct peers_table *t
     if (lines[0].row.kind == PEERS_MEMORY)
         rounds = 1;
     for (unsigned round = 0; round < rounds; round++)
-        *is_complete = peers_jobs_run(jobs, lines, num) && *is_complete;
+        *is_complete = peers_jobs_run(jobs, lines, num, round) && *is_complete;
     for (size_t i = 0; i < num; i++)
         peers_table_show(table, &lines[i]);
     return num;

@@ -133,7 +133,8 @@ static bool run_pingpong(const struct peers_jobs *jobs, struct peers_line *lines
     return is_done;
 }
 
-bool peers_jobs_run(const struct peers_jobs *jobs, struct peers_line *lines, size_t num)
+bool peers_jobs_run(const struct peers_jobs *jobs, struct peers_line *lines, size_t num,
+                    unsigned round)
 {
     struct words words;
     bool is_raw = lines[0].row.kind == PEERS_RAW, is_done = true;
@@ -141,7 +142,8 @@ bool peers_jobs_run(const struct peers_jobs *jobs, struct peers_line *lines, siz
     snprintf(words.seconds, sizeof(words.seconds), "%g", jobs->seconds);
     compose_list(&words, lines, num);
     for (size_t i = 0; i < jobs->num_contenders; i++) {
-        const struct peers_contender *contender = &jobs->contenders[i];
+        const struct peers_contender *contender =
+            &jobs->contenders[(round + i) % jobs->num_contenders];
         bool is_ofi = contender->net && strcmp(contender->net, "ofi") == 0;
         if (is_raw && !is_ofi)
             continue;

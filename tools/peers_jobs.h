@@ -30,8 +30,11 @@ struct peers_jobs {
 /* Finds who is there; says on stderr who is not. False: not even Cohort, which has been printed. */
 bool peers_jobs_init(struct peers_jobs *jobs, const struct bench_options *options);
 
-/* Measures NUM lines that share their jobs, once by each contender, one after the other. False:
- * some could not be measured, which has been printed. */
-bool peers_jobs_run(const struct peers_jobs *jobs, struct peers_line *lines, size_t num);
+/* Measures NUM lines that share their jobs, once by each contender, one after the other; in the
+ * next ROUND another one is the first, since what comes before a job may slow it down: some seconds
+ * after its cores were idle, a virtual machine's host may have moved them apart. False: some could
+ * not be measured, which has been printed. */
+bool peers_jobs_run(const struct peers_jobs *jobs, struct peers_line *lines, size_t num,
+                    unsigned round);
 
 #endif
