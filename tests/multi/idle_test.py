@@ -12,7 +12,7 @@ import sys
 import time
 
 import jobs
-from jobs import Job, check, check_equal
+from jobs import Job, check, check_equal, is_running, read_proc
 
 IDLE = os.path.abspath(os.path.join(sys.argv[2], 'idle_member'))
 CHOSEN = [a for a in sys.argv[3:] if not a.startswith('--')]
@@ -32,15 +32,15 @@ class Idle(Job):
         check_equal(self.read_lines(num_localities), ['idle\n'] * num_localities)
 
     def localities(self):
-        return [pid for pid in self.processes() if os.path.samefile('/proc/%d/exe' % pid, IDLE)]
+        return [pid for pid in self.processes() if is_running(pid, IDLE)]
 
     def cpu_seconds(self):
         """Of all threads that there are."""
         nanoseconds = 0
         for pid in self.processes():
             for thread in os.listdir('/proc/%d/task' % pid):
-                with open('/proc/%d/task/%s/schedstat' % (pid, thread)) as f:
-                    nanoseconds += int(f.read().split()[0])
+                schedstat = read_proc(pid, 'task/%s/schedstat' % thread)
+                nanoseconds += int(schedstat.split()[0]) if schedstat else 0
         return nanoseconds / 1e9
 
     def end(self):

@@ -91,14 +91,8 @@ class Job:
         """Pids that have the mark in their environment, zombies excluded."""
         pids = []
         for name in os.listdir('/proc'):
-            if not name.isdigit():
-                continue
-            try:
-                with open('/proc/%s/environ' % name, 'rb') as f:
-                    if self.mark.encode() in f.read().split(b'\0'):
-                        pids.append(int(name))
-            except OSError:
-                pass
+            if name.isdigit() and self.mark.encode() in read_proc(name, 'environ').split(b'\0'):
+                pids.append(int(name))
         return pids
 
     def check_nothing_left(self, wait=False):
@@ -115,6 +109,22 @@ def adopt_orphans():
     """What a job leaves behind becomes a child of this process."""
     PR_SET_CHILD_SUBREAPER = 36
     check(ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) == 0, 'prctl')
+
+
+def read_proc(pid, name):
+    """Empty where the process, or the thread, has ended: that may happen at any time."""
+    try:
+        with open('/proc/%s/%s' % (pid, name), 'rb') as f:
+            return f.read()
+    except OSError:
+        return b''
+
+
+def is_running(pid, program):
+    try:
+        return os.path.samefile('/proc/%d/exe' % pid, program)
+    except OSError:
+        return False
 
 
 def children_of(pid):

@@ -18,7 +18,7 @@ import threading
 import time
 
 import jobs
-from jobs import Failed, Job, TIMEOUT, check, check_equal
+from jobs import Failed, Job, TIMEOUT, check, check_equal, is_running, read_proc
 
 STORM = os.path.abspath(os.path.join(sys.argv[2], 'storm_member'))
 CHOSEN = [a for a in sys.argv[3:] if not a.startswith('--')]
@@ -88,13 +88,9 @@ class Storm(Job):
     def pid_of(self, locality):
         """The process that runs the storm, not its guardian."""
         for pid in self.processes():
-            try:
-                with open('/proc/%d/environ' % pid, 'rb') as f:
-                    mine = b'COHORT_LOCALITY=%d' % locality in f.read().split(b'\0')
-                if mine and os.path.samefile('/proc/%d/exe' % pid, STORM):
-                    return pid
-            except OSError:
-                pass
+            environment = read_proc(pid, 'environ').split(b'\0')
+            if b'COHORT_LOCALITY=%d' % locality in environment and is_running(pid, STORM):
+                return pid
         raise Failed('locality', locality, 'is not there')
 
     def survivors(self, victim):

@@ -21,7 +21,7 @@ if not MPIRUN:
 sys.argv[1] = MPIRUN
 
 import jobs  # it runs what the first argument says
-from jobs import Job, check, check_equal
+from jobs import Job, check, check_equal, is_running, read_proc
 
 BUILD = os.path.abspath(sys.argv[2])
 COLL = os.path.join(BUILD, 'tests/multi/coll_member')
@@ -200,13 +200,6 @@ def pids_of(job, program):
     return [pid for pid in job.processes() if is_running(pid, program)]
 
 
-def is_running(pid, program):
-    try:
-        return os.path.samefile('/proc/%d/exe' % pid, program)
-    except OSError:
-        return False
-
-
 def await_lines(lines, text, num):
     while num > 0:
         line = lines.readline()
@@ -253,11 +246,9 @@ def test_launcher_killed():
 
 def blocked_signals(pid):
     """Of each thread."""
-    masks = []
-    for task in os.listdir('/proc/%d/task' % pid):
-        with open('/proc/%d/task/%s/status' % (pid, task)) as f:
-            masks.append(int(re.search(r'SigBlk:\s*(\w+)', f.read())[1], 16))
-    return masks
+    tasks = os.listdir('/proc/%d/task' % pid)
+    statuses = [read_proc(pid, 'task/%s/status' % task) for task in tasks]
+    return [int(re.search(rb'SigBlk:\s*(\w+)', status)[1], 16) for status in statuses if status]
 
 
 def test_pmix_keeps_to_itself():
@@ -269,10 +260,9 @@ def test_pmix_keeps_to_itself():
         signals = 1 << signal.SIGTERM - 1 | 1 << signal.SIGINT - 1
         check(any(mask & signals == signals for mask in blocked_signals(pid)), 'signals')
         for fd in os.listdir('/proc/%d/fd' % pid):
-            with open('/proc/%d/fdinfo/%s' % (pid, fd)) as f:
-                flags = int(re.search(r'flags:\s*(\d+)', f.read())[1], 8)
-            check(int(fd) < 3 or flags & os.O_CLOEXEC,
-                  'descriptor', fd, os.readlink('/proc/%d/fd/%s' % (pid, fd)))
+            info = read_proc(pid, 'fdinfo/' + fd)
+            flags = re.search(rb'flags:\s*(\d+)', info)[1] if info else oct(os.O_CLOEXEC)
+            check(int(fd) < 3 or int(flags, 8) & os.O_CLOEXEC, 'descriptor', fd, 'is inherited')
     job.process.terminate()
     status, _, _ = job.finish()
     check(status != 0, 'status', status)
