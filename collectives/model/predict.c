@@ -72,9 +72,28 @@ static double knot_position(double value, int first, int unit, int last)
     return position < 0 ? 0 : smaller(position, last);
 }
 
-double cohort__predict_factor(const int8_t factors[COHORT__KNOTS], uint32_t num_sites, size_t bytes)
+/* Whether so many sites, met by REACH, take turns on the cores. */
+static bool share_cores(const struct cohort__parameters *parameters, enum cohort__reach reach,
+                        uint32_t num_sites)
 {
-    double x = knot_position(num_sites, 1, 1, COHORT__KNOTS_SITES - 1);
+    return reach == COHORT__REACH_LOCALITIES && num_sites * parameters->workers > parameters->cores;
+}
+
+static double sites_position(const struct cohort__parameters *parameters, enum cohort__reach reach,
+                             uint32_t num_sites)
+{
+    double position = knot_position(num_sites, 1, 1, COHORT__KNOTS_SITES - 1);
+    unsigned below = (unsigned)position;
+    bool is_between = position > below && share_cores(parameters, reach, num_sites) &&
+                      !share_cores(parameters, reach, 2u << below);
+    return is_between ? below + 1 : position;
+}
+
+double cohort__predict_factor(const struct cohort__parameters *parameters, enum cohort__reach reach,
+                              uint32_t row, uint32_t num_sites, size_t bytes)
+{
+    const int8_t *factors = parameters->factors[reach][row];
+    double x = sites_position(parameters, reach, num_sites);
     double y = knot_position((double)bytes, 3, 3, COHORT__KNOTS_BYTES - 1);
     unsigned column = (unsigned)x, line = (unsigned)y;
     double factor = 0;
@@ -101,7 +120,7 @@ static double predict_reach(const struct cohort__parameters *parameters,
         time += parameters->terms[reach][term] * amounts[term];
     return row >= COHORT__MAX_ROWS
                ? time
-               : time * cohort__predict_factor(parameters->factors[reach][row], request->num_sites,
+               : time * cohort__predict_factor(parameters, reach, row, request->num_sites,
                                                request->bytes);
 }
 

@@ -42,8 +42,10 @@ double cohort__predict(const struct cohort__parameters *parameters,
                        const struct cohort__request *request, const struct cohort__cost *cost);
 
 /* The factor of a row at any number of sites and bytes: between the knots, as a weighted mean of
- * those around it, else that of the nearest. */
-double cohort__predict_factor(const int8_t factors[COHORT__KNOTS], uint32_t num_sites,
-                              size_t bytes);
+ * those around it, else that of the nearest. But localities that share cores wait for each other's
+ * turns, and those that don't never do: where there are more of them than cores, the knots at which
+ * there are not have no say. */
+double cohort__predict_factor(const struct cohort__parameters *parameters, enum cohort__reach reach,
+                              uint32_t row, uint32_t num_sites, size_t bytes);
 
 #endif

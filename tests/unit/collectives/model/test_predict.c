@@ -37,21 +37,40 @@ static void test_sum(void)
                1 + 10 * 1 + 100 * 2 + 1000 * 3 + (1e4 * 8 + 1e5 * 4 + 1e6 * 5 + 1e7 * 6) / 4);
 }
 
+static void check_factor(const struct cohort__parameters *parameters, enum cohort__reach reach,
+                         uint32_t num_sites, size_t bytes, double want)
+{
+    check_near(cohort__predict_factor(parameters, reach, 5, num_sites, bytes), want);
+}
+
 static void test_factor(void)
 {
-    int8_t factors[COHORT__KNOTS] = {0};
-    for (unsigned i = 0; i < COHORT__KNOTS_BYTES; i++)
-        factors[2 * COHORT__KNOTS_BYTES + i] = 16; /* 8 sites */
-    factors[0] = 32;                               /* 2 sites, 8 bytes */
-    check_near(cohort__predict_factor(factors, 8, 8), 2);
-    check_near(cohort__predict_factor(factors, 8, 12345), 2);
-    check_near(cohort__predict_factor(factors, 6, 8), 1.5);
-    check_near(cohort__predict_factor(factors, 4, 1 << 20), 1);
-    check_near(cohort__predict_factor(factors, 2, 8), 4);
-    check_near(cohort__predict_factor(factors, 1, 0), 4);
-    check_near(cohort__predict_factor(factors, 2, 64), 1);
-    check_near(cohort__predict_factor(factors, 3, 8), 2.5);
-    check_near(cohort__predict_factor(factors, 100000, (size_t)1 << 40), 1);
+    static struct cohort__parameters parameters;
+    enum cohort__reach tasks = COHORT__REACH_TASKS, localities = COHORT__REACH_LOCALITIES;
+    cohort__parameters_default(&parameters);
+    for (unsigned reach = 0; reach < COHORT__NUM_REACHES; reach++) {
+        int8_t *factors = parameters.factors[reach][5];
+        for (unsigned i = 0; i < COHORT__KNOTS_BYTES; i++)
+            factors[2 * COHORT__KNOTS_BYTES + i] = 16; /* 8 sites */
+        factors[0] = 32;                               /* 2 sites, 8 bytes */
+    }
+    check_factor(&parameters, tasks, 8, 8, 2);
+    check_factor(&parameters, tasks, 8, 12345, 2);
+    check_factor(&parameters, tasks, 6, 8, 1.5);
+    check_factor(&parameters, tasks, 4, 1 << 20, 1);
+    check_factor(&parameters, tasks, 2, 8, 4);
+    check_factor(&parameters, tasks, 1, 0, 4);
+    check_factor(&parameters, tasks, 2, 64, 1);
+    check_factor(&parameters, tasks, 3, 8, 2.5);
+    check_factor(&parameters, tasks, 100000, (size_t)1 << 40, 1);
+    /* Three localities on two cores are like four, not like two; on three cores, between. */
+    check_factor(&parameters, localities, 2, 8, 4);
+    check_factor(&parameters, localities, 3, 8, 1);
+    check_factor(&parameters, localities, 6, 8, 1.5);
+    parameters.cores = 3;
+    check_factor(&parameters, localities, 3, 8, 2.5);
+    parameters.workers = 2;
+    check_factor(&parameters, localities, 3, 8, 2.5); /* here even two share */
 }
 
 static void test_placement(void)
