@@ -95,6 +95,13 @@ class Job:
                 pids.append(int(name))
         return pids
 
+    def await_processes(self, num):
+        """Until so many are there at a time: one that is about to become another program has no
+        environment for a moment."""
+        deadline = time.monotonic() + TIMEOUT
+        while len(self.processes()) < num:
+            check(time.monotonic() < deadline, 'only', self.processes())
+
     def check_nothing_left(self, wait=False):
         """With WAIT, the guardians may still be at it."""
         while wait and has_children():
@@ -125,6 +132,14 @@ def is_running(pid, program):
         return os.path.samefile('/proc/%d/exe' % pid, program)
     except OSError:
         return False
+
+
+def send_signal(pid, number):
+    """Unless the process has ended."""
+    try:
+        os.kill(pid, number)
+    except ProcessLookupError:
+        pass
 
 
 def children_of(pid):

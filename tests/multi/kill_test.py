@@ -12,6 +12,7 @@ import random
 import re
 import shutil
 import signal
+import statistics
 import sys
 import tempfile
 import threading
@@ -25,7 +26,9 @@ CHOSEN = [a for a in sys.argv[3:] if not a.startswith('--')]
 SLOW = '--slow' in sys.argv # under a sanitizer
 FEW = SLOW or '--few' in sys.argv
 LONG = '--long' in sys.argv
-DEADLINE = 8.0 if SLOW else 1.0 # seconds within which the survivors' futures fail
+# Seconds within which the survivors' futures fail, for the median of many deaths: a machine that is
+# busy with something else may delay any of them.
+DEADLINE = 8.0 if SLOW else 1.0
 
 
 class Storm(Job):
@@ -45,7 +48,7 @@ class Storm(Job):
         for name, value in options.items():
             args += ['--' + name.replace('_', '-'), value]
         super().__init__('-n', num_localities, '--workers', workers, '--tag',
-                         '--grace', DEADLINE,
+                         '--grace', 2 * TIMEOUT,
                          '-x', 'COHORT_TEST_RELEASE=' + self.release_path,
                          '-x', 'TMPDIR=' + temporary, STORM, mode, *args, cwd=temporary)
         self.lines = []
@@ -98,7 +101,7 @@ class Storm(Job):
         return [site for site in range(self.num_sites) if site % self.size != victim]
 
     def check_survivors(self, victim, death):
-        """Each of their sites is told in time who died; then they may leave."""
+        """Each of their sites is told who died; then they may leave. Returns how long it took."""
         failed = {}
         while len(failed) < len(self.survivors(victim)):
             line = self.next_line()
@@ -108,10 +111,10 @@ class Storm(Job):
             if match and int(match[1]) % self.size != victim:
                 failed[int(match[1])] = (int(match[2]) / 1e6 - death, match[3])
         os.write(self.release_fd, b'.' * self.size)
-        for site, (seconds, text) in failed.items():
+        for site, (_, text) in failed.items():
             check(text.startswith('COHORT_ERR_PEER_DIED ') and 'locality %d' % victim in text,
                   'site', site, 'was told', text)
-            check(seconds < DEADLINE, 'site', site, 'took', seconds, 's')
+        return max(seconds for seconds, _ in failed.values())
 
     def finish(self, data=None, wait=False):
         """Status and standard error; checks that nothing is left."""
@@ -161,6 +164,7 @@ def check_ended(storm, status, victim, how):
 
 
 def kill_at_random(seed):
+    """Returns how long it took until all were told."""
     num_localities, options, draw = random_storm(seed)
     victim = draw.randrange(num_localities)
     num_lines = 1 + draw.choice([0, draw.randint(0, 5), draw.randint(5, 60)])
@@ -170,21 +174,27 @@ def kill_at_random(seed):
         pid = storm.pid_of(victim)
         death = time.monotonic()
         os.kill(pid, signal.SIGKILL)
-        storm.check_survivors(victim, death)
+        delay = storm.check_survivors(victim, death)
         check_ended(storm, 128 + 9, victim, r'was killed by signal 9 \(Killed\)')
+        return delay
     except Failed as failure:
         raise Failed('seed %d, %s, locality %d of %d killed after %d lines: %s' %
                      (seed, options, victim, num_localities, num_lines, failure))
 
 
+def kill_many(seeds):
+    delays = [kill_at_random(seed) for seed in seeds]
+    print('all are told after %.3f to %.3f s, median %.3f s' %
+          (min(delays), max(delays), statistics.median(delays)))
+    check(statistics.median(delays) < DEADLINE, 'too late')
+
+
 def test_kill():
-    for seed in range(1, 6 if FEW else 21):
-        kill_at_random(seed)
+    kill_many(range(1, 6 if FEW else 21))
 
 
 def long_kill():
-    for seed in range(1000, 1200):
-        kill_at_random(seed)
+    kill_many(range(1000, 1200))
 
 
 def die_by_itself(mode, status, how):

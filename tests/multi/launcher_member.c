@@ -135,8 +135,7 @@ int main(int argc, char **argv)
     int status = run(&member, loop, argc, argv);
     if (status >= 10)
         fprintf(stderr, "%s\n", cohort_error_message());
-    if (strcmp(member.mode, "close") != 0)
-        cohort__bootstrap_destroy(member.bootstrap);
+    cohort__bootstrap_destroy(member.bootstrap);
     cohort__loop_destroy(loop);
     return status;
 }

@@ -11,7 +11,7 @@ import sys
 import tempfile
 
 import jobs
-from jobs import (COHORTRUN, Failed, Job, TIMEOUT, check, check_equal, children_of, run)
+from jobs import (COHORTRUN, Job, TIMEOUT, check, check_equal, children_of, run, send_signal)
 
 MEMBER = sys.argv[2]
 FAR = '--far' in sys.argv
@@ -243,10 +243,15 @@ def test_full_output():
 
 
 def test_timeout():
-    status, out, err = run('-n', 4, '--timeout', '0.5', 'sh', '-c',
-                           'test $COHORT_LOCALITY = 1 || exec sleep 1000')
-    check_equal((status, out, err),
-                (124, '', 'cohortrun: timeout after 0.5 s, still running: localities 0, 2-3\n'))
+    """Who has ended is not named. How long that takes is up to the machine."""
+    text = 'cohortrun: timeout after %s s, still running: localities %s\n'
+    for seconds in '0.5', '5', '50':
+        status, out, err = run('-n', 4, '--timeout', seconds, 'sh', '-c',
+                               'test $COHORT_LOCALITY = 1 || exec sleep 1000')
+        check_equal((status, out), (124, ''))
+        if err != text % (seconds, '0-3'):
+            break
+    check_equal(err, text % (seconds, '0, 2-3'))
     check_equal(run('-n', 2, '--timeout', '1000', 'true'), (0, '', ''))
 
 
@@ -267,14 +272,13 @@ def test_forwarded_signals():
 
 
 def test_second_interrupt():
+    """Within a second of the one before. Where it takes longer until all have got that, they get
+    this one as well, and there is another."""
     script = 'trap "echo got" INT; echo ready; while :; do sleep 0.01; done'
     job = signalled(signal.SIGINT, script, 3)
-    check_equal(job.read_lines(3), ['got\n'] * 3)
-    job.process.send_signal(signal.SIGINT)
-    status, out, err = job.finish()
-    if 'interrupted twice' not in err: # this machine took a second for the above
-        raise Failed('not within a second')
-    check_equal((status, err), (130, 'cohortrun: interrupted twice, killing all localities\n'))
+    while job.read_lines(3) == ['got\n'] * 3:
+        job.process.send_signal(signal.SIGINT)
+    check_equal(job.finish(), (130, '', 'cohortrun: interrupted twice, killing all localities\n'))
 
 
 def test_stopped_program():
@@ -300,7 +304,7 @@ def test_launcher_killed():
     for ending in ('wait', 'kill -STOP $$'):
         job = Job('-n', 4, 'sh', '-c', GRANDCHILDREN + ending)
         check_equal(job.read_lines(4), ['ready\n'] * 4)
-        check(len(job.processes()) > 4 * 5, 'only', job.processes())
+        job.await_processes(1 + 4 * 6)
         job.process.kill()
         job.process.wait()
         job.check_nothing_left(wait=True)
@@ -330,13 +334,14 @@ def test_guardian_stopped():
     job = Job('-n', 2, 'sh', '-c', 'echo ready; test $COHORT_LOCALITY = 1 && read x; wait; '
                                    'exec sleep 1000')
     check_equal(job.read_lines(2), ['ready\n'] * 2)
-    for pid in children_of(job.process.pid):
+    guardians = children_of(job.process.pid)
+    for pid in guardians:
         os.kill(pid, signal.SIGSTOP)
     job.process.send_signal(signal.SIGINT)
     job.process.send_signal(signal.SIGTERM)
     job.process.send_signal(signal.SIGINT)
-    for pid in children_of(job.process.pid)[:1]:
-        os.kill(pid, signal.SIGCONT)
+    for pid in guardians[:1]:
+        send_signal(pid, signal.SIGCONT)
     status, out, err = job.finish()
     check(status != 0, status, err)
 
@@ -396,12 +401,16 @@ def test_member_late_status():
 
 
 def check_death(mode, status, pattern):
-    got, out, err = run('-n', 3, MEMBER, mode, 1)
+    """Both others are told; one that ends because of that may be told of to the other. They have as
+    long as they need; who still runs then is ended here."""
+    job = Job('-n', 3, '--grace', TIMEOUT, MEMBER, mode, 1)
+    first = job.process.stderr.readline().decode()
+    check(re.fullmatch('cohortrun: ' + pattern + '\n', first), first)
+    if mode == 'close':
+        os.kill(int(re.search(r'pid (\d+)', first)[1]), signal.SIGKILL)
+    got, out, err = job.finish()
     check_equal(got, status)
-    first = err.splitlines()[0]
-    check(re.fullmatch('cohortrun: ' + pattern, first), err)
-    # Both are told; one that ends because of that may be told of to the other.
-    check_equal(re.findall('told that 1 died: (.*)\n', out), [first[len('cohortrun: '):]] * 2)
+    check_equal(re.findall('told that 1 died: (.*\n)', out), [first[len('cohortrun: '):]] * 2)
 
 
 def test_member_quits():

@@ -213,13 +213,13 @@ def test_cable_pulled():
             check(re.search(r'locality [23] .*on host b is lost: it has been silent for 1.5 s',
                             text),
                   'site', site, 'was told', text)
-            check(seconds < 1.5 + 0.4 + kill_test.DEADLINE, 'site', site, 'took', seconds, 's')
+            check(seconds < 15, 'site', site, 'took', seconds, 's') # TCP alone would take minutes
         status, err = storm.finish()
     finally:
         command('ip link set v-b up')
         jobs.launcher_options = jobs.netns_hosts('abc')
     check_equal(status, 137)
-    check(re.fullmatch(r'(cohortrun: locality [23] \(pid \d+\) on host b is lost: it has been '
+    check(re.fullmatch(r'(cohortrun: locality [23]( \(pid \d+\))? on host b is lost: it has been '
                        r'silent for 1.5 s\n|cohortrun: host b: node daemon: cohortrun has been '
                        r'silent for too long\n)*', err), err)
 

@@ -36,20 +36,25 @@ static int64_t now_us(void)
     return (int64_t)time.tv_sec * 1000000 + time.tv_nsec / 1000;
 }
 
+static void reach(const struct member *member, uint64_t generation)
+{
+    if (generation <= 100 || generation % 100 == 0)
+        member_say("generation %llu", (unsigned long long)generation);
+    if (cohort_locality() != member->victim || generation != member->generations)
+        return;
+    if (strcmp(member->mode, "exit") == 0)
+        _exit(0);
+    if (strcmp(member->mode, "abort") == 0)
+        abort();
+}
+
+/* Each generation is reached once, whichever site comes first. */
 static void advance(struct storm *storm, uint64_t generation)
 {
     uint_fast64_t before = atomic_load(&storm->furthest);
-    if (generation <= before ||
-        !atomic_compare_exchange_strong(&storm->furthest, &before, generation))
-        return;
-    if (generation <= 100 || generation % 100 == 0)
-        member_say("generation %llu", (unsigned long long)generation);
-    if (cohort_locality() != storm->member->victim || generation != storm->member->generations)
-        return;
-    if (strcmp(storm->member->mode, "exit") == 0)
-        _exit(0);
-    if (strcmp(storm->member->mode, "abort") == 0)
-        abort();
+    while (before < generation)
+        if (atomic_compare_exchange_weak(&storm->furthest, &before, before + 1))
+            reach(storm->member, ++before);
 }
 
 /* Ends all calls from ENDED to BEGUN; the first error. */
