@@ -17,7 +17,9 @@ static void expired(struct cohort__timer *timer)
     alarm->running = false;
     if (alarm->deadline == 0)
         return;
-    if (alarm->deadline > cohort__clock_now()) {
+    bool is_over = alarm->deadline <= cohort__clock_now();
+    if (!is_over || !alarm->listened) {
+        alarm->listened = is_over;
         start(alarm);
         return;
     }
@@ -36,6 +38,7 @@ void alarm_set(struct alarm *alarm, uint64_t nanoseconds)
 {
     uint64_t deadline = cohort__clock_after(nanoseconds);
     alarm->deadline = deadline;
+    alarm->listened = false;
     if (!alarm->running) {
         start(alarm);
     } else if (!alarm->hurried && deadline < alarm->timer.deadline) {

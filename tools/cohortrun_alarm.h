@@ -7,8 +7,9 @@
 
 #include "runtime/loop/timer.h"
 
-/* Calls FUNCTION(CONTEXT) once after a while; may be put off or called off meanwhile. It has to
- * outlive the loop. */
+/* Calls FUNCTION(CONTEXT) once after a while; may be put off or called off meanwhile. What has come
+ * in by then is read first: who was stopped, or had no core, has not listened. It has to outlive
+ * the loop. */
 struct alarm {
     struct cohort__timer timer;
     struct cohort__loop *loop;
@@ -17,6 +18,7 @@ struct alarm {
     uint64_t deadline; /* 0: none */
     bool running;      /* the timer, perhaps for an earlier deadline */
     bool hurried;      /* and it was cancelled, to begin anew */
+    bool listened;     /* the loop has had a turn since the deadline */
 };
 
 void alarm_init(struct alarm *alarm, struct cohort__loop *loop, void (*function)(void *context),
