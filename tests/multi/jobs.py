@@ -19,6 +19,7 @@ MARK = 'COHORT_TEST_MARK'
 os.environ['LSAN_OPTIONS'] = 'print_suppressions=0:suppressions=' + os.path.join(
     os.path.dirname(os.path.abspath(__file__)), 'lsan.supp')
 num_jobs = 0
+jobs_of_case = []
 # What cohortrun is given besides, as a function of the number of localities: () by default.
 launcher_options = lambda size: []
 
@@ -73,6 +74,7 @@ class Job:
         self.process = subprocess.Popen([COHORTRUN] + args, env=env,
                                         stdin=stdin, stdout=stdout, bufsize=0,
                                         stderr=subprocess.PIPE, **options)
+        jobs_of_case.append(self)
 
     def finish(self, data=None):
         """Waits; returns status, stdout and stderr, and checks that no process is left."""
@@ -104,10 +106,8 @@ class Job:
 
     def check_nothing_left(self, wait=False):
         """With WAIT, the guardians may still be at it."""
-        while wait and has_children():
-            for pid in children_of(os.getpid()):
-                wait_for_end(pid)
-                os.waitpid(pid, 0)
+        if wait:
+            await_orphans()
         left = self.processes()
         check(not left and not has_children(), 'processes left:', left)
 
@@ -155,6 +155,22 @@ def has_children():
         return False
 
 
+def await_orphans():
+    """Until those whose parents have been killed have ended, too."""
+    while has_children():
+        for pid in children_of(os.getpid()):
+            wait_for_end(pid)
+            os.waitpid(pid, 0)
+
+
+def end_jobs():
+    """Those that a failed case has left behind."""
+    for job in jobs_of_case:
+        job.process.kill()
+        job.process.wait()
+    await_orphans()
+
+
 def wait_for_end(pid):
     try:
         fd = os.pidfd_open(pid)
@@ -181,12 +197,14 @@ def run_cases(names, prefix='test_', chosen=None):
         if not name.startswith(prefix) or chosen and name[len(prefix):] not in chosen:
             continue
         start = time.monotonic()
+        jobs_of_case.clear()
         try:
             function()
             result = 'ok'
         except Failed as failure:
             result = 'FAILED: %s' % failure
             num_failed += 1
+            end_jobs()
         print('%s: %s (%.2f s)' % (name[len(prefix):], result, time.monotonic() - start),
               flush=True)
     sys.exit(1 if num_failed else 0)
