@@ -247,6 +247,28 @@ static void test_different_terms(void)
 
 /* Mistakes that send nothing ------------------------------------------------------------------ */
 
+static double slowest; /* until a site of this run was told, in seconds */
+
+static void was_told(double begin)
+{
+    double seconds = now() - begin;
+    slowest = seconds > slowest ? seconds : slowest;
+}
+
+/* They are told in time. A busy machine may delay that, but not again and again. */
+static void run_in_time(const char *name, uint32_t num_sites,
+                        cohort_status (*site)(cohort_comm *comm, void *arg))
+{
+    const double limit = STALL_AFTER_NS / 1e9 + 1;
+    for (int i = 0; i < 10; i++) {
+        slowest = 0;
+        run(name, num_sites, 1024, site);
+        if (slowest < limit)
+            return;
+    }
+    test_failed(__FILE__, __LINE__, "%s: %.3f s", name, slowest);
+}
+
 static cohort_status gather_against_broadcast(cohort_comm *comm, void *arg)
 {
     (void)arg;
@@ -256,7 +278,7 @@ static cohort_status gather_against_broadcast(cohort_comm *comm, void *arg)
                                 ? cohort_gather_here(comm, &in, out, 1, COHORT_INT32, 1)
                                 : cohort_broadcast_from(comm, out, 1, COHORT_INT32, 1);
     CHECK_INT(cohort_await(future), COHORT_ERR_MISMATCH);
-    CHECK(now() - begin < STALL_AFTER_NS / 1e9 + 1);
+    was_told(begin);
     CHECK_CONTAINS(cohort_error_message(), "site 0 called gather");
     CHECK_CONTAINS(cohort_error_message(), "site 1 called broadcast");
     check_usable(comm, 2);
@@ -265,7 +287,7 @@ static cohort_status gather_against_broadcast(cohort_comm *comm, void *arg)
 
 static void test_gather_against_broadcast(void)
 {
-    run("gather-against-broadcast", 2, 1024, gather_against_broadcast);
+    run_in_time("gather-against-broadcast", 2, gather_against_broadcast);
 }
 
 static cohort_status root_skips(cohort_comm *comm, void *arg)
@@ -279,7 +301,7 @@ static cohort_status root_skips(cohort_comm *comm, void *arg)
     } else {
         CHECK_INT(cohort_await(cohort_broadcast_from(comm, &out, 1, COHORT_INT32, 1)),
                   COHORT_ERR_MOVED_PAST);
-        CHECK(now() - begin < STALL_AFTER_NS / 1e9 + 1);
+        was_told(begin);
         CHECK_CONTAINS(cohort_error_message(), "site 0 (locality 0) has left out this generation");
         CHECK_INT(cohort_await(cohort_broadcast_from(comm, &out, 1, COHORT_INT32, 2)), COHORT_OK);
     }
@@ -289,7 +311,7 @@ static cohort_status root_skips(cohort_comm *comm, void *arg)
 
 static void test_root_skips(void)
 {
-    run("root-skips", 3, 1024, root_skips);
+    run_in_time("root-skips", 3, root_skips);
 }
 
 /* Until the roll-call of COMM, whose line is checked, says that site 2 has been asked. */
