@@ -136,7 +136,7 @@ static cohort_status measure(struct trial_lead *lead, const struct stretch *stre
              cohort__collective_name((enum cohort__collective)trial->collective));
     snprintf(point.placement, sizeof(point.placement), "%s",
              stretch->is_spread ? "localities" : "tasks");
-    uint32_t selected;
+    uint32_t selected = 0;
     cohort_status status = find_selected(lead, trial, &selected);
     if (!status)
         status = find_best(lead, stretch, trial, runners, &num);
