@@ -250,4 +250,5 @@ def test_stopped():
 
 
 if __name__ == '__main__':
+    jobs.leave_shared_memory()
     jobs.run_cases(globals(), 'long_' if LONG else 'test_', CHOSEN)

@@ -296,6 +296,7 @@ def hosts_collectives():
     collectives_on(4, '--map-by', 'node', '--host', 'a:1,b:1,c:2')
 
 
+jobs.leave_shared_memory()
 if HAS_HOSTS:
     jobs.run_cases(globals(), prefix='hosts_', chosen=CHOSEN)
 only_loopback()
