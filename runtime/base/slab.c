@@ -63,14 +63,18 @@ static _Atomic size_t num_chunks;
 static _Atomic size_t num_caches;
 static _Thread_local struct cache *own_cache __attribute__((tls_model("initial-exec")));
 
-/* Up to 128 bytes a class for each 32; then two for each power of two: it and half as much more. */
+/* By size in units of ALIGNMENT, rounded up. */
+static const unsigned char classes[COHORT__SLAB_MAX_BYTES / ALIGNMENT + 1] = {
+    0,                                                              /* of no bytes, too */
+    0,  1,  2,  3,  4,  4,  5,  5,  6,  6,  6,  6,  7,  7,  7,  7,  /* up to 512 */
+    8,  8,  8,  8,  8,  8,  8,  8,  9,  9,  9,  9,  9,  9,  9,  9,  /* up to 1024 */
+    10, 10, 10, 10, 10, 10, 10, 10, 10, 10, 10, 10, 10, 10, 10, 10, /* up to 1536 */
+    11, 11, 11, 11, 11, 11, 11, 11, 11, 11, 11, 11, 11, 11, 11, 11, /* up to 2048 */
+};
+
 static unsigned class_of(size_t bytes)
 {
-    if (bytes <= 128)
-        return bytes == 0 ? 0 : (unsigned)((bytes - 1) / 32);
-    unsigned power = 63 - (unsigned)__builtin_clzll(bytes - 1); /* of the power of two below */
-    unsigned is_upper_half = (bytes - 1) >> (power - 1) & 1;
-    return 4 + 2 * (power - 7) + is_upper_half;
+    return classes[(bytes + ALIGNMENT - 1) / ALIGNMENT];
 }
 
 static struct chunk *chunk_of(void *object)
@@ -189,10 +193,11 @@ static void *object_take(struct size_class *class)
     return object;
 }
 
-/* The free list is empty. */
-static void *object_refill(struct cache *cache, unsigned size_class)
+/* The free list is empty. Out of line, as are all rare ways below: the usual one saves no registers
+ * then. */
+static __attribute__((noinline)) void *object_refill(struct cache *cache, struct size_class *class)
 {
-    struct size_class *class = &cache->classes[size_class];
+    unsigned size_class = (unsigned)(class - cache->classes);
     cache_collect(cache);
     void *object = object_take(class);
     if (object)
@@ -222,27 +227,40 @@ static void large_free(void *object)
     free(((void **)object)[-1]);
 }
 
-void *cohort__slab_alloc(size_t bytes)
+/* This thread has no cache yet, or none is used for so many BYTES. */
+static __attribute__((noinline)) void *alloc_rarely(size_t bytes)
 {
     if (COHORT__ASAN)
         return malloc(bytes > 0 ? bytes : 1);
-    if (__builtin_expect(bytes > COHORT__SLAB_MAX_BYTES, 0))
+    if (bytes > COHORT__SLAB_MAX_BYTES)
         return large_alloc(bytes);
+    struct cache *cache = cache_get();
+    return cache ? object_refill(cache, &cache->classes[class_of(bytes)]) : NULL;
+}
+
+void *cohort__slab_alloc(size_t bytes)
+{
     struct cache *cache = own_cache;
-    if (__builtin_expect(!cache, 0)) {
-        cache = cache_get();
-        if (!cache)
-            return NULL;
-    }
-    unsigned size_class = class_of(bytes);
-    void *object = object_take(&cache->classes[size_class]);
-    return object ? object : object_refill(cache, size_class);
+    if (COHORT__ASAN || __builtin_expect(!cache || bytes > COHORT__SLAB_MAX_BYTES, 0))
+        return alloc_rarely(bytes);
+    struct size_class *class = &cache->classes[class_of(bytes)];
+    void *object = object_take(class);
+    return __builtin_expect(object != NULL, 1) ? object : object_refill(cache, class);
 }
 
 void *cohort__slab_alloc_zero(size_t bytes)
 {
     void *object = cohort__slab_alloc(bytes);
     return object ? memset(object, 0, bytes) : NULL;
+}
+
+/* CACHE is another thread's. */
+static __attribute__((noinline)) void free_elsewhere(struct cache *cache, struct object *object)
+{
+    object->next = atomic_load_explicit(&cache->remote, memory_order_relaxed);
+    while (!atomic_compare_exchange_weak_explicit(&cache->remote, &object->next, object,
+                                                  memory_order_release, memory_order_relaxed))
+        ;
 }
 
 void cohort__slab_free(void *object)
@@ -262,11 +280,7 @@ void cohort__slab_free(void *object)
         cache_put(cache, object);
         return;
     }
-    struct object *freed = object;
-    freed->next = atomic_load_explicit(&cache->remote, memory_order_relaxed);
-    while (!atomic_compare_exchange_weak_explicit(&cache->remote, &freed->next, freed,
-                                                  memory_order_release, memory_order_relaxed))
-        ;
+    free_elsewhere(cache, object);
 }
 
 void cohort__slab_stats_get(struct cohort__slab_stats *ret_stats)
