@@ -6,11 +6,21 @@
 #include "runtime/base/slab.h"
 #include "runtime/task/worker.h"
 
-/* What future_no_memory returns. It is never freed: one reference is its own. */
+/* In the place of the count, for what many threads use and nobody frees: it is not counted. */
+#define NOT_COUNTED UINT32_MAX
+
+/* What future_no_memory returns. */
 static struct cohort_future out_of_memory = {
     .state = COHORT__FUTURE_DONE,
-    .refs = 1,
+    .refs = NOT_COUNTED,
     .status = COHORT_ERR_NO_MEMORY,
+};
+
+/* All futures that are complete from the start, with no value. */
+static struct cohort_future nothing = {
+    .state = COHORT__FUTURE_DONE,
+    .refs = NOT_COUNTED,
+    .status = COHORT_OK,
 };
 
 void cohort__future_init(cohort_future *future, uint32_t refs)
@@ -36,7 +46,7 @@ cohort_future *cohort__future_create(void)
 
 cohort_future *cohort_future_ref(cohort_future *future)
 {
-    if (future)
+    if (future && atomic_load_explicit(&future->refs, memory_order_relaxed) != NOT_COUNTED)
         atomic_fetch_add_explicit(&future->refs, 1, memory_order_relaxed);
     return future;
 }
@@ -55,8 +65,9 @@ void cohort_future_unref(cohort_future *future)
     if (!future)
         return;
     /* Who holds the only reference need not tell anybody: nobody else can take one more. */
-    if (atomic_load_explicit(&future->refs, memory_order_acquire) == 1 ||
-        atomic_fetch_sub_explicit(&future->refs, 1, memory_order_acq_rel) == 1)
+    uint32_t refs = atomic_load_explicit(&future->refs, memory_order_acquire);
+    if (refs == 1 || (refs != NOT_COUNTED &&
+                      atomic_fetch_sub_explicit(&future->refs, 1, memory_order_acq_rel) == 1))
         destroy(future);
 }
 
@@ -234,7 +245,7 @@ void cohort__future_error(const cohort_future *future, struct cohort__error *err
 
 cohort_future *cohort__future_no_memory(void)
 {
-    return cohort_future_ref(&out_of_memory);
+    return &out_of_memory;
 }
 
 /* Complete from the start: its one reference is the caller's. NULL without memory. */
@@ -260,6 +271,8 @@ cohort_future *cohort__future_of_status(cohort_status status, const struct cohor
 
 cohort_future *cohort_future_of_value(void *value)
 {
+    if (!value)
+        return &nothing;
     cohort_future *future = create_complete();
     if (!future)
         return cohort__future_no_memory();

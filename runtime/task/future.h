@@ -70,8 +70,8 @@ void cohort__future_error(const cohort_future *future, struct cohort__error *err
 /* Already complete with STATUS and the message of ERROR, as above. Never NULL. */
 cohort_future *cohort__future_of_status(cohort_status status, const struct cohort__error *error);
 
-/* A complete future with COHORT_ERR_NO_MEMORY, for when there is none for a better one. Counted
- * like all others. */
+/* A complete future with COHORT_ERR_NO_MEMORY, for when there is none for a better one. Given back
+ * like all others, though there is but one. */
 cohort_future *cohort__future_no_memory(void);
 
 /* For the combinators: NULL if FUTURES and all that is in it is there; else the error, and the

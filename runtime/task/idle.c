@@ -18,6 +18,9 @@
  * what was made available while it was counted. One that finds work leaves num_searching, and if
  * there is more work then, or nobody has the token, it wakes the next one.
  *
+ * Where there is but one worker, the two shared words that tell workers apart are spared what they
+ * cost: nobody counts it as a searcher, and nobody else ever takes the token.
+ *
  * Who wakes a sleeper changes its sleep_state and corrects num_sleeping for it; if that is for
  * searching, the woken one is counted as a searcher already, or else each of many pushes would wake
  * another worker before the first has got up. */
@@ -79,6 +82,10 @@ static bool wake_any(void)
 void cohort__idle_wake_one(void)
 {
     struct cohort__scheduler *s = &cohort__scheduler;
+    if (s->num_workers == 1) {
+        cohort__idle_wake(s->workers[0]);
+        return;
+    }
     do {
         int none = 0;
         if (atomic_load(&s->num_sleeping) <= 0 || atomic_load(&s->num_searching) != 0 ||
@@ -96,14 +103,16 @@ static void search_begin(struct cohort__worker *worker)
     if (worker->is_searching)
         return;
     worker->is_searching = true;
-    atomic_fetch_add(&cohort__scheduler.num_searching, 1);
+    if (cohort__scheduler.num_workers > 1)
+        atomic_fetch_add(&cohort__scheduler.num_searching, 1);
 }
 
 /* Without anything found. */
 static void search_give_up(struct cohort__worker *worker)
 {
     worker->is_searching = false;
-    atomic_fetch_sub(&cohort__scheduler.num_searching, 1);
+    if (cohort__scheduler.num_workers > 1)
+        atomic_fetch_sub(&cohort__scheduler.num_searching, 1);
 }
 
 void cohort__worker_search_end(struct cohort__worker *worker)
@@ -117,16 +126,24 @@ void cohort__worker_search_end(struct cohort__worker *worker)
 
 bool cohort__token_try(struct cohort__worker *worker)
 {
+    _Atomic unsigned *token = &cohort__scheduler.token;
     unsigned nobody = 0;
-    return atomic_load_explicit(&cohort__scheduler.token, memory_order_relaxed) == 0 &&
-           atomic_compare_exchange_strong(&cohort__scheduler.token, &nobody, worker->index + 1);
+    if (atomic_load_explicit(token, memory_order_relaxed) != 0)
+        return false;
+    if (cohort__scheduler.num_workers > 1)
+        return atomic_compare_exchange_strong(token, &nobody, worker->index + 1);
+    atomic_store_explicit(token, worker->index + 1, memory_order_relaxed);
+    return true;
 }
 
 void cohort__token_release(void)
 {
-    atomic_store(&cohort__scheduler.token, 0);
-    if (cohort__scheduler.num_workers > 1)
+    if (cohort__scheduler.num_workers > 1) {
+        atomic_store(&cohort__scheduler.token, 0);
         cohort__idle_wake_one();
+    } else {
+        atomic_store_explicit(&cohort__scheduler.token, 0, memory_order_relaxed);
+    }
 }
 
 static void pause_briefly(void)
