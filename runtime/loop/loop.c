@@ -265,16 +265,18 @@ static bool is_libuvs_turn(struct cohort__loop *loop)
     return true;
 }
 
+/* The pollers come last: what waits for what they bring goes on without more ado. */
 bool cohort__loop_poll(struct cohort__loop *loop)
 {
     set_slowness(loop, 1);
-    bool any = progress(loop);
-    bool asked = is_pending(loop) && cohort__loop_run_requests(loop);
-    if (!asked && !is_libuvs_turn(loop))
-        return any;
-    unsigned before = loop->num_events;
-    uv_run(&loop->uv, UV_RUN_NOWAIT);
-    return any || asked || loop->num_events != before;
+    bool any = is_pending(loop) && cohort__loop_run_requests(loop);
+    if (any || is_libuvs_turn(loop)) {
+        unsigned before = loop->num_events;
+        uv_run(&loop->uv, UV_RUN_NOWAIT);
+        any |= loop->num_events != before;
+    }
+    any |= progress(loop);
+    return any;
 }
 
 static void disarm(struct cohort__loop *loop, struct cohort__list *end)

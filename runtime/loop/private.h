@@ -61,7 +61,10 @@ void cohort__timers_close(struct cohort__loop *loop);
 void cohort__timers_fini(struct cohort__loop *loop);
 
 /* Whether another thread has brought a timer, or cancelled one. */
-bool cohort__timers_pending(const struct cohort__loop *loop);
+static inline bool cohort__timers_pending(const struct cohort__loop *loop)
+{
+    return atomic_load(&loop->timers.incoming) || atomic_load(&loop->timers.cancelled);
+}
 
 /* Takes over what other threads have brought. Holder only. */
 void cohort__timers_absorb(struct cohort__loop *loop);

@@ -142,11 +142,6 @@ void cohort__loop_timer_cancel(struct cohort__loop *loop, struct cohort__timer *
     cohort__loop_notify(loop);
 }
 
-bool cohort__timers_pending(const struct cohort__loop *loop)
-{
-    return atomic_load(&loop->timers.incoming) || atomic_load(&loop->timers.cancelled);
-}
-
 static void absorb_incoming(struct cohort__loop *loop)
 {
     struct cohort__timers *timers = &loop->timers;

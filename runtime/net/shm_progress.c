@@ -202,24 +202,25 @@ static bool run_errands(struct cohort__shm *shm)
 
 /* The poller ---------------------------------------------------------------------------------- */
 
+/* Messages last, since somebody waits for them, and goes on when this returns. */
 bool cohort__shm_progress(void *context)
 {
     struct cohort__shm *shm = context;
     bool any = false;
     if (has_new_callers(shm))
         answer_all(shm);
-    for (uint32_t i = 0; i < shm->num_callers; i++) {
-        struct cohort__shm_peer *peer = shm->callers[i];
-        if (!cohort__ring_is_empty(&peer->reader))
-            any |= receive(peer);
-        cohort__shm_tell_of_room(peer, &peer->reader);
-    }
     if (atomic_load_explicit(&shm->num_requested, memory_order_relaxed) > 0)
         any |= cohort__shm_pieces_progress(shm);
     if (atomic_load_explicit(&shm->has_errands, memory_order_relaxed))
         any |= run_errands(shm);
     if (shm->net.handlers.look)
         any |= shm->net.handlers.look(shm->net.handlers.context);
+    for (uint32_t i = 0; i < shm->num_callers; i++) {
+        struct cohort__shm_peer *peer = shm->callers[i];
+        if (!cohort__ring_is_empty(&peer->reader))
+            any |= receive(peer);
+        cohort__shm_tell_of_room(peer, &peer->reader);
+    }
     return any;
 }
 
