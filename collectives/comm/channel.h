@@ -15,15 +15,20 @@
  * puts them in order, and matches them with gets by source and tag. An endpoint keeps one record
  * for each site that it talks with, and one for each source and tag for which a message or a get
  * waits. */
+struct cohort__channel_target;
+struct cohort__channel_source;
 struct cohort__channels {
-    struct cohort__map targets; /* the caller's side: whom this site sets for */
+    /* The caller's side: whom this site sets for, and whom for last. */
+    struct cohort__map targets;
+    struct cohort__channel_target *last_target;
 
     /* The actor's side. */
     struct cohort__map sources;
-    struct cohort__map queues;     /* by source and tag */
-    struct cohort__list sets;      /* that are not over */
-    struct cohort__list under_way; /* gets that have their message, and read it */
-    uint64_t asked_at;             /* as in struct cohort__operation */
+    struct cohort__channel_source *last_source; /* that was looked for; or NULL */
+    struct cohort__map queues;                  /* by source and tag */
+    struct cohort__list sets;                   /* that are not over */
+    struct cohort__list under_way;              /* gets that have their message, and read it */
+    uint64_t asked_at;                          /* as in struct cohort__operation */
     unsigned patience;
     bool has_lost;                 /* a message: there was no memory to keep it */
     _Atomic uint32_t num_not_over; /* sets and gets; written by the actor */

@@ -10,15 +10,18 @@
 #include "runtime/task/future.h"
 
 /* The setter's side. Within the locality a short message goes along, a longer one as a copy while
- * the getter is not too far behind, and all others are lent. */
+ * the getter is not too far behind, and all others are lent. To another locality it goes at once if
+ * nothing has to wait, and then there is nothing left to remember. All others are the endpoint's,
+ * since they may have to be ended. */
 enum {
     COPY_BYTES_MAX = 4096,
     COPIES_BYTES_MAX = 65536, /* not read, for one site */
 };
 
 /* A site that this one sets for; the caller's side. */
-struct target {
+struct cohort__channel_target {
     struct cohort__map_node node; /* by site; the hash is the key */
+    uint32_t site;
     uint32_t next_sequence;
     _Atomic size_t copied; /* bytes in copies that are not read */
 };
@@ -43,27 +46,34 @@ struct set {
     };
 };
 
-static struct target *find_target(const struct cohort__channels *channels, uint32_t site)
+static struct cohort__channel_target *find_target(const struct cohort__channels *channels,
+                                                  uint32_t site)
 {
     struct cohort__map_node *node =
         cohort__map_find(&channels->targets, cohort__hash_u64(site), NULL, NULL);
-    return node ? COHORT_CONTAINER_OF(node, struct target, node) : NULL;
+    return node ? COHORT_CONTAINER_OF(node, struct cohort__channel_target, node) : NULL;
 }
 
-static struct target *need_target(struct cohort__channels *channels, uint32_t site)
+static struct cohort__channel_target *need_target(struct cohort__channels *channels, uint32_t site)
 {
-    struct target *target = find_target(channels, site);
-    if (target)
+    struct cohort__channel_target *target = channels->last_target;
+    if (target && target->site == site)
         return target;
-    target = cohort__slab_alloc_zero(sizeof(*target));
-    if (target)
+    target = find_target(channels, site);
+    if (!target) {
+        target = cohort__slab_alloc_zero(sizeof(*target));
+        if (!target)
+            return NULL;
+        target->site = site;
         cohort__map_insert(&channels->targets, &target->node, cohort__hash_u64(site));
+    }
+    channels->last_target = target;
     return target;
 }
 
 uint32_t cohort__channel_sets_count(const struct cohort__channels *channels, uint32_t site)
 {
-    const struct target *target = find_target(channels, site);
+    const struct cohort__channel_target *target = find_target(channels, site);
     return target ? target->next_sequence : 0;
 }
 
@@ -72,7 +82,7 @@ void cohort__channel_sets_fini(struct cohort__channels *channels)
     struct cohort__map_node *node;
     while ((node = cohort__map_first(&channels->targets))) {
         cohort__map_remove(&channels->targets, node);
-        cohort__slab_free(COHORT_CONTAINER_OF(node, struct target, node));
+        cohort__slab_free(COHORT_CONTAINER_OF(node, struct cohort__channel_target, node));
     }
     cohort__map_fini(&channels->targets);
 }
@@ -214,8 +224,8 @@ static void release_copy(struct cohort__cargo *cargo)
 }
 
 /* Puts the data into MESSAGE or beside it; false if it has to be lent. */
-static bool takes_along(struct target *target, struct cohort__message *message, const void *data,
-                        size_t bytes)
+static bool takes_along(struct cohort__channel_target *target, struct cohort__message *message,
+                        const void *data, size_t bytes)
 {
     message->bytes = bytes;
     if (bytes <= COHORT__MESSAGE_INLINE_BYTES) {
@@ -239,7 +249,7 @@ static bool takes_along(struct target *target, struct cohort__message *message, 
 }
 
 /* The data stays with the caller until the future completes. MESSAGE as in the struct. */
-static cohort_future *set_later(const struct set *call, struct target *target)
+static cohort_future *set_later(const struct set *call, struct cohort__channel_target *target)
 {
     struct set *set = cohort__slab_alloc(sizeof(*set));
     cohort_future *future = set ? cohort__future_create() : NULL;
@@ -257,40 +267,62 @@ static cohort_future *set_later(const struct set *call, struct target *target)
     return future;
 }
 
-static const char *wrong(const cohort_comm *comm, uint32_t site, const void *data, size_t bytes)
+/* To a site of another locality. */
+static cohort_future *set_far(cohort_comm *comm, struct cohort__channel_target *target,
+                              uint64_t tag, const void *data, size_t bytes)
 {
-    if (site >= cohort_comm_num_sites(comm))
-        return "there is no such site";
-    return !data && bytes > 0 ? "there is no data" : NULL;
+    if (!cohort__remote_try_channel(comm, target->site, tag, target->next_sequence, data, bytes))
+        return set_later(
+            &(struct set){
+                .comm = comm, .site = target->site, .tag = tag, .data = data, .bytes = bytes},
+            target);
+    target->next_sequence++;
+    return cohort_future_of_value(NULL);
+}
+
+static cohort_future *set_near(cohort_comm *comm, struct cohort__channel_target *target,
+                               uint64_t tag, const void *data, size_t bytes)
+{
+    struct cohort__message *message =
+        cohort__message_create(COHORT__KIND_DATA, comm->this_site, 0, tag, target->next_sequence);
+    if (!message)
+        return cohort__future_no_memory();
+    if (!takes_along(target, message, data, bytes))
+        return set_later(&(struct set){.comm = comm,
+                                       .site = target->site,
+                                       .tag = tag,
+                                       .data = data,
+                                       .bytes = bytes,
+                                       .message = message},
+                         target);
+    target->next_sequence++;
+    cohort__group_deliver(comm->group, target->site, message);
+    return cohort_future_of_value(NULL);
+}
+
+/* Why the call can't be right. */
+static cohort_future *set_wrongly(const cohort_comm *comm, uint32_t site)
+{
+    if (!comm)
+        return cohort_future_of_error(COHORT_ERR_BAD_PARAMETER,
+                                      "cohort_channel_set: no communicator");
+    uint32_t num_sites = comm->group->membership->num_sites;
+    return cohort_future_of_error(COHORT_ERR_BAD_PARAMETER,
+                                  "communicator \"%.60s\", site %u, cohort_channel_set for site "
+                                  "%u: %s; num_sites is %u",
+                                  comm->group->name, comm->this_site, site,
+                                  site >= num_sites ? "there is no such site" : "there is no data",
+                                  num_sites);
 }
 
 cohort_future *cohort_channel_set(cohort_comm *comm, uint32_t site, uint64_t tag, const void *data,
                                   size_t bytes)
 {
-    if (!comm)
-        return cohort_future_of_error(COHORT_ERR_BAD_PARAMETER,
-                                      "cohort_channel_set: no communicator");
-    const char *why = wrong(comm, site, data, bytes);
-    if (why)
-        return cohort_future_of_error(COHORT_ERR_BAD_PARAMETER,
-                                      "communicator \"%.60s\", site %u, cohort_channel_set for "
-                                      "site %u: %s; num_sites is %u",
-                                      comm->group->name, comm->this_site, site, why,
-                                      cohort_comm_num_sites(comm));
-    struct target *target = need_target(&comm->channels, site);
+    if (!comm || site >= comm->group->membership->num_sites || (!data && bytes > 0))
+        return set_wrongly(comm, site);
+    struct cohort__channel_target *target = need_target(&comm->channels, site);
     if (!target)
         return cohort__future_no_memory();
-    struct set call = {.comm = comm, .site = site, .tag = tag, .data = data, .bytes = bytes};
-    if (!cohort__group_is_local(comm->group, site))
-        return set_later(&call, target);
-    struct cohort__message *message =
-        cohort__message_create(COHORT__KIND_DATA, comm->this_site, 0, tag, target->next_sequence);
-    if (!message)
-        return cohort__future_no_memory();
-    call.message = message;
-    if (!takes_along(target, message, data, bytes))
-        return set_later(&call, target);
-    target->next_sequence++;
-    cohort__group_deliver(comm->group, site, message);
-    return cohort_future_of_value(NULL);
+    return cohort__group_is_local(comm->group, site) ? set_near(comm, target, tag, data, bytes)
+                                                     : set_far(comm, target, tag, data, bytes);
 }

@@ -11,16 +11,19 @@ static struct cohort__process *process_of(const struct cohort_comm *comm)
 }
 
 /* With the fields that name the two sites still to be filled in. */
-static void start(const struct cohort_comm *comm, uint32_t site,
-                  const struct cohort__envelope *envelope, struct cohort__send *send)
+static void address(const struct cohort_comm *comm, uint32_t site,
+                    struct cohort__envelope *envelope)
 {
-    const struct cohort__membership *membership = comm->group->membership;
-    send->envelope = *envelope;
-    send->envelope.kind = COHORT__KIND_DATA;
-    send->envelope.instance = membership->instance;
-    send->envelope.source_site = comm->this_site;
-    send->envelope.dest_site = site;
-    cohort__send_start(process_of(comm), membership->locality_of[site], send);
+    envelope->kind = COHORT__KIND_DATA;
+    envelope->instance = comm->group->membership->instance;
+    envelope->source_site = comm->this_site;
+    envelope->dest_site = site;
+}
+
+static void start(const struct cohort_comm *comm, uint32_t site, struct cohort__send *send)
+{
+    address(comm, site, &send->envelope);
+    cohort__send_start(process_of(comm), comm->group->membership->locality_of[site], send);
 }
 
 void cohort__remote_send(const struct cohort__operation *operation, uint32_t site, uint32_t tag,
@@ -28,11 +31,9 @@ void cohort__remote_send(const struct cohort__operation *operation, uint32_t sit
 {
     send->payload = payload;
     send->bytes = bytes;
-    start(operation->comm, site,
-          &(struct cohort__envelope){.generation = operation->generation,
-                                     .fingerprint = operation->fingerprint,
-                                     .tag = tag},
-          send);
+    send->envelope = (struct cohort__envelope){
+        .generation = operation->generation, .fingerprint = operation->fingerprint, .tag = tag};
+    start(operation->comm, site, send);
 }
 
 void cohort__remote_send_channel(const struct cohort_comm *comm, uint32_t site, uint64_t tag,
@@ -41,7 +42,17 @@ void cohort__remote_send_channel(const struct cohort_comm *comm, uint32_t site, 
 {
     send->payload = payload;
     send->bytes = bytes;
-    start(comm, site, &(struct cohort__envelope){.fingerprint = tag, .tag = sequence}, send);
+    send->envelope = (struct cohort__envelope){.fingerprint = tag, .tag = sequence};
+    start(comm, site, send);
+}
+
+bool cohort__remote_try_channel(const struct cohort_comm *comm, uint32_t site, uint64_t tag,
+                                uint32_t sequence, const void *payload, size_t bytes)
+{
+    struct cohort__envelope envelope = {.fingerprint = tag, .tag = sequence};
+    address(comm, site, &envelope);
+    return cohort__send_try(process_of(comm), comm->group->membership->locality_of[site], &envelope,
+                            payload, bytes);
 }
 
 void cohort__remote_fetch(struct cohort__message *message, void *destination,

@@ -20,6 +20,11 @@ void cohort__remote_send_channel(const struct cohort_comm *comm, uint32_t site, 
                                  uint32_t sequence, const void *payload, size_t bytes,
                                  struct cohort__send *send);
 
+/* The same if it can go at once: then PAYLOAD is the caller's again, and nothing is left to do.
+ * False: nothing has been done. Any thread. */
+bool cohort__remote_try_channel(const struct cohort_comm *comm, uint32_t site, uint64_t tag,
+                                uint32_t sequence, const void *payload, size_t bytes);
+
 /* Fetches what MESSAGE, which it takes, announces. FETCH->done has been set; FETCH and the
  * destination are comm's until it is called, from any thread. */
 void cohort__remote_fetch(struct cohort__message *message, void *destination,

@@ -3,11 +3,9 @@
 
 #include <stdlib.h>
 
-struct cohort__peer *cohort__peer_get(struct cohort__process *process, uint32_t rank)
+struct cohort__peer *cohort__peer_make(struct cohort__process *process, uint32_t rank)
 {
-    struct cohort__peer *peer = atomic_load_explicit(&process->peers[rank], memory_order_acquire);
-    if (peer)
-        return peer;
+    struct cohort__peer *peer = NULL;
     struct cohort__peer *made = calloc(1, sizeof(*made));
     if (!made)
         return NULL;

@@ -51,8 +51,14 @@ struct cohort__process {
     struct cohort__peer *_Atomic peers[]; /* by rank */
 };
 
+struct cohort__peer *cohort__peer_make(struct cohort__process *process, uint32_t rank);
+
 /* The peer of that rank, made if need be; NULL where memory ran out. */
-struct cohort__peer *cohort__peer_get(struct cohort__process *process, uint32_t rank);
+static inline struct cohort__peer *cohort__peer_get(struct cohort__process *process, uint32_t rank)
+{
+    struct cohort__peer *peer = atomic_load_explicit(&process->peers[rank], memory_order_acquire);
+    return peer ? peer : cohort__peer_make(process, rank);
+}
 
 void cohort__peer_destroy(struct cohort__peer *peer);
 

@@ -17,12 +17,16 @@
  *
  * Messages that the peer has not drained are limited too, since each may occupy a buffer at its
  * transport, however small it is; beyond the window they stay pending here. The peer's router
- * counts what it drains and says so in the next message to us, or in a CREDIT of its own after half
- * a window. This can't deadlock: a router drains without waiting for anything, whatever else is
- * pending or parked, and a CREDIT is neither counted nor behind the pending list. So a full window
- * opens as soon as the peer turns its loop, and announcements, FETCHED and ASK, which wait in the
- * list like all others, get their turn. CREDITs are few: the next one takes half a window more of
- * drained messages, and no more than a window can come before the last one has arrived. */
+ * counts what it drains and says so in a message to us, once it is an eighth of a window, or in a
+ * CREDIT of its own after half of one. This can't deadlock: a router drains without waiting for
+ * anything, whatever else is pending or parked, and a CREDIT is neither counted nor behind the
+ * pending list. So a full window opens as soon as the peer turns its loop, and announcements,
+ * FETCHED and ASK, which wait in the list like all others, get their turn. CREDITs are few: the
+ * next one takes half a window more of drained messages, and no more than a window can come before
+ * the last one has arrived. */
+
+/* Of a budget or a window: what of it goes back is worth telling. */
+enum { LITTLE = 8 };
 
 /* A control message with its payload behind it. */
 struct control {
@@ -52,11 +56,17 @@ static uint32_t drained_of(const struct cohort__peer *peer)
     return atomic_load_explicit(&peer->drained, memory_order_acquire) - told;
 }
 
-/* As far as the fields reach. */
-static void credit_fill(const struct cohort__peer *peer, struct cohort__envelope *envelope)
+/* As far as the fields reach; but nothing while it is little, since taking it costs the peer more
+ * than taking the message that brings it. */
+static void credit_fill(const struct cohort__process *process, const struct cohort__peer *peer,
+                        struct cohort__envelope *envelope)
 {
     size_t owed = owed_to(peer);
     uint32_t drained = drained_of(peer);
+    envelope->credit = 0;
+    envelope->drained = 0;
+    if (owed < process->options.eager_budget / LITTLE && drained < process->window / LITTLE)
+        return;
     envelope->credit =
         owed < COHORT__ENVELOPE_MAX_CREDIT ? (uint32_t)owed : COHORT__ENVELOPE_MAX_CREDIT;
     envelope->drained =
@@ -79,30 +89,27 @@ static void count_sent(struct cohort__peer *peer, bool is_undone)
     atomic_store_explicit(&peer->sent, is_undone ? sent - 1 : sent + 1, memory_order_release);
 }
 
-/* Under the peer's lock. */
+/* Under the peer's lock: sends ENVELOPE, whose fields about the two localities and the payload are
+ * still to be filled in, and BYTES at PAYLOAD. */
 static enum cohort__net_sent transmit(struct cohort__process *process, struct cohort__peer *peer,
-                                      struct cohort__send *send)
+                                      struct cohort__envelope *envelope, const void *payload,
+                                      size_t bytes)
 {
-    bool announces = send->envelope.kind == COHORT__KIND_ANNOUNCE;
-    bool counts = send->envelope.kind != COHORT__KIND_CREDIT;
+    bool counts = envelope->kind != COHORT__KIND_CREDIT;
     if (counts && peer->undrained >= process->window)
         return COHORT__NET_AGAIN; /* cohort__send_credited tries again */
     unsigned char header[COHORT__ENVELOPE_BYTES];
-    struct iovec parts[2] = {{header, sizeof(header)}, {NULL, 0}};
-    parts[1].iov_base = announces ? send->token.bytes : (void *)send->payload;
-    parts[1].iov_len = announces ? sizeof(send->token.bytes) : send->bytes;
-    struct cohort__envelope *envelope = &send->envelope;
+    struct iovec parts[2] = {{header, sizeof(header)}, {(void *)payload, bytes}};
     envelope->source_locality = process->options.rank;
     envelope->job_key = process->options.job_key;
     envelope->epoch = process->options.epoch;
-    envelope->payload_bytes = (uint32_t)parts[1].iov_len;
-    credit_fill(peer, envelope);
+    envelope->payload_bytes = (uint32_t)bytes;
+    credit_fill(process, peer, envelope);
     cohort__envelope_encode(envelope, header);
     /* Counted before the peer can have counted it: the drain never sees more taken than sent. */
     if (counts)
         count_sent(peer, false);
-    enum cohort__net_sent sent =
-        cohort__net_send(process->net, peer->rank, parts, parts[1].iov_len ? 2 : 1);
+    enum cohort__net_sent sent = cohort__net_send(process->net, peer->rank, parts, bytes ? 2 : 1);
     if (sent == COHORT__NET_SENT) {
         credit_told(peer, envelope);
         peer->undrained += counts;
@@ -112,11 +119,27 @@ static enum cohort__net_sent transmit(struct cohort__process *process, struct co
     return sent;
 }
 
+/* Under the peer's lock, after prepare. */
+static enum cohort__net_sent transmit_send(struct cohort__process *process,
+                                           struct cohort__peer *peer, struct cohort__send *send)
+{
+    if (send->envelope.kind == COHORT__KIND_ANNOUNCE)
+        return transmit(process, peer, &send->envelope, send->token.bytes,
+                        sizeof(send->token.bytes));
+    return transmit(process, peer, &send->envelope, send->payload, send->bytes);
+}
+
 /* A send that was kept. */
 static void finish(struct cohort__process *process, struct cohort__send *send, cohort_status status)
 {
     atomic_fetch_sub(&process->under_way, 1);
     send->done(send, status);
+}
+
+static bool is_eager(const struct cohort__process *process, const struct cohort__peer *peer,
+                     size_t bytes)
+{
+    return bytes <= process->eager_max && bytes <= peer->budget;
 }
 
 /* Decides between eager and announced, once for each send; under the peer's lock. */
@@ -125,7 +148,7 @@ static cohort_status prepare(struct cohort__process *process, struct cohort__pee
 {
     if (send->envelope.kind != COHORT__KIND_DATA || send->bytes == 0)
         return COHORT_OK;
-    if (send->bytes <= process->eager_max && send->bytes <= peer->budget) {
+    if (is_eager(process, peer, send->bytes)) {
         peer->budget -= send->bytes;
         return COHORT_OK;
     }
@@ -147,7 +170,7 @@ static bool try_transmit(struct cohort__process *process, struct cohort__peer *p
 {
     bool waits_for_others = !cohort__list_is_empty(&peer->pending);
     enum cohort__net_sent sent =
-        waits_for_others ? COHORT__NET_AGAIN : transmit(process, peer, send);
+        waits_for_others ? COHORT__NET_AGAIN : transmit_send(process, peer, send);
     if (sent == COHORT__NET_SENT && send->envelope.kind != COHORT__KIND_ANNOUNCE)
         return true;
     atomic_fetch_add(&process->under_way, 1);
@@ -187,6 +210,30 @@ void cohort__send_start(struct cohort__process *process, uint32_t rank, struct c
         send->done(send, status);
     if (is_dead)
         cohort__process_peer_died(process, rank, "can't be reached");
+}
+
+/* Under the peer's lock. */
+static bool try_eagerly(struct cohort__process *process, struct cohort__peer *peer,
+                        struct cohort__envelope *envelope, const void *payload, size_t bytes)
+{
+    if (peer->dead || atomic_load_explicit(&process->stopped, memory_order_relaxed) ||
+        !cohort__list_is_empty(&peer->pending) || !is_eager(process, peer, bytes) ||
+        transmit(process, peer, envelope, payload, bytes) != COHORT__NET_SENT)
+        return false;
+    peer->budget -= bytes;
+    return true;
+}
+
+bool cohort__send_try(struct cohort__process *process, uint32_t rank,
+                      struct cohort__envelope *envelope, const void *payload, size_t bytes)
+{
+    struct cohort__peer *peer = cohort__peer_get(process, rank);
+    if (!peer)
+        return false;
+    pthread_mutex_lock(&peer->lock);
+    bool is_sent = try_eagerly(process, peer, envelope, payload, bytes);
+    pthread_mutex_unlock(&peer->lock);
+    return is_sent;
 }
 
 uint64_t cohort__send_handle(const struct cohort__send *send)
@@ -229,8 +276,8 @@ static enum cohort__net_sent transmit_credit(struct cohort__process *process,
     enum cohort__net_sent sent = COHORT__NET_SENT;
     while (sent == COHORT__NET_SENT && is_credit_due(process, peer) && !peer->dead &&
            !atomic_load_explicit(&process->stopped, memory_order_relaxed)) {
-        struct cohort__send credit = {.envelope = {.kind = COHORT__KIND_CREDIT}};
-        sent = transmit(process, peer, &credit);
+        struct cohort__envelope credit = {.kind = COHORT__KIND_CREDIT};
+        sent = transmit(process, peer, &credit, NULL, 0);
     }
     return sent;
 }
@@ -254,7 +301,7 @@ static enum cohort__net_sent transmit_pending(struct cohort__process *process,
 {
     struct cohort__list *node = peer->pending.next;
     struct cohort__send *send = COHORT_CONTAINER_OF(node, struct cohort__send, pending);
-    enum cohort__net_sent sent = transmit(process, peer, send);
+    enum cohort__net_sent sent = transmit_send(process, peer, send);
     if (sent != COHORT__NET_SENT)
         return sent;
     cohort__list_remove(node);

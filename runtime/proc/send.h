@@ -35,6 +35,12 @@ struct cohort__send {
 /* Sends to RANK, another locality. Any thread; never waits. */
 void cohort__send_start(struct cohort__process *process, uint32_t rank, struct cohort__send *send);
 
+/* Sends ENVELOPE, a DATA, with BYTES at PAYLOAD to RANK, if that can be done at once and eagerly:
+ * then nothing is left to be told of it. False: nothing has been done, and cohort__send_start does
+ * it, or says why not. Any thread; never waits. */
+bool cohort__send_try(struct cohort__process *process, uint32_t rank,
+                      struct cohort__envelope *envelope, const void *payload, size_t bytes);
+
 /* Once start has returned: the handle of the announcement, 0 where there was none. It stays valid
  * as a number: failing operations name it to the peer. */
 uint64_t cohort__send_handle(const struct cohort__send *send);

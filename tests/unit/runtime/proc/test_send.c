@@ -289,8 +289,8 @@ static void test_window(void)
     fake_net_close(&fake);
 }
 
-/* What was drained is said with the next message, or by half a window; a CREDIT waits for nobody.
- */
+/* What was drained is said with the next message once it is an eighth of a window, or by half of
+ * one; a CREDIT waits for nobody. */
 static void test_acknowledging(void)
 {
     static struct letter letters[NUM_POSTED];
@@ -315,14 +315,68 @@ static void test_acknowledging(void)
     last = &fake.sent[(fake.num_sent - 1) % FAKE_KEPT];
     CHECK_INT(last->envelope.kind, COHORT__KIND_DATA);
     CHECK_INT(last->envelope.drained, 0);
-    for (uint32_t i = 1; i < 5; i++) { /* request and reply: nothing besides */
+    int drained = 0, num_told = 0;
+    for (int i = 1; i <= window; i++) { /* request and reply: nothing besides, and seldom said */
         cohort__arrival_release(receive(2, 0));
         CHECK_INT(kind_of(2, 0), COHORT__KIND_DATA);
+        acknowledge(2, 1);
         last = &fake.sent[(fake.num_sent - 1) % FAKE_KEPT];
-        CHECK_INT(last->envelope.drained, 1);
-        CHECK_INT(fake.num_sent, (unsigned)window + 2 + i);
+        drained += (int)last->envelope.drained;
+        num_told += last->envelope.drained > 0;
+        CHECK_INT(fake.num_sent, window + 2 + i);
     }
+    CHECK_INT(drained, window);
+    CHECK_INT(num_told, 8);
     cohort__process_stop(fake.process);
+    fake_net_close(&fake);
+}
+
+static bool try(uint32_t rank, size_t bytes)
+{
+    struct cohort__envelope envelope = {.kind = COHORT__KIND_DATA, .tag = 5};
+    unsigned num_sent = fake.num_sent;
+    uint64_t counted = cohort__process_traffic(fake.process).sent;
+    bool is_sent = cohort__send_try(fake.process, rank, &envelope, payload, bytes);
+    CHECK_INT(fake.num_sent, num_sent + is_sent);
+    CHECK_INT(cohort__process_traffic(fake.process).sent, counted + is_sent);
+    CHECK(!cohort__process_traffic(fake.process).busy);
+    return is_sent;
+}
+
+/* Only what can go at once, and eagerly; else nothing has happened. */
+static void test_trying(void)
+{
+    struct letter letter;
+    open_fake(0);
+    CHECK(try(1, 0));
+    CHECK_INT(fake.sent[0].envelope.kind, COHORT__KIND_DATA);
+    CHECK(try(1, FAKE_BUDGET - 100)); /* it is taken from the budget */
+    CHECK_INT(fake.sent[1].envelope.payload_bytes, FAKE_BUDGET - 100);
+    CHECK(!try(1, 101));
+    CHECK(try(1, 100));
+    CHECK(!try(1, 1));
+    CHECK(try(1, 0));
+    CHECK(!try(2, FAKE_MAX_PAYLOAD + 1));
+    fake.accepts = 0;
+    CHECK(!try(2, 1));
+    post(&letter, 2, 1);
+    fake.accepts = 100;
+    CHECK(!cohort__send_try(fake.process, 2, &letter.send.envelope, payload, 1)); /* behind it */
+    fake_net_writable(&fake, 2);
+    check_done(&letter, COHORT_OK, "");
+    CHECK(try(2, FAKE_BUDGET - 1)); /* what was refused has cost nothing */
+    fake.accepts = 1000;
+    while (try(2, 0))
+        ;
+    CHECK_INT(cohort__process_traffic(fake.process).sent,
+              4 + cohort__send_window(FAKE_SIZE)); /* what is not drained */
+    acknowledge(2, 1);
+    CHECK(try(2, 0));
+    cohort__process_peer_died(fake.process, 1, "is dead");
+    CHECK(!try(1, 0));
+    cohort__process_stop(fake.process);
+    acknowledge(2, 1);
+    CHECK(!try(2, 0));
     fake_net_close(&fake);
 }
 
@@ -478,6 +532,7 @@ static const struct test_case cases[] = {
     {"giving_back_much", test_giving_back_much},
     {"window", test_window},
     {"acknowledging", test_acknowledging},
+    {"trying", test_trying},
     {"again", test_again},
     {"fetched_too_early", test_fetched_too_early},
     {"death", test_death},
