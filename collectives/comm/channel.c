@@ -11,8 +11,10 @@
 
 /* The getter's side: putting messages in order, and matching them with gets. */
 
+struct queue;
+
 /* A site that this one gets from. */
-struct source {
+struct cohort__channel_source {
     struct cohort__map_node node; /* by site; the hash is the key */
     uint32_t site;
     uint32_t expected; /* sequence number; they wrap around */
@@ -20,12 +22,13 @@ struct source {
     bool has_left;     /* after it has set so many: */
     uint32_t num_set;
     struct cohort__list overtaking; /* messages that came before others, in order */
+    struct queue *last;             /* that was used; it stays though nothing waits in it */
 };
 
 /* What waits for one source and tag: messages for gets, or gets for messages. */
 struct queue {
     struct cohort__map_node node;
-    struct source *source;
+    struct cohort__channel_source *source;
     uint64_t tag;
     struct cohort__list messages;
     struct cohort__list gets;
@@ -71,19 +74,26 @@ void cohort__channels_over(struct cohort_comm *comm)
 
 /* Sources and queues ------------------------------------------------------------------------- */
 
-static struct source *source_of(struct cohort__channels *channels, uint32_t site)
+static struct cohort__channel_source *source_find(struct cohort__channels *channels, uint32_t site)
 {
     uint64_t hash = cohort__hash_u64(site);
     struct cohort__map_node *node = cohort__map_find(&channels->sources, hash, NULL, NULL);
     if (node)
-        return COHORT_CONTAINER_OF(node, struct source, node);
-    struct source *source = cohort__slab_alloc_zero(sizeof(*source));
+        return COHORT_CONTAINER_OF(node, struct cohort__channel_source, node);
+    struct cohort__channel_source *source = cohort__slab_alloc_zero(sizeof(*source));
     if (!source)
         return NULL;
     source->site = site;
     cohort__list_init(&source->overtaking);
     cohort__map_insert(&channels->sources, &source->node, hash);
     return source;
+}
+
+static struct cohort__channel_source *source_of(struct cohort__channels *channels, uint32_t site)
+{
+    if (!channels->last_source || channels->last_source->site != site)
+        channels->last_source = source_find(channels, site);
+    return channels->last_source;
 }
 
 struct queue_key {
@@ -110,30 +120,50 @@ static struct queue *find_queue(const struct cohort__channels *channels, struct 
     return node ? COHORT_CONTAINER_OF(node, struct queue, node) : NULL;
 }
 
-static struct queue *need_queue(struct cohort__channels *channels, struct source *source,
-                                uint64_t tag)
+static struct queue *queue_make(struct cohort__channels *channels,
+                                struct cohort__channel_source *source, uint64_t tag)
 {
-    struct queue_key key = {source->site, tag};
-    struct queue *queue = find_queue(channels, key);
-    if (queue)
-        return queue;
-    queue = cohort__slab_alloc(sizeof(*queue));
+    struct queue *queue = cohort__slab_alloc(sizeof(*queue));
     if (!queue)
         return NULL;
     queue->source = source;
     queue->tag = tag;
     cohort__list_init(&queue->messages);
     cohort__list_init(&queue->gets);
+    struct queue_key key = {source->site, tag};
     cohort__map_insert(&channels->queues, &queue->node, queue_hash(key));
     return queue;
 }
 
 static void drop_if_empty(struct cohort__channels *channels, struct queue *queue)
 {
-    if (!cohort__list_is_empty(&queue->messages) || !cohort__list_is_empty(&queue->gets))
+    if (queue == queue->source->last || !cohort__list_is_empty(&queue->messages) ||
+        !cohort__list_is_empty(&queue->gets))
         return;
     cohort__map_remove(&channels->queues, &queue->node);
     cohort__slab_free(queue);
+}
+
+/* Where another one than the last one is used. */
+static struct queue *queue_change(struct cohort__channels *channels,
+                                  struct cohort__channel_source *source, uint64_t tag)
+{
+    struct queue *queue = find_queue(channels, (struct queue_key){source->site, tag});
+    if (!queue)
+        queue = queue_make(channels, source, tag);
+    struct queue *last = source->last;
+    source->last = queue;
+    if (last)
+        drop_if_empty(channels, last);
+    return queue;
+}
+
+/* NULL: there is no memory. */
+static struct queue *queue_of(struct cohort__channels *channels,
+                              struct cohort__channel_source *source, uint64_t tag)
+{
+    struct queue *last = source->last;
+    return last && last->tag == tag ? last : queue_change(channels, source, tag);
 }
 
 void cohort__channels_fini(struct cohort__channels *channels)
@@ -145,7 +175,7 @@ void cohort__channels_fini(struct cohort__channels *channels)
     }
     while ((node = cohort__map_first(&channels->sources))) {
         cohort__map_remove(&channels->sources, node);
-        cohort__slab_free(COHORT_CONTAINER_OF(node, struct source, node));
+        cohort__slab_free(COHORT_CONTAINER_OF(node, struct cohort__channel_source, node));
     }
     cohort__map_fini(&channels->queues);
     cohort__map_fini(&channels->sources);
@@ -171,7 +201,8 @@ static void fail_gets(struct cohort_comm *comm, struct queue *queue, cohort_stat
 }
 
 /* Why nothing more will come from SOURCE, or COHORT_OK; with a message. */
-static cohort_status hopeless(const struct cohort_comm *comm, const struct source *source)
+static cohort_status hopeless(const struct cohort_comm *comm,
+                              const struct cohort__channel_source *source)
 {
     if (comm->has_left)
         return cohort_fail(COHORT_ERR_CANCELLED, "this site has left the communicator");
@@ -205,28 +236,23 @@ static void give_up(struct cohort_comm *comm)
     }
 }
 
-cohort_status cohort__channels_wait(struct cohort_comm *comm, struct cohort__channel_get *get)
+cohort_status cohort__channels_get(struct cohort_comm *comm, struct cohort__channel_get *get)
 {
-    struct source *source = source_of(&comm->channels, get->site);
-    struct queue *queue = source ? need_queue(&comm->channels, source, get->tag) : NULL;
+    struct cohort__channels *channels = &comm->channels;
+    struct cohort__channel_source *source = source_of(channels, get->site);
+    struct queue *queue = source ? queue_of(channels, source, get->tag) : NULL;
     if (!queue)
         return cohort_fail(COHORT_ERR_NO_MEMORY, "no memory for waiting for a message");
+    struct cohort__list *link = cohort__list_pop_front(&queue->messages);
+    if (link) {
+        cohort__channel_get_take(get, message_of(link));
+        return COHORT_OK;
+    }
     cohort__list_push_back(&queue->gets, &get->link);
     source->num_gets++;
     if (hopeless(comm, source))
         give_up(comm);
     return COHORT_OK;
-}
-
-struct cohort__message *cohort__channels_match(struct cohort_comm *comm, uint32_t site,
-                                               uint64_t tag)
-{
-    struct queue *queue = find_queue(&comm->channels, (struct queue_key){site, tag});
-    struct cohort__list *link = queue ? cohort__list_pop_front(&queue->messages) : NULL;
-    if (!link)
-        return NULL;
-    drop_if_empty(&comm->channels, queue);
-    return message_of(link);
 }
 
 /* Messages ------------------------------------------------------------------------------------ */
@@ -240,11 +266,11 @@ static void lose(struct cohort_comm *comm, struct cohort__message *message)
 }
 
 /* MESSAGE is the next one of its source. */
-static void deliver(struct cohort_comm *comm, struct source *source,
+static void deliver(struct cohort_comm *comm, struct cohort__channel_source *source,
                     struct cohort__message *message)
 {
     struct cohort__channels *channels = &comm->channels;
-    struct queue *queue = need_queue(channels, source, message->fingerprint);
+    struct queue *queue = queue_of(channels, source, message->fingerprint);
     source->expected++;
     if (!queue) {
         lose(comm, message);
@@ -253,7 +279,6 @@ static void deliver(struct cohort_comm *comm, struct source *source,
     struct cohort__list *link = cohort__list_pop_front(&queue->gets);
     if (link) {
         source->num_gets--;
-        drop_if_empty(channels, queue);
         cohort__channel_get_take(get_of(link), message);
     } else {
         if (message->arrival)
@@ -279,7 +304,8 @@ static bool replace(struct cohort__list *list, struct cohort__message *message)
 }
 
 /* MESSAGE has come once already, or an error instead of it. */
-static void repeat(struct cohort_comm *comm, struct source *source, struct cohort__message *message)
+static void repeat(struct cohort_comm *comm, struct cohort__channel_source *source,
+                   struct cohort__message *message)
 {
     struct queue *queue =
         find_queue(&comm->channels, (struct queue_key){source->site, message->fingerprint});
@@ -289,7 +315,7 @@ static void repeat(struct cohort_comm *comm, struct source *source, struct cohor
         cohort__message_release(message);
 }
 
-static void overtake(struct source *source, struct cohort__message *message)
+static void overtake(struct cohort__channel_source *source, struct cohort__message *message)
 {
     struct cohort__list *place = source->overtaking.prev;
     while (place != &source->overtaking && (int32_t)(message_of(place)->tag - message->tag) > 0)
@@ -306,7 +332,7 @@ static void overtake(struct source *source, struct cohort__message *message)
 
 static void receive_data(struct cohort_comm *comm, struct cohort__message *message)
 {
-    struct source *source = source_of(&comm->channels, message->source_site);
+    struct cohort__channel_source *source = source_of(&comm->channels, message->source_site);
     if (!source) {
         lose(comm, message);
         return;
@@ -346,7 +372,7 @@ static void answer(struct cohort_comm *comm, uint32_t site)
 
 static void take_answer(struct cohort_comm *comm, const struct cohort__message *message)
 {
-    struct source *source = source_of(&comm->channels, message->source_site);
+    struct cohort__channel_source *source = source_of(&comm->channels, message->source_site);
     if (!source || message->tag != COHORT__ANSWER_GONE)
         return;
     source->has_left = true;
@@ -365,7 +391,8 @@ void cohort__channels_tick(struct cohort_comm *comm, uint64_t now)
     channels->patience += is_due && channels->patience < COHORT__MAX_PATIENCE;
     for (struct cohort__map_node *node = cohort__map_first(&channels->sources); is_due && node;
          node = cohort__map_next(&channels->sources, node)) {
-        const struct source *source = COHORT_CONTAINER_OF(node, struct source, node);
+        const struct cohort__channel_source *source =
+            COHORT_CONTAINER_OF(node, struct cohort__channel_source, node);
         struct cohort__message *message =
             source->num_gets > 0 && source->site != comm->this_site
                 ? cohort__message_create(COHORT__KIND_ASK, comm->this_site, 0, 0, 0)
@@ -409,14 +436,12 @@ void cohort__channels_leave(struct cohort_comm *comm)
     struct cohort__channels *channels = &comm->channels;
     give_up(comm);
     struct cohort__map_node *node;
-    while ((node = cohort__map_first(&channels->queues))) {
-        struct queue *queue = COHORT_CONTAINER_OF(node, struct queue, node);
-        release_all(&queue->messages);
-        drop_if_empty(channels, queue);
-    }
+    for (node = cohort__map_first(&channels->queues); node;
+         node = cohort__map_next(&channels->queues, node))
+        release_all(&COHORT_CONTAINER_OF(node, struct queue, node)->messages);
     for (node = cohort__map_first(&channels->sources); node;
          node = cohort__map_next(&channels->sources, node))
-        release_all(&COHORT_CONTAINER_OF(node, struct source, node)->overtaking);
+        release_all(&COHORT_CONTAINER_OF(node, struct cohort__channel_source, node)->overtaking);
     struct cohort__list *next, *link;
     for (link = channels->under_way.next; link != &channels->under_way; link = next) {
         next = link->next;

@@ -149,10 +149,7 @@ static void run_get(struct cohort_comm *comm, struct cohort__item *item)
 {
     struct cohort__channel_get *get = COHORT_CONTAINER_OF(item, struct cohort__channel_get, item);
     cohort__channels_begun(comm);
-    struct cohort__message *message = cohort__channels_match(comm, get->site, get->tag);
-    if (message) {
-        cohort__channel_get_take(get, message);
-    } else if (cohort__channels_wait(comm, get)) {
+    if (cohort__channels_get(comm, get)) {
         fail_with(get, cohort__error_slot()->status, cohort_error_message());
         end(get);
     }

@@ -41,12 +41,9 @@ struct cohort__channel_get {
     };
 };
 
-/* GET waits for its message. Fails where there won't be any; then GET is still the caller's. */
-cohort_status cohort__channels_wait(struct cohort_comm *comm, struct cohort__channel_get *get);
-
-/* The first message for it that has arrived, which is the caller's now, or NULL. */
-struct cohort__message *cohort__channels_match(struct cohort_comm *comm, uint32_t site,
-                                               uint64_t tag);
+/* GET takes the first message for it that has arrived, or waits for one. Fails where it can't wait;
+ * then GET is still the caller's. */
+cohort_status cohort__channels_get(struct cohort_comm *comm, struct cohort__channel_get *get);
 
 /* A set or a get more, or less: then the endpoint may be idle. */
 void cohort__channels_begun(struct cohort_comm *comm);
