@@ -330,6 +330,40 @@ static void overtake(struct cohort__channel_source *source, struct cohort__messa
     }
 }
 
+/* What came before its turn and has it now, after another one of SOURCE. */
+static void deliver_more(struct cohort_comm *comm, struct cohort__channel_source *source)
+{
+    struct cohort__list *first;
+    while ((first = source->overtaking.next) != &source->overtaking &&
+           message_of(first)->tag == source->expected) {
+        cohort__list_remove(first);
+        deliver(comm, source, message_of(first));
+    }
+    if (source->has_left)
+        give_up(comm);
+}
+
+bool cohort__channels_take(struct cohort_comm *comm, struct cohort__arrival *arrival)
+{
+    const struct cohort__envelope *envelope = &arrival->envelope;
+    if (envelope->kind != COHORT__KIND_DATA || comm->has_left ||
+        envelope->payload_bytes > COHORT__CHANNEL_ON_THE_SPOT_BYTES)
+        return false;
+    struct cohort__channel_source *source = source_of(&comm->channels, envelope->source_site);
+    if (!source || envelope->tag != source->expected)
+        return false;
+    struct queue *queue = queue_of(&comm->channels, source, envelope->fingerprint);
+    struct cohort__list *link = queue ? cohort__list_pop_front(&queue->gets) : NULL;
+    if (!link)
+        return false;
+    source->expected++;
+    source->num_gets--;
+    cohort__channel_get_read(get_of(link), arrival->data, envelope->payload_bytes);
+    cohort__arrival_release(arrival);
+    deliver_more(comm, source);
+    return true;
+}
+
 static void receive_data(struct cohort_comm *comm, struct cohort__message *message)
 {
     struct cohort__channel_source *source = source_of(&comm->channels, message->source_site);
@@ -344,14 +378,7 @@ static void receive_data(struct cohort_comm *comm, struct cohort__message *messa
         repeat(comm, source, message);
     } else {
         deliver(comm, source, message);
-        struct cohort__list *first;
-        while ((first = source->overtaking.next) != &source->overtaking &&
-               message_of(first)->tag == source->expected) {
-            cohort__list_remove(first);
-            deliver(comm, source, message_of(first));
-        }
-        if (source->has_left)
-            give_up(comm);
+        deliver_more(comm, source);
     }
 }
 

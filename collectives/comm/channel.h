@@ -45,6 +45,10 @@ static inline bool cohort__channels_are_idle(const struct cohort__channels *chan
 /* All of the following in the endpoint's turn. A message with generation 0; takes it. */
 void cohort__channels_receive(struct cohort_comm *comm, struct cohort__message *message);
 
+/* The same for one from another locality, if a get waits for it, and reads it as it lies. False: it
+ * is still the caller's. */
+bool cohort__channels_take(struct cohort_comm *comm, struct cohort__arrival *arrival);
+
 /* Asks the sites that have been waited for for long whether they have left. */
 void cohort__channels_tick(struct cohort_comm *comm, uint64_t now);
 

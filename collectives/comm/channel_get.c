@@ -12,13 +12,9 @@
 
 /* The life of a get: it waits in a queue, takes its message, and ends when the data is there. */
 
-/* More is copied by a worker, so that the endpoint's turn stays short. */
-enum { ON_THE_SPOT_BYTES = 4096 };
-
 static void end(struct cohort__channel_get *get)
 {
     struct cohort_comm *comm = get->comm;
-    cohort_future *future = get->future;
     struct cohort__error error = get->error;
     cohort__list_remove(&get->link);
     cohort__message_release(get->message);
@@ -28,8 +24,7 @@ static void end(struct cohort__channel_get *get)
         *get->ret_object = (cohort_object){get->buffer, get->bytes};
     else if (!error.status && get->ret_bytes)
         *get->ret_bytes = get->bytes;
-    cohort__slab_free(get);
-    cohort__future_complete(future, error.status, error.status ? &error : NULL);
+    cohort__future_complete(&get->future, error.status, error.status ? &error : NULL);
     cohort__error_fini(&error);
     cohort__channels_over(comm);
 }
@@ -112,6 +107,14 @@ static void prepare(struct cohort__channel_get *get, size_t bytes)
     }
 }
 
+void cohort__channel_get_read(struct cohort__channel_get *get, const void *data, size_t bytes)
+{
+    prepare(get, bytes);
+    if (!get->error.status && bytes > 0)
+        memcpy(get->buffer, data, bytes);
+    end(get);
+}
+
 void cohort__channel_get_take(struct cohort__channel_get *get, struct cohort__message *message)
 {
     struct cohort_comm *comm = get->comm;
@@ -133,7 +136,7 @@ void cohort__channel_get_take(struct cohort__channel_get *get, struct cohort__me
         message->loan->taken = true;
     if (get->error.status) {
         end(get);
-    } else if (message->bytes <= ON_THE_SPOT_BYTES) {
+    } else if (message->bytes <= COHORT__CHANNEL_ON_THE_SPOT_BYTES) {
         copy(get);
         end(get);
     } else {
@@ -155,46 +158,63 @@ static void run_get(struct cohort_comm *comm, struct cohort__item *item)
     }
 }
 
-static cohort_future *start(const struct cohort__channel_get *call, const char *function)
+/* Why the call can't be right. */
+static cohort_future *get_wrongly(const cohort_comm *comm, uint32_t site, const char *function)
 {
-    cohort_comm *comm = call->comm;
     if (!comm)
         return cohort_future_of_error(COHORT_ERR_BAD_PARAMETER, "%s: no communicator", function);
-    if (call->site >= cohort_comm_num_sites(comm))
+    uint32_t num_sites = comm->group->membership->num_sites;
+    if (site >= num_sites)
         return cohort_future_of_error(COHORT_ERR_BAD_PARAMETER,
                                       "communicator \"%.60s\", site %u, %s: site %u is out of "
                                       "range: num_sites is %u",
-                                      comm->group->name, comm->this_site, function, call->site,
-                                      cohort_comm_num_sites(comm));
-    if (!call->ret_object && !call->buffer && call->capacity > 0)
-        return cohort_future_of_error(COHORT_ERR_BAD_PARAMETER,
-                                      "communicator \"%.60s\", site %u, %s: no place for the "
-                                      "message",
-                                      comm->group->name, comm->this_site, function);
+                                      comm->group->name, comm->this_site, function, site,
+                                      num_sites);
+    return cohort_future_of_error(COHORT_ERR_BAD_PARAMETER,
+                                  "communicator \"%.60s\", site %u, %s: no place for the message",
+                                  comm->group->name, comm->this_site, function);
+}
+
+static bool has_site(const cohort_comm *comm, uint32_t site)
+{
+    return comm && site < comm->group->membership->num_sites;
+}
+
+/* Without a place for the message; NULL: there is no memory. */
+static struct cohort__channel_get *get_create(cohort_comm *comm, uint32_t site, uint64_t tag)
+{
     struct cohort__channel_get *get = cohort__slab_alloc(sizeof(*get));
-    cohort_future *future = get ? cohort__future_create() : NULL;
-    if (!future) {
-        cohort__slab_free(get);
-        return cohort__future_no_memory();
-    }
-    *get = *call;
+    if (!get)
+        return NULL;
+    cohort__future_init(&get->future, 2);
     get->item.run = run_get;
-    get->future = future;
     cohort__list_init(&get->link);
-    cohort__endpoint_post(comm, &get->item);
-    return future;
+    get->comm = comm;
+    get->site = site;
+    get->tag = tag;
+    get->buffer = NULL;
+    get->capacity = 0;
+    get->ret_bytes = NULL;
+    get->ret_object = NULL;
+    get->error = (struct cohort__error){0};
+    get->message = NULL;
+    get->is_fetching = false;
+    return get;
 }
 
 cohort_future *cohort_channel_get(cohort_comm *comm, uint32_t site, uint64_t tag, void *buffer,
                                   size_t capacity, size_t *ret_bytes)
 {
-    return start(&(struct cohort__channel_get){.comm = comm,
-                                               .site = site,
-                                               .tag = tag,
-                                               .buffer = buffer,
-                                               .capacity = capacity,
-                                               .ret_bytes = ret_bytes},
-                 "cohort_channel_get");
+    if (!has_site(comm, site) || (!buffer && capacity > 0))
+        return get_wrongly(comm, site, "cohort_channel_get");
+    struct cohort__channel_get *get = get_create(comm, site, tag);
+    if (!get)
+        return cohort__future_no_memory();
+    get->buffer = buffer;
+    get->capacity = capacity;
+    get->ret_bytes = ret_bytes;
+    cohort__endpoint_post(comm, &get->item);
+    return &get->future;
 }
 
 cohort_future *cohort_channel_get_object(cohort_comm *comm, uint32_t site, uint64_t tag,
@@ -204,8 +224,12 @@ cohort_future *cohort_channel_get_object(cohort_comm *comm, uint32_t site, uint6
         return cohort_future_of_error(COHORT_ERR_BAD_PARAMETER,
                                       "cohort_channel_get_object: no place for the object");
     *ret_object = (cohort_object){0};
-    return start(
-        &(struct cohort__channel_get){
-            .comm = comm, .site = site, .tag = tag, .ret_object = ret_object},
-        "cohort_channel_get_object");
+    if (!has_site(comm, site))
+        return get_wrongly(comm, site, "cohort_channel_get_object");
+    struct cohort__channel_get *get = get_create(comm, site, tag);
+    if (!get)
+        return cohort__future_no_memory();
+    get->ret_object = ret_object;
+    cohort__endpoint_post(comm, &get->item);
+    return &get->future;
 }

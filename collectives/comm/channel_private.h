@@ -7,6 +7,7 @@
 #include "cohort/channel.h"
 #include "collectives/comm/endpoint.h"
 #include "collectives/comm/remote.h"
+#include "runtime/task/future.h"
 #include "runtime/task/work.h"
 
 /* Between channel.c (order and matching), channel_get.c and channel_set.c. Unless said otherwise,
@@ -20,11 +21,15 @@ struct cohort__channel_copy {
     alignas(16) unsigned char data[];
 };
 
+/* More is copied by a worker, so that the endpoint's turn stays short. */
+enum { COHORT__CHANNEL_ON_THE_SPOT_BYTES = 4096 };
+
+/* Lives as long as its future. */
 struct cohort__channel_get {
+    struct cohort_future future; /* first */
     struct cohort__item item;
     struct cohort__list link; /* in a queue, or under way */
     struct cohort_comm *comm;
-    cohort_future *future;
     uint32_t site;
     uint64_t tag;
     void *buffer;
@@ -49,8 +54,10 @@ cohort_status cohort__channels_get(struct cohort_comm *comm, struct cohort__chan
 void cohort__channels_begun(struct cohort_comm *comm);
 void cohort__channels_over(struct cohort_comm *comm);
 
-/* channel_get.c: GET, in no list, has got MESSAGE, and takes both; GET fails; nobody wants any more
+/* channel_get.c: GET, in no list, has got BYTES at DATA, few enough to be read on the spot; has got
+ * MESSAGE, and takes both; GET fails; nobody wants any more
  * what it is fetching. */
+void cohort__channel_get_read(struct cohort__channel_get *get, const void *data, size_t bytes);
 void cohort__channel_get_take(struct cohort__channel_get *get, struct cohort__message *message);
 void cohort__channel_get_fail(struct cohort__channel_get *get, const struct cohort__error *error);
 void cohort__channel_get_stop(struct cohort__channel_get *get);

@@ -39,14 +39,26 @@ static void run_ready(void)
     ready.is_running = false;
 }
 
+bool cohort__endpoint_turn_begin(struct cohort_comm *comm)
+{
+    if (ready.is_running || !cohort__mpsc_claim(&comm->queue))
+        return false;
+    ready.is_running = true;
+    return true;
+}
+
+void cohort__endpoint_turn_end(struct cohort_comm *comm)
+{
+    run(comm);
+    run_ready();
+}
+
 void cohort__endpoint_post(struct cohort_comm *comm, struct cohort__item *item)
 {
     /* Mostly nobody is at it, and the item need not go through the queue. */
-    if (!ready.is_running && cohort__mpsc_claim(&comm->queue)) {
-        ready.is_running = true;
+    if (cohort__endpoint_turn_begin(comm)) {
         item->run(comm, item);
-        run(comm);
-        run_ready();
+        cohort__endpoint_turn_end(comm);
         return;
     }
     if (!cohort__mpsc_push(&comm->queue, &item->node))

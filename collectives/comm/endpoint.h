@@ -110,6 +110,11 @@ struct cohort_comm {
 /* Any thread: ITEM is run by this endpoint, maybe before the call returns. */
 void cohort__endpoint_post(struct cohort_comm *comm, struct cohort__item *item);
 
+/* The same without an item, if nobody runs it: what comes until turn_end, on this stack, is its
+ * turn. False: it has to be posted. */
+bool cohort__endpoint_turn_begin(struct cohort_comm *comm);
+void cohort__endpoint_turn_end(struct cohort_comm *comm);
+
 cohort_status cohort__endpoint_create(struct cohort_comm **ret_comm, struct cohort__group *group,
                                       uint32_t site);
 

@@ -8,6 +8,7 @@
 #include "collectives/comm/inbox.h"
 #include "collectives/comm/settings.h"
 #include "runtime/base/container.h"
+#include "runtime/base/log.h"
 
 /* A message that came before its endpoint was made. */
 struct orphan {
@@ -156,6 +157,26 @@ void cohort__group_deliver(struct cohort__group *group, uint32_t site,
         comm = atomic_load(&group->endpoints[site]);
     }
     cohort__endpoint_post(comm, &message->item);
+}
+
+/* Mostly it is the endpoint's turn at once, and a get waits for it. */
+void cohort__group_arrive(struct cohort__group *group, struct cohort__arrival *arrival)
+{
+    uint32_t site = arrival->envelope.dest_site;
+    struct cohort_comm *comm = atomic_load_explicit(&group->endpoints[site], memory_order_acquire);
+    bool is_turn = comm && cohort__endpoint_turn_begin(comm);
+    bool is_taken =
+        is_turn && arrival->envelope.generation == 0 && cohort__channels_take(comm, arrival);
+    struct cohort__message *message = is_taken ? NULL : cohort__message_from_arrival(arrival);
+    if (message && is_turn)
+        cohort__endpoint_receive(comm, message);
+    else if (message)
+        cohort__group_deliver(group, site, message);
+    else if (!is_taken)
+        cohort__log(COHORT__LOG_ERROR, "communicator \"%s\": lost a message to site %u: %s",
+                    group->name, site, cohort_error_message());
+    if (is_turn)
+        cohort__endpoint_turn_end(comm);
 }
 
 void cohort__group_add(struct cohort__group *group, struct cohort_comm *comm)

@@ -13,6 +13,7 @@
 #include "runtime/proc/registry.h"
 
 struct cohort__inbox;
+struct cohort__arrival;
 struct cohort__message;
 struct cohort_comm;
 
@@ -69,6 +70,9 @@ static inline bool cohort__group_is_local(const struct cohort__group *group, uin
 /* Hands MESSAGE, which it takes, to the endpoint of SITE, which is local. */
 void cohort__group_deliver(struct cohort__group *group, uint32_t site,
                            struct cohort__message *message);
+
+/* Hands ARRIVAL, which it takes, to the endpoint that it is for, which is local. */
+void cohort__group_arrive(struct cohort__group *group, struct cohort__arrival *arrival);
 
 /* COMM is ready: from now on messages reach it. */
 void cohort__group_add(struct cohort__group *group, struct cohort_comm *comm);

@@ -84,18 +84,27 @@ static void deliver(struct cohort__inbox *inbox, struct cohort__group *group,
         answer_gone(inbox, arrival);
         return;
     }
-    struct cohort__message *message = cohort__message_from_arrival(arrival);
-    if (message)
-        cohort__group_deliver(group, site, message);
-    else
-        cohort__log(COHORT__LOG_ERROR, "communicator \"%s\": lost a message to site %u: %s",
-                    group->name, site, cohort_error_message());
+    cohort__group_arrive(group, arrival);
+}
+
+/* Under the lock; takes ARRIVAL. False: there is no memory, and it is still the caller's. */
+static bool keep_unknown(struct cohort__inbox *inbox, struct cohort__arrival *arrival)
+{
+    struct unknown *unknown = malloc(sizeof(*unknown));
+    struct cohort__arrival *kept = unknown ? cohort__arrival_keep(arrival) : NULL;
+    if (!kept) {
+        free(unknown);
+        return false;
+    }
+    cohort__arrival_park(kept);
+    unknown->arrival = kept;
+    cohort__list_push_back(&inbox->unknown, &unknown->link);
+    return true;
 }
 
 static void on_message(void *context, struct cohort__arrival *arrival)
 {
     struct cohort__inbox *inbox = context;
-    struct unknown *kept = NULL;
     if (inbox->last && inbox->last->membership->instance == arrival->envelope.instance) {
         deliver(inbox, inbox->last, arrival);
         return;
@@ -104,17 +113,13 @@ static void on_message(void *context, struct cohort__arrival *arrival)
     struct cohort__group *group = find(inbox, arrival->envelope.instance);
     if (group)
         atomic_fetch_add(&group->num_users, 1);
-    if (!group && inbox->num_creations > 0 && (kept = malloc(sizeof(*kept)))) {
-        cohort__arrival_park(arrival);
-        kept->arrival = arrival;
-        cohort__list_push_back(&inbox->unknown, &kept->link);
-    }
+    bool is_kept = !group && inbox->num_creations > 0 && keep_unknown(inbox, arrival);
     pthread_mutex_unlock(&inbox->lock);
     if (group) {
         inbox->last = group;
         deliver(inbox, group, arrival);
         atomic_fetch_sub(&group->num_users, 1);
-    } else if (!kept) {
+    } else if (!is_kept) {
         answer_gone(inbox, arrival);
     }
 }

@@ -73,6 +73,13 @@ static cohort_status read_error(const struct cohort__arrival *arrival,
 
 struct cohort__message *cohort__message_from_arrival(struct cohort__arrival *arrival)
 {
+    struct cohort__arrival *kept = cohort__arrival_keep(arrival);
+    if (!kept) {
+        cohort__arrival_release(arrival);
+        cohort_fail(COHORT_ERR_NO_MEMORY, "no memory to keep a message");
+        return NULL;
+    }
+    arrival = kept;
     const struct cohort__envelope *envelope = &arrival->envelope;
     struct cohort__message *message =
         cohort__message_create(envelope->kind, envelope->source_site, envelope->generation,

@@ -84,8 +84,8 @@ struct cohort__message *cohort__message_create(enum cohort__kind kind, uint32_t 
                                                uint64_t generation, uint64_t fingerprint,
                                                uint32_t tag);
 
-/* From another locality; takes ARRIVAL, on failure too. NULL: it made no sense, or no memory; the
- * message is set. */
+/* From another locality; takes ARRIVAL, on failure too, and keeps it. NULL: it made no sense, or no
+ * memory; the message is set. */
 struct cohort__message *cohort__message_from_arrival(struct cohort__arrival *arrival);
 
 /* Frees MESSAGE and gives back what it holds: the loan to its owner, the budget to the sender, an

@@ -42,7 +42,8 @@ enum cohort__net_sent cohort__net_send(struct cohort__net *net, uint32_t peer,
 
 void cohort__net_release(struct cohort__net_message *message)
 {
-    message->net->operations->release(message->net, message);
+    if (!message->is_passing)
+        message->net->operations->release(message->net, message);
 }
 
 cohort_status cohort__net_expose(struct cohort__net *net, uint32_t peer, const void *base,

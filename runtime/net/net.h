@@ -2,6 +2,7 @@
 #ifndef COHORT_RUNTIME_NET_NET_H
 #define COHORT_RUNTIME_NET_NET_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/uio.h>
@@ -18,12 +19,14 @@
  * everything but progress and destroy. No flow control here: who sends keeps account. */
 struct cohort__net;
 
-/* A received message: it and its `data` are the receiver's until it calls cohort__net_release. */
+/* A received message: it and its `data` are the receiver's until it calls cohort__net_release; one
+ * that passes, only as long as the handler runs, so that what is to stay has to be copied. */
 struct cohort__net_message {
     struct cohort__net *net;
     const unsigned char *data;
     size_t bytes;
     size_t capacity; /* what keeping this message keeps from being used otherwise */
+    bool is_passing;
 };
 
 /* What a peer needs to fetch from an exposed block; travels in an announcement. */
@@ -60,7 +63,7 @@ struct cohort__net_operations {
     void (*remove_peer)(struct cohort__net *net, uint32_t peer);
     enum cohort__net_sent (*send)(struct cohort__net *net, uint32_t peer, const struct iovec *parts,
                                   int num_parts);
-    void (*release)(struct cohort__net *net, struct cohort__net_message *message);
+    void (*release)(struct cohort__net *net, struct cohort__net_message *message); /* none passes */
     cohort_status (*expose)(struct cohort__net *net, uint32_t peer, const void *base, size_t bytes,
                             void **ret_region, struct cohort__net_token *ret_token);
     void (*withdraw)(struct cohort__net *net, uint32_t peer, void *region);

@@ -8,9 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "runtime/base/container.h"
 #include "runtime/base/error.h"
-#include "runtime/base/slab.h"
 #include "runtime/net/shm_end.h"
 
 static enum cohort__net_sent send_message(struct cohort__net *net, uint32_t number,
@@ -32,12 +30,6 @@ static enum cohort__net_sent send_message(struct cohort__net *net, uint32_t numb
     /* What could not be done is our own progress's to see to, which another thread may sleep in. */
     cohort__shm_ring_bell(shm, sent == COHORT__NET_SENT ? peer->slot : shm->slot);
     return sent;
-}
-
-static void release(struct cohort__net *net, struct cohort__net_message *message)
-{
-    (void)net;
-    cohort__slab_free(COHORT_CONTAINER_OF(message, struct cohort__shm_message, message));
 }
 
 /* Also of one that is half created. */
@@ -73,7 +65,6 @@ static const struct cohort__net_operations operations = {
     .add_peer = cohort__shm_peer_add,
     .remove_peer = cohort__shm_peer_remove,
     .send = send_message,
-    .release = release,
     .expose = cohort__shm_expose,
     .withdraw = cohort__shm_withdraw,
     .fetch = cohort__shm_fetch,

@@ -19,7 +19,7 @@
  * does. Whatever can't be done at once is a peer's *errand*: the peer is put into `errands`, and
  * progress sees to it. */
 enum {
-    COHORT__SHM_MAX_MESSAGE = 8192 + 128, /* copied out of the ring at once; more is fetched */
+    COHORT__SHM_MAX_MESSAGE = 8192 + 128, /* taken out of the ring at once; more is fetched */
     COHORT__SHM_MAX_FETCH = 1 << 20,
     COHORT__SHM_CHUNK = 16384 - sizeof(struct cohort__ring_record), /* of a fetch: a piece */
     COHORT__SHM_SPELL = 128 * 1024,        /* of pieces, that progress writes or reads at a time */
@@ -88,11 +88,6 @@ struct cohort__shm_peer {
      * The reader's: progress only once it is there. */
     struct cohort__ring_writer bulk_writer;
     struct cohort__ring_reader bulk_reader;
-};
-
-struct cohort__shm_message {
-    struct cohort__net_message message;
-    unsigned char data[];
 };
 
 struct cohort__shm {

@@ -51,17 +51,13 @@ void cohort__shm_errand(struct cohort__shm_peer *peer)
 
 /* Incoming ------------------------------------------------------------------------------------ */
 
-static bool message_arrived(struct cohort__shm_peer *peer, const struct cohort__ring_record *record)
+/* It is read where it lies, and its room is the writer's again after that. */
+static void message_arrived(struct cohort__shm_peer *peer, const struct cohort__ring_record *record)
 {
     struct cohort__shm *shm = peer->shm;
-    struct cohort__shm_message *own = cohort__slab_alloc(sizeof(*own) + record->bytes);
-    if (!own)
-        return false;
-    memcpy(own->data, record->data, record->bytes);
-    own->message = (struct cohort__net_message){
-        .net = &shm->net, .data = own->data, .bytes = record->bytes, .capacity = record->bytes};
-    shm->net.handlers.message(shm->net.handlers.context, &own->message);
-    return true;
+    struct cohort__net_message message = {
+        .net = &shm->net, .data = record->data, .bytes = record->bytes, .is_passing = true};
+    shm->net.handlers.message(shm->net.handlers.context, &message);
 }
 
 /* False: it stays there for now, since memory ran out. */
@@ -69,7 +65,8 @@ static bool take(struct cohort__shm_peer *peer, const struct cohort__ring_record
 {
     switch ((enum cohort__shm_kind)record->kind) {
     case COHORT__SHM_MESSAGE:
-        return message_arrived(peer, record);
+        message_arrived(peer, record);
+        return true;
     case COHORT__SHM_REQUEST:
         return cohort__shm_request_arrived(peer, record);
     case COHORT__SHM_PIECE:

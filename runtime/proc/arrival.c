@@ -7,33 +7,55 @@
 #include "runtime/base/slab.h"
 #include "runtime/proc/peer.h"
 
+/* What passes is copied behind the arrival. */
+struct cohort__arrival *cohort__arrival_keep(struct cohort__arrival *arrival)
+{
+    if (arrival->is_kept)
+        return arrival;
+    bool is_passing = arrival->message->is_passing;
+    size_t bytes = is_passing ? arrival->envelope.payload_bytes : 0;
+    struct cohort__arrival *kept = cohort__slab_alloc(sizeof(*kept) + bytes);
+    if (!kept)
+        return NULL;
+    *kept = *arrival;
+    kept->is_kept = true;
+    if (is_passing) {
+        memcpy(kept + 1, arrival->data, bytes);
+        kept->data = (unsigned char *)(kept + 1);
+        kept->message = NULL;
+    }
+    return kept;
+}
+
 void cohort__arrival_release(struct cohort__arrival *arrival)
 {
     if (!arrival)
         return;
     struct cohort__process *process = arrival->process;
-    if (arrival->copy)
-        free(arrival->copy);
-    else
+    const struct cohort__envelope *envelope = &arrival->envelope;
+    free(arrival->copy);
+    if (arrival->message)
         cohort__net_release(arrival->message);
-    if (arrival->envelope.kind == COHORT__KIND_DATA && arrival->envelope.payload_bytes > 0) {
-        struct cohort__peer *peer = cohort__peer_get(process, arrival->envelope.source_locality);
+    if (envelope->kind == COHORT__KIND_DATA && envelope->payload_bytes > 0) {
+        struct cohort__peer *peer = cohort__peer_get(process, envelope->source_locality);
         if (peer)
-            cohort__send_give_back(process, peer, arrival->envelope.payload_bytes);
+            cohort__send_give_back(process, peer, envelope->payload_bytes, arrival->is_kept);
     }
-    cohort__slab_free(arrival);
+    if (arrival->is_kept)
+        cohort__slab_free(arrival);
 }
 
 void cohort__arrival_park(struct cohort__arrival *arrival)
 {
     size_t bytes = arrival->envelope.payload_bytes;
-    if (arrival->copy || arrival->message->capacity < 2 * bytes + 256)
+    if (!arrival->message || arrival->message->capacity < 2 * bytes + 256)
         return;
-    void *copy = malloc(bytes + 1); /* never of no bytes: NULL is for 'not copied' */
+    void *copy = malloc(bytes + 1); /* never of no bytes: that may be NULL */
     if (!copy)
         return; /* it stays where it is */
     memcpy(copy, arrival->data, bytes);
     arrival->copy = copy;
     arrival->data = copy;
     cohort__net_release(arrival->message);
+    arrival->message = NULL;
 }

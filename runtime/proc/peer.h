@@ -17,9 +17,10 @@ struct cohort__fetch;
 /* Private to proc: what a locality knows of another one it talks with. Made when first needed. */
 struct cohort__peer {
     uint32_t rank;
-    /* Both only grow, and wrap around; the router is the only one that counts what it drains. */
-    _Atomic size_t consumed;  /* eager bytes that it sent, and that may be sent once more */
-    _Atomic uint32_t drained; /* messages of it */
+    /* All of them only grow, and wrap around. The last two are the router's, who alone counts. */
+    _Atomic size_t consumed; /* eager bytes that it sent, and that may be sent once more: */
+    _Atomic size_t consumed_in_router; /* these before the router's handler had returned */
+    _Atomic uint32_t drained;          /* messages of it */
 
     pthread_mutex_t lock; /* of all below; what is atomic is changed under it, and read anywhere */
     bool dead;
@@ -70,8 +71,9 @@ void cohort__send_end_all(struct cohort__process *process, struct cohort__peer *
                           cohort_status status);
 void cohort__send_fetched(struct cohort__process *process, struct cohort__peer *peer,
                           uint64_t handle, bool declined);
+/* BYTES that PEER has sent eagerly are consumed; WAS_KEPT: they left the router first. */
 void cohort__send_give_back(struct cohort__process *process, struct cohort__peer *peer,
-                            size_t bytes);
+                            size_t bytes, bool was_kept);
 /* PEER has given CREDIT bytes back, and has drained DRAINED more messages. */
 void cohort__send_credited(struct cohort__process *process, struct cohort__peer *peer,
                            size_t credit, uint32_t drained);

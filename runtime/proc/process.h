@@ -25,7 +25,8 @@ struct cohort__process_options {
 /* The way up, to the communicators. */
 struct cohort__process_handlers {
     void *context;
-    /* A message for a communicator; ARRIVAL is the handler's. From the drain: must not wait. */
+    /* A message for a communicator; ARRIVAL is the handler's, to release or to keep before it
+     * returns. From the drain: must not wait. */
     void (*message)(void *context, struct cohort__arrival *arrival);
     /* After all sends to RANK have ended. Once for each. */
     void (*peer_died)(void *context, uint32_t rank);

@@ -4,7 +4,6 @@
 #include <stdio.h>
 
 #include "runtime/base/log.h"
-#include "runtime/base/slab.h"
 #include "runtime/proc/fetch.h"
 #include "runtime/proc/peer.h"
 #include "runtime/proc/registry.h"
@@ -19,24 +18,21 @@ static bool is_ours(const struct cohort__process *process, const struct cohort__
            envelope->source_locality != process->options.rank;
 }
 
-static struct cohort__arrival *arrival_create(struct cohort__process *process,
-                                              const struct cohort__envelope *envelope,
-                                              struct cohort__net_message *message)
+/* Nobody here has ever joined anything. */
+static void drop(struct cohort__arrival *arrival)
 {
-    struct cohort__arrival *arrival = cohort__slab_alloc(sizeof(*arrival));
-    if (arrival)
-        *arrival = (struct cohort__arrival){
-            .process = process,
-            .envelope = *envelope,
-            .data = message->data + COHORT__ENVELOPE_BYTES,
-            .message = message,
-        };
-    return arrival;
+    const struct cohort__envelope *envelope = &arrival->envelope;
+    atomic_fetch_add(&arrival->process->dropped, 1);
+    if (envelope->kind == COHORT__KIND_ANNOUNCE)
+        cohort__fetch_decline(arrival->process, envelope->source_locality, envelope->handle);
+    cohort__arrival_release(arrival);
 }
 
-static void dispatch(struct cohort__process *process, struct cohort__peer *peer,
-                     const struct cohort__envelope *envelope, struct cohort__net_message *message)
+static void dispatch(struct cohort__peer *peer, struct cohort__arrival *arrival)
 {
+    struct cohort__process *process = arrival->process;
+    const struct cohort__envelope *envelope = &arrival->envelope;
+    const struct cohort__process_handlers *handlers;
     switch (envelope->kind) {
     case COHORT__KIND_CREDIT:
         break;
@@ -44,30 +40,18 @@ static void dispatch(struct cohort__process *process, struct cohort__peer *peer,
         cohort__send_fetched(process, peer, envelope->handle, envelope->tag != 0);
         break;
     case COHORT__KIND_REGISTRY:
-        cohort__registry_message(process->registry, envelope->source_locality,
-                                 message->data + COHORT__ENVELOPE_BYTES, envelope->payload_bytes);
+        cohort__registry_message(process->registry, envelope->source_locality, arrival->data,
+                                 envelope->payload_bytes);
         break;
-    default: {
-        struct cohort__arrival *arrival = arrival_create(process, envelope, message);
-        const struct cohort__process_handlers *handlers = atomic_load(&process->handlers);
-        if (arrival && handlers->message) {
+    default:
+        handlers = atomic_load_explicit(&process->handlers, memory_order_acquire);
+        if (handlers->message)
             handlers->message(handlers->context, arrival);
-            return;
-        }
-        if (arrival) { /* nobody here has ever joined anything */
-            atomic_fetch_add(&process->dropped, 1);
-            if (envelope->kind == COHORT__KIND_ANNOUNCE)
-                cohort__fetch_decline(process, peer->rank, envelope->handle);
-            cohort__arrival_release(arrival);
-            return;
-        }
-        /* A message that can't be kept is a message lost: its sender has to hear of it. */
-        cohort__process_peer_died(process, envelope->source_locality,
-                                  "was given up: out of memory here");
-        break;
+        else
+            drop(arrival);
+        return;
     }
-    }
-    cohort__net_release(message);
+    cohort__arrival_release(arrival);
 }
 
 /* One that only the router changes: without the price of an atomic addition. */
@@ -86,11 +70,13 @@ static void count_received(struct cohort__process *process)
 static void on_message(void *context, struct cohort__net_message *message)
 {
     struct cohort__process *process = context;
-    struct cohort__envelope envelope;
-    cohort_status status = cohort__envelope_decode(message->data, message->bytes, &envelope);
+    struct cohort__arrival arrival;
+    const struct cohort__envelope *envelope = &arrival.envelope;
+    cohort_status status =
+        cohort__envelope_decode(message->data, message->bytes, &arrival.envelope);
     struct cohort__peer *peer = NULL;
-    if (!status && is_ours(process, &envelope))
-        peer = cohort__peer_get(process, envelope.source_locality);
+    if (!status && is_ours(process, envelope))
+        peer = cohort__peer_get(process, envelope->source_locality);
     if (!peer) {
         atomic_fetch_add(&process->dropped, 1);
         cohort__log(COHORT__LOG_WARN, "locality %u: dropped a message: %s", process->options.rank,
@@ -98,11 +84,16 @@ static void on_message(void *context, struct cohort__net_message *message)
         cohort__net_release(message);
         return;
     }
-    bool counts = envelope.kind != COHORT__KIND_CREDIT;
+    arrival.process = process;
+    arrival.data = message->data + COHORT__ENVELOPE_BYTES;
+    arrival.message = message;
+    arrival.copy = NULL;
+    arrival.is_kept = false;
+    bool counts = envelope->kind != COHORT__KIND_CREDIT;
     if (counts) /* before it is handled: what is answered now says so */
         count_drained(peer);
-    cohort__send_credited(process, peer, envelope.credit, envelope.drained);
-    dispatch(process, peer, &envelope, message);
+    cohort__send_credited(process, peer, envelope->credit, envelope->drained);
+    dispatch(peer, &arrival);
     /* Counted after it has been handled: what it has set off counts as busy already. */
     if (counts)
         count_received(process);

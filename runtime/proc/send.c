@@ -47,7 +47,7 @@ uint32_t cohort__send_window(uint32_t size)
 static size_t owed_to(const struct cohort__peer *peer)
 {
     size_t told = atomic_load_explicit(&peer->consumed_told, memory_order_acquire);
-    return atomic_load(&peer->consumed) - told;
+    return atomic_load(&peer->consumed) + atomic_load(&peer->consumed_in_router) - told;
 }
 
 static uint32_t drained_of(const struct cohort__peer *peer)
@@ -397,8 +397,13 @@ void cohort__send_end_all(struct cohort__process *process, struct cohort__peer *
 }
 
 void cohort__send_give_back(struct cohort__process *process, struct cohort__peer *peer,
-                            size_t bytes)
+                            size_t bytes, bool was_kept)
 {
-    atomic_fetch_add(&peer->consumed, bytes);
-    cohort__send_credit(process, peer);
+    if (was_kept) {
+        atomic_fetch_add(&peer->consumed, bytes);
+        cohort__send_credit(process, peer);
+    } else { /* the router asks in the end whether credit is due */
+        size_t consumed = atomic_load_explicit(&peer->consumed_in_router, memory_order_relaxed);
+        atomic_store_explicit(&peer->consumed_in_router, consumed + bytes, memory_order_release);
+    }
 }

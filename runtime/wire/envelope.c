@@ -149,7 +149,7 @@ cohort_status cohort__envelope_decode(const unsigned char *bytes, size_t n,
         .dest_site = get32(bytes + 44),
         .fingerprint = get64(bytes + 48),
         .tag = get32(bytes + 56),
-        .payload_bytes = get32(bytes + 60),
+        .payload_bytes = (uint32_t)(n - COHORT__ENVELOPE_BYTES),
         .total_bytes = get64(bytes + 64),
         .handle = get64(bytes + 72),
     };

@@ -104,8 +104,13 @@ static void on_message(void *context, struct cohort__arrival *arrival)
     (void)context;
     num_arrived++;
     CHECK(envelope->source_locality > 0 && envelope->source_locality < FAKE_SIZE);
-    if (below(2))
-        cohort__arrival_park(arrival);
+    if (below(2)) {
+        struct cohort__arrival *kept = cohort__arrival_keep(arrival);
+        CHECK(kept);
+        cohort__arrival_park(kept);
+        arrival = kept;
+        envelope = &arrival->envelope;
+    }
     if (envelope->kind == COHORT__KIND_ANNOUNCE && fake.num_fetches < FAKE_KEPT / 2)
         begin_fetch(envelope->source_locality, envelope->handle);
     cohort__arrival_release(arrival);

@@ -70,8 +70,11 @@ static struct cohort__arrival *arrive(struct cohort__process *process,
         .net = &wire.net, .data = wire.data, .bytes = bytes, .capacity = sizeof(wire.data)};
     struct cohort__arrival *arrival = cohort__slab_alloc(sizeof(*arrival));
     CHECK(arrival);
-    *arrival = (struct cohort__arrival){
-        .process = process, .envelope = envelope, .data = wire.data, .message = &wire.message};
+    *arrival = (struct cohort__arrival){.process = process,
+                                        .envelope = envelope,
+                                        .data = wire.data,
+                                        .message = &wire.message,
+                                        .is_kept = true};
     return arrival;
 }
 

@@ -19,6 +19,7 @@ static void on_message(void *context, struct cohort__net_message *message)
         station->kept = message;
     else
         cohort__net_release(message);
+    CHECK(!station->keep || !message->is_passing);
     atomic_fetch_add(&station->num_messages, 1);
 }
 

@@ -248,7 +248,6 @@ static void destroy_under_way(enum cohort__shm_copy copy)
     static unsigned char source[1000], target[1000];
     void *regions[3];
     shm_ends_open(3, copy);
-    shm_stations[2].keep = true;
     CHECK_INT(station_send(&shm_stations[0], 2, source, 100), COHORT__NET_SENT);
     shm_ends_settle();
     struct cohort__net_token token = shm_ends_expose(0, source, sizeof source, &regions[0]);
@@ -261,7 +260,6 @@ static void destroy_under_way(enum cohort__shm_copy copy)
     CHECK_INT(station_fetch(&shm_stations[2], 1, &other, 0, target, 1000), COHORT__NET_SENT);
     shm_stations[2].on_fetched = fetch_again;
     shm_stations[2].data = &token;
-    cohort__net_release(shm_stations[2].kept);
     cohort__net_destroy(shm_stations[2].net);
     CHECK_INT(shm_stations[2].num_failed, 3);
     CHECK_INT(shm_stations[2].fetch_status, COHORT_ERR_CANCELLED);

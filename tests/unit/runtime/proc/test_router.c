@@ -173,12 +173,14 @@ static void on_eager(struct parcel *parcel, struct cohort__arrival *arrival)
     occupied[rank][source] += arrival->envelope.payload_bytes;
     CHECK(occupied[rank][source] <= BUDGET);
     CHECK(memcmp(arrival->data, parcel->send.payload, parcel->send.bytes) == 0);
-    if (cohort__random_below(&random_of, 2))
-        cohort__arrival_park(arrival);
-    if (cohort__random_below(&random_of, 2))
-        parcel->arrival = arrival;
-    else
+    if (cohort__random_below(&random_of, 2)) {
         let_go(arrival);
+        return;
+    }
+    parcel->arrival = cohort__arrival_keep(arrival);
+    CHECK(parcel->arrival);
+    if (cohort__random_below(&random_of, 2))
+        cohort__arrival_park(parcel->arrival);
 }
 
 static void on_storm(void *context, struct cohort__arrival *arrival)

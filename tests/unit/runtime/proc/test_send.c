@@ -63,7 +63,8 @@ static enum cohort__kind kind_of(uint32_t rank, size_t bytes)
 static void on_message(void *context, struct cohort__arrival *arrival)
 {
     (void)context;
-    arrived = arrival;
+    arrived = cohort__arrival_keep(arrival);
+    CHECK(arrived);
 }
 
 static void on_peer_died(void *context, uint32_t rank)
