@@ -140,9 +140,3 @@ void cohort__ring_consume(struct cohort__ring_reader *reader)
     skip(reader, atomic_load_explicit(&record->size, memory_order_relaxed));
     atomic_store_explicit(&reader->ring->read, reader->used, memory_order_release);
 }
-
-bool cohort__ring_writer_waits(struct cohort__ring_reader *reader)
-{
-    return atomic_load_explicit(&reader->ring->writer_waits, memory_order_relaxed) &&
-           atomic_exchange(&reader->ring->writer_waits, 0);
-}

@@ -78,7 +78,11 @@ void cohort__ring_consume(struct cohort__ring_reader *reader);
 
 /* Whether the writer waits for room, and has to be told now. To be asked again and again: what it
  * has just said may not be seen yet, without a fence after the last record was consumed. */
-bool cohort__ring_writer_waits(struct cohort__ring_reader *reader);
+static inline bool cohort__ring_writer_waits(struct cohort__ring_reader *reader)
+{
+    return atomic_load_explicit(&reader->ring->writer_waits, memory_order_relaxed) &&
+           atomic_exchange(&reader->ring->writer_waits, 0);
+}
 
 static inline struct cohort__ring_record *cohort__ring_record_at(struct cohort__ring *ring,
                                                                  uint32_t line)

@@ -79,7 +79,7 @@ static bool take(struct cohort__shm_peer *peer, const struct cohort__ring_record
     return true;
 }
 
-static bool receive(struct cohort__shm_peer *peer)
+static __attribute__((noinline)) bool receive(struct cohort__shm_peer *peer)
 {
     const struct cohort__ring_record *record;
     bool is_broken = false;
@@ -130,8 +130,9 @@ static bool has_new_callers(const struct cohort__shm *shm)
     return false;
 }
 
-/* Those that are not known yet stay where they are. */
-static void answer_all(struct cohort__shm *shm)
+/* Those that are not known yet stay where they are. Out of line, as what progress seldom does is,
+ * so that it costs nothing where nothing is to be done. */
+static __attribute__((noinline)) void answer_all(struct cohort__shm *shm)
 {
     for (uint32_t slot = 0; slot < shm->hub->size; slot++) {
         uint64_t bit = UINT64_C(1) << slot % 64;
@@ -179,7 +180,7 @@ static bool run_errand(struct cohort__shm_peer *peer)
     return any;
 }
 
-static bool run_errands(struct cohort__shm *shm)
+static __attribute__((noinline)) bool run_errands(struct cohort__shm *shm)
 {
     struct cohort__list errands, *node;
     bool any = false;
