@@ -20,7 +20,7 @@ static enum cohort__net_sent send_message(struct cohort__net *net, uint32_t numb
     struct cohort__shm_peer *peer = cohort__shm_peer_get(shm, number);
     if (peer) {
         sent = COHORT__NET_SENT;
-        if (!cohort__shm_write(peer, COHORT__SHM_MESSAGE, parts, num_parts)) {
+        if (!cohort__shm_write_message(peer, parts, num_parts)) {
             peer->is_blocked = true;
             cohort__shm_errand(peer);
             sent = COHORT__NET_AGAIN;

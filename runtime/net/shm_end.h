@@ -11,6 +11,7 @@
 #include "runtime/net/ring.h"
 #include "runtime/net/shm.h"
 #include "runtime/net/shm_memory.h"
+#include "runtime/wire/envelope.h"
 
 /* One end of shared memory, shared by the shm_*.c.
  *
@@ -20,18 +21,22 @@
  * progress sees to it. */
 enum {
     COHORT__SHM_MAX_MESSAGE = 8192 + 128, /* taken out of the ring at once; more is fetched */
+    COHORT__SHM_HEAD_WORDS = COHORT__ENVELOPE_BYTES / 8,
     COHORT__SHM_MAX_FETCH = 1 << 20,
     COHORT__SHM_CHUNK = 16384 - sizeof(struct cohort__ring_record), /* of a fetch: a piece */
     COHORT__SHM_SPELL = 128 * 1024,        /* of pieces, that progress writes or reads at a time */
     COHORT__SHM_DIRECT_SLICE = 256 * 1024, /* read at a time */
 };
 
-/* Records: the first two are in the rings for messages, the others in those for bulk. */
+/* Records: the first three are in the rings for messages, the others in those for bulk. */
 enum cohort__shm_kind {
     COHORT__SHM_MESSAGE,
-    COHORT__SHM_REQUEST, /* data: a struct cohort__shm_request */
-    COHORT__SHM_PIECE,   /* the next bytes of the oldest fetch that was requested */
-    COHORT__SHM_REFUSAL, /* that fetch can't be served: no such block */
+    COHORT__SHM_ABRIDGED, /* a message that begins with a head: its words that are not as in the one
+                             before, which `word` has a bit for each of, and what follows the head
+                           */
+    COHORT__SHM_REQUEST,  /* data: a struct cohort__shm_request */
+    COHORT__SHM_PIECE,    /* the next bytes of the oldest fetch that was requested */
+    COHORT__SHM_REFUSAL,  /* that fetch can't be served: no such block */
 };
 
 struct cohort__shm_request {
@@ -78,12 +83,14 @@ struct cohort__shm_peer {
     bool is_blocked;                   /* a sender waits for `writable` */
     bool may_read;                     /* by process_vm_readv: as far as we know */
     struct cohort__ring_writer writer; /* ring NULL: not mapped yet */
-    struct cohort__list errand;        /* in `errands` */
-    struct cohort__list reads;         /* fetches by process_vm_readv */
-    struct cohort__list unasked;       /* fetches whose request had no room */
-    struct cohort__list fetches;       /* requested, in this order */
-    struct cohort__list streams;       /* to be written, in this order */
-    struct cohort__ring_reader reader; /* progress only */
+    uint64_t head_written[COHORT__SHM_HEAD_WORDS]; /* the last one, at first all zero */
+    struct cohort__list errand;                    /* in `errands` */
+    struct cohort__list reads;                     /* fetches by process_vm_readv */
+    struct cohort__list unasked;                   /* fetches whose request had no room */
+    struct cohort__list fetches;                   /* requested, in this order */
+    struct cohort__list streams;                   /* to be written, in this order */
+    struct cohort__ring_reader reader; /* progress only, as the head that was read last */
+    uint64_t head_read[COHORT__SHM_HEAD_WORDS];
     /* Bulk, mapped by the first request, which the reader writes and so empties the ring before.
      * The reader's: progress only once it is there. */
     struct cohort__ring_writer bulk_writer;
@@ -110,6 +117,7 @@ struct cohort__shm {
     /* Progress only: those whose rings to here have begun. */
     uint32_t num_callers;
     struct cohort__shm_peer **callers;
+    unsigned char incoming[COHORT__SHM_MAX_MESSAGE]; /* an abridged message, while it passes */
     /* Those with a bulk ring to here, which progress looks at while anything is to come there. It
      * reads them without the lock; they only become more. */
     _Atomic uint32_t num_sources;
@@ -151,10 +159,17 @@ void cohort__shm_peer_lose(struct cohort__shm_peer *peer, const char *why);
 void cohort__shm_peer_destroy(struct cohort__shm_peer *peer);
 /* Has progress look at PEER; from progress itself no wake-up is needed. */
 void cohort__shm_errand(struct cohort__shm_peer *peer);
-/* Writes a record into the ring for messages, for which the bell is still to be rung; false: no
+/* Write a record into the ring for messages, for which the bell is still to be rung; false: no
  * room. */
 bool cohort__shm_write(struct cohort__shm_peer *peer, enum cohort__shm_kind kind,
                        const struct iovec *parts, int num_parts);
+
+bool cohort__shm_write_message(struct cohort__shm_peer *peer, const struct iovec *parts,
+                               int num_parts);
+/* An abridged one, which passes; false: it makes no sense. Progress only. */
+bool cohort__shm_read_message(struct cohort__shm_peer *peer,
+                              const struct cohort__ring_record *record,
+                              struct cohort__net_message *ret_message);
 
 /* Where a block is, as its token says. */
 struct cohort__shm_place {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Whom we share memory with, and how something is written into the ring to there. */
+/* Whom we share memory with. */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -188,24 +188,4 @@ struct cohort__shm_peer *cohort__shm_peer_get(struct cohort__shm *shm, uint32_t 
 {
     struct cohort__shm_peer *peer = number < shm->num_numbers ? shm->by_number[number] : NULL;
     return peer && cohort__shm_peer_call(peer) ? peer : NULL;
-}
-
-bool cohort__shm_write(struct cohort__shm_peer *peer, enum cohort__shm_kind kind,
-                       const struct iovec *parts, int num_parts)
-{
-    size_t bytes = 0;
-    for (int i = 0; i < num_parts; i++)
-        bytes += parts[i].iov_len;
-    struct cohort__ring_record *record = cohort__ring_reserve(&peer->writer, bytes);
-    if (!record)
-        return false;
-    unsigned char *to = record->data;
-    for (int i = 0; i < num_parts; i++) {
-        memcpy(to, parts[i].iov_base, parts[i].iov_len);
-        to += parts[i].iov_len;
-    }
-    record->bytes = (uint32_t)bytes;
-    record->kind = kind;
-    cohort__ring_publish(&peer->writer, record);
-    return true;
 }

@@ -51,21 +51,42 @@ void cohort__shm_errand(struct cohort__shm_peer *peer)
 
 /* Incoming ------------------------------------------------------------------------------------ */
 
-/* It is read where it lies, and its room is the writer's again after that. */
-static void message_arrived(struct cohort__shm_peer *peer, const struct cohort__ring_record *record)
+static void message_arrived(struct cohort__shm_peer *peer, struct cohort__net_message *message)
 {
-    struct cohort__shm *shm = peer->shm;
-    struct cohort__net_message message = {
-        .net = &shm->net, .data = record->data, .bytes = record->bytes, .is_passing = true};
-    shm->net.handlers.message(shm->net.handlers.context, &message);
+    struct cohort__net_handlers *handlers = &peer->shm->net.handlers;
+    handlers->message(handlers->context, message);
 }
+
+/* Reads it where it lies, in room that is the writer's again after that. */
+static void plain_arrived(struct cohort__shm_peer *peer, const struct cohort__ring_record *record)
+{
+    struct cohort__net_message message = {
+        .net = &peer->shm->net, .data = record->data, .bytes = record->bytes, .is_passing = true};
+    message_arrived(peer, &message);
+}
+
+static void lose(struct cohort__shm_peer *peer, const char *why)
+{
+    pthread_mutex_lock(&peer->shm->lock);
+    cohort__shm_peer_lose(peer, why);
+    pthread_mutex_unlock(&peer->shm->lock);
+}
+
+static const char makes_no_sense[] = "its ring in shared memory makes no sense";
 
 /* False: it stays there for now, since memory ran out. */
 static bool take(struct cohort__shm_peer *peer, const struct cohort__ring_record *record)
 {
+    struct cohort__net_message message;
     switch ((enum cohort__shm_kind)record->kind) {
+    case COHORT__SHM_ABRIDGED:
+        if (cohort__shm_read_message(peer, record, &message))
+            message_arrived(peer, &message);
+        else
+            lose(peer, makes_no_sense);
+        return true;
     case COHORT__SHM_MESSAGE:
-        message_arrived(peer, record);
+        plain_arrived(peer, record);
         return true;
     case COHORT__SHM_REQUEST:
         return cohort__shm_request_arrived(peer, record);
@@ -73,9 +94,7 @@ static bool take(struct cohort__shm_peer *peer, const struct cohort__ring_record
     case COHORT__SHM_REFUSAL:
         break; /* not in this ring */
     }
-    pthread_mutex_lock(&peer->shm->lock);
-    cohort__shm_peer_lose(peer, "it has sent something unknown through shared memory");
-    pthread_mutex_unlock(&peer->shm->lock);
+    lose(peer, "it has sent something unknown through shared memory");
     return true;
 }
 
@@ -89,11 +108,8 @@ static __attribute__((noinline)) bool receive(struct cohort__shm_peer *peer)
         cohort__ring_consume(&peer->reader);
         num++;
     }
-    if (is_broken) {
-        pthread_mutex_lock(&peer->shm->lock);
-        cohort__shm_peer_lose(peer, "its ring in shared memory makes no sense");
-        pthread_mutex_unlock(&peer->shm->lock);
-    }
+    if (is_broken)
+        lose(peer, makes_no_sense);
     return num > 0;
 }
 

@@ -143,6 +143,7 @@ void shm_ends_write_garbage(struct cohort__ring_writer *writer, unsigned kind, c
     CHECK(record);
     record->kind = kind;
     record->bytes = (uint32_t)bytes;
+    record->word = UINT32_MAX;
     if (bytes > 0)
         memcpy(record->data, data, bytes);
     cohort__ring_publish(writer, record);

@@ -355,10 +355,77 @@ static void expect_lost(unsigned kind, const void *data, size_t bytes, uint32_t 
     shm_ends_close();
 }
 
+/* Messages whose heads, of 80 bytes, differ in some words or in none, among others without one. */
+enum { NUM_HEADS = 2000, HEAD_BYTES = COHORT__ENVELOPE_BYTES };
+
+struct headed {
+    unsigned char bytes[HEAD_BYTES + 300];
+    size_t num_bytes;
+};
+
+static struct headed heads[NUM_HEADS];
+
+static void draw_heads(void)
+{
+    struct cohort__random random;
+    cohort__random_init(&random, 1);
+    for (size_t i = 0; i < NUM_HEADS; i++) {
+        struct headed *headed = &heads[i];
+        memset(headed->bytes, 0, HEAD_BYTES);
+        if (i > 0)
+            memcpy(headed->bytes, heads[i - 1].bytes, HEAD_BYTES);
+        for (uint64_t changes = cohort__random_below(&random, 12); changes > 0; changes--)
+            headed->bytes[cohort__random_below(&random, HEAD_BYTES)] =
+                (unsigned char)cohort__random_below(&random, 4);
+        headed->num_bytes = cohort__random_below(&random, 8)
+                                ? HEAD_BYTES + cohort__random_below(&random, 300)
+                                : cohort__random_below(&random, HEAD_BYTES);
+        memset(headed->bytes + HEAD_BYTES, (int)i, sizeof(headed->bytes) - HEAD_BYTES);
+    }
+}
+
+static void check_head(struct station *station, const struct cohort__net_message *message)
+{
+    const struct headed *headed = &heads[station->num_messages];
+    CHECK_INT(message->bytes, (long long)headed->num_bytes);
+    CHECK(memcmp(message->data, headed->bytes, headed->num_bytes) == 0);
+}
+
+static void test_heads(void)
+{
+    draw_heads();
+    shm_ends_open(2, COHORT__SHM_STREAM);
+    shm_stations[1].on_message = check_head;
+    shm_stations[0].peer = &shm_stations[1];
+    for (size_t i = 0; i < NUM_HEADS; i++)
+        CHECK_INT(station_send(&shm_stations[0], 1, heads[i].bytes, heads[i].num_bytes),
+                  COHORT__NET_SENT);
+    station_until(&shm_stations[0], &shm_stations[1].num_messages, NUM_HEADS);
+    shm_ends_close();
+}
+
+/* A message like the last one takes one line of the ring. */
+static void test_one_line(void)
+{
+    static const unsigned char message[HEAD_BYTES + 40] = {1};
+    shm_ends_open(2, COHORT__SHM_STREAM);
+    CHECK_INT(station_send(&shm_stations[0], 1, message, sizeof(message)), COHORT__NET_SENT);
+    const struct cohort__ring_writer *writer = &cohort__shm_peer_get(shm_ends_shm(0), 1)->writer;
+    for (int i = 0; i < 10; i++) {
+        uint64_t used = writer->used;
+        CHECK_INT(station_send(&shm_stations[0], 1, message, sizeof(message)), COHORT__NET_SENT);
+        CHECK_INT((long long)(writer->used - used), 1);
+    }
+    shm_ends_settle();
+    CHECK_INT(shm_stations[1].num_messages, 11);
+    shm_ends_close();
+}
+
 static void test_garbage(void)
 {
     static const unsigned char noise[COHORT__SHM_CHUNK] = {7};
     expect_lost(COHORT__SHM_MESSAGE, noise, 10, 100000, "makes no sense");
+    expect_lost(COHORT__SHM_ABRIDGED, noise, 10, 0, "makes no sense");
     expect_lost(COHORT__SHM_REFUSAL + 1, noise, 10, 0, "something unknown");
     expect_lost(UINT32_MAX, noise, 0, 0, "something unknown");
     expect_lost(COHORT__SHM_PIECE, noise, sizeof noise, 0, "something unknown"); /* here */
@@ -432,6 +499,8 @@ static const struct test_case cases[] = {
     {"again_asleep", test_again_asleep},
     {"room_seen_late", test_room_seen_late},
     {"ping_pong", test_ping_pong},
+    {"heads", test_heads},
+    {"one_line", test_one_line},
     {"remove", test_remove},
     {"addresses", test_addresses},
     {"early_call", test_early_call},
