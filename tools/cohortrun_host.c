@@ -9,6 +9,7 @@
 #include "tools/cohortrun_output.h"
 #include "tools/cohortrun_state.h"
 
+static const uint64_t second_ns = 1000000000;
 static const uint64_t patience_ns = 2000000000;
 
 static void patience_over(void *context)
@@ -20,7 +21,8 @@ static void patience_over(void *context)
         return;
     }
     agent_kill(&host->agent, host->impatience == 2);
-    alarm_set(&host->patience, patience_ns);
+    alarm_set(&host->patience,
+              host->impatience == 2 ? WARD_UNKILLABLE_SECONDS * second_ns : patience_ns);
 }
 
 cohort_status host_start(struct host *host, const char *greeting)

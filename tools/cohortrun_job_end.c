@@ -12,6 +12,13 @@
 static const uint64_t second_ns = 1000000000;
 static const uint64_t settle_ns = 100000000;
 
+static uint64_t patience(const struct job *job, enum stage stage)
+{
+    return stage == GRACE        ? job->options->grace_ns
+           : stage == ABANDONING ? WARD_UNKILLABLE_SECONDS * second_ns
+                                 : 2 * second_ns;
+}
+
 void job_enter_stage(struct job *job, enum stage stage)
 {
     job->stage = stage;
@@ -37,7 +44,7 @@ void job_enter_stage(struct job *job, enum stage stage)
     default:
         break;
     }
-    alarm_set(&job->next_stage, stage == GRACE ? job->options->grace_ns : 2 * second_ns);
+    alarm_set(&job->next_stage, patience(job, stage));
 }
 
 static void stage_over(void *context)

@@ -11,6 +11,9 @@
 
 struct cohort__loop;
 
+/* What runs so long after it was killed can't be: not even where a hundred others want the core. */
+enum { WARD_UNKILLABLE_SECONDS = 30 };
+
 /* A program under a guardian: that of a locality, or the agent that reaches another host. For a
  * locality of another host it only holds what is known of it. */
 struct ward {
