@@ -115,19 +115,27 @@ static cohort_status repeat(cohort_comm *comm, void *arg)
     return status ? status : cohort_await(cohort_barrier(comm, ++generation));
 }
 
+/* Questions after a stall would be counted, and this process may get no core for long. */
+static cohort_comm_options options_for(uint32_t threshold)
+{
+    return (cohort_comm_options){.num_sites = NUM_SITES,
+                                 .arity = 2,
+                                 .flat_fallback_threshold = threshold,
+                                 .stall_after = UINT64_C(3600000000000)};
+}
+
 static void run(uint32_t threshold, struct repetition repetition)
 {
     struct cluster *cluster = cluster_create(0, 1, 0);
-    CHECK_INT(
-        sites_run(&(struct sites){
-            .name = "repeat",
-            .options = {.num_sites = NUM_SITES, .arity = 2, .flat_fallback_threshold = threshold},
-            .create = cluster_create_comm,
-            .context = cluster,
-            .run = repeat,
-            .arg = &repetition,
-        }),
-        COHORT_OK);
+    CHECK_INT(sites_run(&(struct sites){
+                  .name = "repeat",
+                  .options = options_for(threshold),
+                  .create = cluster_create_comm,
+                  .context = cluster,
+                  .run = repeat,
+                  .arg = &repetition,
+              }),
+              COHORT_OK);
     cluster_destroy(cluster);
     if (COHORT__ASAN)
         return; /* there slabs are malloc */
@@ -324,7 +332,7 @@ static void run_every(uint32_t threshold)
         struct cluster *cluster = cluster_create(0, 1, 0);
         cohort_status status = sites_run(&(struct sites){
             .name = "repeat",
-            .options = {.num_sites = NUM_SITES, .arity = 2, .flat_fallback_threshold = threshold},
+            .options = options_for(threshold),
             .create = cluster_create_comm,
             .context = cluster,
             .run = every_call,
