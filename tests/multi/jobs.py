@@ -113,8 +113,8 @@ class Job:
 
 
 def leave_shared_memory():
-    """Where that is permitted, /dev/shm is this program's and its jobs' own, so that what is left in
-    there is theirs."""
+    """Where that is permitted, /dev/shm is from now on this program's and its jobs' own, so that
+    what is left there is theirs."""
     CLONE_NEWNS = 0x20000
     if ctypes.CDLL(None).unshare(CLONE_NEWNS) == 0:
         for command in ('mount --make-rprivate /', 'mount -t tmpfs none /dev/shm'):
