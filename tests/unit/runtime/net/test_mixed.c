@@ -212,6 +212,7 @@ static void test_addresses(void)
 /* From its peers near and far in turn. */
 struct sender {
     struct station *from;
+    unsigned long number; /* of its message */
     pthread_t thread;
 };
 
@@ -220,7 +221,8 @@ static void *send_one(void *arg)
     struct sender *sender = arg;
     char byte = 1;
     CHECK_INT(station_send(sender->from, 0, &byte, 1), COHORT__NET_SENT);
-    for (int i = 0; i < 1000; i++) /* over the network it goes only when it is driven */
+    /* Over the network it goes only when it is driven. */
+    while (atomic_load(&stations[0].num_messages) < sender->number)
         station_turn(sender->from);
     return NULL;
 }
@@ -229,7 +231,7 @@ static void test_sleep(void)
 {
     open_all();
     for (unsigned long round = 0; round < 100; round++) {
-        struct sender sender = {.from = &stations[1 + round % 2]};
+        struct sender sender = {.from = &stations[1 + round % 2], .number = round + 1};
         while (station_turn(&stations[0]))
             ;
         CHECK_INT(pthread_create(&sender.thread, NULL, send_one, &sender), 0);
