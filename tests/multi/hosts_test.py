@@ -232,8 +232,8 @@ def check_lost(job, why):
 def test_daemon_killed():
     job = start_ready()
     os.kill(daemon_of(job, 'b'), signal.SIGKILL)
-    # Who dies with something unread resets its connections.
-    check_lost(job, '(the connection was closed|.*connection reset by peer)\n')
+    # Who dies with something unread resets its connections; and its agent ends with it.
+    check_lost(job, '(the connection was closed|.*connection reset by peer|agent .* status 137)\n')
 
 
 def test_agent_killed():
