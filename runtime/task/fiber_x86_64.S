@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* void cohort__fiber_asm_swap(void **save, void *load); see struct frame in fiber_asm.c. The CFA is
- * told relative to rsp, and the frames on both stacks have the same shape, so it is right before and
- * after the stack changes. There is no endbr64 and no property note: the linker then asks for
+ * told relative to rsp, and the frames on both stacks have the same shape, so it is right before
+ * and after the stack changes. There is no endbr64 and no property note: the linker then asks for
  * neither branch tracking nor a shadow stack, which this would break. */
     .text
     .globl cohort__fiber_asm_swap

@@ -47,6 +47,8 @@ CASES = [
     ("spdx", {"runtime/base/meson.build": "# SPDX-License-Identifier: MIT\n"}, "no SPDX"),
     ("format", {"runtime/base/a.c": SPDX + "int a;\n"}, None),
     ("format", {"runtime/base/a.c": SPDX + "int  a;\n"}, "clang-format"),
+    ("lines", {"a.py": SPDX + "#" * 100 + "\n"}, None),
+    ("lines", {"runtime/meson.build": "\n" + "#" * 101 + "\n"}, "runtime/meson.build:2: 101"),
     ("sources", {"a.c": "", "compile_commands.json": '[{"directory": "/", "file": "a.c"}]'}, "a.c"),
     ("public_headers", PUBLIC, None),
     ("public_headers", {**PUBLIC, "include/cohort/status.h": "size_t a;\n"}, "status.h alone"),

@@ -30,7 +30,8 @@ LAYERS = {
 # single headers of further layers. Programs without a row see public headers only; examples, those
 # and their own.
 PROGRAMS = {
-    "tools/cohortrun": (("loop", "wire"), ("runtime/net/hub", "runtime/proc/launcher", "runtime/proc/control")),
+    "tools/cohortrun": (("loop", "wire"),
+                        ("runtime/net/hub", "runtime/proc/launcher", "runtime/proc/control")),
     "tools/sim-": (("plan", "algo", "model"), ()),
     "tools/trial": (("plan", "algo"), ()),
     "tools/tune-": (("plan", "algo", "model"), ()),

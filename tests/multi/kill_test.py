@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Deaths in a storm of collectives. Usage: kill_test.py COHORTRUN MEMBERS [--slow] [--long]
-[--few] [--far] [case...], with the folder of the member programs; --few: only some deaths; --far: on
-two hosts.
+[--few] [--far] [case...], with the folder of the member programs; --few: only some deaths; --far:
+on two hosts.
 
 Each job has a folder of its own for temporary files; nothing may be left in it, in /dev/shm or
 among the processes. What happens is triggered by what the localities print."""

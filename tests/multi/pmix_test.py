@@ -162,7 +162,7 @@ def test_transpose():
 
 
 def test_failure_of_one():
-    """Locality 0 says why. The others, whom that reaches as an error, say so as well, maybe first."""
+    """Locality 0 says why. The others, whom that reaches as an error, say so too, maybe first."""
     with tempfile.TemporaryDirectory(prefix='cohort-pmix-test.') as folder:
         source, missing = os.path.join(folder, 'IN.pgm'), os.path.join(folder, 'missing.pgm')
         with open(source, 'wb') as f:

@@ -101,8 +101,8 @@ def test_localities():
         check_equal(os.listdir(folder), ['tune'])
         with open(path) as file:
             text = file.read()
-        check(re.match(r'# By cohort-tune .*: jobs of up to 2 localities with 1 worker, \d+ samples',
-                       text), text[:200])
+        check(re.match(r'# By cohort-tune .*: jobs of up to 2 localities with 1 worker, '
+                       r'\d+ samples', text), text[:200])
         for place in ('tasks', 'localities'):
             check_has_factors(text, place)
             check('\n%s.message = ' % place in text, place)
