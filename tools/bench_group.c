@@ -178,6 +178,7 @@ static cohort_status sites_allocate(struct sites *shared)
         *site = (struct site){.shared = shared, .index = shared->first + i};
         site->call.num_arrived = &shared->num_arrived;
         site->call.num_here = num_here;
+        site->call.computing = group->bench->options->computing;
         site->call.in = calloc(elements, sizeof(double));
         site->call.out = calloc(elements, sizeof(double));
         is_complete = site->call.in && site->call.out;

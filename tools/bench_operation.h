@@ -14,6 +14,7 @@ struct bench_call {
     double *out;
     size_t count;       /* of a block */
     size_t num_buffers; /* IN and OUT are so many blocks */
+    uint32_t computing; /* of overlap: so many times BENCH_OVERLAP_NS */
     /* Of the sites of this locality: those that have come to the barrier that is checked, once for
      * each communicator, and all. */
     atomic_uint *num_arrived;

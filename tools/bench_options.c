@@ -58,6 +58,7 @@ static const char help[] =
     "  --works LIST             coll: only these, 'all_reduce:8,barrier:0' for instance, with "
     "default\n"
     "                           options and one site a locality\n"
+    "  --compute N              coll --works: overlap computes N times 200 us; default 1\n"
     "  --seconds S              of a round, 0.001 to 100; default 0.02, with --peers 0.08\n"
     "  --help, --version\n"
     "\n"
@@ -89,6 +90,7 @@ enum {
     OPTION_PEERS,
     OPTION_ONLY,
     OPTION_WORKS,
+    OPTION_COMPUTE,
     OPTION_SECONDS,
     OPTION_HELP,
     OPTION_VERSION,
@@ -110,6 +112,7 @@ static const struct option long_options[] = {
     {"peers", no_argument, NULL, OPTION_PEERS},
     {"only", required_argument, NULL, OPTION_ONLY},
     {"works", required_argument, NULL, OPTION_WORKS},
+    {"compute", required_argument, NULL, OPTION_COMPUTE},
     {"seconds", required_argument, NULL, OPTION_SECONDS},
     {"help", no_argument, NULL, OPTION_HELP},
     {"version", no_argument, NULL, OPTION_VERSION},
@@ -163,6 +166,8 @@ static int read_coll_option(int option, const char *word, struct bench_options *
         return -1;
     case OPTION_WORKS:
         return read_works(options);
+    case OPTION_COMPUTE:
+        return usage_read_count(&usage, "--compute", optarg, 1, 1000000, &options->computing);
     case ':':
         return usage_wrong(&usage, "%s needs a value", word);
     default:
@@ -248,6 +253,8 @@ static int check_coll(const struct bench_options *options)
     if ((options->peers || options->list) && has_shape)
         return usage_wrong(
             &usage, "--peers and --works have one site a locality, and no tree of their own");
+    if (options->computing && !options->list)
+        return usage_wrong(&usage, "--compute is for coll --works");
     if (options->only && !options->peers)
         return usage_wrong(&usage, "--only is for coll --peers");
     return -1;
@@ -280,6 +287,8 @@ static int complete(struct bench_options *options)
     status = check_coll(options);
     if (status >= 0)
         return status;
+    if (!options->computing)
+        options->computing = 1;
     if (!options->limit)
         options->limit = DEFAULT_LIMIT;
     if (!options->rounds)

@@ -37,6 +37,7 @@ struct bench_options {
     bool peers;                  /* of coll: side by side with others, in jobs of their own */
     const char *only;            /* of peers; NULL: all rows */
     const char *list;            /* of coll: what to measure instead; NULL: what it has */
+    uint32_t computing;          /* of overlap in list: so many times 200 us */
     struct bench_works works;    /* that list */
     unsigned subcommands;        /* of enum bench_subcommand */
 };

@@ -239,6 +239,9 @@ def test_works():
                         'stream:8192,memory_rss:0,nothing:0,overlap:8,exchange:8'))['results']
     check_equal([(result['name'], result['params']['bytes']) for result in results],
                 [('stream', 8192), ('memory_rss', 0), ('overlap', 8), ('exchange', 8)])
+    results = read(*run('-n', 2, BENCH, '--json', '--quick', '--rounds', 1, 'coll', '--works',
+                        'overlap:8', '--compute', 100))['results']
+    check(results[0]['value'] >= 20000, results)
     results = read(*bench('--json', '--quick', 'coll', '--works', 'broadcast:64'))['results']
     check_equal([result['name'] for result in results], ['broadcast'])
     for args, why in ((['ping_pong:8'], 'ping_pong needs a job of 2 localities, not 1'),):
@@ -311,8 +314,8 @@ def test_peers_break():
         env = {'PATH': folder + ':' + os.environ['PATH']}
         for row, why in (('ofi_ping_pong/8/2', "fi_pingpong's server does not listen"),
                          ('barrier/*/2', 'mpirun.openmpi ended with status 3')):
-            status, out, err = bench('coll', '--peers', '--json', '--quick', '--rounds', 1, '--only',
-                                     row, env=env)
+            status, out, err = bench('coll', '--peers', '--json', '--quick', '--rounds', 1,
+                                     '--only', row, env=env)
             if 'left out: openmpi' in err and row.startswith('barrier'):
                 continue
             check(status == 1 and why in err, status, err)

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Jobs over hosts with network stacks of their own: network namespaces, joined by a bridge and veth
-pairs. Usage: netns_test.py COHORTRUN MEMBERS [--slow] [--long] [--no-pmix] [case...]
+pairs. Usage: netns_test.py COHORTRUN MEMBERS [--slow] [--long | --measure] [--no-pmix]
+[case...]
 
 This process first leaves the machine's network and mounts for ones of its own, in which it makes
 all of that; so nothing is left of it, however this ends. Status 77: that is not permitted."""
@@ -24,9 +25,10 @@ from jobs import Failed, check, check_equal, run
 
 FOLDER = os.path.dirname(os.path.abspath(__file__))
 MEMBERS = os.path.abspath(sys.argv[2])
+BENCH = os.path.join(os.path.dirname(jobs.COHORTRUN), 'cohort-bench')
 CHOSEN = [a for a in sys.argv[3:] if not a.startswith('--')]
 SLOW = '--slow' in sys.argv
-LONG = '--long' in sys.argv
+PREFIX = 'long_' if '--long' in sys.argv else 'measure_' if '--measure' in sys.argv else 'test_'
 LISTEN = '10.77.0.1' # cohortrun's own place on the bridge
 QUICK = ['--heartbeat', '0.2', '--heartbeat-timeout', '1.5']
 
@@ -168,6 +170,23 @@ def test_mpirun():
     check(done.returncode in (0, 77), 'status', done.returncode)
 
 
+def measure_overlap():
+    """Over a link that takes 1 ms: an exchange of 64 KiB, and computing meanwhile for 200 us,
+    and for about as long as the exchange takes."""
+    wire = Wire('b', 0.001, 0, 1)
+    try:
+        jobs.launcher_options = jobs.netns_hosts('ab')
+        for times in 1, 10, 20, 40:
+            status, out, err = run('-n', 2, BENCH, 'coll', '--works',
+                                   'exchange:65536,overlap:65536', '--compute', times,
+                                   '--seconds', 0.5)
+            check_equal((status, err), (0, ''))
+            print(out)
+    finally:
+        wire.remove()
+        jobs.launcher_options = jobs.netns_hosts('abc')
+
+
 def long_suite():
     suite('ab')
     suite('abc')
@@ -227,4 +246,4 @@ def test_cable_pulled():
 
 leave_machine()
 jobs.launcher_options = jobs.netns_hosts('abc')
-jobs.run_cases(globals(), 'long_' if LONG else 'test_', CHOSEN)
+jobs.run_cases(globals(), PREFIX, CHOSEN)
