@@ -52,9 +52,9 @@ static const struct cohort__fingerprint_names names = {
     .suffix = suffix,
 };
 
-/* Site 0's hold for all. The others have a look at theirs as well: a file that is wrong for all is
- * an error at all of them, and keeps nobody waiting. */
-static cohort_status choose_tuning(uint32_t this_site, struct cohort__comm_settings *settings)
+/* Site 0's hold for all. The others have a look at theirs as well, before they are site 0 of
+ * another communicator. */
+static cohort_status survey_tuning(uint32_t this_site, struct cohort__comm_settings *settings)
 {
     const void *data = NULL;
     size_t bytes = 0;
@@ -77,14 +77,14 @@ static cohort_status choose(const char *name, const cohort_comm_options *options
     cohort__forced_print(ret_choice->forced, ret_choice->algorithms,
                          sizeof(ret_choice->algorithms));
     ret_choice->is_tree_forced = options->flat_fallback_threshold == 0;
-    return choose_tuning(options->this_site, &ret_choice->settings);
+    return COHORT_OK;
 }
 
 cohort_future *cohort__comm_create_for(struct cohort__process *process, cohort_comm **ret_comm,
                                        const char *name, const cohort_comm_options *options)
 {
     cohort__fingerprint_set_names(&names);
-    return cohort__comm_create_in(process, ret_comm, name, options, choose);
+    return cohort__comm_create_in(process, ret_comm, name, options, choose, survey_tuning);
 }
 
 cohort_future *cohort_comm_create(cohort_comm **ret_comm, const char *name,

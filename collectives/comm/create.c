@@ -122,9 +122,28 @@ static void set_defaults(cohort_comm_options *options)
         options->stall_after = DEFAULT_STALL_AFTER;
 }
 
+/* The options, and what follows from them, in words: the same at all sites. */
+static void print_terms(char *ret_text, size_t bytes, const cohort_comm_options *options,
+                        const struct cohort__comm_choice *choice)
+{
+    char budget[48] = "";
+    if (options->memory_budget > 0)
+        snprintf(budget, sizeof(budget), ", memory_budget %llu",
+                 (unsigned long long)options->memory_budget);
+    snprintf(ret_text, bytes,
+             "num_sites %u, root_site %u, arity %u, flat_fallback_threshold %u%s%s%s%s%s%s",
+             options->num_sites, options->root_site, options->arity,
+             options->flat_fallback_threshold, options->auto_generation ? ", auto_generation" : "",
+             options->reproducible ? ", reproducible" : "",
+             options->check_asymmetric ? ", check_asymmetric" : "", budget,
+             choice->algorithms[0] ? ", algorithms " : "", choice->algorithms);
+}
+
+/* FAILED, with a message: why this site can't take part. */
 static struct creation *creation_create(cohort_comm **ret_comm, const char *name,
                                         const cohort_comm_options *options,
-                                        const struct cohort__comm_choice *choice)
+                                        const struct cohort__comm_choice *choice,
+                                        cohort_status failed)
 {
     struct creation *creation = calloc(1, sizeof(*creation));
     if (!creation) {
@@ -139,24 +158,17 @@ static struct creation *creation_create(cohort_comm **ret_comm, const char *name
     creation->options = *options;
     creation->ret_comm = ret_comm;
     creation->choice = *choice;
-    char budget[48] = "";
-    if (options->memory_budget > 0)
-        snprintf(budget, sizeof(budget), ", memory_budget %llu",
-                 (unsigned long long)options->memory_budget);
     snprintf(creation->name, sizeof(creation->name), "%s", name);
-    snprintf(creation->terms, sizeof(creation->terms),
-             "num_sites %u, root_site %u, arity %u, flat_fallback_threshold %u%s%s%s%s%s%s",
-             options->num_sites, options->root_site, options->arity,
-             options->flat_fallback_threshold, options->auto_generation ? ", auto_generation" : "",
-             options->reproducible ? ", reproducible" : "",
-             options->check_asymmetric ? ", check_asymmetric" : "", budget,
-             choice->algorithms[0] ? ", algorithms " : "", choice->algorithms);
+    if (failed)
+        snprintf(creation->terms, sizeof(creation->terms), "%s", cohort_error_message());
+    else
+        print_terms(creation->terms, sizeof(creation->terms), options, choice);
     return creation;
 }
 
 cohort_future *cohort__comm_create_in(struct cohort__process *process, cohort_comm **ret_comm,
                                       const char *name, const cohort_comm_options *given,
-                                      cohort__comm_chooser *choose)
+                                      cohort__comm_chooser *choose, cohort__comm_surveyor *survey)
 {
     cohort_status status = check(name, given);
     if (!status && !ret_comm)
@@ -171,10 +183,8 @@ cohort_future *cohort__comm_create_in(struct cohort__process *process, cohort_co
     if (!status) {
         options = *given;
         set_defaults(&options);
-        status = cohort__comm_settings_read(&choice.settings, name, options.this_site);
-    }
-    if (!status)
         status = choose(name, &options, &choice);
+    }
     struct cohort__inbox *inbox = NULL;
     if (!status)
         status = cohort__inbox_get(process, &inbox);
@@ -184,9 +194,16 @@ cohort_future *cohort__comm_create_in(struct cohort__process *process, cohort_co
                              "communicator \"%s\": site %u joins, but its endpoint still lives in "
                              "this locality (%u)",
                              name, options.this_site, cohort__process_rank(process));
-    if (!status && options.this_site == 0 && options.num_sites > 1)
-        choice.settings.board = cohort__commons_take_board(process);
-    struct creation *creation = status ? NULL : creation_create(ret_comm, name, &options, &choice);
+    cohort_status failed = COHORT_OK;
+    if (!status) {
+        failed = cohort__comm_settings_read(&choice.settings);
+        if (!failed)
+            failed = survey(options.this_site, &choice.settings);
+        if (!failed && options.this_site == 0 && options.num_sites > 1)
+            choice.settings.board = cohort__commons_take_board(process);
+    }
+    struct creation *creation =
+        status ? NULL : creation_create(ret_comm, name, &options, &choice, failed);
     cohort_future *future = creation ? cohort__future_create() : NULL;
     if (!future) {
         creation_destroy(creation);
@@ -204,6 +221,7 @@ cohort_future *cohort__comm_create_in(struct cohort__process *process, cohort_co
         .settings = creation->settings.data,
         .settings_bytes = creation->settings.bytes,
         .left_instance = left_instance,
+        .failed = failed,
         .done = on_joined,
     };
     cohort__inbox_creation_begin(inbox);

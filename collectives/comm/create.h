@@ -15,16 +15,18 @@ struct cohort__comm_choice {
     bool is_tree_forced;
     uint8_t forced[COHORT__FORCED_MAX];        /* as in struct cohort_comm */
     char algorithms[COHORT__ALGORITHMS_BYTES]; /* in words, the same for the same choice */
-    /* What this site would use; that of site 0 holds for all. Comes with what the environment says
-     * filled in. */
-    struct cohort__comm_settings settings;
+    struct cohort__comm_settings settings;     /* this site's; those of site 0 hold for all */
 };
 typedef cohort_status cohort__comm_chooser(const char *name, const cohort_comm_options *options,
                                            struct cohort__comm_choice *ret_choice);
+/* The rest of the settings, from what surrounds this process. */
+typedef cohort_status cohort__comm_surveyor(uint32_t this_site,
+                                            struct cohort__comm_settings *settings);
 
-/* cohort_comm_create in a given locality; OPTIONS' defaults are filled in for CHOOSE. */
+/* cohort_comm_create in a given locality; OPTIONS' defaults are filled in for CHOOSE. Where SURVEY
+ * fails, the caller could do nothing better, so all sites are told. */
 cohort_future *cohort__comm_create_in(struct cohort__process *process, cohort_comm **ret_comm,
                                       const char *name, const cohort_comm_options *options,
-                                      cohort__comm_chooser *choose);
+                                      cohort__comm_chooser *choose, cohort__comm_surveyor *survey);
 
 #endif

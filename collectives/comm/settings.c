@@ -7,8 +7,7 @@
 
 static const struct cohort__comm_settings defaults = {.check_asymmetric = false};
 
-cohort_status cohort__comm_settings_read(struct cohort__comm_settings *ret_settings,
-                                         const char *name, uint32_t site)
+cohort_status cohort__comm_settings_read(struct cohort__comm_settings *ret_settings)
 {
     const char *text = getenv("COHORT_CHECK_ASYMMETRIC");
     struct cohort__comm_settings settings = defaults;
@@ -16,9 +15,8 @@ cohort_status cohort__comm_settings_read(struct cohort__comm_settings *ret_setti
         settings.check_asymmetric = true;
     else if (text && text[0] && strcmp(text, "0") != 0)
         return cohort_fail(COHORT_ERR_BAD_PARAMETER,
-                           "communicator \"%.60s\": site %u: environment variable "
-                           "COHORT_CHECK_ASYMMETRIC is \"%.40s\", not 0 or 1",
-                           name, site, text);
+                           "environment variable COHORT_CHECK_ASYMMETRIC is \"%.40s\", not 0 or 1",
+                           text);
     *ret_settings = settings;
     return COHORT_OK;
 }

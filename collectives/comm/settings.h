@@ -19,10 +19,8 @@ struct cohort__comm_settings {
     size_t tuning_bytes;
 };
 
-/* As the environment says, for SITE of communicator NAME. COHORT_ERR_BAD_PARAMETER, naming variable
- * and value. */
-cohort_status cohort__comm_settings_read(struct cohort__comm_settings *ret_settings,
-                                         const char *name, uint32_t site);
+/* As the environment says. COHORT_ERR_BAD_PARAMETER, naming variable and value. */
+cohort_status cohort__comm_settings_read(struct cohort__comm_settings *ret_settings);
 
 /* At most COHORT__SETTINGS_BYTES_MAX bytes (runtime/proc/registry.h). Failure is PACKER's. */
 void cohort__comm_settings_pack(const struct cohort__comm_settings *settings,

@@ -66,8 +66,10 @@ typedef struct cohort_comm_options {
  * algorithms, reproducible, check_asymmetric and memory_budget; the futures of all that have joined
  * get COHORT_ERR_MISMATCH otherwise, with both sites named. COHORT_ERR_DUPLICATE_SITE: this site is
  * taken, here or elsewhere, by an endpoint that still lives or by one that is waiting; the others
- * don't notice. COHORT_ERR_BAD_PARAMETER: a site out of range and the like. A name may be used
- * again once all endpoints of this site under it are gone. Any task or thread; never suspends. */
+ * don't notice. COHORT_ERR_BAD_PARAMETER: a site out of range and the like, which only this site is
+ * told. But where a locality's environment is wrong (COHORT_CHECK_ASYMMETRIC, the tuning file), all
+ * get the error of its site, whose name is in it. A name may be used again once all endpoints of
+ * this site under it are gone. Any task or thread; never suspends. */
 COHORT_API cohort_future *cohort_comm_create(cohort_comm **ret_comm, const char *name,
                                              const cohort_comm_options *options);
 

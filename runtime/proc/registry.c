@@ -128,7 +128,7 @@ static cohort_status write_join(struct cohort__list *outbox, uint32_t home,
                            join->name, join->site, join->settings_bytes,
                            COHORT__SETTINGS_BYTES_MAX);
     struct cohort__packer *packer = &letter->packer;
-    cohort__pack_map(packer, 7);
+    cohort__pack_map(packer, 8);
     cohort__pack_field_unsigned(packer, "type", COHORT__REGISTRY_JOIN);
     cohort__pack_field_bytes(packer, "name", join->name, strlen(join->name));
     cohort__pack_field_unsigned(packer, "site", join->site);
@@ -136,6 +136,7 @@ static cohort_status write_join(struct cohort__list *outbox, uint32_t home,
     cohort__pack_field_bytes(packer, "terms", join->terms, strlen(join->terms));
     cohort__pack_field_bytes(packer, "settings", join->settings, join->settings_bytes);
     cohort__pack_field_unsigned(packer, "instance", join->left_instance);
+    cohort__pack_field_signed(packer, "failed", join->failed);
     return packer->status;
 }
 
@@ -197,6 +198,7 @@ static cohort_status read_request(const struct cohort__unpacked *unpacked, uint6
 {
     const struct cohort__value *map = cohort__unpacked_root(unpacked);
     uint64_t site, num_sites;
+    int64_t failed = 0;
     cohort_status status = cohort__get_bytes(unpacked, map, "name", (const void **)&request->name,
                                              &request->name_bytes);
     if (!status)
@@ -215,6 +217,11 @@ static cohort_status read_request(const struct cohort__unpacked *unpacked, uint6
     if (!status)
         status = cohort__get_bytes(unpacked, map, "settings", &request->settings,
                                    &request->settings_bytes);
+    if (!status)
+        status = cohort__get_signed(unpacked, map, "failed", &failed);
+    if (!status && (failed > 0 || failed < INT32_MIN))
+        status = cohort_fail(COHORT_ERR_PROTOCOL, "a join that failed with %d", (int)failed);
+    request->failed = (cohort_status)failed;
     request->num_sites = status ? 0 : (uint32_t)num_sites;
     return status;
 }

@@ -44,6 +44,9 @@ struct cohort__join {
     const void *settings;
     size_t settings_bytes;
     uint64_t left_instance; /* the last one that this site of this locality has left, or 0 */
+    /* Why this site can't take part, with a message of cohort_fail in TERMS: then all that join are
+     * told so, and nothing comes of it. COHORT_OK: it can. */
+    cohort_status failed;
     /* MEMBERSHIP is a reference for the callee; NULL with an error, whose message is set. Must not
      * wait. */
     void (*done)(struct cohort__join *join, cohort_status status,

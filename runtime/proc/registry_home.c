@@ -23,7 +23,7 @@ struct creation {
     struct cohort__list link;
     uint64_t instance; /* 0: not alive */
     cohort_status failed;
-    char text[400];      /* why it has failed */
+    char text[640];      /* why it has failed */
     uint32_t first_site; /* the one whose terms these are */
     uint32_t num_sites;
     uint32_t num_joined;
@@ -300,10 +300,35 @@ static cohort_status leave(struct name *name, const struct cohort__registry_requ
     return status;
 }
 
-/* The terms differ: everybody who has joined, and whoever still will, is told so. */
-static cohort_status fail(const struct name *name, struct creation *creation,
-                          const struct cohort__registry_request *request,
-                          struct cohort__list *outbox)
+/* Tells everybody who has joined; whoever still will is told then. */
+static cohort_status tell_failed(const struct name *name, const struct creation *creation,
+                                 struct cohort__list *outbox)
+{
+    cohort_status status = COHORT_OK;
+    for (uint32_t site = 0; !status && site < creation->num_sites; site++)
+        if (creation->members[site].locality_plus_1)
+            status = refuse(outbox, name, creation->members[site].locality_plus_1 - 1, site,
+                            creation->failed, creation->text);
+    return status;
+}
+
+/* The site can't take part. */
+static cohort_status fail_as_it_says(const struct name *name, struct creation *creation,
+                                     const struct cohort__registry_request *request,
+                                     struct cohort__list *outbox)
+{
+    creation->failed = request->failed;
+    snprintf(creation->text, sizeof(creation->text),
+             "communicator \"%.60s\": site %u of locality %u can't join: %.*s", name->text,
+             request->site, request->source,
+             (int)(request->terms_bytes < 480 ? request->terms_bytes : 480), request->terms);
+    return tell_failed(name, creation, outbox);
+}
+
+/* The terms differ. */
+static cohort_status fail_as_different(const struct name *name, struct creation *creation,
+                                       const struct cohort__registry_request *request,
+                                       struct cohort__list *outbox)
 {
     uint32_t first = creation->first_site;
     creation->failed = COHORT_ERR_MISMATCH;
@@ -314,12 +339,7 @@ static cohort_status fail(const struct name *name, struct creation *creation,
              (int)(request->terms_bytes < 110 ? request->terms_bytes : 110), request->terms, first,
              creation->members[first].locality_plus_1 - 1,
              (int)(creation->terms_bytes < 110 ? creation->terms_bytes : 110), creation->terms);
-    cohort_status status = COHORT_OK;
-    for (uint32_t site = 0; !status && site < creation->num_sites; site++)
-        if (creation->members[site].locality_plus_1)
-            status = refuse(outbox, name, creation->members[site].locality_plus_1 - 1, site,
-                            creation->failed, creation->text);
-    return status;
+    return tell_failed(name, creation, outbox);
 }
 
 /* The creation that SITE's join belongs to: the oldest one that it is not in yet. NULL: a new one.
@@ -384,8 +404,10 @@ static cohort_status enter(struct cohort__registry_home *home, const struct name
                            struct cohort__list *outbox)
 {
     cohort_status status = COHORT_OK;
-    if (!creation->failed && !matches(creation, request))
-        status = fail(name, creation, request, outbox);
+    if (!creation->failed && request->failed)
+        status = fail_as_it_says(name, creation, request, outbox);
+    else if (!creation->failed && !matches(creation, request))
+        status = fail_as_different(name, creation, request, outbox);
     if (request->num_sites > creation->num_sites) { /* then it has failed; all of them are told */
         creation = creation_grow(creation, request->num_sites);
         if (!creation)

@@ -37,7 +37,8 @@ struct cohort__registry_request {
     size_t settings_bytes;
     uint32_t site;
     uint32_t num_sites;
-    uint64_t instance; /* that was left, or 0 */
+    uint64_t instance;    /* that was left, or 0 */
+    cohort_status failed; /* with why in TERMS, if it isn't COHORT_OK */
 };
 cohort_status cohort__registry_home_join(struct cohort__registry_home *home,
                                          const struct cohort__registry_request *request,
@@ -48,7 +49,7 @@ cohort_status cohort__registry_home_leave(struct cohort__registry_home *home,
 
 /* The kinds of registry messages, field "type". */
 enum cohort__registry_type {
-    COHORT__REGISTRY_JOIN = 1, /* name, site, num_sites, terms, settings, instance */
+    COHORT__REGISTRY_JOIN = 1, /* name, site, num_sites, terms, settings, instance, failed */
     COHORT__REGISTRY_LEAVE,    /* name, site, instance */
     COHORT__REGISTRY_REFUSE,   /* name, site, status, text */
     COHORT__REGISTRY_MAP,      /* name, instance, num_sites, settings (in the first part, else

@@ -50,19 +50,27 @@ static void test_site_0_decides(void)
     set("");
 }
 
+/* At one site: those that have come before it, and those that come after it, are told as well. */
 static void test_wrong_value(void)
 {
-    cohort_comm *comm = NULL;
-    set("perhaps");
-    struct cluster *cluster = cluster_create(1, 2, 0);
-    CHECK_INT(cohort_await(cluster_create_comm(
-                  cluster, &comm, "wrong", &(cohort_comm_options){.num_sites = 2, .this_site = 1})),
-              COHORT_ERR_BAD_PARAMETER);
-    CHECK_CONTAINS(cohort_error_message(), "communicator \"wrong\": site 1: environment variable "
-                                           "COHORT_CHECK_ASYMMETRIC is \"perhaps\"");
-    CHECK(!comm);
+    enum { NUM_SITES = 3, WRONG = 1 };
+    cohort_comm *comms[NUM_SITES] = {NULL};
+    cohort_future *futures[NUM_SITES];
+    struct cluster *cluster = cluster_create(NUM_SITES, 2, 0);
+    for (uint32_t site = 0; site < NUM_SITES; site++) {
+        set(site == WRONG ? "perhaps" : "");
+        futures[site] =
+            cluster_create_comm(cluster, &comms[site], "wrong",
+                                &(cohort_comm_options){.num_sites = NUM_SITES, .this_site = site});
+    }
+    for (uint32_t site = 0; site < NUM_SITES; site++) {
+        CHECK_INT(cohort_await(futures[site]), COHORT_ERR_BAD_PARAMETER);
+        CHECK_CONTAINS(cohort_error_message(), "communicator \"wrong\": site 1 of locality ");
+        CHECK_CONTAINS(cohort_error_message(), " can't join: environment variable "
+                                               "COHORT_CHECK_ASYMMETRIC is \"perhaps\"");
+        CHECK(!comms[site]);
+    }
     cluster_destroy(cluster);
-    set("");
 }
 
 static const struct test_case cases[] = {

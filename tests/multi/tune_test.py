@@ -180,6 +180,18 @@ def test_wrong_file():
     in_folder(wrong)
 
 
+def test_wrong_file_at_one():
+    """Whoever is told first says whose file it is."""
+    def wrong(folder):
+        write(folder, '2', 'nonsense\n')
+        script = write(folder, 'start', '#!/bin/sh\nif test $COHORT_LOCALITY = 2; then\n'
+                                        'export COHORT_TUNE="%s/2"; fi\nexec "$@"\n' % folder)
+        status, out, err = run('-n', 4, 'sh', script, MEMBER)
+        why = 'site 2 of locality 2 can\'t join: tuning file %s/2, line 1: "nonsense"' % folder
+        check_equal((status, out, err.count(why)), (1, '', 1))
+    in_folder(wrong)
+
+
 def test_cannot_write():
     status, out, err = tune('--seconds', 1, '--sites', 2, '--output', '/no/folder/tune')
     check(status == 1 and out == '' and '/no/folder/tune can\'t be written' in err, err)

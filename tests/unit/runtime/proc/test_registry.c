@@ -349,11 +349,11 @@ static void send_refusal(int64_t status, uint64_t site)
 }
 
 static void send_request_with(uint64_t type, uint64_t site, uint64_t num_sites, uint64_t instance,
-                              size_t settings_bytes)
+                              size_t settings_bytes, int64_t failed)
 {
     static const unsigned char some[COHORT__SETTINGS_BYTES_MAX + 1];
     struct cohort__packer packer = {0};
-    cohort__pack_map(&packer, 7);
+    cohort__pack_map(&packer, 8);
     cohort__pack_field_unsigned(&packer, "type", type);
     cohort__pack_field_bytes(&packer, "name", "bogus", 5);
     cohort__pack_field_unsigned(&packer, "site", site);
@@ -361,12 +361,13 @@ static void send_request_with(uint64_t type, uint64_t site, uint64_t num_sites, 
     cohort__pack_field_bytes(&packer, "terms", "", 0);
     cohort__pack_field_bytes(&packer, "settings", some, settings_bytes);
     cohort__pack_field_unsigned(&packer, "instance", instance);
+    cohort__pack_field_signed(&packer, "failed", failed);
     send_bogus(&packer);
 }
 
 static void send_request(uint64_t type, uint64_t site, uint64_t num_sites, uint64_t instance)
 {
-    send_request_with(type, site, num_sites, instance, 0);
+    send_request_with(type, site, num_sites, instance, 0, 0);
 }
 
 static void test_malformed(void)
@@ -385,7 +386,9 @@ static void test_malformed(void)
     send_map_with(6, 1000, (uint64_t[]){0, 1000, 0}, 3, COHORT__SETTINGS_BYTES_MAX + 1);
     send_map_with(7, 1000, (uint64_t[]){0, 400, 0}, 3, 1); /* in two parts, both with settings */
     send_map_with(7, 1000, (uint64_t[]){400, 600, 0}, 3, 1);
-    send_request_with(COHORT__REGISTRY_JOIN, 0, 1, 0, COHORT__SETTINGS_BYTES_MAX + 1);
+    send_request_with(COHORT__REGISTRY_JOIN, 0, 1, 0, COHORT__SETTINGS_BYTES_MAX + 1, 0);
+    send_request_with(COHORT__REGISTRY_JOIN, 900, 1000, 0, 0, 1); /* failed with no error */
+    send_request_with(COHORT__REGISTRY_JOIN, 900, 1000, 0, 0, -(1ll << 32));
     send_refusal(0, 900);
     send_refusal(7, 900);
     send_refusal(-(1ll << 32), 900);

@@ -20,7 +20,7 @@ struct note {
     int64_t status;
     uint64_t instance;
     uint64_t num_sites;
-    char text[400];
+    char text[640];
     size_t settings_bytes;
     unsigned char settings[COHORT__SETTINGS_BYTES_MAX];
     uint32_t num_runs;
@@ -281,6 +281,50 @@ static void test_mismatch(void)
     end();
 }
 
+static void join_failed(const char *name, uint32_t source, uint32_t site, uint32_t num_sites)
+{
+    struct cohort__list outbox;
+    struct cohort__registry_request request = request_of(name, source, site);
+    request.num_sites = num_sites;
+    request.terms = "no luck";
+    request.terms_bytes = strlen(request.terms);
+    request.failed = COHORT_ERR_SYSTEM;
+    cohort__list_init(&outbox);
+    CHECK_INT(cohort__registry_home_join(&home, &request, &outbox), COHORT_OK);
+    read_outbox(&outbox);
+}
+
+/* A site that can't take part: so it, who has joined, and who joins later are told; the next
+ * attempt is not concerned. */
+static void test_cannot_join(void)
+{
+    static const uint32_t others[] = {0, 1, 3};
+    const char *why = "communicator \"a\": site 2 of locality 2 can't join: no luck";
+    for (uint32_t num_before = 0; num_before <= 3; num_before++) {
+        begin();
+        for (uint32_t i = 0; i < num_before; i++) {
+            join("a", others[i], others[i], 4);
+            CHECK_INT(num_notes, 0);
+        }
+        join_failed("a", 2, 2, 4);
+        CHECK_INT(num_notes, num_before + 1);
+        for (uint32_t i = 0; i < num_notes; i++)
+            check_refusal(i, notes[i].rank, notes[i].rank, COHORT_ERR_SYSTEM, why);
+        join("a", 2, 2, 4); /* the next attempt already */
+        CHECK_INT(num_notes, 0);
+        for (uint32_t i = num_before; i < 3; i++) {
+            join("a", others[i], others[i], 4);
+            CHECK_INT(num_notes, 1);
+            check_refusal(0, others[i], others[i], COHORT_ERR_SYSTEM, why);
+        }
+        for (uint32_t i = 0; i < 3; i++)
+            join("a", others[i], others[i], 4);
+        CHECK_INT(num_notes, 4);
+        check_map(0, 0, 1, 4);
+        end();
+    }
+}
+
 /* The sites don't agree on how many they are: every one of them is told, in whatever order. */
 static void test_other_number(void)
 {
@@ -422,6 +466,7 @@ static const struct test_case cases[] = {
     {"reuse", test_reuse},
     {"duplicate", test_duplicate},
     {"mismatch", test_mismatch},
+    {"cannot_join", test_cannot_join},
     {"other_number", test_other_number},
     {"late_and_larger", test_late_and_larger},
     {"many_runs", test_many_runs},
