@@ -79,22 +79,23 @@ static void output_arrived(void *context, const char *text, size_t bytes)
 static void tell_end(void *context)
 {
     struct agent *agent = context;
-    if (agent->told)
-        return;
     agent->told = true;
     agent->options->ended(agent->context);
 }
 
-/* What it has said comes before its end, but for who hands its output on to somebody else. */
+/* What it has said comes before its end, but for who hands its output on to somebody else. Who was
+ * told of the end before the guardian is gone, too, waits for that, and is told again. */
 static void changed(void *context)
 {
     struct agent *agent = context;
     if (agent->ward.end == WARD_RUNS)
         return;
-    if (!agent->output && ward_is_gone(&agent->ward))
+    if (ward_is_gone(&agent->ward) && (agent->told || !agent->output)) {
+        alarm_clear(&agent->settle);
         tell_end(agent);
-    else if (!agent->told && !alarm_is_set(&agent->settle))
+    } else if (!agent->told && !alarm_is_set(&agent->settle)) {
         alarm_set(&agent->settle, settle_ns);
+    }
 }
 
 static void output_ended(void *context)

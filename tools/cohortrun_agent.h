@@ -30,7 +30,7 @@ struct agent_options {
     uint64_t descriptors;
     /* A line of its output, without newline. */
     void (*said)(void *context, const char *line);
-    /* It has ended, and so nothing more comes. Once. */
+    /* It has ended, and so nothing more comes; again when it is gone, if that was not yet so. */
     void (*ended)(void *context);
 };
 
