@@ -13,13 +13,18 @@ static bool loaded;
 static struct cohort__ofi_library library;
 
 /* Debian's libfabric brings libinfinipath and libpsm2, whose constructors catch INT, TERM, SEGV
- * and others in order to print a backtrace. They are a program's own to handle. */
+ * and others in order to print a backtrace. They are a program's own to handle; what comes before
+ * they are that again waits. */
 struct signals {
+    sigset_t mask;
     struct sigaction actions[NSIG];
 };
 
 static void signals_save(struct signals *signals)
 {
+    sigset_t all;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &signals->mask);
     for (int s = 1; s < NSIG; s++)
         sigaction(s, NULL, &signals->actions[s]);
 }
@@ -31,6 +36,7 @@ static void signals_restore(const struct signals *signals)
         if (sigaction(s, NULL, &now) == 0 && now.sa_sigaction != signals->actions[s].sa_sigaction)
             sigaction(s, &signals->actions[s], NULL);
     }
+    pthread_sigmask(SIG_SETMASK, &signals->mask, NULL);
 }
 
 /* The providers read their parameters from the environment, once, when the first function that
