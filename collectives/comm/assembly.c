@@ -121,6 +121,17 @@ static const struct seat *own_seat(const struct cohort__assembly *assembly)
     return &assembly->seats[assembly->num_others];
 }
 
+static const struct seat *seat_of(const struct cohort__assembly *assembly, uint32_t site)
+{
+    return &assembly->seats[assembly->places[site].seat];
+}
+
+bool cohort__assembly_posts(const struct cohort__assembly *assembly,
+                            const struct cohort__attendance *attendance)
+{
+    return !attendance->has_source || seat_of(assembly, attendance->source) == own_seat(assembly);
+}
+
 /* What the others have passed is seen in their posts; here, where that isn't enough, it is looked
  * up. Who waits says so first, and then looks; who passes does it the other way round. */
 static void look_up_passed(struct cohort__assembly *assembly, uint64_t needed)
@@ -153,6 +164,7 @@ static bool find_place(struct cohort__assembly *assembly, struct cohort__attenda
     attendance->placed = bytes;
     attendance->offset = cohort__room_find(&assembly->room, attendance->generation, bytes,
                                            assembly->all_passed, &needed);
+    attendance->needed = needed;
     if (needed > assembly->all_passed || assembly->is_waiting)
         look_up_passed(assembly, needed);
     return needed <= assembly->all_passed;
@@ -219,7 +231,8 @@ void cohort__assembly_post_failure(struct cohort__assembly *assembly,
 {
     const char *text = cohort__error_message(error);
     size_t bytes = strlen(text);
-    if (attendance->is_posted || !find_place(assembly, attendance, bytes))
+    bool is_awaited = cohort__assembly_posts(assembly, attendance) && !attendance->is_posted;
+    if (!is_awaited || !find_place(assembly, attendance, bytes))
         return; /* without a place, the others will ask */
     memcpy(place_of(assembly, attendance), text, bytes);
     post(assembly, attendance, error->status, bytes);
@@ -254,6 +267,13 @@ static void find_reason(const struct cohort__assembly *assembly, const struct se
         set_nonsense(ret_error, seat, attendance);
 }
 
+/* Whether POST, which is there, is what this locality waits for. */
+static bool fits(const struct cohort__attendance *attendance, const struct cohort__board_post *post)
+{
+    return !post->status && post->fingerprint == attendance->fingerprint &&
+           post->bytes == attendance->bytes;
+}
+
 /* Whether to look at all posts that are there, rather than up to the first that isn't. */
 static bool is_thorough(const struct cohort__assembly *assembly,
                         struct cohort__attendance *attendance)
@@ -264,6 +284,27 @@ static bool is_thorough(const struct cohort__assembly *assembly,
     attendance->num_broken = num_broken;
     attendance->is_overdue = false;
     return is;
+}
+
+/* For the one post that there will be. */
+static enum cohort__attendance_state look_at_source(const struct cohort__assembly *assembly,
+                                                    const struct cohort__attendance *attendance,
+                                                    uint32_t *ret_site, uint64_t *ret_fingerprint,
+                                                    struct cohort__error *ret_error)
+{
+    const struct seat *seat = seat_of(assembly, attendance->source);
+    if (seat == own_seat(assembly))
+        return COHORT__ATTENDANCE_FULL; /* it is posted */
+    const struct cohort__board_post *post =
+        cohort__board_post(&assembly->board, seat->slot, attendance->generation);
+    if (!cohort__board_is_posted(&assembly->board, seat->slot, attendance->generation))
+        return COHORT__ATTENDANCE_PARTIAL;
+    if (fits(attendance, post))
+        return COHORT__ATTENDANCE_FULL;
+    find_reason(assembly, seat, attendance, post, ret_error);
+    *ret_site = seat->first_site;
+    *ret_fingerprint = post->fingerprint;
+    return COHORT__ATTENDANCE_BROKEN;
 }
 
 static enum cohort__attendance_state look(struct cohort__assembly *assembly,
@@ -286,8 +327,7 @@ static enum cohort__attendance_state look(struct cohort__assembly *assembly,
             if (post->passed < attendance->least_passed)
                 attendance->least_passed = post->passed;
         }
-        if (!post->status && post->fingerprint == attendance->fingerprint &&
-            post->bytes == attendance->bytes)
+        if (fits(attendance, post))
             continue;
         find_reason(assembly, seat, attendance, post, ret_error);
         *ret_site = seat->first_site;
@@ -310,18 +350,24 @@ enum cohort__attendance_state cohort__assembly_look(struct cohort__assembly *ass
                                                     struct cohort__error *ret_error)
 {
     enum cohort__attendance_state state =
-        look(assembly, attendance, ret_site, ret_fingerprint, ret_error);
+        attendance->has_source
+            ? look_at_source(assembly, attendance, ret_site, ret_fingerprint, ret_error)
+            : look(assembly, attendance, ret_site, ret_fingerprint, ret_error);
     if (attendance->is_to_wake && state == COHORT__ATTENDANCE_FULL)
         alert_others(assembly);
     attendance->is_to_wake = false;
     return state;
 }
 
-bool cohort__assembly_has_posted(const struct cohort__assembly *assembly,
-                                 const struct cohort__attendance *attendance, uint32_t site)
+bool cohort__assembly_has_come(const struct cohort__assembly *assembly,
+                               const struct cohort__attendance *attendance, uint32_t site)
 {
-    const struct seat *seat = &assembly->seats[assembly->places[site].seat];
-    return cohort__board_is_posted(&assembly->board, seat->slot, attendance->generation);
+    const struct seat *seat = seat_of(assembly, site);
+    if (!attendance->has_source || seat == seat_of(assembly, attendance->source))
+        return cohort__board_is_posted(&assembly->board, seat->slot, attendance->generation);
+    if (!cohort__assembly_posts(assembly, attendance))
+        return true; /* one more that waits for the source */
+    return atomic_load(cohort__board_passed(&assembly->board, seat->slot)) >= attendance->needed;
 }
 
 const unsigned char *cohort__assembly_input(const struct cohort__assembly *assembly,
@@ -412,7 +458,7 @@ enum cohort__attendance_state cohort__assembly_look_shares(struct cohort__assemb
 bool cohort__assembly_has_share(const struct cohort__assembly *assembly,
                                 const struct cohort__attendance *attendance, uint32_t site)
 {
-    const struct seat *seat = &assembly->seats[assembly->places[site].seat];
+    const struct seat *seat = seat_of(assembly, site);
     return atomic_load(&post_of(assembly, attendance, seat)->share) != COHORT__BOARD_SHARE_NONE;
 }
 

@@ -10,8 +10,8 @@
 #include "runtime/base/error.h"
 
 /* The localities of one host in which a group has its sites, and their board: for each generation
- * each of them posts what its sites bring, and sees what the others have posted. Not locked:
- * whoever uses it sees to that. */
+ * each of them posts what its sites bring, and sees what the others have posted; or one of them
+ * does, where all comes from there. Not locked: whoever uses it sees to that. */
 struct cohort__assembly;
 
 /* How far one generation has come. */
@@ -19,8 +19,12 @@ struct cohort__attendance {
     uint64_t generation;
     uint64_t fingerprint;
     size_t bytes;          /* that each site brings */
+    bool has_source;       /* only the locality of one site posts, and waits for no other; the
+                            * others wait for that alone */
+    uint32_t source;       /* that site */
     size_t placed;         /* that this locality brings, in all */
     uint32_t offset;       /* of these, in its arena */
+    uint64_t needed;       /* what all must have passed for that, when it was last asked for */
     bool is_to_wake;       /* the others, if the next look finds all */
     bool is_posted;        /* by this locality */
     bool is_overdue;       /* the next look goes on behind one who hasn't posted */
@@ -40,6 +44,10 @@ cohort_status cohort__assembly_create(struct cohort__assembly **ret_assembly,
                                       struct cohort__group *group);
 void cohort__assembly_destroy(struct cohort__assembly *assembly); /* NULL is fine */
 
+/* Whether this locality posts something. */
+bool cohort__assembly_posts(const struct cohort__assembly *assembly,
+                            const struct cohort__attendance *attendance);
+
 /* Where the BYTES that this locality's sites bring together are to be written, site by site; NULL:
  * there is no place yet, try again when there is news. To be posted then, before anything else is
  * placed. */
@@ -55,20 +63,22 @@ void cohort__assembly_post_failure(struct cohort__assembly *assembly,
                                    struct cohort__attendance *attendance,
                                    const struct cohort__error *error);
 
-/* Looks at the others' posts. BROKEN, also where not all have posted: *ret_site is of the locality
- * that it is about; *ret_error what has failed there, or without a status, the call there has the
- * fingerprint *ret_fingerprint. */
+/* Looks at the posts that this locality waits for. BROKEN, also where not all have posted:
+ * *ret_site is of the locality that it is about; *ret_error what has failed there, or without a
+ * status, the call there has the fingerprint *ret_fingerprint. */
 enum cohort__attendance_state cohort__assembly_look(struct cohort__assembly *assembly,
                                                     struct cohort__attendance *attendance,
                                                     uint32_t *ret_site, uint64_t *ret_fingerprint,
                                                     struct cohort__error *ret_error);
 
-/* Whether the locality of SITE, not this one, has posted. */
-bool cohort__assembly_has_posted(const struct cohort__assembly *assembly,
-                                 const struct cohort__attendance *attendance, uint32_t site);
+/* Whether the locality of SITE, not this one, has done all that this one waits for: has posted; or
+ * where this one alone posts, has passed what it needs a place of. */
+bool cohort__assembly_has_come(const struct cohort__assembly *assembly,
+                               const struct cohort__attendance *attendance, uint32_t site);
 
-/* Once full: what SITE, whose locality brings something of all its sites, has brought; until this
- * locality has passed it. NULL: the post makes no sense, and *RET_ERROR says so. */
+/* Once full: what SITE, whose locality has posted, and whose locality brings something of all its
+ * sites, has brought; until this locality has passed it. NULL: the post makes no sense, and
+ * *RET_ERROR says so. */
 const unsigned char *cohort__assembly_input(const struct cohort__assembly *assembly,
                                             const struct cohort__attendance *attendance,
                                             uint32_t site, struct cohort__error *ret_error);

@@ -349,10 +349,13 @@ static void begin(struct cohort__meeting *meeting, const struct cohort__visit *v
     movement->datatype = visit->datatype;
     movement->element = element_of(visit->datatype);
     movement->op = visit->op;
-    meeting->far = (struct cohort__attendance){.generation = meeting->generation,
-                                               .fingerprint = meeting->fingerprint,
-                                               .bytes = cohort__meeting_in_bytes(meeting),
-                                               .least_passed = UINT64_MAX};
+    meeting->far = (struct cohort__attendance){
+        .generation = meeting->generation,
+        .fingerprint = meeting->fingerprint,
+        .bytes = cohort__meeting_in_bytes(meeting),
+        .has_source = visit->kind->has_source && visit->root < meeting->movement.num_sites,
+        .source = visit->root,
+        .least_passed = UINT64_MAX};
 }
 
 static void enter(struct cohort__meeting *meeting, struct cohort__visit *visit)
@@ -584,12 +587,12 @@ void cohort__visit_release(struct cohort__operation *operation)
 }
 
 /* Whether SITE's locality, another one, has done what MEETING waits for. */
-static bool has_come(const struct meetings *meetings, const struct cohort__meeting *meeting,
+static bool is_there(const struct meetings *meetings, const struct cohort__meeting *meeting,
                      uint32_t site)
 {
-    bool has_posted = cohort__assembly_has_posted(meetings->assembly, &meeting->far, site);
-    return has_posted && (meeting->state != COHORT__MEETING_REDUCED ||
-                          cohort__assembly_has_share(meetings->assembly, &meeting->far, site));
+    bool has_come = cohort__assembly_has_come(meetings->assembly, &meeting->far, site);
+    return has_come && (meeting->state != COHORT__MEETING_REDUCED ||
+                        cohort__assembly_has_share(meetings->assembly, &meeting->far, site));
 }
 
 uint32_t cohort__visit_missing(const struct cohort__visit *visit, uint32_t *ret_sites,
@@ -605,7 +608,7 @@ uint32_t cohort__visit_missing(const struct cohort__visit *visit, uint32_t *ret_
         meeting->state != COHORT__MEETING_MOVING && meeting->state != COHORT__MEETING_FAILED;
     for (uint32_t site = 0; is_open && site < meeting->movement.num_sites; site++) {
         bool is_local = cohort__group_is_local(meetings->group, site);
-        if (is_local ? meeting->visits[site] != NULL : has_come(meetings, meeting, site))
+        if (is_local ? meeting->visits[site] != NULL : is_there(meetings, meeting, site))
             continue;
         if (num_missing < max_sites)
             ret_sites[num_missing] = site;

@@ -16,9 +16,7 @@ size_t cohort__meeting_in_bytes(const struct cohort__meeting *meeting)
 
 bool cohort__meeting_brings(const struct cohort__meeting *meeting, uint32_t site)
 {
-    bool is_root_only =
-        meeting->kind == &cohort__movement_scatter || meeting->kind == &cohort__movement_broadcast;
-    return !is_root_only || site == meeting->movement.root;
+    return !meeting->kind->has_source || site == meeting->movement.root;
 }
 
 /* What SITE brings, of cohort__meeting_in_bytes(). */

@@ -20,8 +20,9 @@ bool cohort__meeting_is_next(const struct meetings *meetings, const struct cohor
          link = link->prev) {
         const struct cohort__meeting *earlier =
             COHORT_CONTAINER_OF(link, const struct cohort__meeting, link);
-        if (earlier->state == COHORT__MEETING_GATHERED ||
-            earlier->state == COHORT__MEETING_BRINGING)
+        bool is_there = earlier->state == COHORT__MEETING_GATHERED ||
+                        earlier->state == COHORT__MEETING_BRINGING;
+        if (is_there && cohort__assembly_posts(meetings->assembly, &earlier->far))
             return earlier->far.is_posted;
     }
     return true;
@@ -65,7 +66,9 @@ enum cohort__attendance_state cohort__meeting_await_others(struct meetings *meet
     uint32_t site = 0;
     uint64_t fingerprint = 0;
     struct cohort__error error = {0};
-    if (!meeting->far.is_posted &&
+    bool is_to_post =
+        cohort__assembly_posts(meetings->assembly, &meeting->far) && !meeting->far.is_posted;
+    if (is_to_post &&
         !(cohort__meeting_is_next(meetings, meeting) && cohort__meeting_bring(meetings, meeting)))
         return COHORT__ATTENDANCE_PARTIAL;
     enum cohort__attendance_state state;

@@ -326,10 +326,10 @@ static cohort_status nothing(const struct cohort__movement *movement, uint32_t r
 
 const struct cohort__movement_kind cohort__movement_gather = {
     .has_columns = true, .perform = gather, .in_blocks = 1};
-const struct cohort__movement_kind cohort__movement_scatter = {.has_columns = true,
-                                                               .perform = scatter};
+const struct cohort__movement_kind cohort__movement_scatter = {
+    .has_columns = true, .has_source = true, .perform = scatter};
 const struct cohort__movement_kind cohort__movement_broadcast = {
-    .has_columns = true, .perform = broadcast, .in_blocks = 1};
+    .has_columns = true, .has_source = true, .perform = broadcast, .in_blocks = 1};
 const struct cohort__movement_kind cohort__movement_reduce = {
     .reads_late = true, .perform = reduce, .in_blocks = 1};
 const struct cohort__movement_kind cohort__movement_all_gather = {

@@ -25,6 +25,7 @@ struct cohort__movement {
 struct cohort__movement_kind {
     bool has_rows;    /* a row for each site; else one */
     bool has_columns; /* in each row a copy for each site; else a reduction of all sites */
+    bool has_source;  /* only the root's input is read */
     bool reads_late;  /* an input is read after its site's output may have been written */
     /* One row, of it the copies from FIRST to END, of each the bytes from OFFSET on. */
     cohort_status (*perform)(const struct cohort__movement *movement, uint32_t row, uint32_t first,

@@ -10,13 +10,13 @@
 /* A board is shared memory on which the localities of a host post what they bring to a collective,
  * so that each of them reads what all others have brought, and no message is sent.
  *
- * For each generation every locality writes one post, in the place of its slot and of the
- * generation modulo the depth. A post is there when its generation says so. Its data is beside its
- * head, or where it is long, somewhere in the slot's arena, as the head tells. Before a place, or
- * some part of an arena, is used for a later generation, all others must have said that they read
- * no earlier one any more: each says so with the generation that it has *passed*, in its posts, and
- * in a word of its own for those who can't wait for the next post. Each word has one writer, but
- * for those of the head. */
+ * For each generation every locality writes one post, or where only one of them brings something,
+ * that one does, in the place of its slot and of the generation modulo the depth. A post is there
+ * when its generation says so. Its data is beside its head, or where it is long, somewhere in the
+ * slot's arena, as the head tells. Before a place, or some part of an arena, is used for a later
+ * generation, all others must have said that they read no earlier one any more: each says so with
+ * the generation that it has *passed*, in its posts, and in a word of its own for those who can't
+ * wait for the next post. Each word has one writer, but for those of the head. */
 enum {
     COHORT__BOARD_LINE = 64,
     COHORT__BOARD_DEPTH = 8,          /* generations that may be posted at a time */

@@ -179,9 +179,9 @@ static void test_has_posted(void)
     CHECK(post(0, &a) && a.is_posted);
     for (uint32_t site = 0; site < NUM_SITES; site++)
         if (locality_of[site] != 1)
-            CHECK_INT(cohort__assembly_has_posted(assemblies[1], &b, site), locality_of[site] == 0);
+            CHECK_INT(cohort__assembly_has_come(assemblies[1], &b, site), locality_of[site] == 0);
     b.generation = 4 + COHORT__BOARD_DEPTH;
-    CHECK(!cohort__assembly_has_posted(assemblies[1], &b, 0));
+    CHECK(!cohort__assembly_has_come(assemblies[1], &b, 0));
     close_all();
 }
 
@@ -544,7 +544,7 @@ static void test_failure_without_place(void)
     CHECK(post(0, &first));
     cohort__assembly_post_failure(assemblies[0], &last, &error);
     CHECK(!last.is_posted);
-    CHECK(cohort__assembly_has_posted(assemblies[1], &b, 0));
+    CHECK(cohort__assembly_has_come(assemblies[1], &b, 0));
     for (uint32_t rank = 0; rank < NUM; rank++)
         cohort__assembly_pass(assemblies[rank], 3);
     cohort__assembly_post_failure(assemblies[0], &last, &error);

@@ -1,0 +1,357 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cohort/cohort.h>
+
+#include "runtime/net/board.h"
+#include "tests/support/cluster.h"
+#include "tests/support/sites.h"
+
+/* Broadcasts and scatters on a board: the root posts and is done, as far as there is room, and each
+ * of the others waits for the root alone. */
+
+enum { SOON = 100000000, NUM_CALLS = 3 * COHORT__BOARD_DEPTH };
+
+/* Nobody has to ask anybody. */
+static const uint64_t never = UINT64_C(120000000000);
+
+struct job {
+    uint32_t num_localities;
+    uint32_t num_sites;
+    uint32_t root;
+    size_t count;         /* of a block, in elements of 8 bytes */
+    uint64_t stall_after; /* 0: never */
+    uint32_t culprit;
+    _Atomic uint32_t num_over; /* sites that are done with what others wait for */
+};
+
+static void run(const char *name, struct job *job,
+                cohort_status (*site)(cohort_comm *comm, void *arg))
+{
+    struct cluster *cluster = cluster_create(1, job->num_localities, 0);
+    cohort_status status = sites_run(&(struct sites){
+        .name = name,
+        .options = {.num_sites = job->num_sites,
+                    .root_site = job->root,
+                    .stall_after = job->stall_after ? job->stall_after : never,
+                    .algorithms = "broadcast=shared,scatter=shared,all_reduce=shared"},
+        .create = cluster_create_comm,
+        .context = cluster,
+        .run = site,
+        .arg = job,
+    });
+    if (status)
+        test_failed(__FILE__, __LINE__, "%s: %s", name, cohort_error_message());
+    cluster_destroy(cluster);
+}
+
+static bool is_root(const cohort_comm *comm, const struct job *job)
+{
+    return cohort_comm_this_site(comm) == job->root;
+}
+
+static void await_over(struct job *job, uint32_t num)
+{
+    while (atomic_load(&job->num_over) < num)
+        cohort_yield();
+}
+
+/* Calls: of even generations scatters, of odd ones broadcasts ------------------------------- */
+
+struct call {
+    uint64_t generation;
+    int64_t *in, *out;
+    cohort_future *done;
+};
+
+static int64_t element(uint64_t generation, uint32_t to, size_t i)
+{
+    return (int64_t)(generation * 1000003 + to * 101 + i % 97);
+}
+
+static bool is_scatter(const struct call *call)
+{
+    return call->generation % 2 == 0;
+}
+
+static void begin(struct call *call, uint64_t generation, cohort_comm *comm, const struct job *job)
+{
+    size_t count = job->count;
+    *call = (struct call){.generation = generation};
+    uint32_t num_blocks = is_scatter(call) ? job->num_sites : 1;
+    call->in = calloc(num_blocks * count, sizeof(*call->in));
+    call->out = calloc(count, sizeof(*call->out));
+    CHECK(call->in && call->out);
+    for (size_t i = 0; i < num_blocks * count; i++)
+        call->in[i] = element(generation, (uint32_t)(i / count), i % count);
+    if (is_scatter(call) && is_root(comm, job))
+        call->done = cohort_scatter_to(comm, call->in, call->out, count, COHORT_INT64, generation);
+    else if (is_scatter(call))
+        call->done = cohort_scatter_from(comm, call->out, count, COHORT_INT64, generation);
+    else if (is_root(comm, job))
+        call->done = cohort_broadcast_to(comm, call->in, count, COHORT_INT64, generation);
+    else
+        call->done = cohort_broadcast_from(comm, call->out, count, COHORT_INT64, generation);
+}
+
+static void call_free(struct call *call)
+{
+    free(call->in);
+    free(call->out);
+}
+
+/* The root's input is overwritten as soon as its call is over. */
+static void finish(struct call *call, const cohort_comm *comm, const struct job *job)
+{
+    uint32_t me = cohort_comm_this_site(comm);
+    if (cohort_await(call->done))
+        test_failed(__FILE__, __LINE__, "site %u, generation %llu: %s", me,
+                    (unsigned long long)call->generation, cohort_error_message());
+    memset(call->in, 0xee, job->count * sizeof(*call->in));
+    for (size_t i = 0; i < job->count; i++)
+        if (is_scatter(call) || !is_root(comm, job))
+            CHECK_INT(call->out[i], element(call->generation, is_scatter(call) ? me : 0, i));
+    call_free(call);
+}
+
+static void check_failed(struct call *call, cohort_status status, uint32_t culprit)
+{
+    char who[32];
+    snprintf(who, sizeof(who), "site %u", culprit);
+    if (cohort_await(call->done) != status)
+        test_failed(__FILE__, __LINE__, "generation %llu: %s", (unsigned long long)call->generation,
+                    cohort_error_message());
+    CHECK_CONTAINS(cohort_error_message(), who);
+    call_free(call);
+}
+
+/* The root is ahead ------------------------------------------------------------------------- */
+
+/* Its calls are over before anybody else has made one; those for which there is no place any more
+ * wait until the others have read the first ones. */
+static cohort_status go_ahead(cohort_comm *comm, void *arg)
+{
+    struct job *job = arg;
+    struct call calls[NUM_CALLS];
+    size_t bytes = job->num_sites * job->count * sizeof(int64_t);
+    int num_ahead = COHORT__BOARD_POST / bytes < COHORT__BOARD_DEPTH ? 1 : COHORT__BOARD_DEPTH;
+    bool is_here =
+        cohort_comm_this_site(comm) % job->num_localities == job->root % job->num_localities;
+    if (!is_here)
+        await_over(job, 1);
+    for (int i = 0; i < NUM_CALLS; i++)
+        begin(&calls[i], (uint64_t)i + 1, comm, job);
+    for (int i = 0; i < NUM_CALLS; i++) {
+        if (is_root(comm, job) && i == num_ahead) {
+            CHECK(!cohort_future_ready(calls[NUM_CALLS - 1].done));
+            job->num_over = 1;
+        }
+        finish(&calls[i], comm, job);
+    }
+    return COHORT_OK;
+}
+
+static void test_ahead(void)
+{
+    static const size_t counts[] = {1, 4, 100, 9000, 30000};
+    for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++)
+        for (uint32_t root = 0; root < 3; root++) {
+            struct job one = {
+                .num_localities = 3, .num_sites = 3, .root = root, .count = counts[i]};
+            struct job several = one;
+            run("ahead", &one, go_ahead);
+            several.num_sites = 4;
+            run("ahead", &several, go_ahead);
+        }
+}
+
+/* Between calls that all wait for all, and with one that comes when the others can't go on. */
+static cohort_status mixture(cohort_comm *comm, void *arg)
+{
+    struct job *job = arg;
+    struct call calls[NUM_CALLS];
+    cohort_future *sums[NUM_CALLS];
+    int64_t in[NUM_CALLS], out[NUM_CALLS];
+    uint32_t num_sites = job->num_sites, me = cohort_comm_this_site(comm);
+    if (me == job->culprit)
+        await_over(job, num_sites - 1);
+    for (uint64_t i = 0; i < NUM_CALLS; i++) {
+        begin(&calls[i], 1 + i + i / 3, comm, job);
+        in[i] = me;
+        if (i % 3 == 2)
+            sums[i] = cohort_all_reduce(comm, &in[i], &out[i], 1, COHORT_INT64, COHORT_SUM,
+                                        2 + i + i / 3);
+    }
+    atomic_fetch_add(&job->num_over, 1);
+    for (uint64_t i = 0; i < NUM_CALLS; i++) {
+        finish(&calls[i], comm, job);
+        if (i % 3 != 2)
+            continue;
+        CHECK_INT(cohort_await(sums[i]), COHORT_OK);
+        CHECK_INT(out[i], num_sites * (num_sites - 1) / 2);
+    }
+    return COHORT_OK;
+}
+
+static void test_mixture(void)
+{
+    for (uint32_t slow = 0; slow < 4; slow++)
+        for (uint32_t root = 0; root < 4; root++) {
+            struct job job = {.num_localities = 4,
+                              .num_sites = slow % 2 ? 4 : 7,
+                              .root = root,
+                              .count = 3000,
+                              .culprit = slow};
+            run("mixture", &job, mixture);
+        }
+}
+
+/* What goes wrong --------------------------------------------------------------------------- */
+
+/* One leaves after the first call. The root gets as far as there is room, then it is told who; and
+ * so are those who read what it has not posted. */
+static cohort_status leave(cohort_comm *comm, void *arg)
+{
+    struct job *job = arg;
+    struct call calls[NUM_CALLS];
+    begin(&calls[0], 1, comm, job);
+    finish(&calls[0], comm, job);
+    if (cohort_comm_this_site(comm) == job->culprit)
+        return COHORT_OK;
+    for (int i = 1; i < NUM_CALLS; i++)
+        begin(&calls[i], (uint64_t)i + 1, comm, job);
+    for (int i = 1; i < NUM_CALLS; i++)
+        if (i <= COHORT__BOARD_DEPTH)
+            finish(&calls[i], comm, job);
+        else
+            check_failed(&calls[i], COHORT_ERR_GONE, job->culprit);
+    return COHORT_OK;
+}
+
+static void test_leave(void)
+{
+    for (uint32_t culprit = 0; culprit < 4; culprit++) {
+        if (culprit == 2)
+            continue;
+        run("leave",
+            &(struct job){.num_localities = 4,
+                          .num_sites = 4,
+                          .root = 2,
+                          .count = 10,
+                          .stall_after = SOON,
+                          .culprit = culprit},
+            leave);
+    }
+}
+
+/* The root leaves as soon as its calls are over, before anybody has read what it has posted. */
+static cohort_status root_leaves(cohort_comm *comm, void *arg)
+{
+    struct job *job = arg;
+    struct call calls[COHORT__BOARD_DEPTH + 1];
+    int num = is_root(comm, job) ? COHORT__BOARD_DEPTH : COHORT__BOARD_DEPTH + 1;
+    if (!is_root(comm, job))
+        await_over(job, 1);
+    for (int i = 0; i < num; i++)
+        begin(&calls[i], (uint64_t)i + 1, comm, job);
+    for (int i = 0; i < COHORT__BOARD_DEPTH; i++)
+        finish(&calls[i], comm, job);
+    job->num_over = 1;
+    if (!is_root(comm, job))
+        check_failed(&calls[COHORT__BOARD_DEPTH], COHORT_ERR_GONE, job->root);
+    return COHORT_OK;
+}
+
+static void test_root_leaves(void)
+{
+    for (uint32_t root = 0; root < 3; root++)
+        run("root leaves",
+            &(struct job){.num_localities = 3,
+                          .num_sites = 3,
+                          .root = root,
+                          .count = 10,
+                          .stall_after = SOON},
+            root_leaves);
+}
+
+/* The root's call is refused: all are told, whether they have come before it or come then. */
+static cohort_status refuse(cohort_comm *comm, void *arg)
+{
+    struct job *job = arg;
+    struct call call;
+    if (is_root(comm, job)) {
+        await_over(job, 1);
+        cohort_future *done = cohort_broadcast_to(comm, NULL, job->count, COHORT_INT64, 1);
+        CHECK_INT(cohort_await(done), COHORT_ERR_BAD_PARAMETER);
+        job->num_over = 2;
+    } else {
+        if (cohort_comm_this_site(comm) == job->culprit)
+            await_over(job, 2);
+        begin(&call, 1, comm, job);
+        job->num_over += cohort_comm_this_site(comm) != job->culprit;
+        check_failed(&call, COHORT_ERR_BAD_PARAMETER, job->root);
+    }
+    begin(&call, 2, comm, job);
+    finish(&call, comm, job);
+    return COHORT_OK;
+}
+
+static void test_refuse(void)
+{
+    for (uint32_t root = 0; root < 3; root++)
+        run("refuse",
+            &(struct job){.num_localities = 3,
+                          .num_sites = 3,
+                          .root = root,
+                          .count = 10,
+                          .culprit = (root + 1) % 3},
+            refuse);
+}
+
+/* One calls for another count, or another collective: it is told, and nobody else is disturbed. */
+static cohort_status differ(cohort_comm *comm, void *arg)
+{
+    struct job *job = arg;
+    struct call call;
+    int64_t out[2];
+    if (cohort_comm_this_site(comm) == job->culprit) {
+        cohort_future *done = job->count == 1 ? cohort_broadcast_from(comm, out, 2, COHORT_INT64, 1)
+                                              : cohort_barrier(comm, 1);
+        CHECK_INT(cohort_await(done), COHORT_ERR_MISMATCH);
+        char who[32];
+        snprintf(who, sizeof(who), "site %u", job->root);
+        CHECK_CONTAINS(cohort_error_message(), who);
+    } else {
+        begin(&call, 1, comm, job);
+        finish(&call, comm, job);
+    }
+    for (uint64_t generation = 2; generation < NUM_CALLS; generation++) {
+        begin(&call, generation, comm, job);
+        finish(&call, comm, job);
+    }
+    return COHORT_OK;
+}
+
+static void test_differ(void)
+{
+    for (uint32_t culprit = 1; culprit < 3; culprit++)
+        for (size_t count = 1; count < 3; count++)
+            run("differ",
+                &(struct job){
+                    .num_localities = 3, .num_sites = 3, .count = count, .culprit = culprit},
+                differ);
+}
+
+static const struct test_case cases[] = {
+    {"ahead", test_ahead},   {"mixture", test_mixture},
+    {"leave", test_leave},   {"root_leaves", test_root_leaves},
+    {"refuse", test_refuse}, {"differ", test_differ},
+};
+
+int main(int argc, char **argv)
+{
+    return cluster_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]), NUM_WORKERS);
+}
