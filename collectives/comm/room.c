@@ -27,7 +27,7 @@ static uint64_t holder_of(const struct cohort__room *room, uint64_t generation, 
 /* The first part of the arena, in which posts that take so much take turns. */
 static uint32_t span_of(const struct cohort__room *room, uint32_t taken)
 {
-    uint64_t least = COHORT__BOARD_DEPTH * (uint64_t)taken;
+    uint64_t least = COHORT__ROOM_LEAST * (uint64_t)taken;
     uint64_t most = COHORT__ROOM_TURNS * (uint64_t)taken;
     uint64_t span = room->spread < most ? room->spread : most;
     span = span > least ? span : least;

@@ -8,11 +8,12 @@
 
 #include "runtime/proc/commons.h"
 
-/* Posts of one length take turns in the first part of the arena: as many as there may be at a time
- * at least, and up to COHORT__ROOM_TURNS, so that what is written is no longer in the caches of
- * those who have read what was there, from which it would have to be fetched; but of more than
- * that, all localities together use no more than COHORT__ROOM_SPREAD, to stay in the caches. */
-enum { COHORT__ROOM_TURNS = 32, COHORT__ROOM_SPREAD = 4 << 20 };
+/* Posts of one length take turns in the first part of the arena. Two turns are enough where each
+ * call waits for all: who posts has seen all posts of the call before, so all have read what is
+ * before that. Up to COHORT__ROOM_TURNS are taken, so that what is written is no longer in the
+ * caches of those who have read what was there, from which it would have to be fetched; but of more
+ * than two, all localities together use no more than COHORT__ROOM_SPREAD, to stay in the caches. */
+enum { COHORT__ROOM_LEAST = 2, COHORT__ROOM_TURNS = 32, COHORT__ROOM_SPREAD = 4 << 20 };
 
 /* What a locality's latest posts hold of its slot: places for their heads, and parts of the arena,
  * each behind the one before, then from the beginning again. Known to it alone. All zero: nothing.

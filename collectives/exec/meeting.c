@@ -11,6 +11,7 @@
 #include "collectives/comm/inbox.h"
 #include "collectives/exec/meetings.h"
 #include "collectives/exec/visit.h"
+#include "runtime/base/cache.h"
 #include "runtime/base/container.h"
 #include "runtime/base/slab.h"
 #include "runtime/task/future.h"
@@ -332,6 +333,17 @@ static bool same_terms(const struct cohort__meeting *meeting, const struct cohor
            movement->element == element_of(visit->datatype);
 }
 
+/* What all sites bring is in their inputs, on the board and in the outputs, in each at least once.
+ * Where that is more than the caches hold, what is kept there of it only makes way for more.
+ * Reductions read again what they write. */
+static bool is_past_caches(const struct cohort__meeting *meeting, const struct cohort__group *group)
+{
+    const struct cohort__movement *movement = &meeting->movement;
+    size_t num = meeting->kind->has_source ? 1 : movement->num_sites;
+    return group->has_board && !movement->op &&
+           3 * num * cohort__meeting_in_bytes(meeting) > cohort__cache_bytes();
+}
+
 static void begin(struct cohort__meeting *meeting, const struct cohort__visit *visit)
 {
     meeting->state = COHORT__MEETING_OPEN;
@@ -349,6 +361,7 @@ static void begin(struct cohort__meeting *meeting, const struct cohort__visit *v
     movement->datatype = visit->datatype;
     movement->element = element_of(visit->datatype);
     movement->op = visit->op;
+    movement->is_past_caches = is_past_caches(meeting, visit->operation.comm->group);
     meeting->far = (struct cohort__attendance){
         .generation = meeting->generation,
         .fingerprint = meeting->fingerprint,

@@ -6,6 +6,7 @@
 
 #include "collectives/comm/endpoint.h"
 #include "collectives/exec/meetings.h"
+#include "runtime/base/copy.h"
 
 size_t cohort__meeting_in_bytes(const struct cohort__meeting *meeting)
 {
@@ -34,6 +35,15 @@ static const unsigned char *contribution(const struct cohort__meeting *meeting, 
     return in;
 }
 
+static void bring_bytes(const struct cohort__movement *movement, unsigned char *to,
+                        const unsigned char *from, size_t bytes)
+{
+    if (movement->is_past_caches)
+        cohort__copy_past(to, from, bytes);
+    else
+        memcpy(to, from, bytes);
+}
+
 /* Copies of what SITE brings the bytes from BEGIN to END to their place in TO. Of blocks for each
  * site, those that stay in this locality are left out: they are read where they are. */
 static void copy(const struct meetings *meetings, const struct cohort__meeting *meeting,
@@ -45,14 +55,14 @@ static void copy(const struct meetings *meetings, const struct cohort__meeting *
     if (!from)
         return;
     if (meeting->kind->in_blocks || is_in_place) {
-        memcpy(to + begin, from + begin, end - begin);
+        bring_bytes(movement, to + begin, from + begin, end - begin);
         return;
     }
     size_t block = movement->count * movement->element;
     for (uint32_t target = (uint32_t)(begin / block); begin < end; target++) {
         size_t next = (target + 1) * block < end ? (target + 1) * block : end;
         if (!cohort__group_is_local(meetings->group, target))
-            memcpy(to + begin, from + begin, next - begin);
+            bring_bytes(movement, to + begin, from + begin, next - begin);
         begin = next;
     }
 }

@@ -97,12 +97,15 @@ size_t cohort__movement_bytes(const struct cohort__movement_kind *kind,
 /* Copies ----------------------------------------------------------------------------------- */
 
 /* Small ones of common sizes without a call. */
-static inline void move(unsigned char *to, const unsigned char *from, size_t bytes)
+static inline void move(const struct cohort__movement *movement, unsigned char *to,
+                        const unsigned char *from, size_t bytes)
 {
     if (bytes == 8)
         memcpy(to, from, 8);
     else if (bytes == 4)
         memcpy(to, from, 4);
+    else if (to != from && movement->is_past_caches)
+        cohort__copy_past(to, from, bytes);
     else if (to != from)
         cohort__copy(to, from, bytes);
 }
@@ -119,7 +122,7 @@ static cohort_status gather(const struct cohort__movement *movement, uint32_t ro
         unsigned char *to = movement->out[root] + site * block;
         bool in_place = site == root && movement->in[root] == movement->out[root];
         if (!in_place)
-            move(to + offset, movement->in[site] + offset, bytes);
+            move(movement, to + offset, movement->in[site] + offset, bytes);
     }
     return COHORT_OK;
 }
@@ -133,7 +136,7 @@ static cohort_status scatter(const struct cohort__movement *movement, uint32_t r
     for (uint32_t site = first; site < end; site++)
         if (movement->out[site] &&
             movement->out[site] != from) /* else the root leaves its block where it is */
-            move(movement->out[site] + offset, from + site * block + offset, bytes);
+            move(movement, movement->out[site] + offset, from + site * block + offset, bytes);
     return COHORT_OK;
 }
 
@@ -143,7 +146,8 @@ static cohort_status broadcast(const struct cohort__movement *movement, uint32_t
     (void)row;
     for (uint32_t site = first; site < end; site++)
         if (site != movement->root && movement->out[site])
-            move(movement->out[site] + offset, movement->in[movement->root] + offset, bytes);
+            move(movement, movement->out[site] + offset, movement->in[movement->root] + offset,
+                 bytes);
     return COHORT_OK;
 }
 
@@ -155,7 +159,7 @@ static cohort_status all_gather(const struct cohort__movement *movement, uint32_
     for (uint32_t site = first; site < end; site++) {
         bool in_place = movement->in[site] == movement->out[site];
         const unsigned char *from = movement->in[site] + (in_place ? site * block : 0);
-        move(movement->out[row] + site * block + offset, from + offset, bytes);
+        move(movement, movement->out[row] + site * block + offset, from + offset, bytes);
     }
     return COHORT_OK;
 }
@@ -167,7 +171,7 @@ static cohort_status all_to_all(const struct cohort__movement *movement, uint32_
     unsigned char *to = movement->out[row] + offset;
     size_t column = row * block + offset;
     for (uint32_t site = first; site < end; site++)
-        move(to + site * block, movement->in[site] + column, bytes);
+        move(movement, to + site * block, movement->in[site] + column, bytes);
     return COHORT_OK;
 }
 
@@ -180,7 +184,7 @@ static cohort_status shift(const struct cohort__movement *movement, uint32_t row
         uint32_t target = site < num_sites - movement->shift ? site + movement->shift
                                                              : site + movement->shift - num_sites;
         if (movement->out[target])
-            move(movement->out[target] + offset, movement->in[site] + offset, bytes);
+            move(movement, movement->out[target] + offset, movement->in[site] + offset, bytes);
     }
     return COHORT_OK;
 }
@@ -229,7 +233,7 @@ static cohort_status fold(const struct cohort__movement *movement, unsigned char
     const unsigned char *left = movement->in[0] + place;
     struct reduction reduction = reduction_of(movement, bytes);
     if (movement->num_sites == 1)
-        move(to, left, bytes);
+        move(movement, to, left, bytes);
     for (uint32_t site = 1; site < movement->num_sites; site++) {
         cohort_status status = apply(&reduction, to, left, movement->in[site] + place);
         if (status)
@@ -262,7 +266,7 @@ static cohort_status all_reduce(const struct cohort__movement *movement, uint32_
     cohort_status status = fold(movement, movement->out[site] + offset, offset, bytes);
     for (site++; !status && site < movement->num_sites; site++)
         if (movement->out[site])
-            move(movement->out[site] + offset, result, bytes);
+            move(movement, movement->out[site] + offset, result, bytes);
     return status;
 }
 
@@ -288,7 +292,7 @@ static cohort_status scan(const struct cohort__movement *movement, uint32_t row,
             break;
         unsigned char *to = movement->out[target] + offset;
         if (site == 0)
-            move(to, left, bytes);
+            move(movement, to, left, bytes);
         else
             status = apply(&reduction, to, left, movement->in[site] + offset);
         left = to;
@@ -309,7 +313,7 @@ static cohort_status exclusive_scan(const struct cohort__movement *movement, uin
             break;
         unsigned char *to = movement->out[target] + offset;
         if (site == 1)
-            move(to, left, bytes);
+            move(movement, to, left, bytes);
         else
             status = apply(&reduction, to, left, movement->in[site - 1] + offset);
         left = to;

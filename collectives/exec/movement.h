@@ -20,6 +20,7 @@ struct cohort__movement {
     unsigned char **in;  /* by site; the same as `out` where the call is in place */
     unsigned char **out; /* by site; NULL: its locality, another one, sees to it */
     bool has_far;        /* whether there are such */
+    bool is_past_caches; /* all that moves is more than they hold: nothing is to stay there */
 };
 
 struct cohort__movement_kind {

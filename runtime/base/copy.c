@@ -4,6 +4,12 @@
 #include <stdint.h>
 #include <string.h>
 
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
+
+enum { LINE = 64 };
+
 void cohort__copy(void *to, const void *from, size_t bytes)
 {
     typedef uint64_t part __attribute__((vector_size(16), aligned(1), may_alias));
@@ -20,3 +26,32 @@ void cohort__copy(void *to, const void *from, size_t bytes)
     }
     memcpy((char *)to + at, (const char *)from + at, bytes - at);
 }
+
+#ifdef __SSE2__
+/* TO is at the beginning of a line. */
+static void write_line(char *to, const char *from)
+{
+    __m128i parts[LINE / sizeof(__m128i)];
+    for (size_t i = 0; i < LINE / sizeof(__m128i); i++)
+        parts[i] = _mm_loadu_si128((const __m128i *)(const void *)from + i);
+    for (size_t i = 0; i < LINE / sizeof(__m128i); i++)
+        _mm_stream_si128((__m128i *)(void *)to + i, parts[i]);
+}
+
+void cohort__copy_past(void *to, const void *from, size_t bytes)
+{
+    size_t at = -(uintptr_t)to % LINE;
+    if (at > bytes)
+        at = bytes;
+    memcpy(to, from, at);
+    for (; bytes - at >= LINE; at += LINE)
+        write_line((char *)to + at, (const char *)from + at);
+    memcpy((char *)to + at, (const char *)from + at, bytes - at);
+    _mm_sfence(); /* as with plain stores, who sees what is stored after this sees this */
+}
+#else
+void cohort__copy_past(void *to, const void *from, size_t bytes)
+{
+    cohort__copy(to, from, bytes);
+}
+#endif

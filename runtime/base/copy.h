@@ -9,4 +9,8 @@
  * docs/performance.md, "Whose cache a line is in". */
 void cohort__copy(void *to, const void *from, size_t bytes);
 
+/* The same past the caches, where the machine can do that: TO is neither read first nor kept there.
+ * For much more than the caches hold. */
+void cohort__copy_past(void *to, const void *from, size_t bytes);
+
 #endif

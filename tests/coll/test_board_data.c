@@ -173,6 +173,31 @@ static void test_sizes(void)
     }
 }
 
+/* So many localities that all their data together is more than most caches hold: what is beside the
+ * limits of what it is cut into stays as it is. */
+static cohort_status large(cohort_comm *comm, void *arg)
+{
+    struct job *job = arg;
+    size_t share = share_of(job);
+    const struct call calls[] = {
+        {ALL_TO_ALL, share / job->num_sites, 1, NULL, NULL, NULL},
+        {ALL_TO_ALL, share / job->num_sites - 3, 2, NULL, NULL, NULL},
+        {ALL_GATHER, share - 5, 3, NULL, NULL, NULL},
+    };
+    for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++) {
+        struct call call = calls[i];
+        begin(&call, comm, job);
+        finish(&call, comm);
+    }
+    return COHORT_OK;
+}
+
+static void test_large(void)
+{
+    run("large", &(struct job){.num_localities = 7, .num_sites = 7}, large);
+    run("large", &(struct job){.num_localities = 7, .num_sites = 8, .is_in_place = true}, large);
+}
+
 /* More than that is refused, at all sites, where nothing but meeting would do. */
 static cohort_status too_much(cohort_comm *comm, void *arg)
 {
@@ -316,8 +341,8 @@ static void test_leave_posted(void)
 }
 
 static const struct test_case cases[] = {
-    {"sizes", test_sizes}, {"too_much", test_too_much},         {"mixture", test_mixture},
-    {"leave", test_leave}, {"leave_posted", test_leave_posted},
+    {"sizes", test_sizes},     {"large", test_large}, {"too_much", test_too_much},
+    {"mixture", test_mixture}, {"leave", test_leave}, {"leave_posted", test_leave_posted},
 };
 
 int main(int argc, char **argv)

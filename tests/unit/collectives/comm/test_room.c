@@ -79,7 +79,7 @@ static void check_short(uint32_t spread, uint32_t turns)
 
 static void test_short(void)
 {
-    check_short(0, COHORT__BOARD_DEPTH);
+    check_short(0, COHORT__ROOM_LEAST);
     check_short(10 * (4096 + COHORT__BOARD_LINE), 10);
     check_short(1 << 20, COHORT__ROOM_TURNS);
 }

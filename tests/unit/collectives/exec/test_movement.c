@@ -17,6 +17,7 @@ struct setting {
     uint32_t shift;
     size_t count;
     bool in_place;
+    bool is_past_caches;
 };
 
 static int64_t content(uint32_t site, size_t index)
@@ -149,6 +150,7 @@ static void check_kind(size_t kind, const struct setting *setting)
                                         .element = sizeof(int64_t),
                                         .datatype = COHORT_INT64,
                                         .op = COHORT_SUM,
+                                        .is_past_caches = setting->is_past_caches,
                                         .in = (unsigned char **)in,
                                         .out = (unsigned char **)out};
     for (uint32_t site = 0; site < setting->num_sites; site++) {
@@ -189,7 +191,7 @@ static void check_kind(size_t kind, const struct setting *setting)
     }
 }
 
-static void check_all(bool in_place)
+static void check_all(bool in_place, bool is_past_caches)
 {
     static const size_t counts[] = {0, 1, 3, 4096, 4097, 20000};
     for (size_t kind = 0; kind < NUM_KINDS; kind++)
@@ -201,18 +203,25 @@ static void check_all(bool in_place)
                                                    .root = num_sites / 2,
                                                    .shift = num_sites / 3,
                                                    .count = counts[c],
-                                                   .in_place = in_place});
+                                                   .in_place = in_place,
+                                                   .is_past_caches = is_past_caches});
             }
 }
 
 static void test_apart(void)
 {
-    check_all(false);
+    check_all(false, false);
 }
 
 static void test_in_place(void)
 {
-    check_all(true);
+    check_all(true, false);
+}
+
+static void test_past_caches(void)
+{
+    check_all(false, true);
+    check_all(true, true);
 }
 
 /* A large block has many parts, small ones share one, none at all has none. */
@@ -242,6 +251,7 @@ int main(int argc, char **argv)
     static const struct test_case cases[] = {
         {"apart", test_apart},
         {"in_place", test_in_place},
+        {"past_caches", test_past_caches},
         {"num_parts", test_num_parts},
     };
     return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));

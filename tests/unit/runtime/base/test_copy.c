@@ -8,7 +8,7 @@
 enum { MAX_BYTES = 300, MAX_OFFSET = 17, SIZE = MAX_BYTES + 2 * MAX_OFFSET };
 
 /* All sizes, from and to addresses of all alignments, and nothing beside them. */
-static void test_sizes(void)
+static void check_sizes(void (*copy)(void *, const void *, size_t))
 {
     unsigned char from[SIZE], to[SIZE], expected[SIZE];
     for (size_t i = 0; i < SIZE; i++)
@@ -19,13 +19,24 @@ static void test_sizes(void)
             memset(to, 0, sizeof(to));
             memset(expected, 0, sizeof(expected));
             memcpy(expected + target, from + offset, bytes);
-            cohort__copy(to + target, from + offset, bytes);
+            copy(to + target, from + offset, bytes);
             CHECK(memcmp(to, expected, sizeof(to)) == 0);
         }
 }
 
+static void test_plain(void)
+{
+    check_sizes(cohort__copy);
+}
+
+static void test_past(void)
+{
+    check_sizes(cohort__copy_past);
+}
+
 static const struct test_case cases[] = {
-    {"sizes", test_sizes},
+    {"plain", test_plain},
+    {"past", test_past},
 };
 
 int main(int argc, char **argv)
