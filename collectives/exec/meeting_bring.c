@@ -44,6 +44,21 @@ static void bring_bytes(const struct cohort__movement *movement, unsigned char *
         memcpy(to, from, bytes);
 }
 
+/* Of what is shared out, all but this locality's share, which only its own sites' inputs are read
+ * for. */
+static void bring_for_shares(const struct meetings *meetings, const struct cohort__meeting *meeting,
+                             unsigned char *to, const unsigned char *from, size_t begin, size_t end)
+{
+    size_t share_begin, share_end;
+    cohort__meeting_own_share(meetings, meeting, &share_begin, &share_end);
+    size_t before = end < share_begin ? end : share_begin;
+    size_t behind = begin > share_end ? begin : share_end;
+    if (begin < before)
+        bring_bytes(&meeting->movement, to + begin, from + begin, before - begin);
+    if (behind < end)
+        bring_bytes(&meeting->movement, to + behind, from + behind, end - behind);
+}
+
 /* Copies of what SITE brings the bytes from BEGIN to END to their place in TO. Of blocks for each
  * site, those that stay in this locality are left out: they are read where they are. */
 static void copy(const struct meetings *meetings, const struct cohort__meeting *meeting,
@@ -54,6 +69,10 @@ static void copy(const struct meetings *meetings, const struct cohort__meeting *
     bool is_in_place = from && from == movement->out[site];
     if (!from)
         return;
+    if (cohort__meeting_has_shares(meetings, meeting)) {
+        bring_for_shares(meetings, meeting, to, from, begin, end);
+        return;
+    }
     if (meeting->kind->in_blocks || is_in_place) {
         bring_bytes(movement, to + begin, from + begin, end - begin);
         return;

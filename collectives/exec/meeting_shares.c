@@ -39,6 +39,15 @@ static size_t share_begin(const struct meetings *meetings, const struct cohort__
     return (begin < movement->count ? begin : movement->count) * movement->element;
 }
 
+void cohort__meeting_own_share(const struct meetings *meetings,
+                               const struct cohort__meeting *meeting, size_t *ret_begin,
+                               size_t *ret_end)
+{
+    uint32_t number = cohort__assembly_own_number(meetings->assembly);
+    *ret_begin = share_begin(meetings, meeting, number);
+    *ret_end = share_begin(meetings, meeting, number + 1);
+}
+
 static uint64_t num_parts(size_t bytes)
 {
     return (bytes + COHORT__PART_BYTES - 1) / COHORT__PART_BYTES;
@@ -56,9 +65,10 @@ static void reduce_part(struct cohort__crew *crew, uint64_t part)
 {
     const struct cohort__meeting *meeting = COHORT_CONTAINER_OF(crew, struct cohort__meeting, crew);
     const struct meetings *meetings = meetings_of(meeting);
-    uint32_t number = cohort__assembly_own_number(meetings->assembly);
-    size_t begin = share_begin(meetings, meeting, number) + part * COHORT__PART_BYTES;
-    size_t end = part_end(begin, share_begin(meetings, meeting, number + 1));
+    size_t begin, end;
+    cohort__meeting_own_share(meetings, meeting, &begin, &end);
+    begin += part * COHORT__PART_BYTES;
+    end = part_end(begin, end);
     unsigned char *own = cohort__assembly_own(meetings->assembly, &meeting->far);
     cohort__movement_fold(&meeting->movement, own + begin, begin, end - begin);
 }
@@ -89,9 +99,9 @@ static void reduce_over(struct cohort__crew *crew)
 void cohort__meeting_reduce(struct cohort__meeting *meeting, struct cohort__looked *looked)
 {
     const struct meetings *meetings = meetings_of(meeting);
-    uint32_t number = cohort__assembly_own_number(meetings->assembly);
-    size_t bytes =
-        share_begin(meetings, meeting, number + 1) - share_begin(meetings, meeting, number);
+    size_t begin, end;
+    cohort__meeting_own_share(meetings, meeting, &begin, &end);
+    size_t bytes = end - begin;
     if (bytes * meeting->movement.num_sites > COHORT__MEETING_ON_THE_SPOT) {
         cohort__crew_start(&meeting->crew, meetings->group->inbox, num_parts(bytes), reduce_part,
                            reduce_over);

@@ -84,6 +84,12 @@ void cohort__looked_go_on(struct cohort__looked *looked);
 bool cohort__meeting_has_shares(const struct meetings *meetings,
                                 const struct cohort__meeting *meeting);
 
+/* Then: this locality's share, from *RET_BEGIN to *RET_END in bytes. What others bring of it is
+ * read here alone, and nobody reads what this locality brings of it. */
+void cohort__meeting_own_share(const struct meetings *meetings,
+                               const struct cohort__meeting *meeting, size_t *ret_begin,
+                               size_t *ret_end);
+
 /* Without the lock: makes this locality's share of the result, by works where it is much; what
  * follows then is added to *LOOKED, or done by them. */
 void cohort__meeting_reduce(struct cohort__meeting *meeting, struct cohort__looked *looked);
