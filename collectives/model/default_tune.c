@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "collectives/model/default_tune.h"
 
-/* By cohort-tune --localities 32 on two cores; between localities was shared memory. Broadcasts and
- * scatters of 4 and more localities were measured again later, by the same prices. */
+/* By cohort-tune --localities 32 on two cores; between localities was shared memory. Its broadcasts
+ * and scatters were measured again later, by the same prices. */
 const char cohort__default_tune[] =
     "version = 1\n"
     "cores = 2\n"
