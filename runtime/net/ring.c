@@ -58,6 +58,16 @@ static bool has_room(struct cohort__ring_writer *writer, uint32_t lines, memory_
     return is_free(writer, lines);
 }
 
+/* The reader's core has what the next record, if it is short, will set to 0. It is fetched from
+ * there now, by writing into it, and not when somebody waits for that record. */
+static void fetch_next(struct cohort__ring_writer *writer)
+{
+    uint32_t line = writer->at + 1 < writer->size ? writer->at + 1 : 0;
+    if (is_free(writer, 1))
+        atomic_store_explicit(&cohort__ring_record_at(writer->ring, line)->size, 0,
+                              memory_order_relaxed);
+}
+
 static void publish(struct cohort__ring_writer *writer, struct cohort__ring_record *record,
                     uint32_t lines)
 {
@@ -68,6 +78,7 @@ static void publish(struct cohort__ring_writer *writer, struct cohort__ring_reco
     struct cohort__ring_record *next = cohort__ring_record_at(writer->ring, writer->at);
     atomic_store_explicit(&next->size, 0, memory_order_relaxed);
     atomic_store_explicit(&record->size, lines, memory_order_release);
+    fetch_next(writer);
 }
 
 struct cohort__ring_record *cohort__ring_reserve(struct cohort__ring_writer *writer, size_t bytes)
