@@ -33,7 +33,8 @@ void cohort__arrival_release(struct cohort__arrival *arrival)
         return;
     struct cohort__process *process = arrival->process;
     const struct cohort__envelope *envelope = &arrival->envelope;
-    free(arrival->copy);
+    if (arrival->copy)
+        free(arrival->copy);
     if (arrival->message)
         cohort__net_release(arrival->message);
     if (envelope->kind == COHORT__KIND_DATA && envelope->payload_bytes > 0) {

@@ -111,7 +111,8 @@ static enum cohort__net_sent transmit(struct cohort__process *process, struct co
         count_sent(peer, false);
     enum cohort__net_sent sent = cohort__net_send(process->net, peer->rank, parts, bytes ? 2 : 1);
     if (sent == COHORT__NET_SENT) {
-        credit_told(peer, envelope);
+        if (envelope->credit > 0 || envelope->drained > 0)
+            credit_told(peer, envelope);
         peer->undrained += counts;
     } else if (counts) {
         count_sent(peer, true);
