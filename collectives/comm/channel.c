@@ -68,8 +68,7 @@ void cohort__channels_over(struct cohort_comm *comm)
         return;
     comm->channels.asked_at = 0;
     comm->channels.patience = 0;
-    if (cohort__endpoint_is_idle(comm))
-        cohort__endpoint_when_idle(comm);
+    cohort__endpoint_over(comm);
 }
 
 /* Sources and queues ------------------------------------------------------------------------- */

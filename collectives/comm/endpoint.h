@@ -146,6 +146,14 @@ void cohort__endpoint_release_parked(struct cohort_comm *comm);
 bool cohort__endpoint_is_idle(const struct cohort_comm *comm);
 void cohort__endpoint_when_idle(struct cohort_comm *comm);
 
+/* Something has ended, so that the endpoint may be idle; mostly nobody wants to know. */
+static inline void cohort__endpoint_over(struct cohort_comm *comm)
+{
+    bool matters = comm->has_left || !cohort__list_is_empty(&comm->idle_waiters);
+    if (matters && cohort__endpoint_is_idle(comm))
+        cohort__endpoint_when_idle(comm);
+}
+
 /* For a message whose sender has to be told ANSWER, in the endpoint's turn. */
 void cohort__endpoint_answer(struct cohort_comm *comm, uint32_t site, uint64_t generation,
                              enum cohort__answer answer, uint64_t fingerprint,

@@ -138,8 +138,7 @@ void cohort__operation_ended(struct cohort__operation *operation)
         comm->resume_posted = true;
         cohort__endpoint_post(comm, &comm->resume);
     }
-    if (cohort__endpoint_is_idle(comm))
-        cohort__endpoint_when_idle(comm);
+    cohort__endpoint_over(comm);
 }
 
 void cohort__operation_fail(struct cohort__operation *operation, const struct cohort__error *error)

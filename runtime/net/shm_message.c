@@ -96,17 +96,18 @@ bool cohort__shm_read_message(struct cohort__shm_peer *peer,
     struct cohort__shm *shm = peer->shm;
     const unsigned char *from = record->data;
     size_t bytes = record->bytes;
+    memcpy(shm->incoming, peer->head_read, HEAD); /* before single words of it are written */
     for (uint32_t left = record->word; left; left &= left - 1) {
-        int i = __builtin_ctz(left);
+        uint32_t i = (uint32_t)__builtin_ctz(left);
         if (i >= NUM_WORDS || bytes < WORD)
             return false;
-        memcpy(&peer->head_read[i], from, WORD);
+        peer->head_read[i] = word_of(from, 0);
+        memcpy(shm->incoming + i * WORD, &peer->head_read[i], WORD);
         from += WORD;
         bytes -= WORD;
     }
     if (bytes > sizeof(shm->incoming) - HEAD)
         return false;
-    memcpy(shm->incoming, peer->head_read, HEAD);
     memcpy(shm->incoming + HEAD, from, bytes);
     *ret_message = (struct cohort__net_message){
         .net = &shm->net, .data = shm->incoming, .bytes = HEAD + bytes, .is_passing = true};

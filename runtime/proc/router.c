@@ -92,7 +92,8 @@ static void on_message(void *context, struct cohort__net_message *message)
     bool counts = envelope->kind != COHORT__KIND_CREDIT;
     if (counts) /* before it is handled: what is answered now says so */
         count_drained(peer);
-    cohort__send_credited(process, peer, envelope->credit, envelope->drained);
+    if (envelope->credit > 0 || envelope->drained > 0)
+        cohort__send_credited(process, peer, envelope->credit, envelope->drained);
     dispatch(peer, &arrival);
     /* Counted after it has been handled: what it has set off counts as busy already. */
     if (counts)

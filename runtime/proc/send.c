@@ -283,15 +283,20 @@ static enum cohort__net_sent transmit_credit(struct cohort__process *process,
     return sent;
 }
 
-void cohort__send_credit(struct cohort__process *process, struct cohort__peer *peer)
+static __attribute__((noinline)) void send_credit(struct cohort__process *process,
+                                                  struct cohort__peer *peer)
 {
-    if (!is_credit_due(process, peer))
-        return;
     pthread_mutex_lock(&peer->lock);
     bool is_dead = transmit_credit(process, peer) == COHORT__NET_DEAD;
     pthread_mutex_unlock(&peer->lock);
     if (is_dead)
         cohort__process_peer_died(process, peer->rank, "can't be reached");
+}
+
+void cohort__send_credit(struct cohort__process *process, struct cohort__peer *peer)
+{
+    if (is_credit_due(process, peer))
+        send_credit(process, peer);
 }
 
 /* Under the peer's lock: sends the oldest of what is pending, or says why not. An announcement goes
@@ -333,8 +338,6 @@ void cohort__send_writable(struct cohort__process *process, struct cohort__peer 
 void cohort__send_credited(struct cohort__process *process, struct cohort__peer *peer,
                            size_t credit, uint32_t drained)
 {
-    if (credit == 0 && drained == 0)
-        return;
     pthread_mutex_lock(&peer->lock);
     size_t room = process->options.eager_budget - peer->budget;
     peer->budget += credit < room ? credit : room;
