@@ -2,11 +2,14 @@
 #include "runtime/net/ofi.h"
 
 #include <netinet/in.h>
+#include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "runtime/net/ofi_address.h"
@@ -298,6 +301,58 @@ static void test_signals(void)
     cohort__net_destroy(a.net);
 }
 
+static volatile sig_atomic_t num_caught;
+static atomic_bool is_loaded;
+
+static void count(int number)
+{
+    (void)number;
+    num_caught++;
+}
+
+static void *pelt(void *arg)
+{
+    (void)arg;
+    sigset_t all;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, NULL);
+    do
+        CHECK_INT(kill(getpid(), SIGTERM), 0);
+    while (!atomic_load(&is_loaded));
+    return NULL;
+}
+
+/* A process that gets SIGTERM again and again while libfabric is loaded. */
+static int pelted_main(void)
+{
+    struct station a;
+    pthread_t thread;
+    struct sigaction action = {.sa_handler = count};
+    CHECK_INT(sigaction(SIGTERM, &action, NULL), 0);
+    CHECK_INT(pthread_create(&thread, NULL, pelt, NULL), 0);
+    ofi_end_open(&a);
+    atomic_store(&is_loaded, true);
+    CHECK_INT(pthread_join(thread, NULL), 0);
+    CHECK(num_caught > 0);
+    cohort__net_destroy(a.net);
+    return 0;
+}
+
+/* They don't get them in the meantime either. */
+static void test_signals_while_loading(void)
+{
+    int status;
+    pid_t pid = fork();
+    CHECK(pid >= 0);
+    if (pid == 0) {
+        execl("/proc/self/exe", "test_ofi", "pelted", (char *)NULL);
+        _exit(127);
+    }
+    CHECK_INT(waitpid(pid, &status, 0), pid);
+    CHECK(WIFEXITED(status));
+    CHECK_INT(WEXITSTATUS(status), 0);
+}
+
 static uint64_t cpu_ns(void)
 {
     struct rusage usage;
@@ -450,6 +505,7 @@ static const struct test_case cases[] = {
     {"remove", test_remove},
     {"addresses", test_addresses},
     {"signals", test_signals},
+    {"signals_while_loading", test_signals_while_loading},
     {"idle", test_idle},
     {"idle_connect", test_idle_connect},
     {"threads", test_threads},
@@ -461,5 +517,7 @@ int main(int argc, char **argv)
 {
     if (argc == 2 && strcmp(argv[1], "peer") == 0)
         return ofi_peer_main();
+    if (argc == 2 && strcmp(argv[1], "pelted") == 0)
+        return pelted_main();
     return test_main(argc, argv, cases, sizeof cases / sizeof cases[0]);
 }
