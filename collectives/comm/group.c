@@ -160,7 +160,7 @@ void cohort__group_deliver(struct cohort__group *group, uint32_t site,
 }
 
 /* Mostly it is the endpoint's turn at once, and a get waits for it. */
-void cohort__group_arrive(struct cohort__group *group, struct cohort__arrival *arrival)
+bool cohort__group_arrive(struct cohort__group *group, struct cohort__arrival *arrival)
 {
     uint32_t site = arrival->envelope.dest_site;
     struct cohort_comm *comm = atomic_load_explicit(&group->endpoints[site], memory_order_acquire);
@@ -177,6 +177,7 @@ void cohort__group_arrive(struct cohort__group *group, struct cohort__arrival *a
                     group->name, site, cohort_error_message());
     if (is_turn)
         cohort__endpoint_turn_end(comm);
+    return message || is_taken;
 }
 
 void cohort__group_add(struct cohort__group *group, struct cohort_comm *comm)

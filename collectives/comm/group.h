@@ -71,8 +71,9 @@ static inline bool cohort__group_is_local(const struct cohort__group *group, uin
 void cohort__group_deliver(struct cohort__group *group, uint32_t site,
                            struct cohort__message *message);
 
-/* Hands ARRIVAL, which it takes, to the endpoint that it is for, which is local. */
-void cohort__group_arrive(struct cohort__group *group, struct cohort__arrival *arrival);
+/* Hands ARRIVAL, which it takes, to the endpoint that it is for, which is local. False: it is lost,
+ * as the log says. */
+bool cohort__group_arrive(struct cohort__group *group, struct cohort__arrival *arrival);
 
 /* COMM is ready: from now on messages reach it. */
 void cohort__group_add(struct cohort__group *group, struct cohort_comm *comm);

@@ -68,6 +68,13 @@ static void answer_gone(struct cohort__inbox *inbox, struct cohort__arrival *arr
     cohort__arrival_release(arrival);
 }
 
+/* Who waits for what is lost would wait for ever. */
+static void give_up(struct cohort__inbox *inbox, uint32_t rank)
+{
+    cohort__process_peer_died(inbox->process, rank,
+                              "was given up: a message from it was lost here");
+}
+
 /* Takes ARRIVAL. */
 static void deliver(struct cohort__inbox *inbox, struct cohort__group *group,
                     struct cohort__arrival *arrival)
@@ -84,7 +91,9 @@ static void deliver(struct cohort__inbox *inbox, struct cohort__group *group,
         answer_gone(inbox, arrival);
         return;
     }
-    cohort__group_arrive(group, arrival);
+    uint32_t source = envelope->source_locality;
+    if (!cohort__group_arrive(group, arrival))
+        give_up(inbox, source);
 }
 
 /* Under the lock; takes ARRIVAL. False: there is no memory, and it is still the caller's. */
@@ -113,14 +122,18 @@ static void on_message(void *context, struct cohort__arrival *arrival)
     struct cohort__group *group = find(inbox, arrival->envelope.instance);
     if (group)
         atomic_fetch_add(&group->num_users, 1);
-    bool is_kept = !group && inbox->num_creations > 0 && keep_unknown(inbox, arrival);
+    bool is_expected = !group && inbox->num_creations > 0;
+    bool is_kept = is_expected && keep_unknown(inbox, arrival);
     pthread_mutex_unlock(&inbox->lock);
     if (group) {
         inbox->last = group;
         deliver(inbox, group, arrival);
         atomic_fetch_sub(&group->num_users, 1);
     } else if (!is_kept) {
+        uint32_t source = arrival->envelope.source_locality;
         answer_gone(inbox, arrival);
+        if (is_expected)
+            give_up(inbox, source);
     }
 }
 
