@@ -26,8 +26,8 @@ CHOSEN = [a for a in sys.argv[3:] if not a.startswith('--')]
 SLOW = '--slow' in sys.argv # under a sanitizer
 FEW = SLOW or '--few' in sys.argv
 LONG = '--long' in sys.argv
-# Seconds within which the survivors' futures fail: for each of the deaths of the long suite, else for
-# their median, since a machine that is busy with something else may delay any of them.
+# Seconds within which the survivors' futures fail: for each of the deaths of the long suite, else
+# for their median, since a machine that is busy with something else may delay any of them.
 DEADLINE = 8.0 if SLOW else 1.0
 
 
