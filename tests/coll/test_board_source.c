@@ -159,6 +159,8 @@ static void test_ahead(void)
     static const size_t counts[] = {1, 4, 100, 9000, 30000};
     for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++)
         for (uint32_t root = 0; root < 3; root++) {
+            if (counts[i] > 1000 && root != i % 3)
+                continue; /* one is enough of what takes long */
             struct job one = {
                 .num_localities = 3, .num_sites = 3, .root = root, .count = counts[i]};
             struct job several = one;
