@@ -217,15 +217,17 @@ static void test_mixture(void)
  * so are those who read what it has not posted. */
 static cohort_status leave(cohort_comm *comm, void *arg)
 {
+    /* The calls behind are told one after the other, each later than the one before. */
+    enum { NUM = COHORT__BOARD_DEPTH + 3 };
     struct job *job = arg;
-    struct call calls[NUM_CALLS];
+    struct call calls[NUM];
     begin(&calls[0], 1, comm, job);
     finish(&calls[0], comm, job);
     if (cohort_comm_this_site(comm) == job->culprit)
         return COHORT_OK;
-    for (int i = 1; i < NUM_CALLS; i++)
+    for (int i = 1; i < NUM; i++)
         begin(&calls[i], (uint64_t)i + 1, comm, job);
-    for (int i = 1; i < NUM_CALLS; i++)
+    for (int i = 1; i < NUM; i++)
         if (i <= COHORT__BOARD_DEPTH)
             finish(&calls[i], comm, job);
         else
