@@ -98,9 +98,9 @@ static cohort_status find_selected(struct trial_lead *lead, const struct trial *
     const char *chosen = strstr(text, "\nchosen: ");
     if (chosen)
         snprintf(name, sizeof(name), "%.*s", (int)strcspn(chosen + 9, ",\n"), chosen + 9);
-    while (row < cohort__num_algorithms &&
-           ((uint32_t)cohort__algorithms[row]->collective != trial->collective ||
-            strcmp(cohort__algorithms[row]->name, name) != 0))
+    const struct cohort__algorithm *selected =
+        cohort__algorithm_find((enum cohort__collective)trial->collective, name);
+    while (row < cohort__num_algorithms && cohort__algorithms[row] != selected)
         row++;
     if (row < cohort__num_algorithms)
         *ret_row = row;
@@ -160,7 +160,7 @@ static cohort_status measure_point(struct trial_lead *lead, const struct stretch
 {
     uint32_t rows[COHORT__MAX_ROWS];
     struct runner runners[COHORT__MAX_ROWS];
-    struct trial trial = {collective, TRIAL_NO_ROW, bytes};
+    struct trial trial = {.collective = collective, .bytes = bytes};
     uint32_t num = trial_rows(lead, &trial, rows, COHORT__MAX_ROWS), num_fit = 0;
     if (num == 0)
         return COHORT_OK;
@@ -169,7 +169,6 @@ static cohort_status measure_point(struct trial_lead *lead, const struct stretch
         if (trial_memory(lead, &trial) <= max_memory)
             runners[num_fit++] = (struct runner){.row = rows[i]};
     }
-    trial.row = TRIAL_NO_ROW;
     if (num_fit == 0)
         stretch->report->num_too_large++;
     else if (trial_now() >= stretch->end)

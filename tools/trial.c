@@ -148,13 +148,9 @@ static cohort_future *start(const struct site *site, const struct trial *trial)
 static cohort_status call(struct site *site, const struct trial *trial)
 {
     site->generation++;
-    if (trial->row != TRIAL_NO_ROW) {
-        const cohort_call_options options = {.algorithm = cohort__algorithms[trial->row]->name};
-        cohort_status status = cohort_comm_next_call(site->comm, &options);
-        if (status)
-            return status;
-    }
-    return cohort_await(start(site, trial));
+    const cohort_call_options options = {.algorithm = cohort__algorithms[trial->row]->name};
+    cohort_status status = cohort_comm_next_call(site->comm, &options);
+    return status ? status : cohort_await(start(site, trial));
 }
 
 /* Orders and barriers are always made in the same way, whatever is being measured. */
@@ -243,14 +239,13 @@ uint32_t trial_rows(struct trial_lead *lead, const struct trial *trial, uint32_t
 double trial_memory(struct trial_lead *lead, const struct trial *trial)
 {
     struct cohort__request request = trial_request(lead, trial);
-    const struct cohort__algorithm *row =
-        trial->row == TRIAL_NO_ROW ? NULL : cohort__algorithms[trial->row];
+    const struct cohort__algorithm *row = cohort__algorithms[trial->row];
     double blocks = has_blocks(trial->collective) ? request.num_sites : 1;
     double buffers = 2 * blocks * (double)trial->bytes;
     if (cohort__collective_is_rooted(request.collective))
         return buffers + request.num_sites * 2.0 * (double)trial->bytes +
-               (row && row->cost ? request.num_sites * row->cost(&request).memory : 0);
-    return request.num_sites * (buffers + (row && row->cost ? row->cost(&request).memory : 0));
+               (row->cost ? request.num_sites * row->cost(&request).memory : 0);
+    return request.num_sites * (buffers + (row->cost ? row->cost(&request).memory : 0));
 }
 
 cohort_status trial_time(struct trial_lead *lead, const struct trial *trial, uint64_t calls,

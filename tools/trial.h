@@ -9,12 +9,10 @@
 /* Timing single algorithms: the sites of a communicator make the calls that site 0 tells them to,
  * one after the other. For cohort-tune and cohort-bench. */
 
-enum { TRIAL_NO_ROW = UINT32_MAX };
-
 /* What is called. */
 struct trial {
     uint32_t collective; /* enum cohort__collective; all but EXCHANGE */
-    uint32_t row;        /* of the table of algorithms; TRIAL_NO_ROW: what the library selects */
+    uint32_t row;        /* of the table of algorithms */
     uint64_t bytes;      /* of a block; a multiple of 8 */
 };
 

@@ -60,8 +60,8 @@ static void set_points(struct course *course, struct trial_lead *lead)
         for (uint32_t collective = 0; collective < COHORT__EXCHANGE; collective++) {
             uint32_t rows[COHORT__MAX_ROWS];
             bool is_barrier = collective == COHORT__BARRIER;
-            struct trial trial = {collective, TRIAL_NO_ROW,
-                                  is_barrier ? 0 : (uint64_t)8 << (3 * size)};
+            struct trial trial = {.collective = collective,
+                                  .bytes = is_barrier ? 0 : (uint64_t)8 << (3 * size)};
             uint32_t num =
                 is_barrier && size > 0 ? 0 : trial_rows(lead, &trial, rows, COHORT__MAX_ROWS);
             for (uint32_t i = 0; i < num; i++) {

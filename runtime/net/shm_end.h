@@ -31,9 +31,8 @@ enum {
 /* Records: the first three are in the rings for messages, the others in those for bulk. */
 enum cohort__shm_kind {
     COHORT__SHM_MESSAGE,
-    COHORT__SHM_ABRIDGED, /* a message that begins with a head: its words that are not as in the one
-                             before, which `word` has a bit for each of, and what follows the head
-                           */
+    COHORT__SHM_ABRIDGED, /* a message: those words of its head that differ from the last one's,
+                             each a bit in `word`, and what follows the head */
     COHORT__SHM_REQUEST,  /* data: a struct cohort__shm_request */
     COHORT__SHM_PIECE,    /* the next bytes of the oldest fetch that was requested */
     COHORT__SHM_REFUSAL,  /* that fetch can't be served: no such block */
