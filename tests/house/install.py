@@ -41,12 +41,15 @@ def main():
             return [moved.get(flag, flag)
                     for flag in output(pkg_config, *options, "cohort", env=env).split()]
 
-        source = os.path.join(root, "tests/house/outside.c")
+        source = os.path.join(root, "examples/hello.c")
         cflags = flags("--cflags")
         shared = flags("--libs")
         # Cohort itself from its archive, what it uses from shared libraries.
         uses = output(pkg_config, "--print-requires-private", "cohort", env=env)
         packages = [line.split()[0] for line in uses.splitlines()]
+        loaded = {"libfabric", "pmix"} & set(packages)  # at run time only
+        if loaded:
+            house.finish([f"cohort.pc asks for {', '.join(sorted(loaded))}"], 1)
         static = ["-pthread", *(flag for flag in shared if flag != "-lcohort"), "-Wl,-Bstatic",
                   "-lcohort", "-Wl,-Bdynamic", *output(pkg_config, "--libs", *packages).split()]
         for name, libs in (("shared", shared), ("static", static)):
@@ -55,8 +58,10 @@ def main():
             needed = output("readelf", "--dynamic", program)
             if ("[libcohort.so.0]" in needed) != (name == "shared"):
                 house.finish([f"the {name} program's libraries:\n{needed}"], 1)
-            print(output(program, env={**os.environ, "LD_LIBRARY_PATH": scratch + lib},
-                         timeout=60))
+            said = output(program, env={**os.environ, "LD_LIBRARY_PATH": scratch + lib},
+                          timeout=60)
+            if said.count(": the sum is 3") != 2:
+                house.finish([f"the {name} program says:\n{said}"], 1)
     house.finish([], 2)
 
 

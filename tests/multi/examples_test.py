@@ -105,6 +105,17 @@ def needs(name):
     return os.path.exists(os.path.join(EXAMPLES, name))
 
 
+# hello
+
+
+def test_hello():
+    for num_localities in 0, 1, 4:
+        sites = 2 * (num_localities or 1)
+        lines = ['site %d of %d in locality %d: the sum is %d' %
+                 (i, sites, i // 2, sites * (sites + 1) // 2) for i in range(sites)]
+        check_equal(sorted(succeed('hello', num_localities).splitlines()), lines)
+
+
 # fft
 
 
