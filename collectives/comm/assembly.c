@@ -225,18 +225,21 @@ void cohort__assembly_post(struct cohort__assembly *assembly, struct cohort__att
     atomic_thread_fence(memory_order_seq_cst);
 }
 
-void cohort__assembly_post_failure(struct cohort__assembly *assembly,
+bool cohort__assembly_post_failure(struct cohort__assembly *assembly,
                                    struct cohort__attendance *attendance,
                                    const struct cohort__error *error)
 {
     const char *text = cohort__error_message(error);
     size_t bytes = strlen(text);
     bool is_awaited = cohort__assembly_posts(assembly, attendance) && !attendance->is_posted;
-    if (!is_awaited || !find_place(assembly, attendance, bytes))
-        return; /* without a place, the others will ask */
+    if (!is_awaited)
+        return true;
+    if (!find_place(assembly, attendance, bytes))
+        return false;
     memcpy(place_of(assembly, attendance), text, bytes);
     post(assembly, attendance, error->status, bytes);
     call_out(assembly);
+    return true;
 }
 
 /* Nobody's call makes such a post. */

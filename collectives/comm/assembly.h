@@ -58,8 +58,9 @@ unsigned char *cohort__assembly_place(struct cohort__assembly *assembly,
 void cohort__assembly_post(struct cohort__assembly *assembly,
                            struct cohort__attendance *attendance);
 
-/* Posts instead, if there is a place, that this locality's part has failed. */
-void cohort__assembly_post_failure(struct cohort__assembly *assembly,
+/* Posts instead that this locality's part has failed. False: there is no place for that, so that
+ * who waits for it is not told. */
+bool cohort__assembly_post_failure(struct cohort__assembly *assembly,
                                    struct cohort__attendance *attendance,
                                    const struct cohort__error *error);
 

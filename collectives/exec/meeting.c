@@ -189,6 +189,17 @@ static void meeting_end(struct meetings *meetings, struct cohort__meeting *meeti
         pass(meetings);
 }
 
+/* Whether who waits elsewhere for what MEETING brings finds on the board that it has failed. */
+static bool post_failure(const struct meetings *meetings, struct cohort__meeting *meeting,
+                         const struct cohort__error *error)
+{
+    if (!meetings->assembly || !cohort__assembly_posts(meetings->assembly, &meeting->far) ||
+        meeting->far.is_posted)
+        return true;
+    return cohort__meeting_is_next(meetings, meeting) &&
+           cohort__assembly_post_failure(meetings->assembly, &meeting->far, error);
+}
+
 /* An open or gathered meeting fails with ERROR. Those who are inside, but for EXCEPT, are added to
  * *TOLD. */
 void cohort__meeting_fail(struct meetings *meetings, struct cohort__meeting *meeting,
@@ -202,8 +213,10 @@ void cohort__meeting_fail(struct meetings *meetings, struct cohort__meeting *mee
         atomic_fetch_sub(&meetings->num_gathered, 1);
     meeting->state = COHORT__MEETING_FAILED;
     cohort__error_copy(&meeting->error, error);
-    if (meetings->assembly && cohort__meeting_is_next(meetings, meeting))
-        cohort__assembly_post_failure(meetings->assembly, &meeting->far, error);
+    /* Where all wait for all, each has a reason of its own, or asks who is missing. */
+    bool is_told = post_failure(meetings, meeting, error);
+    atomic_store_explicit(&meeting->is_untold, !is_told && meeting->far.has_source,
+                          memory_order_relaxed);
     for (uint32_t site = 0; site < meeting->movement.num_sites; site++) {
         struct cohort__visit *visit = meeting->visits[site];
         if (!visit || visit == except)
@@ -217,6 +230,17 @@ void cohort__meeting_fail(struct meetings *meetings, struct cohort__meeting *mee
 
 /* Telling ---------------------------------------------------------------------------------- */
 
+/* In the endpoint's turn: OPERATION's failure, which there was no place on the board for. */
+static void warn_others(const struct cohort__operation *operation)
+{
+    const struct cohort__group *group = operation->comm->group;
+    const struct cohort__assembly *assembly =
+        cohort__meetings_get(operation->comm->group)->assembly;
+    for (uint32_t number = 0; number < group->num_localities; number++)
+        if (number != cohort__assembly_own_number(assembly))
+            cohort__visit_warn(operation, cohort__assembly_first_site(assembly, number));
+}
+
 /* In the endpoint's turn: the meeting is over for this visit. */
 static void run_over(struct cohort_comm *comm, struct cohort__item *item)
 {
@@ -225,6 +249,8 @@ static void run_over(struct cohort_comm *comm, struct cohort__item *item)
     struct cohort__operation *operation = &visit->operation;
     if (visit->meeting->error.status && !operation->failure.status)
         cohort__error_copy(&operation->failure, &visit->meeting->error);
+    if (operation->failure.status && atomic_exchange(&visit->meeting->is_untold, false))
+        warn_others(operation);
     cohort__operation_ended(operation);
 }
 
@@ -499,52 +525,68 @@ void cohort__visit_start(struct cohort__operation *operation)
 /* Failing ---------------------------------------------------------------------------------- */
 
 /* With the lock held: the visit fails before it has entered; the others are to be told, and those
- * to come as well. */
-static void fail_from_outside(struct meetings *meetings, const struct cohort__visit *visit,
+ * to come as well. Whether other localities are still to be told. */
+static bool fail_from_outside(struct meetings *meetings, const struct cohort__visit *visit,
                               struct cohort__visit **told)
 {
     const struct cohort__operation *operation = &visit->operation;
     uint32_t num_sites = operation->comm->group->membership->num_sites;
     struct cohort__meeting *meeting = meeting_find(meetings, operation->generation);
     if (visit->is_late)
-        return;
+        return false;
     if (!meeting) {
         bool has_others = meetings->num_local > 1 || meetings->assembly;
         meeting = has_others ? meeting_create(meetings, num_sites) : NULL;
         if (!meeting)
-            return; /* they will ask */
+            return false; /* they will ask */
         begin(meeting, visit);
         meeting_insert(meetings, meeting);
     }
     meeting->num_come++;
     if (meeting->state == COHORT__MEETING_OPEN)
         cohort__meeting_fail(meetings, meeting, &operation->failure, NULL, told);
+    bool is_untold = atomic_exchange(&meeting->is_untold, false);
     if (meeting->num_inside == 0)
         meeting_end(meetings, meeting);
+    return is_untold;
+}
+
+/* With the lock held: the visit fails, and so does its meeting, or will: *RET_IS_OVER, whether it
+ * has. Whether other localities are still to be told. */
+static bool fail_visit(struct meetings *meetings, const struct cohort__visit *visit,
+                       struct cohort__visit **told, bool *ret_is_over)
+{
+    const struct cohort__error *failure = &visit->operation.failure;
+    struct cohort__meeting *meeting = visit->meeting;
+    *ret_is_over = true;
+    if (!meeting)
+        return fail_from_outside(meetings, visit, told);
+    if (meeting->state == COHORT__MEETING_OPEN || meeting->state == COHORT__MEETING_GATHERED ||
+        meeting->state == COHORT__MEETING_REDUCED) {
+        cohort__meeting_fail(meetings, meeting, failure, visit, told);
+        return atomic_exchange(&meeting->is_untold, false);
+    }
+    *ret_is_over = false; /* it will be told, or is being told */
+    if (cohort__meeting_is_busy(meeting->state) && !meeting->error.status)
+        cohort__error_copy(&meeting->error, failure);
+    return false;
 }
 
 void cohort__visit_failing(struct cohort__operation *operation)
 {
-    struct cohort__visit *visit = (struct cohort__visit *)operation;
+    const struct cohort__visit *visit = (const struct cohort__visit *)operation;
     struct meetings *meetings = cohort__meetings_get(operation->comm->group);
-    struct cohort__visit *told = NULL;
-    bool is_over = true;
+    struct cohort__looked looked = {NULL, NULL};
+    bool is_over = true, is_untold = false;
     if (meetings) {
         pthread_mutex_lock(&meetings->lock);
-        struct cohort__meeting *meeting = visit->meeting;
-        if (!meeting)
-            fail_from_outside(meetings, visit, &told);
-        else if (meeting->state == COHORT__MEETING_OPEN ||
-                 meeting->state == COHORT__MEETING_GATHERED ||
-                 meeting->state == COHORT__MEETING_REDUCED)
-            cohort__meeting_fail(meetings, meeting, &operation->failure, visit, &told);
-        else
-            is_over = false; /* it will be told, or is being told */
-        if (meeting && cohort__meeting_is_busy(meeting->state) && !meeting->error.status)
-            cohort__error_copy(&meeting->error, &operation->failure);
+        is_untold = fail_visit(meetings, visit, &looked.told, &is_over);
+        cohort__meetings_look(meetings, &looked); /* later ones may have had to wait for this one */
         pthread_mutex_unlock(&meetings->lock);
     }
-    cohort__visits_tell(told);
+    cohort__looked_go_on(&looked);
+    if (is_untold)
+        warn_others(operation);
     if (is_over)
         cohort__operation_ended(operation);
 }
@@ -597,47 +639,4 @@ void cohort__visit_release(struct cohort__operation *operation)
         cohort__visit_rows_complete(visit);
     cohort__op_unref(visit->op);
     cohort__slab_free(visit);
-}
-
-/* Whether SITE's locality, another one, has done what MEETING waits for. */
-static bool is_there(const struct meetings *meetings, const struct cohort__meeting *meeting,
-                     uint32_t site)
-{
-    bool has_come = cohort__assembly_has_come(meetings->assembly, &meeting->far, site);
-    return has_come && (meeting->state != COHORT__MEETING_REDUCED ||
-                        cohort__assembly_has_share(meetings->assembly, &meeting->far, site));
-}
-
-uint32_t cohort__visit_missing(const struct cohort__visit *visit, uint32_t *ret_sites,
-                               uint32_t max_sites)
-{
-    struct meetings *meetings = cohort__meetings_get(visit->operation.comm->group);
-    struct cohort__meeting *meeting = visit->meeting;
-    uint32_t num_missing = 0;
-    if (!meeting)
-        return 0;
-    pthread_mutex_lock(&meetings->lock);
-    bool is_open =
-        meeting->state != COHORT__MEETING_MOVING && meeting->state != COHORT__MEETING_FAILED;
-    for (uint32_t site = 0; is_open && site < meeting->movement.num_sites; site++) {
-        bool is_local = cohort__group_is_local(meetings->group, site);
-        if (is_local ? meeting->visits[site] != NULL : is_there(meetings, meeting, site))
-            continue;
-        if (num_missing < max_sites)
-            ret_sites[num_missing] = site;
-        num_missing++;
-    }
-    pthread_mutex_unlock(&meetings->lock);
-    return num_missing;
-}
-
-void cohort__visit_overdue(const struct cohort__visit *visit)
-{
-    struct meetings *meetings = cohort__meetings_get(visit->operation.comm->group);
-    struct cohort__meeting *meeting = visit->meeting;
-    if (!meeting)
-        return;
-    pthread_mutex_lock(&meetings->lock);
-    meeting->far.is_overdue = true;
-    pthread_mutex_unlock(&meetings->lock);
 }

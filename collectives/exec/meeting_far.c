@@ -12,9 +12,10 @@ const struct cohort_comm *cohort__meeting_local_comm(const struct cohort__meetin
     return meeting->visits[site]->operation.comm;
 }
 
-/* Posts go up in the order of their generations: a later one in the place of one that is still to
- * come would wait for that for ever. */
-bool cohort__meeting_is_next(const struct meetings *meetings, const struct cohort__meeting *meeting)
+/* The latest meeting before MEETING whose sites are there, and which has posted, or is to; or NULL.
+ */
+static const struct cohort__meeting *poster_before(const struct meetings *meetings,
+                                                   const struct cohort__meeting *meeting)
 {
     for (const struct cohort__list *link = meeting->link.prev; link != &meetings->current;
          link = link->prev) {
@@ -23,9 +24,29 @@ bool cohort__meeting_is_next(const struct meetings *meetings, const struct cohor
         bool is_there = earlier->state == COHORT__MEETING_GATHERED ||
                         earlier->state == COHORT__MEETING_BRINGING;
         if (is_there && cohort__assembly_posts(meetings->assembly, &earlier->far))
-            return earlier->far.is_posted;
+            return earlier;
     }
-    return true;
+    return NULL;
+}
+
+/* Posts go up in the order of their generations: a later one in the place of one that is still to
+ * come would wait for that for ever. */
+bool cohort__meeting_is_next(const struct meetings *meetings, const struct cohort__meeting *meeting)
+{
+    const struct cohort__meeting *earlier = poster_before(meetings, meeting);
+    return !earlier || earlier->far.is_posted;
+}
+
+const struct cohort__meeting *cohort__meeting_first_to_post(const struct meetings *meetings,
+                                                            const struct cohort__meeting *meeting)
+{
+    const struct cohort__meeting *first = meeting, *earlier = NULL;
+    bool is_to_post = meetings->assembly &&
+                      cohort__assembly_posts(meetings->assembly, &meeting->far) &&
+                      !meeting->far.is_posted;
+    while (is_to_post && (earlier = poster_before(meetings, first)) && !earlier->far.is_posted)
+        first = earlier;
+    return first;
 }
 
 /* Whether an input in place is still read after its site's output has been written; with other

@@ -59,6 +59,10 @@ const struct cohort_comm *cohort__meeting_local_comm(const struct cohort__meetin
 bool cohort__meeting_is_next(const struct meetings *meetings,
                              const struct cohort__meeting *meeting);
 
+/* The first meeting that is to post before MEETING may; or that one. */
+const struct cohort__meeting *cohort__meeting_first_to_post(const struct meetings *meetings,
+                                                            const struct cohort__meeting *meeting);
+
 /* A gathered meeting: brings what this locality's sites bring, and sees who else is there. Where
  * that fails it, those to be told are added to *TOLD. */
 enum cohort__attendance_state cohort__meeting_await_others(struct meetings *meetings,

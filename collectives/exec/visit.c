@@ -46,6 +46,17 @@ static void on_start(struct cohort__operation *operation)
         cohort__visit_start(operation);
 }
 
+void cohort__visit_warn(const struct cohort__operation *operation, uint32_t site)
+{
+    struct cohort__message *message =
+        cohort__message_create(COHORT__KIND_ERROR, operation->comm->this_site,
+                               operation->generation, operation->fingerprint, 0);
+    if (!message)
+        return; /* it will ask */
+    cohort__error_copy(&message->error, &operation->failure);
+    cohort__message_send(operation->comm, site, message, 0);
+}
+
 void cohort__visit_ask(const struct cohort__operation *operation, uint32_t site)
 {
     struct cohort__message *message =

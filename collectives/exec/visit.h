@@ -69,6 +69,7 @@ struct cohort__meeting {
     uint32_t num_come; /* in all, also those that failed */
     struct cohort__error error;
     atomic_bool has_error; /* somebody sets `error` while data moves */
+    atomic_bool is_untold; /* it has failed, and other localities are still to be told */
     unsigned char *copies; /* of inputs in place; kept for the next meeting */
     size_t copies_bytes;
     unsigned char *place;           /* on the board, where the crew brings what it copies */
@@ -81,14 +82,16 @@ void cohort__visit_start(struct cohort__operation *operation);
 void cohort__visit_failing(struct cohort__operation *operation);
 void cohort__visit_release(struct cohort__operation *operation);
 
-/* How many sites have not come yet; the first MAX_SITES of them. */
+/* meeting_missing.c. How many sites have not come yet; the first MAX_SITES of them. */
 uint32_t cohort__visit_missing(const struct cohort__visit *visit, uint32_t *ret_sites,
                                uint32_t max_sites);
 
 /* Has the posts of the others looked at which are there although somebody's is missing. */
 void cohort__visit_overdue(const struct cohort__visit *visit);
 
-/* visit.c: asks SITE how it stands with this call, and those that are missing. */
+/* visit.c: tells SITE that this call has failed; asks it how it stands with this call, and those
+ * that are missing. */
+void cohort__visit_warn(const struct cohort__operation *operation, uint32_t site);
 void cohort__visit_ask(const struct cohort__operation *operation, uint32_t site);
 void cohort__visit_stalled(struct cohort__operation *operation);
 

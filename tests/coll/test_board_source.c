@@ -6,6 +6,7 @@
 
 #include <cohort/cohort.h>
 
+#include "runtime/base/clock.h"
 #include "runtime/net/board.h"
 #include "tests/support/cluster.h"
 #include "tests/support/sites.h"
@@ -24,28 +25,44 @@ struct job {
     uint32_t root;
     size_t count;         /* of a block, in elements of 8 bytes */
     uint64_t stall_after; /* 0: never */
+    bool only_root_asks;
     uint32_t culprit;
     _Atomic uint32_t num_over; /* sites that are done with what others wait for */
 };
 
+struct stage {
+    struct cluster *cluster;
+    const struct job *job;
+};
+
+static cohort_future *create(void *context, cohort_comm **ret_comm, const char *name,
+                             const cohort_comm_options *options)
+{
+    const struct stage *stage = context;
+    cohort_comm_options own = *options;
+    if (stage->job->only_root_asks && options->this_site != stage->job->root)
+        own.stall_after = never;
+    return cluster_create_comm(stage->cluster, ret_comm, name, &own);
+}
+
 static void run(const char *name, struct job *job,
                 cohort_status (*site)(cohort_comm *comm, void *arg))
 {
-    struct cluster *cluster = cluster_create(1, job->num_localities, 0);
+    struct stage stage = {cluster_create(1, job->num_localities, 0), job};
     cohort_status status = sites_run(&(struct sites){
         .name = name,
         .options = {.num_sites = job->num_sites,
                     .root_site = job->root,
                     .stall_after = job->stall_after ? job->stall_after : never,
                     .algorithms = "broadcast=shared,scatter=shared,all_reduce=shared"},
-        .create = cluster_create_comm,
-        .context = cluster,
+        .create = create,
+        .context = &stage,
         .run = site,
         .arg = job,
     });
     if (status)
         test_failed(__FILE__, __LINE__, "%s: %s", name, cohort_error_message());
-    cluster_destroy(cluster);
+    cluster_destroy(stage.cluster);
 }
 
 static bool is_root(const cohort_comm *comm, const struct job *job)
@@ -213,25 +230,31 @@ static void test_mixture(void)
 
 /* What goes wrong --------------------------------------------------------------------------- */
 
-/* One leaves after the first call. The root gets as far as there is room, then it is told who; and
- * so are those who read what it has not posted. */
+/* One leaves after the first call. The root gets as far as there is room, then it is told who, for
+ * all that it has queued: one after the other they would have to ask in turn, each SOON after the
+ * one before. And it tells those who wait for what it has not posted. */
 static cohort_status leave(cohort_comm *comm, void *arg)
 {
-    /* The calls behind are told one after the other, each later than the one before. */
-    enum { NUM = COHORT__BOARD_DEPTH + 3 };
+    enum { NUM_QUEUED = 64, NUM = 1 + COHORT__BOARD_DEPTH + NUM_QUEUED };
     struct job *job = arg;
     struct call calls[NUM];
+    uint64_t told_first = 0;
     begin(&calls[0], 1, comm, job);
     finish(&calls[0], comm, job);
     if (cohort_comm_this_site(comm) == job->culprit)
         return COHORT_OK;
     for (int i = 1; i < NUM; i++)
         begin(&calls[i], (uint64_t)i + 1, comm, job);
+    bool is_beside = /* its call is wanted for what is done here */
+        cohort_comm_this_site(comm) % job->num_localities == job->culprit % job->num_localities;
     for (int i = 1; i < NUM; i++)
-        if (i <= COHORT__BOARD_DEPTH)
+        if (i <= COHORT__BOARD_DEPTH && !is_beside) {
             finish(&calls[i], comm, job);
-        else
+        } else {
             check_failed(&calls[i], COHORT_ERR_GONE, job->culprit);
+            told_first = told_first ? told_first : cohort__clock_now();
+        }
+    CHECK(cohort__clock_now() - told_first < (uint64_t)NUM_QUEUED * SOON);
     return COHORT_OK;
 }
 
@@ -240,14 +263,16 @@ static void test_leave(void)
     for (uint32_t culprit = 0; culprit < 4; culprit++) {
         if (culprit == 2)
             continue;
-        run("leave",
-            &(struct job){.num_localities = 4,
+        struct job job = {.num_localities = 4,
                           .num_sites = 4,
                           .root = 2,
                           .count = 10,
                           .stall_after = SOON,
-                          .culprit = culprit},
-            leave);
+                          .only_root_asks = true,
+                          .culprit = culprit};
+        run("leave", &job, leave);
+        job.num_sites = 7;
+        run("leave", &job, leave);
     }
 }
 

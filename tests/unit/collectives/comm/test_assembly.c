@@ -200,7 +200,7 @@ static void test_failure(void)
             cohort__error_set(&error, COHORT_ERR_FAILED, "%s", text);
             CHECK(post(2, &c));
             CHECK_INT(look(2, &c), COHORT__ATTENDANCE_PARTIAL);
-            cohort__assembly_post_failure(assemblies[1], &b, &error);
+            CHECK(cohort__assembly_post_failure(assemblies[1], &b, &error));
             CHECK(b.is_posted);
             look_broken(2, &c, first_site[1], COHORT_ERR_FAILED, text, 0);
             CHECK(post(0, &a));
@@ -223,7 +223,7 @@ static void test_failure_after_post(void)
     for (uint32_t rank = 0; rank < NUM; rank++) {
         all[rank] = attend(1, 5, 16);
         CHECK(post(rank, &all[rank]));
-        cohort__assembly_post_failure(assemblies[rank], &all[rank], &error);
+        CHECK(cohort__assembly_post_failure(assemblies[rank], &all[rank], &error));
     }
     for (uint32_t rank = 0; rank < NUM; rank++) {
         CHECK_INT(look(rank, &all[rank]), COHORT__ATTENDANCE_FULL);
@@ -290,7 +290,7 @@ static void test_nonsense_of_failure(void)
     uint32_t slot, site;
     uint64_t fingerprint;
     cohort__error_set(&error, COHORT_ERR_FAILED, "something that is longer than what fits beside");
-    cohort__assembly_post_failure(assemblies[1], &b, &error);
+    CHECK(cohort__assembly_post_failure(assemblies[1], &b, &error));
     CHECK_INT(cohort__commons_open_board(localities.processes[0], board, &memory), COHORT_OK);
     CHECK(cohort__commons_slot_of(localities.processes[0], 1, &slot));
     cohort__board_post(&memory, slot, 7)->offset = UINT32_MAX;
@@ -442,7 +442,7 @@ static void test_wake_when_broken(void)
     CHECK(was_woken(0));
     CHECK(was_woken(2));
     go_to_sleep(0);
-    cohort__assembly_post_failure(assemblies[2], &c, &error);
+    CHECK(cohort__assembly_post_failure(assemblies[2], &c, &error));
     CHECK(was_woken(0));
     cohort__error_fini(&error);
     close_all();
@@ -542,12 +542,12 @@ static void test_failure_without_place(void)
     cohort__error_set(&error, COHORT_ERR_FAILED, "why");
     struct cohort__attendance first = attend(3, 5, 8), last = attend(11, 5, 8), b = first;
     CHECK(post(0, &first));
-    cohort__assembly_post_failure(assemblies[0], &last, &error);
+    CHECK(!cohort__assembly_post_failure(assemblies[0], &last, &error));
     CHECK(!last.is_posted);
     CHECK(cohort__assembly_has_come(assemblies[1], &b, 0));
     for (uint32_t rank = 0; rank < NUM; rank++)
         cohort__assembly_pass(assemblies[rank], 3);
-    cohort__assembly_post_failure(assemblies[0], &last, &error);
+    CHECK(cohort__assembly_post_failure(assemblies[0], &last, &error));
     CHECK(last.is_posted);
     CHECK_INT(num_waiting(), 0);
     cohort__error_fini(&error);

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Whom a meeting waits for, where somebody begins to wonder. */
+#include "collectives/comm/endpoint.h"
+#include "collectives/exec/meetings.h"
+
+/* Whether SITE's locality, another one, has done what MEETING waits for; FIRST is to post before
+ * it, or MEETING itself. */
+static bool is_there(const struct meetings *meetings, const struct cohort__meeting *meeting,
+                     const struct cohort__meeting *first, uint32_t site)
+{
+    bool has_come = cohort__assembly_has_come(meetings->assembly, &meeting->far, site) &&
+                    cohort__assembly_has_come(meetings->assembly, &first->far, site);
+    return has_come && (meeting->state != COHORT__MEETING_REDUCED ||
+                        cohort__assembly_has_share(meetings->assembly, &meeting->far, site));
+}
+
+uint32_t cohort__visit_missing(const struct cohort__visit *visit, uint32_t *ret_sites,
+                               uint32_t max_sites)
+{
+    struct meetings *meetings = cohort__meetings_get(visit->operation.comm->group);
+    struct cohort__meeting *meeting = visit->meeting;
+    uint32_t num_missing = 0;
+    if (!meeting)
+        return 0;
+    pthread_mutex_lock(&meetings->lock);
+    bool is_open =
+        meeting->state != COHORT__MEETING_MOVING && meeting->state != COHORT__MEETING_FAILED;
+    const struct cohort__meeting *first =
+        is_open ? cohort__meeting_first_to_post(meetings, meeting) : meeting;
+    for (uint32_t site = 0; is_open && site < meeting->movement.num_sites; site++) {
+        bool is_local = cohort__group_is_local(meetings->group, site);
+        if (is_local ? meeting->visits[site] != NULL : is_there(meetings, meeting, first, site))
+            continue;
+        if (num_missing < max_sites)
+            ret_sites[num_missing] = site;
+        num_missing++;
+    }
+    pthread_mutex_unlock(&meetings->lock);
+    return num_missing;
+}
+
+void cohort__visit_overdue(const struct cohort__visit *visit)
+{
+    struct meetings *meetings = cohort__meetings_get(visit->operation.comm->group);
+    struct cohort__meeting *meeting = visit->meeting;
+    if (!meeting)
+        return;
+    pthread_mutex_lock(&meetings->lock);
+    meeting->far.is_overdue = true;
+    pthread_mutex_unlock(&meetings->lock);
+}
