@@ -10,12 +10,10 @@
 #include "runtime/base/container.h"
 #include "runtime/base/log.h"
 
-/* A message that came before its endpoint was made. */
-struct orphan {
-    struct cohort__list link;
-    uint32_t site;
-    struct cohort__message *message;
-};
+static struct cohort__message *orphan_of(struct cohort__list *link)
+{
+    return COHORT_CONTAINER_OF(link, struct cohort__message, parked);
+}
 
 /* Counts localities, and the sites of the largest one. */
 static cohort_status count_localities(struct cohort__group *group)
@@ -89,11 +87,8 @@ cohort_status cohort__group_create(struct cohort__group **ret_group, struct coho
 void cohort__group_destroy(struct cohort__group *group)
 {
     struct cohort__list *link;
-    while ((link = cohort__list_pop_front(&group->orphans))) {
-        struct orphan *orphan = COHORT_CONTAINER_OF(link, struct orphan, link);
-        cohort__message_release(orphan->message);
-        free(orphan);
-    }
+    while ((link = cohort__list_pop_front(&group->orphans)))
+        cohort__message_release(orphan_of(link));
     for (uint32_t site = 0; site < group->membership->num_sites; site++)
         cohort__endpoint_destroy(atomic_load(&group->endpoints[site]));
     struct cohort__meetings *meetings = atomic_load(&group->meetings);
@@ -131,19 +126,13 @@ bool cohort__group_is_quiet(const struct cohort__group *group)
 /* Keeps MESSAGE until the endpoint is made; false if it has been made just now. */
 static bool keep(struct cohort__group *group, uint32_t site, struct cohort__message *message)
 {
-    struct orphan *orphan = malloc(sizeof(*orphan));
     pthread_mutex_lock(&group->lock);
     bool kept = !atomic_load(&group->endpoints[site]);
-    if (kept && orphan) {
-        *orphan = (struct orphan){.site = site, .message = message};
-        cohort__list_push_back(&group->orphans, &orphan->link);
-        orphan = NULL;
-        message = NULL;
+    if (kept) {
+        message->dest_site = site;
+        cohort__list_push_back(&group->orphans, &message->parked);
     }
     pthread_mutex_unlock(&group->lock);
-    if (kept)
-        cohort__message_release(message); /* no memory: its sender will ask */
-    free(orphan);
     return kept;
 }
 
@@ -188,16 +177,13 @@ void cohort__group_add(struct cohort__group *group, struct cohort_comm *comm)
     atomic_store(&group->endpoints[comm->this_site], comm);
     for (struct cohort__list *link = group->orphans.next; link != &group->orphans; link = next) {
         next = link->next;
-        if (COHORT_CONTAINER_OF(link, struct orphan, link)->site != comm->this_site)
+        if (orphan_of(link)->dest_site != comm->this_site)
             continue;
         cohort__list_remove(link);
         cohort__list_push_back(&mine, link);
     }
     pthread_mutex_unlock(&group->lock);
     struct cohort__list *link;
-    while ((link = cohort__list_pop_front(&mine))) {
-        struct orphan *orphan = COHORT_CONTAINER_OF(link, struct orphan, link);
-        cohort__endpoint_post(comm, &orphan->message->item);
-        free(orphan);
-    }
+    while ((link = cohort__list_pop_front(&mine)))
+        cohort__endpoint_post(comm, &orphan_of(link)->item);
 }

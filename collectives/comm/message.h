@@ -50,11 +50,12 @@ enum cohort__answer {
 enum { COHORT__MESSAGE_INLINE_BYTES = 64 };
 struct cohort__message {
     struct cohort__item item;
-    struct cohort__list parked;
-    enum cohort__kind kind; /* DATA, ANNOUNCE, ERROR, ASK or ANSWER */
+    struct cohort__list parked; /* until its call, or its endpoint, is there */
+    enum cohort__kind kind;     /* DATA, ANNOUNCE, ERROR, ASK or ANSWER */
     uint32_t source_site;
-    uint32_t tag; /* of DATA, ANNOUNCE, ERROR, ASK: cohort__message_tag, with generation 0 the
-                     channels' sequence number; ANSWER: which one */
+    uint32_t tag;       /* of DATA, ANNOUNCE, ERROR, ASK: cohort__message_tag, with generation 0 the
+                           channels' sequence number; ANSWER: which one */
+    uint32_t dest_site; /* while its endpoint isn't made yet */
     uint64_t generation;             /* 0: it belongs to a channel */
     uint64_t fingerprint;            /* of the source; generation 0: the channel's tag */
     uint64_t last_called;            /* ANSWER: by its source */

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <stdatomic.h>
+#include <stddef.h>
+
+#include "cohort/task.h"
+#include "runtime/base/slab.h"
+#include "runtime/proc/arrival.h"
+#include "runtime/proc/process.h"
+#include "tests/support/cluster.h"
+#include "tests/support/sites.h"
+
+/* A locality has no memory for a message that it would have to keep: whoever waits for it is told,
+ * and so is who calls later; those who have got theirs don't mind. */
+enum { NUM_SITES = 3, VICTIM = 1 };
+
+/* By the linker: no slab has anything left while the victim keeps what has come, once it is full.
+ */
+struct cohort__arrival *__real_cohort__arrival_keep(struct cohort__arrival *arrival);
+void *__real_cohort__slab_alloc(size_t bytes);
+struct cohort__arrival *__wrap_cohort__arrival_keep(struct cohort__arrival *arrival);
+void *__wrap_cohort__slab_alloc(size_t bytes);
+
+static atomic_bool is_full;
+static _Thread_local bool is_keeping;
+
+struct cohort__arrival *__wrap_cohort__arrival_keep(struct cohort__arrival *arrival)
+{
+    is_keeping = cohort__process_rank(arrival->process) == VICTIM;
+    struct cohort__arrival *kept = __real_cohort__arrival_keep(arrival);
+    is_keeping = false;
+    return kept;
+}
+
+void *__wrap_cohort__slab_alloc(size_t bytes)
+{
+    return is_keeping && atomic_load(&is_full) ? NULL : __real_cohort__slab_alloc(bytes);
+}
+
+struct job {
+    bool is_early; /* the message comes before the victim's call */
+    _Atomic uint32_t num_over;
+};
+
+static void await_over(struct job *job, uint32_t num)
+{
+    while (atomic_load(&job->num_over) < num)
+        cohort_yield();
+}
+
+static cohort_status broadcast(cohort_comm *comm, uint64_t generation, int32_t *value)
+{
+    return cohort_await(cohort_comm_this_site(comm) == 0
+                            ? cohort_broadcast_to(comm, value, 1, COHORT_INT32, generation)
+                            : cohort_broadcast_from(comm, value, 1, COHORT_INT32, generation));
+}
+
+static cohort_status run_site(cohort_comm *comm, void *arg)
+{
+    struct job *job = arg;
+    uint32_t me = cohort_comm_this_site(comm);
+    int32_t value = me == 0 ? 11 : 0;
+    if (me == VICTIM)
+        atomic_store(&is_full, true);
+    if (me == VICTIM && job->is_early)
+        await_over(job, NUM_SITES - 1);
+    while (me == 0 && !atomic_load(&is_full))
+        cohort_yield();
+    cohort_status status = broadcast(comm, 1, &value);
+    if (me != VICTIM) {
+        CHECK_INT(status, COHORT_OK);
+        CHECK_INT(value, 11);
+    }
+    for (uint64_t generation = 2; me == VICTIM && generation < 4; generation++) {
+        CHECK_INT(status, COHORT_ERR_PEER_DIED);
+        CHECK_CONTAINS(cohort_error_message(),
+                       "locality 0 was given up: a message from it was lost here");
+        status = broadcast(comm, generation, &value);
+    }
+    atomic_fetch_add(&job->num_over, 1);
+    await_over(job, NUM_SITES); /* who returns leaves */
+    return COHORT_OK;
+}
+
+static void run(struct job job)
+{
+    struct cluster *cluster = cluster_create(1, NUM_SITES, 0);
+    cohort_status status = sites_run(&(struct sites){
+        .name = "full",
+        .options = {.num_sites = NUM_SITES,
+                    .stall_after = UINT64_C(3600000000000),
+                    .algorithms = "broadcast=linear"},
+        .create = cluster_create_comm,
+        .context = cluster,
+        .run = run_site,
+        .arg = &job,
+    });
+    atomic_store(&is_full, false);
+    CHECK_INT(status, COHORT_OK);
+    cluster_abandon(cluster);
+}
+
+static void test_awaited(void)
+{
+    run((struct job){.is_early = false});
+}
+
+static void test_early(void)
+{
+    run((struct job){.is_early = true});
+}
+
+static const struct test_case cases[] = {
+    {"awaited", test_awaited},
+    {"early", test_early},
+};
+
+int main(int argc, char **argv)
+{
+    return cluster_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]), 2);
+}

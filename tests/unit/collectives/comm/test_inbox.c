@@ -1,0 +1,275 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "collectives/comm/inbox.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "collectives/comm/endpoint.h"
+#include "collectives/comm/settings.h"
+#include "runtime/base/slab.h"
+#include "runtime/wire/pack.h"
+#include "tests/support/test.h"
+#include "tests/unit/runtime/proc/fake_net.h"
+
+/* Messages come in at locality 0 of a communicator with a site in each locality, and each of the
+ * allocations that they take fails in turn. */
+enum { INSTANCE = 5, GENERATION = 3 };
+
+static struct fake_net fake;
+static struct cohort__inbox *inbox;
+
+/* The linker sends all calls of malloc to __wrap_malloc, and so on. */
+void *__real_malloc(size_t bytes);
+void *__real_calloc(size_t count, size_t bytes);
+void *__real_realloc(void *memory, size_t bytes);
+void *__real_cohort__slab_alloc(size_t bytes);
+void *__wrap_malloc(size_t bytes);
+void *__wrap_calloc(size_t count, size_t bytes);
+void *__wrap_realloc(void *memory, size_t bytes);
+void *__wrap_cohort__slab_alloc(size_t bytes);
+
+/* While a message is taken: how many allocations succeed until one fails; those after it succeed
+ * again. -1: none fails. */
+static long left = -1;
+static bool is_taking;
+
+static bool fails(void)
+{
+    return is_taking && left >= 0 && left-- == 0;
+}
+
+void *__wrap_malloc(size_t bytes)
+{
+    return fails() ? NULL : __real_malloc(bytes);
+}
+
+void *__wrap_calloc(size_t count, size_t bytes)
+{
+    return fails() ? NULL : __real_calloc(count, bytes);
+}
+
+void *__wrap_realloc(void *memory, size_t bytes)
+{
+    return fails() ? NULL : __real_realloc(memory, bytes);
+}
+
+void *__wrap_cohort__slab_alloc(size_t bytes)
+{
+    return fails() ? NULL : __real_cohort__slab_alloc(bytes);
+}
+
+static void (*take)(void *context, struct cohort__net_message *message);
+
+static void on_message(void *context, struct cohort__net_message *message)
+{
+    is_taking = true;
+    take(context, message);
+    is_taking = false;
+}
+
+static void inbox_open(void)
+{
+    fake_net_open(&fake, 0);
+    take = fake.net.handlers.message;
+    fake.net.handlers.message = on_message;
+    CHECK_INT(cohort__inbox_get(fake.process, &inbox), COHORT_OK);
+    for (uint32_t source = 1; source < FAKE_SIZE; source++) /* from now on they are known */
+        fake_net_deliver(&fake, source, (struct cohort__envelope){.kind = COHORT__KIND_CREDIT},
+                         NULL, 0);
+}
+
+static struct cohort__group *group_open(void)
+{
+    struct cohort__comm_settings settings = {0};
+    struct cohort__packer packer = {0};
+    struct cohort__group *group;
+    struct cohort__membership *membership =
+        calloc(1, sizeof(*membership) + FAKE_SIZE * sizeof(membership->locality_of[0]));
+    cohort__comm_settings_pack(&settings, &packer);
+    CHECK(membership && !packer.status);
+    CHECK((membership->settings = malloc(packer.bytes)));
+    memcpy(membership->settings, packer.data, packer.bytes);
+    membership->settings_bytes = packer.bytes;
+    membership->instance = INSTANCE;
+    membership->num_sites = FAKE_SIZE;
+    membership->refs = 1;
+    for (uint32_t site = 0; site < FAKE_SIZE; site++)
+        membership->locality_of[site] = site;
+    cohort__packer_fini(&packer);
+    CHECK_INT(cohort__inbox_group(inbox, "incoming", membership, &group), COHORT_OK);
+    return group;
+}
+
+static struct cohort_comm *endpoint_open(struct cohort__group *group)
+{
+    struct cohort_comm *comm;
+    CHECK_INT(cohort__endpoint_create(&comm, group, 0), COHORT_OK);
+    comm->root_site = 0;
+    cohort__inbox_add(inbox, comm);
+    cohort__group_add(group, comm);
+    return comm;
+}
+
+/* From site SOURCE to site 0. */
+static void deliver(uint32_t source, enum cohort__kind kind)
+{
+    const struct cohort__net_token token = {{0}};
+    struct cohort__packer packer = {0};
+    cohort__pack_map(&packer, 2);
+    cohort__pack_field_signed(&packer, "status", COHORT_ERR_FAILED);
+    cohort__pack_field_text(&packer, "text", "something that went wrong there");
+    CHECK(!packer.status);
+    bool is_announce = kind == COHORT__KIND_ANNOUNCE;
+    fake_net_deliver(&fake, source,
+                     (struct cohort__envelope){.kind = kind,
+                                               .instance = INSTANCE,
+                                               .generation = GENERATION,
+                                               .source_site = source,
+                                               .handle = 1,
+                                               .total_bytes = is_announce ? 1000 : 0},
+                     is_announce ? (const void *)&token : packer.data,
+                     is_announce ? sizeof(token) : packer.bytes);
+    cohort__packer_fini(&packer);
+}
+
+static void ask(uint32_t source)
+{
+    fake_net_deliver(&fake, source,
+                     (struct cohort__envelope){.kind = COHORT__KIND_ASK,
+                                               .instance = INSTANCE,
+                                               .generation = GENERATION,
+                                               .source_site = source},
+                     NULL, 0);
+}
+
+/* The latest message is ANSWER to SOURCE's question. */
+static void check_answered(uint32_t source, enum cohort__answer answer, size_t num_sent)
+{
+    const struct fake_sent *sent = &fake.sent[fake.num_sent - 1];
+    CHECK_INT(fake.num_sent, num_sent);
+    CHECK_INT(sent->peer, source);
+    CHECK_INT(sent->envelope.kind, COHORT__KIND_ANSWER);
+    CHECK_INT(sent->envelope.tag, answer);
+    CHECK_INT(sent->envelope.dest_site, source);
+}
+
+/* Whoever waits for a message from there fails, instead of waiting for ever; nobody else is
+ * affected. */
+static void check_given_up(uint32_t source, bool is)
+{
+    CHECK_INT(cohort__process_check_dead(fake.process, source), is);
+    CHECK_INT(fake.is_removed[source], is);
+    if (is)
+        CHECK_CONTAINS(cohort_error_message(), "was given up: a message from it was lost here");
+    CHECK(!cohort__process_check_dead(fake.process, 3 - source));
+}
+
+/* What is made before the message comes. */
+enum { ENDPOINT, GROUP, NEITHER, NUM_MADE };
+
+/* Either the endpoint gets the message, or its sender is given up. Returns how often that was so.
+ */
+static int verify(int made, enum cohort__kind kind, uint32_t source)
+{
+    int num_given_up = 0;
+    bool has_failed = true;
+    for (long failing = 0; has_failed; failing++) {
+        inbox_open();
+        cohort__inbox_creation_begin(inbox);
+        struct cohort__group *group = made == NEITHER ? NULL : group_open();
+        struct cohort_comm *comm = made == ENDPOINT ? endpoint_open(group) : NULL;
+        left = failing;
+        deliver(source, kind);
+        has_failed = left < 0;
+        left = -1;
+        group = group ? group : group_open();
+        comm = comm ? comm : endpoint_open(group);
+        bool is_there = !cohort__list_is_empty(&comm->slots[GENERATION].parked);
+        check_given_up(source, !is_there);
+        CHECK(is_there || has_failed);
+        num_given_up += !is_there;
+        cohort__inbox_creation_end(inbox);
+        fake_net_close(&fake);
+    }
+    return num_given_up;
+}
+
+static void test_no_memory(void)
+{
+    static const enum cohort__kind kinds[] = {COHORT__KIND_DATA, COHORT__KIND_ANNOUNCE,
+                                              COHORT__KIND_ERROR};
+    for (int made = 0; made < NUM_MADE; made++)
+        for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+            for (uint32_t source = 1; source < FAKE_SIZE; source++)
+                CHECK(verify(made, kinds[i], source) >= 2); /* the arrival is kept in a message */
+}
+
+/* With no creation under way nobody waits for it: its sender is told, and nothing else happens. */
+static void test_unknown(void)
+{
+    inbox_open();
+    size_t num_sent = fake.num_sent;
+    ask(1);
+    check_answered(1, COHORT__ANSWER_GONE, num_sent + 1);
+    check_given_up(1, false);
+    cohort__inbox_creation_begin(inbox);
+    ask(2);
+    CHECK_INT(fake.num_sent, num_sent + 1);
+    cohort__inbox_creation_end(inbox); /* it was of another one */
+    check_answered(2, COHORT__ANSWER_GONE, num_sent + 2);
+    fake_net_close(&fake);
+}
+
+/* What is early is handed on once the group is there, and the endpoint. */
+static void test_early(void)
+{
+    inbox_open();
+    size_t num_sent = fake.num_sent;
+    cohort__inbox_creation_begin(inbox);
+    ask(1);
+    struct cohort__group *group = group_open();
+    ask(2);
+    CHECK_INT(fake.num_sent, num_sent);
+    endpoint_open(group);
+    CHECK_INT(fake.sent[num_sent].peer, 1);
+    check_answered(2, COHORT__ANSWER_NOT_CALLED, num_sent + 2);
+    cohort__inbox_creation_end(inbox);
+    ask(1);
+    check_answered(1, COHORT__ANSWER_NOT_CALLED, num_sent + 3);
+    fake_net_close(&fake);
+}
+
+/* From a site that doesn't sit there, or for one that doesn't sit here. */
+static void test_wrong_site(void)
+{
+    inbox_open();
+    endpoint_open(group_open());
+    size_t num_sent = fake.num_sent;
+    for (uint32_t wrong = 0; wrong < 4; wrong++) {
+        fake_net_deliver(&fake, 1,
+                         (struct cohort__envelope){.kind = COHORT__KIND_ASK,
+                                                   .instance = INSTANCE,
+                                                   .generation = GENERATION,
+                                                   .source_site = wrong == 0   ? 2
+                                                                  : wrong == 1 ? FAKE_SIZE
+                                                                               : 1,
+                                                   .dest_site = wrong == 2   ? 1
+                                                                : wrong == 3 ? FAKE_SIZE
+                                                                             : 0},
+                         NULL, 0);
+        CHECK_INT(fake.num_sent, ++num_sent);
+        CHECK_INT(fake.sent[num_sent - 1].envelope.tag, COHORT__ANSWER_GONE);
+    }
+    fake_net_close(&fake);
+}
+
+int main(int argc, char **argv)
+{
+    static const struct test_case cases[] = {
+        {"no_memory", test_no_memory},
+        {"unknown", test_unknown},
+        {"early", test_early},
+        {"wrong_site", test_wrong_site},
+    };
+    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
+}
