@@ -340,9 +340,66 @@ static void test_leave_posted(void)
     }
 }
 
+/* The culprit comes last, so that its call begins to reduce its locality's share, and leaves. With
+ * one worker, which runs the culprit, that share is still to be made then, by works; that of
+ * locality 2, which is the smallest, is made on the spot, and the others' are waited for. In either
+ * case it will be there, so the other localities lack nothing. */
+enum { REDUCED_BYTES = 64 * 1024 }; /* by all sites of a locality: more is posted by works */
+
+static cohort_status leave_reducing(cohort_comm *comm, void *arg)
+{
+    struct leaving *leaving = arg;
+    uint32_t me = cohort_comm_this_site(comm), num_sites = leaving->job.num_sites;
+    struct call call = leaving->call;
+    if (me == leaving->culprit) {
+        while (leaving->job.num_called < num_sites - 1)
+            cohort_yield();
+        begin(&leaving->call, comm, &leaving->job);
+        CHECK(NUM_WORKERS > 1 || !cohort_future_ready(leaving->call.done));
+        return COHORT_OK;
+    }
+    begin(&call, comm, &leaving->job);
+    leaving->job.num_called++;
+    if (me % leaving->job.num_localities != leaving->culprit % leaving->job.num_localities) {
+        finish(&call, comm);
+        return COHORT_OK;
+    }
+    char who[64];
+    snprintf(who, sizeof(who), "site %u", leaving->culprit);
+    if (cohort_await(call.done))
+        CHECK_CONTAINS(cohort_error_message(), who);
+    else
+        CHECK(NUM_WORKERS > 1);
+    free(call.in);
+    free(call.out);
+    return COHORT_OK;
+}
+
+static void test_leave_reducing(void)
+{
+    for (uint32_t num_local = 1; num_local < 3; num_local++)
+        for (uint32_t culprit = 0; culprit < 3 * num_local; culprit++) {
+            struct leaving leaving = {
+                .job = {.num_localities = 3, .num_sites = 3 * num_local},
+                .culprit = culprit,
+                .call = {ALL_REDUCE, REDUCED_BYTES / num_local / 8, 1, NULL, NULL, NULL}};
+            run("leave reducing", &leaving.job, leave_reducing);
+            cohort_status status = cohort_await(leaving.call.done);
+            CHECK(status == COHORT_ERR_CANCELLED || (NUM_WORKERS > 1 && !status));
+            memset(leaving.call.in, 0xee, leaving.call.count * sizeof(*leaving.call.in));
+            free(leaving.call.in);
+            free(leaving.call.out);
+        }
+}
+
 static const struct test_case cases[] = {
-    {"sizes", test_sizes},     {"large", test_large}, {"too_much", test_too_much},
-    {"mixture", test_mixture}, {"leave", test_leave}, {"leave_posted", test_leave_posted},
+    {"sizes", test_sizes},
+    {"large", test_large},
+    {"too_much", test_too_much},
+    {"mixture", test_mixture},
+    {"leave", test_leave},
+    {"leave_posted", test_leave_posted},
+    {"leave_reducing", test_leave_reducing},
 };
 
 int main(int argc, char **argv)
