@@ -269,11 +269,13 @@ static cohort_status listen_for(struct fleet *fleet, const struct host *host,
     const char *chosen = fleet->options.options->listen;
     cohort_status status =
         chosen ? reach_parse(chosen, &address) : reach_towards(host->name->name, &address);
-    if (status && !chosen)
+    if (status)
         return cohort_fail(status,
-                           "%s; --listen can say at which address the host reaches cohortrun",
+                           chosen
+                               ? "--listen: %s"
+                               : "%s; --listen can say at which address the host reaches cohortrun",
                            cohort_error_message());
-    return status ? status : listen_at(fleet, &address, ret_listening);
+    return listen_at(fleet, &address, ret_listening);
 }
 
 static cohort_status start_host(struct fleet *fleet, uint32_t index)

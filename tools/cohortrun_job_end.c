@@ -166,6 +166,33 @@ static void abandoned_over(void *context)
     }
 }
 
+void job_program_failed(struct job *job)
+{
+    enum { PATIENCE = 5 }; /* a second is what sites wait before they ask where the others are */
+    if (!alarm_is_set(&job->failing))
+        alarm_set(&job->failing, PATIENCE * job->options->grace_ns);
+}
+
+/* The others may wait for what the locality whose program has failed does not do any more: they are
+ * told as if it had died. */
+static void failing_over(void *context)
+{
+    struct job *job = context;
+    for (uint32_t rank = 0; rank < job->options->size; rank++) {
+        struct locality *locality = &job->localities[rank];
+        const char *failure = cohort__launcher_failure(job->launcher, rank);
+        if (!failure || !cohort__launcher_is_member(job->launcher, rank))
+            continue;
+        char text[1024];
+        locality_name(locality, text, sizeof(text));
+        size_t used = strlen(text);
+        snprintf(text + used, sizeof(text) - used, " has failed: %s", failure);
+        job->judged_status = JOB_STATUS_FAILED;
+        cohort__launcher_ended(job->launcher, rank, true, text);
+        return;
+    }
+}
+
 /* A process outside of the job holds ends of pipes that were handed to it. */
 static void stragglers_over(void *context)
 {
@@ -188,6 +215,7 @@ void job_init_end(struct job *job)
     alarm_init(&job->next_stage, job->loop, stage_over, job);
     alarm_init(&job->settle, job->loop, settle_over, job);
     alarm_init(&job->abandoned, job->loop, abandoned_over, job);
+    alarm_init(&job->failing, job->loop, failing_over, job);
     alarm_init(&job->stragglers, job->loop, stragglers_over, job);
 }
 
@@ -196,5 +224,6 @@ void job_clear_end(struct job *job)
     alarm_clear(&job->next_stage);
     alarm_clear(&job->settle);
     alarm_clear(&job->abandoned);
+    alarm_clear(&job->failing);
     alarm_clear(&job->stragglers);
 }

@@ -42,6 +42,7 @@ struct job {
     struct alarm next_stage;
     struct alarm settle;     /* judge who has ended, though not all of it is known */
     struct alarm abandoned;  /* who closed its connection ought to have ended by now */
+    struct alarm failing;    /* a program has failed, and the job ought to have ended by now */
     struct alarm stragglers; /* all have ended, and still their pipes are open */
     struct alarm recount;    /* the launcher's pause */
     enum stage stage;
@@ -62,6 +63,9 @@ void job_enter_stage(struct job *job, enum stage stage);
 /* Ends cohortrun if nothing is left of the job. */
 void job_check_done(struct job *job);
 void job_locality_changed(struct locality *locality);
+
+/* The program of a locality has failed, though the locality is there for the others yet. */
+void job_program_failed(struct job *job);
 
 /* Sets the alarms up that belong to the end. */
 void job_init_end(struct job *job);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "runtime/loop/loop.h"
@@ -16,6 +17,8 @@ static void control_arrived(struct locality *locality, const void *message, size
 {
     struct job *job = locality->context;
     cohort__launcher_message(job->launcher, locality->rank, message, bytes);
+    if (cohort__launcher_failure(job->launcher, locality->rank))
+        job_program_failed(job);
 }
 
 static cohort_status output_opened(struct locality *locality, enum output_stream stream, int fd)
@@ -65,12 +68,28 @@ static void fail_to_start(struct job *job, uint32_t rank)
     job_fail(job, JOB_STATUS_CANNOT_START, text);
 }
 
+/* To start thousands takes a minute: what can't end well is said before. */
+static bool has_descriptors(struct job *job, uint32_t num)
+{
+    char text[160];
+    struct rlimit limit;
+    uint64_t need = (uint64_t)num * LOCALITY_DESCRIPTORS;
+    if (getrlimit(RLIMIT_NOFILE, &limit) || limit.rlim_cur >= need)
+        return true;
+    snprintf(text, sizeof(text),
+             "cannot start %u localities: cohortrun needs more than %llu open files for them, and "
+             "may have %llu (ulimit -Hn)",
+             (unsigned)num, (unsigned long long)need, (unsigned long long)limit.rlim_cur);
+    job_fail(job, JOB_STATUS_CANNOT_START, text);
+    return false;
+}
+
 /* Where one can't be started, no further ones are; the job then fails. */
 void job_start_localities(struct job *job)
 {
     uint32_t first, num;
     find_own_localities(job, &first, &num);
-    if (num == 0)
+    if (num == 0 || !has_descriptors(job, num))
         return;
     if (cohort__hub_create(&job->hub, num)) {
         fail_to_start(job, first);

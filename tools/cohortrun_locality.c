@@ -209,16 +209,20 @@ bool locality_is_gone(const struct locality *locality)
     return locality_is_settled(locality) && ward_is_gone(&locality->ward);
 }
 
+void locality_name(const struct locality *locality, char *text, size_t bytes)
+{
+    snprintf(text, bytes, locality->ward.pid ? "locality %u (pid %d)" : "locality %u",
+             (unsigned)locality->rank, locality->ward.pid);
+    size_t used = strlen(text);
+    if (locality->host)
+        snprintf(text + used, bytes - used, " on host %.100s", locality->host->name->name);
+}
+
 void locality_describe(const struct locality *locality, char *text, size_t bytes)
 {
     const struct host *host = locality->host;
-    size_t used = 0;
-    snprintf(text, bytes, locality->ward.pid ? "locality %u (pid %d)" : "locality %u",
-             (unsigned)locality->rank, locality->ward.pid);
-    used = strlen(text);
-    if (host)
-        snprintf(text + used, bytes - used, " on host %.100s", host->name->name);
-    used = strlen(text);
+    locality_name(locality, text, bytes);
+    size_t used = strlen(text);
     if (host && host->stage == HOST_LOST && locality->ward.end == WARD_LOST)
         snprintf(text + used, bytes - used, " is lost: %s", host->why);
     else

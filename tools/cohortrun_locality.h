@@ -28,6 +28,10 @@ struct locality {
     bool judged;          /* by the job */
 };
 
+/* The open files that one takes of whoever starts it, at least: its control connection, its
+ * outputs, the link to its guardian, and its doorbell. */
+enum { LOCALITY_DESCRIPTORS = 5 };
+
 /* What all localities are started with. */
 struct locality_common {
     struct cohort__loop *loop;
@@ -72,6 +76,9 @@ bool locality_is_gone(const struct locality *locality);
 
 /* A sentence: "locality 2 (pid 123) on host b was killed by signal 9 (Killed)". */
 void locality_describe(const struct locality *locality, char *text, size_t bytes);
+
+/* "locality 3 (pid 77) on host b". */
+void locality_name(const struct locality *locality, char *text, size_t bytes);
 
 void locality_close(struct locality *locality);
 

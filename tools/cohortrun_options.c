@@ -33,7 +33,8 @@ static const char help[] =
     "  --workers W      worker threads of each locality; without it each may choose\n"
     "  --tag            put the locality before each line of output: [3] ...\n"
     "  --timeout S      end the job after S seconds, with status 124\n"
-    "  --grace S        when a locality dies, the others have S seconds to end by themselves (1)\n"
+    "  --grace S        when a locality dies, the others have S seconds to end by themselves (1);\n"
+    "                   when its program returns an error, five times as long\n"
     "  -x VAR[=VALUE]   set a variable of the program's environment; may be given several times\n"
     "                   (the whole environment is handed on; without a value VAR has to exist)\n"
     "  --help, --version\n"
@@ -141,7 +142,7 @@ static int read_host_option(int option, struct options *options, const char *wor
                    : usage_wrong(&usage, "--agent '%s' has no {host} in it", optarg);
     case OPTION_LISTEN:
         options->listen = optarg;
-        return -1;
+        return optarg[0] ? -1 : usage_wrong(&usage, "--listen needs an address, not ''");
     case OPTION_CONNECT_TIMEOUT:
         return read_duration(word, &options->connect_timeout_ns);
     case OPTION_HEARTBEAT:

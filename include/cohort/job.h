@@ -15,7 +15,8 @@ extern "C" {
  * cohort_error_message() then says why, and one line on stderr as well: cohortrun's, or, without
  * it, this function's own. It returns when the program of every locality of the job
  * has returned, their tasks have ended and no message is under way. ARGC and ARGV are the
- * program's own; nothing is taken out of them.
+ * program's own; nothing is taken out of them. Descriptors 0, 1 and 2 are opened at /dev/null where
+ * they are closed.
  *
  * Started by cohortrun, the process is one locality of its job; alone, it is a job of one. An exit
  * without returning from cohort_main is the death of this locality and ends the job.
@@ -24,7 +25,10 @@ extern "C" {
  * 262144), COHORT_NET (shm or ofi for all messages; without it shared memory within a host,
  * libfabric between hosts), COHORT_EAGER_BUDGET (bytes that one peer may have sent unasked;
  * 262144), COHORT_OFI_PROVIDER, COHORT_OFI_ADDRESS, COHORT_CHECK_ASYMMETRIC (1: agreement before
- * gather and scatter, see collectives.h; 0), COHORT_LOG (error, warn, info, debug: on stderr).
+ * gather and scatter, see collectives.h; 0), COHORT_TUNE (a file of cohort-tune, instead of the one
+ * in the configuration folder), COHORT_LOG (error, warn, info, debug: on stderr; off). What any of
+ * them can't be is an error at the start; of COHORT_CHECK_ASYMMETRIC and COHORT_TUNE, when the
+ * first communicator is created.
  *
  * Called once in a process, from a thread that runs no task. */
 COHORT_API int cohort_main(int argc, char **argv, cohort_task_function *program, void *arg);

@@ -16,13 +16,22 @@ static atomic_int current_level = LEVEL_UNKNOWN;
 static cohort__log_sink *current_sink;
 static void *current_sink_context;
 
+bool cohort__log_level_named(const char *text, enum cohort__log_level *ret_level)
+{
+    for (int level = COHORT__LOG_OFF; level <= COHORT__LOG_DEBUG; level++) {
+        if (strcmp(text, level_names[level]) != 0)
+            continue;
+        *ret_level = (enum cohort__log_level)level;
+        return true;
+    }
+    return false;
+}
+
 static int level_from_environment(void)
 {
     const char *name = getenv("COHORT_LOG");
-    for (int level = COHORT__LOG_ERROR; name && level <= COHORT__LOG_DEBUG; level++)
-        if (strcmp(name, level_names[level]) == 0)
-            return level;
-    return COHORT__LOG_OFF;
+    enum cohort__log_level level;
+    return name && cohort__log_level_named(name, &level) ? (int)level : COHORT__LOG_OFF;
 }
 
 static int level_get(void)

@@ -21,6 +21,9 @@ enum cohort__log_level {
 void cohort__log(enum cohort__log_level level, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
+/* Whether TEXT, a value of COHORT_LOG, is the name of a level: then in *ret_level. */
+bool cohort__log_level_named(const char *text, enum cohort__log_level *ret_level);
+
 bool cohort__log_enabled(enum cohort__log_level level);
 
 /* Overrides the environment. */

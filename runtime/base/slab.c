@@ -193,22 +193,8 @@ static void *object_take(struct size_class *class)
     return object;
 }
 
-/* The free list is empty. Out of line, as are all rare ways below: the usual one saves no registers
- * then. */
-static __attribute__((noinline)) void *object_refill(struct cache *cache, struct size_class *class)
-{
-    unsigned size_class = (unsigned)(class - cache->classes);
-    cache_collect(cache);
-    void *object = object_take(class);
-    if (object)
-        return object;
-    if (class->fresh == class->fresh_end && !cache_add_chunk(cache, size_class))
-        return NULL;
-    object = class->fresh;
-    class->fresh += class_bytes[size_class];
-    return object;
-}
-
+/* For what is too large for a chunk, and where no chunk can be had: a message about an error, say,
+ * needs so little that malloc may still have it. */
 static void *large_alloc(size_t bytes)
 {
     if (bytes > SIZE_MAX - 2 * ALIGNMENT)
@@ -227,6 +213,22 @@ static void large_free(void *object)
     free(((void **)object)[-1]);
 }
 
+/* The free list is empty. Out of line, as are all rare ways below: the usual one saves no registers
+ * then. */
+static __attribute__((noinline)) void *object_refill(struct cache *cache, struct size_class *class)
+{
+    unsigned size_class = (unsigned)(class - cache->classes);
+    cache_collect(cache);
+    void *object = object_take(class);
+    if (object)
+        return object;
+    if (class->fresh == class->fresh_end && !cache_add_chunk(cache, size_class))
+        return large_alloc(class_bytes[size_class]);
+    object = class->fresh;
+    class->fresh += class_bytes[size_class];
+    return object;
+}
+
 /* This thread has no cache yet, or none is used for so many BYTES. */
 static __attribute__((noinline)) void *alloc_rarely(size_t bytes)
 {
@@ -235,7 +237,7 @@ static __attribute__((noinline)) void *alloc_rarely(size_t bytes)
     if (bytes > COHORT__SLAB_MAX_BYTES)
         return large_alloc(bytes);
     struct cache *cache = cache_get();
-    return cache ? object_refill(cache, &cache->classes[class_of(bytes)]) : NULL;
+    return cache ? object_refill(cache, &cache->classes[class_of(bytes)]) : large_alloc(bytes);
 }
 
 void *cohort__slab_alloc(size_t bytes)

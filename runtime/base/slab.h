@@ -7,8 +7,8 @@
 /* Memory for small objects that live shortly: each thread takes from and returns to its own cache
  * without locks or atomics. What another thread frees goes back to the cache that it came from, by
  * way of a lock-free list. A thread that ends leaves its cache to the next one that starts. Chunks
- * are never given back to the system. Above COHORT__SLAB_MAX_BYTES, and in builds with the address
- * sanitizer always, this is malloc. */
+ * are never given back to the system. Above COHORT__SLAB_MAX_BYTES, where the system gives no
+ * chunk, and in builds with the address sanitizer always, this is malloc. */
 enum { COHORT__SLAB_MAX_BYTES = 2048 };
 
 /* At least BYTES bytes, aligned to 16, not cleared; NULL where memory ran out (no message is set).

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "runtime/base/clock.h"
+#include "runtime/base/descriptors.h"
 #include "runtime/base/error.h"
 #include "runtime/job/settings.h"
 #include "runtime/job/transport.h"
@@ -184,8 +185,8 @@ static cohort_status run_program(void *context)
     if (job->status) {
         cohort__error_copy(&error, cohort__error_slot());
         if (error.status != job->status)
-            cohort__error_set(&error, job->status, "the program returned %s",
-                              cohort_status_name(job->status));
+            cohort__error_set(&error, job->status, "the program returned %s (%d)",
+                              cohort_status_name(job->status), (int)job->status);
         cohort__bootstrap_report_failure(job->bootstrap, cohort__error_message(&error));
     }
     await_tasks();
@@ -222,6 +223,11 @@ static void stop(struct job *job)
     cohort__loop_destroy(job->loop);
 }
 
+static void complain(char **argv, const char *text)
+{
+    fprintf(stderr, "%s: %s\n", argv && argv[0] ? argv[0] : "cohort", text);
+}
+
 int cohort_main(int argc, char **argv, cohort_task_function *program, void *arg)
 {
     static atomic_bool was_called;
@@ -229,8 +235,10 @@ int cohort_main(int argc, char **argv, cohort_task_function *program, void *arg)
     if (!program || atomic_exchange(&was_called, true)) {
         cohort_fail(program ? COHORT_ERR_STATE : COHORT_ERR_BAD_PARAMETER, "cohort_main: %s",
                     program ? "called twice in one process" : "no program");
+        complain(argv, cohort_error_message()); /* no launcher hears of it */
         return 1;
     }
+    cohort__descriptors_open_standard();
     struct job job = {.program = program, .arg = arg};
     cohort_status status = start(&job);
     if (status && job.bootstrap)
@@ -244,8 +252,7 @@ int cohort_main(int argc, char **argv, cohort_task_function *program, void *arg)
     stop(&job);
     /* With a launcher, that one says it, once for the whole job. */
     if (status && !is_launched)
-        fprintf(stderr, "%s: %s\n", argv && argv[0] ? argv[0] : "cohort",
-                cohort__error_message(&error));
+        complain(argv, cohort__error_message(&error));
     cohort__error_copy(cohort__error_slot(), &error);
     cohort__error_fini(&error);
     return status ? 1 : 0;

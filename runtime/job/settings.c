@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "runtime/base/log.h"
+
 /* The variable NAME as a number from MIN to MAX; OTHERWISE where it is not set, or empty. */
 static cohort_status read_number(const char *name, unsigned long min, unsigned long max,
                                  unsigned long otherwise, unsigned long *ret_value)
@@ -43,6 +45,19 @@ static cohort_status read_transport(enum cohort__transport *ret_transport)
     return COHORT_OK;
 }
 
+/* The log reads it itself, by whichever thread logs first, and can't say what is wrong with it. */
+static cohort_status check_log(void)
+{
+    enum cohort__log_level level;
+    const char *name = getenv("COHORT_LOG");
+    if (!name || !*name || cohort__log_level_named(name, &level))
+        return COHORT_OK;
+    return cohort_fail(COHORT_ERR_BAD_PARAMETER,
+                       "environment variable COHORT_LOG is \"%.40s\"; it can be \"error\", "
+                       "\"warn\", \"info\", \"debug\" or \"off\"",
+                       name);
+}
+
 cohort_status cohort__settings_read(struct cohort__settings *ret_settings)
 {
     unsigned long workers = 0, stack = 0, budget = 0;
@@ -54,6 +69,8 @@ cohort_status cohort__settings_read(struct cohort__settings *ret_settings)
         status = read_number("COHORT_EAGER_BUDGET", 1, 1 << 30, 0, &budget);
     if (!status)
         status = read_transport(&transport);
+    if (!status)
+        status = check_log();
     if (status)
         return status;
     *ret_settings = (struct cohort__settings){(unsigned)workers, stack, budget, transport};

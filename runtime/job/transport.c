@@ -28,11 +28,17 @@ cohort_status cohort__transport_create(struct cohort__net **ret_net,
     enum cohort__transport transport = settings->transport;
     struct cohort__hub *hub = cohort__bootstrap_take_hub(bootstrap);
     cohort_status status = COHORT_OK;
+    bool all_near = cohort__bootstrap_num_hosts(bootstrap) == 1;
+    if (!all_near && transport == COHORT__TRANSPORT_SHM) {
+        cohort__hub_destroy(hub);
+        return cohort_fail(COHORT_ERR_BAD_PARAMETER,
+                           "COHORT_NET is shm, but the job has %u hosts, which share no memory",
+                           (unsigned)cohort__bootstrap_num_hosts(bootstrap));
+    }
     if (!hub && transport == COHORT__TRANSPORT_SHM)
         return cohort_fail(COHORT_ERR_NETWORK,
                            "COHORT_NET is shm, but locality %u was given no shared memory",
                            (unsigned)cohort__bootstrap_rank(bootstrap));
-    bool all_near = cohort__bootstrap_num_hosts(bootstrap) == 1;
     bool wants_far = transport == COHORT__TRANSPORT_OFI || !hub ||
                      (transport == COHORT__TRANSPORT_ANY && !all_near);
     if (hub && transport != COHORT__TRANSPORT_OFI)

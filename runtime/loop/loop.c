@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "runtime/loop/loop.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -86,6 +87,19 @@ static void async_arrived(uv_async_t *async)
     cohort__loop_run_requests(loop);
 }
 
+/* libuv begins with a descriptor for epoll and a pipe for signals, and aborts the process where it
+ * can't have the pipe. */
+static int try_descriptors(void)
+{
+    int fds[3] = {-1, -1, -1}, error = 0;
+    if (pipe2(fds, O_CLOEXEC) || (fds[2] = fcntl(fds[0], F_DUPFD_CLOEXEC, 0)) < 0)
+        error = uv_translate_sys_error(errno);
+    for (int i = 0; i < 3; i++)
+        if (fds[i] >= 0)
+            close(fds[i]);
+    return error;
+}
+
 cohort_status cohort__loop_create(struct cohort__loop **ret_loop)
 {
     cohort_status status;
@@ -96,7 +110,9 @@ cohort_status cohort__loop_create(struct cohort__loop **ret_loop)
     cohort__list_init(&loop->pollers);
     cohort__list_init(&loop->tickers);
     loop->slowness = 1;
-    int error = uv_loop_init(&loop->uv);
+    int error = try_descriptors();
+    if (!error)
+        error = uv_loop_init(&loop->uv);
     if (error) {
         status = cohort__loop_fail(error, "event loop");
         goto fail;

@@ -83,6 +83,11 @@ static cohort_status info_get(struct cohort__ofi *ofi)
     if (!error)
         info_choose(ofi, provider);
     ofi->library->freeinfo(hints);
+    if (error == -FI_ENODATA)
+        return cohort_fail(COHORT_ERR_NETWORK,
+                           "libfabric provider %s at %s: fi_getinfo: there is no such provider "
+                           "(COHORT_OFI_PROVIDER), or no such address (COHORT_OFI_ADDRESS)",
+                           provider_name(ofi), ofi->local_address);
     return error ? cohort__ofi_fail(ofi, "fi_getinfo", error) : COHORT_OK;
 }
 

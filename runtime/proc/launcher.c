@@ -208,6 +208,8 @@ static cohort_status hello(struct cohort__launcher *launcher, uint32_t rank,
     if (control->address.bytes > 0)
         memcpy(locality->address, control->address.data, control->address.bytes);
     locality->address_bytes = control->address.bytes;
+    free(locality->failure); /* an earlier program's */
+    locality->failure = NULL;
     set_stage(launcher, rank, MEMBER);
     for (uint32_t peer = 0; peer < launcher->options.size; peer++)
         if (launcher->localities[peer].ended && launcher->localities[peer].stage == OUTSIDE)

@@ -14,6 +14,7 @@
  *             ring of channels, both of up to --count bytes
  *   silent    nobody talks
  *   fail      the program of locality --victim returns an error
+ *   absent    the same, and the others wait for its sites to join them
  *   again     cohort_main is called twice */
 
 /* The generations of one communicator. All sites draw the same numbers. */
@@ -153,14 +154,15 @@ static cohort_status program(void *arg)
 {
     const struct member *member = arg;
     cohort_status status = COHORT_OK;
-    if (strcmp(member->mode, "run") == 0)
+    bool is_absent = strcmp(member->mode, "absent") == 0;
+    if ((is_absent || strcmp(member->mode, "fail") == 0) && cohort_locality() == member->victim)
+        return cohort_fail(COHORT_ERR_FAILED, "no luck today");
+    if (is_absent || strcmp(member->mode, "run") == 0)
         status = run(member);
     else if (strcmp(member->mode, "objects") == 0)
         status = member_run(member, "objects", exchange_objects, (void *)member);
     else if (strcmp(member->mode, "recreate") == 0)
         status = recreate(member);
-    else if (strcmp(member->mode, "fail") == 0 && cohort_locality() == member->victim)
-        return cohort_fail(COHORT_ERR_FAILED, "no luck today");
     if (!status)
         member_say("%u of %u has done it, %u sites, %u workers", cohort_locality(),
                    cohort_num_localities(), member_num_sites_here(member), cohort_num_workers());

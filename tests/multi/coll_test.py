@@ -152,11 +152,32 @@ def test_program_fails():
                            r'status 1: no luck today\n' % (num - 1), err), err)
 
 
+def test_program_fails_alone():
+    """The others wait for its sites to join: they don't wait for ever."""
+    status, out, err = run('-n', 3, '--grace', '0.2', COLL, 'absent', '--victim', 1, '--sites', 6)
+    check_equal((status, out), (1, ''))
+    check(re.fullmatch(r'cohortrun: locality 1 \(pid \d+\)( on host \w+)? has failed: '
+                       r'no luck today\n', err), err)
+
+
+def test_no_standard_descriptors():
+    """The program has none of 0, 1 and 2: what it opens does not take their place."""
+    script = 'exec "$0" "$@" <&- >&- 2>&-'
+    for launcher in (['-n', 2], ['-n', 1, 'env', '-u', 'COHORT_CONTROL_FD']):
+        check_equal(run(*launcher, 'sh', '-c', script, COLL, 'run', '--sites', 4), (0, '', ''))
+
+
+def test_called_twice():
+    status, out, err = run('-n', 1, COLL, 'again')
+    check_equal((status, err), (0, COLL + ': cohort_main: called twice in one process\n'))
+
+
 def test_cannot_start():
     """The reason is said, once."""
     for num in (1, 3):
         for variable, why in (('COHORT_NET=x', 'COHORT_NET is "x"; it can be "shm" or "ofi"'),
-                              ('COHORT_STACK=1', 'COHORT_STACK is "1", not a number')):
+                              ('COHORT_STACK=1', 'COHORT_STACK is "1", not a number'),
+                              ('COHORT_LOG=x', 'COHORT_LOG is "x"; it can be "error"')):
             check_cannot_start(num, variable, why)
     check_cannot_start(3, 'COHORT_OFI_PROVIDER=nosuch', 'libfabric provider nosuch', 'ofi')
 

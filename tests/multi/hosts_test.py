@@ -79,6 +79,7 @@ def test_wrong_options():
             (['-n', '5', '--hosts', 'a:2,b:2'], '5 localities, where the hosts have 4 slots'),
             (['--hosts', 'a:4096,b:2'], '4098 localities, where'),
             (['--hosts', 'a', '--agent', 'x'], "--agent 'x' has no {host} in it"),
+            (['--hosts', 'a', '--listen', ''], "--listen needs an address, not ''"),
             (['--agent', '{host}', '-n', '1'], '--agent and --listen need --hosts'),
             (['--hosts', 'a', '--heartbeat', '0'], "--heartbeat needs seconds above 0, not '0'"),
             (['--hosts', 'a', '--heartbeat-timeout=x'], "--heartbeat-timeout needs seconds"),
@@ -121,6 +122,13 @@ def test_fewer():
                 ['0 is 0 of 2 on host 0 of 2 at 127.0.0.1',
                  '1 is 1 of 2 on host 0 of 2 at 127.0.0.1',
                  '2 is 0 of 1 on host 1 of 2 at 127.0.0.1'])
+
+
+def test_only_shared_memory():
+    status, out, err = run(*TWO, '-x', 'COHORT_NET=shm', os.path.join(
+        os.path.dirname(MEMBER), 'coll_member'), 'silent')
+    check_equal((status, out), (1, ''))
+    check('COHORT_NET is shm, but the job has 2 hosts, which share no memory\n' in err, err)
 
 
 def test_this_host():
@@ -207,10 +215,12 @@ def test_unknown_name():
     name = 'x' * 64 # too long to ask a name server for
     status, out, err = run('--hosts', name, 'true')
     check(status == 1 and 'cohortrun: host %s: ' % name in err and '--listen' in err, err)
+    status, out, err = run('--hosts', 'a', '--listen', name, *AGENT, 'true')
+    check(status == 1 and 'cohortrun: host a: --listen: %s: ' % name in err, err)
     for address in '0.0.0.0', '::', '192.0.2.1':
         status, out, err = run('--hosts', 'a', '--listen', address, *AGENT, 'true')
-        check_equal((status, err), (1, 'cohortrun: host a: %s is no address of this host\n' %
-                                    address))
+        check_equal((status, err), (1, 'cohortrun: host a: --listen: %s is no address of this '
+                                    'host\n' % address))
 
 
 READY = 'sleep 1000 & setsid sleep 1000 & echo ready; wait'

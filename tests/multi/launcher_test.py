@@ -362,6 +362,15 @@ def test_many_localities():
     check_equal((status, out, err), (0, '', ''))
 
 
+def test_too_many():
+    """What the limit of open files can't take is said before anything is started."""
+    few = lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (300, 300))
+    status, out, err = Job('-n', 64, 'true', preexec_fn=few).finish()
+    check_equal((status, out, err), (
+        126, '', 'cohortrun: cannot start 64 localities: cohortrun needs more than 320 open files '
+                 'for them, and may have 300 (ulimit -Hn)\n'))
+
+
 def test_nested():
     status, out, err = run('-n', 2, COHORTRUN, '-n', '2', MEMBER)
     check_equal((status, err), (0, ''))
@@ -441,7 +450,8 @@ def test_not_joined():
 
 if FAR:
     jobs.launcher_options = jobs.far_hosts
-    # These look at cohortrun's own children, of which each host is one.
-    for name in ('launcher_killed_while_starting', 'guardian_killed', 'guardian_stopped'):
+    # These look at cohortrun's own children, of which each host is one, or at its own limits.
+    for name in ('launcher_killed_while_starting', 'guardian_killed', 'guardian_stopped',
+                 'too_many'):
         del globals()['test_' + name]
 jobs.run_cases(globals(), chosen=[a for a in sys.argv[3:] if a != '--far'])

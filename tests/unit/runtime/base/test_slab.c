@@ -5,6 +5,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 
 #include "runtime/base/random.h"
 #include "runtime/base/sanitizer.h"
@@ -164,6 +165,35 @@ static void test_threads_exchange_objects(void)
         cohort__slab_free(slots[i]);
 }
 
+enum { LIMITED_BYTES = 512 };
+
+/* The system gives no more memory, but malloc has some that was given back. */
+static void test_no_chunk(void)
+{
+    static void *objects[NUM_OBJECTS], *kept[NUM_OBJECTS];
+    struct rlimit before, none = {0};
+    if (COHORT__ASAN || COHORT__TSAN)
+        return; /* these need memory of their own */
+    for (int i = 0; i < NUM_OBJECTS; i++)
+        CHECK(kept[i] = malloc(2 * LIMITED_BYTES));
+    CHECK_INT(getrlimit(RLIMIT_AS, &before), 0);
+    none.rlim_max = before.rlim_max;
+    CHECK_INT(setrlimit(RLIMIT_AS, &none), 0);
+    for (int i = 0; i < NUM_OBJECTS - 1; i++) /* the last one keeps the heap from shrinking */
+        free(kept[i]);
+    size_t chunks = num_chunks();
+    for (int i = 0; i < NUM_OBJECTS; i++) {
+        objects[i] = cohort__slab_alloc(LIMITED_BYTES);
+        CHECK(objects[i] && (uintptr_t)objects[i] % 16 == 0);
+        memset(objects[i], i, LIMITED_BYTES);
+    }
+    CHECK_INT(setrlimit(RLIMIT_AS, &before), 0);
+    CHECK(num_chunks() - chunks < NUM_OBJECTS * LIMITED_BYTES / (64 << 10));
+    for (int i = 0; i < NUM_OBJECTS; i++)
+        cohort__slab_free(objects[i]);
+    free(kept[NUM_OBJECTS - 1]);
+}
+
 int main(int argc, char **argv)
 {
     static const struct test_case cases[] = {
@@ -174,6 +204,7 @@ int main(int argc, char **argv)
         {"freed elsewhere comes home", test_freed_elsewhere_comes_home},
         {"caches are handed on", test_caches_are_handed_on},
         {"threads exchange objects", test_threads_exchange_objects},
+        {"no chunk", test_no_chunk},
     };
     return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
 }

@@ -6,7 +6,7 @@
 #include "tests/support/test.h"
 
 static const char *const variables[] = {"COHORT_WORKERS", "COHORT_STACK", "COHORT_EAGER_BUDGET",
-                                        "COHORT_NET"};
+                                        "COHORT_NET", "COHORT_LOG"};
 
 static struct cohort__settings settings;
 
@@ -53,6 +53,8 @@ static void test_values(void)
     CHECK_INT(settings.workers, 0);
     CHECK_INT(read_with("COHORT_NET", "ofi"), COHORT_OK);
     CHECK_INT(read_with("COHORT_NET", "shm"), COHORT_OK);
+    CHECK_INT(read_with("COHORT_LOG", "warn"), COHORT_OK);
+    CHECK_INT(read_with("COHORT_LOG", "off"), COHORT_OK);
     check_defaults();
 }
 
@@ -72,6 +74,7 @@ static void test_mistakes(void)
         {"COHORT_NET", "sham"},         {"COHORT_EAGER_BUDGET", "1073741825"},
         {"COHORT_NET", "OFI"},          {"COHORT_NET", "ofi "},
         {"COHORT_EAGER_BUDGET", "-10"}, {"COHORT_EAGER_BUDGET", "18446744073709551606"},
+        {"COHORT_LOG", "verbose"},      {"COHORT_LOG", "Warn"},
     };
     for (size_t i = 0; i < sizeof(mistakes) / sizeof(mistakes[0]); i++) {
         CHECK_INT(read_with(mistakes[i].variable, mistakes[i].value), COHORT_ERR_BAD_PARAMETER);

@@ -6,6 +6,8 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <sys/eventfd.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "runtime/base/clock.h"
@@ -47,6 +49,35 @@ static void test_create_destroy(void)
     struct cohort__loop *loop = create();
     cohort__loop_poll(loop);
     cohort__loop_destroy(loop);
+}
+
+static void create_with(rlim_t num_descriptors)
+{
+    struct cohort__loop *loop = NULL;
+    struct rlimit limit = {.rlim_cur = num_descriptors, .rlim_max = num_descriptors};
+    CHECK_INT(setrlimit(RLIMIT_NOFILE, &limit), 0);
+    cohort_status status = cohort__loop_create(&loop);
+    if (status) {
+        CHECK_INT(status, COHORT_ERR_NO_MEMORY);
+        CHECK_CONTAINS(cohort_error_message(), "too many open files");
+    }
+    cohort__loop_destroy(loop);
+    _exit(status ? 1 : 0);
+}
+
+/* However few there are; each time in a process where libuv has not begun yet. */
+static void test_few_descriptors(void)
+{
+    int status = 1;
+    for (rlim_t num = STDERR_FILENO + 1; status; num++) {
+        CHECK(num < 64);
+        pid_t pid = fork();
+        CHECK(pid >= 0);
+        if (pid == 0)
+            create_with(num);
+        CHECK_INT(waitpid(pid, &status, 0), pid);
+        CHECK(WIFEXITED(status) && WEXITSTATUS(status) <= 1);
+    }
 }
 
 static void test_wake_before_park(void)
@@ -412,6 +443,7 @@ static void test_run_and_stop(void)
 int main(int argc, char **argv)
 {
     static const struct test_case cases[] = {
+        {"few_descriptors", test_few_descriptors}, /* before libuv begins here */
         {"create_destroy", test_create_destroy},
         {"wake_before_park", test_wake_before_park},
         {"requests_from_threads", test_requests_from_threads},

@@ -233,6 +233,7 @@ static void test_bad_settings(void)
     setenv("COHORT_OFI_PROVIDER", "nosuch", 1);
     CHECK_INT(cohort__ofi_create(&handlers, NULL, &net), COHORT_ERR_NETWORK);
     CHECK_CONTAINS(cohort_error_message(), "nosuch at 127.0.0.1: fi_getinfo");
+    CHECK_CONTAINS(cohort_error_message(), "COHORT_OFI_PROVIDER");
     unsetenv("COHORT_OFI_PROVIDER");
     setenv("COHORT_OFI_ADDRESS", "203.0.113.1", 1);
     CHECK_INT(cohort__ofi_create(&handlers, NULL, &net), COHORT_ERR_NETWORK);

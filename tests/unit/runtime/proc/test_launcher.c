@@ -373,6 +373,11 @@ static void test_failure_text(void)
                 &(struct cohort__control){
                     .kind = COHORT__CONTROL_FAILED, .text = "two\nlines\x1b", .text_bytes = 10});
     CHECK_TEXT(cohort__launcher_failure(job.launcher, 1), "two lines ");
+    release_pair(&job);
+    say(&job, 0, COHORT__CONTROL_BYE);
+    say(&job, 1, COHORT__CONTROL_BYE);
+    hello(&job, 1); /* another program of this locality's */
+    CHECK(!cohort__launcher_failure(job.launcher, 1));
     cohort__launcher_destroy(job.launcher);
 }
 
