@@ -22,20 +22,25 @@ static bool failed(const char *what, int error)
     return false;
 }
 
-/* A port of which nobody makes use now. */
-static bool find_port(uint16_t *ret_port)
+/* A port of which nobody makes use now, or will as long as *RET_FD is open, but for the server:
+ * that says SO_REUSEADDR as well, and so may have it together with one that does not listen. */
+static bool reserve_port(int *ret_fd, uint16_t *ret_port)
 {
     struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
     socklen_t length = sizeof(address);
-    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    int on = 1, fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     if (fd < 0)
         return failed("socket", errno);
-    bool is_found = bind(fd, (struct sockaddr *)&address, length) == 0 &&
-                    getsockname(fd, (struct sockaddr *)&address, &length) == 0;
-    int error = errno;
-    close(fd);
+    if (setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on)) ||
+        bind(fd, (struct sockaddr *)&address, length) ||
+        getsockname(fd, (struct sockaddr *)&address, &length)) {
+        int error = errno;
+        close(fd);
+        return failed("a free port", error);
+    }
+    *ret_fd = fd;
     *ret_port = ntohs(address.sin_port);
-    return is_found ? true : failed("a free port", error);
+    return true;
 }
 
 /* Asked of the kernel: the server takes the first connection for its client. */
@@ -75,13 +80,10 @@ static bool take_line(void *context, const char *line)
     return true;
 }
 
-static bool run_once(const char *size, unsigned num, double *ret_us)
+static bool run_at(uint16_t port, const char *size, unsigned num, double *ret_us)
 {
     char number[16], text[16];
-    uint16_t port;
     struct child server;
-    if (!find_port(&port))
-        return false;
     snprintf(number, sizeof(number), "%u", num);
     snprintf(text, sizeof(text), "%u", (unsigned)port);
     /* Neither waits for ever for the other one, should this process be killed. */
@@ -103,6 +105,17 @@ static bool run_once(const char *size, unsigned num, double *ret_us)
     if (is_done && !(*ret_us > 0))
         fprintf(stderr, "%s: fi_pingpong has printed no time\n", program_invocation_short_name);
     return is_done && has_ended && *ret_us > 0;
+}
+
+static bool run_once(const char *size, unsigned num, double *ret_us)
+{
+    int fd;
+    uint16_t port;
+    if (!reserve_port(&fd, &port))
+        return false;
+    bool is_done = run_at(port, size, num, ret_us);
+    close(fd);
+    return is_done;
 }
 
 bool pingpong_run(uint64_t bytes, double seconds, double *ret_us)
