@@ -7,6 +7,7 @@ which its processes are found in /proc afterwards: none may be left. What has lo
 to this process, so it is found in any case."""
 import ctypes
 import os
+import re
 import select
 import subprocess
 import sys
@@ -89,6 +90,9 @@ class Job:
     def read_lines(self, num):
         return [self.process.stdout.readline().decode() for _ in range(num)]
 
+    def clean_up(self):
+        """After a failure, when its processes have ended."""
+
     def processes(self):
         """Pids that have the mark in their environment, zombies excluded."""
         pids = []
@@ -103,6 +107,24 @@ class Job:
         deadline = time.monotonic() + TIMEOUT
         while len(self.processes()) < num:
             check(time.monotonic() < deadline, 'only', self.processes())
+
+    def await_rest(self):
+        """Until all of its processes sleep at one time: what they do next is not up to them."""
+        deadline = time.monotonic() + TIMEOUT
+        while True:
+            before = self.switches()
+            if None not in before.values() and before == self.switches():
+                return
+            check(time.monotonic() < deadline, 'it never rests')
+
+    def switches(self):
+        """How often each process has given up its core; None for one that has one, or wants it."""
+        found = {}
+        for pid in self.processes():
+            status = read_proc(pid, 'status')
+            counts = re.findall(rb'ctxt_switches:\s*(\d+)', status)
+            found[pid] = counts if re.search(rb'State:\s*S', status) else None
+        return found
 
     def check_nothing_left(self, wait=False):
         """With WAIT, the guardians may still be at it."""
@@ -179,6 +201,8 @@ def end_jobs():
         job.process.kill()
         job.process.wait()
     await_orphans()
+    for job in jobs_of_case:
+        job.clean_up()
 
 
 def wait_for_end(pid):

@@ -118,25 +118,25 @@ class Storm(Job):
 
     def finish(self, data=None, wait=False):
         """Status and standard error; checks that nothing is left."""
-        try:
-            while self.next_line() is not None:
-                pass
-            self.reader.join()
-            self.error_reader.join()
-            self.process.wait(TIMEOUT)
-            self.check_nothing_left(wait)
-            left = os.listdir(os.path.join(self.folder, 'tmp'))
-            check(not left, 'files left:', left)
-            left = set(os.listdir('/dev/shm')) - self.segments
-            check(not left, 'segments left:', left)
-        finally:
-            self.clean_up()
+        while self.next_line() is not None:
+            pass
+        self.reader.join()
+        self.error_reader.join()
+        self.process.wait(TIMEOUT)
+        self.check_nothing_left(wait)
+        left = os.listdir(os.path.join(self.folder, 'tmp'))
+        check(not left, 'files left:', left)
+        left = set(os.listdir('/dev/shm')) - self.segments
+        check(not left, 'segments left:', left)
+        self.clean_up()
         return self.process.returncode, self.errors[0]
 
     def clean_up(self):
-        self.process.kill()
-        os.close(self.release_fd)
-        shutil.rmtree(self.folder)
+        """Once."""
+        if self.folder:
+            os.close(self.release_fd)
+            shutil.rmtree(self.folder)
+            self.folder = None
 
 
 def random_storm(seed):
