@@ -26,9 +26,10 @@ extern "C" {
  * libfabric between hosts), COHORT_EAGER_BUDGET (bytes that one peer may have sent unasked;
  * 262144), COHORT_OFI_PROVIDER, COHORT_OFI_ADDRESS, COHORT_CHECK_ASYMMETRIC (1: agreement before
  * gather and scatter, see collectives.h; 0), COHORT_TUNE (a file of cohort-tune, instead of the one
- * in the configuration folder), COHORT_LOG (error, warn, info, debug: on stderr; off). What any of
- * them can't be is an error at the start; of COHORT_CHECK_ASYMMETRIC and COHORT_TUNE, when the
- * first communicator is created.
+ * in the configuration folder), COHORT_GRACE (under another launcher than cohortrun: seconds in
+ * which a locality may end by itself when the job is broken; 1), COHORT_LOG (error, warn, info,
+ * debug: on stderr; off). What any of them can't be is an error at the start; of
+ * COHORT_CHECK_ASYMMETRIC and COHORT_TUNE, when the first communicator is created.
  *
  * Called once in a process, from a thread that runs no task. */
 COHORT_API int cohort_main(int argc, char **argv, cohort_task_function *program, void *arg);

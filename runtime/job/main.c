@@ -136,6 +136,7 @@ static cohort_status start(struct job *job)
         status = cohort__settings_read(&job->settings); /* a launcher can now say what is wrong */
     if (status)
         return status;
+    cohort__bootstrap_set_grace(job->bootstrap, job->settings.grace);
     struct cohort__process_options options = {
         .rank = cohort__bootstrap_rank(job->bootstrap),
         .size = cohort__bootstrap_size(job->bootstrap),

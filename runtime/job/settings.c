@@ -60,7 +60,7 @@ static cohort_status check_log(void)
 
 cohort_status cohort__settings_read(struct cohort__settings *ret_settings)
 {
-    unsigned long workers = 0, stack = 0, budget = 0;
+    unsigned long workers = 0, stack = 0, budget = 0, grace = 0;
     enum cohort__transport transport = COHORT__TRANSPORT_ANY;
     cohort_status status = read_number("COHORT_WORKERS", 1, 1024, 0, &workers);
     if (!status)
@@ -68,11 +68,14 @@ cohort_status cohort__settings_read(struct cohort__settings *ret_settings)
     if (!status)
         status = read_number("COHORT_EAGER_BUDGET", 1, 1 << 30, 0, &budget);
     if (!status)
+        status = read_number("COHORT_GRACE", 1, 24 * 3600, 1, &grace);
+    if (!status)
         status = read_transport(&transport);
     if (!status)
         status = check_log();
     if (status)
         return status;
-    *ret_settings = (struct cohort__settings){(unsigned)workers, stack, budget, transport};
+    *ret_settings =
+        (struct cohort__settings){(unsigned)workers, stack, budget, grace * 1000000000, transport};
     return COHORT_OK;
 }

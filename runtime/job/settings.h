@@ -3,6 +3,7 @@
 #define COHORT_RUNTIME_JOB_SETTINGS_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 #include "cohort/status.h"
 
@@ -18,6 +19,7 @@ struct cohort__settings {
     unsigned workers; /* 0: not said */
     size_t stack;
     size_t eager_budget; /* 0: the default */
+    uint64_t grace;      /* ns */
     enum cohort__transport transport;
 };
 

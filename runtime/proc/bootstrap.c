@@ -136,6 +136,11 @@ uint32_t cohort__bootstrap_epoch(const struct cohort__bootstrap *bootstrap)
     return bootstrap->epoch;
 }
 
+void cohort__bootstrap_set_grace(struct cohort__bootstrap *bootstrap, uint64_t nanoseconds)
+{
+    bootstrap->grace = nanoseconds;
+}
+
 uint32_t cohort__bootstrap_workers(const struct cohort__bootstrap *bootstrap)
 {
     return bootstrap->workers;

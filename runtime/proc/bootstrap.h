@@ -29,7 +29,7 @@ struct cohort__bootstrap_handlers {
     /* No message is under way any more, and none can come. Once. */
     void (*exit_allowed)(void *context);
     /* Locality RANK has ended without leaving the job; TEXT says how. The launcher ends this
-     * locality as well after a second of grace. Once for each rank. */
+     * locality as well after its grace. Once for each rank. */
     void (*died)(void *context, uint32_t rank, const char *text);
     /* The control connection broke: the launcher has died, or what it sent made no sense. Not
      * after exit_allowed. Once. */
@@ -47,6 +47,10 @@ cohort_status cohort__bootstrap_create(struct cohort__bootstrap **ret_bootstrap,
  * on. Without exit_allowed before, the launcher will take it for a death. Holder only, with no
  * other thread calling anything here any more. NULL is fine. */
 void cohort__bootstrap_destroy(struct cohort__bootstrap *bootstrap);
+
+/* How long this locality may go on once the job is broken, where the launcher doesn't see to that.
+ * Before the exchange. */
+void cohort__bootstrap_set_grace(struct cohort__bootstrap *bootstrap, uint64_t nanoseconds);
 
 /* Tells the others where this locality is reached, and runs the loop (cohort__loop_run) until their
  * addresses have come. COHORT_ERR_PEER_DIED, COHORT_ERR_NETWORK. Holder only, once. */

@@ -27,7 +27,6 @@
  * while, so that their programs can fail in their own words, and leave. */
 
 enum {
-    GRACE_NANOSECONDS = 1000000000,
     MAX_NAME = 64,
     /* How long the sharing of memory may take: for machines that are overloaded, or stand still. */
     SHARE_SECONDS = 30,
@@ -111,7 +110,7 @@ static void run_grace_over(struct cohort__loop *loop, struct cohort__loop_reques
 static void break_job(struct foreign *foreign)
 {
     foreign->broken = true;
-    cohort__grace_begin(&foreign->grace);
+    cohort__grace_begin(&foreign->grace, foreign->base.grace);
 }
 
 /* With the reason in the error slot. */
@@ -160,7 +159,7 @@ static void event_came(void *context, const struct cohort__pmix_event *what)
         *event = (struct event){.request.run = run_event, .foreign = foreign, .what = *what};
     pthread_mutex_lock(&foreign->lock);
     if (!foreign->deaf) {
-        cohort__grace_begin(&foreign->grace);
+        cohort__grace_begin(&foreign->grace, foreign->base.grace);
         if (event)
             cohort__loop_request(foreign->base.loop, &event->request);
         event = NULL;
@@ -419,7 +418,7 @@ cohort_status cohort__bootstrap_open_pmix(struct cohort__bootstrap **ret_bootstr
     foreign->fenced.run = run_fenced;
     foreign->grace_over.run = run_grace_over;
     pthread_mutex_init(&foreign->lock, NULL);
-    cohort__grace_init(&foreign->grace, GRACE_NANOSECONDS, grace_over, foreign);
+    cohort__grace_init(&foreign->grace, grace_over, foreign);
     cohort_status status = join(foreign);
     if (status) {
         /* This program is going to end without having left; its launcher sees that. */

@@ -24,12 +24,10 @@ static void *wait_for_end(void *context)
     return NULL;
 }
 
-void cohort__grace_init(struct cohort__grace *grace, uint64_t nanoseconds,
-                        void (*expired)(void *context), void *context)
+void cohort__grace_init(struct cohort__grace *grace, void (*expired)(void *context), void *context)
 {
     pthread_condattr_t attributes;
-    *grace =
-        (struct cohort__grace){.nanoseconds = nanoseconds, .expired = expired, .context = context};
+    *grace = (struct cohort__grace){.expired = expired, .context = context};
     pthread_mutex_init(&grace->lock, NULL);
     pthread_condattr_init(&attributes);
     pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
@@ -37,12 +35,13 @@ void cohort__grace_init(struct cohort__grace *grace, uint64_t nanoseconds,
     pthread_condattr_destroy(&attributes);
 }
 
-void cohort__grace_begin(struct cohort__grace *grace)
+void cohort__grace_begin(struct cohort__grace *grace, uint64_t nanoseconds)
 {
     sigset_t all, mask;
     bool failed = false;
     pthread_mutex_lock(&grace->lock);
     if (!grace->running && !grace->cancelled) {
+        grace->nanoseconds = nanoseconds;
         sigfillset(&all);
         pthread_sigmask(SIG_SETMASK, &all, &mask); /* signals are for the program's threads */
         failed = pthread_create(&grace->thread, NULL, wait_for_end, grace) != 0;

@@ -218,30 +218,48 @@ def test_kill():
     check_equal(status, 128 + signal.SIGKILL)
 
 
-def test_launcher_killed():
-    """Then nobody else ends the localities. The programs are told, and ended when they go on: they
-    wait for a release that never comes."""
+def launcher_killed(grace, watch):
+    """WATCH gets the lines that come from then on, and the job, whose programs wait for a release
+    that never comes."""
     with tempfile.TemporaryDirectory(prefix='cohort-pmix-test.') as folder:
         output, release = os.path.join(folder, 'output'), os.path.join(folder, 'release')
         os.mkfifo(output)
         os.mkfifo(release)
         keep = [os.open(path, os.O_RDWR) for path in (output, release)]
-        os.environ['COHORT_TEST_RELEASE'] = release
+        os.environ.update(COHORT_TEST_RELEASE=release, COHORT_GRACE=str(grace))
         job = PmixJob('-n', 3, 'sh', '-c', 'exec "$0" kill >"$1" 2>&1', STORM, output)
         with open(output) as lines:
             await_lines(lines, 'ready', 3)
             await_lines(lines, 'generation 5', 1)
             job.process.kill()
             os.close(keep[0])
-            text = lines.read()
+            watch(lines, job)
         job.process.communicate()
         job.check_nothing_left()
         os.close(keep[1])
-        del os.environ['COHORT_TEST_RELEASE']
+        del os.environ['COHORT_TEST_RELEASE'], os.environ['COHORT_GRACE']
         job.folder.cleanup()
-        check_equal(len(re.findall('site . failed at .*: the launcher has ended', text)), 4)
-        check_equal(sorted(re.findall('locality (.): is ended, since the job is broken', text)),
-                    list('012'))
+
+
+def test_launcher_killed():
+    """Then nobody else ends the localities: those that go on are ended."""
+    def watch(lines, _):
+        check_equal(sorted(re.findall('locality (.): is ended, since the job is broken',
+                                      lines.read())), list('012'))
+    launcher_killed(1, watch)
+
+
+def test_told_of_launcher():
+    """Before that the programs are told."""
+    def watch(lines, job):
+        told = set()
+        while len(told) < 4:
+            line = lines.readline()
+            check(line, 'the job has ended, told were only sites', told)
+            told.update(re.findall('site (.) failed at .*: the launcher has ended', line))
+        for pid in pids_of(job, STORM):
+            os.kill(pid, signal.SIGKILL)
+    launcher_killed(2 * jobs.TIMEOUT, watch)
 
 
 def blocked_signals(pid):

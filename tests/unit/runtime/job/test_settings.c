@@ -6,7 +6,7 @@
 #include "tests/support/test.h"
 
 static const char *const variables[] = {"COHORT_WORKERS", "COHORT_STACK", "COHORT_EAGER_BUDGET",
-                                        "COHORT_NET", "COHORT_LOG"};
+                                        "COHORT_GRACE",   "COHORT_NET",   "COHORT_LOG"};
 
 static struct cohort__settings settings;
 
@@ -17,7 +17,7 @@ static cohort_status read_with(const char *variable, const char *value)
         CHECK_INT(unsetenv(variables[i]), 0);
     if (variable)
         CHECK_INT(setenv(variable, value, 1), 0);
-    settings = (struct cohort__settings){77, 77, 77, COHORT__TRANSPORT_OFI};
+    settings = (struct cohort__settings){77, 77, 77, 77, COHORT__TRANSPORT_OFI};
     return cohort__settings_read(&settings);
 }
 
@@ -26,6 +26,7 @@ static void check_defaults(void)
     CHECK_INT(settings.workers, 0);
     CHECK_INT(settings.stack, 256 << 10);
     CHECK_INT(settings.eager_budget, 0);
+    CHECK_INT(settings.grace, 1000000000);
 }
 
 static void test_defaults(void)
@@ -51,6 +52,8 @@ static void test_values(void)
     CHECK_INT(read_with("COHORT_EAGER_BUDGET", "010"), COHORT_OK); /* not octal */
     CHECK_INT(settings.eager_budget, 10);
     CHECK_INT(settings.workers, 0);
+    CHECK_INT(read_with("COHORT_GRACE", "86400"), COHORT_OK);
+    CHECK_INT(settings.grace, 86400 * 1000000000ll);
     CHECK_INT(read_with("COHORT_NET", "ofi"), COHORT_OK);
     CHECK_INT(read_with("COHORT_NET", "shm"), COHORT_OK);
     CHECK_INT(read_with("COHORT_LOG", "warn"), COHORT_OK);
@@ -73,6 +76,7 @@ static void test_mistakes(void)
         {"COHORT_STACK", "64k"},        {"COHORT_EAGER_BUDGET", "0"},
         {"COHORT_NET", "sham"},         {"COHORT_EAGER_BUDGET", "1073741825"},
         {"COHORT_NET", "OFI"},          {"COHORT_NET", "ofi "},
+        {"COHORT_GRACE", "0.5"},        {"COHORT_GRACE", "86401"},
         {"COHORT_EAGER_BUDGET", "-10"}, {"COHORT_EAGER_BUDGET", "18446744073709551606"},
         {"COHORT_LOG", "verbose"},      {"COHORT_LOG", "Warn"},
     };

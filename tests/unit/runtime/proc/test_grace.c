@@ -25,12 +25,12 @@ static void test_expires_once(void)
     struct cohort__grace grace;
     CHECK(sem_init(&expiry.sem, 0, 0) == 0);
     uint64_t start = cohort__clock_now();
-    cohort__grace_init(&grace, NANOSECONDS, expired, &expiry);
-    cohort__grace_begin(&grace);
-    cohort__grace_begin(&grace);
+    cohort__grace_init(&grace, expired, &expiry);
+    cohort__grace_begin(&grace, NANOSECONDS);
+    cohort__grace_begin(&grace, 3600ull * 1000000000);
     sem_wait(&expiry.sem);
     CHECK(cohort__clock_now() - start >= NANOSECONDS);
-    cohort__grace_begin(&grace);
+    cohort__grace_begin(&grace, 1);
     cohort__grace_fini(&grace);
     CHECK_INT(expiry.num, 1);
     sem_destroy(&expiry.sem);
@@ -41,11 +41,11 @@ static void test_cancelled(void)
     struct expiry expiry = {0};
     struct cohort__grace grace;
     CHECK(sem_init(&expiry.sem, 0, 0) == 0);
-    cohort__grace_init(&grace, 3600ull * 1000000000, expired, &expiry);
-    cohort__grace_begin(&grace);
+    cohort__grace_init(&grace, expired, &expiry);
+    cohort__grace_begin(&grace, 3600ull * 1000000000);
     cohort__grace_fini(&grace);
     CHECK_INT(expiry.num, 0);
-    cohort__grace_init(&grace, 1, expired, &expiry); /* never begun */
+    cohort__grace_init(&grace, expired, &expiry); /* never begun */
     cohort__grace_fini(&grace);
     CHECK_INT(expiry.num, 0);
     sem_destroy(&expiry.sem);
