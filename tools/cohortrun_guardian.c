@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
@@ -132,6 +133,20 @@ static int watch(pid_t program, int signals)
     }
 }
 
+/* Out of the group that gets the terminal's signals, and with no terminal to open: that would stop
+ * whoever reads it from outside of that group. But still in cohortrun's session, since Linux shares
+ * out a core among sessions before it does so among processes (autogroup): of localities that had
+ * a session each, none would make way for another one by sched_yield. */
+static void leave_terminal(void)
+{
+    setpgid(0, 0);
+    int terminal = open("/dev/tty", O_RDWR | O_CLOEXEC);
+    if (terminal < 0)
+        return; /* there is none */
+    ioctl(terminal, TIOCNOTTY);
+    close(terminal);
+}
+
 int guardian_main(int argc, char **argv)
 {
     sigset_t all, chld, before;
@@ -140,6 +155,7 @@ int guardian_main(int argc, char **argv)
     /* Signals for the program that reach us are none of our business. */
     sigfillset(&all);
     sigprocmask(SIG_SETMASK, &all, &before);
+    leave_terminal();
     prctl(PR_SET_NAME, GUARDIAN_NAME);
     descendants_adopt();
     fcntl(GUARDIAN_FD_LINK, F_SETFD, FD_CLOEXEC);

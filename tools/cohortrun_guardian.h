@@ -5,8 +5,8 @@
 #include <stdint.h>
 
 /* Between cohortrun and each program stands a guardian: cohortrun's own binary in a process of its
- * own, in a session of its own, that is the program's parent. It sees to it that nothing of the
- * program remains: neither when the program ends, nor when cohortrun does, in whatever way. It
+ * own, out of reach of the terminal, that is the program's parent. It sees to it that nothing of
+ * the program remains: neither when the program ends, nor when cohortrun does, in whatever way. It
  * holds one end of a socket pair, so it learns of cohortrun's end from the kernel, also of one
  * before its own start.
  *

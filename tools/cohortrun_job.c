@@ -113,8 +113,8 @@ static void timed_out(void *context)
     job_fail(job, JOB_STATUS_TIMEOUT, NULL);
 }
 
-/* A job in the background of a terminal must not take what is typed there: its localities are in
- * sessions of their own, so the terminal would let them. */
+/* A job in the background of a terminal must not take what is typed there: its localities have left
+ * the terminal, which therefore would let them. */
 static void guard_terminal(const struct job *job)
 {
     if (isatty(STDIN_FILENO) && tcgetpgrp(STDIN_FILENO) != getpgrp())

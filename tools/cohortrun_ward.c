@@ -33,22 +33,33 @@ static void link_message(void *context, const void *message, size_t bytes)
     ward->changed(ward->context);
 }
 
+/* The guardian has ended and all that it has reported is known. */
+static void conclude(struct ward *ward)
+{
+    if (ward->link || !ward->guardian_ended || ward->end != WARD_RUNS)
+        return;
+    bool was_interrupted = ward->pid == 0 && ward->status == SIGINT;
+    ward->end = was_interrupted ? WARD_ENDED : WARD_LOST; /* before it had left the terminal */
+}
+
 static void link_ended(void *context, cohort_status status)
 {
     (void)status;
     struct ward *ward = context;
     cohort__stream_close(ward->link);
     ward->link = NULL;
-    if (ward->end == WARD_RUNS)
-        ward->end = WARD_LOST;
+    conclude(ward);
     ward->changed(ward->context);
 }
 
 static void guardian_ended(void *context, int status, int signal)
 {
-    (void)status, (void)signal; /* the link tells more */
+    (void)status;
     struct ward *ward = context;
     ward->guardian_ended = true;
+    if (ward->end == WARD_RUNS)
+        ward->status = signal;
+    conclude(ward);
     ward->changed(ward->context);
 }
 

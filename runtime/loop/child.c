@@ -47,7 +47,6 @@ cohort_status cohort__child_start(struct cohort__child **ret_child, struct cohor
         .file = options->file,
         .args = (char **)options->args,
         .env = (char **)options->environment,
-        .flags = UV_PROCESS_DETACHED,
         .stdio_count = (int)options->num_fds,
         .stdio = stdio,
     };

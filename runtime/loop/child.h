@@ -22,7 +22,7 @@ struct cohort__child_options {
     void (*ended)(void *context, int status, int signal);
 };
 
-/* In a session of its own. Signals have their default action in it. The message of a failure is
+/* Signals have their default action in it. The message of a failure is
  * only the reason ("no such file or directory"). */
 cohort_status cohort__child_start(struct cohort__child **ret_child, struct cohort__loop *loop,
                                   const struct cohort__child_options *options);

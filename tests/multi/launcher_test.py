@@ -2,13 +2,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """Tests of cohortrun, with small programs. Usage: launcher_test.py COHORTRUN MEMBER [--far]
 [case...]; --far: on two hosts that an agent reaches, as far as that makes sense."""
+import fcntl
 import os
+import pty
 import re
 import resource
 import signal
 import subprocess
 import sys
 import tempfile
+import termios
 
 import jobs
 from jobs import (COHORTRUN, Job, TIMEOUT, check, check_equal, children_of, read_proc, run,
@@ -113,6 +116,51 @@ def test_own_group():
     check(status == 137 and 'was killed by signal 9' in err, status, err)
     status, out, err = run('-n', 2, 'sh', '-c', 'trap "exit 5" TERM; kill 0; exit 6')
     check(status == 5 and 'exited with status 5' in err, status, err)
+
+
+def test_out_of_terminal():
+    """Each program is in a group of its own and has no terminal, but is in cohortrun's session:
+    Linux shares out a core among sessions first, so one would not make way for another."""
+    status, out, err = run('-n', 2, 'sh', '-c', 'exec cut -d " " -f 1,5-7 /proc/$$/stat')
+    check_equal((status, err), (0, ''))
+    for line in out.splitlines():
+        pid, group, session, terminal = map(int, line.split())
+        check_equal((group, session, terminal), (pid, os.getsid(0), 0))
+
+
+def in_terminal(terminal):
+    """For a process about to be started: TERMINAL becomes its own, and it is in the foreground."""
+    def enter():
+        os.setsid()
+        fcntl.ioctl(terminal, termios.TIOCSCTTY, 0)
+    return enter
+
+
+def test_terminal():
+    """Locality 0 reads what is typed; none can open the terminal, which would stop it; interrupts
+    come through cohortrun alone."""
+    keyboard, terminal = pty.openpty()
+    script = '(: </dev/tty) 2>/dev/null && echo terminal; ' \
+             'test $COHORT_LOCALITY = 0 && read line; trap "echo got; exit 0" INT; ' \
+             'echo "ready $line"; while :; do sleep 0.01; done'
+    job = Job('-n', 3, 'sh', '-c', script, stdin=terminal, preexec_fn=in_terminal(terminal))
+    os.write(keyboard, b'typed\n')
+    check_equal(sorted(job.read_lines(3)), ['ready \n', 'ready \n', 'ready typed\n'])
+    os.write(keyboard, b'\x03')
+    check_equal(job.finish(), (0, 'got\n' * 3, ''))
+    os.close(keyboard)
+    os.close(terminal)
+
+
+def test_interrupted_while_starting():
+    """By the terminal, after every number of steps: guardians that have not left it get that."""
+    for num_children in range(0, 12):
+        job = Job('-n', 12, 'sh', '-c', GRANDCHILDREN + 'wait', preexec_fn=os.setpgrp)
+        while len(children_of(job.process.pid)) < num_children:
+            pass
+        os.killpg(job.process.pid, signal.SIGINT)
+        status, out, err = job.finish()
+        check(status in (130, -signal.SIGINT) and 'lost' not in err, status, err)
 
 
 def test_stubborn():
@@ -454,7 +502,7 @@ def test_not_joined():
 if FAR:
     jobs.launcher_options = jobs.far_hosts
     # These look at cohortrun's own children, of which each host is one, or at its own limits.
-    for name in ('launcher_killed_while_starting', 'guardian_killed', 'guardian_stopped',
-                 'too_many'):
+    for name in ('launcher_killed_while_starting', 'interrupted_while_starting', 'guardian_killed',
+                 'guardian_stopped', 'too_many'):
         del globals()['test_' + name]
 jobs.run_cases(globals(), chosen=[a for a in sys.argv[3:] if a != '--far'])
