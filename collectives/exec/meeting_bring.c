@@ -2,8 +2,6 @@
 /* What the sites of this locality bring to a meeting with others: copied to the board, and posted.
  * What is much is copied by works, without the lock. Until they are done nobody is told that the
  * meeting has failed, since that would be to say that nobody reads the buffers any more. */
-#include <string.h>
-
 #include "collectives/comm/endpoint.h"
 #include "collectives/exec/meetings.h"
 #include "runtime/base/copy.h"
@@ -35,18 +33,18 @@ static const unsigned char *contribution(const struct cohort__meeting *meeting, 
     return in;
 }
 
-static void bring_bytes(const struct cohort__movement *movement, unsigned char *to,
-                        const unsigned char *from, size_t bytes)
+static void bring_bytes(struct meetings *meetings, const struct cohort__meeting *meeting,
+                        unsigned char *to, const unsigned char *from, size_t bytes)
 {
-    if (movement->is_past_caches)
+    if (meeting->movement.is_past_caches)
         cohort__copy_past(to, from, bytes);
     else
-        memcpy(to, from, bytes);
+        cohort__pace_copy(&meetings->pace, to, from, bytes);
 }
 
 /* Of what is shared out, all but this locality's share, which only its own sites' inputs are read
  * for. */
-static void bring_for_shares(const struct meetings *meetings, const struct cohort__meeting *meeting,
+static void bring_for_shares(struct meetings *meetings, const struct cohort__meeting *meeting,
                              unsigned char *to, const unsigned char *from, size_t begin, size_t end)
 {
     size_t share_begin, share_end;
@@ -54,15 +52,15 @@ static void bring_for_shares(const struct meetings *meetings, const struct cohor
     size_t before = end < share_begin ? end : share_begin;
     size_t behind = begin > share_end ? begin : share_end;
     if (begin < before)
-        bring_bytes(&meeting->movement, to + begin, from + begin, before - begin);
+        bring_bytes(meetings, meeting, to + begin, from + begin, before - begin);
     if (behind < end)
-        bring_bytes(&meeting->movement, to + behind, from + behind, end - behind);
+        bring_bytes(meetings, meeting, to + behind, from + behind, end - behind);
 }
 
 /* Copies of what SITE brings the bytes from BEGIN to END to their place in TO. Of blocks for each
  * site, those that stay in this locality are left out: they are read where they are. */
-static void copy(const struct meetings *meetings, const struct cohort__meeting *meeting,
-                 uint32_t site, unsigned char *to, size_t begin, size_t end)
+static void copy(struct meetings *meetings, const struct cohort__meeting *meeting, uint32_t site,
+                 unsigned char *to, size_t begin, size_t end)
 {
     const struct cohort__movement *movement = &meeting->movement;
     const unsigned char *from = contribution(meeting, site);
@@ -74,14 +72,14 @@ static void copy(const struct meetings *meetings, const struct cohort__meeting *
         return;
     }
     if (meeting->kind->in_blocks || is_in_place) {
-        bring_bytes(movement, to + begin, from + begin, end - begin);
+        bring_bytes(meetings, meeting, to + begin, from + begin, end - begin);
         return;
     }
     size_t block = movement->count * movement->element;
     for (uint32_t target = (uint32_t)(begin / block); begin < end; target++) {
         size_t next = (target + 1) * block < end ? (target + 1) * block : end;
         if (!cohort__group_is_local(meetings->group, target))
-            bring_bytes(movement, to + begin, from + begin, next - begin);
+            bring_bytes(meetings, meeting, to + begin, from + begin, next - begin);
         begin = next;
     }
 }
@@ -123,8 +121,7 @@ static uint32_t local_site(const struct cohort__meeting *meeting, uint64_t index
 static void perform(struct cohort__crew *crew, uint64_t part)
 {
     const struct cohort__meeting *meeting = COHORT_CONTAINER_OF(crew, struct cohort__meeting, crew);
-    const struct meetings *meetings =
-        cohort__meetings_get(cohort__meeting_local_comm(meeting)->group);
+    struct meetings *meetings = cohort__meetings_get(cohort__meeting_local_comm(meeting)->group);
     uint64_t num_parts = parts_of_site(meeting);
     size_t begin = part % num_parts * COHORT__PART_BYTES, bytes = meeting->far.bytes;
     uint64_t index = part / num_parts;

@@ -10,6 +10,7 @@
 #include "collectives/exec/visit.h"
 #include "runtime/base/container.h"
 #include "runtime/base/error.h"
+#include "runtime/base/pace.h"
 
 /* Private to the meeting*.c: all meetings of a group. */
 struct meetings {
@@ -22,6 +23,7 @@ struct meetings {
     uint32_t num_local;  /* sites of this locality */
     struct cohort__group *group;
     struct cohort__assembly *assembly; /* with other localities; NULL: there are none */
+    struct cohort__pace pace;          /* of what is written for them */
     _Atomic uint32_t num_gathered;
     uint64_t last_ended; /* generation, the highest one */
 };

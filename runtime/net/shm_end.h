@@ -8,6 +8,7 @@
 
 #include "runtime/base/list.h"
 #include "runtime/base/map.h"
+#include "runtime/base/pace.h"
 #include "runtime/net/ring.h"
 #include "runtime/net/shm.h"
 #include "runtime/net/shm_memory.h"
@@ -93,6 +94,7 @@ struct cohort__shm_peer {
     /* Bulk, mapped by the first request, which the reader writes and so empties the ring before.
      * The reader's: progress only once it is there. */
     struct cohort__ring_writer bulk_writer;
+    struct cohort__pace pace; /* of what is written there */
     struct cohort__ring_reader bulk_reader;
 };
 

@@ -147,7 +147,7 @@ static bool write_piece(struct cohort__shm_peer *peer, struct cohort__shm_stream
     record->kind = stream->region ? COHORT__SHM_PIECE : COHORT__SHM_REFUSAL;
     record->bytes = (uint32_t)bytes;
     if (stream->region)
-        memcpy(record->data, stream->next, bytes);
+        cohort__pace_copy(&peer->pace, record->data, stream->next, bytes);
     cohort__ring_publish(&peer->bulk_writer, record);
     stream->left -= bytes;
     if (stream->region)
