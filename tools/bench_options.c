@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "collectives/algo/algorithm.h"
 #include "tools/usage.h"
 
 enum {
@@ -181,7 +182,9 @@ static int read_other_option(int option, const char *word, struct bench_options 
     switch (option) {
     case OPTION_COLLECTIVE:
         options->collective = optarg;
-        return -1;
+        return (unsigned)cohort__collective_find(optarg) < COHORT__EXCHANGE
+                   ? -1
+                   : usage_wrong(&usage, "--collective: select measures no '%s'", optarg);
     case OPTION_BYTES:
         return read_bytes(&options->bytes);
     case OPTION_PLACEMENT:

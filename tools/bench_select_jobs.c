@@ -96,6 +96,12 @@ int bench_select_jobs(const struct bench_options *options)
         fputs("cohort-bench: standard output can't be written\n", stderr);
         goes_on = false;
     }
+    if (goes_on && report.num_points == 0) {
+        fputs("cohort-bench: nothing was measured: select has no such --collective, --sites and "
+              "--bytes with that --placement, or the time (--limit) was over\n",
+              stderr);
+        goes_on = false;
+    }
     select_report_fini(&report);
     return goes_on ? 0 : 1;
 }

@@ -64,6 +64,14 @@ static const char *verdict(double regret, double wanted)
     return regret <= wanted ? "reached" : "missed";
 }
 
+static void print_targets(const struct select_point *median, const struct select_point *worst)
+{
+    printf("target: median regret %.3f, at most %.1f wanted: %s\n", median->regret, median_wanted,
+           verdict(median->regret, median_wanted));
+    printf("target: worst regret %.3f, at most %.1f wanted: %s\n", worst->regret, worst_wanted,
+           verdict(worst->regret, worst_wanted));
+}
+
 bool select_report_end(struct select_report *report)
 {
     struct select_point none = {.regret = 1}, median = none, worst = none;
@@ -84,10 +92,9 @@ bool select_report_end(struct select_report *report)
         printf("; left out as they need more than 8 GiB: %u", report->num_too_large);
     if (report->num_late > 0)
         printf("; left out as the time was over: %u", report->num_late);
-    printf("\ntarget: median regret %.3f, at most %.1f wanted: %s\n", median.regret, median_wanted,
-           verdict(median.regret, median_wanted));
-    printf("target: worst regret %.3f, at most %.1f wanted: %s\n", worst.regret, worst_wanted,
-           verdict(worst.regret, worst_wanted));
+    putchar('\n');
+    if (num > 0) /* what was not measured has reached nothing */
+        print_targets(&median, &worst);
     for (size_t i = 0; i < 10 && i < num && report->points[num - 1 - i].regret > median_wanted;
          i++) {
         const struct select_point *point = &report->points[num - 1 - i];

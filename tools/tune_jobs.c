@@ -53,7 +53,13 @@ static bool run_job(struct jobs *jobs, uint32_t num_localities, unsigned weight)
                                 "--sites",   sites};
     for (size_t i = 0; i < sizeof(args) / sizeof(args[0]); i++)
         programs_command_add(&command, args[i]);
-    return child_run(command.args, take_line, &jobs->samples);
+    size_t before = jobs->samples.num;
+    if (!child_run(command.args, take_line, &jobs->samples))
+        return false;
+    if (jobs->samples.num > before)
+        return true;
+    fprintf(stderr, "cohort-tune: %s printed no sample\n", command.args[0]);
+    return false;
 }
 
 static bool run_all(struct jobs *jobs, uint32_t max_localities)

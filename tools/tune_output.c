@@ -22,28 +22,45 @@ static void make_folders(const char *path)
     }
 }
 
+static cohort_status cannot_write(const char *path, int error)
+{
+    return cohort_fail(COHORT_ERR_SYSTEM, "%.200s can't be written: %s", path, strerror(error));
+}
+
+/* Closes FILE; returns 0 or errno. */
+static int fill(FILE *file, const char *text, bool has_disk)
+{
+    bool failed = fputs(text, file) < 0 || fflush(file) || (has_disk && fsync(fileno(file)));
+    int error = failed ? errno : 0;
+    return fclose(file) && !failed ? errno : error;
+}
+
 /* Written beside it, then put in its place. */
-static cohort_status write_file(const char *path, const char *text)
+static cohort_status replace_file(const char *path, const char *text)
 {
     char other[MAX_PATH + 32];
     snprintf(other, sizeof(other), "%s.%ld", path, (long)getpid());
     FILE *file = fopen(other, "wxe");
     if (!file)
-        return cohort_fail(COHORT_ERR_SYSTEM, "%.200s can't be written: %s", path, strerror(errno));
-    bool failed = fputs(text, file) < 0 || fflush(file) || fsync(fileno(file));
-    int error = errno;
-    if (fclose(file) && !failed) {
-        failed = true;
+        return cannot_write(path, errno);
+    int error = fill(file, text, true);
+    if (!error && rename(other, path))
         error = errno;
-    }
-    if (!failed && rename(other, path)) {
-        failed = true;
-        error = errno;
-    }
-    if (!failed)
+    if (!error)
         return COHORT_OK;
     unlink(other);
-    return cohort_fail(COHORT_ERR_SYSTEM, "%.200s can't be written: %s", path, strerror(error));
+    return cannot_write(path, error);
+}
+
+/* A device or a pipe is written to: a file in its place would be the end of it. */
+static cohort_status write_file(const char *path, const char *text)
+{
+    struct stat there;
+    if (stat(path, &there) || S_ISREG(there.st_mode))
+        return replace_file(path, text);
+    FILE *file = fopen(path, "we");
+    int error = file ? fill(file, text, false) : errno;
+    return error ? cannot_write(path, error) : COHORT_OK;
 }
 
 static cohort_status put(const struct tune_options *options, const char *text)

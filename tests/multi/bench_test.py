@@ -195,6 +195,8 @@ def test_wrong_options():
             (['coll', '--seconds', 'nan'], "not 'nan'"),
             (['coll', '--seconds', '1s'], "not '1s'"),
             (['coll', '--peers', '--only'], '--only needs a value'),
+            (['select', '--collective', 'gahter'], "select measures no 'gahter'"),
+            (['select', '--collective', 'exchange'], "select measures no 'exchange'"),
             (['--', '--json'], "'--json' is no subcommand")]:
         status, out, err = bench(*args)
         check_equal((status, out), (2, ''))
@@ -221,6 +223,9 @@ def test_select():
                     (len(placements), 0, 0))
     status, out, err = bench('--quick', '--sites', 2, '--collective', 'barrier', 'select')
     check(status == 0 and 'target: worst regret' in out, status, out, err)
+    for args in [], ['--json']: # there is nothing to choose for one site
+        status, out, err = bench('--quick', '--sites', 1, '--collective', 'barrier', *args, 'select')
+        check(status == 1 and 'nothing was measured' in err and 'target' not in out, out, err)
 
 
 def test_hierarchy():

@@ -5,6 +5,7 @@
 usage: tune_test.py COHORTRUN COHORT-TUNE EXPLAIN-MEMBER [case...]"""
 import os
 import re
+import stat
 import subprocess
 import sys
 import tempfile
@@ -132,15 +133,17 @@ def test_no_jobs():
         path = os.path.join(folder, 'tune')
         failing = write(folder, 'failing', '#!/bin/sh\nexit 3\n')
         chatting = write(folder, 'chatting', '#!/bin/sh\necho nonsense\n')
-        for script in (failing, chatting):
+        silent = write(folder, 'silent', '#!/bin/sh\n')
+        for script in (failing, chatting, silent):
             os.chmod(script, 0o755)
         for launcher, why in [('/nonexistent', "no launcher at '/nonexistent'"),
                               (failing, failing + ' ended with status 3'),
-                              (chatting, '"nonsense" is no sample')]:
+                              (chatting, '"nonsense" is no sample'),
+                              (silent, silent + ' printed no sample')]:
             status, out, err = tune('--localities', 2, '--seconds', 1, '--cohortrun', launcher,
                                     '--output', path)
             check(status == 1 and out == '' and 'cohort-tune: ' in err and why in err, err)
-            check_equal(sorted(os.listdir(folder)), ['chatting', 'failing'])
+            check_equal(sorted(os.listdir(folder)), ['chatting', 'failing', 'silent'])
     in_folder(fail)
 
 
@@ -195,6 +198,20 @@ def test_wrong_file_at_one():
 def test_cannot_write():
     status, out, err = tune('--seconds', 1, '--sites', 2, '--output', '/no/folder/tune')
     check(status == 1 and out == '' and '/no/folder/tune can\'t be written' in err, err)
+
+
+def test_output_to_pipe():
+    def to_pipe(folder):
+        """What is no file is written to, and stays what it is."""
+        path = os.path.join(folder, 'pipe')
+        os.mkfifo(path)
+        with open(os.open(path, os.O_RDONLY | os.O_NONBLOCK)) as pipe: # it has room for the file
+            status, out, err = tune('--seconds', 1, '--sites', 2, '--output', path)
+            text = pipe.read()
+        check_equal((status, out, err), (0, path + '\n', ''))
+        check('version = 1' in text and stat.S_ISFIFO(os.stat(path).st_mode), text)
+        check_equal(os.listdir(folder), ['pipe'])
+    in_folder(to_pipe)
 
 
 def test_options():
