@@ -151,8 +151,9 @@ cohort_status locality_start(struct locality *locality, const struct locality_co
     locality->handlers = handlers;
     locality->ward = (struct ward){.context = locality, .changed = ward_changed};
     int error = open_ends(&ends);
-    cohort_status status = error ? cohort_fail(COHORT_ERR_NO_MEMORY, "%s", strerror(error))
-                                 : start_ward(locality, common, &ends);
+    cohort_status status =
+        error ? cohort_fail(COHORT_ERR_NO_MEMORY, "its connections: %s", strerror(error))
+              : start_ward(locality, common, &ends);
     if (!error)
         close_ends(&ends, FAR);
     if (!error && status)

@@ -198,12 +198,19 @@ static cohort_status run_program(void *context)
     return job->status;
 }
 
+static void report_failure(struct job *job)
+{
+    if (job->bootstrap)
+        cohort__bootstrap_report_failure(job->bootstrap, cohort_error_message());
+}
+
 /* Runs the workers until the job has drained. */
 static cohort_status run(struct job *job)
 {
     cohort_future *done = cohort_async(run_program, job);
     cohort_status status = cohort__scheduler_run();
     if (status) {
+        report_failure(job);
         cohort_future_unref(done);
         return status;
     }
@@ -242,8 +249,8 @@ int cohort_main(int argc, char **argv, cohort_task_function *program, void *arg)
     cohort__descriptors_open_standard();
     struct job job = {.program = program, .arg = arg};
     cohort_status status = start(&job);
-    if (status && job.bootstrap)
-        cohort__bootstrap_report_failure(job.bootstrap, cohort_error_message());
+    if (status)
+        report_failure(&job);
     if (!status)
         status = run(&job);
     bool is_launched = job.bootstrap && cohort__bootstrap_has_launcher(job.bootstrap);

@@ -167,6 +167,21 @@ def test_no_standard_descriptors():
         check_equal(run(*launcher, 'sh', '-c', script, COLL, 'run', '--sites', 4), (0, '', ''))
 
 
+def test_few_descriptors():
+    """However few the program may open: it runs, or somebody says why not, the first time the
+    dynamic loader."""
+    if SLOW:
+        return # a sanitizer opens files of its own
+    for num in range(4, 64):
+        status, out, err = run('-n', 1, 'sh', '-c', 'ulimit -n %d; exec "$0" "$@"' % num, COLL,
+                               'silent')
+        if status == 0:
+            break
+        check(status == 1 and 'too many open files' in err.lower() or
+              status == 127 and 'shared libraries' in err, num, status, err)
+    check(status == 0 and num > 4, num, err)
+
+
 def test_called_twice():
     status, out, err = run('-n', 1, COLL, 'again')
     check_equal((status, err), (0, COLL + ': cohort_main: called twice in one process\n'))
