@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "collectives/algo/algorithm.h"
+#include "tools/bench_select.h"
 #include "tools/usage.h"
 
 enum {
@@ -182,7 +182,7 @@ static int read_other_option(int option, const char *word, struct bench_options 
     switch (option) {
     case OPTION_COLLECTIVE:
         options->collective = optarg;
-        return (unsigned)cohort__collective_find(optarg) < COHORT__EXCHANGE
+        return bench_select_has(optarg)
                    ? -1
                    : usage_wrong(&usage, "--collective: select measures no '%s'", optarg);
     case OPTION_BYTES:

@@ -178,6 +178,11 @@ static cohort_status measure_point(struct trial_lead *lead, const struct stretch
     return COHORT_OK;
 }
 
+bool bench_select_has(const char *collective)
+{
+    return cohort__collective_find(collective) < COHORT__EXCHANGE;
+}
+
 static bool is_wanted(const struct bench_options *options, uint32_t collective, uint64_t bytes)
 {
     const char *name = cohort__collective_name((enum cohort__collective)collective);

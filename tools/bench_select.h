@@ -49,6 +49,9 @@ cohort_status select_report_read(struct select_report *report, const char *line)
  * several localities if there are any. REPORT: NULL in all but locality 0. */
 cohort_status bench_select(const struct bench_options *options, struct select_report *report);
 
+/* Whether there are points of COLLECTIVE. */
+bool bench_select_has(const char *collective);
+
 /* bench_select_jobs.c. Starts the jobs for what OPTIONS ask. Returns main's status. */
 int bench_select_jobs(const struct bench_options *options);
 

@@ -224,7 +224,8 @@ def test_select():
     status, out, err = bench('--quick', '--sites', 2, '--collective', 'barrier', 'select')
     check(status == 0 and 'target: worst regret' in out, status, out, err)
     for args in [], ['--json']: # there is nothing to choose for one site
-        status, out, err = bench('--quick', '--sites', 1, '--collective', 'barrier', *args, 'select')
+        status, out, err = bench('--quick', '--sites', 1, '--collective', 'barrier', *args,
+                                 'select')
         check(status == 1 and 'nothing was measured' in err and 'target' not in out, out, err)
 
 
