@@ -161,7 +161,7 @@ static bool search(struct cohort__worker *worker, bool *is_holder)
     const struct cohort__scheduler_options *options = &cohort__scheduler.options;
     for (unsigned i = 0; i < options->spin_polls + options->yield_polls; i++) {
         if (i >= options->spin_polls)
-            sched_yield();
+            sched_yield(); /* makes way for those of the same session and control group */
         if (!*is_holder)
             *is_holder = cohort__token_try(worker);
         if (!*is_holder)
