@@ -97,7 +97,7 @@ COHORT_API uint32_t cohort_comm_levels(const cohort_comm *comm);
  * call in flight at this endpoint what it waits for: generation, operation, site, locality, and
  * what that site last answered ("not called yet"), where it has been asked. Empty when nothing is
  * in flight. Sets and gets of channels that are not over have a line, too. (The future's value; see
- * cohort_await_value.) Any task or thread. */
+ * cohort_await_value.) COHORT_ERR_NO_MEMORY. Any task or thread; never suspends. */
 COHORT_API cohort_future *cohort_comm_roll_call(cohort_comm *comm);
 
 #ifdef __cplusplus

@@ -58,7 +58,8 @@ COHORT_API cohort_status cohort_await_for(cohort_future *future,
 COHORT_API cohort_status cohort_promise_create(cohort_promise **ret_promise,
                                                cohort_future **ret_future) COHORT_MUST_USE;
 
-/* Completes the future with VALUE, which the library only hands on, and frees PROMISE. */
+/* Completes the future with VALUE, which the library only hands on, and frees PROMISE. Any thread;
+ * never suspends. */
 COHORT_API void cohort_promise_fulfil(cohort_promise *promise, void *value);
 
 /* Completes the future with an error STATUS (not COHORT_OK) and a printf-like message, and frees
@@ -66,26 +67,31 @@ COHORT_API void cohort_promise_fulfil(cohort_promise *promise, void *value);
 COHORT_API void cohort_promise_fail(cohort_promise *promise, cohort_status status,
                                     const char *format, ...) __attribute__((format(printf, 3, 4)));
 
-/* A future that already holds VALUE, or an error. Any thread; never suspends. */
+/* A future that already holds VALUE, or an error (also COHORT_ERR_NO_MEMORY, where there is none
+ * for the future itself). Any thread; never suspends. */
 COHORT_API cohort_future *cohort_future_of_value(void *value);
 COHORT_API cohort_future *cohort_future_of_error(cohort_status status, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
 /* Runs FUNCTION(FUTURE, ARG) as a task once FUTURE is complete; the future that is returned
  * completes with what the function returns. Takes the caller's reference to FUTURE and hands it on
- * to FUNCTION, which awaits or unrefs it; that await never suspends. */
+ * to FUNCTION, which awaits or unrefs it; that await never suspends. COHORT_ERR_STATE in the future
+ * before the start and after the end, COHORT_ERR_NO_MEMORY; then FUNCTION is not called. Any
+ * thread; never suspends. */
 typedef cohort_status cohort_then_function(cohort_future *future, void *arg);
 COHORT_API cohort_future *cohort_then(cohort_future *future, cohort_then_function *function,
                                       void *arg);
 
 /* Completes when all COUNT futures are complete: COHORT_OK, or the error of the first of them, in
  * the order of the array, that failed. Takes the caller's references to them; the array itself is
- * not needed any more on return. COUNT 0 is complete at once. */
+ * not needed any more on return. COUNT 0 is complete at once. A NULL among them is
+ * COHORT_ERR_BAD_PARAMETER. Any thread; never suspends. */
 COHORT_API cohort_future *cohort_when_all(cohort_future *const *futures, size_t count);
 
 /* Completes when the first of COUNT futures does, with its status; writes its index to *ret_index
  * (which may be NULL, and has to live until then) before it completes. Takes the caller's
- * references to them. COUNT 0: COHORT_ERR_BAD_PARAMETER. */
+ * references to them. COUNT 0, or a NULL among them: COHORT_ERR_BAD_PARAMETER. Any thread; never
+ * suspends. */
 COHORT_API cohort_future *cohort_when_any(cohort_future *const *futures, size_t count,
                                           size_t *ret_index);
 

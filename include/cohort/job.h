@@ -39,7 +39,7 @@ COHORT_API int cohort_main(int argc, char **argv, cohort_task_function *program,
 COHORT_API uint32_t cohort_locality(void);
 COHORT_API uint32_t cohort_num_localities(void);
 
-/* The number of workers of this locality. */
+/* The number of workers of this locality. In tasks; 0 before cohort_main. */
 COHORT_API uint32_t cohort_num_workers(void);
 
 #ifdef __cplusplus

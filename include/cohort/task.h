@@ -18,17 +18,20 @@ extern "C" {
 typedef cohort_status cohort_task_function(void *arg);
 
 /* Starts FUNCTION(ARG) as a task. ARG is only handed on. The caller owns one reference to the
- * future. Tasks of one worker start in any order. Any thread; never suspends. */
+ * future. Tasks of one worker start in any order. COHORT_ERR_STATE in the future before the start
+ * and after the end of the runtime, COHORT_ERR_NO_MEMORY. Any thread; never suspends. */
 COHORT_API cohort_future *cohort_async(cohort_task_function *function, void *arg);
 
-/* Lets other ready tasks of this worker run, then goes on. Outside of tasks: sched_yield. */
+/* Lets other ready tasks of this worker run, then goes on: suspends. Outside of tasks: sched_yield.
+ */
 COHORT_API void cohort_yield(void);
 
 /* Completes after at least NANOSECONDS; the clock ticks in milliseconds, and it is rounded up.
- * Any thread; never suspends. */
+ * COHORT_ERR_STATE in the future before the start and after the end. Any thread; never suspends. */
 COHORT_API cohort_future *cohort_sleep(uint64_t nanoseconds);
 
-/* The worker that runs the calling task, 0.. num_workers-1; -1 outside of workers. */
+/* The worker that runs the calling task, 0 .. cohort_num_workers() - 1; -1 outside of workers. Any
+ * thread; never suspends. */
 COHORT_API int cohort_worker_index(void);
 
 #ifdef __cplusplus
