@@ -17,11 +17,14 @@
 
 static bool refuse_nameless;
 
-/* By the linker's --wrap: all calls of open, under either name. */
+/* By the linker's --wrap: all calls of open, under either name; also those of a shared library that
+ * is linked without saying where they go (b_lundef=false). */
+#pragma GCC visibility push(default)
 int __real_open(const char *path, int flags, ...);
 int __wrap_open(const char *path, int flags, ...);
 int __real_open64(const char *path, int flags, ...);
 int __wrap_open64(const char *path, int flags, ...);
+#pragma GCC visibility pop
 
 static bool is_refused(int flags)
 {
