@@ -2,6 +2,7 @@
 #include "collectives/comm/assembly.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -156,14 +157,14 @@ static void look_up_passed(struct cohort__assembly *assembly, uint64_t needed)
     atomic_fetch_sub(&cohort__board_head(&assembly->board)->num_waiting, 1);
 }
 
-/* Has BYTES placed, or says that there is no place. */
+/* Has BYTES, and a reason where that may follow, placed, or says that there is no place. */
 static bool find_place(struct cohort__assembly *assembly, struct cohort__attendance *attendance,
                        size_t bytes)
 {
     uint64_t needed;
-    attendance->placed = bytes;
-    attendance->offset = cohort__room_find(&assembly->room, attendance->generation, bytes,
-                                           assembly->all_passed, &needed);
+    attendance->placed = bytes + (attendance->has_shares ? COHORT__BOARD_REASON : 0);
+    attendance->offset = cohort__room_find(&assembly->room, attendance->generation,
+                                           attendance->placed, assembly->all_passed, &needed);
     attendance->needed = needed;
     if (needed > assembly->all_passed || assembly->is_waiting)
         look_up_passed(assembly, needed);
@@ -234,6 +235,7 @@ bool cohort__assembly_post_failure(struct cohort__assembly *assembly,
     bool is_awaited = cohort__assembly_posts(assembly, attendance) && !attendance->is_posted;
     if (!is_awaited)
         return true;
+    attendance->has_shares = false;
     if (!find_place(assembly, attendance, bytes))
         return false;
     memcpy(place_of(assembly, attendance), text, bytes);
@@ -261,7 +263,7 @@ static void find_reason(const struct cohort__assembly *assembly, const struct se
         call_out(assembly); /* who has failed has done so itself */
         return;
     }
-    size_t bytes = post->bytes < 512 ? post->bytes : 512;
+    size_t bytes = post->bytes < COHORT__BOARD_REASON ? post->bytes : COHORT__BOARD_REASON;
     const unsigned char *text =
         cohort__board_data(&assembly->board, seat->slot, attendance->generation, bytes);
     if (text)
@@ -415,11 +417,30 @@ void cohort__assembly_post_share(struct cohort__assembly *assembly,
 }
 
 void cohort__assembly_fail_share(struct cohort__assembly *assembly,
-                                 struct cohort__attendance *attendance, cohort_status status)
+                                 struct cohort__attendance *attendance,
+                                 const struct cohort__error *error)
 {
+    unsigned char *reason =
+        place_of(assembly, attendance) + attendance->placed - COHORT__BOARD_REASON;
+    snprintf((char *)reason, COHORT__BOARD_REASON, "%s", cohort__error_message(error));
     atomic_store_explicit(&post_of(assembly, attendance, own_seat(assembly))->share,
-                          (int32_t)status, memory_order_release);
+                          (int32_t)error->status, memory_order_release);
     call_out(assembly);
+}
+
+/* SEAT's locality has put SHARE in place of its share, which will never be there. */
+static void find_share_reason(const struct cohort__assembly *assembly, const struct seat *seat,
+                              const struct cohort__attendance *attendance, int32_t share,
+                              struct cohort__error *ret_error)
+{
+    size_t bytes = attendance->bytes * seat->num_sites;
+    const unsigned char *data = cohort__board_data(
+        &assembly->board, seat->slot, attendance->generation, bytes + COHORT__BOARD_REASON);
+    if (share < 0 && data)
+        cohort__error_set(ret_error, (cohort_status)share, "%.*s", COHORT__BOARD_REASON - 1,
+                          (const char *)data + bytes);
+    else
+        set_nonsense(ret_error, seat, attendance);
 }
 
 static enum cohort__attendance_state look_shares(struct cohort__assembly *assembly,
@@ -432,11 +453,7 @@ static enum cohort__attendance_state look_shares(struct cohort__assembly *assemb
         int32_t share =
             atomic_load_explicit(&post_of(assembly, attendance, seat)->share, memory_order_acquire);
         if (share != COHORT__BOARD_SHARE_NONE && share != COHORT__BOARD_SHARE_THERE) {
-            cohort__error_set(ret_error, share < 0 ? (cohort_status)share : COHORT_ERR_PROTOCOL,
-                              "locality %u (site %u) has failed in generation %" PRIu64
-                              " after it posted its part",
-                              (unsigned)seat->rank, (unsigned)seat->first_site,
-                              attendance->generation);
+            find_share_reason(assembly, seat, attendance, share, ret_error);
             return COHORT__ATTENDANCE_BROKEN;
         }
         if (share == COHORT__BOARD_SHARE_NONE && !goes_on)

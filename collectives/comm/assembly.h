@@ -22,7 +22,8 @@ struct cohort__attendance {
     bool has_source;       /* only the locality of one site posts, and waits for no other; the
                             * others wait for that alone */
     uint32_t source;       /* that site */
-    size_t placed;         /* that this locality brings, in all */
+    bool has_shares;       /* of the result, which follow: there is room for a reason as well */
+    size_t placed;         /* that this locality brings, in all, with that */
     uint32_t offset;       /* of these, in its arena */
     uint64_t needed;       /* what all must have passed for that, when it was last asked for */
     bool is_to_wake;       /* the others, if the next look finds all */
@@ -93,9 +94,10 @@ unsigned char *cohort__assembly_own(const struct cohort__assembly *assembly,
 void cohort__assembly_post_share(struct cohort__assembly *assembly,
                                  struct cohort__attendance *attendance);
 
-/* It never will, as this locality's part has failed with STATUS. */
+/* It never will, as this locality's part has failed with ERROR. */
 void cohort__assembly_fail_share(struct cohort__assembly *assembly,
-                                 struct cohort__attendance *attendance, cohort_status status);
+                                 struct cohort__attendance *attendance,
+                                 const struct cohort__error *error);
 
 /* Looks at the others' shares. BROKEN: somebody's will never be there, as *RET_ERROR says. */
 enum cohort__attendance_state cohort__assembly_look_shares(struct cohort__assembly *assembly,

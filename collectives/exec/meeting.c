@@ -208,7 +208,7 @@ void cohort__meeting_fail(struct meetings *meetings, struct cohort__meeting *mee
 {
     if (meeting->state == COHORT__MEETING_GATHERED && meeting->far.is_posted &&
         cohort__meeting_has_shares(meetings, meeting))
-        cohort__assembly_fail_share(meetings->assembly, &meeting->far, error->status);
+        cohort__assembly_fail_share(meetings->assembly, &meeting->far, error);
     if (meeting->state != COHORT__MEETING_OPEN)
         atomic_fetch_sub(&meetings->num_gathered, 1);
     meeting->state = COHORT__MEETING_FAILED;

@@ -153,6 +153,7 @@ bool cohort__meeting_bring(struct meetings *meetings, struct cohort__meeting *me
 {
     uint32_t num = num_bringing(meeting);
     size_t bytes = num > 0 ? meeting->far.bytes * meetings->num_local : 0; /* room for all */
+    meeting->far.has_shares = cohort__meeting_has_shares(meetings, meeting);
     unsigned char *to = cohort__assembly_place(meetings->assembly, &meeting->far, bytes);
     if (!to)
         return false;

@@ -22,9 +22,11 @@ enum {
     COHORT__BOARD_DEPTH = 8,          /* generations that may be posted at a time */
     COHORT__BOARD_INLINE = 32,        /* bytes that fit beside a post's head */
     COHORT__BOARD_POST = 2048 * 1024, /* and in all */
-    /* One of that length, or several shorter ones, with a line between them. Memory is taken only
-     * once it is used. */
-    COHORT__BOARD_ARENA = COHORT__BOARD_POST + COHORT__BOARD_DEPTH * COHORT__BOARD_LINE,
+    COHORT__BOARD_REASON = 512,       /* at most, of a text that says why something has failed */
+    /* One of that length, or several shorter ones, each with a reason and a line behind it. Memory
+     * is taken only once it is used. */
+    COHORT__BOARD_ARENA =
+        COHORT__BOARD_POST + COHORT__BOARD_DEPTH * (COHORT__BOARD_REASON + COHORT__BOARD_LINE),
 };
 
 struct cohort__board_head {
@@ -47,7 +49,8 @@ struct cohort__board_post {
         struct {
             uint32_t offset;       /* else where they are in the slot's arena */
             _Atomic int32_t share; /* enum cohort__board_share, or a status, which is less: the
-                                    * locality has failed before it came to that */
+                                    * locality has failed before it came to that, and the reason
+                                    * is behind the data */
         };
     };
 };

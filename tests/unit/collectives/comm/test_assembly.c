@@ -359,19 +359,25 @@ static void test_share_failed(void)
 {
     open_all();
     struct cohort__attendance all[NUM];
-    struct cohort__error error = {0};
+    struct cohort__error error = {0}, reason = {0};
+    cohort__error_set(&reason, COHORT_ERR_CANCELLED, "what somebody did");
     for (uint32_t rank = 0; rank < NUM; rank++) {
         all[rank] = attend(1, 5, 1000);
+        all[rank].has_shares = true;
         CHECK(post(rank, &all[rank]));
     }
     for (uint32_t rank = 0; rank < NUM; rank++)
         CHECK_INT(look(rank, &all[rank]), COHORT__ATTENDANCE_FULL);
     cohort__assembly_post_share(assemblies[2], &all[2]);
     CHECK_INT(look_shares(2, all, &error), COHORT__ATTENDANCE_PARTIAL);
-    cohort__assembly_fail_share(assemblies[1], &all[1], COHORT_ERR_CANCELLED);
+    cohort__assembly_fail_share(assemblies[1], &all[1], &reason);
     CHECK_INT(look_shares(2, all, &error), COHORT__ATTENDANCE_BROKEN);
     CHECK_INT(error.status, COHORT_ERR_CANCELLED);
-    CHECK_CONTAINS(cohort__error_message(&error), "locality 1 (site 2)");
+    CHECK_TEXT(cohort__error_message(&error), "what somebody did");
+    for (uint32_t site = 0; site < NUM_SITES; site++) /* what is beside it stays */
+        if (locality_of[site] != 2)
+            CHECK(cohort__assembly_input(assemblies[2], &all[2], site, &error)[999] ==
+                  content(1, site, 999));
     struct cohort__board memory;
     uint32_t slot;
     CHECK_INT(cohort__commons_open_board(localities.processes[0], board, &memory), COHORT_OK);
@@ -380,6 +386,8 @@ static void test_share_failed(void)
     cohort__assembly_post_share(assemblies[0], &all[0]);
     CHECK_INT(look_shares(0, all, &error), COHORT__ATTENDANCE_BROKEN);
     CHECK_INT(error.status, COHORT_ERR_PROTOCOL);
+    CHECK_CONTAINS(cohort__error_message(&error), "locality 1 (site 2)");
+    cohort__error_fini(&reason);
     cohort__error_fini(&error);
     cohort__commons_close_board(&memory);
     close_all();
