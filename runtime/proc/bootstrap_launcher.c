@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 #include "runtime/base/container.h"
@@ -151,7 +152,9 @@ static cohort_status welcomed(void *context, const struct cohort__control *contr
     if (control->kind == COHORT__CONTROL_DIED)
         return cohort_fail(COHORT_ERR_PEER_DIED, "%.*s", (int)control->text_bytes, control->text);
     if (control->kind != COHORT__CONTROL_WELCOME)
-        return cohort_fail(COHORT_ERR_PROTOCOL, "the launcher sent %s, not WELCOME",
+        return cohort_fail(COHORT_ERR_PROTOCOL,
+                           "the launcher sent %s, not WELCOME: another program of this locality "
+                           "has joined the job",
                            cohort__control_kind_name(control->kind));
     if (control->version != COHORT__CONTROL_VERSION)
         return cohort_fail(COHORT_ERR_PROTOCOL,
@@ -186,6 +189,25 @@ static cohort_status read_welcome(struct launched *launched)
     if (status)
         return status;
     return cohort__control_read(message, bytes, "the launcher", welcomed, launched);
+}
+
+/* The reason in the error slot, without a loop. Who reads anything but a welcome has perhaps taken
+ * it from another program of this locality (one that has forked, say), which waits for it. */
+static void tell_refusal(int fd)
+{
+    struct cohort__packer packer = {0};
+    const char *text = cohort_error_message();
+    cohort__control_pack(&packer, &(struct cohort__control){.kind = COHORT__CONTROL_FAILED,
+                                                            .text = text,
+                                                            .text_bytes = strlen(text)});
+    unsigned char head[COHORT__STREAM_HEAD_BYTES];
+    for (size_t i = 0; i < sizeof(head); i++)
+        head[i] = (unsigned char)(packer.bytes >> 8 * i);
+    struct iovec parts[] = {{head, sizeof(head)}, {packer.data, packer.bytes}};
+    struct msghdr message = {.msg_iov = parts, .msg_iovlen = 2};
+    if (!packer.status)
+        (void)!sendmsg(fd, &message, MSG_NOSIGNAL | MSG_DONTWAIT); /* it is said here, anyway */
+    cohort__packer_fini(&packer);
 }
 
 static cohort_status take_descriptor(const char *text, int *ret_fd)
@@ -295,6 +317,8 @@ cohort_status cohort__bootstrap_open_launcher(struct cohort__bootstrap **ret_boo
         status = cohort__hub_inherit(&launched->base.hub);
     if (!status)
         status = read_welcome(launched);
+    if (status == COHORT_ERR_PROTOCOL && launched->fd >= 0)
+        tell_refusal(launched->fd);
     if (status) {
         cohort__hub_destroy(launched->base.hub);
         close_launched(&launched->base);

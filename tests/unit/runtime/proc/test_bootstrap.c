@@ -297,6 +297,14 @@ static void test_bad_environment(void)
     close(file);
 }
 
+static cohort_status is_failed(void *context, const struct cohort__control *control)
+{
+    (void)context;
+    CHECK_INT(control->kind, COHORT__CONTROL_FAILED);
+    CHECK(memmem(control->text, control->text_bytes, "not WELCOME", 11));
+    return COHORT_OK;
+}
+
 /* A launcher that says something else first, something absurd, or nothing at all. */
 static void check_welcome(const void *bytes, size_t num_bytes, cohort_status want, const char *why)
 {
@@ -307,6 +315,26 @@ static void check_welcome(const void *bytes, size_t num_bytes, cohort_status wan
     close(fds[0]);
     snprintf(number, sizeof(number), "%d", fds[1]);
     check_environment(number, want, why);
+}
+
+/* The launcher is told why: another program of the locality may wait for what came here. */
+static void test_refusal_is_told(void)
+{
+    int fds[2];
+    char number[16], said[512];
+    CHECK_INT(socketpair(AF_UNIX, SOCK_STREAM, 0, fds), 0);
+    CHECK_INT(write(fds[0], "\7\0\0\0\x81\xa4kind\4", 11), 11);
+    snprintf(number, sizeof(number), "%d", fds[1]);
+    check_environment(number, COHORT_ERR_PROTOCOL, "not WELCOME");
+    ssize_t bytes = read(fds[0], said, sizeof(said));
+    CHECK(bytes > COHORT__STREAM_HEAD_BYTES);
+    CHECK_INT((unsigned char)said[0] + 256 * (unsigned char)said[1],
+              bytes - COHORT__STREAM_HEAD_BYTES);
+    CHECK_INT(cohort__control_read(said + COHORT__STREAM_HEAD_BYTES,
+                                   (size_t)bytes - COHORT__STREAM_HEAD_BYTES, "it", is_failed,
+                                   NULL),
+              COHORT_OK);
+    close(fds[0]);
 }
 
 static void test_bad_welcome(void)
@@ -329,6 +357,7 @@ int main(int argc, char **argv)
         {"peer_dies_before_exchange", test_peer_dies_before_exchange},
         {"bad_environment", test_bad_environment},
         {"bad_welcome", test_bad_welcome},
+        {"refusal_is_told", test_refusal_is_told},
     };
     unsetenv("COHORT_CONTROL_FD");
     signal(SIGPIPE, SIG_IGN);
