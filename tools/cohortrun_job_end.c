@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <errno.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "runtime/loop/child.h"
 #include "runtime/loop/loop.h"
@@ -96,6 +99,16 @@ static bool was_said(const struct job *job, const struct locality *locality)
     return false;
 }
 
+/* The system says the same of a file that is missing and of one whose interpreter is. */
+static const char *hint(const struct job *job, const struct locality *locality)
+{
+    const char *program = job->options->program[0];
+    bool is_there = !locality->host && strchr(program, '/') && access(program, F_OK) == 0;
+    return is_there && locality->ward.status == ENOENT
+               ? " (the file is there, what its first line names as its interpreter is not)"
+               : "";
+}
+
 static void judge(struct job *job, struct locality *locality)
 {
     char text[1024];
@@ -103,8 +116,8 @@ static void judge(struct job *job, struct locality *locality)
     int status = ward_exit_status(&locality->ward);
     locality->judged = true;
     if (locality->ward.end == WARD_NOT_STARTED)
-        snprintf(text, sizeof(text), "cannot start %s: %s", job->options->program[0],
-                 cohort__child_error_text(locality->ward.status));
+        snprintf(text, sizeof(text), "cannot start %s: %s%s", job->options->program[0],
+                 cohort__child_error_text(locality->ward.status), hint(job, locality));
     else
         locality_describe(locality, text, sizeof(text));
     size_t used = strlen(text);

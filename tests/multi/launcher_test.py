@@ -94,6 +94,19 @@ def test_cannot_start():
                 (126, '', 'cohortrun: cannot start /dev/null: permission denied\n'))
 
 
+def test_no_interpreter():
+    with tempfile.TemporaryDirectory() as folder:
+        script = os.path.join(folder, 'script')
+        with open(script, 'w') as f:
+            f.write('#!/no/such/interpreter\n')
+        os.chmod(script, 0o755)
+        status, out, err = run('-n', 2, script)
+    hint = '' if FAR else (' (the file is there, what its first line names as its interpreter is '
+                           'not)')
+    check_equal((status, out, err), (
+        127, '', 'cohortrun: cannot start %s: no such file or directory%s\n' % (script, hint)))
+
+
 def test_exit_status():
     job = 'test $COHORT_LOCALITY = 1 && exit 3; exec sleep 1000'
     status, out, err = run('-n', 3, 'sh', '-c', job)
