@@ -48,8 +48,8 @@ cohort_status cohort__bootstrap_create(struct cohort__bootstrap **ret_bootstrap,
  * other thread calling anything here any more. NULL is fine. */
 void cohort__bootstrap_destroy(struct cohort__bootstrap *bootstrap);
 
-/* How long this locality may go on once the job is broken, where the launcher doesn't see to that.
- * Before the exchange. */
+/* How long this locality may go on once the job is broken, where the launcher doesn't see to that;
+ * a second, unless that is said. Before the exchange. */
 void cohort__bootstrap_set_grace(struct cohort__bootstrap *bootstrap, uint64_t nanoseconds);
 
 /* Tells the others where this locality is reached, and runs the loop (cohort__loop_run) until their

@@ -27,6 +27,7 @@
  * while, so that their programs can fail in their own words, and leave. */
 
 enum {
+    FIRST_GRACE = 1000000000, /* ns; until the settings are read: others may die before that */
     MAX_NAME = 64,
     /* How long the sharing of memory may take: for machines that are overloaded, or stand still. */
     SHARE_SECONDS = 30,
@@ -418,6 +419,7 @@ cohort_status cohort__bootstrap_open_pmix(struct cohort__bootstrap **ret_bootstr
     foreign->fenced.run = run_fenced;
     foreign->grace_over.run = run_grace_over;
     pthread_mutex_init(&foreign->lock, NULL);
+    foreign->base.grace = FIRST_GRACE;
     cohort__grace_init(&foreign->grace, grace_over, foreign);
     cohort_status status = join(foreign);
     if (status) {

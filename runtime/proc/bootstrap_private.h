@@ -2,6 +2,7 @@
 #ifndef COHORT_RUNTIME_PROC_BOOTSTRAP_PRIVATE_H
 #define COHORT_RUNTIME_PROC_BOOTSTRAP_PRIVATE_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -41,7 +42,7 @@ struct cohort__bootstrap {
     uint32_t host;
     char host_address[COHORT__CONTROL_MAX_HOST_ADDRESS];
     uint64_t key;
-    uint64_t grace;                            /* ns; of a launcher that has none of its own */
+    _Atomic uint64_t grace;                    /* ns; of a launcher that has none of its own */
     struct cohort__hub *hub;                   /* until it is taken */
     struct cohort__control_address *addresses; /* in one block with the bytes; NULL: not yet */
     bool exchanged;                            /* has been called */
