@@ -63,6 +63,14 @@ struct cohort__request {
 struct cohort__part cohort__request_in(const struct cohort__request *request, uint32_t site);
 struct cohort__part cohort__request_out(const struct cohort__request *request, uint32_t site);
 
+/* All of REQUEST but what is in its parts, as words: equal if, and only if, all of it is. */
+enum { COHORT__REQUEST_WORDS = 7 };
+void cohort__request_words(const struct cohort__request *request,
+                           uint64_t ret_words[COHORT__REQUEST_WORDS]);
+
+/* Why no algorithm at all can carry out REQUEST; NULL: some may. */
+const char *cohort__request_refuses(const struct cohort__request *request);
+
 /* The bytes of an element, never 0. */
 size_t cohort__request_element(const struct cohort__request *request);
 

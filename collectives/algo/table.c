@@ -228,11 +228,28 @@ static const char *parts_refuse(const struct cohort__request *request)
     return NULL;
 }
 
-const char *cohort__algorithm_refuses(const struct cohort__algorithm *algorithm,
-                                      const struct cohort__request *request)
+/* Who adds a field adds it here. */
+_Static_assert(sizeof(struct cohort__request) == 72, "cohort__request_words knows all fields");
+
+void cohort__request_words(const struct cohort__request *request,
+                           uint64_t ret_words[COHORT__REQUEST_WORDS])
 {
-    if (algorithm->collective != request->collective)
-        return "it is for another collective";
+    const uint64_t words[COHORT__REQUEST_WORDS] = {
+        request->collective | (uint64_t)request->commutative << 32 |
+            (uint64_t)request->can_meet << 33 | (uint64_t)(request->in_parts != NULL) << 34 |
+            (uint64_t)(request->out_parts != NULL) << 35,
+        request->num_sites | (uint64_t)request->this_site << 32,
+        request->root | (uint64_t)request->arity << 32,
+        request->shift,
+        request->bytes,
+        request->element,
+        request->num_in_parts | (uint64_t)request->num_out_parts << 32,
+    };
+    memcpy(ret_words, words, sizeof(words));
+}
+
+const char *cohort__request_refuses(const struct cohort__request *request)
+{
     if (request->this_site >= request->num_sites)
         return "no such site";
     if (request->root >= request->num_sites)
@@ -245,11 +262,19 @@ const char *cohort__algorithm_refuses(const struct cohort__algorithm *algorithm,
         return "the shift is not below the number of sites";
     if (!fits(request))
         return "the blocks are too large";
-    if ((request->in_parts || request->out_parts) && !algorithm->ragged)
-        return "all blocks have to be of one size";
-    const char *wrong = parts_refuse(request);
+    return parts_refuse(request);
+}
+
+const char *cohort__algorithm_refuses(const struct cohort__algorithm *algorithm,
+                                      const struct cohort__request *request)
+{
+    if (algorithm->collective != request->collective)
+        return "it is for another collective";
+    const char *wrong = cohort__request_refuses(request);
     if (wrong)
         return wrong;
+    if ((request->in_parts || request->out_parts) && !algorithm->ragged)
+        return "all blocks have to be of one size";
     if (algorithm->shared && !request->can_meet)
         return "all sites have to be in one locality, or bring little enough for what they share";
     if (algorithm->accepts && !algorithm->accepts(request))

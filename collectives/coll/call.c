@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "collectives/exec/execution.h"
+#include "collectives/exec/rejection.h"
 #include "runtime/task/future.h"
 
 cohort_status cohort__call_wrong(const struct cohort__call *call, cohort_status status,
@@ -50,6 +51,7 @@ static void take_options(struct cohort__call *call)
     bool is_asymmetric = call->collective == COHORT__GATHER || call->collective == COHORT__SCATTER;
     call->options = &comm->next_call;
     call->is_reproducible = call->options->reproducible || comm->reproducible;
+    call->is_alone = call->collective == COHORT__CHECK;
     call->is_checked = call->options->check_asymmetric || call->collective == COHORT__CHECK ||
                        (is_asymmetric && comm->check_asymmetric);
 }
@@ -70,26 +72,25 @@ static cohort_status find_plan(const struct cohort__call *call, struct cohort__s
     return status ? status : cohort__call_plan(call, shape, ret_entry);
 }
 
-static uint64_t fingerprint_of(const struct cohort__call *call, const struct cohort__shape *shape,
-                               uint32_t row)
+static struct cohort__signature signature_of(const struct cohort__call *call, uint64_t counts_hash,
+                                             uint32_t row)
 {
-    const struct cohort__request *request = &shape->request;
     const struct cohort__ragged *ragged = call->ragged;
     const cohort_op *op = cohort__collective_reduces(call->collective) ? call->op : NULL;
-    return cohort__fingerprint(&(struct cohort__fingerprint_parts){
-        .collective = call->collective,
-        .algorithm = row,
+    const bool is_shift = call->collective == COHORT__SHIFT;
+    return (struct cohort__signature){
+        .collective = (uint8_t)call->collective,
+        .algorithm = (uint8_t)row,
         .datatype = call->collective == COHORT__CHECK ? 0 : call->datatype,
         .op = !op          ? 0
               : op->number ? op->number
-                           : UINT32_MAX,
-        .op_hash = op ? op->hash : 0,
-        .place = call->collective == COHORT__SHIFT ? request->shift : request->root,
-        .variant = cohort__call_variant(call),
+                           : cohort__signature_of_users_op(op->hash),
+        .place = is_shift ? cohort__call_shift(call) : cohort__call_root(call),
+        .variant = (uint8_t)cohort__call_variant(call),
         .checked = call->is_checked,
-        .count = ragged ? shape->counts_hash : call->count,
+        .count = ragged ? counts_hash : call->count,
         .count_is_hash = ragged && ragged->counts_agree,
-    });
+    };
 }
 
 /* The same call again ------------------------------------------------------------------------ */
@@ -100,18 +101,17 @@ static bool is_plain(const struct cohort__call *call)
            call->out != COHORT_IN_PLACE && (!call->op || cohort__op_is_builtin(call->op));
 }
 
-/* Whether CALL is what MEMO knows, with buffers that need no complaint. */
+/* Whether CALL is what MEMO knows. Its buffers are looked at anew. */
 static bool is_known(const struct cohort__call *call, const struct cohort__plan_memo *memo)
 {
-    bool has_buffers = (!call->needs_in || call->in) && (!call->needs_out || call->out) &&
-                       (call->in != call->out || !call->in);
     return memo->function == call->function && memo->count == call->count &&
            memo->datatype == call->datatype && memo->op == call->op && memo->q == call->q &&
-           has_buffers && is_plain(call);
+           is_plain(call) && !cohort__call_check_buffers(call);
 }
 
 static void keep_memo(const struct cohort__call *call, const struct cohort__shape *shape,
-                      struct cohort__plan_entry *entry, uint64_t fingerprint)
+                      struct cohort__plan_entry *entry, uint64_t fingerprint,
+                      const struct cohort__signature *signature)
 {
     *cohort__plan_cache_memo(call->comm->plans) = (struct cohort__plan_memo){
         .function = call->function,
@@ -121,17 +121,18 @@ static void keep_memo(const struct cohort__call *call, const struct cohort__shap
         .q = call->q,
         .entry = entry,
         .fingerprint = fingerprint,
+        .signature = *signature,
         .root = shape->request.root,
         .shift = shape->request.shift,
     };
 }
 
-/* Runs ENTRY's plan. A call that is wrong takes part in the agreement, if there is one, so that all
- * are told. */
+/* Runs ENTRY's plan. OBJECTION: NULL, or why the call is wrong; then it takes part in the
+ * agreement, so that all are told. */
 static cohort_future *execute(const struct cohort__call *call, struct cohort__plan_entry *entry,
-                              uint64_t fingerprint)
+                              uint64_t fingerprint, const struct cohort__signature *signature,
+                              const struct cohort__error *objection)
 {
-    const struct cohort__error *wrong = call->rejected.status ? &call->rejected : NULL;
     struct cohort__execution_call execution = {
         .comm = call->comm,
         .entry = entry,
@@ -141,15 +142,13 @@ static cohort_future *execute(const struct cohort__call *call, struct cohort__pl
         .datatype = call->datatype,
         .generation = call->generation,
         .fingerprint = fingerprint,
+        .signature = signature,
         .ret_rows = call->options->ret_rows,
+        .objection = objection,
     };
-    if (call->is_checked) {
-        execution.check =
-            wrong ? cohort__check_values_of_wrong_call() : cohort__check_values_of(call->datatype);
-        execution.objection = wrong;
-    } else {
-        execution.rejected = wrong;
-    }
+    if (call->is_checked)
+        execution.check = objection ? cohort__check_values_of_wrong_call()
+                                    : cohort__check_values_of(call->datatype);
     return cohort__execution_start(&execution);
 }
 
@@ -158,25 +157,51 @@ static cohort_future *start_known(const struct cohort__call *call,
                                   const struct cohort__plan_memo *memo)
 {
     if (!memo->entry->plan)
-        return cohort__call_meet(call, memo->root, memo->shift, memo->fingerprint);
+        return cohort__call_meet(call, memo->root, memo->shift, memo->fingerprint,
+                                 &memo->signature);
     cohort__plan_entry_ref(memo->entry);
-    return execute(call, memo->entry, memo->fingerprint);
+    return execute(call, memo->entry, memo->fingerprint, &memo->signature, NULL);
 }
 
 static cohort_future *start(const struct cohort__call *call, const struct cohort__shape *shape,
-                            struct cohort__plan_entry *entry)
+                            struct cohort__plan_entry *entry, const struct cohort__error *objection)
 {
-    uint64_t fingerprint = fingerprint_of(call, shape, entry->row);
-    if (!call->options->is_set && !call->rejected.status && is_plain(call))
-        keep_memo(call, shape, entry, fingerprint);
+    struct cohort__signature signature = signature_of(call, shape->counts_hash, entry->row);
+    uint64_t fingerprint = cohort__fingerprint(&signature);
+    if (!call->options->is_set && !objection && is_plain(call))
+        keep_memo(call, shape, entry, fingerprint, &signature);
     if (entry->plan)
-        return execute(call, entry, fingerprint);
+        return execute(call, entry, fingerprint, &signature, objection);
     cohort__plan_entry_unref(entry);
-    return cohort__call_meet(call, shape->request.root, shape->request.shift, fingerprint);
+    return cohort__call_meet(call, shape->request.root, shape->request.shift, fingerprint,
+                             &signature);
+}
+
+/* The call is wrong, or can't be carried out, and its generation is consumed: all others are told.
+ * Where they agree on the call before, they are told by that. */
+static cohort_future *reject(struct cohort__call *call)
+{
+    struct cohort__error error = {0};
+    struct cohort__shape shape;
+    struct cohort__plan_entry *entry;
+    cohort_future *future;
+    cohort__error_copy(&error, cohort__error_slot());
+    call->is_alone = true;
+    if (call->is_checked && !find_plan(call, &shape, &entry)) {
+        future = start(call, &shape, entry, &error);
+    } else {
+        struct cohort__signature signature = signature_of(call, 0, 0);
+        future = cohort__rejection_start(call->comm, call->generation, &signature, &error,
+                                         call->options->ret_rows);
+    }
+    cohort__error_fini(&error);
+    return future;
 }
 
 static cohort_future *pass_and_start(struct cohort__call *call)
 {
+    struct cohort__shape shape;
+    struct cohort__plan_entry *entry;
     if (pass_gate(call))
         return give_up(call, cohort__error_slot());
     if (call->comm->plans && !call->options->is_set) {
@@ -184,20 +209,9 @@ static cohort_future *pass_and_start(struct cohort__call *call)
         if (is_known(call, memo))
             return start_known(call, memo);
     }
-
-    /* From here on the generation is consumed: what is wrong is told along the plan. */
-    struct cohort__shape shape;
-    struct cohort__plan_entry *entry;
-    cohort_status status = cohort__call_check(call);
-    if (!status)
-        status = find_plan(call, &shape, &entry);
-    if (status) {
-        cohort__error_copy(&call->rejected, cohort__error_slot());
-        status = find_plan(call, &shape, &entry);
-    }
-    cohort_future *future = status ? give_up(call, &call->rejected) : start(call, &shape, entry);
-    cohort__error_fini(&call->rejected);
-    return future;
+    if (cohort__call_check(call) || find_plan(call, &shape, &entry))
+        return reject(call);
+    return start(call, &shape, entry, NULL);
 }
 
 cohort_future *cohort__call_start(struct cohort__call *call)

@@ -72,13 +72,13 @@ struct cohort__call {
     bool is_reproducible;
     bool is_checked; /* agreement comes first */
     bool is_in_place;
-    uint8_t forced_row;            /* as in forced.h: by this call */
-    struct cohort__error rejected; /* why the call fails although it has passed the gate */
+    bool is_alone;      /* there will be no more than agreement */
+    uint8_t forced_row; /* as in forced.h: by this call */
 };
 
 /* The same without a plan, by a meeting of the sites, which all live here; in call_meeting.c. */
 cohort_future *cohort__call_meet(const struct cohort__call *call, uint32_t root, uint32_t shift,
-                                 uint64_t fingerprint);
+                                 uint64_t fingerprint, const struct cohort__signature *signature);
 
 /* Fills in CALL's generation where the communicator numbers its calls. Never NULL. */
 cohort_future *cohort__call_start(struct cohort__call *call);
@@ -89,6 +89,10 @@ cohort_status cohort__call_wrong(const struct cohort__call *call, cohort_status 
 
 /* call_check.c: role, options, buffers, operation; sets is_in_place. */
 cohort_status cohort__call_check(struct cohort__call *call);
+
+/* What of that may differ although the call is like the last one: where its buffers are, and what
+ * is in them. */
+cohort_status cohort__call_check_buffers(const struct cohort__call *call);
 
 /* How the blocks of CALL are described. */
 enum cohort__variant cohort__call_variant(const struct cohort__call *call);
@@ -105,13 +109,14 @@ struct cohort__shape {
 /* The root of a rooted collective; 0 for the others. */
 uint32_t cohort__call_root(const struct cohort__call *call);
 
-/* call_shape.c: the shape of CALL; one that is rejected gets a shape in which it can tell the
- * others. Fails where the blocks are wrong. */
+/* How far CALL, a shift, shifts: modulo the number of sites. */
+uint32_t cohort__call_shift(const struct cohort__call *call);
+
+/* call_shape.c: the shape of CALL. Fails where the blocks are wrong. */
 cohort_status cohort__call_shape(const struct cohort__call *call, struct cohort__shape *ret_shape);
 
 /* call_parts.c: describes the blocks of a ragged call in SHAPE->request, its key's tail and its
- * counts_hash. Fails for blocks beyond memory and sites out of range; a rejected call has only the
- * neighbours that can be told. */
+ * counts_hash. Fails for blocks beyond memory and sites out of range. */
 cohort_status cohort__call_parts(const struct cohort__call *call, struct cohort__shape *shape);
 
 /* Fails where blocks that are received overlap. Slow: for new plans only. */

@@ -86,7 +86,7 @@ static cohort_status check_count(const struct cohort__call *call)
 }
 
 /* Those with blocks of their own sizes are looked at with the blocks. */
-static cohort_status check_buffers(const struct cohort__call *call)
+static cohort_status check_memory(const struct cohort__call *call)
 {
     bool has_in = call->needs_in && call->count > 0 && !(call->ragged && call->ragged->in.name);
     bool has_out = call->needs_out && call->count > 0 && !(call->ragged && call->ragged->out.name);
@@ -116,6 +116,12 @@ static cohort_status check_objects(const struct cohort__call *call)
     return COHORT_OK;
 }
 
+cohort_status cohort__call_check_buffers(const struct cohort__call *call)
+{
+    cohort_status status = check_memory(call);
+    return !status && call->of_objects ? check_objects(call) : status;
+}
+
 cohort_status cohort__call_check(struct cohort__call *call)
 {
     cohort_status status = check_options(call);
@@ -126,9 +132,7 @@ cohort_status cohort__call_check(struct cohort__call *call)
     if (!status)
         status = check_count(call);
     if (!status)
-        status = check_buffers(call);
-    if (!status && call->of_objects)
-        status = check_objects(call);
+        status = cohort__call_check_buffers(call);
     if (!status && cohort__collective_reduces(call->collective) &&
         cohort__op_check(call->op, call->datatype))
         status =

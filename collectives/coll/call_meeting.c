@@ -18,24 +18,22 @@ static const struct cohort__movement_kind *const kinds[COHORT__NUM_COLLECTIVES] 
 };
 
 cohort_future *cohort__call_meet(const struct cohort__call *call, uint32_t root, uint32_t shift,
-                                 uint64_t fingerprint)
+                                 uint64_t fingerprint, const struct cohort__signature *signature)
 {
-    bool is_rejected = call->rejected.status != COHORT_OK;
-    bool is_in_place = call->is_in_place && !is_rejected;
-    bool is_out_in_place = is_in_place && call->in_place == COHORT__IN_PLACE_OUT;
+    bool is_out_in_place = call->is_in_place && call->in_place == COHORT__IN_PLACE_OUT;
     return cohort__meeting_start(&(struct cohort__meeting_call){
         .comm = call->comm,
         .kind = kinds[call->collective],
-        .in = is_in_place && !is_out_in_place ? call->out : call->in,
+        .in = call->is_in_place && !is_out_in_place ? call->out : call->in,
         .out = is_out_in_place ? (void *)call->in : call->out,
         .root = root,
         .shift = shift,
-        .count = is_rejected ? 0 : call->count,
+        .count = call->count,
         .datatype = call->datatype,
         .op = cohort__collective_reduces(call->collective) ? call->op : NULL,
         .generation = call->generation,
         .fingerprint = fingerprint,
-        .rejected = is_rejected ? &call->rejected : NULL,
+        .signature = signature,
         .ret_rows = call->options->ret_rows,
     });
 }

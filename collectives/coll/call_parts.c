@@ -76,17 +76,6 @@ static cohort_status make_parts(const struct cohort__call *call,
     return COHORT_OK;
 }
 
-/* Those neighbours that a rejected call can tell. Returns how many. */
-static size_t keep_valid(const struct cohort__call *call, const struct cohort__blocks *blocks,
-                         size_t num, struct cohort__part *parts)
-{
-    size_t num_kept = 0;
-    for (size_t i = 0; blocks->neighbours && i < num; i++)
-        if (blocks->neighbours[i].site < cohort_comm_num_sites(call->comm))
-            parts[num_kept++].site = blocks->neighbours[i].site;
-    return num_kept;
-}
-
 static cohort_status check_arrays(const struct cohort__call *call,
                                   const struct cohort__blocks *blocks)
 {
@@ -122,15 +111,11 @@ static uint64_t hash_counts(const struct cohort__part *parts, size_t num)
     return hash;
 }
 
-/* How many blocks there are, as far as they can be looked at. */
 static size_t num_blocks(const struct cohort__call *call, const struct cohort__blocks *blocks)
 {
     if (!blocks->name)
         return 0;
-    if (!call->ragged->is_graph)
-        return call->rejected.status ? 0 : cohort_comm_num_sites(call->comm);
-    return blocks->neighbours && blocks->num_neighbours <= UINT32_MAX / 4 ? blocks->num_neighbours
-                                                                          : 0;
+    return call->ragged->is_graph ? blocks->num_neighbours : cohort_comm_num_sites(call->comm);
 }
 
 static cohort_status fill(const struct cohort__call *call, struct cohort__request *request,
@@ -138,12 +123,6 @@ static cohort_status fill(const struct cohort__call *call, struct cohort__reques
                           struct cohort__part *out_parts)
 {
     const struct cohort__ragged *ragged = call->ragged;
-    if (call->rejected.status) {
-        request->num_in_parts = (uint32_t)keep_valid(call, in, request->num_in_parts, in_parts);
-        request->num_out_parts =
-            (uint32_t)keep_valid(call, &ragged->out, request->num_out_parts, out_parts);
-        return COHORT_OK;
-    }
     const void *in_buffer = call->in == COHORT_IN_PLACE ? call->out : call->in;
     cohort_status status = check_own(call, in);
     if (!status)
@@ -161,8 +140,8 @@ cohort_status cohort__call_parts(const struct cohort__call *call, struct cohort_
     struct cohort__request *request = &shape->request;
     bool same = call->is_in_place && ragged->is_in_place_of_out;
     const struct cohort__blocks *in = same ? &ragged->out : &ragged->in;
-    cohort_status status = call->rejected.status ? COHORT_OK : check_arrays(call, in);
-    if (!status && !call->rejected.status)
+    cohort_status status = check_arrays(call, in);
+    if (!status)
         status = check_arrays(call, &ragged->out);
     if (status)
         return status;
@@ -178,16 +157,15 @@ cohort_status cohort__call_parts(const struct cohort__call *call, struct cohort_
     memset(parts, 0, (num + 1) * sizeof(*parts)); /* padding is compared as well */
     struct cohort__part *out_parts = parts + request->num_in_parts;
     status = fill(call, request, in, parts, out_parts);
-    bool has_parts = ragged->is_graph || !call->rejected.status;
-    request->in_parts = has_parts && in->name ? parts : NULL;
-    request->out_parts = has_parts && ragged->out.name ? out_parts : NULL;
+    request->in_parts = in->name ? parts : NULL;
+    request->out_parts = ragged->out.name ? out_parts : NULL;
     shape->tail = parts;
     shape->tail_bytes = num * sizeof(*parts);
     const struct cohort__part *agreed = request->in_parts ? parts : out_parts;
     bool has_own = ragged->counts_agree || (ragged->checks_own && num > 0);
-    if (!status && !call->rejected.status && has_own)
+    if (!status && has_own)
         request->bytes = agreed[request->this_site].bytes;
-    if (!status && !call->rejected.status && ragged->counts_agree)
+    if (!status && ragged->counts_agree)
         shape->counts_hash = hash_counts(agreed, request->num_sites);
     return status;
 }

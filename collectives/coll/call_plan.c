@@ -23,43 +23,22 @@ cohort_status cohort__call_cache(cohort_comm *comm, struct cohort__plan_cache **
 /* How large objects are taken to be where an algorithm is chosen: nobody knows. */
 enum { OBJECT_BYTES = 1024 };
 
-/* What the choice goes by. A rejected call, whose plan has no bytes, tells the others along the
- * plan that they have chosen, as far as it knows what they call. */
-static struct cohort__request request_to_choose_by(const struct cohort__call *call,
-                                                   const struct cohort__shape *shape)
-{
-    struct cohort__request request = shape->request;
-    size_t element = cohort_datatype_size(call->datatype), bytes;
-    if (call->of_objects)
-        request.bytes = OBJECT_BYTES;
-    else if (shape->key.flags & COHORT__PLAN_REJECTED && !call->ragged && element > 0 &&
-             !__builtin_mul_overflow(call->count, element, &bytes)) {
-        request.bytes = bytes;
-        request.element = cohort__collective_reduces(call->collective) ? element : 1;
-    }
-    return request;
-}
-
 static cohort_status choose(const struct cohort__call *call, const struct cohort__shape *shape,
                             struct cohort__candidate *ret_choice)
 {
     struct cohort__question question;
-    struct cohort__request request = request_to_choose_by(call, shape);
+    struct cohort__request request = shape->request;
+    if (call->of_objects)
+        request.bytes = OBJECT_BYTES;
     cohort_status status = cohort__choice_question(call->comm, &request, &question);
     if (status)
         return status;
     if (shape->key.row)
         question.forced = cohort__algorithms[shape->key.row - 1];
     question.is_reproducible = shape->key.flags & COHORT__PLAN_REPRODUCIBLE;
-    question.is_ragged = call->ragged != NULL;
-    question.are_sizes_known = !call->ragged || call->ragged->counts_agree;
+    question.is_ragged = shape->key.flags & COHORT__PLAN_RAGGED;
+    question.are_sizes_known = !question.is_ragged || shape->key.flags & COHORT__PLAN_SIZES_KNOWN;
     status = cohort__select(&question, ret_choice);
-    if (status && shape->key.flags & COHORT__PLAN_REJECTED) {
-        question.request = &shape->request;
-        question.forced = NULL;
-        question.memory_budget = 0;
-        status = cohort__select(&question, ret_choice);
-    }
     return status ? cohort__call_wrong(call, status, "%s", cohort_error_message()) : COHORT_OK;
 }
 
@@ -106,17 +85,16 @@ static cohort_status build_collective(const struct cohort__call *call,
     struct cohort__plan *plan = NULL;
     cohort_status status = COHORT_OK;
     uint32_t flags = shape->key.flags;
-    bool rejected = flags & COHORT__PLAN_REJECTED;
-    if (!rejected)
-        status = cohort__call_check_overlap(call, &shape->request);
+    uint32_t in_place = COHORT__PLAN_IN_PLACE | COHORT__PLAN_IN_PLACE_OUT;
+    status = cohort__call_check_overlap(call, &shape->request);
     if (!status)
         status = choose(call, shape, &choice);
     bool has_plan = !status && !choice.algorithm->shared; /* else the sites meet */
     if (has_plan)
         status = cohort__algorithm_build(choice.algorithm, &shape->request, &plan);
-    if (!status && has_plan && flags & COHORT__PLAN_IN_PLACE)
+    if (!status && has_plan && flags & in_place)
         status = put_in_place(call, &shape->request, &plan);
-    if (!status && has_plan && flags & COHORT__PLAN_ROWS && !rejected)
+    if (!status && has_plan && flags & COHORT__PLAN_ROWS)
         status = add_rows(&shape->request, &plan);
     if (status)
         return status;
@@ -157,7 +135,7 @@ static cohort_status build_checked(const struct cohort__call *call,
                                    const struct cohort__shape *shape,
                                    struct cohort__plan **ret_plan, uint32_t *ret_row)
 {
-    bool is_alone = shape->key.flags & COHORT__PLAN_REJECTED || call->collective == COHORT__CHECK;
+    bool is_alone = shape->key.flags & COHORT__PLAN_ALONE;
     struct cohort__plan *minimum = NULL, *collective = NULL;
     cohort_status status = build_minimum(call, &shape->request, &minimum, ret_row);
     if (!status && !is_alone)

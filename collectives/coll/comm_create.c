@@ -44,7 +44,7 @@ static const char *suffix(uint32_t collective, enum cohort__variant variant)
     return collective == COHORT__EXCHANGE ? "" : suffixes[variant];
 }
 
-static const struct cohort__fingerprint_names names = {
+static const struct cohort__signature_names names = {
     .collective = collective_name,
     .algorithm = algorithm_name,
     .op = cohort__op_name,
@@ -83,7 +83,7 @@ static cohort_status choose(const char *name, const cohort_comm_options *options
 cohort_future *cohort__comm_create_for(struct cohort__process *process, cohort_comm **ret_comm,
                                        const char *name, const cohort_comm_options *options)
 {
-    cohort__fingerprint_set_names(&names);
+    cohort__signature_set_names(&names);
     return cohort__comm_create_in(process, ret_comm, name, options, choose, survey_tuning);
 }
 

@@ -157,18 +157,25 @@ static void look_up_passed(struct cohort__assembly *assembly, uint64_t needed)
     atomic_fetch_sub(&cohort__board_head(&assembly->board)->num_waiting, 1);
 }
 
-/* Has BYTES, and a reason where that may follow, placed, or says that there is no place. */
+/* Has BYTES placed, or says that there is no place. */
 static bool find_place(struct cohort__assembly *assembly, struct cohort__attendance *attendance,
                        size_t bytes)
 {
     uint64_t needed;
-    attendance->placed = bytes + (attendance->has_shares ? COHORT__BOARD_REASON : 0);
+    attendance->placed = bytes;
     attendance->offset = cohort__room_find(&assembly->room, attendance->generation,
                                            attendance->placed, assembly->all_passed, &needed);
     attendance->needed = needed;
     if (needed > assembly->all_passed || assembly->is_waiting)
         look_up_passed(assembly, needed);
     return needed <= assembly->all_passed;
+}
+
+static struct cohort__board_post *post_of(const struct cohort__assembly *assembly,
+                                          const struct cohort__attendance *attendance,
+                                          const struct seat *seat)
+{
+    return cohort__board_post(&assembly->board, seat->slot, attendance->generation);
 }
 
 static unsigned char *place_of(const struct cohort__assembly *assembly,
@@ -184,16 +191,14 @@ unsigned char *cohort__assembly_place(struct cohort__assembly *assembly,
     return find_place(assembly, attendance, bytes) ? place_of(assembly, attendance) : NULL;
 }
 
-static void post(struct cohort__assembly *assembly, struct cohort__attendance *attendance,
-                 cohort_status status, size_t bytes)
+static void post(struct cohort__assembly *assembly, struct cohort__attendance *attendance)
 {
     uint64_t generation = attendance->generation;
     struct cohort__board_post *own =
         cohort__board_post(&assembly->board, own_seat(assembly)->slot, generation);
     own->fingerprint = attendance->fingerprint;
     own->passed = assembly->passed;
-    own->status = status;
-    own->bytes = (uint32_t)bytes;
+    own->bytes = attendance->bytes;
     if (attendance->placed > COHORT__BOARD_INLINE) {
         own->offset = attendance->offset;
         atomic_store_explicit(&own->share, COHORT__BOARD_SHARE_NONE, memory_order_relaxed);
@@ -208,40 +213,14 @@ static void alert_others(const struct cohort__assembly *assembly)
     cohort__commons_alert(assembly->process, assembly->slots, assembly->num_others);
 }
 
-/* There is a post that makes its generation fail: all others are to find it, also those who wait
- * for somebody else's. */
-static void call_out(const struct cohort__assembly *assembly)
-{
-    atomic_fetch_add(&cohort__board_head(&assembly->board)->num_broken, 1);
-    alert_others(assembly);
-}
-
 /* Nobody is woken yet: who sleeps has nothing to do before all have posted. Of those who post at
  * the same time, at least one sees all others' posts when it looks, because of the fence: that one
  * wakes the sleepers. */
 void cohort__assembly_post(struct cohort__assembly *assembly, struct cohort__attendance *attendance)
 {
-    post(assembly, attendance, COHORT_OK, attendance->bytes);
+    post(assembly, attendance);
     attendance->is_to_wake = true;
     atomic_thread_fence(memory_order_seq_cst);
-}
-
-bool cohort__assembly_post_failure(struct cohort__assembly *assembly,
-                                   struct cohort__attendance *attendance,
-                                   const struct cohort__error *error)
-{
-    const char *text = cohort__error_message(error);
-    size_t bytes = strlen(text);
-    bool is_awaited = cohort__assembly_posts(assembly, attendance) && !attendance->is_posted;
-    if (!is_awaited)
-        return true;
-    attendance->has_shares = false;
-    if (!find_place(assembly, attendance, bytes))
-        return false;
-    memcpy(place_of(assembly, attendance), text, bytes);
-    post(assembly, attendance, error->status, bytes);
-    call_out(assembly);
-    return true;
 }
 
 /* Nobody's call makes such a post. */
@@ -254,90 +233,63 @@ static void set_nonsense(struct cohort__error *error, const struct seat *seat,
                       (unsigned)seat->rank, (unsigned)seat->first_site, attendance->generation);
 }
 
-/* POST is of another call, or a failure. */
-static void find_reason(const struct cohort__assembly *assembly, const struct seat *seat,
-                        const struct cohort__attendance *attendance,
-                        const struct cohort__board_post *post, struct cohort__error *ret_error)
-{
-    if (!post->status) {
-        call_out(assembly); /* who has failed has done so itself */
-        return;
-    }
-    size_t bytes = post->bytes < COHORT__BOARD_REASON ? post->bytes : COHORT__BOARD_REASON;
-    const unsigned char *text =
-        cohort__board_data(&assembly->board, seat->slot, attendance->generation, bytes);
-    if (text)
-        cohort__error_set(ret_error, post->status, "%.*s", (int)bytes, (const char *)text);
-    else
-        set_nonsense(ret_error, seat, attendance);
-}
-
 /* Whether POST, which is there, is what this locality waits for. */
 static bool fits(const struct cohort__attendance *attendance, const struct cohort__board_post *post)
 {
-    return !post->status && post->fingerprint == attendance->fingerprint &&
-           post->bytes == attendance->bytes;
+    return post->fingerprint == attendance->fingerprint && post->bytes == attendance->bytes;
 }
 
 /* Whether to look at all posts that are there, rather than up to the first that isn't. */
-static bool is_thorough(const struct cohort__assembly *assembly,
-                        struct cohort__attendance *attendance)
+static bool take_overdue(struct cohort__attendance *attendance)
 {
-    uint32_t num_broken = atomic_load_explicit(&cohort__board_head(&assembly->board)->num_broken,
-                                               memory_order_acquire);
-    bool is = attendance->is_overdue || num_broken != attendance->num_broken;
-    attendance->num_broken = num_broken;
+    bool is_overdue = attendance->is_overdue;
     attendance->is_overdue = false;
-    return is;
+    return is_overdue;
+}
+
+static bool is_posted(const struct cohort__assembly *assembly,
+                      const struct cohort__attendance *attendance, const struct seat *seat)
+{
+    return cohort__board_is_posted(&assembly->board, seat->slot, attendance->generation);
 }
 
 /* For the one post that there will be. */
 static enum cohort__attendance_state look_at_source(const struct cohort__assembly *assembly,
                                                     const struct cohort__attendance *attendance,
-                                                    uint32_t *ret_site, uint64_t *ret_fingerprint,
-                                                    struct cohort__error *ret_error)
+                                                    uint32_t *ret_site)
 {
     const struct seat *seat = seat_of(assembly, attendance->source);
     if (seat == own_seat(assembly))
         return COHORT__ATTENDANCE_FULL; /* it is posted */
-    const struct cohort__board_post *post =
-        cohort__board_post(&assembly->board, seat->slot, attendance->generation);
-    if (!cohort__board_is_posted(&assembly->board, seat->slot, attendance->generation))
+    if (!is_posted(assembly, attendance, seat))
         return COHORT__ATTENDANCE_PARTIAL;
-    if (fits(attendance, post))
+    if (fits(attendance, post_of(assembly, attendance, seat)))
         return COHORT__ATTENDANCE_FULL;
-    find_reason(assembly, seat, attendance, post, ret_error);
     *ret_site = seat->first_site;
-    *ret_fingerprint = post->fingerprint;
-    return COHORT__ATTENDANCE_BROKEN;
+    return COHORT__ATTENDANCE_DIFFERENT;
 }
 
 static enum cohort__attendance_state look(struct cohort__assembly *assembly,
-                                          struct cohort__attendance *attendance, uint32_t *ret_site,
-                                          uint64_t *ret_fingerprint,
-                                          struct cohort__error *ret_error)
+                                          struct cohort__attendance *attendance, uint32_t *ret_site)
 {
-    bool goes_on = is_thorough(assembly, attendance);
+    bool goes_on = take_overdue(attendance);
     for (uint32_t i = attendance->num_there; i < assembly->num_others; i++) {
         const struct seat *seat = &assembly->seats[i];
-        const struct cohort__board_post *post =
-            cohort__board_post(&assembly->board, seat->slot, attendance->generation);
-        if (!cohort__board_is_posted(&assembly->board, seat->slot, attendance->generation)) {
+        const struct cohort__board_post *post = post_of(assembly, attendance, seat);
+        if (!is_posted(assembly, attendance, seat)) {
             if (!goes_on)
                 break;
             continue;
+        }
+        if (!fits(attendance, post)) {
+            *ret_site = seat->first_site;
+            return COHORT__ATTENDANCE_DIFFERENT;
         }
         if (i == attendance->num_there) {
             attendance->num_there++;
             if (post->passed < attendance->least_passed)
                 attendance->least_passed = post->passed;
         }
-        if (fits(attendance, post))
-            continue;
-        find_reason(assembly, seat, attendance, post, ret_error);
-        *ret_site = seat->first_site;
-        *ret_fingerprint = post->fingerprint;
-        return COHORT__ATTENDANCE_BROKEN;
     }
     if (attendance->num_there < assembly->num_others)
         return COHORT__ATTENDANCE_PARTIAL;
@@ -351,13 +303,11 @@ static enum cohort__attendance_state look(struct cohort__assembly *assembly,
 
 enum cohort__attendance_state cohort__assembly_look(struct cohort__assembly *assembly,
                                                     struct cohort__attendance *attendance,
-                                                    uint32_t *ret_site, uint64_t *ret_fingerprint,
-                                                    struct cohort__error *ret_error)
+                                                    uint32_t *ret_site)
 {
-    enum cohort__attendance_state state =
-        attendance->has_source
-            ? look_at_source(assembly, attendance, ret_site, ret_fingerprint, ret_error)
-            : look(assembly, attendance, ret_site, ret_fingerprint, ret_error);
+    enum cohort__attendance_state state = attendance->has_source
+                                              ? look_at_source(assembly, attendance, ret_site)
+                                              : look(assembly, attendance, ret_site);
     if (attendance->is_to_wake && state == COHORT__ATTENDANCE_FULL)
         alert_others(assembly);
     attendance->is_to_wake = false;
@@ -369,7 +319,8 @@ bool cohort__assembly_has_come(const struct cohort__assembly *assembly,
 {
     const struct seat *seat = seat_of(assembly, site);
     if (!attendance->has_source || seat == seat_of(assembly, attendance->source))
-        return cohort__board_is_posted(&assembly->board, seat->slot, attendance->generation);
+        return is_posted(assembly, attendance, seat) &&
+               fits(attendance, post_of(assembly, attendance, seat));
     if (!cohort__assembly_posts(assembly, attendance))
         return true; /* one more that waits for the source */
     return atomic_load(cohort__board_passed(&assembly->board, seat->slot)) >= attendance->needed;
@@ -392,13 +343,6 @@ const unsigned char *cohort__assembly_input(const struct cohort__assembly *assem
 
 /* Shares ----------------------------------------------------------------------------------- */
 
-static struct cohort__board_post *post_of(const struct cohort__assembly *assembly,
-                                          const struct cohort__attendance *attendance,
-                                          const struct seat *seat)
-{
-    return cohort__board_post(&assembly->board, seat->slot, attendance->generation);
-}
-
 unsigned char *cohort__assembly_own(const struct cohort__assembly *assembly,
                                     const struct cohort__attendance *attendance)
 {
@@ -411,64 +355,26 @@ void cohort__assembly_post_share(struct cohort__assembly *assembly,
     atomic_store_explicit(&post_of(assembly, attendance, own_seat(assembly))->share,
                           COHORT__BOARD_SHARE_THERE, memory_order_release);
     attendance->num_there = 0;
-    attendance->is_overdue = true; /* somebody may have failed before */
     attendance->is_to_wake = true; /* as with a post */
     atomic_thread_fence(memory_order_seq_cst);
 }
 
-void cohort__assembly_fail_share(struct cohort__assembly *assembly,
-                                 struct cohort__attendance *attendance,
-                                 const struct cohort__error *error)
+static enum cohort__attendance_state look_shares(const struct cohort__assembly *assembly,
+                                                 struct cohort__attendance *attendance)
 {
-    unsigned char *reason =
-        place_of(assembly, attendance) + attendance->placed - COHORT__BOARD_REASON;
-    snprintf((char *)reason, COHORT__BOARD_REASON, "%s", cohort__error_message(error));
-    atomic_store_explicit(&post_of(assembly, attendance, own_seat(assembly))->share,
-                          (int32_t)error->status, memory_order_release);
-    call_out(assembly);
-}
-
-/* SEAT's locality has put SHARE in place of its share, which will never be there. */
-static void find_share_reason(const struct cohort__assembly *assembly, const struct seat *seat,
-                              const struct cohort__attendance *attendance, int32_t share,
-                              struct cohort__error *ret_error)
-{
-    size_t bytes = attendance->bytes * seat->num_sites;
-    const unsigned char *data = cohort__board_data(
-        &assembly->board, seat->slot, attendance->generation, bytes + COHORT__BOARD_REASON);
-    if (share < 0 && data)
-        cohort__error_set(ret_error, (cohort_status)share, "%.*s", COHORT__BOARD_REASON - 1,
-                          (const char *)data + bytes);
-    else
-        set_nonsense(ret_error, seat, attendance);
-}
-
-static enum cohort__attendance_state look_shares(struct cohort__assembly *assembly,
-                                                 struct cohort__attendance *attendance,
-                                                 struct cohort__error *ret_error)
-{
-    bool goes_on = is_thorough(assembly, attendance);
-    for (uint32_t i = attendance->num_there; i < assembly->num_others; i++) {
-        const struct seat *seat = &assembly->seats[i];
-        int32_t share =
-            atomic_load_explicit(&post_of(assembly, attendance, seat)->share, memory_order_acquire);
-        if (share != COHORT__BOARD_SHARE_NONE && share != COHORT__BOARD_SHARE_THERE) {
-            find_share_reason(assembly, seat, attendance, share, ret_error);
-            return COHORT__ATTENDANCE_BROKEN;
-        }
-        if (share == COHORT__BOARD_SHARE_NONE && !goes_on)
-            break;
-        attendance->num_there += share != COHORT__BOARD_SHARE_NONE && i == attendance->num_there;
+    for (; attendance->num_there < assembly->num_others; attendance->num_there++) {
+        const struct seat *seat = &assembly->seats[attendance->num_there];
+        if (atomic_load_explicit(&post_of(assembly, attendance, seat)->share,
+                                 memory_order_acquire) != COHORT__BOARD_SHARE_THERE)
+            return COHORT__ATTENDANCE_PARTIAL;
     }
-    return attendance->num_there < assembly->num_others ? COHORT__ATTENDANCE_PARTIAL
-                                                        : COHORT__ATTENDANCE_FULL;
+    return COHORT__ATTENDANCE_FULL;
 }
 
 enum cohort__attendance_state cohort__assembly_look_shares(struct cohort__assembly *assembly,
-                                                           struct cohort__attendance *attendance,
-                                                           struct cohort__error *ret_error)
+                                                           struct cohort__attendance *attendance)
 {
-    enum cohort__attendance_state state = look_shares(assembly, attendance, ret_error);
+    enum cohort__attendance_state state = look_shares(assembly, attendance);
     if (attendance->is_to_wake && state == COHORT__ATTENDANCE_FULL)
         alert_others(assembly);
     attendance->is_to_wake = false;

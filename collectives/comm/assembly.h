@@ -22,14 +22,13 @@ struct cohort__attendance {
     bool has_source;       /* only the locality of one site posts, and waits for no other; the
                             * others wait for that alone */
     uint32_t source;       /* that site */
-    bool has_shares;       /* of the result, which follow: there is room for a reason as well */
-    size_t placed;         /* that this locality brings, in all, with that */
+    size_t placed;         /* that this locality brings, in all */
     uint32_t offset;       /* of these, in its arena */
     uint64_t needed;       /* what all must have passed for that, when it was last asked for */
     bool is_to_wake;       /* the others, if the next look finds all */
     bool is_posted;        /* by this locality */
     bool is_overdue;       /* the next look goes on behind one who hasn't posted */
-    uint32_t num_broken;   /* as the board said at the last look */
+    bool has_asked;        /* somebody who has posted for another call, what it has called */
     uint32_t num_there;    /* others whose posts have been seen, in their order */
     uint64_t least_passed; /* by any of them, when they posted; UINT64_MAX at the beginning */
 };
@@ -37,7 +36,7 @@ struct cohort__attendance {
 enum cohort__attendance_state {
     COHORT__ATTENDANCE_PARTIAL,
     COHORT__ATTENDANCE_FULL,
-    COHORT__ATTENDANCE_BROKEN, /* somebody's part has failed, or is of another call */
+    COHORT__ATTENDANCE_DIFFERENT, /* somebody has posted for another call */
 };
 
 /* For GROUP, which has a board. */
@@ -59,22 +58,14 @@ unsigned char *cohort__assembly_place(struct cohort__assembly *assembly,
 void cohort__assembly_post(struct cohort__assembly *assembly,
                            struct cohort__attendance *attendance);
 
-/* Posts instead that this locality's part has failed. False: there is no place for that, so that
- * who waits for it is not told. */
-bool cohort__assembly_post_failure(struct cohort__assembly *assembly,
-                                   struct cohort__attendance *attendance,
-                                   const struct cohort__error *error);
-
-/* Looks at the posts that this locality waits for. BROKEN, also where not all have posted:
- * *ret_site is of the locality that it is about; *ret_error what has failed there, or without a
- * status, the call there has the fingerprint *ret_fingerprint. */
+/* Looks at the posts that this locality waits for. DIFFERENT, also where not all have posted:
+ * *RET_SITE is of the locality that it is about. Failures are not told here, see failure.c. */
 enum cohort__attendance_state cohort__assembly_look(struct cohort__assembly *assembly,
                                                     struct cohort__attendance *attendance,
-                                                    uint32_t *ret_site, uint64_t *ret_fingerprint,
-                                                    struct cohort__error *ret_error);
+                                                    uint32_t *ret_site);
 
-/* Whether the locality of SITE, not this one, has done all that this one waits for: has posted; or
- * where this one alone posts, has passed what it needs a place of. */
+/* Whether the locality of SITE, not this one, has done all that this one waits for: has posted for
+ * this call; or where this one alone posts, has passed what it needs a place of. */
 bool cohort__assembly_has_come(const struct cohort__assembly *assembly,
                                const struct cohort__attendance *attendance, uint32_t site);
 
@@ -94,15 +85,9 @@ unsigned char *cohort__assembly_own(const struct cohort__assembly *assembly,
 void cohort__assembly_post_share(struct cohort__assembly *assembly,
                                  struct cohort__attendance *attendance);
 
-/* It never will, as this locality's part has failed with ERROR. */
-void cohort__assembly_fail_share(struct cohort__assembly *assembly,
-                                 struct cohort__attendance *attendance,
-                                 const struct cohort__error *error);
-
-/* Looks at the others' shares. BROKEN: somebody's will never be there, as *RET_ERROR says. */
+/* Looks at the others' shares. */
 enum cohort__attendance_state cohort__assembly_look_shares(struct cohort__assembly *assembly,
-                                                           struct cohort__attendance *attendance,
-                                                           struct cohort__error *ret_error);
+                                                           struct cohort__attendance *attendance);
 
 /* Whether the locality of SITE, not this one, has posted its share. */
 bool cohort__assembly_has_share(const struct cohort__assembly *assembly,

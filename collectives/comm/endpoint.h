@@ -30,7 +30,7 @@ struct cohort__failure {
 /* What was called in a generation that has ended. */
 struct cohort__ended {
     uint64_t generation;
-    uint64_t fingerprint;
+    struct cohort__signature signature;
 };
 
 /* What an endpoint knows of one generation, and of those that share its place in the window; what
@@ -92,6 +92,7 @@ struct cohort_comm {
     uint64_t oldest;             /* generation in flight; or 0 */
     struct cohort__list waiting; /* calls beyond the window */
     uint32_t num_failures;
+    uint32_t num_parked_failures; /* of calls as a whole, in the slots */
     struct cohort__list idle_waiters;
     bool has_left;
     uint64_t gone_from;   /* once it has left: the first generation that it never took part in */
@@ -126,6 +127,10 @@ void cohort__endpoint_receive(struct cohort_comm *comm, struct cohort__message *
 
 /* The following are comm's own, in the endpoint's turn. */
 
+/* failure.c: whether somebody has told of the failure of GENERATION, which has not started here
+ * yet, or is just starting. */
+bool cohort__endpoint_is_told(const struct cohort_comm *comm, uint64_t generation);
+
 /* operation.c: the operation in flight; the first call that waits for the window; the error of a
  * failed generation. NULL: there is none. */
 struct cohort__operation *cohort__endpoint_find(struct cohort_comm *comm, uint64_t generation);
@@ -154,10 +159,10 @@ static inline void cohort__endpoint_over(struct cohort_comm *comm)
         cohort__endpoint_when_idle(comm);
 }
 
-/* For a message whose sender has to be told ANSWER, in the endpoint's turn. */
+/* For a message whose sender has to be told ANSWER, in the endpoint's turn. ERROR: why it has
+ * FAILED, or what was called instead; NULL with the other answers. */
 void cohort__endpoint_answer(struct cohort_comm *comm, uint32_t site, uint64_t generation,
-                             enum cohort__answer answer, uint64_t fingerprint,
-                             const struct cohort__error *error);
+                             enum cohort__answer answer, const struct cohort__error *error);
 
 /* Fails all that is in flight and all that comes: the user is gone, or the job ends. */
 void cohort__endpoint_leave(struct cohort_comm *comm);

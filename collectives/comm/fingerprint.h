@@ -6,26 +6,31 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What a site called, in 64 bits that travel with every message: two sites agree if their numbers
- * are equal, and if they are not, the numbers say what differs. From the low bits up:
- *   5 collective    8 algorithm    8 datatype    7 operation    7 place    2 variant    1 checked
- *   26 count
- * Where a field is too narrow (user's datatypes and operations, places from 64 on, counts from 2^25
- * on), its top bit is set and a hash fills the rest. What may differ between the sites of one call
- * (the sizes of a v-variant) is not in it. */
-struct cohort__fingerprint_parts {
-    uint32_t collective;
-    uint32_t algorithm; /* its row */
+/* What a site has called: all that has to be equal at all sites of the call. What may differ
+ * between them (the sizes of a v-variant) is not in it. */
+struct cohort__signature {
     uint64_t datatype;
-    uint32_t op;      /* 0: none; 1..63 built in; else user's */
-    uint64_t op_hash; /* of a user's name and commutativity */
-    uint32_t place;   /* the root, or how far it shifts; else 0 */
-    uint32_t variant; /* enum cohort__variant */
-    bool checked;     /* agreement comes first */
     uint64_t count;
+    uint64_t op;    /* 0: none; the number of a built-in one; or cohort__signature_of_users_op() */
+    uint32_t place; /* the root, or how far it shifts; else 0 */
+    uint8_t algorithm;  /* its row */
+    uint8_t inner;      /* the row among leaders, of one that is composed; else 0 */
     bool count_is_hash; /* of the counts of all sites */
+    uint8_t collective : 5;
+    uint8_t variant : 2; /* enum cohort__variant */
+    uint8_t checked : 1; /* agreement comes first */
 };
-uint64_t cohort__fingerprint(const struct cohort__fingerprint_parts *parts);
+
+/* A user's operation, by the HASH of its name and commutativity. */
+static inline uint64_t cohort__signature_of_users_op(uint64_t hash)
+{
+    return hash | UINT64_C(1) << 63;
+}
+
+/* The same in 64 bits, which travel with every message: two sites agree if their numbers are equal.
+ * The low 8 bits are what phase 0 compares: 5 collective, 2 variant, 1 checked. The others are a
+ * hash of all of it. */
+uint64_t cohort__fingerprint(const struct cohort__signature *signature);
 
 /* Whether sites with these fingerprints understand each other in PHASE. In phase 0 they have yet to
  * agree on datatypes, and one whose arguments are wrong has to be heard, too: there the collective,
@@ -41,17 +46,19 @@ enum cohort__variant {
 };
 
 /* Writes in words what was called, for instance "reduce (linear) of 10 double with sum, root 3", at
- * most COHORT__FINGERPRINT_TEXT bytes. Names of collectives, algorithms and operations are looked
- * up by these: `place` says what a place is ("root"), or NULL where there is none. */
-enum { COHORT__FINGERPRINT_TEXT = 144 };
-struct cohort__fingerprint_names {
+ * most COHORT__SIGNATURE_TEXT bytes. These words go to sites that have called something else. Names
+ * of collectives, algorithms and operations are looked up by these: `place` says what a place is
+ * ("root"), or NULL where there is none. */
+enum { COHORT__SIGNATURE_TEXT = 144 };
+struct cohort__signature_names {
     const char *(*collective)(uint32_t collective);
     const char *(*algorithm)(uint32_t row);
     const char *(*op)(uint32_t op);
     const char *(*place)(uint32_t collective);
     const char *(*suffix)(uint32_t collective, enum cohort__variant variant); /* of the name */
 };
-void cohort__fingerprint_set_names(const struct cohort__fingerprint_names *names);
-void cohort__fingerprint_describe(uint64_t fingerprint, char *text, size_t bytes);
+void cohort__signature_set_names(const struct cohort__signature_names *names);
+void cohort__signature_describe(const struct cohort__signature *signature, char *text,
+                                size_t bytes);
 
 #endif

@@ -148,10 +148,25 @@ void cohort__group_deliver(struct cohort__group *group, uint32_t site,
     cohort__endpoint_post(comm, &message->item);
 }
 
+/* A failure that is for all sites here. */
+static bool arrive_for_all(struct cohort__group *group, struct cohort__arrival *arrival)
+{
+    struct cohort__message *message = cohort__message_from_arrival(arrival);
+    if (message)
+        cohort__group_tell_all(group, message, message->source_site);
+    else
+        cohort__log(COHORT__LOG_ERROR, "communicator \"%s\": lost a message to all sites: %s",
+                    group->name, cohort_error_message());
+    cohort__message_release(message);
+    return message != NULL;
+}
+
 /* Mostly it is the endpoint's turn at once, and a get waits for it. */
 bool cohort__group_arrive(struct cohort__group *group, struct cohort__arrival *arrival)
 {
     uint32_t site = arrival->envelope.dest_site;
+    if (site == COHORT__NO_SITE)
+        return arrive_for_all(group, arrival);
     struct cohort_comm *comm = atomic_load_explicit(&group->endpoints[site], memory_order_acquire);
     bool is_turn = comm && cohort__endpoint_turn_begin(comm);
     bool is_taken =

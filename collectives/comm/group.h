@@ -75,6 +75,11 @@ void cohort__group_deliver(struct cohort__group *group, uint32_t site,
  * as the log says. */
 bool cohort__group_arrive(struct cohort__group *group, struct cohort__arrival *arrival);
 
+/* Hands the failure of a whole call (its generation, fingerprint and error) to all sites of this
+ * locality but SOURCE_SITE, whose call it was. */
+void cohort__group_tell_all(struct cohort__group *group, const struct cohort__message *failure,
+                            uint32_t source_site);
+
 /* COMM is ready: from now on messages reach it. */
 void cohort__group_add(struct cohort__group *group, struct cohort_comm *comm);
 

@@ -82,8 +82,10 @@ static void deliver(struct cohort__inbox *inbox, struct cohort__group *group,
     const struct cohort__envelope *envelope = &arrival->envelope;
     uint32_t num_sites = group->membership->num_sites;
     uint32_t site = envelope->dest_site;
-    if (site >= num_sites || envelope->source_site >= num_sites ||
-        !cohort__group_is_local(group, site) ||
+    bool is_for_all = site == COHORT__NO_SITE && envelope->kind == COHORT__KIND_ERROR &&
+                      envelope->tag == COHORT__TAG_CALL;
+    if ((!is_for_all && (site >= num_sites || !cohort__group_is_local(group, site))) ||
+        envelope->source_site >= num_sites ||
         group->membership->locality_of[envelope->source_site] != envelope->source_locality) {
         cohort__log(COHORT__LOG_ERROR,
                     "communicator \"%s\": dropped a message of locality %u from site %u to %u",

@@ -42,10 +42,12 @@ struct cohort__message *cohort__message_create(enum cohort__kind kind, uint32_t 
     return message;
 }
 
-static bool carries_error(enum cohort__kind kind, uint32_t tag)
+/* A question about a channel has no words. */
+static bool carries_error(enum cohort__kind kind, uint32_t tag, uint64_t generation)
 {
-    return kind == COHORT__KIND_ERROR ||
-           (kind == COHORT__KIND_ANSWER && tag == COHORT__ANSWER_FAILED);
+    return kind == COHORT__KIND_ERROR || (kind == COHORT__KIND_ASK && generation != 0) ||
+           (kind == COHORT__KIND_ANSWER &&
+            (tag == COHORT__ANSWER_FAILED || tag == COHORT__ANSWER_MISMATCH));
 }
 
 static cohort_status read_error(const struct cohort__arrival *arrival,
@@ -95,7 +97,8 @@ struct cohort__message *cohort__message_from_arrival(struct cohort__arrival *arr
         message->bytes = envelope->total_bytes;
     else
         message->bytes = envelope->payload_bytes;
-    if (carries_error(message->kind, message->tag) && read_error(arrival, &message->error)) {
+    if (carries_error(message->kind, message->tag, message->generation) &&
+        read_error(arrival, &message->error)) {
         cohort__message_release(message);
         return NULL;
     }
@@ -118,8 +121,8 @@ void cohort__message_release(struct cohort__message *message)
     cohort__slab_free(message);
 }
 
-/* The error in words, as its payload. */
-static void pack_error(struct cohort__packer *packer, const struct cohort__error *error)
+/* The error in words, as a payload. */
+void cohort__message_pack_error(struct cohort__packer *packer, const struct cohort__error *error)
 {
     cohort__pack_map(packer, 2);
     cohort__pack_field_signed(packer, "status", error->status);
@@ -135,8 +138,8 @@ void cohort__message_send(struct cohort_comm *comm, uint32_t site, struct cohort
         return;
     }
     struct cohort__packer packer = {0};
-    if (carries_error(message->kind, message->tag))
-        pack_error(&packer, &message->error);
+    if (carries_error(message->kind, message->tag, message->generation))
+        cohort__message_pack_error(&packer, &message->error);
     struct cohort__envelope envelope = {
         .kind = message->kind,
         .instance = group->membership->instance,

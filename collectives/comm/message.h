@@ -60,7 +60,8 @@ struct cohort__message {
     uint64_t fingerprint;            /* of the source; generation 0: the channel's tag */
     uint64_t last_called;            /* ANSWER: by its source */
     size_t bytes;                    /* DATA, ANNOUNCE */
-    struct cohort__error error;      /* ERROR, ANSWER_FAILED */
+    struct cohort__error error;      /* ERROR, ANSWER_FAILED; ASK, ANSWER_MISMATCH: with
+                                        COHORT_ERR_MISMATCH, in words what was called */
     struct cohort__arrival *arrival; /* where the data is, if it came from another locality; */
     bool taken_up;                   /* ANNOUNCE: somebody fetches it, and will answer it */
     struct cohort__loan *loan;       /* if it is lent; */
@@ -75,6 +76,11 @@ static inline uint32_t cohort__message_tag(unsigned phase, uint32_t tag)
     return (uint32_t)phase << COHORT__TAG_BITS | tag;
 }
 
+/* In place of it: an ERROR that is about the call as a whole. Sent to another locality it is for
+ * all sites there: no site is its destination. */
+#define COHORT__TAG_CALL UINT32_MAX
+#define COHORT__NO_SITE UINT32_MAX
+
 static inline unsigned cohort__message_phase(uint32_t tag)
 {
     return tag >> COHORT__TAG_BITS;
@@ -88,6 +94,10 @@ struct cohort__message *cohort__message_create(enum cohort__kind kind, uint32_t 
 /* From another locality; takes ARRIVAL, on failure too, and keeps it. NULL: it made no sense, or no
  * memory; the message is set. */
 struct cohort__message *cohort__message_from_arrival(struct cohort__arrival *arrival);
+
+/* The payload of what carries ERROR. */
+struct cohort__packer;
+void cohort__message_pack_error(struct cohort__packer *packer, const struct cohort__error *error);
 
 /* Frees MESSAGE and gives back what it holds: the loan to its owner, the budget to the sender, an
  * announced block that nobody has fetched. NULL is fine. */

@@ -43,10 +43,7 @@ static void start(struct cohort_comm *comm, struct cohort__operation *operation)
     if (comm->oldest == 0)
         comm->oldest = generation;
     count_in_flight(comm, 1);
-    if (operation->rejected.status)
-        cohort__operation_fail(operation, &operation->rejected);
-    else
-        operation->handlers->start(operation);
+    operation->handlers->start(operation);
     /* It may have ended by now; then what was parked is stale. */
     cohort__endpoint_unpark(comm, generation);
 }
@@ -125,12 +122,11 @@ void cohort__operation_ended(struct cohort__operation *operation)
     if (error.status)
         remember_failure(comm, operation);
     comm->slots[operation->generation % COHORT__WINDOW].ended =
-        (struct cohort__ended){operation->generation, operation->fingerprint};
+        (struct cohort__ended){operation->generation, operation->signature};
     *slot(comm, operation->generation) = NULL;
     count_in_flight(comm, -1);
     if (operation->generation == comm->oldest)
         find_oldest(comm);
-    cohort__error_fini(&operation->rejected);
     operation->handlers->release(operation);
     cohort__future_complete(future, error.status, error.status ? &error : NULL);
     cohort__error_fini(&error);
@@ -152,13 +148,13 @@ void cohort__operation_fail(struct cohort__operation *operation, const struct co
 void cohort__operation_fail_with(struct cohort__operation *operation, cohort_status status,
                                  const char *format, ...)
 {
-    char what[COHORT__FINGERPRINT_TEXT], why[384];
+    char what[COHORT__SIGNATURE_TEXT], why[384];
     struct cohort__error error = {0};
     va_list args;
     va_start(args, format);
     vsnprintf(why, sizeof(why), format, args);
     va_end(args);
-    cohort__fingerprint_describe(operation->fingerprint, what, sizeof(what));
+    cohort__signature_describe(&operation->signature, what, sizeof(what));
     cohort__error_set(
         &error, status, "communicator \"%.60s\", generation %" PRIu64 ", site %u, %s: %s",
         operation->comm->group->name, operation->generation, operation->comm->this_site, what, why);
@@ -168,18 +164,39 @@ void cohort__operation_fail_with(struct cohort__operation *operation, cohort_sta
 
 /* The lower site first. */
 void cohort__operation_mismatch(const struct cohort__operation *operation, uint32_t other_site,
-                                uint64_t other_fingerprint, struct cohort__error *error)
+                                const char *theirs, struct cohort__error *error)
 {
     const struct cohort_comm *comm = operation->comm;
-    char mine[COHORT__FINGERPRINT_TEXT], theirs[COHORT__FINGERPRINT_TEXT];
-    cohort__fingerprint_describe(operation->fingerprint, mine, sizeof(mine));
-    cohort__fingerprint_describe(other_fingerprint, theirs, sizeof(theirs));
+    char mine[COHORT__SIGNATURE_TEXT];
+    cohort__signature_describe(&operation->signature, mine, sizeof(mine));
     bool first = comm->this_site < other_site;
     cohort__error_set(
         error, COHORT_ERR_MISMATCH,
-        "communicator \"%.60s\", generation %" PRIu64 ": site %u called %s, site %u called %s",
+        "communicator \"%.60s\", generation %" PRIu64 ": site %u called %.144s, site %u called "
+        "%.144s",
         comm->group->name, operation->generation, first ? comm->this_site : other_site,
         first ? mine : theirs, first ? other_site : comm->this_site, first ? theirs : mine);
+}
+
+struct cohort__message *cohort__operation_question(const struct cohort__operation *operation,
+                                                   unsigned phase)
+{
+    char words[COHORT__SIGNATURE_TEXT];
+    struct cohort__message *message =
+        cohort__message_create(COHORT__KIND_ASK, operation->comm->this_site, operation->generation,
+                               operation->fingerprint, cohort__message_tag(phase, 0));
+    if (!message)
+        return NULL;
+    cohort__signature_describe(&operation->signature, words, sizeof(words));
+    cohort__error_set(&message->error, COHORT_ERR_MISMATCH, "%s", words);
+    return message;
+}
+
+void cohort__operation_ask(const struct cohort__operation *operation, uint32_t site, unsigned phase)
+{
+    struct cohort__message *message = cohort__operation_question(operation, phase);
+    if (message) /* else it will ask again */
+        cohort__message_send(operation->comm, site, message, 0);
 }
 
 /* Ends OPERATION, which has not started. */
@@ -193,7 +210,6 @@ void cohort__operation_abandon(struct cohort__operation *operation)
                       operation->comm->group->name, operation->generation,
                       operation->comm->this_site);
     struct cohort__error error = operation->failure; /* its text, too */
-    cohort__error_fini(&operation->rejected);
     operation->handlers->release(operation);
     cohort__future_complete(future, error.status, &error);
     cohort__error_fini(&error);

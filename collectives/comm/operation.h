@@ -5,6 +5,7 @@
 #include <stdbool.h>
 
 #include "cohort/future.h"
+#include "collectives/comm/fingerprint.h"
 #include "collectives/comm/message.h"
 
 /* One call in flight, as the endpoint sees it; exec builds on it. All of this happens in the
@@ -42,13 +43,12 @@ struct cohort__operation {
     struct cohort_comm *comm;
     cohort_future *future; /* the completer's reference */
     uint64_t generation;
-    uint64_t fingerprint;
+    uint64_t fingerprint;               /* of the signature */
+    struct cohort__signature signature; /* what was called, for words and for later questions */
     uint64_t asked_at; /* when it last asked what it waits for, or was first found waiting; or 0 */
     unsigned patience; /* it asks again after 2^patience times the communicator's `stall_after` */
-    /* Not COHORT_OK: the call was rejected after it had passed the gate; it fails at its start, so
-     * that those who depend on it are told. */
-    struct cohort__error rejected;
     struct cohort__error failure; /* not COHORT_OK: it is failing, with this */
+    bool are_all_told;            /* of the failure: all sites get to know it in another way */
 };
 
 /* Hands OPERATION, all of whose fields are set, to its endpoint; the generation has passed the
@@ -62,10 +62,26 @@ void cohort__operation_fail(struct cohort__operation *operation, const struct co
 void cohort__operation_fail_with(struct cohort__operation *operation, cohort_status status,
                                  const char *format, ...) __attribute__((format(printf, 3, 4)));
 
-/* Sets *ERROR, which is empty: OTHER_SITE has called something else in the same generation. Both
- * sites get the same words. Any thread. */
+/* Sets *ERROR, which is empty: OTHER_SITE has called something else in the same generation, THEIRS
+ * in words. Both sites get the same words. Any thread. */
 void cohort__operation_mismatch(const struct cohort__operation *operation, uint32_t other_site,
-                                uint64_t other_fingerprint, struct cohort__error *error);
+                                const char *theirs, struct cohort__error *error);
+
+/* In the endpoint's turn: asks SITE how it stands with this call, in PHASE of it, and says what has
+ * been called here. Something else there fails the call at both. */
+void cohort__operation_ask(const struct cohort__operation *operation, uint32_t site,
+                           unsigned phase);
+
+/* The same, still to be sent; NULL: no memory. Any thread that knows that the operation is alive.
+ */
+struct cohort__message *cohort__operation_question(const struct cohort__operation *operation,
+                                                   unsigned phase);
+
+/* In the endpoint's turn: tells all other sites of this locality, and with IS_FOR_ALL those of all
+ * localities, that this call has failed, outside of any plan, unless they get to know it in another
+ * way. A site that has not called yet fails when it does; who has ended the call pays no attention.
+ */
+void cohort__operation_tell(const struct cohort__operation *operation, bool is_for_all);
 
 /* In the endpoint's turn: ends OPERATION, which has not started, since its site has left. */
 void cohort__operation_abandon(struct cohort__operation *operation);

@@ -10,11 +10,10 @@
  * parked until it is), or STALE (it is over, or was left out). */
 
 void cohort__endpoint_answer(struct cohort_comm *comm, uint32_t site, uint64_t generation,
-                             enum cohort__answer answer, uint64_t fingerprint,
-                             const struct cohort__error *error)
+                             enum cohort__answer answer, const struct cohort__error *error)
 {
-    struct cohort__message *message = cohort__message_create(COHORT__KIND_ANSWER, comm->this_site,
-                                                             generation, fingerprint, answer);
+    struct cohort__message *message =
+        cohort__message_create(COHORT__KIND_ANSWER, comm->this_site, generation, 0, answer);
     if (!message)
         return; /* it will ask again */
     message->last_called = comm->has_left ? comm->gone_from - 1 : comm->history.last;
@@ -24,28 +23,27 @@ void cohort__endpoint_answer(struct cohort_comm *comm, uint32_t site, uint64_t g
 }
 
 static void fail_mismatch(struct cohort__operation *operation, uint32_t other_site,
-                          uint64_t other_fingerprint)
+                          const struct cohort__error *theirs)
 {
     struct cohort__error error = {0};
-    cohort__operation_mismatch(operation, other_site, other_fingerprint, &error);
+    cohort__operation_mismatch(operation, other_site, cohort__error_message(theirs), &error);
     cohort__operation_fail(operation, &error);
     cohort__error_fini(&error);
 }
 
-/* OPEN: the operation is in flight here. */
+/* OPEN: the operation is in flight here. Who sends something else is asked what it has called, and
+ * told what this site has: then both fail. */
 static void receive_open(struct cohort__operation *operation, struct cohort__message *message)
 {
-    struct cohort_comm *comm = operation->comm;
+    unsigned phase = cohort__message_phase(message->tag);
     if (message->kind == COHORT__KIND_ERROR) {
+        operation->are_all_told |= message->tag == COHORT__TAG_CALL;
         cohort__operation_fail(operation, &message->error);
         cohort__message_release(message);
     } else if (operation->failure.status) {
         cohort__message_release(message);
-    } else if (!cohort__fingerprint_fits(operation->fingerprint, message->fingerprint,
-                                         cohort__message_phase(message->tag))) {
-        cohort__endpoint_answer(comm, message->source_site, message->generation,
-                                COHORT__ANSWER_MISMATCH, operation->fingerprint, NULL);
-        fail_mismatch(operation, message->source_site, message->fingerprint);
+    } else if (!cohort__fingerprint_fits(operation->fingerprint, message->fingerprint, phase)) {
+        cohort__operation_ask(operation, message->source_site, phase);
         cohort__message_release(message);
     } else {
         operation->handlers->message(operation, message);
@@ -58,10 +56,31 @@ static bool same_step(const struct cohort__message *left, const struct cohort__m
            left->tag == right->tag;
 }
 
+/* Of those that tell of the failure of a whole call, one for each call is enough, and only so many
+ * are kept: who finds out later asks. */
+static bool keep_failure(struct cohort_comm *comm, const struct cohort__message *message)
+{
+    if (comm->num_parked_failures == COHORT__FAILURES ||
+        cohort__endpoint_is_told(comm, message->generation))
+        return false;
+    comm->num_parked_failures++;
+    return true;
+}
+
+static void take_out(struct cohort_comm *comm, struct cohort__message *message)
+{
+    cohort__list_remove(&message->parked);
+    comm->num_parked_failures -= message->tag == COHORT__TAG_CALL;
+}
+
 /* EARLY. A failing sender gets back at once what it has lent or announced for the same step. */
 static void park(struct cohort_comm *comm, struct cohort__message *message)
 {
     struct cohort__list *list = &comm->slots[message->generation % COHORT__WINDOW].parked, *next;
+    if (message->tag == COHORT__TAG_CALL && !keep_failure(comm, message)) {
+        cohort__message_release(message);
+        return;
+    }
     for (struct cohort__list *link = list->next; link != list; link = next) {
         next = link->next;
         struct cohort__message *other = COHORT_CONTAINER_OF(link, struct cohort__message, parked);
@@ -93,9 +112,12 @@ static void receive_step(struct cohort_comm *comm, struct cohort__message *messa
         generation <= comm->history.last && cohort__history_skipped(&comm->history, generation);
     if (operation) {
         receive_open(operation, message);
+    } else if (generation <= comm->history.last && message->kind == COHORT__KIND_ERROR &&
+               !(waiting && generation >= waiting->generation)) {
+        cohort__message_release(message); /* nobody waits for an answer to that */
     } else if (skipped || is_gone(comm, generation)) {
         cohort__endpoint_answer(comm, message->source_site, generation,
-                                skipped ? COHORT__ANSWER_MOVED_PAST : COHORT__ANSWER_GONE, 0, NULL);
+                                skipped ? COHORT__ANSWER_MOVED_PAST : COHORT__ANSWER_GONE, NULL);
         cohort__message_release(message);
     } else if (generation > comm->history.last || (waiting && generation >= waiting->generation)) {
         park(comm, message);
@@ -104,18 +126,28 @@ static void receive_step(struct cohort_comm *comm, struct cohort__message *messa
     }
 }
 
-/* Whether the generation that ASK is about has ended here as something else: then *ret_mine is
- * what. False also where it was so long ago that nobody remembers. */
-static bool ended_differently(const struct cohort_comm *comm, const struct cohort__message *ask,
-                              uint64_t *ret_mine)
+/* What has ended here in the generation that ASK is about, as something else; NULL: nothing has, or
+ * it was so long ago that nobody remembers. */
+static const struct cohort__signature *ended_differently(const struct cohort_comm *comm,
+                                                         const struct cohort__message *ask)
 {
     const struct cohort__ended *ended = &comm->slots[ask->generation % COHORT__WINDOW].ended;
-    if (ended->generation != ask->generation ||
-        cohort__fingerprint_fits(ended->fingerprint, ask->fingerprint,
-                                 cohort__message_phase(ask->tag)))
-        return false;
-    *ret_mine = ended->fingerprint;
-    return true;
+    bool differs = ended->generation == ask->generation &&
+                   !cohort__fingerprint_fits(cohort__fingerprint(&ended->signature),
+                                             ask->fingerprint, cohort__message_phase(ask->tag));
+    return differs ? &ended->signature : NULL;
+}
+
+static void answer_with_words(struct cohort_comm *comm, const struct cohort__message *ask,
+                              const struct cohort__signature *mine)
+{
+    char words[COHORT__SIGNATURE_TEXT];
+    struct cohort__error error = {0};
+    cohort__signature_describe(mine, words, sizeof(words));
+    cohort__error_set(&error, COHORT_ERR_MISMATCH, "%s", words);
+    cohort__endpoint_answer(comm, ask->source_site, ask->generation, COHORT__ANSWER_MISMATCH,
+                            &error);
+    cohort__error_fini(&error);
 }
 
 static void answer_ask(struct cohort_comm *comm, const struct cohort__message *message)
@@ -124,12 +156,12 @@ static void answer_ask(struct cohort_comm *comm, const struct cohort__message *m
     struct cohort__operation *operation = cohort__endpoint_find(comm, generation);
     const struct cohort__operation *waiting = cohort__endpoint_first_waiting(comm);
     enum cohort__answer answer = COHORT__ANSWER_COMPLETED;
-    uint64_t fingerprint = operation ? operation->fingerprint : 0;
+    const struct cohort__signature *mine = operation ? &operation->signature : NULL;
     const struct cohort__error *error = cohort__endpoint_failure(comm, generation);
     if (operation && operation->failure.status) {
         answer = COHORT__ANSWER_FAILED;
         error = &operation->failure;
-    } else if (operation && !cohort__fingerprint_fits(fingerprint, message->fingerprint,
+    } else if (operation && !cohort__fingerprint_fits(operation->fingerprint, message->fingerprint,
                                                       cohort__message_phase(message->tag))) {
         answer = COHORT__ANSWER_MISMATCH;
     } else if (is_gone(comm, generation)) {
@@ -143,13 +175,16 @@ static void answer_ask(struct cohort_comm *comm, const struct cohort__message *m
         answer = COHORT__ANSWER_FAILED;
     } else if (cohort__history_skipped(&comm->history, generation)) {
         answer = COHORT__ANSWER_MOVED_PAST;
-    } else if (ended_differently(comm, message, &fingerprint)) {
+    } else if ((mine = ended_differently(comm, message))) {
         answer = COHORT__ANSWER_MISMATCH; /* it needed nothing from there */
     }
-    cohort__endpoint_answer(comm, message->source_site, generation, answer, fingerprint,
-                            answer == COHORT__ANSWER_FAILED ? error : NULL);
+    if (answer == COHORT__ANSWER_MISMATCH)
+        answer_with_words(comm, message, mine);
+    else
+        cohort__endpoint_answer(comm, message->source_site, generation, answer,
+                                answer == COHORT__ANSWER_FAILED ? error : NULL);
     if (operation && answer == COHORT__ANSWER_MISMATCH)
-        fail_mismatch(operation, message->source_site, message->fingerprint);
+        fail_mismatch(operation, message->source_site, &message->error);
 }
 
 static void take_answer(struct cohort_comm *comm, const struct cohort__message *message)
@@ -180,8 +215,7 @@ static void take_answer(struct cohort_comm *comm, const struct cohort__message *
         cohort__operation_fail(operation, &message->error);
         break;
     case COHORT__ANSWER_MISMATCH:
-        if (message->fingerprint != operation->fingerprint)
-            fail_mismatch(operation, site, message->fingerprint);
+        fail_mismatch(operation, site, &message->error);
         break;
     default:
         break;
@@ -215,7 +249,7 @@ void cohort__endpoint_unpark(struct cohort_comm *comm, uint64_t generation)
         next = link->next;
         if (COHORT_CONTAINER_OF(link, struct cohort__message, parked)->generation != generation)
             continue;
-        cohort__list_remove(link);
+        take_out(comm, COHORT_CONTAINER_OF(link, struct cohort__message, parked));
         cohort__list_push_back(&mine, link);
     }
     while ((link = cohort__list_pop_front(&mine)))
@@ -234,7 +268,7 @@ void cohort__endpoint_sweep_below(struct cohort_comm *comm, uint64_t generation)
             if (message->generation >= generation ||
                 !cohort__history_skipped(&comm->history, message->generation))
                 continue;
-            cohort__list_remove(link);
+            take_out(comm, message);
             cohort__endpoint_receive(comm, message);
         }
     }
@@ -242,9 +276,12 @@ void cohort__endpoint_sweep_below(struct cohort_comm *comm, uint64_t generation)
 
 void cohort__endpoint_release_parked(struct cohort_comm *comm)
 {
-    struct cohort__list *link;
+    struct cohort__list *list, *link;
     for (uint32_t i = 0; i < COHORT__WINDOW; i++)
-        while ((link = cohort__list_pop_front(&comm->slots[i].parked)))
-            cohort__endpoint_receive(comm,
-                                     COHORT_CONTAINER_OF(link, struct cohort__message, parked));
+        for (list = &comm->slots[i].parked; (link = list->next) != list;) {
+            struct cohort__message *message =
+                COHORT_CONTAINER_OF(link, struct cohort__message, parked);
+            take_out(comm, message);
+            cohort__endpoint_receive(comm, message);
+        }
 }

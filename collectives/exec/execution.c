@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "collectives/comm/fingerprint.h"
 #include "collectives/comm/remote.h"
 #include "collectives/exec/object_steps.h"
+#include "collectives/exec/rejection.h"
 #include "runtime/task/future.h"
 
 static size_t aligned(size_t bytes)
@@ -23,7 +23,7 @@ static struct cohort__execution *allocate(const struct cohort__plan_entry *entry
     size_t head = aligned(sizeof(struct cohort__execution));
     size_t arrays = aligned(num * (sizeof(void *) + 2 * sizeof(uint32_t) + 2) +
                             num_rows * sizeof(cohort_future *));
-    bool of_objects = entry->key.variant == COHORT__VARIANT_OBJECTS;
+    bool of_objects = entry->key.flags & COHORT__PLAN_OBJECTS;
     size_t slots = of_objects ? cohort__object_slots_bytes(plan) : 0;
     size_t tmp = aligned(plan->tmp_bytes);
     unsigned char *block = aligned_alloc(64, head + arrays + tmp + aligned(slots));
@@ -133,9 +133,8 @@ static cohort_status init(struct cohort__execution *execution,
         .future = future,
         .generation = call->generation,
         .fingerprint = call->fingerprint,
+        .signature = *call->signature,
     };
-    if (call->rejected)
-        cohort__error_copy(&execution->operation.rejected, call->rejected);
     execution->entry = call->entry;
     execution->plan = plan;
     execution->bases[COHORT__SPACE_IN] = (unsigned char *)call->in;
@@ -175,14 +174,18 @@ static void init_rows(struct cohort__execution *execution, cohort_future **ret_r
 static cohort_future *no_memory(const struct cohort__execution_call *call, cohort_future *future,
                                 struct cohort__execution *execution)
 {
+    struct cohort__error error = {0};
+    cohort__error_set(&error, COHORT_ERR_NO_MEMORY, "no memory for a plan of %u steps",
+                      call->entry->plan->num_steps);
     free(execution);
-    for (uint32_t row = 0; call->ret_rows && row < call->entry->plan->num_sites; row++)
-        call->ret_rows[row] = cohort__future_no_memory();
-    if (future)
-        cohort__future_fail(future, COHORT_ERR_NO_MEMORY, "no memory for a plan of %u steps",
-                            call->entry->plan->num_steps);
     cohort__plan_entry_unref(call->entry);
-    return future ? future : cohort__future_no_memory();
+    if (future)
+        cohort__future_complete(future, error.status, &error); /* nobody's */
+    cohort_future_unref(future);
+    future = cohort__rejection_start(call->comm, call->generation, call->signature, &error,
+                                     call->ret_rows);
+    cohort__error_fini(&error);
+    return future;
 }
 
 cohort_future *cohort__execution_start(const struct cohort__execution_call *call)
@@ -194,7 +197,6 @@ cohort_future *cohort__execution_start(const struct cohort__execution_call *call
     if (!future || !execution)
         return no_memory(call, future, execution);
     if (init(execution, call, future)) {
-        cohort__error_fini(&execution->operation.rejected);
         cohort__error_fini(&execution->objection);
         cohort__op_unref(execution->op);
         return no_memory(call, future, execution);

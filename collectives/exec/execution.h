@@ -82,7 +82,7 @@ struct cohort__execution_call {
     cohort_datatype datatype;
     uint64_t generation; /* has passed the gate */
     uint64_t fingerprint;
-    const struct cohort__error *rejected; /* NULL, or why the call fails at its start */
+    const struct cohort__signature *signature;
     /* Where to put a future for each row of OUT; not NULL where the plan is for that. */
     cohort_future **ret_rows;
     /* For plans with an agreement: what is said there, and NULL or why it will be none. */

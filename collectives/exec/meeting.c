@@ -20,12 +20,8 @@
 /* How a meeting goes. A visit enters it in its endpoint's turn. The last one to come has the data
  * moved (meeting_move.c), after what others bring is there, too (meeting_far.c). Then every visit
  * is told, each in its own endpoint's turn, and the last one to leave puts the meeting away. A
- * visit that fails before all are there fails the meeting, which then stays as a memorial for those
- * who are still to come. */
-
-enum {
-    MAX_MEMORIALS = 2 * COHORT__WINDOW, /* the sites that a forgotten one keeps waiting will ask */
-};
+ * visit that fails before all are there fails the meeting for those inside; one of these tells the
+ * sites that are still to come, and other localities where they wait for this one (failure.c). */
 
 /* All meetings of a group ------------------------------------------------------------------- */
 
@@ -143,24 +139,13 @@ static void meeting_put_away(struct meetings *meetings, struct cohort__meeting *
     cohort__list_push_front(&meetings->spare, &meeting->link);
 }
 
-static void forget_oldest_memorial(struct meetings *meetings)
-{
-    for (struct cohort__list *link = meetings->current.next; link != &meetings->current;
-         link = link->next) {
-        struct cohort__meeting *meeting = cohort__meeting_of(link);
-        if (meeting->state != COHORT__MEETING_FAILED || meeting->num_inside > 0)
-            continue;
-        cohort__list_remove(link);
-        meetings->num_failed--;
-        meeting_put_away(meetings, meeting);
-        return;
-    }
-}
-
-/* Tells the other localities which posts nobody here reads any more. */
-static void pass(struct meetings *meetings)
+/* Tells the other localities which posts nobody here reads any more: of what has ended, and of what
+ * is below a generation to which all sites have come. */
+void cohort__meetings_pass(struct meetings *meetings)
 {
     uint64_t least = meetings->last_ended + 1;
+    if (least < meetings->last_gathered)
+        least = meetings->last_gathered;
     struct cohort__list *const lists[] = {&meetings->current, &meetings->moving};
     for (int i = 0; i < 2; i++)
         for (struct cohort__list *link = lists[i]->next; link != lists[i]; link = link->next) {
@@ -176,28 +161,19 @@ static void meeting_end(struct meetings *meetings, struct cohort__meeting *meeti
 {
     if (meeting->generation > meetings->last_ended)
         meetings->last_ended = meeting->generation;
-    if (meeting->state == COHORT__MEETING_FAILED) {
-        if (meeting->num_come < meetings->num_local)
-            return; /* a memorial */
-        cohort__list_remove(&meeting->link);
-        meetings->num_failed--;
-    } else {
-        cohort__list_remove(&meeting->link);
-    }
+    cohort__list_remove(&meeting->link);
     meeting_put_away(meetings, meeting);
     if (meetings->assembly)
-        pass(meetings);
+        cohort__meetings_pass(meetings);
 }
 
-/* Whether who waits elsewhere for what MEETING brings finds on the board that it has failed. */
-static bool post_failure(const struct meetings *meetings, struct cohort__meeting *meeting,
-                         const struct cohort__error *error)
+/* Whether other localities wait for what is still to come from this one. */
+static bool is_awaited(const struct meetings *meetings, const struct cohort__meeting *meeting)
 {
-    if (!meetings->assembly || !cohort__assembly_posts(meetings->assembly, &meeting->far) ||
-        meeting->far.is_posted)
-        return true;
-    return cohort__meeting_is_next(meetings, meeting) &&
-           cohort__assembly_post_failure(meetings->assembly, &meeting->far, error);
+    if (!meetings->assembly || !cohort__assembly_posts(meetings->assembly, &meeting->far))
+        return false;
+    return !meeting->far.is_posted || (meeting->state == COHORT__MEETING_GATHERED &&
+                                       cohort__meeting_has_shares(meetings, meeting));
 }
 
 /* An open or gathered meeting fails with ERROR. Those who are inside, but for EXCEPT, are added to
@@ -206,17 +182,14 @@ void cohort__meeting_fail(struct meetings *meetings, struct cohort__meeting *mee
                           const struct cohort__error *error, const struct cohort__visit *except,
                           struct cohort__visit **told)
 {
-    if (meeting->state == COHORT__MEETING_GATHERED && meeting->far.is_posted &&
-        cohort__meeting_has_shares(meetings, meeting))
-        cohort__assembly_fail_share(meetings->assembly, &meeting->far, error);
-    if (meeting->state != COHORT__MEETING_OPEN)
+    bool is_open = meeting->state == COHORT__MEETING_OPEN;
+    meeting->is_awaited = is_awaited(meetings, meeting);
+    bool is_untold = meeting->is_awaited || (is_open && meeting->num_come < meetings->num_local);
+    atomic_store_explicit(&meeting->is_untold, is_untold, memory_order_relaxed);
+    if (!is_open)
         atomic_fetch_sub(&meetings->num_gathered, 1);
     meeting->state = COHORT__MEETING_FAILED;
     cohort__error_copy(&meeting->error, error);
-    /* Where all wait for all, each has a reason of its own, or asks who is missing. */
-    bool is_told = post_failure(meetings, meeting, error);
-    atomic_store_explicit(&meeting->is_untold, !is_told && meeting->far.has_source,
-                          memory_order_relaxed);
     for (uint32_t site = 0; site < meeting->movement.num_sites; site++) {
         struct cohort__visit *visit = meeting->visits[site];
         if (!visit || visit == except)
@@ -224,21 +197,15 @@ void cohort__meeting_fail(struct meetings *meetings, struct cohort__meeting *mee
         visit->next = *told;
         *told = visit;
     }
-    if (++meetings->num_failed > MAX_MEMORIALS)
-        forget_oldest_memorial(meetings);
 }
 
 /* Telling ---------------------------------------------------------------------------------- */
 
-/* In the endpoint's turn: OPERATION's failure, which there was no place on the board for. */
-static void warn_others(const struct cohort__operation *operation)
+/* In the endpoint's turn: the first one of a failed meeting to come here tells those outside. */
+static void tell_outside(struct cohort__meeting *meeting, struct cohort__operation *operation)
 {
-    const struct cohort__group *group = operation->comm->group;
-    const struct cohort__assembly *assembly =
-        cohort__meetings_get(operation->comm->group)->assembly;
-    for (uint32_t number = 0; number < group->num_localities; number++)
-        if (number != cohort__assembly_own_number(assembly))
-            cohort__visit_warn(operation, cohort__assembly_first_site(assembly, number));
+    if (operation->failure.status && atomic_exchange(&meeting->is_untold, false))
+        cohort__operation_tell(operation, meeting->is_awaited);
 }
 
 /* In the endpoint's turn: the meeting is over for this visit. */
@@ -249,8 +216,7 @@ static void run_over(struct cohort_comm *comm, struct cohort__item *item)
     struct cohort__operation *operation = &visit->operation;
     if (visit->meeting->error.status && !operation->failure.status)
         cohort__error_copy(&operation->failure, &visit->meeting->error);
-    if (operation->failure.status && atomic_exchange(&visit->meeting->is_untold, false))
-        warn_others(operation);
+    tell_outside(visit->meeting, operation);
     cohort__operation_ended(operation);
 }
 
@@ -285,7 +251,8 @@ void cohort__meeting_over(struct cohort__meeting *meeting)
 
 /* Coming ----------------------------------------------------------------------------------- */
 
-/* A meeting that SITE, which comes to GENERATION, has left out: it will never be complete. */
+/* A meeting that SITE, which comes to GENERATION, has left out: it will never be complete. NULL:
+ * there is none. */
 static struct cohort__meeting *left_out_by(struct meetings *meetings, uint32_t site,
                                            uint64_t generation)
 {
@@ -327,16 +294,18 @@ static void set_missed(struct cohort__error *error, struct cohort_comm *comm,
     const struct cohort__ended *ended = &comm->slots[generation % COHORT__WINDOW].ended;
     const struct cohort__error *failure = cohort__endpoint_failure(comm, generation);
     bool has_called = operation || ended->generation == generation;
-    uint64_t called = operation ? operation->fingerprint : ended->fingerprint;
-    uint32_t other = 0;
-    while (!past->visits[other])
-        other++;
-    if (has_called && called != past->fingerprint) {
-        cohort__operation_mismatch(&past->visits[other]->operation, comm->this_site, called, error);
-        return;
-    }
+    const struct cohort__signature *called = operation ? &operation->signature : &ended->signature;
     if (failure) {
         cohort__error_copy(error, failure);
+        return;
+    }
+    if (has_called && cohort__fingerprint(called) != past->fingerprint) {
+        char words[COHORT__SIGNATURE_TEXT];
+        uint32_t other = 0;
+        while (!past->visits[other])
+            other++;
+        cohort__signature_describe(called, words, sizeof(words));
+        cohort__operation_mismatch(&past->visits[other]->operation, comm->this_site, words, error);
         return;
     }
     cohort__error_set(error, COHORT_ERR_MOVED_PAST,
@@ -412,7 +381,7 @@ static void enter(struct cohort__meeting *meeting, struct cohort__visit *visit)
 static bool on_look(struct cohort__meetings *base)
 {
     struct meetings *meetings = (struct meetings *)base;
-    struct cohort__looked looked = {NULL, NULL};
+    struct cohort__looked looked = {0};
     if (atomic_load_explicit(&meetings->num_gathered, memory_order_relaxed) == 0)
         return false;
     pthread_mutex_lock(&meetings->lock);
@@ -426,72 +395,109 @@ static bool on_look(struct cohort__meetings *base)
 /* What came of an attempt to enter. */
 struct entry {
     struct cohort__error error; /* it may not enter: why */
-    struct cohort__visit *told; /* others, whose meeting has failed with their `meeting->error` */
+    bool is_told;               /* those who depend on it know that */
     bool is_last;               /* everybody is there */
     uint32_t beyond;            /* a site that never comes, and knows why; UINT32_MAX: none */
+    struct cohort__looked looked;
 };
 
-/* With the lock held. */
-static void try_enter(struct meetings *meetings, struct cohort__visit *visit, struct entry *entry)
+static struct cohort__meeting *open_meeting(struct meetings *meetings, struct cohort__visit *visit,
+                                            struct entry *entry)
 {
-    struct cohort__operation *operation = &visit->operation;
-    struct cohort_comm *comm = operation->comm;
-    uint64_t generation = operation->generation;
+    const struct cohort__group *group = visit->operation.comm->group;
+    entry->beyond = site_beyond(meetings, visit->operation.generation);
+    struct cohort__meeting *meeting = meeting_create(meetings, group->membership->num_sites);
+    if (!meeting) {
+        cohort__error_set(&entry->error, COHORT_ERR_NO_MEMORY,
+                          "communicator \"%.60s\": no memory for a meeting of %u sites",
+                          group->name, group->membership->num_sites);
+        return NULL;
+    }
+    begin(meeting, visit);
+    meeting_insert(meetings, meeting);
+    return meeting;
+}
+
+/* Why VISIT can't be in MEETING, whose sites have called something else; no status: it can. */
+static void compare(const struct cohort__meeting *meeting, const struct cohort__visit *visit,
+                    struct cohort__error *ret_error)
+{
+    const struct cohort__operation *operation = &visit->operation;
+    const struct cohort__movement *movement = &meeting->movement;
+    uint32_t other = 0;
+    if (meeting->fingerprint == operation->fingerprint && same_terms(meeting, visit))
+        return;
+    while (!meeting->visits[other])
+        other++;
+    if (meeting->fingerprint != operation->fingerprint) {
+        char words[COHORT__SIGNATURE_TEXT];
+        cohort__signature_describe(&meeting->visits[other]->operation.signature, words,
+                                   sizeof(words));
+        cohort__operation_mismatch(operation, other, words, ret_error);
+        return;
+    }
+    cohort__error_set(ret_error, COHORT_ERR_MISMATCH,
+                      "communicator \"%.60s\", generation %" PRIu64
+                      ": site %u has blocks of %zu elements of %zu bytes where %zu of %zu bytes "
+                      "were expected",
+                      operation->comm->group->name, operation->generation,
+                      operation->comm->this_site, visit->count, element_of(visit->datatype),
+                      movement->count, movement->element);
+}
+
+static void fail_left_out(struct meetings *meetings, struct cohort_comm *comm, uint64_t generation,
+                          struct entry *entry)
+{
     struct cohort__meeting *past;
     while ((past = left_out_by(meetings, comm->this_site, generation))) {
         struct cohort__error error = {0};
         set_missed(&error, comm, past, generation);
-        cohort__meeting_fail(meetings, past, &error, NULL, &entry->told);
+        cohort__meeting_fail(meetings, past, &error, NULL, &entry->looked.told);
         cohort__error_fini(&error);
     }
+}
+
+/* All sites of this locality are inside, so none of them comes to an earlier meeting any more. */
+static void gathered(struct meetings *meetings, struct cohort__meeting *meeting,
+                     struct entry *entry)
+{
+    entry->is_last = true;
+    if (meetings->assembly) {
+        meeting->state = COHORT__MEETING_GATHERED;
+        atomic_fetch_add(&meetings->num_gathered, 1);
+        meetings->last_gathered = meeting->generation;
+        if (meeting->generation > meetings->last_ended + 1)
+            cohort__meetings_pass(meetings);
+        entry->is_last = cohort__meeting_await_others(meetings, meeting, &entry->looked) ==
+                         COHORT__ATTENDANCE_FULL;
+    }
+    if (entry->is_last)
+        cohort__meeting_begin_moving(meetings, meeting);
+}
+
+/* With the lock held. */
+static void try_enter(struct meetings *meetings, struct cohort__visit *visit, struct entry *entry)
+{
+    struct cohort_comm *comm = visit->operation.comm;
+    uint64_t generation = visit->operation.generation;
+    fail_left_out(meetings, comm, generation, entry);
     struct cohort__meeting *meeting = meeting_find(meetings, generation);
     if (!meeting) {
-        entry->beyond = site_beyond(meetings, generation);
-        meeting = meeting_create(meetings, comm->group->membership->num_sites);
-        if (!meeting) {
-            cohort__error_set(&entry->error, COHORT_ERR_NO_MEMORY,
-                              "communicator \"%.60s\": no memory for a meeting of %u sites",
-                              comm->group->name, comm->group->membership->num_sites);
-            return;
-        }
-        begin(meeting, visit);
-        meeting_insert(meetings, meeting);
+        meeting = open_meeting(meetings, visit, entry);
     } else if (meeting->state == COHORT__MEETING_FAILED) {
-        visit->is_late = true;
-        meeting->num_come++;
         cohort__error_copy(&entry->error, &meeting->error);
-        if (meeting->num_inside == 0)
-            meeting_end(meetings, meeting);
-    } else if (meeting->fingerprint != operation->fingerprint) {
-        uint32_t other = 0;
-        while (!meeting->visits[other])
-            other++;
-        cohort__operation_mismatch(operation, other, meeting->fingerprint, &entry->error);
-    } else if (!same_terms(meeting, visit)) {
-        const struct cohort__movement *movement = &meeting->movement;
-        cohort__error_set(
-            &entry->error, COHORT_ERR_MISMATCH,
-            "communicator \"%.60s\", generation %" PRIu64
-            ": site %u has blocks of %zu elements of %zu bytes where %zu of %zu bytes "
-            "were expected",
-            comm->group->name, generation, comm->this_site, visit->count,
-            element_of(visit->datatype), movement->count, movement->element);
+        entry->is_told = true;
+    } else {
+        compare(meeting, visit, &entry->error);
+        entry->is_told = entry->error.status != COHORT_OK;
+        if (entry->is_told)
+            cohort__meeting_fail(meetings, meeting, &entry->error, NULL, &entry->looked.told);
     }
     if (entry->error.status)
         return;
     enter(meeting, visit);
-    if (meeting->num_come < meetings->num_local)
-        return;
-    if (meetings->assembly) {
-        meeting->state = COHORT__MEETING_GATHERED;
-        atomic_fetch_add(&meetings->num_gathered, 1);
-        entry->is_last = cohort__meeting_await_others(meetings, meeting, &entry->told) ==
-                         COHORT__ATTENDANCE_FULL;
-    } else {
-        entry->is_last = true;
-    }
-    if (entry->is_last)
-        cohort__meeting_begin_moving(meetings, meeting);
+    if (meeting->num_come == meetings->num_local)
+        gathered(meetings, meeting, entry);
 }
 
 void cohort__visit_start(struct cohort__operation *operation)
@@ -499,7 +505,7 @@ void cohort__visit_start(struct cohort__operation *operation)
     struct cohort__visit *visit = (struct cohort__visit *)operation;
     struct cohort__group *group = operation->comm->group;
     struct meetings *meetings = cohort__meetings_get(group);
-    struct entry entry = {{0}, NULL, false, UINT32_MAX};
+    struct entry entry = {.beyond = UINT32_MAX};
     if (!meetings) {
         cohort__operation_fail_with(operation, cohort__error_slot()->status, "%s",
                                     cohort_error_message());
@@ -508,85 +514,58 @@ void cohort__visit_start(struct cohort__operation *operation)
     pthread_mutex_lock(&meetings->lock);
     try_enter(meetings, visit, &entry);
     pthread_mutex_unlock(&meetings->lock);
-    cohort__visits_tell(entry.told);
+    if (entry.is_last) {
+        visit->meeting->next_full = NULL;
+        entry.looked.full = visit->meeting;
+    }
     if (entry.error.status) {
+        operation->are_all_told |= entry.is_told;
         cohort__operation_fail(operation, &entry.error);
         cohort__error_fini(&entry.error);
-    } else if (entry.is_last) {
-        visit->meeting->next_full = NULL;
-        cohort__looked_go_on(&(struct cohort__looked){NULL, visit->meeting});
     } else if (entry.beyond != UINT32_MAX) {
-        cohort__visit_ask(operation, entry.beyond);
-    } else if (atomic_load_explicit(&group->num_left, memory_order_acquire) > 0) {
+        cohort__operation_ask(operation, entry.beyond, 1);
+    } else if (!entry.is_last && atomic_load_explicit(&group->num_left, memory_order_acquire) > 0) {
         cohort__visit_stalled(operation);
     }
+    cohort__looked_go_on(&entry.looked); /* the operation may be gone then */
 }
 
 /* Failing ---------------------------------------------------------------------------------- */
 
-/* With the lock held: the visit fails before it has entered; the others are to be told, and those
- * to come as well. Whether other localities are still to be told. */
-static bool fail_from_outside(struct meetings *meetings, const struct cohort__visit *visit,
-                              struct cohort__visit **told)
-{
-    const struct cohort__operation *operation = &visit->operation;
-    uint32_t num_sites = operation->comm->group->membership->num_sites;
-    struct cohort__meeting *meeting = meeting_find(meetings, operation->generation);
-    if (visit->is_late)
-        return false;
-    if (!meeting) {
-        bool has_others = meetings->num_local > 1 || meetings->assembly;
-        meeting = has_others ? meeting_create(meetings, num_sites) : NULL;
-        if (!meeting)
-            return false; /* they will ask */
-        begin(meeting, visit);
-        meeting_insert(meetings, meeting);
-    }
-    meeting->num_come++;
-    if (meeting->state == COHORT__MEETING_OPEN)
-        cohort__meeting_fail(meetings, meeting, &operation->failure, NULL, told);
-    bool is_untold = atomic_exchange(&meeting->is_untold, false);
-    if (meeting->num_inside == 0)
-        meeting_end(meetings, meeting);
-    return is_untold;
-}
-
-/* With the lock held: the visit fails, and so does its meeting, or will: *RET_IS_OVER, whether it
- * has. Whether other localities are still to be told. */
-static bool fail_visit(struct meetings *meetings, const struct cohort__visit *visit,
-                       struct cohort__visit **told, bool *ret_is_over)
+/* With the lock held: VISIT, which is inside, fails, and so does its meeting, or will. Whether it
+ * has. */
+static bool fail_meeting_of(struct meetings *meetings, const struct cohort__visit *visit,
+                            struct cohort__visit **told)
 {
     const struct cohort__error *failure = &visit->operation.failure;
     struct cohort__meeting *meeting = visit->meeting;
-    *ret_is_over = true;
-    if (!meeting)
-        return fail_from_outside(meetings, visit, told);
     if (meeting->state == COHORT__MEETING_OPEN || meeting->state == COHORT__MEETING_GATHERED ||
         meeting->state == COHORT__MEETING_REDUCED) {
         cohort__meeting_fail(meetings, meeting, failure, visit, told);
-        return atomic_exchange(&meeting->is_untold, false);
+        return true;
     }
-    *ret_is_over = false; /* it will be told, or is being told */
     if (cohort__meeting_is_busy(meeting->state) && !meeting->error.status)
         cohort__error_copy(&meeting->error, failure);
-    return false;
+    return false; /* it will be told, or is being told */
 }
 
 void cohort__visit_failing(struct cohort__operation *operation)
 {
     const struct cohort__visit *visit = (const struct cohort__visit *)operation;
     struct meetings *meetings = cohort__meetings_get(operation->comm->group);
-    struct cohort__looked looked = {NULL, NULL};
-    bool is_over = true, is_untold = false;
-    if (meetings) {
+    struct cohort__looked looked = {0};
+    bool is_over = true;
+    if (visit->meeting) {
         pthread_mutex_lock(&meetings->lock);
-        is_untold = fail_visit(meetings, visit, &looked.told, &is_over);
+        is_over = fail_meeting_of(meetings, visit, &looked.told);
         cohort__meetings_look(meetings, &looked); /* later ones may have had to wait for this one */
         pthread_mutex_unlock(&meetings->lock);
     }
+    if (!visit->meeting)
+        cohort__operation_tell(operation, true);
+    else if (is_over)
+        tell_outside(visit->meeting, operation);
     cohort__looked_go_on(&looked);
-    if (is_untold)
-        warn_others(operation);
     if (is_over)
         cohort__operation_ended(operation);
 }

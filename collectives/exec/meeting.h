@@ -11,7 +11,7 @@ struct cohort_comm;
 /* A collective of a communicator all of whose sites live in this locality, without a plan: every
  * site publishes where its buffers are, and who comes last has all data moved in place. */
 
-/* What one site brings. All but `in`, `out`, `op` and `rejected` is equal at all sites. */
+/* What one site brings. All but `in`, `out` and `op` is equal at all sites. */
 struct cohort__meeting_call {
     struct cohort_comm *comm;
     const struct cohort__movement_kind *kind;
@@ -24,8 +24,8 @@ struct cohort__meeting_call {
     const cohort_op *op;
     uint64_t generation; /* has passed the gate */
     uint64_t fingerprint;
-    const struct cohort__error *rejected; /* NULL, or why the call fails at its start */
-    cohort_future **ret_rows;             /* num_sites futures for the caller, or NULL */
+    const struct cohort__signature *signature;
+    cohort_future **ret_rows; /* num_sites futures for the caller, or NULL */
 };
 
 /* By the caller's thread; never NULL. */

@@ -134,7 +134,7 @@ static void over(struct cohort__crew *crew)
 {
     struct cohort__meeting *meeting = COHORT_CONTAINER_OF(crew, struct cohort__meeting, crew);
     struct meetings *meetings = cohort__meetings_get(cohort__meeting_local_comm(meeting)->group);
-    struct cohort__looked looked = {NULL, NULL};
+    struct cohort__looked looked = {0};
     pthread_mutex_lock(&meetings->lock);
     struct cohort__error error = meeting->error;
     meeting->error = (struct cohort__error){0};
@@ -153,7 +153,6 @@ bool cohort__meeting_bring(struct meetings *meetings, struct cohort__meeting *me
 {
     uint32_t num = num_bringing(meeting);
     size_t bytes = num > 0 ? meeting->far.bytes * meetings->num_local : 0; /* room for all */
-    meeting->far.has_shares = cohort__meeting_has_shares(meetings, meeting);
     unsigned char *to = cohort__assembly_place(meetings->assembly, &meeting->far, bytes);
     if (!to)
         return false;

@@ -4,7 +4,7 @@
 #include "collectives/exec/meetings.h"
 
 /* One of this locality's endpoints. */
-const struct cohort_comm *cohort__meeting_local_comm(const struct cohort__meeting *meeting)
+struct cohort_comm *cohort__meeting_local_comm(const struct cohort__meeting *meeting)
 {
     uint32_t site = 0;
     while (!meeting->visits[site])
@@ -80,35 +80,45 @@ static cohort_status find_inputs(const struct meetings *meetings, struct cohort_
     return COHORT_OK;
 }
 
+/* SITE's locality has posted for another call: it is asked which, and told what this one is, so
+ * that both fail. */
+static void ask(struct cohort__meeting *meeting, uint32_t site, struct cohort__looked *looked)
+{
+    struct cohort_comm *comm = cohort__meeting_local_comm(meeting);
+    if (meeting->far.has_asked || looked->question.message)
+        return;
+    struct cohort__message *message =
+        cohort__operation_question(&meeting->visits[comm->this_site]->operation, 1);
+    if (!message)
+        return;
+    meeting->far.has_asked = true;
+    looked->question.message = message;
+    looked->question.comm = comm;
+    looked->question.site = site;
+}
+
 enum cohort__attendance_state cohort__meeting_await_others(struct meetings *meetings,
                                                            struct cohort__meeting *meeting,
-                                                           struct cohort__visit **told)
+                                                           struct cohort__looked *looked)
 {
     uint32_t site = 0;
-    uint64_t fingerprint = 0;
     struct cohort__error error = {0};
     bool is_to_post =
         cohort__assembly_posts(meetings->assembly, &meeting->far) && !meeting->far.is_posted;
     if (is_to_post &&
         !(cohort__meeting_is_next(meetings, meeting) && cohort__meeting_bring(meetings, meeting)))
         return COHORT__ATTENDANCE_PARTIAL;
-    enum cohort__attendance_state state;
     if (meeting->state == COHORT__MEETING_REDUCED)
-        state = cohort__assembly_look_shares(meetings->assembly, &meeting->far, &error);
-    else
-        state =
-            cohort__assembly_look(meetings->assembly, &meeting->far, &site, &fingerprint, &error);
-    if (state == COHORT__ATTENDANCE_FULL && meeting->state != COHORT__MEETING_REDUCED &&
-        find_inputs(meetings, meeting, &error))
-        state = COHORT__ATTENDANCE_BROKEN;
-    if (state != COHORT__ATTENDANCE_BROKEN)
+        return cohort__assembly_look_shares(meetings->assembly, &meeting->far);
+    enum cohort__attendance_state state =
+        cohort__assembly_look(meetings->assembly, &meeting->far, &site);
+    if (state == COHORT__ATTENDANCE_DIFFERENT)
+        ask(meeting, site, looked);
+    if (state != COHORT__ATTENDANCE_FULL || !find_inputs(meetings, meeting, &error))
         return state;
-    uint32_t own = cohort__meeting_local_comm(meeting)->this_site;
-    if (!error.status)
-        cohort__operation_mismatch(&meeting->visits[own]->operation, site, fingerprint, &error);
-    cohort__meeting_fail(meetings, meeting, &error, NULL, told);
+    cohort__meeting_fail(meetings, meeting, &error, NULL, &looked->told);
     cohort__error_fini(&error);
-    return state;
+    return COHORT__ATTENDANCE_PARTIAL;
 }
 
 void cohort__meeting_begin_moving(struct meetings *meetings, struct cohort__meeting *meeting)
@@ -137,8 +147,8 @@ void cohort__meetings_look(struct meetings *meetings, struct cohort__looked *loo
         next = link->next;
         bool waits =
             meeting->state == COHORT__MEETING_GATHERED || meeting->state == COHORT__MEETING_REDUCED;
-        if (!waits || cohort__meeting_await_others(meetings, meeting, &looked->told) !=
-                          COHORT__ATTENDANCE_FULL)
+        if (!waits ||
+            cohort__meeting_await_others(meetings, meeting, looked) != COHORT__ATTENDANCE_FULL)
             continue;
         cohort__meeting_begin_moving(meetings, meeting);
         meeting->next_full = NULL;
@@ -152,6 +162,10 @@ void cohort__looked_go_on(struct cohort__looked *looked)
     for (;;) {
         cohort__visits_tell(looked->told);
         looked->told = NULL;
+        if (looked->question.message)
+            cohort__message_send(looked->question.comm, looked->question.site,
+                                 looked->question.message, 0);
+        looked->question.message = NULL;
         struct cohort__meeting *meeting = looked->full;
         if (!meeting)
             break;

@@ -91,7 +91,7 @@ static void reduced(struct cohort__meeting *meeting, struct cohort__looked *look
 
 static void reduce_over(struct cohort__crew *crew)
 {
-    struct cohort__looked looked = {NULL, NULL};
+    struct cohort__looked looked = {0};
     reduced(COHORT_CONTAINER_OF(crew, struct cohort__meeting, crew), &looked);
     cohort__looked_go_on(&looked);
 }

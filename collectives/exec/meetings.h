@@ -19,13 +19,13 @@ struct meetings {
     struct cohort__list current; /* by generation: open, gathered and failed ones */
     struct cohort__list moving;
     struct cohort__list spare;
-    uint32_t num_failed; /* in `current` */
-    uint32_t num_local;  /* sites of this locality */
+    uint32_t num_local; /* sites of this locality */
     struct cohort__group *group;
     struct cohort__assembly *assembly; /* with other localities; NULL: there are none */
     struct cohort__pace pace;          /* of what is written for them */
     _Atomic uint32_t num_gathered;
-    uint64_t last_ended; /* generation, the highest one */
+    uint64_t last_ended;    /* generation, the highest one */
+    uint64_t last_gathered; /* likewise, to which all sites of this locality have come */
 };
 
 static inline struct cohort__meeting *cohort__meeting_of(struct cohort__list *link)
@@ -42,6 +42,9 @@ void cohort__meeting_fail(struct meetings *meetings, struct cohort__meeting *mee
                           const struct cohort__error *error, const struct cohort__visit *except,
                           struct cohort__visit **told);
 
+/* With the lock held: tells the other localities which posts nobody here reads any more. */
+void cohort__meetings_pass(struct meetings *meetings);
+
 /* Without it: the meeting of each of VISITS, a list, has failed. */
 void cohort__visits_tell(struct cohort__visit *visits);
 
@@ -54,7 +57,7 @@ enum { COHORT__MEETING_ON_THE_SPOT = 64 * 1024 };
 void cohort__meeting_move(struct cohort__meeting *meeting);
 
 /* meeting_far.c. One of this locality's endpoints, where at least one of its sites is inside. */
-const struct cohort_comm *cohort__meeting_local_comm(const struct cohort__meeting *meeting);
+struct cohort_comm *cohort__meeting_local_comm(const struct cohort__meeting *meeting);
 
 /* The following with the lock held. Whether MEETING may post: posts go up in the order of their
  * generations. */
@@ -65,12 +68,6 @@ bool cohort__meeting_is_next(const struct meetings *meetings,
 const struct cohort__meeting *cohort__meeting_first_to_post(const struct meetings *meetings,
                                                             const struct cohort__meeting *meeting);
 
-/* A gathered meeting: brings what this locality's sites bring, and sees who else is there. Where
- * that fails it, those to be told are added to *TOLD. */
-enum cohort__attendance_state cohort__meeting_await_others(struct meetings *meetings,
-                                                           struct cohort__meeting *meeting,
-                                                           struct cohort__visit **told);
-
 /* Everybody is there: from now on the meeting moves, or makes its share first. */
 void cohort__meeting_begin_moving(struct meetings *meetings, struct cohort__meeting *meeting);
 
@@ -78,7 +75,18 @@ void cohort__meeting_begin_moving(struct meetings *meetings, struct cohort__meet
 struct cohort__looked {
     struct cohort__visit *told;   /* their meetings have failed */
     struct cohort__meeting *full; /* these begin to move */
+    struct {                      /* for somebody who has posted for another call */
+        struct cohort__message *message;
+        struct cohort_comm *comm; /* that asks */
+        uint32_t site;
+    } question; /* at most one; the next look finds the next one */
 };
+
+/* A gathered meeting: brings what this locality's sites bring, and sees who else is there. What
+ * follows where that fails it, or where somebody has called something else, is added to *LOOKED. */
+enum cohort__attendance_state cohort__meeting_await_others(struct meetings *meetings,
+                                                           struct cohort__meeting *meeting,
+                                                           struct cohort__looked *looked);
 
 /* Looks for those whom gathered meetings wait for, and adds to *LOOKED. */
 void cohort__meetings_look(struct meetings *meetings, struct cohort__looked *looked);

@@ -295,7 +295,7 @@ static cohort_status init(struct cohort__execution *execution,
     execution->slots[COHORT__SPACE_OUT] = slots + plan->in_bytes;
     execution->slots[COHORT__SPACE_TMP] = slots + plan->in_bytes + plan->out_bytes;
     execution->out_objects = call->out;
-    for (size_t i = 0; !call->rejected && i < plan->in_bytes; i++) {
+    for (size_t i = 0; !call->objection && i < plan->in_bytes; i++) {
         slots[i] = in[i].bytes > 0 ? cohort__blob_create(in[i].data, in[i].bytes) : NULL;
         if (in[i].bytes == 0 || slots[i])
             continue;

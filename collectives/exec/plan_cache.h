@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "cohort/op.h"
+#include "collectives/comm/fingerprint.h"
 #include "collectives/plan/plan.h"
 
 /* The plans that an endpoint has used lately, each with the memory of an execution that has ended:
@@ -15,27 +16,27 @@
 struct cohort__plan_cache;
 struct cohort__execution;
 
-/* Whatever decides what the plan of this endpoint looks like: this, and what its tail is. No
- * padding: compared as bytes. */
+/* Whatever decides what the plan of a call looks like: the whole request, flags, and the row that
+ * the call forces, as words; and the parts, of which there are as many as the words say, as the
+ * tail. No padding: compared as bytes. */
+enum { COHORT__PLAN_REQUEST_WORDS = 7 };
 struct cohort__plan_key {
-    uint64_t bytes;
-    uint64_t element;
-    uint32_t root;
-    uint32_t shift;
-    uint16_t collective;
-    uint8_t variant; /* enum cohort__variant */
-    uint8_t row;     /* that the call forces, + 1; or 0 */
-    uint32_t flags;  /* enum cohort__plan_flag */
+    uint64_t request[COHORT__PLAN_REQUEST_WORDS]; /* cohort__request_words */
+    uint32_t flags;                               /* enum cohort__plan_flag */
+    uint32_t row;                                 /* that the call forces, + 1; or 0 */
     uint64_t tail_bytes;
 };
 
 enum cohort__plan_flag {
-    COHORT__PLAN_COMMUTATIVE = 1,
-    COHORT__PLAN_IN_PLACE = 2,
-    COHORT__PLAN_ROWS = 4, /* the caller gets a future for each row */
+    COHORT__PLAN_IN_PLACE = 1,     /* IN is OUT, or a block of it */
+    COHORT__PLAN_IN_PLACE_OUT = 2, /* OUT is a block of IN */
+    COHORT__PLAN_ROWS = 4,         /* the caller gets a future for each row */
     COHORT__PLAN_REPRODUCIBLE = 8,
-    COHORT__PLAN_CHECKED = 16,  /* agreement comes first */
-    COHORT__PLAN_REJECTED = 32, /* only tells the others that the call is wrong */
+    COHORT__PLAN_CHECKED = 16, /* agreement comes first */
+    COHORT__PLAN_ALONE = 32,   /* and that is all */
+    COHORT__PLAN_OBJECTS = 64,
+    COHORT__PLAN_RAGGED = 128,
+    COHORT__PLAN_SIZES_KNOWN = 256, /* to all sites, though ragged */
 };
 
 struct cohort__plan_entry {
@@ -57,6 +58,7 @@ struct cohort__plan_memo {
     int64_t q;
     struct cohort__plan_entry *entry; /* the cache's */
     uint64_t fingerprint;
+    struct cohort__signature signature;
     uint32_t root;
     uint32_t shift;
 };

@@ -5,7 +5,6 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-#include "collectives/comm/fingerprint.h"
 #include "collectives/comm/remote.h"
 #include "collectives/exec/execution.h"
 
@@ -23,11 +22,7 @@ void cohort__execution_stalled(struct cohort__operation *operation)
     for (uint32_t step = 0; step < plan->num_steps; step++) {
         if (!awaits(execution, step))
             continue;
-        struct cohort__message *message = cohort__message_create(
-            COHORT__KIND_ASK, plan->this_site, operation->generation, operation->fingerprint,
-            cohort__message_tag(plan->steps[step].phase, 0));
-        if (message)
-            cohort__message_send(operation->comm, plan->steps[step].peer, message, 0);
+        cohort__operation_ask(operation, plan->steps[step].peer, plan->steps[step].phase);
     }
 }
 
@@ -35,9 +30,29 @@ void cohort__execution_answer(struct cohort__operation *operation, uint32_t site
                               enum cohort__answer answer)
 {
     struct cohort__execution *execution = (struct cohort__execution *)operation;
-    for (uint32_t step = 0; step < execution->plan->num_steps; step++)
-        if (awaits(execution, step) && execution->plan->steps[step].peer == site)
-            execution->answers[step] = (uint8_t)answer;
+    for (uint32_t step = 0; step < execution->plan->num_steps; step++) {
+        if (!awaits(execution, step) || execution->plan->steps[step].peer != site)
+            continue;
+        if (cohort__is_forgotten((enum cohort__answer)execution->answers[step], answer)) {
+            cohort__fail_forgotten(operation, site);
+            return;
+        }
+        execution->answers[step] = (uint8_t)answer;
+    }
+}
+
+bool cohort__is_forgotten(enum cohort__answer before, enum cohort__answer now)
+{
+    return before == COHORT__ANSWER_COMPLETED && now == COHORT__ANSWER_COMPLETED;
+}
+
+void cohort__fail_forgotten(struct cohort__operation *operation, uint32_t site)
+{
+    cohort__operation_fail_with(
+        operation, COHORT_ERR_MISMATCH,
+        "site %u (locality %u) is through with this generation without what this site waits for: "
+        "it has called something else, or failed, too long ago to remember what",
+        site, operation->comm->group->membership->locality_of[site]);
 }
 
 /* With a dead site the communicator is of no use any more, so that all its calls fail: one that
@@ -90,8 +105,8 @@ size_t cohort__execution_describe(const struct cohort__operation *operation, cha
     const struct cohort__execution *execution = (const struct cohort__execution *)operation;
     const struct cohort__plan *plan = execution->plan;
     const uint32_t *locality_of = operation->comm->group->membership->locality_of;
-    char what[COHORT__FINGERPRINT_TEXT];
-    cohort__fingerprint_describe(operation->fingerprint, what, sizeof(what));
+    char what[COHORT__SIGNATURE_TEXT];
+    cohort__signature_describe(&operation->signature, what, sizeof(what));
     used = cohort__describe_append(text, used, capacity,
                                    "generation %" PRIu64 ", %s:", operation->generation, what);
     for (uint32_t step = 0; step < plan->num_steps; step++) {

@@ -4,7 +4,7 @@
 
 #include <stddef.h>
 
-#include "collectives/comm/message.h"
+#include "collectives/comm/operation.h"
 
 /* Telling what an operation waits for. */
 
@@ -15,5 +15,12 @@ size_t cohort__describe_append(char *text, size_t used, size_t capacity, const c
 
 /* What a site has said, in words. */
 const char *cohort__describe_answer(enum cohort__answer answer);
+
+/* A site that says twice that it is through with a call, while what it owes is still missing after
+ * the first time: it never comes. BEFORE and NOW: its last answers. */
+bool cohort__is_forgotten(enum cohort__answer before, enum cohort__answer now);
+
+/* Fails OPERATION since that is so of SITE. */
+void cohort__fail_forgotten(struct cohort__operation *operation, uint32_t site);
 
 #endif

@@ -5,9 +5,9 @@
 #include <stdio.h>
 
 #include "collectives/comm/endpoint.h"
-#include "collectives/comm/fingerprint.h"
 #include "collectives/comm/remote.h"
 #include "collectives/exec/meeting.h"
+#include "collectives/exec/rejection.h"
 #include "collectives/exec/stall.h"
 #include "runtime/base/slab.h"
 #include "runtime/task/future.h"
@@ -28,6 +28,7 @@ static bool fail_if_dead(struct cohort__operation *operation)
     uint32_t num_sites = comm->group->is_whole ? 0 : comm->group->membership->num_sites;
     for (uint32_t site = 0; site < num_sites; site++)
         if (cohort__remote_check_dead(comm, site)) {
+            operation->are_all_told = true;
             cohort__operation_fail_with(operation, COHORT_ERR_PEER_DIED, "site %u is lost: %s",
                                         site, cohort_error_message());
             return true;
@@ -46,26 +47,6 @@ static void on_start(struct cohort__operation *operation)
         cohort__visit_start(operation);
 }
 
-void cohort__visit_warn(const struct cohort__operation *operation, uint32_t site)
-{
-    struct cohort__message *message =
-        cohort__message_create(COHORT__KIND_ERROR, operation->comm->this_site,
-                               operation->generation, operation->fingerprint, 0);
-    if (!message)
-        return; /* it will ask */
-    cohort__error_copy(&message->error, &operation->failure);
-    cohort__message_send(operation->comm, site, message, 0);
-}
-
-void cohort__visit_ask(const struct cohort__operation *operation, uint32_t site)
-{
-    struct cohort__message *message =
-        cohort__message_create(COHORT__KIND_ASK, operation->comm->this_site, operation->generation,
-                               operation->fingerprint, 0);
-    if (message)
-        cohort__message_send(operation->comm, site, message, 0);
-}
-
 void cohort__visit_stalled(struct cohort__operation *operation)
 {
     struct cohort__visit *visit = (struct cohort__visit *)operation;
@@ -77,7 +58,7 @@ void cohort__visit_stalled(struct cohort__operation *operation)
         if (visit->asked[i] != missing[i])
             visit->answers[i] = COHORT__ANSWER_NONE;
         visit->asked[i] = missing[i];
-        cohort__visit_ask(operation, missing[i]);
+        cohort__operation_ask(operation, missing[i], 1);
     }
 }
 
@@ -85,9 +66,15 @@ static void on_answer(struct cohort__operation *operation, uint32_t site,
                       enum cohort__answer answer)
 {
     struct cohort__visit *visit = (struct cohort__visit *)operation;
-    for (uint32_t i = 0; i < visit->num_asked; i++)
-        if (visit->asked[i] == site)
-            visit->answers[i] = (uint8_t)answer;
+    for (uint32_t i = 0; i < visit->num_asked; i++) {
+        if (visit->asked[i] != site)
+            continue;
+        if (cohort__is_forgotten((enum cohort__answer)visit->answers[i], answer)) {
+            cohort__fail_forgotten(operation, site);
+            return;
+        }
+        visit->answers[i] = (uint8_t)answer;
+    }
 }
 
 static enum cohort__answer answer_of(const struct cohort__visit *visit, uint32_t site)
@@ -106,7 +93,7 @@ static size_t on_describe(const struct cohort__operation *operation, char *text,
     uint32_t num = cohort__visit_missing(visit, missing, COHORT__VISIT_ASKED);
     uint32_t told = num < COHORT__VISIT_ASKED ? num : COHORT__VISIT_ASKED;
     char what[96];
-    cohort__fingerprint_describe(operation->fingerprint, what, sizeof(what));
+    cohort__signature_describe(&operation->signature, what, sizeof(what));
     used = cohort__describe_append(text, used, capacity,
                                    "generation %" PRIu64 ", %s:", operation->generation, what);
     for (uint32_t i = 0; i < told; i++)
@@ -159,11 +146,12 @@ cohort_future *cohort__meeting_start(const struct cohort__meeting_call *call)
     cohort_future *future = cohort__future_create();
     struct cohort__visit *visit = future ? cohort__slab_alloc(sizeof(*visit)) : NULL;
     if (!visit) {
-        for (uint32_t row = 0; call->ret_rows && row < cohort_comm_num_sites(call->comm); row++)
-            call->ret_rows[row] = cohort__future_no_memory();
         if (future)
             cohort__future_fail(future, COHORT_ERR_NO_MEMORY, "no memory for a call");
-        return future ? future : cohort__future_no_memory();
+        cohort_future_unref(future);
+        const struct cohort__error error = {COHORT_ERR_NO_MEMORY, NULL};
+        return cohort__rejection_start(call->comm, call->generation, call->signature, &error,
+                                       call->ret_rows);
     }
     visit->operation = (struct cohort__operation){
         .handlers = &handlers,
@@ -171,11 +159,9 @@ cohort_future *cohort__meeting_start(const struct cohort__meeting_call *call)
         .future = future,
         .generation = call->generation,
         .fingerprint = call->fingerprint,
+        .signature = *call->signature,
     };
-    if (call->rejected)
-        cohort__error_copy(&visit->operation.rejected, call->rejected);
     visit->meeting = NULL;
-    visit->is_late = false;
     visit->num_asked = 0;
     visit->kind = call->kind;
     visit->in = (unsigned char *)call->in;

@@ -21,7 +21,6 @@ struct cohort__visit {
     struct cohort__item over;           /* brings the news that the meeting is over */
     struct cohort__visit *next;         /* in a list of those to be told */
     struct cohort__meeting *meeting;    /* NULL: it has not entered */
-    bool is_late;                       /* it came to a meeting that had failed already */
     const struct cohort__movement_kind *kind;
     unsigned char *in;
     unsigned char *out;
@@ -66,10 +65,11 @@ struct cohort__meeting {
     struct cohort__attendance far; /* of the other localities, if there are */
     bool are_shares_made;          /* on the board, by all localities */
     _Atomic uint32_t num_inside;
-    uint32_t num_come; /* in all, also those that failed */
+    uint32_t num_come; /* in all */
     struct cohort__error error;
     atomic_bool has_error; /* somebody sets `error` while data moves */
-    atomic_bool is_untold; /* it has failed, and other localities are still to be told */
+    atomic_bool is_untold; /* it has failed, and those outside are still to be told; */
+    bool is_awaited;       /* so are other localities, which wait for this one */
     unsigned char *copies; /* of inputs in place; kept for the next meeting */
     size_t copies_bytes;
     unsigned char *place;           /* on the board, where the crew brings what it copies */
@@ -89,10 +89,7 @@ uint32_t cohort__visit_missing(const struct cohort__visit *visit, uint32_t *ret_
 /* Has the posts of the others looked at which are there although somebody's is missing. */
 void cohort__visit_overdue(const struct cohort__visit *visit);
 
-/* visit.c: tells SITE that this call has failed; asks it how it stands with this call, and those
- * that are missing. */
-void cohort__visit_warn(const struct cohort__operation *operation, uint32_t site);
-void cohort__visit_ask(const struct cohort__operation *operation, uint32_t site);
+/* visit.c: asks those that are missing. */
 void cohort__visit_stalled(struct cohort__operation *operation);
 
 /* Completes the futures of the rows, which there are, as the operation is about to be. */

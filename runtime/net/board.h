@@ -22,19 +22,14 @@ enum {
     COHORT__BOARD_DEPTH = 8,          /* generations that may be posted at a time */
     COHORT__BOARD_INLINE = 32,        /* bytes that fit beside a post's head */
     COHORT__BOARD_POST = 2048 * 1024, /* and in all */
-    COHORT__BOARD_REASON = 512,       /* at most, of a text that says why something has failed */
-    /* One of that length, or several shorter ones, each with a reason and a line behind it. Memory
-     * is taken only once it is used. */
-    COHORT__BOARD_ARENA =
-        COHORT__BOARD_POST + COHORT__BOARD_DEPTH * (COHORT__BOARD_REASON + COHORT__BOARD_LINE),
+    /* One of that length, or several shorter ones, each with a line behind it. Memory is taken only
+     * once it is used. */
+    COHORT__BOARD_ARENA = COHORT__BOARD_POST + COHORT__BOARD_DEPTH * COHORT__BOARD_LINE,
 };
 
 struct cohort__board_head {
     /* Localities that wait for a place, and want to be woken when somebody passes a generation. */
     _Alignas(COHORT__BOARD_LINE) _Atomic uint32_t num_waiting;
-    /* Grows with each post that is to be looked at out of turn, since it makes a generation fail.
-     */
-    _Atomic uint32_t num_broken;
     _Atomic uint32_t num_gone; /* localities that use the board no more */
 };
 
@@ -42,15 +37,12 @@ struct cohort__board_post {
     _Alignas(COHORT__BOARD_LINE) _Atomic uint64_t generation; /* 0: none yet */
     uint64_t fingerprint;
     uint64_t passed; /* at this time, by this locality */
-    int32_t status;  /* not COHORT_OK: the locality's part has failed; the data is a text */
-    uint32_t bytes;
+    uint64_t bytes;
     union {
         unsigned char data[COHORT__BOARD_INLINE]; /* where they fit */
         struct {
-            uint32_t offset;       /* else where they are in the slot's arena */
-            _Atomic int32_t share; /* enum cohort__board_share, or a status, which is less: the
-                                    * locality has failed before it came to that, and the reason
-                                    * is behind the data */
+            uint32_t offset;        /* else where they are in the slot's arena */
+            _Atomic uint32_t share; /* enum cohort__board_share */
         };
     };
 };

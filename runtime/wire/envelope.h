@@ -30,7 +30,7 @@ enum cohort__kind {
     COHORT__KIND_FETCHED,  /* the block announced with `handle` is the announcer's again; tag 1: it
                               was not wanted */
     COHORT__KIND_ERROR,    /* instead of data: msgpack that says who failed, and how */
-    COHORT__KIND_ASK,      /* where is your generation, and with which fingerprint? */
+    COHORT__KIND_ASK,      /* where is your generation? This is what I have called: msgpack */
     COHORT__KIND_ANSWER,   /* ... */
     COHORT__KIND_CREDIT,   /* nothing but `credit` and `drained` */
     COHORT__KIND_REGISTRY, /* msgpack to or from the name registry */

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "collectives/algo/algorithm.h"
+#include "runtime/base/random.h"
 #include "tests/support/test.h"
 
 static const struct cohort__request good = {
@@ -104,7 +105,7 @@ static void test_parts_refused(void)
 {
     struct cohort__part parts[] = {{0, 0, 8}, {1, 8, 8}}, other[] = {{0, 0, 4}, {1, 8, 8}};
     struct cohort__request request = {.in_parts = parts, .num_in_parts = 1};
-    check_parts_refused(COHORT__ALL_TO_ALL, "padded", &request, "of one size");
+    check_parts_refused(COHORT__ALL_TO_ALL, "padded", &request, "not one part for each site");
     check_parts_refused(COHORT__ALL_TO_ALL, "linear", &request, "not one part for each site");
     check_parts_refused(COHORT__EXCHANGE, "linear", &request, "this site sends itself");
     request = (struct cohort__request){.out_parts = parts, .num_out_parts = 1};
@@ -113,10 +114,81 @@ static void test_parts_refused(void)
         .in_parts = parts, .num_in_parts = 2, .out_parts = other, .num_out_parts = 2};
     check_parts_refused(COHORT__EXCHANGE, "linear", &request, "this site sends itself");
     check_parts_refused(COHORT__ALL_TO_ALL, "linear", &request, "this site sends itself");
+    request.out_parts = parts;
+    check_parts_refused(COHORT__ALL_TO_ALL, "padded", &request, "of one size");
     parts[1].site = 2;
     check_parts_refused(COHORT__EXCHANGE, "linear", &request, "or for no site");
     parts[1] = (struct cohort__part){1, SIZE_MAX, 8};
     check_parts_refused(COHORT__EXCHANGE, "linear", &request, "a part is too large");
+}
+
+/* Another value for one field of REQUEST, chosen by RANDOM. */
+static void change_one(struct cohort__request *request, struct cohort__random *random)
+{
+    static const struct cohort__part part;
+    uint32_t by = 1 + (uint32_t)cohort__random_below(random, 5);
+    switch (cohort__random_below(random, 13)) {
+    case 0:
+        request->collective = (request->collective + by) % COHORT__NUM_COLLECTIVES;
+        break;
+    case 1:
+        request->num_sites += by;
+        break;
+    case 2:
+        request->this_site += by;
+        break;
+    case 3:
+        request->root += by;
+        break;
+    case 4:
+        request->arity += by;
+        break;
+    case 5:
+        request->shift += by;
+        break;
+    case 6:
+        request->bytes += by;
+        break;
+    case 7:
+        request->element += by;
+        break;
+    case 8:
+        request->commutative = !request->commutative;
+        break;
+    case 9:
+        request->can_meet = !request->can_meet;
+        break;
+    case 10:
+        request->in_parts = request->in_parts ? NULL : &part;
+        break;
+    case 11: /* blocks that are sent become blocks that are received */
+        request->num_in_parts += by;
+        request->num_out_parts -= by;
+        break;
+    default:
+        request->out_parts = request->out_parts ? NULL : &part;
+    }
+}
+
+/* Requests that differ in one thing never have the same words, so never the same plan. */
+static void test_words(void)
+{
+    struct cohort__random random;
+    cohort__random_init(&random, 1);
+    struct cohort__request one = {.num_sites = 4, .arity = 2, .num_in_parts = 1};
+    for (int i = 0; i < 100000; i++) {
+        uint64_t words[2][COHORT__REQUEST_WORDS];
+        struct cohort__request other = one;
+        cohort__request_words(&one, words[0]);
+        cohort__request_words(&other, words[1]);
+        CHECK(memcmp(words[0], words[1], sizeof(words[0])) == 0);
+        change_one(&other, &random);
+        cohort__request_words(&other, words[1]);
+        if (memcmp(words[0], words[1], sizeof(words[0])) == 0)
+            test_failed(__FILE__, __LINE__, "pair %d has the same words", i);
+        if (i % 3 == 0)
+            one = other;
+    }
 }
 
 /* Messages of the whole call. */
@@ -158,11 +230,8 @@ static void test_messages(void)
 int main(int argc, char **argv)
 {
     static const struct test_case cases[] = {
-        {"rows", test_rows},
-        {"linear", test_linear},
-        {"names", test_names},
-        {"refused", test_refused},
-        {"parts_refused", test_parts_refused},
+        {"rows", test_rows},         {"linear", test_linear}, {"names", test_names},
+        {"refused", test_refused},   {"words", test_words},   {"parts_refused", test_parts_refused},
         {"messages", test_messages},
     };
     return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));

@@ -103,33 +103,20 @@ static bool post(uint32_t rank, struct cohort__attendance *attendance)
 static enum cohort__attendance_state look(uint32_t rank, struct cohort__attendance *attendance)
 {
     uint32_t site = ANYTHING;
-    uint64_t fingerprint = ANYTHING;
-    struct cohort__error error = {0};
     enum cohort__attendance_state state =
-        cohort__assembly_look(assemblies[rank], attendance, &site, &fingerprint, &error);
-    CHECK(state != COHORT__ATTENDANCE_BROKEN);
+        cohort__assembly_look(assemblies[rank], attendance, &site);
+    CHECK(state != COHORT__ATTENDANCE_DIFFERENT);
     CHECK_INT(site, ANYTHING);
-    CHECK_INT(error.status, COHORT_OK);
     return state;
 }
 
-/* A look that finds that the locality of SITE has failed with STATUS, or made another call. */
-static void look_broken(uint32_t rank, struct cohort__attendance *attendance, uint32_t site,
-                        cohort_status status, const char *text, uint64_t fingerprint)
+/* A look that finds that the locality of SITE has posted for another call. */
+static void look_different(uint32_t rank, struct cohort__attendance *attendance, uint32_t site)
 {
     uint32_t got_site = ANYTHING;
-    uint64_t got_fingerprint = ANYTHING;
-    struct cohort__error error = {0};
-    CHECK_INT(
-        cohort__assembly_look(assemblies[rank], attendance, &got_site, &got_fingerprint, &error),
-        COHORT__ATTENDANCE_BROKEN);
+    CHECK_INT(cohort__assembly_look(assemblies[rank], attendance, &got_site),
+              COHORT__ATTENDANCE_DIFFERENT);
     CHECK_INT(got_site, site);
-    CHECK_INT(error.status, status);
-    if (status)
-        CHECK_TEXT(cohort__error_message(&error), text);
-    else
-        CHECK_INT((long long)got_fingerprint, (long long)fingerprint);
-    cohort__error_fini(&error);
 }
 
 static void check_inputs(uint32_t rank, const struct cohort__attendance *attendance)
@@ -185,55 +172,7 @@ static void test_has_posted(void)
     close_all();
 }
 
-/* Also by those who wait for somebody else. */
-static void test_failure(void)
-{
-    char text[512];
-    memset(text, 'x', sizeof(text) - 1);
-    text[sizeof(text) - 1] = 0;
-    for (size_t length = 511; length > 0; length /= 4) {
-        text[length] = 0;
-        open_all();
-        for (uint64_t generation = 1; generation < 20; generation++) {
-            struct cohort__attendance a = attend(generation, 5, 8), b = a, c = a;
-            struct cohort__error error = {0};
-            cohort__error_set(&error, COHORT_ERR_FAILED, "%s", text);
-            CHECK(post(2, &c));
-            CHECK_INT(look(2, &c), COHORT__ATTENDANCE_PARTIAL);
-            CHECK(cohort__assembly_post_failure(assemblies[1], &b, &error));
-            CHECK(b.is_posted);
-            look_broken(2, &c, first_site[1], COHORT_ERR_FAILED, text, 0);
-            CHECK(post(0, &a));
-            look_broken(0, &a, first_site[1], COHORT_ERR_FAILED, text, 0);
-            cohort__error_fini(&error);
-            for (uint32_t rank = 0; rank < NUM; rank++)
-                cohort__assembly_pass(assemblies[rank], generation);
-        }
-        close_all();
-    }
-}
-
-/* What is posted stays, even if it fails later: others may have read it. */
-static void test_failure_after_post(void)
-{
-    open_all();
-    struct cohort__attendance all[NUM];
-    struct cohort__error error = {0};
-    cohort__error_set(&error, COHORT_ERR_CANCELLED, "too late");
-    for (uint32_t rank = 0; rank < NUM; rank++) {
-        all[rank] = attend(1, 5, 16);
-        CHECK(post(rank, &all[rank]));
-        CHECK(cohort__assembly_post_failure(assemblies[rank], &all[rank], &error));
-    }
-    for (uint32_t rank = 0; rank < NUM; rank++) {
-        CHECK_INT(look(rank, &all[rank]), COHORT__ATTENDANCE_FULL);
-        check_inputs(rank, &all[rank]);
-    }
-    cohort__error_fini(&error);
-    close_all();
-}
-
-/* Another call, or another length: whoever sees it tells those who wait for somebody else. */
+/* Another call, or another length. Who has posted that has not come. */
 static void test_mismatch(void)
 {
     for (int other_length = 0; other_length < 2; other_length++) {
@@ -245,11 +184,14 @@ static void test_mismatch(void)
         CHECK(post(1, &b));
         CHECK_INT(look(1, &b), COHORT__ATTENDANCE_PARTIAL); /* locality 0 comes first */
         CHECK_INT(look(2, &c), COHORT__ATTENDANCE_PARTIAL);
+        CHECK(!cohort__assembly_has_come(assemblies[1], &b, first_site[2]));
         b.is_overdue = true;
-        look_broken(1, &b, first_site[2], COHORT_OK, NULL, c.fingerprint);
-        look_broken(2, &c, first_site[1], COHORT_OK, NULL, b.fingerprint);
+        look_different(1, &b, first_site[2]);
+        c.is_overdue = true;
+        look_different(2, &c, first_site[1]);
+        CHECK_INT(look(1, &b), COHORT__ATTENDANCE_PARTIAL); /* once */
         CHECK(post(0, &a));
-        look_broken(0, &a, first_site[2], COHORT_OK, NULL, c.fingerprint);
+        look_different(0, &a, first_site[2]);
         close_all();
     }
 }
@@ -280,37 +222,11 @@ static void test_nonsense(void)
     close_all();
 }
 
-/* Likewise where it says that it has failed. */
-static void test_nonsense_of_failure(void)
-{
-    open_all();
-    struct cohort__board memory;
-    struct cohort__attendance a = attend(7, 5, 8), b = a;
-    struct cohort__error error = {0}, got = {0};
-    uint32_t slot, site;
-    uint64_t fingerprint;
-    cohort__error_set(&error, COHORT_ERR_FAILED, "something that is longer than what fits beside");
-    CHECK(cohort__assembly_post_failure(assemblies[1], &b, &error));
-    CHECK_INT(cohort__commons_open_board(localities.processes[0], board, &memory), COHORT_OK);
-    CHECK(cohort__commons_slot_of(localities.processes[0], 1, &slot));
-    cohort__board_post(&memory, slot, 7)->offset = UINT32_MAX;
-    CHECK(post(0, &a));
-    CHECK_INT(cohort__assembly_look(assemblies[0], &a, &site, &fingerprint, &got),
-              COHORT__ATTENDANCE_BROKEN);
-    CHECK_INT(got.status, COHORT_ERR_PROTOCOL);
-    CHECK_CONTAINS(cohort__error_message(&got), "locality 1 (site 2)");
-    cohort__error_fini(&error);
-    cohort__error_fini(&got);
-    cohort__commons_close_board(&memory);
-    close_all();
-}
-
 /* Shares ------------------------------------------------------------------------------------- */
 
-static enum cohort__attendance_state look_shares(uint32_t rank, struct cohort__attendance *all,
-                                                 struct cohort__error *error)
+static enum cohort__attendance_state look_shares(uint32_t rank, struct cohort__attendance *all)
 {
-    return cohort__assembly_look_shares(assemblies[rank], &all[rank], error);
+    return cohort__assembly_look_shares(assemblies[rank], &all[rank]);
 }
 
 /* All have posted; what each writes over its own is read by the others when its share is there. */
@@ -334,11 +250,11 @@ static void test_shares(void)
                                                       &all[(rank + 1) % NUM], site));
             memset(cohort__assembly_own(assemblies[rank], &all[rank]), (int)rank + 1, 1000);
             cohort__assembly_post_share(assemblies[rank], &all[rank]);
-            CHECK_INT(look_shares(rank, all, &error),
+            CHECK_INT(look_shares(rank, all),
                       rank < NUM - 1 ? COHORT__ATTENDANCE_PARTIAL : COHORT__ATTENDANCE_FULL);
         }
         for (uint32_t rank = 0; rank < NUM; rank++) {
-            CHECK_INT(look_shares(rank, all, &error), COHORT__ATTENDANCE_FULL);
+            CHECK_INT(look_shares(rank, all), COHORT__ATTENDANCE_FULL);
             CHECK_INT(cohort__assembly_own_number(assemblies[rank]), numbers[rank]);
             for (uint32_t number = 0; number < NUM; number++) {
                 uint32_t site = cohort__assembly_first_site(assemblies[rank], number);
@@ -350,46 +266,6 @@ static void test_shares(void)
             cohort__assembly_pass(assemblies[rank], generation);
         }
     }
-    close_all();
-}
-
-/* Who never makes its share says so, also to those who wait for somebody else; what makes no sense
- * is an error. */
-static void test_share_failed(void)
-{
-    open_all();
-    struct cohort__attendance all[NUM];
-    struct cohort__error error = {0}, reason = {0};
-    cohort__error_set(&reason, COHORT_ERR_CANCELLED, "what somebody did");
-    for (uint32_t rank = 0; rank < NUM; rank++) {
-        all[rank] = attend(1, 5, 1000);
-        all[rank].has_shares = true;
-        CHECK(post(rank, &all[rank]));
-    }
-    for (uint32_t rank = 0; rank < NUM; rank++)
-        CHECK_INT(look(rank, &all[rank]), COHORT__ATTENDANCE_FULL);
-    cohort__assembly_post_share(assemblies[2], &all[2]);
-    CHECK_INT(look_shares(2, all, &error), COHORT__ATTENDANCE_PARTIAL);
-    cohort__assembly_fail_share(assemblies[1], &all[1], &reason);
-    CHECK_INT(look_shares(2, all, &error), COHORT__ATTENDANCE_BROKEN);
-    CHECK_INT(error.status, COHORT_ERR_CANCELLED);
-    CHECK_TEXT(cohort__error_message(&error), "what somebody did");
-    for (uint32_t site = 0; site < NUM_SITES; site++) /* what is beside it stays */
-        if (locality_of[site] != 2)
-            CHECK(cohort__assembly_input(assemblies[2], &all[2], site, &error)[999] ==
-                  content(1, site, 999));
-    struct cohort__board memory;
-    uint32_t slot;
-    CHECK_INT(cohort__commons_open_board(localities.processes[0], board, &memory), COHORT_OK);
-    CHECK(cohort__commons_slot_of(localities.processes[0], 1, &slot));
-    atomic_store(&cohort__board_post(&memory, slot, 1)->share, 77);
-    cohort__assembly_post_share(assemblies[0], &all[0]);
-    CHECK_INT(look_shares(0, all, &error), COHORT__ATTENDANCE_BROKEN);
-    CHECK_INT(error.status, COHORT_ERR_PROTOCOL);
-    CHECK_CONTAINS(cohort__error_message(&error), "locality 1 (site 2)");
-    cohort__error_fini(&reason);
-    cohort__error_fini(&error);
-    cohort__commons_close_board(&memory);
     close_all();
 }
 
@@ -432,27 +308,6 @@ static void test_wake_when_full(void)
     CHECK_INT(look(2, &all[2]), COHORT__ATTENDANCE_FULL);
     CHECK(was_woken(0));
     CHECK(was_woken(1));
-    close_all();
-}
-
-static void test_wake_when_broken(void)
-{
-    open_all();
-    struct cohort__attendance a = attend(1, 5, 8), b = attend(1, 6, 8), c = attend(2, 5, 8);
-    struct cohort__error error = {0};
-    cohort__error_set(&error, COHORT_ERR_FAILED, "why");
-    CHECK(post(0, &a));
-    CHECK_INT(look(0, &a), COHORT__ATTENDANCE_PARTIAL);
-    go_to_sleep(0);
-    go_to_sleep(2);
-    CHECK(post(1, &b));
-    look_broken(1, &b, first_site[0], COHORT_OK, NULL, 5);
-    CHECK(was_woken(0));
-    CHECK(was_woken(2));
-    go_to_sleep(0);
-    CHECK(cohort__assembly_post_failure(assemblies[2], &c, &error));
-    CHECK(was_woken(0));
-    cohort__error_fini(&error);
     close_all();
 }
 
@@ -542,26 +397,6 @@ static void test_full_arena(void)
     close_all();
 }
 
-/* A failure has no place either while somebody may read what is there. */
-static void test_failure_without_place(void)
-{
-    open_all();
-    struct cohort__error error = {0};
-    cohort__error_set(&error, COHORT_ERR_FAILED, "why");
-    struct cohort__attendance first = attend(3, 5, 8), last = attend(11, 5, 8), b = first;
-    CHECK(post(0, &first));
-    CHECK(!cohort__assembly_post_failure(assemblies[0], &last, &error));
-    CHECK(!last.is_posted);
-    CHECK(cohort__assembly_has_come(assemblies[1], &b, 0));
-    for (uint32_t rank = 0; rank < NUM; rank++)
-        cohort__assembly_pass(assemblies[rank], 3);
-    CHECK(cohort__assembly_post_failure(assemblies[0], &last, &error));
-    CHECK(last.is_posted);
-    CHECK_INT(num_waiting(), 0);
-    cohort__error_fini(&error);
-    close_all();
-}
-
 /* In any order, with generations under way at the same time. */
 static void test_random(void)
 {
@@ -609,19 +444,13 @@ static void test_create_fails(void)
 static const struct test_case cases[] = {
     {"meet", test_meet},
     {"has_posted", test_has_posted},
-    {"failure", test_failure},
-    {"failure_after_post", test_failure_after_post},
     {"mismatch", test_mismatch},
     {"nonsense", test_nonsense},
-    {"nonsense_of_failure", test_nonsense_of_failure},
     {"shares", test_shares},
-    {"share_failed", test_share_failed},
     {"wake_when_full", test_wake_when_full},
-    {"wake_when_broken", test_wake_when_broken},
     {"places", test_places},
     {"waiting_no_more", test_waiting_no_more},
     {"full_arena", test_full_arena},
-    {"failure_without_place", test_failure_without_place},
     {"random", test_random},
     {"create_fails", test_create_fails},
 };

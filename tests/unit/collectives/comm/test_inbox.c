@@ -134,12 +134,16 @@ static void deliver(uint32_t source, enum cohort__kind kind)
 
 static void ask(uint32_t source)
 {
+    const struct cohort__error words = {COHORT_ERR_MISMATCH, NULL};
+    struct cohort__packer packer = {0};
+    cohort__message_pack_error(&packer, &words);
     fake_net_deliver(&fake, source,
                      (struct cohort__envelope){.kind = COHORT__KIND_ASK,
                                                .instance = INSTANCE,
                                                .generation = GENERATION,
                                                .source_site = source},
-                     NULL, 0);
+                     packer.data, packer.bytes);
+    cohort__packer_fini(&packer);
 }
 
 /* The latest message is ANSWER to SOURCE's question. */

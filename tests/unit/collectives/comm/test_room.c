@@ -55,8 +55,8 @@ static void test_longest(void)
     CHECK_INT((long long)needed_for(&room, 6, COHORT__BOARD_POST / 2, 3), 4);
     CHECK_INT((long long)needed_for(&room, 6, COHORT__BOARD_POST, 3), 5);
     struct cohort__room halves = {0};
-    put(&halves, 1, COHORT__BOARD_POST / 2 + COHORT__BOARD_REASON, 0);
-    put(&halves, 2, COHORT__BOARD_POST / 2 + COHORT__BOARD_REASON, 0); /* room for both */
+    put(&halves, 1, COHORT__BOARD_POST / 2, 0);
+    put(&halves, 2, COHORT__BOARD_POST / 2, 0); /* room for both */
 }
 
 /* Short ones stay in a part of the arena that is not much more than what they need, also after a

@@ -17,8 +17,7 @@ static struct cohort__plan_cache *cache_create(void)
 
 static struct cohort__plan_key key_of(uint64_t number)
 {
-    return (struct cohort__plan_key){
-        .collective = 1, .bytes = number, .flags = COHORT__PLAN_COMMUTATIVE};
+    return (struct cohort__plan_key){.request = {1, number}, .flags = COHORT__PLAN_RAGGED};
 }
 
 /* A plan of NUMBER + 1 sites, to be told from others. */
@@ -78,19 +77,17 @@ static void test_key(void)
 {
     struct cohort__plan_cache *cache = cache_create();
     cohort__plan_entry_unref(add(cache, 8));
-    struct cohort__plan_key keys[9];
-    for (int i = 0; i < 9; i++)
+    enum { NUM = COHORT__PLAN_REQUEST_WORDS + 3 };
+    struct cohort__plan_key keys[NUM];
+    for (int i = 0; i < NUM; i++) {
         keys[i] = key_of(8);
-    keys[0].collective++;
-    keys[1].bytes++;
-    keys[2].flags = 0;
-    keys[3].element++;
-    keys[4].root++;
-    keys[5].shift++;
-    keys[6].variant++;
-    keys[7].row++;
-    keys[8].tail_bytes = 4;
-    for (int i = 0; i < 9; i++)
+        if (i < COHORT__PLAN_REQUEST_WORDS)
+            keys[i].request[i]++;
+    }
+    keys[NUM - 3].flags = 0;
+    keys[NUM - 2].row++;
+    keys[NUM - 1].tail_bytes = 4;
+    for (int i = 0; i < NUM; i++)
         CHECK(!cohort__plan_cache_find(cache, &keys[i], "tail"));
     check_found(cache, 8);
     cohort__plan_cache_destroy(cache);

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The failure of a call as a whole. A plan tells along its sends those who depend on it; where
+ * there is no plan all sites are told: each site of this locality, and each other locality once,
+ * which hands it to its own sites. Who has not called yet keeps the failure until then. */
+#include <stdlib.h>
+
+#include "collectives/comm/endpoint.h"
+#include "collectives/comm/inbox.h"
+#include "runtime/base/container.h"
+#include "runtime/proc/send.h"
+#include "runtime/wire/pack.h"
+
+bool cohort__endpoint_is_told(const struct cohort_comm *comm, uint64_t generation)
+{
+    const struct cohort__list *list = &comm->slots[generation % COHORT__WINDOW].parked;
+    for (const struct cohort__list *link = list->next; link != list; link = link->next) {
+        const struct cohort__message *message =
+            COHORT_CONTAINER_OF(link, const struct cohort__message, parked);
+        if (message->tag == COHORT__TAG_CALL && message->generation == generation)
+            return true;
+    }
+    return false;
+}
+
+void cohort__group_tell_all(struct cohort__group *group, const struct cohort__message *failure,
+                            uint32_t source_site)
+{
+    for (uint32_t site = 0; site < group->membership->num_sites; site++) {
+        if (site == source_site || !cohort__group_is_local(group, site))
+            continue;
+        struct cohort__message *message =
+            cohort__message_create(COHORT__KIND_ERROR, source_site, failure->generation,
+                                   failure->fingerprint, COHORT__TAG_CALL);
+        if (!message)
+            return; /* the others ask */
+        cohort__error_copy(&message->error, &failure->error);
+        cohort__group_deliver(group, site, message);
+    }
+}
+
+/* Each other locality that has sites of the group. */
+static void tell_localities(const struct cohort__operation *operation,
+                            const struct cohort__packer *words)
+{
+    const struct cohort__group *group = operation->comm->group;
+    const struct cohort__membership *membership = group->membership;
+    struct cohort__process *process = cohort__inbox_process(group->inbox);
+    bool *is_told = calloc(cohort__process_size(process), sizeof(*is_told));
+    for (uint32_t site = 0; is_told && site < membership->num_sites; site++) {
+        uint32_t rank = membership->locality_of[site];
+        if (rank == group->rank || is_told[rank])
+            continue;
+        is_told[rank] = true;
+        cohort__send_control(process, rank,
+                             &(struct cohort__envelope){
+                                 .kind = COHORT__KIND_ERROR,
+                                 .instance = membership->instance,
+                                 .generation = operation->generation,
+                                 .source_site = operation->comm->this_site,
+                                 .dest_site = COHORT__NO_SITE,
+                                 .fingerprint = operation->fingerprint,
+                                 .tag = COHORT__TAG_CALL,
+                             },
+                             words->data, words->bytes);
+    }
+    free(is_told);
+}
+
+void cohort__operation_tell(const struct cohort__operation *operation, bool is_for_all)
+{
+    struct cohort_comm *comm = operation->comm;
+    if (operation->are_all_told || cohort__endpoint_is_told(comm, operation->generation))
+        return;
+    const struct cohort__message failure = {.generation = operation->generation,
+                                            .fingerprint = operation->fingerprint,
+                                            .error = operation->failure};
+    cohort__group_tell_all(comm->group, &failure, comm->this_site);
+    if (!is_for_all || comm->group->is_whole)
+        return;
+    struct cohort__packer words = {0};
+    cohort__message_pack_error(&words, &operation->failure);
+    if (!words.status) /* without memory for them, the others ask */
+        tell_localities(operation, &words);
+    cohort__packer_fini(&words);
+}
