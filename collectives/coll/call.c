@@ -101,12 +101,20 @@ static bool is_plain(const struct cohort__call *call)
            call->out != COHORT_IN_PLACE && (!call->op || cohort__op_is_builtin(call->op));
 }
 
+/* Mostly a glance at the buffers is enough. */
+static bool are_buffers_fine(const struct cohort__call *call)
+{
+    bool are_there = (!call->needs_in || call->in) && (!call->needs_out || call->out);
+    return (are_there && call->in != call->out && !call->of_objects) ||
+           !cohort__call_check_buffers(call);
+}
+
 /* Whether CALL is what MEMO knows. Its buffers are looked at anew. */
 static bool is_known(const struct cohort__call *call, const struct cohort__plan_memo *memo)
 {
     return memo->function == call->function && memo->count == call->count &&
            memo->datatype == call->datatype && memo->op == call->op && memo->q == call->q &&
-           is_plain(call) && !cohort__call_check_buffers(call);
+           is_plain(call) && are_buffers_fine(call);
 }
 
 static void keep_memo(const struct cohort__call *call, const struct cohort__shape *shape,

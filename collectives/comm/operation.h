@@ -47,8 +47,8 @@ struct cohort__operation {
     struct cohort__signature signature; /* what was called, for words and for later questions */
     uint64_t asked_at; /* when it last asked what it waits for, or was first found waiting; or 0 */
     unsigned patience; /* it asks again after 2^patience times the communicator's `stall_after` */
+    bool are_all_told; /* of the failure: all sites get to know it in another way */
     struct cohort__error failure; /* not COHORT_OK: it is failing, with this */
-    bool are_all_told;            /* of the failure: all sites get to know it in another way */
 };
 
 /* Hands OPERATION, all of whose fields are set, to its endpoint; the generation has passed the

@@ -133,8 +133,8 @@ static cohort_status init(struct cohort__execution *execution,
         .future = future,
         .generation = call->generation,
         .fingerprint = call->fingerprint,
-        .signature = *call->signature,
     };
+    execution->operation.signature = *call->signature;
     execution->entry = call->entry;
     execution->plan = plan;
     execution->bases[COHORT__SPACE_IN] = (unsigned char *)call->in;

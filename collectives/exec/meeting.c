@@ -324,8 +324,8 @@ static bool same_terms(const struct cohort__meeting *meeting, const struct cohor
 {
     const struct cohort__movement *movement = &meeting->movement;
     return meeting->kind == visit->kind && movement->root == visit->root &&
-           movement->shift == visit->shift && movement->count == visit->count &&
-           movement->element == element_of(visit->datatype);
+           movement->shift == visit->shift && movement->count == visit->operation.signature.count &&
+           movement->element == element_of(visit->operation.signature.datatype);
 }
 
 /* What all sites bring is in their inputs, on the board and in the outputs, in each at least once.
@@ -352,9 +352,9 @@ static void begin(struct cohort__meeting *meeting, const struct cohort__visit *v
     movement->has_far = false;
     movement->root = visit->root;
     movement->shift = visit->shift;
-    movement->count = visit->count;
-    movement->datatype = visit->datatype;
-    movement->element = element_of(visit->datatype);
+    movement->count = visit->operation.signature.count;
+    movement->datatype = visit->operation.signature.datatype;
+    movement->element = element_of(visit->operation.signature.datatype);
     movement->op = visit->op;
     movement->is_past_caches = is_past_caches(meeting, visit->operation.comm->group);
     meeting->far = (struct cohort__attendance){
@@ -441,8 +441,9 @@ static void compare(const struct cohort__meeting *meeting, const struct cohort__
                       ": site %u has blocks of %zu elements of %zu bytes where %zu of %zu bytes "
                       "were expected",
                       operation->comm->group->name, operation->generation,
-                      operation->comm->this_site, visit->count, element_of(visit->datatype),
-                      movement->count, movement->element);
+                      operation->comm->this_site, visit->operation.signature.count,
+                      element_of(visit->operation.signature.datatype), movement->count,
+                      movement->element);
 }
 
 static void fail_left_out(struct meetings *meetings, struct cohort_comm *comm, uint64_t generation,

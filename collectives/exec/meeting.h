@@ -19,13 +19,11 @@ struct cohort__meeting_call {
     void *out;
     uint32_t root;
     uint32_t shift;
-    size_t count;
-    cohort_datatype datatype; /* 0: no elements */
     const cohort_op *op;
     uint64_t generation; /* has passed the gate */
     uint64_t fingerprint;
-    const struct cohort__signature *signature;
-    cohort_future **ret_rows; /* num_sites futures for the caller, or NULL */
+    const struct cohort__signature *signature; /* also says count and datatype; 0: no elements */
+    cohort_future **ret_rows;                  /* num_sites futures for the caller, or NULL */
 };
 
 /* By the caller's thread; never NULL. */

@@ -54,8 +54,8 @@ cohort_future *cohort__rejection_start(struct cohort_comm *comm, uint64_t genera
         .future = future,
         .generation = generation,
         .fingerprint = cohort__fingerprint(signature),
-        .signature = *signature,
     };
+    rejection->operation.signature = *signature;
     rejection->why = (struct cohort__error){0};
     cohort__error_copy(&rejection->why, error);
     cohort__operation_call(&rejection->operation);

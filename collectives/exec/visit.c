@@ -159,8 +159,8 @@ cohort_future *cohort__meeting_start(const struct cohort__meeting_call *call)
         .future = future,
         .generation = call->generation,
         .fingerprint = call->fingerprint,
-        .signature = *call->signature,
     };
+    visit->operation.signature = *call->signature;
     visit->meeting = NULL;
     visit->num_asked = 0;
     visit->kind = call->kind;
@@ -168,8 +168,6 @@ cohort_future *cohort__meeting_start(const struct cohort__meeting_call *call)
     visit->out = call->out;
     visit->root = call->root;
     visit->shift = call->shift;
-    visit->count = call->count;
-    visit->datatype = call->datatype;
     visit->op = call->op;
     visit->rows = NULL;
     if (call->ret_rows)

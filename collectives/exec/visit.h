@@ -26,8 +26,6 @@ struct cohort__visit {
     unsigned char *out;
     uint32_t root;
     uint32_t shift;
-    size_t count;
-    cohort_datatype datatype;
     const cohort_op *op;  /* a reference, or NULL */
     cohort_future **rows; /* the completer's references, one for each site; or NULL */
     uint32_t asked[COHORT__VISIT_ASKED];
