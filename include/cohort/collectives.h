@@ -15,7 +15,9 @@ extern "C" {
  *
  * All sites call the same operation with the same count, datatype and operation under the same
  * generation; where they don't, the sites that meet the difference get COHORT_ERR_MISMATCH, which
- * names both sites and what differs, and nobody hangs.
+ * names both sites and what differs, and nobody hangs. Where a call is wrong in itself, or can't be
+ * carried out, the calls of all other sites in that generation fail with its error, but for those
+ * that are complete by then.
  *
  * GENERATION numbers the calls of an endpoint: above 0 and above that of the call before; numbers
  * may be left out, but by all sites. On a flat communicator without auto_generation, and on a
