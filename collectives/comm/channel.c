@@ -207,7 +207,10 @@ static cohort_status hopeless(const struct cohort_comm *comm,
         return cohort_fail(COHORT_ERR_CANCELLED, "this site has left the communicator");
     if (comm->channels.has_lost)
         return cohort_fail(COHORT_ERR_NO_MEMORY, "a message was lost for want of memory");
-    if (source->has_left && (int32_t)(source->expected - source->num_set) >= 0)
+    bool is_over = source->has_left && (int32_t)(source->expected - source->num_set) >= 0;
+    if (is_over && cohort__remote_is_broken(comm))
+        return COHORT_ERR_PEER_DIED; /* it is perhaps why that one has left */
+    if (is_over)
         return cohort_fail(COHORT_ERR_GONE, "site %u (locality %u) has left the communicator",
                            source->site, comm->group->membership->locality_of[source->site]);
     if (cohort__remote_any_dead(comm) && cohort__remote_check_dead(comm, source->site))

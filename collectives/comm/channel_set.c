@@ -109,6 +109,15 @@ static void tell(const struct set *set, cohort_status status, const char *why)
     cohort__message_send(set->comm, set->site, message, 0);
 }
 
+/* This site has left, because of a death perhaps. */
+static void tell_gone(const struct set *set, const char *why)
+{
+    if (cohort__remote_is_broken(set->comm))
+        tell(set, COHORT_ERR_PEER_DIED, cohort_error_message());
+    else
+        tell(set, COHORT_ERR_GONE, why);
+}
+
 static void end(struct set *set)
 {
     struct cohort_comm *comm = set->comm;
@@ -127,6 +136,8 @@ static void data_is_back(struct set *set, bool declined)
     if (declined && set->comm->has_left)
         set_error(set, &set->error, COHORT_ERR_CANCELLED,
                   "this site has left the communicator before it was got");
+    else if (declined && cohort__remote_is_broken(set->comm))
+        set_error(set, &set->error, COHORT_ERR_PEER_DIED, cohort_error_message());
     else if (declined)
         set_error(set, &set->error, COHORT_ERR_GONE, "that site left the communicator before");
     end(set);
@@ -167,7 +178,7 @@ static void run_set(struct cohort_comm *comm, struct cohort__item *item)
     cohort__channels_begun(comm);
     cohort__list_push_back(&comm->channels.sets, &set->link);
     if (comm->has_left) {
-        tell(set, COHORT_ERR_GONE, "that site has left the communicator");
+        tell_gone(set, "that site has left the communicator");
         cohort__message_release(message);
         data_is_back(set, true);
     } else if (message) {
@@ -193,7 +204,7 @@ void cohort__channel_sets_leave(struct cohort_comm *comm)
     for (struct cohort__list *link = sets->next; link != sets; link = link->next) {
         const struct set *set = COHORT_CONTAINER_OF(link, struct set, link);
         if (set->is_lent || cohort__send_handle(&set->send))
-            tell(set, COHORT_ERR_GONE, "that site left the communicator before it was got");
+            tell_gone(set, "that site left the communicator before it was got");
     }
 }
 

@@ -142,8 +142,9 @@ static void run_leave(struct cohort_comm *comm, struct cohort__item *item)
     comm->gone_from = operation ? operation->generation : comm->history.last + 1;
     while ((operation = cohort__endpoint_first_waiting(comm)))
         cohort__operation_abandon(operation);
+    /* Who leaves because of a death may do so before this endpoint has been told of it. */
     for (uint32_t i = 0; i < COHORT__WINDOW; i++)
-        if ((operation = comm->slots[i].in_flight))
+        if ((operation = comm->slots[i].in_flight) && !cohort__operation_fail_if_broken(operation))
             cohort__operation_fail_with(operation, COHORT_ERR_CANCELLED,
                                         "this site has left the communicator meanwhile");
     cohort__endpoint_release_parked(comm);

@@ -55,16 +55,15 @@ static void answer_gone(struct cohort__inbox *inbox, struct cohort__arrival *arr
     if (envelope->kind == COHORT__KIND_ANNOUNCE)
         cohort__fetch_decline(inbox->process, envelope->source_locality, envelope->handle);
     if (envelope->kind == COHORT__KIND_ASK)
-        cohort__send_control(inbox->process, envelope->source_locality,
-                             &(struct cohort__envelope){
-                                 .kind = COHORT__KIND_ANSWER,
-                                 .instance = envelope->instance,
-                                 .generation = envelope->generation,
-                                 .source_site = envelope->dest_site,
-                                 .dest_site = envelope->source_site,
-                                 .tag = COHORT__ANSWER_GONE,
-                             },
-                             NULL, 0);
+        cohort__death_send(inbox->process, envelope->source_locality,
+                           &(struct cohort__envelope){
+                               .kind = COHORT__KIND_ANSWER,
+                               .instance = envelope->instance,
+                               .generation = envelope->generation,
+                               .source_site = envelope->dest_site,
+                               .dest_site = envelope->source_site,
+                               .tag = COHORT__ANSWER_GONE,
+                           });
     cohort__arrival_release(arrival);
 }
 

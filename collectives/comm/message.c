@@ -5,6 +5,7 @@
 
 #include "collectives/comm/endpoint.h"
 #include "collectives/comm/inbox.h"
+#include "collectives/comm/remote.h"
 #include "runtime/base/container.h"
 #include "runtime/base/slab.h"
 #include "runtime/proc/fetch.h"
@@ -48,6 +49,12 @@ static bool carries_error(enum cohort__kind kind, uint32_t tag, uint64_t generat
     return kind == COHORT__KIND_ERROR || (kind == COHORT__KIND_ASK && generation != 0) ||
            (kind == COHORT__KIND_ANSWER &&
             (tag == COHORT__ANSWER_FAILED || tag == COHORT__ANSWER_MISMATCH));
+}
+
+/* Who is gone says of which death it knows. */
+static bool carries_death(enum cohort__kind kind, uint32_t tag)
+{
+    return kind == COHORT__KIND_ANSWER && tag == COHORT__ANSWER_GONE;
 }
 
 static cohort_status read_error(const struct cohort__arrival *arrival,
@@ -102,6 +109,8 @@ struct cohort__message *cohort__message_from_arrival(struct cohort__arrival *arr
         cohort__message_release(message);
         return NULL;
     }
+    if (carries_death(message->kind, message->tag))
+        cohort__death_receive(arrival->process, arrival->data, envelope->payload_bytes);
     return message;
 }
 
@@ -138,8 +147,13 @@ void cohort__message_send(struct cohort_comm *comm, uint32_t site, struct cohort
         return;
     }
     struct cohort__packer packer = {0};
+    uint32_t dead_site;
+    struct cohort__death death;
     if (carries_error(message->kind, message->tag, message->generation))
         cohort__message_pack_error(&packer, &message->error);
+    else if (carries_death(message->kind, message->tag) &&
+             cohort__remote_first_death(comm, &dead_site, &death))
+        cohort__death_pack(&packer, &death);
     struct cohort__envelope envelope = {
         .kind = message->kind,
         .instance = group->membership->instance,

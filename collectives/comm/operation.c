@@ -7,6 +7,7 @@
 
 #include "collectives/comm/endpoint.h"
 #include "collectives/comm/fingerprint.h"
+#include "collectives/comm/remote.h"
 #include "runtime/base/container.h"
 #include "runtime/task/future.h"
 
@@ -160,6 +161,15 @@ void cohort__operation_fail_with(struct cohort__operation *operation, cohort_sta
         operation->comm->group->name, operation->generation, operation->comm->this_site, what, why);
     cohort__operation_fail(operation, &error);
     cohort__error_fini(&error);
+}
+
+bool cohort__operation_fail_if_broken(struct cohort__operation *operation)
+{
+    bool is_broken = cohort__remote_is_broken(operation->comm);
+    operation->are_all_told |= is_broken;
+    if (is_broken)
+        cohort__operation_fail_with(operation, COHORT_ERR_PEER_DIED, "%s", cohort_error_message());
+    return is_broken;
 }
 
 /* The lower site first. */

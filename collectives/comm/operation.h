@@ -62,6 +62,12 @@ void cohort__operation_fail(struct cohort__operation *operation, const struct co
 void cohort__operation_fail_with(struct cohort__operation *operation, cohort_status status,
                                  const char *format, ...) __attribute__((format(printf, 3, 4)));
 
+/* Fails OPERATION if a locality with sites of its communicator is dead, with the first of these
+ * deaths: it is the reason of all that follows. False: there is none. With a dead site the
+ * communicator is of no use any more, so that all its calls fail: one that does not need that site
+ * itself may wait for others that have given up, and would do so for ever. */
+bool cohort__operation_fail_if_broken(struct cohort__operation *operation);
+
 /* Sets *ERROR, which is empty: OTHER_SITE has called something else in the same generation, THEIRS
  * in words. Both sites get the same words. Any thread. */
 void cohort__operation_mismatch(const struct cohort__operation *operation, uint32_t other_site,

@@ -206,10 +206,11 @@ static void take_answer(struct cohort_comm *comm, const struct cohort__message *
             comm->group->membership->locality_of[site], message->last_called);
         break;
     case COHORT__ANSWER_GONE:
-        cohort__operation_fail_with(
-            operation, COHORT_ERR_GONE,
-            "site %u (locality %u) has left the communicator after generation %" PRIu64, site,
-            comm->group->membership->locality_of[site], message->last_called);
+        if (!cohort__operation_fail_if_broken(operation))
+            cohort__operation_fail_with(
+                operation, COHORT_ERR_GONE,
+                "site %u (locality %u) has left the communicator after generation %" PRIu64, site,
+                comm->group->membership->locality_of[site], message->last_called);
         break;
     case COHORT__ANSWER_FAILED:
         cohort__operation_fail(operation, &message->error);

@@ -75,6 +75,37 @@ bool cohort__remote_check_dead(const struct cohort_comm *comm, uint32_t site)
     return cohort__process_check_dead(process_of(comm), comm->group->membership->locality_of[site]);
 }
 
+bool cohort__remote_first_death(const struct cohort_comm *comm, uint32_t *ret_site,
+                                struct cohort__death *ret_death)
+{
+    const struct cohort__group *group = comm->group;
+    bool any = false;
+    if (group->is_whole || !cohort__remote_any_dead(comm))
+        return false;
+    for (uint32_t site = 0; site < group->membership->num_sites; site++) {
+        struct cohort__death death;
+        if (!cohort__process_death_of(process_of(comm), group->membership->locality_of[site],
+                                      &death) ||
+            (any && death.order >= ret_death->order))
+            continue;
+        *ret_site = site;
+        *ret_death = death;
+        any = true;
+    }
+    return any;
+}
+
+bool cohort__remote_is_broken(const struct cohort_comm *comm)
+{
+    uint32_t site;
+    struct cohort__death death;
+    if (!cohort__remote_first_death(comm, &site, &death))
+        return false;
+    (void)cohort_fail(COHORT_ERR_PEER_DIED, "site %u is lost: locality %u %s", site, death.rank,
+                      death.why);
+    return true;
+}
+
 bool cohort__remote_any_dead(const struct cohort_comm *comm)
 {
     return cohort__process_any_dead(process_of(comm));

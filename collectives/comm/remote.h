@@ -33,6 +33,14 @@ void cohort__remote_fetch(struct cohort__message *message, void *destination,
 /* Whether the locality of SITE is dead; then sets the error message to who and why. */
 bool cohort__remote_check_dead(const struct cohort_comm *comm, uint32_t site);
 
+/* Whether a locality with sites of COMM is dead. Then that one which died first, the reason of what
+ * others do after it: sets *RET_SITE to its first site, and *RET_DEATH. */
+bool cohort__remote_first_death(const struct cohort_comm *comm, uint32_t *ret_site,
+                                struct cohort__death *ret_death);
+
+/* The same in words: sets the error message to "site 2 is lost: locality 2 was killed". */
+bool cohort__remote_is_broken(const struct cohort_comm *comm);
+
 /* Whether any locality is dead. */
 bool cohort__remote_any_dead(const struct cohort_comm *comm);
 

@@ -71,7 +71,9 @@ static void run(struct cohort_comm *comm, struct cohort__item *item)
         destroy(activity);
         if (step != COHORT__NO_STEP)
             execution->states[step] = COHORT__STEP_OVER; /* nobody has to be told about it again */
-        if (!failing)
+        bool is_told = status == COHORT_ERR_PEER_DIED && !failing &&
+                       cohort__operation_fail_if_broken(&execution->operation);
+        if (!failing && !is_told)
             cohort__operation_fail_with(&execution->operation, status, "%s", why);
     }
     cohort__execution_leave(execution);

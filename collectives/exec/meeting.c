@@ -9,6 +9,7 @@
 #include "collectives/comm/endpoint.h"
 #include "collectives/comm/fingerprint.h"
 #include "collectives/comm/inbox.h"
+#include "collectives/comm/remote.h"
 #include "collectives/exec/meetings.h"
 #include "collectives/exec/visit.h"
 #include "runtime/base/cache.h"
@@ -584,12 +585,17 @@ static void on_left(struct cohort__meetings *base, const struct cohort_comm *com
         if (meeting->state != COHORT__MEETING_OPEN || meeting->generation < comm->gone_from)
             continue;
         struct cohort__error error = {0};
-        cohort__error_set(&error, COHORT_ERR_GONE,
-                          "communicator \"%.60s\", generation %" PRIu64
-                          ": site %u (locality %u) has left the communicator after generation "
-                          "%" PRIu64,
-                          comm->group->name, meeting->generation, comm->this_site,
-                          comm->group->rank, comm->gone_from - 1);
+        if (cohort__remote_is_broken(comm)) /* the others here have not been told yet */
+            cohort__error_set(&error, COHORT_ERR_PEER_DIED,
+                              "communicator \"%.60s\", generation %" PRIu64 ": %s",
+                              comm->group->name, meeting->generation, cohort_error_message());
+        else
+            cohort__error_set(&error, COHORT_ERR_GONE,
+                              "communicator \"%.60s\", generation %" PRIu64
+                              ": site %u (locality %u) has left the communicator after generation "
+                              "%" PRIu64,
+                              comm->group->name, meeting->generation, comm->this_site,
+                              comm->group->rank, comm->gone_from - 1);
         cohort__meeting_fail(meetings, meeting, &error, NULL, &told);
         cohort__error_fini(&error);
     }

@@ -21,29 +21,14 @@ static void on_message(struct cohort__operation *operation, struct cohort__messa
     cohort__message_release(message);
 }
 
-/* See cohort__execution_peer_died. True: OPERATION has failed, and may be gone. */
-static bool fail_if_dead(struct cohort__operation *operation)
-{
-    const struct cohort_comm *comm = operation->comm;
-    uint32_t num_sites = comm->group->is_whole ? 0 : comm->group->membership->num_sites;
-    for (uint32_t site = 0; site < num_sites; site++)
-        if (cohort__remote_check_dead(comm, site)) {
-            operation->are_all_told = true;
-            cohort__operation_fail_with(operation, COHORT_ERR_PEER_DIED, "site %u is lost: %s",
-                                        site, cohort_error_message());
-            return true;
-        }
-    return false;
-}
-
 static void on_peer_died(struct cohort__operation *operation)
 {
-    (void)fail_if_dead(operation);
+    (void)cohort__operation_fail_if_broken(operation);
 }
 
 static void on_start(struct cohort__operation *operation)
 {
-    if (!cohort__remote_any_dead(operation->comm) || !fail_if_dead(operation))
+    if (!cohort__operation_fail_if_broken(operation))
         cohort__visit_start(operation);
 }
 

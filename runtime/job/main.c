@@ -23,6 +23,9 @@
 
 enum { TICK_NANOSECONDS = 100000000 };
 
+/* How long a death that the transport has noticed waits for the launcher to say what it was. */
+static const uint64_t news_ns = 1000000000;
+
 struct job {
     struct cohort__settings settings;
     struct cohort__loop *loop;
@@ -51,15 +54,17 @@ static void on_exit_allowed(void *context)
 }
 
 /* The launcher's text begins with the locality's name, which is said anyway. */
-static void on_died(void *context, uint32_t rank, const char *text)
+static void on_died(void *context, uint32_t rank, uint32_t order, const char *text)
 {
     struct job *job = context;
     char name[32];
     int bytes = snprintf(name, sizeof(name), "locality %u ", (unsigned)rank);
     if (strncmp(text, name, (size_t)bytes) == 0)
         text += bytes;
+    struct cohort__death death = {.rank = rank, .order = order};
+    snprintf(death.why, sizeof(death.why), "%s", text);
     if (job->process)
-        cohort__process_peer_died(job->process, rank, text);
+        cohort__process_death_told(job->process, &death);
 }
 
 static void on_launcher_lost(void *context, const char *text)
@@ -143,6 +148,7 @@ static cohort_status start(struct job *job)
         .job_key = cohort__bootstrap_key(job->bootstrap),
         .epoch = cohort__bootstrap_epoch(job->bootstrap),
         .eager_budget = job->settings.eager_budget,
+        .news_ns = cohort__bootstrap_tells_deaths(job->bootstrap) ? news_ns : 0,
     };
     status = cohort__process_create(&job->process, &options);
     if (!status)

@@ -183,6 +183,11 @@ bool cohort__bootstrap_has_launcher(const struct cohort__bootstrap *bootstrap)
     return bootstrap->way->tells_failures;
 }
 
+bool cohort__bootstrap_tells_deaths(const struct cohort__bootstrap *bootstrap)
+{
+    return bootstrap->way->tells_deaths;
+}
+
 const void *cohort__bootstrap_address(const struct cohort__bootstrap *bootstrap, uint32_t rank,
                                       size_t *ret_bytes)
 {

@@ -28,9 +28,10 @@ struct cohort__bootstrap_handlers {
     void (*count_asked)(void *context, uint64_t round);
     /* No message is under way any more, and none can come. Once. */
     void (*exit_allowed)(void *context);
-    /* Locality RANK has ended without leaving the job; TEXT says how. The launcher ends this
-     * locality as well after its grace. Once for each rank. */
-    void (*died)(void *context, uint32_t rank, const char *text);
+    /* Locality RANK has ended without leaving the job, as the ORDERth one (0: the launcher does not
+     * number them); TEXT says how. The launcher ends this locality as well after its grace. Once
+     * for each rank. */
+    void (*died)(void *context, uint32_t rank, uint32_t order, const char *text);
     /* The control connection broke: the launcher has died, or what it sent made no sense. Not
      * after exit_allowed. Once. */
     void (*launcher_lost)(void *context, const char *text);
@@ -67,6 +68,9 @@ uint32_t cohort__bootstrap_epoch(const struct cohort__bootstrap *bootstrap);
 uint32_t cohort__bootstrap_workers(const struct cohort__bootstrap *bootstrap);
 /* Whether there is one; then what is reported as failure gets printed. */
 bool cohort__bootstrap_has_launcher(const struct cohort__bootstrap *bootstrap);
+
+/* Whether the launcher tells of each death, soon and in the same order everywhere. */
+bool cohort__bootstrap_tells_deaths(const struct cohort__bootstrap *bootstrap);
 /* Localities of the job on this host, this one included. */
 uint32_t cohort__bootstrap_sharing(const struct cohort__bootstrap *bootstrap);
 /* This locality's place among those, from 0; their ranks follow each other. */

@@ -73,7 +73,8 @@ static cohort_status died(struct launched *launched, const struct cohort__contro
         return cohort_fail(COHORT_ERR_PROTOCOL, "the launcher names locality %u of %u",
                            (unsigned)control->rank, (unsigned)launched->base.size);
     if (launched->base.addresses) {
-        launched->base.handlers.died(launched->base.handlers.context, control->rank, text);
+        launched->base.handlers.died(launched->base.handlers.context, control->rank, control->order,
+                                     text);
         return COHORT_OK;
     }
     (void)cohort_fail(COHORT_ERR_PEER_DIED, "%s", text);
@@ -302,6 +303,7 @@ static const struct cohort__bootstrap_way way = {
     .failed = failed,
     .close = close_launched,
     .tells_failures = true,
+    .tells_deaths = true,
 };
 
 cohort_status cohort__bootstrap_open_launcher(struct cohort__bootstrap **ret_bootstrap,

@@ -132,7 +132,7 @@ static void died(struct foreign *foreign, const struct cohort__pmix_event *what)
     snprintf(text, sizeof(text), "has ended: the launcher says %s",
              foreign->pmix.library.error_string(what->status));
     break_job(foreign);
-    foreign->base.handlers.died(foreign->base.handlers.context, rank, text);
+    foreign->base.handlers.died(foreign->base.handlers.context, rank, 0, text);
 }
 
 static void run_event(struct cohort__loop *loop, struct cohort__loop_request *request)

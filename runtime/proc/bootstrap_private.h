@@ -25,6 +25,7 @@ struct cohort__bootstrap_way {
     /* The last call: leaves the job, if `released` in good order, and frees BOOTSTRAP. */
     void (*close)(struct cohort__bootstrap *bootstrap);
     bool tells_failures; /* `failed` gets them printed */
+    bool tells_deaths;   /* of all, soon */
 };
 
 /* What all ways have in common; each has it as the first member of its own. */

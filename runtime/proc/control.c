@@ -78,6 +78,7 @@ static void pack_fields(struct cohort__packer *packer, const struct cohort__cont
         break;
     case COHORT__CONTROL_DIED:
         cohort__pack_field_unsigned(packer, "rank", control->rank);
+        cohort__pack_field_unsigned(packer, "order", control->order);
         pack_text(packer, control);
         break;
     case COHORT__CONTROL_HELLO:
@@ -98,7 +99,7 @@ void cohort__control_pack(struct cohort__packer *packer, const struct cohort__co
 {
     static const unsigned char num_fields[COHORT__CONTROL_NUM_KINDS] = {
         [COHORT__CONTROL_WELCOME] = 11, [COHORT__CONTROL_ADDRESSES] = 1,
-        [COHORT__CONTROL_COUNT] = 1,    [COHORT__CONTROL_DIED] = 2,
+        [COHORT__CONTROL_COUNT] = 1,    [COHORT__CONTROL_DIED] = 3,
         [COHORT__CONTROL_HELLO] = 3,    [COHORT__CONTROL_COUNTS] = 4,
         [COHORT__CONTROL_FAILED] = 1,
     };
@@ -246,6 +247,7 @@ static void read_fields(struct reader *reader, struct cohort__control *control,
         break;
     case COHORT__CONTROL_DIED:
         control->rank = read_small(reader, "rank", COHORT__CONTROL_MAX_LOCALITIES - 1);
+        control->order = read_small(reader, "order", COHORT__CONTROL_MAX_LOCALITIES);
         read_text(reader, control);
         break;
     case COHORT__CONTROL_HELLO:

@@ -22,7 +22,8 @@
  *     ADDRESSES  addresses                                     all have said HELLO
  *     COUNT      round                                         all have said FINISHED
  *     EXIT                                                     nothing is under way any more
- *     DIED       rank text                                     that one has ended without leaving
+ *     DIED       rank order text                               that one has ended without leaving,
+ *                                                              as the ORDERth, from 1 on
  *   locality -> launcher
  *     HELLO      version pid address
  *     FINISHED                                                 its program has returned
@@ -48,7 +49,7 @@ enum cohort__control_kind {
 };
 
 enum {
-    COHORT__CONTROL_VERSION = 2,
+    COHORT__CONTROL_VERSION = 3,
     COHORT__CONTROL_MAX_LOCALITIES = 4096,
     COHORT__CONTROL_MAX_ADDRESS = 1024,
     COHORT__CONTROL_MAX_HOST_ADDRESS = 80, /* in digits, with the end of the text */
@@ -68,6 +69,7 @@ struct cohort__control {
     uint32_t version;
     uint32_t rank;
     uint32_t size;
+    uint32_t order;
     uint32_t epoch;
     uint32_t workers; /* 0: as the locality likes */
     uint32_t sharing; /* localities on this one's host */

@@ -8,6 +8,20 @@
 /* Pieces of one block that are asked for at once: enough to keep the wire busy. */
 enum { PIECES_IN_FLIGHT = 4 };
 
+/* Under the peer's lock: whether FETCH has failed since PEER can't be reached, and why is not known
+ * yet. */
+static bool is_lost(const struct cohort__peer *peer, const struct cohort__fetch *fetch)
+{
+    return fetch->in_flight == 0 && fetch->status == COHORT_ERR_PEER_DIED && !peer->dead;
+}
+
+/* Under the peer's lock: FETCH is kept until something changes. */
+static void keep(struct cohort__peer *peer, struct cohort__fetch *fetch)
+{
+    if (cohort__list_is_empty(&fetch->waiting))
+        cohort__list_push_back(&peer->fetches, &fetch->waiting);
+}
+
 /* Under the peer's lock: asks for as much as may be in flight. */
 static void request(struct cohort__process *process, struct cohort__peer *peer,
                     struct cohort__fetch *fetch)
@@ -25,36 +39,44 @@ static void request(struct cohort__process *process, struct cohort__peer *peer,
             fetch->in_flight++;
             break;
         case COHORT__NET_AGAIN:
-            if (cohort__list_is_empty(&fetch->waiting))
-                cohort__list_push_back(&peer->fetches, &fetch->waiting);
+            keep(peer, fetch);
             return;
         case COHORT__NET_DEAD:
             fetch->status = COHORT_ERR_PEER_DIED;
-            return;
+            break;
         }
     }
+    if (is_lost(peer, fetch))
+        keep(peer, fetch);
 }
 
 /* Under the peer's lock: whether nothing of FETCH is under way or to come. */
-static bool is_over(const struct cohort__fetch *fetch)
+static bool is_over(const struct cohort__peer *peer, const struct cohort__fetch *fetch)
 {
-    return fetch->in_flight == 0 && (fetch->status || fetch->requested == fetch->bytes);
+    return fetch->in_flight == 0 && (fetch->status || fetch->requested == fetch->bytes) &&
+           !is_lost(peer, fetch);
 }
 
 /* Whoever announced the block has it back; DECLINED: it was not, or not all, fetched. */
 static void tell(struct cohort__process *process, uint32_t rank, uint64_t handle, bool declined)
 {
-    cohort__send_control(
-        process, rank,
-        &(struct cohort__envelope){.kind = COHORT__KIND_FETCHED, .handle = handle, .tag = declined},
-        NULL, 0);
+    const struct cohort__envelope envelope = {
+        .kind = COHORT__KIND_FETCHED, .handle = handle, .tag = declined};
+    if (declined)
+        cohort__death_send(process, rank, &envelope);
+    else
+        cohort__send_control(process, rank, &envelope, NULL, 0);
+}
+
+/* Maybe nobody but a fetch knows of it. */
+static void tell_lost(struct cohort__process *process, uint32_t rank)
+{
+    cohort__process_peer_lost(process, rank, "can't be reached");
 }
 
 static void finish(struct cohort__fetch *fetch)
 {
     struct cohort__process *process = fetch->process;
-    if (fetch->status == COHORT_ERR_PEER_DIED) /* maybe nobody but the transport knows of it */
-        cohort__process_peer_died(process, fetch->rank, "can't be reached");
     tell(process, fetch->rank, fetch->handle, fetch->status != COHORT_OK);
     if (fetch->status == COHORT_ERR_PEER_DIED)
         cohort__process_check_dead(process, fetch->rank); /* sets the message */
@@ -79,29 +101,33 @@ void cohort__fetch_start(struct cohort__process *process, struct cohort__fetch *
     fetch->in_flight = 0;
     fetch->status = peer ? COHORT_OK : COHORT_ERR_NO_MEMORY;
     cohort__list_init(&fetch->waiting);
-    bool over = true;
+    bool over = true, lost = false;
+    uint32_t rank = fetch->rank;
     if (peer) {
         pthread_mutex_lock(&peer->lock);
         if (peer->dead)
             fetch->status = COHORT_ERR_PEER_DIED;
         request(process, peer, fetch);
-        over = is_over(fetch);
+        over = is_over(peer, fetch);
+        lost = is_lost(peer, fetch);
         pthread_mutex_unlock(&peer->lock);
     }
     if (over)
         finish(fetch);
+    else if (lost)
+        tell_lost(process, rank);
 }
 
 void cohort__fetch_stop(struct cohort__fetch *fetch)
 {
     struct cohort__peer *peer = cohort__peer_get(fetch->process, fetch->rank);
     pthread_mutex_lock(&peer->lock);
-    bool was_over = is_over(fetch); /* then `done` is on its way already */
-    if (!fetch->status && fetch->requested < fetch->bytes)
+    bool was_over = is_over(peer, fetch); /* then `done` is on its way already */
+    if (is_lost(peer, fetch) || (!fetch->status && fetch->requested < fetch->bytes))
         fetch->status = COHORT_ERR_CANCELLED;
     if (!was_over) /* else it may be in the list of who ends it */
         cohort__list_remove(&fetch->waiting);
-    bool over = !was_over && is_over(fetch);
+    bool over = !was_over && is_over(peer, fetch);
     pthread_mutex_unlock(&peer->lock);
     if (over)
         finish(fetch);
@@ -116,12 +142,15 @@ void cohort__fetch_piece_done(struct cohort__fetch *fetch, cohort_status status)
     if (status && !fetch->status)
         fetch->status = peer->dead ? COHORT_ERR_PEER_DIED : status;
     request(process, peer, fetch);
-    bool over = is_over(fetch);
+    bool over = is_over(peer, fetch);
+    bool lost = is_lost(peer, fetch);
     if (over)
         cohort__list_remove(&fetch->waiting);
     pthread_mutex_unlock(&peer->lock);
     if (over)
         finish(fetch);
+    else if (lost)
+        tell_lost(process, peer->rank);
 }
 
 /* Takes all waiting fetches and tries them once more; those that are over end. */
@@ -133,17 +162,21 @@ static void retry(struct cohort__process *process, struct cohort__peer *peer, co
     pthread_mutex_lock(&peer->lock);
     cohort__list_splice_back(&waiting, &peer->fetches);
     struct cohort__list *node;
+    bool lost = false;
     while ((node = cohort__list_pop_front(&waiting))) {
         struct cohort__fetch *fetch = COHORT_CONTAINER_OF(node, struct cohort__fetch, waiting);
-        if (status && !fetch->status)
+        if (status && (!fetch->status || is_lost(peer, fetch)))
             fetch->status = status;
         request(process, peer, fetch);
-        if (is_over(fetch))
+        lost |= is_lost(peer, fetch);
+        if (is_over(peer, fetch))
             cohort__list_push_back(&over, node);
     }
     pthread_mutex_unlock(&peer->lock);
     while ((node = cohort__list_pop_front(&over)))
         finish(COHORT_CONTAINER_OF(node, struct cohort__fetch, waiting));
+    if (lost)
+        tell_lost(process, peer->rank);
 }
 
 void cohort__fetch_writable(struct cohort__process *process, struct cohort__peer *peer)

@@ -17,6 +17,7 @@ struct locality {
     enum stage stage;
     bool ended;
     bool was_released; /* in some epoch */
+    uint32_t order;    /* of its death; 0: it is not dead */
     unsigned char *address;
     size_t address_bytes;
     char *failure;
@@ -29,6 +30,7 @@ struct cohort__launcher {
     struct cohort__packer packer;
     uint32_t epoch;
     uint32_t num_in_stage[LEFT + 1];
+    uint32_t num_deaths;
     bool broken;
     struct cohort__launcher_host *hosts;
     struct locality localities[];
@@ -72,8 +74,14 @@ static bool all_in(const struct cohort__launcher *launcher, enum stage stage)
 
 static void break_job(struct cohort__launcher *launcher, uint32_t rank, const char *text)
 {
-    struct cohort__control died = {
-        .kind = COHORT__CONTROL_DIED, .rank = rank, .text = text, .text_bytes = strlen(text)};
+    struct locality *dead = &launcher->localities[rank];
+    if (dead->order == 0)
+        dead->order = ++launcher->num_deaths;
+    struct cohort__control died = {.kind = COHORT__CONTROL_DIED,
+                                   .rank = rank,
+                                   .order = dead->order,
+                                   .text = text,
+                                   .text_bytes = strlen(text)};
     for (uint32_t peer = 0; peer < launcher->options.size; peer++)
         if (peer != rank && !launcher->localities[peer].ended)
             send_to(launcher, peer, &died);

@@ -24,7 +24,9 @@ struct cohort__peer {
 
     pthread_mutex_t lock; /* of all below; what is atomic is changed under it, and read anywhere */
     bool dead;
-    char why[160];                /* it is dead */
+    bool lost;                    /* the transport says so; the launcher's word is waited for, */
+    uint64_t lost_at;             /* since then */
+    struct cohort__death death;   /* dead or lost */
     size_t budget;                /* eager bytes that may be sent to it now */
     uint32_t undrained;           /* messages sent to it that it has not said to have drained */
     _Atomic size_t consumed_told; /* as far as it has been told */
@@ -46,8 +48,10 @@ struct cohort__process {
     _Atomic uint64_t next_handle;
     _Atomic uint64_t received; /* counted by the router only */
     _Atomic uint64_t dropped;
-    _Atomic uint64_t under_way; /* sends that were kept, and fetches */
+    _Atomic uint64_t under_way;   /* sends that were kept, and fetches */
+    _Atomic uint32_t num_noticed; /* deaths that no launcher has numbered */
     _Atomic bool any_dead;
+    _Atomic bool any_lost;
     _Atomic bool stopped;
     struct cohort__peer *_Atomic peers[]; /* by rank */
 };

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "runtime/base/clock.h"
 #include "runtime/base/log.h"
 #include "runtime/proc/peer.h"
 #include "runtime/proc/registry.h"
@@ -110,15 +111,25 @@ uint32_t cohort__process_size(const struct cohort__process *process)
     return process->options.size;
 }
 
-void cohort__process_tick(struct cohort__process *process, uint64_t now)
+/* Under the peer's lock: DEATH is what is known of it, unless there is better knowledge. */
+static void take_death(struct cohort__process *process, struct cohort__peer *peer,
+                       const struct cohort__death *death)
 {
-    const struct cohort__process_handlers *handlers = atomic_load(&process->handlers);
-    if (handlers->tick)
-        handlers->tick(handlers->context, now);
+    uint32_t order = death->order;
+    if (order == 0 || order >= COHORT__DEATH_NOTICED) {
+        if (peer->dead)
+            return;
+        order = COHORT__DEATH_NOTICED + atomic_fetch_add(&process->num_noticed, 1);
+    }
+    if (peer->dead && peer->death.order <= order)
+        return;
+    peer->death = *death;
+    peer->death.order = order;
 }
 
-void cohort__process_peer_died(struct cohort__process *process, uint32_t rank, const char *why)
+void cohort__process_death_told(struct cohort__process *process, const struct cohort__death *death)
 {
+    uint32_t rank = death->rank;
     if (rank >= process->options.size || rank == process->options.rank)
         return;
     struct cohort__peer *peer = cohort__peer_get(process, rank);
@@ -126,25 +137,79 @@ void cohort__process_peer_died(struct cohort__process *process, uint32_t rank, c
         return; /* no memory */
     pthread_mutex_lock(&peer->lock);
     bool was_dead = peer->dead;
+    take_death(process, peer, death);
     peer->dead = true;
-    if (!was_dead)
-        snprintf(peer->why, sizeof(peer->why), "%s", why);
     pthread_mutex_unlock(&peer->lock);
     if (was_dead)
         return;
-    cohort__log(COHORT__LOG_INFO, "locality %u: locality %u %s", process->options.rank, rank, why);
+    cohort__log(COHORT__LOG_INFO, "locality %u: locality %u %s", process->options.rank, rank,
+                death->why);
     atomic_store(&process->any_dead, true);
     if (process->net)
         cohort__net_remove_peer(process->net, rank);
     cohort__send_end_all(process, peer, COHORT_ERR_PEER_DIED);
     cohort__fetch_end_waiting(process, peer, COHORT_ERR_PEER_DIED);
-    cohort__registry_peer_died(process->registry, rank);
+    cohort__registry_peer_died(process->registry);
     const struct cohort__process_handlers *handlers = atomic_load(&process->handlers);
     if (handlers->peer_died)
         handlers->peer_died(handlers->context, rank);
 }
 
-bool cohort__process_check_dead(struct cohort__process *process, uint32_t rank)
+void cohort__process_peer_died(struct cohort__process *process, uint32_t rank, const char *why)
+{
+    struct cohort__death death = {.rank = rank};
+    snprintf(death.why, sizeof(death.why), "%s", why);
+    cohort__process_death_told(process, &death);
+}
+
+void cohort__process_peer_lost(struct cohort__process *process, uint32_t rank, const char *why)
+{
+    if (process->options.news_ns == 0) {
+        cohort__process_peer_died(process, rank, why);
+        return;
+    }
+    struct cohort__peer *peer =
+        rank < process->options.size ? cohort__peer_get(process, rank) : NULL;
+    if (!peer)
+        return; /* no memory */
+    pthread_mutex_lock(&peer->lock);
+    if (!peer->dead && !peer->lost) {
+        peer->lost = true;
+        peer->lost_at = cohort__clock_now();
+        snprintf(peer->death.why, sizeof(peer->death.why), "%s", why);
+        atomic_store(&process->any_lost, true);
+    }
+    pthread_mutex_unlock(&peer->lock);
+}
+
+/* The launcher has nothing to say of it. */
+static void believe_lost(struct cohort__process *process, uint64_t now)
+{
+    for (uint32_t rank = 0; rank < process->options.size; rank++) {
+        struct cohort__peer *peer = atomic_load(&process->peers[rank]);
+        char why[sizeof(peer->death.why)];
+        if (!peer)
+            continue;
+        pthread_mutex_lock(&peer->lock);
+        bool is_due = peer->lost && !peer->dead && now >= peer->lost_at + process->options.news_ns;
+        snprintf(why, sizeof(why), "%s", peer->death.why);
+        pthread_mutex_unlock(&peer->lock);
+        if (is_due)
+            cohort__process_peer_died(process, rank, why);
+    }
+}
+
+void cohort__process_tick(struct cohort__process *process, uint64_t now)
+{
+    const struct cohort__process_handlers *handlers = atomic_load(&process->handlers);
+    if (atomic_load_explicit(&process->any_lost, memory_order_relaxed))
+        believe_lost(process, now);
+    if (handlers->tick)
+        handlers->tick(handlers->context, now);
+}
+
+bool cohort__process_death_of(struct cohort__process *process, uint32_t rank,
+                              struct cohort__death *ret_death)
 {
     struct cohort__peer *peer =
         rank < process->options.size ? atomic_load(&process->peers[rank]) : NULL;
@@ -153,9 +218,42 @@ bool cohort__process_check_dead(struct cohort__process *process, uint32_t rank)
     pthread_mutex_lock(&peer->lock);
     bool dead = peer->dead;
     if (dead)
-        cohort_fail(COHORT_ERR_PEER_DIED, "locality %u %s", rank, peer->why);
+        *ret_death = peer->death;
     pthread_mutex_unlock(&peer->lock);
     return dead;
+}
+
+bool cohort__process_check_dead(struct cohort__process *process, uint32_t rank)
+{
+    struct cohort__death death;
+    bool dead = cohort__process_death_of(process, rank, &death);
+    if (dead)
+        cohort_fail(COHORT_ERR_PEER_DIED, "locality %u %s", rank, death.why);
+    return dead;
+}
+
+bool cohort__process_first_death(struct cohort__process *process, struct cohort__death *ret_death)
+{
+    struct cohort__death death;
+    bool any = false;
+    if (!cohort__process_any_dead(process))
+        return false;
+    for (uint32_t rank = 0; rank < process->options.size; rank++)
+        if (cohort__process_death_of(process, rank, &death) &&
+            (!any || death.order < ret_death->order)) {
+            *ret_death = death;
+            any = true;
+        }
+    return any;
+}
+
+bool cohort__process_is_broken(struct cohort__process *process)
+{
+    struct cohort__death death;
+    bool is_broken = cohort__process_first_death(process, &death);
+    if (is_broken)
+        cohort_fail(COHORT_ERR_PEER_DIED, "locality %u %s", death.rank, death.why);
+    return is_broken;
 }
 
 bool cohort__process_any_dead(const struct cohort__process *process)

@@ -9,6 +9,7 @@
 #include "cohort/status.h"
 #include "runtime/net/net.h"
 #include "runtime/proc/arrival.h"
+#include "runtime/proc/death.h"
 
 /* One locality, as its peers know it: its rank, its peers, its transport. A real process has one,
  * the current one; tests may have several on one inproc hub. Any thread, unless said otherwise. */
@@ -20,6 +21,9 @@ struct cohort__process_options {
     uint64_t job_key;    /* messages of other jobs are dropped */
     uint32_t epoch;      /* of this start of the job; likewise */
     size_t eager_budget; /* payload bytes that one peer may have sent unasked; 0: the default */
+    /* How long a launcher may take to tell of a death that the transport has noticed already; then
+     * that counts by itself. 0: there is none that tells. */
+    uint64_t news_ns;
 };
 
 /* The way up, to the communicators. */
@@ -73,11 +77,31 @@ uint32_t cohort__process_size(const struct cohort__process *process);
 /* To be called every tenth of a second or so by the loop. */
 void cohort__process_tick(struct cohort__process *process, uint64_t now);
 
-/* RANK is dead, WHY in words ("was killed by signal 9"). Repeated calls are harmless. */
+/* RANK is dead, WHY in words ("was killed by signal 9"), as far as this locality knows by itself.
+ * Repeated calls are harmless. */
 void cohort__process_peer_died(struct cohort__process *process, uint32_t rank, const char *why);
+
+/* The same, told by the launcher or another locality: its order and words count for more than what
+ * was noticed here. One of itself or of an unknown locality is ignored. */
+void cohort__process_death_told(struct cohort__process *process, const struct cohort__death *death);
+
+/* RANK can't be reached, says the transport, WHY in words. It is perhaps the consequence of another
+ * death, so where a launcher tells of deaths, it is waited for (see news_ns); meanwhile what is
+ * under way to and from RANK neither goes on nor ends. */
+void cohort__process_peer_lost(struct cohort__process *process, uint32_t rank, const char *why);
+
+/* Whether RANK is dead; then also sets *RET_DEATH. */
+bool cohort__process_death_of(struct cohort__process *process, uint32_t rank,
+                              struct cohort__death *ret_death);
+
+/* The first death that is known here; false: none. */
+bool cohort__process_first_death(struct cohort__process *process, struct cohort__death *ret_death);
 
 /* Whether RANK is dead; then also sets the calling task's error message to who and why. */
 bool cohort__process_check_dead(struct cohort__process *process, uint32_t rank);
+
+/* Whether any locality is dead; then also sets the error message to the first one and why. */
+bool cohort__process_is_broken(struct cohort__process *process);
 
 /* Whether any locality is dead; cheap. */
 bool cohort__process_any_dead(const struct cohort__process *process);

@@ -18,7 +18,6 @@ struct cohort__registry {
     void (*ended)(void *context, uint64_t instance);
     void *context;
     pthread_mutex_t lock;         /* of all below; callbacks and sends happen outside of it */
-    uint32_t dead_plus_1;         /* the first locality that died, or 0 */
     struct cohort__list waiting;  /* joins of this locality that have no answer */
     struct cohort__list arriving; /* memberships of which a part has come */
     struct cohort__registry_home home;
@@ -148,8 +147,7 @@ void cohort__registry_join(struct cohort__registry *registry, struct cohort__joi
     cohort_status status = write_join(&outbox, home, join);
     pthread_mutex_lock(&registry->lock);
     /* Its sites can't join any more, and whose they are nobody knows; the job is ending anyway. */
-    if (!status && registry->dead_plus_1 &&
-        cohort__process_check_dead(registry->process, registry->dead_plus_1 - 1))
+    if (!status && cohort__process_is_broken(registry->process))
         status = COHORT_ERR_PEER_DIED;
     if (!status && atomic_load(&registry->process->stopped))
         status = cohort_fail(COHORT_ERR_CANCELLED, "the job is over");
@@ -437,14 +435,12 @@ void cohort__registry_message(struct cohort__registry *registry, uint32_t source
                     registry->process->options.rank, source, cohort_error_message());
 }
 
-/* All joins that wait end with STATUS: as locality DEAD has died, or the job is over. */
-static void end_waiting(struct cohort__registry *registry, uint32_t dead, cohort_status status)
+/* All joins that wait end with STATUS: as a locality has died, or the job is over. */
+static void end_waiting(struct cohort__registry *registry, cohort_status status)
 {
     struct cohort__list ended;
     cohort__list_init(&ended);
     pthread_mutex_lock(&registry->lock);
-    if (status == COHORT_ERR_PEER_DIED && registry->dead_plus_1 == 0)
-        registry->dead_plus_1 = dead + 1;
     cohort__list_splice_back(&ended, &registry->waiting);
     pthread_mutex_unlock(&registry->lock);
     struct cohort__list *link;
@@ -453,17 +449,17 @@ static void end_waiting(struct cohort__registry *registry, uint32_t dead, cohort
         if (status != COHORT_ERR_PEER_DIED)
             cohort_fail(status, "the job is over");
         else
-            cohort__process_check_dead(registry->process, dead); /* sets the message */
+            cohort__process_is_broken(registry->process); /* sets the message */
         join->done(join, status, NULL);
     }
 }
 
-void cohort__registry_peer_died(struct cohort__registry *registry, uint32_t rank)
+void cohort__registry_peer_died(struct cohort__registry *registry)
 {
-    end_waiting(registry, rank, COHORT_ERR_PEER_DIED);
+    end_waiting(registry, COHORT_ERR_PEER_DIED);
 }
 
 void cohort__registry_stop(struct cohort__registry *registry)
 {
-    end_waiting(registry, 0, COHORT_ERR_CANCELLED);
+    end_waiting(registry, COHORT_ERR_CANCELLED);
 }

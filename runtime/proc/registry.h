@@ -71,7 +71,7 @@ void cohort__registry_leave(struct cohort__registry *registry, const char *name,
 /* For the router. */
 void cohort__registry_message(struct cohort__registry *registry, uint32_t source, const void *data,
                               size_t bytes);
-void cohort__registry_peer_died(struct cohort__registry *registry, uint32_t rank);
+void cohort__registry_peer_died(struct cohort__registry *registry); /* the process is broken */
 
 /* The job is over: joins that wait end with COHORT_ERR_CANCELLED, and so do all later ones. */
 void cohort__registry_stop(struct cohort__registry *registry);

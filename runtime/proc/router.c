@@ -37,6 +37,7 @@ static void dispatch(struct cohort__peer *peer, struct cohort__arrival *arrival)
     case COHORT__KIND_CREDIT:
         break;
     case COHORT__KIND_FETCHED:
+        cohort__death_receive(process, arrival->data, envelope->payload_bytes);
         cohort__send_fetched(process, peer, envelope->handle, envelope->tag != 0);
         break;
     case COHORT__KIND_REGISTRY:
@@ -121,7 +122,7 @@ static void on_unreachable(void *context, uint32_t rank, const char *why)
 {
     char text[160];
     snprintf(text, sizeof(text), "can't be reached: %s", why);
-    cohort__process_peer_died(context, rank, text);
+    cohort__process_peer_lost(context, rank, text);
 }
 
 static bool on_look(void *context)

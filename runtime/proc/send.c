@@ -197,7 +197,7 @@ void cohort__send_start(struct cohort__process *process, uint32_t rank, struct c
     bool is_dead = false;
     pthread_mutex_lock(&peer->lock);
     if (peer->dead)
-        status = cohort_fail(COHORT_ERR_PEER_DIED, "locality %u %s", rank, peer->why);
+        status = cohort_fail(COHORT_ERR_PEER_DIED, "locality %u %s", rank, peer->death.why);
     else if (atomic_load_explicit(&process->stopped, memory_order_relaxed))
         status = cohort_fail(COHORT_ERR_CANCELLED, "the job is over");
     else
@@ -210,7 +210,7 @@ void cohort__send_start(struct cohort__process *process, uint32_t rank, struct c
     if (status || is_done)
         send->done(send, status);
     if (is_dead)
-        cohort__process_peer_died(process, rank, "can't be reached");
+        cohort__process_peer_lost(process, rank, "can't be reached");
 }
 
 /* Under the peer's lock. */
@@ -290,7 +290,7 @@ static __attribute__((noinline)) void send_credit(struct cohort__process *proces
     bool is_dead = transmit_credit(process, peer) == COHORT__NET_DEAD;
     pthread_mutex_unlock(&peer->lock);
     if (is_dead)
-        cohort__process_peer_died(process, peer->rank, "can't be reached");
+        cohort__process_peer_lost(process, peer->rank, "can't be reached");
 }
 
 void cohort__send_credit(struct cohort__process *process, struct cohort__peer *peer)
@@ -332,7 +332,7 @@ void cohort__send_writable(struct cohort__process *process, struct cohort__peer 
             finish(process, done, COHORT_OK);
     }
     if (sent == COHORT__NET_DEAD)
-        cohort__process_peer_died(process, peer->rank, "can't be reached");
+        cohort__process_peer_lost(process, peer->rank, "can't be reached");
 }
 
 void cohort__send_credited(struct cohort__process *process, struct cohort__peer *peer,

@@ -28,7 +28,7 @@ enum cohort__kind {
     COHORT__KIND_DATA = 1, /* the payload itself */
     COHORT__KIND_ANNOUNCE, /* total_bytes wait at the sender; the payload is the token for them */
     COHORT__KIND_FETCHED,  /* the block announced with `handle` is the announcer's again; tag 1: it
-                              was not wanted */
+                              was not wanted, and the payload may say who has died */
     COHORT__KIND_ERROR,    /* instead of data: msgpack that says who failed, and how */
     COHORT__KIND_ASK,      /* where is your generation? This is what I have called: msgpack */
     COHORT__KIND_ANSWER,   /* ... */

@@ -21,6 +21,7 @@ import time
 import jobs
 from jobs import Failed, Job, TIMEOUT, check, check_equal, is_running, read_proc
 
+BLAME = os.path.abspath(os.path.join(sys.argv[2], 'blame_member'))
 STORM = os.path.abspath(os.path.join(sys.argv[2], 'storm_member'))
 CHOSEN = [a for a in sys.argv[3:] if not a.startswith('--')]
 SLOW = '--slow' in sys.argv # under a sanitizer
@@ -247,6 +248,15 @@ def test_stopped():
     os.write(storm.release_fd, b'.' * 4)
     check_equal(storm.finish(), (0, ''))
     check('[3] generation 600' in storm.lines, 'locality 3 was not there until the end')
+
+
+def test_second_death():
+    """The cause is blamed, not the consequence."""
+    status, out, err = jobs.run('-n', 3, BLAME)
+    check_equal(status, 128 + 9)
+    check(re.match(r'COHORT_ERR_PEER_DIED .*site 2 is lost: locality 2 .*was killed by signal 9',
+                   out), out)
+    check(err.startswith('cohortrun: locality 2 '), err)
 
 
 if __name__ == '__main__':

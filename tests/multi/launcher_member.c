@@ -45,9 +45,10 @@ static void exit_allowed(void *context)
     ((struct member *)context)->done = true;
 }
 
-static void died(void *context, uint32_t rank, const char *text)
+static void died(void *context, uint32_t rank, uint32_t order, const char *text)
 {
     struct member *member = context;
+    (void)order;
     printf("told that %u died: %s\n", (unsigned)rank, text);
     fflush(stdout);
     member->peer_died = true;

@@ -2,6 +2,7 @@
 #include "tests/support/cluster.h"
 
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -181,6 +182,14 @@ void cluster_kill(struct cluster *cluster, uint32_t locality)
 {
     CHECK(cluster->hub);
     cohort__inproc_cut(cluster->hub, locality);
+}
+
+void cluster_tell_death(struct cluster *cluster, uint32_t locality, uint32_t peer, uint32_t order,
+                        const char *why)
+{
+    struct cohort__death death = {.rank = peer, .order = order};
+    snprintf(death.why, sizeof(death.why), "%s", why);
+    cohort__process_death_told(cluster->processes[locality], &death);
 }
 
 struct program {

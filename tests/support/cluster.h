@@ -31,6 +31,10 @@ cohort_future *cluster_create_comm(void *cluster, cohort_comm **ret_comm, const 
 /* In a task: how many messages the localities have sent each other, once none is under way. */
 uint64_t cluster_num_sent(struct cluster *cluster);
 
+/* LOCALITY hears that PEER is dead, as the ORDERth one, and WHY. */
+void cluster_tell_death(struct cluster *cluster, uint32_t locality, uint32_t peer, uint32_t order,
+                        const char *why);
+
 /* LOCALITY dies. Not in shared memory. */
 void cluster_kill(struct cluster *cluster, uint32_t locality);
 

@@ -113,12 +113,18 @@ static const struct cohort__net_operations operations = {
 
 void fake_net_open(struct fake_net *fake, size_t budget)
 {
+    fake_net_open_launched(fake, budget, 0);
+}
+
+void fake_net_open_launched(struct fake_net *fake, size_t budget, uint64_t news_ns)
+{
     *fake = (struct fake_net){.accepts = ~0u, .otherwise = COHORT__NET_AGAIN};
     struct cohort__process_options options = {.rank = 0,
                                               .size = FAKE_SIZE,
                                               .job_key = FAKE_JOB_KEY,
                                               .epoch = FAKE_EPOCH,
-                                              .eager_budget = budget ? budget : FAKE_BUDGET};
+                                              .eager_budget = budget ? budget : FAKE_BUDGET,
+                                              .news_ns = news_ns};
     CHECK_INT(cohort__process_create(&fake->process, &options), COHORT_OK);
     fake->net.operations = &operations;
     fake->net.max_message = COHORT__ENVELOPE_BYTES + FAKE_MAX_PAYLOAD;

@@ -49,6 +49,9 @@ struct fake_net {
 /* Makes the process as well, which takes everything. BUDGET 0: FAKE_BUDGET. */
 void fake_net_open(struct fake_net *fake, size_t budget);
 
+/* The same with a launcher that may take so long to tell of a death. */
+void fake_net_open_launched(struct fake_net *fake, size_t budget, uint64_t news_ns);
+
 /* Stops and destroys the process; checks that nothing was left. */
 void fake_net_close(struct fake_net *fake);
 

@@ -39,10 +39,11 @@ static void exit_allowed(void *context)
     ((struct locality *)context)->num_exit_allowed++;
 }
 
-static void died(void *context, uint32_t rank, const char *text)
+static void died(void *context, uint32_t rank, uint32_t order, const char *text)
 {
     struct locality *locality = context;
     CHECK_INT(rank, 1);
+    CHECK_INT(order, 1);
     locality->num_died++;
     snprintf(locality->text, sizeof(locality->text), "%s", text);
 }

@@ -32,8 +32,8 @@ static cohort_status note(void *context, const struct cohort__control *control)
                  control->size, control->epoch, control->slot, control->sharing, control->host,
                  control->num_hosts, (int)control->host_address_bytes, control->host_address);
     else if (control->kind == COHORT__CONTROL_DIED)
-        snprintf(log + used, 512 - used, "(%u %.*s) ", control->rank, (int)control->text_bytes,
-                 control->text);
+        snprintf(log + used, 512 - used, "(%u order %u %.*s) ", control->rank, control->order,
+                 (int)control->text_bytes, control->text);
     else if (control->kind == COHORT__CONTROL_COUNT)
         snprintf(log + used, 512 - used, "(%llu) ", (unsigned long long)control->round);
     else if (control->kind == COHORT__CONTROL_ADDRESSES)
@@ -194,7 +194,7 @@ static void test_death(void)
     CHECK_INT(job.num_broken, 1);
     CHECK_INT(job.broken_rank, 1);
     CHECK_TEXT(job.broken_text, "locality 1 exited without leaving");
-    CHECK_TEXT(log_of(&job, 0), "DIED(1 locality 1 exited without leaving) ");
+    CHECK_TEXT(log_of(&job, 0), "DIED(1 order 1 locality 1 exited without leaving) ");
     CHECK_TEXT(log_of(&job, 1), "");
     cohort__launcher_ended(job.launcher, 0, true, "locality 0 too");
     CHECK_INT(job.num_broken, 1);
@@ -211,7 +211,7 @@ static void test_death_in_drain(void)
     counts(&job, 0, 1, 0, 0);
     counts(&job, 1, 1, 0, 0);
     cohort__launcher_ended(job.launcher, 1, true, "locality 1 was killed");
-    CHECK_CONTAINS(log_of(&job, 0), "DIED(1 locality 1 was killed) EXIT ");
+    CHECK_CONTAINS(log_of(&job, 0), "DIED(1 order 1 locality 1 was killed) EXIT ");
     CHECK_TEXT(log_of(&job, 1), "COUNT(1) COUNT(2) ");
     counts(&job, 0, 2, 0, 0);
     counts(&job, 1, 2, 0, 0);
@@ -231,10 +231,10 @@ static void test_survivors(void)
     log_of(&job, 2);
     cohort__launcher_ended(job.launcher, 1, true, "locality 1 was killed");
     say(&job, 0, COHORT__CONTROL_FINISHED);
-    CHECK_TEXT(log_of(&job, 0), "DIED(1 locality 1 was killed) ");
+    CHECK_TEXT(log_of(&job, 0), "DIED(1 order 1 locality 1 was killed) ");
     say(&job, 2, COHORT__CONTROL_FINISHED);
     CHECK_TEXT(log_of(&job, 0), "EXIT ");
-    CHECK_TEXT(log_of(&job, 2), "DIED(1 locality 1 was killed) EXIT ");
+    CHECK_TEXT(log_of(&job, 2), "DIED(1 order 1 locality 1 was killed) EXIT ");
     say(&job, 0, COHORT__CONTROL_BYE);
     cohort__launcher_ended(job.launcher, 0, true, "locality 0 exited with status 1");
     cohort__launcher_ended(job.launcher, 2, true, "locality 2 exited with status 1");
@@ -345,7 +345,7 @@ static void test_nonsense(void)
     start_pair(&job);
     hello(&job, 1);
     CHECK_CONTAINS(job.broken_text, "locality 1: joins the job again");
-    CHECK_CONTAINS(log_of(&job, 0), "DIED(1 locality 1: joins");
+    CHECK_CONTAINS(log_of(&job, 0), "DIED(1 order 1 locality 1: joins");
     cohort__launcher_message(job.launcher, 0, "\xff", 1);
     CHECK_INT(job.num_broken, 1);
     cohort__launcher_destroy(job.launcher);

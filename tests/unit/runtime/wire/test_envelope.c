@@ -107,7 +107,6 @@ static void test_payload(void)
     refuse(COHORT__KIND_DATA, (size_t)80 + UINT32_MAX + 1, 60, 0, "carries 4294967296");
     refuse(COHORT__KIND_ANNOUNCE, 80 + 39, 60, 39, "payload of 39 bytes, not 40");
     refuse(COHORT__KIND_ANNOUNCE, 80 + 41, 60, 41, "payload of 41 bytes, not 40");
-    refuse(COHORT__KIND_FETCHED, 81, 60, 1, "FETCHED carries a payload");
     refuse(COHORT__KIND_CREDIT, 81, 60, 1, "CREDIT carries a payload");
     refuse(COHORT__KIND_ERROR, 80, 60, 0, "not 1 or more");
     refuse(COHORT__KIND_REGISTRY, 80, 60, 0, "not 1 or more");

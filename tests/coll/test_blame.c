@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <stdatomic.h>
+#include <stdio.h>
+
+#include "cohort/channel.h"
+#include "cohort/collectives.h"
+#include "cohort/task.h"
+#include "tests/support/cluster.h"
+#include "tests/support/sites.h"
+
+/* Who is blamed for a death: the one that died first, by the launcher's order, and nobody who has
+ * left because of it, also where this has not been told of the death yet. */
+
+enum { NUM_SITES = 3, VICTIM = 2 };
+
+struct scene {
+    struct cluster *cluster;
+    atomic_bool is_over;
+};
+
+/* The dead one neither calls nor leaves. */
+static cohort_status stay(struct scene *scene)
+{
+    while (!atomic_load(&scene->is_over))
+        cohort_yield();
+    return COHORT_OK;
+}
+
+static void check_blamed(struct scene *scene, cohort_status status, const char *what)
+{
+    CHECK_INT(status, COHORT_ERR_PEER_DIED);
+    CHECK_CONTAINS(cohort_error_message(), what);
+    atomic_store(&scene->is_over, true);
+}
+
+static void play(cohort_status (*run)(cohort_comm *comm, void *arg))
+{
+    struct cluster *cluster = cluster_create(1, NUM_SITES, 0);
+    struct scene scene = {cluster, false};
+    cohort_status status = sites_run(&(struct sites){
+        .name = "blame",
+        .options = {.num_sites = NUM_SITES, .stall_after = 10000000},
+        .create = cluster_create_comm,
+        .context = cluster,
+        .run = run,
+        .arg = &scene,
+    });
+    CHECK_INT(status, COHORT_OK);
+    cluster_abandon(cluster);
+}
+
+/* Only site 1 is told, and leaves: site 0 hears of the death from it. */
+static cohort_status leave_after_death(cohort_comm *comm, void *arg)
+{
+    struct scene *scene = arg;
+    uint32_t site = cohort_comm_this_site(comm);
+    if (site == VICTIM)
+        return stay(scene);
+    if (site == 0) {
+        check_blamed(scene, cohort_await(cohort_barrier(comm, 1)), "locality 2 was killed");
+        return COHORT_OK;
+    }
+    cluster_tell_death(scene->cluster, site, VICTIM, 1, "was killed");
+    return COHORT_OK;
+}
+
+static void test_leaver(void)
+{
+    play(leave_after_death);
+}
+
+static cohort_status get_from_leaver(cohort_comm *comm, void *arg)
+{
+    struct scene *scene = arg;
+    char byte;
+    if (cohort_comm_this_site(comm) != 0)
+        return leave_after_death(comm, arg);
+    check_blamed(scene, cohort_await(cohort_channel_get(comm, 1, 7, &byte, 1, NULL)),
+                 "locality 2 was killed");
+    return COHORT_OK;
+}
+
+static void test_channel_get(void)
+{
+    play(get_from_leaver);
+}
+
+static cohort_status set_for_leaver(cohort_comm *comm, void *arg)
+{
+    static char much[1 << 20];
+    struct scene *scene = arg;
+    if (cohort_comm_this_site(comm) != 0)
+        return leave_after_death(comm, arg);
+    check_blamed(scene, cohort_await(cohort_channel_set(comm, 1, 7, much, sizeof(much))),
+                 "locality 2 was killed");
+    return COHORT_OK;
+}
+
+static void test_channel_set(void)
+{
+    play(set_for_leaver);
+}
+
+/* Locality 1 has ended because of the death of locality 2; the news come in either order. */
+static cohort_status hear_of_both(cohort_comm *comm, void *arg)
+{
+    struct scene *scene = arg;
+    if (cohort_comm_this_site(comm) != 0)
+        return stay(scene);
+    cluster_tell_death(scene->cluster, 0, 1, 2, "exited with status 1");
+    cluster_tell_death(scene->cluster, 0, VICTIM, 1, "was killed");
+    check_blamed(scene, cohort_await(cohort_barrier(comm, 1)),
+                 "site 2 is lost: locality 2 was killed");
+    return COHORT_OK;
+}
+
+static void test_second_death(void)
+{
+    play(hear_of_both);
+}
+
+static const struct test_case cases[] = {
+    {"leaver", test_leaver},
+    {"channel_get", test_channel_get},
+    {"channel_set", test_channel_set},
+    {"second_death", test_second_death},
+};
+
+int main(int argc, char **argv)
+{
+    return cluster_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]), 1);
+}

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "cohort/cohort.h"
+#include "tests/multi/member.h"
+
+/* One death, and what follows from it: locality 2 is killed, locality 1 is told and exits, as
+ * programs do. Locality 0, which does not look before both are gone, is to blame the first one. */
+
+enum { NUM_SITES = 3, VICTIM = 2 };
+
+static int64_t pids[NUM_SITES];
+
+/* Without a turn of the loop. The guardian has waited for it: it is no zombie any more. */
+static void wait_for_end(pid_t pid)
+{
+    while (kill(pid, 0) == 0 || errno != ESRCH)
+        usleep(1000);
+}
+
+static cohort_status program(void *arg)
+{
+    uint32_t me = cohort_locality();
+    int64_t pid = getpid();
+    cohort_comm *comm = NULL;
+    cohort_comm_options options = {.num_sites = NUM_SITES, .this_site = me};
+    (void)arg;
+    cohort_status status = cohort_await(cohort_comm_create(&comm, "blame", &options));
+    if (!status)
+        status = cohort_await(cohort_all_gather(comm, &pid, pids, 1, COHORT_INT64, 1));
+    if (status)
+        return status;
+    if (me == VICTIM) {
+        (void)!cohort_await(cohort_channel_get(comm, 0, 1, &pid, sizeof(pid), NULL));
+        raise(SIGKILL);
+    }
+    if (me == 1) {
+        (void)!cohort_await(cohort_barrier(comm, 2));
+        _exit(1);
+    }
+    status = cohort_await(cohort_channel_set(comm, VICTIM, 1, &pid, sizeof(pid)));
+    wait_for_end((pid_t)pids[VICTIM]);
+    wait_for_end((pid_t)pids[1]);
+    status = cohort_await(cohort_barrier(comm, 2));
+    member_say("%s %s", cohort_status_name(status), cohort_error_message());
+    cohort_comm_unref(comm);
+    return status;
+}
+
+int main(int argc, char **argv)
+{
+    return cohort_main(argc, argv, program, NULL);
+}

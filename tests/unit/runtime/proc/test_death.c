@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "runtime/proc/death.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "runtime/base/clock.h"
+#include "runtime/base/container.h"
+#include "runtime/proc/fetch.h"
+#include "runtime/proc/send.h"
+#include "tests/support/test.h"
+#include "tests/unit/runtime/proc/fake_net.h"
+
+static const uint64_t news_ns = 3600000000000; /* an hour */
+
+static struct fake_net fake;
+
+static void tell(uint32_t rank, uint32_t order, const char *why)
+{
+    struct cohort__death death = {.rank = rank, .order = order};
+    snprintf(death.why, sizeof(death.why), "%s", why);
+    cohort__process_death_told(fake.process, &death);
+}
+
+static void check_first(const char *text)
+{
+    CHECK(cohort__process_is_broken(fake.process));
+    CHECK_TEXT(cohort_error_message(), text);
+}
+
+/* Whatever is heard first. */
+static void test_order(void)
+{
+    fake_net_open(&fake, 0);
+    CHECK(!cohort__process_is_broken(fake.process));
+    tell(1, 2, "exited with status 1");
+    check_first("locality 1 exited with status 1");
+    tell(2, 1, "was killed");
+    check_first("locality 2 was killed");
+    CHECK(cohort__process_check_dead(fake.process, 1));
+    CHECK_TEXT(cohort_error_message(), "locality 1 exited with status 1");
+    fake_net_close(&fake);
+}
+
+/* What was only noticed comes behind what is told, in its own order. */
+static void test_noticed(void)
+{
+    fake_net_open(&fake, 0);
+    cohort__process_peer_died(fake.process, 2, "can't be reached");
+    cohort__process_peer_died(fake.process, 1, "can't be reached");
+    check_first("locality 2 can't be reached");
+    tell(1, 1, "was killed");
+    check_first("locality 1 was killed");
+    tell(2, 2, "exited with status 1");
+    cohort__process_peer_died(fake.process, 2, "can't be reached");
+    CHECK(cohort__process_check_dead(fake.process, 2));
+    CHECK_TEXT(cohort_error_message(), "locality 2 exited with status 1");
+    fake_net_close(&fake);
+}
+
+static void test_nobody(void)
+{
+    fake_net_open(&fake, 0);
+    tell(0, 1, "was me");
+    tell(FAKE_SIZE, 1, "was nobody");
+    CHECK(!cohort__process_any_dead(fake.process));
+    fake_net_close(&fake);
+}
+
+struct parcel {
+    struct cohort__fetch fetch;
+    struct cohort__send send;
+    int num_fetched, num_sent;
+    cohort_status fetch_status, send_status;
+    char text[200];
+};
+
+static void on_fetched(struct cohort__fetch *fetch, cohort_status status)
+{
+    struct parcel *parcel = COHORT_CONTAINER_OF(fetch, struct parcel, fetch);
+    parcel->num_fetched++;
+    parcel->fetch_status = status;
+    snprintf(parcel->text, sizeof(parcel->text), "%s", cohort_error_message());
+}
+
+static void on_sent(struct cohort__send *send, cohort_status status)
+{
+    struct parcel *parcel = COHORT_CONTAINER_OF(send, struct parcel, send);
+    parcel->num_sent++;
+    parcel->send_status = status;
+}
+
+/* Something from and to locality 1, which the transport says can't be reached: neither ends. */
+static void begin(struct parcel *parcel)
+{
+    static char byte;
+    *parcel = (struct parcel){
+        .fetch = {.rank = 1, .handle = 1, .destination = &byte, .bytes = 1, .done = on_fetched},
+        .send = {.envelope = {.kind = COHORT__KIND_DATA},
+                 .payload = &byte,
+                 .bytes = 1,
+                 .done = on_sent}};
+    fake_net_open_launched(&fake, 0, news_ns);
+    fake.accepts = 0;
+    fake.otherwise = COHORT__NET_DEAD;
+    cohort__fetch_start(fake.process, &parcel->fetch);
+    cohort__send_start(fake.process, 1, &parcel->send);
+    CHECK_INT(parcel->num_fetched + parcel->num_sent, 0);
+    CHECK(!cohort__process_any_dead(fake.process));
+}
+
+static void check_ended(const struct parcel *parcel, const char *text)
+{
+    CHECK(parcel->num_fetched == 1 && parcel->num_sent == 1);
+    CHECK_INT(parcel->fetch_status, COHORT_ERR_PEER_DIED);
+    CHECK_INT(parcel->send_status, COHORT_ERR_PEER_DIED);
+    CHECK_TEXT(parcel->text, text);
+    fake_net_close(&fake);
+}
+
+/* The launcher says what it was, and of which death it is the consequence. */
+static void test_lost_then_told(void)
+{
+    struct parcel parcel;
+    begin(&parcel);
+    tell(2, 1, "was killed");
+    CHECK_INT(parcel.num_fetched + parcel.num_sent, 0);
+    tell(1, 2, "exited with status 1");
+    check_first("locality 2 was killed");
+    check_ended(&parcel, "locality 1 exited with status 1");
+}
+
+/* It says nothing. */
+static void test_lost_for_long(void)
+{
+    struct parcel parcel;
+    begin(&parcel);
+    uint64_t now = cohort__clock_now();
+    cohort__process_tick(fake.process, now);
+    CHECK_INT(parcel.num_fetched + parcel.num_sent, 0);
+    cohort__process_tick(fake.process, now + news_ns);
+    check_ended(&parcel, "locality 1 can't be reached");
+}
+
+/* Who fails for another reason need not wait for the news; nor does the end of the job. */
+static void test_lost_and_stopped(void)
+{
+    struct parcel parcel;
+    begin(&parcel);
+    cohort__fetch_stop(&parcel.fetch);
+    CHECK_INT(parcel.num_fetched, 1);
+    CHECK_INT(parcel.fetch_status, COHORT_ERR_CANCELLED);
+    fake_net_close(&fake);
+    CHECK_INT(parcel.send_status, COHORT_ERR_CANCELLED);
+    begin(&parcel);
+    fake_net_close(&fake);
+    CHECK(parcel.num_fetched == 1 && parcel.num_sent == 1);
+    CHECK_INT(parcel.fetch_status, COHORT_ERR_CANCELLED);
+}
+
+/* Who says that something is gone says why. */
+static void test_letter(void)
+{
+    struct cohort__death death = {.rank = 2, .order = 1, .why = "was killed"};
+    struct cohort__packer packer = {0};
+    const struct cohort__envelope declined = {.kind = COHORT__KIND_FETCHED, .handle = 5, .tag = 1};
+    cohort__death_pack(&packer, &death);
+    fake_net_open(&fake, 0);
+    fake_net_deliver(&fake, 1, declined, "nonsense", 8);
+    fake_net_deliver(&fake, 1, declined, NULL, 0);
+    CHECK(!cohort__process_any_dead(fake.process));
+    fake_net_deliver(&fake, 1, declined, packer.data, packer.bytes);
+    check_first("locality 2 was killed");
+    cohort__fetch_decline(fake.process, 1, 6);
+    CHECK_INT(fake.num_sent, 1);
+    CHECK_INT(fake.sent[0].envelope.payload_bytes, packer.bytes);
+    CHECK(memcmp(fake.sent[0].payload, packer.data, packer.bytes) == 0);
+    cohort__packer_fini(&packer);
+    fake_net_close(&fake);
+}
+
+static const struct test_case cases[] = {
+    {"order", test_order},
+    {"noticed", test_noticed},
+    {"nobody", test_nobody},
+    {"lost_then_told", test_lost_then_told},
+    {"lost_for_long", test_lost_for_long},
+    {"lost_and_stopped", test_lost_and_stopped},
+    {"letter", test_letter},
+};
+
+int main(int argc, char **argv)
+{
+    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
+}
