@@ -6,13 +6,18 @@
 #include <stdio.h>
 
 #include "collectives/comm/remote.h"
+#include "collectives/exec/activity.h"
 #include "collectives/exec/execution.h"
 
 /* What an operation waits for: asking, keeping the answers, and telling. */
 
+/* Whether STEP is up to its peer: that has to send, or to take what it is sent. */
 static bool awaits(const struct cohort__execution *execution, uint32_t step)
 {
-    return execution->states[step] == COHORT__STEP_POSTED;
+    if (execution->states[step] != COHORT__STEP_BUSY)
+        return execution->states[step] == COHORT__STEP_POSTED;
+    const struct cohort__activity *activity = execution->held[step];
+    return activity->kind == COHORT__ACTIVITY_SEND || activity->kind == COHORT__ACTIVITY_LOAN;
 }
 
 void cohort__execution_stalled(struct cohort__operation *operation)
@@ -55,20 +60,13 @@ void cohort__fail_forgotten(struct cohort__operation *operation, uint32_t site)
         site, operation->comm->group->membership->locality_of[site]);
 }
 
-/* With a dead site the communicator is of no use any more, so that all its calls fail: one that
- * does not need that site itself may wait for others that have given up, and would do so for ever.
- */
 void cohort__execution_peer_died(struct cohort__operation *operation)
 {
     struct cohort__execution *execution = (struct cohort__execution *)operation;
-    const struct cohort_comm *comm = operation->comm;
-    uint32_t num_sites = comm->group->membership->num_sites;
     bool was_entered = execution->is_entered;
     cohort__execution_enter(execution);
-    for (uint32_t site = 0; site < num_sites && !operation->failure.status; site++)
-        if (cohort__remote_check_dead(comm, site))
-            cohort__operation_fail_with(&execution->operation, COHORT_ERR_PEER_DIED,
-                                        "site %u is lost: %s", site, cohort_error_message());
+    if (!operation->failure.status)
+        (void)cohort__operation_fail_if_broken(operation);
     if (!was_entered)
         cohort__execution_leave(execution);
 }

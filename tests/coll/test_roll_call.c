@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <stdlib.h>
+#include <string.h>
+
+#include "cohort/cohort.h"
+#include "tests/support/cluster.h"
+#include "tests/support/sites.h"
+
+/* A call that has sent all it has to, and only waits for others to take it, says for whom; those
+ * are asked, like those that it waits for to send. */
+
+enum { NUM_LOCALITIES = 2, NUM_SITES = 3 }; /* site 2 sits where site 0 does */
+
+static unsigned char data[NUM_SITES][3 << 20];
+static cohort_promise *others_may_come;
+static cohort_future *others_come;
+
+static void await_text(cohort_comm *comm, const char *const *wanted)
+{
+    bool has_all = false;
+    while (!has_all) {
+        void *text;
+        CHECK_INT(cohort_await_value(cohort_comm_roll_call(comm), &text), COHORT_OK);
+        CHECK_CONTAINS(text, "generation 1, broadcast");
+        CHECK_CONTAINS(text, "waits for site 1 (locality 1), ");
+        CHECK_CONTAINS(text, "waits for site 2 (locality 0), ");
+        has_all = strstr(text, wanted[0]) && strstr(text, wanted[1]);
+        free(text);
+        if (!has_all)
+            CHECK_INT(cohort_await(cohort_sleep(10000000)), COHORT_OK);
+    }
+}
+
+static cohort_status broadcast(cohort_comm *comm, void *arg)
+{
+    static const char *const wanted[] = {"site 1 (locality 1), not called yet",
+                                         "site 2 (locality 0), not called yet"};
+    uint32_t me = cohort_comm_this_site(comm);
+    cohort_call_options linear = {.algorithm = "linear"};
+    (void)arg;
+    CHECK_INT(cohort_comm_next_call(comm, &linear), COHORT_OK);
+    if (me != 0) {
+        CHECK_INT(cohort_await(cohort_future_ref(others_come)), COHORT_OK);
+        return cohort_await(
+            cohort_broadcast_from(comm, data[me], sizeof(data[me]), COHORT_UINT8, 1));
+    }
+    cohort_future *call = cohort_broadcast_to(comm, data[0], sizeof(data[0]), COHORT_UINT8, 1);
+    await_text(comm, wanted);
+    CHECK(!cohort_future_ready(call));
+    cohort_promise_fulfil(others_may_come, NULL);
+    return cohort_await(call);
+}
+
+static void test_untaken(void)
+{
+    struct cluster *cluster = cluster_create(1, NUM_LOCALITIES, 0);
+    CHECK_INT(cohort_promise_create(&others_may_come, &others_come), COHORT_OK);
+    CHECK_INT(sites_run(&(struct sites){
+                  .name = "untaken",
+                  .options = {.num_sites = NUM_SITES, .stall_after = 10000000},
+                  .create = cluster_create_comm,
+                  .context = cluster,
+                  .run = broadcast,
+              }),
+              COHORT_OK);
+    cohort_future_unref(others_come);
+    cluster_destroy(cluster);
+}
+
+static const struct test_case cases[] = {
+    {"untaken", test_untaken},
+};
+
+int main(int argc, char **argv)
+{
+    return cluster_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]), 1);
+}
