@@ -14,7 +14,8 @@
 #include "tools/cohortrun_options.h"
 #include "tools/cohortrun_order.h"
 
-/* So many more may be calling at a time than there are hosts. */
+/* So many more may be calling at a time than there are hosts; then the one who has shown least, and
+ * among these the first one, makes way for the next. */
 enum { MAX_STRANGERS = 64, MAX_COMPLAINTS = 10 };
 static const uint64_t caller_ns = 10000000000;
 
@@ -24,6 +25,7 @@ struct caller {
     struct trunk *trunk; /* NULL: this place is free */
     struct reach_address from;
     struct alarm patience;
+    uint64_t number; /* how many had called before */
 };
 
 struct fleet {
@@ -38,6 +40,7 @@ struct fleet {
     uint32_t num_listening;
     struct caller *callers;
     uint32_t num_callers;
+    uint64_t num_accepted;
     unsigned num_complaints;
     struct alarm gathering; /* not all have come yet */
     struct alarm beat;
@@ -211,16 +214,33 @@ static void caller_opened(void *context, uint32_t index)
     fleet->handlers.ready(fleet->handlers.context);
 }
 
+/* Whether LEFT rather than RIGHT is to make way. */
+static bool is_worse(const struct caller *left, const struct caller *right)
+{
+    bool left_spoke = trunk_has_offer(left->trunk), right_spoke = trunk_has_offer(right->trunk);
+    return left_spoke != right_spoke ? right_spoke : left->number < right->number;
+}
+
+/* A place for the next caller. A daemon speaks at once, so it is hardly one of those that wait. */
+static struct caller *make_room(struct fleet *fleet)
+{
+    struct caller *worst = NULL;
+    for (uint32_t i = 0; i < fleet->num_callers; i++) {
+        struct caller *caller = &fleet->callers[i];
+        if (!caller->trunk)
+            return caller;
+        if (!worst || is_worse(caller, worst))
+            worst = caller;
+    }
+    drop(worst, "too many others have called since");
+    return worst;
+}
+
 static void accepted(void *context, int fd)
 {
     struct fleet *fleet = context;
-    struct caller *caller = fleet->callers;
-    while (caller < fleet->callers + fleet->num_callers && caller->trunk)
-        caller++;
-    if (caller == fleet->callers + fleet->num_callers) {
-        close(fd); /* a daemon will be awaited in vain, if this was one */
-        return;
-    }
+    struct caller *caller = make_room(fleet);
+    caller->number = fleet->num_accepted++;
     const struct trunk_handlers handlers = {.context = caller,
                                             .is_awaited = is_awaited,
                                             .opened = caller_opened,

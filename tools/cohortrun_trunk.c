@@ -154,6 +154,11 @@ cohort_status trunk_open(struct trunk **ret_trunk, struct cohort__loop *loop, in
     return COHORT_OK;
 }
 
+bool trunk_has_offer(const struct trunk *trunk)
+{
+    return trunk->stage != AWAITS_OFFER;
+}
+
 void trunk_hand_over(struct trunk *trunk, const struct trunk_handlers *handlers)
 {
     trunk->handlers = *handlers;

@@ -386,6 +386,35 @@ def test_strangers():
     check_equal(listening_at(port), [])
 
 
+def test_many_strangers():
+    """Those that say nothing, or only what anybody could say, don't take the daemons' places."""
+    offer = b'COHORTR\1' + struct.pack('<I', 0) + b'r' * 32
+    for talk in (b'', message(offer)):
+        with tempfile.TemporaryDirectory() as folder:
+            gate = Gate(folder, 'ab')
+            job = Job('--hosts', 'a:2,b:2', *HERE, *gate.options, MEMBER)
+            port = gate.read('a')[1]
+            gate.read('b')
+            strangers = []
+            for _ in range(150):
+                stranger = socket.create_connection(('127.0.0.1', port), TIMEOUT)
+                stranger.sendall(talk)
+                if talk:
+                    check_equal(len(stranger.recv(4 + 64, socket.MSG_WAITALL)), 4 + 64)
+                strangers.append(stranger)
+            gate.let_go('a')
+            gate.let_go('b')
+            status, out, err = job.finish()
+            for stranger in strangers:
+                stranger.close()
+        check_equal((status, len(out.splitlines())), (0, 4))
+        lines = err.splitlines()
+        check_equal(len(lines), 10)
+        for line in lines:
+            check(line.startswith('cohortrun: connection from 127.0.0.1:') and
+                  'too many others have called since' in line, line)
+
+
 def test_false_launcher():
     """A daemon tells nothing to who has not got the key."""
     server = socket.create_server(('127.0.0.1', 0))
