@@ -1,24 +1,53 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "runtime/loop/listener.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdbool.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "runtime/base/log.h"
 #include "runtime/loop/private.h"
 
-enum { MAX_A_TURN = 16 };
+/* Without descriptors or memory nobody can be let in, and who knocks keeps the socket readable: it
+ * is not looked at for a while. */
+enum { MAX_A_TURN = 16, PAUSE_MILLISECONDS = 100 };
 
 struct cohort__listener {
     struct cohort__loop *loop;
     uv_poll_t poll;
+    uv_timer_t pause;
+    unsigned num_open; /* handles, after the close */
     int fd;
     void (*accepted)(void *context, int fd);
     void *context;
     bool closing;
 };
+
+static void readable(uv_poll_t *handle, int status, int events);
+
+static void pause_over(uv_timer_t *timer)
+{
+    struct cohort__listener *listener = timer->data;
+    cohort__loop_note(listener->loop);
+    (void)uv_poll_start(&listener->poll, UV_READABLE, readable); /* as it did before */
+}
+
+static void pause_for_room(struct cohort__listener *listener, int error)
+{
+    cohort__log(COHORT__LOG_WARN, "listening: accept: %s; trying again in %d ms", strerror(error),
+                PAUSE_MILLISECONDS);
+    uv_poll_stop(&listener->poll);
+    uv_timer_start(&listener->pause, pause_over, PAUSE_MILLISECONDS, 0);
+}
+
+static bool is_want_of_room(int error)
+{
+    return error == EMFILE || error == ENFILE || error == ENOBUFS || error == ENOMEM;
+}
 
 static void readable(uv_poll_t *handle, int status, int events)
 {
@@ -27,9 +56,11 @@ static void readable(uv_poll_t *handle, int status, int events)
     cohort__loop_note(listener->loop);
     for (int i = 0; i < MAX_A_TURN && !listener->closing; i++) {
         int fd = accept4(listener->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
-        if (fd < 0)
-            break; /* nobody, or somebody who has gone again, or no descriptors: there is a next
-                    * time */
+        if (fd < 0) {
+            if (is_want_of_room(errno))
+                pause_for_room(listener, errno);
+            break; /* else nobody, or somebody who has gone again: there is a next time */
+        }
         listener->accepted(listener->context, fd);
     }
 }
@@ -52,6 +83,9 @@ cohort_status cohort__listener_open(struct cohort__listener **ret_listener,
         free(listener);
         return cohort__loop_fail(error, "listening");
     }
+    listener->pause.data = listener;
+    listener->num_open = 2;
+    uv_timer_init(&loop->uv, &listener->pause); /* can't fail */
     error = uv_poll_start(&listener->poll, UV_READABLE, readable);
     if (error) {
         cohort__listener_close(listener);
@@ -63,7 +97,9 @@ cohort_status cohort__listener_open(struct cohort__listener **ret_listener,
 
 static void closed(uv_handle_t *handle)
 {
-    free(handle->data);
+    struct cohort__listener *listener = handle->data;
+    if (--listener->num_open == 0)
+        free(listener);
 }
 
 void cohort__listener_close(struct cohort__listener *listener)
@@ -71,6 +107,7 @@ void cohort__listener_close(struct cohort__listener *listener)
     if (!listener || listener->closing)
         return;
     listener->closing = true;
+    uv_close((uv_handle_t *)&listener->pause, closed);
     uv_close((uv_handle_t *)&listener->poll, closed);
     close(listener->fd); /* at once: nobody gets in any more */
 }

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "runtime/loop/listener.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "runtime/base/clock.h"
 #include "runtime/loop/loop.h"
 #include "tests/support/test.h"
 
@@ -76,8 +78,58 @@ static void test_accepts(void)
     cohort__loop_destroy(loop);
 }
 
+/* The system's accept4, which may be out of descriptors. */
+static bool is_full;
+static uint64_t num_refused;
+
+int __real_accept4(int fd, struct sockaddr *name, socklen_t *bytes, int flags);
+int __wrap_accept4(int fd, struct sockaddr *name, socklen_t *bytes, int flags);
+
+int __wrap_accept4(int fd, struct sockaddr *name, socklen_t *bytes, int flags)
+{
+    if (!is_full)
+        return __real_accept4(fd, name, bytes, flags);
+    num_refused++;
+    errno = EMFILE;
+    return -1;
+}
+
+/* Who can't be let in is not asked about again and again, and is let in later. */
+static void test_without_descriptors(void)
+{
+    struct cohort__loop *loop;
+    struct sockaddr_in name;
+    struct door door = {0};
+    CHECK_INT(cohort__loop_create(&loop), COHORT_OK);
+    int fd = listen_here(&name);
+    CHECK_INT(cohort__listener_open(&door.listener, loop, fd, accepted, &door), COHORT_OK);
+    int client = connect_to(&name);
+    CHECK(client >= 0);
+    is_full = true;
+    uint64_t start = cohort__clock_now();
+    while (num_refused == 0)
+        cohort__loop_park(loop);
+    for (int i = 0; i < 1000; i++)
+        cohort__loop_poll(loop);
+    CHECK(num_refused <= 1 + (cohort__clock_now() - start) / 100000000);
+    is_full = false;
+    while (door.num < 1)
+        cohort__loop_park(loop);
+    close(door.fds[0]);
+    close(client);
+    is_full = true; /* and closed within a pause */
+    client = connect_to(&name);
+    num_refused = 0;
+    while (num_refused == 0)
+        cohort__loop_park(loop);
+    cohort__listener_close(door.listener);
+    cohort__loop_destroy(loop);
+    close(client);
+}
+
 int main(int argc, char **argv)
 {
-    static const struct test_case cases[] = {{"accepts", test_accepts}};
+    static const struct test_case cases[] = {{"accepts", test_accepts},
+                                             {"without_descriptors", test_without_descriptors}};
     return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
 }
