@@ -27,7 +27,8 @@ COHORT_API cohort_future *cohort_async(cohort_task_function *function, void *arg
 COHORT_API void cohort_yield(void);
 
 /* Completes after at least NANOSECONDS; the clock ticks in milliseconds, and it is rounded up.
- * COHORT_ERR_STATE in the future before the start and after the end. Any thread; never suspends. */
+ * COHORT_ERR_STATE in the future before the start and after the end, COHORT_ERR_CANCELLED where the
+ * runtime ends meanwhile, COHORT_ERR_NO_MEMORY. Any thread; never suspends. */
 COHORT_API cohort_future *cohort_sleep(uint64_t nanoseconds);
 
 /* The worker that runs the calling task, 0 .. cohort_num_workers() - 1; -1 outside of workers. Any

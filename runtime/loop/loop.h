@@ -68,8 +68,9 @@ cohort_status cohort__loop_every(struct cohort__loop *loop, uint64_t nanoseconds
                                  void (*function)(void *context), void *context);
 
 /* Makes LOOP the one that cohort_sleep uses, process-wide; NULL takes it away again: sleeps that
- * begin then fail with COHORT_ERR_STATE. Call it after the scheduler has been created, and with
- * NULL before the loop is destroyed. */
+ * begin then fail with COHORT_ERR_STATE. Call it after the scheduler has been started, and with
+ * NULL after it has run, before the loop is destroyed: what still sleeps then ends with
+ * COHORT_ERR_CANCELLED. */
 void cohort__loop_attach(struct cohort__loop *loop);
 
 /* What the scheduler calls to have LOOP turned by idle workers; timers are in loop/timer.h. */

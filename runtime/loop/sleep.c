@@ -7,6 +7,7 @@
 #include "runtime/base/container.h"
 #include "runtime/base/slab.h"
 #include "runtime/loop/timer.h"
+#include "runtime/task/scheduler.h"
 
 /* There is one scheduler in a process, so there is one loop that serves it. */
 static struct cohort__loop *_Atomic current_loop;
@@ -24,13 +25,19 @@ void cohort__loop_attach(struct cohort__loop *loop)
 static void woken(struct cohort__timer *timer)
 {
     struct sleeper *sleeper = COHORT_CONTAINER_OF(timer, struct sleeper, timer);
-    cohort_promise_fulfil(sleeper->promise, NULL);
+    if (cohort__clock_now() >= timer->deadline)
+        cohort_promise_fulfil(sleeper->promise, NULL);
+    else if (atomic_load(&current_loop))
+        cohort_promise_fail(sleeper->promise, COHORT_ERR_NO_MEMORY,
+                            "cohort_sleep: no memory for one more timer");
+    else
+        cohort_promise_fail(sleeper->promise, COHORT_ERR_CANCELLED,
+                            "cohort_sleep: the runtime has ended before the time was over");
     cohort__slab_free(sleeper);
 }
 
-cohort_future *cohort_sleep(uint64_t nanoseconds)
+static cohort_future *sleep_in(struct cohort__loop *loop, uint64_t nanoseconds)
 {
-    struct cohort__loop *loop = atomic_load(&current_loop);
     if (!loop)
         return cohort_future_of_error(COHORT_ERR_STATE,
                                       "cohort_sleep: the runtime has not started, or has ended");
@@ -45,5 +52,14 @@ cohort_future *cohort_sleep(uint64_t nanoseconds)
     }
     sleeper->timer.expired = woken;
     cohort__loop_timer(loop, &sleeper->timer, cohort__clock_after(nanoseconds));
+    return future;
+}
+
+/* The loop is there as long as the scheduler is up. */
+cohort_future *cohort_sleep(uint64_t nanoseconds)
+{
+    struct cohort__loop *loop = cohort__scheduler_hold() ? atomic_load(&current_loop) : NULL;
+    cohort_future *future = sleep_in(loop, nanoseconds);
+    cohort__scheduler_release();
     return future;
 }

@@ -44,6 +44,17 @@ void cohort__foreign_leave(void)
     atomic_fetch_sub(&cohort__scheduler.num_foreign, 1);
 }
 
+bool cohort__scheduler_hold(void)
+{
+    return cohort__worker_self || cohort__foreign_enter();
+}
+
+void cohort__scheduler_release(void)
+{
+    if (!cohort__worker_self)
+        cohort__foreign_leave();
+}
+
 bool cohort__scheduler_count_task(void)
 {
     if (cohort__worker_self) {

@@ -79,6 +79,12 @@ uint64_t cohort__scheduler_live_tasks(void);
 
 unsigned cohort__scheduler_num_workers(void);
 
+/* Brackets what uses things that are taken apart after cohort__scheduler_run: by a thread that is
+ * no worker, it does not return in between. False: the scheduler is not up (release has to be
+ * called all the same). Any thread, short, without waiting in between. */
+bool cohort__scheduler_hold(void);
+void cohort__scheduler_release(void);
+
 /* Whether the caller runs in a task, that is, may wait by suspending. */
 bool cohort__scheduler_in_task(void);
 

@@ -79,6 +79,8 @@ void cohort__task_cancel(struct cohort__work *work)
         cohort__task_drop(work);
         return;
     }
+    if (task->function == cohort__then_run)
+        cohort__then_cancel(task->arg);
     cohort__future_fail(&task->future, COHORT_ERR_CANCELLED,
                         "task: the runtime ended before it was started");
 }

@@ -41,6 +41,11 @@ void cohort__task_drop(struct cohort__work *work);
 /* The runtime has ended: completes the task with an error, and gives the queue's reference back. */
 void cohort__task_cancel(struct cohort__work *work);
 
+/* then.c: the function of a task that cohort_then has made, whose argument has the future that it
+ * was made for; and, instead of it, giving that back. */
+cohort_status cohort__then_run(void *arg);
+void cohort__then_cancel(void *arg);
+
 /* Runs FUTURE at once, as a call, if it is a task, unclaimed, and the stack has room. */
 bool cohort__task_try_inline(cohort_future *future);
 

@@ -13,19 +13,22 @@ struct then {
     void *arg;
 };
 
-static cohort_status run(void *arg)
+cohort_status cohort__then_run(void *arg)
 {
     struct then *then = arg;
     return then->function(then->source, then->arg);
 }
 
+void cohort__then_cancel(void *arg)
+{
+    cohort_future_unref(((struct then *)arg)->source);
+}
+
 static void enqueue(struct then *then)
 {
     atomic_store_explicit(&then->task.future.claim, COHORT__TASK_OPEN, memory_order_release);
-    if (!cohort__scheduler_submit(&then->task.work, false)) {
-        cohort_future_unref(then->source);
+    if (!cohort__scheduler_submit(&then->task.work, false))
         cohort__task_cancel(&then->task.work);
-    }
 }
 
 static void notify(struct cohort__waiter *waiter)
@@ -50,7 +53,7 @@ cohort_future *cohort_then(cohort_future *future, cohort_then_function *function
         cohort_future_unref(future);
         return cohort_future_of_error(COHORT_ERR_STATE, "cohort_then: the runtime is not up");
     }
-    cohort__task_init(&then->task, run, then);
+    cohort__task_init(&then->task, cohort__then_run, then);
     then->waiter.notify = notify;
     then->source = future;
     then->function = function;

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "runtime/task/future.h"
 #include "tests/unit/runtime/task/run_tasks.h"
 
 static cohort_status add_one(cohort_future *future, void *arg)
@@ -38,6 +42,38 @@ static void test_chains(void)
     }
 }
 
+/* What a thread outside does when the workers have ended, and the runtime not yet. */
+static cohort_future *late_source, *late_then;
+
+int __real_pthread_join(pthread_t thread, void **ret_result);
+int __wrap_pthread_join(pthread_t thread, void **ret_result);
+
+int __wrap_pthread_join(pthread_t thread, void **ret_result)
+{
+    int error = __real_pthread_join(thread, ret_result);
+    if (late_source)
+        late_then = cohort_then(cohort_future_ref(late_source), add_one, NULL);
+    return error;
+}
+
+static cohort_status make_source(void *arg)
+{
+    static char value;
+    (void)arg;
+    late_source = cohort_future_of_value(&value);
+    return COHORT_OK;
+}
+
+static void test_cancelled(void)
+{
+    CHECK_INT(run_tasks(2, make_source, NULL), COHORT_OK);
+    CHECK(late_then && cohort_future_ready(late_then));
+    CHECK_INT(cohort_await(late_then), COHORT_ERR_CANCELLED);
+    CHECK_INT(atomic_load(&late_source->refs), 1);
+    cohort_future_unref(late_source);
+    late_source = NULL;
+}
+
 static void test_mistakes(void)
 {
     CHECK_INT(cohort_await(cohort_then(NULL, add_one, NULL)), COHORT_ERR_BAD_PARAMETER);
@@ -51,6 +87,7 @@ int main(int argc, char **argv)
 {
     static const struct test_case cases[] = {
         {"chains", test_chains},
+        {"cancelled", test_cancelled},
         {"mistakes", test_mistakes},
     };
     return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
