@@ -7,10 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "runtime/base/bounds.h"
 #include "tools/cohortrun_reach.h"
 #include "tools/usage.h"
 
-enum { MAX_LOCALITIES = 4096, MAX_WORKERS = 4096 };
+enum { MAX_LOCALITIES = 4096 };
 static const double max_timeout = 1e9;
 static const uint64_t second_ns = 1000000000;
 
@@ -160,7 +161,8 @@ static int read_option(int option, struct options *options, const char *word)
     case 'x':
         return set_variable(optarg);
     case OPTION_WORKERS:
-        return usage_read_count(&usage, "--workers", optarg, 1, MAX_WORKERS, &options->workers);
+        return usage_read_count(&usage, "--workers", optarg, 1, COHORT__MAX_WORKERS,
+                                &options->workers);
     case OPTION_TAG:
         options->tag = true;
         return -1;

@@ -2,13 +2,13 @@
 #include "tools/tune_output.h"
 
 #include <errno.h>
-#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "collectives/model/tune_file.h"
+#include "runtime/base/cores.h"
 
 enum { MAX_PATH = 4096 };
 
@@ -90,11 +90,9 @@ cohort_status tune_output_write(const struct tune_options *options,
                                 uint32_t workers)
 {
     static struct cohort__parameters parameters;
-    cpu_set_t set;
     char head[160], *text = NULL;
     cohort__parameters_default(&parameters);
-    if (!sched_getaffinity(0, sizeof(set), &set))
-        parameters.cores = CPU_COUNT(&set);
+    parameters.cores = cohort__cores_each(1);
     parameters.workers = workers;
     tune_fit(&parameters, samples->all, samples->num);
     snprintf(head, sizeof(head), "By cohort-tune %s: %s with %u worker%s, %zu samples",

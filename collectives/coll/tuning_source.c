@@ -2,7 +2,6 @@
 #include "collectives/coll/tuning_source.h"
 
 #include <errno.h>
-#include <sched.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,6 +10,7 @@
 #include "collectives/model/default_tune.h"
 #include "collectives/model/tune_file.h"
 #include "runtime/base/clock.h"
+#include "runtime/base/cores.h"
 #include "runtime/task/scheduler.h"
 
 enum {
@@ -23,12 +23,6 @@ enum {
 
 /* What the probes take on the machine that the default parameters were measured on. */
 static const double default_copy_ns = 9000, default_small_ns = 7000;
-
-static unsigned num_cores(void)
-{
-    cpu_set_t set;
-    return sched_getaffinity(0, sizeof(set), &set) ? 1 : (unsigned)CPU_COUNT(&set);
-}
 
 static cohort_status read_text(const char *path, FILE *file, char **ret_text)
 {
@@ -141,7 +135,7 @@ cohort_status cohort__tuning_source_read(struct cohort__parameters *ret_paramete
         if (status)
             return status;
         calibrate(ret_parameters);
-        ret_parameters->cores = num_cores();
+        ret_parameters->cores = cohort__cores_each(1);
     }
     unsigned num_workers = cohort__scheduler_num_workers();
     ret_parameters->workers = num_workers > 0 ? num_workers : 1;

@@ -6,9 +6,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "runtime/base/clock.h"
+#include "runtime/base/cores.h"
 #include "runtime/base/descriptors.h"
 #include "runtime/base/error.h"
 #include "runtime/job/settings.h"
@@ -92,12 +92,18 @@ static unsigned num_workers(const struct job *job)
     return told ? told : job->settings.workers ? job->settings.workers : 1;
 }
 
+/* Whether the workers of this host's localities take turns on its cores. */
+static bool shares_cores(const struct job *job)
+{
+    return num_workers(job) > cohort__cores_each(cohort__bootstrap_sharing(job->bootstrap));
+}
+
 /* The transport, and where the others are. */
 static cohort_status connect_peers(struct job *job)
 {
     struct cohort__net_handlers handlers = cohort__process_net_handlers(job->process);
     cohort_status status = cohort__transport_create(&job->net, job->bootstrap, &job->settings,
-                                                    num_workers(job), &handlers);
+                                                    shares_cores(job), &handlers);
     if (status)
         return status;
     cohort__process_attach_net(job->process, job->net);
@@ -119,10 +125,10 @@ static void scheduler_options(const struct job *job, struct cohort__scheduler_op
     options->stack_bytes = job->settings.stack;
     /* Spinning while another locality or worker could have the core only delays what is waited
      * for. */
-    long cores = sysconf(_SC_NPROCESSORS_ONLN);
-    unsigned long threads = cohort__bootstrap_sharing(job->bootstrap) * options->num_workers;
-    if (cores > 0 && threads > (unsigned long)cores)
-        options->spin_polls = 0;
+    if (job->settings.spin >= 0)
+        options->spin_ns = (uint64_t)job->settings.spin;
+    else if (shares_cores(job))
+        options->spin_ns = 0;
 }
 
 static cohort_status start(struct job *job)

@@ -3,10 +3,13 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "runtime/base/bounds.h"
 #include "runtime/base/log.h"
+#include "runtime/task/spin.h"
 
 /* The variable NAME as a number from MIN to MAX; OTHERWISE where it is not set, or empty. */
 static cohort_status read_number(const char *name, unsigned long min, unsigned long max,
@@ -60,9 +63,11 @@ static cohort_status check_log(void)
 
 cohort_status cohort__settings_read(struct cohort__settings *ret_settings)
 {
-    unsigned long workers = 0, stack = 0, budget = 0, grace = 0;
+    unsigned long workers = 0, spin = 0, stack = 0, budget = 0, grace = 0;
     enum cohort__transport transport = COHORT__TRANSPORT_ANY;
-    cohort_status status = read_number("COHORT_WORKERS", 1, 1024, 0, &workers);
+    cohort_status status = read_number("COHORT_WORKERS", 1, COHORT__MAX_WORKERS, 0, &workers);
+    if (!status)
+        status = read_number("COHORT_SPIN", 0, COHORT__SPIN_MAX_NS / 1000, ULONG_MAX, &spin);
     if (!status)
         status = read_number("COHORT_STACK", 32 << 10, 1 << 30, 256 << 10, &stack);
     if (!status)
@@ -75,7 +80,13 @@ cohort_status cohort__settings_read(struct cohort__settings *ret_settings)
         status = check_log();
     if (status)
         return status;
-    *ret_settings =
-        (struct cohort__settings){(unsigned)workers, stack, budget, grace * 1000000000, transport};
+    *ret_settings = (struct cohort__settings){
+        .workers = (unsigned)workers,
+        .spin = spin == ULONG_MAX ? -1 : (int64_t)spin * 1000,
+        .stack = stack,
+        .eager_budget = budget,
+        .grace = grace * 1000000000,
+        .transport = transport,
+    };
     return COHORT_OK;
 }

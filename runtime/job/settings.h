@@ -17,6 +17,7 @@ enum cohort__transport {
 /* What the user says in the environment; see cohort_main. */
 struct cohort__settings {
     unsigned workers; /* 0: not said */
+    int64_t spin;     /* ns; -1: not said */
     size_t stack;
     size_t eager_budget; /* 0: the default */
     uint64_t grace;      /* ns */

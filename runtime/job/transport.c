@@ -1,27 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "runtime/job/transport.h"
 
-#include <stdbool.h>
-#include <unistd.h>
-
 #include "runtime/net/mixed.h"
 #include "runtime/net/ofi.h"
 #include "runtime/net/shm.h"
 
-/* Where localities share cores, one that waits for pieces would have to get turns with the one that
- * sends them; else two that copy at once are faster. */
-static enum cohort__shm_copy choose_copy(const struct cohort__bootstrap *bootstrap,
-                                         unsigned num_workers)
-{
-    long cores = sysconf(_SC_NPROCESSORS_ONLN);
-    unsigned long threads = (unsigned long)cohort__bootstrap_sharing(bootstrap) * num_workers;
-    return cores > 0 && threads > (unsigned long)cores ? COHORT__SHM_DIRECT : COHORT__SHM_STREAM;
-}
-
 cohort_status cohort__transport_create(struct cohort__net **ret_net,
                                        struct cohort__bootstrap *bootstrap,
-                                       const struct cohort__settings *settings,
-                                       unsigned num_workers,
+                                       const struct cohort__settings *settings, bool shares_cores,
                                        const struct cohort__net_handlers *handlers)
 {
     struct cohort__net *near = NULL, *far = NULL;
@@ -41,9 +27,11 @@ cohort_status cohort__transport_create(struct cohort__net **ret_net,
                            (unsigned)cohort__bootstrap_rank(bootstrap));
     bool wants_far = transport == COHORT__TRANSPORT_OFI || !hub ||
                      (transport == COHORT__TRANSPORT_ANY && !all_near);
+    /* Where localities share cores, one that waits for pieces would have to get turns with the one
+     * that sends them; else two that copy at once are faster. */
+    enum cohort__shm_copy copy = shares_cores ? COHORT__SHM_DIRECT : COHORT__SHM_STREAM;
     if (hub && transport != COHORT__TRANSPORT_OFI)
-        status = cohort__shm_create(handlers, hub, cohort__bootstrap_slot(bootstrap),
-                                    choose_copy(bootstrap, num_workers), &near);
+        status = cohort__shm_create(handlers, hub, cohort__bootstrap_slot(bootstrap), copy, &near);
     else
         cohort__hub_destroy(hub);
     if (!status && wants_far)

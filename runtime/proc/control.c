@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "runtime/base/bounds.h"
+
 static const char *const kind_names[COHORT__CONTROL_NUM_KINDS] = {
     [COHORT__CONTROL_WELCOME] = "WELCOME",   [COHORT__CONTROL_ADDRESSES] = "ADDRESSES",
     [COHORT__CONTROL_COUNT] = "COUNT",       [COHORT__CONTROL_EXIT] = "EXIT",
@@ -208,7 +210,7 @@ static void read_welcome(struct reader *reader, struct cohort__control *control)
     control->rank = read_small(reader, "rank", control->size - 1);
     control->key = read_number(reader, "key", UINT64_MAX);
     control->epoch = read_small(reader, "epoch", UINT32_MAX);
-    control->workers = read_small(reader, "workers", COHORT__CONTROL_MAX_WORKERS);
+    control->workers = read_small(reader, "workers", COHORT__MAX_WORKERS);
     read_place(reader, control);
 }
 

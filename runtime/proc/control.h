@@ -54,7 +54,6 @@ enum {
     COHORT__CONTROL_MAX_ADDRESS = 1024,
     COHORT__CONTROL_MAX_HOST_ADDRESS = 80, /* in digits, with the end of the text */
     COHORT__CONTROL_MAX_TEXT = 4096,
-    COHORT__CONTROL_MAX_WORKERS = 65536,
     COHORT__CONTROL_MAX_MESSAGE = 8 << 20,
 };
 

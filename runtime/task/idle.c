@@ -3,6 +3,7 @@
 
 #include <sched.h>
 
+#include "runtime/base/clock.h"
 #include "runtime/task/futex.h"
 
 /* How no wake-up gets lost. All of this is sequentially consistent, so there is one order of it.
@@ -155,23 +156,37 @@ static void pause_briefly(void)
 #endif
 }
 
+/* True: the loop brought something, not necessarily work. */
+static bool look(struct cohort__worker *worker, bool *is_holder)
+{
+    if (!*is_holder)
+        *is_holder = cohort__token_try(worker);
+    if (*is_holder)
+        return cohort__scheduler.hooks.poll(cohort__scheduler.hooks.context);
+    pause_briefly();
+    return false;
+}
+
 /* Looks until there is something or patience ends. */
 static bool search(struct cohort__worker *worker, bool *is_holder)
 {
-    const struct cohort__scheduler_options *options = &cohort__scheduler.options;
-    for (unsigned i = 0; i < options->spin_polls + options->yield_polls; i++) {
-        if (i >= options->spin_polls)
-            sched_yield(); /* makes way for those of the same session and control group */
-        if (!*is_holder)
-            *is_holder = cohort__token_try(worker);
-        if (!*is_holder)
-            pause_briefly();
-        else if (cohort__scheduler.hooks.poll(cohort__scheduler.hooks.context))
-            i = 0;
-        if (cohort__worker_has_work(worker) || cohort__worker_may_leave())
+    unsigned num_yields = 0;
+    cohort__spin_begin(&worker->spin);
+    for (;;) {
+        bool any = look(worker, is_holder);
+        bool is_over = cohort__worker_has_work(worker) || cohort__worker_may_leave();
+        if (any || is_over) {
+            cohort__spin_found(&worker->spin);
+            num_yields = 0;
+        }
+        if (is_over)
             return true;
+        if (any || cohort__spin_again(&worker->spin, cohort__clock_ticks()))
+            continue;
+        if (num_yields++ == cohort__scheduler.options.yield_polls)
+            return false;
+        sched_yield(); /* makes way for those of the same session and control group */
     }
-    return false;
 }
 
 /* The last look before sleeping, when the sleep_state is written. */

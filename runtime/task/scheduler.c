@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "runtime/task/scheduler.h"
 
-#include <limits.h>
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "runtime/base/bounds.h"
 #include "runtime/base/log.h"
 #include "runtime/task/futex.h"
 #include "runtime/task/pinning.h"
@@ -15,7 +15,6 @@
 enum {
     DEQUE_CAPACITY = 1024,
     MIN_STACK_BYTES = 32 * 1024,
-    MAX_WORKERS = 4096,
 };
 
 struct cohort__scheduler cohort__scheduler;
@@ -134,7 +133,7 @@ void cohort__scheduler_options_init(struct cohort__scheduler_options *options)
     *options = (struct cohort__scheduler_options){
         .num_workers = 1,
         .stack_bytes = 256 * 1024,
-        .spin_polls = 200,
+        .spin_ns = COHORT__SPIN_NS,
         .yield_polls = 20,
         .pin = false,
     };
@@ -205,6 +204,7 @@ static cohort_status worker_create(struct cohort__worker **ret_worker, unsigned 
     worker->index = index;
     cohort__mpsc_init(&worker->inbox);
     cohort__random_init(&worker->random, index);
+    cohort__spin_init(&worker->spin, cohort__scheduler.options.spin_ns);
     cohort_status status = cohort__deque_init(&worker->deque, DEQUE_CAPACITY,
                                               cohort__scheduler.options.num_workers > 1);
     if (status != COHORT_OK) {
@@ -237,16 +237,17 @@ static void fini(void)
 
 static cohort_status check_options(const struct cohort__scheduler_options *options)
 {
-    if (options->num_workers < 1 || options->num_workers > MAX_WORKERS)
-        return cohort_fail(COHORT_ERR_BAD_PARAMETER, "scheduler: %u workers, not 1..%d",
-                           options->num_workers, MAX_WORKERS);
+    if (options->num_workers < 1 || options->num_workers > COHORT__MAX_WORKERS)
+        return cohort_fail(COHORT_ERR_BAD_PARAMETER, "scheduler: %u workers, not 1 to %d",
+                           options->num_workers, COHORT__MAX_WORKERS);
     if (options->stack_bytes < MIN_STACK_BYTES)
         return cohort_fail(COHORT_ERR_BAD_PARAMETER,
                            "scheduler: stacks of %zu bytes, not of at least %d",
                            options->stack_bytes, MIN_STACK_BYTES);
-    if (options->spin_polls > INT_MAX / 2 || options->yield_polls > INT_MAX / 2)
-        return cohort_fail(COHORT_ERR_BAD_PARAMETER, "scheduler: %u + %u polls are too many",
-                           options->spin_polls, options->yield_polls);
+    if (options->spin_ns > COHORT__SPIN_MAX_NS)
+        return cohort_fail(COHORT_ERR_BAD_PARAMETER,
+                           "scheduler: %llu ns of spinning, not at most %d",
+                           (unsigned long long)options->spin_ns, COHORT__SPIN_MAX_NS);
     return COHORT_OK;
 }
 

@@ -51,12 +51,15 @@ struct cohort__scheduler_hooks {
 struct cohort__scheduler_options {
     unsigned num_workers;
     size_t stack_bytes;   /* of a fiber; at least 32 KiB */
-    unsigned spin_polls;  /* an idle worker polls so often; */
+    uint64_t spin_ns;     /* an idle worker polls so long, where that pays (spin.h); */
     unsigned yield_polls; /* then so often with a sched_yield before it; then it blocks */
     bool pin;             /* worker i to the i-th core that this process may use */
 };
 
-/* 1 worker, 256 KiB, 200 polls, 20 more, not pinned. */
+/* What looks well spent before a worker blocks: some times what a message takes between hosts. */
+enum { COHORT__SPIN_NS = 100000 };
+
+/* 1 worker, 256 KiB, COHORT__SPIN_NS, 20 polls more, not pinned. */
 void cohort__scheduler_options_init(struct cohort__scheduler_options *options);
 
 /* Everything that can fail. HOOKS is copied; NULL: a loop without I/O is built in. From now on

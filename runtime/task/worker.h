@@ -12,6 +12,7 @@
 #include "runtime/task/deque.h"
 #include "runtime/task/fiber.h"
 #include "runtime/task/scheduler.h"
+#include "runtime/task/spin.h"
 #include "runtime/task/task.h"
 
 /* The inside of the task layer. A worker is a thread; on each of its stacks there is a loop that
@@ -48,6 +49,7 @@ struct cohort__worker {
     unsigned tick;
     bool is_searching; /* and counted in num_searching */
     struct cohort__random random;
+    struct cohort__spin spin;
     struct cohort__fiber own_fiber; /* the thread's own stack */
     pthread_t thread;
 

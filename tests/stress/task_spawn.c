@@ -82,7 +82,7 @@ static void test_bursts(void)
     fprintf(stderr, "seed %d\n", SEED);
     for (unsigned spins = 0; spins <= 2; spins++) {
         options.num_workers = NUM_WORKERS;
-        options.spin_polls = spins * 20;
+        options.spin_ns = spins * 1000;
         options.yield_polls = spins;
         atomic_store(&num_leaves, 0);
         CHECK_INT(run_tasks_with(&options, bursts, NULL), COHORT_OK);

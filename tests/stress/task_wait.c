@@ -248,7 +248,7 @@ static void test_pairs(void)
     cohort__scheduler_options_init(&options);
     for (unsigned spins = 0; spins <= 2; spins++) {
         options.num_workers = 4;
-        options.spin_polls = spins * 20;
+        options.spin_ns = spins * 1000;
         options.yield_polls = spins;
         CHECK_INT(run_tasks_with(&options, pass_in_pairs, NULL), COHORT_OK);
     }

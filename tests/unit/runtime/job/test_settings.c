@@ -6,7 +6,8 @@
 #include "tests/support/test.h"
 
 static const char *const variables[] = {"COHORT_WORKERS", "COHORT_STACK", "COHORT_EAGER_BUDGET",
-                                        "COHORT_GRACE",   "COHORT_NET",   "COHORT_LOG"};
+                                        "COHORT_GRACE",   "COHORT_NET",   "COHORT_LOG",
+                                        "COHORT_SPIN"};
 
 static struct cohort__settings settings;
 
@@ -17,13 +18,14 @@ static cohort_status read_with(const char *variable, const char *value)
         CHECK_INT(unsetenv(variables[i]), 0);
     if (variable)
         CHECK_INT(setenv(variable, value, 1), 0);
-    settings = (struct cohort__settings){77, 77, 77, 77, COHORT__TRANSPORT_OFI};
+    settings = (struct cohort__settings){77, 77, 77, 77, 77, COHORT__TRANSPORT_OFI};
     return cohort__settings_read(&settings);
 }
 
 static void check_defaults(void)
 {
     CHECK_INT(settings.workers, 0);
+    CHECK_INT(settings.spin, -1);
     CHECK_INT(settings.stack, 256 << 10);
     CHECK_INT(settings.eager_budget, 0);
     CHECK_INT(settings.grace, 1000000000);
@@ -43,8 +45,12 @@ static void test_values(void)
 {
     CHECK_INT(read_with("COHORT_WORKERS", "1"), COHORT_OK);
     CHECK_INT(settings.workers, 1);
-    CHECK_INT(read_with("COHORT_WORKERS", "1024"), COHORT_OK);
-    CHECK_INT(settings.workers, 1024);
+    CHECK_INT(read_with("COHORT_WORKERS", "4096"), COHORT_OK);
+    CHECK_INT(settings.workers, 4096);
+    CHECK_INT(read_with("COHORT_SPIN", "0"), COHORT_OK);
+    CHECK_INT(settings.spin, 0);
+    CHECK_INT(read_with("COHORT_SPIN", "1000000"), COHORT_OK);
+    CHECK_INT(settings.spin, 1000000000);
     CHECK_INT(read_with("COHORT_STACK", "32768"), COHORT_OK);
     CHECK_INT(settings.stack, 32768);
     CHECK_INT(read_with("COHORT_STACK", "1073741824"), COHORT_OK);
@@ -67,7 +73,7 @@ static void test_mistakes(void)
         const char *variable;
         const char *value;
     } mistakes[] = {
-        {"COHORT_WORKERS", "0"},        {"COHORT_WORKERS", "1025"},
+        {"COHORT_WORKERS", "0"},        {"COHORT_WORKERS", "4097"},
         {"COHORT_WORKERS", "-1"},       {"COHORT_WORKERS", "+1"},
         {"COHORT_WORKERS", " 1"},       {"COHORT_WORKERS", "1 "},
         {"COHORT_WORKERS", "two"},      {"COHORT_WORKERS", "0x2"},
@@ -78,19 +84,22 @@ static void test_mistakes(void)
         {"COHORT_NET", "OFI"},          {"COHORT_NET", "ofi "},
         {"COHORT_GRACE", "0.5"},        {"COHORT_GRACE", "86401"},
         {"COHORT_EAGER_BUDGET", "-10"}, {"COHORT_EAGER_BUDGET", "18446744073709551606"},
-        {"COHORT_LOG", "verbose"},      {"COHORT_LOG", "Warn"},
+        {"COHORT_SPIN", "-1"},          {"COHORT_SPIN", "1000001"},
+        {"COHORT_SPIN", "1.5"},         {"COHORT_LOG", "verbose"},
+        {"COHORT_LOG", "Warn"},
     };
     for (size_t i = 0; i < sizeof(mistakes) / sizeof(mistakes[0]); i++) {
         CHECK_INT(read_with(mistakes[i].variable, mistakes[i].value), COHORT_ERR_BAD_PARAMETER);
         CHECK_CONTAINS(cohort_error_message(), mistakes[i].variable);
         CHECK_CONTAINS(cohort_error_message(), mistakes[i].value);
         CHECK_INT(settings.workers, 77); /* untouched */
+        CHECK_INT(settings.spin, 77);
         CHECK_INT(settings.stack, 77);
     }
     CHECK_INT(
-        read_with("COHORT_WORKERS", "1024 of them or more if the machine has as many as that"),
+        read_with("COHORT_WORKERS", "4096 of them or more if the machine has as many as that"),
         COHORT_ERR_BAD_PARAMETER);
-    CHECK_CONTAINS(cohort_error_message(), "not a number from 1 to 1024");
+    CHECK_CONTAINS(cohort_error_message(), "not a number from 1 to 4096");
 }
 
 static const struct test_case cases[] = {

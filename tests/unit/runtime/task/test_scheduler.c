@@ -364,7 +364,7 @@ static void test_tasks_are_stolen(void)
     struct cohort__scheduler_options options;
     cohort__scheduler_options_init(&options);
     options.num_workers = 3;
-    options.spin_polls = 0;
+    options.spin_ns = 0;
     options.yield_polls = 0;
     CHECK_INT(run_tasks_with(&options, meeting, NULL), COHORT_OK);
 }

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "runtime/task/spin.h"
+
+#include <sys/resource.h>
+
+#include "runtime/base/clock.h"
+
+enum {
+    GAP_NS = 50000, /* between two looks: more than one takes */
+    MIN_PAUSE_NS = 1000000,
+    MAX_PAUSE_NS = 128000000,
+    GOOD_PAUSES = 8, /* spinning went well for so many times the last pause: that is forgotten */
+    MAX_CREDIT = 16,
+    TRIAL_CREDIT = 2, /* after a pause */
+    FAILURE = 2,      /* what a search without result costs of it */
+};
+
+uint64_t cohort__spin_preemptions(void)
+{
+    struct rusage usage;
+    return getrusage(RUSAGE_THREAD, &usage) ? 0 : (uint64_t)usage.ru_nivcsw;
+}
+
+void cohort__spin_init(struct cohort__spin *spin, uint64_t budget_ns)
+{
+    *spin = (struct cohort__spin){
+        .budget = cohort__clock_ticks_of(budget_ns),
+        .credit = MAX_CREDIT,
+    };
+}
+
+static void pause_spinning(struct cohort__spin *spin, uint64_t now)
+{
+    const uint64_t min = cohort__clock_ticks_of(MIN_PAUSE_NS);
+    const uint64_t max = cohort__clock_ticks_of(MAX_PAUSE_NS);
+    bool was_good = now - spin->resume > GOOD_PAUSES * spin->pause;
+    spin->pause = was_good ? min : 2 * spin->pause;
+    if (spin->pause > max)
+        spin->pause = max;
+    spin->resume = now + spin->pause;
+    spin->credit = 0;
+}
+
+static bool may_spin(struct cohort__spin *spin, uint64_t now)
+{
+    if (spin->credit > 0)
+        return true;
+    if (now < spin->resume)
+        return false;
+    spin->resume = now;
+    spin->credit = TRIAL_CREDIT;
+    return true;
+}
+
+/* A gap alone may be an interrupt, or a look that took long. */
+static bool was_preempted(struct cohort__spin *spin, uint64_t now)
+{
+    if (now - spin->last < cohort__clock_ticks_of(GAP_NS))
+        return false;
+    uint64_t before = spin->num_preemptions;
+    spin->num_preemptions = cohort__spin_preemptions();
+    return spin->num_preemptions != before;
+}
+
+void cohort__spin_begin(struct cohort__spin *spin)
+{
+    spin->start = 0;
+}
+
+bool cohort__spin_again(struct cohort__spin *spin, uint64_t now)
+{
+    if (spin->budget == 0 || !may_spin(spin, now))
+        return false;
+    if (spin->start == 0)
+        spin->start = spin->last = now;
+    if (was_preempted(spin, now)) {
+        pause_spinning(spin, now);
+        return false;
+    }
+    spin->last = now;
+    if (now - spin->start < spin->budget)
+        return true;
+    spin->credit -= spin->credit < FAILURE ? spin->credit : FAILURE;
+    if (spin->credit == 0)
+        pause_spinning(spin, now);
+    return false;
+}
+
+/* What the first look finds would have been found without spinning. */
+void cohort__spin_found(struct cohort__spin *spin)
+{
+    if (spin->start != 0 && spin->credit > 0 && spin->credit < MAX_CREDIT)
+        spin->credit++;
+    cohort__spin_begin(spin);
+}
