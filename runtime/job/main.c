@@ -11,6 +11,7 @@
 #include "runtime/base/cores.h"
 #include "runtime/base/descriptors.h"
 #include "runtime/base/error.h"
+#include "runtime/base/log.h"
 #include "runtime/job/settings.h"
 #include "runtime/job/transport.h"
 #include "runtime/loop/loop.h"
@@ -129,6 +130,10 @@ static void scheduler_options(const struct job *job, struct cohort__scheduler_op
         options->spin_ns = (uint64_t)job->settings.spin;
     else if (shares_cores(job))
         options->spin_ns = 0;
+    cohort__log(COHORT__LOG_DEBUG, "locality %u: %u workers, cores each: %u, spinning: %llu us",
+                (unsigned)cohort__bootstrap_rank(job->bootstrap), options->num_workers,
+                cohort__cores_each(cohort__bootstrap_sharing(job->bootstrap)),
+                (unsigned long long)options->spin_ns / 1000);
 }
 
 static cohort_status start(struct job *job)

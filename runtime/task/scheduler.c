@@ -204,7 +204,6 @@ static cohort_status worker_create(struct cohort__worker **ret_worker, unsigned 
     worker->index = index;
     cohort__mpsc_init(&worker->inbox);
     cohort__random_init(&worker->random, index);
-    cohort__spin_init(&worker->spin, cohort__scheduler.options.spin_ns);
     cohort_status status = cohort__deque_init(&worker->deque, DEQUE_CAPACITY,
                                               cohort__scheduler.options.num_workers > 1);
     if (status != COHORT_OK) {

@@ -4,6 +4,7 @@
 #include <sys/resource.h>
 
 #include "runtime/base/clock.h"
+#include "runtime/base/log.h"
 
 enum {
     GAP_NS = 50000, /* between two looks: more than one takes */
@@ -25,11 +26,12 @@ void cohort__spin_init(struct cohort__spin *spin, uint64_t budget_ns)
 {
     *spin = (struct cohort__spin){
         .budget = cohort__clock_ticks_of(budget_ns),
+        .num_preemptions = cohort__spin_preemptions(),
         .credit = MAX_CREDIT,
     };
 }
 
-static void pause_spinning(struct cohort__spin *spin, uint64_t now)
+static void pause_spinning(struct cohort__spin *spin, uint64_t now, const char *why)
 {
     const uint64_t min = cohort__clock_ticks_of(MIN_PAUSE_NS);
     const uint64_t max = cohort__clock_ticks_of(MAX_PAUSE_NS);
@@ -39,6 +41,7 @@ static void pause_spinning(struct cohort__spin *spin, uint64_t now)
         spin->pause = max;
     spin->resume = now + spin->pause;
     spin->credit = 0;
+    cohort__log(COHORT__LOG_DEBUG, "scheduler: an idle worker pauses spinning: %s", why);
 }
 
 static bool may_spin(struct cohort__spin *spin, uint64_t now)
@@ -74,7 +77,7 @@ bool cohort__spin_again(struct cohort__spin *spin, uint64_t now)
     if (spin->start == 0)
         spin->start = spin->last = now;
     if (was_preempted(spin, now)) {
-        pause_spinning(spin, now);
+        pause_spinning(spin, now, "it was preempted");
         return false;
     }
     spin->last = now;
@@ -82,7 +85,7 @@ bool cohort__spin_again(struct cohort__spin *spin, uint64_t now)
         return true;
     spin->credit -= spin->credit < FAILURE ? spin->credit : FAILURE;
     if (spin->credit == 0)
-        pause_spinning(spin, now);
+        pause_spinning(spin, now, "it brings nothing");
     return false;
 }
 

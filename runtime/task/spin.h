@@ -26,8 +26,9 @@ struct cohort__spin {
 /* How often the calling thread has lost its core while it wanted it. A system call. */
 uint64_t cohort__spin_preemptions(void);
 
-/* BUDGET_NS, in nanoseconds, is at most COHORT__SPIN_MAX_NS. */
 enum { COHORT__SPIN_MAX_NS = 1000000000 };
+
+/* By the thread that will spin; BUDGET_NS is at most COHORT__SPIN_MAX_NS. */
 void cohort__spin_init(struct cohort__spin *spin, uint64_t budget_ns);
 
 /* A search begins, or something was found and it goes on. */

@@ -233,6 +233,7 @@ static void loop_on_fiber(void *worker)
 void cohort__worker_run(struct cohort__worker *worker)
 {
     worker->fiber = &worker->own_fiber;
+    cohort__spin_init(&worker->spin, cohort__scheduler.options.spin_ns);
     loop(worker);
     cohort__idle_wake_all(); /* they can leave as well */
     while (worker->pool) {

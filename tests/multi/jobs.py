@@ -16,9 +16,11 @@ import time
 COHORTRUN = os.path.abspath(sys.argv[1])
 TIMEOUT = 60
 MARK = 'COHORT_TEST_MARK'
+NAMESPACE_AGENT = os.path.join(os.path.dirname(os.path.abspath(__file__)), 'namespace_agent')
 # Also for programs that start jobs by themselves.
 os.environ['LSAN_OPTIONS'] = 'print_suppressions=0:suppressions=' + os.path.join(
     os.path.dirname(os.path.abspath(__file__)), 'lsan.supp')
+NAMESPACE_TMP = '/run/tmp' # a folder of its own at each of those hosts
 num_jobs = 0
 jobs_of_case = []
 # What cohortrun is given besides, as a function of the number of localities: () by default.
@@ -45,13 +47,14 @@ def far_hosts(size):
 
 
 def netns_hosts(names):
-    """The same for network namespaces, which netns_test.py makes."""
+    """The same for hosts that namespaces.py has made."""
 
     def options(size):
         share, rest = divmod(size, len(names))
         slots = [share + (i < rest) for i in range(len(names))]
         return ['--hosts', ','.join('%s:%d' % host for host in zip(names, slots) if host[1]),
-                '--listen', '10.77.0.1', '--agent', 'ip netns exec {host}']
+                '--listen', '10.77.0.1', '-x', 'TMPDIR=' + NAMESPACE_TMP,
+                '--agent', '%s {host} %s' % (NAMESPACE_AGENT, NAMESPACE_TMP)]
     return options
 
 

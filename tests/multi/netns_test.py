@@ -1,12 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Jobs over hosts with network stacks of their own: network namespaces, joined by a bridge and veth
-pairs. Usage: netns_test.py COHORTRUN MEMBERS [--slow] [--long | --measure] [--no-pmix]
-[case...]
-
-This process first leaves the machine's network and mounts for ones of its own, in which it makes
-all of that; so nothing is left of it, however this ends. Status 77: that is not permitted."""
-import ctypes
+"""Jobs over hosts with network stacks of their own (namespaces.py). Usage: netns_test.py COHORTRUN
+MEMBERS [--slow] [--long | --measure] [--no-pmix] [case...]. Status 77: that is not permitted."""
 import fcntl
 import heapq
 import os
@@ -21,7 +16,9 @@ import time
 
 import jobs
 import kill_test
+import namespaces
 from jobs import Failed, check, check_equal, run
+from namespaces import command, configure
 
 FOLDER = os.path.dirname(os.path.abspath(__file__))
 MEMBERS = os.path.abspath(sys.argv[2])
@@ -29,40 +26,7 @@ BENCH = os.path.join(os.path.dirname(jobs.COHORTRUN), 'cohort-bench')
 CHOSEN = [a for a in sys.argv[3:] if not a.startswith('--')]
 SLOW = '--slow' in sys.argv
 PREFIX = 'long_' if '--long' in sys.argv else 'measure_' if '--measure' in sys.argv else 'test_'
-LISTEN = '10.77.0.1' # cohortrun's own place on the bridge
 QUICK = ['--heartbeat', '0.2', '--heartbeat-timeout', '1.5']
-
-
-def command(text, check_status=True):
-    done = subprocess.run(text.split(), stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
-    check(not check_status or done.returncode == 0, text, 'said', done.stdout.decode())
-    return done.returncode == 0
-
-
-def leave_machine():
-    CLONE_NEWNS, CLONE_NEWNET = 0x20000, 0x40000000
-    if ctypes.CDLL(None, use_errno=True).unshare(CLONE_NEWNS | CLONE_NEWNET):
-        print('skipped: no namespaces for this user:', os.strerror(ctypes.get_errno()))
-        sys.exit(77)
-    for text in ['mount --make-rprivate /', 'mount -t tmpfs none /run', 'mkdir /run/netns',
-                 'ip link set lo up']:
-        command(text)
-    if not command('ip link add br0 address 02:00:00:00:00:01 type bridge', False):
-        print('skipped: this kernel has no bridges')
-        sys.exit(77)
-    command('ip link set br0 up')
-    command('ip addr add %s/24 dev br0' % LISTEN)
-    for i, host in enumerate('abc'):
-        command('ip netns add ' + host)
-        command('ip -n %s link set lo up' % host)
-        command('ip link add v-%s type veth peer name eth0 netns %s' % (host, host))
-        command('ip link set v-%s master br0 up' % host)
-        configure(host, 'eth0', i)
-
-
-def configure(host, interface, i):
-    command('ip -n %s addr add 10.77.0.%d/24 dev %s' % (host, 2 + i, interface))
-    command('ip -n %s link set %s up' % (host, interface))
 
 
 class Wire:
@@ -215,7 +179,8 @@ def test_delay_and_loss():
 def test_cable_pulled():
     """The survivors learn from the launcher which host is dead, and nothing goes on anywhere. Its
     daemon misses cohortrun as well; its agent, whom no cable connects, may tell of that first."""
-    why = r"is lost: (it has been silent for 1.5 s|agent 'ip netns exec b' exited with status 1)"
+    why = r"is lost: (it has been silent for 1.5 s|agent '%s b %s' exited with status 1)" % (
+        re.escape(jobs.NAMESPACE_AGENT), jobs.NAMESPACE_TMP)
     jobs.launcher_options = lambda size: jobs.netns_hosts('ab')(size) + QUICK
     storm = kill_test.Storm(4, 'kill', sites=8, arity=2, threshold='tree', count=100, in_flight=4)
     try:
@@ -244,6 +209,6 @@ def test_cable_pulled():
     check(re.fullmatch('((%s|%s)\n)*' % (lost, daemon), err), err)
 
 
-leave_machine()
+namespaces.enter('abc')
 jobs.launcher_options = jobs.netns_hosts('abc')
 jobs.run_cases(globals(), PREFIX, CHOSEN)

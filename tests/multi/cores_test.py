@@ -1,0 +1,205 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Jobs that have fewer cores than workers, or share them with others who are in sessions of their
+own. Usage: cores_test.py COHORTRUN MEMBERS [--measure] [case...]
+
+With --measure: the medians of a barrier and of an all_reduce of 8 bytes, with spinning and without;
+COHORT_BEFORE, the cohortrun of another build, adds those of that one, in turns."""
+import contextlib
+import json
+import os
+import re
+import statistics
+import subprocess
+import sys
+
+import jobs
+import namespaces
+from jobs import check, check_equal, run
+
+HOSTS = ['h%d' % i for i in range(4)]
+MEMBER = os.path.join(os.path.abspath(sys.argv[2]), 'coll_member')
+CHOSEN = [a for a in sys.argv[3:] if not a.startswith('--')]
+PREFIX = 'measure_' if '--measure' in sys.argv else 'test_'
+
+# Beside whom ---------------------------------------------------------------------------------
+
+
+@contextlib.contextmanager
+def beside(*commands):
+    """Each in a session of its own."""
+    others = [subprocess.Popen([str(word) for word in command], stdin=subprocess.DEVNULL,
+                               stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                               start_new_session=True) for command in commands]
+    try:
+        yield
+    finally:
+        for other in others:
+            other.terminate()
+            other.wait()
+
+
+def busy_loops(num):
+    return beside(*[[sys.executable, '-c', 'while True: pass']] * num)
+
+
+@contextlib.contextmanager
+def quota(num_cores):
+    """A control group with so much time of cores; gives the prefix of a command that enters it."""
+    version_2 = os.path.exists('/sys/fs/cgroup/cgroup.controllers')
+    folder = '/sys/fs/cgroup%s/cohort-test-%d' % ('' if version_2 else '/cpu', os.getpid())
+    os.mkdir(folder)
+    try:
+        with open(folder + ('/cpu.max' if version_2 else '/cpu.cfs_quota_us'), 'w') as f:
+            f.write('%d 100000' % (num_cores * 100000) if version_2 else str(num_cores * 100000))
+        yield ['sh', '-c', 'echo $$ >%s/cgroup.procs && exec "$@"' % folder, 'sh']
+    finally:
+        os.rmdir(folder)
+
+
+# Tests ----------------------------------------------------------------------------------------
+
+def barriers(num_hosts, size, num, prefix=(), **env):
+    """A job of NUM barriers; what it logs."""
+    os.environ.update(env)
+    jobs.launcher_options = jobs.netns_hosts(HOSTS[:num_hosts]) if num_hosts else lambda size: []
+    try:
+        status, out, err = run('-n', size, *prefix, MEMBER, 'run', '--sites', size, '--kind',
+                               'barrier', '--generations', num)
+    finally:
+        for name in env:
+            del os.environ[name]
+        jobs.launcher_options = lambda size: []
+    check_equal(status, 0)
+    check_equal(out.count('has done it'), size)
+    return err
+
+
+def one_core():
+    """The prefix of a command that takes place on the first core that this process may use."""
+    return ['taskset', '-c', min(os.sched_getaffinity(0))]
+
+
+def spinning(log):
+    """What each locality says of its cores and how long it spins."""
+    return sorted(re.findall(r'locality (\d+): \d+ workers, cores each: (\d+), '
+                             r'spinning: (\d+) us', log))
+
+
+def test_hosts():
+    """Each has a session, a name and temporary files of its own."""
+    jobs.launcher_options = jobs.netns_hosts(HOSTS)
+    tell = 'hostname >$TMPDIR/name; echo $(cat $TMPDIR/*) $(cut -d " " -f 6 /proc/$$/stat)'
+    status, out, err = run('-n', 4, 'sh', '-c', tell)
+    jobs.launcher_options = lambda size: []
+    check_equal((status, err), (0, ''))
+    words = sorted(line.split() for line in out.splitlines())
+    check_equal([w[:-1] for w in words], [[host] for host in HOSTS])
+    check_equal(len({w[-1] for w in words}), 4)
+
+
+def test_barriers():
+    barriers(2, 4, 200)
+    barriers(2, 4, 200, COHORT_NET='ofi')
+
+
+def test_mask():
+    """A locality counts the cores that it may use, not those of the machine."""
+    log = barriers(0, 2, 10, one_core(), COHORT_LOG='debug')
+    check_equal(spinning(log), [('0', '0', '0'), ('1', '0', '0')])
+    log = barriers(0, 2, 10, one_core(), COHORT_LOG='debug', COHORT_SPIN='30')
+    check_equal(spinning(log), [('0', '0', '30'), ('1', '0', '30')])
+
+
+def test_quota():
+    """The same for a quota; only where control groups can be made."""
+    try:
+        with quota(1) as prefix:
+            log = barriers(0, 2, 10, prefix, COHORT_LOG='debug')
+    except OSError as error:
+        print('no control group can be made:', error)
+        return
+    check_equal(spinning(log), [('0', '0', '0'), ('1', '0', '0')])
+
+
+def test_others_on_the_core():
+    """Two hosts on one core, which know nothing of each other: what one waits for comes only when
+    it stops spinning. They notice that."""
+    log = barriers(2, 2, 3000, one_core(), COHORT_LOG='debug')
+    check_equal(spinning(log), [('0', '1', '100'), ('1', '1', '100')])
+    check('pauses spinning' in log, 'nobody pauses spinning:', log)
+
+
+# Measuring -----------------------------------------------------------------------------------
+
+WORKS, SECONDS, ROUNDS, TURNS = "barrier:0,all_reduce:8", 0.02, 5, int(os.environ.get("TURNS", 3))
+
+
+def bench(cohortrun):
+    return os.path.join(os.path.dirname(cohortrun), 'cohort-bench')
+
+
+def measure_once(cohortrun, size, env, prefix):
+    args = prefix + [cohortrun, '-n', size] + jobs.launcher_options(size) + [
+        '--workers', 1, bench(cohortrun), 'coll', '--works', WORKS, '--seconds', SECONDS,
+        '--rounds', ROUNDS, '--json']
+    done = subprocess.run([str(a) for a in args], env=dict(os.environ, **env), timeout=60,
+                          stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, check=True,
+                          start_new_session=True)
+    return {r['name']: r['median'] for r in json.loads(done.stdout)['results']}
+
+
+def measure(name, size, net='', prefix=()):
+    kinds = {'now': (jobs.COHORTRUN, {}), 'off': (jobs.COHORTRUN, {'COHORT_SPIN': '0'})}
+    if 'COHORT_BEFORE' in os.environ:
+        kinds = {'before': (os.environ['COHORT_BEFORE'], {}), **kinds}
+    found = {}
+    for _ in range(TURNS):
+        for kind, (cohortrun, env) in kinds.items():
+            for work, time in measure_once(cohortrun, size, dict(env, COHORT_NET=net),
+                                           list(prefix)).items():
+                found.setdefault(work, {}).setdefault(kind, []).append(time)
+    for work, times in found.items():
+        medians = {kind: statistics.median(some) for kind, some in times.items()}
+        print('%-28s %-10s' % (name, work),
+              *('%s %9.2f us (%.2f to %.2f) ' % (kind, medians[kind], min(some), max(some))
+                for kind, some in times.items()),
+              'now/off %.2f' % (medians['now'] / medians['off']), flush=True)
+
+
+def measure_hosts():
+    for num_hosts, num_localities in (3, 1), (2, 2), (4, 2):
+        jobs.launcher_options = jobs.netns_hosts(HOSTS[:num_hosts])
+        for net in '', 'ofi':
+            measure('%d x %d hosts%s' % (num_hosts, num_localities, ', ofi' * (net == 'ofi')),
+                    num_hosts * num_localities, net)
+    jobs.launcher_options = lambda size: []
+
+
+def measure_alone():
+    for net in 'shm', 'ofi':
+        measure('2 alone, ' + net, 2, net)
+
+
+def measure_second_job():
+    for net in 'shm', 'ofi':
+        other = ['env', 'COHORT_NET=' + net, jobs.COHORTRUN, '-n', 2, bench(jobs.COHORTRUN),
+                 'coll', '--works', 'barrier:0', '--seconds', 100, '--rounds', 1]
+        with beside(other):
+            measure('2 beside a second job, ' + net, 2, net)
+
+
+def measure_busy_loops():
+    for net in 'shm', 'ofi':
+        with busy_loops(2):
+            measure('2 beside two busy loops, ' + net, 2, net)
+
+
+def measure_quota():
+    for net in 'shm', 'ofi':
+        with quota(1) as prefix:
+            measure('2 with a quota of 1, ' + net, 2, net, prefix)
+
+
+namespaces.enter(HOSTS)
+jobs.run_cases(globals(), PREFIX, CHOSEN)

@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "runtime/task/spin.h"
+
+#include <sched.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "runtime/base/clock.h"
+#include "tests/support/test.h"
+
+/* The time is played: it is what this says, in ticks. */
+static uint64_t now;
+
+static uint64_t us(uint64_t microseconds)
+{
+    return cohort__clock_ticks_of(microseconds * 1000);
+}
+
+static void begin(struct cohort__spin *spin, uint64_t budget_us)
+{
+    now = us(1000000);
+    cohort__spin_init(spin, budget_us * 1000);
+    cohort__spin_begin(spin);
+}
+
+/* Looks of one microsecond each, that find nothing; how long until spinning ends. */
+static uint64_t search(struct cohort__spin *spin)
+{
+    uint64_t start = now;
+    cohort__spin_begin(spin);
+    while (cohort__spin_again(spin, now))
+        now += us(1);
+    return (now - start) / us(1);
+}
+
+/* Finds something after a look without. */
+static void find(struct cohort__spin *spin)
+{
+    cohort__spin_begin(spin);
+    cohort__spin_again(spin, now += us(1));
+    cohort__spin_found(spin);
+}
+
+/* Until it pauses. */
+static void fail(struct cohort__spin *spin)
+{
+    for (int i = 0; search(spin) > 0; i++)
+        CHECK(i < 100);
+}
+
+/* How long spinning is paused by now. */
+static uint64_t pause_us(struct cohort__spin *spin)
+{
+    uint64_t start = now;
+    for (cohort__spin_begin(spin); !cohort__spin_again(spin, now); now += us(10))
+        CHECK((now - start) / us(1) < 1000000);
+    return (now - start) / us(1);
+}
+
+static void test_time_and_not_polls(void)
+{
+    struct cohort__spin spin;
+    begin(&spin, 100);
+    CHECK_INT((long long)search(&spin), 100);
+    begin(&spin, 0);
+    CHECK_INT((long long)search(&spin), 0);
+    begin(&spin, 100);
+    uint64_t start = now;
+    for (int i = 0; i < 90; i++, now += us(1))
+        CHECK(cohort__spin_again(&spin, now));
+    cohort__spin_found(&spin); /* and from now on it has the whole time again */
+    for (int i = 0; i < 90; i++, now += us(1))
+        CHECK(cohort__spin_again(&spin, now));
+    CHECK_INT((long long)((now - start) / us(1)), 180);
+}
+
+static void test_what_brings_nothing_ends(void)
+{
+    struct cohort__spin spin;
+    begin(&spin, 100);
+    fail(&spin);
+    CHECK((now - us(1000000)) / us(1) <= 1000); /* that took at most ten searches */
+    uint64_t pause = pause_us(&spin);
+    CHECK(pause > 0);
+    for (int i = 0; i < 3; i++) { /* a single search tries it again, and the pause doubles */
+        CHECK_INT((long long)search(&spin), 100);
+        CHECK_INT((long long)search(&spin), 0);
+        uint64_t next = pause_us(&spin);
+        CHECK(next > pause + pause / 2);
+        pause = next;
+    }
+    for (int i = 0; i < 20; i++) {
+        search(&spin);
+        CHECK(pause_us(&spin) <= 200000); /* it never gives up */
+    }
+}
+
+static void test_what_brings_something_stays(void)
+{
+    struct cohort__spin spin;
+    begin(&spin, 100);
+    for (int i = 0; i < 1000; i++) { /* most come soon, some late */
+        CHECK_INT((long long)search(&spin), 100);
+        find(&spin);
+        find(&spin);
+    }
+    for (int i = 0; i < 1000; i++) /* found by the first look: no merit of spinning's */
+        cohort__spin_found(&spin);
+    fail(&spin);
+    pause_us(&spin);
+    for (int i = 0; i < 40; i++) {
+        find(&spin);
+        now += us(10000);
+    }
+    CHECK_INT((long long)search(&spin), 100);
+    fail(&spin);
+    CHECK(pause_us(&spin) <= 1010); /* short again, after it went well */
+}
+
+/* Wants its core, and does not have it for a while: another process takes a turn there. */
+static void lose_core(void)
+{
+    cpu_set_t before, one;
+    CHECK_INT(sched_getaffinity(0, sizeof(before), &before), 0);
+    CPU_ZERO(&one);
+    CPU_SET(sched_getcpu(), &one);
+    CHECK_INT(sched_setaffinity(0, sizeof(one), &one), 0);
+    uint64_t count = cohort__spin_preemptions();
+    pid_t child = fork();
+    CHECK(child >= 0);
+    if (child == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        for (;;)
+            ;
+    }
+    while (cohort__spin_preemptions() == count)
+        ;
+    CHECK_INT(kill(child, SIGKILL), 0);
+    CHECK(waitpid(child, NULL, 0) == child);
+    CHECK_INT(sched_setaffinity(0, sizeof(before), &before), 0);
+}
+
+static void test_preempted(void)
+{
+    struct cohort__spin spin;
+    begin(&spin, 10000);
+    lose_core();
+    for (int i = 0; i < 100; i++, now += us(5)) /* not while it looked, as far as one can see */
+        CHECK(cohort__spin_again(&spin, now));
+    now += us(1000);
+    CHECK(!cohort__spin_again(&spin, now)); /* noticed late, which does no harm */
+    CHECK(pause_us(&spin) > 0);
+    lose_core();
+    now += us(1000);
+    CHECK(!cohort__spin_again(&spin, now));
+    CHECK_INT((long long)search(&spin), 0);
+    uint64_t pause = pause_us(&spin);
+    lose_core();
+    now += us(1000);
+    CHECK(!cohort__spin_again(&spin, now));
+    CHECK(pause_us(&spin) > pause + pause / 2);
+}
+
+/* A look that takes long: an interrupt, or there was much to do. */
+static void test_gap_without_preemption(void)
+{
+    struct cohort__spin spin;
+    int gaps = 0;
+    begin(&spin, 1000000);
+    for (int i = 0; i < 100; i++, now += us(1000)) {
+        uint64_t before = spin.num_preemptions;
+        bool again = cohort__spin_again(&spin, now);
+        CHECK(again == (spin.num_preemptions == before)); /* others may run here, too */
+        if (!again)
+            pause_us(&spin);
+        gaps += again;
+    }
+    CHECK(gaps > 0);
+}
+
+int main(int argc, char **argv)
+{
+    static const struct test_case cases[] = {
+        {"time and not polls", test_time_and_not_polls},
+        {"what brings nothing ends", test_what_brings_nothing_ends},
+        {"what brings something stays", test_what_brings_something_stays},
+        {"preempted", test_preempted},
+        {"gap without preemption", test_gap_without_preemption},
+    };
+    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
+}
