@@ -92,7 +92,7 @@ cohort_status tune_output_write(const struct tune_options *options,
     static struct cohort__parameters parameters;
     char head[160], *text = NULL;
     cohort__parameters_default(&parameters);
-    parameters.cores = cohort__cores_each(1);
+    parameters.cores = cohort__cores_each(1, false);
     parameters.workers = workers;
     tune_fit(&parameters, samples->all, samples->num);
     snprintf(head, sizeof(head), "By cohort-tune %s: %s with %u worker%s, %zu samples",

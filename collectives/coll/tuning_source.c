@@ -135,7 +135,7 @@ cohort_status cohort__tuning_source_read(struct cohort__parameters *ret_paramete
         if (status)
             return status;
         calibrate(ret_parameters);
-        ret_parameters->cores = cohort__cores_each(1);
+        ret_parameters->cores = cohort__cores_each(1, false);
     }
     unsigned num_workers = cohort__scheduler_num_workers();
     ret_parameters->workers = num_workers > 0 ? num_workers : 1;

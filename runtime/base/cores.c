@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { MAX_CORES = 1 << 16, MAX_LINE = 8192 };
 
@@ -154,8 +155,10 @@ unsigned cohort__cores_quota(const char *root)
     return quota;
 }
 
-unsigned cohort__cores_each(unsigned num_processes)
+unsigned cohort__cores_each(unsigned num_processes, bool may_be_bound)
 {
     unsigned mask = mask_cores();
-    return smaller(mask ? mask : 1, cohort__cores_quota("")) / (num_processes ? num_processes : 1);
+    bool is_bound = may_be_bound && (long)mask < sysconf(_SC_NPROCESSORS_ONLN);
+    unsigned by_mask = (mask ? mask : 1) / (is_bound ? 1 : num_processes);
+    return smaller(by_mask, cohort__cores_quota("") / num_processes);
 }

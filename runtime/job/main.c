@@ -93,10 +93,16 @@ static unsigned num_workers(const struct job *job)
     return told ? told : job->settings.workers ? job->settings.workers : 1;
 }
 
+static unsigned cores_each(const struct job *job)
+{
+    return cohort__cores_each(cohort__bootstrap_sharing(job->bootstrap),
+                              cohort__bootstrap_may_bind(job->bootstrap));
+}
+
 /* Whether the workers of this host's localities take turns on its cores. */
 static bool shares_cores(const struct job *job)
 {
-    return num_workers(job) > cohort__cores_each(cohort__bootstrap_sharing(job->bootstrap));
+    return num_workers(job) > cores_each(job);
 }
 
 /* The transport, and where the others are. */
@@ -132,8 +138,7 @@ static void scheduler_options(const struct job *job, struct cohort__scheduler_op
         options->spin_ns = 0;
     cohort__log(COHORT__LOG_DEBUG, "locality %u: %u workers, cores each: %u, spinning: %llu us",
                 (unsigned)cohort__bootstrap_rank(job->bootstrap), options->num_workers,
-                cohort__cores_each(cohort__bootstrap_sharing(job->bootstrap)),
-                (unsigned long long)options->spin_ns / 1000);
+                cores_each(job), (unsigned long long)options->spin_ns / 1000);
 }
 
 static cohort_status start(struct job *job)

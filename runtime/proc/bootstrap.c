@@ -151,6 +151,11 @@ uint32_t cohort__bootstrap_sharing(const struct cohort__bootstrap *bootstrap)
     return bootstrap->sharing;
 }
 
+bool cohort__bootstrap_may_bind(const struct cohort__bootstrap *bootstrap)
+{
+    return bootstrap->way->may_bind;
+}
+
 uint32_t cohort__bootstrap_slot(const struct cohort__bootstrap *bootstrap)
 {
     return bootstrap->slot;

@@ -73,6 +73,8 @@ bool cohort__bootstrap_has_launcher(const struct cohort__bootstrap *bootstrap);
 bool cohort__bootstrap_tells_deaths(const struct cohort__bootstrap *bootstrap);
 /* Localities of the job on this host, this one included. */
 uint32_t cohort__bootstrap_sharing(const struct cohort__bootstrap *bootstrap);
+/* Whether the launcher may have bound each of those to cores of its own. */
+bool cohort__bootstrap_may_bind(const struct cohort__bootstrap *bootstrap);
 /* This locality's place among those, from 0; their ranks follow each other. */
 uint32_t cohort__bootstrap_slot(const struct cohort__bootstrap *bootstrap);
 /* Hosts of the job, and which of them this one is, from 0. */

@@ -359,6 +359,7 @@ static const struct cohort__bootstrap_way way = {
     .failed = failed,
     .close = close_foreign,
     .tells_failures = true,
+    .may_bind = true,
 };
 
 static void take_place(struct foreign *foreign)

@@ -26,6 +26,7 @@ struct cohort__bootstrap_way {
     void (*close)(struct cohort__bootstrap *bootstrap);
     bool tells_failures; /* `failed` gets them printed */
     bool tells_deaths;   /* of all, soon */
+    bool may_bind;       /* the launcher may give each locality cores of its own, by its mask */
 };
 
 /* What all ways have in common; each has it as the first member of its own. */

@@ -150,6 +150,16 @@ def test_no_shared_memory():
     check('shared memory of this host: its size: File too large' in err, err)
 
 
+def test_bound_to_cores():
+    """A locality that mpirun has bound to a core has that for itself."""
+    if os.sysconf('SC_NPROCESSORS_ONLN') < 2:
+        return
+    status, out, err = run('--bind-to', 'core:overload-allowed', '-n', 2, '-x', 'COHORT_LOG=debug',
+                           COLL, 'run', '--sites', 2)
+    check_equal((status, out.count('has done it')), (0, 2))
+    check_equal(len(re.findall('cores each: 1, spinning: 100 us', err)), 2)
+
+
 def test_transpose():
     with tempfile.TemporaryDirectory(prefix='cohort-pmix-test.') as folder:
         source, target = os.path.join(folder, 'IN.pgm'), os.path.join(folder, 'OUT.pgm')
