@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "runtime/net/net.h"
 
-#include <assert.h>
-
+#include "runtime/base/log.h"
 #include "runtime/wire/envelope.h"
 
 _Static_assert((int)COHORT__NET_TOKEN_BYTES == (int)COHORT__ENVELOPE_TOKEN_BYTES,
@@ -36,7 +35,13 @@ void cohort__net_remove_peer(struct cohort__net *net, uint32_t peer)
 enum cohort__net_sent cohort__net_send(struct cohort__net *net, uint32_t peer,
                                        const struct iovec *parts, int num_parts)
 {
-    assert(total(parts, num_parts) <= net->max_message);
+    size_t bytes = total(parts, num_parts);
+    if (bytes > net->max_message) {
+        cohort__log(COHORT__LOG_ERROR,
+                    "net: %zu bytes for peer %u are no message; %zu are possible", bytes,
+                    (unsigned)peer, net->max_message);
+        return COHORT__NET_DEAD;
+    }
     return net->operations->send(net, peer, parts, num_parts);
 }
 

@@ -52,7 +52,8 @@ struct cohort__net_handlers {
 enum cohort__net_sent {
     COHORT__NET_SENT,  /* copied or gone: the parts are the caller's again */
     COHORT__NET_AGAIN, /* nothing was done; `writable` says when to try again */
-    COHORT__NET_DEAD,  /* the peer is unreachable, or was never added */
+    COHORT__NET_DEAD,  /* the peer is unreachable, or was never added, or it is no message: too long
+                        */
 };
 
 struct cohort__net_operations {

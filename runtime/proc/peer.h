@@ -21,6 +21,7 @@ struct cohort__peer {
     _Atomic size_t consumed; /* eager bytes that it sent, and that may be sent once more: */
     _Atomic size_t consumed_in_router; /* these before the router's handler had returned */
     _Atomic uint32_t drained;          /* messages of it */
+    struct cohort__list letters;       /* of its registry's; of each a part is missing. Likewise */
 
     pthread_mutex_t lock; /* of all below; what is atomic is changed under it, and read anywhere */
     bool dead;

@@ -9,17 +9,16 @@
 #include "runtime/base/container.h"
 #include "runtime/base/hash.h"
 #include "runtime/base/log.h"
+#include "runtime/proc/letter.h"
 #include "runtime/proc/peer.h"
 #include "runtime/proc/registry_home.h"
-#include "runtime/proc/send.h"
 
 struct cohort__registry {
     struct cohort__process *process;
     void (*ended)(void *context, uint64_t instance);
     void *context;
-    pthread_mutex_t lock;         /* of all below; callbacks and sends happen outside of it */
-    struct cohort__list waiting;  /* joins of this locality that have no answer */
-    struct cohort__list arriving; /* memberships of which a part has come */
+    pthread_mutex_t lock;        /* of all below; callbacks and sends happen outside of it */
+    struct cohort__list waiting; /* joins of this locality that have no answer */
     struct cohort__registry_home home;
 };
 
@@ -45,7 +44,6 @@ cohort_status cohort__registry_create(struct cohort__registry **ret_registry,
     registry->process = process;
     pthread_mutex_init(&registry->lock, NULL);
     cohort__list_init(&registry->waiting);
-    cohort__list_init(&registry->arriving);
     cohort__registry_home_init(&registry->home, process->options.rank);
     *ret_registry = registry;
     return COHORT_OK;
@@ -55,9 +53,6 @@ void cohort__registry_destroy(struct cohort__registry *registry)
 {
     if (!registry)
         return;
-    struct cohort__list *link;
-    while ((link = cohort__list_pop_front(&registry->arriving)))
-        cohort__membership_unref(COHORT_CONTAINER_OF(link, struct cohort__membership, link));
     cohort__registry_home_fini(&registry->home);
     pthread_mutex_destroy(&registry->lock);
     free(registry);
@@ -81,21 +76,25 @@ static uint32_t home_of(const struct cohort__registry *registry, const char *nam
                       registry->process->options.size);
 }
 
-/* Sends what is in OUTBOX; what is for this locality is handled at once. */
-static void deliver(struct cohort__registry *registry, struct cohort__list *outbox)
+/* What is for this locality is handled at once. */
+static void deliver_to(struct cohort__registry *registry, uint32_t rank,
+                       const struct cohort__packer *packer)
 {
     struct cohort__process *process = registry->process;
+    if (rank == process->options.rank)
+        cohort__registry_message(registry, rank, packer->data, packer->bytes);
+    else
+        cohort__letter_send(process, rank, packer->data, packer->bytes);
+}
+
+static void deliver(struct cohort__registry *registry, struct cohort__list *outbox)
+{
     struct cohort__list *link;
     while ((link = cohort__list_pop_front(outbox))) {
         struct cohort__registry_letter *letter =
             COHORT_CONTAINER_OF(link, struct cohort__registry_letter, link);
-        if (letter->rank == process->options.rank)
-            cohort__registry_message(registry, letter->rank, letter->packer.data,
-                                     letter->packer.bytes);
-        else
-            cohort__send_control(process, letter->rank,
-                                 &(struct cohort__envelope){.kind = COHORT__KIND_REGISTRY},
-                                 letter->packer.data, letter->packer.bytes);
+        for (uint32_t i = 0; i < letter->num_ranks; i++)
+            deliver_to(registry, letter->ranks[i], &letter->packer);
         cohort__registry_letter_destroy(letter);
     }
 }
@@ -117,7 +116,7 @@ static struct cohort__join *find_waiting(struct cohort__registry *registry, cons
 static cohort_status write_join(struct cohort__list *outbox, uint32_t home,
                                 const struct cohort__join *join)
 {
-    struct cohort__registry_letter *letter = cohort__registry_letter_add(outbox, home);
+    struct cohort__registry_letter *letter = cohort__registry_letter_add(outbox, &home, 1);
     if (!letter)
         return cohort_fail(COHORT_ERR_NO_MEMORY, "no memory for joining \"%s\"", join->name);
     if (join->settings_bytes > COHORT__SETTINGS_BYTES_MAX)
@@ -175,8 +174,8 @@ void cohort__registry_leave(struct cohort__registry *registry, const char *name,
 {
     struct cohort__list outbox;
     cohort__list_init(&outbox);
-    struct cohort__registry_letter *letter =
-        cohort__registry_letter_add(&outbox, home_of(registry, name));
+    uint32_t home = home_of(registry, name);
+    struct cohort__registry_letter *letter = cohort__registry_letter_add(&outbox, &home, 1);
     if (!letter)
         return; /* the instance's memory is kept until the job ends, nothing worse */
     struct cohort__packer *packer = &letter->packer;
@@ -273,25 +272,36 @@ static cohort_status refused(struct cohort__registry *registry,
     return COHORT_OK;
 }
 
-/* Under the lock: the membership of INSTANCE, as far as it has come. */
-static struct cohort__membership *arriving(struct cohort__registry *registry, uint64_t instance,
-                                           uint32_t num_sites)
+static struct cohort__membership *membership_create(uint64_t instance, uint32_t num_sites)
 {
-    struct cohort__membership *membership;
-    for (struct cohort__list *link = registry->arriving.next; link != &registry->arriving;
-         link = link->next) {
-        membership = COHORT_CONTAINER_OF(link, struct cohort__membership, link);
-        if (membership->instance == instance)
-            return membership;
-    }
-    membership = calloc(1, sizeof(*membership) + num_sites * sizeof(membership->locality_of[0]));
-    if (!membership)
+    struct cohort__membership *membership =
+        calloc(1, sizeof(*membership) + num_sites * sizeof(membership->locality_of[0]));
+    if (!membership) {
+        cohort_fail(COHORT_ERR_NO_MEMORY, "no memory for %u sites", (unsigned)num_sites);
         return NULL;
+    }
     membership->instance = instance;
     membership->num_sites = num_sites;
     atomic_init(&membership->refs, 1);
-    cohort__list_push_back(&registry->arriving, &membership->link);
     return membership;
+}
+
+/* A run of COUNT localities from LOCALITY on, with EACH sites, the first of which is FIRST. */
+static cohort_status read_run(const struct cohort__registry *registry,
+                              struct cohort__membership *membership, uint64_t first, uint64_t count,
+                              uint64_t each, uint64_t locality)
+{
+    uint64_t size = registry->process->options.size;
+    uint64_t left = membership->num_sites - first;
+    if (count == 0 || each == 0 || locality >= size || count > size - locality ||
+        count > left / each)
+        return cohort_fail(COHORT_ERR_PROTOCOL,
+                           "a map with %llu sites in each of %llu localities from locality %llu on",
+                           (unsigned long long)each, (unsigned long long)count,
+                           (unsigned long long)locality);
+    for (uint64_t i = 0; i < count * each; i++)
+        membership->locality_of[first + i] = (uint32_t)(locality + i / each);
+    return COHORT_OK;
 }
 
 static cohort_status read_runs(const struct cohort__registry *registry,
@@ -300,26 +310,23 @@ static cohort_status read_runs(const struct cohort__registry *registry,
 {
     const struct cohort__value *runs;
     uint32_t num;
+    uint64_t site = 0;
     cohort_status status =
         cohort__get_array(unpacked, cohort__unpacked_root(unpacked), "runs", &runs, &num);
     for (uint32_t i = 0; !status && i < num; i += 3) {
-        uint64_t first, count, locality;
-        status = cohort__element_unsigned(unpacked, runs, i, membership->num_sites, &first);
+        uint64_t values[3] = {0};
+        for (uint32_t k = 0; !status && k < 3; k++)
+            status = cohort__element_unsigned(unpacked, runs, i + k, INT32_MAX, &values[k]);
         if (!status)
-            status = cohort__element_unsigned(unpacked, runs, i + 1, membership->num_sites - first,
-                                              &count);
-        if (!status)
-            status = cohort__element_unsigned(unpacked, runs, i + 2,
-                                              registry->process->options.size - 1, &locality);
-        for (uint64_t site = first; !status && site < first + count; site++)
-            membership->locality_of[site] = (uint32_t)locality;
-        if (!status)
-            membership->num_known += (uint32_t)count;
+            status = read_run(registry, membership, site, values[0], values[1], values[2]);
+        site += values[0] * values[1];
     }
+    if (!status && site != membership->num_sites)
+        status = cohort_fail(COHORT_ERR_PROTOCOL, "a map of %llu sites, not %u",
+                             (unsigned long long)site, (unsigned)membership->num_sites);
     return status;
 }
 
-/* They come with one part of the map; the others have empty ones. */
 static cohort_status read_settings(const struct cohort__unpacked *unpacked,
                                    struct cohort__membership *membership)
 {
@@ -329,9 +336,8 @@ static cohort_status read_settings(const struct cohort__unpacked *unpacked,
         cohort__get_bytes(unpacked, cohort__unpacked_root(unpacked), "settings", &settings, &bytes);
     if (status || bytes == 0)
         return status;
-    if (bytes > COHORT__SETTINGS_BYTES_MAX || membership->settings)
-        return cohort_fail(COHORT_ERR_PROTOCOL, "a map with %zu bytes of settings%s", bytes,
-                           membership->settings ? ", which has had some" : "");
+    if (bytes > COHORT__SETTINGS_BYTES_MAX)
+        return cohort_fail(COHORT_ERR_PROTOCOL, "a map with %zu bytes of settings", bytes);
     membership->settings = malloc(bytes);
     if (!membership->settings)
         return cohort_fail(COHORT_ERR_NO_MEMORY, "no memory for settings");
@@ -372,20 +378,17 @@ static cohort_status mapped(struct cohort__registry *registry,
         status = cohort__get_unsigned(unpacked, map, "num_sites", INT32_MAX, &num_sites);
     if (status)
         return status;
+    struct cohort__membership *membership = membership_create(instance, (uint32_t)num_sites);
+    if (!membership)
+        return COHORT_ERR_NO_MEMORY;
+    status = read_runs(registry, unpacked, membership);
+    if (!status)
+        status = read_settings(unpacked, membership);
     struct cohort__list joined;
     cohort__list_init(&joined);
     pthread_mutex_lock(&registry->lock);
-    struct cohort__membership *membership = arriving(registry, instance, (uint32_t)num_sites);
-    status = membership
-                 ? read_runs(registry, unpacked, membership)
-                 : cohort_fail(COHORT_ERR_NO_MEMORY, "no memory for %u sites", (unsigned)num_sites);
     if (!status)
-        status = read_settings(unpacked, membership);
-    bool complete = !status && membership->num_known >= membership->num_sites;
-    if (complete) {
-        cohort__list_remove(&membership->link);
         take_joined(registry, name, name_bytes, membership, &joined);
-    }
     pthread_mutex_unlock(&registry->lock);
     struct cohort__list *link;
     while ((link = cohort__list_pop_front(&joined))) {
@@ -393,8 +396,7 @@ static cohort_status mapped(struct cohort__registry *registry,
         cohort__membership_ref(membership);
         join->done(join, COHORT_OK, membership);
     }
-    if (complete)
-        cohort__membership_unref(membership);
+    cohort__membership_unref(membership);
     return status;
 }
 

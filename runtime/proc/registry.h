@@ -23,10 +23,8 @@ enum { COHORT__NAME_BYTES_MAX = 255, COHORT__SETTINGS_BYTES_MAX = 9216 };
 struct cohort__membership {
     uint64_t instance;
     uint32_t num_sites;
-    uint32_t num_known; /* private to the registry */
     _Atomic uint32_t refs;
-    struct cohort__list link; /* private to the registry */
-    void *settings;           /* those that site 0 has joined with; NULL if there were none */
+    void *settings; /* those that site 0 has joined with; NULL if there were none */
     size_t settings_bytes;
     uint32_t locality_of[]; /* by site */
 };

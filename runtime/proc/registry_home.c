@@ -9,9 +9,6 @@
 #include "runtime/base/hash.h"
 #include "runtime/proc/registry.h"
 
-/* Runs of sites in one message, so that it stays a small one, with settings too. */
-enum { RUNS_PER_MESSAGE = 360 };
-
 struct member {
     uint32_t locality_plus_1; /* 0: has not joined */
     bool left;
@@ -42,13 +39,15 @@ struct name {
     char text[];
 };
 
-struct cohort__registry_letter *cohort__registry_letter_add(struct cohort__list *outbox,
-                                                            uint32_t rank)
+struct cohort__registry_letter *
+cohort__registry_letter_add(struct cohort__list *outbox, const uint32_t *ranks, uint32_t num_ranks)
 {
-    struct cohort__registry_letter *letter = calloc(1, sizeof(*letter));
+    struct cohort__registry_letter *letter =
+        calloc(1, sizeof(*letter) + num_ranks * sizeof(letter->ranks[0]));
     if (!letter)
         return NULL;
-    letter->rank = rank;
+    memcpy(letter->ranks, ranks, num_ranks * sizeof(letter->ranks[0]));
+    letter->num_ranks = num_ranks;
     cohort__list_push_back(outbox, &letter->link);
     return letter;
 }
@@ -163,7 +162,7 @@ static struct creation *creation_grow(struct creation *creation, uint32_t num_si
 static cohort_status refuse(struct cohort__list *outbox, const struct name *name, uint32_t rank,
                             uint32_t site, cohort_status status, const char *text)
 {
-    struct cohort__registry_letter *letter = cohort__registry_letter_add(outbox, rank);
+    struct cohort__registry_letter *letter = cohort__registry_letter_add(outbox, &rank, 1);
     if (!letter)
         return COHORT_ERR_NO_MEMORY;
     struct cohort__packer *packer = &letter->packer;
@@ -176,9 +175,10 @@ static cohort_status refuse(struct cohort__list *outbox, const struct name *name
     return packer->status;
 }
 
-static cohort_status tell_ended(struct cohort__list *outbox, uint32_t rank, uint64_t instance)
+static cohort_status tell_ended(struct cohort__list *outbox, const uint32_t *ranks,
+                                uint32_t num_ranks, uint64_t instance)
 {
-    struct cohort__registry_letter *letter = cohort__registry_letter_add(outbox, rank);
+    struct cohort__registry_letter *letter = cohort__registry_letter_add(outbox, ranks, num_ranks);
     if (!letter)
         return COHORT_ERR_NO_MEMORY;
     cohort__pack_map(&letter->packer, 2);
@@ -197,38 +197,61 @@ static uint32_t run_length(const struct creation *creation, uint32_t first)
     return end - first;
 }
 
-static cohort_status tell_map(struct cohort__list *outbox, const struct name *name,
-                              const struct creation *creation, uint32_t rank)
+/* Localities that follow each other with as many sites each, which do so as well: what is usual is
+ * one run, however many they are. */
+struct run {
+    uint32_t num_localities;
+    uint32_t num_sites; /* of each */
+    uint32_t locality;  /* the first */
+};
+
+static struct run run_at(const struct creation *creation, uint32_t site)
 {
-    uint32_t site = 0;
-    while (site < creation->num_sites) {
-        uint32_t runs[3 * RUNS_PER_MESSAGE];
-        uint32_t num = 0;
-        while (site < creation->num_sites && num < 3 * RUNS_PER_MESSAGE) {
-            runs[num++] = site;
-            runs[num++] = run_length(creation, site);
-            runs[num++] = creation->members[site].locality_plus_1 - 1;
-            site += runs[num - 2];
-        }
-        struct cohort__registry_letter *letter = cohort__registry_letter_add(outbox, rank);
-        if (!letter)
-            return COHORT_ERR_NO_MEMORY;
-        struct cohort__packer *packer = &letter->packer;
-        cohort__pack_map(packer, 6);
-        cohort__pack_field_unsigned(packer, "type", COHORT__REGISTRY_MAP);
-        cohort__pack_field_bytes(packer, "name", name->text, name->bytes);
-        cohort__pack_field_unsigned(packer, "instance", creation->instance);
-        cohort__pack_field_unsigned(packer, "num_sites", creation->num_sites);
-        cohort__pack_field_bytes(packer, "settings", creation->settings,
-                                 runs[0] == 0 ? creation->settings_bytes : 0);
-        cohort__pack_text(packer, "runs");
-        cohort__pack_array(packer, num);
-        for (uint32_t i = 0; i < num; i++)
-            cohort__pack_unsigned(packer, runs[i]);
-        if (packer->status)
-            return packer->status;
+    struct run run = {1, run_length(creation, site), creation->members[site].locality_plus_1 - 1};
+    for (site += run.num_sites; site < creation->num_sites; site += run.num_sites) {
+        bool follows = creation->members[site].locality_plus_1 - 1 ==
+                       (uint64_t)run.locality + run.num_localities;
+        if (!follows || run_length(creation, site) != run.num_sites)
+            break;
+        run.num_localities++;
     }
-    return COHORT_OK;
+    return run;
+}
+
+static uint32_t count_runs(const struct creation *creation)
+{
+    uint32_t num = 0;
+    for (uint32_t site = 0; site < creation->num_sites; num++) {
+        struct run run = run_at(creation, site);
+        site += run.num_localities * run.num_sites;
+    }
+    return num;
+}
+
+static cohort_status tell_map(struct cohort__list *outbox, const struct name *name,
+                              const struct creation *creation, const uint32_t *ranks,
+                              uint32_t num_ranks)
+{
+    struct cohort__registry_letter *letter = cohort__registry_letter_add(outbox, ranks, num_ranks);
+    if (!letter)
+        return COHORT_ERR_NO_MEMORY;
+    struct cohort__packer *packer = &letter->packer;
+    cohort__pack_map(packer, 6);
+    cohort__pack_field_unsigned(packer, "type", COHORT__REGISTRY_MAP);
+    cohort__pack_field_bytes(packer, "name", name->text, name->bytes);
+    cohort__pack_field_unsigned(packer, "instance", creation->instance);
+    cohort__pack_field_unsigned(packer, "num_sites", creation->num_sites);
+    cohort__pack_field_bytes(packer, "settings", creation->settings, creation->settings_bytes);
+    cohort__pack_text(packer, "runs");
+    cohort__pack_array(packer, 3 * count_runs(creation));
+    for (uint32_t site = 0; site < creation->num_sites;) {
+        struct run run = run_at(creation, site);
+        cohort__pack_unsigned(packer, run.num_localities);
+        cohort__pack_unsigned(packer, run.num_sites);
+        cohort__pack_unsigned(packer, run.locality);
+        site += run.num_localities * run.num_sites;
+    }
+    return packer->status;
 }
 
 static int compare_ranks(const void *left, const void *right)
@@ -263,8 +286,8 @@ static cohort_status come_alive(struct cohort__registry_home *home, const struct
     uint32_t num;
     uint32_t *ranks = localities(creation, &num);
     cohort_status status = ranks ? COHORT_OK : COHORT_ERR_NO_MEMORY;
-    for (uint32_t i = 0; !status && i < num; i++)
-        status = tell_map(outbox, name, creation, ranks[i]);
+    if (!status)
+        status = tell_map(outbox, name, creation, ranks, num);
     free(ranks);
     return status;
 }
@@ -293,8 +316,8 @@ static cohort_status leave(struct name *name, const struct cohort__registry_requ
     uint32_t num;
     uint32_t *ranks = localities(creation, &num);
     cohort_status status = ranks ? COHORT_OK : COHORT_ERR_NO_MEMORY;
-    for (uint32_t i = 0; !status && i < num; i++)
-        status = tell_ended(outbox, ranks[i], instance);
+    if (!status)
+        status = tell_ended(outbox, ranks, num, instance);
     free(ranks);
     creation_destroy(creation);
     return status;

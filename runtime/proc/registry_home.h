@@ -22,8 +22,9 @@ void cohort__registry_home_fini(struct cohort__registry_home *home);
 /* What is to be sent, in order. */
 struct cohort__registry_letter {
     struct cohort__list link;
-    uint32_t rank;
     struct cohort__packer packer;
+    uint32_t num_ranks; /* to each of these localities */
+    uint32_t ranks[];
 };
 
 /* A JOIN or LEAVE of locality SOURCE. */
@@ -52,14 +53,17 @@ enum cohort__registry_type {
     COHORT__REGISTRY_JOIN = 1, /* name, site, num_sites, terms, settings, instance, failed */
     COHORT__REGISTRY_LEAVE,    /* name, site, instance */
     COHORT__REGISTRY_REFUSE,   /* name, site, status, text */
-    COHORT__REGISTRY_MAP,      /* name, instance, num_sites, settings (in the first part, else
-                                  empty), runs: [first, count, locality, ...] */
+    COHORT__REGISTRY_MAP,      /* name, instance, num_sites, settings, runs: [localities, sites,
+                                  locality, ...], each of so many localities that follow each
+                                  other, with so many sites each, from that locality on; in the
+                                  order of the sites */
     COHORT__REGISTRY_END,      /* instance */
 };
 
-/* Appends an empty letter to OUTBOX; NULL where memory ran out. */
-struct cohort__registry_letter *cohort__registry_letter_add(struct cohort__list *outbox,
-                                                            uint32_t rank);
+/* Appends an empty letter to OUTBOX, for the NUM_RANKS localities in RANKS; NULL where memory ran
+ * out. */
+struct cohort__registry_letter *
+cohort__registry_letter_add(struct cohort__list *outbox, const uint32_t *ranks, uint32_t num_ranks);
 void cohort__registry_letter_destroy(struct cohort__registry_letter *letter);
 
 #endif

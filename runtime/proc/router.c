@@ -5,8 +5,8 @@
 
 #include "runtime/base/log.h"
 #include "runtime/proc/fetch.h"
+#include "runtime/proc/letter.h"
 #include "runtime/proc/peer.h"
-#include "runtime/proc/registry.h"
 
 /* What doesn't show this job's key and epoch is somebody else's, or left over from an earlier
  * start; it is dropped and counted. */
@@ -41,8 +41,7 @@ static void dispatch(struct cohort__peer *peer, struct cohort__arrival *arrival)
         cohort__send_fetched(process, peer, envelope->handle, envelope->tag != 0);
         break;
     case COHORT__KIND_REGISTRY:
-        cohort__registry_message(process->registry, envelope->source_locality, arrival->data,
-                                 envelope->payload_bytes);
+        cohort__letter_arrived(process, peer, envelope, arrival->data);
         break;
     default:
         handlers = atomic_load_explicit(&process->handlers, memory_order_acquire);

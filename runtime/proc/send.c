@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "runtime/proc/send.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -31,6 +32,8 @@ enum { LITTLE = 8 };
 /* A control message with its payload behind it. */
 struct control {
     struct cohort__send send;
+    struct cohort__process *process;
+    uint32_t rank;
     unsigned char payload[];
 };
 
@@ -147,6 +150,10 @@ static bool is_eager(const struct cohort__process *process, const struct cohort_
 static cohort_status prepare(struct cohort__process *process, struct cohort__peer *peer,
                              struct cohort__send *send)
 {
+    if (send->envelope.kind != COHORT__KIND_DATA && send->bytes > process->eager_max)
+        return cohort_fail(COHORT_ERR_BAD_PARAMETER,
+                           "%s with %zu bytes is no message; %zu are possible",
+                           cohort__kind_name(send->envelope.kind), send->bytes, process->eager_max);
     if (send->envelope.kind != COHORT__KIND_DATA || send->bytes == 0)
         return COHORT_OK;
     if (is_eager(process, peer, send->bytes)) {
@@ -242,10 +249,16 @@ uint64_t cohort__send_handle(const struct cohort__send *send)
     return send->envelope.kind == COHORT__KIND_ANNOUNCE ? send->envelope.handle : 0;
 }
 
+/* The peer's death, and the job's end, are told otherwise. */
 static void control_done(struct cohort__send *send, cohort_status status)
 {
-    (void)status; /* only the peer's death, which is told otherwise */
-    cohort__slab_free(COHORT_CONTAINER_OF(send, struct control, send));
+    struct control *control = COHORT_CONTAINER_OF(send, struct control, send);
+    if (status && status != COHORT_ERR_PEER_DIED && status != COHORT_ERR_CANCELLED) {
+        char why[160];
+        snprintf(why, sizeof(why), "can't be told: %s", cohort_error_message());
+        cohort__process_peer_died(control->process, control->rank, why);
+    }
+    cohort__slab_free(control);
 }
 
 void cohort__send_control(struct cohort__process *process, uint32_t rank,
@@ -259,6 +272,8 @@ void cohort__send_control(struct cohort__process *process, uint32_t rank,
     }
     if (bytes > 0)
         memcpy(control->payload, payload, bytes);
+    control->process = process;
+    control->rank = rank;
     control->send = (struct cohort__send){
         .envelope = *envelope, .payload = control->payload, .bytes = bytes, .done = control_done};
     cohort__send_start(process, rank, &control->send);

@@ -45,8 +45,9 @@ bool cohort__send_try(struct cohort__process *process, uint32_t rank,
  * as a number: failing operations name it to the peer. */
 uint64_t cohort__send_handle(const struct cohort__send *send);
 
-/* Sends ENVELOPE with a copy of PAYLOAD, which is not charged to the budget and must be small: for
- * control messages. What becomes of it is not told; where it can't be sent, the peer is dead. */
+/* Sends ENVELOPE with a copy of PAYLOAD, which is not charged to the budget and must fit into a
+ * message: for control messages. What becomes of it is not told; where it can't be sent, the peer
+ * is dead. */
 void cohort__send_control(struct cohort__process *process, uint32_t rank,
                           const struct cohort__envelope *envelope, const void *payload,
                           size_t bytes);
@@ -54,8 +55,5 @@ void cohort__send_control(struct cohort__process *process, uint32_t rank,
 /* How many messages may have been sent to one peer that it has not drained, in a job of SIZE
  * localities. */
 uint32_t cohort__send_window(uint32_t size);
-
-/* The most that send_control takes. */
-enum { COHORT__CONTROL_BYTES_MAX = 15360 };
 
 #endif

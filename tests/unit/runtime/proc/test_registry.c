@@ -168,7 +168,7 @@ static void test_join_leave_reuse(void)
     }
 }
 
-/* Two at once, so that the parts of their maps arrive mixed. */
+/* Two at once. */
 static void test_many_runs(void)
 {
     static struct guest others[MAX_SITES];
@@ -376,16 +376,20 @@ static void test_malformed(void)
     open_job(0, 2);
     enter(&guests[0], 0, "bogus", 900, 1000, "terms", 0);
     localities_settle(&job);
-    send_map(1, 0, NULL, 0);                                 /* of no sites */
-    send_map(2, 3, (uint64_t[]){0, 3, 0}, 3);                /* of fewer than wait here */
-    send_map(3, 1000, (uint64_t[]){0, 1001, 0}, 3);          /* a run that is too long */
-    send_map(3, 1000, (uint64_t[]){1001, 0, 0}, 3);          /* begins behind the end */
-    send_map(3, 1000, (uint64_t[]){0, 1000, 2}, 3);          /* in a locality that is none */
-    send_map(4, 1000, (uint64_t[]){0, 900, 0, 900, 100}, 5); /* half a run */
+    send_map(1, 0, NULL, 0);                        /* of no sites */
+    send_map(2, 3, (uint64_t[]){1, 3, 0}, 3);       /* of fewer than wait here */
+    send_map(3, 1000, (uint64_t[]){1, 1001, 0}, 3); /* a run that is too long */
+    send_map(3, 1000, (uint64_t[]){2, 501, 0}, 3);
+    send_map(3, 1000, (uint64_t[]){2, 400, 0, 1, 201, 0}, 6);
+    send_map(3, 1000, (uint64_t[]){1, 1000, 2}, 3); /* in a locality that is none */
+    send_map(3, 1000, (uint64_t[]){2, 500, 1}, 3);
+    send_map(3, 1000, (uint64_t[]){INT32_MAX, INT32_MAX, INT32_MAX}, 3);
+    send_map(3, 1000, (uint64_t[]){0, 1000, 0}, 3); /* a run of nothing */
+    send_map(3, 1000, (uint64_t[]){1000, 0, 0}, 3);
+    send_map(4, 1000, (uint64_t[]){1, 900, 0}, 3);         /* not all sites */
+    send_map(4, 1000, (uint64_t[]){1, 900, 0, 1, 100}, 5); /* half a run */
     send_map(5, UINT64_MAX, NULL, 0);
-    send_map_with(6, 1000, (uint64_t[]){0, 1000, 0}, 3, COHORT__SETTINGS_BYTES_MAX + 1);
-    send_map_with(7, 1000, (uint64_t[]){0, 400, 0}, 3, 1); /* in two parts, both with settings */
-    send_map_with(7, 1000, (uint64_t[]){400, 600, 0}, 3, 1);
+    send_map_with(6, 1000, (uint64_t[]){1, 1000, 0}, 3, COHORT__SETTINGS_BYTES_MAX + 1);
     send_request_with(COHORT__REGISTRY_JOIN, 0, 1, 0, COHORT__SETTINGS_BYTES_MAX + 1, 0);
     send_request_with(COHORT__REGISTRY_JOIN, 900, 1000, 0, 0, 1); /* failed with no error */
     send_request_with(COHORT__REGISTRY_JOIN, 900, 1000, 0, 0, -(1ll << 32));
@@ -431,6 +435,38 @@ static void test_long_settings(void)
     close_job();
 }
 
+/* More than a message of shared memory has room for, on the way to the home and back. */
+static void test_long_letters(void)
+{
+    static unsigned char some[COHORT__SETTINGS_BYTES_MAX];
+    struct cohort__hub *hub;
+    memset(some, 's', sizeof(some));
+    CHECK_INT(cohort__hub_create(&hub, NUM_LOCALITIES), COHORT_OK);
+    localities_open_shared(&job, hub, 0, NUM_LOCALITIES);
+    for (uint32_t site = 0; site < MAX_SITES; site++) {
+        guests[site] = (struct guest){.rank = NUM_LOCALITIES - 1 - site % NUM_LOCALITIES,
+                                      .join = {.name = "long",
+                                               .site = site,
+                                               .num_sites = MAX_SITES,
+                                               .terms = "terms",
+                                               .settings = some,
+                                               .settings_bytes = sizeof(some),
+                                               .done = on_done}};
+        cohort__registry_join(cohort__process_registry(job.processes[guests[site].rank]),
+                              &guests[site].join);
+    }
+    localities_settle(&job);
+    for (uint32_t site = 0; site < MAX_SITES; site++) {
+        check_done(&guests[site], COHORT_OK, "");
+        CHECK_INT(guests[site].membership->locality_of[site], guests[site].rank);
+        CHECK_INT(guests[site].membership->settings_bytes, sizeof(some));
+        CHECK(memcmp(guests[site].membership->settings, some, sizeof(some)) == 0);
+        leave(&guests[site]);
+    }
+    close_job();
+    cohort__hub_destroy(hub);
+}
+
 static const struct test_case cases[] = {
     {"join_leave_reuse", test_join_leave_reuse},
     {"many_runs", test_many_runs},
@@ -440,6 +476,7 @@ static const struct test_case cases[] = {
     {"job_of_one", test_job_of_one},
     {"malformed", test_malformed},
     {"long_settings", test_long_settings},
+    {"long_letters", test_long_letters},
 };
 
 int main(int argc, char **argv)

@@ -7,7 +7,6 @@
 
 #include "runtime/base/container.h"
 #include "runtime/proc/registry.h"
-#include "runtime/proc/send.h"
 #include "tests/support/test.h"
 
 enum { RANK = 6, NOTES_MAX = 64 };
@@ -24,7 +23,7 @@ struct note {
     size_t settings_bytes;
     unsigned char settings[COHORT__SETTINGS_BYTES_MAX];
     uint32_t num_runs;
-    uint32_t runs[3 * 400];
+    uint32_t runs[3 * 1001];
 };
 
 static struct cohort__registry_home home;
@@ -36,7 +35,7 @@ static void read_runs(struct note *note, const struct cohort__unpacked *unpacked
 {
     const struct cohort__value *runs;
     CHECK_INT(cohort__get_array(unpacked, map, "runs", &runs, &note->num_runs), COHORT_OK);
-    CHECK(note->num_runs > 0 && note->num_runs <= 3 * 400 && note->num_runs % 3 == 0);
+    CHECK(note->num_runs > 0 && note->num_runs <= 3 * 1001 && note->num_runs % 3 == 0);
     for (uint32_t i = 0; i < note->num_runs; i++) {
         uint64_t value;
         CHECK_INT(cohort__element_unsigned(unpacked, runs, i, UINT32_MAX, &value), COHORT_OK);
@@ -54,13 +53,13 @@ static void read_settings(struct note *note, const struct cohort__unpacked *unpa
     memcpy(note->settings, settings, note->settings_bytes);
 }
 
-static void read_letter(struct note *note, const struct cohort__registry_letter *letter)
+static void read_letter(struct note *note, const struct cohort__registry_letter *letter,
+                        uint32_t rank)
 {
     struct cohort__unpacked *unpacked;
     const char *text;
     size_t bytes;
-    *note = (struct note){.rank = letter->rank};
-    CHECK(letter->packer.bytes <= COHORT__CONTROL_BYTES_MAX);
+    *note = (struct note){.rank = rank};
     CHECK_INT(cohort__unpack(&unpacked, letter->packer.data, letter->packer.bytes, "letter"),
               COHORT_OK);
     const struct cohort__value *map = cohort__unpacked_root(unpacked);
@@ -90,8 +89,10 @@ static void read_outbox(struct cohort__list *outbox)
     while ((link = cohort__list_pop_front(outbox))) {
         struct cohort__registry_letter *letter =
             COHORT_CONTAINER_OF(link, struct cohort__registry_letter, link);
-        CHECK(num_notes < NOTES_MAX);
-        read_letter(&notes[num_notes++], letter);
+        for (uint32_t i = 0; i < letter->num_ranks; i++) {
+            CHECK(num_notes < NOTES_MAX);
+            read_letter(&notes[num_notes++], letter, letter->ranks[i]);
+        }
         cohort__registry_letter_destroy(letter);
     }
 }
@@ -188,7 +189,7 @@ static void test_join_and_leave(void)
     CHECK_INT(num_notes, 2); /* each locality once */
     check_map(0, 1, 1, 4);
     check_map(1, 3, 1, 4);
-    static const uint32_t runs[] = {0, 2, 1, 2, 2, 3};
+    static const uint32_t runs[] = {1, 2, 1, 1, 2, 3};
     CHECK_INT(notes[0].num_runs, 6);
     CHECK(memcmp(notes[0].runs, runs, sizeof(runs)) == 0);
     CHECK(memcmp(notes[1].runs, runs, sizeof(runs)) == 0);
@@ -375,35 +376,65 @@ static void test_late_and_larger(void)
     end();
 }
 
+static void check_runs(const uint32_t *runs, uint32_t num)
+{
+    CHECK_INT(num_notes > 0 && notes[0].num_runs == num, true);
+    CHECK(memcmp(notes[0].runs, runs, num * sizeof(*runs)) == 0);
+}
+
+/* Where the sites of 12 sit: what follows each other is one run. */
+static void test_runs(void)
+{
+    static const struct {
+        uint32_t localities[12];
+        uint32_t runs[3 * 12];
+        uint32_t num;
+    } rows[] = {
+        {{5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16}, {12, 1, 5}, 3},
+        {{0, 0, 0, 1, 1, 1, 2, 2, 2, 3, 3, 3}, {4, 3, 0}, 3},
+        {{0, 1, 2, 3, 0, 1, 2, 3, 0, 1, 2, 3}, {4, 1, 0, 4, 1, 0, 4, 1, 0}, 9},
+        {{0, 0, 0, 1, 1, 1, 2, 2, 3, 3, 4, 4}, {2, 3, 0, 3, 2, 2}, 6},
+        {{9, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9}, {1, 12, 9}, 3},
+        {{3, 3, 2, 2, 1, 1, 0, 0, 5, 6, 8, 8},
+         {1, 2, 3, 1, 2, 2, 1, 2, 1, 1, 2, 0, 2, 1, 5, 1, 2, 8},
+         18},
+    };
+    for (size_t row = 0; row < sizeof(rows) / sizeof(rows[0]); row++) {
+        begin();
+        for (uint32_t site = 0; site < 12; site++)
+            join("a", rows[row].localities[site], site, 12);
+        check_runs(rows[row].runs, rows[row].num);
+        end();
+    }
+}
+
+/* Whatever it takes is one letter, the same for all. */
 static void test_many_runs(void)
 {
-    enum { NUM_SITES = 1001, NUM_LETTERS = 3 };
+    enum { NUM_SITES = 1001 };
     begin();
     for (uint32_t site = 0; site < NUM_SITES; site++)
-        join("a", 70000 + site % 2, site, NUM_SITES);
-    CHECK_INT(num_notes, 2 * NUM_LETTERS);
-    for (uint32_t i = 0; i < 2; i++) {
+        join("a", 70001 - site % 2, site, NUM_SITES);
+    CHECK_INT(num_notes, 2);
+    for (uint32_t n = 0; n < 2; n++) {
         uint32_t site = 0;
-        for (uint32_t n = i * NUM_LETTERS; n < (i + 1) * NUM_LETTERS; n++) {
-            check_map(n, 70000 + i, 1, NUM_SITES);
-            for (uint32_t r = 0; r < notes[n].num_runs; r += 3, site++) {
-                CHECK_INT(notes[n].runs[r], site);
+        check_map(n, 70000 + n, 1, NUM_SITES);
+        for (uint32_t r = 0; r < notes[n].num_runs; r += 3)
+            for (uint32_t i = 0; i < notes[n].runs[r]; i++, site++) {
                 CHECK_INT(notes[n].runs[r + 1], 1);
-                CHECK_INT(notes[n].runs[r + 2], 70000 + site % 2);
+                CHECK_INT(notes[n].runs[r + 2] + i, 70001 - site % 2);
             }
-        }
         CHECK_INT(site, NUM_SITES);
     }
     end();
 }
 
-/* Everybody gets site 0's, whoever comes first; also where there are too many runs and the longest
- * of names for one letter. */
+/* Everybody gets site 0's, whoever comes first; also with many runs and the longest of names. */
 static void test_settings(void)
 {
     static char name[COHORT__NAME_BYTES_MAX + 1];
     static unsigned char mine[COHORT__SETTINGS_BYTES_MAX], others[COHORT__SETTINGS_BYTES_MAX + 1];
-    enum { NUM_SITES = 801, NUM_LETTERS = 3 };
+    enum { NUM_SITES = 801 };
     memset(name, 'n', sizeof(name) - 1);
     memset(mine, 'm', sizeof(mine));
     memset(others, 'o', sizeof(others));
@@ -414,10 +445,10 @@ static void test_settings(void)
             join_with(request_of(name, UINT32_MAX - 1 - site % 2, site), NUM_SITES,
                       site == 0 ? mine : others, site == 0 ? sizeof(mine) : 1 + site, COHORT_OK);
         }
-        CHECK_INT(num_notes, 2 * NUM_LETTERS);
+        CHECK_INT(num_notes, 2);
         for (uint32_t n = 0; n < num_notes; n++) {
-            CHECK_INT(notes[n].settings_bytes, n % NUM_LETTERS == 0 ? sizeof(mine) : 0);
-            CHECK(memcmp(notes[n].settings, mine, notes[n].settings_bytes) == 0);
+            CHECK_INT(notes[n].settings_bytes, sizeof(mine));
+            CHECK(memcmp(notes[n].settings, mine, sizeof(mine)) == 0);
         }
         end();
     }
@@ -469,6 +500,7 @@ static const struct test_case cases[] = {
     {"cannot_join", test_cannot_join},
     {"other_number", test_other_number},
     {"late_and_larger", test_late_and_larger},
+    {"runs", test_runs},
     {"many_runs", test_many_runs},
     {"settings", test_settings},
     {"bogus", test_bogus},

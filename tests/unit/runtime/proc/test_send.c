@@ -244,6 +244,29 @@ static int num_done_of(const struct letter *letters)
     return num;
 }
 
+/* What can't be sent is an error in every build, and not half a message. */
+static void test_too_long(void)
+{
+    static unsigned char text[FAKE_MAX_PAYLOAD + 1];
+    open_fake(0);
+    cohort__send_control(fake.process, 1, &(struct cohort__envelope){.kind = COHORT__KIND_ERROR},
+                         text, FAKE_MAX_PAYLOAD);
+    CHECK_INT(fake.num_sent, 1);
+    CHECK(!cohort__process_check_dead(fake.process, 1));
+    cohort__send_control(fake.process, 1, &(struct cohort__envelope){.kind = COHORT__KIND_ERROR},
+                         text, sizeof(text));
+    CHECK_INT(fake.num_sent, 1);
+    CHECK(cohort__process_check_dead(fake.process, 1));
+    CHECK_CONTAINS(
+        cohort_error_message(),
+        "locality 1 can't be told: ERROR with 2001 bytes is no message; 2000 are possible");
+    struct iovec part = {text, sizeof(text)}, head = {text, COHORT__ENVELOPE_BYTES};
+    struct iovec parts[] = {head, part};
+    CHECK_INT(cohort__net_send(&fake.net, 2, parts, 2), COHORT__NET_DEAD);
+    CHECK_INT(fake.num_sent, 1);
+    fake_net_close(&fake);
+}
+
 /* However small: not more than a window's messages are undrained, and each peer has its own. */
 static void test_window(void)
 {
@@ -531,6 +554,7 @@ static const struct test_case cases[] = {
     {"budget_comes_back", test_budget_comes_back},
     {"giving_back", test_giving_back},
     {"giving_back_much", test_giving_back_much},
+    {"too_long", test_too_long},
     {"window", test_window},
     {"acknowledging", test_acknowledging},
     {"trying", test_trying},

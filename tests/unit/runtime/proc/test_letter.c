@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "runtime/proc/letter.h"
+
+#include <string.h>
+
+#include "runtime/base/random.h"
+#include "runtime/proc/registry.h"
+#include "runtime/proc/registry_home.h"
+#include "tests/support/test.h"
+#include "tests/unit/runtime/proc/fake_net.h"
+
+/* A map of a creation of one site, which this locality waits for, as its home tells it: the first
+ * letter that the registry understands says so. */
+enum { NUM_SEEDS = 20, MAX_PIECES = 64 };
+
+static struct fake_net fake;
+static struct cohort__join join;
+static unsigned num_done;
+static unsigned char settings[COHORT__SETTINGS_BYTES_MAX];
+static struct cohort__packer letter;
+
+static void on_done(struct cohort__join *done, cohort_status status,
+                    struct cohort__membership *membership)
+{
+    CHECK(done == &join);
+    num_done++;
+    if (status)
+        return;
+    CHECK_INT(membership->settings_bytes, sizeof(settings));
+    CHECK(memcmp(membership->settings, settings, sizeof(settings)) == 0);
+    cohort__membership_unref(membership);
+}
+
+static void begin(void)
+{
+    fake_net_open(&fake, 0);
+    num_done = 0;
+    /* By its hash its home is another locality: else it would be alive at once. */
+    join = (struct cohort__join){
+        .name = "letters", .num_sites = 1, .terms = "", .settings_bytes = 0, .done = on_done};
+    cohort__registry_join(cohort__process_registry(fake.process), &join);
+    CHECK_INT(num_done, 0);
+    fake.num_sent = 0;
+    for (size_t i = 0; i < sizeof(settings); i++)
+        settings[i] = (unsigned char)(i % 251);
+    letter = (struct cohort__packer){0};
+    cohort__pack_map(&letter, 6);
+    cohort__pack_field_unsigned(&letter, "type", COHORT__REGISTRY_MAP);
+    cohort__pack_field_bytes(&letter, "name", join.name, strlen(join.name));
+    cohort__pack_field_unsigned(&letter, "instance", 5);
+    cohort__pack_field_unsigned(&letter, "num_sites", 1);
+    cohort__pack_field_bytes(&letter, "settings", settings, sizeof(settings));
+    cohort__pack_text(&letter, "runs");
+    cohort__pack_array(&letter, 3);
+    cohort__pack_unsigned(&letter, 1);
+    cohort__pack_unsigned(&letter, 1);
+    cohort__pack_unsigned(&letter, 0);
+    CHECK_INT(letter.status, COHORT_OK);
+}
+
+static void end(void)
+{
+    fake_net_close(&fake);
+    cohort__packer_fini(&letter);
+}
+
+static void deliver(uint32_t source, uint64_t number, uint64_t total, uint64_t from, size_t bytes)
+{
+    fake_net_deliver(&fake, source,
+                     (struct cohort__envelope){.kind = COHORT__KIND_REGISTRY,
+                                               .handle = number,
+                                               .tag = (uint32_t)total,
+                                               .generation = from},
+                     letter.data + (from < letter.bytes ? from : 0), bytes);
+}
+
+/* As few as possible, each no longer than the transport can. */
+static void test_cut(void)
+{
+    static unsigned char text[3 * FAKE_MAX_PAYLOAD + 1];
+    static const size_t sizes[] = {1,
+                                   FAKE_MAX_PAYLOAD - 1,
+                                   FAKE_MAX_PAYLOAD,
+                                   FAKE_MAX_PAYLOAD + 1,
+                                   3 * FAKE_MAX_PAYLOAD,
+                                   3 * FAKE_MAX_PAYLOAD + 1};
+    for (size_t i = 0; i < sizeof(text); i++)
+        text[i] = (unsigned char)(i % 251);
+    begin();
+    for (size_t s = 0; s < sizeof(sizes) / sizeof(sizes[0]); s++) {
+        fake.num_sent = 0;
+        cohort__letter_send(fake.process, 2, text, sizes[s]);
+        CHECK_INT(fake.num_sent, (sizes[s] + FAKE_MAX_PAYLOAD - 1) / FAKE_MAX_PAYLOAD);
+        size_t next = 0;
+        for (size_t i = 0; i < fake.num_sent; i++) {
+            const struct cohort__envelope *envelope = &fake.sent[i].envelope;
+            CHECK_INT(fake.sent[i].peer, 2);
+            CHECK_INT(envelope->kind, COHORT__KIND_REGISTRY);
+            CHECK_INT(envelope->handle, fake.sent[0].envelope.handle);
+            CHECK_INT(envelope->tag, sizes[s]);
+            CHECK_INT(envelope->generation, next);
+            CHECK(fake.sent[i].payload[0] == text[next]);
+            next += envelope->payload_bytes;
+        }
+        CHECK_INT(next, sizes[s]);
+    }
+    CHECK(fake.sent[0].envelope.handle > 1); /* each has a number of its own */
+    end();
+}
+
+static void test_whole(void)
+{
+    begin();
+    deliver(1, 1, letter.bytes, 0, letter.bytes);
+    CHECK_INT(num_done, 1);
+    end();
+}
+
+/* Its pieces come in any order, mixed with those of another letter and of another locality. */
+static void test_pieces(void)
+{
+    for (uint64_t seed = 1; seed <= NUM_SEEDS; seed++) {
+        struct cohort__random random;
+        size_t order[MAX_PIECES], num = 0;
+        cohort__random_init(&random, seed);
+        begin();
+        size_t piece = 1 + letter.bytes / (2 + cohort__random_below(&random, MAX_PIECES - 2));
+        for (size_t from = 0; from < letter.bytes; from += piece)
+            order[num++] = from;
+        for (size_t i = num; i > 1; i--) {
+            size_t other = cohort__random_below(&random, i), kept = order[i - 1];
+            order[i - 1] = order[other];
+            order[other] = kept;
+        }
+        for (size_t i = 0; i < num; i++) {
+            size_t rest = letter.bytes - order[i];
+            CHECK_INT(num_done, 0);
+            if (i > 0) { /* those never become whole */
+                deliver(1, 8, letter.bytes, order[i], 1);
+                deliver(2, 7, letter.bytes, order[i], rest < piece ? rest : piece);
+            }
+            deliver(1, 7, letter.bytes, order[i], rest < piece ? rest : piece);
+        }
+        CHECK_INT(num_done, 1);
+        end();
+    }
+}
+
+/* Dropped, and nothing is written where it does not belong. */
+static void test_malformed(void)
+{
+    begin();
+    deliver(1, 1, 100, 100, 1);                       /* behind the end */
+    deliver(1, 1, 100, UINT64_MAX, 1);                /* far behind it */
+    deliver(1, 1, 100, 99, 2);                        /* across it */
+    deliver(1, 1, 0, 0, 1);                           /* of no bytes */
+    deliver(1, 1, UINT32_MAX, 0, 1);                  /* too long */
+    deliver(1, 2, letter.bytes, 0, 100);              /* a good one */
+    deliver(1, 2, 50, 0, 10);                         /* then of another length */
+    deliver(1, 2, letter.bytes, 0, letter.bytes - 1); /* more than is missing */
+    CHECK_INT(num_done, 0);
+    deliver(1, 2, letter.bytes, 100, letter.bytes - 100);
+    CHECK_INT(num_done, 1);
+    end();
+}
+
+static void test_too_long(void)
+{
+    begin();
+    cohort__letter_send(fake.process, 1, letter.data, (size_t)COHORT__LETTER_BYTES_MAX + 1);
+    CHECK_INT(fake.num_sent, 0);
+    CHECK(cohort__process_check_dead(fake.process, 1));
+    CHECK_CONTAINS(cohort_error_message(), "locality 1 can't be told: a letter of 268435457 bytes");
+    end();
+}
+
+static const struct test_case cases[] = {
+    {"cut", test_cut},           {"whole", test_whole},
+    {"pieces", test_pieces},     {"malformed", test_malformed},
+    {"too_long", test_too_long},
+};
+
+int main(int argc, char **argv)
+{
+    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
+}
