@@ -56,26 +56,31 @@ void cohort__assembly_destroy(struct cohort__assembly *assembly)
     free(assembly);
 }
 
-/* Numbers the localities, and the sites within each. */
-static void take_seats(struct cohort__assembly *assembly, const struct cohort__group *group)
+/* Numbers the localities, and the sites within each. False: no memory. */
+static bool take_seats(struct cohort__assembly *assembly, const struct cohort__group *group)
 {
     const struct cohort__membership *membership = group->membership;
     uint32_t num_seats = 0;
+    uint32_t *seat_plus_1 =
+        calloc(cohort__process_size(assembly->process), sizeof(*seat_plus_1)); /* by rank */
+    if (!seat_plus_1)
+        return false;
     for (uint32_t site = 0; site < membership->num_sites; site++) {
         uint32_t rank = membership->locality_of[site];
-        bool is_own = rank == group->rank;
-        uint32_t seat = is_own ? group->num_localities - 1 : 0;
-        while (!is_own && seat < assembly->num_others && assembly->seats[seat].rank != rank)
-            seat++;
-        if (!is_own && seat == assembly->num_others)
-            assembly->num_others++;
-        if (assembly->seats[seat].num_sites == 0) {
+        bool is_new = seat_plus_1[rank] == 0;
+        if (is_new)
+            seat_plus_1[rank] =
+                rank == group->rank ? group->num_localities : ++assembly->num_others;
+        uint32_t seat = seat_plus_1[rank] - 1;
+        if (is_new) {
             assembly->seats[seat] =
                 (struct seat){.rank = rank, .first_site = site, .number = num_seats};
             assembly->by_number[num_seats++] = seat;
         }
         assembly->places[site] = (struct place){seat, assembly->seats[seat].num_sites++};
     }
+    free(seat_plus_1);
+    return true;
 }
 
 cohort_status cohort__assembly_create(struct cohort__assembly **ret_assembly,
@@ -99,7 +104,9 @@ cohort_status cohort__assembly_create(struct cohort__assembly **ret_assembly,
         status = cohort__commons_open_board(assembly->process, group->board, &assembly->board);
     if (!status) {
         assembly->room.spread = COHORT__ROOM_SPREAD / group->num_localities;
-        take_seats(assembly, group);
+        if (!take_seats(assembly, group))
+            status = cohort_fail(COHORT_ERR_NO_MEMORY,
+                                 "communicator \"%.60s\": no memory for seats", group->name);
     }
     for (uint32_t i = 0; !status && i < group->num_localities; i++) {
         struct seat *seat = &assembly->seats[i];

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <poll.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -35,6 +36,7 @@ static struct cohort__hub *allocate(uint32_t size)
         return NULL;
     hub->size = size;
     hub->memory = -1;
+    hub->is_row = false;
     for (uint32_t slot = 0; slot < size; slot++)
         hub->doorbells[slot] = -1;
     return hub;
@@ -106,14 +108,54 @@ cohort_status cohort__hub_create(struct cohort__hub **ret_hub, uint32_t size)
     return COHORT_OK;
 }
 
+/* Nobody can cut off what we have mapped: that has to be sealed by who made it. */
 static bool is_hub(const struct cohort__hub *hub)
 {
     struct cohort__shm_head head;
     struct stat stat;
-    return fstat(hub->memory, &stat) == 0 &&
+    int seals = fcntl(hub->memory, F_GET_SEALS);
+    return seals >= 0 && (seals & F_SEAL_SHRINK) && fstat(hub->memory, &stat) == 0 &&
            (uint64_t)stat.st_size == cohort__shm_memory_bytes(hub->size) &&
            pread(hub->memory, &head, sizeof(head), 0) == sizeof(head) &&
            head.magic == COHORT__SHM_MAGIC && head.size == hub->size;
+}
+
+/* Whether all doorbells are open: some at a time, as there are thousands. */
+static bool are_open(const int *doorbells, uint32_t num)
+{
+    enum { BATCH = 256 }; /* below any limit of open files, which poll keeps to */
+    struct pollfd entries[BATCH];
+    for (uint32_t done = 0; done < num; done += BATCH) {
+        nfds_t count = num - done < BATCH ? num - done : BATCH;
+        for (nfds_t i = 0; i < count; i++)
+            entries[i] = (struct pollfd){.fd = doorbells[done + i]};
+        if (poll(entries, count, 0) < 0)
+            return false;
+        for (nfds_t i = 0; i < count; i++)
+            if (entries[i].fd < 0 || entries[i].revents & POLLNVAL)
+                return false;
+    }
+    return true;
+}
+
+static bool is_row(const struct cohort__hub *hub)
+{
+    for (uint32_t slot = 0; slot < hub->size; slot++)
+        if ((int64_t)hub->doorbells[slot] != (int64_t)hub->memory + 1 + slot)
+            return false;
+    return true;
+}
+
+/* In one call where the kernel can (Linux 5.11). */
+static bool set_close_on_exec(const struct cohort__hub *hub)
+{
+    unsigned first = (unsigned)hub->memory;
+    if (hub->is_row && close_range(first, first + hub->size, CLOSE_RANGE_CLOEXEC) == 0)
+        return true;
+    bool is_good = fcntl(hub->memory, F_SETFD, FD_CLOEXEC) == 0;
+    for (uint32_t slot = 0; slot < hub->size; slot++)
+        is_good &= fcntl(hub->doorbells[slot], F_SETFD, FD_CLOEXEC) == 0;
+    return is_good;
 }
 
 cohort_status cohort__hub_adopt(struct cohort__hub **ret_hub, int memory, const int *doorbells,
@@ -128,11 +170,8 @@ cohort_status cohort__hub_adopt(struct cohort__hub **ret_hub, int memory, const 
     }
     hub->memory = memory;
     memcpy(hub->doorbells, doorbells, size * sizeof(hub->doorbells[0]));
-    bool is_good = is_hub(hub);
-    for (uint32_t slot = 0; slot < size; slot++)
-        is_good &= fcntl(hub->doorbells[slot], F_SETFD, FD_CLOEXEC) == 0;
-    is_good &= fcntl(hub->memory, F_SETFD, FD_CLOEXEC) == 0;
-    if (!is_good) {
+    hub->is_row = is_row(hub);
+    if (!is_hub(hub) || !are_open(hub->doorbells, size) || !set_close_on_exec(hub)) {
         cohort__hub_destroy(hub);
         return cohort_fail(COHORT_ERR_PROTOCOL,
                            "descriptor %d and the %u after it are no shared memory of %u "
@@ -183,9 +222,11 @@ void cohort__hub_destroy(struct cohort__hub *hub)
 {
     if (!hub)
         return;
-    if (hub->memory >= 0)
+    unsigned first = (unsigned)hub->memory;
+    bool are_closed = hub->is_row && close_range(first, first + hub->size, 0) == 0;
+    if (!are_closed && hub->memory >= 0)
         close(hub->memory);
-    for (uint32_t slot = 0; slot < hub->size; slot++)
+    for (uint32_t slot = 0; !are_closed && slot < hub->size; slot++)
         if (hub->doorbells[slot] >= 0)
             close(hub->doorbells[slot]);
     free(hub);

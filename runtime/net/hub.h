@@ -2,6 +2,7 @@
 #ifndef COHORT_RUNTIME_NET_HUB_H
 #define COHORT_RUNTIME_NET_HUB_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "cohort/status.h"
@@ -16,6 +17,7 @@
 struct cohort__hub {
     uint32_t size; /* slots */
     int memory;
+    bool is_row; /* the descriptors have consecutive numbers, the memory's first */
     int doorbells[];
 };
 

@@ -54,6 +54,8 @@ static void destroy(struct cohort__net *net)
     pthread_mutex_destroy(&shm->lock);
     free(shm->by_number);
     free(shm->by_slot);
+    free(shm->slots);
+    free(shm->numbers);
     free(shm->callers);
     free(shm->sources);
     free(shm);
@@ -121,8 +123,11 @@ static cohort_status open_memory(struct cohort__shm *shm)
     shm->by_slot = calloc(shm->hub->size, sizeof(struct cohort__shm_peer *));
     shm->callers = calloc(shm->hub->size, sizeof(struct cohort__shm_peer *));
     shm->sources = calloc(shm->hub->size, sizeof(struct cohort__shm_peer *));
-    if (!shm->by_slot || !shm->callers || !shm->sources)
+    shm->numbers = malloc(shm->hub->size * sizeof(*shm->numbers));
+    if (!shm->by_slot || !shm->callers || !shm->sources || !shm->numbers)
         return cohort_fail(COHORT_ERR_NO_MEMORY, "shared memory of this host: out of memory");
+    for (uint32_t slot = 0; slot < shm->hub->size; slot++)
+        shm->numbers[slot] = COHORT__SHM_NONE;
     shm->common = cohort__shm_map(shm, 0, cohort__shm_common_bytes(shm->hub->size));
     if (!shm->common)
         return cohort__error_slot()->status;

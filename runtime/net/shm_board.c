@@ -28,11 +28,12 @@ bool cohort__shm_slot_of(struct cohort__net *net, uint32_t number, uint32_t *ret
 {
     struct cohort__shm *shm = shm_of(net);
     pthread_mutex_lock(&shm->lock);
-    const struct cohort__shm_peer *peer = number < shm->num_numbers ? shm->by_number[number] : NULL;
-    if (peer)
-        *ret_slot = peer->slot;
+    uint32_t slot = number < shm->num_numbers ? shm->slots[number] : COHORT__SHM_NONE;
     pthread_mutex_unlock(&shm->lock);
-    return peer;
+    if (slot == COHORT__SHM_NONE)
+        return false;
+    *ret_slot = slot;
+    return true;
 }
 
 uint32_t cohort__shm_own_slot(const struct cohort__net *net)

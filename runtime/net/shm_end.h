@@ -98,6 +98,8 @@ struct cohort__shm_peer {
     struct cohort__ring_reader bulk_reader;
 };
 
+enum { COHORT__SHM_NONE = UINT32_MAX };
+
 struct cohort__shm {
     struct cohort__net net;
     struct cohort__hub *hub;
@@ -111,10 +113,13 @@ struct cohort__shm {
     uint64_t next_region;
     struct cohort__map regions;
     struct cohort__list errands;
+    /* Who was added. Of thousands a locality talks with a few, so a peer is made when one of the
+     * two calls the other. */
     uint32_t num_numbers;
-    struct cohort__shm_peer **by_number; /* NULL: not added, or removed */
-    /* Written when peers are added. */
-    struct cohort__shm_peer **by_slot;
+    uint32_t *slots;                     /* by number; COHORT__SHM_NONE: not added, or removed */
+    uint32_t *numbers;                   /* by slot; COHORT__SHM_NONE: not added */
+    struct cohort__shm_peer **by_number; /* NULL: not made, or removed */
+    struct cohort__shm_peer **by_slot;   /* NULL: not made */
     /* Progress only: those whose rings to here have begun. */
     uint32_t num_callers;
     struct cohort__shm_peer **callers;
@@ -154,8 +159,10 @@ cohort_status cohort__shm_peer_add(struct cohort__net *net, uint32_t number, con
 void cohort__shm_peer_remove(struct cohort__net *net, uint32_t number); /* without it */
 /* Makes the ring to PEER if it is not there yet; false: PEER is lost. */
 bool cohort__shm_peer_call(struct cohort__shm_peer *peer);
-/* NULL: dead, or never added. Its ring is there. */
+/* NULL: dead, or never added, or there is no memory for it. Its ring is there. */
 struct cohort__shm_peer *cohort__shm_peer_get(struct cohort__shm *shm, uint32_t number);
+/* The peer in SLOT, made if need be; NULL: not added, removed before it was made, or no memory. */
+struct cohort__shm_peer *cohort__shm_peer_at(struct cohort__shm *shm, uint32_t slot);
 void cohort__shm_peer_lose(struct cohort__shm_peer *peer, const char *why);
 void cohort__shm_peer_destroy(struct cohort__shm_peer *peer);
 /* Has progress look at PEER; from progress itself no wake-up is needed. */

@@ -80,17 +80,24 @@ static struct cohort__shm_peer *peer_create(struct cohort__shm *shm, uint32_t nu
     return peer;
 }
 
-/* Room in `by_number`. */
+/* Room for NUMBER. */
 static bool make_room(struct cohort__shm *shm, uint32_t number)
 {
     if (number < shm->num_numbers)
         return true;
-    uint32_t num = number + 64;
+    uint32_t num = 2 * number + 64;
     struct cohort__shm_peer **by_number = realloc(shm->by_number, num * sizeof(*by_number));
-    if (!by_number)
+    if (by_number)
+        shm->by_number = by_number;
+    uint32_t *slots = realloc(shm->slots, num * sizeof(*slots));
+    if (slots)
+        shm->slots = slots;
+    if (!by_number || !slots)
         return false;
-    memset(by_number + shm->num_numbers, 0, (num - shm->num_numbers) * sizeof(*by_number));
-    shm->by_number = by_number;
+    for (uint32_t i = shm->num_numbers; i < num; i++) {
+        by_number[i] = NULL;
+        slots[i] = COHORT__SHM_NONE;
+    }
     shm->num_numbers = num;
     return true;
 }
@@ -103,29 +110,43 @@ cohort_status cohort__shm_peer_add(struct cohort__net *net, uint32_t number, con
     cohort_status status = address_read(shm, bytes, num_bytes, &address);
     if (status)
         return cohort_fail(status, "peer %u %s", (unsigned)number, cohort_error_message());
-    struct cohort__shm_peer *peer = peer_create(shm, number, address.slot);
     pthread_mutex_lock(&shm->lock);
-    if (!peer || !make_room(shm, number))
-        status = COHORT_ERR_NO_MEMORY;
-    else if (shm->by_number[number] || shm->by_slot[address.slot])
-        status = COHORT_ERR_BAD_PARAMETER;
-    else
-        shm->by_number[number] = shm->by_slot[address.slot] = peer;
+    bool has_room = make_room(shm, number);
+    bool is_new = has_room && shm->slots[number] == COHORT__SHM_NONE && !shm->by_number[number] &&
+                  shm->numbers[address.slot] == COHORT__SHM_NONE;
+    if (is_new) {
+        shm->slots[number] = address.slot;
+        shm->numbers[address.slot] = number;
+    }
     pthread_mutex_unlock(&shm->lock);
-    if (!status)
-        return COHORT_OK;
-    free(peer);
-    return cohort_fail(status,
-                       status == COHORT_ERR_NO_MEMORY ? "no memory for peer %u"
-                                                      : "peer %u, or its slot, is there already",
-                       (unsigned)number);
+    if (!has_room)
+        return cohort_fail(COHORT_ERR_NO_MEMORY, "no memory for peer %u", (unsigned)number);
+    if (!is_new)
+        return cohort_fail(COHORT_ERR_BAD_PARAMETER, "peer %u, or its slot, is there already",
+                           (unsigned)number);
+    return COHORT_OK;
+}
+
+struct cohort__shm_peer *cohort__shm_peer_at(struct cohort__shm *shm, uint32_t slot)
+{
+    uint32_t number = shm->numbers[slot];
+    if (shm->by_slot[slot] || number == COHORT__SHM_NONE || shm->slots[number] != slot)
+        return shm->by_slot[slot];
+    struct cohort__shm_peer *peer = peer_create(shm, number, slot);
+    if (peer)
+        shm->by_number[number] = shm->by_slot[slot] = peer;
+    else
+        cohort__log(COHORT__LOG_WARN, "net: no memory for peer %u", (unsigned)number);
+    return peer;
 }
 
 static void disconnect(struct cohort__shm_peer *peer)
 {
     struct cohort__shm *shm = peer->shm;
-    if (shm->by_number[peer->number] == peer)
+    if (shm->by_number[peer->number] == peer) {
         shm->by_number[peer->number] = NULL;
+        shm->slots[peer->number] = COHORT__SHM_NONE;
+    }
     atomic_store(&peer->is_dead, true);
     peer->is_blocked = false;
     cohort__shm_errand(peer); /* its fetches end */
@@ -135,11 +156,13 @@ void cohort__shm_peer_remove(struct cohort__net *net, uint32_t number)
 {
     struct cohort__shm *shm = (struct cohort__shm *)net;
     pthread_mutex_lock(&shm->lock);
-    struct cohort__shm_peer *peer = number < shm->num_numbers ? shm->by_number[number] : NULL;
-    if (peer)
-        disconnect(peer);
+    bool is_there = number < shm->num_numbers && shm->slots[number] != COHORT__SHM_NONE;
+    if (is_there && shm->by_number[number])
+        disconnect(shm->by_number[number]);
+    else if (is_there)
+        shm->slots[number] = COHORT__SHM_NONE;
     pthread_mutex_unlock(&shm->lock);
-    if (peer)
+    if (is_there)
         cohort__shm_wake(shm);
 }
 
@@ -187,5 +210,7 @@ bool cohort__shm_peer_call(struct cohort__shm_peer *peer)
 struct cohort__shm_peer *cohort__shm_peer_get(struct cohort__shm *shm, uint32_t number)
 {
     struct cohort__shm_peer *peer = number < shm->num_numbers ? shm->by_number[number] : NULL;
+    if (!peer && number < shm->num_numbers && shm->slots[number] != COHORT__SHM_NONE)
+        peer = cohort__shm_peer_at(shm, shm->slots[number]);
     return peer && cohort__shm_peer_call(peer) ? peer : NULL;
 }

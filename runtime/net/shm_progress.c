@@ -120,11 +120,13 @@ void cohort__shm_tell_of_room(const struct cohort__shm_peer *peer,
         cohort__shm_ring_bell(peer->shm, peer->slot);
 }
 
-/* Someone has begun a ring to here. */
+/* Someone has begun a ring to here. False: it stays so until it can be answered. */
 static bool answer(struct cohort__shm *shm, uint32_t slot)
 {
     pthread_mutex_lock(&shm->lock);
-    struct cohort__shm_peer *peer = shm->by_slot[slot];
+    struct cohort__shm_peer *peer = cohort__shm_peer_at(shm, slot);
+    uint32_t number = shm->numbers[slot];
+    bool is_gone = !peer && number != COHORT__SHM_NONE && shm->slots[number] != slot;
     if (peer && !peer->reader.ring) {
         void *memory = cohort__shm_ring_map(shm, slot, shm->slot);
         if (memory) {
@@ -135,7 +137,7 @@ static bool answer(struct cohort__shm *shm, uint32_t slot)
         }
     }
     pthread_mutex_unlock(&shm->lock);
-    return peer;
+    return peer || is_gone;
 }
 
 static bool has_new_callers(const struct cohort__shm *shm)

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -146,6 +147,23 @@ static void test_adopt_wrong(void)
     CHECK_INT(num_descriptors(), before);
 }
 
+/* What somebody could cut off after it was looked at is no hub, however good it looks now. */
+static void test_adopt_unsealed(void)
+{
+    int before = num_descriptors();
+    struct cohort__hub *hub = create(4);
+    struct cohort__shm_head head;
+    CHECK_INT(pread(hub->memory, &head, sizeof head, 0), sizeof head);
+    put_at(hub, FIRST);
+    int memory = memfd_create("unsealed", MFD_ALLOW_SEALING);
+    CHECK_INT(ftruncate(memory, (off_t)cohort__shm_memory_bytes(4)), 0);
+    CHECK_INT(pwrite(memory, &head, sizeof head, 0), sizeof head);
+    CHECK_INT(dup2(memory, FIRST), FIRST);
+    close(memory);
+    expect_no_hub(4);
+    CHECK_INT(num_descriptors(), before);
+}
+
 static void test_inherit(void)
 {
     int before = num_descriptors();
@@ -268,10 +286,15 @@ static void test_large(void)
 }
 
 static const struct test_case cases[] = {
-    {"create", test_create},   {"sealed", test_sealed},
-    {"adopt", test_adopt},     {"adopt_wrong", test_adopt_wrong},
-    {"inherit", test_inherit}, {"inherit_wrong", test_inherit_wrong},
-    {"limits", test_limits},   {"large", test_large},
+    {"create", test_create},
+    {"sealed", test_sealed},
+    {"adopt", test_adopt},
+    {"adopt_wrong", test_adopt_wrong},
+    {"adopt_unsealed", test_adopt_unsealed},
+    {"inherit", test_inherit},
+    {"inherit_wrong", test_inherit_wrong},
+    {"limits", test_limits},
+    {"large", test_large},
 };
 
 int main(int argc, char **argv)

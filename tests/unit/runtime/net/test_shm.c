@@ -461,6 +461,26 @@ static void *expose_many(void *arg)
     return NULL;
 }
 
+/* One that calls after it was removed, and before that nothing was sent: nothing comes of it, and
+ * progress does not go on looking. */
+static void test_removed_calls(void)
+{
+    char byte = 1;
+    struct iovec part = {&byte, 1};
+    shm_ends_open(3, COHORT__SHM_STREAM);
+    cohort__net_remove_peer(shm_stations[0].net, 1);
+    CHECK_INT(cohort__net_send(shm_stations[0].net, 1, &part, 1), COHORT__NET_DEAD);
+    CHECK_INT(cohort__net_send(shm_stations[1].net, 0, &part, 1), COHORT__NET_SENT);
+    shm_ends_settle();
+    CHECK_INT(shm_stations[0].num_messages, 0);
+    CHECK(cohort__shm_arm(shm_ends_shm(0)));
+    cohort__shm_disarm(shm_ends_shm(0));
+    CHECK(!shm_ends_shm(0)->by_slot[2]); /* and nobody is made who was not called */
+    CHECK_INT(cohort__net_send(shm_stations[2].net, 0, &part, 1), COHORT__NET_SENT);
+    station_until(&shm_stations[0], &shm_stations[0].num_messages, 1);
+    shm_ends_close();
+}
+
 /* Several send from one end, which a sleeper drives, while blocks come and go and are fetched. */
 static void test_threads(void)
 {
@@ -506,6 +526,7 @@ static const struct test_case cases[] = {
     {"early_call", test_early_call},
     {"epochs", test_epochs},
     {"garbage", test_garbage},
+    {"removed_calls", test_removed_calls},
     {"threads", test_threads},
 };
 

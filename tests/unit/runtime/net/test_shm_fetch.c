@@ -579,7 +579,7 @@ static void test_forbidden(void)
         prctl(PR_SET_PDEATHSIG, SIGKILL);
         forbid_reading();
         shm_ends_open(2, COHORT__SHM_DIRECT);
-        CHECK(shm_ends_shm(1)->by_number[0]->may_read);
+        CHECK(cohort__shm_peer_get(shm_ends_shm(1), 0)->may_read);
         shm_ends_close();
         fetch_all_sizes(COHORT__SHM_DIRECT);
         _exit(0);
