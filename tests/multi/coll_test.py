@@ -319,6 +319,16 @@ def test_different_options():
     check_got(got, range(7), 'COHORT_ERR_MISMATCH', 'arity 3', 'arity 2', 'site 6 of locality 0')
 
 
+def many_localities(num):
+    """Who sits where, at random, and the settings are more than one message."""
+    coll(num, 'run', sites=2 * num, kind='all_reduce', generations=2, placement='random', seed=3)
+
+
+def test_many_localities():
+    if not SLOW:  # a sanitizer's memory and time, for each of them
+        many_localities(360)
+
+
 # Only in suite 'long' ----------------------------------------------------------------------------
 
 def long_large():
@@ -337,6 +347,11 @@ def long_64_localities():
         coll(64, 'recreate', sites=num_sites, generations=fewer(20), threshold='tree')
     large(256, 64, 64, arity=8, threshold='tree')
     large(256, 64, 64, threshold='flat')
+
+
+def long_many_localities():
+    for num in () if SLOW else (1024, 2048):
+        many_localities(num)
 
 
 def long_mixed():
