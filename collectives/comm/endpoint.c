@@ -18,15 +18,27 @@ static __thread struct {
     bool is_running;
 } ready __attribute__((tls_model("initial-exec")));
 
+/* Until the queue is empty and released. Then others may run COMM; and once it has left, others may
+ * free it, or this is what frees it, with its group. */
 static void run(struct cohort_comm *comm)
 {
-    struct cohort__mpsc_node *node;
-    while ((node = cohort__mpsc_take_or_release(&comm->queue)))
+    struct cohort__group *left = NULL; /* the group of one that has left: a reference */
+    for (;;) {
+        if (comm->has_left && !left) {
+            left = comm->group;
+            cohort__group_ref(left);
+        }
+        struct cohort__mpsc_node *node = cohort__mpsc_take_or_release(&comm->queue);
+        if (!node)
+            break;
         while (node) {
             struct cohort__item *item = COHORT_CONTAINER_OF(node, struct cohort__item, node);
             node = node->next;
             item->run(comm, item);
         }
+    }
+    if (left)
+        cohort__group_unref(left);
 }
 
 static void run_ready(void)

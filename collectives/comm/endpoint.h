@@ -66,7 +66,9 @@ struct cohort_comm {
 
     /* Fixed. */
     struct cohort__group *group;
-    struct cohort__list link; /* in the inbox's list of endpoints */
+    struct cohort__list link;       /* in the inbox's list of endpoints */
+    struct cohort__map_node latest; /* in its map of the latest ones of each name and site, */
+    bool is_latest;                 /* if it is one; under its lock */
     uint32_t this_site;
     uint32_t root_site;
     uint32_t arity;
@@ -108,7 +110,8 @@ struct cohort_comm {
     struct cohort__failure failures[COHORT__FAILURES];
 };
 
-/* Any thread: ITEM is run by this endpoint, maybe before the call returns. */
+/* Any thread: ITEM is run by this endpoint, maybe before the call returns. If the endpoint has
+ * left, or does so now, it may be gone then, unless the caller has a reference to its group. */
 void cohort__endpoint_post(struct cohort_comm *comm, struct cohort__item *item);
 
 /* The same without an item, if nobody runs it: what comes until turn_end, on this stack, is its

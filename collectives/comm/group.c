@@ -67,6 +67,7 @@ cohort_status cohort__group_create(struct cohort__group **ret_group, struct coho
     if (!group)
         return cohort_fail(COHORT_ERR_NO_MEMORY, "communicator \"%s\": no memory for %u sites",
                            name, membership->num_sites);
+    atomic_init(&group->refs, 1);
     group->inbox = inbox;
     group->membership = membership;
     group->rank = cohort__process_rank(cohort__inbox_process(inbox));
@@ -79,6 +80,7 @@ cohort_status cohort__group_create(struct cohort__group **ret_group, struct coho
         return status;
     }
     pthread_mutex_init(&group->lock, NULL);
+    cohort__list_init(&group->retired);
     cohort__list_init(&group->orphans);
     *ret_group = group;
     return COHORT_OK;
@@ -117,10 +119,15 @@ static bool look(const struct cohort__group *group)
 /* One look at one endpoint after the other can miss an item that passes from one not yet looked at
  * to one already looked at. But an endpoint that has left sends only answers, and an answer sets
  * nothing off. So after a look that has found all of them finished, there are at most answers to
- * what was under way; after the next, these are all sent; and the third finds them. */
+ * what was under way; after the next, these are all sent; and the third finds them.
+ *
+ * Whoever else may set something off has a reference, and gets none now. Who has just ended the
+ * turn of an endpoint has one, too, from before the queue was released (endpoint.c): so it is here
+ * after the looks if it has not finished. */
 bool cohort__group_is_quiet(const struct cohort__group *group)
 {
-    return atomic_load(&group->num_users) == 0 && look(group) && look(group) && look(group);
+    return atomic_load(&group->refs) == 0 && look(group) && look(group) && look(group) &&
+           atomic_load(&group->refs) == 0;
 }
 
 /* Keeps MESSAGE until the endpoint is made; false if it has been made just now. */

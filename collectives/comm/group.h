@@ -28,12 +28,16 @@ struct cohort__meetings {
 };
 
 /* The sites of one instance of a communicator, as one locality sees them: who sits where, and the
- * endpoints that live here. It stays until all sites, everywhere, have left: an endpoint that has
- * left still answers. */
+ * endpoints that live here. It stays until all sites, everywhere, have left, since an endpoint that
+ * has left still answers; then it goes with the last reference, or at the end of the last turn of
+ * an endpoint, whichever comes later. */
 struct cohort__group {
     struct cohort__map_node node; /* by instance */
-    struct cohort__list ended;    /* in the inbox's list, when all sites have left */
-    _Atomic uint32_t num_users;   /* threads that look at it just now */
+    struct cohort__list retired;  /* in the inbox's list, when it can be freed */
+    /* One while there are sites somewhere that have not left, and one for each thread that is at
+     * it, other than in the turn of an endpoint that has not left. */
+    _Atomic uint32_t refs;
+    bool has_ended; /* all sites have left; under the inbox's lock */
     struct cohort__inbox *inbox;
     struct cohort__membership *membership;
     uint32_t rank;  /* of this locality */
@@ -55,10 +59,19 @@ struct cohort__group {
 cohort_status cohort__group_create(struct cohort__group **ret_group, struct cohort__inbox *inbox,
                                    const char *name, struct cohort__membership *membership);
 
+/* A reference more, by somebody for whom it is sure to be there. */
+static inline void cohort__group_ref(struct cohort__group *group)
+{
+    atomic_fetch_add(&group->refs, 1);
+}
+
+/* inbox.c: gives one back; frees the group, with its endpoints, if that was all that held it. */
+void cohort__group_unref(struct cohort__group *group);
+
 /* With its endpoints. */
 void cohort__group_destroy(struct cohort__group *group);
 
-/* Whether nothing can happen in it any more. */
+/* Whether nothing can happen in it any more. With the inbox's lock held. */
 bool cohort__group_is_quiet(const struct cohort__group *group);
 
 /* Whether SITE sits in this locality. */

@@ -15,13 +15,15 @@ struct cohort__inbox {
     struct cohort__process *process;
     pthread_mutex_t lock;      /* of all below; held across nothing that calls out */
     struct cohort__map groups; /* by instance */
-    /* The last one that got a message; NULL: none. Only for the loop's holder, which is also who
-     * frees groups, so it needs no lock. */
+    struct cohort__map latest; /* by name and site: the latest endpoint */
+    /* The last one that got a message, with a reference; NULL: none. Changed by the loop's holder
+     * only, which so needs no lock to look. */
     struct cohort__group *last;
     struct cohort__list endpoints;
-    struct cohort__list ended;   /* groups that may be freed once they are quiet */
-    struct cohort__list unknown; /* messages for instances that may become known */
-    uint32_t num_creations;      /* pending */
+    struct cohort__list retired;  /* groups for the loop's holder to free */
+    _Atomic bool is_holder_asked; /* ... or to give back its reference */
+    struct cohort__list unknown;  /* messages for instances that may become known */
+    uint32_t num_creations;       /* pending */
     _Atomic uint64_t num_works;
     _Atomic uint64_t watched; /* boards, a bit for each */
     struct cohort__meetings *_Atomic watchers[COHORT__NUM_BOARDS];
@@ -115,21 +117,25 @@ static bool keep_unknown(struct cohort__inbox *inbox, struct cohort__arrival *ar
 static void on_message(void *context, struct cohort__arrival *arrival)
 {
     struct cohort__inbox *inbox = context;
-    if (inbox->last && inbox->last->membership->instance == arrival->envelope.instance) {
-        deliver(inbox, inbox->last, arrival);
+    struct cohort__group *before = inbox->last;
+    if (before && before->membership->instance == arrival->envelope.instance) {
+        deliver(inbox, before, arrival);
         return;
     }
     pthread_mutex_lock(&inbox->lock);
     struct cohort__group *group = find(inbox, arrival->envelope.instance);
-    if (group)
-        atomic_fetch_add(&group->num_users, 1);
+    if (group && group->has_ended)
+        group = NULL;
+    if (group) {
+        cohort__group_ref(group);
+        inbox->last = group;
+    }
     bool is_expected = !group && inbox->num_creations > 0;
     bool is_kept = is_expected && keep_unknown(inbox, arrival);
     pthread_mutex_unlock(&inbox->lock);
     if (group) {
-        inbox->last = group;
         deliver(inbox, group, arrival);
-        atomic_fetch_sub(&group->num_users, 1);
+        cohort__group_unref(before);
     } else if (!is_kept) {
         uint32_t source = arrival->envelope.source_locality;
         answer_gone(inbox, arrival);
@@ -214,48 +220,85 @@ cohort_status cohort__inbox_group(struct cohort__inbox *inbox, const char *name,
     return COHORT_OK;
 }
 
+/* A site under a name. */
+struct place {
+    const char *name;
+    uint32_t site;
+};
+
+static bool is_at(const struct cohort__map_node *node, const void *key)
+{
+    const struct cohort_comm *comm = COHORT_CONTAINER_OF(node, struct cohort_comm, latest);
+    const struct place *place = key;
+    return comm->this_site == place->site && strcmp(comm->group->name, place->name) == 0;
+}
+
+static uint64_t hash_of(const struct place *place)
+{
+    return cohort__hash_mix(cohort__hash_bytes(place->name, strlen(place->name)), place->site);
+}
+
+/* Under the lock. */
+static struct cohort_comm *find_latest(const struct cohort__inbox *inbox, const struct place *place)
+{
+    struct cohort__map_node *node = cohort__map_find(&inbox->latest, hash_of(place), is_at, place);
+    return node ? COHORT_CONTAINER_OF(node, struct cohort_comm, latest) : NULL;
+}
+
+static void forget_latest(struct cohort__inbox *inbox, struct cohort_comm *comm)
+{
+    if (comm && comm->is_latest)
+        cohort__map_remove(&inbox->latest, &comm->latest);
+    if (comm)
+        comm->is_latest = false;
+}
+
 void cohort__inbox_add(struct cohort__inbox *inbox, struct cohort_comm *comm)
 {
+    struct place place = {comm->group->name, comm->this_site};
     pthread_mutex_lock(&inbox->lock);
     cohort__list_push_back(&inbox->endpoints, &comm->link);
+    forget_latest(inbox, find_latest(inbox, &place));
+    cohort__map_insert(&inbox->latest, &comm->latest, hash_of(&place));
+    comm->is_latest = true;
     pthread_mutex_unlock(&inbox->lock);
 }
 
 bool cohort__inbox_has_site(struct cohort__inbox *inbox, const char *name, uint32_t site,
                             uint64_t *ret_left_instance)
 {
-    bool alive = false;
-    *ret_left_instance = 0;
     pthread_mutex_lock(&inbox->lock);
-    for (struct cohort__list *link = inbox->endpoints.next; link != &inbox->endpoints;
-         link = link->next) {
-        struct cohort_comm *comm = COHORT_CONTAINER_OF(link, struct cohort_comm, link);
-        if (comm->this_site != site || strcmp(comm->group->name, name) != 0)
-            continue;
-        if (!atomic_load(&comm->unreferenced))
-            alive = true;
-        else if (comm->group->membership->instance > *ret_left_instance)
-            *ret_left_instance = comm->group->membership->instance;
+    const struct cohort_comm *comm = find_latest(inbox, &(struct place){name, site});
+    bool has_left = comm && atomic_load(&comm->unreferenced);
+    *ret_left_instance = has_left ? comm->group->membership->instance : 0;
+    pthread_mutex_unlock(&inbox->lock);
+    return comm && !has_left;
+}
+
+/* The endpoint behind LINK, with a reference to its group; NULL: none. */
+static struct cohort_comm *endpoint_after(struct cohort__inbox *inbox,
+                                          const struct cohort__list *link)
+{
+    struct cohort_comm *comm = NULL;
+    pthread_mutex_lock(&inbox->lock);
+    if (link->next != &inbox->endpoints) {
+        comm = COHORT_CONTAINER_OF(link->next, struct cohort_comm, link);
+        cohort__group_ref(comm->group);
     }
     pthread_mutex_unlock(&inbox->lock);
-    return alive;
+    return comm;
 }
 
 /* Calls VISIT for all endpoints, outside of the lock; one that is looked at stays in the list. */
 static void for_each_endpoint(struct cohort__inbox *inbox, void (*visit)(struct cohort_comm *))
 {
-    pthread_mutex_lock(&inbox->lock);
-    for (struct cohort__list *link = inbox->endpoints.next; link != &inbox->endpoints;) {
-        struct cohort_comm *comm = COHORT_CONTAINER_OF(link, struct cohort_comm, link);
-        struct cohort__group *group = comm->group;
-        atomic_fetch_add(&group->num_users, 1);
-        pthread_mutex_unlock(&inbox->lock);
+    struct cohort_comm *comm = endpoint_after(inbox, &inbox->endpoints);
+    while (comm) {
         visit(comm);
-        pthread_mutex_lock(&inbox->lock);
-        link = link->next;
-        atomic_fetch_sub(&group->num_users, 1);
+        struct cohort_comm *next = endpoint_after(inbox, &comm->link);
+        cohort__group_unref(comm->group);
+        comm = next;
     }
-    pthread_mutex_unlock(&inbox->lock);
 }
 
 static void on_peer_died(void *context, uint32_t rank)
@@ -276,10 +319,92 @@ void cohort__inbox_unwatch(struct cohort__inbox *inbox, const struct cohort__gro
     atomic_fetch_and(&inbox->watched, ~(UINT64_C(1) << group->board.number));
 }
 
+/* Freeing groups ---------------------------------------------------------------------------- */
+
+/* Under the lock: nobody finds GROUP any more, nor its endpoints. */
+static void take_out(struct cohort__inbox *inbox, struct cohort__group *group)
+{
+    cohort__map_remove(&inbox->groups, &group->node);
+    for (uint32_t site = 0; site < group->membership->num_sites; site++) {
+        struct cohort_comm *comm = atomic_load(&group->endpoints[site]);
+        if (!comm)
+            continue;
+        cohort__list_remove(&comm->link);
+        forget_latest(inbox, comm);
+    }
+}
+
+/* Frees the group of INSTANCE, if it is there and nothing can happen in it any more. Whoever makes
+ * that so comes here afterwards: it ends a turn, or gives back a reference. The board of a group is
+ * looked at by the loop's holder, who therefore is to free it. */
+static void reclaim(struct cohort__inbox *inbox, uint64_t instance)
+{
+    pthread_mutex_lock(&inbox->lock);
+    struct cohort__group *group = find(inbox, instance);
+    bool is_over = group && cohort__group_is_quiet(group);
+    bool is_for_holder = is_over && group->has_board;
+    if (is_over)
+        take_out(inbox, group);
+    if (is_for_holder) {
+        cohort__list_push_back(&inbox->retired, &group->retired);
+        atomic_store(&inbox->is_holder_asked, true);
+    }
+    pthread_mutex_unlock(&inbox->lock);
+    if (is_over && !is_for_holder)
+        cohort__group_destroy(group);
+}
+
+void cohort__group_unref(struct cohort__group *group)
+{
+    if (!group)
+        return;
+    struct cohort__inbox *inbox = group->inbox; /* the group may be gone after this */
+    uint64_t instance = group->membership->instance;
+    if (atomic_fetch_sub(&group->refs, 1) == 1)
+        reclaim(inbox, instance);
+}
+
+/* The loop's holder does what it has been asked for. */
+static void do_as_asked(struct cohort__inbox *inbox)
+{
+    struct cohort__list retired, *link;
+    cohort__list_init(&retired);
+    pthread_mutex_lock(&inbox->lock);
+    atomic_store(&inbox->is_holder_asked, false);
+    struct cohort__group *last = inbox->last && inbox->last->has_ended ? inbox->last : NULL;
+    if (last)
+        inbox->last = NULL;
+    cohort__list_splice_back(&retired, &inbox->retired);
+    pthread_mutex_unlock(&inbox->lock);
+    while ((link = cohort__list_pop_front(&retired)))
+        cohort__group_destroy(COHORT_CONTAINER_OF(link, struct cohort__group, retired));
+    cohort__group_unref(last);
+}
+
+/* Its sites have all left. */
+static void on_ended(void *context, uint64_t instance)
+{
+    struct cohort__inbox *inbox = context;
+    pthread_mutex_lock(&inbox->lock);
+    struct cohort__group *group = find(inbox, instance);
+    if (group && group->has_ended)
+        group = NULL;
+    if (group)
+        group->has_ended = true;
+    if (group && group == inbox->last)
+        atomic_store(&inbox->is_holder_asked, true);
+    pthread_mutex_unlock(&inbox->lock);
+    cohort__group_unref(group);
+}
+
+/* Looking and ticking ----------------------------------------------------------------------- */
+
 static bool on_look(void *context)
 {
     struct cohort__inbox *inbox = context;
     bool any = false;
+    if (atomic_load_explicit(&inbox->is_holder_asked, memory_order_relaxed))
+        do_as_asked(inbox);
     for (uint64_t left = atomic_load_explicit(&inbox->watched, memory_order_acquire); left;
          left &= left - 1) {
         struct cohort__meetings *meetings =
@@ -289,49 +414,12 @@ static bool on_look(void *context)
     return any;
 }
 
-/* Frees the groups that have ended and in which nobody is busy any more. */
-static void reclaim(struct cohort__inbox *inbox)
-{
-    struct cohort__list quiet, *next, *link;
-    cohort__list_init(&quiet);
-    pthread_mutex_lock(&inbox->lock);
-    for (link = inbox->ended.next; link != &inbox->ended; link = next) {
-        next = link->next;
-        struct cohort__group *group = COHORT_CONTAINER_OF(link, struct cohort__group, ended);
-        if (!cohort__group_is_quiet(group))
-            continue;
-        cohort__list_remove(link);
-        cohort__list_push_back(&quiet, link);
-        for (uint32_t site = 0; site < group->membership->num_sites; site++) {
-            struct cohort_comm *comm = atomic_load(&group->endpoints[site]);
-            if (comm)
-                cohort__list_remove(&comm->link);
-        }
-    }
-    pthread_mutex_unlock(&inbox->lock);
-    if (!cohort__list_is_empty(&quiet))
-        inbox->last = NULL;
-    while ((link = cohort__list_pop_front(&quiet)))
-        cohort__group_destroy(COHORT_CONTAINER_OF(link, struct cohort__group, ended));
-}
-
+/* Where no memory is shared nobody looks. */
 static void on_tick(void *context, uint64_t now)
 {
     (void)now;
-    reclaim(context);
+    do_as_asked(context);
     for_each_endpoint(context, cohort__endpoint_tick);
-}
-
-static void on_ended(void *context, uint64_t instance)
-{
-    struct cohort__inbox *inbox = context;
-    pthread_mutex_lock(&inbox->lock);
-    struct cohort__group *group = find(inbox, instance);
-    if (group) {
-        cohort__map_remove(&inbox->groups, &group->node);
-        cohort__list_push_back(&inbox->ended, &group->ended);
-    }
-    pthread_mutex_unlock(&inbox->lock);
 }
 
 void cohort__inbox_count_work(struct cohort__inbox *inbox, int change)
@@ -353,14 +441,15 @@ static void stop(void *context)
     take_unknown(inbox, NULL, &taken);
     sort_out(inbox, NULL, &taken);
     struct cohort__list *link;
-    while ((link = cohort__list_pop_front(&inbox->ended)))
-        cohort__group_destroy(COHORT_CONTAINER_OF(link, struct cohort__group, ended));
+    while ((link = cohort__list_pop_front(&inbox->retired)))
+        cohort__group_destroy(COHORT_CONTAINER_OF(link, struct cohort__group, retired));
     struct cohort__map_node *node;
     while ((node = cohort__map_first(&inbox->groups))) {
         cohort__map_remove(&inbox->groups, node);
         cohort__group_destroy(COHORT_CONTAINER_OF(node, struct cohort__group, node));
     }
     cohort__map_fini(&inbox->groups);
+    cohort__map_fini(&inbox->latest);
     pthread_mutex_destroy(&inbox->lock);
     free(inbox);
 }
@@ -373,9 +462,10 @@ static cohort_status create(struct cohort__inbox **ret_inbox, struct cohort__pro
     inbox->process = process;
     pthread_mutex_init(&inbox->lock, NULL);
     cohort__map_init(&inbox->groups);
+    cohort__map_init(&inbox->latest);
     cohort__list_init(&inbox->endpoints);
     cohort__list_init(&inbox->unknown);
-    cohort__list_init(&inbox->ended);
+    cohort__list_init(&inbox->retired);
     cohort__registry_set_ended(cohort__process_registry(process), on_ended, inbox);
     cohort__process_set_handlers(process, &(struct cohort__process_handlers){
                                               .context = inbox,

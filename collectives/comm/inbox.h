@@ -31,7 +31,7 @@ cohort_status cohort__inbox_group(struct cohort__inbox *inbox, const char *name,
                                   struct cohort__membership *membership,
                                   struct cohort__group **ret_group);
 
-/* Lists COMM for ticks and news of deaths. */
+/* Lists COMM for ticks and news of deaths, and as the latest endpoint of its site. */
 void cohort__inbox_add(struct cohort__inbox *inbox, struct cohort_comm *comm);
 
 /* Has MEETINGS look at the group's board, which it has, whenever others may have written there;

@@ -19,6 +19,7 @@ struct cohort__registry {
     void *context;
     pthread_mutex_t lock;        /* of all below; callbacks and sends happen outside of it */
     struct cohort__list waiting; /* joins of this locality that have no answer */
+    struct cohort__map places;   /* the same, by name and site */
     struct cohort__registry_home home;
 };
 
@@ -44,6 +45,7 @@ cohort_status cohort__registry_create(struct cohort__registry **ret_registry,
     registry->process = process;
     pthread_mutex_init(&registry->lock, NULL);
     cohort__list_init(&registry->waiting);
+    cohort__map_init(&registry->places);
     cohort__registry_home_init(&registry->home, process->options.rank);
     *ret_registry = registry;
     return COHORT_OK;
@@ -54,6 +56,7 @@ void cohort__registry_destroy(struct cohort__registry *registry)
     if (!registry)
         return;
     cohort__registry_home_fini(&registry->home);
+    cohort__map_fini(&registry->places);
     pthread_mutex_destroy(&registry->lock);
     free(registry);
 }
@@ -99,18 +102,47 @@ static void deliver(struct cohort__registry *registry, struct cohort__list *outb
     }
 }
 
+/* A site under a name. */
+struct place {
+    const char *name;
+    size_t bytes;
+    uint32_t site;
+};
+
+static uint64_t hash_of(const struct place *place)
+{
+    return cohort__hash_mix(cohort__hash_bytes(place->name, place->bytes), place->site);
+}
+
+static bool is_at(const struct cohort__map_node *node, const void *key)
+{
+    const struct cohort__join *join = COHORT_CONTAINER_OF(node, struct cohort__join, node);
+    const struct place *place = key;
+    return join->site == place->site && strlen(join->name) == place->bytes &&
+           memcmp(join->name, place->name, place->bytes) == 0;
+}
+
 /* Under the lock. */
 static struct cohort__join *find_waiting(struct cohort__registry *registry, const char *name,
                                          size_t bytes, uint32_t site)
 {
-    for (struct cohort__list *link = registry->waiting.next; link != &registry->waiting;
-         link = link->next) {
-        struct cohort__join *join = COHORT_CONTAINER_OF(link, struct cohort__join, link);
-        if (join->site == site && strlen(join->name) == bytes &&
-            memcmp(join->name, name, bytes) == 0)
-            return join;
-    }
-    return NULL;
+    struct place place = {name, bytes, site};
+    struct cohort__map_node *node =
+        cohort__map_find(&registry->places, hash_of(&place), is_at, &place);
+    return node ? COHORT_CONTAINER_OF(node, struct cohort__join, node) : NULL;
+}
+
+static void add_waiting(struct cohort__registry *registry, struct cohort__join *join)
+{
+    struct place place = {join->name, strlen(join->name), join->site};
+    cohort__list_push_back(&registry->waiting, &join->link);
+    cohort__map_insert(&registry->places, &join->node, hash_of(&place));
+}
+
+static void remove_waiting(struct cohort__registry *registry, struct cohort__join *join)
+{
+    cohort__list_remove(&join->link);
+    cohort__map_remove(&registry->places, &join->node);
 }
 
 static cohort_status write_join(struct cohort__list *outbox, uint32_t home,
@@ -156,7 +188,7 @@ void cohort__registry_join(struct cohort__registry *registry, struct cohort__joi
                              "already, in this locality (%u)",
                              join->name, join->site, registry->process->options.rank);
     if (!status)
-        cohort__list_push_back(&registry->waiting, &join->link);
+        add_waiting(registry, join);
     pthread_mutex_unlock(&registry->lock);
     if (!status) {
         deliver(registry, &outbox);
@@ -263,7 +295,7 @@ static cohort_status refused(struct cohort__registry *registry,
     pthread_mutex_lock(&registry->lock);
     struct cohort__join *join = find_waiting(registry, name, name_bytes, (uint32_t)site);
     if (join)
-        cohort__list_remove(&join->link);
+        remove_waiting(registry, join);
     pthread_mutex_unlock(&registry->lock);
     if (join) {
         cohort_fail((cohort_status)status, "%.*s", (int)text_bytes, (const char *)text);
@@ -350,17 +382,13 @@ static cohort_status read_settings(const struct cohort__unpacked *unpacked,
 static void take_joined(struct cohort__registry *registry, const void *name, size_t bytes,
                         const struct cohort__membership *membership, struct cohort__list *joined)
 {
-    struct cohort__list *next;
-    for (struct cohort__list *link = registry->waiting.next; link != &registry->waiting;
-         link = next) {
-        next = link->next;
-        struct cohort__join *join = COHORT_CONTAINER_OF(link, struct cohort__join, link);
-        if (strlen(join->name) == bytes && memcmp(join->name, name, bytes) == 0 &&
-            join->num_sites == membership->num_sites &&
-            membership->locality_of[join->site] == registry->process->options.rank) {
-            cohort__list_remove(link);
-            cohort__list_push_back(joined, link);
-        }
+    for (uint32_t site = 0; site < membership->num_sites; site++) {
+        bool is_here = membership->locality_of[site] == registry->process->options.rank;
+        struct cohort__join *join = is_here ? find_waiting(registry, name, bytes, site) : NULL;
+        if (!join || join->num_sites != membership->num_sites)
+            continue;
+        remove_waiting(registry, join);
+        cohort__list_push_back(joined, &join->link);
     }
 }
 
@@ -443,9 +471,13 @@ static void end_waiting(struct cohort__registry *registry, cohort_status status)
     struct cohort__list ended;
     cohort__list_init(&ended);
     pthread_mutex_lock(&registry->lock);
-    cohort__list_splice_back(&ended, &registry->waiting);
-    pthread_mutex_unlock(&registry->lock);
     struct cohort__list *link;
+    while (!cohort__list_is_empty(&registry->waiting)) {
+        link = registry->waiting.next;
+        remove_waiting(registry, COHORT_CONTAINER_OF(link, struct cohort__join, link));
+        cohort__list_push_back(&ended, link);
+    }
+    pthread_mutex_unlock(&registry->lock);
     while ((link = cohort__list_pop_front(&ended))) {
         struct cohort__join *join = COHORT_CONTAINER_OF(link, struct cohort__join, link);
         if (status != COHORT_ERR_PEER_DIED)

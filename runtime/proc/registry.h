@@ -7,6 +7,7 @@
 
 #include "cohort/status.h"
 #include "runtime/base/list.h"
+#include "runtime/base/map.h"
 
 struct cohort__process;
 
@@ -49,7 +50,8 @@ struct cohort__join {
      * wait. */
     void (*done)(struct cohort__join *join, cohort_status status,
                  struct cohort__membership *membership);
-    struct cohort__list link; /* private to the registry */
+    struct cohort__list link;     /* private to the registry */
+    struct cohort__map_node node; /* likewise */
 };
 
 cohort_status cohort__registry_create(struct cohort__registry **ret_registry,

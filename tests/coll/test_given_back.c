@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <stdatomic.h>
+#include <stdio.h>
+
+#include "collectives/comm/group.h"
+#include "tests/support/cluster.h"
+#include "tests/support/sites.h"
+
+/* What communicators that all sites have given back take is free by what happens, not by ticks: the
+ * groups that are alive are counted, in all localities. The linker sends the calls here (--wrap).
+ */
+
+enum { ROUNDS = 500, NUM_SITES = 6, NUM_LOCALITIES = 3 };
+
+static _Atomic uint32_t num_groups;
+
+cohort_status __real_cohort__group_create(struct cohort__group **ret_group,
+                                          struct cohort__inbox *inbox, const char *name,
+                                          struct cohort__membership *membership);
+void __real_cohort__group_destroy(struct cohort__group *group);
+cohort_status __wrap_cohort__group_create(struct cohort__group **ret_group,
+                                          struct cohort__inbox *inbox, const char *name,
+                                          struct cohort__membership *membership);
+void __wrap_cohort__group_destroy(struct cohort__group *group);
+
+cohort_status __wrap_cohort__group_create(struct cohort__group **ret_group,
+                                          struct cohort__inbox *inbox, const char *name,
+                                          struct cohort__membership *membership)
+{
+    atomic_fetch_add(&num_groups, 1);
+    return __real_cohort__group_create(ret_group, inbox, name, membership);
+}
+
+void __wrap_cohort__group_destroy(struct cohort__group *group)
+{
+    atomic_fetch_sub(&num_groups, 1);
+    __real_cohort__group_destroy(group);
+}
+
+/* Other workers may still be at it. */
+static void wait_for_at_most(uint32_t num)
+{
+    while (atomic_load(&num_groups) > num)
+        cohort_yield();
+}
+
+static cohort_status sum(cohort_comm *comm, void *arg)
+{
+    (void)arg;
+    double one = 1, all = 0;
+    cohort_status status =
+        cohort_await(cohort_all_reduce(comm, &one, &all, 1, COHORT_DOUBLE, COHORT_SUM, 1));
+    CHECK(status || all == cohort_comm_num_sites(comm));
+    return status;
+}
+
+/* The only site of its communicator: gone when it is given back, while the loop has no turn. */
+static void test_busy(void)
+{
+    struct cluster *cluster = cluster_create(1, 1, 0);
+    for (uint32_t round = 0; round < ROUNDS; round++) {
+        cohort_comm *comm;
+        char name[16];
+        snprintf(name, sizeof(name), "%u", round / 2); /* old names and new ones */
+        CHECK_INT(cohort_await(cluster_create_comm(cluster, &comm, name,
+                                                   &(cohort_comm_options){.num_sites = 1})),
+                  COHORT_OK);
+        CHECK_INT(atomic_load(&num_groups), 1);
+        CHECK_INT(sum(comm, NULL), COHORT_OK);
+        cohort_comm_unref(comm);
+        CHECK_INT(atomic_load(&num_groups), 0);
+    }
+    cluster_destroy(cluster);
+}
+
+/* Alive at once, and given back in another order than made. */
+static void test_many(void)
+{
+    static cohort_comm *comms[ROUNDS];
+    struct cluster *cluster = cluster_create(1, 1, 0);
+    for (uint32_t i = 0; i < ROUNDS; i++) {
+        char name[16];
+        snprintf(name, sizeof(name), "%u", i);
+        CHECK_INT(cohort_await(cluster_create_comm(cluster, &comms[i], name,
+                                                   &(cohort_comm_options){.num_sites = 1})),
+                  COHORT_OK);
+    }
+    CHECK_INT(atomic_load(&num_groups), ROUNDS);
+    for (uint32_t i = 0; i < ROUNDS; i++) {
+        cohort_comm_unref(comms[i * 7 % ROUNDS]);
+        CHECK_INT(atomic_load(&num_groups), ROUNDS - 1 - i);
+    }
+    cluster_destroy(cluster);
+}
+
+/* Some sites leave with calls in flight, which the others may not have made, or never make. */
+static cohort_status leave_early(cohort_comm *comm, void *arg)
+{
+    static double in[NUM_SITES], out[NUM_SITES][2];
+    uint32_t round = *(const uint32_t *)arg, site = cohort_comm_this_site(comm);
+    uint32_t num_calls = (round >> site & 1) + (round >> (site + 1) % NUM_SITES & 1);
+    for (uint32_t i = 0; i < num_calls; i++)
+        cohort_future_unref(
+            cohort_all_reduce(comm, &in[site], &out[site][i], 1, COHORT_DOUBLE, COHORT_SUM, i + 1));
+    if (round & 1)
+        cohort_yield();
+    return COHORT_OK;
+}
+
+static void run_rounds(uint32_t num_localities, cohort_status (*run)(cohort_comm *, void *),
+                       uint32_t num_rounds, uint32_t most)
+{
+    struct cluster *cluster = cluster_create(1, num_localities, 0);
+    uint32_t before = atomic_load(&num_groups); /* of clusters that are over */
+    for (uint32_t round = 0; round < num_rounds; round++) {
+        CHECK_INT(sites_run(&(struct sites){.name = round % 3 ? "same" : "other",
+                                            .options = {.num_sites = NUM_SITES},
+                                            .create = cluster_create_comm,
+                                            .context = cluster,
+                                            .run = run,
+                                            .arg = &round}),
+                  COHORT_OK);
+        wait_for_at_most(before + most);
+    }
+    cluster_destroy(cluster);
+}
+
+static void test_sites(void)
+{
+    run_rounds(1, sum, ROUNDS, 0);
+}
+
+static void test_leave_early(void)
+{
+    run_rounds(1, leave_early, ROUNDS, 0);
+    run_rounds(NUM_LOCALITIES, leave_early, ROUNDS / 5, NUM_LOCALITIES);
+}
+
+/* A locality may keep the group that got the last message. */
+static void test_localities(void)
+{
+    run_rounds(NUM_LOCALITIES, sum, ROUNDS / 5, NUM_LOCALITIES);
+}
+
+int main(int argc, char **argv)
+{
+    static const struct test_case cases[] = {
+        {"busy", test_busy},
+        {"many", test_many},
+        {"sites", test_sites},
+        {"localities", test_localities},
+        {"leave_early", test_leave_early},
+    };
+    int failed = cluster_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]), NUM_WORKERS);
+    CHECK(failed || atomic_load(&num_groups) == 0);
+    return failed;
+}
