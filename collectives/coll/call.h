@@ -9,6 +9,7 @@
 #include "collectives/comm/endpoint.h"
 #include "collectives/comm/fingerprint.h"
 #include "collectives/exec/plan_cache.h"
+#include "collectives/model/select.h"
 
 /* What all collectives have in common: checking the arguments, passing the gate, finding or
  * building the plan, starting it. A collective's own file says what it needs. */
@@ -80,6 +81,9 @@ struct cohort__call {
 cohort_future *cohort__call_meet(const struct cohort__call *call, uint32_t root, uint32_t shift,
                                  uint64_t fingerprint, const struct cohort__signature *signature);
 
+/* The bytes that a meeting copies at this site since CALL is in place. */
+size_t cohort__call_meeting_copies(const struct cohort__call *call);
+
 /* Fills in CALL's generation where the communicator numbers its calls. Never NULL. */
 cohort_future *cohort__call_start(struct cohort__call *call);
 
@@ -125,6 +129,11 @@ cohort_status cohort__call_check_overlap(const struct cohort__call *call,
 
 /* The endpoint's cache of plans, which is there from the first call on. */
 cohort_status cohort__call_cache(cohort_comm *comm, struct cohort__plan_cache **ret_cache);
+
+/* call_plan.c: the row that carries out SHAPE, or why none does. Reads the endpoint only. */
+cohort_status cohort__call_choose(const struct cohort__call *call,
+                                  const struct cohort__shape *shape,
+                                  struct cohort__candidate *ret_choice);
 
 /* call_plan.c: a reference to the plan for SHAPE, from the cache or built now. */
 cohort_status cohort__call_plan(const struct cohort__call *call, const struct cohort__shape *shape,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <inttypes.h>
 
+#include "collectives/algo/needs.h"
 #include "collectives/coll/call.h"
 #include "collectives/coll/forced.h"
 #include "collectives/exec/op.h"
@@ -74,12 +75,10 @@ static cohort_status check_count(const struct cohort__call *call)
     if (element == 0)
         return cohort__call_wrong(call, COHORT_ERR_BAD_PARAMETER, "%" PRIu64 " is no datatype",
                                   call->datatype);
-    size_t num_sites = cohort_comm_num_sites(call->comm), bytes;
-    size_t num_blocks = call->ragged ? 1 : num_sites * num_sites;
-    if (__builtin_mul_overflow(call->count, element, &bytes) ||
-        __builtin_mul_overflow(bytes, num_blocks, &bytes) || bytes > PTRDIFF_MAX / 4)
+    uint32_t num_sites = cohort_comm_num_sites(call->comm);
+    if (!cohort__sizes_fit(call->collective, call->ragged ? 1 : num_sites, call->count, element))
         return cohort__call_wrong(call, COHORT_ERR_BAD_PARAMETER,
-                                  "a count of %zu elements of %zu bytes for %zu sites is more than "
+                                  "a count of %zu elements of %zu bytes for %u sites is more than "
                                   "memory",
                                   call->count, element, num_sites);
     return COHORT_OK;

@@ -17,6 +17,15 @@ static const struct cohort__movement_kind *const kinds[COHORT__NUM_COLLECTIVES] 
     [COHORT__SHIFT] = &cohort__movement_shift,
 };
 
+size_t cohort__call_meeting_copies(const struct cohort__call *call)
+{
+    const struct cohort__movement_kind *kind = kinds[call->collective];
+    if (!call->is_in_place || !kind->reads_late || call->comm->group->has_board)
+        return 0; /* what is on the board is read there */
+    size_t num_blocks = kind->in_blocks ? kind->in_blocks : cohort_comm_num_sites(call->comm);
+    return num_blocks * call->count * cohort_datatype_size(call->datatype);
+}
+
 cohort_future *cohort__call_meet(const struct cohort__call *call, uint32_t root, uint32_t shift,
                                  uint64_t fingerprint, const struct cohort__signature *signature)
 {

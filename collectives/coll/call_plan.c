@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <inttypes.h>
 #include <stdlib.h>
 
 #include "collectives/algo/agreement.h"
@@ -23,14 +24,49 @@ cohort_status cohort__call_cache(cohort_comm *comm, struct cohort__plan_cache **
 /* How large objects are taken to be where an algorithm is chosen: nobody knows. */
 enum { OBJECT_BYTES = 1024 };
 
-static cohort_status choose(const struct cohort__call *call, const struct cohort__shape *shape,
-                            struct cohort__candidate *ret_choice)
+/* The all_reduce for agreement. Nothing of the call but its sites decides which, the minimum is the
+ * same in any order, and where what the communicator wants can't be, it is what can. */
+static cohort_status choose_minimum(const struct cohort__call *call,
+                                    const struct cohort__request *request,
+                                    struct cohort__candidate *ret_choice)
+{
+    struct cohort__question question;
+    cohort_status status = cohort__choice_question(call->comm, request, &question);
+    if (status)
+        return status;
+    question.is_reproducible = false;
+    status = cohort__select(&question, ret_choice);
+    if (status) {
+        question.forced = NULL;
+        question.memory_budget = 0;
+        status = cohort__select(&question, ret_choice);
+    }
+    return status;
+}
+
+/* What agreement, if there is one, takes of the budget. */
+static cohort_status memory_of_agreement(const struct cohort__call *call,
+                                         const struct cohort__shape *shape, double *ret_memory)
+{
+    struct cohort__candidate choice = {0};
+    struct cohort__request request = cohort__agreement_request(&shape->request);
+    bool counts = call->is_checked && call->comm->memory_budget > 0;
+    cohort_status status = counts ? choose_minimum(call, &request, &choice) : COHORT_OK;
+    *ret_memory = choice.cost.memory;
+    return status;
+}
+
+cohort_status cohort__call_choose(const struct cohort__call *call,
+                                  const struct cohort__shape *shape,
+                                  struct cohort__candidate *ret_choice)
 {
     struct cohort__question question;
     struct cohort__request request = shape->request;
     if (call->of_objects)
         request.bytes = OBJECT_BYTES;
     cohort_status status = cohort__choice_question(call->comm, &request, &question);
+    if (!status)
+        status = memory_of_agreement(call, shape, &question.memory_beside);
     if (status)
         return status;
     if (shape->key.row)
@@ -88,7 +124,7 @@ static cohort_status build_collective(const struct cohort__call *call,
     uint32_t in_place = COHORT__PLAN_IN_PLACE | COHORT__PLAN_IN_PLACE_OUT;
     status = cohort__call_check_overlap(call, &shape->request);
     if (!status)
-        status = choose(call, shape, &choice);
+        status = cohort__call_choose(call, shape, &choice);
     bool has_plan = !status && !choice.algorithm->shared; /* else the sites meet */
     if (has_plan)
         status = cohort__algorithm_build(choice.algorithm, &shape->request, &plan);
@@ -103,25 +139,13 @@ static cohort_status build_collective(const struct cohort__call *call,
     return COHORT_OK;
 }
 
-/* The all_reduce for agreement. Nothing of the call but its sites decides which, the minimum is the
- * same in any order, and where what the communicator wants can't be, it is what can. */
 static cohort_status build_minimum(const struct cohort__call *call,
                                    const struct cohort__request *like,
                                    struct cohort__plan **ret_plan, uint32_t *ret_row)
 {
-    struct cohort__question question;
     struct cohort__candidate choice;
     struct cohort__request request = cohort__agreement_request(like);
-    cohort_status status = cohort__choice_question(call->comm, &request, &question);
-    if (status)
-        return status;
-    question.is_reproducible = false;
-    status = cohort__select(&question, &choice);
-    if (status) {
-        question.forced = NULL;
-        question.memory_budget = 0;
-        status = cohort__select(&question, &choice);
-    }
+    cohort_status status = choose_minimum(call, &request, &choice);
     if (!status)
         status = cohort__algorithm_build(choice.algorithm, &request, ret_plan);
     if (!status)
@@ -155,12 +179,31 @@ static cohort_status build(const struct cohort__call *call, const struct cohort_
                : build_collective(call, shape, ret_plan, ret_row);
 }
 
+/* What a call takes is known in full here only: each site decides for itself whether it is in
+ * place, and what blocks of different sizes come to. One that takes too much tells the others. */
+static cohort_status check_budget(const struct cohort__call *call,
+                                  const struct cohort__shape *shape,
+                                  const struct cohort__plan *plan, uint32_t row)
+{
+    uint64_t budget = call->comm->memory_budget;
+    if (budget == 0 || shape->key.flags & COHORT__PLAN_ALONE)
+        return COHORT_OK;
+    size_t bytes = plan ? plan->tmp_bytes : cohort__call_meeting_copies(call);
+    if (bytes <= budget)
+        return COHORT_OK;
+    return cohort__call_wrong(call, COHORT_ERR_NO_MEMORY,
+                              "algorithm %s takes %zu bytes of memory at this site%s; the budget "
+                              "is %" PRIu64,
+                              cohort__algorithms[row]->name, bytes,
+                              call->is_in_place ? ", in place" : "", budget);
+}
+
 cohort_status cohort__call_plan(const struct cohort__call *call, const struct cohort__shape *shape,
                                 struct cohort__plan_entry **ret_entry)
 {
     struct cohort__plan_cache *cache;
-    struct cohort__plan *plan;
-    uint32_t row;
+    struct cohort__plan *plan = NULL;
+    uint32_t row = 0;
     cohort_status status = cohort__call_cache(call->comm, &cache);
     if (status)
         return status;
@@ -168,6 +211,10 @@ cohort_status cohort__call_plan(const struct cohort__call *call, const struct co
     if (*ret_entry)
         return COHORT_OK;
     status = build(call, shape, &plan, &row);
-    return status ? status
-                  : cohort__plan_cache_add(cache, &shape->key, shape->tail, plan, row, ret_entry);
+    if (!status)
+        status = check_budget(call, shape, plan, row);
+    if (!status)
+        return cohort__plan_cache_add(cache, &shape->key, shape->tail, plan, row, ret_entry);
+    cohort__plan_unref(plan);
+    return status;
 }

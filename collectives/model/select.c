@@ -57,7 +57,7 @@ static const char *refusal(const struct cohort__question *question,
     if (!question->forced && question->mode == COHORT__MODE_FLAT && algorithm->hierarchical)
         return "the communicator is flat";
     if (question->memory_budget > 0 && candidate->is_priced &&
-        candidate->cost.memory > (double)question->memory_budget)
+        candidate->cost.memory + question->memory_beside > (double)question->memory_budget)
         return over_budget;
     return NULL;
 }
@@ -161,10 +161,11 @@ static cohort_status nothing_fits(const struct cohort__question *question,
     }
     if (least)
         return cohort_fail(COHORT_ERR_NO_MEMORY,
-                           "%s of %zu bytes a block at %u sites: algorithm %s, which needs least, "
+                           "%s of %zu bytes a block at %u sites: algorithm %s, which %s, "
                            "takes %.0f bytes of memory at a site; the budget is %llu",
                            collective, question->request->bytes, question->request->num_sites,
-                           least->algorithm->name, least->cost.memory,
+                           least->algorithm->name, question->forced ? "is forced" : "needs least",
+                           least->cost.memory + question->memory_beside,
                            (unsigned long long)question->memory_budget);
     return cohort_fail(COHORT_ERR_NOT_SUPPORTED, "no algorithm of %s can do this%s", collective,
                        question->is_reproducible ? " reproducibly" : "");

@@ -24,6 +24,7 @@ struct cohort__question {
     bool is_ragged;                         /* blocks of different sizes, at this site or others */
     bool are_sizes_known;                   /* ... of which all sites know all sizes */
     uint64_t memory_budget;                 /* bytes of TMP that a site may have; 0: any */
+    double memory_beside; /* bytes of it that the call takes besides the row, at all sites */
 };
 
 /* A row, as selection sees it. */
@@ -48,9 +49,9 @@ bool cohort__select_is_flat(uint32_t num_sites, uint32_t arity, uint32_t flat_fa
 uint32_t cohort__select_candidates(const struct cohort__question *question,
                                    struct cohort__candidate ret_candidates[COHORT__MAX_CANDIDATES]);
 
-/* The choice. COHORT_ERR_NO_MEMORY: nothing fits the budget; names the row that needs least and
- * what it needs. COHORT_ERR_BAD_PARAMETER: the forced row can't carry out the request.
- * COHORT_ERR_NOT_SUPPORTED: no row can. */
+/* The choice. COHORT_ERR_NO_MEMORY: nothing fits the budget; names the row that needs least, or
+ * the forced one, and what it needs. COHORT_ERR_BAD_PARAMETER: the forced row can't carry out the
+ * request. COHORT_ERR_NOT_SUPPORTED: no row can. */
 cohort_status cohort__select(const struct cohort__question *question,
                              struct cohort__candidate *ret_choice);
 

@@ -50,8 +50,9 @@ typedef struct cohort_comm_options {
     /* Agreement before each gather and scatter and their v-variants; see cohort_check_rooted. */
     bool check_asymmetric;
     /* The bytes of memory of its own that a call may take at a site, besides the caller's buffers;
-     * 0: any. Algorithms that take more are not chosen; a call that none is left for fails with
-     * COHORT_ERR_NO_MEMORY at all sites and says what it would need. */
+     * 0: any. Algorithms that take more are not chosen; a call that none is left for, or that takes
+     * more at a site because it is in place there, fails with COHORT_ERR_NO_MEMORY at all sites and
+     * says what it would need. */
     uint64_t memory_budget;
 } cohort_comm_options;
 

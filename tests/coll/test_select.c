@@ -9,7 +9,7 @@
 
 /* Selection through the whole library: explained, forced, and within a budget. */
 
-enum { NUM_SITES = 9, COUNT = 1000 };
+enum { NUM_SITES = 9, NUM_LOCALITIES = 3, COUNT = 1000 };
 
 static char *texts[NUM_SITES]; /* what each site was told */
 
@@ -30,7 +30,7 @@ static void forget(void)
 static cohort_status run(cohort_comm_options options, char *collective,
                          cohort_status (*site)(cohort_comm *comm, void *arg))
 {
-    struct cluster *cluster = cluster_create(1, 3, 0);
+    struct cluster *cluster = cluster_create(1, NUM_LOCALITIES, 0);
     options.num_sites = NUM_SITES;
     cohort_status status = sites_run(&(struct sites){
         .name = "select",
@@ -95,10 +95,106 @@ static void test_budget(void)
         CHECK_INT(run(options, NULL, exceed), COHORT_OK);
 }
 
+/* Ring takes nothing of its own, but what is in place is copied; only some sites may be so. */
+static cohort_status exceed_in_place(cohort_comm *comm, void *arg)
+{
+    const uint32_t in_place = *(const uint32_t *)arg;
+    bool is_in_place = in_place >> cohort_comm_this_site(comm) & 1;
+    double *memory = calloc(2 * COUNT, sizeof(double));
+    if (!memory)
+        return COHORT_ERR_NO_MEMORY;
+    const void *in = is_in_place ? COHORT_IN_PLACE : memory + COUNT;
+    cohort_status status =
+        cohort_await(cohort_all_reduce(comm, in, memory, COUNT, COHORT_DOUBLE, COHORT_SUM, 1));
+    CHECK_INT(status, in_place ? COHORT_ERR_NO_MEMORY : COHORT_OK);
+    if (in_place)
+        CHECK_CONTAINS(cohort_error_message(),
+                       "algorithm ring takes 8000 bytes of memory at this site, in place; the "
+                       "budget is 7999");
+    free(memory);
+    return cohort_await(cohort_barrier(comm, 2));
+}
+
+static void test_budget_in_place(void)
+{
+    static const uint32_t in_place[] = {0, 1, 4, (1 << NUM_SITES) - 1};
+    for (unsigned i = 0; i < 4; i++) {
+        cohort_comm_options options = {
+            .num_sites = NUM_SITES, .algorithms = "all_reduce=ring", .memory_budget = 7999};
+        struct cluster *cluster = cluster_create(7, NUM_LOCALITIES, 0);
+        CHECK_INT(sites_run(&(struct sites){.name = "in place",
+                                            .options = options,
+                                            .create = cluster_create_comm,
+                                            .context = cluster,
+                                            .run = exceed_in_place,
+                                            .arg = (void *)&in_place[i]}),
+                  COHORT_OK);
+        cluster_destroy(cluster);
+    }
+}
+
+/* In one locality, where the sites meet. */
+static cohort_status exceed_in_meeting(cohort_comm *comm, void *arg)
+{
+    (void)arg;
+    double memory[NUM_SITES] = {0};
+    cohort_status status = cohort_await(
+        cohort_reduce_scatter(comm, COHORT_IN_PLACE, memory, 1, COHORT_DOUBLE, COHORT_SUM, 1));
+    CHECK_INT(status, COHORT_ERR_NO_MEMORY);
+    CHECK_CONTAINS(cohort_error_message(), "algorithm shared takes 72 bytes of memory");
+    return cohort_await(
+        cohort_reduce_scatter(comm, memory, &memory[1], 0, COHORT_DOUBLE, COHORT_SUM, 2));
+}
+
+static void test_budget_in_meeting(void)
+{
+    struct cluster *cluster = cluster_create(7, 1, 0);
+    cohort_comm_options options = {
+        .num_sites = NUM_SITES, .algorithms = "reduce_scatter=shared", .memory_budget = 71};
+    CHECK_INT(sites_run(&(struct sites){.name = "meeting",
+                                        .options = options,
+                                        .create = cluster_create_comm,
+                                        .context = cluster,
+                                        .run = exceed_in_meeting}),
+              COHORT_OK);
+    cluster_destroy(cluster);
+}
+
+/* Agreement counts, at all sites alike. */
+static cohort_status exceed_by_check(cohort_comm *comm, void *arg)
+{
+    (void)arg;
+    double in = 1, out[NUM_SITES];
+    CHECK_INT(cohort_await(cohort_all_gather(comm, &in, out, 1, COHORT_DOUBLE, 1)), COHORT_OK);
+    CHECK_INT(cohort_comm_next_call(comm, &(cohort_call_options){.check_asymmetric = true}),
+              COHORT_OK);
+    cohort_status status = cohort_await(cohort_all_gather(comm, &in, out, 1, COHORT_DOUBLE, 2));
+    CHECK(status);
+    CHECK_CONTAINS(cohort_error_message(), "the budget is 1");
+    return cohort_await(cohort_check_rooted(comm, COHORT_DOUBLE, 3));
+}
+
+static void test_budget_of_check(void)
+{
+    struct cluster *cluster = cluster_create(7, NUM_LOCALITIES, 0);
+    cohort_comm_options options = {
+        .num_sites = NUM_SITES, .algorithms = "all_gather=linear", .memory_budget = 1};
+    CHECK_INT(sites_run(&(struct sites){.name = "check",
+                                        .options = options,
+                                        .create = cluster_create_comm,
+                                        .context = cluster,
+                                        .run = exceed_by_check}),
+              COHORT_OK);
+    cluster_destroy(cluster);
+}
+
 static const struct test_case cases[] = {
     {"explain", test_explain},
     {"forced", test_forced},
     {"budget", test_budget},
+    {"budget_in_place", test_budget_in_place},
+    {"budget_in_meeting", test_budget_in_meeting},
+    {"budget_of_check", test_budget_of_check},
 };
 
 int main(int argc, char **argv)

@@ -200,10 +200,15 @@ static void test_budget(void)
     CHECK_INT(cohort__select(&question, &chosen), COHORT_OK);
     question.memory_budget--;
     CHECK_INT(cohort__select(&question, &chosen), COHORT_ERR_NO_MEMORY);
-    CHECK_CONTAINS(cohort_error_message(), "algorithm hierarchical");
+    CHECK_CONTAINS(cohort_error_message(), "algorithm hierarchical, which is forced,");
     char figure[40];
     snprintf(figure, sizeof(figure), "takes %.0f bytes", needs);
     CHECK_CONTAINS(cohort_error_message(), figure);
+    question.memory_budget++;
+    question.memory_beside = 1;
+    CHECK_INT(cohort__select(&question, &chosen), COHORT_ERR_NO_MEMORY);
+    question.memory_beside = 0;
+    question.memory_budget--;
     /* Without force, one that needs less. */
     question.forced = NULL;
     question.mode = COHORT__MODE_ANY;
