@@ -56,4 +56,8 @@ plan_run_op call_op_affine;
 plan_run_op call_op_affine_byte; /* elements of 1 byte, whatever the length */
 plan_run_op call_op_hash;
 
+/* The number of sites to go on with: all, but for the slow sanitizers, which see the same code at
+ * fewer. */
+uint32_t call_next_sites(uint32_t num_sites);
+
 #endif

@@ -199,7 +199,8 @@ static void test_every_row(void)
     for (uint32_t i = 0; i < cohort__num_algorithms; i++) {
         minimum_row = cohort__algorithms[i];
         for (uint32_t num_sites = 1;
-             minimum_row->collective == COHORT__ALL_REDUCE && num_sites <= LAST_SITES; num_sites++)
+             minimum_row->collective == COHORT__ALL_REDUCE && num_sites <= LAST_SITES;
+             num_sites = call_next_sites(num_sites))
             verify_sites(num_sites);
     }
 }

@@ -67,7 +67,8 @@ static void verify_collective(enum cohort__collective collective)
     for (uint32_t i = 0; i < cohort__num_algorithms; i++) {
         if (cohort__algorithms[i]->collective != collective)
             continue;
-        for (uint32_t num_sites = 1; num_sites <= LAST_SITES; num_sites++)
+        for (uint32_t num_sites = 1; num_sites <= LAST_SITES;
+             num_sites = call_next_sites(num_sites))
             verify_row(cohort__algorithms[i], num_sites);
         verify_row(cohort__algorithms[i], 40);
         verify_row(cohort__algorithms[i], 64);
@@ -134,7 +135,8 @@ static void test_shift(void)
 {
     verify_collective(COHORT__SHIFT);
     for (uint32_t i = 0; i < cohort__num_algorithms; i++)
-        for (uint32_t num_sites = 2; num_sites <= LAST_SITES; num_sites++)
+        for (uint32_t num_sites = 2; num_sites <= LAST_SITES;
+             num_sites = call_next_sites(num_sites))
             for (uint32_t shift = 1; shift < num_sites; shift++)
                 if (cohort__algorithms[i]->collective == COHORT__SHIFT)
                     verify(cohort__algorithms[i],
@@ -202,7 +204,7 @@ static void verify_barrier(const struct cohort__algorithm *row, uint32_t num_sit
 
 static void test_barrier_holds(void)
 {
-    for (uint32_t num_sites = 2; num_sites <= LAST_SITES; num_sites++) {
+    for (uint32_t num_sites = 2; num_sites <= LAST_SITES; num_sites = call_next_sites(num_sites)) {
         verify_barrier(cohort__algorithm_find(COHORT__BARRIER, "linear"), num_sites, 2);
         for (uint32_t a = 0; a < NUM_ARITIES; a++)
             verify_barrier(cohort__algorithm_find(COHORT__BARRIER, "hierarchical"), num_sites,
@@ -241,7 +243,8 @@ static void test_linear_order(void)
 static void test_same_bits(void)
 {
     for (uint32_t a = 0; a < NUM_ARITIES; a++)
-        for (uint32_t num_sites = 2; num_sites <= LAST_SITES; num_sites++) {
+        for (uint32_t num_sites = 2; num_sites <= LAST_SITES;
+             num_sites = call_next_sites(num_sites)) {
             struct cohort__request request = {.collective = COHORT__ALL_REDUCE,
                                               .num_sites = num_sites,
                                               .arity = arities[a],

@@ -205,7 +205,7 @@ static void run(const char *name, cohort_comm_options options, uint32_t num_loca
                 cohort_status (*site)(cohort_comm *comm, void *arg), void *arg)
 {
     struct cluster *cluster = cluster_create(options.num_sites, num_localities, 0);
-    options.stall_after = 50000000;
+    options.stall_after = 10000000;
     cohort_status status = sites_run(&(struct sites){
         .name = name,
         .options = options,

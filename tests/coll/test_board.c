@@ -12,7 +12,7 @@
 /* Localities that share memory and meet on boards: what goes wrong there is told to all, in time,
  * with who it was; and each wrong call is followed by a right one. */
 
-enum { SOON = 100000000 };
+enum { SOON = 20000000 };
 static const uint64_t never = UINT64_C(3600000000000);
 
 /* Elements of 8 bytes that don't fit a board. */
@@ -42,10 +42,22 @@ static void run_in(struct cluster *cluster, const char *name, uint32_t num_sites
         test_failed(__FILE__, __LINE__, "%s: %s", name, cohort_error_message());
 }
 
+/* Placements take turns. */
 static void run(const char *name, uint32_t num_localities, uint32_t num_sites, uint64_t stall,
                 cohort_status (*site)(cohort_comm *comm, void *arg), void *arg)
 {
-    struct cluster *cluster = cluster_create(1, num_localities, 0);
+    static uint32_t number;
+    struct cluster *cluster = cluster_create(number, num_localities, 0);
+    cluster_place(cluster, number++ % CLUSTER_NUM_PLACEMENTS);
+    run_in(cluster, name, num_sites, stall, site, arg);
+    cluster_destroy(cluster);
+}
+
+/* Each site in a locality of its own. */
+static void run_apart(const char *name, uint32_t num_sites, uint64_t stall,
+                      cohort_status (*site)(cohort_comm *comm, void *arg), void *arg)
+{
+    struct cluster *cluster = cluster_create(1, num_sites, 0);
     run_in(cluster, name, num_sites, stall, site, arg);
     cluster_destroy(cluster);
 }
@@ -77,6 +89,7 @@ static void check_usable(cohort_comm *comm, uint64_t generation)
 
 struct silence {
     struct cluster *cluster;
+    uint64_t num_calls;
     _Atomic uint32_t num_ready;
     uint64_t sent_before;
     _Atomic bool is_counted;
@@ -92,7 +105,7 @@ static cohort_status silent_calls(cohort_comm *comm, void *arg)
     }
     while (!silence->is_counted)
         cohort_yield();
-    for (uint64_t generation = 2; generation <= 100; generation++)
+    for (uint64_t generation = 2; generation <= silence->num_calls; generation++)
         check_usable(comm, generation);
     if (atomic_fetch_sub(&silence->num_ready, 1) == 1) {
         CHECK_INT((long long)(cluster_num_sent(silence->cluster) - silence->sent_before), 0);
@@ -105,7 +118,7 @@ static cohort_status silent_calls(cohort_comm *comm, void *arg)
 
 static void test_silence(void)
 {
-    struct silence silence = {.cluster = cluster_create(1, 3, 0)};
+    struct silence silence = {.cluster = cluster_create(1, 3, 0), .num_calls = 100};
     run_in(silence.cluster, "silence", 7, never, silent_calls, &silence);
     cluster_destroy(silence.cluster);
 }
@@ -225,13 +238,13 @@ static void test_absent(void)
                                   .status = COHORT_ERR_BAD_PARAMETER,
                                   .what = "all_reduce",
                                   .call = nowhere};
-            run("absent", 6, 6, never, one_wrong, &wrong);
+            run_apart("absent", 6, never, one_wrong, &wrong);
             wrong = (struct wrong){.culprit = culprit,
                                    .absent = absent,
                                    .status = COHORT_ERR_MISMATCH,
                                    .what = "called barrier",
                                    .call = barrier};
-            run("absent", 6, 6, SOON, one_wrong, &wrong);
+            run_apart("absent", 6, SOON, one_wrong, &wrong);
         }
 }
 
@@ -315,66 +328,88 @@ static void test_in_flight(void)
     run("in flight", 4, 11, never, in_flight, NULL);
 }
 
-/* All at the same time: boards run out. Then again, with those that have been given back. */
-enum { NUM_COMMS = COHORT__NUM_BOARDS + 6 };
+/* All at the same time, each in two calls. How many messages the second ones have sent. */
+struct many {
+    struct cluster *cluster;
+    _Atomic uint32_t num_there, num_done;
+    _Atomic bool is_counted;
+};
+
+static void await(const _Atomic uint32_t *counter, uint32_t num)
+{
+    while (*counter < num)
+        cohort_yield();
+}
 
 static cohort_status nest(cohort_comm *comm, void *arg)
 {
-    _Atomic uint32_t *num_there = arg;
+    struct many *many = arg;
     check_usable(comm, 1);
-    atomic_fetch_add(num_there, 1);
-    while (*num_there < NUM_COMMS * cohort_comm_num_sites(comm))
+    atomic_fetch_add(&many->num_there, 1);
+    while (!many->is_counted)
         cohort_yield();
     check_usable(comm, 2);
+    atomic_fetch_add(&many->num_done, 1);
+    while (many->is_counted) /* leaving is told by messages */
+        cohort_yield();
     return COHORT_OK;
 }
 
 struct one_of_many {
-    struct cluster *cluster;
+    struct many *many;
     uint32_t number;
-    _Atomic uint32_t *num_there;
 };
+
+enum { SITES_OF_ONE = 3, MOST_COMMS = COHORT__NUM_BOARDS + 6 };
 
 static cohort_status run_one(void *arg)
 {
     const struct one_of_many *one = arg;
     char name[32];
     snprintf(name, sizeof(name), "number %u", one->number);
-    run_in(one->cluster, name, 3, never, nest, one->num_there);
+    run_in(one->many->cluster, name, SITES_OF_ONE, never, nest, one->many);
     return COHORT_OK;
 }
 
+static uint64_t run_many(struct cluster *cluster, uint32_t num)
+{
+    struct many many = {.cluster = cluster};
+    struct one_of_many all[MOST_COMMS];
+    cohort_future *done[MOST_COMMS];
+    for (uint32_t i = 0; i < num; i++) {
+        all[i] = (struct one_of_many){&many, i};
+        done[i] = cohort_async(run_one, &all[i]);
+    }
+    await(&many.num_there, num * SITES_OF_ONE);
+    uint64_t before = cluster_num_sent(cluster);
+    many.is_counted = true;
+    await(&many.num_done, num * SITES_OF_ONE);
+    uint64_t sent = cluster_num_sent(cluster) - before;
+    many.is_counted = false;
+    CHECK_INT(cohort_await(cohort_when_all(done, num)), COHORT_OK);
+    cluster_num_sent(cluster); /* all have left */
+    return sent;
+}
+
+/* There is a board for each of so many, but for no more; those that have been given back are used
+ * again. */
 static void test_many_comms(void)
 {
     struct cluster *cluster = cluster_create(1, 3, 0);
     for (int round = 0; round < 3; round++) {
-        _Atomic uint32_t num_there = 0;
-        struct one_of_many all[NUM_COMMS];
-        cohort_future *done[NUM_COMMS];
-        for (uint32_t i = 0; i < NUM_COMMS; i++) {
-            all[i] = (struct one_of_many){cluster, i, &num_there};
-            done[i] = cohort_async(run_one, &all[i]);
-        }
-        CHECK_INT(cohort_await(cohort_when_all(done, NUM_COMMS)), COHORT_OK);
+        CHECK_INT((long long)run_many(cluster, COHORT__NUM_BOARDS), 0);
+        CHECK(run_many(cluster, MOST_COMMS) > 0);
     }
     cluster_destroy(cluster);
 }
 
-static cohort_status few_calls(cohort_comm *comm, void *arg)
-{
-    (void)arg;
-    for (uint64_t generation = 1; generation <= 12; generation++)
-        check_usable(comm, generation);
-    return COHORT_OK;
-}
-
-/* The same name again and again; a board is free once all have left it. */
+/* The same name again and again; a board is free once all have left it, and then as good as new. */
 static void test_again(void)
 {
-    struct cluster *cluster = cluster_create(1, 3, 0);
+    struct silence silence = {.cluster = cluster_create(1, 3, 0), .num_calls = 12};
     for (int i = 0; i < 300; i++)
-        run_in(cluster, "again", 5, never, few_calls, NULL);
-    cluster_destroy(cluster);
+        run_in(silence.cluster, "again", 5, never, silent_calls, &silence);
+    cluster_destroy(silence.cluster);
 }
 
 static const struct test_case cases[] = {

@@ -58,6 +58,7 @@ static void run(const char *what, struct plan plan, uint32_t num_localities, uin
                 uint32_t root, uint32_t threshold, cohort_status (*site)(cohort_comm *, void *))
 {
     struct cluster *cluster = cluster_create(plan.seed, num_localities, 0);
+    cluster_place(cluster, plan.seed % CLUSTER_NUM_PLACEMENTS);
     cohort_status status = sites_run(&(struct sites){
         .name = what,
         .options = {.num_sites = num_sites,

@@ -13,6 +13,7 @@ import subprocess
 import sys
 import time
 
+LIBC = ctypes.CDLL(None, use_errno=True)
 COHORTRUN = os.path.abspath(sys.argv[1])
 TIMEOUT = 60
 MARK = 'COHORT_TEST_MARK'
@@ -137,20 +138,43 @@ class Job:
         check(not left and not has_children(), 'processes left:', left)
 
 
+def last_error():
+    return os.strerror(ctypes.get_errno())
+
+
+def mount(target, flags, source=None, kind=None):
+    return LIBC.mount(source, target, kind, flags, None) == 0
+
+
+def make_mounts_private():
+    """So that what is mounted here is not seen outside; in a mount namespace of this process' own.
+    In a chroot / may be no mount point: it becomes one, and what is below it comes along. False:
+    that is not permitted."""
+    MS_BIND, MS_REC, MS_PRIVATE = 0x1000, 0x4000, 0x40000
+    if mount(b'/', MS_REC | MS_PRIVATE):
+        return True
+    if not mount(b'/', MS_BIND | MS_REC, b'/'):
+        return False
+    # The new mount is on top of the old /, in which this process still is.
+    folder = os.getcwd()
+    os.chdir('/..')
+    os.chroot('.')
+    os.chdir(folder)
+    return mount(b'/', MS_REC | MS_PRIVATE)
+
+
 def leave_shared_memory():
     """Where that is permitted, /dev/shm is from now on this program's and its jobs' own, so that
     what is left there is theirs."""
     CLONE_NEWNS = 0x20000
-    if ctypes.CDLL(None).unshare(CLONE_NEWNS) == 0:
-        for command in ('mount --make-rprivate /', 'mount -t tmpfs none /dev/shm'):
-            if subprocess.run(command.split(), stderr=subprocess.DEVNULL).returncode:
-                return
+    if LIBC.unshare(CLONE_NEWNS) == 0 and make_mounts_private():
+        mount(b'/dev/shm', 0, b'none', b'tmpfs')
 
 
 def adopt_orphans():
     """What a job leaves behind becomes a child of this process."""
     PR_SET_CHILD_SUBREAPER = 36
-    check(ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) == 0, 'prctl')
+    check(LIBC.prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) == 0, 'prctl')
 
 
 def read_proc(pid, name):

@@ -27,9 +27,9 @@ CHOSEN = [a for a in sys.argv[3:] if not a.startswith('--')]
 SLOW = '--slow' in sys.argv # under a sanitizer
 FEW = SLOW or '--few' in sys.argv
 LONG = '--long' in sys.argv
-# Seconds within which the survivors' futures fail: for each of the deaths of the long suite, else
-# for their median, since a machine that is busy with something else may delay any of them.
-DEADLINE = 8.0 if SLOW else 1.0
+# Seconds within which the survivors' futures fail, each of them: in the long suite, on a machine
+# that does nothing else. Else they have to fail at all.
+DEADLINE = (8.0 if SLOW else 1.0) if LONG else TIMEOUT
 
 
 class Storm(Job):
@@ -183,11 +183,11 @@ def kill_at_random(seed):
                      (seed, options, victim, num_localities, num_lines, failure))
 
 
-def kill_many(seeds, summary=statistics.median):
+def kill_many(seeds):
     delays = [kill_at_random(seed) for seed in seeds]
     print('all are told after %.3f to %.3f s, median %.3f s' %
           (min(delays), max(delays), statistics.median(delays)))
-    check(summary(delays) < DEADLINE, 'too late')
+    check(max(delays) < DEADLINE, 'too late')
 
 
 def test_kill():
@@ -195,7 +195,7 @@ def test_kill():
 
 
 def long_kill():
-    kill_many(range(1000, 1200), max) # for a machine that does nothing else
+    kill_many(range(1000, 1200))
 
 
 def die_by_itself(mode, status, how):

@@ -5,12 +5,11 @@ enter() first leaves the machine's network and mounts for ones of its own, in wh
 made; so nothing is left of them, however the program ends. What namespace_agent starts on a host
 has a session, a hostname and a folder for temporary files of its own, as on a machine of its own:
 the kernel shares cores out among sessions, and within each among its processes."""
-import ctypes
 import os
 import subprocess
 import sys
 
-from jobs import NAMESPACE_TMP, check
+from jobs import LIBC, NAMESPACE_TMP, check, last_error, make_mounts_private
 
 LISTEN = '10.77.0.1' # cohortrun's own place on the bridge
 CLONE_NEWNS, CLONE_NEWNET = 0x20000, 0x40000000
@@ -29,11 +28,10 @@ def skip(*why):
 
 def enter(hosts):
     """Makes HOSTS, by their names; ends the program with status 77 where that can't be."""
-    libc = ctypes.CDLL(None, use_errno=True)
-    if libc.unshare(CLONE_NEWNS | CLONE_NEWNET):
-        skip('no namespaces for this user:', os.strerror(ctypes.get_errno()))
-    if not command('mount --make-rprivate /', False):
-        skip('/ is no mount point: this is a chroot')
+    if LIBC.unshare(CLONE_NEWNS | CLONE_NEWNET):
+        skip('no namespaces for this user:', last_error())
+    if not make_mounts_private():
+        skip('no mounts for this user:', last_error())
     for text in ['mount -t tmpfs none /run', 'mkdir /run/netns', 'ip link set lo up']:
         command(text)
     if not command('ip link add br0 address 02:00:00:00:00:01 type bridge', False):

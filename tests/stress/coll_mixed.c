@@ -2,6 +2,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "cohort/task.h"
 #include "runtime/base/hash.h"
@@ -13,9 +14,9 @@
  * wrong, leaves a generation out, or gives its endpoint back with calls in flight; then all meet
  * again under the same name. Whatever happens, every call ends, a call that ends well has the right
  * result, and the others end with an error that follows from what was done. On more workers than
- * there are cores.
+ * there are cores, on messages that overtake each other or (--shm) on boards and shared memory.
  *
- *     stress_coll_mixed WORKERS [FIRST_SEED [NUM_SEEDS]] */
+ *     stress_coll_mixed [--shm] WORKERS [FIRST_SEED [NUM_SEEDS [case...]]] */
 
 enum {
     NUM_NAMES = 2,
@@ -180,6 +181,7 @@ static void run(struct storm storm)
     cohort_future *done[NUM_NAMES * NUM_SITES];
     fprintf(stderr, "seed %" PRIu64 "\n", storm.seed);
     storm.cluster = cluster_create(storm.seed, NUM_LOCALITIES, storm.max_count > 100 ? 4096 : 0);
+    cluster_place(storm.cluster, (enum cluster_placement)(storm.seed % CLUSTER_NUM_PLACEMENTS));
     for (uint32_t i = 0; i < NUM_NAMES * NUM_SITES; i++) {
         sites[i] = (struct site){&storm, i / NUM_SITES, i % NUM_SITES};
         done[i] = cohort_async(run_site, &sites[i]);
@@ -222,10 +224,14 @@ static const struct test_case cases[] = {
 
 int main(int argc, char **argv)
 {
-    unsigned num_workers = argc > 1 ? (unsigned)strtoul(argv[1], NULL, 10) : 4;
-    if (argc > 2)
-        first_seed = strtoull(argv[2], NULL, 10);
-    if (argc > 3)
-        num_seeds = strtoull(argv[3], NULL, 10);
-    return cluster_main(1, argv, cases, sizeof(cases) / sizeof(cases[0]), num_workers);
+    bool is_shared = argc > 1 && strcmp(argv[1], "--shm") == 0;
+    int num_own = argc - is_shared > 4 ? 3 : argc - is_shared - 1; /* before the cases */
+    char **own = argv + 1 + is_shared;
+    unsigned num_workers = num_own > 0 ? (unsigned)strtoul(own[0], NULL, 10) : 4;
+    if (num_own > 1)
+        first_seed = strtoull(own[1], NULL, 10);
+    if (num_own > 2)
+        num_seeds = strtoull(own[2], NULL, 10);
+    memmove(own, own + num_own, (size_t)(argc - is_shared - num_own) * sizeof(*own));
+    return cluster_main(argc - num_own, argv, cases, sizeof(cases) / sizeof(cases[0]), num_workers);
 }

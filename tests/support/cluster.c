@@ -9,6 +9,7 @@
 #include "cohort/task.h"
 #include "collectives/coll/comm_create.h"
 #include "runtime/base/clock.h"
+#include "runtime/base/hash.h"
 #include "runtime/loop/loop.h"
 #include "runtime/net/inproc.h"
 #include "runtime/net/shm.h"
@@ -19,10 +20,15 @@
 struct cluster {
     struct cluster *next;           /* in the list of those that are over */
     struct cohort__inproc_hub *hub; /* NULL: in shared memory */
+    uint64_t seed;
     uint32_t num_localities;
+    enum cluster_placement placement;
     struct cohort__process **processes;
     struct cohort__net **nets;
 };
+
+/* Shorter than in real jobs: tests wait for those who ask why nothing happens. */
+enum { TICK_NANOSECONDS = 5000000 };
 
 static bool shares_memory; /* --shm */
 
@@ -86,6 +92,7 @@ struct cluster *cluster_create(uint64_t seed, uint32_t num_localities, size_t ea
     struct cohort__hub *shared = NULL;
     struct cluster *cluster = calloc(1, sizeof(*cluster));
     CHECK(cluster);
+    cluster->seed = seed;
     cluster->num_localities = num_localities;
     cluster->processes = calloc(num_localities, sizeof(struct cohort__process *));
     cluster->nets = calloc(num_localities, sizeof(struct cohort__net *));
@@ -170,12 +177,32 @@ static void cluster_free(struct cluster *cluster)
     free(cluster);
 }
 
+void cluster_place(struct cluster *cluster, enum cluster_placement placement)
+{
+    cluster->placement = placement;
+}
+
+static uint32_t locality_of(const struct cluster *cluster, uint32_t site, uint32_t num_sites)
+{
+    uint32_t num = cluster->num_localities;
+    switch (cluster->placement) {
+    case CLUSTER_BLOCKS:
+        return (uint32_t)((uint64_t)site * num / num_sites);
+    case CLUSTER_RANDOM:
+        return (uint32_t)(cohort__hash_mix(cluster->seed, site) % num);
+    case CLUSTER_UNEVEN:
+        return site < num - 1 ? site : num - 1;
+    default:
+        return site % num;
+    }
+}
+
 cohort_future *cluster_create_comm(void *context, cohort_comm **ret_comm, const char *name,
                                    const cohort_comm_options *options)
 {
     struct cluster *cluster = context;
-    return cohort__comm_create_for(cluster->processes[options->this_site % cluster->num_localities],
-                                   ret_comm, name, options);
+    uint32_t locality = locality_of(cluster, options->this_site, options->num_sites);
+    return cohort__comm_create_for(cluster->processes[locality], ret_comm, name, options);
 }
 
 void cluster_kill(struct cluster *cluster, uint32_t locality)
@@ -220,7 +247,7 @@ int cluster_main(int argc, char **argv, const struct test_case *cases, size_t nu
     options.num_workers = num_workers;
     CHECK_INT(cohort__loop_create(&loop), COHORT_OK);
     CHECK_INT(cohort__loop_add_poller(loop, &poller), COHORT_OK);
-    CHECK_INT(cohort__loop_every(loop, 50000000, tick, NULL), COHORT_OK);
+    CHECK_INT(cohort__loop_every(loop, TICK_NANOSECONDS, tick, NULL), COHORT_OK);
     cohort__loop_scheduler_hooks(loop, &hooks);
     CHECK_INT(cohort__scheduler_start(&options, &hooks), COHORT_OK);
     cohort__loop_attach(loop);

@@ -24,7 +24,19 @@ void cluster_destroy(struct cluster *cluster);
 /* The same after a death, when messages may have been lost: waits for nothing. */
 void cluster_abandon(struct cluster *cluster);
 
-/* For struct sites: site i of a communicator sits in locality i % num_localities. */
+/* Where the sites of communicators sit. */
+enum cluster_placement {
+    CLUSTER_ROUND_ROBIN, /* site i in locality i % num_localities: as clusters are made */
+    CLUSTER_BLOCKS,      /* neighbours together, the same number everywhere */
+    CLUSTER_RANDOM,      /* drawn from the seed: some localities may have none */
+    CLUSTER_UNEVEN,      /* one in each locality but the last, which has all others */
+    CLUSTER_NUM_PLACEMENTS
+};
+
+/* Of the communicators made from now on. */
+void cluster_place(struct cluster *cluster, enum cluster_placement placement);
+
+/* For struct sites: in the localities that the placement says. */
 cohort_future *cluster_create_comm(void *cluster, cohort_comm **ret_comm, const char *name,
                                    const cohort_comm_options *options);
 
