@@ -9,7 +9,8 @@ import sys
 import house
 
 COLUMNS = 100
-CODE = re.compile(r".*\.(py|sh|S|pml)|(.*/)?meson(_options)?\.(build|txt)|tools/[a-z-]+|tests/mutants/run|\.ci/.*")
+CODE = re.compile(r".*\.(py|sh|S|pml)|(.*/)?meson(_options)?\.(build|txt)|tools/[a-z-]+|\.ci/.*|"
+                  r"tests/mutants/run")
 
 
 def main():
