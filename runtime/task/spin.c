@@ -7,7 +7,9 @@
 #include "runtime/base/log.h"
 
 enum {
-    GAP_NS = 50000, /* between two looks: more than one takes */
+    GAP_NS = 50000,        /* between two looks: more than one takes */
+    CHECK_NS = 1000000,    /* so often preemptions are counted without a gap, */
+    TOLERATED_NS = 200000, /* and are too many when there is more than one in this time */
     MIN_PAUSE_NS = 1000000,
     MAX_PAUSE_NS = 128000000,
     GOOD_PAUSES = 8, /* spinning went well for so many times the last pause: that is forgotten */
@@ -44,6 +46,15 @@ static void pause_spinning(struct cohort__spin *spin, uint64_t now, const char *
     cohort__log(COHORT__LOG_DEBUG, "scheduler: an idle worker pauses spinning: %s", why);
 }
 
+/* Those since the last count. */
+static uint64_t count_preemptions(struct cohort__spin *spin, uint64_t now)
+{
+    uint64_t before = spin->num_preemptions;
+    spin->num_preemptions = cohort__spin_preemptions();
+    spin->checked = now;
+    return spin->num_preemptions - before;
+}
+
 static bool may_spin(struct cohort__spin *spin, uint64_t now)
 {
     if (spin->credit > 0)
@@ -52,17 +63,20 @@ static bool may_spin(struct cohort__spin *spin, uint64_t now)
         return false;
     spin->resume = now;
     spin->credit = TRIAL_CREDIT;
+    count_preemptions(spin, now);
     return true;
 }
 
-/* A gap alone may be an interrupt, or a look that took long. */
+/* A gap alone may be an interrupt, or a look that took long. Somebody who takes the core for a
+ * moment makes no gap, but needs it often where the two of us wait for each other. */
 static bool was_preempted(struct cohort__spin *spin, uint64_t now)
 {
-    if (now - spin->last < cohort__clock_ticks_of(GAP_NS))
+    bool is_gap = now - spin->last >= cohort__clock_ticks_of(GAP_NS);
+    uint64_t elapsed = now - spin->checked;
+    if (!is_gap && elapsed < cohort__clock_ticks_of(CHECK_NS))
         return false;
-    uint64_t before = spin->num_preemptions;
-    spin->num_preemptions = cohort__spin_preemptions();
-    return spin->num_preemptions != before;
+    uint64_t num = count_preemptions(spin, now);
+    return is_gap ? num > 0 : num > elapsed / cohort__clock_ticks_of(TOLERATED_NS);
 }
 
 void cohort__spin_begin(struct cohort__spin *spin)

@@ -14,11 +14,12 @@
  *
  * Times are ticks (cohort__clock_ticks). One thread. */
 struct cohort__spin {
-    uint64_t budget; /* of one search, from the last thing that it found; 0: never spin */
-    uint64_t start;  /* of what is used of it; 0: no look was fruitless yet */
-    uint64_t last;   /* look */
-    uint64_t pause;  /* how long the last one was */
-    uint64_t resume; /* when it ends, or ended */
+    uint64_t budget;  /* of one search, from the last thing that it found; 0: never spin */
+    uint64_t start;   /* of what is used of it; 0: no look was fruitless yet */
+    uint64_t last;    /* look */
+    uint64_t pause;   /* how long the last one was */
+    uint64_t resume;  /* when it ends, or ended */
+    uint64_t checked; /* when num_preemptions was read */
     uint64_t num_preemptions;
     unsigned credit; /* grows with what spinning brings; 0: a pause */
 };

@@ -132,7 +132,7 @@ def test_others_on_the_core():
 
 # Measuring -----------------------------------------------------------------------------------
 
-WORKS, SECONDS, ROUNDS, TURNS = "barrier:0,all_reduce:8", 0.02, 5, int(os.environ.get("TURNS", 3))
+WORKS, SECONDS, ROUNDS, TURNS = 'barrier:0,all_reduce:8', 0.02, 5, 7
 
 
 def bench(cohortrun):
@@ -161,19 +161,30 @@ def measure(name, size, net='', prefix=()):
                 found.setdefault(work, {}).setdefault(kind, []).append(time)
     for work, times in found.items():
         medians = {kind: statistics.median(some) for kind, some in times.items()}
-        print('%-28s %-10s' % (name, work),
-              *('%s %9.2f us (%.2f to %.2f) ' % (kind, medians[kind], min(some), max(some))
+        print('%-29s %-10s' % (name, work),
+              *('%s %.4g us (%.4g to %.4g),' % (kind, medians[kind], min(some), max(some))
                 for kind, some in times.items()),
               'now/off %.2f' % (medians['now'] / medians['off']), flush=True)
 
 
-def measure_hosts():
-    for num_hosts, num_localities in (3, 1), (2, 2), (4, 2):
-        jobs.launcher_options = jobs.netns_hosts(HOSTS[:num_hosts])
-        for net in '', 'ofi':
-            measure('%d x %d hosts%s' % (num_hosts, num_localities, ', ofi' * (net == 'ofi')),
-                    num_hosts * num_localities, net)
+def measure_on_hosts(num_hosts, num_localities):
+    jobs.launcher_options = jobs.netns_hosts(HOSTS[:num_hosts])
+    for net in '', 'ofi':
+        measure('%d x %d hosts%s' % (num_hosts, num_localities, ', ofi' * (net == 'ofi')),
+                num_hosts * num_localities, net)
     jobs.launcher_options = lambda size: []
+
+
+def measure_hosts_3x1():
+    measure_on_hosts(3, 1)
+
+
+def measure_hosts_2x2():
+    measure_on_hosts(2, 2)
+
+
+def measure_hosts_4x2():
+    measure_on_hosts(4, 2)
 
 
 def measure_alone():

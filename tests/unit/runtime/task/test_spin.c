@@ -22,6 +22,7 @@ static void begin(struct cohort__spin *spin, uint64_t budget_us)
 {
     now = us(1000000);
     cohort__spin_init(spin, budget_us * 1000);
+    cohort__spin_again(spin, now); /* counts preemptions from now on */
     cohort__spin_begin(spin);
 }
 
@@ -163,6 +164,19 @@ static void test_preempted(void)
     CHECK(pause_us(&spin) > pause + pause / 2);
 }
 
+/* Again and again, if only for a moment each time. */
+static void test_preempted_often(void)
+{
+    struct cohort__spin spin;
+    begin(&spin, 1000000);
+    for (int i = 0; i < 20; i++)
+        lose_core();
+    int num = 0;
+    while (cohort__spin_again(&spin, now += us(5)))
+        CHECK(num++ < 300);
+    CHECK(pause_us(&spin) > 0);
+}
+
 /* A look that takes long: an interrupt, or there was much to do. */
 static void test_gap_without_preemption(void)
 {
@@ -187,6 +201,7 @@ int main(int argc, char **argv)
         {"what brings nothing ends", test_what_brings_nothing_ends},
         {"what brings something stays", test_what_brings_something_stays},
         {"preempted", test_preempted},
+        {"preempted often", test_preempted_often},
         {"gap without preemption", test_gap_without_preemption},
     };
     return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
