@@ -45,6 +45,7 @@ struct cohort__ofi_peer {
     bool is_removed; /* nothing is to be said about it any more */
     bool is_known;   /* address is valid */
     bool is_here;    /* on this host: the kernel ends its connections when it dies */
+    bool is_reached; /* the provider has taken something for it: there is a connection */
     fi_addr_t address;
     const char *why;
     uint64_t refused_since; /* the provider has said EAGAIN to every attempt since; 0: not */

@@ -2,6 +2,7 @@
 /* Whom we talk to, and what becomes of a peer that does not answer. */
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include <rdma/fi_errno.h>
 
@@ -145,10 +146,32 @@ enum cohort__net_sent cohort__ofi_peer_refused(struct cohort__ofi *ofi,
 
 void cohort__ofi_peer_accepted(struct cohort__ofi *ofi, struct cohort__ofi_peer *peer)
 {
+    peer->is_reached = true;
     if (peer->refused_since == 0)
         return;
     peer->refused_since = 0;
     ofi->retry_delay = retry_first;
+}
+
+/* Whether what ofi_rxm allocates for a connection could be had. Where it can't, the provider begins
+ * again and again, and never says so. */
+static bool has_memory(void)
+{
+    enum { CONNECTION_BYTES = 16 << 20 };
+    void *memory = mmap(NULL, CONNECTION_BYTES, PROT_READ | PROT_WRITE,
+                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (memory == MAP_FAILED)
+        return false;
+    munmap(memory, CONNECTION_BYTES);
+    return true;
+}
+
+/* Somebody listens there. That it is long in answering is no error: it may compute. */
+static void await(struct cohort__ofi *ofi, struct cohort__ofi_peer *peer, uint64_t now)
+{
+    peer->probe_after = now + probe_next;
+    if (!peer->is_reached && now - peer->refused_since >= probe_next && !has_memory())
+        cohort__ofi_peer_lose(ofi, peer, "there is no memory here for a connection to it");
 }
 
 /* Somebody has refused for long: ofi_rxm connects again and again to a port where nobody listens
@@ -161,7 +184,7 @@ static void probe(struct cohort__ofi *ofi, struct cohort__ofi_peer *peer, uint64
     case COHORT__OFI_PROBE_PENDING:
         break;
     case COHORT__OFI_PROBE_ALIVE:
-        peer->probe_after = now + probe_next;
+        await(ofi, peer, now);
         break;
     case COHORT__OFI_PROBE_DEAD:
         cohort__ofi_peer_lose(ofi, peer, "nobody listens at its address");
@@ -222,6 +245,8 @@ static bool say_writable(struct cohort__ofi *ofi)
         struct cohort__ofi_peer *peer = COHORT_CONTAINER_OF(node, struct cohort__ofi_peer, blocked);
         uint32_t number = peer->number;
         probe(ofi, peer, now);
+        if (peer->is_dead)
+            continue; /* that is said, with the reason, and not that it is writable */
         pthread_mutex_unlock(&ofi->lock);
         ofi->net.handlers.writable(ofi->net.handlers.context, number);
         pthread_mutex_lock(&ofi->lock);

@@ -126,28 +126,34 @@ static void skip(struct cohort__ring_reader *reader, uint32_t lines)
         reader->at = 0;
 }
 
-const struct cohort__ring_record *cohort__ring_next(struct cohort__ring_reader *reader,
-                                                    bool *ret_broken)
+const struct cohort__ring_item *cohort__ring_next(struct cohort__ring_reader *reader,
+                                                  bool *ret_broken)
 {
+    struct cohort__ring_item *item = &reader->item;
     for (;;) {
         const struct cohort__ring_record *record = cohort__ring_record_at(reader->ring, reader->at);
         uint32_t lines = atomic_load_explicit(&record->size, memory_order_acquire);
         if (lines == 0)
             return NULL;
+        /* Volatile: what is checked is what is used. */
+        item->bytes = *(const volatile uint32_t *)&record->bytes;
+        item->kind = *(const volatile uint32_t *)&record->kind;
+        item->word = *(const volatile uint32_t *)&record->word;
+        item->data = record->data;
         if (lines > reader->size - reader->at ||
-            record->bytes > (size_t)lines * COHORT__RING_LINE - sizeof(*record)) {
+            item->bytes > (size_t)lines * COHORT__RING_LINE - sizeof(*record)) {
             *ret_broken = true;
             return NULL;
         }
-        if (record->kind != COHORT__RING_SKIP)
-            return record;
+        reader->lines = lines;
+        if (item->kind != COHORT__RING_SKIP)
+            return item;
         skip(reader, lines);
     }
 }
 
 void cohort__ring_consume(struct cohort__ring_reader *reader)
 {
-    const struct cohort__ring_record *record = cohort__ring_record_at(reader->ring, reader->at);
-    skip(reader, atomic_load_explicit(&record->size, memory_order_relaxed));
+    skip(reader, reader->lines);
     atomic_store_explicit(&reader->ring->read, reader->used, memory_order_release);
 }

@@ -43,11 +43,22 @@ struct cohort__ring_writer {
     uint32_t reserved;
 };
 
+/* A record as its reader has found it: read once and checked, so that whatever the writer does to
+ * it after that, nothing outside of it is touched. Its data may change. */
+struct cohort__ring_item {
+    const unsigned char *data;
+    uint32_t bytes;
+    uint32_t kind;
+    uint32_t word;
+};
+
 struct cohort__ring_reader {
     struct cohort__ring *ring;
     uint32_t size;
     uint32_t at;
     uint64_t used;
+    uint32_t lines; /* of `item` */
+    struct cohort__ring_item item;
 };
 
 /* Makes what is in MEMORY an empty ring: before one of the two looks at it, and the other knows. */
@@ -72,8 +83,9 @@ bool cohort__ring_has_room(struct cohort__ring_writer *writer, size_t bytes);
 
 /* The oldest record, until it is consumed; NULL: none is there. *ret_broken is set where what is
  * there can't be a record. */
-const struct cohort__ring_record *cohort__ring_next(struct cohort__ring_reader *reader,
-                                                    bool *ret_broken);
+const struct cohort__ring_item *cohort__ring_next(struct cohort__ring_reader *reader,
+                                                  bool *ret_broken);
+/* After cohort__ring_next has returned it. */
 void cohort__ring_consume(struct cohort__ring_reader *reader);
 
 /* Whether the writer waits for room, and has to be told now. To be asked again and again: what it

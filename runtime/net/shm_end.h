@@ -176,7 +176,7 @@ bool cohort__shm_write_message(struct cohort__shm_peer *peer, const struct iovec
                                int num_parts);
 /* An abridged one, which passes; false: it makes no sense. Progress only. */
 bool cohort__shm_read_message(struct cohort__shm_peer *peer,
-                              const struct cohort__ring_record *record,
+                              const struct cohort__ring_item *record,
                               struct cohort__net_message *ret_message);
 
 /* Where a block is, as its token says. */
@@ -211,7 +211,7 @@ void cohort__shm_withdraw(struct cohort__net *net, uint32_t number, void *region
 void cohort__shm_regions_fini(struct cohort__shm *shm);
 /* By progress, without the lock. False: try again, out of memory. */
 bool cohort__shm_request_arrived(struct cohort__shm_peer *peer,
-                                 const struct cohort__ring_record *record);
+                                 const struct cohort__ring_item *record);
 /* By progress, with the lock held: writes what of PEER's streams has room; true if there was. */
 bool cohort__shm_streams_progress(struct cohort__shm_peer *peer);
 /* Whether they can go on; where they wait for room, they will be told of it. With the lock held. */

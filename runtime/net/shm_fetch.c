@@ -147,7 +147,7 @@ static void read_slice(struct cohort__shm_peer *peer)
 
 /* Pieces ----------------------------------------------------------------------------------------*/
 
-static void piece_arrived(struct cohort__shm_peer *peer, const struct cohort__ring_record *record)
+static void piece_arrived(struct cohort__shm_peer *peer, const struct cohort__ring_item *record)
 {
     struct cohort__shm *shm = peer->shm;
     pthread_mutex_lock(&shm->lock);
@@ -186,7 +186,7 @@ static void lose(struct cohort__shm_peer *peer, const char *why)
     pthread_mutex_unlock(&peer->shm->lock);
 }
 
-static void take(struct cohort__shm_peer *peer, const struct cohort__ring_record *record)
+static void take(struct cohort__shm_peer *peer, const struct cohort__ring_item *record)
 {
     if (record->kind == COHORT__SHM_PIECE)
         piece_arrived(peer, record);
@@ -203,7 +203,7 @@ static bool is_dead(const struct cohort__shm_peer *peer)
 
 static bool receive(struct cohort__shm_peer *peer)
 {
-    const struct cohort__ring_record *record;
+    const struct cohort__ring_item *record;
     bool is_broken = false;
     unsigned num = 0;
     while (num < COHORT__SHM_SPELL / COHORT__SHM_CHUNK && !is_dead(peer) &&

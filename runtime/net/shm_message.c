@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Messages in a ring. Most begin with a head that differs from that of the last one in a number or
- * two, and a ring neither loses anything nor changes its order: so only the words of the head that
- * differ are written, and a short message is one line of memory, which goes from core to core in
- * one piece. */
+ * two, and a ring neither loses anything nor changes its order: so only the words of the head are
+ * written that are not as expected from that, and a short message is one line of memory, which goes
+ * from core to core in one piece. */
+#include <endian.h>
 #include <string.h>
 
 #include "runtime/net/shm_end.h"
@@ -49,6 +50,15 @@ static void gather(unsigned char *to, const struct iovec *parts, int num_parts)
     }
 }
 
+/* HEAD was that of a message: the next one's is expected to be the same but for its number, which
+ * so is written only where they are not counted. */
+static void advance(uint64_t *head)
+{
+    uint64_t *word = &head[COHORT__ENVELOPE_NUMBER_AT / WORD];
+    uint64_t value = le64toh(*word);
+    *word = htole64((value & ~(uint64_t)UINT32_MAX) | (uint32_t)(value + 1));
+}
+
 bool cohort__shm_write(struct cohort__shm_peer *peer, enum cohort__shm_kind kind,
                        const struct iovec *parts, int num_parts)
 {
@@ -81,6 +91,7 @@ bool cohort__shm_write_message(struct cohort__shm_peer *peer, const struct iovec
         memcpy(to, &peer->head_written[i], WORD);
         to += WORD;
     }
+    advance(peer->head_written);
     gather(to, parts + 1, num_parts - 1);
     record->bytes = (uint32_t)bytes;
     record->kind = COHORT__SHM_ABRIDGED;
@@ -89,8 +100,7 @@ bool cohort__shm_write_message(struct cohort__shm_peer *peer, const struct iovec
     return true;
 }
 
-bool cohort__shm_read_message(struct cohort__shm_peer *peer,
-                              const struct cohort__ring_record *record,
+bool cohort__shm_read_message(struct cohort__shm_peer *peer, const struct cohort__ring_item *record,
                               struct cohort__net_message *ret_message)
 {
     struct cohort__shm *shm = peer->shm;
@@ -106,6 +116,7 @@ bool cohort__shm_read_message(struct cohort__shm_peer *peer,
         from += WORD;
         bytes -= WORD;
     }
+    advance(peer->head_read);
     if (bytes > sizeof(shm->incoming) - HEAD)
         return false;
     memcpy(shm->incoming + HEAD, from, bytes);

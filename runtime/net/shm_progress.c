@@ -58,7 +58,7 @@ static void message_arrived(struct cohort__shm_peer *peer, struct cohort__net_me
 }
 
 /* Reads it where it lies, in room that is the writer's again after that. */
-static void plain_arrived(struct cohort__shm_peer *peer, const struct cohort__ring_record *record)
+static void plain_arrived(struct cohort__shm_peer *peer, const struct cohort__ring_item *record)
 {
     struct cohort__net_message message = {
         .net = &peer->shm->net, .data = record->data, .bytes = record->bytes, .is_passing = true};
@@ -75,7 +75,7 @@ static void lose(struct cohort__shm_peer *peer, const char *why)
 static const char makes_no_sense[] = "its ring in shared memory makes no sense";
 
 /* False: it stays there for now, since memory ran out. */
-static bool take(struct cohort__shm_peer *peer, const struct cohort__ring_record *record)
+static bool take(struct cohort__shm_peer *peer, const struct cohort__ring_item *record)
 {
     struct cohort__net_message message;
     switch ((enum cohort__shm_kind)record->kind) {
@@ -100,7 +100,7 @@ static bool take(struct cohort__shm_peer *peer, const struct cohort__ring_record
 
 static __attribute__((noinline)) bool receive(struct cohort__shm_peer *peer)
 {
-    const struct cohort__ring_record *record;
+    const struct cohort__ring_item *record;
     bool is_broken = false;
     unsigned num = 0;
     while (num < MAX_RECORDS && !atomic_load_explicit(&peer->is_dead, memory_order_relaxed) &&

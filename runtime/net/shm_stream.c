@@ -105,7 +105,7 @@ static void bulk_open(struct cohort__shm_peer *peer)
 }
 
 bool cohort__shm_request_arrived(struct cohort__shm_peer *peer,
-                                 const struct cohort__ring_record *record)
+                                 const struct cohort__ring_item *record)
 {
     struct cohort__shm *shm = peer->shm;
     struct cohort__shm_request request = {0};

@@ -9,6 +9,7 @@
 
 #include "runtime/base/list.h"
 #include "runtime/base/map.h"
+#include "runtime/proc/link.h"
 #include "runtime/proc/process.h"
 #include "runtime/proc/registry.h"
 
@@ -21,7 +22,8 @@ struct cohort__peer {
     _Atomic size_t consumed; /* eager bytes that it sent, and that may be sent once more: */
     _Atomic size_t consumed_in_router; /* these before the router's handler had returned */
     _Atomic uint32_t drained;          /* messages of it */
-    struct cohort__list letters;       /* of its registry's; of each a part is missing. Likewise */
+    struct cohort__link link;          /* which of its messages have come. Likewise, as: */
+    struct cohort__list letters;       /* of its registry's; of each a part is missing */
 
     pthread_mutex_t lock; /* of all below; what is atomic is changed under it, and read anywhere */
     bool dead;
@@ -32,6 +34,7 @@ struct cohort__peer {
     uint32_t undrained;           /* messages sent to it that it has not said to have drained */
     _Atomic size_t consumed_told; /* as far as it has been told */
     _Atomic uint32_t drained_told;
+    uint32_t next_number;         /* of messages to it */
     _Atomic uint64_t sent;        /* messages to it, but for CREDITs */
     struct cohort__list pending;  /* sends that have to wait, oldest first */
     struct cohort__map announced; /* sends whose payload waits to be fetched, by handle */
@@ -49,6 +52,7 @@ struct cohort__process {
     _Atomic uint64_t next_handle;
     _Atomic uint64_t received; /* counted by the router only */
     _Atomic uint64_t dropped;
+    bool has_gaps;                /* messages of some peer have overtaken others; the router's */
     _Atomic uint64_t under_way;   /* sends that were kept, and fetches */
     _Atomic uint32_t num_noticed; /* deaths that no launcher has numbered */
     _Atomic bool any_dead;

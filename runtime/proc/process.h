@@ -15,6 +15,9 @@
  * the current one; tests may have several on one inproc hub. Any thread, unless said otherwise. */
 struct cohort__process;
 
+/* No locality is started again yet; messages of another incarnation than that are dropped. */
+enum { COHORT__INCARNATION = 0 };
+
 struct cohort__process_options {
     uint32_t rank;
     uint32_t size;

@@ -14,6 +14,7 @@ static bool is_ours(const struct cohort__process *process, const struct cohort__
 {
     return envelope->job_key == process->options.job_key &&
            envelope->epoch == process->options.epoch &&
+           envelope->incarnation == COHORT__INCARNATION &&
            envelope->source_locality < process->options.size &&
            envelope->source_locality != process->options.rank;
 }
@@ -67,6 +68,25 @@ static void count_received(struct cohort__process *process)
     atomic_store_explicit(&process->received, received + 1, memory_order_release);
 }
 
+static void drop_message(struct cohort__process *process, struct cohort__net_message *message,
+                         const char *why)
+{
+    atomic_fetch_add(&process->dropped, 1);
+    cohort__log(COHORT__LOG_WARN, "locality %u: dropped a message: %s", process->options.rank, why);
+    cohort__net_release(message);
+}
+
+/* False: PEER has not sent it, or it has come before. */
+static bool take_number(struct cohort__peer *peer, const struct cohort__envelope *envelope,
+                        struct cohort__process *process)
+{
+    if (!cohort__link_take(&peer->link, envelope->number))
+        return false;
+    if (peer->link.num_ahead > 0)
+        process->has_gaps = true;
+    return true;
+}
+
 static void on_message(void *context, struct cohort__net_message *message)
 {
     struct cohort__process *process = context;
@@ -78,10 +98,11 @@ static void on_message(void *context, struct cohort__net_message *message)
     if (!status && is_ours(process, envelope))
         peer = cohort__peer_get(process, envelope->source_locality);
     if (!peer) {
-        atomic_fetch_add(&process->dropped, 1);
-        cohort__log(COHORT__LOG_WARN, "locality %u: dropped a message: %s", process->options.rank,
-                    status ? cohort_error_message() : "not of this job");
-        cohort__net_release(message);
+        drop_message(process, message, status ? cohort_error_message() : "not of this job");
+        return;
+    }
+    if (!take_number(peer, envelope, process)) {
+        drop_message(process, message, "its number has come before, or is not to come yet");
         return;
     }
     arrival.process = process;
@@ -99,6 +120,28 @@ static void on_message(void *context, struct cohort__net_message *message)
     if (counts)
         count_received(process);
     cohort__send_credit(process, peer);
+}
+
+void cohort__router_look_for_gaps(struct cohort__process *process, uint64_t now)
+{
+    if (!process->has_gaps)
+        return;
+    process->has_gaps = false;
+    for (uint32_t rank = 0; rank < process->options.size; rank++) {
+        struct cohort__peer *peer = atomic_load(&process->peers[rank]);
+        if (!peer || peer->link.num_ahead == 0)
+            continue;
+        if (!cohort__link_is_broken(&peer->link, now)) {
+            process->has_gaps = true;
+            continue;
+        }
+        char why[120];
+        snprintf(why, sizeof(why),
+                 "can't be reached: its message %u to locality %u was lost, of which later ones "
+                 "have come",
+                 (unsigned)peer->link.next, (unsigned)process->options.rank);
+        cohort__process_peer_died(process, rank, why);
+    }
 }
 
 static void on_fetched(void *context, void *cookie, cohort_status status)

@@ -10,4 +10,7 @@ struct cohort__process;
  * credit out, and hands them to whom their kind concerns. Never waits. */
 struct cohort__net_handlers cohort__router_net_handlers(struct cohort__process *process);
 
+/* Now and then, by who turns the transport: a peer of which a message is lost counts as dead. */
+void cohort__router_look_for_gaps(struct cohort__process *process, uint64_t now);
+
 #endif

@@ -106,6 +106,8 @@ static enum cohort__net_sent transmit(struct cohort__process *process, struct co
     envelope->source_locality = process->options.rank;
     envelope->job_key = process->options.job_key;
     envelope->epoch = process->options.epoch;
+    envelope->incarnation = COHORT__INCARNATION;
+    envelope->number = peer->next_number;
     envelope->payload_bytes = (uint32_t)bytes;
     credit_fill(process, peer, envelope);
     cohort__envelope_encode(envelope, header);
@@ -117,6 +119,7 @@ static enum cohort__net_sent transmit(struct cohort__process *process, struct co
         if (envelope->credit > 0 || envelope->drained > 0)
             credit_told(peer, envelope);
         peer->undrained += counts;
+        peer->next_number++;
     } else if (counts) {
         count_sent(peer, true);
     }

@@ -83,6 +83,8 @@ void cohort__envelope_encode(const struct cohort__envelope *envelope,
     put64(out + 56, pair(envelope->tag, envelope->payload_bytes));
     put64(out + 64, envelope->total_bytes);
     put64(out + 72, envelope->handle);
+    put64(out + 80, pair(envelope->number, envelope->segment));
+    put64(out + 88, envelope->incarnation);
 }
 
 /* The order of the checks: what isn't ours at all, another version of us, then the details. */
@@ -118,6 +120,9 @@ static cohort_status check(const unsigned char *bytes, size_t n)
     if (total < rule->min_total || total > rule->max_total)
         return cohort_fail(COHORT_ERR_PROTOCOL, "%s speaks of a block of %" PRIu64 " bytes",
                            rule->name, total);
+    if (get32(bytes + 92) != 0)
+        return cohort_fail(COHORT_ERR_PROTOCOL, "%s ends its envelope with 0x%" PRIx32 ", not 0",
+                           rule->name, get32(bytes + 92));
     return COHORT_OK;
 }
 
@@ -143,6 +148,9 @@ cohort_status cohort__envelope_decode(const unsigned char *bytes, size_t n,
         .payload_bytes = (uint32_t)(n - COHORT__ENVELOPE_BYTES),
         .total_bytes = get64(bytes + 64),
         .handle = get64(bytes + 72),
+        .number = get32(bytes + 80),
+        .segment = get32(bytes + 84),
+        .incarnation = get32(bytes + 88),
     };
     return COHORT_OK;
 }

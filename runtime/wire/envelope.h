@@ -14,11 +14,18 @@
  *  24 instance u64             32 generation u64
  *  40 source_site u32          44 dest_site u32
  *  48 fingerprint u64          56 tag u32    60 payload_bytes u32
- *  64 total_bytes u64          72 handle u64                             80: the payload */
+ *  64 total_bytes u64          72 handle u64
+ *  80 number u32               84 segment u32
+ *  88 incarnation u32          92 zero u32                               96: the payload
+ *
+ * Nothing in it has two meanings for want of room. What that costs is 16 bytes on a network; within
+ * a host only words that differ from the last message's are written (net/shm_message.c), and the
+ * number is implied. */
 enum {
-    COHORT__ENVELOPE_BYTES = 80,
+    COHORT__ENVELOPE_BYTES = 96,
+    COHORT__ENVELOPE_NUMBER_AT = 80,
     COHORT__ENVELOPE_MAGIC = 0x4843, /* "CH" in a dump */
-    COHORT__ENVELOPE_VERSION = 2,
+    COHORT__ENVELOPE_VERSION = 3,
     COHORT__ENVELOPE_TOKEN_BYTES = 40, /* payload of an announcement: a net token */
     COHORT__ENVELOPE_MAX_CREDIT = 0xffffff,
     COHORT__ENVELOPE_MAX_DRAINED = 0xff,
@@ -55,6 +62,9 @@ struct cohort__envelope {
     uint32_t payload_bytes; /* in this very message */
     uint64_t total_bytes;   /* of an announced block, else 0 */
     uint64_t handle;        /* the announcer's cookie */
+    uint32_t number;        /* of this message, among all from its sender to its receiver; from 0 */
+    uint32_t segment;       /* of what is sent in several parts; 0: there are none */
+    uint32_t incarnation;   /* of the sending locality: how often it was started again */
 };
 
 /* "DATA" and so on; "unknown" for what is none. */
@@ -64,7 +74,8 @@ void cohort__envelope_encode(const struct cohort__envelope *envelope,
                              unsigned char out[COHORT__ENVELOPE_BYTES]);
 
 /* Decodes the header of a message of N bytes in all, and checks everything that can be checked
- * without knowing the job: job key, epoch and source are the router's. COHORT_ERR_PROTOCOL. */
+ * without knowing the job: job key, epoch, source, incarnation and number are the router's.
+ * COHORT_ERR_PROTOCOL. */
 cohort_status cohort__envelope_decode(const unsigned char *bytes, size_t n,
                                       struct cohort__envelope *ret);
 

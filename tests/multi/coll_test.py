@@ -329,6 +329,17 @@ def test_many_localities():
         many_localities(360)
 
 
+def test_no_memory_ofi():
+    """With too little address space for libfabric's connections a job fails, or gets by, and says
+    why; it does not hang."""
+    for kib in () if SLOW else (40000, 45000, 50000, 55000):
+        limited = ['sh', '-c', 'ulimit -v %d; exec "$@"' % kib, 'sh', COLL, 'run']
+        status, _, err = run('-n', 3, '--workers', 1, '--timeout', 40, 'env', 'COHORT_NET=ofi',
+                             *limited, '--sites', 3, '--kind', 'barrier', '--generations', 1)
+        check(status != 124 and (status == 0 or 'memory' in err or 'libfabric' in err), kib, status,
+              err)
+
+
 # Only in suite 'long' ----------------------------------------------------------------------------
 
 def long_large():

@@ -24,6 +24,9 @@ static size_t valid_message(struct cohort__random *random, unsigned char *bytes)
         .drained = (uint32_t)cohort__random_below(random, COHORT__ENVELOPE_MAX_DRAINED + 1),
         .generation = cohort__random_next(random),
         .handle = cohort__random_next(random),
+        .number = (uint32_t)cohort__random_next(random),
+        .segment = (uint32_t)cohort__random_next(random),
+        .incarnation = (uint32_t)cohort__random_next(random),
     };
     if (kind == COHORT__KIND_ANNOUNCE) {
         e.payload_bytes = COHORT__ENVELOPE_TOKEN_BYTES;

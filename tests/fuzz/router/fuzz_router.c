@@ -174,6 +174,7 @@ static size_t valid_message(unsigned char *data)
     } else if (envelope.kind == COHORT__KIND_DATA || envelope.kind == COHORT__KIND_ERROR) {
         envelope.payload_bytes = 1 + (uint32_t)below(MAX_PAYLOAD);
     }
+    envelope.number = fake_net_next_number(&fake, envelope.source_locality);
     cohort__envelope_encode(&envelope, data);
     return COHORT__ENVELOPE_BYTES + envelope.payload_bytes;
 }

@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "runtime/base/clock.h"
+#include "runtime/wire/envelope.h"
 #include "tests/support/test.h"
 
 /* Only a failure takes so long: how busy the machine is does not matter. */
@@ -113,7 +114,7 @@ enum cohort__net_sent station_send(struct station *station, uint32_t peer, const
                                    size_t bytes)
 {
     /* In two parts, as a header and a payload are. */
-    size_t head = bytes < 80 ? bytes : 80;
+    size_t head = bytes < COHORT__ENVELOPE_BYTES ? bytes : COHORT__ENVELOPE_BYTES;
     struct iovec parts[2] = {
         {.iov_base = (void *)(uintptr_t)data, .iov_len = head},
         {.iov_base = (char *)(uintptr_t)data + head, .iov_len = bytes - head},

@@ -57,7 +57,7 @@ static bool put(struct cohort__ring_writer *writer, uint32_t number, size_t byte
 static bool get(struct cohort__ring_reader *reader, uint32_t number, size_t bytes)
 {
     bool is_broken = false;
-    const struct cohort__ring_record *record = cohort__ring_next(reader, &is_broken);
+    const struct cohort__ring_item *record = cohort__ring_next(reader, &is_broken);
     CHECK(!is_broken);
     if (!record)
         return false;

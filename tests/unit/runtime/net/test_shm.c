@@ -355,7 +355,7 @@ static void expect_lost(unsigned kind, const void *data, size_t bytes, uint32_t 
     shm_ends_close();
 }
 
-/* Messages whose heads, of 80 bytes, differ in some words or in none, among others without one. */
+/* Messages whose heads differ in some words or in none, among others without one. */
 enum { NUM_HEADS = 2000, HEAD_BYTES = COHORT__ENVELOPE_BYTES };
 
 struct headed {
@@ -404,15 +404,19 @@ static void test_heads(void)
     shm_ends_close();
 }
 
-/* A message like the last one takes one line of the ring. */
+/* A message like the last one, but for its number, takes one line of the ring. */
 static void test_one_line(void)
 {
-    static const unsigned char message[HEAD_BYTES + 40] = {1};
+    unsigned char message[HEAD_BYTES + 48] = {1};
+    memset(message + COHORT__ENVELOPE_NUMBER_AT, 0xff, 4); /* the next one is 0 */
+    message[COHORT__ENVELOPE_NUMBER_AT + 4] = 5;
     shm_ends_open(2, COHORT__SHM_STREAM);
     CHECK_INT(station_send(&shm_stations[0], 1, message, sizeof(message)), COHORT__NET_SENT);
     const struct cohort__ring_writer *writer = &cohort__shm_peer_get(shm_ends_shm(0), 1)->writer;
     for (int i = 0; i < 10; i++) {
         uint64_t used = writer->used;
+        memset(message + COHORT__ENVELOPE_NUMBER_AT, 0, 4);
+        message[COHORT__ENVELOPE_NUMBER_AT] = (unsigned char)i;
         CHECK_INT(station_send(&shm_stations[0], 1, message, sizeof(message)), COHORT__NET_SENT);
         CHECK_INT((long long)(writer->used - used), 1);
     }

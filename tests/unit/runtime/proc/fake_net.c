@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "runtime/base/container.h"
+#include "runtime/proc/peer.h"
 #include "tests/support/test.h"
 
 struct message {
@@ -155,6 +156,13 @@ void fake_net_deliver_bytes(struct fake_net *fake, const void *data, size_t byte
     fake->net.handlers.message(fake->net.handlers.context, &own->message);
 }
 
+uint32_t fake_net_next_number(const struct fake_net *fake, uint32_t source)
+{
+    struct cohort__peer *peer = cohort__peer_get(fake->process, source);
+    CHECK(peer);
+    return peer->link.next;
+}
+
 void fake_net_deliver(struct fake_net *fake, uint32_t source, struct cohort__envelope envelope,
                       const void *payload, size_t bytes)
 {
@@ -163,6 +171,7 @@ void fake_net_deliver(struct fake_net *fake, uint32_t source, struct cohort__env
     envelope.job_key = FAKE_JOB_KEY;
     envelope.epoch = FAKE_EPOCH;
     envelope.source_locality = source;
+    envelope.number = fake_net_next_number(fake, source);
     envelope.payload_bytes = (uint32_t)bytes;
     cohort__envelope_encode(&envelope, data);
     if (bytes > 0)

@@ -55,7 +55,10 @@ void fake_net_open_launched(struct fake_net *fake, size_t budget, uint64_t news_
 /* Stops and destroys the process; checks that nothing was left. */
 void fake_net_close(struct fake_net *fake);
 
-/* What rank SOURCE would send: key, epoch, source and payload_bytes are filled in. */
+/* The number of the next message that is expected of SOURCE. */
+uint32_t fake_net_next_number(const struct fake_net *fake, uint32_t source);
+
+/* What rank SOURCE would send next: key, epoch, source, number and payload_bytes are filled in. */
 void fake_net_deliver(struct fake_net *fake, uint32_t source, struct cohort__envelope envelope,
                       const void *payload, size_t bytes);
 

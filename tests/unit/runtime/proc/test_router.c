@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "runtime/base/clock.h"
 #include "runtime/base/container.h"
 #include "runtime/base/list.h"
 #include "runtime/base/random.h"
@@ -60,7 +61,7 @@ static void test_dropped(void)
     cohort__process_set_handlers(
         fake.process,
         &(struct cohort__process_handlers){.context = &num_messages, .message = on_message});
-    for (int wrong = 0; wrong < 9; wrong++) {
+    for (int wrong = 0; wrong < 11; wrong++) {
         unsigned char data[COHORT__ENVELOPE_BYTES + 5] = {0};
         size_t bytes = sizeof(data);
         cohort__envelope_encode(
@@ -73,6 +74,8 @@ static void test_dropped(void)
                                                 : 1,
                 .payload_bytes = wrong == 4 ? 6 : 5,
                 .credit = 1,
+                .incarnation = wrong == 9,
+                .number = wrong == 10 ? UINT32_MAX : 0,
             },
             data);
         data[0] ^= wrong == 5; /* magic */
@@ -110,6 +113,65 @@ static void test_nobody_here(void)
     CHECK_INT(fake.num_messages, 0);
     CHECK_INT(cohort__process_dropped(fake.process), 2);
     CHECK_INT(cohort__process_traffic(fake.process).received, 2);
+    fake_net_close(&fake);
+}
+
+static void deliver_number(uint32_t source, uint32_t number)
+{
+    unsigned char data[COHORT__ENVELOPE_BYTES];
+    cohort__envelope_encode(&(struct cohort__envelope){.kind = COHORT__KIND_FETCHED,
+                                                       .job_key = FAKE_JOB_KEY,
+                                                       .epoch = FAKE_EPOCH,
+                                                       .source_locality = source,
+                                                       .number = number},
+                            data);
+    fake_net_deliver_bytes(&fake, data, sizeof(data));
+}
+
+/* Messages may overtake each other, and each counts once; but where one does not come at all, its
+ * sender is not waited for any longer. */
+static void test_numbers(void)
+{
+    fake_net_open(&fake, 0);
+    deliver_number(1, 0);
+    deliver_number(1, 0);
+    CHECK_INT(cohort__process_traffic(fake.process).received, 1);
+    CHECK_INT(cohort__process_dropped(fake.process), 1);
+    deliver_number(1, 3);
+    deliver_number(1, 2);
+    deliver_number(1, 1);
+    deliver_number(2, 0);
+    deliver_number(2, 2); /* 1 is not to come */
+    CHECK_INT(cohort__process_traffic(fake.process).received, 6);
+    cohort__process_tick(fake.process, cohort__clock_now());
+    CHECK(!cohort__process_any_dead(fake.process));
+    cohort__process_tick(fake.process, cohort__clock_after(UINT64_C(10000000000)));
+    CHECK(!cohort__process_check_dead(fake.process, 1));
+    CHECK(cohort__process_check_dead(fake.process, 2));
+    CHECK_CONTAINS(cohort_error_message(), "locality 2 can't be reached: its message 1 to locality "
+                                           "0 was lost, of which later ones have come");
+    fake_net_close(&fake);
+}
+
+/* What it sends is numbered for each of its peers, by what the transport has taken. */
+static void test_numbering(void)
+{
+    const struct cohort__envelope ask = {.kind = COHORT__KIND_ASK};
+    fake_net_open(&fake, 0);
+    cohort__send_control(fake.process, 1, &ask, NULL, 0);
+    cohort__send_control(fake.process, 2, &ask, NULL, 0);
+    fake.accepts = 0;
+    cohort__send_control(fake.process, 1, &ask, NULL, 0);
+    fake.accepts = ~0u;
+    fake_net_writable(&fake, 1);
+    cohort__send_control(fake.process, 1, &ask, NULL, 0);
+    static const uint32_t want[][2] = {{1, 0}, {2, 0}, {1, 1}, {1, 2}};
+    CHECK_INT(fake.num_sent, 4);
+    for (size_t i = 0; i < 4; i++) {
+        CHECK_INT(fake.sent[i].peer, want[i][0]);
+        CHECK_INT(fake.sent[i].envelope.number, want[i][1]);
+        CHECK_INT(fake.sent[i].envelope.incarnation, 0);
+    }
     fake_net_close(&fake);
 }
 
@@ -424,6 +486,8 @@ static const struct test_case cases[] = {
     {"dispatch", test_dispatch},
     {"dropped", test_dropped},
     {"nobody_here", test_nobody_here},
+    {"numbers", test_numbers},
+    {"numbering", test_numbering},
     {"unreachable", test_unreachable},
     {"storm", test_storm},
     {"slow_receivers", test_slow_receivers},

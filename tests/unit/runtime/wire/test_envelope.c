@@ -21,6 +21,9 @@ static struct cohort__envelope example(enum cohort__kind kind)
         .fingerprint = 0x3031323334353637,
         .tag = 0x38393a3b,
         .handle = 0x48494a4b4c4d4e4f,
+        .number = 0x50515253,
+        .segment = 0x54555657,
+        .incarnation = 0x58595a5b,
     };
     if (kind == COHORT__KIND_ANNOUNCE) {
         e.payload_bytes = COHORT__ENVELOPE_TOKEN_BYTES;
@@ -39,7 +42,8 @@ static bool same(const struct cohort__envelope *a, const struct cohort__envelope
            a->generation == b->generation && a->source_site == b->source_site &&
            a->dest_site == b->dest_site && a->fingerprint == b->fingerprint && a->tag == b->tag &&
            a->payload_bytes == b->payload_bytes && a->total_bytes == b->total_bytes &&
-           a->handle == b->handle;
+           a->handle == b->handle && a->number == b->number && a->segment == b->segment &&
+           a->incarnation == b->incarnation;
 }
 
 static void test_round_trip(void)
@@ -58,12 +62,13 @@ static void test_round_trip(void)
 static void test_layout(void)
 {
     static const unsigned char want[COHORT__ENVELOPE_BYTES] = {
-        0x43, 0x48, 0x02, 0x02, 0x07, 0x06, 0x05, 0x04, 0x0f, 0x0e, 0x0d, 0x0c, 0x0b, 0x0a,
+        0x43, 0x48, 0x03, 0x02, 0x07, 0x06, 0x05, 0x04, 0x0f, 0x0e, 0x0d, 0x0c, 0x0b, 0x0a,
         0x09, 0x08, 0x13, 0x12, 0x11, 0x10, 0x17, 0x16, 0x15, 0x14, 0x1f, 0x1e, 0x1d, 0x1c,
         0x1b, 0x1a, 0x19, 0x18, 0x27, 0x26, 0x25, 0x24, 0x23, 0x22, 0x21, 0x20, 0x2b, 0x2a,
         0x29, 0x28, 0x2f, 0x2e, 0x2d, 0x2c, 0x37, 0x36, 0x35, 0x34, 0x33, 0x32, 0x31, 0x30,
         0x3b, 0x3a, 0x39, 0x38, 0x28, 0x00, 0x00, 0x00, 0x47, 0x46, 0x45, 0x44, 0x43, 0x42,
-        0x41, 0x40, 0x4f, 0x4e, 0x4d, 0x4c, 0x4b, 0x4a, 0x49, 0x48,
+        0x41, 0x40, 0x4f, 0x4e, 0x4d, 0x4c, 0x4b, 0x4a, 0x49, 0x48, 0x53, 0x52, 0x51, 0x50,
+        0x57, 0x56, 0x55, 0x54, 0x5b, 0x5a, 0x59, 0x58, 0,    0,    0,    0,
     };
     struct cohort__envelope e = example(COHORT__KIND_ANNOUNCE);
     unsigned char bytes[COHORT__ENVELOPE_BYTES];
@@ -90,26 +95,26 @@ static void test_not_ours(void)
 {
     for (size_t n = 0; n < COHORT__ENVELOPE_BYTES; n++)
         refuse(COHORT__KIND_DATA, n, 0, 0x43, "too short");
-    refuse(COHORT__KIND_DATA, 80, 0, 0x44, "magic");
-    refuse(COHORT__KIND_DATA, 80, 1, 0x00, "magic");
-    refuse(COHORT__KIND_DATA, 80, 2, 1, "version 1");
-    refuse(COHORT__KIND_DATA, 80, 2, 0, "version 0");
-    refuse(COHORT__KIND_DATA, 80, 3, 0, "kind 0");
-    refuse(COHORT__KIND_DATA, 80, 3, COHORT__KIND_END, "unknown");
-    refuse(COHORT__KIND_DATA, 80, 3, 255, "kind 255");
+    refuse(COHORT__KIND_DATA, 96, 0, 0x44, "magic");
+    refuse(COHORT__KIND_DATA, 96, 1, 0x00, "magic");
+    refuse(COHORT__KIND_DATA, 96, 2, 1, "version 1");
+    refuse(COHORT__KIND_DATA, 96, 2, 0, "version 0");
+    refuse(COHORT__KIND_DATA, 96, 3, 0, "kind 0");
+    refuse(COHORT__KIND_DATA, 96, 3, COHORT__KIND_END, "unknown");
+    refuse(COHORT__KIND_DATA, 96, 3, 255, "kind 255");
 }
 
 static void test_payload(void)
 {
-    refuse(COHORT__KIND_DATA, 81, 60, 0, "carries 1");
-    refuse(COHORT__KIND_DATA, 80, 60, 1, "payload of 1 bytes");
-    refuse(COHORT__KIND_DATA, 80, 63, 0x80, "payload of 2147483648");
-    refuse(COHORT__KIND_DATA, (size_t)80 + UINT32_MAX + 1, 60, 0, "carries 4294967296");
-    refuse(COHORT__KIND_ANNOUNCE, 80 + 39, 60, 39, "payload of 39 bytes, not 40");
-    refuse(COHORT__KIND_ANNOUNCE, 80 + 41, 60, 41, "payload of 41 bytes, not 40");
-    refuse(COHORT__KIND_CREDIT, 81, 60, 1, "CREDIT carries a payload");
-    refuse(COHORT__KIND_ERROR, 80, 60, 0, "not 1 or more");
-    refuse(COHORT__KIND_REGISTRY, 80, 60, 0, "not 1 or more");
+    refuse(COHORT__KIND_DATA, 97, 60, 0, "carries 1");
+    refuse(COHORT__KIND_DATA, 96, 60, 1, "payload of 1 bytes");
+    refuse(COHORT__KIND_DATA, 96, 63, 0x80, "payload of 2147483648");
+    refuse(COHORT__KIND_DATA, (size_t)96 + UINT32_MAX + 1, 60, 0, "carries 4294967296");
+    refuse(COHORT__KIND_ANNOUNCE, 96 + 39, 60, 39, "payload of 39 bytes, not 40");
+    refuse(COHORT__KIND_ANNOUNCE, 96 + 41, 60, 41, "payload of 41 bytes, not 40");
+    refuse(COHORT__KIND_CREDIT, 97, 60, 1, "CREDIT carries a payload");
+    refuse(COHORT__KIND_ERROR, 96, 60, 0, "not 1 or more");
+    refuse(COHORT__KIND_REGISTRY, 96, 60, 0, "not 1 or more");
 }
 
 static void test_total(void)
@@ -117,15 +122,21 @@ static void test_total(void)
     for (int kind = 1; kind < COHORT__KIND_END; kind++) {
         struct cohort__envelope e = example((enum cohort__kind)kind);
         if (kind != COHORT__KIND_ANNOUNCE)
-            refuse(e.kind, 80 + e.payload_bytes, 71, 1, "block of 72057594037927936 bytes");
+            refuse(e.kind, 96 + e.payload_bytes, 71, 1, "block of 72057594037927936 bytes");
     }
     struct cohort__envelope e = example(COHORT__KIND_ANNOUNCE);
     struct cohort__envelope back;
     unsigned char bytes[COHORT__ENVELOPE_BYTES];
     e.total_bytes = 0;
     cohort__envelope_encode(&e, bytes);
-    CHECK_INT(cohort__envelope_decode(bytes, 80 + 40, &back), COHORT_ERR_PROTOCOL);
+    CHECK_INT(cohort__envelope_decode(bytes, 96 + 40, &back), COHORT_ERR_PROTOCOL);
     CHECK_CONTAINS(cohort_error_message(), "block of 0 bytes");
+}
+
+static void test_rest(void)
+{
+    refuse(COHORT__KIND_DATA, 96, 92, 1, "DATA ends its envelope with 0x1, not 0");
+    refuse(COHORT__KIND_CREDIT, 96, 95, 1, "0x1000000, not 0");
 }
 
 static void test_kind_name(void)
@@ -138,7 +149,8 @@ static void test_kind_name(void)
 
 static const struct test_case cases[] = {
     {"round_trip", test_round_trip}, {"layout", test_layout}, {"not_ours", test_not_ours},
-    {"payload", test_payload},       {"total", test_total},   {"kind_name", test_kind_name},
+    {"payload", test_payload},       {"total", test_total},   {"rest", test_rest},
+    {"kind_name", test_kind_name},
 };
 
 int main(int argc, char **argv)

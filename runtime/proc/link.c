@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "runtime/proc/link.h"
+
+#include "runtime/base/clock.h"
+
+/* No transport takes so long to bring what it has overtaken itself; and who has sent it need do
+ * nothing more for that. */
+static const uint64_t lost_after = UINT64_C(10000000000);
+
+static uint64_t bit_of(uint32_t number)
+{
+    return UINT64_C(1) << number % 64;
+}
+
+static uint64_t *word_of(struct cohort__link *link, uint32_t number)
+{
+    return &link->ahead[number % COHORT__LINK_AHEAD / 64];
+}
+
+/* Those that have come before their turn and follow now. */
+static void catch_up(struct cohort__link *link)
+{
+    while (link->num_ahead > 0 && *word_of(link, link->next) & bit_of(link->next)) {
+        *word_of(link, link->next) &= ~bit_of(link->next);
+        link->num_ahead--;
+        link->next++;
+    }
+    link->since = link->num_ahead > 0 ? cohort__clock_now() : 0;
+}
+
+static bool take_ahead(struct cohort__link *link, uint32_t number)
+{
+    bool is_there = *word_of(link, number) & bit_of(number);
+    if (number - link->next >= COHORT__LINK_AHEAD || is_there)
+        return false;
+    *word_of(link, number) |= bit_of(number);
+    if (link->num_ahead++ == 0)
+        link->since = cohort__clock_now();
+    return true;
+}
+
+bool cohort__link_take(struct cohort__link *link, uint32_t number)
+{
+    if (number != link->next)
+        return take_ahead(link, number);
+    link->next++;
+    if (link->num_ahead > 0)
+        catch_up(link);
+    return true;
+}
+
+bool cohort__link_is_broken(const struct cohort__link *link, uint64_t now)
+{
+    return link->num_ahead > 0 && now > link->since && now - link->since >= lost_after;
+}

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "runtime/proc/link.h"
+
+#include "runtime/base/clock.h"
+#include "runtime/base/random.h"
+#include "tests/support/test.h"
+
+enum { NUM_SEEDS = 30, NUM_MESSAGES = 3000 };
+static const uint64_t second = UINT64_C(1000000000);
+
+static void test_in_order(void)
+{
+    struct cohort__link link = {.next = UINT32_MAX - 10}; /* they wrap around */
+    for (uint32_t i = 0; i < 30; i++) {
+        CHECK(cohort__link_take(&link, link.next));
+        CHECK(!cohort__link_take(&link, link.next - 1)); /* again */
+        CHECK(!cohort__link_is_broken(&link, UINT64_MAX));
+    }
+    CHECK_INT(link.next, 19);
+}
+
+/* Each message is up to DISTANCE places from its own, comes once, and again, and is taken once. */
+static void test_overtaking(void)
+{
+    static uint32_t order[NUM_MESSAGES];
+    for (uint64_t seed = 1; seed <= NUM_SEEDS; seed++) {
+        struct cohort__random random;
+        struct cohort__link link = {.next = UINT32_MAX - 1000};
+        cohort__random_init(&random, seed);
+        uint64_t distance = 1 + cohort__random_below(&random, COHORT__LINK_AHEAD / 2);
+        for (uint32_t i = 0; i < NUM_MESSAGES; i++)
+            order[i] = UINT32_MAX - 1000 + i;
+        for (uint32_t i = 0; i + distance <= NUM_MESSAGES; i += (uint32_t)distance)
+            for (uint32_t k = (uint32_t)distance - 1; k > 0; k--) {
+                uint32_t other = i + (uint32_t)cohort__random_below(&random, k + 1);
+                uint32_t kept = order[i + k];
+                order[i + k] = order[other];
+                order[other] = kept;
+            }
+        for (uint32_t i = 0; i < NUM_MESSAGES; i++) {
+            CHECK(cohort__link_take(&link, order[i]));
+            CHECK(!cohort__link_take(&link, order[cohort__random_below(&random, i + 1)]));
+        }
+        CHECK_INT(link.num_ahead, 0);
+        CHECK_INT(link.next, (uint32_t)(UINT32_MAX - 1000 + NUM_MESSAGES));
+        for (uint32_t i = 0; i < COHORT__LINK_AHEAD / 64; i++)
+            CHECK_INT(link.ahead[i], 0);
+    }
+}
+
+static void test_lost(void)
+{
+    struct cohort__link link = {0};
+    CHECK(cohort__link_take(&link, 0));
+    uint64_t before = cohort__clock_now();
+    CHECK(cohort__link_take(&link, 2)); /* 1 is missing */
+    uint64_t after = cohort__clock_now();
+    CHECK(!cohort__link_is_broken(&link, before));
+    CHECK(!cohort__link_is_broken(&link, before + 9 * second));
+    CHECK(cohort__link_is_broken(&link, after + 10 * second));
+    CHECK(cohort__link_take(&link, 4)); /* that it goes on does not help */
+    CHECK(cohort__link_is_broken(&link, after + 10 * second));
+    CHECK(cohort__link_take(&link, 1)); /* now it is 3, from now on */
+    CHECK(!cohort__link_is_broken(&link, before + 10 * second) ||
+          cohort__clock_now() >= before + 10 * second);
+    CHECK(cohort__link_take(&link, 3));
+    CHECK(!cohort__link_is_broken(&link, UINT64_MAX));
+    CHECK_INT(link.next, 5);
+}
+
+static void test_beyond(void)
+{
+    struct cohort__link link = {0};
+    CHECK(!cohort__link_take(&link, COHORT__LINK_AHEAD));
+    CHECK(!cohort__link_take(&link, UINT32_MAX));
+    CHECK(cohort__link_take(&link, COHORT__LINK_AHEAD - 1));
+    CHECK(!cohort__link_take(&link, COHORT__LINK_AHEAD - 1));
+    CHECK_INT(link.num_ahead, 1);
+}
+
+static const struct test_case cases[] = {
+    {"in_order", test_in_order},
+    {"overtaking", test_overtaking},
+    {"lost", test_lost},
+    {"beyond", test_beyond},
+};
+
+int main(int argc, char **argv)
+{
+    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
+}
