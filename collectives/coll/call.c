@@ -44,12 +44,11 @@ static cohort_status pass_gate(struct cohort__call *call)
     return COHORT_OK;
 }
 
-/* Options of this call, if it has any; they are the endpoint's, and hold for this call only. */
-static void take_options(struct cohort__call *call)
+void cohort__call_take_options(struct cohort__call *call, const struct cohort__next_call *options)
 {
     const cohort_comm *comm = call->comm;
     bool is_asymmetric = call->collective == COHORT__GATHER || call->collective == COHORT__SCATTER;
-    call->options = &comm->next_call;
+    call->options = options;
     call->is_reproducible = call->options->reproducible || comm->reproducible;
     call->is_alone = call->collective == COHORT__CHECK;
     call->is_checked = call->options->check_asymmetric || call->collective == COHORT__CHECK ||
@@ -227,7 +226,8 @@ cohort_future *cohort__call_start(struct cohort__call *call)
     if (!call->comm)
         return cohort_future_of_error(COHORT_ERR_BAD_PARAMETER, "%s: no communicator",
                                       call->function);
-    take_options(call);
+    /* They are the endpoint's, and hold for this call only. */
+    cohort__call_take_options(call, &call->comm->next_call);
     cohort_future *future = pass_and_start(call);
     if (call->options->is_set)
         call->comm->next_call = (struct cohort__next_call){0};

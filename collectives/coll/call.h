@@ -68,8 +68,8 @@ struct cohort__call {
     uint64_t generation;
     const struct cohort__ragged *ragged; /* NULL: blocks of one size */
 
-    /* By cohort__call_start. */
-    const struct cohort__next_call *options; /* the endpoint's */
+    /* By cohort__call_take_options and cohort__call_check. */
+    const struct cohort__next_call *options; /* the endpoint's, if it is called */
     bool is_reproducible;
     bool is_checked; /* agreement comes first */
     bool is_in_place;
@@ -86,6 +86,9 @@ size_t cohort__call_meeting_copies(const struct cohort__call *call);
 
 /* Fills in CALL's generation where the communicator numbers its calls. Never NULL. */
 cohort_future *cohort__call_start(struct cohort__call *call);
+
+/* What OPTIONS, which have to stay, and those of the communicator come to for CALL. */
+void cohort__call_take_options(struct cohort__call *call, const struct cohort__next_call *options);
 
 /* A message about CALL: which communicator, generation, site and function. Returns STATUS. */
 cohort_status cohort__call_wrong(const struct cohort__call *call, cohort_status status,
@@ -130,7 +133,12 @@ cohort_status cohort__call_check_overlap(const struct cohort__call *call,
 /* The endpoint's cache of plans, which is there from the first call on. */
 cohort_status cohort__call_cache(cohort_comm *comm, struct cohort__plan_cache **ret_cache);
 
-/* call_plan.c: the row that carries out SHAPE, or why none does. Reads the endpoint only. */
+/* call_plan.c: the question which row carries out SHAPE, about *RET_REQUEST; and the answer, or why
+ * none does. Both only read the endpoint. */
+cohort_status cohort__call_question(const struct cohort__call *call,
+                                    const struct cohort__shape *shape,
+                                    struct cohort__request *ret_request,
+                                    struct cohort__question *ret_question);
 cohort_status cohort__call_choose(const struct cohort__call *call,
                                   const struct cohort__shape *shape,
                                   struct cohort__candidate *ret_choice);

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "collectives/algo/agreement.h"
+#include "collectives/algo/cost.h"
 #include "collectives/coll/call.h"
 #include "collectives/coll/choice.h"
 #include "collectives/plan/in_place.h"
@@ -52,19 +53,20 @@ static cohort_status memory_of_agreement(const struct cohort__call *call,
     struct cohort__request request = cohort__agreement_request(&shape->request);
     bool counts = call->is_checked && call->comm->memory_budget > 0;
     cohort_status status = counts ? choose_minimum(call, &request, &choice) : COHORT_OK;
-    *ret_memory = choice.cost.memory;
+    *ret_memory = counts ? choice.cost.memory + cohort__cost_tmp(1, COHORT__CHECK_BYTES) : 0;
     return status;
 }
 
-cohort_status cohort__call_choose(const struct cohort__call *call,
-                                  const struct cohort__shape *shape,
-                                  struct cohort__candidate *ret_choice)
+cohort_status cohort__call_question(const struct cohort__call *call,
+                                    const struct cohort__shape *shape,
+                                    struct cohort__request *ret_request,
+                                    struct cohort__question *ret_question)
 {
     struct cohort__question question;
-    struct cohort__request request = shape->request;
+    *ret_request = shape->request;
     if (call->of_objects)
-        request.bytes = OBJECT_BYTES;
-    cohort_status status = cohort__choice_question(call->comm, &request, &question);
+        ret_request->bytes = OBJECT_BYTES;
+    cohort_status status = cohort__choice_question(call->comm, ret_request, &question);
     if (!status)
         status = memory_of_agreement(call, shape, &question.memory_beside);
     if (status)
@@ -74,6 +76,19 @@ cohort_status cohort__call_choose(const struct cohort__call *call,
     question.is_reproducible = shape->key.flags & COHORT__PLAN_REPRODUCIBLE;
     question.is_ragged = shape->key.flags & COHORT__PLAN_RAGGED;
     question.are_sizes_known = !question.is_ragged || shape->key.flags & COHORT__PLAN_SIZES_KNOWN;
+    *ret_question = question;
+    return COHORT_OK;
+}
+
+cohort_status cohort__call_choose(const struct cohort__call *call,
+                                  const struct cohort__shape *shape,
+                                  struct cohort__candidate *ret_choice)
+{
+    struct cohort__question question;
+    struct cohort__request request;
+    cohort_status status = cohort__call_question(call, shape, &request, &question);
+    if (status)
+        return status;
     status = cohort__select(&question, ret_choice);
     return status ? cohort__call_wrong(call, status, "%s", cohort_error_message()) : COHORT_OK;
 }

@@ -11,6 +11,8 @@
 #include "collectives/exec/op.h"
 #include "collectives/model/select.h"
 #include "collectives/plan/partition.h"
+#include "runtime/base/options.h"
+#include "runtime/task/future.h"
 
 static const char *collective_name(uint32_t collective)
 {
@@ -87,10 +89,14 @@ cohort_future *cohort__comm_create_for(struct cohort__process *process, cohort_c
     return cohort__comm_create_in(process, ret_comm, name, options, choose, survey_tuning);
 }
 
-cohort_future *cohort_comm_create(cohort_comm **ret_comm, const char *name,
-                                  const cohort_comm_options *options)
+cohort_future *cohort_comm_create_sized(cohort_comm **ret_comm, const char *name,
+                                        const cohort_comm_options *options, size_t options_bytes)
 {
-    return cohort__comm_create_for(cohort__process_current(), ret_comm, name, options);
+    cohort_comm_options read;
+    cohort_status status = cohort__options_read(&read, sizeof(read), options, options_bytes,
+                                                "cohort_comm_create: cohort_comm_options");
+    return status ? cohort__future_of_status(status, cohort__error_slot())
+                  : cohort__comm_create_for(cohort__process_current(), ret_comm, name, &read);
 }
 
 uint32_t cohort_comm_levels(const cohort_comm *comm)

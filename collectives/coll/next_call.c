@@ -5,16 +5,15 @@
 
 #include "cohort/collectives.h"
 #include "collectives/comm/endpoint.h"
+#include "runtime/base/options.h"
 
 static const char in_place;
 const void *const COHORT_IN_PLACE = &in_place;
 
-cohort_status cohort_comm_next_call(cohort_comm *comm, const cohort_call_options *options)
+static cohort_status set(cohort_comm *comm, const cohort_call_options *options)
 {
-    if (!comm)
-        return cohort_fail(COHORT_ERR_BAD_PARAMETER, "cohort_comm_next_call: no communicator");
     struct cohort__next_call *next = &comm->next_call;
-    const char *algorithm = options && options->algorithm ? options->algorithm : "";
+    const char *algorithm = options->algorithm ? options->algorithm : "";
     if (strlen(algorithm) >= sizeof(next->algorithm))
         return cohort_fail(
             COHORT_ERR_BAD_PARAMETER,
@@ -22,8 +21,6 @@ cohort_status cohort_comm_next_call(cohort_comm *comm, const cohort_call_options
             "no name of an algorithm",
             cohort_comm_name(comm), cohort_comm_this_site(comm), algorithm);
     *next = (struct cohort__next_call){0};
-    if (!options)
-        return COHORT_OK;
     next->is_set = true;
     next->check_asymmetric = options->check_asymmetric;
     next->reproducible = options->reproducible;
@@ -32,4 +29,19 @@ cohort_status cohort_comm_next_call(cohort_comm *comm, const cohort_call_options
     next->ret_rows = options->ret_rows;
     memcpy(next->algorithm, algorithm, strlen(algorithm) + 1);
     return COHORT_OK;
+}
+
+cohort_status cohort_comm_next_call_sized(cohort_comm *comm, const cohort_call_options *options,
+                                          size_t options_bytes)
+{
+    cohort_call_options read;
+    if (!comm)
+        return cohort_fail(COHORT_ERR_BAD_PARAMETER, "cohort_comm_next_call: no communicator");
+    if (!options) {
+        comm->next_call = (struct cohort__next_call){0};
+        return COHORT_OK;
+    }
+    cohort_status status = cohort__options_read(&read, sizeof(read), options, options_bytes,
+                                                "cohort_comm_next_call: cohort_call_options");
+    return status ? status : set(comm, &read);
 }

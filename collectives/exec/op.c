@@ -6,6 +6,7 @@
 
 #include "collectives/exec/kernels.h"
 #include "runtime/base/hash.h"
+#include "runtime/base/options.h"
 
 static const cohort_op built_in[COHORT__KERNEL_END] = {
     [COHORT__KERNEL_SUM] = {.number = COHORT__KERNEL_SUM, .commutative = true, .name = "sum"},
@@ -55,11 +56,11 @@ const char *cohort__op_name(uint32_t number)
     return number > 0 && number < COHORT__KERNEL_END ? built_in[number].name : "no operation";
 }
 
-cohort_status cohort_op_create(cohort_op **ret_op, const struct cohort_op_options *options)
+static cohort_status create(cohort_op **ret_op, const struct cohort_op_options *options)
 {
-    if (!ret_op || !options || !options->function || !options->name || !options->name[0])
+    if (!ret_op || !options->function || !options->name || !options->name[0])
         return cohort_fail(COHORT_ERR_BAD_PARAMETER, "cohort_op_create: no %s",
-                           !ret_op || !options  ? "options or place for the result"
+                           !ret_op              ? "place for the result"
                            : !options->function ? "function"
                                                 : "name");
     if (strlen(options->name) >= sizeof((*ret_op)->name))
@@ -79,6 +80,15 @@ cohort_status cohort_op_create(cohort_op **ret_op, const struct cohort_op_option
     memcpy(op->name, options->name, strlen(options->name) + 1);
     *ret_op = op;
     return COHORT_OK;
+}
+
+cohort_status cohort_op_create_sized(cohort_op **ret_op, const struct cohort_op_options *options,
+                                     size_t options_bytes)
+{
+    struct cohort_op_options read;
+    cohort_status status = cohort__options_read(&read, sizeof(read), options, options_bytes,
+                                                "cohort_op_create: cohort_op_options");
+    return status ? status : create(ret_op, &read);
 }
 
 void cohort__op_ref(const cohort_op *op)

@@ -36,9 +36,16 @@ typedef struct cohort_call_options {
 /* OPTIONS are for the next collective that is called on this endpoint, and for no other: it uses
  * them up even if it fails. Calling this again replaces them; NULL takes them back.
  * COHORT_ERR_BAD_PARAMETER: no COMM, or a name of more than 63 bytes. Ordered with the endpoint's
- * calls by the caller, as these are; never suspends. */
-COHORT_API cohort_status cohort_comm_next_call(cohort_comm *comm,
-                                               const cohort_call_options *options) COHORT_MUST_USE;
+ * calls by the caller, as these are; never suspends. _sized: the exported function, for
+ * OPTIONS_BYTES of OPTIONS; see cohort_comm_create_sized. */
+COHORT_API cohort_status cohort_comm_next_call_sized(cohort_comm *comm,
+                                                     const cohort_call_options *options,
+                                                     size_t options_bytes) COHORT_MUST_USE;
+COHORT_MUST_USE static inline cohort_status
+cohort_comm_next_call(cohort_comm *comm, const cohort_call_options *options)
+{
+    return cohort_comm_next_call_sized(comm, options, sizeof(*options));
+}
 
 #ifdef __cplusplus
 }

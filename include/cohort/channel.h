@@ -25,19 +25,20 @@ extern "C" {
  * which says nothing about who has got it: few bytes are copied, many are read from DATA when a get
  * asks for them. So a program that awaits a set must not rely on that to happen before the get. */
 COHORT_API cohort_future *cohort_channel_set(cohort_comm *comm, uint32_t site, uint64_t tag,
-                                             const void *data, size_t bytes);
+                                             const void *data, size_t bytes) COHORT_MUST_USE;
 
 /* The next message with TAG from SITE into BUFFER, which belongs to the call until the future
  * completes; *ret_bytes (which may be NULL) is then how long it is. A message of more than CAPACITY
  * bytes is COHORT_ERR_MISMATCH, which names both sizes; it is used up, and its sender doesn't
  * notice. *ret_bytes is untouched on failure, BUFFER undefined. */
 COHORT_API cohort_future *cohort_channel_get(cohort_comm *comm, uint32_t site, uint64_t tag,
-                                             void *buffer, size_t capacity, size_t *ret_bytes);
+                                             void *buffer, size_t capacity,
+                                             size_t *ret_bytes) COHORT_MUST_USE;
 
 /* The same for a message of any length: the library allocates, and the caller gives it back with
  * cohort_object_fini. *ret_object has to live until the future completes; empty on failure. */
 COHORT_API cohort_future *cohort_channel_get_object(cohort_comm *comm, uint32_t site, uint64_t tag,
-                                                    cohort_object *ret_object);
+                                                    cohort_object *ret_object) COHORT_MUST_USE;
 
 #ifdef __cplusplus
 }

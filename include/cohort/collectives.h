@@ -20,10 +20,11 @@ extern "C" {
  * that are complete by then.
  *
  * GENERATION numbers the calls of an endpoint: above 0 and above that of the call before; numbers
- * may be left out, but by all sites. On a flat communicator without auto_generation, and on a
- * hierarchical one, COHORT_AUTO_GENERATION and 0 are COHORT_ERR_BAD_PARAMETER, as is an explicit
- * number on one with auto_generation. A number that is not above the last one is
- * COHORT_ERR_GENERATION. Such errors come in the future, and the communicator stays usable.
+ * may be left out, but by all sites. Only on a communicator with auto_generation it is
+ * COHORT_AUTO_GENERATION, and always so: there any other number is COHORT_ERR_BAD_PARAMETER, as are
+ * COHORT_AUTO_GENERATION and 0 elsewhere. A number that is not above the last one is
+ * COHORT_ERR_GENERATION. Such errors come in the future, and the communicator stays usable; no
+ * number is used up.
  *
  * Buffers belong to the operation from the call until its future completes, with a value or with
  * an error; then nobody touches them any more. COUNT is in elements; 0 is fine (the buffers may
@@ -56,72 +57,81 @@ COHORT_API extern const void *const COHORT_IN_PLACE;
  * _there. */
 COHORT_API cohort_future *cohort_gather_here(cohort_comm *comm, const void *in, void *out,
                                              size_t count, cohort_datatype datatype,
-                                             uint64_t generation);
+                                             uint64_t generation) COHORT_MUST_USE;
 COHORT_API cohort_future *cohort_gather_there(cohort_comm *comm, const void *in, size_t count,
-                                              cohort_datatype datatype, uint64_t generation);
+                                              cohort_datatype datatype,
+                                              uint64_t generation) COHORT_MUST_USE;
 
 /* Scatter: the root calls _to with num_sites blocks in IN; everybody gets its own block in OUT, the
  * others by _from. */
 COHORT_API cohort_future *cohort_scatter_to(cohort_comm *comm, const void *in, void *out,
                                             size_t count, cohort_datatype datatype,
-                                            uint64_t generation);
+                                            uint64_t generation) COHORT_MUST_USE;
 COHORT_API cohort_future *cohort_scatter_from(cohort_comm *comm, void *out, size_t count,
-                                              cohort_datatype datatype, uint64_t generation);
+                                              cohort_datatype datatype,
+                                              uint64_t generation) COHORT_MUST_USE;
 
 /* Broadcast: the root's block IN arrives in everybody else's OUT. */
 COHORT_API cohort_future *cohort_broadcast_to(cohort_comm *comm, const void *in, size_t count,
-                                              cohort_datatype datatype, uint64_t generation);
+                                              cohort_datatype datatype,
+                                              uint64_t generation) COHORT_MUST_USE;
 COHORT_API cohort_future *cohort_broadcast_from(cohort_comm *comm, void *out, size_t count,
-                                                cohort_datatype datatype, uint64_t generation);
+                                                cohort_datatype datatype,
+                                                uint64_t generation) COHORT_MUST_USE;
 
 /* Reduce: the root gets in OUT, element by element, site 0's op site 1's op ... IN. Operations that
  * are not commutative are applied in the order of the sites. */
 COHORT_API cohort_future *cohort_reduce_here(cohort_comm *comm, const void *in, void *out,
                                              size_t count, cohort_datatype datatype,
-                                             const cohort_op *op, uint64_t generation);
+                                             const cohort_op *op,
+                                             uint64_t generation) COHORT_MUST_USE;
 COHORT_API cohort_future *cohort_reduce_there(cohort_comm *comm, const void *in, size_t count,
                                               cohort_datatype datatype, const cohort_op *op,
-                                              uint64_t generation);
+                                              uint64_t generation) COHORT_MUST_USE;
 
 /* Everybody gets everybody's block IN, num_sites blocks in site order, in OUT. */
 COHORT_API cohort_future *cohort_all_gather(cohort_comm *comm, const void *in, void *out,
                                             size_t count, cohort_datatype datatype,
-                                            uint64_t generation);
+                                            uint64_t generation) COHORT_MUST_USE;
 
 /* Reduce whose result everybody gets. */
 COHORT_API cohort_future *cohort_all_reduce(cohort_comm *comm, const void *in, void *out,
                                             size_t count, cohort_datatype datatype,
-                                            const cohort_op *op, uint64_t generation);
+                                            const cohort_op *op,
+                                            uint64_t generation) COHORT_MUST_USE;
 
 /* IN and OUT are num_sites blocks each: block j of site i's IN becomes block i of site j's OUT.
  * Over the tree: rows are gathered at the representatives of the top groups, exchanged among them
  * as sub-matrices, and columns scattered down. */
 COHORT_API cohort_future *cohort_all_to_all(cohort_comm *comm, const void *in, void *out,
                                             size_t count, cohort_datatype datatype,
-                                            uint64_t generation);
+                                            uint64_t generation) COHORT_MUST_USE;
 
 /* IN is num_sites blocks; block i, reduced over all sites in their order, arrives in site i's OUT.
  */
 COHORT_API cohort_future *cohort_reduce_scatter(cohort_comm *comm, const void *in, void *out,
                                                 size_t count, cohort_datatype datatype,
-                                                const cohort_op *op, uint64_t generation);
+                                                const cohort_op *op,
+                                                uint64_t generation) COHORT_MUST_USE;
 
 /* Prefix reductions in the order of the sites: site i gets in OUT the reduction of IN of sites 0 to
  * i; the exclusive one: 0 to i - 1. There site 0's OUT is left alone, and may be NULL. */
 COHORT_API cohort_future *cohort_scan(cohort_comm *comm, const void *in, void *out, size_t count,
                                       cohort_datatype datatype, const cohort_op *op,
-                                      uint64_t generation);
+                                      uint64_t generation) COHORT_MUST_USE;
 COHORT_API cohort_future *cohort_exclusive_scan(cohort_comm *comm, const void *in, void *out,
                                                 size_t count, cohort_datatype datatype,
-                                                const cohort_op *op, uint64_t generation);
+                                                const cohort_op *op,
+                                                uint64_t generation) COHORT_MUST_USE;
 
 /* Circular shift: site i's IN arrives in OUT of site i + Q modulo num_sites. Q may be negative or
  * beyond num_sites; sites whose Qs are equal modulo num_sites agree. */
 COHORT_API cohort_future *cohort_shift(cohort_comm *comm, const void *in, void *out, size_t count,
-                                       cohort_datatype datatype, int64_t q, uint64_t generation);
+                                       cohort_datatype datatype, int64_t q,
+                                       uint64_t generation) COHORT_MUST_USE;
 
 /* Completes at no site before all sites have called it. */
-COHORT_API cohort_future *cohort_barrier(cohort_comm *comm, uint64_t generation);
+COHORT_API cohort_future *cohort_barrier(cohort_comm *comm, uint64_t generation) COHORT_MUST_USE;
 
 /* Agreement. With check_asymmetric, the option of a communicator (for gather and scatter and their
  * v-variants) or of a call (for any collective), or COHORT_CHECK_ASYMMETRIC=1 in the environment of
@@ -141,7 +151,7 @@ COHORT_API cohort_future *cohort_barrier(cohort_comm *comm, uint64_t generation)
 /* The agreement as a call of its own, which has a generation of its own: COHORT_OK if all sites
  * give the same predefined DATATYPE, else as above. */
 COHORT_API cohort_future *cohort_check_rooted(cohort_comm *comm, cohort_datatype datatype,
-                                              uint64_t generation);
+                                              uint64_t generation) COHORT_MUST_USE;
 
 #ifdef __cplusplus
 }

@@ -70,9 +70,21 @@ typedef struct cohort_comm_options {
  * don't notice. COHORT_ERR_BAD_PARAMETER: a site out of range and the like, which only this site is
  * told. But where a locality's environment is wrong (COHORT_CHECK_ASYMMETRIC, the tuning file), all
  * get the error of its site, whose name is in it. A name may be used again once all endpoints of
- * this site under it are gone. Any task or thread; never suspends. */
-COHORT_API cohort_future *cohort_comm_create(cohort_comm **ret_comm, const char *name,
-                                             const cohort_comm_options *options);
+ * this site under it are gone. Any task or thread; never suspends.
+ *
+ * The library exports cohort_comm_create_sized, which other languages call; C and C++ have the
+ * inline function. OPTIONS_BYTES is the size of the struct that the caller was built with, which
+ * may be another one than the library's, as new fields are added at its end: those that it lacks
+ * count as 0; bytes that the library doesn't know yet have to be 0, else COHORT_ERR_BAD_PARAMETER.
+ * So it is with all functions that end in _sized. */
+COHORT_API cohort_future *cohort_comm_create_sized(cohort_comm **ret_comm, const char *name,
+                                                   const cohort_comm_options *options,
+                                                   size_t options_bytes) COHORT_MUST_USE;
+COHORT_MUST_USE static inline cohort_future *
+cohort_comm_create(cohort_comm **ret_comm, const char *name, const cohort_comm_options *options)
+{
+    return cohort_comm_create_sized(ret_comm, name, options, sizeof(*options));
+}
 
 /* Destroys the endpoint and waits for nothing: what is in flight here ends with
  * COHORT_ERR_CANCELLED, as soon as nobody touches its buffers any more; what has been completed
@@ -82,7 +94,7 @@ COHORT_API void cohort_comm_unref(cohort_comm *comm);
 
 /* Completes when none of this endpoint's calls so far, collectives and channels, is in flight any
  * more, whatever became of them. Any task or thread; never suspends. */
-COHORT_API cohort_future *cohort_comm_idle(cohort_comm *comm);
+COHORT_API cohort_future *cohort_comm_idle(cohort_comm *comm) COHORT_MUST_USE;
 
 /* What the endpoint was created with. Any thread; never suspend. */
 COHORT_API uint32_t cohort_comm_num_sites(const cohort_comm *comm);
@@ -99,7 +111,7 @@ COHORT_API uint32_t cohort_comm_levels(const cohort_comm *comm);
  * what that site last answered ("not called yet"), where it has been asked. Empty when nothing is
  * in flight. Sets and gets of channels that are not over have a line, too. (The future's value; see
  * cohort_await_value.) COHORT_ERR_NO_MEMORY. Any task or thread; never suspends. */
-COHORT_API cohort_future *cohort_comm_roll_call(cohort_comm *comm);
+COHORT_API cohort_future *cohort_comm_roll_call(cohort_comm *comm) COHORT_MUST_USE;
 
 #ifdef __cplusplus
 }

@@ -16,7 +16,8 @@ extern "C" {
  * an error status with a message. It is counted: who holds a reference gives it back once, by
  * cohort_await (and the other functions that say that they take it) or by cohort_future_unref.
  * Dropping the last reference to a pending future is legal: the work goes on, its result is
- * thrown away.
+ * thrown away. Say so by cohort_future_unref(cohort_...(...)): a future that is not used is a
+ * warning of the compiler's, since its reference would be lost, and an error with it.
  *
  * A function that returns a cohort_future * never returns NULL: where it fails at once, the future
  * already holds the error. */
@@ -26,7 +27,7 @@ typedef struct cohort_future cohort_future;
 typedef struct cohort_promise cohort_promise;
 
 /* One reference more; returns FUTURE. Any thread; never suspends. NULL gives NULL. */
-COHORT_API cohort_future *cohort_future_ref(cohort_future *future);
+COHORT_API cohort_future *cohort_future_ref(cohort_future *future) COHORT_MUST_USE;
 
 /* One reference less. Any thread; never suspends. NULL is fine. */
 COHORT_API void cohort_future_unref(cohort_future *future);
@@ -69,9 +70,9 @@ COHORT_API void cohort_promise_fail(cohort_promise *promise, cohort_status statu
 
 /* A future that already holds VALUE, or an error (also COHORT_ERR_NO_MEMORY, where there is none
  * for the future itself). Any thread; never suspends. */
-COHORT_API cohort_future *cohort_future_of_value(void *value);
+COHORT_API cohort_future *cohort_future_of_value(void *value) COHORT_MUST_USE;
 COHORT_API cohort_future *cohort_future_of_error(cohort_status status, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
+    __attribute__((format(printf, 2, 3))) COHORT_MUST_USE;
 
 /* Runs FUNCTION(FUTURE, ARG) as a task once FUTURE is complete; the future that is returned
  * completes with what the function returns. Takes the caller's reference to FUTURE and hands it on
@@ -80,20 +81,21 @@ COHORT_API cohort_future *cohort_future_of_error(cohort_status status, const cha
  * thread; never suspends. */
 typedef cohort_status cohort_then_function(cohort_future *future, void *arg);
 COHORT_API cohort_future *cohort_then(cohort_future *future, cohort_then_function *function,
-                                      void *arg);
+                                      void *arg) COHORT_MUST_USE;
 
 /* Completes when all COUNT futures are complete: COHORT_OK, or the error of the first of them, in
  * the order of the array, that failed. Takes the caller's references to them; the array itself is
  * not needed any more on return. COUNT 0 is complete at once. A NULL among them is
  * COHORT_ERR_BAD_PARAMETER. Any thread; never suspends. */
-COHORT_API cohort_future *cohort_when_all(cohort_future *const *futures, size_t count);
+COHORT_API cohort_future *cohort_when_all(cohort_future *const *futures,
+                                          size_t count) COHORT_MUST_USE;
 
 /* Completes when the first of COUNT futures does, with its status; writes its index to *ret_index
  * (which may be NULL, and has to live until then) before it completes. Takes the caller's
  * references to them. COUNT 0, or a NULL among them: COHORT_ERR_BAD_PARAMETER. Any thread; never
  * suspends. */
 COHORT_API cohort_future *cohort_when_any(cohort_future *const *futures, size_t count,
-                                          size_t *ret_index);
+                                          size_t *ret_index) COHORT_MUST_USE;
 
 #ifdef __cplusplus
 }

@@ -34,29 +34,33 @@ COHORT_API void cohort_objects_fini(cohort_object *objects, size_t count);
 
 /* The root gets num_sites objects, in site order, in OUT. */
 COHORT_API cohort_future *cohort_gather_objects_here(cohort_comm *comm, const cohort_object *in,
-                                                     cohort_object *out, uint64_t generation);
+                                                     cohort_object *out,
+                                                     uint64_t generation) COHORT_MUST_USE;
 COHORT_API cohort_future *cohort_gather_objects_there(cohort_comm *comm, const cohort_object *in,
-                                                      uint64_t generation);
+                                                      uint64_t generation) COHORT_MUST_USE;
 
 /* The root gives num_sites objects; everybody gets its own in *OUT. */
 COHORT_API cohort_future *cohort_scatter_objects_to(cohort_comm *comm, const cohort_object *in,
-                                                    cohort_object *out, uint64_t generation);
+                                                    cohort_object *out,
+                                                    uint64_t generation) COHORT_MUST_USE;
 COHORT_API cohort_future *cohort_scatter_objects_from(cohort_comm *comm, cohort_object *out,
-                                                      uint64_t generation);
+                                                      uint64_t generation) COHORT_MUST_USE;
 
 /* Everybody but the root gets the root's object in *OUT. */
 COHORT_API cohort_future *cohort_broadcast_object_to(cohort_comm *comm, const cohort_object *in,
-                                                     uint64_t generation);
+                                                     uint64_t generation) COHORT_MUST_USE;
 COHORT_API cohort_future *cohort_broadcast_object_from(cohort_comm *comm, cohort_object *out,
-                                                       uint64_t generation);
+                                                       uint64_t generation) COHORT_MUST_USE;
 
 /* Everybody gets num_sites objects, in site order, in OUT. */
 COHORT_API cohort_future *cohort_all_gather_objects(cohort_comm *comm, const cohort_object *in,
-                                                    cohort_object *out, uint64_t generation);
+                                                    cohort_object *out,
+                                                    uint64_t generation) COHORT_MUST_USE;
 
 /* Object j of site i's IN becomes object i of site j's OUT. */
 COHORT_API cohort_future *cohort_all_to_all_objects(cohort_comm *comm, const cohort_object *in,
-                                                    cohort_object *out, uint64_t generation);
+                                                    cohort_object *out,
+                                                    uint64_t generation) COHORT_MUST_USE;
 
 #ifdef __cplusplus
 }

@@ -31,8 +31,10 @@ COHORT_API extern const cohort_op *const COHORT_BITWISE_XOR;
 
 /* A reduction of the user's: for each of COUNT elements, result[i] = left[i] op right[i], where
  * result may be the same address as left or as right. LEFT comes from lower sites than RIGHT. It
- * has to be associative. Runs as a task, on any worker, for several operations at once; a status
- * other than COHORT_OK fails the collective. */
+ * has to be associative. It is called on any worker, for several operations at once, not as a task:
+ * it may not suspend (no await, no cohort_yield), nor wait for what needs another task to run, and
+ * it has no stack of its own but its caller's. A status other than COHORT_OK fails the collective,
+ * with cohort_error_message() as its message where it set one (cohort_fail). */
 typedef cohort_status cohort_op_function(void *result, const void *left, const void *right,
                                          size_t count, cohort_datatype datatype, void *arg);
 
@@ -44,9 +46,16 @@ struct cohort_op_options {
 };
 
 /* Creates an operation, with one reference, in *ret_op. COHORT_ERR_BAD_PARAMETER,
- * COHORT_ERR_NO_MEMORY. Any thread; never suspends. */
-COHORT_API cohort_status cohort_op_create(cohort_op **ret_op,
-                                          const struct cohort_op_options *options) COHORT_MUST_USE;
+ * COHORT_ERR_NO_MEMORY. Any thread; never suspends. _sized: the exported function, for
+ * OPTIONS_BYTES of OPTIONS; see cohort_comm_create_sized. */
+COHORT_API cohort_status cohort_op_create_sized(cohort_op **ret_op,
+                                                const struct cohort_op_options *options,
+                                                size_t options_bytes) COHORT_MUST_USE;
+COHORT_MUST_USE static inline cohort_status
+cohort_op_create(cohort_op **ret_op, const struct cohort_op_options *options)
+{
+    return cohort_op_create_sized(ret_op, options, sizeof(*options));
+}
 
 /* Gives the reference back; collectives under way keep their own. NULL is fine. */
 COHORT_API void cohort_op_unref(cohort_op *op);

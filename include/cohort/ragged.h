@@ -24,36 +24,41 @@ extern "C" {
 COHORT_API cohort_future *cohort_gatherv_here(cohort_comm *comm, const void *in, size_t in_count,
                                               void *out, const size_t *counts,
                                               const size_t *displacements, cohort_datatype datatype,
-                                              uint64_t generation);
+                                              uint64_t generation) COHORT_MUST_USE;
 COHORT_API cohort_future *cohort_gatherv_there(cohort_comm *comm, const void *in, size_t count,
-                                               cohort_datatype datatype, uint64_t generation);
+                                               cohort_datatype datatype,
+                                               uint64_t generation) COHORT_MUST_USE;
 
 /* Scatter: the root's own block has OUT_COUNT elements as well as COUNTS[root]. */
 COHORT_API cohort_future *cohort_scatterv_to(cohort_comm *comm, const void *in,
                                              const size_t *counts, const size_t *displacements,
                                              void *out, size_t out_count, cohort_datatype datatype,
-                                             uint64_t generation);
+                                             uint64_t generation) COHORT_MUST_USE;
 COHORT_API cohort_future *cohort_scatterv_from(cohort_comm *comm, void *out, size_t count,
-                                               cohort_datatype datatype, uint64_t generation);
+                                               cohort_datatype datatype,
+                                               uint64_t generation) COHORT_MUST_USE;
 
 /* COUNTS are the same at all sites; DISPLACEMENTS need not be. IN has COUNTS[this_site] elements.
  */
 COHORT_API cohort_future *cohort_all_gatherv(cohort_comm *comm, const void *in, void *out,
                                              const size_t *counts, const size_t *displacements,
-                                             cohort_datatype datatype, uint64_t generation);
+                                             cohort_datatype datatype,
+                                             uint64_t generation) COHORT_MUST_USE;
 
 /* COUNTS are the same at all sites: of the blocks of IN, one behind the other. OUT has
  * COUNTS[this_site] elements. */
 COHORT_API cohort_future *cohort_reduce_scatterv(cohort_comm *comm, const void *in, void *out,
                                                  const size_t *counts, cohort_datatype datatype,
-                                                 const cohort_op *op, uint64_t generation);
+                                                 const cohort_op *op,
+                                                 uint64_t generation) COHORT_MUST_USE;
 
 /* Block j of site i's IN becomes block i of site j's OUT. With COHORT_IN_PLACE the IN_ arguments
  * are not looked at and may be NULL. */
 COHORT_API cohort_future *
 cohort_all_to_allv(cohort_comm *comm, const void *in, const size_t *in_counts,
                    const size_t *in_displacements, void *out, const size_t *out_counts,
-                   const size_t *out_displacements, cohort_datatype datatype, uint64_t generation);
+                   const size_t *out_displacements, cohort_datatype datatype,
+                   uint64_t generation) COHORT_MUST_USE;
 
 /* The same with a datatype for each block, and displacements in bytes. Only the sizes of what is
  * sent and received have to agree. */
@@ -61,7 +66,7 @@ COHORT_API cohort_future *
 cohort_all_to_allw(cohort_comm *comm, const void *in, const size_t *in_counts,
                    const size_t *in_displacements, const cohort_datatype *in_types, void *out,
                    const size_t *out_counts, const size_t *out_displacements,
-                   const cohort_datatype *out_types, uint64_t generation);
+                   const cohort_datatype *out_types, uint64_t generation) COHORT_MUST_USE;
 
 /* A block for or from another site (or this one), in elements. */
 typedef struct cohort_neighbour {
@@ -78,7 +83,8 @@ typedef struct cohort_neighbour {
 COHORT_API cohort_future *cohort_exchange(cohort_comm *comm, const void *in,
                                           const cohort_neighbour *to, size_t num_to, void *out,
                                           const cohort_neighbour *from, size_t num_from,
-                                          cohort_datatype datatype, uint64_t generation);
+                                          cohort_datatype datatype,
+                                          uint64_t generation) COHORT_MUST_USE;
 
 #ifdef __cplusplus
 }

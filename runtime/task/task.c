@@ -102,7 +102,7 @@ bool cohort__task_try_inline(cohort_future *future)
         return false;
     }
     if (!is_popped) /* the queue keeps its reference until it is found there */
-        cohort_future_ref(future);
+        task = (struct cohort__task *)cohort_future_ref(future);
     execute(worker, task);
     return true;
 }

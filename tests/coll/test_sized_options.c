@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <cohort/cohort.h>
+
+#include <stddef.h>
+#include <string.h>
+
+#include "tests/support/program.h"
+#include "tests/support/test.h"
+
+/* Programs that were built with an older version of a header, or a newer one, give options of
+ * another size. */
+
+enum { LATER = 16 }; /* bytes of fields that come later */
+
+/* What is behind a shorter struct is not the library's to look at. */
+#define POISON 0xff
+
+static struct {
+    cohort_comm_options options;
+    unsigned char later[LATER];
+} comm_given;
+
+static cohort_status create(size_t bytes, cohort_comm **ret_comm)
+{
+    cohort_status status =
+        cohort_await(cohort_comm_create_sized(ret_comm, "sized", &comm_given.options, bytes));
+    return status;
+}
+
+static void check_create(size_t bytes, cohort_status want)
+{
+    cohort_comm *comm = NULL;
+    CHECK_INT(create(bytes, &comm), want);
+    CHECK(!comm == !!want);
+    if (comm)
+        CHECK(cohort_comm_arity(comm) == 3 && cohort_comm_num_sites(comm) == 1);
+    cohort_comm_unref(comm);
+}
+
+static void test_comm(void)
+{
+    memset(&comm_given, 0, sizeof(comm_given));
+    comm_given.options = (cohort_comm_options){.num_sites = 1, .arity = 3};
+    check_create(sizeof(comm_given.options), COHORT_OK);
+    check_create(sizeof(comm_given.options) + LATER, COHORT_OK);
+    comm_given.later[LATER - 1] = 1;
+    check_create(sizeof(comm_given.options) + LATER - 1, COHORT_OK);
+    check_create(sizeof(comm_given.options) + LATER, COHORT_ERR_BAD_PARAMETER);
+    CHECK_CONTAINS(cohort_error_message(), "cohort_comm_create: cohort_comm_options: its byte ");
+    /* Up to arity: algorithms would be no address, and so on. */
+    size_t old = offsetof(cohort_comm_options, flat_fallback_threshold);
+    memset((unsigned char *)&comm_given + old, POISON, sizeof(comm_given) - old);
+    check_create(old, COHORT_OK);
+    check_create(0, COHORT_ERR_BAD_PARAMETER);
+    CHECK_CONTAINS(cohort_error_message(), "num_sites 0");
+}
+
+static cohort_status add(void *result, const void *left, const void *right, size_t count,
+                         cohort_datatype datatype, void *arg)
+{
+    (void)result, (void)left, (void)right, (void)count, (void)datatype, (void)arg;
+    return COHORT_OK;
+}
+
+static void test_op(void)
+{
+    struct {
+        struct cohort_op_options options;
+        unsigned char later[LATER];
+    } given = {.options = {.name = "add", .function = add}};
+    cohort_op *op = NULL;
+    CHECK_INT(cohort_op_create_sized(&op, &given.options, sizeof(given)), COHORT_OK);
+    cohort_op_unref(op);
+    op = NULL;
+    given.later[0] = 1;
+    CHECK_INT(cohort_op_create_sized(&op, &given.options, sizeof(given)), COHORT_ERR_BAD_PARAMETER);
+    CHECK_CONTAINS(cohort_error_message(), "cohort_op_create: cohort_op_options: its byte ");
+    CHECK(!op);
+    CHECK_INT(cohort_op_create_sized(&op, &given.options, offsetof(struct cohort_op_options, arg)),
+              COHORT_OK);
+    cohort_op_unref(op);
+}
+
+static cohort_comm *comm_create(void)
+{
+    cohort_comm *comm = NULL;
+    CHECK_INT(
+        cohort_await(cohort_comm_create(&comm, "sized", &(cohort_comm_options){.num_sites = 1})),
+        COHORT_OK);
+    return comm;
+}
+
+static void test_call(void)
+{
+    cohort_comm *comm = comm_create();
+    struct {
+        cohort_call_options options;
+        unsigned char later[LATER];
+    } given = {.options = {.algorithm = "linear"}};
+    CHECK_INT(cohort_comm_next_call_sized(comm, &given.options, sizeof(given)), COHORT_OK);
+    given.later[0] = 1;
+    CHECK_INT(cohort_comm_next_call_sized(comm, &given.options, sizeof(given)),
+              COHORT_ERR_BAD_PARAMETER);
+    CHECK_CONTAINS(cohort_error_message(), "cohort_comm_next_call: cohort_call_options: its byte");
+    /* Only the algorithm: a root would be no address. */
+    size_t old = offsetof(cohort_call_options, root_site);
+    memset((unsigned char *)&given + old, POISON, sizeof(given) - old);
+    CHECK_INT(cohort_comm_next_call_sized(comm, &given.options, old), COHORT_OK);
+    CHECK_INT(cohort_await(cohort_barrier(comm, 1)), COHORT_OK);
+    CHECK_INT(cohort_comm_next_call_sized(comm, NULL, 0), COHORT_OK);
+    CHECK_INT(cohort_await(cohort_barrier(comm, 2)), COHORT_OK);
+    cohort_comm_unref(comm);
+}
+
+static void test_question(void)
+{
+    cohort_comm *comm = comm_create();
+    struct {
+        cohort_call_question question;
+        unsigned char later[LATER];
+    } given = {.question = {.collective = "all_reduce", .count = 1, .datatype = COHORT_DOUBLE}};
+    CHECK_INT(cohort_call_check_sized(comm, &given.question, sizeof(given)), COHORT_OK);
+    given.later[0] = 1;
+    CHECK_INT(cohort_call_check_sized(comm, &given.question, sizeof(given)),
+              COHORT_ERR_BAD_PARAMETER);
+    CHECK_CONTAINS(cohort_error_message(), "cohort_call_check: cohort_call_question: its byte ");
+    size_t old = offsetof(cohort_call_question, op);
+    memset((unsigned char *)&given + old, POISON, sizeof(given) - old);
+    CHECK_INT(cohort_call_check_sized(comm, &given.question, old), COHORT_OK);
+    cohort_comm_unref(comm);
+}
+
+int main(int argc, char **argv)
+{
+    static const struct test_case cases[] = {
+        {"comm", test_comm},
+        {"op", test_op},
+        {"call", test_call},
+        {"question", test_question},
+    };
+    return program_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
+}
