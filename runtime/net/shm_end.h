@@ -175,8 +175,7 @@ bool cohort__shm_write(struct cohort__shm_peer *peer, enum cohort__shm_kind kind
 bool cohort__shm_write_message(struct cohort__shm_peer *peer, const struct iovec *parts,
                                int num_parts);
 /* An abridged one, which passes; false: it makes no sense. Progress only. */
-bool cohort__shm_read_message(struct cohort__shm_peer *peer,
-                              const struct cohort__ring_item *record,
+bool cohort__shm_read_message(struct cohort__shm_peer *peer, const struct cohort__ring_item *record,
                               struct cohort__net_message *ret_message);
 
 /* Where a block is, as its token says. */
