@@ -74,8 +74,8 @@ cohort_status cohort__call_question(const struct cohort__call *call,
     if (shape->key.row)
         question.forced = cohort__algorithms[shape->key.row - 1];
     question.is_reproducible = shape->key.flags & COHORT__PLAN_REPRODUCIBLE;
-    question.is_ragged = shape->key.flags & COHORT__PLAN_RAGGED;
-    question.are_sizes_known = !question.is_ragged || shape->key.flags & COHORT__PLAN_SIZES_KNOWN;
+    question.is_ragged = call->ragged != NULL;
+    question.are_sizes_known = !call->ragged || call->ragged->counts_agree;
     *ret_question = question;
     return COHORT_OK;
 }
