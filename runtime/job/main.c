@@ -205,6 +205,8 @@ static cohort_status run_program(void *context)
     struct job *job = context;
     struct cohort__error error = {0};
     job->status = job->program(job->arg);
+    if (cohort__scheduler_is_forked())
+        return job->status; /* a child of the program's, which is no locality */
     if (job->status) {
         cohort__error_copy(&error, cohort__error_slot());
         if (error.status != job->status)
@@ -224,6 +226,13 @@ static void report_failure(struct job *job)
 {
     if (job->bootstrap)
         cohort__bootstrap_report_failure(job->bootstrap, cohort_error_message());
+}
+
+/* The launcher's pipe is to show lines as a terminal would, also those before an abort. */
+static void line_buffer_output(void)
+{
+    fflush(stdout);
+    setvbuf(stdout, NULL, _IOLBF, 0);
 }
 
 /* Runs the workers until the job has drained. */
@@ -273,9 +282,11 @@ int cohort_main(int argc, char **argv, cohort_task_function *program, void *arg)
     cohort_status status = start(&job);
     if (status)
         report_failure(&job);
+    bool is_launched = job.bootstrap && cohort__bootstrap_has_launcher(job.bootstrap);
+    if (!status && is_launched)
+        line_buffer_output();
     if (!status)
         status = run(&job);
-    bool is_launched = job.bootstrap && cohort__bootstrap_has_launcher(job.bootstrap);
     struct cohort__error error = {0};
     if (status)
         cohort__error_copy(&error, cohort__error_slot());

@@ -51,6 +51,10 @@ static void wait_by_blocking(cohort_future *future)
 /* Whether this thread may wait at all, and for what may it not. */
 static cohort_status check_may_wait(const char *function)
 {
+    if (cohort__scheduler.is_forked)
+        return cohort_fail(COHORT_ERR_STATE,
+                           "%s: in a process that a task has forked, which has no runtime",
+                           function);
     if (cohort__worker_self)
         return cohort__worker_self->context
                    ? COHORT_OK

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "runtime/task/scheduler.h"
 
+#include <pthread.h>
 #include <sched.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "runtime/base/bounds.h"
 #include "runtime/base/log.h"
@@ -29,6 +32,25 @@ struct launch {
     struct cohort__error error;
     _Atomic uint32_t is_ready; /* futex */
 };
+
+/* --- children --- */
+
+/* In a child, of any of its parent's threads. */
+static void note_fork(void)
+{
+    cohort__scheduler.is_forked = cohort__worker_self != NULL;
+}
+
+bool cohort__scheduler_is_forked(void)
+{
+    return cohort__scheduler.is_forked;
+}
+
+void cohort__scheduler_end_child(cohort_status status)
+{
+    fflush(NULL); /* as a return from main would */
+    _exit(status == COHORT_OK ? 0 : 1);
+}
 
 /* --- use by threads outside --- */
 
@@ -257,6 +279,7 @@ static void reset(const struct cohort__scheduler_options *options,
     s->options = *options;
     s->hooks = hooks ? *hooks : *cohort__plain_loop_hooks();
     s->num_workers = 0;
+    s->is_forked = false;
     atomic_store(&s->is_stopping, false);
     atomic_store(&s->may_go, 0);
     atomic_store(&s->num_foreign_spawned, 0);
@@ -300,9 +323,12 @@ cohort_status cohort__scheduler_start(const struct cohort__scheduler_options *op
                                       const struct cohort__scheduler_hooks *hooks)
 {
     struct cohort__scheduler *s = &cohort__scheduler;
+    static atomic_bool notes_forks;
     cohort_status status = check_options(options);
     if (status != COHORT_OK)
         return status;
+    if (!atomic_exchange(&notes_forks, true) && pthread_atfork(NULL, NULL, note_fork) != 0)
+        return cohort_fail(COHORT_ERR_NO_MEMORY, "scheduler: no memory for a look at forks");
     if (atomic_exchange(&is_taken, true))
         return cohort_fail(COHORT_ERR_STATE, "scheduler: one is up already");
     reset(options, hooks);

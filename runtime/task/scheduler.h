@@ -88,6 +88,10 @@ unsigned cohort__scheduler_num_workers(void);
 bool cohort__scheduler_hold(void);
 void cohort__scheduler_release(void);
 
+/* Whether this process is a child that a task has forked: nothing of the runtime is its own. What
+ * it returns from its task is its exit status, 0 or 1. */
+bool cohort__scheduler_is_forked(void);
+
 /* Whether the caller runs in a task, that is, may wait by suspending. */
 bool cohort__scheduler_in_task(void);
 

@@ -43,6 +43,8 @@ static void execute(struct cohort__worker *worker, struct cohort__task *task)
     struct cohort__error *outer_slot = cohort__error_slot_set(&context.error);
     worker->context = &context;
     cohort_status status = task->function(task->arg);
+    if (__builtin_expect(cohort__scheduler.is_forked, false))
+        cohort__scheduler_end_child(status);
     worker->context = outer;
     cohort__error_slot_set(outer_slot);
     cohort__future_complete(&task->future, status, &context.error);

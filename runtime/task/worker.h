@@ -71,6 +71,8 @@ struct cohort__scheduler {
     struct cohort__pinning *pinning;
 
     atomic_bool is_up;
+    bool is_forked; /* this is a child, with none of the other threads, of the process that started
+                     */
     atomic_bool is_stopping;
     _Atomic uint32_t may_go;      /* futex: the threads wait for run */
     _Atomic uint64_t num_foreign; /* threads outside that are using the scheduler right now */
@@ -155,6 +157,10 @@ void cohort__token_release(void);
  * in between. False: it is not up (leave has to be called all the same). */
 bool cohort__foreign_enter(void);
 void cohort__foreign_leave(void);
+
+/* Ends a child that a task has forked, and that has returned from it with STATUS: all else that it
+ * could do here (other tasks, messages, the end of the job) is its parent's. */
+_Noreturn void cohort__scheduler_end_child(cohort_status status);
 
 /* Queues WORK; COUNT: and counts it as a task. False: the scheduler is not up. Any thread. */
 bool cohort__scheduler_submit(struct cohort__work *work, bool count);

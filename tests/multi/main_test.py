@@ -1,0 +1,41 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""What cohort_main does around a program. Usage: main_test.py COHORTRUN MEMBER [--far] [case...]"""
+import os
+import sys
+
+import jobs
+from jobs import check, check_equal, run
+
+MEMBER = os.path.abspath(sys.argv[2])
+CHOSEN = [a for a in sys.argv[3:] if not a.startswith('--')]
+
+
+def test_output_before_death():
+    """Lines are shown as in a terminal: what was printed is there, however the program ends."""
+    for mode, number in (('abort', 6), ('kill', 9)):
+        status, out, _ = run('-n', 1, MEMBER, mode)
+        check_equal((status, out), (128 + number, 'beforeline 0\nline 1\nline 2\n'))
+
+
+def test_half_a_line():
+    for num in (1, 3):
+        status, out, err = run('-n', num, MEMBER, 'half')
+        check_equal((status, err), (0, ''))
+        check_equal(out.count('beforeline\n'), num)
+        check_equal(out.count('half a line'), num)
+
+
+def test_children():
+    """Who is forked by a task is no locality: it ends when it returns, and nobody else does."""
+    for num in (1, 3):
+        status, out, err = run('-n', num, '--workers', 2, MEMBER, 'fork')
+        check_equal((status, err), (0, ''))
+        lines = [line for line in out.splitlines() if 'child: ' in line]
+        check_equal(len(lines), num)
+        check(all('in a process that a task has forked' in line for line in lines), lines)
+        check_equal(out.count('done\n'), num)
+
+
+if __name__ == '__main__':
+    jobs.run_cases(globals(), 'test_', CHOSEN)
