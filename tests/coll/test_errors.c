@@ -140,7 +140,11 @@ static cohort_status bad_arguments(cohort_comm *comm, void *arg)
               COHORT_ERR_BAD_PARAMETER);
     CHECK_INT(cohort_await(cohort_all_reduce(comm, in, out, 1, COHORT_DOUBLE, NULL, 5)),
               COHORT_ERR_BAD_PARAMETER);
-    check_usable(comm, 6);
+    /* One block would be possible; all blocks of all sites are not. */
+    CHECK_INT(cohort_await(cohort_all_gather(comm, in, out, PTRDIFF_MAX / 64, COHORT_DOUBLE, 6)),
+              COHORT_ERR_BAD_PARAMETER);
+    CHECK_CONTAINS(cohort_error_message(), "is more than memory");
+    check_usable(comm, 7);
     return COHORT_OK;
 }
 
