@@ -12,6 +12,8 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 SPDX = "/* SPDX-License-Identifier: Apache-2.0 */\n"
 PUBLIC = {"include/cohort/status.h": "", "include/cohort/cohort.h": '#include "cohort/status.h"\n',
           "include/meson.build": "files('cohort/cohort.h', 'cohort/status.h')"}
+FUTURE = "struct cohort_future; typedef struct cohort_future cohort_future;\ncohort_future *"
+WARNED = FUTURE + "cohort_a(void) __attribute__((warn_unused_result));\n"
 
 # The check, the files of a checkout (layer headers that they name exist), and what the check has to
 # say about them; None: nothing, it passes.
@@ -55,6 +57,9 @@ CASES = [
     ("public_headers", {**PUBLIC, "include/cohort/status.h": "enum { a };\n"}, "status.h alone"),
     ("public_headers", {**PUBLIC, "include/cohort/cohort.h": ""}, "not in cohort/cohort.h"),
     ("public_headers", {**PUBLIC, "include/meson.build": "files('cohort/cohort.h')"}, "installed"),
+    ("dropped_futures", {"include/cohort/a.h": WARNED}, None),
+    ("dropped_futures", {"include/cohort/a.h": WARNED + FUTURE + "cohort_b(int a);\n"}, "cohort_b"),
+    ("dropped_futures", {"include/cohort/a.h": ""}, "no function"),
 ]
 HEADERS = ["runtime/%s/%s.h" % (name, name)
            for name in ("base", "task", "loop", "wire", "net", "proc")]
@@ -105,7 +110,8 @@ def symbols(root, compiler, nm, kind, header, source):
 
 def main():
     compiler, nm, *clang_format = sys.argv[1:]
-    extra = {"format": clang_format, "public_headers": [compiler]}
+    extra = {"format": clang_format, "public_headers": [compiler],
+             "dropped_futures": [compiler]}
     good = True
     for check, files, want in CASES:
         with tempfile.TemporaryDirectory() as root:

@@ -30,7 +30,7 @@ def functions(root):
 def dropper(number, name, parameters):
     """A function, on one line, that calls NAME and drops what it returns."""
     named = [part for part in parameters.split(",") if part.strip() != "..."]
-    arguments = ", ".join(re.findall(r"\w+", part)[-1] for part in named)
+    arguments = ", ".join(re.findall(r"\w+", part)[-1] for part in named if part != "void")
     return (f"void drop_{number}({', '.join(named)}); "
             f"void drop_{number}({', '.join(named)}) {{ {name}({arguments}); }}")
 
