@@ -92,6 +92,7 @@ static void ask(struct cohort__meeting *meeting, uint32_t site, struct cohort__l
     if (!message)
         return;
     meeting->far.has_asked = true;
+    cohort__group_ref(comm->group); /* until that is sent */
     looked->question.message = message;
     looked->question.comm = comm;
     looked->question.site = site;
@@ -157,15 +158,21 @@ void cohort__meetings_look(struct meetings *meetings, struct cohort__looked *loo
     }
 }
 
+static void put_question(struct cohort__looked *looked)
+{
+    struct cohort__group *group = looked->question.comm->group;
+    cohort__message_send(looked->question.comm, looked->question.site, looked->question.message, 0);
+    looked->question.message = NULL;
+    cohort__group_unref(group);
+}
+
 void cohort__looked_go_on(struct cohort__looked *looked)
 {
     for (;;) {
         cohort__visits_tell(looked->told);
         looked->told = NULL;
         if (looked->question.message)
-            cohort__message_send(looked->question.comm, looked->question.site,
-                                 looked->question.message, 0);
-        looked->question.message = NULL;
+            put_question(looked);
         struct cohort__meeting *meeting = looked->full;
         if (!meeting)
             break;
