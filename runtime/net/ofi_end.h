@@ -137,9 +137,12 @@ cohort_status cohort__ofi_peer_add(struct cohort__net *net, uint32_t number, con
 void cohort__ofi_peer_remove(struct cohort__net *net, uint32_t number);
 /* The peer, ready to be sent to; NULL if it is dead or was never added. */
 struct cohort__ofi_peer *cohort__ofi_peer_get(struct cohort__ofi *ofi, uint32_t number);
+/* What is answered where there is none: AGAIN as long as it has still to be said that it is lost,
+ * so that who waits is told why, and then DEAD. */
+enum cohort__net_sent cohort__ofi_peer_missing(const struct cohort__ofi *ofi, uint32_t number);
 /* An operation on the peer failed for good. WHY is static. */
 void cohort__ofi_peer_lose(struct cohort__ofi *ofi, struct cohort__ofi_peer *peer, const char *why);
-/* Answers a call that the provider refused with ERROR: AGAIN or DEAD. */
+/* Answers a call that the provider refused with ERROR: AGAIN, until it is writable or lost. */
 enum cohort__net_sent cohort__ofi_peer_refused(struct cohort__ofi *ofi,
                                                struct cohort__ofi_peer *peer, int error);
 /* A sender to PEER has to wait until one of our own operations is free. */

@@ -167,15 +167,14 @@ enum cohort__net_sent cohort__ofi_fetch(struct cohort__net *net, uint32_t number
     struct token t = token_read(token);
     bool is_inside =
         offset <= t.bytes && bytes <= t.bytes - offset && bytes <= COHORT__OFI_MAX_FETCH;
-    enum cohort__net_sent sent = COHORT__NET_DEAD;
     pthread_mutex_lock(&ofi->lock);
     struct cohort__ofi_peer *peer = cohort__ofi_peer_get(ofi, number);
+    enum cohort__net_sent sent = peer ? COHORT__NET_SENT : cohort__ofi_peer_missing(ofi, number);
     struct cohort__ofi_fetch *fetch = peer ? fetch_create(peer, destination, bytes, cookie) : NULL;
     if (fetch && is_inside) {
         sent = start(ofi, fetch, &t, offset);
     } else if (fetch) { /* the token has come from outside: an error, but not the connection's */
         fetch_fail(ofi, fetch, COHORT_ERR_PROTOCOL);
-        sent = COHORT__NET_SENT;
     } else if (peer) {
         sent = cohort__ofi_peer_refused(ofi, peer, -FI_EAGAIN);
     }

@@ -111,6 +111,12 @@ struct cohort__ofi_peer *cohort__ofi_peer_get(struct cohort__ofi *ofi, uint32_t 
     return peer;
 }
 
+enum cohort__net_sent cohort__ofi_peer_missing(const struct cohort__ofi *ofi, uint32_t number)
+{
+    const struct cohort__ofi_peer *peer = ofi->is_closing ? NULL : find(ofi, number);
+    return peer && !cohort__list_is_empty(&peer->lost) ? COHORT__NET_AGAIN : COHORT__NET_DEAD;
+}
+
 static void block(struct cohort__ofi *ofi, struct cohort__ofi_peer *peer)
 {
     cohort__list_remove(&peer->blocked);
@@ -132,7 +138,7 @@ enum cohort__net_sent cohort__ofi_peer_refused(struct cohort__ofi *ofi,
 {
     if (error != -FI_EAGAIN) {
         cohort__ofi_peer_lose(ofi, peer, ofi->library->strerror(-error));
-        return COHORT__NET_DEAD;
+        return COHORT__NET_AGAIN;
     }
     if (peer->refused_since == 0) {
         ofi->retry_delay = retry_first;

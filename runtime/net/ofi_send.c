@@ -54,9 +54,9 @@ enum cohort__net_sent cohort__ofi_send(struct cohort__net *net, uint32_t number,
                                        const struct iovec *parts, int num_parts)
 {
     struct cohort__ofi *ofi = (struct cohort__ofi *)net;
-    enum cohort__net_sent sent = COHORT__NET_DEAD;
     pthread_mutex_lock(&ofi->lock);
     struct cohort__ofi_peer *peer = cohort__ofi_peer_get(ofi, number);
+    enum cohort__net_sent sent = peer ? COHORT__NET_SENT : cohort__ofi_peer_missing(ofi, number);
     struct cohort__ofi_send *send = peer ? send_take(ofi) : NULL;
     if (send) {
         send->peer = peer;
@@ -69,7 +69,6 @@ enum cohort__net_sent cohort__ofi_send(struct cohort__net *net, uint32_t number,
         } else {
             cohort__ofi_peer_accepted(ofi, peer);
             cohort__list_push_back(&ofi->sending, &send->operation.link);
-            sent = COHORT__NET_SENT;
         }
     } else if (peer) {
         sent = cohort__ofi_peer_wait(ofi, peer);
