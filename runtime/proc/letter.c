@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "runtime/base/container.h"
-#include "runtime/base/log.h"
 #include "runtime/proc/peer.h"
 #include "runtime/proc/send.h"
 
@@ -97,9 +96,9 @@ void cohort__letter_arrived(struct cohort__process *process, struct cohort__peer
         cohort__registry_message(process->registry, peer->rank, payload, envelope->tag);
         return;
     }
-    if (collect(&peer->letters, envelope, payload, &whole))
-        cohort__log(COHORT__LOG_ERROR, "locality %u: registry message of locality %u: %s",
-                    process->options.rank, peer->rank, cohort_error_message());
+    cohort_status status = collect(&peer->letters, envelope, payload, &whole);
+    if (status)
+        cohort__registry_lost(process->registry, peer->rank, status);
     if (whole)
         cohort__registry_message(process->registry, peer->rank, whole->data, whole->bytes);
     free(whole);

@@ -20,7 +20,7 @@ void cohort__letter_send(struct cohort__process *process, uint32_t rank, const v
                          size_t bytes);
 
 /* For the router: a message of PEER with a part of a letter, which goes to the registry if that was
- * what it lacked. What makes no sense is dropped and logged. */
+ * what it lacked. What makes no sense, or finds no memory, breaks the registry. */
 void cohort__letter_arrived(struct cohort__process *process, struct cohort__peer *peer,
                             const struct cohort__envelope *envelope, const unsigned char *payload);
 

@@ -3,10 +3,12 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "runtime/base/container.h"
+#include "runtime/base/error.h"
 #include "runtime/base/hash.h"
 #include "runtime/base/log.h"
 #include "runtime/proc/letter.h"
@@ -21,7 +23,12 @@ struct cohort__registry {
     struct cohort__list waiting; /* joins of this locality that have no answer */
     struct cohort__map places;   /* the same, by name and site */
     struct cohort__registry_home home;
+    struct cohort__error broken; /* why no join can be relied on any more, or COHORT_OK */
 };
+
+/* What is lost at one locality (no memory, a message that makes no sense) may be what any join
+ * anywhere waits for, and nobody knows any more who has joined what. So the registry is broken
+ * then, in all localities: joins that wait end with the reason, and so do all later ones. */
 
 void cohort__membership_ref(struct cohort__membership *membership)
 {
@@ -57,6 +64,7 @@ void cohort__registry_destroy(struct cohort__registry *registry)
         return;
     cohort__registry_home_fini(&registry->home);
     cohort__map_fini(&registry->places);
+    cohort__error_fini(&registry->broken);
     pthread_mutex_destroy(&registry->lock);
     free(registry);
 }
@@ -96,7 +104,8 @@ static void deliver(struct cohort__registry *registry, struct cohort__list *outb
     while ((link = cohort__list_pop_front(outbox))) {
         struct cohort__registry_letter *letter =
             COHORT_CONTAINER_OF(link, struct cohort__registry_letter, link);
-        for (uint32_t i = 0; i < letter->num_ranks; i++)
+        /* Where it could not be packed, the registry breaks over it. */
+        for (uint32_t i = 0; !letter->packer.status && i < letter->num_ranks; i++)
             deliver_to(registry, letter->ranks[i], &letter->packer);
         cohort__registry_letter_destroy(letter);
     }
@@ -180,6 +189,9 @@ void cohort__registry_join(struct cohort__registry *registry, struct cohort__joi
     /* Its sites can't join any more, and whose they are nobody knows; the job is ending anyway. */
     if (!status && cohort__process_is_broken(registry->process))
         status = COHORT_ERR_PEER_DIED;
+    if (!status && registry->broken.status)
+        status =
+            cohort_fail(registry->broken.status, "%s", cohort__error_message(&registry->broken));
     if (!status && atomic_load(&registry->process->stopped))
         status = cohort_fail(COHORT_ERR_CANCELLED, "the job is over");
     if (!status && find_waiting(registry, join->name, strlen(join->name), join->site))
@@ -428,6 +440,87 @@ static cohort_status mapped(struct cohort__registry *registry,
     return status;
 }
 
+/* Under the lock: all joins that wait go to ENDED. */
+static void take_waiting(struct cohort__registry *registry, struct cohort__list *ended)
+{
+    while (!cohort__list_is_empty(&registry->waiting)) {
+        struct cohort__list *link = registry->waiting.next;
+        remove_waiting(registry, COHORT_CONTAINER_OF(link, struct cohort__join, link));
+        cohort__list_push_back(ended, link);
+    }
+}
+
+/* False: it was so before. */
+static bool become_broken(struct cohort__registry *registry, cohort_status status, const char *text)
+{
+    struct cohort__list ended;
+    cohort__list_init(&ended);
+    pthread_mutex_lock(&registry->lock);
+    bool is_first = !registry->broken.status;
+    if (is_first)
+        cohort__error_set(&registry->broken, status, "%s", text);
+    take_waiting(registry, &ended);
+    pthread_mutex_unlock(&registry->lock);
+    struct cohort__list *link;
+    while ((link = cohort__list_pop_front(&ended))) {
+        struct cohort__join *join = COHORT_CONTAINER_OF(link, struct cohort__join, link);
+        cohort_fail(status, "%s", text);
+        join->done(join, status, NULL);
+    }
+    return is_first;
+}
+
+/* Here and in all other localities. */
+static void break_registry(struct cohort__registry *registry, cohort_status status,
+                           const char *text)
+{
+    struct cohort__process *process = registry->process;
+    struct cohort__packer packer = {0};
+    if (!become_broken(registry, status, text))
+        return;
+    cohort__pack_map(&packer, 3);
+    cohort__pack_field_unsigned(&packer, "type", COHORT__REGISTRY_BROKEN);
+    cohort__pack_field_signed(&packer, "status", status);
+    cohort__pack_field_text(&packer, "text", text);
+    for (uint32_t rank = 0; rank < process->options.size; rank++)
+        if (rank != process->options.rank && !packer.status)
+            cohort__letter_send(process, rank, packer.data, packer.bytes);
+        else if (rank != process->options.rank)
+            cohort__process_peer_died(process, rank, "can't be told: out of memory here");
+    cohort__packer_fini(&packer);
+}
+
+static cohort_status broken(struct cohort__registry *registry,
+                            const struct cohort__unpacked *unpacked)
+{
+    const struct cohort__value *map = cohort__unpacked_root(unpacked);
+    int64_t status;
+    const char *text;
+    size_t bytes;
+    char copy[400];
+    cohort_status wrong = cohort__get_signed(unpacked, map, "status", &status);
+    if (!wrong)
+        wrong = cohort__get_text(unpacked, map, "text", &text, &bytes);
+    if (!wrong && (status >= 0 || status < INT32_MIN))
+        wrong = cohort_fail(COHORT_ERR_PROTOCOL, "it is broken with status %d", (int)status);
+    if (wrong)
+        return wrong;
+    snprintf(copy, sizeof(copy), "%.*s", (int)bytes, text);
+    (void)become_broken(registry, (cohort_status)status, copy);
+    return COHORT_OK;
+}
+
+void cohort__registry_lost(struct cohort__registry *registry, uint32_t source, cohort_status status)
+{
+    char text[400];
+    bool is_told = cohort__error_slot()->status == status;
+    snprintf(text, sizeof(text), "locality %u: registry message of locality %u: %s",
+             registry->process->options.rank, source,
+             is_told ? cohort_error_message() : cohort_status_text(status));
+    cohort__log(COHORT__LOG_ERROR, "%s", text);
+    break_registry(registry, status, text);
+}
+
 void cohort__registry_message(struct cohort__registry *registry, uint32_t source, const void *data,
                               size_t bytes)
 {
@@ -436,7 +529,7 @@ void cohort__registry_message(struct cohort__registry *registry, uint32_t source
     cohort_status status = cohort__unpack(&unpacked, data, bytes, "registry message");
     const struct cohort__value *map = status ? NULL : cohort__unpacked_root(unpacked);
     if (!status)
-        status = cohort__get_unsigned(unpacked, map, "type", COHORT__REGISTRY_END, &type);
+        status = cohort__get_unsigned(unpacked, map, "type", COHORT__REGISTRY_BROKEN, &type);
     if (!status)
         switch ((enum cohort__registry_type)type) {
         case COHORT__REGISTRY_JOIN:
@@ -454,6 +547,9 @@ void cohort__registry_message(struct cohort__registry *registry, uint32_t source
             if (!status && registry->ended)
                 registry->ended(registry->context, instance);
             break;
+        case COHORT__REGISTRY_BROKEN:
+            status = broken(registry, unpacked);
+            break;
         default:
             status =
                 cohort_fail(COHORT_ERR_PROTOCOL, "registry message of type %u", (unsigned)type);
@@ -461,8 +557,7 @@ void cohort__registry_message(struct cohort__registry *registry, uint32_t source
         }
     cohort__unpacked_destroy(unpacked);
     if (status)
-        cohort__log(COHORT__LOG_ERROR, "locality %u: registry message of locality %u: %s",
-                    registry->process->options.rank, source, cohort_error_message());
+        cohort__registry_lost(registry, source, status);
 }
 
 /* All joins that wait end with STATUS: as a locality has died, or the job is over. */
@@ -471,13 +566,9 @@ static void end_waiting(struct cohort__registry *registry, cohort_status status)
     struct cohort__list ended;
     cohort__list_init(&ended);
     pthread_mutex_lock(&registry->lock);
-    struct cohort__list *link;
-    while (!cohort__list_is_empty(&registry->waiting)) {
-        link = registry->waiting.next;
-        remove_waiting(registry, COHORT_CONTAINER_OF(link, struct cohort__join, link));
-        cohort__list_push_back(&ended, link);
-    }
+    take_waiting(registry, &ended);
     pthread_mutex_unlock(&registry->lock);
+    struct cohort__list *link;
     while ((link = cohort__list_pop_front(&ended))) {
         struct cohort__join *join = COHORT_CONTAINER_OF(link, struct cohort__join, link);
         if (status != COHORT_ERR_PEER_DIED)

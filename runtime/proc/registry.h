@@ -71,6 +71,9 @@ void cohort__registry_leave(struct cohort__registry *registry, const char *name,
 /* For the router. */
 void cohort__registry_message(struct cohort__registry *registry, uint32_t source, const void *data,
                               size_t bytes);
+/* A message of SOURCE is lost here, as STATUS and the error that is set say. */
+void cohort__registry_lost(struct cohort__registry *registry, uint32_t source,
+                           cohort_status status);
 void cohort__registry_peer_died(struct cohort__registry *registry); /* the process is broken */
 
 /* The job is over: joins that wait end with COHORT_ERR_CANCELLED, and so do all later ones. */

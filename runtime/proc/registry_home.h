@@ -58,6 +58,7 @@ enum cohort__registry_type {
                                   other, with so many sites each, from that locality on; in the
                                   order of the sites */
     COHORT__REGISTRY_END,      /* instance */
+    COHORT__REGISTRY_BROKEN,   /* status, text: nobody's joins can be relied on any more */
 };
 
 /* Appends an empty letter to OUTBOX, for the NUM_RANKS localities in RANKS; NULL where memory ran
