@@ -11,6 +11,9 @@
 #include "runtime/base/sanitizer.h"
 #include "runtime/task/fiber_switch.h"
 
+#if COHORT__VALGRIND
+#include <valgrind/valgrind.h>
+#endif
 #if COHORT__ASAN
 #include <sanitizer/asan_interface.h>
 #include <sanitizer/common_interface_defs.h>
@@ -91,6 +94,25 @@ static void tsan_leave(const struct cohort__fiber *to)
 #endif
 }
 
+/* Else valgrind takes a switch for a change of the stack by so much, and complains. */
+static void valgrind_create(struct cohort__fiber *fiber)
+{
+#if COHORT__VALGRIND
+    fiber->valgrind_stack = VALGRIND_STACK_REGISTER(fiber->low, fiber->low + fiber->bytes - 1);
+#else
+    (void)fiber;
+#endif
+}
+
+static void valgrind_destroy(const struct cohort__fiber *fiber)
+{
+#if COHORT__VALGRIND
+    VALGRIND_STACK_DEREGISTER(fiber->valgrind_stack);
+#else
+    (void)fiber;
+#endif
+}
+
 static void start(struct cohort__fiber *fiber)
 {
     asan_arrive(fiber);
@@ -146,6 +168,7 @@ cohort_status cohort__fiber_create(struct cohort__fiber **ret_fiber, size_t stac
     if (status != COHORT_OK)
         goto fail;
     tsan_create(fiber);
+    valgrind_create(fiber);
     *ret_fiber = fiber;
     return COHORT_OK;
 fail:
@@ -162,6 +185,7 @@ void cohort__fiber_destroy(struct cohort__fiber *fiber)
     cohort__fiber_swap_fini(fiber);
     tsan_destroy(fiber);
     asan_forget(fiber);
+    valgrind_destroy(fiber);
     munmap(fiber->mapping, fiber->mapping_bytes);
     free(fiber);
 }

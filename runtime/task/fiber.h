@@ -26,6 +26,7 @@ struct cohort__fiber {
     size_t mapping_bytes;
     void *asan_fake_stack;
     void *tsan_fiber;
+    unsigned valgrind_stack;
 };
 
 /* A fiber that will run ENTRY(ARG) when it is first switched to; ENTRY never returns. STACK_BYTES

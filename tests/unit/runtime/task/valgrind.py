@@ -1,0 +1,14 @@
+# SPDX-License-Identifier: Apache-2.0
+"""valgrind knows the stacks of fibers without options. Usage: valgrind.py PROGRAM [case...]; status
+77, that is skipped, where there is no valgrind."""
+import shutil
+import subprocess
+import sys
+
+if not shutil.which('valgrind'):
+    sys.exit(77)
+done = subprocess.run(['valgrind', '--error-exitcode=9', *sys.argv[1:]], capture_output=True,
+                      text=True)
+if done.returncode != 0 or 'switching stacks' in done.stderr:
+    print(done.stderr)
+    sys.exit(1)
