@@ -103,6 +103,7 @@ static void test_fetch_outside(void)
     struct cohort__net_token larger = token, nothing = {{0}};
     memset(larger.bytes + 16, 0xff, 4);
     expect_refused(&larger, 0, 1001);
+    expect_refused(&larger, 1, 1000); /* neither is too large */
     expect_refused(&larger, 2000, 1);
     expect_refused(&nothing, 0, 1);
     cohort__net_withdraw(shm_stations[0].net, 1, region);
