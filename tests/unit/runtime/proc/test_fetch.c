@@ -57,6 +57,12 @@ static void check_told(size_t index, uint32_t rank, uint64_t handle)
     CHECK_INT(fake.sent[index].envelope.handle, handle);
 }
 
+/* And whether it says that not all of it was fetched. */
+static void check_declined(size_t index, bool declined)
+{
+    CHECK_INT(fake.sent[index].envelope.tag, declined);
+}
+
 static void test_pieces(void)
 {
     struct parcel parcel;
@@ -74,6 +80,7 @@ static void test_pieces(void)
     check_done(&parcel, COHORT_OK, "");
     CHECK_INT(fake.num_sent, 1);
     check_told(0, 1, 77);
+    check_declined(0, false);
     fake_net_close(&fake);
 }
 
@@ -114,6 +121,7 @@ static void test_failed_piece(void)
     check_done(&parcel, COHORT_ERR_NETWORK, "locality 1");
     CHECK_INT(fake.num_fetches, 4);
     check_told(0, 1, 5);
+    check_declined(0, true);
     fake_net_close(&fake);
 }
 
@@ -132,6 +140,7 @@ static void test_stop(void)
     check_done(&parcel, COHORT_ERR_CANCELLED, "");
     CHECK_INT(fake.num_fetches, 5);
     check_told(0, 1, 5);
+    check_declined(0, true);
 
     begin(&parcel, 2, 6, 2 * FAKE_MAX_FETCH); /* all asked for already */
     cohort__fetch_stop(&parcel.fetch);
@@ -139,6 +148,7 @@ static void test_stop(void)
     fake_net_fetched(&fake, 6, COHORT_OK);
     check_done(&parcel, COHORT_OK, "");
     check_told(1, 2, 6);
+    check_declined(1, false);
 
     fake.accepts = 0;
     begin(&parcel, 1, 7, 1); /* nothing asked for yet */
