@@ -334,8 +334,9 @@ def test_no_memory_ofi():
     why; it does not hang."""
     for kib in () if SLOW else (45000, 55000):
         limited = ['sh', '-c', 'ulimit -v %d; exec "$@"' % kib, 'sh', COLL, 'run']
-        status, _, err = run('-n', 3, '--workers', 1, '--grace', 0.2, '--timeout', 40, 'env', 'COHORT_NET=ofi',
-                             *limited, '--sites', 3, '--kind', 'barrier', '--generations', 1)
+        status, _, err = run('-n', 3, '--workers', 1, '--grace', 0.2, '--timeout', 40, 'env',
+                             'COHORT_NET=ofi', *limited, '--sites', 3, '--kind', 'barrier',
+                             '--generations', 1)
         check(status != 124 and (status == 0 or 'cohortrun: locality ' in err), kib, status, err)
 
 

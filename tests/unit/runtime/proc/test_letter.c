@@ -16,6 +16,7 @@ enum { NUM_SEEDS = 20, MAX_PIECES = 64 };
 static struct fake_net fake;
 static struct cohort__join join;
 static unsigned num_done;
+static cohort_status last_status;
 static unsigned char settings[COHORT__SETTINGS_BYTES_MAX];
 static struct cohort__packer letter;
 
@@ -24,6 +25,7 @@ static void on_done(struct cohort__join *done, cohort_status status,
 {
     CHECK(done == &join);
     num_done++;
+    last_status = status;
     if (status)
         return;
     CHECK_INT(membership->settings_bytes, sizeof(settings));
@@ -146,22 +148,34 @@ static void test_pieces(void)
     }
 }
 
-/* Dropped, and nothing is written where it does not belong. */
+/* What is lost may be what the join waits for: it ends with the reason. Nothing is written where it
+ * does not belong. */
 static void test_malformed(void)
 {
-    begin();
-    deliver(1, 1, 100, 100, 1);                       /* behind the end */
-    deliver(1, 1, 100, UINT64_MAX, 1);                /* far behind it */
-    deliver(1, 1, 100, 99, 2);                        /* across it */
-    deliver(1, 1, 0, 0, 1);                           /* of no bytes */
-    deliver(1, 1, UINT32_MAX, 0, 1);                  /* too long */
-    deliver(1, 2, letter.bytes, 0, 100);              /* a good one */
-    deliver(1, 2, 50, 0, 10);                         /* then of another length */
-    deliver(1, 2, letter.bytes, 0, letter.bytes - 1); /* more than is missing */
-    CHECK_INT(num_done, 0);
-    deliver(1, 2, letter.bytes, 100, letter.bytes - 100);
-    CHECK_INT(num_done, 1);
-    end();
+    static const struct {
+        uint64_t number, total, from;
+        size_t bytes;
+    } wrong[] = {
+        {1, 100, 100, 1},        /* behind the end */
+        {1, 100, UINT64_MAX, 1}, /* far behind it */
+        {1, 100, 99, 2},         /* across it */
+        {1, 0, 0, 1},            /* of no bytes */
+        {1, UINT32_MAX, 0, 1},   /* too long */
+        {2, 50, 0, 10},          /* of another length than the part before it says */
+        {2, 0, 0, 0},            /* more than is missing */
+    };
+    for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+        begin();
+        deliver(1, 2, letter.bytes, 0, 100); /* a good one */
+        CHECK_INT(num_done, 0);
+        if (wrong[i].bytes > 0)
+            deliver(1, wrong[i].number, wrong[i].total, wrong[i].from, wrong[i].bytes);
+        else
+            deliver(1, 2, letter.bytes, 0, letter.bytes - 1);
+        CHECK_INT(num_done, 1);
+        CHECK_INT(last_status, COHORT_ERR_PROTOCOL);
+        end();
+    }
 }
 
 static void test_too_long(void)
