@@ -53,15 +53,6 @@ static void run(const char *name, uint32_t num_localities, uint32_t num_sites, u
     cluster_destroy(cluster);
 }
 
-/* Each site in a locality of its own. */
-static void run_apart(const char *name, uint32_t num_sites, uint64_t stall,
-                      cohort_status (*site)(cohort_comm *comm, void *arg), void *arg)
-{
-    struct cluster *cluster = cluster_create(1, num_sites, 0);
-    run_in(cluster, name, num_sites, stall, site, arg);
-    cluster_destroy(cluster);
-}
-
 static cohort_future *call_right(cohort_comm *comm, int32_t *in, int32_t *out, uint64_t generation)
 {
     *in = (int32_t)cohort_comm_this_site(comm);
@@ -239,13 +230,13 @@ static void test_absent(void)
                                   .status = COHORT_ERR_BAD_PARAMETER,
                                   .what = "all_reduce",
                                   .call = nowhere};
-            run_apart("absent", 6, never, one_wrong, &wrong);
+            run("absent", 3, 6, never, one_wrong, &wrong);
             wrong = (struct wrong){.culprit = culprit,
                                    .absent = absent,
                                    .status = COHORT_ERR_MISMATCH,
                                    .what = "called barrier",
                                    .call = barrier};
-            run_apart("absent", 6, SOON, one_wrong, &wrong);
+            run("absent", 3, 6, SOON, one_wrong, &wrong);
         }
 }
 
