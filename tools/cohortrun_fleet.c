@@ -14,8 +14,8 @@
 #include "tools/cohortrun_options.h"
 #include "tools/cohortrun_order.h"
 
-/* So many more may be calling at a time than there are hosts; then the one who has shown least, and
- * among these the first one, makes way for the next. */
+/* So many more may be calling at a time than there are hosts; then the one who has been calling for
+ * longest makes way for the next: a daemon shows at once that it has the key. */
 enum { MAX_STRANGERS = 64, MAX_COMPLAINTS = 10 };
 static const uint64_t caller_ns = 10000000000;
 
@@ -214,26 +214,19 @@ static void caller_opened(void *context, uint32_t index)
     fleet->handlers.ready(fleet->handlers.context);
 }
 
-/* Whether LEFT rather than RIGHT is to make way. */
-static bool is_worse(const struct caller *left, const struct caller *right)
-{
-    bool left_spoke = trunk_has_offer(left->trunk), right_spoke = trunk_has_offer(right->trunk);
-    return left_spoke != right_spoke ? right_spoke : left->number < right->number;
-}
-
-/* A place for the next caller. A daemon speaks at once, so it is hardly one of those that wait. */
+/* A place for the next caller. What others say proves nothing until they show the key. */
 static struct caller *make_room(struct fleet *fleet)
 {
-    struct caller *worst = NULL;
+    struct caller *oldest = NULL;
     for (uint32_t i = 0; i < fleet->num_callers; i++) {
         struct caller *caller = &fleet->callers[i];
         if (!caller->trunk)
             return caller;
-        if (!worst || is_worse(caller, worst))
-            worst = caller;
+        if (!oldest || caller->number < oldest->number)
+            oldest = caller;
     }
-    drop(worst, "too many others have called since");
-    return worst;
+    drop(oldest, "too many others have called since");
+    return oldest;
 }
 
 static void accepted(void *context, int fd)

@@ -154,11 +154,6 @@ cohort_status trunk_open(struct trunk **ret_trunk, struct cohort__loop *loop, in
     return COHORT_OK;
 }
 
-bool trunk_has_offer(const struct trunk *trunk)
-{
-    return trunk->stage != AWAITS_OFFER;
-}
-
 void trunk_hand_over(struct trunk *trunk, const struct trunk_handlers *handlers)
 {
     trunk->handlers = *handlers;

@@ -61,9 +61,6 @@ cohort_status trunk_open(struct trunk **ret_trunk, struct cohort__loop *loop, in
                          enum seal_side side, const unsigned char key[SEAL_KEY_BYTES],
                          uint32_t host, const struct trunk_handlers *handlers);
 
-/* At cohortrun: whether the other end has said for which host it comes. */
-bool trunk_has_offer(const struct trunk *trunk);
-
 /* To other handlers than those of the start; from within `opened`. */
 void trunk_hand_over(struct trunk *trunk, const struct trunk_handlers *handlers);
 
