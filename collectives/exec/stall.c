@@ -27,6 +27,10 @@ void cohort__execution_stalled(struct cohort__operation *operation)
     for (uint32_t step = 0; step < plan->num_steps; step++) {
         if (!awaits(execution, step))
             continue;
+        if (execution->answers[step] == COHORT__ANSWER_COMPLETED) {
+            cohort__fail_forgotten(operation, plan->steps[step].peer);
+            return;
+        }
         cohort__operation_ask(operation, plan->steps[step].peer, plan->steps[step].phase);
     }
 }
@@ -36,19 +40,9 @@ void cohort__execution_answer(struct cohort__operation *operation, uint32_t site
 {
     struct cohort__execution *execution = (struct cohort__execution *)operation;
     for (uint32_t step = 0; step < execution->plan->num_steps; step++) {
-        if (!awaits(execution, step) || execution->plan->steps[step].peer != site)
-            continue;
-        if (cohort__is_forgotten((enum cohort__answer)execution->answers[step], answer)) {
-            cohort__fail_forgotten(operation, site);
-            return;
-        }
-        execution->answers[step] = (uint8_t)answer;
+        if (awaits(execution, step) && execution->plan->steps[step].peer == site)
+            execution->answers[step] = (uint8_t)answer;
     }
-}
-
-bool cohort__is_forgotten(enum cohort__answer before, enum cohort__answer now)
-{
-    return before == COHORT__ANSWER_COMPLETED && now == COHORT__ANSWER_COMPLETED;
 }
 
 void cohort__fail_forgotten(struct cohort__operation *operation, uint32_t site)

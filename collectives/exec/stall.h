@@ -16,11 +16,9 @@ size_t cohort__describe_append(char *text, size_t used, size_t capacity, const c
 /* What a site has said, in words. */
 const char *cohort__describe_answer(enum cohort__answer answer);
 
-/* A site that says twice that it is through with a call, while what it owes is still missing after
- * the first time: it never comes. BEFORE and NOW: its last answers. */
-bool cohort__is_forgotten(enum cohort__answer before, enum cohort__answer now);
-
-/* Fails OPERATION since that is so of SITE. */
+/* Fails OPERATION, since SITE has answered that it is through with this call, and a look after that
+ * finds what it owes missing. All that it has posted or sent came before its answer. Two such
+ * answers without that look prove nothing: both questions may have come to it late. */
 void cohort__fail_forgotten(struct cohort__operation *operation, uint32_t site);
 
 #endif

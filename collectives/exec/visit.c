@@ -37,12 +37,17 @@ void cohort__visit_stalled(struct cohort__operation *operation)
     struct cohort__visit *visit = (struct cohort__visit *)operation;
     uint32_t missing[COHORT__VISIT_ASKED];
     uint32_t num = cohort__visit_missing(visit, missing, COHORT__VISIT_ASKED);
+    uint32_t num_before = visit->num_asked;
     visit->num_asked = (uint8_t)(num < COHORT__VISIT_ASKED ? num : COHORT__VISIT_ASKED);
     cohort__visit_overdue(visit);
     for (uint32_t i = 0; i < visit->num_asked; i++) {
-        if (visit->asked[i] != missing[i])
+        if (i >= num_before || visit->asked[i] != missing[i])
             visit->answers[i] = COHORT__ANSWER_NONE;
         visit->asked[i] = missing[i];
+        if (visit->answers[i] == COHORT__ANSWER_COMPLETED) {
+            cohort__fail_forgotten(operation, missing[i]);
+            return;
+        }
         cohort__operation_ask(operation, missing[i], 1);
     }
 }
@@ -51,15 +56,9 @@ static void on_answer(struct cohort__operation *operation, uint32_t site,
                       enum cohort__answer answer)
 {
     struct cohort__visit *visit = (struct cohort__visit *)operation;
-    for (uint32_t i = 0; i < visit->num_asked; i++) {
-        if (visit->asked[i] != site)
-            continue;
-        if (cohort__is_forgotten((enum cohort__answer)visit->answers[i], answer)) {
-            cohort__fail_forgotten(operation, site);
-            return;
-        }
-        visit->answers[i] = (uint8_t)answer;
-    }
+    for (uint32_t i = 0; i < visit->num_asked; i++)
+        if (visit->asked[i] == site)
+            visit->answers[i] = (uint8_t)answer;
 }
 
 static enum cohort__answer answer_of(const struct cohort__visit *visit, uint32_t site)
