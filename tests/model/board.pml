@@ -1,0 +1,733 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The board of runtime/net/board.h and the meetings that use it (comm/assembly.c, failure.c,
+ * reception.c, exec/meeting*.c, rejection.c, visit.c): every call of every site ends; with OK where
+ * all called the same; never with OK where somebody did not; and nobody reads a place after it was
+ * used for a later generation.
+ *
+ * Two localities, A with the sites 0 and 1, B with the others, and a board of depth 2. Each site
+ * makes its calls of generations 1 to G in order, with up to 2 in flight, and each call is right, or
+ * rejected, or left out, as far as there is a budget for that; one generation may go by plan at all
+ * sites. An endpoint's turn, and what is done with the group's lock held, is one step.
+ *
+ * Abstracted: a plan is over at once; who waits is always woken (doorbell.pml); what is read from a
+ * post is its generation; a question and its answer are one step, but for -DHASTE. A site that has
+ * left a generation out calls a later one.
+ *
+ * Questions are asked once nothing else can happen, so that it is seen whether all are told in time:
+ * nobody has to ask for a failure unless its message was dropped at the bound. With -DHASTE they
+ * are asked at any time, and the answers to two of them may come late; then a hang is not seen.
+ *
+ * Also without an error: -DNO_PLAN (no generation goes by plan), -DSOURCE (A alone brings something
+ * in some generations), -DSHARES (the result is made in shares), -DREJECTIONS=3, -DHASTE.
+ *
+ * Variants that have an error, which spin must find:
+ *   FAIL_ON_BOARD  a failure takes its generation's place
+ *   PASS_ENDED     only what has ended is passed, and not what nobody comes to any more
+ *   PASS_ACTIVE    what is still active may be passed
+ *   NO_ORDER       posts go up in any order
+ *   NO_WAIT        a place is used although not all have passed what it holds
+ *   NO_REJECTION   a rejected call tells nobody
+ *   NO_PARKING     who has not called yet does not keep what it is told
+ *   NO_TELL_FAR    a failed meeting does not tell the localities that wait for it
+ *   NO_TELL_NEAR   nor its own sites that are still to come
+ *   NO_LEFT_OUT    a site that comes to a later generation does not fail the one it left out
+ *   NO_MOVED_PAST  it does not say so when it is asked, either
+ *   NO_FORGOTTEN   who has said that it is through, and is missing nevertheless, is waited for
+ *   TWICE          that is judged by two answers, and not by a look after the first
+ *   BUSY           a meeting fails while works are at its buffers */
+#ifndef G
+#define G 4 /* at most 5 */
+#endif
+#ifndef SITES
+#define SITES 3
+#endif
+#ifdef NO_FORGOTTEN
+#define REJECTIONS 3
+#endif
+#ifndef REJECTIONS
+#define REJECTIONS 1
+#endif
+#ifdef TWICE
+#define HASTE
+#endif
+#define FAILURES 1 /* told of calls to come that a site keeps; failures of its own it remembers */
+#define DEPTH 2
+#define IN_FLIGHT 2
+#define NOBODY 255
+
+#define BIT(i) (1 << (i))
+#define LOCALITY_OF(site) ((site) / 2)
+#define ALL_OF(l) ((l) == 0 -> 3 : (BIT(SITES) - 4))
+
+/* States of a meeting. */
+#define NONE 0
+#define OPEN 1
+#define GATHERED 2
+#define BRINGING 3
+#define REDUCING 4
+#define REDUCED 5
+#define MOVING 6
+#define MOVED 7
+#define FAILED 8
+
+/* Masks have a bit for each generation, or for each site. */
+typedef locality {
+    byte state[G + 1];
+    byte come[G + 1];   /* sites */
+    byte inside[G + 1]; /* sites */
+    byte posted;        /* generations, ever */
+    byte shared;
+    byte untold, awaited, error;
+    byte place[DEPTH]; /* on the board: the generation there; */
+    byte passed;       /* and what nobody here reads any more */
+    byte last_ended, last_gathered;
+#ifdef FAIL_ON_BOARD
+    byte failures; /* in places */
+#endif
+    byte spoiled;  /* by its sites */
+    byte is_late   /* meetings begun by a site that another one was beyond */
+};
+
+typedef endpoint {
+    byte next, last; /* generation to call; called */
+    byte called, met; /* those that were neither rejected nor by plan */
+    byte in_flight, failing, told; /* of these */
+    byte failed, done;             /* ended */
+    byte remembered;               /* the latest of those that failed */
+    byte errors, parked;           /* messages under way; kept */
+    byte over;                     /* items under way */
+#ifdef HASTE
+    byte questions, asked, asked_of; /* questions under way; of this generation, to this site */
+#endif
+    byte through /* of these somebody who is missing has said that it is */
+};
+
+locality localities[2];
+endpoint endpoints[SITES];
+
+byte planned;  /* this generation goes by plan */
+byte sourced;  /* in these A alone brings something */
+byte spoiled;  /* somebody has rejected these, or left them out */
+byte dropped;  /* messages about these */
+byte found;    /* that these were left out, by a question */
+byte rejections = REJECTIONS;
+bit has_skipped;
+
+hidden byte i, j, least; /* each used by one inline, which calls none that uses it */
+
+#define L localities[l]
+#define E endpoints[me]
+
+#ifdef SOURCE
+#define HAS_SOURCE(g) (sourced & BIT(g))
+#else
+#define HAS_SOURCE(g) false
+#endif
+#define POSTS(l, g) (!HAS_SOURCE(g) || (l) == 0)
+
+#ifdef FAIL_ON_BOARD
+#define IS_THERE(l, g)                                                                             \
+    (localities[l].place[(g) % DEPTH] == (g) && !(localities[l].failures & BIT(g)))
+#else
+#define IS_THERE(l, g) (localities[l].place[(g) % DEPTH] == (g))
+#endif
+
+/* Passing ---------------------------------------------------------------------------------- */
+
+#ifdef PASS_ENDED
+#define BEGINNING (L.last_ended + 1)
+#else
+#define BEGINNING (L.last_ended + 1 < L.last_gathered -> L.last_gathered : L.last_ended + 1)
+#endif
+
+inline pass(l)
+{
+    least = BEGINNING;
+#ifndef PASS_ACTIVE
+    for (i : 1 .. G) {
+        if
+        :: i < least && L.state[i] != NONE && L.state[i] != FAILED -> least = i
+        :: else
+        fi
+    }
+#endif
+    if
+    :: least > L.passed + 1 -> L.passed = least - 1
+    :: else
+    fi
+}
+
+/* Failing ---------------------------------------------------------------------------------- */
+
+/* To SITE, unless it has called G, and is over with it. */
+inline send_error(site, g)
+{
+    if
+    :: g > endpoints[site].last || (endpoints[site].in_flight & BIT(g)) ->
+        endpoints[site].errors = endpoints[site].errors | BIT(g)
+    :: else
+    fi
+}
+
+inline tell(me, g, is_for_all)
+{
+    if
+    :: !((E.told | E.parked) & BIT(g)) ->
+        for (i : 0 .. SITES - 1) {
+            if
+            :: i == me
+#ifdef NO_TELL_NEAR
+            :: i != me && LOCALITY_OF(i) == LOCALITY_OF(me)
+#else
+            :: i != me && LOCALITY_OF(i) == LOCALITY_OF(me) -> send_error(i, g)
+#endif
+            :: LOCALITY_OF(i) != LOCALITY_OF(me) && (is_for_all) -> send_error(i, g)
+            :: LOCALITY_OF(i) != LOCALITY_OF(me) && !(is_for_all)
+            fi
+        }
+    :: else
+    fi
+}
+
+#ifdef SHARES
+#define MISSES_SHARE(g) (L.state[g] == GATHERED)
+#else
+#define MISSES_SHARE(g) false
+#endif
+#ifdef NO_TELL_FAR
+#define IS_AWAITED(l, g) false
+#else
+#define IS_AWAITED(l, g) (POSTS(l, g) && (!(L.posted & BIT(g)) || MISSES_SHARE(g)))
+#endif
+
+inline meeting_fail(l, g, except)
+{
+    assert(spoiled & BIT(g));
+    assert(L.state[g] != BRINGING && L.state[g] != REDUCING); /* nobody is at the buffers */
+    if
+    :: IS_AWAITED(l, g) -> L.awaited = L.awaited | BIT(g); L.untold = L.untold | BIT(g)
+    :: else ->
+        if
+        :: L.state[g] == OPEN && L.come[g] != ALL_OF(l) -> L.untold = L.untold | BIT(g)
+        :: else
+        fi
+    fi;
+    L.state[g] = FAILED;
+    L.error = L.error & ~BIT(g);
+    for (i : 0 .. SITES - 1) {
+        if
+        :: i != except && (L.inside[g] & BIT(i)) ->
+            endpoints[i].over = endpoints[i].over | BIT(g)
+        :: else
+        fi
+    }
+#ifdef FAIL_ON_BOARD
+    post_failure(l, g)
+#endif
+}
+
+#ifdef FAIL_ON_BOARD
+/* As if it were a post: what is held is passed by then. */
+inline post_failure(l, g)
+{
+    if
+    :: L.place[g % DEPTH] < g && localities[0].passed >= L.place[g % DEPTH] &&
+       localities[1].passed >= L.place[g % DEPTH] ->
+        L.place[g % DEPTH] = g;
+        L.failures = L.failures | BIT(g)
+    :: else
+    fi
+}
+#endif
+
+inline tell_outside(me, l, g)
+{
+    if
+    :: L.untold & BIT(g) -> L.untold = L.untold & ~BIT(g); tell(me, g, L.awaited & BIT(g))
+    :: else
+    fi
+}
+
+inline remember_failure(me, g)
+{
+    E.failed = E.failed | BIT(g);
+    E.remembered = g
+}
+
+/* The operation ends; the last one to leave ends the meeting. */
+inline end_visit(me, l, g)
+{
+    if
+    :: E.failing & BIT(g) -> remember_failure(me, g)
+    :: else -> E.done = E.done | BIT(g)
+    fi;
+    E.in_flight = E.in_flight & ~BIT(g);
+    E.failing = E.failing & ~BIT(g);
+    E.told = E.told & ~BIT(g);
+    E.through = E.through & ~BIT(g);
+    E.errors = E.errors & ~BIT(g); /* whoever is late finds nobody */
+    L.inside[g] = L.inside[g] & ~BIT(me);
+    if
+    :: L.inside[g] == 0 ->
+        L.state[g] = NONE;
+        L.come[g] = 0;
+        L.awaited = L.awaited & ~BIT(g);
+        if
+        :: L.last_ended < g -> L.last_ended = g
+        :: else
+        fi;
+        pass(l)
+    :: else
+    fi
+}
+
+#ifdef BUSY
+#define MAY_FAIL(g) (L.state[g] < MOVING)
+#else
+#define MAY_FAIL(g)                                                                                \
+    (L.state[g] == OPEN || L.state[g] == GATHERED || L.state[g] == REDUCED)
+#endif
+
+inline fail(me, l, g)
+{
+    if
+    :: !(E.failing & BIT(g)) ->
+        assert(spoiled & BIT(g));
+        E.failing = E.failing | BIT(g);
+        if
+        :: MAY_FAIL(g) ->
+            meeting_fail(l, g, me);
+            tell_outside(me, l, g);
+            end_visit(me, l, g)
+        :: L.state[g] < MOVING && !(MAY_FAIL(g)) -> L.error = L.error | BIT(g)
+        :: L.state[g] >= MOVING
+        fi
+    :: else
+    fi
+}
+
+/* Calling ---------------------------------------------------------------------------------- */
+
+#define NUM_IN_FLIGHT                                                                              \
+    ((E.in_flight >> 1 & 1) + (E.in_flight >> 2 & 1) + (E.in_flight >> 3 & 1) +                    \
+     (E.in_flight >> 4 & 1) + (E.in_flight >> 5 & 1))
+#define MAY_CALL (E.next <= G && NUM_IN_FLIGHT < IN_FLIGHT)
+
+inline call(me)
+{
+    E.last = E.next;
+    E.called = E.called | BIT(E.next);
+    E.parked = E.parked & (~(BIT(E.next) - 1)); /* of what was left out */
+    E.next++
+}
+
+inline fail_left_out(me, l, g)
+{
+#ifndef NO_LEFT_OUT
+    for (j : 1 .. g - 1) {
+        if
+        :: L.state[j] == OPEN && !(L.come[j] & BIT(me)) -> meeting_fail(l, j, NOBODY)
+        :: else
+        fi
+    }
+#else
+    skip
+#endif
+}
+
+inline gather(l, g)
+{
+    L.state[g] = GATHERED;
+    L.last_gathered = g;
+    pass(l)
+}
+
+inline enter(me, l, g)
+{
+    if
+    :: L.state[g] == FAILED ->
+        remember_failure(me, g);
+        E.parked = E.parked & ~BIT(g)
+    :: else ->
+        E.met = E.met | BIT(g);
+        if
+        :: L.state[g] == NONE ->
+            L.state[g] = OPEN;
+            if
+            :: (l) == 0 && endpoints[1 - me].last > g -> L.is_late = L.is_late | BIT(g)
+            :: else
+            fi
+        :: else
+        fi;
+        E.in_flight = E.in_flight | BIT(g);
+        L.come[g] = L.come[g] | BIT(me);
+        L.inside[g] = L.inside[g] | BIT(me);
+        if
+        :: L.come[g] == ALL_OF(l) -> gather(l, g)
+        :: else
+        fi;
+        if
+        :: E.parked & BIT(g) -> E.parked = E.parked & ~BIT(g); E.errors = E.errors | BIT(g)
+        :: else
+        fi
+    fi
+}
+
+/* A site of this locality does not bring what it should. */
+inline spoil(l, g)
+{
+    spoiled = spoiled | BIT(g);
+    L.spoiled = L.spoiled | BIT(g)
+}
+
+inline reject(me, l, g)
+{
+    spoil(l, g);
+#ifndef NO_REJECTION
+    tell(me, g, true);
+#endif
+    E.parked = E.parked & ~BIT(g);
+    remember_failure(me, g);
+#ifdef FAIL_ON_BOARD
+    post_failure(l, g)
+#endif
+}
+
+/* Messages --------------------------------------------------------------------------------- */
+
+inline receive_error(me, l, g)
+{
+    E.errors = E.errors & ~BIT(g);
+    if
+    :: E.in_flight & BIT(g) -> E.told = E.told | BIT(g); fail(me, l, g)
+    :: !(E.in_flight & BIT(g)) && (g <= E.last || (E.parked & BIT(g)))
+#ifndef NO_PARKING
+    :: !(E.in_flight & BIT(g)) && g > E.last && E.parked == 0 ->
+        E.parked = BIT(g) /* FAILURES of them */
+    :: !(E.in_flight & BIT(g)) && g > E.last && E.parked != 0 &&
+       !(E.parked & BIT(g)) ->
+        dropped = dropped | BIT(g)
+#else
+    :: else
+#endif
+    fi
+}
+
+#define DEPENDS_ON(l, g) (POSTS(1 - (l), g) -> spoiled : L.spoiled)
+
+inline be_over(me, l, g)
+{
+    E.over = E.over & ~BIT(g);
+    if
+    :: L.state[g] == FAILED -> E.failing = E.failing | BIT(g)
+    :: else ->
+        assert(!((DEPENDS_ON(l, g)) & BIT(g)))
+    fi;
+    if
+    :: E.failing & BIT(g) -> tell_outside(me, l, g)
+    :: else
+    fi;
+    end_visit(me, l, g)
+}
+
+/* Questions -------------------------------------------------------------------------------- */
+
+/* What a site of locality L that is in the meeting of G waits for: for locality FAR's post, or as the
+ * source, for its passing; and for what lets an earlier meeting post. */
+#ifdef SOURCE
+#define WAITS(l, g, far)                                                                           \
+    ((!(HAS_SOURCE(g)) && !IS_THERE(far, g)) ||                                                    \
+     ((HAS_SOURCE(g)) && (l) == 0 && localities[far].passed < L.place[(g) % DEPTH]) ||             \
+     ((HAS_SOURCE(g)) && (l) == 1 && !IS_THERE(0, g)))
+#else
+#define WAITS(l, g, far) (!IS_THERE(far, g))
+#endif
+#ifdef SHARES
+#define WAITS_FOR_SHARE(l, g, far) (L.state[g] == REDUCED && !(localities[far].shared & BIT(g)))
+#else
+#define WAITS_FOR_SHARE(l, g, far) false
+#endif
+#define IS_TO_POST(l, g) (POSTS(l, g) && !(L.posted & BIT(g)))
+#define IS_BEFORE(l, j, g)                                                                         \
+    ((j) < (g) && (L.state[j] == GATHERED || L.state[j] == BRINGING) && IS_TO_POST(l, j))
+#define WAITS_BEHIND(l, j, g, far)                                                                 \
+    (IS_TO_POST(l, g) && IS_BEFORE(l, j, g) && WAITS(l, j, far))
+#define IS_MISSING(me, l, g, site)                                                                 \
+    ((E.in_flight & BIT(g)) && L.state[g] != NONE && L.state[g] < MOVING &&                        \
+     ((LOCALITY_OF(site) == (l) && !(L.come[g] & BIT(site))) ||                                    \
+      (LOCALITY_OF(site) != (l) &&                                                                 \
+       (WAITS(l, g, 1 - (l)) || WAITS_FOR_SHARE(l, g, 1 - (l)) || WAITS_BEHIND(l, 1, g, 1 - (l)) || \
+        WAITS_BEHIND(l, 2, g, 1 - (l)) || WAITS_BEHIND(l, 3, g, 1 - (l))))))
+
+/* What SITE answers, if it is anything that matters. */
+#define SAYS_FAILED(site, g) (endpoints[site].remembered == (g))
+#define SAYS_THROUGH(site, g)                                                                      \
+    ((endpoints[site].called & BIT(g)) && !(endpoints[site].in_flight & BIT(g)) &&                 \
+     !SAYS_FAILED(site, g))
+#ifdef NO_MOVED_PAST
+#define SAYS_MOVED_PAST(site, g) false
+#else
+#define SAYS_MOVED_PAST(site, g) ((g) < endpoints[site].last && !(endpoints[site].called & BIT(g)))
+#endif
+
+#if defined(NO_FORGOTTEN)
+#define MATTERS(me, g, site) (SAYS_THROUGH(site, g) && !(E.through & BIT(g)))
+#else
+#define MATTERS(me, g, site) SAYS_THROUGH(site, g)
+#endif
+
+#ifdef HASTE
+#define IN_TIME(g) skip
+#else
+/* Who has to ask was not told, unless somebody had to ask for what was left out. */
+#define IN_TIME(g) assert((dropped | found) & BIT(g))
+#endif
+
+inline take_answer(me, l, g, site)
+{
+    if
+    :: SAYS_FAILED(site, g) -> IN_TIME(g); fail(me, l, g)
+    :: SAYS_MOVED_PAST(site, g) ->
+        /* A neighbour that comes to a later one is seen. */
+        assert(LOCALITY_OF(site) != (l) || (L.is_late & BIT(g)) ||
+               endpoints[site].met < BIT(g));
+        found = found | BIT(g);
+        fail(me, l, g)
+    :: SAYS_THROUGH(site, g) ->
+        if
+#if !defined(HASTE) || defined(TWICE)
+        :: E.through & BIT(g) -> IN_TIME(g); fail(me, l, g)
+#endif
+        :: else -> E.through = E.through | BIT(g)
+        fi
+    :: else
+    fi
+}
+
+#ifdef HASTE
+/* A look, then a question; its answer is taken later. */
+#define ASKS(g, site)                                                                              \
+    (me != site && IS_MISSING(me, l, g, site) && E.questions < 2 &&                                \
+     (E.questions == 0 || (E.asked == (g) && E.asked_of == site)))
+
+inline look_and_ask(me, l, g, site)
+{
+    if
+#ifndef TWICE
+    :: E.through & BIT(g) -> fail(me, l, g)
+#endif
+    :: else -> E.questions++; E.asked = g; E.asked_of = site
+    fi
+}
+#define ASK(me, l, g, site) look_and_ask(me, l, g, site)
+#define MAY_ASK true
+#else
+#define ASK(me, l, g, site) take_answer(me, l, g, site)
+#define MAY_ASK timeout
+#define ASKS(g, site)                                                                              \
+    (me != site && IS_MISSING(me, l, g, site) &&                                                   \
+     (SAYS_FAILED(site, g) || SAYS_MOVED_PAST(site, g) ||                    \
+      MATTERS(me, g, site)))
+#endif
+#define ASKS_ANY(g) (ASKS(g, 0) || ASKS(g, 1) || ASKS(g, 2))
+
+/* Processes -------------------------------------------------------------------------------- */
+
+proctype site(byte me; byte l)
+{
+    byte g, asked;
+    do
+    :: d_step { MAY_CALL && planned != E.next ->
+        call(me);
+        fail_left_out(me, l, E.last);
+        enter(me, l, E.last);
+        skip }
+    :: d_step { MAY_CALL && planned == E.next ->
+        call(me);
+        E.done = E.done | BIT(E.last) }
+    :: d_step { MAY_CALL && planned != E.next && rejections > 0 ->
+        rejections--;
+        call(me);
+        reject(me, l, E.last);
+        skip }
+    :: d_step { MAY_CALL && planned != E.next && E.next < G && !has_skipped ->
+        has_skipped = 1;
+        spoil(l, E.next);
+        E.next++ }
+    :: atomic { E.errors ->
+        if
+        :: E.errors & BIT(1) -> g = 1
+        :: E.errors & BIT(2) -> g = 2
+        :: E.errors & BIT(3) -> g = 3
+        :: E.errors & BIT(4) -> g = 4
+        fi;
+        d_step { receive_error(me, l, g); g = 0 } }
+    :: atomic { E.over ->
+        if
+        :: E.over & BIT(1) -> g = 1
+        :: E.over & BIT(2) -> g = 2
+        :: E.over & BIT(3) -> g = 3
+        :: E.over & BIT(4) -> g = 4
+        fi;
+        d_step { be_over(me, l, g); g = 0 } }
+    :: atomic { MAY_ASK && (ASKS_ANY(1) || ASKS_ANY(2) || ASKS_ANY(3) || ASKS_ANY(4)) ->
+        if
+        :: ASKS_ANY(1) -> g = 1
+        :: ASKS_ANY(2) -> g = 2
+        :: ASKS_ANY(3) -> g = 3
+        :: ASKS_ANY(4) -> g = 4
+        fi;
+        if
+        :: ASKS(g, 0) -> asked = 0
+        :: ASKS(g, 1) -> asked = 1
+        :: ASKS(g, 2) -> asked = 2
+        fi;
+        d_step { ASK(me, l, g, asked); g = 0; asked = 0 } }
+#ifdef HASTE
+    :: d_step { E.questions > 0 ->
+        E.questions--;
+        g = E.asked;
+        if
+        :: E.in_flight & BIT(g) -> take_answer(me, l, g, E.asked_of)
+        :: else
+        fi;
+        g = 0 }
+#endif
+    :: E.next > G && E.in_flight == 0 -> break
+    od
+}
+
+#ifdef NO_ORDER
+#define IS_NEXT(l, g) true
+#else
+#define IS_NEXT(l, g)                                                                              \
+    (!IS_BEFORE(l, 1, g) && !IS_BEFORE(l, 2, g) && !IS_BEFORE(l, 3, g))
+#endif
+#ifdef NO_WAIT
+#define HAS_PLACE(l, g) true
+#else
+#define HAS_PLACE(l, g)                                                                            \
+    (localities[0].passed >= L.place[(g) % DEPTH] && localities[1].passed >= L.place[(g) % DEPTH])
+#endif
+
+/* Whether the other locality has posted what this one reads. */
+#define IS_FULL(l, g) (POSTS(1 - (l), g) -> IS_THERE(1 - (l), g) : true)
+
+inline post(l, g)
+{
+    L.state[g] = GATHERED;
+    if
+    :: L.error & BIT(g) -> meeting_fail(l, g, NOBODY)
+    :: else ->
+        assert(L.place[g % DEPTH] < g); /* a later one's */
+        L.place[g % DEPTH] = g;
+        L.posted = L.posted | BIT(g)
+    fi
+}
+
+inline begin_moving(l, g)
+{
+#ifdef SHARES
+    L.state[g] = (L.state[g] == REDUCED -> MOVING : REDUCING)
+#else
+    L.state[g] = MOVING
+#endif
+}
+
+inline move(l, g)
+{
+    assert(IS_FULL(l, g)); /* still: all of it was read from there */
+    L.state[g] = MOVED;
+    for (i : 0 .. SITES - 1) {
+        if
+        :: L.inside[g] & BIT(i) -> endpoints[i].over = endpoints[i].over | BIT(g)
+        :: else
+        fi
+    }
+}
+
+#ifdef SHARES
+#define IS_READY(l, g)                                                                             \
+    ((L.state[g] == GATHERED && IS_FULL(l, g)) ||                                                  \
+     (L.state[g] == REDUCED && (localities[1 - (l)].shared & BIT(g))))
+inline reduce(l, g)
+{
+    assert(IS_FULL(l, g));
+    L.state[g] = REDUCED;
+    L.shared = L.shared | BIT(g);
+    if
+    :: L.error & BIT(g) -> meeting_fail(l, g, NOBODY)
+    :: else
+    fi
+}
+#else
+#define IS_READY(l, g) (L.state[g] == GATHERED && IS_FULL(l, g))
+#endif
+
+#define MAY_BRING(g)                                                                               \
+    (L.state[g] == GATHERED && IS_TO_POST(l, g) && IS_NEXT(l, g) && HAS_PLACE(l, g))
+#define MAY_MOVE(g) (!IS_TO_POST(l, g) && IS_READY(l, g))
+#define MAY_GO_ON(g)                                                                               \
+    (L.state[g] == BRINGING || L.state[g] == REDUCING || L.state[g] == MOVING || MAY_BRING(g) ||   \
+     MAY_MOVE(g))
+
+inline go_on(l, g)
+{
+    if
+    :: L.state[g] == BRINGING -> post(l, g)
+    :: L.state[g] == MOVING -> move(l, g)
+#ifdef SHARES
+    :: L.state[g] == REDUCING -> reduce(l, g)
+#endif
+    :: L.state[g] == REDUCED -> begin_moving(l, g)
+    :: L.state[g] == GATHERED && IS_TO_POST(l, g) -> L.state[g] = BRINGING
+    :: L.state[g] == GATHERED && !IS_TO_POST(l, g) -> begin_moving(l, g)
+    fi
+}
+
+/* Whoever finds that a meeting can go on: a site's turn, the loop, a crew. */
+proctype meetings(byte l)
+{
+    byte g;
+end:
+    do
+    :: atomic { MAY_GO_ON(1) || MAY_GO_ON(2) || MAY_GO_ON(3) || MAY_GO_ON(4) ->
+        if
+        :: MAY_GO_ON(1) -> g = 1
+        :: MAY_GO_ON(2) -> g = 2
+        :: MAY_GO_ON(3) -> g = 3
+        :: MAY_GO_ON(4) -> g = 4
+        fi;
+        d_step { go_on(l, g); g = 0 } }
+    od
+}
+
+init
+{
+    d_step {
+        for (i : 0 .. SITES - 1) {
+            endpoints[i].next = 1
+        }
+        skip
+    }
+#ifndef NO_PLAN
+    if
+    :: planned = 2
+    :: planned = 3
+    fi;
+#endif
+#ifdef SOURCE
+    if
+    :: sourced = BIT(1) | BIT(3)
+    :: sourced = BIT(2) | BIT(3) | BIT(4)
+    :: sourced = BIT(1) | BIT(2) | BIT(3) | BIT(4)
+    fi;
+#endif
+    atomic {
+        run meetings(0);
+        run meetings(1);
+        run site(0, 0);
+        run site(1, 0);
+        run site(2, 1)
+    }
+}
