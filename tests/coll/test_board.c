@@ -5,6 +5,8 @@
 
 #include <cohort/cohort.h>
 
+#include "collectives/comm/endpoint.h"
+#include "runtime/base/container.h"
 #include "runtime/proc/commons.h"
 #include "tests/support/cluster.h"
 #include "tests/support/sites.h"
@@ -405,11 +407,69 @@ static void test_again(void)
     cluster_destroy(silence.cluster);
 }
 
+/* Answers -------------------------------------------------------------------------------------- */
+
+/* At an endpoint that waits in generation 1 for site 1: what its turn brings. */
+struct turn {
+    struct cohort__item item;
+    bool looks_again; /* after the answers */
+    atomic_bool is_over;
+};
+
+static void run_turn(cohort_comm *comm, struct cohort__item *item)
+{
+    struct turn *turn = COHORT_CONTAINER_OF(item, struct turn, item);
+    struct cohort__operation *operation = cohort__endpoint_find(comm, 1);
+    CHECK(operation != NULL);
+    operation->handlers->stalled(operation);
+    for (int i = 0; i < 2; i++)
+        operation->handlers->answer(operation, 1, COHORT__ANSWER_COMPLETED);
+    CHECK_INT(operation->failure.status, COHORT_OK);
+    if (turn->looks_again)
+        operation->handlers->stalled(operation); /* it may be gone then */
+    atomic_store(&turn->is_over, true);
+}
+
+/* Site 1 comes after it has said, twice, that it is through: as if it had got both questions late,
+ * and the answers were here before its post is looked at. */
+static cohort_status answered(cohort_comm *comm, void *arg)
+{
+    struct turn *turn = arg;
+    int32_t in, out;
+    uint32_t me = cohort_comm_this_site(comm);
+    while (me == 1 && !atomic_load(&turn->is_over))
+        cohort_yield();
+    cohort_future *future = call_right(comm, &in, &out, 1);
+    if (me == 0)
+        cohort__endpoint_post(comm, &turn->item);
+    if (!turn->looks_again) {
+        check_right(comm, future, &out);
+    } else if (me == 1) {
+        (void)!cohort_await(future); /* what site 0 brought may be there nevertheless */
+    } else {
+        CHECK_INT(cohort_await(future), COHORT_ERR_MISMATCH);
+        CHECK_CONTAINS(cohort_error_message(), "site 1 (locality ");
+        CHECK_CONTAINS(cohort_error_message(), "is through with this generation");
+    }
+    check_usable(comm, 2);
+    return COHORT_OK;
+}
+
+static void test_through(void)
+{
+    for (uint32_t num_localities = 1; num_localities <= 2; num_localities++)
+        for (int looks_again = 0; looks_again < 2; looks_again++) {
+            struct turn turn = {.item.run = run_turn, .looks_again = looks_again};
+            run("through", num_localities, 2, never, answered, &turn);
+        }
+}
+
 static const struct test_case cases[] = {
     {"silence", test_silence},       {"wrong", test_wrong},
     {"absent", test_absent},         {"skip", test_skip},
     {"leave", test_leave},           {"in_flight", test_in_flight},
     {"many_comms", test_many_comms}, {"again", test_again},
+    {"through", test_through},
 };
 
 int main(int argc, char **argv)
