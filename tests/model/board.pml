@@ -4,18 +4,18 @@
  * all called the same; never with OK where somebody did not; and nobody reads a place after it was
  * used for a later generation.
  *
- * Two localities, A with the sites 0 and 1, B with the others, and a board of depth 2. Each site
- * makes its calls of generations 1 to G in order, with up to 2 in flight, and each call is right, or
- * rejected, or left out, as far as there is a budget for that; one generation may go by plan at all
+ * Two localities, A with the sites 0 and 1, B with site 2, and a board of depth 2. Each site makes
+ * its calls of generations 1 to G in order, with up to 2 in flight, and each call is right, or
+ * rejected, or left out, as far as there is a budget for that; one generation goes by plan at all
  * sites. An endpoint's turn, and what is done with the group's lock held, is one step.
  *
  * Abstracted: a plan is over at once; who waits is always woken (doorbell.pml); what is read from a
  * post is its generation; a question and its answer are one step, but for -DHASTE. A site that has
  * left a generation out calls a later one.
  *
- * Questions are asked once nothing else can happen, so that it is seen whether all are told in time:
- * nobody has to ask for a failure unless its message was dropped at the bound. With -DHASTE they
- * are asked at any time, and the answers to two of them may come late; then a hang is not seen.
+ * Questions are asked once nothing else can happen, so that it is seen whether all are told in
+ * time: nobody has to ask for a failure unless its message was dropped at the bound. With -DHASTE
+ * they are asked at any time, and the answers to two of them may come late; then a hang is not seen.
  *
  * Also without an error: -DNO_PLAN (no generation goes by plan), -DSOURCE (A alone brings something
  * in some generations), -DSHARES (the result is made in shares), -DREJECTIONS=3, -DHASTE.
@@ -35,12 +35,8 @@
  *   NO_FORGOTTEN   who has said that it is through, and is missing nevertheless, is waited for
  *   TWICE          that is judged by two answers, and not by a look after the first
  *   BUSY           a meeting fails while works are at its buffers */
-#ifndef G
-#define G 4 /* at most 5 */
-#endif
-#ifndef SITES
+#define G 4
 #define SITES 3
-#endif
 #ifdef NO_FORGOTTEN
 #define REJECTIONS 3
 #endif
@@ -432,8 +428,8 @@ inline be_over(me, l, g)
 
 /* Questions -------------------------------------------------------------------------------- */
 
-/* What a site of locality L that is in the meeting of G waits for: for locality FAR's post, or as the
- * source, for its passing; and for what lets an earlier meeting post. */
+/* What a site of locality L that is in the meeting of G waits for: for locality FAR's post, or as
+ * the source, for its passing; and for what lets an earlier meeting post. */
 #ifdef SOURCE
 #define WAITS(l, g, far)                                                                           \
     ((!(HAS_SOURCE(g)) && !IS_THERE(far, g)) ||                                                    \
@@ -456,8 +452,9 @@ inline be_over(me, l, g)
     ((E.in_flight & BIT(g)) && L.state[g] != NONE && L.state[g] < MOVING &&                        \
      ((LOCALITY_OF(site) == (l) && !(L.come[g] & BIT(site))) ||                                    \
       (LOCALITY_OF(site) != (l) &&                                                                 \
-       (WAITS(l, g, 1 - (l)) || WAITS_FOR_SHARE(l, g, 1 - (l)) || WAITS_BEHIND(l, 1, g, 1 - (l)) || \
-        WAITS_BEHIND(l, 2, g, 1 - (l)) || WAITS_BEHIND(l, 3, g, 1 - (l))))))
+       (WAITS(l, g, 1 - (l)) || WAITS_FOR_SHARE(l, g, 1 - (l)) ||                                  \
+        WAITS_BEHIND(l, 1, g, 1 - (l)) || WAITS_BEHIND(l, 2, g, 1 - (l)) ||                        \
+        WAITS_BEHIND(l, 3, g, 1 - (l))))))
 
 /* What SITE answers, if it is anything that matters. */
 #define SAYS_FAILED(site, g) (endpoints[site].remembered == (g))
