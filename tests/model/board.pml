@@ -15,7 +15,7 @@
  *
  * Questions are asked once nothing else can happen, so that it is seen whether all are told in
  * time: nobody has to ask for a failure unless its message was dropped at the bound. With -DHASTE
- * they are asked at any time, and the answers to two of them may come late; then a hang is not seen.
+ * they are asked at any time, and the answers to two of them may come late; hangs are not seen then.
  *
  * Also without an error: -DNO_PLAN (no generation goes by plan), -DSOURCE (A alone brings something
  * in some generations), -DSHARES (the result is made in shares), -DREJECTIONS=3, -DHASTE.
