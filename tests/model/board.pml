@@ -15,10 +15,11 @@
  *
  * Questions are asked once nothing else can happen, so that it is seen whether all are told in
  * time: nobody has to ask for a failure unless its message was dropped at the bound. With -DHASTE
- * they are asked at any time, and the answers to two of them may come late; hangs are not seen then.
+ * they are asked at any time, and the answers to two of them may come late; that way hangs are not
+ * seen.
  *
  * Also without an error: -DNO_PLAN (no generation goes by plan), -DSOURCE (A alone brings something
- * in some generations), -DSHARES (the result is made in shares), -DREJECTIONS=3, -DHASTE.
+ * in some generations), -DSHARES (the result is made in shares).
  *
  * Variants that have an error, which spin must find:
  *   FAIL_ON_BOARD  a failure takes its generation's place
