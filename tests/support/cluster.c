@@ -182,18 +182,18 @@ void cluster_place(struct cluster *cluster, enum cluster_placement placement)
     cluster->placement = placement;
 }
 
-static uint32_t locality_of(const struct cluster *cluster, uint32_t site, uint32_t num_sites)
+uint32_t cluster_locality(enum cluster_placement placement, uint64_t seed, uint32_t num_localities,
+                          uint32_t site, uint32_t num_sites)
 {
-    uint32_t num = cluster->num_localities;
-    switch (cluster->placement) {
+    switch (placement) {
     case CLUSTER_BLOCKS:
-        return (uint32_t)((uint64_t)site * num / num_sites);
+        return (uint32_t)((uint64_t)site * num_localities / num_sites);
     case CLUSTER_RANDOM:
-        return (uint32_t)(cohort__hash_mix(cluster->seed, site) % num);
+        return (uint32_t)(cohort__hash_mix(seed, site) % num_localities);
     case CLUSTER_UNEVEN:
-        return site < num - 1 ? site : num - 1;
+        return site < num_localities - 1 ? site : num_localities - 1;
     default:
-        return site % num;
+        return site % num_localities;
     }
 }
 
@@ -201,7 +201,8 @@ cohort_future *cluster_create_comm(void *context, cohort_comm **ret_comm, const 
                                    const cohort_comm_options *options)
 {
     struct cluster *cluster = context;
-    uint32_t locality = locality_of(cluster, options->this_site, options->num_sites);
+    uint32_t locality = cluster_locality(cluster->placement, cluster->seed, cluster->num_localities,
+                                         options->this_site, options->num_sites);
     return cohort__comm_create_for(cluster->processes[locality], ret_comm, name, options);
 }
 

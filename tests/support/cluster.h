@@ -33,6 +33,10 @@ enum cluster_placement {
     CLUSTER_NUM_PLACEMENTS
 };
 
+/* The locality of SITE of NUM_SITES, in a cluster of NUM_LOCALITIES that is made with SEED. */
+uint32_t cluster_locality(enum cluster_placement placement, uint64_t seed, uint32_t num_localities,
+                          uint32_t site, uint32_t num_sites);
+
 /* Of the communicators made from now on. */
 void cluster_place(struct cluster *cluster, enum cluster_placement placement);
 

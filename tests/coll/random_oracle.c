@@ -1,0 +1,462 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/base/hash.h"
+#include "tests/coll/random_call.h"
+#include "tests/support/test.h"
+
+/* Types, operations, and what has to come of a call. */
+
+enum { NUM_TYPES = 14, NUM_BUILTIN = 10, AFFINE = NUM_BUILTIN, MIX, RUBBISH = 0xee };
+
+static const struct {
+    cohort_datatype datatype; /* 0: the user's */
+    size_t bytes;
+    bool is_signed, is_floating;
+} types[NUM_TYPES] = {
+    {COHORT_BYTE, 1, false, false},
+    {COHORT_INT8, 1, true, false},
+    {COHORT_INT16, 2, true, false},
+    {COHORT_INT32, 4, true, false},
+    {COHORT_INT64, 8, true, false},
+    {COHORT_UINT8, 1, false, false},
+    {COHORT_UINT16, 2, false, false},
+    {COHORT_UINT32, 4, false, false},
+    {COHORT_UINT64, 8, false, false},
+    {COHORT_FLOAT, 4, true, true},
+    {COHORT_DOUBLE, 8, true, true},
+    {0, 3, false, false},
+    {0, 12, false, false},
+    {0, 40, false, false},
+};
+
+static cohort_op *affine, *mix;
+
+/* Elements are pairs (a, b) of halves: x -> a x + b, one after the other. */
+static uint64_t compose(uint64_t left, uint64_t right)
+{
+    uint32_t a = (uint32_t)left, b = (uint32_t)(left >> 32);
+    uint32_t c = (uint32_t)right, d = (uint32_t)(right >> 32);
+    return (uint64_t)(uint32_t)(a * c) | (uint64_t)(uint32_t)(a * d + b) << 32;
+}
+
+static cohort_status run_affine(void *result, const void *left, const void *right, size_t count,
+                                cohort_datatype datatype, void *arg)
+{
+    (void)datatype, (void)arg;
+    for (size_t i = 0; i < count; i++)
+        ((uint64_t *)result)[i] =
+            compose(((const uint64_t *)left)[i], ((const uint64_t *)right)[i]);
+    return COHORT_OK;
+}
+
+static cohort_status run_mix(void *result, const void *left, const void *right, size_t count,
+                             cohort_datatype datatype, void *arg)
+{
+    (void)arg;
+    for (size_t i = 0; i < count * cohort_datatype_size(datatype); i++)
+        ((uint8_t *)result)[i] =
+            (uint8_t)(((const uint8_t *)left)[i] + ((const uint8_t *)right)[i]);
+    return COHORT_OK;
+}
+
+void random_ops_init(void)
+{
+    CHECK_INT(cohort_op_create(
+                  &affine, &(struct cohort_op_options){.name = "affine", .function = run_affine}),
+              COHORT_OK);
+    CHECK_INT(cohort_op_create(&mix, &(struct cohort_op_options){.name = "mix",
+                                                                 .function = run_mix,
+                                                                 .commutative = true}),
+              COHORT_OK);
+}
+
+void random_ops_fini(void)
+{
+    cohort_op_unref(affine);
+    cohort_op_unref(mix);
+}
+
+cohort_datatype random_datatype(const struct random_call *call)
+{
+    if (random_kind_is_of_objects(call->kind))
+        return COHORT_BYTE;
+    cohort_datatype datatype = types[call->type].datatype;
+    return call->kind == RANDOM_ALL_TO_ALLW ? COHORT_INT64
+           : datatype                       ? datatype
+                                            : cohort_datatype_of_bytes(types[call->type].bytes);
+}
+
+size_t random_element(const struct random_call *call)
+{
+    return cohort_datatype_size(random_datatype(call));
+}
+
+bool random_has_users_type(const struct random_call *call)
+{
+    return random_datatype(call) > COHORT_DOUBLE;
+}
+
+/* NULL where it is not for the type; without floating-point results that depend on the order. */
+const cohort_op *random_op(const struct random_call *call)
+{
+    const cohort_op *const builtin[NUM_BUILTIN] = {
+        COHORT_BITWISE_AND, COHORT_BITWISE_OR,  COHORT_BITWISE_XOR, COHORT_PRODUCT,
+        COHORT_SUM,         COHORT_MIN,         COHORT_MAX,         COHORT_LOGICAL_AND,
+        COHORT_LOGICAL_OR,  COHORT_LOGICAL_XOR,
+    };
+    bool is_user = types[call->type].datatype == 0;
+    bool is_byte = types[call->type].datatype == COHORT_BYTE;
+    if (call->op == MIX)
+        return mix;
+    if (call->op == AFFINE)
+        return types[call->type].bytes == 8 && !types[call->type].is_floating ? affine : NULL;
+    if (is_user || (is_byte && call->op > 2) || (types[call->type].is_floating && call->op < 4))
+        return NULL;
+    return builtin[call->op];
+}
+
+/* Blocks ------------------------------------------------------------------------------------- */
+
+static void add(struct random_side *side, uint32_t peer, size_t count)
+{
+    side->blocks[side->num++] = (struct random_block){.peer = peer, .count = count};
+}
+
+static void place(struct random_side *side, bool is_spread)
+{
+    for (uint32_t i = 0; i < side->num; i++) {
+        struct random_block *block = &side->blocks[is_spread ? side->num - 1 - i : i];
+        block->offset = side->end;
+        side->end += block->count + is_spread;
+    }
+}
+
+/* How many elements go from FROM to TO, of those kinds that have blocks. */
+static size_t count_of(const struct random_call *call, uint32_t from, uint32_t to)
+{
+    switch (call->kind) {
+    case RANDOM_GATHERV:
+    case RANDOM_GATHER_OBJECTS:
+    case RANDOM_BROADCAST_OBJECT:
+    case RANDOM_ALL_GATHERV:
+    case RANDOM_ALL_GATHER_OBJECTS:
+        return call->counts[from][0];
+    case RANDOM_SCATTERV:
+    case RANDOM_SCATTER_OBJECTS:
+    case RANDOM_REDUCE_SCATTERV:
+        return call->counts[0][to];
+    case RANDOM_ALL_TO_ALLV:
+    case RANDOM_ALL_TO_ALLW:
+    case RANDOM_ALL_TO_ALL_OBJECTS:
+        return call->counts[from][to];
+    default:
+        return call->count;
+    }
+}
+
+static void add_from_each(const struct random_call *call, uint32_t site, struct random_side *out)
+{
+    for (uint32_t peer = 0; peer < call->num_sites; peer++)
+        add(out, peer, count_of(call, peer, site));
+}
+
+static void add_to_each(const struct random_call *call, uint32_t site, struct random_side *in)
+{
+    for (uint32_t peer = 0; peer < call->num_sites; peer++)
+        add(in, peer, count_of(call, site, peer));
+}
+
+/* One block for all of a reduction's input. */
+static void lay_out_reduction(const struct random_call *call, uint32_t site, struct random_side *in,
+                              struct random_side *out)
+{
+    bool is_scattered = call->kind == RANDOM_REDUCE_SCATTER || call->kind == RANDOM_REDUCE_SCATTERV;
+    size_t total = 0;
+    for (uint32_t peer = 0; peer < call->num_sites && is_scattered; peer++)
+        total += count_of(call, site, peer);
+    add(in, UINT32_MAX, is_scattered ? total : call->count);
+    if (call->kind != RANDOM_REDUCE || site == call->root)
+        add(out, UINT32_MAX, is_scattered ? count_of(call, site, site) : call->count);
+}
+
+static void lay_out_exchange(const struct random_call *call, uint32_t site, struct random_side *in,
+                             struct random_side *out)
+{
+    for (uint32_t i = 0; i < call->num_edges; i++) {
+        const struct random_edge *edge = &call->edges[i];
+        if (edge->from == site)
+            add(in, edge->to, edge->count);
+        if (edge->to == site)
+            add(out, edge->from, edge->count);
+    }
+}
+
+static void lay_out_rooted(const struct random_call *call, uint32_t site, struct random_side *in,
+                           struct random_side *out)
+{
+    bool is_root = site == call->root;
+    switch (call->kind) {
+    case RANDOM_BROADCAST:
+    case RANDOM_BROADCAST_OBJECT:
+        add(is_root ? in : out, is_root ? UINT32_MAX : call->root,
+            count_of(call, call->root, site));
+        break;
+    case RANDOM_GATHER:
+    case RANDOM_GATHERV:
+    case RANDOM_GATHER_OBJECTS:
+        add(in, call->root, count_of(call, site, call->root));
+        if (is_root)
+            add_from_each(call, site, out);
+        break;
+    default:
+        if (is_root)
+            add_to_each(call, site, in);
+        add(out, call->root, count_of(call, call->root, site));
+        break;
+    }
+}
+
+/* Whether the blocks of IN, or of OUT, may be anywhere. */
+static bool has_displacements(enum random_kind kind, uint32_t site, uint32_t root, bool is_out)
+{
+    switch (kind) {
+    case RANDOM_GATHERV:
+        return is_out && site == root;
+    case RANDOM_SCATTERV:
+        return !is_out && site == root;
+    case RANDOM_ALL_GATHERV:
+        return is_out;
+    default:
+        return kind == RANDOM_ALL_TO_ALLV || kind == RANDOM_ALL_TO_ALLW || kind == RANDOM_EXCHANGE;
+    }
+}
+
+void random_lay_out(const struct random_call *call, uint32_t site, struct random_side *in,
+                    struct random_side *out)
+{
+    uint32_t num_sites = call->num_sites;
+    in->num = out->num = 0;
+    in->end = out->end = 0;
+    if (random_kind_reduces(call->kind)) {
+        lay_out_reduction(call, site, in, out);
+    } else if (random_kind_is_rooted(call->kind)) {
+        lay_out_rooted(call, site, in, out);
+    } else if (call->kind == RANDOM_EXCHANGE) {
+        lay_out_exchange(call, site, in, out);
+    } else if (call->kind == RANDOM_SHIFT) {
+        int64_t num = num_sites, by = (call->q % num + num) % num;
+        add(in, (uint32_t)((site + by) % num), call->count);
+        add(out, (uint32_t)((site + num - by) % num), call->count);
+    } else if (call->kind > RANDOM_CHECK) {
+        bool is_for_each = call->kind == RANDOM_ALL_TO_ALL || call->kind == RANDOM_ALL_TO_ALLV ||
+                           call->kind == RANDOM_ALL_TO_ALLW ||
+                           call->kind == RANDOM_ALL_TO_ALL_OBJECTS;
+        if (is_for_each)
+            add_to_each(call, site, in);
+        else
+            add(in, UINT32_MAX, count_of(call, site, site));
+        add_from_each(call, site, out);
+    }
+    place(in, call->is_spread && has_displacements(call->kind, site, call->root, false));
+    place(out, call->is_spread && has_displacements(call->kind, site, call->root, true));
+}
+
+bool random_depends(const struct random_call *call, uint32_t site, uint32_t other)
+{
+    struct random_side in, out;
+    if (site == other)
+        return false;
+    if (call->kind == RANDOM_BARRIER || call->is_checked || call->is_checked_anyway)
+        return true;
+    random_lay_out(call, site, &in, &out);
+    bool is_prefix = call->kind == RANDOM_SCAN || call->kind == RANDOM_EXCLUSIVE_SCAN;
+    for (uint32_t i = 0; i < out.num; i++) {
+        bool is_of_all = out.blocks[i].peer == UINT32_MAX && (!is_prefix || other < site);
+        if (out.blocks[i].count > 0 && (out.blocks[i].peer == other || is_of_all))
+            return true;
+    }
+    return false;
+}
+
+/* Contents ----------------------------------------------------------------------------------- */
+
+static void put_floating(uint32_t type, unsigned char *place, double value)
+{
+    float single = (float)value;
+    memcpy(place, types[type].bytes == 4 ? (void *)&single : (void *)&value, types[type].bytes);
+}
+
+static double get_floating(uint32_t type, const unsigned char *place)
+{
+    float single;
+    double value;
+    if (types[type].bytes == 8) {
+        memcpy(&value, place, sizeof(value));
+        return value;
+    }
+    memcpy(&single, place, sizeof(single));
+    return single;
+}
+
+/* Small numbers where they are floating, so that their sums are exact. */
+unsigned char *random_input(const struct random_call *call, uint64_t key, uint32_t site)
+{
+    struct random_side in, out;
+    random_lay_out(call, site, &in, &out);
+    size_t element = random_element(call), bytes = in.end * element;
+    bool is_floating = random_kind_reduces(call->kind) && types[call->type].is_floating;
+    unsigned char *input = malloc(bytes + 1);
+    CHECK(input);
+    uint64_t hash = cohort__hash_mix(key, site);
+    for (size_t i = 0; i < bytes; i += is_floating ? element : 8) {
+        hash = cohort__hash_mix(hash, i);
+        if (is_floating)
+            put_floating(call->type, input + i, (double)(hash % 16));
+        else
+            memcpy(input + i, &hash, bytes - i < 8 ? bytes - i : 8);
+    }
+    return input;
+}
+
+/* Widened as the type says. */
+static uint64_t get_integer(uint32_t type, const unsigned char *place)
+{
+    uint64_t value = 0;
+    size_t bytes = types[type].bytes;
+    memcpy(&value, place, bytes);
+    if (types[type].is_signed && bytes < 8 && value >> (8 * bytes - 1))
+        value |= ~UINT64_C(0) << 8 * bytes;
+    return value;
+}
+
+static bool is_less(uint32_t type, uint64_t left, uint64_t right)
+{
+    return types[type].is_signed ? (int64_t)left < (int64_t)right : left < right;
+}
+
+static uint64_t combine_integers(const struct random_call *call, uint64_t left, uint64_t right)
+{
+    switch (call->op) {
+    case 0:
+        return left & right;
+    case 1:
+        return left | right;
+    case 2:
+        return left ^ right;
+    case 3:
+        return left * right;
+    case 4:
+        return left + right;
+    case 5:
+        return is_less(call->type, left, right) ? left : right;
+    case 6:
+        return is_less(call->type, left, right) ? right : left;
+    case 7:
+        return left && right;
+    case 8:
+        return left || right;
+    case 9:
+        return !left != !right;
+    default:
+        return compose(left, right);
+    }
+}
+
+static double combine_floating(uint32_t op, double left, double right)
+{
+    switch (op) {
+    case 4:
+        return left + right;
+    case 5:
+        return left < right ? left : right;
+    case 6:
+        return left < right ? right : left;
+    case 7:
+        return left != 0 && right != 0;
+    case 8:
+        return left != 0 || right != 0;
+    default:
+        return (left != 0) != (right != 0);
+    }
+}
+
+/* RESULT is the left one, too. */
+static void combine(const struct random_call *call, unsigned char *result,
+                    const unsigned char *right)
+{
+    uint32_t type = call->type;
+    if (call->op == MIX) {
+        for (size_t i = 0; i < types[type].bytes; i++)
+            result[i] = (unsigned char)(result[i] + right[i]);
+    } else if (types[type].is_floating) {
+        put_floating(
+            type, result,
+            combine_floating(call->op, get_floating(type, result), get_floating(type, right)));
+    } else {
+        uint64_t value =
+            combine_integers(call, get_integer(type, result), get_integer(type, right));
+        memcpy(result, &value, types[type].bytes);
+    }
+}
+
+static void reduce(const struct random_call *call, uint32_t site, unsigned char *const *inputs,
+                   const struct random_side *out, unsigned char *output)
+{
+    bool is_scattered = call->kind == RANDOM_REDUCE_SCATTER || call->kind == RANDOM_REDUCE_SCATTERV;
+    uint32_t end = call->kind == RANDOM_SCAN             ? site + 1
+                   : call->kind == RANDOM_EXCLUSIVE_SCAN ? site
+                                                         : call->num_sites;
+    size_t element = random_element(call), first = 0;
+    for (uint32_t peer = 0; peer < site && is_scattered; peer++)
+        first += count_of(call, site, peer);
+    for (size_t i = 0; i < out->end && end > 0; i++) {
+        unsigned char *place = output + i * element;
+        memcpy(place, inputs[0] + (first + i) * element, element);
+        for (uint32_t other = 1; other < end; other++)
+            combine(call, place, inputs[other] + (first + i) * element);
+    }
+}
+
+/* The block of IN that is the NUMBERth for SITE. */
+static const struct random_block *block_for(const struct random_side *in, uint32_t site,
+                                            uint32_t number)
+{
+    for (uint32_t i = 0; i < in->num; i++)
+        if ((in->blocks[i].peer == site || in->blocks[i].peer == UINT32_MAX) && number-- == 0)
+            return &in->blocks[i];
+    test_failed(__FILE__, __LINE__, "the test's own mistake: no such block");
+}
+
+static void move(const struct random_call *call, uint32_t site, unsigned char *const *inputs,
+                 const struct random_side *out, unsigned char *output)
+{
+    uint32_t num_before[RANDOM_SITES] = {0};
+    size_t element = random_element(call);
+    for (uint32_t i = 0; i < out->num; i++) {
+        const struct random_block *block = &out->blocks[i];
+        struct random_side in, unused;
+        random_lay_out(call, block->peer, &in, &unused);
+        const struct random_block *source = block_for(&in, site, num_before[block->peer]++);
+        CHECK_INT((long long)source->count, (long long)block->count);
+        memcpy(output + block->offset * element, inputs[block->peer] + source->offset * element,
+               block->count * element);
+    }
+}
+
+unsigned char *random_output(const struct random_call *call, uint32_t site,
+                             unsigned char *const *inputs)
+{
+    struct random_side in, out;
+    random_lay_out(call, site, &in, &out);
+    size_t bytes = out.end * random_element(call);
+    unsigned char *output = malloc(bytes + 1);
+    CHECK(output);
+    memset(output, RUBBISH, bytes);
+    if (random_kind_reduces(call->kind))
+        reduce(call, site, inputs, &out, output);
+    else
+        move(call, site, inputs, &out, output);
+    return output;
+}

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef COHORT_TESTS_COLL_RANDOM_SITE_H
+#define COHORT_TESTS_COLL_RANDOM_SITE_H
+
+#include "tests/coll/random_call.h"
+
+/* One site's part in a random call: its buffers, the call itself, right or rejected, and whether
+ * what has come is right. */
+
+/* What is wrong with the arguments. */
+enum random_reject {
+    RANDOM_REJECT_NONE,
+    RANDOM_REJECT_NO_IN,
+    RANDOM_REJECT_NO_OUT,
+    RANDOM_REJECT_TYPE,      /* a number that is none */
+    RANDOM_REJECT_ROOT,      /* the option: out of range, or for what has no root */
+    RANDOM_REJECT_SITE,      /* a neighbour that is out of range */
+    RANDOM_REJECT_OVERLAP,   /* of blocks that are received */
+    RANDOM_REJECT_OWN,       /* this site's own block is described in two ways */
+    RANDOM_REJECT_OBJECT,    /* without data */
+    RANDOM_REJECT_ROLE,      /* the root calls what others call, or the reverse */
+    RANDOM_REJECT_ROWS,      /* of what has none */
+    RANDOM_REJECT_ALGORITHM, /* there is none of that name */
+    RANDOM_NUM_REJECTS,
+};
+
+struct random_site {
+    const struct random_call *call;
+    uint32_t site;
+    uint64_t generation;
+    enum random_reject reject;
+    bool is_in_place; /* where that is possible */
+    bool has_rows;
+    struct random_side in_side, out_side;
+    unsigned char *in, *out;
+    unsigned char *before; /* OUT as it was */
+    size_t out_bytes;
+    cohort_object *in_objects, *out_objects;
+    cohort_future *done;
+    cohort_future *rows[RANDOM_SITES];
+};
+
+bool random_can_reject(const struct random_call *call, uint32_t site, enum random_reject reject);
+
+/* Calls; CALL, SITE, GENERATION, REJECT, and the wishes, are set, the rest is zero. INPUT is
+ * copied. */
+void random_site_begin(struct random_site *site, cohort_comm *comm, const unsigned char *input);
+
+/* WANT: what has to be in OUT. What is not as it has to be, in words, or NULL. */
+const char *random_site_check(const struct random_site *site, const unsigned char *want);
+const char *random_site_check_row(const struct random_site *site, const unsigned char *want,
+                                  uint32_t row);
+
+/* When it is over: gives all memory back. */
+void random_site_fini(struct random_site *site);
+
+#endif
