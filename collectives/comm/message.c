@@ -104,6 +104,10 @@ struct cohort__message *cohort__message_from_arrival(struct cohort__arrival *arr
         message->bytes = envelope->total_bytes;
     else
         message->bytes = envelope->payload_bytes;
+    /* What a site that is through owes may still be on its way then: it is asked again. */
+    if (message->kind == COHORT__KIND_ANSWER && message->tag == COHORT__ANSWER_COMPLETED &&
+        arrival->is_ahead)
+        message->tag = COHORT__ANSWER_IN_FLIGHT;
     if (carries_error(message->kind, message->tag, message->generation) &&
         read_error(arrival, &message->error)) {
         cohort__message_release(message);

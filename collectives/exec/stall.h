@@ -17,8 +17,8 @@ size_t cohort__describe_append(char *text, size_t used, size_t capacity, const c
 const char *cohort__describe_answer(enum cohort__answer answer);
 
 /* Fails OPERATION, since SITE has answered that it is through with this call, and a look after that
- * finds what it owes missing. All that it has posted or sent came before its answer. Two such
- * answers without that look prove nothing: both questions may have come to it late. */
+ * finds what it owes missing. All that it has posted or sent came before its answer (message.c).
+ * Two such answers without that look prove nothing: both questions may have come to it late. */
 void cohort__fail_forgotten(struct cohort__operation *operation, uint32_t site);
 
 #endif

@@ -19,6 +19,7 @@ struct cohort__arrival {
     struct cohort__net_message *message; /* NULL: the data has left the transport's memory */
     void *copy;                          /* the data's own memory, from malloc; or NULL */
     bool is_kept;
+    bool is_ahead; /* of one that its sender has sent before, and that has not come yet */
 };
 
 /* ARRIVAL, which it takes, in memory of its own; itself if it is kept already. NULL: there is no

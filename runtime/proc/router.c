@@ -110,6 +110,7 @@ static void on_message(void *context, struct cohort__net_message *message)
     arrival.message = message;
     arrival.copy = NULL;
     arrival.is_kept = false;
+    arrival.is_ahead = peer->link.num_ahead > 0;
     bool counts = envelope->kind != COHORT__KIND_CREDIT;
     if (counts) /* before it is handled: what is answered now says so */
         count_drained(peer);

@@ -249,6 +249,24 @@ static void test_answer(void)
     process_close(process);
 }
 
+/* That a site is through is believed once all has come that it sent before it said so. */
+static void test_answer_overtakes(void)
+{
+    struct cohort__process *process = process_open();
+    for (int ahead = 0; ahead < 2; ahead++) {
+        struct cohort__arrival *arrival = arrive(
+            process,
+            (struct cohort__envelope){.kind = COHORT__KIND_ANSWER, .tag = COHORT__ANSWER_COMPLETED},
+            "", 0);
+        arrival->is_ahead = ahead;
+        struct cohort__message *message = cohort__message_from_arrival(arrival);
+        CHECK(message);
+        CHECK_INT(message->tag, ahead ? COHORT__ANSWER_IN_FLIGHT : COHORT__ANSWER_COMPLETED);
+        cohort__message_release(message);
+    }
+    process_close(process);
+}
+
 static const struct test_case cases[] = {
     {"inline", test_inline},
     {"loan", test_loan},
@@ -258,6 +276,7 @@ static const struct test_case cases[] = {
     {"error", test_error},
     {"wrong_errors", test_wrong_errors},
     {"answer", test_answer},
+    {"answer_overtakes", test_answer_overtakes},
 };
 
 int main(int argc, char **argv)
