@@ -405,6 +405,18 @@ static cohort_status refuse_duplicate(struct cohort__list *outbox, const struct 
     return refuse(outbox, name, request->source, request->site, COHORT_ERR_DUPLICATE_SITE, text);
 }
 
+/* Nothing has been begun for it yet, so nobody else is the worse for it. */
+static cohort_status refuse_for_memory(struct cohort__list *outbox, const struct name *name,
+                                       const struct cohort__registry_request *request)
+{
+    char text[256];
+    snprintf(text, sizeof(text),
+             "communicator \"%.60s\": site %u of locality %u joins, but there is no memory for %u "
+             "sites where the name is kept",
+             name->text, request->site, request->source, request->num_sites);
+    return refuse(outbox, name, request->source, request->site, COHORT_ERR_NO_MEMORY, text);
+}
+
 /* Site 0 has joined: all will use its settings. */
 static cohort_status keep_settings(struct creation *creation,
                                    const struct cohort__registry_request *request)
@@ -471,11 +483,11 @@ cohort_status cohort__registry_home_join(struct cohort__registry_home *home,
         status = leave(name, request, outbox);
     bool duplicate = false;
     struct creation *creation = status ? NULL : creation_for(name, request->site, &duplicate);
-    if (!status && !creation) {
+    if (!status && !creation)
         creation = creation_create(name, request);
-        status = creation ? COHORT_OK : COHORT_ERR_NO_MEMORY;
-    }
-    if (!status)
+    if (!status && !creation)
+        status = refuse_for_memory(outbox, name, request);
+    else if (!status)
         status = duplicate ? refuse_duplicate(outbox, name, creation, request)
                            : enter(home, name, creation, request, outbox);
     if (cohort__list_is_empty(&name->creations))

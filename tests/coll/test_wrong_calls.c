@@ -567,5 +567,5 @@ static const struct test_case cases[] = {
 
 int main(int argc, char **argv)
 {
-    return cluster_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]), 1);
+    return cluster_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]), NUM_WORKERS);
 }

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 
 #include "runtime/base/container.h"
 #include "runtime/proc/registry.h"
@@ -463,6 +464,40 @@ static void test_settings(void)
     end();
 }
 
+/* The sanitizers take more of the address space than any limit leaves. */
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+static void limit_memory(rlim_t bytes)
+{
+    (void)bytes;
+}
+static const bool has_limits = false;
+#else
+static void limit_memory(rlim_t bytes)
+{
+    struct rlimit limit;
+    CHECK(getrlimit(RLIMIT_AS, &limit) == 0);
+    limit.rlim_cur = bytes < limit.rlim_max ? bytes : limit.rlim_max;
+    CHECK(setrlimit(RLIMIT_AS, &limit) == 0);
+}
+static const bool has_limits = true;
+#endif
+
+/* More sites than there is memory for: that join is refused, and nothing else suffers. */
+static void test_too_many_sites(void)
+{
+    if (!has_limits)
+        return;
+    begin();
+    limit_memory((rlim_t)1 << 30);
+    join("a", 1, 0, INT32_MAX);
+    limit_memory(RLIM_INFINITY);
+    CHECK_INT(num_notes, 1);
+    check_refusal(0, 1, 0, COHORT_ERR_NO_MEMORY, "there is no memory for 2147483647 sites");
+    join("a", 1, 0, 1);
+    check_map(0, 1, 1, 1);
+    end();
+}
+
 /* What nobody sends who is in his right mind changes nothing. */
 static void test_bogus(void)
 {
@@ -495,6 +530,7 @@ static void test_bogus(void)
 static const struct test_case cases[] = {
     {"join_and_leave", test_join_and_leave},
     {"reuse", test_reuse},
+    {"too_many_sites", test_too_many_sites},
     {"duplicate", test_duplicate},
     {"mismatch", test_mismatch},
     {"cannot_join", test_cannot_join},
