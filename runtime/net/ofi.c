@@ -14,6 +14,7 @@
 #include "runtime/base/clock.h"
 #include "runtime/net/ofi_address.h"
 #include "runtime/net/ofi_end.h"
+#include "runtime/net/ofi_listener.h"
 
 static const char *setting(const char *name, const char *otherwise)
 {
@@ -263,6 +264,8 @@ cohort_status cohort__ofi_create(const struct cohort__net_handlers *handlers, co
         destroy(&ofi->net);
         return st;
     }
+    cohort__ofi_listener_defer(ofi->info, ofi->raw,
+                               ofi->net.address + ofi->net.address_bytes - ofi->raw);
     *ret_net = &ofi->net;
     return COHORT_OK;
 }

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "runtime/net/ofi.h"
 
+#include <dirent.h>
+#include <errno.h>
 #include <netinet/in.h>
 #include <pthread.h>
 #include <signal.h>
@@ -9,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -395,6 +398,93 @@ static void test_idle(void)
     cohort__net_destroy(a.net);
 }
 
+/* Somebody who is no peer, at the port of STATION's provider. */
+static int stranger_connect(const struct station *station)
+{
+    const struct cohort__ofi *ofi = (const struct cohort__ofi *)station->net;
+    struct sockaddr_storage address;
+    size_t bytes = (size_t)(station->net->address + station->net->address_bytes - ofi->raw);
+    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    CHECK(fd >= 0 && bytes <= sizeof address);
+    memcpy(&address, ofi->raw, bytes);
+    CHECK_INT(connect(fd, (struct sockaddr *)&address, (socklen_t)bytes), 0);
+    return fd;
+}
+
+static unsigned count_descriptors(void)
+{
+    DIR *folder = opendir("/proc/self/fd");
+    unsigned num = 0;
+    CHECK(folder != NULL);
+    while (readdir(folder))
+        num++;
+    closedir(folder);
+    return num;
+}
+
+static void turn_for(struct station *station, uint64_t nanoseconds)
+{
+    for (uint64_t end = station_now() + nanoseconds; station_now() < end;)
+        station_turn(station);
+}
+
+/* Until the other side has closed FD. */
+static void await_close(struct station *station, int fd)
+{
+    char byte;
+    uint64_t deadline = station_now() + UINT64_C(60000000000);
+    while (recv(fd, &byte, 1, MSG_DONTWAIT) < 0 && errno == EAGAIN) {
+        station_turn(station);
+        CHECK(station_now() < deadline);
+    }
+}
+
+static void check_rest(struct station *station)
+{
+    unsigned num_turns = 0;
+    for (uint64_t end = station_now() + 300000000; station_now() < end; num_turns++) {
+        while (station_turn(station))
+            ;
+        station_block(station, 100);
+    }
+    CHECK(num_turns < 100);
+}
+
+/* Those who say nothing take no descriptor; those who say too little, or go, lose theirs; and then
+ * the end rests, and its peer is heard. */
+static void test_strangers(void)
+{
+    enum { NUM = 20 };
+    int silent[NUM];
+    int brief[NUM];
+    struct station a;
+    struct station b;
+    ofi_pair_open(&a, &b);
+    CHECK_INT(station_send(&a, 1, "x", 1), COHORT__NET_SENT);
+    station_until(&a, &b.num_messages, 1);
+    unsigned before = count_descriptors();
+    for (int i = 0; i < NUM; i++)
+        silent[i] = stranger_connect(&b);
+    turn_for(&a, 20000000);
+    CHECK_INT(count_descriptors(), before + NUM);
+    for (int i = 0; i < NUM; i++) {
+        brief[i] = stranger_connect(&b);
+        CHECK_INT(send(brief[i], "\3", 1, MSG_NOSIGNAL), 1);
+    }
+    for (int i = 0; i < NUM; i++) {
+        await_close(&a, brief[i]);
+        close(brief[i]);
+        shutdown(silent[i], SHUT_WR);
+        await_close(&a, silent[i]);
+        close(silent[i]);
+    }
+    CHECK_INT(count_descriptors(), before);
+    check_rest(&b);
+    CHECK_INT(station_send(&a, 1, "x", 1), COHORT__NET_SENT);
+    station_until(&a, &b.num_messages, 2);
+    ofi_pair_close(&a, &b);
+}
+
 /* Connects to a peer that is blocked, from an end that blocks: nobody spins, nobody is lost. */
 static void test_idle_connect(void)
 {
@@ -508,6 +598,7 @@ static const struct test_case cases[] = {
     {"signals", test_signals},
     {"signals_while_loading", test_signals_while_loading},
     {"idle", test_idle},
+    {"strangers", test_strangers},
     {"idle_connect", test_idle_connect},
     {"threads", test_threads},
     {"threads_blocked", test_threads_blocked},
