@@ -124,14 +124,16 @@ static cohort_status start_ward(struct agent *agent, char *command, const int in
     static char shell[] = "sh", option[] = "-c";
     char *program[] = {shell, option, command, NULL};
     struct cohort__lines_handlers handlers = {agent, output_arrived, output_ended};
+    struct ward_options options = {.loop = agent->options->loop,
+                                   .name = "an agent",
+                                   .program = program,
+                                   .descriptors = agent->options->descriptors,
+                                   .null = agent->options->null};
+    int fds[GUARDIAN_FD_LINK] = {input[0], output[1], output[1], agent->options->null};
     agent->ward = (struct ward){.context = agent, .changed = changed};
-    cohort_status status = ward_start(
-        &agent->ward,
-        &(struct ward_options){.loop = agent->options->loop,
-                               .name = "an agent",
-                               .program = program,
-                               .descriptors = agent->options->descriptors,
-                               .fds = {input[0], output[1], output[1], agent->options->null}});
+    cohort_status status = ward_start(&agent->ward, &options);
+    if (!status)
+        status = ward_start_program(&agent->ward, &options, fds);
     if (status)
         close(output[0]);
     else

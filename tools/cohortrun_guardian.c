@@ -27,6 +27,47 @@ static void report(enum report_kind kind, int value)
     (void)!send(GUARDIAN_FD_LINK, message, sizeof(message), MSG_NOSIGNAL);
 }
 
+/* How many descriptors came with MESSAGE. */
+static size_t count_descriptors(struct msghdr *message)
+{
+    struct cmsghdr *head = CMSG_FIRSTHDR(message);
+    if (!head || head->cmsg_level != SOL_SOCKET || head->cmsg_type != SCM_RIGHTS)
+        return 0;
+    return (head->cmsg_len - CMSG_LEN(0)) / sizeof(int);
+}
+
+/* Puts the program's descriptors where they belong. False: none come, since cohortrun has ended or
+ * given up; or they can't be had, which is reported. */
+static bool take_descriptors(void)
+{
+    union {
+        struct cmsghdr head;
+        char bytes[CMSG_SPACE(GUARDIAN_FD_LINK * sizeof(int))];
+    } control;
+    char byte;
+    struct iovec iovec = {.iov_base = &byte, .iov_len = sizeof(byte)};
+    struct msghdr message = {.msg_iov = &iovec,
+                             .msg_iovlen = 1,
+                             .msg_control = &control,
+                             .msg_controllen = sizeof(control)};
+    int fds[GUARDIAN_FD_LINK];
+    if (recvmsg(GUARDIAN_FD_LINK, &message, MSG_CMSG_CLOEXEC) != sizeof(byte))
+        return false;
+    if (count_descriptors(&message) != GUARDIAN_FD_LINK) {
+        report(REPORT_FAILED, EMFILE); /* the kernel has dropped those that were too many */
+        return false;
+    }
+    memcpy(fds, CMSG_DATA(&control.head), sizeof(fds));
+    for (int fd = 0; fd < GUARDIAN_FD_LINK; fd++) {
+        if (dup2(fds[fd], fd) < 0) {
+            report(REPORT_FAILED, errno);
+            return false;
+        }
+        close(fds[fd]);
+    }
+    return true;
+}
+
 /* In the new process; ends in the program, or with errno in FAILURE. */
 static _Noreturn void become_program(char **argv, const sigset_t *signals, pid_t guardian,
                                      int failure)
@@ -159,7 +200,7 @@ int guardian_main(int argc, char **argv)
     prctl(PR_SET_NAME, GUARDIAN_NAME);
     descendants_adopt();
     fcntl(GUARDIAN_FD_LINK, F_SETFD, FD_CLOEXEC);
-    pid_t program = start_program(argv, &before);
+    pid_t program = take_descriptors() ? start_program(argv, &before) : -1;
     if (program < 0)
         return 1;
     drop_descriptors();

@@ -15,7 +15,8 @@
  * inherits what else remains. */
 
 /* Descriptors that it is started with. All but the link are the program's, too; so are those of the
- * hub (runtime/net/hub.h), which come after these. */
+ * hub (runtime/net/hub.h), which come after these. Those before the link are /dev/null until the
+ * program's own arrive. */
 enum {
     GUARDIAN_FD_CONTROL = 3, /* the control connection, see runtime/proc/control.h */
     GUARDIAN_FD_LINK = 4,    /* to cohortrun */
@@ -26,7 +27,10 @@ enum {
  * args[2]..: the program. */
 #define GUARDIAN_NAME "cohort-guardian"
 
-/* On the link, messages go as in loop/stream.h: to the guardian one byte, a signal for the
+/* What comes first on the link is one byte with the program's descriptors 0 to GUARDIAN_FD_CONTROL,
+ * and the program starts. If the link ends before, the guardian does, without a report.
+ *
+ * From then on messages go as in loop/stream.h: to the guardian one byte, a signal for the
  * program's group, where SIGKILL means everything; to cohortrun one struct report. */
 enum report_kind {
     REPORT_STARTED, /* value: the program's pid */

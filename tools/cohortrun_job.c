@@ -13,7 +13,6 @@
 #include "runtime/loop/child.h"
 #include "runtime/loop/loop.h"
 #include "runtime/loop/signals.h"
-#include "runtime/net/hub.h"
 #include "tools/cohortrun_descendants.h"
 #include "tools/cohortrun_fleet.h"
 #include "tools/cohortrun_job_private.h"
@@ -225,7 +224,6 @@ static void tear_down(struct job *job)
     alarm_clear(&job->recount);
     cohort__loop_destroy(job->loop);
     output_free(job->output);
-    cohort__hub_destroy(job->hub);
     cohort__launcher_destroy(job->launcher);
     fleet_destroy(job->fleet);
     free(job->hosts);

@@ -33,8 +33,7 @@ struct job {
     struct cohort__loop *loop;
     struct cohort__launcher *launcher;
     struct output *output;
-    struct cohort__hub *hub; /* of this host's localities; NULL: not yet, or there are none */
-    struct fleet *fleet;     /* other hosts; NULL: there are none */
+    struct fleet *fleet; /* other hosts; NULL: there are none */
     struct cohort__launcher_host *hosts;
     struct cohort__signals *interrupt;
     struct cohort__signals *terminate;

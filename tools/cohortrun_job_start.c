@@ -8,7 +8,6 @@
 #include <unistd.h>
 
 #include "runtime/loop/loop.h"
-#include "runtime/net/hub.h"
 #include "tools/cohortrun_fleet.h"
 #include "tools/cohortrun_job_private.h"
 #include "tools/cohortrun_options.h"
@@ -60,14 +59,6 @@ static void find_own_localities(const struct job *job, uint32_t *ret_first, uint
     *ret_num = i < hosts->num ? hosts->list[i].num : hosts->num == 0 ? job->options->size : 0;
 }
 
-static void fail_to_start(struct job *job, uint32_t rank)
-{
-    char text[256];
-    snprintf(text, sizeof(text), "cannot start locality %u: %s", (unsigned)rank,
-             cohort_error_message());
-    job_fail(job, JOB_STATUS_CANNOT_START, text);
-}
-
 /* To start thousands takes a minute: what can't end well is said before. */
 static bool has_descriptors(struct job *job, uint32_t num)
 {
@@ -84,35 +75,35 @@ static bool has_descriptors(struct job *job, uint32_t num)
     return false;
 }
 
-/* Where one can't be started, no further ones are; the job then fails. */
+/* Those that could not be started count as if they had ended. */
+static void fail_to_start(struct job *job, uint32_t first, uint32_t num)
+{
+    job_fail(job, JOB_STATUS_CANNOT_START, cohort_error_message());
+    for (uint32_t rank = first; rank < first + num; rank++) {
+        job->localities[rank].judged = job->localities[rank].ward.end == WARD_NOT_STARTED;
+        if (!job->localities[rank].judged)
+            continue;
+        output_close_source(job->output, rank, OUTPUT_OUT);
+        output_close_source(job->output, rank, OUTPUT_ERR);
+    }
+}
+
 void job_start_localities(struct job *job)
 {
     uint32_t first, num;
     find_own_localities(job, &first, &num);
     if (num == 0 || !has_descriptors(job, num))
         return;
-    if (cohort__hub_create(&job->hub, num)) {
-        fail_to_start(job, first);
-        return;
-    }
     struct locality_common common = {.loop = job->loop,
                                      .size = job->options->size,
                                      .program = job->options->program,
-                                     .hub = job->hub,
                                      .input = STDIN_FILENO,
                                      .null = job->null,
                                      .descriptors = job->descriptors};
-    for (uint32_t rank = first; rank < first + num; rank++) {
-        struct locality *locality = &job->localities[rank];
-        *locality = (struct locality){.context = job, .rank = rank};
-        if (locality_start(locality, &common, &job_locality_handlers) == COHORT_OK)
-            continue;
-        fail_to_start(job, rank);
-        output_close_source(job->output, rank, OUTPUT_OUT);
-        output_close_source(job->output, rank, OUTPUT_ERR);
-        locality->judged = true;
-        break;
-    }
+    for (uint32_t rank = first; rank < first + num; rank++)
+        job->localities[rank].judged = false;
+    if (localities_start(&job->localities[first], num, &common, &job_locality_handlers))
+        fail_to_start(job, first, num);
     if (first == 0) /* so that who writes there sees it when locality 0 closes it */
         dup2(job->null, STDIN_FILENO);
 }

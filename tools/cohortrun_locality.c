@@ -48,7 +48,7 @@ static int open_ends(struct ends *ends)
 
 /* Our environment with what each locality is told. One block, to be freed; NULL: no memory. */
 static char **make_environment(const struct locality *locality,
-                               const struct locality_common *common)
+                               const struct locality_common *common, uint32_t num_slots)
 {
     enum { NUM_OWN = 4, OWN_BYTES = 64 };
     static const char *const names[NUM_OWN] = {
@@ -57,7 +57,7 @@ static char **make_environment(const struct locality *locality,
     snprintf(values[0], sizeof(values[0]), "%d", GUARDIAN_FD_CONTROL);
     snprintf(values[1], sizeof(values[1]), "%u", (unsigned)locality->rank);
     snprintf(values[2], sizeof(values[2]), "%u", (unsigned)common->size);
-    snprintf(values[3], sizeof(values[3]), "%d %u", GUARDIAN_NUM_FDS, (unsigned)common->hub->size);
+    snprintf(values[3], sizeof(values[3]), "%d %u", GUARDIAN_NUM_FDS, (unsigned)num_slots);
     size_t num = 0;
     while (environ[num])
         num++;
@@ -101,25 +101,25 @@ static void ward_changed(void *context)
     locality->handlers->changed(locality);
 }
 
-static cohort_status start_ward(struct locality *locality, const struct locality_common *common,
-                                const struct ends *ends)
+static struct ward_options ward_options(const struct locality_common *common, const char *name)
 {
-    char name[32];
-    snprintf(name, sizeof(name), "locality %u", (unsigned)locality->rank);
-    struct ward_options options = {
-        .loop = common->loop,
-        .name = name,
-        .program = common->program,
-        .descriptors = common->descriptors,
-        .hub = common->hub,
-        .fds = {locality->rank == 0 ? common->input : common->null},
-    };
-    for (int i = 1; i < NUM_ENDS; i++)
-        options.fds[i] = ends->fds[i][FAR];
-    char **environment = make_environment(locality, common);
+    return (struct ward_options){.loop = common->loop,
+                                 .name = name,
+                                 .program = common->program,
+                                 .descriptors = common->descriptors,
+                                 .null = common->null};
+}
+
+static cohort_status start_guardian(struct locality *locality, const struct locality_common *common,
+                                    const struct cohort__hub *hub)
+{
+    struct ward_options options = ward_options(common, NULL);
+    char **environment = make_environment(locality, common, hub->size);
     if (!environment)
         return cohort_fail(COHORT_ERR_NO_MEMORY, "out of memory");
     options.environment = environment;
+    options.hub = hub;
+    locality->ward = (struct ward){.context = locality, .changed = ward_changed};
     cohort_status status = ward_start(&locality->ward, &options);
     free(environment);
     return status;
@@ -144,28 +144,75 @@ static cohort_status open_connections(struct locality *locality,
     return COHORT_OK;
 }
 
-cohort_status locality_start(struct locality *locality, const struct locality_common *common,
-                             const struct locality_handlers *handlers)
+static cohort_status start_program(struct locality *locality, const struct locality_common *common)
 {
     struct ends ends;
-    locality->handlers = handlers;
-    locality->ward = (struct ward){.context = locality, .changed = ward_changed};
+    char name[32];
+    int fds[GUARDIAN_FD_LINK] = {locality->rank == 0 ? common->input : common->null};
+    snprintf(name, sizeof(name), "locality %u", (unsigned)locality->rank);
+    struct ward_options options = ward_options(common, name);
     int error = open_ends(&ends);
-    cohort_status status =
-        error ? cohort_fail(COHORT_ERR_NO_MEMORY, "its connections: %s", strerror(error))
-              : start_ward(locality, common, &ends);
-    if (!error)
-        close_ends(&ends, FAR);
-    if (!error && status)
+    if (error)
+        return cohort_fail(COHORT_ERR_NO_MEMORY, "its connections: %s", strerror(error));
+    for (int i = 1; i < NUM_ENDS; i++)
+        fds[i] = ends.fds[i][FAR];
+    cohort_status status = ward_start_program(&locality->ward, &options, fds);
+    close_ends(&ends, FAR);
+    if (status)
         close_ends(&ends, NEAR);
-    if (!status) {
+    else
         status = open_connections(locality, common, &ends);
-        if (!status)
-            return COHORT_OK;
+    if (!status)
+        locality->control_ended = false;
+    return status;
+}
+
+static cohort_status fail_to_start(const struct locality *locality, cohort_status status)
+{
+    char why[300];
+    snprintf(why, sizeof(why), "%s", cohort_error_message());
+    return cohort_fail(status, "cannot start locality %u: %s", (unsigned)locality->rank, why);
+}
+
+static void abandon(struct locality *locality)
+{
+    ward_abandon(&locality->ward);
+    cohort__stream_close(locality->control);
+    locality->control = NULL;
+    locality->control_ended = true;
+}
+
+/* First all guardians, which take the hub with them: here its descriptors make room for those of
+ * the localities, and to fork is quick while there are few of both. */
+cohort_status localities_start(struct locality *localities, uint32_t num,
+                               const struct locality_common *common,
+                               const struct locality_handlers *handlers)
+{
+    struct cohort__hub *hub = NULL;
+    uint32_t num_started = 0;
+    cohort_status status = cohort__hub_create(&hub, num);
+    if (status)
+        return fail_to_start(&localities[0], status);
+    for (uint32_t i = 0; i < num; i++) {
+        localities[i].handlers = handlers;
+        localities[i].ward = (struct ward){.end = WARD_NOT_STARTED, .guardian_ended = true};
+        localities[i].control_ended = true;
     }
-    locality_close(locality);
-    locality->ward.end = WARD_NOT_STARTED;
-    locality->ward.guardian_ended = locality->control_ended = true;
+    for (uint32_t i = 0; i < num && !status; i++) {
+        status = start_guardian(&localities[i], common, hub);
+        if (status)
+            status = fail_to_start(&localities[i], status);
+    }
+    cohort__hub_destroy(hub);
+    for (uint32_t i = 0; i < num && !status; i++) {
+        status = start_program(&localities[i], common);
+        if (status)
+            status = fail_to_start(&localities[i], status);
+        else
+            num_started++;
+    }
+    for (uint32_t i = num_started; i < num; i++)
+        abandon(&localities[i]);
     return status;
 }
 

@@ -29,18 +29,17 @@ struct locality {
 };
 
 /* The open files that one takes of whoever starts it, at least: its control connection, its
- * outputs, the link to its guardian, and its doorbell. */
-enum { LOCALITY_DESCRIPTORS = 5 };
+ * outputs, and the link to its guardian. */
+enum { LOCALITY_DESCRIPTORS = 4 };
 
 /* What all localities are started with. */
 struct locality_common {
     struct cohort__loop *loop;
     uint32_t size; /* of the job */
     char *const *program;
-    const struct cohort__hub *hub; /* of this host */
-    int input;                     /* standard input of locality 0 */
-    int null;                      /* /dev/null, that of the others */
-    uint64_t descriptors;          /* the limit that the program gets */
+    int input;            /* standard input of locality 0 */
+    int null;             /* /dev/null, that of the others */
+    uint64_t descriptors; /* the limit that the program gets */
 };
 
 struct locality_handlers {
@@ -52,10 +51,13 @@ struct locality_handlers {
     void (*changed)(struct locality *locality);
 };
 
-/* RANK and CONTEXT are set. On failure nothing of it is left, but for outputs that were opened, and
- * it counts as not started. */
-cohort_status locality_start(struct locality *locality, const struct locality_common *common,
-                             const struct locality_handlers *handlers);
+/* Makes the hub of this host and starts NUM localities, which are all that are here; the loop is
+ * not turning. CONTEXT and RANK of each are set. On failure, those that are not started count as
+ * such, and of them nothing is left but for outputs that were opened, and guardians that are
+ * ending. */
+cohort_status localities_start(struct locality *localities, uint32_t num,
+                               const struct locality_common *common,
+                               const struct locality_handlers *handlers);
 
 /* Sends SIGNAL to the program's group; SIGKILL: ends everything that belongs to the locality. */
 void locality_signal(struct locality *locality, int signal);

@@ -11,7 +11,6 @@
 #include <unistd.h>
 
 #include "runtime/loop/loop.h"
-#include "runtime/net/hub.h"
 #include "tools/cohortrun_alarm.h"
 #include "tools/cohortrun_bytes.h"
 #include "tools/cohortrun_descendants.h"
@@ -39,7 +38,6 @@ struct node {
     struct locality_common common;
     struct locality *localities;
     struct node_pipes *pipes;
-    struct cohort__hub *hub;
 };
 
 /* The end ------------------------------------------------------------------------------------- */
@@ -148,10 +146,6 @@ static cohort_status start_localities(struct node *node)
     static const struct locality_handlers handlers = {control_arrived, output_opened,
                                                       locality_changed};
     const struct order *order = node->order;
-    cohort_status status = cohort__hub_create(&node->hub, order->num);
-    if (status)
-        return status;
-    node->common.hub = node->hub;
     node->common.size = order->size;
     node->common.program = order->program;
     if (chdir(order->directory))
@@ -163,22 +157,10 @@ static cohort_status start_localities(struct node *node)
         return cohort_fail(COHORT_ERR_NO_MEMORY, "out of memory");
     for (uint32_t i = 0; i < order->num; i++) {
         struct locality *locality = &node->localities[i];
-        /* Those that come after a failure were never there. */
-        *locality = (struct locality){
-            .context = node,
-            .rank = order->first + i,
-            .ward = {.end = WARD_NOT_STARTED, .guardian_ended = true},
-        };
+        locality->context = node;
+        locality->rank = order->first + i;
     }
-    for (uint32_t i = 0; i < order->num; i++) {
-        status = locality_start(&node->localities[i], &node->common, &handlers);
-        char why[300];
-        snprintf(why, sizeof(why), "%s", status ? cohort_error_message() : "");
-        if (status)
-            return cohort_fail(status, "cannot start locality %u: %s", (unsigned)(order->first + i),
-                               why);
-    }
-    return COHORT_OK;
+    return localities_start(node->localities, order->num, &node->common, &handlers);
 }
 
 static void take_order(struct node *node, const unsigned char *data, size_t bytes)
@@ -321,7 +303,6 @@ static void tear_down(struct node *node)
         cohort__loop_destroy(node->loop);
     }
     node_pipes_destroy(node->pipes);
-    cohort__hub_destroy(node->hub);
     free(node->localities);
     free(node->order);
 }

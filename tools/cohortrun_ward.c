@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -86,7 +87,8 @@ static int *make_descriptors(const struct ward_options *options, int link, size_
     int *fds = malloc(num * sizeof(*fds));
     if (!fds)
         return NULL;
-    memcpy(fds, options->fds, sizeof(options->fds));
+    for (int i = 0; i < GUARDIAN_FD_LINK; i++)
+        fds[i] = options->null;
     fds[GUARDIAN_FD_LINK] = link;
     if (hub) {
         fds[GUARDIAN_NUM_FDS] = hub->memory;
@@ -126,26 +128,79 @@ static cohort_status start_guardian(struct ward *ward, const struct ward_options
 cohort_status ward_start(struct ward *ward, const struct ward_options *options)
 {
     int link[2];
-    struct cohort__stream_handlers handlers = {ward, link_message, link_ended};
     cohort_status status;
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, link)) {
         status = cohort_fail(COHORT_ERR_NO_MEMORY, "%s", strerror(errno));
-        goto fail;
+    } else {
+        ward->link_fd = link[0];
+        status = start_guardian(ward, options, link[1]);
+        close(link[1]);
     }
-    status = start_guardian(ward, options, link[1]);
-    close(link[1]);
-    if (status)
-        close(link[0]);
-    else
-        status = cohort__stream_open(&ward->link, options->loop, link[0], options->name,
-                                     sizeof(struct report), &handlers);
     if (!status)
         return COHORT_OK;
-fail:
-    ward_close(ward); /* without its link a guardian ends by itself */
-    ward->end = WARD_NOT_STARTED;
+    ward_abandon(ward);
     ward->guardian_ended = true;
     return status;
+}
+
+/* The kernel limits how many descriptors may be under way, for all processes of a user together:
+ * then it's for the guardians to take theirs. An end of this one's is told as any. */
+static cohort_status hand_over(int link, const int fds[GUARDIAN_FD_LINK])
+{
+    enum { PATIENCE_MS = 30000 };
+    union {
+        struct cmsghdr head;
+        char bytes[CMSG_SPACE(GUARDIAN_FD_LINK * sizeof(int))];
+    } control = {0};
+    char byte = 0;
+    struct iovec iovec = {.iov_base = &byte, .iov_len = sizeof(byte)};
+    struct msghdr message = {.msg_iov = &iovec,
+                             .msg_iovlen = 1,
+                             .msg_control = &control,
+                             .msg_controllen = sizeof(control)};
+    control.head.cmsg_level = SOL_SOCKET;
+    control.head.cmsg_type = SCM_RIGHTS;
+    control.head.cmsg_len = CMSG_LEN(GUARDIAN_FD_LINK * sizeof(int));
+    memcpy(CMSG_DATA(&control.head), fds, GUARDIAN_FD_LINK * sizeof(int));
+    for (int ms = 0; sendmsg(link, &message, MSG_NOSIGNAL) < 0; ms++) {
+        if (errno == EPIPE || errno == ECONNRESET)
+            return COHORT_OK;
+        if (errno != ETOOMANYREFS || ms == PATIENCE_MS)
+            return cohort_fail(COHORT_ERR_NO_MEMORY, "handing its descriptors over: %s",
+                               strerror(errno));
+        poll(NULL, 0, 1);
+    }
+    return COHORT_OK;
+}
+
+cohort_status ward_start_program(struct ward *ward, const struct ward_options *options,
+                                 const int fds[GUARDIAN_FD_LINK])
+{
+    struct cohort__stream_handlers handlers = {ward, link_message, link_ended};
+    cohort_status status = hand_over(ward->link_fd, fds);
+    if (!status) {
+        status = cohort__stream_open(&ward->link, options->loop, ward->link_fd, options->name,
+                                     sizeof(struct report), &handlers);
+        ward->link_fd = 0;
+    }
+    if (status)
+        ward_abandon(ward);
+    return status;
+}
+
+static void close_link(struct ward *ward)
+{
+    cohort__stream_close(ward->link);
+    ward->link = NULL;
+    if (ward->link_fd > 0)
+        close(ward->link_fd);
+    ward->link_fd = 0;
+}
+
+void ward_abandon(struct ward *ward)
+{
+    close_link(ward);
+    ward->end = WARD_NOT_STARTED;
 }
 
 void ward_signal(struct ward *ward, int signal)
@@ -189,9 +244,8 @@ int ward_exit_status(const struct ward *ward)
 
 void ward_close(struct ward *ward)
 {
-    cohort__stream_close(ward->link);
+    close_link(ward);
     cohort__child_close(ward->guardian);
-    ward->link = NULL;
     ward->guardian = NULL;
 }
 

@@ -29,6 +29,7 @@ struct ward {
     int status;
     bool guardian_ended;
     struct cohort__child *guardian;
+    int link_fd; /* until the program is started; then 0, which is standard input */
     struct cohort__stream *link;
 };
 
@@ -38,13 +39,21 @@ struct ward_options {
     char *const *program;          /* with its arguments; NULL-terminated */
     char *const *environment;      /* NULL: this process's */
     uint64_t descriptors;          /* its limit of open ones */
-    int fds[GUARDIAN_FD_LINK];     /* of this process, that become 0, 1, ... of the program */
+    int null;                      /* /dev/null */
     const struct cohort__hub *hub; /* whose descriptors it gets as well, see above; or NULL */
 };
 
-/* CONTEXT and CHANGED are set, the rest is zero. On failure nothing of it is left, and it counts as
- * not started. */
+/* Starts the guardian, which waits for ward_start_program. CONTEXT and CHANGED are set, the rest is
+ * zero. On failure nothing of it is left, and it counts as not started. */
 cohort_status ward_start(struct ward *ward, const struct ward_options *options);
+
+/* Starts the program. FDS, which stay the caller's, become its 0, 1, ... On failure the ward is
+ * abandoned. */
+cohort_status ward_start_program(struct ward *ward, const struct ward_options *options,
+                                 const int fds[GUARDIAN_FD_LINK]);
+
+/* The program is not to be started; it counts as such, and the guardian ends. */
+void ward_abandon(struct ward *ward);
 
 /* Sends SIGNAL to the program's group; SIGKILL: ends everything that belongs to it. */
 void ward_signal(struct ward *ward, int signal);
