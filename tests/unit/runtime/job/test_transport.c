@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "runtime/job/transport.h"
+
+#include <dirent.h>
+#include <stdio.h>
+
+#include "runtime/net/hub.h"
+#include "runtime/proc/bootstrap_private.h"
+#include "tests/support/test.h"
+
+/* What is made of a setting, of the number of hosts, and of memory that the launcher has given, or
+ * not. Locality 0 of two. */
+
+static int num_descriptors(void)
+{
+    int num = 0;
+    DIR *dir = opendir("/proc/self/fd");
+    CHECK(dir);
+    while (readdir(dir))
+        num++;
+    closedir(dir);
+    return num;
+}
+
+static cohort_status create(enum cohort__transport transport, uint32_t num_hosts, bool has_hub,
+                            struct cohort__net **ret_net)
+{
+    const struct cohort__settings settings = {.transport = transport};
+    const struct cohort__net_handlers handlers = {0}; /* nothing is sent */
+    struct cohort__bootstrap bootstrap = {.size = 2, .num_hosts = num_hosts};
+    snprintf(bootstrap.host_address, sizeof(bootstrap.host_address), "127.0.0.1");
+    if (has_hub)
+        CHECK_INT(cohort__hub_create(&bootstrap.hub, 2 / num_hosts), COHORT_OK);
+    cohort_status status =
+        cohort__transport_create(ret_net, &bootstrap, &settings, false, &handlers);
+    CHECK(!bootstrap.hub);
+    return status;
+}
+
+static void check_created(enum cohort__transport transport, uint32_t num_hosts, bool has_hub,
+                          const char *name)
+{
+    struct cohort__net *net = NULL;
+    if (create(transport, num_hosts, has_hub, &net))
+        test_failed(__FILE__, __LINE__, "%s: %s", name, cohort_error_message());
+    CHECK_TEXT(net->operations->name, name);
+    cohort__net_destroy(net);
+}
+
+static void test_any(void)
+{
+    check_created(COHORT__TRANSPORT_ANY, 1, true, "shm");
+    check_created(COHORT__TRANSPORT_ANY, 2, true, "mixed");
+    check_created(COHORT__TRANSPORT_ANY, 1, false, "ofi");
+    check_created(COHORT__TRANSPORT_ANY, 2, false, "ofi");
+}
+
+static void test_shm(void)
+{
+    check_created(COHORT__TRANSPORT_SHM, 1, true, "shm");
+}
+
+/* No memory is shared, although there is some. */
+static void test_ofi(void)
+{
+    for (uint32_t num_hosts = 1; num_hosts <= 2; num_hosts++) {
+        check_created(COHORT__TRANSPORT_OFI, num_hosts, true, "ofi");
+        check_created(COHORT__TRANSPORT_OFI, num_hosts, false, "ofi");
+    }
+}
+
+static void test_refused(void)
+{
+    struct cohort__net *net = NULL;
+    int num_before = num_descriptors();
+    CHECK_INT(create(COHORT__TRANSPORT_SHM, 2, true, &net), COHORT_ERR_BAD_PARAMETER);
+    CHECK_CONTAINS(cohort_error_message(), "the job has 2 hosts, which share no memory");
+    CHECK_INT(create(COHORT__TRANSPORT_SHM, 1, false, &net), COHORT_ERR_NETWORK);
+    CHECK_CONTAINS(cohort_error_message(), "locality 0 was given no shared memory");
+    CHECK(!net);
+    CHECK_INT(num_descriptors(), num_before);
+}
+
+static const struct test_case cases[] = {
+    {"any", test_any},
+    {"shm", test_shm},
+    {"ofi", test_ofi},
+    {"refused", test_refused},
+};
+
+int main(int argc, char **argv)
+{
+    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
+}
