@@ -8,7 +8,8 @@
 
 #include "cohort/cohort.h"
 
-/* What cohort_main does around a program: its output, and children that it forks. */
+/* What cohort_main does around a program: its output, children that it forks, and tasks that it
+ * leaves behind. */
 
 static cohort_status print_and_die(void *arg)
 {
@@ -89,12 +90,40 @@ static cohort_status fork_children(void *arg)
     return status;
 }
 
+/* Asks the other localities, of which each is the home of some names, long after all programs have
+ * returned: nothing is under way before. */
+static cohort_status create_late(void *arg)
+{
+    enum { NUM_NAMES = 16, FIFTH_OF_A_SECOND = 200000000 };
+    (void)arg;
+    cohort_status status = cohort_await(cohort_sleep(FIFTH_OF_A_SECOND));
+    for (int i = 0; !status && i < NUM_NAMES; i++) {
+        char name[16];
+        cohort_comm *comm = NULL;
+        cohort_comm_options options = {.num_sites = 1};
+        snprintf(name, sizeof(name), "late %d", i);
+        status = cohort_await(cohort_comm_create(&comm, name, &options));
+        cohort_comm_unref(comm);
+    }
+    printf("late: %s\n", status ? cohort_error_message() : "done");
+    return status;
+}
+
+static cohort_status leave_task(void *arg)
+{
+    (void)arg;
+    if (cohort_locality() == 0)
+        cohort_future_unref(cohort_async(create_late, NULL));
+    return COHORT_OK;
+}
+
 int main(int argc, char **argv)
 {
     char *mode = argc > 1 ? argv[1] : "";
-    cohort_task_function *program = strcmp(mode, "fork") == 0   ? fork_children
-                                    : strcmp(mode, "half") == 0 ? print_half
-                                                                : print_and_die;
+    cohort_task_function *program = strcmp(mode, "fork") == 0    ? fork_children
+                                    : strcmp(mode, "half") == 0  ? print_half
+                                    : strcmp(mode, "leave") == 0 ? leave_task
+                                                                 : print_and_die;
     printf("before");
     return cohort_main(argc, argv, program, mode);
 }

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What cohort_main does around a program. Usage: main_test.py COHORTRUN MEMBER [--far] [case...]"""
 import os
+import re
 import sys
 
 import jobs
@@ -35,6 +36,14 @@ def test_children():
         check_equal(len(lines), num)
         check(all('in a process that a task has forked' in line for line in lines), lines)
         check_equal(out.count('done\n'), num)
+
+
+def test_task_left():
+    """The job goes on, with all of its localities, until the tasks that are left behind end."""
+    for num in (1, 3):
+        status, out, err = run('-n', num, MEMBER, 'leave')
+        check_equal((status, err), (0, ''))
+        check_equal(re.findall('late: .*', out), ['late: done'])
 
 
 if __name__ == '__main__':

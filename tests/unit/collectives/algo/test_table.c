@@ -127,7 +127,7 @@ static void change_one(struct cohort__request *request, struct cohort__random *r
 {
     static const struct cohort__part part;
     uint32_t by = 1 + (uint32_t)cohort__random_below(random, 5);
-    switch (cohort__random_below(random, 13)) {
+    switch (cohort__random_below(random, 14)) {
     case 0:
         request->collective = (request->collective + by) % COHORT__NUM_COLLECTIVES;
         break;
@@ -164,6 +164,9 @@ static void change_one(struct cohort__request *request, struct cohort__random *r
     case 11: /* blocks that are sent become blocks that are received */
         request->num_in_parts += by;
         request->num_out_parts -= by;
+        break;
+    case 12:
+        request->num_out_parts += by;
         break;
     default:
         request->out_parts = request->out_parts ? NULL : &part;
