@@ -23,9 +23,10 @@ struct cohort__stream {
     bool closing; /* freed by libuv's close callback */
 };
 
+/* What of a message could not be written at once. */
 struct outgoing {
     uv_write_t request;
-    unsigned char bytes[]; /* head and message */
+    unsigned char bytes[];
 };
 
 static void end(struct cohort__stream *stream, cohort_status status)
@@ -173,20 +174,22 @@ static void written(uv_write_t *request, int error)
         end_failed(stream, error);
 }
 
-cohort_status cohort__stream_send(struct cohort__stream *stream, const void *message, size_t bytes)
+/* What follows the first DONE bytes of HEAD and MESSAGE. */
+static cohort_status queue(struct cohort__stream *stream,
+                           const unsigned char head[COHORT__STREAM_HEAD_BYTES], const void *message,
+                           size_t bytes, size_t done)
 {
-    if (stream->ended || stream->closing)
-        return COHORT_OK;
-    struct outgoing *outgoing = malloc(sizeof(*outgoing) + COHORT__STREAM_HEAD_BYTES + bytes);
+    size_t head_done = done < COHORT__STREAM_HEAD_BYTES ? done : COHORT__STREAM_HEAD_BYTES;
+    size_t head_bytes = COHORT__STREAM_HEAD_BYTES - head_done;
+    size_t message_done = done - head_done, rest = bytes - message_done;
+    struct outgoing *outgoing = malloc(sizeof(*outgoing) + head_bytes + rest);
     if (!outgoing)
         return cohort_fail(COHORT_ERR_NO_MEMORY, "connection to %s: out of memory", stream->peer);
-    for (int i = 0; i < COHORT__STREAM_HEAD_BYTES; i++)
-        outgoing->bytes[i] = (unsigned char)(bytes >> 8 * i);
-    if (bytes > 0)
-        memcpy(outgoing->bytes + COHORT__STREAM_HEAD_BYTES, message, bytes);
+    memcpy(outgoing->bytes, head + head_done, head_bytes);
+    if (rest > 0)
+        memcpy(outgoing->bytes + head_bytes, (const unsigned char *)message + message_done, rest);
     outgoing->request.data = outgoing;
-    uv_buf_t buffer =
-        uv_buf_init((char *)outgoing->bytes, (unsigned)(COHORT__STREAM_HEAD_BYTES + bytes));
+    uv_buf_t buffer = uv_buf_init((char *)outgoing->bytes, (unsigned)(head_bytes + rest));
     int error = uv_write(&outgoing->request, (uv_stream_t *)&stream->pipe, &buffer, 1, written);
     if (error) {
         free(outgoing);
@@ -194,4 +197,20 @@ cohort_status cohort__stream_send(struct cohort__stream *stream, const void *mes
                            uv_strerror(error));
     }
     return COHORT_OK;
+}
+
+/* Written at once as far as it can be: what is queued stays until the loop turns, and thousands may
+ * get a long message before that. */
+cohort_status cohort__stream_send(struct cohort__stream *stream, const void *message, size_t bytes)
+{
+    if (stream->ended || stream->closing)
+        return COHORT_OK;
+    unsigned char head[COHORT__STREAM_HEAD_BYTES];
+    for (int i = 0; i < COHORT__STREAM_HEAD_BYTES; i++)
+        head[i] = (unsigned char)(bytes >> 8 * i);
+    uv_buf_t buffers[] = {uv_buf_init((char *)head, sizeof(head)),
+                          uv_buf_init((char *)message, (unsigned)bytes)};
+    int tried = uv_try_write((uv_stream_t *)&stream->pipe, buffers, bytes > 0 ? 2 : 1);
+    size_t done = tried > 0 ? (size_t)tried : 0; /* after a failure, uv_write has it again */
+    return done == sizeof(head) + bytes ? COHORT_OK : queue(stream, head, message, bytes, done);
 }

@@ -42,21 +42,33 @@ struct incoming {
     uint32_t rank;
 };
 
-static void send_to(struct cohort__launcher *launcher, uint32_t rank,
-                    const struct cohort__control *control)
+static void pack(struct cohort__launcher *launcher, const struct cohort__control *control)
 {
-    struct cohort__packer *packer = &launcher->packer;
-    cohort__packer_reset(packer);
-    cohort__control_pack(packer, control);
+    cohort__packer_reset(&launcher->packer);
+    cohort__control_pack(&launcher->packer, control);
+}
+
+static void send_packed(struct cohort__launcher *launcher, uint32_t rank)
+{
+    const struct cohort__packer *packer = &launcher->packer;
     if (!packer->status)
         launcher->handlers.send(launcher->handlers.context, rank, packer->data, packer->bytes);
 }
 
+static void send_to(struct cohort__launcher *launcher, uint32_t rank,
+                    const struct cohort__control *control)
+{
+    pack(launcher, control);
+    send_packed(launcher, rank);
+}
+
+/* Packed once: ADDRESSES are long where they go to many. */
 static void send_to_all(struct cohort__launcher *launcher, const struct cohort__control *control)
 {
+    pack(launcher, control);
     for (uint32_t rank = 0; rank < launcher->options.size; rank++)
         if (!launcher->localities[rank].ended)
-            send_to(launcher, rank, control);
+            send_packed(launcher, rank);
 }
 
 static void set_stage(struct cohort__launcher *launcher, uint32_t rank, enum stage stage)
@@ -82,9 +94,10 @@ static void break_job(struct cohort__launcher *launcher, uint32_t rank, const ch
                                    .order = dead->order,
                                    .text = text,
                                    .text_bytes = strlen(text)};
+    pack(launcher, &died);
     for (uint32_t peer = 0; peer < launcher->options.size; peer++)
         if (peer != rank && !launcher->localities[peer].ended)
-            send_to(launcher, peer, &died);
+            send_packed(launcher, peer);
     if (launcher->broken)
         return;
     launcher->broken = true;
