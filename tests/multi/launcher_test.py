@@ -429,10 +429,16 @@ def test_many_localities():
 def test_too_many():
     """What the limit of open files can't take is said before anything is started."""
     few = lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (300, 300))
-    status, out, err = Job('-n', 64, 'true', preexec_fn=few).finish()
+    status, out, err = Job('-n', 80, 'true', preexec_fn=few).finish()
     check_equal((status, out, err), (
-        126, '', 'cohortrun: cannot start 64 localities: cohortrun needs more than 320 open files '
+        126, '', 'cohortrun: cannot start 80 localities: cohortrun needs more than 320 open files '
                  'for them, and may have 300 (ulimit -Hn)\n'))
+    # All that are kept open for 64, and more than there are for 75.
+    check_equal(run('-n', 64, 'true', preexec_fn=few), (0, '', ''))
+    status, out, err = Job('-n', 75, 'sleep', 1000, preexec_fn=few).finish()
+    check(status == 126 and re.fullmatch(
+        r'cohortrun: cannot start locality \d+: its connections: Too many open files\n', err),
+          status, out, err)
 
 
 def test_nested():
