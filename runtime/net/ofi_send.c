@@ -8,6 +8,7 @@
 #include <rdma/fi_errno.h>
 
 #include "runtime/base/container.h"
+#include "runtime/base/log.h"
 #include "runtime/net/ofi_end.h"
 
 static struct cohort__ofi_send *send_create(struct cohort__ofi *ofi)
@@ -81,11 +82,19 @@ void cohort__ofi_send_done(struct cohort__ofi *ofi, struct cohort__ofi_send *sen
                            const char *error)
 {
     pthread_mutex_lock(&ofi->lock);
-    if (error)
+    /* ofi_rxm takes a stranger's word for which of its sends has ended, also of one that is not
+     * under way. */
+    bool is_ours = send->peer != NULL;
+    if (is_ours && error)
         cohort__ofi_peer_lose(ofi, send->peer, error);
-    cohort__list_remove(&send->operation.link);
-    send_give(ofi, send);
+    if (is_ours) {
+        cohort__list_remove(&send->operation.link);
+        send_give(ofi, send);
+    }
     pthread_mutex_unlock(&ofi->lock);
+    if (!is_ours)
+        cohort__log(COHORT__LOG_WARN, "net: a send has ended that was not under way: %s",
+                    error ? error : "well");
 }
 
 static void send_free(struct cohort__ofi_send *send)

@@ -1,0 +1,180 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Callers at the ports of a job's localities that are none of its own. Usage: stranger_test.py
+COHORTRUN MEMBERS [case...], with the folder of the member programs.
+
+They say nothing, what makes no sense, or what another locality would say over libfabric 1.17's
+tcp;ofi_rxm, but for some bits. The job ends well, or with an error that names a locality."""
+import os
+import random
+import re
+import select
+import socket
+import struct
+import subprocess
+import sys
+import time
+
+import jobs
+from jobs import Job, TIMEOUT, check, check_equal, is_running, read_proc
+
+COLL = os.path.abspath(os.path.join(sys.argv[2], 'coll_member'))
+IDLE = os.path.abspath(os.path.join(sys.argv[2], 'idle_member'))
+NUM_LOCALITIES = 3
+NUM_CALLERS = 50
+MOST_CPU = 0.2 # of a core, a locality that waits
+os.environ['COHORT_NET'] = 'ofi'
+
+
+def listeners(pid):
+    """Addresses of TCP over IPv4 at which a process listens."""
+    inodes = set()
+    for fd in os.listdir('/proc/%d/fd' % pid):
+        try:
+            inodes.add(os.readlink('/proc/%d/fd/%s' % (pid, fd)))
+        except OSError:
+            pass # closed meanwhile
+    found = []
+    for line in read_proc(pid, 'net/tcp').decode().splitlines()[1:]:
+        words = line.split()
+        if words[3] == '0A' and 'socket:[%s]' % words[9] in inodes:
+            address, port = words[1].split(':')
+            found.append((socket.inet_ntoa(bytes.fromhex(address)[::-1]), int(port, 16)))
+    return found
+
+
+def await_listeners(job, program):
+    """One address for each locality, as soon as all listen."""
+    deadline = time.monotonic() + TIMEOUT
+    while True:
+        found = [a for pid in job.processes() if is_running(pid, program) for a in listeners(pid)]
+        if len(found) == NUM_LOCALITIES:
+            return found
+        check(time.monotonic() < deadline and job.process.poll() is None, 'listeners:', found)
+
+
+def call(address, data=b''):
+    """None where nobody listens any more."""
+    try:
+        caller = socket.create_connection(address, TIMEOUT)
+        caller.sendall(data)
+        return caller
+    except OSError:
+        return None
+
+
+def await_end(caller):
+    """Until the other side has closed, whatever it says before."""
+    try:
+        while caller.recv(4096):
+            pass
+    except ConnectionError:
+        pass
+    caller.close()
+
+
+def random_bytes(dice):
+    return dice.randbytes(dice.randrange(1, 400))
+
+
+def request(dice):
+    """As libfabric 1.17 connects: tcp's header, whose type is 0, and ofi_rxm's, with the versions
+    of its protocols, the caller's port (nobody's of this job), what it can take, its process."""
+    port, process = socket.htons(dice.randrange(1, 1024)), dice.randrange(1 << 31)
+    body = struct.pack('<BBBBHBBIIII', 1, 2, 4, 3, port, 2, 0, 16384, 128, 0, process)
+    return struct.pack('>BBH20xB7x', 3, 0, len(body), 1) + body
+
+
+def message(payload):
+    """What follows: a header of each again."""
+    header = struct.pack('<B7xQ16xB7xQ16x', 4, 0, 2, len(payload))
+    size = 16 + len(header) + len(payload)
+    return struct.pack('<BBHBBBBQ', 3, 0, 0, 0, 0, 16, 0, size) + header + payload
+
+
+def mutated_bytes(dice):
+    """Up to three bits of a connection are wrong, whose message is none of this job."""
+    envelope = struct.pack('<HBB', 0x4843, 3, 1) + dice.randbytes(92)
+    data = bytearray(request(dice) + message(envelope))
+    for _ in range(dice.randrange(1, 4)):
+        data[dice.randrange(len(data))] ^= 1 << dice.randrange(8)
+    return bytes(data)
+
+
+class Idle(Job):
+    """A job whose localities wait for the end of its standard input."""
+
+    def __init__(self):
+        super().__init__('-n', NUM_LOCALITIES, IDLE, 'idle', '--sites', NUM_LOCALITIES,
+                         stdin=subprocess.PIPE)
+        check_equal(self.read_lines(NUM_LOCALITIES), ['idle\n'] * NUM_LOCALITIES)
+        self.localities = [pid for pid in self.processes() if is_running(pid, IDLE)]
+        self.descriptors = self.count_descriptors()
+        self.listeners = [listeners(pid)[0] for pid in self.localities]
+
+    def count_descriptors(self):
+        return [len(os.listdir('/proc/%d/fd' % pid)) for pid in self.localities]
+
+    def cpu_seconds(self, pid):
+        return sum(int(read_proc(pid, 'task/%s/schedstat' % thread).split()[0])
+                   for thread in os.listdir('/proc/%d/task' % pid)) / 1e9
+
+    def check_rest(self):
+        """It has as many descriptors as before, and hardly runs."""
+        before, start = [self.cpu_seconds(pid) for pid in self.localities], time.monotonic()
+        time.sleep(2) # the scenario itself
+        elapsed = time.monotonic() - start
+        used = [(self.cpu_seconds(pid) - was) / elapsed
+                for pid, was in zip(self.localities, before)]
+        print('%s of a core' % ', '.join('%.1f %%' % (100 * share) for share in used))
+        check(max(used) < MOST_CPU, 'too much')
+        check_equal(self.count_descriptors(), self.descriptors)
+
+    def end(self):
+        check_equal(self.finish(b''), (0, '', ''))
+
+
+def test_silent():
+    """Also when they go."""
+    job = Idle()
+    callers = [call(address) for address in job.listeners for _ in range(NUM_CALLERS)]
+    job.check_rest()
+    for caller in callers:
+        caller.shutdown(socket.SHUT_WR)
+    for caller in callers:
+        await_end(caller)
+    job.check_rest()
+    job.end()
+
+
+def test_nonsense():
+    dice = random.Random(1)
+    job = Idle()
+    for address in job.listeners:
+        for caller in [call(address, random_bytes(dice)) for _ in range(NUM_CALLERS)]:
+            await_end(caller)
+    job.check_rest()
+    job.end()
+
+
+def test_barriers():
+    """Callers of all kinds, one after the other, until the job has ended. Some stay."""
+    dice = random.Random(2)
+    job = Job('-n', NUM_LOCALITIES, COLL, 'run', '--sites', NUM_LOCALITIES, '--kind', 'barrier',
+              '--generations', 60000)
+    addresses = await_listeners(job, COLL)
+    callers = []
+    while job.process.poll() is None:
+        say = dice.choice([lambda _: b'', random_bytes, mutated_bytes])
+        caller = call(dice.choice(addresses), say(dice))
+        if caller:
+            callers.append(caller)
+        if len(callers) > NUM_CALLERS:
+            callers.pop(dice.randrange(len(callers))).close()
+        select.select([], [], [], 0.001) # the job shall get on
+    status, _, err = job.finish()
+    print('status %d %s' % (status, err))
+    check(status == 0 or re.search(r'locality \d', err), 'status', status, err)
+
+
+jobs.run_cases(globals())
