@@ -15,6 +15,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "runtime/base/container.h"
 #include "runtime/net/ofi_address.h"
 #include "runtime/net/ofi_end.h"
 #include "tests/support/test.h"
@@ -485,6 +486,29 @@ static void test_strangers(void)
     ofi_pair_close(&a, &b);
 }
 
+/* What ofi_rxm says when a stranger has told it so: a send has ended, again. */
+static void test_ended_twice(void)
+{
+    struct station a;
+    struct station b;
+    ofi_pair_open(&a, &b);
+    struct cohort__ofi *ofi = (struct cohort__ofi *)a.net;
+    CHECK_INT(station_send(&a, 1, "x", 1), COHORT__NET_SENT);
+    station_until(&a, &b.num_messages, 1);
+    while (cohort__list_is_empty(&ofi->sends))
+        station_turn(&a);
+    struct cohort__ofi_send *send =
+        COHORT_CONTAINER_OF(ofi->sends.next, struct cohort__ofi_send, operation.link);
+    cohort__ofi_send_done(ofi, send, "an error");
+    cohort__ofi_send_done(ofi, send, NULL);
+    for (unsigned long i = 2; i < 10; i++) {
+        CHECK_INT(station_send(&a, 1, "x", 1), COHORT__NET_SENT);
+        station_until(&a, &b.num_messages, i);
+    }
+    CHECK_INT(a.num_unreachable[1], 0);
+    ofi_pair_close(&a, &b);
+}
+
 /* Connects to a peer that is blocked, from an end that blocks: nobody spins, nobody is lost. */
 static void test_idle_connect(void)
 {
@@ -599,6 +623,7 @@ static const struct test_case cases[] = {
     {"signals_while_loading", test_signals_while_loading},
     {"idle", test_idle},
     {"strangers", test_strangers},
+    {"ended_twice", test_ended_twice},
     {"idle_connect", test_idle_connect},
     {"threads", test_threads},
     {"threads_blocked", test_threads_blocked},
