@@ -157,15 +157,15 @@ def test_nonsense():
     job.end()
 
 
-def test_barriers():
-    """Callers of all kinds, one after the other, until the job has ended. Some stay."""
+def check_barriers(*kinds):
+    """Callers of these kinds, one after the other, until the job has ended. Some stay."""
     dice = random.Random(2)
     job = Job('-n', NUM_LOCALITIES, COLL, 'run', '--sites', NUM_LOCALITIES, '--kind', 'barrier',
               '--generations', 60000)
     addresses = await_listeners(job, COLL)
     callers = []
     while job.process.poll() is None:
-        say = dice.choice([lambda _: b'', random_bytes, mutated_bytes])
+        say = dice.choice(kinds)
         caller = call(dice.choice(addresses), say(dice))
         if caller:
             callers.append(caller)
@@ -175,6 +175,15 @@ def test_barriers():
     status, _, err = job.finish()
     print('status %d %s' % (status, err))
     check(status == 0 or re.search(r'locality \d', err), 'status', status, err)
+
+
+def test_barriers():
+    check_barriers(lambda _: b'', random_bytes)
+
+
+def test_mutated():
+    """Where libfabric takes them for peers; it may fail yet, and so is run by hand."""
+    check_barriers(mutated_bytes)
 
 
 jobs.run_cases(globals())
