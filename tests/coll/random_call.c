@@ -15,8 +15,8 @@ static const struct {
     enum cohort__collective collective;
     bool is_rooted, reduces, has_rows, is_loose, is_of_objects;
 } kinds[RANDOM_NUM_KINDS] = {
-    [RANDOM_BARRIER] = {"barrier", COHORT__BARRIER},
-    [RANDOM_CHECK] = {"check_rooted", COHORT__CHECK},
+    [RANDOM_BARRIER] = {.name = "barrier", .collective = COHORT__BARRIER},
+    [RANDOM_CHECK] = {.name = "check_rooted", .collective = COHORT__CHECK},
     [RANDOM_GATHER] = {"gather", COHORT__GATHER, .is_rooted = true, .has_rows = true},
     [RANDOM_SCATTER] = {"scatter", COHORT__SCATTER, .is_rooted = true},
     [RANDOM_BROADCAST] = {"broadcast", COHORT__BROADCAST, .is_rooted = true},
@@ -27,7 +27,7 @@ static const struct {
     [RANDOM_REDUCE_SCATTER] = {"reduce_scatter", COHORT__REDUCE_SCATTER, .reduces = true},
     [RANDOM_SCAN] = {"scan", COHORT__SCAN, .reduces = true},
     [RANDOM_EXCLUSIVE_SCAN] = {"exclusive_scan", COHORT__EXCLUSIVE_SCAN, .reduces = true},
-    [RANDOM_SHIFT] = {"shift", COHORT__SHIFT},
+    [RANDOM_SHIFT] = {.name = "shift", .collective = COHORT__SHIFT},
     [RANDOM_GATHERV] = {"gatherv", COHORT__GATHER, .is_rooted = true, .has_rows = true,
                         .is_loose = true},
     [RANDOM_SCATTERV] = {"scatterv", COHORT__SCATTER, .is_rooted = true, .is_loose = true},
