@@ -252,7 +252,7 @@ def test_stopped():
 
 def test_second_death():
     """The cause is blamed, not the consequence."""
-    status, out, err = jobs.run('-n', 3, BLAME)
+    status, out, err = jobs.run('-n', 3, '--grace', 20, BLAME)
     check_equal(status, 128 + 9)
     check(re.match(r'COHORT_ERR_PEER_DIED .*site 2 is lost: locality 2 .*was killed by signal 9',
                    out), out)
