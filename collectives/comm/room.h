@@ -27,7 +27,7 @@ struct cohort__room {
     uint32_t spread; /* this locality's part of COHORT__ROOM_SPREAD */
 };
 
-/* Where GENERATION can post BYTES (at most COHORT__BOARD_POST and a reason) once all have passed
+/* Where GENERATION can post BYTES (at most COHORT__BOARD_POST) once all have passed
  * *RET_NEEDED, as they have passed ALL_PASSED: at once, where that isn't less. */
 uint32_t cohort__room_find(const struct cohort__room *room, uint64_t generation, size_t bytes,
                            uint64_t all_passed, uint64_t *ret_needed);
