@@ -26,9 +26,9 @@ static const char transport_name[] = "mixed";
  * the far part's. */
 enum { HEAD_BYTES = sizeof(transport_name) + 1 };
 
-static struct cohort__net *of_peer(struct cohort__net *net, uint32_t peer)
+static struct cohort__net *of_peer(const struct cohort__net *net, uint32_t peer)
 {
-    struct mixed *mixed = (struct mixed *)net;
+    const struct mixed *mixed = (const struct mixed *)net;
     return mixed->parts[peer < mixed->num_peers ? mixed->of_peer[peer] : NOBODY];
 }
 
@@ -112,6 +112,12 @@ static enum cohort__net_sent fetch(struct cohort__net *net, uint32_t peer,
                 : COHORT__NET_DEAD;
 }
 
+static bool may_lose(const struct cohort__net *net, uint32_t peer)
+{
+    const struct cohort__net *part = of_peer(net, peer);
+    return part && cohort__net_may_lose(part, peer);
+}
+
 static bool progress(void *context)
 {
     struct mixed *mixed = context;
@@ -165,6 +171,7 @@ static const struct cohort__net_operations operations = {
     .expose = expose,
     .withdraw = withdraw,
     .fetch = fetch,
+    .may_lose = may_lose,
 };
 
 static cohort_status open_poller(struct mixed *mixed)

@@ -32,6 +32,11 @@ void cohort__net_remove_peer(struct cohort__net *net, uint32_t peer)
     net->operations->remove_peer(net, peer);
 }
 
+bool cohort__net_may_lose(const struct cohort__net *net, uint32_t peer)
+{
+    return net->operations->may_lose && net->operations->may_lose(net, peer);
+}
+
 enum cohort__net_sent cohort__net_send(struct cohort__net *net, uint32_t peer,
                                        const struct iovec *parts, int num_parts)
 {

@@ -71,6 +71,7 @@ struct cohort__net_operations {
     enum cohort__net_sent (*fetch)(struct cohort__net *net, uint32_t peer,
                                    const struct cohort__net_token *token, size_t offset,
                                    void *destination, size_t bytes, void *cookie);
+    bool (*may_lose)(const struct cohort__net *net, uint32_t peer); /* NULL: nothing */
 };
 
 /* The head of every transport's own struct. */
@@ -97,6 +98,9 @@ cohort_status cohort__net_add_peer(struct cohort__net *net, uint32_t peer, const
 
 /* From now on nothing goes to PEER, its sends are answered DEAD, its fetches end with an error. */
 void cohort__net_remove_peer(struct cohort__net *net, uint32_t peer);
+
+/* Whether messages to PEER can be lost without a word: where connections are made anew. */
+bool cohort__net_may_lose(const struct cohort__net *net, uint32_t peer);
 
 /* Sends the parts as one message. */
 enum cohort__net_sent cohort__net_send(struct cohort__net *net, uint32_t peer,

@@ -1,20 +1,26 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "runtime/net/ofi.h"
 
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/random.h>
 #include <sys/timerfd.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <rdma/fi_errno.h>
 
 #include "runtime/base/clock.h"
+#include "runtime/base/log.h"
 #include "runtime/net/ofi_address.h"
 #include "runtime/net/ofi_end.h"
 #include "runtime/net/ofi_listener.h"
+
+/* So long a provider may take to close its endpoint, which is a matter of milliseconds. */
+enum { CLOSE_SECONDS = 5 };
 
 static const char *setting(const char *name, const char *otherwise)
 {
@@ -172,6 +178,47 @@ static void fd_close(int fd)
         close(fd);
 }
 
+static void *close_endpoint(void *context)
+{
+    fid_close(context);
+    return NULL;
+}
+
+/* A thread without signals, which are for the program's. False: there is none. */
+static bool start_closing(struct cohort__ofi *ofi, pthread_t *ret_closer)
+{
+    sigset_t all, mask;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &mask);
+    bool has_started = pthread_create(ret_closer, NULL, close_endpoint, &ofi->ep->fid) == 0;
+    pthread_sigmask(SIG_SETMASK, &mask, NULL);
+    return has_started;
+}
+
+/* False: the provider is still at it. That of tcp in 1.17 may be so for ever, after a stranger has
+ * sent it what breaks its own protocol. */
+static bool end_endpoint(struct cohort__ofi *ofi)
+{
+    pthread_t closer;
+    struct timespec until;
+    if (!ofi->ep)
+        return true;
+    if (!start_closing(ofi, &closer)) {
+        close_endpoint(&ofi->ep->fid);
+        return true;
+    }
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_sec += CLOSE_SECONDS;
+    if (pthread_timedjoin_np(closer, NULL, &until) == 0)
+        return true;
+    pthread_detach(closer);
+    cohort__log(COHORT__LOG_WARN,
+                "net: libfabric provider %s has not closed its endpoint for %d s; that is left to "
+                "the end of the process",
+                ofi->info->fabric_attr->prov_name, CLOSE_SECONDS);
+    return false;
+}
+
 /* Also of one that is half created. */
 static void destroy(struct cohort__net *net)
 {
@@ -181,7 +228,8 @@ static void destroy(struct cohort__net *net)
     pthread_mutex_unlock(&ofi->lock);
     if (ofi->net.address_bytes > 0)
         cohort__ofi_linger(ofi);
-    fid_close(ofi->ep ? &ofi->ep->fid : NULL);
+    if (!end_endpoint(ofi))
+        return; /* the provider may still use all of it */
     cohort__ofi_fetches_cancel(ofi);
     cohort__ofi_regions_fini(ofi);
     cohort__ofi_sends_fini(ofi);
@@ -200,6 +248,15 @@ static void destroy(struct cohort__net *net)
     free(ofi);
 }
 
+/* A provider tells that bytes have left, not that they came; and ofi_rxm connects anew where a
+ * connection has broken. */
+static bool may_lose(const struct cohort__net *net, uint32_t peer)
+{
+    (void)net;
+    (void)peer;
+    return true;
+}
+
 static const struct cohort__net_operations operations = {
     .name = "ofi",
     .destroy = destroy,
@@ -210,6 +267,7 @@ static const struct cohort__net_operations operations = {
     .expose = cohort__ofi_expose,
     .withdraw = cohort__ofi_withdraw,
     .fetch = cohort__ofi_fetch,
+    .may_lose = may_lose,
 };
 
 static struct cohort__ofi *allocate(const struct cohort__net_handlers *handlers)

@@ -10,6 +10,7 @@
 #include "runtime/base/list.h"
 #include "runtime/base/map.h"
 #include "runtime/proc/link.h"
+#include "runtime/proc/probe.h"
 #include "runtime/proc/process.h"
 #include "runtime/proc/registry.h"
 
@@ -34,7 +35,9 @@ struct cohort__peer {
     uint32_t undrained;           /* messages sent to it that it has not said to have drained */
     _Atomic size_t consumed_told; /* as far as it has been told */
     _Atomic uint32_t drained_told;
+    bool is_asked;                /* it wants to hear what of its messages is drained */
     uint32_t next_number;         /* of messages to it */
+    struct cohort__probe probe;   /* of the link to it */
     _Atomic uint64_t sent;        /* messages to it, but for CREDITs */
     struct cohort__list pending;  /* sends that have to wait, oldest first */
     struct cohort__map announced; /* sends whose payload waits to be fetched, by handle */
@@ -53,6 +56,7 @@ struct cohort__process {
     _Atomic uint64_t received; /* counted by the router only */
     _Atomic uint64_t dropped;
     bool has_gaps;                /* messages of some peer have overtaken others; the router's */
+    uint64_t probe_at;            /* when links are to be looked at again; the tick's */
     _Atomic uint64_t under_way;   /* sends that were kept, and fetches */
     _Atomic uint32_t num_noticed; /* deaths that no launcher has numbered */
     _Atomic bool any_dead;
@@ -88,6 +92,10 @@ void cohort__send_credited(struct cohort__process *process, struct cohort__peer 
                            size_t credit, uint32_t drained);
 /* What PEER is owed goes to it, if it is so much that it can't wait for a message to go with. */
 void cohort__send_credit(struct cohort__process *process, struct cohort__peer *peer);
+/* PEER asks what of its messages is drained. */
+void cohort__send_asked(struct cohort__process *process, struct cohort__peer *peer);
+/* Asks PEER that. Under its lock. */
+enum cohort__net_sent cohort__send_ask(struct cohort__process *process, struct cohort__peer *peer);
 void cohort__fetch_writable(struct cohort__process *process, struct cohort__peer *peer);
 void cohort__fetch_end_waiting(struct cohort__process *process, struct cohort__peer *peer,
                                cohort_status status);

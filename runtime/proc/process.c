@@ -205,6 +205,7 @@ void cohort__process_tick(struct cohort__process *process, uint64_t now)
     if (atomic_load_explicit(&process->any_lost, memory_order_relaxed))
         believe_lost(process, now);
     cohort__router_look_for_gaps(process, now);
+    cohort__probe_links(process, now);
     if (handlers->tick)
         handlers->tick(handlers->context, now);
 }

@@ -36,6 +36,8 @@ static void dispatch(struct cohort__peer *peer, struct cohort__arrival *arrival)
     const struct cohort__process_handlers *handlers;
     switch (envelope->kind) {
     case COHORT__KIND_CREDIT:
+        if (envelope->tag != 0)
+            cohort__send_asked(process, peer);
         break;
     case COHORT__KIND_FETCHED:
         cohort__death_receive(process, arrival->data, envelope->payload_bytes);

@@ -59,8 +59,8 @@ static uint32_t drained_of(const struct cohort__peer *peer)
     return atomic_load_explicit(&peer->drained, memory_order_acquire) - told;
 }
 
-/* As far as the fields reach; but nothing while it is little, since taking it costs the peer more
- * than taking the message that brings it. */
+/* As far as the fields reach; but nothing while it is little and not asked for, since taking it
+ * costs the peer more than taking the message that brings it. */
 static void credit_fill(const struct cohort__process *process, const struct cohort__peer *peer,
                         struct cohort__envelope *envelope)
 {
@@ -68,7 +68,8 @@ static void credit_fill(const struct cohort__process *process, const struct coho
     uint32_t drained = drained_of(peer);
     envelope->credit = 0;
     envelope->drained = 0;
-    if (owed < process->options.eager_budget / LITTLE && drained < process->window / LITTLE)
+    if (owed < process->options.eager_budget / LITTLE && drained < process->window / LITTLE &&
+        !peer->is_asked)
         return;
     envelope->credit =
         owed < COHORT__ENVELOPE_MAX_CREDIT ? (uint32_t)owed : COHORT__ENVELOPE_MAX_CREDIT;
@@ -118,6 +119,7 @@ static enum cohort__net_sent transmit(struct cohort__process *process, struct co
     if (sent == COHORT__NET_SENT) {
         if (envelope->credit > 0 || envelope->drained > 0)
             credit_told(peer, envelope);
+        peer->is_asked = false;
         peer->undrained += counts;
         peer->next_number++;
     } else if (counts) {
@@ -293,8 +295,8 @@ static enum cohort__net_sent transmit_credit(struct cohort__process *process,
                                              struct cohort__peer *peer)
 {
     enum cohort__net_sent sent = COHORT__NET_SENT;
-    while (sent == COHORT__NET_SENT && is_credit_due(process, peer) && !peer->dead &&
-           !atomic_load_explicit(&process->stopped, memory_order_relaxed)) {
+    while (sent == COHORT__NET_SENT && (peer->is_asked || is_credit_due(process, peer)) &&
+           !peer->dead && !atomic_load_explicit(&process->stopped, memory_order_relaxed)) {
         struct cohort__envelope credit = {.kind = COHORT__KIND_CREDIT};
         sent = transmit(process, peer, &credit, NULL, 0);
     }
@@ -315,6 +317,20 @@ void cohort__send_credit(struct cohort__process *process, struct cohort__peer *p
 {
     if (is_credit_due(process, peer))
         send_credit(process, peer);
+}
+
+void cohort__send_asked(struct cohort__process *process, struct cohort__peer *peer)
+{
+    pthread_mutex_lock(&peer->lock);
+    peer->is_asked = true;
+    pthread_mutex_unlock(&peer->lock);
+    send_credit(process, peer);
+}
+
+enum cohort__net_sent cohort__send_ask(struct cohort__process *process, struct cohort__peer *peer)
+{
+    struct cohort__envelope question = {.kind = COHORT__KIND_CREDIT, .tag = 1};
+    return transmit(process, peer, &question, NULL, 0);
 }
 
 /* Under the peer's lock: sends the oldest of what is pending, or says why not. An announcement goes

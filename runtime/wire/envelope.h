@@ -39,7 +39,7 @@ enum cohort__kind {
     COHORT__KIND_ERROR,    /* instead of data: msgpack that says who failed, and how */
     COHORT__KIND_ASK,      /* where is your generation? This is what I have called: msgpack */
     COHORT__KIND_ANSWER,   /* ... */
-    COHORT__KIND_CREDIT,   /* nothing but `credit` and `drained` */
+    COHORT__KIND_CREDIT,   /* nothing but `credit` and `drained`; tag 1: asks for one in return */
     COHORT__KIND_REGISTRY, /* msgpack to or from the name registry */
     COHORT__KIND_END,
 };

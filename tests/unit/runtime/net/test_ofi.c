@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <netinet/in.h>
 #include <pthread.h>
+#include <semaphore.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -606,6 +607,33 @@ static void test_destroy_after_send(void)
     }
 }
 
+static struct fi_ops stuck_operations;
+static sem_t is_stuck;
+
+static int stay(struct fid *fid)
+{
+    (void)fid;
+    sem_post(&is_stuck);
+    for (;;)
+        pause();
+    return 0;
+}
+
+/* A provider that does not close its endpoint keeps nobody from ending. */
+static void test_stuck_in_close(void)
+{
+    static struct cohort__ofi *ofi; /* stays: the provider may still use it */
+    struct station station;
+    ofi_end_open(&station);
+    ofi = (struct cohort__ofi *)station.net;
+    stuck_operations = *ofi->ep->fid.ops;
+    stuck_operations.close = stay;
+    ofi->ep->fid.ops = &stuck_operations;
+    CHECK_INT(sem_init(&is_stuck, 0, 0), 0);
+    cohort__net_destroy(station.net);
+    CHECK_INT(sem_wait(&is_stuck), 0);
+}
+
 static const struct test_case cases[] = {
     {"bad_settings", test_bad_settings},
     {"local_address", test_local_address},
@@ -628,6 +656,7 @@ static const struct test_case cases[] = {
     {"threads", test_threads},
     {"threads_blocked", test_threads_blocked},
     {"destroy_after_send", test_destroy_after_send},
+    {"stuck_in_close", test_stuck_in_close},
 };
 
 int main(int argc, char **argv)

@@ -102,6 +102,12 @@ static enum cohort__net_sent on_fetch(struct cohort__net *net, uint32_t peer,
     return COHORT__NET_SENT;
 }
 
+static bool may_lose(const struct cohort__net *net, uint32_t peer)
+{
+    (void)peer;
+    return COHORT_CONTAINER_OF(net, const struct fake_net, net)->may_lose;
+}
+
 static const struct cohort__net_operations operations = {
     .name = "fake",
     .remove_peer = remove_peer,
@@ -110,6 +116,7 @@ static const struct cohort__net_operations operations = {
     .expose = on_expose,
     .withdraw = on_withdraw,
     .fetch = on_fetch,
+    .may_lose = may_lose,
 };
 
 void fake_net_open(struct fake_net *fake, size_t budget)

@@ -44,6 +44,7 @@ struct fake_net {
     size_t num_regions;  /* exposed and not withdrawn */
     size_t num_messages; /* delivered and not released */
     bool is_removed[FAKE_SIZE];
+    bool may_lose;
 };
 
 /* Makes the process as well, which takes everything. BUDGET 0: FAKE_BUDGET. */

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "runtime/proc/probe.h"
+
+#include "runtime/proc/peer.h"
+
+/* So long nothing is sent before the first question. Long beside the pauses of a job that works;
+ * short beside the 10 s after which a gap counts as a loss (link.c). */
+static const uint64_t quiet_ns = UINT64_C(1000000000);
+
+/* The pause doubles so often: at most a question a minute to a peer that is stopped. */
+enum { MOST_DOUBLINGS = 6 };
+
+/* Under the peer's lock. */
+static bool is_due(struct cohort__peer *peer, uint64_t now)
+{
+    struct cohort__probe *probe = &peer->probe;
+    if (peer->undrained == 0 || peer->dead)
+        return false;
+    if (probe->number != peer->next_number)
+        *probe = (struct cohort__probe){.number = peer->next_number, .at = now + quiet_ns};
+    return now >= probe->at;
+}
+
+/* Under the peer's lock. Where the transport takes nothing now, there is something to come. */
+static enum cohort__net_sent ask(struct cohort__process *process, struct cohort__peer *peer,
+                                 uint64_t now)
+{
+    struct cohort__probe *probe = &peer->probe;
+    enum cohort__net_sent sent = cohort__send_ask(process, peer);
+    if (probe->num < MOST_DOUBLINGS)
+        probe->num++;
+    probe->at = now + (quiet_ns << probe->num);
+    probe->number = peer->next_number;
+    return sent;
+}
+
+static void look_at(struct cohort__process *process, struct cohort__peer *peer, uint64_t now)
+{
+    enum cohort__net_sent sent = COHORT__NET_SENT;
+    pthread_mutex_lock(&peer->lock);
+    if (is_due(peer, now))
+        sent = ask(process, peer, now);
+    pthread_mutex_unlock(&peer->lock);
+    if (sent == COHORT__NET_DEAD)
+        cohort__process_peer_lost(process, peer->rank, "can't be reached");
+}
+
+void cohort__probe_links(struct cohort__process *process, uint64_t now)
+{
+    if (!process->net || now < process->probe_at ||
+        atomic_load_explicit(&process->stopped, memory_order_relaxed))
+        return;
+    process->probe_at = now + quiet_ns / 2;
+    for (uint32_t rank = 0; rank < process->options.size; rank++) {
+        struct cohort__peer *peer = atomic_load(&process->peers[rank]);
+        if (peer && cohort__net_may_lose(process->net, rank))
+            look_at(process, peer, now);
+    }
+}
