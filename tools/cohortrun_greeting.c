@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "runtime/proc/control.h"
+#include "runtime/launch/control.h"
 
 void greeting_format(const struct greeting *greeting, char ret_line[GREETING_BYTES])
 {

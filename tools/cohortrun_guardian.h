@@ -18,7 +18,7 @@
  * hub (runtime/net/hub.h), which come after these. Those before the link are /dev/null until the
  * program's own arrive. */
 enum {
-    GUARDIAN_FD_CONTROL = 3, /* the control connection, see runtime/proc/control.h */
+    GUARDIAN_FD_CONTROL = 3, /* the control connection, see runtime/launch/control.h */
     GUARDIAN_FD_LINK = 4,    /* to cohortrun */
     GUARDIAN_NUM_FDS = 5,
 };

@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "runtime/proc/launcher.h"
+#include "runtime/launch/launcher.h"
 #include "tools/cohortrun_alarm.h"
 #include "tools/cohortrun_job.h"
 #include "tools/cohortrun_locality.h"

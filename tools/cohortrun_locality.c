@@ -11,7 +11,7 @@
 
 #include "runtime/loop/stream.h"
 #include "runtime/net/hub.h"
-#include "runtime/proc/control.h"
+#include "runtime/launch/control.h"
 #include "tools/cohortrun_host.h"
 
 enum { NEAR, FAR }; /* cohortrun's end and the locality's */

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/proc/control.h"
+#include "runtime/launch/control.h"
 
 static void pack_list(struct cohort__packer *packer, const char *key, char *const *list)
 {

@@ -31,7 +31,7 @@ enum trunk_kind {
     TRUNK_INPUT_CLOSED, /* nobody reads it any more */
     TRUNK_REFUSED,      /* text: why the order can't be carried out */
     /* both */
-    TRUNK_CONTROL, /* one message of the control protocol, runtime/proc/control.h */
+    TRUNK_CONTROL, /* one message of the control protocol, runtime/launch/control.h */
     TRUNK_BEAT,    /* I am here */
     TRUNK_NUM_KINDS
 };

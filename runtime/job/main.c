@@ -15,7 +15,7 @@
 #include "runtime/job/settings.h"
 #include "runtime/job/transport.h"
 #include "runtime/loop/loop.h"
-#include "runtime/proc/bootstrap.h"
+#include "runtime/launch/bootstrap.h"
 #include "runtime/proc/process.h"
 #include "runtime/task/scheduler.h"
 

@@ -6,7 +6,7 @@
 
 #include "runtime/job/settings.h"
 #include "runtime/net/net.h"
-#include "runtime/proc/bootstrap.h"
+#include "runtime/launch/bootstrap.h"
 
 /* Creates what carries this locality's messages: as the user has said (COHORT_NET), or else what
  * fits where the others are. libfabric is only loaded where it is going to be used. Takes the hub

@@ -8,8 +8,8 @@
 #include "cohort/status.h"
 
 /* What the localities of one host share: memory without a name, and a doorbell (an eventfd) for
- * each. Whoever starts them, or else one of them (runtime/proc/hub_share.h), makes it and hands the
- * descriptors on, so nothing of it is in the file system, and nothing is left whoever is killed
+ * each. Whoever starts them, or else one of them (runtime/launch/hub_share.h), makes it and hands
+ * the descriptors on, so nothing of it is in the file system, and nothing is left whoever is killed
  * when. What the memory holds is the transport's, see runtime/net/shm_memory.h.
  *
  * The descriptors have consecutive numbers where they are inherited: the memory's, then those of

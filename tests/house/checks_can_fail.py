@@ -33,7 +33,7 @@ CASES = [
     ("include_graph", {"runtime/loop/loop.c": '#include "loop.h"\n'}, "no such file"),
     ("include_graph", {"runtime/loop/loop.c": "#include <runtime/loop/loop.h>\n"}, "in quotes"),
     ("include_graph", {"include/cohort/a.h": '#include "runtime/base/base.h"\n'}, "internal one"),
-    ("include_graph", {"tools/cohortrun.c": '#include "runtime/proc/launcher.h"\n'}, None),
+    ("include_graph", {"tools/cohortrun.c": '#include "runtime/launch/launcher.h"\n'}, None),
     ("include_graph", {"tools/cohortrun.c": '#include "runtime/proc/proc.h"\n'}, "may use"),
     ("include_graph", {"tools/sim_main.c": '#include "collectives/model/model.h"\n'}, None),
     ("include_graph", {"tools/bench.c": '#include "runtime/base/base.h"\n'}, "public headers only"),
@@ -64,7 +64,7 @@ CASES = [
 HEADERS = ["runtime/%s/%s.h" % (name, name)
            for name in ("base", "task", "loop", "wire", "net", "proc")]
 HEADERS += ["collectives/%s/%s.h" % (name, name) for name in ("plan", "algo", "model")]
-HEADERS += ["runtime/proc/launcher.h", "tests/support/test.h", "include/cohort/status.h"]
+HEADERS += ["runtime/launch/launcher.h", "tests/support/test.h", "include/cohort/status.h"]
 
 # The same for symbols.py: kind, header, source.
 SYMBOLS = [

@@ -17,7 +17,8 @@ LAYERS = {
     "wire": ("runtime/wire", ()),
     "net": ("runtime/net", ("loop", "wire")),
     "proc": ("runtime/proc", ("task", "loop", "wire", "net")),
-    "job": ("runtime/job", ("task", "loop", "wire", "net", "proc")),
+    "launch": ("runtime/launch", ("task", "loop", "wire", "net")),
+    "job": ("runtime/job", ("task", "loop", "wire", "net", "proc", "launch")),
     "plan": ("collectives/plan", ()),
     "algo": ("collectives/algo", ("plan",)),
     "model": ("collectives/model", ("plan", "algo")),
@@ -31,7 +32,7 @@ LAYERS = {
 # and their own.
 PROGRAMS = {
     "tools/cohortrun": (("loop", "wire"),
-                        ("runtime/net/hub", "runtime/proc/launcher", "runtime/proc/control")),
+                        ("runtime/net/hub", "runtime/launch/launcher", "runtime/launch/control")),
     "tools/sim-": (("plan", "algo", "model"), ()),
     "tools/trial": (("plan", "algo"), ()),
     "tools/tune-": (("plan", "algo", "model"), ()),
@@ -45,8 +46,8 @@ FOREIGN = {
     r"uv\.h|uv/.*": ("runtime/loop/",),
     r"msgpack(\.h|/.*)": ("runtime/wire/", "include/cohort/msgpack.h"),
     r"rdma/.*": ("runtime/net/ofi",),
-    r"pmix.*\.h": ("runtime/proc/pmix_",),
-    r"hwloc(\.h|/.*)": ("runtime/task/", "runtime/proc/"),
+    r"pmix.*\.h": ("runtime/launch/pmix_",),
+    r"hwloc(\.h|/.*)": ("runtime/task/",),
 }
 
 # No threads, no clock, no I/O.

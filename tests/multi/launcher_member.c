@@ -8,7 +8,7 @@
 
 #include "runtime/loop/loop.h"
 #include "runtime/net/hub.h"
-#include "runtime/proc/bootstrap.h"
+#include "runtime/launch/bootstrap.h"
 
 /* A locality that does nothing but speak the control protocol, for tests of cohortrun. Its argument
  * says how it behaves, and may name the one rank that does; the others drain:

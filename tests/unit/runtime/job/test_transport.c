@@ -5,7 +5,7 @@
 #include <stdio.h>
 
 #include "runtime/net/hub.h"
-#include "runtime/proc/bootstrap_private.h"
+#include "runtime/launch/bootstrap_private.h"
 #include "tests/support/test.h"
 
 /* What is made of a setting, of the number of hosts, and of memory that the launcher has given, or

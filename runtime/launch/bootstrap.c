@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "runtime/launch/bootstrap.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/base/container.h"
+#include "runtime/loop/timer.h"
+#include "runtime/net/hub.h"
+#include "runtime/launch/bootstrap_private.h"
+
+/* What all ways of being started have in common; the ways are in files of their own. Calls of other
+ * threads become requests to the loop. */
+
+struct failure {
+    struct cohort__loop_request request;
+    struct cohort__bootstrap *bootstrap;
+    char text[];
+};
+
+static void run_finished(struct cohort__loop *loop, struct cohort__loop_request *request)
+{
+    (void)loop;
+    struct cohort__bootstrap *bootstrap =
+        COHORT_CONTAINER_OF(request, struct cohort__bootstrap, finished);
+    if (!bootstrap->closing)
+        bootstrap->way->finished(bootstrap);
+}
+
+static void run_counted(struct cohort__loop *loop, struct cohort__loop_request *request)
+{
+    (void)loop;
+    struct cohort__bootstrap *bootstrap =
+        COHORT_CONTAINER_OF(request, struct cohort__bootstrap, counted);
+    if (!bootstrap->closing)
+        bootstrap->way->counted(bootstrap);
+}
+
+/* Also while closing: what the job failed with is told last. */
+static void run_failed(struct cohort__loop *loop, struct cohort__loop_request *request)
+{
+    (void)loop;
+    struct failure *failure = COHORT_CONTAINER_OF(request, struct failure, request);
+    failure->bootstrap->way->failed(failure->bootstrap, failure->text);
+    free(failure);
+}
+
+cohort_status cohort__bootstrap_create(struct cohort__bootstrap **ret_bootstrap,
+                                       struct cohort__loop *loop,
+                                       const struct cohort__bootstrap_handlers *handlers)
+{
+    struct cohort__bootstrap *bootstrap;
+    const char *control = getenv("COHORT_CONTROL_FD");
+    bool has_pmix = getenv("PMIX_NAMESPACE") && getenv("PMIX_RANK");
+    cohort_status status = control    ? cohort__bootstrap_open_launcher(&bootstrap, control)
+                           : has_pmix ? cohort__bootstrap_open_pmix(&bootstrap)
+                                      : cohort__bootstrap_open_alone(&bootstrap);
+    if (status)
+        return status;
+    unsetenv("COHORT_CONTROL_FD");
+    unsetenv("PMIX_NAMESPACE");
+    unsetenv("PMIX_RANK");
+    bootstrap->loop = loop;
+    bootstrap->handlers = *handlers;
+    bootstrap->finished.run = run_finished;
+    bootstrap->counted.run = run_counted;
+    *ret_bootstrap = bootstrap;
+    return COHORT_OK;
+}
+
+void cohort__bootstrap_destroy(struct cohort__bootstrap *bootstrap)
+{
+    if (!bootstrap)
+        return;
+    bootstrap->closing = true;
+    if (bootstrap->pausing)
+        cohort__loop_timer_cancel(bootstrap->loop, &bootstrap->pause);
+    cohort__loop_run_requests(bootstrap->loop); /* ours among them */
+    cohort__hub_destroy(bootstrap->hub);
+    struct cohort__control_address *addresses = bootstrap->addresses;
+    bootstrap->way->close(bootstrap);
+    free(addresses);
+}
+
+cohort_status cohort__bootstrap_store_addresses(struct cohort__bootstrap *bootstrap,
+                                                const struct cohort__control_address *addresses,
+                                                uint32_t size)
+{
+    size_t bytes = size * sizeof(*addresses);
+    for (uint32_t i = 0; i < size; i++)
+        bytes += addresses[i].bytes;
+    bootstrap->addresses = malloc(bytes);
+    if (!bootstrap->addresses)
+        return cohort_fail(COHORT_ERR_NO_MEMORY, "addresses of the localities: out of memory");
+    unsigned char *next = (unsigned char *)(bootstrap->addresses + size);
+    for (uint32_t i = 0; i < size; i++) {
+        const struct cohort__control_address *address = &addresses[i];
+        bootstrap->addresses[i] =
+            (struct cohort__control_address){.data = next, .bytes = address->bytes};
+        if (address->bytes > 0)
+            memcpy(next, address->data, address->bytes);
+        next += address->bytes;
+    }
+    return COHORT_OK;
+}
+
+cohort_status cohort__bootstrap_exchange(struct cohort__bootstrap *bootstrap, const void *address,
+                                         size_t bytes)
+{
+    if (bytes > COHORT__CONTROL_MAX_ADDRESS)
+        return cohort_fail(COHORT_ERR_BAD_PARAMETER, "an address of %zu bytes is above %d", bytes,
+                           COHORT__CONTROL_MAX_ADDRESS);
+    if (bootstrap->exchanged)
+        return cohort_fail(COHORT_ERR_STATE, "addresses have been exchanged already");
+    bootstrap->exchanged = true;
+    return bootstrap->way->exchange(bootstrap, address, bytes);
+}
+
+uint32_t cohort__bootstrap_rank(const struct cohort__bootstrap *bootstrap)
+{
+    return bootstrap->rank;
+}
+
+uint32_t cohort__bootstrap_size(const struct cohort__bootstrap *bootstrap)
+{
+    return bootstrap->size;
+}
+
+uint64_t cohort__bootstrap_key(const struct cohort__bootstrap *bootstrap)
+{
+    return bootstrap->key;
+}
+
+uint32_t cohort__bootstrap_epoch(const struct cohort__bootstrap *bootstrap)
+{
+    return bootstrap->epoch;
+}
+
+void cohort__bootstrap_set_grace(struct cohort__bootstrap *bootstrap, uint64_t nanoseconds)
+{
+    bootstrap->grace = nanoseconds;
+}
+
+uint32_t cohort__bootstrap_workers(const struct cohort__bootstrap *bootstrap)
+{
+    return bootstrap->workers;
+}
+
+uint32_t cohort__bootstrap_sharing(const struct cohort__bootstrap *bootstrap)
+{
+    return bootstrap->sharing;
+}
+
+bool cohort__bootstrap_may_bind(const struct cohort__bootstrap *bootstrap)
+{
+    return bootstrap->way->may_bind;
+}
+
+uint32_t cohort__bootstrap_slot(const struct cohort__bootstrap *bootstrap)
+{
+    return bootstrap->slot;
+}
+
+uint32_t cohort__bootstrap_num_hosts(const struct cohort__bootstrap *bootstrap)
+{
+    return bootstrap->num_hosts;
+}
+
+uint32_t cohort__bootstrap_host(const struct cohort__bootstrap *bootstrap)
+{
+    return bootstrap->host;
+}
+
+const char *cohort__bootstrap_host_address(const struct cohort__bootstrap *bootstrap)
+{
+    return bootstrap->host_address;
+}
+
+struct cohort__hub *cohort__bootstrap_take_hub(struct cohort__bootstrap *bootstrap)
+{
+    struct cohort__hub *hub = bootstrap->hub;
+    bootstrap->hub = NULL;
+    return hub;
+}
+
+bool cohort__bootstrap_has_launcher(const struct cohort__bootstrap *bootstrap)
+{
+    return bootstrap->way->tells_failures;
+}
+
+bool cohort__bootstrap_tells_deaths(const struct cohort__bootstrap *bootstrap)
+{
+    return bootstrap->way->tells_deaths;
+}
+
+const void *cohort__bootstrap_address(const struct cohort__bootstrap *bootstrap, uint32_t rank,
+                                      size_t *ret_bytes)
+{
+    *ret_bytes = bootstrap->addresses[rank].bytes;
+    return bootstrap->addresses[rank].data;
+}
+
+void cohort__bootstrap_finished(struct cohort__bootstrap *bootstrap)
+{
+    cohort__loop_request(bootstrap->loop, &bootstrap->finished);
+}
+
+void cohort__bootstrap_report_counts(struct cohort__bootstrap *bootstrap, uint64_t round,
+                                     uint64_t sent, uint64_t received, bool busy)
+{
+    bootstrap->counts.round = round;
+    bootstrap->counts.sent = sent;
+    bootstrap->counts.received = received;
+    bootstrap->counts.busy = busy;
+    cohort__loop_request(bootstrap->loop, &bootstrap->counted);
+}
+
+void cohort__bootstrap_report_failure(struct cohort__bootstrap *bootstrap, const char *text)
+{
+    size_t bytes = strlen(text) + 1;
+    struct failure *failure = malloc(sizeof(*failure) + bytes);
+    if (!failure)
+        return; /* it will be seen to end, only without a reason */
+    failure->request.run = run_failed;
+    failure->bootstrap = bootstrap;
+    memcpy(failure->text, text, bytes);
+    cohort__loop_request(bootstrap->loop, &failure->request);
+}

@@ -1,0 +1,331 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include "runtime/base/container.h"
+#include "runtime/base/error.h"
+#include "runtime/loop/stream.h"
+#include "runtime/net/hub.h"
+#include "runtime/launch/bootstrap_private.h"
+
+/* A locality that cohortrun has started, which runs the drain and tells of deaths. */
+
+struct launched {
+    struct cohort__bootstrap base;
+    struct cohort__stream *stream;
+    int fd;                              /* until it becomes the stream; else -1 */
+    struct cohort__error exchange_error; /* what came instead of addresses */
+    bool lost;
+};
+
+static struct launched *launched_of(struct cohort__bootstrap *bootstrap)
+{
+    return COHORT_CONTAINER_OF(bootstrap, struct launched, base);
+}
+
+static void send_control(struct launched *launched, const struct cohort__control *control)
+{
+    struct cohort__packer packer = {0};
+    cohort__control_pack(&packer, control);
+    cohort_status status = packer.status;
+    if (!status)
+        status = cohort__stream_send(launched->stream, packer.data, packer.bytes);
+    cohort__packer_fini(&packer);
+    if (!status || launched->lost || launched->base.released || launched->base.closing ||
+        !launched->base.addresses)
+        return;
+    launched->lost = true;
+    launched->base.handlers.launcher_lost(launched->base.handlers.context, cohort_error_message());
+}
+
+static cohort_status addresses_came(struct launched *launched,
+                                    const struct cohort__control *control)
+{
+    if (control->size != launched->base.size || launched->base.addresses)
+        return cohort_fail(COHORT_ERR_PROTOCOL, "the launcher sent %u addresses, not %u once",
+                           (unsigned)control->size, (unsigned)launched->base.size);
+    cohort_status status =
+        cohort__bootstrap_store_addresses(&launched->base, control->addresses, control->size);
+    if (!status)
+        cohort__loop_stop(launched->base.loop);
+    return status;
+}
+
+/* No exchange any more. */
+static void fail_exchange(struct launched *launched)
+{
+    cohort__error_copy(&launched->exchange_error, cohort__error_slot());
+    cohort__loop_stop(launched->base.loop);
+}
+
+static cohort_status died(struct launched *launched, const struct cohort__control *control)
+{
+    char text[COHORT__CONTROL_MAX_TEXT + 1];
+    snprintf(text, sizeof(text), "%.*s", (int)control->text_bytes, control->text);
+    if (control->rank >= launched->base.size)
+        return cohort_fail(COHORT_ERR_PROTOCOL, "the launcher names locality %u of %u",
+                           (unsigned)control->rank, (unsigned)launched->base.size);
+    if (launched->base.addresses) {
+        launched->base.handlers.died(launched->base.handlers.context, control->rank, control->order,
+                                     text);
+        return COHORT_OK;
+    }
+    (void)cohort_fail(COHORT_ERR_PEER_DIED, "%s", text);
+    fail_exchange(launched);
+    return COHORT_OK;
+}
+
+static cohort_status dispatch(void *context, const struct cohort__control *control)
+{
+    struct launched *launched = context;
+    switch (control->kind) {
+    case COHORT__CONTROL_ADDRESSES:
+        return addresses_came(launched, control);
+    case COHORT__CONTROL_COUNT:
+        launched->base.handlers.count_asked(launched->base.handlers.context, control->round);
+        return COHORT_OK;
+    case COHORT__CONTROL_EXIT:
+        cohort__bootstrap_release(&launched->base);
+        return COHORT_OK;
+    case COHORT__CONTROL_DIED:
+        return died(launched, control);
+    default:
+        return cohort_fail(COHORT_ERR_PROTOCOL, "the launcher sent %s",
+                           cohort__control_kind_name(control->kind));
+    }
+}
+
+/* With the reason in the error slot. */
+static void lose(struct launched *launched)
+{
+    if (launched->lost || launched->base.released)
+        return;
+    launched->lost = true;
+    if (launched->base.addresses)
+        launched->base.handlers.launcher_lost(launched->base.handlers.context,
+                                              cohort_error_message());
+    else
+        fail_exchange(launched);
+}
+
+static void message_arrived(void *context, const void *message, size_t bytes)
+{
+    if (cohort__control_read(message, bytes, "the launcher", dispatch, context))
+        lose(context);
+}
+
+static void stream_ended(void *context, cohort_status status)
+{
+    if (!status)
+        (void)cohort_fail(COHORT_ERR_NETWORK, "the launcher has ended");
+    lose(context);
+}
+
+/* Reads all of BYTES; the socket may be blocking or, left so by a program before us, not. */
+static cohort_status read_fully(int fd, void *data, size_t bytes)
+{
+    for (size_t done = 0; done < bytes;) {
+        ssize_t got = read(fd, (char *)data + done, bytes - done);
+        if (got > 0) {
+            done += (size_t)got;
+        } else if (got == 0) {
+            return cohort_fail(COHORT_ERR_NETWORK, "the launcher has ended");
+        } else if (errno == EAGAIN) {
+            poll(&(struct pollfd){.fd = fd, .events = POLLIN}, 1, -1);
+        } else if (errno != EINTR) {
+            return cohort_fail(COHORT_ERR_NETWORK, "connection to the launcher: %s",
+                               strerror(errno));
+        }
+    }
+    return COHORT_OK;
+}
+
+static cohort_status welcomed(void *context, const struct cohort__control *control)
+{
+    struct launched *launched = context;
+    if (control->kind == COHORT__CONTROL_DIED)
+        return cohort_fail(COHORT_ERR_PEER_DIED, "%.*s", (int)control->text_bytes, control->text);
+    if (control->kind != COHORT__CONTROL_WELCOME)
+        return cohort_fail(COHORT_ERR_PROTOCOL,
+                           "the launcher sent %s, not WELCOME: another program of this locality "
+                           "has joined the job",
+                           cohort__control_kind_name(control->kind));
+    if (control->version != COHORT__CONTROL_VERSION)
+        return cohort_fail(COHORT_ERR_PROTOCOL,
+                           "cohortrun speaks version %u of the control protocol, this program "
+                           "version %d",
+                           (unsigned)control->version, COHORT__CONTROL_VERSION);
+    launched->base.rank = control->rank;
+    launched->base.size = control->size;
+    launched->base.epoch = control->epoch;
+    launched->base.workers = control->workers;
+    launched->base.sharing = control->sharing;
+    launched->base.slot = control->slot;
+    launched->base.num_hosts = control->num_hosts;
+    launched->base.host = control->host;
+    snprintf(launched->base.host_address, sizeof(launched->base.host_address), "%.*s",
+             (int)control->host_address_bytes, control->host_address);
+    launched->base.key = control->key;
+    return COHORT_OK;
+}
+
+static cohort_status read_welcome(struct launched *launched)
+{
+    unsigned char head[COHORT__STREAM_HEAD_BYTES];
+    unsigned char message[COHORT__CONTROL_MAX_TEXT + 256]; /* of WELCOME, or DIED */
+    cohort_status status = read_fully(launched->fd, head, sizeof(head));
+    if (status)
+        return status;
+    size_t bytes = head[0] | (size_t)head[1] << 8 | (size_t)head[2] << 16 | (size_t)head[3] << 24;
+    if (bytes > sizeof(message))
+        return cohort_fail(COHORT_ERR_PROTOCOL, "the launcher's welcome has %zu bytes", bytes);
+    status = read_fully(launched->fd, message, bytes);
+    if (status)
+        return status;
+    return cohort__control_read(message, bytes, "the launcher", welcomed, launched);
+}
+
+/* The reason in the error slot, without a loop. Who reads anything but a welcome has perhaps taken
+ * it from another program of this locality (one that has forked, say), which waits for it. */
+static void tell_refusal(int fd)
+{
+    struct cohort__packer packer = {0};
+    const char *text = cohort_error_message();
+    cohort__control_pack(&packer, &(struct cohort__control){.kind = COHORT__CONTROL_FAILED,
+                                                            .text = text,
+                                                            .text_bytes = strlen(text)});
+    unsigned char head[COHORT__STREAM_HEAD_BYTES];
+    for (size_t i = 0; i < sizeof(head); i++)
+        head[i] = (unsigned char)(packer.bytes >> 8 * i);
+    struct iovec parts[] = {{head, sizeof(head)}, {packer.data, packer.bytes}};
+    struct msghdr message = {.msg_iov = parts, .msg_iovlen = 2};
+    if (!packer.status)
+        (void)!sendmsg(fd, &message, MSG_NOSIGNAL | MSG_DONTWAIT); /* it is said here, anyway */
+    cohort__packer_fini(&packer);
+}
+
+static cohort_status take_descriptor(const char *text, int *ret_fd)
+{
+    char *end;
+    errno = 0;
+    long number = strtol(text, &end, 10);
+    if (errno || end == text || *end || number < 0 || number > INT32_MAX)
+        return cohort_fail(COHORT_ERR_BAD_PARAMETER, "COHORT_CONTROL_FD is '%.40s'", text);
+    int domain = 0;
+    socklen_t bytes = sizeof(domain);
+    if (getsockopt((int)number, SOL_SOCKET, SO_DOMAIN, &domain, &bytes) || domain != AF_UNIX)
+        return cohort_fail(COHORT_ERR_BAD_PARAMETER,
+                           "COHORT_CONTROL_FD is %ld, which is no connection to cohortrun: the "
+                           "program between has closed it",
+                           number);
+    fcntl((int)number, F_SETFD, FD_CLOEXEC);
+    *ret_fd = (int)number;
+    return COHORT_OK;
+}
+
+static cohort_status open_stream(struct launched *launched)
+{
+    struct cohort__stream_handlers handlers = {launched, message_arrived, stream_ended};
+    int fd = launched->fd;
+    launched->fd = -1; /* the stream's, also where that fails */
+    return cohort__stream_open(&launched->stream, launched->base.loop, fd, "the launcher",
+                               COHORT__CONTROL_MAX_MESSAGE, &handlers);
+}
+
+static cohort_status exchange(struct cohort__bootstrap *bootstrap, const void *address,
+                              size_t bytes)
+{
+    struct launched *launched = launched_of(bootstrap);
+    cohort_status status = open_stream(launched);
+    if (status)
+        return status;
+    send_control(launched, &(struct cohort__control){.kind = COHORT__CONTROL_HELLO,
+                                                     .version = COHORT__CONTROL_VERSION,
+                                                     .pid = (uint64_t)getpid(),
+                                                     .address = {address, bytes}});
+    cohort__loop_run(bootstrap->loop);
+    if (!launched->exchange_error.status)
+        return COHORT_OK;
+    cohort__error_copy(cohort__error_slot(), &launched->exchange_error);
+    return launched->exchange_error.status;
+}
+
+static void finished(struct cohort__bootstrap *bootstrap)
+{
+    send_control(launched_of(bootstrap),
+                 &(struct cohort__control){.kind = COHORT__CONTROL_FINISHED});
+}
+
+static void counted(struct cohort__bootstrap *bootstrap)
+{
+    send_control(launched_of(bootstrap),
+                 &(struct cohort__control){.kind = COHORT__CONTROL_COUNTS,
+                                           .round = bootstrap->counts.round,
+                                           .sent = bootstrap->counts.sent,
+                                           .received = bootstrap->counts.received,
+                                           .busy = bootstrap->counts.busy});
+}
+
+static void failed(struct cohort__bootstrap *bootstrap, const char *text)
+{
+    struct launched *launched = launched_of(bootstrap);
+    if (launched->fd >= 0) /* it failed before the exchange */
+        (void)open_stream(launched);
+    if (launched->stream)
+        send_control(launched, &(struct cohort__control){.kind = COHORT__CONTROL_FAILED,
+                                                         .text = text,
+                                                         .text_bytes = strlen(text)});
+}
+
+static void close_launched(struct cohort__bootstrap *bootstrap)
+{
+    struct launched *launched = launched_of(bootstrap);
+    if (launched->stream && bootstrap->released)
+        send_control(launched, &(struct cohort__control){.kind = COHORT__CONTROL_BYE});
+    cohort__stream_close(launched->stream);
+    if (launched->fd >= 0)
+        close(launched->fd);
+    cohort__error_fini(&launched->exchange_error);
+    free(launched);
+}
+
+static const struct cohort__bootstrap_way way = {
+    .exchange = exchange,
+    .finished = finished,
+    .counted = counted,
+    .failed = failed,
+    .close = close_launched,
+    .tells_failures = true,
+    .tells_deaths = true,
+};
+
+cohort_status cohort__bootstrap_open_launcher(struct cohort__bootstrap **ret_bootstrap,
+                                              const char *environment)
+{
+    struct launched *launched = calloc(1, sizeof(*launched));
+    if (!launched)
+        return cohort_fail(COHORT_ERR_NO_MEMORY, "bootstrap: out of memory");
+    launched->base.way = &way;
+    launched->fd = -1;
+    cohort_status status = take_descriptor(environment, &launched->fd);
+    if (!status)
+        status = cohort__hub_inherit(&launched->base.hub);
+    if (!status)
+        status = read_welcome(launched);
+    if (status == COHORT_ERR_PROTOCOL && launched->fd >= 0)
+        tell_refusal(launched->fd);
+    if (status) {
+        cohort__hub_destroy(launched->base.hub);
+        close_launched(&launched->base);
+        return status;
+    }
+    *ret_bootstrap = &launched->base;
+    return COHORT_OK;
+}

@@ -1,0 +1,435 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <errno.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "runtime/base/container.h"
+#include "runtime/base/error.h"
+#include "runtime/launch/bootstrap_private.h"
+#include "runtime/launch/grace.h"
+#include "runtime/launch/hub_share.h"
+#include "runtime/launch/pmix_card.h"
+#include "runtime/launch/pmix_client.h"
+#include "runtime/launch/pmix_events.h"
+#include "runtime/launch/pmix_roster.h"
+#include "runtime/wire/pack.h"
+
+/* A locality that another launcher has started: Slurm, PRRTE, Open MPI's mpirun.
+ *
+ * Everybody sees everybody's cards, addresses and counts, so each computes the same places and the
+ * same verdict of the drain, and nobody is in charge; only that the first locality of each host
+ * makes what those of the host share. A launcher usually ends the job when somebody
+ * has died; where it does not, it may tell, or a fence ends early. Then the survivors go on for a
+ * while, so that their programs can fail in their own words, and leave. */
+
+enum {
+    FIRST_GRACE = 1000000000, /* ns; until the settings are read: others may die before that */
+    MAX_NAME = 64,
+    /* How long the sharing of memory may take: for machines that are overloaded, or stand still. */
+    SHARE_SECONDS = 30,
+    SHARE_LOCALITIES_PER_SECOND = 10,
+};
+
+struct foreign {
+    struct cohort__bootstrap base;
+    struct cohort__pmix_client pmix;
+    struct cohort__pmix_roster roster;
+    struct cohort__hub_share share;
+    atomic_bool has_finished;
+    bool broken; /* somebody has died */
+    struct cohort__pmix_events events;
+    pthread_mutex_t lock; /* of what PMIx's thread does */
+    bool deaf;            /* it has nothing to tell any more */
+    struct cohort__grace grace;
+    struct cohort__loop_request grace_over;
+
+    /* One fence is under way at a time. */
+    struct cohort__loop_request fenced;
+    pmix_status_t fence_result;
+    void (*after_fence)(struct foreign *foreign);
+};
+
+struct event {
+    struct cohort__loop_request request;
+    struct foreign *foreign;
+    struct cohort__pmix_event what;
+};
+
+static struct foreign *foreign_of(struct cohort__bootstrap *bootstrap)
+{
+    return COHORT_CONTAINER_OF(bootstrap, struct foreign, base);
+}
+
+/* The size: none. */
+static uint32_t locality_of(const struct foreign *foreign, uint32_t process)
+{
+    uint32_t rank = 0;
+    while (rank < foreign->base.size && foreign->roster.processes[rank] != process)
+        rank++;
+    return rank;
+}
+
+/* Deaths -------------------------------------------------------------------------------------- */
+
+/* One line, as cohortrun would print it. */
+static void say(const struct foreign *foreign, const char *text)
+{
+    char line[COHORT__CONTROL_MAX_TEXT + 1];
+    snprintf(line, sizeof(line), "%s", text);
+    for (char *c = line; *c; c++)
+        if ((unsigned char)*c < ' ')
+            *c = ' ';
+    dprintf(STDERR_FILENO, "%s: locality %u: %s\n", program_invocation_name,
+            (unsigned)foreign->base.rank, line);
+}
+
+/* In the grace's thread. Who has finished leaves through the loop; who has not may be computing,
+ * and the loop stand still. */
+static void grace_over(void *context)
+{
+    struct foreign *foreign = context;
+    if (atomic_load(&foreign->has_finished)) {
+        cohort__loop_request(foreign->base.loop, &foreign->grace_over);
+        return;
+    }
+    say(foreign, "is ended, since the job is broken");
+    _exit(1); /* the launcher then ends the others, if it is there */
+}
+
+static void run_grace_over(struct cohort__loop *loop, struct cohort__loop_request *request)
+{
+    (void)loop;
+    struct foreign *foreign = COHORT_CONTAINER_OF(request, struct foreign, grace_over);
+    if (!foreign->base.closing && !foreign->base.released)
+        cohort__bootstrap_release(&foreign->base);
+}
+
+static void break_job(struct foreign *foreign)
+{
+    foreign->broken = true;
+    cohort__grace_begin(&foreign->grace, foreign->base.grace);
+}
+
+/* With the reason in the error slot. */
+static void lose(struct foreign *foreign)
+{
+    if (foreign->broken)
+        return;
+    break_job(foreign);
+    foreign->base.handlers.launcher_lost(foreign->base.handlers.context, cohort_error_message());
+}
+
+static void died(struct foreign *foreign, const struct cohort__pmix_event *what)
+{
+    char text[128];
+    uint32_t rank = locality_of(foreign, what->process);
+    if (rank == foreign->base.size)
+        return;
+    snprintf(text, sizeof(text), "has ended: the launcher says %s",
+             foreign->pmix.library.error_string(what->status));
+    break_job(foreign);
+    foreign->base.handlers.died(foreign->base.handlers.context, rank, 0, text);
+}
+
+static void run_event(struct cohort__loop *loop, struct cohort__loop_request *request)
+{
+    (void)loop;
+    struct event *event = COHORT_CONTAINER_OF(request, struct event, request);
+    struct foreign *foreign = event->foreign;
+    /* Before the exchange nobody listens, and it fails by itself. */
+    bool matters = !foreign->base.closing && !foreign->base.released && foreign->base.addresses;
+    if (matters && event->what.launcher_lost) {
+        (void)cohort_fail(COHORT_ERR_NETWORK, "the launcher has ended");
+        lose(foreign);
+    } else if (matters) {
+        died(foreign, &event->what);
+    }
+    free(event);
+}
+
+/* In PMIx's thread. The grace begins at once, since the loop may stand still. */
+static void event_came(void *context, const struct cohort__pmix_event *what)
+{
+    struct foreign *foreign = context;
+    struct event *event = malloc(sizeof(*event)); /* without: it ends without a word */
+    if (event)
+        *event = (struct event){.request.run = run_event, .foreign = foreign, .what = *what};
+    pthread_mutex_lock(&foreign->lock);
+    if (!foreign->deaf) {
+        cohort__grace_begin(&foreign->grace, foreign->base.grace);
+        if (event)
+            cohort__loop_request(foreign->base.loop, &event->request);
+        event = NULL;
+    }
+    pthread_mutex_unlock(&foreign->lock);
+    free(event);
+}
+
+/* Exchanges ----------------------------------------------------------------------------------- */
+
+/* What has been put can't be replaced, so each round has a name of its own. So has each program: of
+ * a script with several, nobody may take what the one before has put. */
+static void name_address(const struct foreign *foreign, char name[MAX_NAME])
+{
+    snprintf(name, MAX_NAME, "cohort.%016llx.address", (unsigned long long)foreign->base.key);
+}
+
+static void name_counts(const struct foreign *foreign, char name[MAX_NAME])
+{
+    snprintf(name, MAX_NAME, "cohort.%016llx.counts.%llu", (unsigned long long)foreign->base.key,
+             (unsigned long long)foreign->base.counts.round);
+}
+
+/* Takes what PACKER holds. */
+static cohort_status put_packed(struct foreign *foreign, const char *name,
+                                struct cohort__packer *packer)
+{
+    cohort_status status = packer->status;
+    if (!status)
+        status = cohort__pmix_client_put(&foreign->pmix, name, packer->data, packer->bytes);
+    cohort__packer_fini(packer);
+    return status;
+}
+
+struct addresses {
+    struct foreign *foreign;
+    struct cohort__control_address *of; /* each locality */
+};
+
+static cohort_status take_address(void *context, uint32_t process, const void *data, size_t bytes)
+{
+    struct addresses *addresses = context;
+    uint32_t rank = locality_of(addresses->foreign, process);
+    if (bytes > COHORT__CONTROL_MAX_ADDRESS)
+        return cohort_fail(COHORT_ERR_PROTOCOL, "the address of locality %u has %zu bytes",
+                           (unsigned)rank, bytes);
+    void *copy = malloc(bytes + 1);
+    if (!copy)
+        return cohort_fail(COHORT_ERR_NO_MEMORY, "addresses of the localities: out of memory");
+    if (bytes > 0)
+        memcpy(copy, data, bytes);
+    addresses->of[rank] = (struct cohort__control_address){copy, bytes};
+    return COHORT_OK;
+}
+
+/* The loop has nothing else to do, so waiting in PMIx is as good. */
+static cohort_status exchange(struct cohort__bootstrap *bootstrap, const void *address,
+                              size_t bytes)
+{
+    struct foreign *foreign = foreign_of(bootstrap);
+    struct addresses addresses = {foreign, calloc(bootstrap->size, sizeof(*addresses.of))};
+    char name[MAX_NAME];
+    name_address(foreign, name);
+    if (!addresses.of)
+        return cohort_fail(COHORT_ERR_NO_MEMORY, "addresses of the localities: out of memory");
+    cohort_status status =
+        cohort__pmix_events_listen(&foreign->events, &foreign->pmix, event_came, foreign);
+    if (!status)
+        status = cohort__pmix_client_exchange(&foreign->pmix, name, address, bytes, take_address,
+                                              &addresses);
+    if (!status)
+        status = cohort__bootstrap_store_addresses(bootstrap, addresses.of, bootstrap->size);
+    for (uint32_t rank = 0; rank < bootstrap->size; rank++)
+        free((void *)addresses.of[rank].data);
+    free(addresses.of);
+    return status;
+}
+
+/* The end ------------------------------------------------------------------------------------- */
+
+static void fence_done(pmix_status_t result, void *context)
+{
+    struct foreign *foreign = context;
+    pthread_mutex_lock(&foreign->lock);
+    foreign->fence_result = result;
+    if (!foreign->deaf)
+        cohort__loop_request(foreign->base.loop, &foreign->fenced);
+    pthread_mutex_unlock(&foreign->lock);
+}
+
+static void run_fenced(struct cohort__loop *loop, struct cohort__loop_request *request)
+{
+    (void)loop;
+    struct foreign *foreign = COHORT_CONTAINER_OF(request, struct foreign, fenced);
+    if (foreign->base.closing || foreign->broken)
+        return;
+    if (cohort__pmix_client_check(&foreign->pmix, foreign->fence_result, "the end of the job"))
+        lose(foreign);
+    else
+        foreign->after_fence(foreign);
+}
+
+static void fence(struct foreign *foreign, bool collect, void (*after)(struct foreign *foreign))
+{
+    foreign->after_fence = after;
+    cohort__pmix_client_fence_begin(&foreign->pmix, collect, fence_done, foreign);
+}
+
+static void all_have_finished(struct foreign *foreign)
+{
+    cohort__bootstrap_round_begin(&foreign->base);
+}
+
+static void finished(struct cohort__bootstrap *bootstrap)
+{
+    struct foreign *foreign = foreign_of(bootstrap);
+    atomic_store(&foreign->has_finished, true);
+    if (!foreign->broken)
+        fence(foreign, false, all_have_finished);
+}
+
+static cohort_status get_counts(struct foreign *foreign, uint32_t rank, const char *name,
+                                struct cohort__pmix_counts *ret_counts)
+{
+    void *data;
+    size_t bytes;
+    cohort_status status = cohort__pmix_client_get(&foreign->pmix, foreign->roster.processes[rank],
+                                                   name, &data, &bytes);
+    if (status)
+        return status;
+    status = cohort__pmix_counts_read(data, bytes, name, ret_counts);
+    free(data);
+    return status;
+}
+
+static void all_have_counted(struct foreign *foreign)
+{
+    char name[MAX_NAME];
+    name_counts(foreign, name);
+    for (uint32_t rank = 0; rank < foreign->base.size; rank++) {
+        struct cohort__pmix_counts counts;
+        if (get_counts(foreign, rank, name, &counts)) {
+            lose(foreign);
+            return;
+        }
+        cohort__bootstrap_round_answer(&foreign->base, counts.sent, counts.received, counts.busy);
+    }
+}
+
+static void counted(struct cohort__bootstrap *bootstrap)
+{
+    struct foreign *foreign = foreign_of(bootstrap);
+    struct cohort__packer packer = {0};
+    char name[MAX_NAME];
+    if (foreign->broken)
+        return;
+    name_counts(foreign, name);
+    cohort__pmix_counts_pack(&packer, &(struct cohort__pmix_counts){bootstrap->counts.sent,
+                                                                    bootstrap->counts.received,
+                                                                    bootstrap->counts.busy});
+    if (put_packed(foreign, name, &packer))
+        lose(foreign);
+    else
+        fence(foreign, true, all_have_counted);
+}
+
+/* At once, since the launcher may end the job as soon as any locality has failed. */
+static void failed(struct cohort__bootstrap *bootstrap, const char *text)
+{
+    say(foreign_of(bootstrap), text);
+}
+
+/* Who is not released does not leave: this process is going to end, which the launcher takes for a
+ * death. Until then PMIx's thread runs on, so what it knows stays. */
+static void close_foreign(struct cohort__bootstrap *bootstrap)
+{
+    struct foreign *foreign = foreign_of(bootstrap);
+    if (bootstrap->released)
+        cohort__pmix_client_close(&foreign->pmix);
+    pthread_mutex_lock(&foreign->lock);
+    foreign->deaf = true;
+    pthread_mutex_unlock(&foreign->lock);
+    cohort__grace_fini(&foreign->grace);
+    cohort__loop_run_requests(bootstrap->loop); /* what has come until now */
+    cohort__pmix_roster_fini(&foreign->roster);
+    if (!bootstrap->released)
+        return;
+    pthread_mutex_destroy(&foreign->lock);
+    free(foreign);
+}
+
+static const struct cohort__bootstrap_way way = {
+    .exchange = exchange,
+    .finished = finished,
+    .counted = counted,
+    .failed = failed,
+    .close = close_foreign,
+    .tells_failures = true,
+    .may_bind = true,
+};
+
+static void take_place(struct foreign *foreign)
+{
+    struct cohort__bootstrap *base = &foreign->base;
+    const struct cohort__place *place = &foreign->roster.place;
+    base->key = foreign->roster.key;
+    base->rank = place->rank;
+    base->size = foreign->pmix.size;
+    base->epoch = 1;
+    base->num_hosts = place->num_hosts;
+    base->host = place->host;
+    base->slot = place->slot;
+    base->sharing = place->sharing;
+    snprintf(base->host_address, sizeof(base->host_address), "%s", foreign->roster.host_address);
+    cohort__drain_init(&base->drain, base->size);
+}
+
+/* A locality that is alone on its host has a hub as well, as under cohortrun; a job of one has
+ * nobody to send to. */
+static cohort_status share(struct foreign *foreign)
+{
+    struct cohort__bootstrap *base = &foreign->base;
+    if (base->size == 1)
+        return COHORT_OK;
+    uint64_t seconds = SHARE_SECONDS + base->sharing / SHARE_LOCALITIES_PER_SECOND;
+    struct cohort__hub_party party = {.door = foreign->roster.door,
+                                      .key = base->key,
+                                      .rank = base->rank,
+                                      .slot = base->slot,
+                                      .size = base->sharing,
+                                      .patience_ns = seconds * 1000000000};
+    return cohort__hub_share_meet(&foreign->share, &party, &base->hub);
+}
+
+static cohort_status join(struct foreign *foreign)
+{
+    cohort_status status = cohort__pmix_client_open(&foreign->pmix);
+    if (!status)
+        status = cohort__hub_share_init(&foreign->share);
+    if (status)
+        return status;
+    status = cohort__pmix_roster_make(&foreign->pmix, foreign->share.door, &foreign->roster);
+    if (!status) {
+        take_place(foreign);
+        status = share(foreign);
+    }
+    cohort__hub_share_fini(&foreign->share);
+    return status;
+}
+
+cohort_status cohort__bootstrap_open_pmix(struct cohort__bootstrap **ret_bootstrap)
+{
+    struct foreign *foreign = calloc(1, sizeof(*foreign));
+    if (!foreign)
+        return cohort_fail(COHORT_ERR_NO_MEMORY, "bootstrap: out of memory");
+    foreign->base.way = &way;
+    foreign->fenced.run = run_fenced;
+    foreign->grace_over.run = run_grace_over;
+    pthread_mutex_init(&foreign->lock, NULL);
+    foreign->base.grace = FIRST_GRACE;
+    cohort__grace_init(&foreign->grace, grace_over, foreign);
+    cohort_status status = join(foreign);
+    if (status) {
+        /* This program is going to end without having left; its launcher sees that. */
+        cohort__grace_fini(&foreign->grace);
+        cohort__pmix_roster_fini(&foreign->roster);
+        free(foreign);
+        return status;
+    }
+    *ret_bootstrap = &foreign->base;
+    return COHORT_OK;
+}

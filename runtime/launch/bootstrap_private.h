@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef COHORT_RUNTIME_PROC_BOOTSTRAP_PRIVATE_H
+#define COHORT_RUNTIME_PROC_BOOTSTRAP_PRIVATE_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "cohort/status.h"
+#include "runtime/loop/loop.h"
+#include "runtime/launch/bootstrap.h"
+#include "runtime/launch/control.h"
+#include "runtime/launch/drain.h"
+#include "runtime/task/scheduler.h"
+
+/* A way of being started. Everything is called by the loop's holder. */
+struct cohort__bootstrap_way {
+    /* Returns when cohort__bootstrap_store_addresses has been called, or with an error. */
+    cohort_status (*exchange)(struct cohort__bootstrap *bootstrap, const void *address,
+                              size_t bytes);
+    void (*finished)(struct cohort__bootstrap *bootstrap);
+    void (*counted)(struct cohort__bootstrap *bootstrap); /* they are in `counts` */
+    void (*failed)(struct cohort__bootstrap *bootstrap, const char *text);
+    /* The last call: leaves the job, if `released` in good order, and frees BOOTSTRAP. */
+    void (*close)(struct cohort__bootstrap *bootstrap);
+    bool tells_failures; /* `failed` gets them printed */
+    bool tells_deaths;   /* of all, soon */
+    bool may_bind;       /* the launcher may give each locality cores of its own, by its mask */
+};
+
+/* What all ways have in common; each has it as the first member of its own. */
+struct cohort__bootstrap {
+    const struct cohort__bootstrap_way *way;
+    struct cohort__loop *loop;
+    struct cohort__bootstrap_handlers handlers;
+    uint32_t rank;
+    uint32_t size;
+    uint32_t epoch;
+    uint32_t workers;
+    uint32_t sharing;
+    uint32_t slot;
+    uint32_t num_hosts;
+    uint32_t host;
+    char host_address[COHORT__CONTROL_MAX_HOST_ADDRESS];
+    uint64_t key;
+    _Atomic uint64_t grace;                    /* ns; of a launcher that has none of its own */
+    struct cohort__hub *hub;                   /* until it is taken */
+    struct cohort__control_address *addresses; /* in one block with the bytes; NULL: not yet */
+    bool exchanged;                            /* has been called */
+    bool released;
+    bool closing; /* no handler is called any more */
+
+    struct cohort__loop_request finished;
+    struct cohort__loop_request counted;
+    struct {
+        uint64_t round;
+        uint64_t sent;
+        uint64_t received;
+        bool busy;
+    } counts; /* one is asked for at a time */
+
+    /* Where no launcher runs the drain: bootstrap_rounds.c. */
+    struct cohort__drain drain;
+    struct cohort__timer pause;
+    bool pausing;
+};
+
+/* They allocate the bootstrap, and fill in who and where it is; on failure there is none. */
+cohort_status cohort__bootstrap_open_alone(struct cohort__bootstrap **ret_bootstrap);
+/* ENVIRONMENT is the value of COHORT_CONTROL_FD. */
+cohort_status cohort__bootstrap_open_launcher(struct cohort__bootstrap **ret_bootstrap,
+                                              const char *environment);
+cohort_status cohort__bootstrap_open_pmix(struct cohort__bootstrap **ret_bootstrap);
+
+/* Copies SIZE addresses, as many as there are localities. */
+cohort_status cohort__bootstrap_store_addresses(struct cohort__bootstrap *bootstrap,
+                                                const struct cohort__control_address *addresses,
+                                                uint32_t size);
+
+/* Begins a round: this locality is asked for its counts. */
+void cohort__bootstrap_round_begin(struct cohort__bootstrap *bootstrap);
+/* One locality's answer; after the last one the exit is allowed or, after a pause, the next round
+ * begun. */
+void cohort__bootstrap_round_answer(struct cohort__bootstrap *bootstrap, uint64_t sent,
+                                    uint64_t received, bool busy);
+
+/* The exit is allowed. */
+void cohort__bootstrap_release(struct cohort__bootstrap *bootstrap);
+
+#endif

@@ -1,0 +1,418 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "runtime/launch/launcher.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/launch/control.h"
+#include "runtime/launch/drain.h"
+
+/* A locality goes OUTSIDE -> MEMBER -> FINISHED -> RELEASED -> LEFT, the middle ones together:
+ * ADDRESSES go out when all are members, the drain begins when all have finished, EXIT goes to all,
+ * and when all have left (or ended), all are OUTSIDE again, in the next epoch. */
+enum stage { OUTSIDE, MEMBER, FINISHED, RELEASED, LEFT };
+
+struct locality {
+    enum stage stage;
+    bool ended;
+    bool was_released; /* in some epoch */
+    uint32_t order;    /* of its death; 0: it is not dead */
+    unsigned char *address;
+    size_t address_bytes;
+    char *failure;
+};
+
+struct cohort__launcher {
+    struct cohort__launcher_options options;
+    struct cohort__launcher_handlers handlers;
+    struct cohort__drain drain;
+    struct cohort__packer packer;
+    uint32_t epoch;
+    uint32_t num_in_stage[LEFT + 1];
+    uint32_t num_deaths;
+    bool broken;
+    struct cohort__launcher_host *hosts;
+    struct locality localities[];
+};
+
+/* What reading a message needs to know. */
+struct incoming {
+    struct cohort__launcher *launcher;
+    uint32_t rank;
+};
+
+static void pack(struct cohort__launcher *launcher, const struct cohort__control *control)
+{
+    cohort__packer_reset(&launcher->packer);
+    cohort__control_pack(&launcher->packer, control);
+}
+
+static void send_packed(struct cohort__launcher *launcher, uint32_t rank)
+{
+    const struct cohort__packer *packer = &launcher->packer;
+    if (!packer->status)
+        launcher->handlers.send(launcher->handlers.context, rank, packer->data, packer->bytes);
+}
+
+static void send_to(struct cohort__launcher *launcher, uint32_t rank,
+                    const struct cohort__control *control)
+{
+    pack(launcher, control);
+    send_packed(launcher, rank);
+}
+
+/* Packed once: ADDRESSES are long where they go to many. */
+static void send_to_all(struct cohort__launcher *launcher, const struct cohort__control *control)
+{
+    pack(launcher, control);
+    for (uint32_t rank = 0; rank < launcher->options.size; rank++)
+        if (!launcher->localities[rank].ended)
+            send_packed(launcher, rank);
+}
+
+static void set_stage(struct cohort__launcher *launcher, uint32_t rank, enum stage stage)
+{
+    struct locality *locality = &launcher->localities[rank];
+    launcher->num_in_stage[locality->stage]--;
+    launcher->num_in_stage[stage]++;
+    locality->stage = stage;
+}
+
+static bool all_in(const struct cohort__launcher *launcher, enum stage stage)
+{
+    return launcher->num_in_stage[stage] == launcher->options.size;
+}
+
+static void break_job(struct cohort__launcher *launcher, uint32_t rank, const char *text)
+{
+    struct locality *dead = &launcher->localities[rank];
+    if (dead->order == 0)
+        dead->order = ++launcher->num_deaths;
+    struct cohort__control died = {.kind = COHORT__CONTROL_DIED,
+                                   .rank = rank,
+                                   .order = dead->order,
+                                   .text = text,
+                                   .text_bytes = strlen(text)};
+    pack(launcher, &died);
+    for (uint32_t peer = 0; peer < launcher->options.size; peer++)
+        if (peer != rank && !launcher->localities[peer].ended)
+            send_packed(launcher, peer);
+    if (launcher->broken)
+        return;
+    launcher->broken = true;
+    launcher->handlers.broken(launcher->handlers.context, rank, text);
+}
+
+static void welcome_host(struct cohort__launcher *launcher, uint32_t index)
+{
+    const struct cohort__launcher_host *host = &launcher->hosts[index];
+    for (uint32_t slot = 0; slot < host->num; slot++) {
+        if (launcher->localities[host->first + slot].ended)
+            continue;
+        send_to(launcher, host->first + slot,
+                &(struct cohort__control){
+                    .kind = COHORT__CONTROL_WELCOME,
+                    .version = COHORT__CONTROL_VERSION,
+                    .rank = host->first + slot,
+                    .size = launcher->options.size,
+                    .key = launcher->options.key,
+                    .epoch = launcher->epoch,
+                    .workers = launcher->options.workers,
+                    .sharing = host->num,
+                    .num_hosts = launcher->options.num_hosts,
+                    .host = index,
+                    .slot = slot,
+                    .host_address = host->address,
+                    .host_address_bytes = strlen(host->address),
+                });
+    }
+}
+
+static void welcome(struct cohort__launcher *launcher)
+{
+    for (uint32_t index = 0; index < launcher->options.num_hosts; index++)
+        welcome_host(launcher, index);
+}
+
+static cohort_status copy_hosts(struct cohort__launcher *launcher)
+{
+    struct cohort__launcher_host one = {0, launcher->options.size, "127.0.0.1"};
+    if (launcher->options.num_hosts == 0) {
+        launcher->options.hosts = &one;
+        launcher->options.num_hosts = 1;
+    }
+    size_t bytes = launcher->options.num_hosts * sizeof(*launcher->hosts);
+    launcher->hosts = malloc(bytes);
+    if (!launcher->hosts)
+        return cohort_fail(COHORT_ERR_NO_MEMORY, "launcher: out of memory");
+    memcpy(launcher->hosts, launcher->options.hosts, bytes);
+    launcher->options.hosts = launcher->hosts;
+    return COHORT_OK;
+}
+
+cohort_status cohort__launcher_create(struct cohort__launcher **ret_launcher,
+                                      const struct cohort__launcher_options *options,
+                                      const struct cohort__launcher_handlers *handlers)
+{
+    struct cohort__launcher *launcher =
+        calloc(1, sizeof(*launcher) + options->size * sizeof(launcher->localities[0]));
+    if (!launcher)
+        return cohort_fail(COHORT_ERR_NO_MEMORY, "launcher: out of memory");
+    launcher->options = *options;
+    launcher->handlers = *handlers;
+    launcher->epoch = 1;
+    launcher->num_in_stage[OUTSIDE] = options->size;
+    cohort_status status = copy_hosts(launcher);
+    if (status) {
+        cohort__launcher_destroy(launcher);
+        return status;
+    }
+    welcome(launcher);
+    *ret_launcher = launcher;
+    return COHORT_OK;
+}
+
+void cohort__launcher_destroy(struct cohort__launcher *launcher)
+{
+    if (!launcher)
+        return;
+    for (uint32_t rank = 0; rank < launcher->options.size; rank++) {
+        free(launcher->localities[rank].address);
+        free(launcher->localities[rank].failure);
+    }
+    cohort__packer_fini(&launcher->packer);
+    free(launcher->hosts);
+    free(launcher);
+}
+
+/* Somebody has joined, and RANK ended without that: the others would wait for it for ever. */
+static void break_unjoined(struct cohort__launcher *launcher, uint32_t rank)
+{
+    char text[80];
+    snprintf(text, sizeof(text), "locality %u ended without joining the job", (unsigned)rank);
+    break_job(launcher, rank, text);
+}
+
+static void send_addresses(struct cohort__launcher *launcher)
+{
+    uint32_t size = launcher->options.size;
+    struct cohort__control_address *addresses = calloc(size, sizeof(*addresses));
+    if (!addresses) {
+        break_job(launcher, 0, "the launcher is out of memory");
+        return;
+    }
+    for (uint32_t rank = 0; rank < size; rank++)
+        addresses[rank] = (struct cohort__control_address){
+            launcher->localities[rank].address, launcher->localities[rank].address_bytes};
+    send_to_all(launcher, &(struct cohort__control){.kind = COHORT__CONTROL_ADDRESSES,
+                                                    .size = size,
+                                                    .addresses = addresses});
+    free(addresses);
+}
+
+static cohort_status hello(struct cohort__launcher *launcher, uint32_t rank,
+                           const struct cohort__control *control)
+{
+    struct locality *locality = &launcher->localities[rank];
+    if (locality->stage != OUTSIDE)
+        return cohort_fail(COHORT_ERR_PROTOCOL,
+                           "joins the job again; the program that joined before has not left it");
+    if (control->version != COHORT__CONTROL_VERSION)
+        return cohort_fail(COHORT_ERR_PROTOCOL,
+                           "speaks version %u of the control protocol, cohortrun version %d",
+                           (unsigned)control->version, COHORT__CONTROL_VERSION);
+    free(locality->address);
+    locality->address = malloc(control->address.bytes + 1);
+    if (!locality->address)
+        return cohort_fail(COHORT_ERR_NO_MEMORY, "out of memory");
+    if (control->address.bytes > 0)
+        memcpy(locality->address, control->address.data, control->address.bytes);
+    locality->address_bytes = control->address.bytes;
+    free(locality->failure); /* an earlier program's */
+    locality->failure = NULL;
+    set_stage(launcher, rank, MEMBER);
+    for (uint32_t peer = 0; peer < launcher->options.size; peer++)
+        if (launcher->localities[peer].ended && launcher->localities[peer].stage == OUTSIDE)
+            break_unjoined(launcher, peer);
+    if (all_in(launcher, MEMBER) && !launcher->broken)
+        send_addresses(launcher);
+    return COHORT_OK;
+}
+
+static void ask_for_counts(struct cohort__launcher *launcher)
+{
+    send_to_all(launcher,
+                &(struct cohort__control){.kind = COHORT__CONTROL_COUNT,
+                                          .round = cohort__drain_begin(&launcher->drain)});
+}
+
+static void release(struct cohort__launcher *launcher)
+{
+    for (uint32_t rank = 0; rank < launcher->options.size; rank++) {
+        if (launcher->localities[rank].ended)
+            continue;
+        set_stage(launcher, rank, RELEASED);
+        launcher->localities[rank].was_released = true;
+        send_to(launcher, rank, &(struct cohort__control){.kind = COHORT__CONTROL_EXIT});
+    }
+}
+
+/* After a death, when the programs of all who are left have returned: nothing that is still under
+ * way is waited for. */
+static void release_survivors(struct cohort__launcher *launcher)
+{
+    for (uint32_t rank = 0; rank < launcher->options.size; rank++)
+        if (!launcher->localities[rank].ended && launcher->localities[rank].stage != FINISHED)
+            return;
+    release(launcher);
+}
+
+static cohort_status finished(struct cohort__launcher *launcher, uint32_t rank)
+{
+    if (launcher->localities[rank].stage != MEMBER)
+        return cohort_fail(COHORT_ERR_PROTOCOL, "has finished without being in the job");
+    set_stage(launcher, rank, FINISHED);
+    if (launcher->broken)
+        release_survivors(launcher);
+    if (all_in(launcher, FINISHED) && !launcher->broken) {
+        cohort__drain_init(&launcher->drain, launcher->options.size);
+        ask_for_counts(launcher);
+    }
+    return COHORT_OK;
+}
+
+static cohort_status counts(struct cohort__launcher *launcher,
+                            const struct cohort__control *control)
+{
+    if (launcher->broken)
+        return COHORT_OK; /* somebody has died meanwhile */
+    if (!all_in(launcher, FINISHED))
+        return cohort_fail(COHORT_ERR_PROTOCOL, "sends counts that nobody has asked for");
+    switch (cohort__drain_answer(&launcher->drain, control->round, control->sent, control->received,
+                                 control->busy)) {
+    case COHORT__DRAIN_WAIT:
+        break;
+    case COHORT__DRAIN_AGAIN: {
+        uint64_t pause = cohort__drain_pause_ns(&launcher->drain);
+        if (pause == 0)
+            ask_for_counts(launcher);
+        else
+            launcher->handlers.pause(launcher->handlers.context, pause);
+        break;
+    }
+    case COHORT__DRAIN_DONE:
+        release(launcher);
+        break;
+    }
+    return COHORT_OK;
+}
+
+void cohort__launcher_resume(struct cohort__launcher *launcher)
+{
+    if (all_in(launcher, FINISHED) && !launcher->broken)
+        ask_for_counts(launcher);
+}
+
+static void leave(struct cohort__launcher *launcher, uint32_t rank)
+{
+    set_stage(launcher, rank, LEFT);
+    if (!all_in(launcher, LEFT) || launcher->broken)
+        return;
+    for (uint32_t peer = 0; peer < launcher->options.size; peer++)
+        set_stage(launcher, peer, OUTSIDE);
+    launcher->epoch++;
+    welcome(launcher);
+}
+
+static cohort_status bye(struct cohort__launcher *launcher, uint32_t rank)
+{
+    if (launcher->localities[rank].stage != RELEASED)
+        return cohort_fail(COHORT_ERR_PROTOCOL, "leaves the job without being allowed to");
+    leave(launcher, rank);
+    return COHORT_OK;
+}
+
+static cohort_status failed(struct cohort__launcher *launcher, uint32_t rank,
+                            const struct cohort__control *control)
+{
+    struct locality *locality = &launcher->localities[rank];
+    free(locality->failure);
+    locality->failure = strndup(control->text, control->text_bytes);
+    for (char *c = locality->failure; c && *c; c++)
+        if ((unsigned char)*c < ' ')
+            *c = ' '; /* it becomes part of a line */
+    return COHORT_OK;
+}
+
+static cohort_status dispatch(void *context, const struct cohort__control *control)
+{
+    struct cohort__launcher *launcher = ((struct incoming *)context)->launcher;
+    uint32_t rank = ((struct incoming *)context)->rank;
+    switch (control->kind) {
+    case COHORT__CONTROL_HELLO:
+        return hello(launcher, rank, control);
+    case COHORT__CONTROL_FINISHED:
+        return finished(launcher, rank);
+    case COHORT__CONTROL_COUNTS:
+        return counts(launcher, control);
+    case COHORT__CONTROL_FAILED:
+        return failed(launcher, rank, control);
+    case COHORT__CONTROL_BYE:
+        return bye(launcher, rank);
+    default:
+        return cohort_fail(COHORT_ERR_PROTOCOL, "sent %s, which only the launcher may",
+                           cohort__control_kind_name(control->kind));
+    }
+}
+
+void cohort__launcher_message(struct cohort__launcher *launcher, uint32_t rank, const void *message,
+                              size_t bytes)
+{
+    char name[32], text[600];
+    struct incoming incoming = {launcher, rank};
+    snprintf(name, sizeof(name), "locality %u", (unsigned)rank);
+    if (cohort__control_read(message, bytes, name, dispatch, &incoming) == COHORT_OK)
+        return;
+    snprintf(text, sizeof(text), "%s: %s", name, cohort_error_message());
+    break_job(launcher, rank, text);
+}
+
+void cohort__launcher_ended(struct cohort__launcher *launcher, uint32_t rank, bool failed,
+                            const char *text)
+{
+    struct locality *locality = &launcher->localities[rank];
+    if (locality->ended)
+        return;
+    locality->ended = true;
+    bool is_free = locality->was_released || !failed;
+    if (cohort__launcher_is_member(launcher, rank) || !is_free)
+        break_job(launcher, rank, text);
+    else if (locality->stage == OUTSIDE && cohort__launcher_has_members(launcher))
+        break_unjoined(launcher, rank);
+    else if (locality->stage == RELEASED)
+        leave(launcher, rank);
+    if (launcher->broken)
+        release_survivors(launcher);
+}
+
+bool cohort__launcher_is_member(const struct cohort__launcher *launcher, uint32_t rank)
+{
+    enum stage stage = launcher->localities[rank].stage;
+    return stage == MEMBER || stage == FINISHED;
+}
+
+bool cohort__launcher_is_released(const struct cohort__launcher *launcher, uint32_t rank)
+{
+    return launcher->localities[rank].was_released && !cohort__launcher_is_member(launcher, rank);
+}
+
+bool cohort__launcher_has_members(const struct cohort__launcher *launcher)
+{
+    return launcher->num_in_stage[MEMBER] + launcher->num_in_stage[FINISHED] > 0;
+}
+
+const char *cohort__launcher_failure(const struct cohort__launcher *launcher, uint32_t rank)
+{
+    return launcher->localities[rank].failure;
+}

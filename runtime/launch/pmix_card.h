@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef COHORT_RUNTIME_PROC_PMIX_CARD_H
+#define COHORT_RUNTIME_PROC_PMIX_CARD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "cohort/status.h"
+#include "runtime/launch/place.h"
+
+struct cohort__packer;
+
+/* What the localities of a job show each other through a foreign launcher, as msgpack. Reading
+ * checks all of it; WHAT says in errors whose it is. */
+
+/* First: who are you? */
+struct cohort__pmix_card {
+    uint64_t key;  /* random; that of process 0 becomes the job's */
+    uint64_t door; /* where the others of its host find it: hub_share.h */
+    char host[COHORT__PLACE_HOST_BYTES];
+    char name[256]; /* the host's, for the others */
+};
+
+enum { COHORT__PMIX_CARD_VERSION = 2 };
+
+void cohort__pmix_card_pack(struct cohort__packer *packer, const struct cohort__pmix_card *card);
+cohort_status cohort__pmix_card_read(const void *data, size_t bytes, const char *what,
+                                     struct cohort__pmix_card *ret_card);
+
+/* At the end, once a round of the drain. */
+struct cohort__pmix_counts {
+    uint64_t sent;
+    uint64_t received;
+    bool busy;
+};
+
+void cohort__pmix_counts_pack(struct cohort__packer *packer,
+                              const struct cohort__pmix_counts *counts);
+cohort_status cohort__pmix_counts_read(const void *data, size_t bytes, const char *what,
+                                       struct cohort__pmix_counts *ret_counts);
+
+#endif

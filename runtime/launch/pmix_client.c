@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "runtime/launch/pmix_client.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/launch/control.h"
+
+static pmix_info_t flag(const char *key)
+{
+    pmix_info_t info = {.value = {.type = PMIX_BOOL, .data.flag = true}};
+    snprintf(info.key, sizeof(info.key), "%s", key);
+    return info;
+}
+
+cohort_status cohort__pmix_client_check(const struct cohort__pmix_client *client,
+                                        pmix_status_t result, const char *what)
+{
+    if (result == PMIX_SUCCESS || result == PMIX_OPERATION_SUCCEEDED)
+        return COHORT_OK;
+    if (result == PMIX_ERR_PARTIAL_SUCCESS)
+        return cohort_fail(COHORT_ERR_PEER_DIED,
+                           "%s: another locality has ended without leaving the job", what);
+    return cohort_fail(COHORT_ERR_NETWORK, "%s: PMIx says %s", what,
+                       client->library.error_string(result));
+}
+
+/* Calls FUNCTION for each open descriptor. */
+static void for_each_descriptor(void (*function)(int fd, void *context), void *context)
+{
+    DIR *folder = opendir("/proc/self/fd");
+    if (!folder)
+        return;
+    for (struct dirent *entry; (entry = readdir(folder));) {
+        int fd = atoi(entry->d_name);
+        if (entry->d_name[0] != '.' && fd != dirfd(folder))
+            function(fd, context);
+    }
+    closedir(folder);
+}
+
+static void remember(int fd, void *context)
+{
+    if (fd < FD_SETSIZE)
+        FD_SET(fd, (fd_set *)context);
+}
+
+static void close_on_exec(int fd, void *context)
+{
+    if (fd < FD_SETSIZE && !FD_ISSET(fd, (fd_set *)context))
+        fcntl(fd, F_SETFD, FD_CLOEXEC);
+}
+
+/* A program that this one starts would hold the connection to the launcher, which libpmix does not
+ * close on exec; and its thread would take signals that are meant for the program's threads. */
+static pmix_status_t start(struct cohort__pmix_client *client)
+{
+    fd_set before;
+    sigset_t all, mask;
+    FD_ZERO(&before);
+    for_each_descriptor(remember, &before);
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &mask);
+    pmix_status_t result = client->library.init(&client->me, NULL, 0);
+    pthread_sigmask(SIG_SETMASK, &mask, NULL);
+    for_each_descriptor(close_on_exec, &before);
+    return result;
+}
+
+static cohort_status read_size(struct cohort__pmix_client *client)
+{
+    pmix_proc_t job = client->me;
+    pmix_value_t *value;
+    job.rank = PMIX_RANK_WILDCARD;
+    cohort_status status = cohort__pmix_client_check(
+        client, client->library.get(&job, PMIX_JOB_SIZE, NULL, 0, &value), "the job's size");
+    if (status)
+        return status;
+    client->size = value->type == PMIX_UINT32 ? value->data.uint32 : 0;
+    free(value);
+    if (client->me.rank < client->size && client->size <= COHORT__CONTROL_MAX_LOCALITIES)
+        return COHORT_OK;
+    return cohort_fail(COHORT_ERR_PROTOCOL,
+                       "the launcher calls this process %u of %u; up to %u "
+                       "are supported",
+                       (unsigned)client->me.rank, (unsigned)client->size,
+                       (unsigned)COHORT__CONTROL_MAX_LOCALITIES);
+}
+
+cohort_status cohort__pmix_client_open(struct cohort__pmix_client *client)
+{
+    *client = (struct cohort__pmix_client){.collect = flag(PMIX_COLLECT_DATA),
+                                           .immediate = flag(PMIX_IMMEDIATE)};
+    cohort_status status = cohort__pmix_library_load(&client->library);
+    if (!status)
+        status = cohort__pmix_client_check(client, start(client), "connection to the launcher");
+    return status ? status : read_size(client);
+}
+
+void cohort__pmix_client_close(struct cohort__pmix_client *client)
+{
+    client->library.finalize(NULL, 0);
+}
+
+cohort_status cohort__pmix_client_put(struct cohort__pmix_client *client, const char *name,
+                                      const void *data, size_t bytes)
+{
+    pmix_value_t value = {.type = PMIX_BYTE_OBJECT,
+                          .data.bo = {.bytes = (char *)data, .size = bytes}};
+    pmix_status_t result = client->library.put(PMIX_GLOBAL, name, &value);
+    if (result == PMIX_SUCCESS)
+        result = client->library.commit();
+    return cohort__pmix_client_check(client, result, name);
+}
+
+cohort_status cohort__pmix_client_get(struct cohort__pmix_client *client, uint32_t rank,
+                                      const char *name, void **ret_data, size_t *ret_bytes)
+{
+    pmix_proc_t proc = client->me;
+    pmix_value_t *value;
+    char what[PMIX_MAX_KEYLEN + 32];
+    proc.rank = rank;
+    snprintf(what, sizeof(what), "%s of process %u", name, (unsigned)rank);
+    pmix_status_t result = client->library.get(&proc, name, &client->immediate, 1, &value);
+    if (result == PMIX_ERR_NOT_FOUND)
+        return cohort_fail(COHORT_ERR_PEER_DIED, "%s is missing: that process has ended", what);
+    cohort_status status = cohort__pmix_client_check(client, result, what);
+    if (status)
+        return status;
+    if (value->type == PMIX_BYTE_OBJECT && (value->data.bo.bytes || value->data.bo.size == 0)) {
+        *ret_data = value->data.bo.bytes;
+        *ret_bytes = value->data.bo.size;
+    } else {
+        status = cohort_fail(COHORT_ERR_PROTOCOL, "%s: no bytes", what);
+    }
+    free(value);
+    return status;
+}
+
+cohort_status cohort__pmix_client_exchange(struct cohort__pmix_client *client, const char *name,
+                                           const void *data, size_t bytes,
+                                           cohort_status (*take)(void *context, uint32_t rank,
+                                                                 const void *data, size_t bytes),
+                                           void *context)
+{
+    cohort_status status = cohort__pmix_client_put(client, name, data, bytes);
+    if (!status)
+        status =
+            cohort__pmix_client_check(client, client->library.fence(NULL, 0, &client->collect, 1),
+                                      "waiting for the other localities");
+    for (uint32_t rank = 0; !status && rank < client->size; rank++) {
+        void *theirs;
+        size_t their_bytes;
+        status = cohort__pmix_client_get(client, rank, name, &theirs, &their_bytes);
+        if (status)
+            break;
+        status = take(context, rank, theirs, their_bytes);
+        free(theirs);
+    }
+    return status;
+}
+
+void cohort__pmix_client_fence_begin(struct cohort__pmix_client *client, bool collect,
+                                     void (*done)(pmix_status_t result, void *context),
+                                     void *context)
+{
+    pmix_status_t result = client->library.fence_nb(NULL, 0, collect ? &client->collect : NULL,
+                                                    collect ? 1 : 0, done, context);
+    if (result != PMIX_SUCCESS)
+        done(result, context); /* at once, so nobody else calls it */
+}

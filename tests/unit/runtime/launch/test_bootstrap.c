@@ -1,0 +1,366 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "runtime/launch/bootstrap.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "runtime/loop/loop.h"
+#include "runtime/loop/stream.h"
+#include "runtime/launch/control.h"
+#include "runtime/launch/launcher.h"
+#include "tests/support/test.h"
+
+/* What the handlers were told; asked for counts, they answer with what is here. */
+struct locality {
+    struct cohort__bootstrap *bootstrap;
+    uint64_t sent, received;
+    unsigned num_asked;
+    unsigned num_exit_allowed;
+    unsigned num_died;
+    unsigned num_lost;
+    char text[256];
+};
+
+static void count_asked(void *context, uint64_t round)
+{
+    struct locality *locality = context;
+    locality->num_asked++;
+    cohort__bootstrap_report_counts(locality->bootstrap, round, locality->sent, locality->received,
+                                    locality->num_asked == 1);
+}
+
+static void exit_allowed(void *context)
+{
+    ((struct locality *)context)->num_exit_allowed++;
+}
+
+static void died(void *context, uint32_t rank, uint32_t order, const char *text)
+{
+    struct locality *locality = context;
+    CHECK_INT(rank, 1);
+    CHECK_INT(order, 1);
+    locality->num_died++;
+    snprintf(locality->text, sizeof(locality->text), "%s", text);
+}
+
+static void launcher_lost(void *context, const char *text)
+{
+    struct locality *locality = context;
+    locality->num_lost++;
+    snprintf(locality->text, sizeof(locality->text), "%s", text);
+}
+
+static cohort_status create(struct locality *locality, struct cohort__loop *loop)
+{
+    struct cohort__bootstrap_handlers handlers = {locality, count_asked, exit_allowed, died,
+                                                  launcher_lost};
+    memset(locality, 0, sizeof(*locality));
+    return cohort__bootstrap_create(&locality->bootstrap, loop, &handlers);
+}
+
+static struct cohort__loop *create_loop(void)
+{
+    struct cohort__loop *loop;
+    CHECK_INT(cohort__loop_create(&loop), COHORT_OK);
+    return loop;
+}
+
+static void test_singleton(void)
+{
+    struct cohort__loop *loop = create_loop();
+    struct locality locality;
+    size_t bytes;
+    CHECK_INT(create(&locality, loop), COHORT_OK);
+    struct cohort__bootstrap *bootstrap = locality.bootstrap;
+    CHECK_INT(cohort__bootstrap_rank(bootstrap), 0);
+    CHECK_INT(cohort__bootstrap_size(bootstrap), 1);
+    CHECK_INT(cohort__bootstrap_epoch(bootstrap), 1);
+    CHECK_INT(cohort__bootstrap_workers(bootstrap), 0);
+    CHECK_INT(cohort__bootstrap_sharing(bootstrap), 1);
+    CHECK_INT(cohort__bootstrap_slot(bootstrap), 0);
+    CHECK_INT(cohort__bootstrap_num_hosts(bootstrap), 1);
+    CHECK_INT(cohort__bootstrap_host(bootstrap), 0);
+    CHECK_TEXT(cohort__bootstrap_host_address(bootstrap), "127.0.0.1");
+    CHECK_INT(cohort__bootstrap_exchange(bootstrap, "here", 5), COHORT_OK);
+    CHECK_TEXT(cohort__bootstrap_address(bootstrap, 0, &bytes), "here");
+    CHECK_INT((long long)bytes, 5);
+    CHECK_INT(cohort__bootstrap_exchange(bootstrap, "here", 5), COHORT_ERR_STATE);
+    cohort__bootstrap_report_failure(bootstrap, "nobody listens");
+    locality.sent = locality.received = 7;
+    cohort__bootstrap_finished(bootstrap);
+    while (!locality.num_exit_allowed)
+        cohort__loop_park(loop);
+    CHECK_INT(locality.num_asked, 3); /* busy, and then two that are equal */
+    cohort__bootstrap_destroy(bootstrap);
+    cohort__loop_destroy(loop);
+}
+
+/* Destroyed in the middle of everything: nothing is called any more. */
+static void test_singleton_destroyed_early(void)
+{
+    struct cohort__loop *loop = create_loop();
+    struct locality locality;
+    CHECK_INT(create(&locality, loop), COHORT_OK);
+    CHECK_INT(cohort__bootstrap_exchange(locality.bootstrap, "", 0), COHORT_OK);
+    cohort__bootstrap_finished(locality.bootstrap);
+    cohort__bootstrap_destroy(locality.bootstrap);
+    CHECK_INT(locality.num_asked, 0);
+    CHECK_INT(create(&locality, loop), COHORT_OK);
+    CHECK_INT(cohort__bootstrap_exchange(locality.bootstrap, "", 0), COHORT_OK);
+    locality.sent = 1; /* never quiet, so in the end it pauses */
+    cohort__bootstrap_finished(locality.bootstrap);
+    while (locality.num_asked < 6)
+        cohort__loop_park(loop);
+    cohort__bootstrap_destroy(locality.bootstrap);
+    cohort__loop_destroy(loop);
+    cohort__bootstrap_destroy(NULL);
+}
+
+/* A launcher in the same loop: the real state machine with this end of a socket pair as locality 0,
+ * and locality 1 played by hand. */
+struct fake {
+    struct cohort__launcher *launcher;
+    struct cohort__stream *stream;
+    unsigned num_broken;
+};
+
+static void fake_send(void *context, uint32_t rank, const void *message, size_t bytes)
+{
+    struct fake *fake = context;
+    if (rank == 0)
+        CHECK_INT(cohort__stream_send(fake->stream, message, bytes), COHORT_OK);
+}
+
+static void fake_pause(void *context, uint64_t nanoseconds)
+{
+    (void)context, (void)nanoseconds;
+}
+
+static void fake_broken(void *context, uint32_t rank, const char *text)
+{
+    (void)rank, (void)text;
+    ((struct fake *)context)->num_broken++;
+}
+
+static void fake_say(struct fake *fake, const struct cohort__control *control)
+{
+    struct cohort__packer packer = {0};
+    cohort__control_pack(&packer, control);
+    cohort__launcher_message(fake->launcher, 1, packer.data, packer.bytes);
+    cohort__packer_fini(&packer);
+}
+
+static void fake_message(void *context, const void *message, size_t bytes)
+{
+    struct fake *fake = context;
+    cohort__launcher_message(fake->launcher, 0, message, bytes);
+}
+
+static void fake_ended(void *context, cohort_status status)
+{
+    (void)context, (void)status;
+}
+
+static void launch(struct fake *fake, struct cohort__loop *loop)
+{
+    int fds[2];
+    char number[16];
+    struct cohort__launcher_options options = {.size = 2, .workers = 3, .key = 99};
+    struct cohort__launcher_handlers handlers = {fake, fake_send, fake_pause, fake_broken};
+    struct cohort__stream_handlers stream = {fake, fake_message, fake_ended};
+    memset(fake, 0, sizeof(*fake));
+    CHECK_INT(socketpair(AF_UNIX, SOCK_STREAM, 0, fds), 0);
+    snprintf(number, sizeof(number), "%d", fds[1]);
+    setenv("COHORT_CONTROL_FD", number, 1);
+    CHECK_INT(cohort__stream_open(&fake->stream, loop, fds[0], "locality 0",
+                                  COHORT__CONTROL_MAX_MESSAGE, &stream),
+              COHORT_OK);
+    CHECK_INT(cohort__launcher_create(&fake->launcher, &options, &handlers), COHORT_OK);
+    fake_say(fake, &(struct cohort__control){.kind = COHORT__CONTROL_HELLO,
+                                             .version = COHORT__CONTROL_VERSION,
+                                             .address = {"there", 6}});
+}
+
+static void test_launched(void)
+{
+    struct cohort__loop *loop = create_loop();
+    struct fake fake;
+    struct locality locality;
+    size_t bytes;
+    launch(&fake, loop);
+    int fd = atoi(getenv("COHORT_CONTROL_FD"));
+    CHECK_INT(create(&locality, loop), COHORT_OK);
+    CHECK(!getenv("COHORT_CONTROL_FD"));
+    CHECK(fcntl(fd, F_GETFD) & FD_CLOEXEC);
+    struct cohort__bootstrap *bootstrap = locality.bootstrap;
+    CHECK_INT(cohort__bootstrap_rank(bootstrap), 0);
+    CHECK_INT(cohort__bootstrap_size(bootstrap), 2);
+    CHECK_INT((long long)cohort__bootstrap_key(bootstrap), 99);
+    CHECK_INT(cohort__bootstrap_workers(bootstrap), 3);
+    CHECK_INT(cohort__bootstrap_sharing(bootstrap), 2);
+    CHECK_INT(cohort__bootstrap_slot(bootstrap), 0);
+    CHECK_INT(cohort__bootstrap_num_hosts(bootstrap), 1);
+    CHECK_TEXT(cohort__bootstrap_host_address(bootstrap), "127.0.0.1");
+    CHECK_INT(cohort__bootstrap_exchange(bootstrap, "here", 5), COHORT_OK);
+    CHECK_TEXT(cohort__bootstrap_address(bootstrap, 1, &bytes), "there");
+    CHECK_TEXT(cohort__bootstrap_address(bootstrap, 0, &bytes), "here");
+    cohort__bootstrap_report_failure(bootstrap, "a reason");
+    cohort__bootstrap_finished(bootstrap);
+    while (!cohort__launcher_failure(fake.launcher, 0))
+        cohort__loop_park(loop);
+    fake_say(&fake, &(struct cohort__control){.kind = COHORT__CONTROL_FINISHED});
+    for (unsigned round = 1; round <= 3; round++) {
+        while (locality.num_asked < round)
+            cohort__loop_park(loop);
+        fake_say(&fake, &(struct cohort__control){.kind = COHORT__CONTROL_COUNTS, .round = round});
+    }
+    while (!locality.num_exit_allowed)
+        cohort__loop_park(loop);
+    CHECK_INT(locality.num_asked, 3);
+    cohort__bootstrap_destroy(bootstrap);
+    fake_say(&fake, &(struct cohort__control){.kind = COHORT__CONTROL_BYE});
+    /* Its BYE has been sent, so the launcher is ready for the next epoch. */
+    cohort__loop_park(loop);
+    cohort__launcher_ended(fake.launcher, 1, false, "locality 1 exited");
+    cohort__launcher_ended(fake.launcher, 0, false, "locality 0 exited");
+    CHECK_INT(fake.num_broken, 0);
+    CHECK_INT(locality.num_lost, 0);
+    cohort__stream_close(fake.stream);
+    cohort__launcher_destroy(fake.launcher);
+    cohort__loop_destroy(loop);
+}
+
+static void test_peer_dies(void)
+{
+    struct cohort__loop *loop = create_loop();
+    struct fake fake;
+    struct locality locality;
+    launch(&fake, loop);
+    CHECK_INT(create(&locality, loop), COHORT_OK);
+    CHECK_INT(cohort__bootstrap_exchange(locality.bootstrap, "here", 5), COHORT_OK);
+    cohort__launcher_ended(fake.launcher, 1, true, "locality 1 was killed");
+    while (!locality.num_died)
+        cohort__loop_park(loop);
+    CHECK_TEXT(locality.text, "locality 1 was killed");
+    cohort__stream_close(fake.stream);
+    while (!locality.num_lost)
+        cohort__loop_park(loop);
+    CHECK_TEXT(locality.text, "the launcher has ended");
+    cohort__bootstrap_destroy(locality.bootstrap);
+    cohort__launcher_destroy(fake.launcher);
+    cohort__loop_destroy(loop);
+}
+
+static void test_peer_dies_before_exchange(void)
+{
+    struct cohort__loop *loop = create_loop();
+    struct fake fake;
+    struct locality locality;
+    launch(&fake, loop);
+    CHECK_INT(create(&locality, loop), COHORT_OK);
+    cohort__launcher_ended(fake.launcher, 1, true, "locality 1 was killed");
+    CHECK_INT(cohort__bootstrap_exchange(locality.bootstrap, "here", 5), COHORT_ERR_PEER_DIED);
+    CHECK_TEXT(cohort_error_message(), "locality 1 was killed");
+    CHECK_INT(locality.num_died, 0);
+    cohort__bootstrap_destroy(locality.bootstrap);
+    cohort__stream_close(fake.stream);
+    cohort__launcher_destroy(fake.launcher);
+    cohort__loop_destroy(loop);
+}
+
+static void check_environment(const char *value, cohort_status want, const char *why)
+{
+    struct cohort__loop *loop = create_loop();
+    struct locality locality;
+    setenv("COHORT_CONTROL_FD", value, 1);
+    CHECK_INT(create(&locality, loop), want);
+    CHECK_CONTAINS(cohort_error_message(), why);
+    CHECK(!locality.bootstrap);
+    unsetenv("COHORT_CONTROL_FD");
+    cohort__loop_destroy(loop);
+}
+
+static void test_bad_environment(void)
+{
+    check_environment("", COHORT_ERR_BAD_PARAMETER, "COHORT_CONTROL_FD is ''");
+    check_environment("3x", COHORT_ERR_BAD_PARAMETER, "COHORT_CONTROL_FD is '3x'");
+    check_environment("-1", COHORT_ERR_BAD_PARAMETER, "COHORT_CONTROL_FD is '-1'");
+    check_environment("987", COHORT_ERR_BAD_PARAMETER, "the program between has closed it");
+    int file = open("/dev/null", O_RDONLY);
+    char number[16];
+    snprintf(number, sizeof(number), "%d", file);
+    check_environment(number, COHORT_ERR_BAD_PARAMETER, "no connection to cohortrun");
+    close(file);
+}
+
+static cohort_status is_failed(void *context, const struct cohort__control *control)
+{
+    (void)context;
+    CHECK_INT(control->kind, COHORT__CONTROL_FAILED);
+    CHECK(memmem(control->text, control->text_bytes, "not WELCOME", 11));
+    return COHORT_OK;
+}
+
+/* A launcher that says something else first, something absurd, or nothing at all. */
+static void check_welcome(const void *bytes, size_t num_bytes, cohort_status want, const char *why)
+{
+    int fds[2];
+    char number[16];
+    CHECK_INT(socketpair(AF_UNIX, SOCK_STREAM, 0, fds), 0);
+    CHECK(write(fds[0], bytes, num_bytes) == (ssize_t)num_bytes);
+    close(fds[0]);
+    snprintf(number, sizeof(number), "%d", fds[1]);
+    check_environment(number, want, why);
+}
+
+/* The launcher is told why: another program of the locality may wait for what came here. */
+static void test_refusal_is_told(void)
+{
+    int fds[2];
+    char number[16], said[512];
+    CHECK_INT(socketpair(AF_UNIX, SOCK_STREAM, 0, fds), 0);
+    CHECK_INT(write(fds[0], "\7\0\0\0\x81\xa4kind\4", 11), 11);
+    snprintf(number, sizeof(number), "%d", fds[1]);
+    check_environment(number, COHORT_ERR_PROTOCOL, "not WELCOME");
+    ssize_t bytes = read(fds[0], said, sizeof(said));
+    CHECK(bytes > COHORT__STREAM_HEAD_BYTES);
+    CHECK_INT((unsigned char)said[0] + 256 * (unsigned char)said[1],
+              bytes - COHORT__STREAM_HEAD_BYTES);
+    CHECK_INT(cohort__control_read(said + COHORT__STREAM_HEAD_BYTES,
+                                   (size_t)bytes - COHORT__STREAM_HEAD_BYTES, "it", is_failed,
+                                   NULL),
+              COHORT_OK);
+    close(fds[0]);
+}
+
+static void test_bad_welcome(void)
+{
+    check_welcome("", 0, COHORT_ERR_NETWORK, "the launcher has ended");
+    check_welcome("\1\0\0", 3, COHORT_ERR_NETWORK, "the launcher has ended");
+    check_welcome("\xff\xff\xff\xff", 4, COHORT_ERR_PROTOCOL, "4294967295 bytes");
+    check_welcome("\1\0\0\0\x80", 5, COHORT_ERR_PROTOCOL, "field 'kind' is missing");
+    check_welcome("\7\0\0\0\x81\xa4kind\4", 11, COHORT_ERR_PROTOCOL,
+                  "the launcher sent EXIT, not WELCOME");
+}
+
+int main(int argc, char **argv)
+{
+    static const struct test_case cases[] = {
+        {"singleton", test_singleton},
+        {"singleton_destroyed_early", test_singleton_destroyed_early},
+        {"launched", test_launched},
+        {"peer_dies", test_peer_dies},
+        {"peer_dies_before_exchange", test_peer_dies_before_exchange},
+        {"bad_environment", test_bad_environment},
+        {"bad_welcome", test_bad_welcome},
+        {"refusal_is_told", test_refusal_is_told},
+    };
+    unsetenv("COHORT_CONTROL_FD");
+    signal(SIGPIPE, SIG_IGN);
+    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
+}

@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "runtime/launch/control.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "runtime/base/random.h"
+#include "tests/support/test.h"
+
+/* What the callback saw, compared there, since it may not be kept. */
+struct expected {
+    struct cohort__control control;
+    unsigned num_calls;
+};
+
+static cohort_status compare(void *context, const struct cohort__control *got)
+{
+    struct expected *expected = context;
+    const struct cohort__control *want = &expected->control;
+    expected->num_calls++;
+    CHECK_INT(got->kind, want->kind);
+    CHECK_INT(got->version, want->version);
+    CHECK_INT(got->rank, want->rank);
+    CHECK_INT(got->order, want->order);
+    CHECK_INT(got->size, want->size);
+    CHECK_INT(got->epoch, want->epoch);
+    CHECK_INT(got->workers, want->workers);
+    CHECK_INT(got->sharing, want->sharing);
+    CHECK_INT(got->num_hosts, want->num_hosts);
+    CHECK_INT(got->host, want->host);
+    CHECK_INT(got->slot, want->slot);
+    CHECK_INT((long long)got->host_address_bytes, (long long)want->host_address_bytes);
+    CHECK(got->host_address_bytes == 0 ||
+          memcmp(got->host_address, want->host_address, want->host_address_bytes) == 0);
+    CHECK(got->key == want->key && got->pid == want->pid && got->round == want->round);
+    CHECK(got->sent == want->sent && got->received == want->received && got->busy == want->busy);
+    CHECK_INT((long long)got->text_bytes, (long long)want->text_bytes);
+    CHECK(want->text_bytes == 0 || memcmp(got->text, want->text, want->text_bytes) == 0);
+    CHECK_INT((long long)got->address.bytes, (long long)want->address.bytes);
+    CHECK(want->address.bytes == 0 ||
+          memcmp(got->address.data, want->address.data, want->address.bytes) == 0);
+    for (uint32_t i = 0; want->addresses && i < want->size; i++) {
+        CHECK_INT((long long)got->addresses[i].bytes, (long long)want->addresses[i].bytes);
+        CHECK(memcmp(got->addresses[i].data, want->addresses[i].data, want->addresses[i].bytes) ==
+              0);
+    }
+    return COHORT_OK;
+}
+
+static void round_trip(const struct cohort__control *control)
+{
+    struct expected expected = {.control = *control};
+    struct cohort__packer packer = {0};
+    cohort__control_pack(&packer, control);
+    CHECK_INT(packer.status, COHORT_OK);
+    CHECK_INT(cohort__control_read(packer.data, packer.bytes, "somebody", compare, &expected),
+              COHORT_OK);
+    CHECK_INT(expected.num_calls, 1);
+    for (size_t bytes = 0; bytes < packer.bytes; bytes++)
+        CHECK_INT(cohort__control_read(packer.data, bytes, "somebody", compare, &expected),
+                  COHORT_ERR_PROTOCOL);
+    cohort__packer_fini(&packer);
+}
+
+static const struct cohort__control_address two[] = {{"abc", 3}, {"", 0}};
+
+static const struct cohort__control samples[] = {
+    {.kind = COHORT__CONTROL_WELCOME,
+     .version = 1,
+     .rank = 3,
+     .size = 4,
+     .key = UINT64_MAX,
+     .epoch = 2,
+     .workers = 5,
+     .sharing = 2,
+     .num_hosts = 3,
+     .host = 2,
+     .slot = 1,
+     .host_address = "fe80::1",
+     .host_address_bytes = 7},
+    {.kind = COHORT__CONTROL_ADDRESSES, .size = 2, .addresses = two},
+    {.kind = COHORT__CONTROL_COUNT, .round = 1ull << 40},
+    {.kind = COHORT__CONTROL_EXIT},
+    {.kind = COHORT__CONTROL_DIED, .rank = 9, .order = 2, .text = "was killed", .text_bytes = 10},
+    {.kind = COHORT__CONTROL_HELLO, .version = 1, .pid = 4711, .address = {"\0\1", 2}},
+    {.kind = COHORT__CONTROL_FINISHED},
+    {.kind = COHORT__CONTROL_COUNTS, .round = 1, .sent = 2, .received = UINT64_MAX, .busy = true},
+    {.kind = COHORT__CONTROL_FAILED, .text = "no", .text_bytes = 2},
+    {.kind = COHORT__CONTROL_BYE},
+};
+enum { NUM_SAMPLES = sizeof(samples) / sizeof(samples[0]) };
+
+static void test_round_trips(void)
+{
+    for (int i = 0; i < NUM_SAMPLES; i++)
+        round_trip(&samples[i]);
+    CHECK_INT(NUM_SAMPLES, COHORT__CONTROL_NUM_KINDS - 1);
+    CHECK_TEXT(cohort__control_kind_name(COHORT__CONTROL_COUNTS), "COUNTS");
+    CHECK_TEXT(cohort__control_kind_name((enum cohort__control_kind)0), "unknown");
+}
+
+static void check_refused(const struct cohort__control *control, const char *why)
+{
+    struct expected expected = {0};
+    struct cohort__packer packer = {0};
+    cohort__control_pack(&packer, control);
+    CHECK_INT(cohort__control_read(packer.data, packer.bytes, "locality 3", compare, &expected),
+              COHORT_ERR_PROTOCOL);
+    CHECK_CONTAINS(cohort_error_message(), why);
+    CHECK_INT(expected.num_calls, 0);
+    cohort__packer_fini(&packer);
+}
+
+static void test_nonsense(void)
+{
+    static const char long_address[COHORT__CONTROL_MAX_ADDRESS + 1];
+    struct cohort__control control = samples[0];
+    control.rank = control.size;
+    check_refused(&control, "control message of locality 3: field 'rank' is out of range");
+    control.size = 0;
+    check_refused(&control, "a job of size 0");
+    control.size = COHORT__CONTROL_MAX_LOCALITIES + 1;
+    check_refused(&control, "field 'size' is out of range");
+    control = samples[0];
+    control.slot = control.sharing;
+    check_refused(&control, "locality 3 of 4 in slot 2 of 2 on host 2 of 3");
+    control.slot = 0; /* and so another one, of 4, would follow on this host */
+    check_refused(&control, "locality 3 of 4 in slot 0 of 2 on host 2 of 3");
+    control.slot = 1;
+    control.host = 3;
+    check_refused(&control, "on host 3 of 3");
+    control.host = 0;
+    control.host_address = long_address;
+    control.host_address_bytes = COHORT__CONTROL_MAX_HOST_ADDRESS;
+    check_refused(&control, "on host 0 of 3");
+    control = (struct cohort__control){.kind = COHORT__CONTROL_HELLO,
+                                       .version = 1,
+                                       .address = {long_address, sizeof(long_address)}};
+    check_refused(&control, "an address of 1025 bytes");
+    control = (struct cohort__control){.kind = COHORT__CONTROL_ADDRESSES};
+    check_refused(&control, "0 addresses");
+    struct expected expected = {0};
+    CHECK_INT(cohort__control_read("\x90", 1, "locality 3", compare, &expected),
+              COHORT_ERR_PROTOCOL);
+    CHECK_CONTAINS(cohort_error_message(), "field 'kind'");
+}
+
+static cohort_status accept(void *context, const struct cohort__control *control)
+{
+    (void)control;
+    ++*(unsigned *)context;
+    return COHORT_OK;
+}
+
+/* Good messages with bytes changed: an answer, whatever it is. */
+static void test_changed_bytes(void)
+{
+    struct cohort__random random;
+    uint64_t seed = 12;
+    unsigned accepted = 0;
+    fprintf(stderr, "seed %llu\n", (unsigned long long)seed);
+    cohort__random_init(&random, seed);
+    for (int round = 0; round < 50000; round++) {
+        struct cohort__packer packer = {0};
+        cohort__control_pack(&packer, &samples[round % NUM_SAMPLES]);
+        for (uint64_t i = cohort__random_below(&random, 3); i > 0; i--)
+            packer.data[cohort__random_below(&random, packer.bytes)] =
+                (unsigned char)cohort__random_next(&random);
+        cohort_status status =
+            cohort__control_read(packer.data, packer.bytes, "somebody", accept, &accepted);
+        CHECK(status == COHORT_OK || status == COHORT_ERR_PROTOCOL);
+        cohort__packer_fini(&packer);
+    }
+    CHECK(accepted > 100 && accepted < 49000);
+}
+
+int main(int argc, char **argv)
+{
+    static const struct test_case cases[] = {
+        {"round_trips", test_round_trips},
+        {"nonsense", test_nonsense},
+        {"changed_bytes", test_changed_bytes},
+    };
+    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
+}

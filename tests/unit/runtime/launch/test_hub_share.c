@@ -1,0 +1,733 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "runtime/launch/hub_share.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "runtime/net/hub.h"
+#include "runtime/net/shm_memory.h"
+#include "runtime/launch/hub_share_private.h"
+#include "tests/support/test.h"
+
+/* Localities 10, 11, ... of a host; each is a thread, or the test itself, which then says by hand
+ * what it likes. */
+
+#define PATIENCE 60000000000ull /* that only a failure reaches */
+#define SHORT 50000000ull       /* that is waited for */
+
+enum { FIRST_RANK = 10, KEY = 4711, NOBODY = 65534 };
+
+static int num_descriptors(void)
+{
+    int num = 0;
+    DIR *dir = opendir("/proc/self/fd");
+    CHECK(dir);
+    while (readdir(dir))
+        num++;
+    closedir(dir);
+    return num;
+}
+
+static uint64_t id_of(const struct cohort__hub *hub)
+{
+    struct cohort__shm_head head;
+    CHECK_INT(pread(hub->memory, &head, sizeof head, 0), sizeof head);
+    return head.id;
+}
+
+static struct cohort__hub_party party(uint64_t door, uint32_t slot, uint32_t size,
+                                      uint64_t patience)
+{
+    return (struct cohort__hub_party){.door = door,
+                                      .key = KEY,
+                                      .rank = FIRST_RANK + slot,
+                                      .slot = slot,
+                                      .size = size,
+                                      .patience_ns = patience};
+}
+
+static struct cohort__hub_share door(void)
+{
+    struct cohort__hub_share share = {.listener = -1};
+    CHECK_INT(cohort__hub_share_init(&share), COHORT_OK);
+    return share;
+}
+
+/* The host, in a thread of its own ------------------------------------------------------------ */
+
+struct host {
+    struct cohort__hub_share share;
+    struct cohort__hub_party party;
+    struct cohort__hub *hub;
+    cohort_status status;
+    char message[512];
+    pthread_t thread;
+};
+
+static void *host_run(void *arg)
+{
+    struct host *host = arg;
+    host->status = cohort__hub_share_meet(&host->share, &host->party, &host->hub);
+    snprintf(host->message, sizeof host->message, "%s", cohort_error_message());
+    return NULL;
+}
+
+/* Its door is open, but nobody is there yet. */
+static void host_open(struct host *host, uint32_t size, uint64_t patience)
+{
+    *host = (struct host){.share = door()};
+    host->party = party(host->share.door, 0, size, patience);
+}
+
+static void host_start(struct host *host)
+{
+    CHECK_INT(pthread_create(&host->thread, NULL, host_run, host), 0);
+}
+
+static void host_begin(struct host *host, uint32_t size, uint64_t patience)
+{
+    host_open(host, size, patience);
+    host_start(host);
+}
+
+static void host_end(struct host *host, cohort_status status)
+{
+    CHECK_INT(pthread_join(host->thread, NULL), 0);
+    CHECK_INT(host->status, status);
+    CHECK(!host->hub == (status != COHORT_OK));
+    cohort__hub_destroy(host->hub);
+}
+
+/* Guests -------------------------------------------------------------------------------------- */
+
+static cohort_status fetch(uint64_t of, uint32_t slot, uint32_t size, struct cohort__hub **ret_hub)
+{
+    struct cohort__hub_share share = door();
+    struct cohort__hub_party own = party(of, slot, size, PATIENCE);
+    return cohort__hub_share_meet(&share, &own, ret_hub);
+}
+
+/* Has each of slots FIRST .. END-1 meet, one after the other. */
+struct guests {
+    uint64_t door;
+    uint32_t first, end, size;
+    uint64_t id; /* of what they got */
+    pthread_t thread;
+};
+
+static void *guests_run(void *arg)
+{
+    struct guests *guests = arg;
+    for (uint32_t slot = guests->first; slot < guests->end; slot++) {
+        struct cohort__hub *hub = NULL;
+        CHECK_INT(fetch(guests->door, slot, guests->size, &hub), COHORT_OK);
+        CHECK_INT(hub->size, guests->size);
+        CHECK(guests->id == 0 || guests->id == id_of(hub));
+        guests->id = id_of(hub);
+        uint64_t rings = 1; /* the sum of all slots that have done so is looked at in the end */
+        CHECK_INT(write(hub->doorbells[slot], &rings, sizeof rings), sizeof rings);
+        cohort__hub_destroy(hub);
+    }
+    return NULL;
+}
+
+static void guests_begin(struct guests *guests, const struct host *host, uint32_t first,
+                         uint32_t end)
+{
+    *guests = (struct guests){host->share.door, first, end, host->party.size, 0, 0};
+    CHECK_INT(pthread_create(&guests->thread, NULL, guests_run, guests), 0);
+}
+
+static void guests_end(struct guests *guests, const struct host *host)
+{
+    CHECK_INT(pthread_join(guests->thread, NULL), 0);
+    CHECK(guests->first == guests->end || guests->id == id_of(host->hub));
+}
+
+/* All others come, in NUM threads; then the host has ended well. */
+static void all_come(struct host *host, uint32_t num)
+{
+    struct guests guests[8];
+    uint32_t size = host->party.size, others = size - 1;
+    for (uint32_t i = 0; i < num; i++)
+        guests_begin(&guests[i], host, 1 + others * i / num, 1 + others * (i + 1) / num);
+    CHECK_INT(pthread_join(host->thread, NULL), 0);
+    CHECK_INT(host->status, COHORT_OK);
+    for (uint32_t i = 0; i < num; i++)
+        guests_end(&guests[i], host);
+    for (uint32_t slot = 1; slot < size; slot++) {
+        uint64_t rings = 0;
+        CHECK_INT(read(host->hub->doorbells[slot], &rings, sizeof rings), sizeof rings);
+        CHECK(rings == 1);
+    }
+    cohort__hub_destroy(host->hub);
+}
+
+static void test_alone(void)
+{
+    int before = num_descriptors();
+    struct host host;
+    host_begin(&host, 1, PATIENCE);
+    host_end(&host, COHORT_OK);
+    CHECK_INT(num_descriptors(), before);
+}
+
+/* Also where the descriptors fill one message, and just don't: 250 go with one. */
+static void test_all_come(void)
+{
+    static const uint32_t sizes[] = {2, 5, 40, 249, 250, 501};
+    int before = num_descriptors();
+    for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
+        struct host host;
+        host_begin(&host, sizes[i], PATIENCE);
+        all_come(&host, i % 4 + 1);
+        CHECK_INT(num_descriptors(), before);
+    }
+}
+
+/* By hand ------------------------------------------------------------------------------------- */
+
+static int go(uint64_t to)
+{
+    struct sockaddr_un address;
+    socklen_t bytes = cohort__hub_share_address(to, &address);
+    int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+    CHECK(fd >= 0);
+    CHECK_INT(connect(fd, (struct sockaddr *)&address, bytes), 0);
+    return fd;
+}
+
+static void say(int fd, uint64_t key, uint32_t kind, uint32_t slot, uint32_t first)
+{
+    struct cohort__hub_note note = {.key = key, .kind = kind, .slot = slot, .first = first};
+    CHECK_INT(send(fd, &note, sizeof note, MSG_NOSIGNAL), sizeof note);
+}
+
+static int hello(uint64_t to, uint32_t slot)
+{
+    int fd = go(to);
+    say(fd, KEY, COHORT__HUB_NOTE_HELLO, slot, 0);
+    return fd;
+}
+
+/* The other side has closed without a word. */
+static void expect_end(int fd)
+{
+    char byte;
+    CHECK(recv(fd, &byte, 1, 0) <= 0);
+    close(fd);
+}
+
+/* Without its descriptors, which the kernel closes. False: the other side has closed. */
+static bool get_piece(int fd, uint32_t first, uint32_t num)
+{
+    struct cohort__hub_note piece;
+    ssize_t got = recv(fd, &piece, sizeof piece, 0);
+    if (got <= 0)
+        return false;
+    CHECK_INT(got, sizeof piece);
+    CHECK_INT(piece.kind, COHORT__HUB_NOTE_PIECE);
+    CHECK_INT(piece.first, first);
+    CHECK_INT(piece.num, num);
+    return true;
+}
+
+static void expect_piece(int fd, uint32_t first, uint32_t num)
+{
+    CHECK(get_piece(fd, first, num));
+}
+
+/* The other side says why it gives up, and closes. */
+static void expect_failure(int fd, const char *text)
+{
+    struct cohort__hub_words words;
+    ssize_t got = recv(fd, &words, sizeof words, 0);
+    CHECK(cohort__hub_share_is_told(&words, got, KEY, words.note.slot, FIRST_RANK));
+    CHECK_CONTAINS(cohort_error_message(), "locality 10 says: ");
+    CHECK_CONTAINS(cohort_error_message(), text);
+    expect_end(fd);
+}
+
+/* Those from slot FIRST on, but for EXCEPT, come, and hear TEXT. */
+static void rest_hear(const struct host *host, uint32_t first, uint32_t except, const char *text)
+{
+    for (uint32_t slot = first; slot < host->party.size; slot++)
+        if (slot != except)
+            expect_failure(hello(host->share.door, slot), text);
+}
+
+static void send_rubbish(uint64_t to, size_t bytes, bool with_descriptors)
+{
+    static const char rubbish[512] = "rubbish";
+    int fd = go(to), descriptors[2] = {fd, fd};
+    if (with_descriptors) {
+        const struct cohort__hub_note note = {.key = 1};
+        CHECK_INT(cohort__hub_share_send(fd, &note, descriptors, 2), sizeof note);
+    } else {
+        CHECK_INT(send(fd, rubbish, bytes, MSG_NOSIGNAL), bytes);
+    }
+    expect_end(fd);
+}
+
+/* None of them disturbs, nor is told anything. */
+static void test_strangers(void)
+{
+    static const struct {
+        uint64_t key;
+        uint32_t kind, slot;
+    } wrong[] = {
+        {KEY + 1, COHORT__HUB_NOTE_HELLO, 1}, {KEY, COHORT__HUB_NOTE_TAKEN, 1},
+        {KEY, COHORT__HUB_NOTE_PIECE, 1},     {KEY, 0, 1},
+        {KEY, COHORT__HUB_NOTE_HELLO, 0},     {KEY, COHORT__HUB_NOTE_HELLO, 6},
+        {KEY, COHORT__HUB_NOTE_HELLO, ~0u},
+    };
+    int before = num_descriptors();
+    struct host host;
+    host_begin(&host, 6, PATIENCE);
+    int silent = go(host.share.door);
+    for (unsigned i = 0; i < 100; i++) /* more than the host takes in at a time */
+        close(go(host.share.door));
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+        int fd = go(host.share.door);
+        say(fd, wrong[i].key, wrong[i].kind, wrong[i].slot, 0);
+        expect_end(fd);
+    }
+    send_rubbish(host.share.door, 1, false);
+    send_rubbish(host.share.door, sizeof(struct cohort__hub_note), false);
+    send_rubbish(host.share.door, 512, false);
+    send_rubbish(host.share.door, 0, true);
+    int first = hello(host.share.door, 5);
+    expect_piece(first, 0, 7);
+    say(first, KEY, COHORT__HUB_NOTE_TAKEN, 5, 7);
+    expect_end(first);
+    expect_end(hello(host.share.door, 5)); /* once more */
+    struct guests guests;
+    guests_begin(&guests, &host, 1, 5);
+    CHECK_INT(pthread_join(host.thread, NULL), 0);
+    CHECK_INT(host.status, COHORT_OK);
+    guests_end(&guests, &host);
+    cohort__hub_destroy(host.hub);
+    expect_end(silent);
+    CHECK_INT(num_descriptors(), before);
+}
+
+static void test_guest_dies(void)
+{
+    int before = num_descriptors();
+    struct host host;
+    host_begin(&host, 3, PATIENCE);
+    int fd = hello(host.share.door, 2);
+    expect_piece(fd, 0, 4);
+    close(fd);
+    rest_hear(&host, 1, 2, "locality 12 has ended while locality 10 gave it");
+    host_end(&host, COHORT_ERR_PEER_DIED);
+    CHECK_CONTAINS(host.message, "locality 12 has ended while locality 10 gave it");
+    host_begin(&host, 300, PATIENCE); /* with a piece that it hasn't looked at */
+    fd = hello(host.share.door, 1);
+    expect_piece(fd, 0, 250);
+    say(fd, KEY, COHORT__HUB_NOTE_TAKEN, 1, 250);
+    struct pollfd pollfd = {.fd = fd, .events = POLLIN};
+    CHECK_INT(poll(&pollfd, 1, -1), 1);
+    close(fd);
+    rest_hear(&host, 2, 0, "locality 11 has ended");
+    host_end(&host, COHORT_ERR_PEER_DIED);
+    host_begin(&host, 2, PATIENCE); /* before it was answered */
+    close(hello(host.share.door, 1));
+    host_end(&host, COHORT_ERR_PEER_DIED);
+    CHECK_INT(num_descriptors(), before);
+}
+
+static void test_guest_answers_rubbish(void)
+{
+    int before = num_descriptors();
+    struct host host;
+    for (unsigned i = 0; i < 4; i++) {
+        host_begin(&host, 2, PATIENCE);
+        int fd = hello(host.share.door, 1);
+        expect_piece(fd, 0, 3);
+        if (i < 3)
+            say(fd, KEY + (i == 0), COHORT__HUB_NOTE_TAKEN, 1 + (i == 1), 3 - (i == 2));
+        else
+            CHECK_INT(send(fd, "?", 1, 0), 1);
+        host_end(&host, COHORT_ERR_PROTOCOL);
+        CHECK_CONTAINS(host.message, "locality 11 answers locality 10");
+        expect_failure(fd, host.message);
+    }
+    CHECK_INT(num_descriptors(), before);
+}
+
+static void test_guest_is_late(void)
+{
+    int before = num_descriptors();
+    struct host host;
+    host_begin(&host, 4, SHORT); /* nobody comes */
+    host_end(&host, COHORT_ERR_TIMEOUT);
+    CHECK_TEXT(host.message, "locality 10 has waited 0.05 s for locality 11 and 2 others to take "
+                             "the memory that this host's localities share");
+    CHECK_INT(num_descriptors(), before);
+}
+
+/* One comes, and takes nothing. On a busy machine it takes longer until it is given something. */
+static void test_guest_takes_nothing(void)
+{
+    int before = num_descriptors();
+    struct host host;
+    bool is_given = false;
+    for (uint64_t patience = SHORT; !is_given && patience < PATIENCE; patience *= 4) {
+        host_open(&host, 2, patience);
+        int fd = hello(host.share.door, 1);
+        host_start(&host);
+        host_end(&host, COHORT_ERR_TIMEOUT);
+        CHECK_CONTAINS(host.message, "for locality 11 to take");
+        is_given = get_piece(fd, 0, 3);
+        if (is_given)
+            expect_failure(fd, host.message);
+        else
+            close(fd);
+    }
+    CHECK(is_given);
+    CHECK_INT(num_descriptors(), before);
+}
+
+/* A guest that gives up says why, and so do the others then. */
+static void test_guest_fails(void)
+{
+    int before = num_descriptors();
+    struct host host;
+    host_begin(&host, 3, PATIENCE);
+    int fd = hello(host.share.door, 1);
+    expect_piece(fd, 0, 4);
+    (void)cohort_fail(COHORT_ERR_SYSTEM, "the reason");
+    cohort__hub_share_tell(fd, KEY, 1);
+    expect_failure(fd, "locality 11 says: the reason");
+    rest_hear(&host, 2, 0, "locality 11 says: the reason");
+    host_end(&host, COHORT_ERR_PEER_DIED);
+    CHECK_TEXT(host.message, "locality 11 says: the reason");
+    CHECK_INT(num_descriptors(), before);
+}
+
+/* A guest, in a thread of its own, whose host is the test. */
+struct visit {
+    struct cohort__hub_share share; /* the host's */
+    uint32_t size;
+    uint64_t patience;
+    cohort_status status;
+    char message[512];
+    pthread_t thread;
+    int fd; /* the host's connection */
+};
+
+static void *visit_run(void *arg)
+{
+    struct visit *visit = arg;
+    struct cohort__hub *none = NULL;
+    struct cohort__hub_share share = door();
+    struct cohort__hub_party own = party(visit->share.door, 1, visit->size, visit->patience);
+    visit->status = cohort__hub_share_meet(&share, &own, &none);
+    snprintf(visit->message, sizeof visit->message, "%s", cohort_error_message());
+    CHECK(!none);
+    return NULL;
+}
+
+/* Until it has said hello. */
+static void visit_begin(struct visit *visit, uint32_t size, uint64_t patience)
+{
+    struct cohort__hub_note note;
+    struct pollfd pollfd = {.events = POLLIN};
+    *visit = (struct visit){.share = door(), .size = size, .patience = patience};
+    CHECK_INT(pthread_create(&visit->thread, NULL, visit_run, visit), 0);
+    pollfd.fd = visit->share.listener;
+    CHECK_INT(poll(&pollfd, 1, -1), 1);
+    visit->fd = accept4(visit->share.listener, NULL, NULL, SOCK_CLOEXEC);
+    CHECK(visit->fd >= 0);
+    CHECK_INT(recv(visit->fd, &note, sizeof note, 0), sizeof note);
+    CHECK(note.key == KEY && note.kind == COHORT__HUB_NOTE_HELLO && note.slot == 1);
+}
+
+static void visit_end(struct visit *visit, cohort_status status, const char *message)
+{
+    CHECK_INT(pthread_join(visit->thread, NULL), 0);
+    CHECK_INT(visit->status, status);
+    CHECK_CONTAINS(visit->message, "locality 11 ");
+    CHECK_CONTAINS(visit->message, "locality 10");
+    CHECK_CONTAINS(visit->message, message);
+    close(visit->fd);
+    cohort__hub_share_fini(&visit->share);
+}
+
+static void test_host_dies(void)
+{
+    int before = num_descriptors();
+    struct visit visit;
+    struct cohort__hub *none = NULL;
+    struct cohort__hub_share gone = door();
+    cohort__hub_share_fini(&gone);
+    CHECK_INT(fetch(gone.door, 1, 2, &none), COHORT_ERR_PEER_DIED); /* before the guest comes */
+    CHECK_CONTAINS(cohort_error_message(), "locality 11 waits");
+    CHECK_CONTAINS(cohort_error_message(), "locality 10, which gives it, has ended");
+    visit_begin(&visit, 2, PATIENCE);
+    shutdown(visit.fd, SHUT_RDWR);
+    visit_end(&visit, COHORT_ERR_PEER_DIED, "has ended");
+    visit_begin(&visit, 2, PATIENCE); /* between two pieces */
+    struct cohort__hub_note piece = {.key = KEY, .kind = COHORT__HUB_NOTE_PIECE, .slot = 1};
+    piece.num = 2;
+    CHECK(cohort__hub_share_send(visit.fd, &piece, (int[]){visit.fd, visit.fd}, 2) > 0);
+    CHECK_INT(recv(visit.fd, &piece, sizeof piece, 0), sizeof piece);
+    CHECK_INT(piece.first, 2);
+    shutdown(visit.fd, SHUT_RDWR);
+    visit_end(&visit, COHORT_ERR_PEER_DIED, "has ended");
+    CHECK(!none);
+    CHECK_INT(num_descriptors(), before);
+}
+
+static void test_host_is_late(void)
+{
+    int before = num_descriptors();
+    struct visit visit;
+    visit_begin(&visit, 2, SHORT);
+    visit_end(&visit, COHORT_ERR_TIMEOUT, "has waited 0.05 s");
+    CHECK_INT(num_descriptors(), before);
+}
+
+/* Whatever descriptors come with it are closed. */
+static void test_host_sends_rubbish(void)
+{
+    static const struct {
+        struct cohort__hub_note note;
+        uint32_t num;
+    } wrong[] = {
+        {{KEY + 1, COHORT__HUB_NOTE_PIECE, 1, 0, 3}, 3},
+        {{KEY, COHORT__HUB_NOTE_TAKEN, 1, 0, 3}, 3},
+        {{KEY, COHORT__HUB_NOTE_PIECE, 2, 0, 3}, 3},
+        {{KEY, COHORT__HUB_NOTE_PIECE, 1, 1, 3}, 3},
+        {{KEY, COHORT__HUB_NOTE_PIECE, 1, 0, 3}, 2},
+        {{KEY, COHORT__HUB_NOTE_PIECE, 1, 0, 3}, 0},
+        {{KEY, COHORT__HUB_NOTE_PIECE, 1, 0, 2}, 3},
+        {{KEY, COHORT__HUB_NOTE_PIECE, 1, 0, 0}, 0},
+        {{KEY, COHORT__HUB_NOTE_PIECE, 1, 0, 200}, 200},
+        {{KEY, COHORT__HUB_NOTE_PIECE, 1, 0, ~0u}, 3},
+    };
+    int before = num_descriptors();
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+        struct visit visit;
+        int descriptors[200];
+        visit_begin(&visit, 2, PATIENCE);
+        for (uint32_t k = 0; k < 200; k++)
+            descriptors[k] = visit.fd;
+        CHECK(cohort__hub_share_send(visit.fd, &wrong[i].note, descriptors, wrong[i].num) > 0);
+        visit_end(&visit, COHORT_ERR_PROTOCOL, "no piece of the memory");
+        CHECK_INT(num_descriptors(), before);
+    }
+    struct visit visit;
+    struct cohort__hub_words words = {
+        .note = {.key = KEY, .kind = COHORT__HUB_NOTE_FAILED, .slot = 2}};
+    visit_begin(&visit, 2, PATIENCE);
+    CHECK_INT(send(visit.fd, "?", 1, 0), 1);
+    visit_end(&visit, COHORT_ERR_PROTOCOL, "1 bytes with 0 descriptors");
+    visit_begin(&visit, 2,
+                PATIENCE); /* a failure that is another guest's, and one without an end */
+    CHECK(send(visit.fd, &words, sizeof words - 1, 0) > 0);
+    visit_end(&visit, COHORT_ERR_PROTOCOL, "no piece");
+    words.note.slot = 1;
+    visit_begin(&visit, 2, PATIENCE);
+    CHECK(send(visit.fd, &words, sizeof words, 0) > 0);
+    visit_end(&visit, COHORT_ERR_PROTOCOL, "no piece");
+    memset(words.text, 'x', sizeof words.text);
+    memcpy(words.text, "locality 11 ", 12);
+    visit_begin(&visit, 2, PATIENCE);
+    CHECK(send(visit.fd, &words, sizeof words - 1, 0) > 0);
+    visit_end(&visit, COHORT_ERR_PEER_DIED, "says: locality 11 xxxxx");
+    CHECK_INT(num_descriptors(), before);
+}
+
+/* In processes of their own ------------------------------------------------------------------- */
+
+static pid_t begin(void (*run)(void *arg), void *arg)
+{
+    pid_t pid = fork();
+    CHECK(pid >= 0);
+    if (pid == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        run(arg);
+        _exit(0);
+    }
+    return pid;
+}
+
+static void end(pid_t pid)
+{
+    int status;
+    CHECK_INT(waitpid(pid, &status, 0), pid);
+    CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+}
+
+static void limit(int what, rlim_t most)
+{
+    struct rlimit limit = {most, most};
+    CHECK_INT(setrlimit(what, &limit), 0);
+}
+
+static void be_guest_of_few(void *arg)
+{
+    struct cohort__hub *none = NULL;
+    int before = num_descriptors();
+    limit(RLIMIT_NOFILE, 60); /* one message has more */
+    CHECK_INT(fetch(*(uint64_t *)arg, 1, 100, &none), COHORT_ERR_NO_MEMORY);
+    CHECK_CONTAINS(cohort_error_message(), "locality 11");
+    CHECK_CONTAINS(cohort_error_message(), "101 descriptors, and it may have 60 open");
+    CHECK(!none);
+    CHECK_INT(num_descriptors(), before);
+}
+
+static void test_few_descriptors(void)
+{
+    int before = num_descriptors();
+    struct host host;
+    host_open(&host, 100, PATIENCE);
+    pid_t pid = begin(be_guest_of_few, &host.share.door); /* before there is any hub to inherit */
+    host_start(&host);
+    end(pid);
+    rest_hear(&host, 2, 0, "101 descriptors, and it may have 60 open");
+    host_end(&host, COHORT_ERR_PEER_DIED);
+    CHECK_INT(num_descriptors(), before);
+}
+
+/* As where memory can't be had at all. */
+static void be_host_without_memory(void *arg)
+{
+    struct cohort__hub_share *share = arg;
+    struct cohort__hub *none = NULL;
+    struct cohort__hub_party own = party(share->door, 0, 2, PATIENCE);
+    limit(RLIMIT_FSIZE, 0);
+    CHECK_INT(cohort__hub_share_meet(share, &own, &none), COHORT_ERR_SYSTEM);
+    CHECK_CONTAINS(cohort_error_message(), "shared memory");
+    CHECK(!none);
+}
+
+static void test_no_memory(void)
+{
+    int before = num_descriptors();
+    struct cohort__hub_share share = door();
+    struct cohort__hub *none = NULL;
+    pid_t pid = begin(be_host_without_memory, &share);
+    cohort__hub_share_fini(&share);
+    CHECK_INT(fetch(share.door, 1, 2, &none), COHORT_ERR_PEER_DIED);
+    CHECK_CONTAINS(cohort_error_message(), "locality 10 says: shared memory of this host: ");
+    CHECK_CONTAINS(cohort_error_message(), strerror(EFBIG));
+    CHECK(!none);
+    end(pid);
+    CHECK_INT(num_descriptors(), before);
+}
+
+static void be_nobody(void *arg)
+{
+    CHECK_INT(setresuid(NOBODY, NOBODY, NOBODY), 0);
+    expect_end(go(*(uint64_t *)arg)); /* before it could say anything */
+}
+
+static void be_host_of_nobody(void *arg)
+{
+    CHECK_INT(setresuid(NOBODY, NOBODY, NOBODY), 0);
+    struct cohort__hub_share share = door();
+    struct pollfd pollfd = {.fd = share.listener, .events = POLLIN};
+    CHECK_INT(write(*(int *)arg, &share.door, sizeof share.door), sizeof share.door);
+    CHECK_INT(poll(&pollfd, 1, -1), 1);
+    int fd = accept4(share.listener, NULL, NULL, SOCK_CLOEXEC);
+    CHECK(fd >= 0);
+    expect_end(fd); /* it is told nothing */
+}
+
+/* Neither gets in, nor is visited. Only root can be somebody else. */
+static void test_other_user(void)
+{
+    struct host host;
+    int pipes[2];
+    uint64_t theirs;
+    struct cohort__hub *none = NULL;
+    if (geteuid() != 0)
+        return;
+    host_open(&host, 2, PATIENCE);
+    pid_t nobody = begin(be_nobody, &host.share.door);
+    host_start(&host);
+    end(nobody);
+    all_come(&host, 1);
+    CHECK_INT(pipe(pipes), 0);
+    pid_t pid = begin(be_host_of_nobody, &pipes[1]);
+    CHECK_INT(read(pipes[0], &theirs, sizeof theirs), sizeof theirs);
+    CHECK_INT(fetch(theirs, 1, 2, &none), COHORT_ERR_PROTOCOL);
+    CHECK_CONTAINS(cohort_error_message(), "locality 10 of this host, which is another user's");
+    CHECK(!none);
+    end(pid);
+    close(pipes[0]);
+    close(pipes[1]);
+}
+
+/* The user has as many descriptors under way as may be: the host waits until there are less. */
+static void be_busy(void *arg)
+{
+    (void)arg;
+    enum { LIMIT = 300 };
+    struct host host;
+    struct cohort__hub_note note = {.key = 1};
+    int pair[2], descriptors[COHORT__HUB_SHARE_PIECE_DESCRIPTORS];
+    if (geteuid() == 0)
+        CHECK_INT(setresuid(NOBODY, NOBODY, NOBODY), 0);
+    limit(RLIMIT_NOFILE, LIMIT);
+    CHECK_INT(socketpair(AF_UNIX, SOCK_SEQPACKET, 0, pair), 0);
+    for (size_t i = 0; i < sizeof descriptors / sizeof descriptors[0]; i++)
+        descriptors[i] = STDIN_FILENO;
+    while (cohort__hub_share_send(pair[0], &note, descriptors,
+                                  COHORT__HUB_SHARE_PIECE_DESCRIPTORS) > 0)
+        ;
+    CHECK_INT(errno, ETOOMANYREFS);
+    host_begin(&host, 2, PATIENCE);
+    int fd = hello(host.share.door, 1);
+    struct pollfd pollfd = {.fd = fd, .events = POLLIN};
+    CHECK_INT(poll(&pollfd, 1, 20), 0); /* nothing can come */
+    while (recv(pair[1], &note, sizeof note, MSG_DONTWAIT) > 0)
+        ;
+    expect_piece(fd, 0, 3);
+    say(fd, KEY, COHORT__HUB_NOTE_TAKEN, 1, 3);
+    expect_end(fd);
+    host_end(&host, COHORT_OK);
+    close(pair[0]);
+    close(pair[1]);
+}
+
+static void test_busy(void)
+{
+    end(begin(be_busy, NULL));
+}
+
+int main(int argc, char **argv)
+{
+    static const struct test_case cases[] = {
+        {"alone", test_alone},
+        {"all_come", test_all_come},
+        {"strangers", test_strangers},
+        {"guest_dies", test_guest_dies},
+        {"guest_answers_rubbish", test_guest_answers_rubbish},
+        {"guest_is_late", test_guest_is_late},
+        {"guest_takes_nothing", test_guest_takes_nothing},
+        {"guest_fails", test_guest_fails},
+        {"host_dies", test_host_dies},
+        {"host_is_late", test_host_is_late},
+        {"host_sends_rubbish", test_host_sends_rubbish},
+        {"few_descriptors", test_few_descriptors},
+        {"no_memory", test_no_memory},
+        {"other_user", test_other_user},
+        {"busy", test_busy},
+    };
+    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
+}

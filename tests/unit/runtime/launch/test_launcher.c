@@ -1,0 +1,402 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "runtime/launch/launcher.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "runtime/launch/control.h"
+#include "tests/support/test.h"
+
+/* The launcher without sockets: what it sends is noted for each locality, as the names of the kinds
+ * in order ("WELCOME EXIT "), with the fields that matter. */
+enum { MAX_SIZE = 4 };
+
+struct job {
+    struct cohort__launcher *launcher;
+    char log[MAX_SIZE][512];
+    uint64_t round;
+    uint64_t pause;
+    unsigned num_broken;
+    uint32_t broken_rank;
+    char broken_text[256];
+};
+
+static cohort_status note(void *context, const struct cohort__control *control)
+{
+    char *log = context;
+    size_t used = strlen(log);
+    snprintf(log + used, 512 - used, "%s", cohort__control_kind_name(control->kind));
+    used = strlen(log);
+    if (control->kind == COHORT__CONTROL_WELCOME)
+        snprintf(log + used, 512 - used, "(%u/%u epoch %u, %u/%u on %u/%u %.*s) ", control->rank,
+                 control->size, control->epoch, control->slot, control->sharing, control->host,
+                 control->num_hosts, (int)control->host_address_bytes, control->host_address);
+    else if (control->kind == COHORT__CONTROL_DIED)
+        snprintf(log + used, 512 - used, "(%u order %u %.*s) ", control->rank, control->order,
+                 (int)control->text_bytes, control->text);
+    else if (control->kind == COHORT__CONTROL_COUNT)
+        snprintf(log + used, 512 - used, "(%llu) ", (unsigned long long)control->round);
+    else if (control->kind == COHORT__CONTROL_ADDRESSES)
+        snprintf(log + used, 512 - used, "(%.*s..) ", (int)control->addresses[0].bytes,
+                 (const char *)control->addresses[0].data);
+    else
+        snprintf(log + used, 512 - used, " ");
+    return COHORT_OK;
+}
+
+static void sent(void *context, uint32_t rank, const void *message, size_t bytes)
+{
+    struct job *job = context;
+    CHECK_INT(cohort__control_read(message, bytes, "the launcher", note, job->log[rank]),
+              COHORT_OK);
+}
+
+static void paused(void *context, uint64_t nanoseconds)
+{
+    ((struct job *)context)->pause = nanoseconds;
+}
+
+static void broken(void *context, uint32_t rank, const char *text)
+{
+    struct job *job = context;
+    job->num_broken++;
+    job->broken_rank = rank;
+    snprintf(job->broken_text, sizeof(job->broken_text), "%s", text);
+}
+
+static void start(struct job *job, uint32_t size)
+{
+    struct cohort__launcher_options options = {.size = size, .key = 99};
+    struct cohort__launcher_handlers handlers = {job, sent, paused, broken};
+    memset(job, 0, sizeof(*job));
+    CHECK_INT(cohort__launcher_create(&job->launcher, &options, &handlers), COHORT_OK);
+}
+
+/* RANK's log since the last call. */
+static const char *log_of(struct job *job, uint32_t rank)
+{
+    static char text[512];
+    strcpy(text, job->log[rank]);
+    job->log[rank][0] = '\0';
+    return text;
+}
+
+static void say_message(struct job *job, uint32_t rank, const struct cohort__control *control)
+{
+    struct cohort__packer packer = {0};
+    cohort__control_pack(&packer, control);
+    cohort__launcher_message(job->launcher, rank, packer.data, packer.bytes);
+    cohort__packer_fini(&packer);
+}
+
+static void say(struct job *job, uint32_t rank, enum cohort__control_kind kind)
+{
+    say_message(job, rank, &(struct cohort__control){.kind = kind});
+}
+
+static void hello(struct job *job, uint32_t rank)
+{
+    char address[8];
+    snprintf(address, sizeof(address), "at%u", rank);
+    say_message(job, rank,
+                &(struct cohort__control){.kind = COHORT__CONTROL_HELLO,
+                                          .version = COHORT__CONTROL_VERSION,
+                                          .address = {address, strlen(address)}});
+}
+
+static void counts(struct job *job, uint32_t rank, uint64_t round, uint64_t num_sent,
+                   uint64_t num_received)
+{
+    say_message(job, rank,
+                &(struct cohort__control){.kind = COHORT__CONTROL_COUNTS,
+                                          .round = round,
+                                          .sent = num_sent,
+                                          .received = num_received});
+}
+
+/* Two localities, from WELCOME to FINISHED. */
+static void start_pair(struct job *job)
+{
+    start(job, 2);
+    hello(job, 0);
+    hello(job, 1);
+    log_of(job, 0);
+    log_of(job, 1);
+}
+
+static void release_pair(struct job *job)
+{
+    say(job, 0, COHORT__CONTROL_FINISHED);
+    say(job, 1, COHORT__CONTROL_FINISHED);
+    for (uint64_t round = 1; round <= 2; round++)
+        for (uint32_t rank = 0; rank < 2; rank++)
+            counts(job, rank, round, 1, 1);
+}
+
+static void test_whole_life(void)
+{
+    struct job job;
+    start(&job, 2);
+    CHECK_TEXT(log_of(&job, 1), "WELCOME(1/2 epoch 1, 1/2 on 0/1 127.0.0.1) ");
+    CHECK_TEXT(log_of(&job, 0), "WELCOME(0/2 epoch 1, 0/2 on 0/1 127.0.0.1) ");
+    hello(&job, 1);
+    CHECK_TEXT(log_of(&job, 0), "");
+    CHECK(cohort__launcher_has_members(job.launcher));
+    hello(&job, 0);
+    CHECK_TEXT(log_of(&job, 0), "ADDRESSES(at0..) ");
+    CHECK_TEXT(log_of(&job, 1), "ADDRESSES(at0..) ");
+    say(&job, 0, COHORT__CONTROL_FINISHED);
+    CHECK_TEXT(log_of(&job, 0), "");
+    say(&job, 1, COHORT__CONTROL_FINISHED);
+    CHECK_TEXT(log_of(&job, 0), "COUNT(1) ");
+    counts(&job, 0, 1, 5, 2);
+    counts(&job, 1, 1, 2, 4);
+    CHECK_TEXT(log_of(&job, 0), "COUNT(2) ");
+    counts(&job, 0, 2, 5, 2);
+    counts(&job, 1, 2, 2, 5);
+    counts(&job, 0, 3, 5, 2);
+    CHECK(cohort__launcher_is_member(job.launcher, 0));
+    log_of(&job, 1);
+    counts(&job, 1, 3, 2, 5);
+    CHECK_TEXT(log_of(&job, 1), "EXIT ");
+    CHECK(cohort__launcher_is_released(job.launcher, 1));
+    say(&job, 1, COHORT__CONTROL_BYE);
+    cohort__launcher_ended(job.launcher, 1, false, "locality 1 exited");
+    cohort__launcher_ended(job.launcher, 0, true, "locality 0 exited with status 3");
+    CHECK_INT(job.num_broken, 0);
+    cohort__launcher_destroy(job.launcher);
+}
+
+/* A drain that takes long is paced. */
+static void test_pause(void)
+{
+    struct job job;
+    start_pair(&job);
+    say(&job, 0, COHORT__CONTROL_FINISHED);
+    say(&job, 1, COHORT__CONTROL_FINISHED);
+    uint64_t round = 1;
+    for (; job.pause == 0; round++) {
+        CHECK(round < 20);
+        counts(&job, 0, round, 1, 0);
+        counts(&job, 1, round, 0, 0);
+    }
+    log_of(&job, 0);
+    cohort__launcher_resume(job.launcher);
+    CHECK_CONTAINS(log_of(&job, 0), "COUNT(");
+    cohort__launcher_destroy(job.launcher);
+}
+
+static void test_death(void)
+{
+    struct job job;
+    start_pair(&job);
+    cohort__launcher_ended(job.launcher, 1, false, "locality 1 exited without leaving");
+    CHECK_INT(job.num_broken, 1);
+    CHECK_INT(job.broken_rank, 1);
+    CHECK_TEXT(job.broken_text, "locality 1 exited without leaving");
+    CHECK_TEXT(log_of(&job, 0), "DIED(1 order 1 locality 1 exited without leaving) ");
+    CHECK_TEXT(log_of(&job, 1), "");
+    cohort__launcher_ended(job.launcher, 0, true, "locality 0 too");
+    CHECK_INT(job.num_broken, 1);
+    cohort__launcher_destroy(job.launcher);
+}
+
+/* After FINISHED, and with counts on their way: still a death. Who is left may go at once. */
+static void test_death_in_drain(void)
+{
+    struct job job;
+    start_pair(&job);
+    say(&job, 0, COHORT__CONTROL_FINISHED);
+    say(&job, 1, COHORT__CONTROL_FINISHED);
+    counts(&job, 0, 1, 0, 0);
+    counts(&job, 1, 1, 0, 0);
+    cohort__launcher_ended(job.launcher, 1, true, "locality 1 was killed");
+    CHECK_CONTAINS(log_of(&job, 0), "DIED(1 order 1 locality 1 was killed) EXIT ");
+    CHECK_TEXT(log_of(&job, 1), "COUNT(1) COUNT(2) ");
+    counts(&job, 0, 2, 0, 0);
+    counts(&job, 1, 2, 0, 0);
+    CHECK_TEXT(log_of(&job, 0), "");
+    CHECK_INT(job.num_broken, 1);
+    cohort__launcher_destroy(job.launcher);
+}
+
+/* Each survivor's program returns in its own time; then they may go together. */
+static void test_survivors(void)
+{
+    struct job job;
+    start(&job, 3);
+    for (uint32_t rank = 0; rank < 3; rank++)
+        hello(&job, rank);
+    log_of(&job, 0);
+    log_of(&job, 2);
+    cohort__launcher_ended(job.launcher, 1, true, "locality 1 was killed");
+    say(&job, 0, COHORT__CONTROL_FINISHED);
+    CHECK_TEXT(log_of(&job, 0), "DIED(1 order 1 locality 1 was killed) ");
+    say(&job, 2, COHORT__CONTROL_FINISHED);
+    CHECK_TEXT(log_of(&job, 0), "EXIT ");
+    CHECK_TEXT(log_of(&job, 2), "DIED(1 order 1 locality 1 was killed) EXIT ");
+    say(&job, 0, COHORT__CONTROL_BYE);
+    cohort__launcher_ended(job.launcher, 0, true, "locality 0 exited with status 1");
+    cohort__launcher_ended(job.launcher, 2, true, "locality 2 exited with status 1");
+    CHECK_INT(job.num_broken, 1);
+    cohort__launcher_destroy(job.launcher);
+}
+
+static void test_never_joined(void)
+{
+    struct job job;
+    start(&job, 3);
+    cohort__launcher_ended(job.launcher, 0, false, "locality 0 exited");
+    cohort__launcher_ended(job.launcher, 1, false, "locality 1 exited");
+    cohort__launcher_ended(job.launcher, 2, false, "locality 2 exited");
+    CHECK_INT(job.num_broken, 0);
+    cohort__launcher_destroy(job.launcher);
+}
+
+static void test_some_joined(void)
+{
+    struct job job;
+    start(&job, 2);
+    hello(&job, 0);
+    cohort__launcher_ended(job.launcher, 1, false, "locality 1 exited");
+    CHECK_INT(job.num_broken, 1);
+    CHECK_TEXT(job.broken_text, "locality 1 ended without joining the job");
+    cohort__launcher_destroy(job.launcher);
+
+    start(&job, 2); /* the other way round */
+    cohort__launcher_ended(job.launcher, 1, false, "locality 1 exited");
+    CHECK_INT(job.num_broken, 0);
+    hello(&job, 0);
+    CHECK_INT(job.num_broken, 1);
+    CHECK_TEXT(job.broken_text, "locality 1 ended without joining the job");
+    cohort__launcher_destroy(job.launcher);
+}
+
+static void test_failed_before_joining(void)
+{
+    struct job job;
+    start(&job, 2);
+    cohort__launcher_ended(job.launcher, 1, true, "locality 1 exited with status 1");
+    CHECK_INT(job.num_broken, 1);
+    CHECK_TEXT(job.broken_text, "locality 1 exited with status 1");
+    cohort__launcher_destroy(job.launcher);
+}
+
+/* Two programs, one after the other, on the same connections. */
+static void test_second_epoch(void)
+{
+    struct job job;
+    start_pair(&job);
+    release_pair(&job);
+    log_of(&job, 0);
+    say(&job, 0, COHORT__CONTROL_BYE);
+    CHECK_TEXT(log_of(&job, 0), "");
+    say(&job, 1, COHORT__CONTROL_BYE);
+    CHECK_TEXT(log_of(&job, 0), "WELCOME(0/2 epoch 2, 0/2 on 0/1 127.0.0.1) ");
+    hello(&job, 0);
+    hello(&job, 1);
+    CHECK_TEXT(log_of(&job, 0), "ADDRESSES(at0..) ");
+    log_of(&job, 1);
+    CHECK(!cohort__launcher_is_released(job.launcher, 0));
+    release_pair(&job);
+    CHECK_CONTAINS(log_of(&job, 1), "EXIT ");
+    cohort__launcher_ended(job.launcher, 0, false, "locality 0 exited");
+    cohort__launcher_ended(job.launcher, 1, false, "locality 1 exited");
+    CHECK_INT(job.num_broken, 0);
+    cohort__launcher_destroy(job.launcher);
+}
+
+static void test_second_epoch_incomplete(void)
+{
+    struct job job;
+    start_pair(&job);
+    release_pair(&job);
+    say(&job, 0, COHORT__CONTROL_BYE);
+    cohort__launcher_ended(job.launcher, 1, false, "locality 1 exited"); /* without BYE: fine */
+    CHECK_INT(job.num_broken, 0);
+    hello(&job, 0);
+    CHECK_INT(job.num_broken, 1);
+    CHECK_TEXT(job.broken_text, "locality 1 ended without joining the job");
+    cohort__launcher_destroy(job.launcher);
+}
+
+static void test_nonsense(void)
+{
+    static const struct {
+        enum cohort__control_kind kind;
+        const char *why;
+    } cases[] = {
+        {COHORT__CONTROL_FINISHED, "locality 1: has finished without being in the job"},
+        {COHORT__CONTROL_BYE, "locality 1: leaves the job without being allowed to"},
+        {COHORT__CONTROL_COUNTS, "locality 1: sends counts that nobody has asked for"},
+        {COHORT__CONTROL_EXIT, "locality 1: sent EXIT, which only the launcher may"},
+        {COHORT__CONTROL_HELLO, "locality 1: speaks version 0 of the control protocol"},
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct job job;
+        start(&job, 2);
+        say(&job, 1, cases[i].kind);
+        CHECK_INT(job.num_broken, 1);
+        CHECK_INT(job.broken_rank, 1);
+        CHECK_CONTAINS(job.broken_text, cases[i].why);
+        cohort__launcher_destroy(job.launcher);
+    }
+    struct job job;
+    start_pair(&job);
+    hello(&job, 1);
+    CHECK_CONTAINS(job.broken_text, "locality 1: joins the job again");
+    CHECK_CONTAINS(log_of(&job, 0), "DIED(1 order 1 locality 1: joins");
+    cohort__launcher_message(job.launcher, 0, "\xff", 1);
+    CHECK_INT(job.num_broken, 1);
+    cohort__launcher_destroy(job.launcher);
+}
+
+static void test_hosts(void)
+{
+    struct job job = {0};
+    const struct cohort__launcher_host hosts[] = {{0, 1, "10.0.0.1"}, {1, 3, "fe80::1"}};
+    struct cohort__launcher_options options = {.size = 4, .hosts = hosts, .num_hosts = 2};
+    struct cohort__launcher_handlers handlers = {&job, sent, paused, broken};
+    CHECK_INT(cohort__launcher_create(&job.launcher, &options, &handlers), COHORT_OK);
+    CHECK_TEXT(log_of(&job, 0), "WELCOME(0/4 epoch 1, 0/1 on 0/2 10.0.0.1) ");
+    CHECK_TEXT(log_of(&job, 1), "WELCOME(1/4 epoch 1, 0/3 on 1/2 fe80::1) ");
+    CHECK_TEXT(log_of(&job, 3), "WELCOME(3/4 epoch 1, 2/3 on 1/2 fe80::1) ");
+    cohort__launcher_destroy(job.launcher);
+}
+
+static void test_failure_text(void)
+{
+    struct job job;
+    start_pair(&job);
+    CHECK(!cohort__launcher_failure(job.launcher, 1));
+    say_message(&job, 1,
+                &(struct cohort__control){
+                    .kind = COHORT__CONTROL_FAILED, .text = "two\nlines\x1b", .text_bytes = 10});
+    CHECK_TEXT(cohort__launcher_failure(job.launcher, 1), "two lines ");
+    release_pair(&job);
+    say(&job, 0, COHORT__CONTROL_BYE);
+    say(&job, 1, COHORT__CONTROL_BYE);
+    hello(&job, 1); /* another program of this locality's */
+    CHECK(!cohort__launcher_failure(job.launcher, 1));
+    cohort__launcher_destroy(job.launcher);
+}
+
+int main(int argc, char **argv)
+{
+    static const struct test_case cases[] = {
+        {"whole_life", test_whole_life},
+        {"hosts", test_hosts},
+        {"pause", test_pause},
+        {"death", test_death},
+        {"death_in_drain", test_death_in_drain},
+        {"survivors", test_survivors},
+        {"never_joined", test_never_joined},
+        {"some_joined", test_some_joined},
+        {"failed_before_joining", test_failed_before_joining},
+        {"second_epoch", test_second_epoch},
+        {"second_epoch_incomplete", test_second_epoch_incomplete},
+        {"nonsense", test_nonsense},
+        {"failure_text", test_failure_text},
+    };
+    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
+}

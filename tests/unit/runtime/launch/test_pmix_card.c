@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "runtime/launch/pmix_card.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/wire/pack.h"
+#include "tests/support/test.h"
+
+static void test_card(void)
+{
+    struct cohort__pmix_card card = {
+        .key = UINT64_MAX, .door = UINT64_MAX - 1, .host = "kernel/1", .name = "a.example"};
+    struct cohort__pmix_card read = {0};
+    struct cohort__packer packer = {0};
+    cohort__pmix_card_pack(&packer, &card);
+    CHECK_INT(cohort__pmix_card_read(packer.data, packer.bytes, "card", &read), COHORT_OK);
+    CHECK(read.key == UINT64_MAX);
+    CHECK(read.door == UINT64_MAX - 1);
+    CHECK_TEXT(read.host, "kernel/1");
+    CHECK_TEXT(read.name, "a.example");
+    cohort__packer_fini(&packer);
+}
+
+static void test_counts(void)
+{
+    struct cohort__pmix_counts counts = {1ull << 63, 5, true}, read = {0};
+    struct cohort__packer packer = {0};
+    cohort__pmix_counts_pack(&packer, &counts);
+    CHECK_INT(cohort__pmix_counts_read(packer.data, packer.bytes, "counts", &read), COHORT_OK);
+    CHECK(read.sent == 1ull << 63 && read.received == 5 && read.busy);
+    cohort__packer_fini(&packer);
+}
+
+static void check_refused(struct cohort__packer *packer, const char *text)
+{
+    struct cohort__pmix_card card = {.key = 3};
+    CHECK_INT(cohort__pmix_card_read(packer->data, packer->bytes, "the card of process 4", &card),
+              COHORT_ERR_PROTOCOL);
+    CHECK(strstr(cohort_error_message(), "the card of process 4"));
+    CHECK(strstr(cohort_error_message(), text));
+    CHECK_INT((long long)card.key, 3);
+    cohort__packer_fini(packer);
+}
+
+static void pack(struct cohort__packer *packer, unsigned version, const char *host)
+{
+    cohort__pack_map(packer, 5);
+    cohort__pack_field_unsigned(packer, "version", version);
+    cohort__pack_field_unsigned(packer, "key", 1);
+    cohort__pack_field_unsigned(packer, "door", 2);
+    cohort__pack_field_text(packer, "host", host);
+    cohort__pack_field_text(packer, "name", "name");
+}
+
+static void test_bad_cards(void)
+{
+    struct cohort__packer packer = {0};
+    char host[COHORT__PLACE_HOST_BYTES + 1];
+    memset(host, 'h', sizeof(host) - 1);
+    host[sizeof(host) - 1] = 0;
+    pack(&packer, COHORT__PMIX_CARD_VERSION + 1, "host");
+    check_refused(&packer, "version 3");
+    pack(&packer, COHORT__PMIX_CARD_VERSION, host);
+    check_refused(&packer, "80 bytes");
+    cohort__pack_map(&packer, 0);
+    check_refused(&packer, "version");
+    pack(&packer, COHORT__PMIX_CARD_VERSION, "host");
+    packer.bytes--;
+    check_refused(&packer, "");
+}
+
+/* No prefix is a card or counts. */
+static void test_cut(void)
+{
+    struct cohort__pmix_card card = {.host = "h", .name = "n"};
+    struct cohort__pmix_counts counts = {1, 2, false};
+    struct cohort__packer packer = {0};
+    cohort__pmix_card_pack(&packer, &card);
+    for (size_t bytes = 0; bytes < packer.bytes; bytes++)
+        CHECK_INT(cohort__pmix_card_read(packer.data, bytes, "card", &card), COHORT_ERR_PROTOCOL);
+    cohort__packer_reset(&packer);
+    cohort__pmix_counts_pack(&packer, &counts);
+    for (size_t bytes = 0; bytes < packer.bytes; bytes++)
+        CHECK_INT(cohort__pmix_counts_read(packer.data, bytes, "counts", &counts),
+                  COHORT_ERR_PROTOCOL);
+    cohort__packer_fini(&packer);
+}
+
+int main(int argc, char **argv)
+{
+    static const struct test_case cases[] = {
+        {"card", test_card},
+        {"counts", test_counts},
+        {"bad_cards", test_bad_cards},
+        {"cut", test_cut},
+    };
+    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
+}
