@@ -23,6 +23,7 @@ enum { NUM_SEEDS = 40 };
 #else
 enum { NUM_SEEDS = 200 };
 #endif
+enum { SEEDS_A_START = 500 };
 enum { NUM_STEPS = 40, MAX_IN_FLIGHT = 8 };
 static const uint64_t limit = UINT64_C(60000000000); /* whatever takes as long hangs */
 
@@ -646,5 +647,12 @@ int main(int argc, char **argv)
         first_seed = strtoull(argv[first], NULL, 10);
         num_seeds = first + 1 < argc ? strtoull(argv[first + 1], NULL, 10) : 1;
     }
-    return cluster_main(first, argv, cases, 1, NUM_WORKERS);
+    /* Clusters are freed, and their descriptors closed, when the workers have ended. */
+    int status = 0;
+    for (uint64_t left = num_seeds; left > 0 && status == 0; left -= num_seeds) {
+        num_seeds = left < SEEDS_A_START ? left : SEEDS_A_START;
+        status = cluster_main(first, argv, cases, 1, NUM_WORKERS);
+        first_seed += num_seeds;
+    }
+    return status;
 }
