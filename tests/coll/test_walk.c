@@ -6,7 +6,7 @@
 #include "collectives/coll/comm_create.h"
 #include "collectives/comm/endpoint.h"
 #include "runtime/base/container.h"
-#include "runtime/net/inproc.h"
+#include "tests/support/inproc.h"
 #include "runtime/proc/process.h"
 #include "runtime/task/scheduler.h"
 #include "tests/support/test.h"

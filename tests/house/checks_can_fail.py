@@ -25,7 +25,7 @@ CASES = [
     ("include_graph", {"collectives/plan/a.c": "#include <pthread.h>\n"}, "no threads"),
     ("include_graph", {"runtime/loop/loop.c": "#include <uv.h>\n"}, None),
     ("include_graph", {"runtime/proc/proc.c": "#include <uv.h>\n"}, "belongs to runtime/loop/"),
-    ("include_graph", {"runtime/net/inproc.c": "#include <rdma/fabric.h>\n"}, "net/ofi"),
+    ("include_graph", {"runtime/net/mixed.c": "#include <rdma/fabric.h>\n"}, "net/ofi"),
     ("include_graph", {"runtime/net/ofi_cq.c": "#include <rdma/fabric.h>\n"}, None),
     ("include_graph", {"collectives/comm/a.c": "# include <msgpack.h>\n"}, "runtime/wire/"),
     ("include_graph", {"collectives/comm/a.c": "#include <hwloc.h>\n"}, "runtime/task/"),

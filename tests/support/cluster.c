@@ -11,7 +11,7 @@
 #include "runtime/base/clock.h"
 #include "runtime/base/hash.h"
 #include "runtime/loop/loop.h"
-#include "runtime/net/inproc.h"
+#include "tests/support/inproc.h"
 #include "runtime/net/shm.h"
 #include "runtime/proc/process.h"
 #include "runtime/task/scheduler.h"

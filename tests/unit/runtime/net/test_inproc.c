@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "runtime/net/inproc.h"
+#include "tests/support/inproc.h"
 
 #include <pthread.h>
 #include <stdio.h>

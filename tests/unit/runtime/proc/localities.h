@@ -3,7 +3,7 @@
 #define COHORT_TESTS_UNIT_RUNTIME_PROC_LOCALITIES_H
 
 #include "runtime/net/hub.h"
-#include "runtime/net/inproc.h"
+#include "tests/support/inproc.h"
 #include "runtime/proc/process.h"
 
 /* Several processes on one inproc hub, or in shared memory, turned by hand. Numbers of seeds that

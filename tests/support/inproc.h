@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef COHORT_RUNTIME_NET_INPROC_H
-#define COHORT_RUNTIME_NET_INPROC_H
+#ifndef COHORT_TESTS_SUPPORT_INPROC_H
+#define COHORT_TESTS_SUPPORT_INPROC_H
 
 #include "runtime/net/net.h"
 

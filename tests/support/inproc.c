@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "runtime/net/inproc.h"
+#include "tests/support/inproc.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +8,7 @@
 
 #include "runtime/base/container.h"
 #include "runtime/base/hash.h"
-#include "runtime/net/inproc_end.h"
+#include "tests/support/inproc_end.h"
 
 static void cut_locked(struct cohort__inproc_hub *hub, uint32_t rank)
 {

@@ -4,7 +4,7 @@
 #include <unistd.h>
 
 #include "runtime/base/container.h"
-#include "runtime/net/inproc_end.h"
+#include "tests/support/inproc_end.h"
 
 /* How many of the events are handled in one call of progress, and how far they overtake. */
 enum { MAX_EVENTS = 64, WINDOW = 64 };

@@ -5,7 +5,7 @@
 
 #include "runtime/base/container.h"
 #include "runtime/base/hash.h"
-#include "runtime/net/inproc_end.h"
+#include "tests/support/inproc_end.h"
 
 cohort_status cohort__inproc_expose(struct cohort__net *net, uint32_t number, const void *base,
                                     size_t bytes, void **ret_region,

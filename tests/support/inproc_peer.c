@@ -5,7 +5,7 @@
 
 #include "runtime/base/container.h"
 #include "runtime/base/hash.h"
-#include "runtime/net/inproc_end.h"
+#include "tests/support/inproc_end.h"
 
 const char cohort__inproc_name[COHORT__INPROC_NAME_BYTES] = "inproc";
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef COHORT_RUNTIME_NET_INPROC_END_H
-#define COHORT_RUNTIME_NET_INPROC_END_H
+#ifndef COHORT_TESTS_SUPPORT_INPROC_END_H
+#define COHORT_TESTS_SUPPORT_INPROC_END_H
 
 #include <pthread.h>
 #include <stdbool.h>
@@ -8,7 +8,7 @@
 #include "runtime/base/list.h"
 #include "runtime/base/map.h"
 #include "runtime/base/random.h"
-#include "runtime/net/inproc.h"
+#include "tests/support/inproc.h"
 
 /* What the inproc_*.c share. One lock a hub guards all of its ends; it is not held while handlers
  * run. */
