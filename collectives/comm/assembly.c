@@ -8,7 +8,7 @@
 
 #include "collectives/comm/inbox.h"
 #include "collectives/comm/room.h"
-#include "runtime/proc/commons.h"
+#include "runtime/proc/boards.h"
 
 /* A locality, this one or another. */
 struct seat {

@@ -9,7 +9,7 @@
 
 #include "runtime/base/list.h"
 #include "runtime/base/map.h"
-#include "runtime/proc/commons.h"
+#include "runtime/proc/boards.h"
 #include "runtime/proc/registry.h"
 
 struct cohort__inbox;

@@ -8,7 +8,7 @@
 
 #include "runtime/base/error.h"
 #include "runtime/base/list.h"
-#include "runtime/base/mpsc.h"
+#include "runtime/base/batch_queue.h"
 #include "runtime/proc/arrival.h"
 
 struct cohort_comm;

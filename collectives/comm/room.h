@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "runtime/proc/commons.h"
+#include "runtime/proc/boards.h"
 
 /* Posts of one length take turns in the first part of the arena. Two turns are enough where each
  * call waits for all: who posts has seen all posts of the call before, so all have read what is

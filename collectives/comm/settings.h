@@ -4,7 +4,7 @@
 
 #include <stdbool.h>
 
-#include "runtime/proc/commons.h"
+#include "runtime/proc/boards.h"
 #include "runtime/wire/pack.h"
 
 /* What a communicator does in one way at all of its sites although each locality has its own

@@ -10,7 +10,7 @@
 #include "collectives/exec/visit.h"
 #include "runtime/base/container.h"
 #include "runtime/base/error.h"
-#include "runtime/base/pace.h"
+#include "runtime/base/copier.h"
 
 /* Private to the meeting*.c: all meetings of a group. */
 struct meetings {

@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 #include "cohort/status.h"
-#include "runtime/base/mpsc.h"
+#include "runtime/base/batch_queue.h"
 #include "runtime/loop/poller.h"
 
 /* The locality's event loop: libuv, the pollers (transports), and requests of other threads.

@@ -10,7 +10,7 @@
 #include <uv.h>
 
 #include "runtime/base/list.h"
-#include "runtime/base/mpsc.h"
+#include "runtime/base/batch_queue.h"
 #include "runtime/loop/loop.h"
 
 /* For the files of runtime/loop only. */

@@ -8,7 +8,7 @@
 
 #include "runtime/base/list.h"
 #include "runtime/base/map.h"
-#include "runtime/base/pace.h"
+#include "runtime/base/copier.h"
 #include "runtime/net/ring.h"
 #include "runtime/net/shm.h"
 #include "runtime/net/shm_memory.h"

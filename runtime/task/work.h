@@ -2,7 +2,7 @@
 #ifndef COHORT_RUNTIME_TASK_WORK_H
 #define COHORT_RUNTIME_TASK_WORK_H
 
-#include "runtime/base/mpsc.h"
+#include "runtime/base/batch_queue.h"
 
 /* Something for a worker to run once: no future, no allocation, not counted as a task. The owner
  * embeds it and sets RUN, which may free or post it again. It is called at the base of some

@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "runtime/base/mpsc.h"
+#include "runtime/base/batch_queue.h"
 #include "runtime/base/random.h"
 #include "runtime/task/deque.h"
 #include "runtime/task/fiber.h"

@@ -7,7 +7,7 @@
 
 #include "collectives/comm/endpoint.h"
 #include "runtime/base/container.h"
-#include "runtime/proc/commons.h"
+#include "runtime/proc/boards.h"
 #include "tests/support/cluster.h"
 #include "tests/support/sites.h"
 

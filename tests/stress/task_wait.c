@@ -5,7 +5,7 @@
 #include <stdatomic.h>
 #include <stdio.h>
 
-#include "runtime/base/mpsc.h"
+#include "runtime/base/batch_queue.h"
 #include "runtime/base/random.h"
 #include "runtime/base/sanitizer.h"
 #include "tests/unit/runtime/task/run_tasks.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "runtime/base/mpsc.h"
+#include "runtime/base/batch_queue.h"
 
 #include <pthread.h>
 #include <sched.h>

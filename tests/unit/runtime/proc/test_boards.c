@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "runtime/proc/commons.h"
+#include "runtime/proc/boards.h"
 
 #include <string.h>
 
