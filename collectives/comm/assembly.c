@@ -48,7 +48,7 @@ void cohort__assembly_destroy(struct cohort__assembly *assembly)
 {
     if (!assembly)
         return;
-    cohort__commons_close_board(&assembly->board);
+    cohort__boards_close(&assembly->board);
     free(assembly->slots);
     free(assembly->seats);
     free(assembly->places);
@@ -101,7 +101,7 @@ cohort_status cohort__assembly_create(struct cohort__assembly **ret_assembly,
         status = cohort_fail(COHORT_ERR_NO_MEMORY, "communicator \"%.60s\": no memory for %u sites",
                              group->name, (unsigned)num_sites);
     if (!status)
-        status = cohort__commons_open_board(assembly->process, group->board, &assembly->board);
+        status = cohort__boards_open(assembly->process, group->board, &assembly->board);
     if (!status) {
         assembly->room.spread = COHORT__ROOM_SPREAD / group->num_localities;
         if (!take_seats(assembly, group))
@@ -110,7 +110,7 @@ cohort_status cohort__assembly_create(struct cohort__assembly **ret_assembly,
     }
     for (uint32_t i = 0; !status && i < group->num_localities; i++) {
         struct seat *seat = &assembly->seats[i];
-        if (!cohort__commons_slot_of(assembly->process, seat->rank, &seat->slot))
+        if (!cohort__boards_slot_of(assembly->process, seat->rank, &seat->slot))
             status =
                 cohort_fail(COHORT_ERR_PEER_DIED, "communicator \"%.60s\": locality %u is gone",
                             group->name, (unsigned)seat->rank);
@@ -217,7 +217,7 @@ static void post(struct cohort__assembly *assembly, struct cohort__attendance *a
 
 static void alert_others(const struct cohort__assembly *assembly)
 {
-    cohort__commons_alert(assembly->process, assembly->slots, assembly->num_others);
+    cohort__boards_alert(assembly->process, assembly->slots, assembly->num_others);
 }
 
 /* Nobody is woken yet: who sleeps has nothing to do before all have posted. Of those who post at
@@ -412,5 +412,5 @@ void cohort__assembly_pass(struct cohort__assembly *assembly, uint64_t generatio
     assembly->passed = generation; /* the next post tells it, too */
     atomic_store(cohort__board_passed(&assembly->board, own_seat(assembly)->slot), generation);
     if (atomic_load(&cohort__board_head(&assembly->board)->num_waiting) > 0)
-        cohort__commons_alert(assembly->process, assembly->slots, assembly->num_others + 1);
+        cohort__boards_alert(assembly->process, assembly->slots, assembly->num_others + 1);
 }

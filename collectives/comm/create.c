@@ -74,7 +74,7 @@ static void on_joined(struct cohort__join *join, cohort_status status,
     if (!status)
         status = make_endpoint(creation, membership); /* the board is the group's, everywhere */
     else if (!cohort__process_any_dead(process))      /* else others may have a group */
-        cohort__commons_give_back(process, creation->choice.settings.board);
+        cohort__boards_give_back(process, creation->choice.settings.board);
     cohort__future_complete(creation->future, status, status ? cohort__error_slot() : NULL);
     creation_destroy(creation);
     cohort__inbox_creation_end(inbox);
@@ -200,7 +200,7 @@ cohort_future *cohort__comm_create_in(struct cohort__process *process, cohort_co
         if (!failed)
             failed = survey(options.this_site, &choice.settings);
         if (!failed && options.this_site == 0 && options.num_sites > 1)
-            choice.settings.board = cohort__commons_take_board(process);
+            choice.settings.board = cohort__boards_take(process);
     }
     struct creation *creation =
         status ? NULL : creation_create(ret_comm, name, &options, &choice, failed);
@@ -208,7 +208,7 @@ cohort_future *cohort__comm_create_in(struct cohort__process *process, cohort_co
     if (!future) {
         creation_destroy(creation);
         if (process)
-            cohort__commons_give_back(process, choice.settings.board);
+            cohort__boards_give_back(process, choice.settings.board);
         return cohort__future_of_status(cohort__error_slot()->status, cohort__error_slot());
     }
     creation->inbox = inbox;

@@ -28,7 +28,7 @@ static void run(struct cohort_comm *comm)
             left = comm->group;
             cohort__group_ref(left);
         }
-        struct cohort__mpsc_node *node = cohort__mpsc_take_or_release(&comm->queue);
+        struct cohort__batch_queue_node *node = cohort__batch_queue_take_or_release(&comm->queue);
         if (!node)
             break;
         while (node) {
@@ -53,7 +53,7 @@ static void run_ready(void)
 
 bool cohort__endpoint_turn_begin(struct cohort_comm *comm)
 {
-    if (ready.is_running || !cohort__mpsc_claim(&comm->queue))
+    if (ready.is_running || !cohort__batch_queue_claim(&comm->queue))
         return false;
     ready.is_running = true;
     return true;
@@ -73,7 +73,7 @@ void cohort__endpoint_post(struct cohort_comm *comm, struct cohort__item *item)
         cohort__endpoint_turn_end(comm);
         return;
     }
-    if (!cohort__mpsc_push(&comm->queue, &item->node))
+    if (!cohort__batch_queue_push(&comm->queue, &item->node))
         return; /* who runs it will find the item */
     comm->next_ready = NULL;
     if (ready.first)
@@ -185,7 +185,7 @@ cohort_status cohort__endpoint_create(struct cohort_comm **ret_comm, struct coho
         return cohort_fail(COHORT_ERR_NO_MEMORY, "communicator \"%s\": no memory for site %u",
                            group->name, site);
     memset(comm, 0, sizeof(*comm));
-    cohort__mpsc_init(&comm->queue);
+    cohort__batch_queue_init(&comm->queue);
     comm->group = group;
     comm->this_site = site;
     cohort__list_init(&comm->link);

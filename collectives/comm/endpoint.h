@@ -61,7 +61,7 @@ struct cohort__next_call {
 struct cohort__plan_cache;
 
 struct cohort_comm {
-    struct cohort__mpsc queue;
+    struct cohort__batch_queue queue;
     struct cohort_comm *next_ready; /* in the list of the thread that runs it */
 
     /* Fixed. */

@@ -50,12 +50,12 @@ static cohort_status find_board(struct cohort__group *group)
         return status;
     uint32_t slot;
     group->board = settings.board;
-    group->has_board = !group->is_whole && cohort__commons_has_board(process, group->board);
+    group->has_board = !group->is_whole && cohort__boards_has(process, group->board);
     for (uint32_t site = 0; group->has_board && site < membership->num_sites; site++)
-        group->has_board = cohort__commons_slot_of(process, membership->locality_of[site], &slot);
+        group->has_board = cohort__boards_slot_of(process, membership->locality_of[site], &slot);
     bool has_taken = membership->locality_of[0] == group->rank;
     if (has_taken && !group->has_board && !cohort__process_any_dead(process))
-        cohort__commons_give_back(process, group->board);
+        cohort__boards_give_back(process, group->board);
     return COHORT_OK;
 }
 
@@ -97,8 +97,8 @@ void cohort__group_destroy(struct cohort__group *group)
     if (meetings)
         meetings->destroy(meetings);
     if (group->has_board)
-        cohort__commons_leave_board(cohort__inbox_process(group->inbox), group->board,
-                                    group->num_localities);
+        cohort__boards_leave(cohort__inbox_process(group->inbox), group->board,
+                             group->num_localities);
     pthread_mutex_destroy(&group->lock);
     cohort__membership_unref(group->membership);
     free(atomic_load(&group->tuning));
@@ -110,7 +110,7 @@ static bool look(const struct cohort__group *group)
 {
     for (uint32_t site = 0; site < group->membership->num_sites; site++) {
         const struct cohort_comm *comm = atomic_load(&group->endpoints[site]);
-        if (comm && !(atomic_load(&comm->finished) && cohort__mpsc_is_empty(&comm->queue)))
+        if (comm && !(atomic_load(&comm->finished) && cohort__batch_queue_is_empty(&comm->queue)))
             return false;
     }
     return true;

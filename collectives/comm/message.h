@@ -15,7 +15,7 @@ struct cohort_comm;
 
 /* Something for an endpoint to do; it runs as soon as the endpoint gets to it, on any thread. */
 struct cohort__item {
-    struct cohort__mpsc_node node;
+    struct cohort__batch_queue_node node;
     void (*run)(struct cohort_comm *comm, struct cohort__item *item);
 };
 

@@ -39,7 +39,7 @@ static void bring_bytes(struct meetings *meetings, const struct cohort__meeting 
     if (meeting->movement.is_past_caches)
         cohort__copy_past(to, from, bytes);
     else
-        cohort__pace_copy(&meetings->pace, to, from, bytes);
+        cohort__copier_copy(&meetings->copier, to, from, bytes);
 }
 
 /* Of what is shared out, all but this locality's share, which only its own sites' inputs are read

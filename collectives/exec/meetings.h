@@ -22,7 +22,7 @@ struct meetings {
     uint32_t num_local; /* sites of this locality */
     struct cohort__group *group;
     struct cohort__assembly *assembly; /* with other localities; NULL: there are none */
-    struct cohort__pace pace;          /* of what is written for them */
+    struct cohort__copier copier;      /* of what is written for them */
     _Atomic uint32_t num_gathered;
     uint64_t last_ended;    /* generation, the highest one */
     uint64_t last_gathered; /* likewise, to which all sites of this locality have come */

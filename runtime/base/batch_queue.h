@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef COHORT_RUNTIME_BASE_MPSC_H
-#define COHORT_RUNTIME_BASE_MPSC_H
+#ifndef COHORT_RUNTIME_BASE_BATCH_QUEUE_H
+#define COHORT_RUNTIME_BASE_BATCH_QUEUE_H
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -10,41 +10,44 @@
  * everything at once, in the order in which it was pushed. It is a stack that is swapped out and
  * turned round; so there is no ABA problem, and taking is safe for several consumers, too.
  *
- * There are two ways of consuming. cohort__mpsc_take empties the queue. The other is for actors,
- * where who makes the queue non-empty has to run it, and nobody else while it runs:
- *     if (cohort__mpsc_push(&queue, node))
- *         while ((batch = cohort__mpsc_take_or_release(&queue)))
+ * There are two ways of consuming. cohort__batch_queue_take empties the queue. The other is for
+ * actors, where who makes the queue non-empty has to run it, and nobody else while it runs: if
+ * (cohort__batch_queue_push(&queue, node)) while ((batch =
+ * cohort__batch_queue_take_or_release(&queue)))
  *             ... all of the batch ...
  * During the loop every push returns false. Don't mix the two on one queue.
  *
  * Zero is a valid, empty queue. A push happens before the take that sees it, and is sequentially
- * consistent, as are cohort__mpsc_is_empty and the takes. */
-struct cohort__mpsc_node {
-    struct cohort__mpsc_node *next;
+ * consistent, as are cohort__batch_queue_is_empty and the takes. */
+struct cohort__batch_queue_node {
+    struct cohort__batch_queue_node *next;
 };
-struct cohort__mpsc {
-    struct cohort__mpsc_node *_Atomic head;
+struct cohort__batch_queue {
+    struct cohort__batch_queue_node *_Atomic head;
 };
 
-static inline void cohort__mpsc_init(struct cohort__mpsc *queue)
+static inline void cohort__batch_queue_init(struct cohort__batch_queue *queue)
 {
     atomic_init(&queue->head, NULL);
 }
 
 /* The queue is empty, but its runner has not released it. */
-static inline struct cohort__mpsc_node *cohort__mpsc_busy(struct cohort__mpsc *queue)
+static inline struct cohort__batch_queue_node *
+cohort__batch_queue_busy(struct cohort__batch_queue *queue)
 {
-    return (struct cohort__mpsc_node *)(void *)queue;
+    return (struct cohort__batch_queue_node *)(void *)queue;
 }
 
 /* Any thread. Whether the queue was empty, and had no runner. */
-static inline bool cohort__mpsc_push(struct cohort__mpsc *queue, struct cohort__mpsc_node *node)
+static inline bool cohort__batch_queue_push(struct cohort__batch_queue *queue,
+                                            struct cohort__batch_queue_node *node)
 {
-    struct cohort__mpsc_node *head = atomic_load_explicit(&queue->head, memory_order_relaxed);
+    struct cohort__batch_queue_node *head =
+        atomic_load_explicit(&queue->head, memory_order_relaxed);
     bool was_idle;
     do {
         was_idle = head == NULL;
-        node->next = head == cohort__mpsc_busy(queue) ? NULL : head;
+        node->next = head == cohort__batch_queue_busy(queue) ? NULL : head;
     } while (!atomic_compare_exchange_weak_explicit(&queue->head, &head, node, memory_order_seq_cst,
                                                     memory_order_relaxed));
     return was_idle;
@@ -52,23 +55,24 @@ static inline bool cohort__mpsc_push(struct cohort__mpsc *queue, struct cohort__
 
 /* Any thread. If the queue is empty and has no runner, the caller is its runner, without having
  * pushed anything. */
-static inline bool cohort__mpsc_claim(struct cohort__mpsc *queue)
+static inline bool cohort__batch_queue_claim(struct cohort__batch_queue *queue)
 {
-    struct cohort__mpsc_node *expected = NULL;
-    return atomic_compare_exchange_strong(&queue->head, &expected, cohort__mpsc_busy(queue));
+    struct cohort__batch_queue_node *expected = NULL;
+    return atomic_compare_exchange_strong(&queue->head, &expected, cohort__batch_queue_busy(queue));
 }
 
-static inline bool cohort__mpsc_is_empty(const struct cohort__mpsc *queue)
+static inline bool cohort__batch_queue_is_empty(const struct cohort__batch_queue *queue)
 {
     return atomic_load(&queue->head) == NULL;
 }
 
 /* The first of the list that begins with NODE, turned round. */
-static inline struct cohort__mpsc_node *cohort__mpsc_reverse(struct cohort__mpsc_node *node)
+static inline struct cohort__batch_queue_node *
+cohort__batch_queue_reverse(struct cohort__batch_queue_node *node)
 {
-    struct cohort__mpsc_node *first = NULL;
+    struct cohort__batch_queue_node *first = NULL;
     while (node) {
-        struct cohort__mpsc_node *next = node->next;
+        struct cohort__batch_queue_node *next = node->next;
         node->next = first;
         first = node;
         node = next;
@@ -77,22 +81,24 @@ static inline struct cohort__mpsc_node *cohort__mpsc_reverse(struct cohort__mpsc
 }
 
 /* All nodes, oldest first, linked by next; NULL if there are none. */
-static inline struct cohort__mpsc_node *cohort__mpsc_take(struct cohort__mpsc *queue)
+static inline struct cohort__batch_queue_node *
+cohort__batch_queue_take(struct cohort__batch_queue *queue)
 {
-    if (cohort__mpsc_is_empty(queue))
+    if (cohort__batch_queue_is_empty(queue))
         return NULL;
-    return cohort__mpsc_reverse(atomic_exchange(&queue->head, NULL));
+    return cohort__batch_queue_reverse(atomic_exchange(&queue->head, NULL));
 }
 
 /* For the runner: the same, but where there are none, the queue is released: the caller is the
  * runner no more, and the next push returns true. */
-static inline struct cohort__mpsc_node *cohort__mpsc_take_or_release(struct cohort__mpsc *queue)
+static inline struct cohort__batch_queue_node *
+cohort__batch_queue_take_or_release(struct cohort__batch_queue *queue)
 {
-    struct cohort__mpsc_node *busy = cohort__mpsc_busy(queue);
-    struct cohort__mpsc_node *expected = busy;
+    struct cohort__batch_queue_node *busy = cohort__batch_queue_busy(queue);
+    struct cohort__batch_queue_node *expected = busy;
     if (atomic_compare_exchange_strong(&queue->head, &expected, NULL) || !expected)
         return NULL;
-    return cohort__mpsc_reverse(atomic_exchange(&queue->head, busy));
+    return cohort__batch_queue_reverse(atomic_exchange(&queue->head, busy));
 }
 
 #endif

@@ -6,33 +6,34 @@
 #include "runtime/base/clock.h"
 #include "runtime/base/copy.h"
 
-static bool is_past(const struct cohort__pace *pace)
+static bool is_past(const struct cohort__copier *copier)
 {
-    return atomic_load_explicit(&pace->is_past, memory_order_relaxed);
+    return atomic_load_explicit(&copier->is_past, memory_order_relaxed);
 }
 
-bool cohort__pace_is_due(struct cohort__pace *pace, size_t bytes)
+bool cohort__copier_is_due(struct cohort__copier *copier, size_t bytes)
 {
-    uint32_t since = atomic_load_explicit(&pace->since, memory_order_relaxed);
-    bool is_due = atomic_load_explicit(&pace->dissent, memory_order_relaxed) > 0 ||
-                  since + bytes >= COHORT__PACE_EVERY;
-    atomic_store_explicit(&pace->since, is_due ? 0 : since + (uint32_t)bytes, memory_order_relaxed);
+    uint32_t since = atomic_load_explicit(&copier->since, memory_order_relaxed);
+    bool is_due = atomic_load_explicit(&copier->num_against, memory_order_relaxed) > 0 ||
+                  since + bytes >= COHORT__COPIER_EVERY;
+    atomic_store_explicit(&copier->since, is_due ? 0 : since + (uint32_t)bytes,
+                          memory_order_relaxed);
     return is_due;
 }
 
 /* What is written past the caches takes longer to read, where the reader is near: twice what it
  * takes to write, about. So it has to be faster by that, and to stay so, by less. */
-void cohort__pace_judge(struct cohort__pace *pace, uint64_t plain, uint64_t past)
+void cohort__copier_judge(struct cohort__copier *copier, uint64_t plain, uint64_t past)
 {
-    bool was_past = is_past(pace);
+    bool was_past = is_past(copier);
     bool dissents = was_past ? plain < past + past / 2 : plain > 2 * past;
-    uint32_t dissent = atomic_load_explicit(&pace->dissent, memory_order_relaxed);
-    dissent = dissents ? dissent + 1 : 0;
-    if (dissent >= COHORT__PACE_TRIALS) {
-        atomic_store_explicit(&pace->is_past, !was_past, memory_order_relaxed);
-        dissent = 0;
+    uint32_t num_against = atomic_load_explicit(&copier->num_against, memory_order_relaxed);
+    num_against = dissents ? num_against + 1 : 0;
+    if (num_against >= COHORT__COPIER_TRIALS) {
+        atomic_store_explicit(&copier->is_past, !was_past, memory_order_relaxed);
+        num_against = 0;
     }
-    atomic_store_explicit(&pace->dissent, dissent, memory_order_relaxed);
+    atomic_store_explicit(&copier->num_against, num_against, memory_order_relaxed);
 }
 
 /* Stores are over when the time is taken. */
@@ -42,24 +43,24 @@ static uint64_t now(void)
     return cohort__clock_now();
 }
 
-static void try(struct cohort__pace *pace, unsigned char *to, const unsigned char *from)
+static void try(struct cohort__copier *copier, unsigned char *to, const unsigned char *from)
 {
     uint64_t begin = now();
-    cohort__copy_past(to, from, COHORT__PACE_SAMPLE);
+    cohort__copy_past(to, from, COHORT__COPIER_SAMPLE);
     uint64_t middle = now();
-    memcpy(to + COHORT__PACE_SAMPLE, from + COHORT__PACE_SAMPLE, COHORT__PACE_SAMPLE);
+    memcpy(to + COHORT__COPIER_SAMPLE, from + COHORT__COPIER_SAMPLE, COHORT__COPIER_SAMPLE);
     uint64_t end = now();
-    cohort__pace_judge(pace, end - middle, middle - begin);
+    cohort__copier_judge(copier, end - middle, middle - begin);
 }
 
-void cohort__pace_copy(struct cohort__pace *pace, void *to, const void *from, size_t bytes)
+void cohort__copier_copy(struct cohort__copier *copier, void *to, const void *from, size_t bytes)
 {
     size_t at = 0;
-    if (bytes >= COHORT__PACE_LEAST && cohort__pace_is_due(pace, bytes)) {
-        try(pace, to, from);
-        at = (size_t)2 * COHORT__PACE_SAMPLE;
+    if (bytes >= COHORT__COPIER_LEAST && cohort__copier_is_due(copier, bytes)) {
+        try(copier, to, from);
+        at = (size_t)2 * COHORT__COPIER_SAMPLE;
     }
-    if (bytes >= COHORT__PACE_LEAST && is_past(pace))
+    if (bytes >= COHORT__COPIER_LEAST && is_past(copier))
         cohort__copy_past((char *)to + at, (const char *)from + at, bytes - at);
     else
         memcpy((char *)to + at, (const char *)from + at, bytes - at);

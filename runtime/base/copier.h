@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef COHORT_RUNTIME_BASE_PACE_H
-#define COHORT_RUNTIME_BASE_PACE_H
+#ifndef COHORT_RUNTIME_BASE_COPIER_H
+#define COHORT_RUNTIME_BASE_COPIER_H
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -19,26 +19,26 @@
  *
  * All zero: plainly. Several threads may use it at a time: each word is whole, and a trial too many
  * or too few does no harm. */
-struct cohort__pace {
-    _Atomic bool is_past;     /* past the caches */
-    _Atomic uint32_t dissent; /* trials in a row that were for the other way */
-    _Atomic uint32_t since;   /* bytes that were written since the last trial */
+struct cohort__copier {
+    _Atomic bool is_past;         /* past the caches */
+    _Atomic uint32_t num_against; /* trials in a row that were for the other way */
+    _Atomic uint32_t since;       /* bytes that were written since the last trial */
 };
 
 enum {
-    COHORT__PACE_SAMPLE = 4096,
-    COHORT__PACE_LEAST = 2 * COHORT__PACE_SAMPLE, /* less is always written plainly */
-    COHORT__PACE_EVERY = 4 << 20,                 /* bytes between two trials */
-    COHORT__PACE_TRIALS = 3,                      /* in a row, for the way to change */
+    COHORT__COPIER_SAMPLE = 4096,
+    COHORT__COPIER_LEAST = 2 * COHORT__COPIER_SAMPLE, /* less is always written plainly */
+    COHORT__COPIER_EVERY = 4 << 20,                   /* bytes between two trials */
+    COHORT__COPIER_TRIALS = 3,                        /* in a row, for the way to change */
 };
 
-/* memcpy, in the way that PACE has come to. */
-void cohort__pace_copy(struct cohort__pace *pace, void *to, const void *from, size_t bytes);
+/* memcpy, in the way that COPIER has come to. */
+void cohort__copier_copy(struct cohort__copier *copier, void *to, const void *from, size_t bytes);
 
 /* Whether there is to be a trial with the next BYTES, which are counted. */
-bool cohort__pace_is_due(struct cohort__pace *pace, size_t bytes);
+bool cohort__copier_is_due(struct cohort__copier *copier, size_t bytes);
 
 /* A trial: what a sample has taken in each way, in any unit. */
-void cohort__pace_judge(struct cohort__pace *pace, uint64_t plain, uint64_t past);
+void cohort__copier_judge(struct cohort__copier *copier, uint64_t plain, uint64_t past);
 
 #endif

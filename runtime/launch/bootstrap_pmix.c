@@ -386,7 +386,7 @@ static cohort_status share(struct foreign *foreign)
     if (base->size == 1)
         return COHORT_OK;
     uint64_t seconds = SHARE_SECONDS + base->sharing / SHARE_LOCALITIES_PER_SECOND;
-    struct cohort__hub_party party = {.door = foreign->roster.door,
+    struct cohort__hub_party party = {.listener_id = foreign->roster.listener_id,
                                       .key = base->key,
                                       .rank = base->rank,
                                       .slot = base->slot,
@@ -402,7 +402,7 @@ static cohort_status join(struct foreign *foreign)
         status = cohort__hub_share_init(&foreign->share);
     if (status)
         return status;
-    status = cohort__pmix_roster_make(&foreign->pmix, foreign->share.door, &foreign->roster);
+    status = cohort__pmix_roster_make(&foreign->pmix, foreign->share.listener_id, &foreign->roster);
     if (!status) {
         take_place(foreign);
         status = share(foreign);

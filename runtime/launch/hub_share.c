@@ -29,11 +29,11 @@ cohort_status cohort__hub_share_fail(const struct cohort__hub_party *party, cons
                        strerror(errno));
 }
 
-socklen_t cohort__hub_share_address(uint64_t door, struct sockaddr_un *ret_address)
+socklen_t cohort__hub_share_address(uint64_t listener_id, struct sockaddr_un *ret_address)
 {
     *ret_address = (struct sockaddr_un){.sun_family = AF_UNIX}; /* sun_path[0] is 0: abstract */
     int length = snprintf(ret_address->sun_path + 1, sizeof(ret_address->sun_path) - 1,
-                          "cohort.%016llx", (unsigned long long)door);
+                          "cohort.%016llx", (unsigned long long)listener_id);
     return (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)length);
 }
 
@@ -106,10 +106,10 @@ bool cohort__hub_share_is_told(struct cohort__hub_words *words, ssize_t got, uin
 cohort_status cohort__hub_share_init(struct cohort__hub_share *share)
 {
     struct sockaddr_un address;
-    uint64_t door;
-    if (getrandom(&door, sizeof(door), 0) != sizeof(door))
+    uint64_t listener_id;
+    if (getrandom(&listener_id, sizeof(listener_id), 0) != sizeof(listener_id))
         return cohort__hub_share_fail(NULL, "getrandom");
-    socklen_t bytes = cohort__hub_share_address(door, &address);
+    socklen_t bytes = cohort__hub_share_address(listener_id, &address);
     int listener = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     if (listener < 0)
         return cohort__hub_share_fail(NULL, "socket");
@@ -118,7 +118,7 @@ cohort_status cohort__hub_share_init(struct cohort__hub_share *share)
         close(listener);
         return status;
     }
-    *share = (struct cohort__hub_share){listener, door};
+    *share = (struct cohort__hub_share){listener, listener_id};
     return COHORT_OK;
 }
 

@@ -13,8 +13,8 @@ struct cohort__hub;
  * others, its guests, through a socket. The socket has an abstract name, so nothing of it is in the
  * file system, and nothing is left whoever is killed when.
  *
- * Each locality opens a door before any knows its place. When all know each other's doors, the
- * guests go to the one of slot 0, which is open by then, so nobody has to try twice:
+ * Each locality opens a listener before any knows its place. When all know each other's listeners,
+ * the guests call the one of slot 0, which is open by then, so nobody has to try twice:
  *
  *     guest                               host
  *     HELLO slot          ->              serves one guest at a time, since the kernel limits how
@@ -24,32 +24,32 @@ struct cohort__hub;
  * Either says FAILED, and why, instead of ending without a word: so each locality has the reason,
  * whichever of them its launcher lets speak.
  *
- * Names of sockets can be seen by everybody on the machine, so the door's is random and tells
+ * Names of sockets can be seen by everybody on the machine, so the listener's is random and tells
  * nothing; each message carries the job's key, which only its localities know. Who is of another
  * user, or hasn't the key, is dropped, and disturbs nobody. */
 struct cohort__hub_share {
     int listener;
-    uint64_t door; /* random; the name of the listener comes from it */
+    uint64_t listener_id; /* random; the name of the listener comes from it */
 };
 
 /* Who takes part, as all of them see it. */
 struct cohort__hub_party {
-    uint64_t door; /* that of slot 0 */
-    uint64_t key;  /* the job's */
-    uint32_t rank; /* this locality; the ranks of those that share follow each other */
+    uint64_t listener_id; /* that of slot 0 */
+    uint64_t key;         /* the job's */
+    uint32_t rank;        /* this locality; the ranks of those that share follow each other */
     uint32_t slot;
     uint32_t size; /* slots */
     uint64_t patience_ns;
 };
 
-/* Opens a door. COHORT_ERR_SYSTEM, COHORT_ERR_NO_MEMORY. */
+/* Opens a listener. COHORT_ERR_SYSTEM, COHORT_ERR_NO_MEMORY. */
 cohort_status cohort__hub_share_init(struct cohort__hub_share *share);
 
 /* Closes it; also once more. */
 void cohort__hub_share_fini(struct cohort__hub_share *share);
 
-/* Waits until this locality has the hub, and in slot 0 until all have it; then closes the door.
- * Errors name who has waited for whom: COHORT_ERR_PEER_DIED, COHORT_ERR_TIMEOUT after
+/* Waits until this locality has the hub, and in slot 0 until all have it; then closes the
+ * listener. Errors name who has waited for whom: COHORT_ERR_PEER_DIED, COHORT_ERR_TIMEOUT after
  * PARTY->patience_ns, COHORT_ERR_PROTOCOL; COHORT_ERR_NO_MEMORY where descriptors run out;
  * COHORT_ERR_SYSTEM. Once. */
 cohort_status cohort__hub_share_meet(struct cohort__hub_share *share,

@@ -48,7 +48,7 @@ static cohort_status go(struct guest *guest)
     int rest = cohort__hub_share_rest(guest->deadline);
     struct timeval limit = {rest / 1000, rest % 1000 * 1000 + 1}; /* 0 would be for ever */
     struct sockaddr_un address;
-    socklen_t bytes = cohort__hub_share_address(guest->party->door, &address);
+    socklen_t bytes = cohort__hub_share_address(guest->party->listener_id, &address);
     guest->socket = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
     if (guest->socket < 0 ||
         setsockopt(guest->socket, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof(limit)))

@@ -70,7 +70,7 @@ bool cohort__hub_share_is_told(struct cohort__hub_words *words, ssize_t got, uin
 /* As errno says. PARTY is NULL where nobody knows who is who yet. */
 cohort_status cohort__hub_share_fail(const struct cohort__hub_party *party, const char *what);
 
-/* The name of DOOR; returns its bytes. */
-socklen_t cohort__hub_share_address(uint64_t door, struct sockaddr_un *ret_address);
+/* The name of the listener with LISTENER_ID; returns its bytes. */
+socklen_t cohort__hub_share_address(uint64_t listener_id, struct sockaddr_un *ret_address);
 
 #endif

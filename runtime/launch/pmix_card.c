@@ -10,7 +10,7 @@ void cohort__pmix_card_pack(struct cohort__packer *packer, const struct cohort__
     cohort__pack_map(packer, 5);
     cohort__pack_field_unsigned(packer, "version", COHORT__PMIX_CARD_VERSION);
     cohort__pack_field_unsigned(packer, "key", card->key);
-    cohort__pack_field_unsigned(packer, "door", card->door);
+    cohort__pack_field_unsigned(packer, "listener_id", card->listener_id);
     cohort__pack_field_text(packer, "host", card->host);
     cohort__pack_field_text(packer, "name", card->name);
 }
@@ -43,7 +43,7 @@ static cohort_status read_card(const struct cohort__unpacked *unpacked, const ch
     if (!status)
         status = cohort__get_unsigned(unpacked, map, "key", UINT64_MAX, &card->key);
     if (!status)
-        status = cohort__get_unsigned(unpacked, map, "door", UINT64_MAX, &card->door);
+        status = cohort__get_unsigned(unpacked, map, "listener_id", UINT64_MAX, &card->listener_id);
     if (!status)
         status = read_text(unpacked, "host", what, card->host, sizeof(card->host));
     if (!status)

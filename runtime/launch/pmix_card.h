@@ -16,13 +16,13 @@ struct cohort__packer;
 
 /* First: who are you? */
 struct cohort__pmix_card {
-    uint64_t key;  /* random; that of process 0 becomes the job's */
-    uint64_t door; /* where the others of its host find it: hub_share.h */
+    uint64_t key;         /* random; that of process 0 becomes the job's */
+    uint64_t listener_id; /* where the others of its host find it: hub_share.h */
     char host[COHORT__PLACE_HOST_BYTES];
     char name[256]; /* the host's, for the others */
 };
 
-enum { COHORT__PMIX_CARD_VERSION = 2 };
+enum { COHORT__PMIX_CARD_VERSION = 3 };
 
 void cohort__pmix_card_pack(struct cohort__packer *packer, const struct cohort__pmix_card *card);
 cohort_status cohort__pmix_card_read(const void *data, size_t bytes, const char *what,

@@ -56,10 +56,10 @@ static cohort_status draw_card(struct cohort__pmix_card *card)
     return cohort__place_identify(card->host);
 }
 
-cohort_status cohort__pmix_roster_make(struct cohort__pmix_client *client, uint64_t door,
+cohort_status cohort__pmix_roster_make(struct cohort__pmix_client *client, uint64_t listener_id,
                                        struct cohort__pmix_roster *ret_roster)
 {
-    struct cohort__pmix_card own = {.door = door};
+    struct cohort__pmix_card own = {.listener_id = listener_id};
     struct cohort__pmix_roster roster = {0};
     struct cohort__pmix_card *cards = calloc(client->size, sizeof(*cards));
     const char **hosts = calloc(client->size, sizeof(*hosts));
@@ -80,7 +80,8 @@ cohort_status cohort__pmix_roster_make(struct cohort__pmix_client *client, uint6
         status = find_address(cards, client->size, own.host, &roster);
     if (!status) {
         roster.key = cards[0].key;
-        roster.door = cards[roster.processes[roster.place.rank - roster.place.slot]].door;
+        roster.listener_id =
+            cards[roster.processes[roster.place.rank - roster.place.slot]].listener_id;
         *ret_roster = roster;
     } else {
         free(roster.processes);

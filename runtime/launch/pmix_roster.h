@@ -12,15 +12,15 @@ struct cohort__pmix_client;
 
 /* Who is who in a job that another launcher has started. */
 struct cohort__pmix_roster {
-    uint64_t key;  /* random, the same everywhere */
-    uint64_t door; /* of the first locality of this host */
+    uint64_t key;         /* random, the same everywhere */
+    uint64_t listener_id; /* of the first locality of this host */
     struct cohort__place place;
     uint32_t *processes; /* PMIx's rank of each locality */
     char host_address[COHORT__CONTROL_MAX_HOST_ADDRESS];
 };
 
-/* Everybody shows a card, with its DOOR, and looks at all others; waits for them. Once. */
-cohort_status cohort__pmix_roster_make(struct cohort__pmix_client *client, uint64_t door,
+/* Everybody shows a card, with its LISTENER_ID, and looks at all others; waits for them. Once. */
+cohort_status cohort__pmix_roster_make(struct cohort__pmix_client *client, uint64_t listener_id,
                                        struct cohort__pmix_roster *ret_roster);
 
 void cohort__pmix_roster_fini(struct cohort__pmix_roster *roster);

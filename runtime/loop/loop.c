@@ -60,8 +60,8 @@ void cohort__loop_note(struct cohort__loop *loop)
 bool cohort__loop_run_requests(struct cohort__loop *loop)
 {
     bool any = false;
-    for (struct cohort__mpsc_node *node = cohort__mpsc_take(&loop->requests), *next; node;
-         node = next) {
+    for (struct cohort__batch_queue_node *node = cohort__batch_queue_take(&loop->requests), *next;
+         node; node = next) {
         next = node->next;
         struct cohort__loop_request *request =
             COHORT_CONTAINER_OF(node, struct cohort__loop_request, node);
@@ -77,7 +77,7 @@ bool cohort__loop_run_requests(struct cohort__loop *loop)
 
 static bool is_pending(const struct cohort__loop *loop)
 {
-    return !cohort__mpsc_is_empty(&loop->requests) || cohort__timers_pending(loop);
+    return !cohort__batch_queue_is_empty(&loop->requests) || cohort__timers_pending(loop);
 }
 
 static void async_arrived(uv_async_t *async)
@@ -106,7 +106,7 @@ cohort_status cohort__loop_create(struct cohort__loop **ret_loop)
     struct cohort__loop *loop = calloc(1, sizeof(*loop));
     if (!loop)
         return cohort_fail(COHORT_ERR_NO_MEMORY, "event loop: out of memory");
-    cohort__mpsc_init(&loop->requests);
+    cohort__batch_queue_init(&loop->requests);
     cohort__list_init(&loop->pollers);
     cohort__list_init(&loop->tickers);
     loop->slowness = 1;
@@ -228,7 +228,7 @@ void cohort__loop_notify(struct cohort__loop *loop)
 
 void cohort__loop_request(struct cohort__loop *loop, struct cohort__loop_request *request)
 {
-    cohort__mpsc_push(&loop->requests, &request->node);
+    cohort__batch_queue_push(&loop->requests, &request->node);
     cohort__loop_notify(loop);
 }
 

@@ -31,7 +31,7 @@ void cohort__loop_remove_poller(struct cohort__loop *loop, const struct cohort__
 /* Something for the holder to do: `run` is called once, after which the request is the caller's
  * again (run may free it, or hand it in anew). */
 struct cohort__loop_request {
-    struct cohort__mpsc_node node; /* the loop's */
+    struct cohort__batch_queue_node node; /* the loop's */
     void (*run)(struct cohort__loop *loop, struct cohort__loop_request *request);
 };
 

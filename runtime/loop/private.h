@@ -30,7 +30,7 @@ struct cohort__timers {
 struct cohort__loop {
     uv_loop_t uv;
     uv_async_t async;
-    struct cohort__mpsc requests;
+    struct cohort__batch_queue requests;
     struct cohort__timers timers;
     struct cohort__list pollers; /* struct watched */
     struct cohort__list tickers; /* struct ticker */

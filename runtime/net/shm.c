@@ -22,7 +22,7 @@ static enum cohort__net_sent send_message(struct cohort__net *net, uint32_t numb
         sent = COHORT__NET_SENT;
         if (!cohort__shm_write_message(peer, parts, num_parts)) {
             peer->is_blocked = true;
-            cohort__shm_errand(peer);
+            cohort__shm_defer(peer);
             sent = COHORT__NET_AGAIN;
         }
     }
@@ -167,7 +167,7 @@ cohort_status cohort__shm_create(const struct cohort__net_handlers *handlers,
     shm->copy = copy;
     pthread_mutex_init(&shm->lock, NULL);
     cohort__map_init(&shm->regions);
-    cohort__list_init(&shm->errands);
+    cohort__list_init(&shm->deferred);
     cohort_status status = open_memory(shm);
     if (status) {
         destroy(&shm->net);

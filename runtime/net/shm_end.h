@@ -18,14 +18,14 @@
  *
  * `lock` guards everything that is not said to be otherwise, and is held while something is written
  * into a ring; handlers are called without it. What comes in is read without it: only progress
- * does. Whatever can't be done at once is a peer's *errand*: the peer is put into `errands`, and
- * progress sees to it. */
+ * does. Where something can't be done at once the peer is put into `deferred`, and progress does
+ * it. */
 enum {
     COHORT__SHM_MAX_MESSAGE = 8192 + 128, /* taken out of the ring at once; more is fetched */
     COHORT__SHM_HEAD_WORDS = COHORT__ENVELOPE_BYTES / 8,
     COHORT__SHM_MAX_FETCH = 1 << 20,
     COHORT__SHM_CHUNK = 16384 - sizeof(struct cohort__ring_record), /* of a fetch: a piece */
-    COHORT__SHM_SPELL = 128 * 1024,        /* of pieces, that progress writes or reads at a time */
+    COHORT__SHM_TURN_BYTES = 128 * 1024,   /* of pieces, that progress writes or reads at a time */
     COHORT__SHM_DIRECT_SLICE = 256 * 1024, /* read at a time */
 };
 
@@ -84,7 +84,7 @@ struct cohort__shm_peer {
     bool may_read;                     /* by process_vm_readv: as far as we know */
     struct cohort__ring_writer writer; /* ring NULL: not mapped yet */
     uint64_t head_written[COHORT__SHM_HEAD_WORDS]; /* the last one, at first all zero */
-    struct cohort__list errand;                    /* in `errands` */
+    struct cohort__list deferred;                  /* in `deferred` */
     struct cohort__list reads;                     /* fetches by process_vm_readv */
     struct cohort__list unasked;                   /* fetches whose request had no room */
     struct cohort__list fetches;                   /* requested, in this order */
@@ -94,7 +94,7 @@ struct cohort__shm_peer {
     /* Bulk, mapped by the first request, which the reader writes and so empties the ring before.
      * The reader's: progress only once it is there. */
     struct cohort__ring_writer bulk_writer;
-    struct cohort__pace pace; /* of what is written there */
+    struct cohort__copier copier; /* of what is written there */
     struct cohort__ring_reader bulk_reader;
 };
 
@@ -108,11 +108,11 @@ struct cohort__shm {
     unsigned char *common; /* head and slots */
     struct cohort__shm_slot *own;
     uint64_t pid_space;
-    _Atomic bool has_errands;
+    _Atomic bool has_deferred;
     pthread_mutex_t lock;
     uint64_t next_region;
     struct cohort__map regions;
-    struct cohort__list errands;
+    struct cohort__list deferred;
     /* Who was added. Of thousands a locality talks with a few, so a peer is made when one of the
      * two calls the other. */
     uint32_t num_numbers;
@@ -166,7 +166,7 @@ struct cohort__shm_peer *cohort__shm_peer_at(struct cohort__shm *shm, uint32_t s
 void cohort__shm_peer_lose(struct cohort__shm_peer *peer, const char *why);
 void cohort__shm_peer_destroy(struct cohort__shm_peer *peer);
 /* Has progress look at PEER; from progress itself no wake-up is needed. */
-void cohort__shm_errand(struct cohort__shm_peer *peer);
+void cohort__shm_defer(struct cohort__shm_peer *peer);
 /* Write a record into the ring for messages, for which the bell is still to be rung; false: no
  * room. */
 bool cohort__shm_write(struct cohort__shm_peer *peer, enum cohort__shm_kind kind,

@@ -67,7 +67,7 @@ enum cohort__net_sent cohort__shm_fetch(struct cohort__net *net, uint32_t number
     struct cohort__shm_peer *peer = cohort__shm_peer_get(shm, number);
     if (peer && !fetch) {
         peer->is_blocked = true;
-        cohort__shm_errand(peer);
+        cohort__shm_defer(peer);
         sent = COHORT__NET_AGAIN;
     } else if (peer) {
         *fetch = (struct cohort__shm_fetch){
@@ -86,7 +86,7 @@ enum cohort__net_sent cohort__shm_fetch(struct cohort__net *net, uint32_t number
         else if (!was_asked)
             cohort__list_push_back(reads ? &peer->reads : &peer->unasked, &fetch->link);
         if (!was_asked)
-            cohort__shm_errand(peer);
+            cohort__shm_defer(peer);
         fetch = NULL;
         sent = COHORT__NET_SENT;
     }
@@ -206,7 +206,7 @@ static bool receive(struct cohort__shm_peer *peer)
     const struct cohort__ring_item *record;
     bool is_broken = false;
     unsigned num = 0;
-    while (num < COHORT__SHM_SPELL / COHORT__SHM_CHUNK && !is_dead(peer) &&
+    while (num < COHORT__SHM_TURN_BYTES / COHORT__SHM_CHUNK && !is_dead(peer) &&
            (record = cohort__ring_next(&peer->bulk_reader, &is_broken))) {
         take(peer, record);
         cohort__ring_consume(&peer->bulk_reader);

@@ -72,7 +72,7 @@ static struct cohort__shm_peer *peer_create(struct cohort__shm *shm, uint32_t nu
     peer->slot = slot;
     uint64_t space = cohort__shm_slot(shm, slot)->pid_space;
     peer->may_read = space != 0 && space == shm->pid_space;
-    cohort__list_init(&peer->errand);
+    cohort__list_init(&peer->deferred);
     cohort__list_init(&peer->reads);
     cohort__list_init(&peer->unasked);
     cohort__list_init(&peer->fetches);
@@ -149,7 +149,7 @@ static void disconnect(struct cohort__shm_peer *peer)
     }
     atomic_store(&peer->is_dead, true);
     peer->is_blocked = false;
-    cohort__shm_errand(peer); /* its fetches end */
+    cohort__shm_defer(peer); /* its fetches end */
 }
 
 void cohort__shm_peer_remove(struct cohort__net *net, uint32_t number)

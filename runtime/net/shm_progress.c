@@ -40,13 +40,13 @@ void cohort__shm_wake(const struct cohort__shm *shm)
     ring(shm, shm->slot);
 }
 
-void cohort__shm_errand(struct cohort__shm_peer *peer)
+void cohort__shm_defer(struct cohort__shm_peer *peer)
 {
     struct cohort__shm *shm = peer->shm;
-    if (!cohort__list_is_empty(&peer->errand))
+    if (!cohort__list_is_empty(&peer->deferred))
         return;
-    cohort__list_push_back(&shm->errands, &peer->errand);
-    atomic_store(&shm->has_errands, true);
+    cohort__list_push_back(&shm->deferred, &peer->deferred);
+    atomic_store(&shm->has_deferred, true);
 }
 
 /* Incoming ------------------------------------------------------------------------------------ */
@@ -160,16 +160,16 @@ static __attribute__((noinline)) void answer_all(struct cohort__shm *shm)
     }
 }
 
-/* Errands ------------------------------------------------------------------------------------- */
+/* What is deferred ---------------------------------------------------------------------------- */
 
-static bool has_errand(const struct cohort__shm_peer *peer)
+static bool is_deferred(const struct cohort__shm_peer *peer)
 {
     return peer->is_blocked || !cohort__list_is_empty(&peer->reads) ||
            !cohort__list_is_empty(&peer->unasked) || !cohort__list_is_empty(&peer->streams);
 }
 
 /* With the lock held, but not while handlers run. */
-static bool run_errand(struct cohort__shm_peer *peer)
+static bool run_deferred(struct cohort__shm_peer *peer)
 {
     struct cohort__shm *shm = peer->shm;
     bool any = false;
@@ -198,19 +198,20 @@ static bool run_errand(struct cohort__shm_peer *peer)
     return any;
 }
 
-static __attribute__((noinline)) bool run_errands(struct cohort__shm *shm)
+static __attribute__((noinline)) bool run_all_deferred(struct cohort__shm *shm)
 {
-    struct cohort__list errands, *node;
+    struct cohort__list deferred, *node;
     bool any = false;
-    cohort__list_init(&errands);
+    cohort__list_init(&deferred);
     pthread_mutex_lock(&shm->lock);
-    atomic_store(&shm->has_errands, false);
-    cohort__list_splice_back(&errands, &shm->errands);
-    while ((node = cohort__list_pop_front(&errands))) {
-        struct cohort__shm_peer *peer = COHORT_CONTAINER_OF(node, struct cohort__shm_peer, errand);
-        any |= run_errand(peer);
-        if (has_errand(peer))
-            cohort__shm_errand(peer);
+    atomic_store(&shm->has_deferred, false);
+    cohort__list_splice_back(&deferred, &shm->deferred);
+    while ((node = cohort__list_pop_front(&deferred))) {
+        struct cohort__shm_peer *peer =
+            COHORT_CONTAINER_OF(node, struct cohort__shm_peer, deferred);
+        any |= run_deferred(peer);
+        if (is_deferred(peer))
+            cohort__shm_defer(peer);
     }
     pthread_mutex_unlock(&shm->lock);
     return any;
@@ -227,8 +228,8 @@ bool cohort__shm_progress(void *context)
         answer_all(shm);
     if (atomic_load_explicit(&shm->num_requested, memory_order_relaxed) > 0)
         any |= cohort__shm_pieces_progress(shm);
-    if (atomic_load_explicit(&shm->has_errands, memory_order_relaxed))
-        any |= run_errands(shm);
+    if (atomic_load_explicit(&shm->has_deferred, memory_order_relaxed))
+        any |= run_all_deferred(shm);
     if (shm->net.handlers.look)
         any |= shm->net.handlers.look(shm->net.handlers.context);
     for (uint32_t i = 0; i < shm->num_callers; i++) {
@@ -264,11 +265,11 @@ static bool has_work(struct cohort__shm *shm)
     any |= cohort__shm_pieces_wait(shm);
     if (shm->net.handlers.look)
         any |= shm->net.handlers.look(shm->net.handlers.context);
-    if (any || !atomic_load(&shm->has_errands))
+    if (any || !atomic_load(&shm->has_deferred))
         return any;
     pthread_mutex_lock(&shm->lock);
-    for (struct cohort__list *node = shm->errands.next; node != &shm->errands; node = node->next)
-        any |= can_go_on(COHORT_CONTAINER_OF(node, struct cohort__shm_peer, errand));
+    for (struct cohort__list *node = shm->deferred.next; node != &shm->deferred; node = node->next)
+        any |= can_go_on(COHORT_CONTAINER_OF(node, struct cohort__shm_peer, deferred));
     pthread_mutex_unlock(&shm->lock);
     return any;
 }

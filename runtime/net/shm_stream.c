@@ -124,8 +124,8 @@ bool cohort__shm_request_arrived(struct cohort__shm_peer *peer,
         region->num_streams++;
     }
     cohort__list_push_back(&peer->streams, &stream->link);
-    bulk_open(peer); /* where it fails, the peer's end is the errand */
-    cohort__shm_errand(peer);
+    bulk_open(peer); /* where it fails, the peer's end is what is deferred */
+    cohort__shm_defer(peer);
     pthread_mutex_unlock(&shm->lock);
     return true;
 }
@@ -147,7 +147,7 @@ static bool write_piece(struct cohort__shm_peer *peer, struct cohort__shm_stream
     record->kind = stream->region ? COHORT__SHM_PIECE : COHORT__SHM_REFUSAL;
     record->bytes = (uint32_t)bytes;
     if (stream->region)
-        cohort__pace_copy(&peer->pace, record->data, stream->next, bytes);
+        cohort__copier_copy(&peer->copier, record->data, stream->next, bytes);
     cohort__ring_publish(&peer->bulk_writer, record);
     stream->left -= bytes;
     if (stream->region)
@@ -169,7 +169,7 @@ bool cohort__shm_streams_progress(struct cohort__shm_peer *peer)
 {
     struct cohort__shm_stream *stream;
     unsigned num = 0;
-    while (num < COHORT__SHM_SPELL / COHORT__SHM_CHUNK && (stream = first(peer)) &&
+    while (num < COHORT__SHM_TURN_BYTES / COHORT__SHM_CHUNK && (stream = first(peer)) &&
            write_piece(peer, stream)) {
         cohort__shm_ring_bell(peer->shm, peer->slot);
         num++;

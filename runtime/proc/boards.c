@@ -12,7 +12,7 @@ static struct cohort__net *near_of(const struct cohort__process *process)
     return process->net ? process->net->near : NULL;
 }
 
-struct cohort__board_name cohort__commons_take_board(struct cohort__process *process)
+struct cohort__board_name cohort__boards_take(struct cohort__process *process)
 {
     struct cohort__net *near = near_of(process);
     struct cohort__board_name name = {0};
@@ -21,45 +21,43 @@ struct cohort__board_name cohort__commons_take_board(struct cohort__process *pro
     return name;
 }
 
-void cohort__commons_give_back(struct cohort__process *process, struct cohort__board_name name)
+void cohort__boards_give_back(struct cohort__process *process, struct cohort__board_name name)
 {
-    if (cohort__commons_has_board(process, name))
+    if (cohort__boards_has(process, name))
         cohort__shm_board_give_back(near_of(process), name.number);
 }
 
-void cohort__commons_leave_board(struct cohort__process *process, struct cohort__board_name name,
-                                 uint32_t num)
+void cohort__boards_leave(struct cohort__process *process, struct cohort__board_name name,
+                          uint32_t num)
 {
     struct cohort__board board;
-    if (cohort__commons_open_board(process, name, &board))
+    if (cohort__boards_open(process, name, &board))
         return; /* as if this locality had died */
     uint32_t num_gone = atomic_fetch_add(&cohort__board_head(&board)->num_gone, 1) + 1;
-    cohort__commons_close_board(&board);
+    cohort__boards_close(&board);
     if (num_gone == num)
-        cohort__commons_give_back(process, name);
+        cohort__boards_give_back(process, name);
 }
 
-bool cohort__commons_has_board(const struct cohort__process *process,
-                               struct cohort__board_name name)
+bool cohort__boards_has(const struct cohort__process *process, struct cohort__board_name name)
 {
     struct cohort__net *near = near_of(process);
     return near && name.hub != 0 && name.hub == cohort__shm_hub_id(near) &&
            name.number < COHORT__NUM_BOARDS;
 }
 
-cohort_status cohort__commons_open_board(struct cohort__process *process,
-                                         struct cohort__board_name name,
-                                         struct cohort__board *ret_board)
+cohort_status cohort__boards_open(struct cohort__process *process, struct cohort__board_name name,
+                                  struct cohort__board *ret_board)
 {
     return cohort__shm_board_open(near_of(process), name.number, ret_board);
 }
 
-void cohort__commons_close_board(struct cohort__board *board)
+void cohort__boards_close(struct cohort__board *board)
 {
     cohort__shm_board_close(board);
 }
 
-bool cohort__commons_slot_of(struct cohort__process *process, uint32_t rank, uint32_t *ret_slot)
+bool cohort__boards_slot_of(struct cohort__process *process, uint32_t rank, uint32_t *ret_slot)
 {
     struct cohort__net *near = near_of(process);
     if (near && rank == process->options.rank)
@@ -69,7 +67,7 @@ bool cohort__commons_slot_of(struct cohort__process *process, uint32_t rank, uin
     return true;
 }
 
-void cohort__commons_alert(struct cohort__process *process, const uint32_t *slots, uint32_t num)
+void cohort__boards_alert(struct cohort__process *process, const uint32_t *slots, uint32_t num)
 {
     cohort__shm_alert(near_of(process), slots, num);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef COHORT_RUNTIME_PROC_COMMONS_H
-#define COHORT_RUNTIME_PROC_COMMONS_H
+#ifndef COHORT_RUNTIME_PROC_BOARDS_H
+#define COHORT_RUNTIME_PROC_BOARDS_H
 
 #include <stdbool.h>
 
@@ -21,30 +21,28 @@ struct cohort__board_name {
 
 /* Reserves an empty board, if this locality shares memory with others and one is left; else none.
  */
-struct cohort__board_name cohort__commons_take_board(struct cohort__process *process);
+struct cohort__board_name cohort__boards_take(struct cohort__process *process);
 
 /* NAME, taken by this locality, has never been used. None is fine. */
-void cohort__commons_give_back(struct cohort__process *process, struct cohort__board_name name);
+void cohort__boards_give_back(struct cohort__process *process, struct cohort__board_name name);
 
 /* This locality, one of NUM that use NAME, does so no more. The last one gives it back; so a board
  * is lost to the job where one of them has died. */
-void cohort__commons_leave_board(struct cohort__process *process, struct cohort__board_name name,
-                                 uint32_t num);
+void cohort__boards_leave(struct cohort__process *process, struct cohort__board_name name,
+                          uint32_t num);
 
 /* Whether NAME is a board in memory that this locality has. */
-bool cohort__commons_has_board(const struct cohort__process *process,
-                               struct cohort__board_name name);
+bool cohort__boards_has(const struct cohort__process *process, struct cohort__board_name name);
 
 /* Maps it. */
-cohort_status cohort__commons_open_board(struct cohort__process *process,
-                                         struct cohort__board_name name,
-                                         struct cohort__board *ret_board);
-void cohort__commons_close_board(struct cohort__board *board);
+cohort_status cohort__boards_open(struct cohort__process *process, struct cohort__board_name name,
+                                  struct cohort__board *ret_board);
+void cohort__boards_close(struct cohort__board *board);
 
 /* The slot of locality RANK; false: it doesn't share memory with this one. */
-bool cohort__commons_slot_of(struct cohort__process *process, uint32_t rank, uint32_t *ret_slot);
+bool cohort__boards_slot_of(struct cohort__process *process, uint32_t rank, uint32_t *ret_slot);
 
 /* Those of the NUM slots that sleep are woken to look, at what this thread has written before. */
-void cohort__commons_alert(struct cohort__process *process, const uint32_t *slots, uint32_t num);
+void cohort__boards_alert(struct cohort__process *process, const uint32_t *slots, uint32_t num);
 
 #endif

@@ -67,7 +67,7 @@ static cohort_status check_may_wait(const char *function)
     return is_up ? COHORT_OK : cohort_fail(COHORT_ERR_STATE, "%s: the runtime is not up", function);
 }
 
-static cohort_status wait(cohort_future *future, const char *function)
+static cohort_status wait_for(cohort_future *future, const char *function)
 {
     struct cohort__worker *worker = cohort__worker_self;
     if (worker && worker->context && cohort__task_try_inline(future))
@@ -99,7 +99,7 @@ static cohort_status await_value(cohort_future *future, void **ret_value, const 
     if (!future)
         return cohort_fail(COHORT_ERR_BAD_PARAMETER, "%s: future is NULL", function);
     if (!cohort_future_ready(future)) {
-        cohort_status status = wait(future, function);
+        cohort_status status = wait_for(future, function);
         if (status != COHORT_OK) {
             cohort_future_unref(future);
             return status;

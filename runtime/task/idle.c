@@ -56,7 +56,7 @@ void cohort__idle_wake_all(void)
 static bool is_needed(void)
 {
     struct cohort__scheduler *s = &cohort__scheduler;
-    if (atomic_load(&s->token) == 0 || !cohort__mpsc_is_empty(&s->injected))
+    if (atomic_load(&s->token) == 0 || !cohort__batch_queue_is_empty(&s->injected))
         return true;
     for (unsigned i = 0; i < s->num_workers; i++)
         if (!cohort__deque_is_empty(&s->workers[i]->deque))

@@ -95,7 +95,7 @@ static bool inject(struct cohort__work *work, bool count)
     if (is_up) {
         if (count)
             atomic_fetch_add(&cohort__scheduler.num_foreign_spawned, 1);
-        cohort__mpsc_push(&cohort__scheduler.injected, &work->node);
+        cohort__batch_queue_push(&cohort__scheduler.injected, &work->node);
         cohort__idle_wake_one();
     }
     cohort__foreign_leave();
@@ -224,7 +224,7 @@ static cohort_status worker_create(struct cohort__worker **ret_worker, unsigned 
         return cohort_fail(COHORT_ERR_NO_MEMORY, "scheduler: no memory for worker %u", index);
     memset(worker, 0, sizeof(*worker));
     worker->index = index;
-    cohort__mpsc_init(&worker->inbox);
+    cohort__batch_queue_init(&worker->inbox);
     cohort__random_init(&worker->random, index);
     cohort_status status = cohort__deque_init(&worker->deque, DEQUE_CAPACITY,
                                               cohort__scheduler.options.num_workers > 1);
@@ -356,10 +356,10 @@ static void cancel(struct cohort__work *work)
         work->run(work);
 }
 
-static void cancel_list(struct cohort__mpsc_node *node)
+static void cancel_list(struct cohort__batch_queue_node *node)
 {
     while (node) {
-        struct cohort__mpsc_node *next = node->next;
+        struct cohort__batch_queue_node *next = node->next;
         cancel(cohort__work_of(node));
         node = next;
     }
@@ -368,12 +368,12 @@ static void cancel_list(struct cohort__mpsc_node *node)
 static void cancel_what_is_left(void)
 {
     struct cohort__scheduler *s = &cohort__scheduler;
-    cancel_list(cohort__mpsc_take(&s->injected));
+    cancel_list(cohort__batch_queue_take(&s->injected));
     for (unsigned i = 0; i < s->num_workers; i++) {
         struct cohort__work *work;
         while ((work = cohort__deque_pop(&s->workers[i]->deque)))
             cancel(work);
-        cancel_list(cohort__mpsc_take(&s->workers[i]->inbox));
+        cancel_list(cohort__batch_queue_take(&s->workers[i]->inbox));
         cancel_list(s->workers[i]->ready.first);
     }
 }

@@ -128,8 +128,9 @@ cohort_future *cohort_async(cohort_task_function *function, void *arg)
 static bool is_alone(struct cohort__worker *worker)
 {
     return !worker->ready.first && !worker->yielded.first &&
-           cohort__deque_is_empty(&worker->deque) && cohort__mpsc_is_empty(&worker->inbox) &&
-           cohort__mpsc_is_empty(&cohort__scheduler.injected) && !cohort__worker_poll_is_due();
+           cohort__deque_is_empty(&worker->deque) && cohort__batch_queue_is_empty(&worker->inbox) &&
+           cohort__batch_queue_is_empty(&cohort__scheduler.injected) &&
+           !cohort__worker_poll_is_due();
 }
 
 void cohort_yield(void)

@@ -8,7 +8,7 @@
  * embeds it and sets RUN, which may free or post it again. It is called at the base of some
  * worker's stack, outside of tasks: it must not await anything. */
 struct cohort__work {
-    struct cohort__mpsc_node node; /* the queue's */
+    struct cohort__batch_queue_node node; /* the queue's */
     void (*run)(struct cohort__work *work);
 };
 

@@ -19,7 +19,7 @@ static void push_full(struct cohort__worker *worker, struct cohort__work *work)
 {
     size_t capacity = cohort__deque_length(&worker->deque);
     size_t count = 0;
-    struct cohort__mpsc_node *oldest = NULL;
+    struct cohort__batch_queue_node *oldest = NULL;
     struct cohort__work *item;
     while ((item = cohort__deque_pop(&worker->deque))) {
         if (cohort__task_is_stale(item)) {
@@ -58,15 +58,15 @@ void cohort__worker_send(struct cohort__worker *worker, struct cohort__work *wor
     }
     /* Once WORK is pushed the task that it resumes may end, and the program with it; but this is a
      * worker, or in foreign_enter, so the scheduler stays. */
-    cohort__mpsc_push(&worker->inbox, &work->node);
+    cohort__batch_queue_push(&worker->inbox, &work->node);
     cohort__idle_wake(worker);
 }
 
 static void take_inbox(struct cohort__worker *worker)
 {
-    struct cohort__mpsc_node *node = cohort__mpsc_take(&worker->inbox);
+    struct cohort__batch_queue_node *node = cohort__batch_queue_take(&worker->inbox);
     while (node) {
-        struct cohort__mpsc_node *next = node->next;
+        struct cohort__batch_queue_node *next = node->next;
         cohort__fifo_push(&worker->ready, node);
         node = next;
     }
@@ -74,16 +74,16 @@ static void take_inbox(struct cohort__worker *worker)
 
 static void take_yielded(struct cohort__worker *worker)
 {
-    struct cohort__mpsc_node *node;
+    struct cohort__batch_queue_node *node;
     while ((node = cohort__fifo_pop(&worker->yielded)))
         cohort__fifo_push(&worker->ready, node);
 }
 
 static void take_injected(struct cohort__worker *worker)
 {
-    struct cohort__mpsc_node *node = cohort__mpsc_take(&cohort__scheduler.injected);
+    struct cohort__batch_queue_node *node = cohort__batch_queue_take(&cohort__scheduler.injected);
     while (node) {
-        struct cohort__mpsc_node *next = node->next;
+        struct cohort__batch_queue_node *next = node->next;
         cohort__worker_push(worker, cohort__work_of(node));
         node = next;
     }
@@ -111,7 +111,7 @@ static struct cohort__work *steal(struct cohort__worker *worker)
 
 static struct cohort__work *next_ready(struct cohort__worker *worker)
 {
-    struct cohort__mpsc_node *node = cohort__fifo_pop(&worker->ready);
+    struct cohort__batch_queue_node *node = cohort__fifo_pop(&worker->ready);
     return node ? cohort__work_of(node) : NULL;
 }
 
@@ -144,8 +144,9 @@ static struct cohort__work *next_work(struct cohort__worker *worker)
 
 bool cohort__worker_has_work(struct cohort__worker *worker)
 {
-    if (worker->ready.first || worker->yielded.first || !cohort__mpsc_is_empty(&worker->inbox) ||
-        !cohort__mpsc_is_empty(&cohort__scheduler.injected))
+    if (worker->ready.first || worker->yielded.first ||
+        !cohort__batch_queue_is_empty(&worker->inbox) ||
+        !cohort__batch_queue_is_empty(&cohort__scheduler.injected))
         return true;
     for (unsigned i = 0; i < cohort__scheduler.num_workers; i++)
         if (!cohort__deque_is_empty(&cohort__scheduler.workers[i]->deque))

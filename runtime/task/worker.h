@@ -34,8 +34,8 @@ enum cohort__sleep_state {
 
 /* Works in order; one thread. */
 struct cohort__fifo {
-    struct cohort__mpsc_node *first;
-    struct cohort__mpsc_node *last;
+    struct cohort__batch_queue_node *first;
+    struct cohort__batch_queue_node *last;
 };
 
 struct cohort__worker {
@@ -59,7 +59,7 @@ struct cohort__worker {
     struct cohort__deque deque __attribute__((aligned(64)));
 
     /* Written by others. */
-    struct cohort__mpsc inbox __attribute__((aligned(64)));
+    struct cohort__batch_queue inbox __attribute__((aligned(64)));
     _Atomic uint32_t sleep_state; /* enum cohort__sleep_state; the futex */
 };
 
@@ -79,9 +79,10 @@ struct cohort__scheduler {
     _Atomic uint64_t num_foreign_spawned;
     _Atomic unsigned num_stop_checks;
 
-    struct cohort__mpsc injected __attribute__((aligned(64))); /* work from outside, for anybody */
-    _Atomic unsigned token __attribute__((aligned(64)));       /* holder's index + 1, or 0 */
-    _Atomic uint64_t last_poll;                                /* in ticks */
+    struct cohort__batch_queue injected
+        __attribute__((aligned(64)));                    /* work from outside, for anybody */
+    _Atomic unsigned token __attribute__((aligned(64))); /* holder's index + 1, or 0 */
+    _Atomic uint64_t last_poll;                          /* in ticks */
     _Atomic int num_searching __attribute__((aligned(64)));
     _Atomic int num_sleeping; /* may be -1 for a moment */
 };
@@ -168,7 +169,8 @@ bool cohort__scheduler_submit(struct cohort__work *work, bool count);
 /* Counts a task that will be submitted later. Likewise. */
 bool cohort__scheduler_count_task(void);
 
-static inline void cohort__fifo_push(struct cohort__fifo *fifo, struct cohort__mpsc_node *node)
+static inline void cohort__fifo_push(struct cohort__fifo *fifo,
+                                     struct cohort__batch_queue_node *node)
 {
     node->next = NULL;
     if (fifo->first)
@@ -178,15 +180,15 @@ static inline void cohort__fifo_push(struct cohort__fifo *fifo, struct cohort__m
     fifo->last = node;
 }
 
-static inline struct cohort__mpsc_node *cohort__fifo_pop(struct cohort__fifo *fifo)
+static inline struct cohort__batch_queue_node *cohort__fifo_pop(struct cohort__fifo *fifo)
 {
-    struct cohort__mpsc_node *node = fifo->first;
+    struct cohort__batch_queue_node *node = fifo->first;
     if (node)
         fifo->first = node->next;
     return node;
 }
 
-static inline struct cohort__work *cohort__work_of(struct cohort__mpsc_node *node)
+static inline struct cohort__work *cohort__work_of(struct cohort__batch_queue_node *node)
 {
     return (struct cohort__work *)node; /* its first member */
 }

@@ -20,17 +20,17 @@ enum {
 
 /* Threads outside, to which tasks hand promises. */
 struct request {
-    struct cohort__mpsc_node node; /* first */
+    struct cohort__batch_queue_node node; /* first */
     cohort_promise *promise;
     bool is_failure;
 };
-static struct cohort__mpsc requests;
+static struct cohort__batch_queue requests;
 static atomic_bool is_over;
 
 static void *fulfil_requests(void *arg)
 {
     while (!atomic_load(&is_over)) {
-        struct cohort__mpsc_node *node = cohort__mpsc_take(&requests);
+        struct cohort__batch_queue_node *node = cohort__batch_queue_take(&requests);
         if (!node)
             sched_yield();
         while (node) {
@@ -50,7 +50,7 @@ static cohort_future *request(struct request *request, bool is_failure)
     cohort_future *future;
     CHECK_INT(cohort_promise_create(&request->promise, &future), COHORT_OK);
     request->is_failure = is_failure;
-    cohort__mpsc_push(&requests, &request->node);
+    cohort__batch_queue_push(&requests, &request->node);
     return future;
 }
 

@@ -51,7 +51,7 @@ static void open_all(void)
     CHECK_INT(cohort__hub_create(&hub, NUM + 1), COHORT_OK);
     localities_open_shared(&localities, hub, 1, NUM);
     cohort__hub_destroy(hub);
-    board = cohort__commons_take_board(localities.processes[0]);
+    board = cohort__boards_take(localities.processes[0]);
     CHECK(board.hub != 0);
     for (uint32_t rank = 0; rank < NUM; rank++)
         group_open(rank);
@@ -67,9 +67,9 @@ static void close_all(void)
 static uint32_t num_waiting(void)
 {
     struct cohort__board memory;
-    CHECK_INT(cohort__commons_open_board(localities.processes[0], board, &memory), COHORT_OK);
+    CHECK_INT(cohort__boards_open(localities.processes[0], board, &memory), COHORT_OK);
     uint32_t num = atomic_load(&cohort__board_head(&memory)->num_waiting);
-    cohort__commons_close_board(&memory);
+    cohort__boards_close(&memory);
     return num;
 }
 
@@ -203,14 +203,14 @@ static void test_nonsense(void)
     struct cohort__board memory;
     struct cohort__attendance all[NUM];
     struct cohort__error error = {0};
-    CHECK_INT(cohort__commons_open_board(localities.processes[0], board, &memory), COHORT_OK);
+    CHECK_INT(cohort__boards_open(localities.processes[0], board, &memory), COHORT_OK);
     for (uint32_t rank = 0; rank < NUM; rank++) {
         all[rank] = attend(7, 5, 1000);
         CHECK(post(rank, &all[rank]));
     }
     CHECK_INT(look(0, &all[0]), COHORT__ATTENDANCE_FULL);
     uint32_t slot;
-    CHECK(cohort__commons_slot_of(localities.processes[0], 1, &slot));
+    CHECK(cohort__boards_slot_of(localities.processes[0], 1, &slot));
     cohort__board_post(&memory, slot, 7)->offset = COHORT__BOARD_ARENA - 1024;
     CHECK(cohort__assembly_input(assemblies[0], &all[0], 1, &error));
     CHECK(!cohort__assembly_input(assemblies[0], &all[0], 2, &error));
@@ -218,7 +218,7 @@ static void test_nonsense(void)
     CHECK_CONTAINS(cohort__error_message(&error), "locality 1 (site 2)");
     CHECK_CONTAINS(cohort__error_message(&error), "generation 7");
     cohort__error_fini(&error);
-    cohort__commons_close_board(&memory);
+    cohort__boards_close(&memory);
     close_all();
 }
 

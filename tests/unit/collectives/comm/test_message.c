@@ -113,7 +113,7 @@ static void test_loan(void)
 {
     struct cohort_comm *owner = calloc(1, sizeof(*owner));
     CHECK(owner);
-    cohort__mpsc_init(&owner->queue);
+    cohort__batch_queue_init(&owner->queue);
     struct cohort__loan loan = {.owner = owner, .returned.run = on_returned};
     struct cohort__message *message = cohort__message_create(COHORT__KIND_DATA, 0, 1, 0, 0);
     CHECK(message);
@@ -121,7 +121,7 @@ static void test_loan(void)
     num_returned = 0;
     cohort__message_release(message);
     CHECK_INT(num_returned, 1);
-    CHECK(cohort__mpsc_is_empty(&owner->queue));
+    CHECK(cohort__batch_queue_is_empty(&owner->queue));
     free(owner);
 }
 

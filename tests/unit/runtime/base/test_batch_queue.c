@@ -10,47 +10,47 @@
 enum { NUM_PRODUCERS = 4, NUM_ITEMS = 20000 };
 
 struct item {
-    struct cohort__mpsc_node node; /* first */
+    struct cohort__batch_queue_node node; /* first */
     int producer;
     int number;
 };
 
-static struct cohort__mpsc queue;
+static struct cohort__batch_queue queue;
 static struct item items[NUM_PRODUCERS][NUM_ITEMS];
 static int next_number[NUM_PRODUCERS]; /* of the consumer */
 
 static void test_order_and_emptiness(void)
 {
-    cohort__mpsc_init(&queue);
-    CHECK(cohort__mpsc_is_empty(&queue));
-    CHECK(!cohort__mpsc_take(&queue));
-    CHECK(cohort__mpsc_push(&queue, &items[0][0].node));
-    CHECK(!cohort__mpsc_push(&queue, &items[0][1].node));
-    CHECK(!cohort__mpsc_push(&queue, &items[0][2].node));
-    struct cohort__mpsc_node *node = cohort__mpsc_take(&queue);
+    cohort__batch_queue_init(&queue);
+    CHECK(cohort__batch_queue_is_empty(&queue));
+    CHECK(!cohort__batch_queue_take(&queue));
+    CHECK(cohort__batch_queue_push(&queue, &items[0][0].node));
+    CHECK(!cohort__batch_queue_push(&queue, &items[0][1].node));
+    CHECK(!cohort__batch_queue_push(&queue, &items[0][2].node));
+    struct cohort__batch_queue_node *node = cohort__batch_queue_take(&queue);
     for (int i = 0; i < 3; i++, node = node->next)
         CHECK(node == &items[0][i].node);
     CHECK(!node);
-    CHECK(cohort__mpsc_push(&queue, &items[0][0].node));
-    CHECK(cohort__mpsc_take(&queue) == &items[0][0].node);
+    CHECK(cohort__batch_queue_push(&queue, &items[0][0].node));
+    CHECK(cohort__batch_queue_take(&queue) == &items[0][0].node);
 }
 
 static void test_release(void)
 {
-    cohort__mpsc_init(&queue);
-    CHECK(!cohort__mpsc_take_or_release(&queue));
-    CHECK(cohort__mpsc_push(&queue, &items[0][0].node));
-    CHECK(!cohort__mpsc_push(&queue, &items[0][1].node));
-    struct cohort__mpsc_node *node = cohort__mpsc_take_or_release(&queue);
+    cohort__batch_queue_init(&queue);
+    CHECK(!cohort__batch_queue_take_or_release(&queue));
+    CHECK(cohort__batch_queue_push(&queue, &items[0][0].node));
+    CHECK(!cohort__batch_queue_push(&queue, &items[0][1].node));
+    struct cohort__batch_queue_node *node = cohort__batch_queue_take_or_release(&queue);
     CHECK(node == &items[0][0].node && node->next == &items[0][1].node && !node->next->next);
-    CHECK(!cohort__mpsc_push(&queue, &items[0][2].node)); /* we still run it */
-    node = cohort__mpsc_take_or_release(&queue);
+    CHECK(!cohort__batch_queue_push(&queue, &items[0][2].node)); /* we still run it */
+    node = cohort__batch_queue_take_or_release(&queue);
     CHECK(node == &items[0][2].node && !node->next);
-    CHECK(!cohort__mpsc_take_or_release(&queue));
-    CHECK(cohort__mpsc_push(&queue, &items[0][0].node));
+    CHECK(!cohort__batch_queue_take_or_release(&queue));
+    CHECK(cohort__batch_queue_push(&queue, &items[0][0].node));
 }
 
-static void consume(struct cohort__mpsc_node *node)
+static void consume(struct cohort__batch_queue_node *node)
 {
     while (node) {
         struct item *item = (struct item *)node;
@@ -62,7 +62,7 @@ static void consume(struct cohort__mpsc_node *node)
 
 static void reset(void)
 {
-    cohort__mpsc_init(&queue);
+    cohort__batch_queue_init(&queue);
     for (int p = 0; p < NUM_PRODUCERS; p++) {
         next_number[p] = 0;
         for (int i = 0; i < NUM_ITEMS; i++)
@@ -73,7 +73,7 @@ static void reset(void)
 static void *produce(void *row)
 {
     for (int i = 0; i < NUM_ITEMS; i++)
-        cohort__mpsc_push(&queue, &((struct item *)row)[i].node);
+        cohort__batch_queue_push(&queue, &((struct item *)row)[i].node);
     return NULL;
 }
 
@@ -92,7 +92,7 @@ static void test_many_producers_one_consumer(void)
     for (int p = 0; p < NUM_PRODUCERS; p++)
         CHECK_INT(pthread_create(&threads[p], NULL, produce, items[p]), 0);
     while (num_consumed() < NUM_PRODUCERS * NUM_ITEMS) {
-        struct cohort__mpsc_node *node = cohort__mpsc_take(&queue);
+        struct cohort__batch_queue_node *node = cohort__batch_queue_take(&queue);
         consume(node);
         if (!node)
             sched_yield();
@@ -105,10 +105,10 @@ static void test_many_producers_one_consumer(void)
 static void *produce_and_run(void *row)
 {
     for (int i = 0; i < NUM_ITEMS; i++) {
-        if (!cohort__mpsc_push(&queue, &((struct item *)row)[i].node))
+        if (!cohort__batch_queue_push(&queue, &((struct item *)row)[i].node))
             continue;
-        struct cohort__mpsc_node *node;
-        while ((node = cohort__mpsc_take_or_release(&queue)))
+        struct cohort__batch_queue_node *node;
+        while ((node = cohort__batch_queue_take_or_release(&queue)))
             consume(node);
     }
     return NULL;
@@ -123,7 +123,7 @@ static void test_actor_has_one_runner(void)
     for (int p = 0; p < NUM_PRODUCERS; p++)
         pthread_join(threads[p], NULL);
     CHECK_INT(num_consumed(), NUM_PRODUCERS * NUM_ITEMS);
-    CHECK(cohort__mpsc_is_empty(&queue));
+    CHECK(cohort__batch_queue_is_empty(&queue));
 }
 
 int main(int argc, char **argv)

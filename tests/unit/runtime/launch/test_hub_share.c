@@ -46,10 +46,10 @@ static uint64_t id_of(const struct cohort__hub *hub)
     return head.id;
 }
 
-static struct cohort__hub_party party(uint64_t door, uint32_t slot, uint32_t size,
+static struct cohort__hub_party party(uint64_t listener_id, uint32_t slot, uint32_t size,
                                       uint64_t patience)
 {
-    return (struct cohort__hub_party){.door = door,
+    return (struct cohort__hub_party){.listener_id = listener_id,
                                       .key = KEY,
                                       .rank = FIRST_RANK + slot,
                                       .slot = slot,
@@ -57,7 +57,7 @@ static struct cohort__hub_party party(uint64_t door, uint32_t slot, uint32_t siz
                                       .patience_ns = patience};
 }
 
-static struct cohort__hub_share door(void)
+static struct cohort__hub_share listener_id(void)
 {
     struct cohort__hub_share share = {.listener = -1};
     CHECK_INT(cohort__hub_share_init(&share), COHORT_OK);
@@ -83,11 +83,11 @@ static void *host_run(void *arg)
     return NULL;
 }
 
-/* Its door is open, but nobody is there yet. */
+/* Its listener_id is open, but nobody is there yet. */
 static void host_open(struct host *host, uint32_t size, uint64_t patience)
 {
-    *host = (struct host){.share = door()};
-    host->party = party(host->share.door, 0, size, patience);
+    *host = (struct host){.share = listener_id()};
+    host->party = party(host->share.listener_id, 0, size, patience);
 }
 
 static void host_start(struct host *host)
@@ -113,14 +113,14 @@ static void host_end(struct host *host, cohort_status status)
 
 static cohort_status fetch(uint64_t of, uint32_t slot, uint32_t size, struct cohort__hub **ret_hub)
 {
-    struct cohort__hub_share share = door();
+    struct cohort__hub_share share = listener_id();
     struct cohort__hub_party own = party(of, slot, size, PATIENCE);
     return cohort__hub_share_meet(&share, &own, ret_hub);
 }
 
 /* Has each of slots FIRST .. END-1 meet, one after the other. */
 struct guests {
-    uint64_t door;
+    uint64_t listener_id;
     uint32_t first, end, size;
     uint64_t id; /* of what they got */
     pthread_t thread;
@@ -131,7 +131,7 @@ static void *guests_run(void *arg)
     struct guests *guests = arg;
     for (uint32_t slot = guests->first; slot < guests->end; slot++) {
         struct cohort__hub *hub = NULL;
-        CHECK_INT(fetch(guests->door, slot, guests->size, &hub), COHORT_OK);
+        CHECK_INT(fetch(guests->listener_id, slot, guests->size, &hub), COHORT_OK);
         CHECK_INT(hub->size, guests->size);
         CHECK(guests->id == 0 || guests->id == id_of(hub));
         guests->id = id_of(hub);
@@ -145,7 +145,7 @@ static void *guests_run(void *arg)
 static void guests_begin(struct guests *guests, const struct host *host, uint32_t first,
                          uint32_t end)
 {
-    *guests = (struct guests){host->share.door, first, end, host->party.size, 0, 0};
+    *guests = (struct guests){host->share.listener_id, first, end, host->party.size, 0, 0};
     CHECK_INT(pthread_create(&guests->thread, NULL, guests_run, guests), 0);
 }
 
@@ -264,7 +264,7 @@ static void rest_hear(const struct host *host, uint32_t first, uint32_t except, 
 {
     for (uint32_t slot = first; slot < host->party.size; slot++)
         if (slot != except)
-            expect_failure(hello(host->share.door, slot), text);
+            expect_failure(hello(host->share.listener_id, slot), text);
 }
 
 static void send_rubbish(uint64_t to, size_t bytes, bool with_descriptors)
@@ -295,23 +295,23 @@ static void test_strangers(void)
     int before = num_descriptors();
     struct host host;
     host_begin(&host, 6, PATIENCE);
-    int silent = go(host.share.door);
+    int silent = go(host.share.listener_id);
     for (unsigned i = 0; i < 100; i++) /* more than the host takes in at a time */
-        close(go(host.share.door));
+        close(go(host.share.listener_id));
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
-        int fd = go(host.share.door);
+        int fd = go(host.share.listener_id);
         say(fd, wrong[i].key, wrong[i].kind, wrong[i].slot, 0);
         expect_end(fd);
     }
-    send_rubbish(host.share.door, 1, false);
-    send_rubbish(host.share.door, sizeof(struct cohort__hub_note), false);
-    send_rubbish(host.share.door, 512, false);
-    send_rubbish(host.share.door, 0, true);
-    int first = hello(host.share.door, 5);
+    send_rubbish(host.share.listener_id, 1, false);
+    send_rubbish(host.share.listener_id, sizeof(struct cohort__hub_note), false);
+    send_rubbish(host.share.listener_id, 512, false);
+    send_rubbish(host.share.listener_id, 0, true);
+    int first = hello(host.share.listener_id, 5);
     expect_piece(first, 0, 7);
     say(first, KEY, COHORT__HUB_NOTE_TAKEN, 5, 7);
     expect_end(first);
-    expect_end(hello(host.share.door, 5)); /* once more */
+    expect_end(hello(host.share.listener_id, 5)); /* once more */
     struct guests guests;
     guests_begin(&guests, &host, 1, 5);
     CHECK_INT(pthread_join(host.thread, NULL), 0);
@@ -327,14 +327,14 @@ static void test_guest_dies(void)
     int before = num_descriptors();
     struct host host;
     host_begin(&host, 3, PATIENCE);
-    int fd = hello(host.share.door, 2);
+    int fd = hello(host.share.listener_id, 2);
     expect_piece(fd, 0, 4);
     close(fd);
     rest_hear(&host, 1, 2, "locality 12 has ended while locality 10 gave it");
     host_end(&host, COHORT_ERR_PEER_DIED);
     CHECK_CONTAINS(host.message, "locality 12 has ended while locality 10 gave it");
     host_begin(&host, 300, PATIENCE); /* with a piece that it hasn't looked at */
-    fd = hello(host.share.door, 1);
+    fd = hello(host.share.listener_id, 1);
     expect_piece(fd, 0, 250);
     say(fd, KEY, COHORT__HUB_NOTE_TAKEN, 1, 250);
     struct pollfd pollfd = {.fd = fd, .events = POLLIN};
@@ -343,7 +343,7 @@ static void test_guest_dies(void)
     rest_hear(&host, 2, 0, "locality 11 has ended");
     host_end(&host, COHORT_ERR_PEER_DIED);
     host_begin(&host, 2, PATIENCE); /* before it was answered */
-    close(hello(host.share.door, 1));
+    close(hello(host.share.listener_id, 1));
     host_end(&host, COHORT_ERR_PEER_DIED);
     CHECK_INT(num_descriptors(), before);
 }
@@ -354,7 +354,7 @@ static void test_guest_answers_rubbish(void)
     struct host host;
     for (unsigned i = 0; i < 4; i++) {
         host_begin(&host, 2, PATIENCE);
-        int fd = hello(host.share.door, 1);
+        int fd = hello(host.share.listener_id, 1);
         expect_piece(fd, 0, 3);
         if (i < 3)
             say(fd, KEY + (i == 0), COHORT__HUB_NOTE_TAKEN, 1 + (i == 1), 3 - (i == 2));
@@ -386,7 +386,7 @@ static void test_guest_takes_nothing(void)
     bool is_given = false;
     for (uint64_t patience = SHORT; !is_given && patience < PATIENCE; patience *= 4) {
         host_open(&host, 2, patience);
-        int fd = hello(host.share.door, 1);
+        int fd = hello(host.share.listener_id, 1);
         host_start(&host);
         host_end(&host, COHORT_ERR_TIMEOUT);
         CHECK_CONTAINS(host.message, "for locality 11 to take");
@@ -406,7 +406,7 @@ static void test_guest_fails(void)
     int before = num_descriptors();
     struct host host;
     host_begin(&host, 3, PATIENCE);
-    int fd = hello(host.share.door, 1);
+    int fd = hello(host.share.listener_id, 1);
     expect_piece(fd, 0, 4);
     (void)cohort_fail(COHORT_ERR_SYSTEM, "the reason");
     cohort__hub_share_tell(fd, KEY, 1);
@@ -432,8 +432,8 @@ static void *visit_run(void *arg)
 {
     struct visit *visit = arg;
     struct cohort__hub *none = NULL;
-    struct cohort__hub_share share = door();
-    struct cohort__hub_party own = party(visit->share.door, 1, visit->size, visit->patience);
+    struct cohort__hub_share share = listener_id();
+    struct cohort__hub_party own = party(visit->share.listener_id, 1, visit->size, visit->patience);
     visit->status = cohort__hub_share_meet(&share, &own, &none);
     snprintf(visit->message, sizeof visit->message, "%s", cohort_error_message());
     CHECK(!none);
@@ -445,7 +445,7 @@ static void visit_begin(struct visit *visit, uint32_t size, uint64_t patience)
 {
     struct cohort__hub_note note;
     struct pollfd pollfd = {.events = POLLIN};
-    *visit = (struct visit){.share = door(), .size = size, .patience = patience};
+    *visit = (struct visit){.share = listener_id(), .size = size, .patience = patience};
     CHECK_INT(pthread_create(&visit->thread, NULL, visit_run, visit), 0);
     pollfd.fd = visit->share.listener;
     CHECK_INT(poll(&pollfd, 1, -1), 1);
@@ -471,9 +471,10 @@ static void test_host_dies(void)
     int before = num_descriptors();
     struct visit visit;
     struct cohort__hub *none = NULL;
-    struct cohort__hub_share gone = door();
+    struct cohort__hub_share gone = listener_id();
     cohort__hub_share_fini(&gone);
-    CHECK_INT(fetch(gone.door, 1, 2, &none), COHORT_ERR_PEER_DIED); /* before the guest comes */
+    CHECK_INT(fetch(gone.listener_id, 1, 2, &none),
+              COHORT_ERR_PEER_DIED); /* before the guest comes */
     CHECK_CONTAINS(cohort_error_message(), "locality 11 waits");
     CHECK_CONTAINS(cohort_error_message(), "locality 10, which gives it, has ended");
     visit_begin(&visit, 2, PATIENCE);
@@ -595,7 +596,8 @@ static void test_few_descriptors(void)
     int before = num_descriptors();
     struct host host;
     host_open(&host, 100, PATIENCE);
-    pid_t pid = begin(be_guest_of_few, &host.share.door); /* before there is any hub to inherit */
+    pid_t pid =
+        begin(be_guest_of_few, &host.share.listener_id); /* before there is any hub to inherit */
     host_start(&host);
     end(pid);
     rest_hear(&host, 2, 0, "101 descriptors, and it may have 60 open");
@@ -608,7 +610,7 @@ static void be_host_without_memory(void *arg)
 {
     struct cohort__hub_share *share = arg;
     struct cohort__hub *none = NULL;
-    struct cohort__hub_party own = party(share->door, 0, 2, PATIENCE);
+    struct cohort__hub_party own = party(share->listener_id, 0, 2, PATIENCE);
     limit(RLIMIT_FSIZE, 0);
     CHECK_INT(cohort__hub_share_meet(share, &own, &none), COHORT_ERR_SYSTEM);
     CHECK_CONTAINS(cohort_error_message(), "shared memory");
@@ -618,11 +620,11 @@ static void be_host_without_memory(void *arg)
 static void test_no_memory(void)
 {
     int before = num_descriptors();
-    struct cohort__hub_share share = door();
+    struct cohort__hub_share share = listener_id();
     struct cohort__hub *none = NULL;
     pid_t pid = begin(be_host_without_memory, &share);
     cohort__hub_share_fini(&share);
-    CHECK_INT(fetch(share.door, 1, 2, &none), COHORT_ERR_PEER_DIED);
+    CHECK_INT(fetch(share.listener_id, 1, 2, &none), COHORT_ERR_PEER_DIED);
     CHECK_CONTAINS(cohort_error_message(), "locality 10 says: shared memory of this host: ");
     CHECK_CONTAINS(cohort_error_message(), strerror(EFBIG));
     CHECK(!none);
@@ -639,9 +641,10 @@ static void be_nobody(void *arg)
 static void be_host_of_nobody(void *arg)
 {
     CHECK_INT(setresuid(NOBODY, NOBODY, NOBODY), 0);
-    struct cohort__hub_share share = door();
+    struct cohort__hub_share share = listener_id();
     struct pollfd pollfd = {.fd = share.listener, .events = POLLIN};
-    CHECK_INT(write(*(int *)arg, &share.door, sizeof share.door), sizeof share.door);
+    CHECK_INT(write(*(int *)arg, &share.listener_id, sizeof share.listener_id),
+              sizeof share.listener_id);
     CHECK_INT(poll(&pollfd, 1, -1), 1);
     int fd = accept4(share.listener, NULL, NULL, SOCK_CLOEXEC);
     CHECK(fd >= 0);
@@ -658,7 +661,7 @@ static void test_other_user(void)
     if (geteuid() != 0)
         return;
     host_open(&host, 2, PATIENCE);
-    pid_t nobody = begin(be_nobody, &host.share.door);
+    pid_t nobody = begin(be_nobody, &host.share.listener_id);
     host_start(&host);
     end(nobody);
     all_come(&host, 1);
@@ -692,7 +695,7 @@ static void be_busy(void *arg)
         ;
     CHECK_INT(errno, ETOOMANYREFS);
     host_begin(&host, 2, PATIENCE);
-    int fd = hello(host.share.door, 1);
+    int fd = hello(host.share.listener_id, 1);
     struct pollfd pollfd = {.fd = fd, .events = POLLIN};
     CHECK_INT(poll(&pollfd, 1, 20), 0); /* nothing can come */
     while (recv(pair[1], &note, sizeof note, MSG_DONTWAIT) > 0)

@@ -10,13 +10,13 @@
 static void test_card(void)
 {
     struct cohort__pmix_card card = {
-        .key = UINT64_MAX, .door = UINT64_MAX - 1, .host = "kernel/1", .name = "a.example"};
+        .key = UINT64_MAX, .listener_id = UINT64_MAX - 1, .host = "kernel/1", .name = "a.example"};
     struct cohort__pmix_card read = {0};
     struct cohort__packer packer = {0};
     cohort__pmix_card_pack(&packer, &card);
     CHECK_INT(cohort__pmix_card_read(packer.data, packer.bytes, "card", &read), COHORT_OK);
     CHECK(read.key == UINT64_MAX);
-    CHECK(read.door == UINT64_MAX - 1);
+    CHECK(read.listener_id == UINT64_MAX - 1);
     CHECK_TEXT(read.host, "kernel/1");
     CHECK_TEXT(read.name, "a.example");
     cohort__packer_fini(&packer);
@@ -48,7 +48,7 @@ static void pack(struct cohort__packer *packer, unsigned version, const char *ho
     cohort__pack_map(packer, 5);
     cohort__pack_field_unsigned(packer, "version", version);
     cohort__pack_field_unsigned(packer, "key", 1);
-    cohort__pack_field_unsigned(packer, "door", 2);
+    cohort__pack_field_unsigned(packer, "listener_id", 2);
     cohort__pack_field_text(packer, "host", host);
     cohort__pack_field_text(packer, "name", "name");
 }
@@ -60,7 +60,7 @@ static void test_bad_cards(void)
     memset(host, 'h', sizeof(host) - 1);
     host[sizeof(host) - 1] = 0;
     pack(&packer, COHORT__PMIX_CARD_VERSION + 1, "host");
-    check_refused(&packer, "version 3");
+    check_refused(&packer, "version 4");
     pack(&packer, COHORT__PMIX_CARD_VERSION, host);
     check_refused(&packer, "80 bytes");
     cohort__pack_map(&packer, 0);

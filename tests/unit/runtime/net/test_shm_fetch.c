@@ -344,7 +344,7 @@ static void test_message_beside_bulk(void)
 /* A turn is soon over, at both ends, however much there is to do. */
 static void test_bulk_bounded(void)
 {
-    enum { NUM = 4, TURNS = (MIB + COHORT__SHM_SPELL - 1) / COHORT__SHM_SPELL };
+    enum { NUM = 4, TURNS = (MIB + COHORT__SHM_TURN_BYTES - 1) / COHORT__SHM_TURN_BYTES };
     void *region;
     unsigned char *source = shm_ends_block(MIB), *target = malloc(MIB);
     shm_ends_open(2, COHORT__SHM_STREAM);
@@ -354,7 +354,7 @@ static void test_bulk_bounded(void)
     unsigned turns = 0;
     while (station_turn(&shm_stations[0]))
         turns++;
-    CHECK(turns >= pieces_in_ring() * COHORT__SHM_CHUNK / COHORT__SHM_SPELL);
+    CHECK(turns >= pieces_in_ring() * COHORT__SHM_CHUNK / COHORT__SHM_TURN_BYTES);
     for (int i = 0; i < TURNS - 1; i++)
         CHECK(station_turn(&shm_stations[1]));
     CHECK_INT(shm_stations[1].num_fetched, 0);

@@ -20,7 +20,7 @@ static void open_all(void)
 
 static struct cohort__board_name take(uint32_t rank)
 {
-    return cohort__commons_take_board(localities.processes[rank]);
+    return cohort__boards_take(localities.processes[rank]);
 }
 
 /* By several localities in turn, until there are none. */
@@ -45,13 +45,13 @@ static void test_all(void)
     for (int round = 0; round < 2; round++) {
         take_all(names);
         for (uint32_t i = 0; i < COHORT__NUM_BOARDS; i++)
-            cohort__commons_give_back(localities.processes[i % NUM], names[i]);
+            cohort__boards_give_back(localities.processes[i % NUM], names[i]);
     }
     take_all(names);
-    cohort__commons_give_back(localities.processes[2], names[17]);
+    cohort__boards_give_back(localities.processes[2], names[17]);
     CHECK_INT(take(1).number, names[17].number);
     CHECK_INT((long long)take(1).hub, 0);
-    cohort__commons_give_back(localities.processes[1], (struct cohort__board_name){0});
+    cohort__boards_give_back(localities.processes[1], (struct cohort__board_name){0});
     CHECK_INT((long long)take(1).hub, 0);
     localities_close(&localities);
 }
@@ -63,23 +63,22 @@ static void test_contents(void)
     struct cohort__board_name name = take(0);
     struct cohort__board boards[NUM];
     for (uint32_t rank = 0; rank < NUM; rank++) {
-        CHECK(cohort__commons_has_board(localities.processes[rank], name));
-        CHECK_INT(cohort__commons_open_board(localities.processes[rank], name, &boards[rank]),
-                  COHORT_OK);
+        CHECK(cohort__boards_has(localities.processes[rank], name));
+        CHECK_INT(cohort__boards_open(localities.processes[rank], name, &boards[rank]), COHORT_OK);
         CHECK_INT(boards[rank].size, FIRST_SLOT + NUM);
     }
     memset(boards[1].memory, 0x55, cohort__board_clear_bytes(boards[1].size));
     memcpy(cohort__board_place(&boards[1], 1, 5, 9000 / 2, 640), "told", 5);
     cohort__board_post(&boards[1], 1, 5)->offset = 640;
     CHECK_TEXT((const char *)cohort__board_data(&boards[2], 1, 5, 9000 / 2), "told");
-    cohort__commons_give_back(localities.processes[0], name);
+    cohort__boards_give_back(localities.processes[0], name);
     struct cohort__board_name again = take(2);
     CHECK_INT(again.number, name.number);
     for (size_t i = 0; i < cohort__board_clear_bytes(boards[0].size); i++)
         CHECK_INT(boards[0].memory[i], 0);
     for (uint32_t rank = 0; rank < NUM; rank++) {
-        cohort__commons_close_board(&boards[rank]);
-        cohort__commons_close_board(&boards[rank]);
+        cohort__boards_close(&boards[rank]);
+        cohort__boards_close(&boards[rank]);
     }
     localities_close(&localities);
 }
@@ -93,8 +92,8 @@ static void test_leaving(void)
         for (uint32_t rank = 0; rank < NUM; rank++) {
             struct cohort__board_name other = take(rank);
             CHECK(other.hub != 0 && other.number != name.number);
-            cohort__commons_give_back(localities.processes[rank], other);
-            cohort__commons_leave_board(localities.processes[rank], name, NUM);
+            cohort__boards_give_back(localities.processes[rank], other);
+            cohort__boards_leave(localities.processes[rank], name, NUM);
         }
         struct cohort__board_name again = take(0);
         CHECK_INT(again.number, name.number);
@@ -112,16 +111,16 @@ static void test_foreign(void)
     localities_open_shared(&others, hub, 0, 2);
     cohort__hub_destroy(hub);
     struct cohort__board_name name = take(0), foreign, bad = name;
-    foreign = cohort__commons_take_board(others.processes[0]);
+    foreign = cohort__boards_take(others.processes[0]);
     CHECK(foreign.hub != name.hub);
     CHECK_INT(foreign.number, name.number);
-    CHECK(!cohort__commons_has_board(localities.processes[0], foreign));
-    CHECK(!cohort__commons_has_board(others.processes[0], name));
-    cohort__commons_give_back(localities.processes[0], foreign); /* does nothing */
+    CHECK(!cohort__boards_has(localities.processes[0], foreign));
+    CHECK(!cohort__boards_has(others.processes[0], name));
+    cohort__boards_give_back(localities.processes[0], foreign); /* does nothing */
     CHECK(take(0).number != name.number);
     bad.number = COHORT__NUM_BOARDS;
-    CHECK(!cohort__commons_has_board(localities.processes[0], bad));
-    CHECK(!cohort__commons_has_board(localities.processes[0], (struct cohort__board_name){0}));
+    CHECK(!cohort__boards_has(localities.processes[0], bad));
+    CHECK(!cohort__boards_has(localities.processes[0], (struct cohort__board_name){0}));
     localities_close(&others);
     localities_close(&localities);
 }
@@ -132,10 +131,10 @@ static void test_alone(void)
     uint32_t slot = 77;
     localities_open(&localities, 0, 2, 0);
     CHECK_INT((long long)take(0).hub, 0);
-    CHECK(!cohort__commons_slot_of(localities.processes[0], 0, &slot));
-    CHECK(!cohort__commons_slot_of(localities.processes[0], 1, &slot));
+    CHECK(!cohort__boards_slot_of(localities.processes[0], 0, &slot));
+    CHECK(!cohort__boards_slot_of(localities.processes[0], 1, &slot));
     CHECK_INT(slot, 77);
-    CHECK(!cohort__commons_has_board(localities.processes[0], (struct cohort__board_name){5, 1}));
+    CHECK(!cohort__boards_has(localities.processes[0], (struct cohort__board_name){5, 1}));
     localities_close(&localities);
 }
 
@@ -145,13 +144,13 @@ static void test_slots(void)
     open_all();
     for (uint32_t rank = 0; rank < NUM; rank++)
         for (uint32_t of = 0; of < NUM; of++) {
-            CHECK(cohort__commons_slot_of(localities.processes[rank], of, &slot));
+            CHECK(cohort__boards_slot_of(localities.processes[rank], of, &slot));
             CHECK_INT(slot, FIRST_SLOT + of);
         }
     slot = 77;
-    CHECK(!cohort__commons_slot_of(localities.processes[0], NUM, &slot));
+    CHECK(!cohort__boards_slot_of(localities.processes[0], NUM, &slot));
     cohort__process_peer_died(localities.processes[0], 1, "was killed");
-    CHECK(!cohort__commons_slot_of(localities.processes[0], 1, &slot));
+    CHECK(!cohort__boards_slot_of(localities.processes[0], 1, &slot));
     CHECK_INT(slot, 77);
     localities_close(&localities);
 }
