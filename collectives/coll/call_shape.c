@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "collectives/coll/call.h"
 #include "collectives/coll/can_meet.h"
-#include "collectives/comm/assembly.h"
+#include "collectives/comm/team.h"
 #include "collectives/exec/op.h"
 
 uint32_t cohort__call_shift(const struct cohort__call *call)

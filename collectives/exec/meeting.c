@@ -11,7 +11,7 @@
 #include "collectives/comm/inbox.h"
 #include "collectives/comm/remote.h"
 #include "collectives/exec/meetings.h"
-#include "collectives/exec/visit.h"
+#include "collectives/exec/participant.h"
 #include "runtime/base/cache.h"
 #include "runtime/base/container.h"
 #include "runtime/base/slab.h"

@@ -5,9 +5,9 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-#include "collectives/comm/assembly.h"
+#include "collectives/comm/team.h"
 #include "collectives/comm/group.h"
-#include "collectives/exec/visit.h"
+#include "collectives/exec/participant.h"
 #include "runtime/base/container.h"
 #include "runtime/base/error.h"
 #include "runtime/base/copier.h"

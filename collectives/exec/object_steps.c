@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "cohort/objects.h"
-#include "collectives/comm/parcel.h"
+#include "collectives/comm/blobs.h"
 #include "collectives/exec/activity.h"
 
 /* More is packed, unpacked and copied by a worker. */

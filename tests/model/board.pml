@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The board of runtime/net/board.h and the meetings that use it (comm/assembly.c, failure.c,
+/* The board of runtime/net/board.h and the meetings that use it (comm/team.c, failure.c,
  * reception.c, exec/meeting*.c, rejection.c, visit.c): every call of every site ends; with OK where
  * all called the same; never with OK where somebody did not; and nobody reads a place after it was
  * used for a later generation.

@@ -5,7 +5,7 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 
-#include "collectives/comm/assembly.h"
+#include "collectives/comm/team.h"
 #include "collectives/comm/operation.h"
 #include "collectives/exec/crew.h"
 #include "collectives/exec/movement.h"

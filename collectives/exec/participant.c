@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "collectives/exec/visit.h"
+#include "collectives/exec/participant.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "collectives/comm/parcel.h"
+#include "collectives/comm/blobs.h"
 
 #include <stdlib.h>
 #include <string.h>

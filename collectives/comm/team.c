@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "collectives/comm/assembly.h"
+#include "collectives/comm/team.h"
 
 #include <inttypes.h>
 #include <stdio.h>
