@@ -36,7 +36,7 @@ bool cohort__call_can_meet(const struct cohort_comm *comm, enum cohort__collecti
                            size_t bytes)
 {
     const struct cohort__group *group = comm->group;
-    size_t share = group->has_board ? cohort__assembly_share(group) : 0;
+    size_t share = group->has_board ? cohort__team_share(group) : 0;
     bool is_for_each = collective == COHORT__SCATTER || collective == COHORT__ALL_TO_ALL ||
                        collective == COHORT__REDUCE_SCATTER;
     size_t num_blocks = is_for_each ? group->membership->num_sites : 1;

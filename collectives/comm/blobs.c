@@ -38,36 +38,36 @@ void cohort__blob_unref(struct cohort__blob *blob)
     cohort__slab_free(blob);
 }
 
-static void release(struct cohort__cargo *cargo)
+static void release(struct cohort__attachment *attachment)
 {
-    struct cohort__parcel *parcel = (struct cohort__parcel *)cargo;
-    for (size_t i = 0; i < parcel->num; i++)
-        cohort__blob_unref(parcel->blobs[i]);
-    cohort__slab_free(parcel);
+    struct cohort__blobs *objects = (struct cohort__blobs *)attachment;
+    for (size_t i = 0; i < objects->num; i++)
+        cohort__blob_unref(objects->blobs[i]);
+    cohort__slab_free(objects);
 }
 
-cohort_status cohort__parcel_create(size_t num, struct cohort__parcel **ret_parcel)
+cohort_status cohort__blobs_create(size_t num, struct cohort__blobs **ret_blobs)
 {
     size_t bytes;
-    struct cohort__parcel *parcel = NULL;
-    if (!__builtin_mul_overflow(num, sizeof(parcel->blobs[0]), &bytes) &&
-        !__builtin_add_overflow(bytes, sizeof(*parcel), &bytes))
-        parcel = cohort__slab_alloc_zero(bytes);
-    if (!parcel)
+    struct cohort__blobs *objects = NULL;
+    if (!__builtin_mul_overflow(num, sizeof(objects->blobs[0]), &bytes) &&
+        !__builtin_add_overflow(bytes, sizeof(*objects), &bytes))
+        objects = cohort__slab_alloc_zero(bytes);
+    if (!objects)
         return cohort_fail(COHORT_ERR_NO_MEMORY, "no memory for %zu objects", num);
-    parcel->cargo.release = release;
-    parcel->num = num;
-    *ret_parcel = parcel;
+    objects->attachment.release = release;
+    objects->num = num;
+    *ret_blobs = objects;
     return COHORT_OK;
 }
 
-size_t cohort__parcel_packed_bytes(const struct cohort__parcel *parcel)
+size_t cohort__blobs_packed_bytes(const struct cohort__blobs *objects)
 {
-    if (parcel->num > UINT32_MAX)
+    if (objects->num > UINT32_MAX)
         return 0;
-    size_t sum = cohort__bins_head_bytes((uint32_t)parcel->num);
-    for (size_t i = 0; i < parcel->num; i++) {
-        const struct cohort__blob *blob = parcel->blobs[i];
+    size_t sum = cohort__bins_head_bytes((uint32_t)objects->num);
+    for (size_t i = 0; i < objects->num; i++) {
+        const struct cohort__blob *blob = objects->blobs[i];
         size_t bytes = cohort__bins_string_bytes(blob ? blob->bytes : 0);
         if (bytes == 0 || __builtin_add_overflow(sum, bytes, &sum))
             return 0;
@@ -75,11 +75,11 @@ size_t cohort__parcel_packed_bytes(const struct cohort__parcel *parcel)
     return sum;
 }
 
-void cohort__parcel_pack(const struct cohort__parcel *parcel, unsigned char *to)
+void cohort__blobs_pack(const struct cohort__blobs *objects, unsigned char *to)
 {
-    to = cohort__bins_put_head(to, (uint32_t)parcel->num);
-    for (size_t i = 0; i < parcel->num; i++) {
-        const struct cohort__blob *blob = parcel->blobs[i];
+    to = cohort__bins_put_head(to, (uint32_t)objects->num);
+    for (size_t i = 0; i < objects->num; i++) {
+        const struct cohort__blob *blob = objects->blobs[i];
         to = cohort__bins_put_string(to, blob ? blob->data : NULL, blob ? blob->bytes : 0);
     }
 }
@@ -102,24 +102,24 @@ static cohort_status unpack_blob(struct cohort__bins *bins, struct cohort__blob 
     return COHORT_OK;
 }
 
-cohort_status cohort__parcel_unpack(const void *data, size_t bytes, size_t num,
-                                    struct cohort__parcel **ret_parcel)
+cohort_status cohort__blobs_unpack(const void *data, size_t bytes, size_t num,
+                                   struct cohort__blobs **ret_blobs)
 {
     struct cohort__bins bins = {data, bytes};
-    struct cohort__parcel *parcel = NULL;
+    struct cohort__blobs *objects = NULL;
     uint32_t count;
     cohort_status status = cohort__bins_get_head(&bins, &count);
     if (!status && count != num)
         status = cohort_fail(COHORT_ERR_PROTOCOL, "%u objects instead of %zu", count, num);
     if (!status)
-        status = cohort__parcel_create(num, &parcel);
+        status = cohort__blobs_create(num, &objects);
     for (size_t i = 0; !status && i < num; i++)
-        status = unpack_blob(&bins, &parcel->blobs[i]);
+        status = unpack_blob(&bins, &objects->blobs[i]);
     if (!status)
         status = cohort__bins_get_end(&bins);
-    if (status && parcel)
-        release(&parcel->cargo);
+    if (status && objects)
+        release(&objects->attachment);
     if (!status)
-        *ret_parcel = parcel;
+        *ret_blobs = objects;
     return status;
 }

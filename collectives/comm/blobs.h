@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef COHORT_COLLECTIVES_COMM_PARCEL_H
-#define COHORT_COLLECTIVES_COMM_PARCEL_H
+#ifndef COHORT_COLLECTIVES_COMM_BLOBS_H
+#define COHORT_COLLECTIVES_COMM_BLOBS_H
 
 #include <stdatomic.h>
 
@@ -20,23 +20,23 @@ struct cohort__blob *cohort__blob_create(const void *data, size_t bytes);
 struct cohort__blob *cohort__blob_ref(struct cohort__blob *blob); /* NULL gives NULL */
 void cohort__blob_unref(struct cohort__blob *blob);               /* NULL is fine */
 
-/* Objects on their way together: cargo of a message within a locality, packed between two. */
-struct cohort__parcel {
-    struct cohort__cargo cargo; /* first */
+/* Objects on their way together: a message's attachment within a locality, packed between two. */
+struct cohort__blobs {
+    struct cohort__attachment attachment; /* first */
     size_t num;
     struct cohort__blob *blobs[];
 };
 
-/* Of NUM empty objects; COHORT_ERR_NO_MEMORY. Its cargo.release frees it. */
-cohort_status cohort__parcel_create(size_t num, struct cohort__parcel **ret_parcel);
+/* Of NUM empty objects; COHORT_ERR_NO_MEMORY. Its attachment.release frees it. */
+cohort_status cohort__blobs_create(size_t num, struct cohort__blobs **ret_blobs);
 
 /* How long it is when it is packed, and packing it; 0: more than memory, or too many objects. */
-size_t cohort__parcel_packed_bytes(const struct cohort__parcel *parcel);
-void cohort__parcel_pack(const struct cohort__parcel *parcel, unsigned char *to);
+size_t cohort__blobs_packed_bytes(const struct cohort__blobs *objects);
+void cohort__blobs_pack(const struct cohort__blobs *objects, unsigned char *to);
 
 /* BYTES at DATA have to be exactly NUM objects: else COHORT_ERR_PROTOCOL, or COHORT_ERR_NO_MEMORY.
  */
-cohort_status cohort__parcel_unpack(const void *data, size_t bytes, size_t num,
-                                    struct cohort__parcel **ret_parcel);
+cohort_status cohort__blobs_unpack(const void *data, size_t bytes, size_t num,
+                                   struct cohort__blobs **ret_blobs);
 
 #endif

@@ -59,8 +59,8 @@ static void copy(struct cohort__channel_get *get)
         from = message->arrival->data;
     else if (message->loan)
         from = message->loan->pieces;
-    else if (message->cargo)
-        from = ((struct cohort__channel_copy *)message->cargo)->data;
+    else if (message->attachment)
+        from = ((struct cohort__channel_copy *)message->attachment)->data;
     if (message->bytes > 0)
         memcpy(get->buffer, from, message->bytes);
 }

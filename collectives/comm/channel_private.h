@@ -15,8 +15,8 @@
 
 /* Data that came along with a message within the locality. */
 struct cohort__channel_copy {
-    struct cohort__cargo cargo; /* first */
-    _Atomic size_t *charged;    /* its setter's count of such bytes */
+    struct cohort__attachment attachment; /* first */
+    _Atomic size_t *charged;              /* its setter's count of such bytes */
     size_t bytes;
     alignas(16) unsigned char data[];
 };

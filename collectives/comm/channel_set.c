@@ -227,9 +227,9 @@ size_t cohort__channel_sets_describe(const struct cohort_comm *comm, char *text,
 
 /* The call ------------------------------------------------------------------------------------ */
 
-static void release_copy(struct cohort__cargo *cargo)
+static void release_copy(struct cohort__attachment *attachment)
 {
-    struct cohort__channel_copy *copy = (struct cohort__channel_copy *)cargo;
+    struct cohort__channel_copy *copy = (struct cohort__channel_copy *)attachment;
     atomic_fetch_sub_explicit(copy->charged, copy->bytes, memory_order_relaxed);
     cohort__slab_free(copy);
 }
@@ -250,12 +250,12 @@ static bool takes_along(struct cohort__channel_target *target, struct cohort__me
     struct cohort__channel_copy *copy = cohort__slab_alloc(sizeof(*copy) + bytes);
     if (!copy)
         return false;
-    copy->cargo.release = release_copy;
+    copy->attachment.release = release_copy;
     copy->charged = &target->copied;
     copy->bytes = bytes;
     memcpy(copy->data, data, bytes);
     atomic_fetch_add_explicit(&target->copied, bytes, memory_order_relaxed);
-    message->cargo = &copy->cargo;
+    message->attachment = &copy->attachment;
     return true;
 }
 

@@ -10,7 +10,7 @@
 #include "runtime/base/container.h"
 #include "runtime/base/log.h"
 
-static struct cohort__message *orphan_of(struct cohort__list *link)
+static struct cohort__message *unclaimed_of(struct cohort__list *link)
 {
     return COHORT_CONTAINER_OF(link, struct cohort__message, parked);
 }
@@ -81,7 +81,7 @@ cohort_status cohort__group_create(struct cohort__group **ret_group, struct coho
     }
     pthread_mutex_init(&group->lock, NULL);
     cohort__list_init(&group->retired);
-    cohort__list_init(&group->orphans);
+    cohort__list_init(&group->unclaimed);
     *ret_group = group;
     return COHORT_OK;
 }
@@ -89,8 +89,8 @@ cohort_status cohort__group_create(struct cohort__group **ret_group, struct coho
 void cohort__group_destroy(struct cohort__group *group)
 {
     struct cohort__list *link;
-    while ((link = cohort__list_pop_front(&group->orphans)))
-        cohort__message_release(orphan_of(link));
+    while ((link = cohort__list_pop_front(&group->unclaimed)))
+        cohort__message_release(unclaimed_of(link));
     for (uint32_t site = 0; site < group->membership->num_sites; site++)
         cohort__endpoint_destroy(atomic_load(&group->endpoints[site]));
     struct cohort__meetings *meetings = atomic_load(&group->meetings);
@@ -137,7 +137,7 @@ static bool keep(struct cohort__group *group, uint32_t site, struct cohort__mess
     bool kept = !atomic_load(&group->endpoints[site]);
     if (kept) {
         message->dest_site = site;
-        cohort__list_push_back(&group->orphans, &message->parked);
+        cohort__list_push_back(&group->unclaimed, &message->parked);
     }
     pthread_mutex_unlock(&group->lock);
     return kept;
@@ -197,9 +197,10 @@ void cohort__group_add(struct cohort__group *group, struct cohort_comm *comm)
     cohort__list_init(&mine);
     pthread_mutex_lock(&group->lock);
     atomic_store(&group->endpoints[comm->this_site], comm);
-    for (struct cohort__list *link = group->orphans.next; link != &group->orphans; link = next) {
+    for (struct cohort__list *link = group->unclaimed.next; link != &group->unclaimed;
+         link = next) {
         next = link->next;
-        if (orphan_of(link)->dest_site != comm->this_site)
+        if (unclaimed_of(link)->dest_site != comm->this_site)
             continue;
         cohort__list_remove(link);
         cohort__list_push_back(&mine, link);
@@ -207,5 +208,5 @@ void cohort__group_add(struct cohort__group *group, struct cohort_comm *comm)
     pthread_mutex_unlock(&group->lock);
     struct cohort__list *link;
     while ((link = cohort__list_pop_front(&mine)))
-        cohort__endpoint_post(comm, &orphan_of(link)->item);
+        cohort__endpoint_post(comm, &unclaimed_of(link)->item);
 }

@@ -48,9 +48,9 @@ struct cohort__group {
     uint32_t num_local;       /* sites here */
     uint32_t max_local_sites; /* in any of the localities */
     char name[COHORT__NAME_BYTES_MAX + 1];
-    void *_Atomic tuning;        /* coll's, from malloc; NULL: none yet */
-    pthread_mutex_t lock;        /* of orphans */
-    struct cohort__list orphans; /* messages for endpoints that are about to be made here */
+    void *_Atomic tuning;          /* coll's, from malloc; NULL: none yet */
+    pthread_mutex_t lock;          /* of `unclaimed` */
+    struct cohort__list unclaimed; /* messages for endpoints that are about to be made here */
     struct cohort__meetings *_Atomic meetings; /* exec's; or NULL */
     _Atomic uint32_t num_left;                 /* endpoints of this locality that have left */
     struct cohort_comm *_Atomic endpoints[];   /* by site; NULL: elsewhere, or not made yet */

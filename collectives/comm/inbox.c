@@ -289,12 +289,12 @@ static struct cohort_comm *endpoint_after(struct cohort__inbox *inbox,
     return comm;
 }
 
-/* Calls VISIT for all endpoints, outside of the lock; one that is looked at stays in the list. */
-static void for_each_endpoint(struct cohort__inbox *inbox, void (*visit)(struct cohort_comm *))
+/* Calls LOOK for all endpoints, outside of the lock; one that is looked at stays in the list. */
+static void for_each_endpoint(struct cohort__inbox *inbox, void (*look)(struct cohort_comm *))
 {
     struct cohort_comm *comm = endpoint_after(inbox, &inbox->endpoints);
     while (comm) {
-        visit(comm);
+        look(comm);
         struct cohort_comm *next = endpoint_after(inbox, &comm->link);
         cohort__group_unref(comm->group);
         comm = next;

@@ -39,7 +39,7 @@ struct cohort__message *cohort__message_create(enum cohort__kind kind, uint32_t 
     message->arrival = NULL;
     message->taken_up = false;
     message->loan = NULL;
-    message->cargo = NULL;
+    message->attachment = NULL;
     return message;
 }
 
@@ -124,8 +124,8 @@ void cohort__message_release(struct cohort__message *message)
         return;
     if (message->loan)
         cohort__endpoint_post(message->loan->owner, &message->loan->returned);
-    if (message->cargo)
-        message->cargo->release(message->cargo);
+    if (message->attachment)
+        message->attachment->release(message->attachment);
     if (message->arrival && message->kind == COHORT__KIND_ANNOUNCE && !message->taken_up)
         cohort__fetch_decline(message->arrival->process, message->arrival->envelope.source_locality,
                               message->arrival->envelope.handle);

@@ -29,8 +29,8 @@ struct cohort__loan {
 };
 
 /* Memory that goes along with a message within a locality; begins whatever it is part of. */
-struct cohort__cargo {
-    void (*release)(struct cohort__cargo *cargo);
+struct cohort__attachment {
+    void (*release)(struct cohort__attachment *attachment);
 };
 
 /* What a stalled site is told. */
@@ -65,7 +65,7 @@ struct cohort__message {
     struct cohort__arrival *arrival; /* where the data is, if it came from another locality; */
     bool taken_up;                   /* ANNOUNCE: somebody fetches it, and will answer it */
     struct cohort__loan *loan;       /* if it is lent; */
-    struct cohort__cargo *cargo;     /* if it came along; */
+    struct cohort__attachment *attachment;                   /* if it came along; */
     unsigned char inline_data[COHORT__MESSAGE_INLINE_BYTES]; /* otherwise */
 };
 

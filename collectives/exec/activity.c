@@ -21,7 +21,7 @@ struct cohort__activity *cohort__activity_create(struct cohort__execution *execu
     activity->step = step;
     activity->error = (struct cohort__error){0};
     activity->message = NULL;
-    activity->cargo = NULL;
+    activity->attachment = NULL;
     activity->buffer = NULL;
     execution->num_busy++;
     if (step == COHORT__NO_STEP)
@@ -37,8 +37,8 @@ static void destroy(struct cohort__activity *activity)
 {
     activity->execution->num_busy--;
     cohort__message_release(activity->message);
-    if (activity->cargo)
-        activity->cargo->release(activity->cargo);
+    if (activity->attachment)
+        activity->attachment->release(activity->attachment);
     cohort__error_fini(&activity->error);
     free(activity->buffer);
     cohort__slab_free(activity);

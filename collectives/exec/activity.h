@@ -19,12 +19,12 @@ struct cohort__activity {
     struct cohort__item item; /* brings it back into the endpoint's turn */
     enum cohort__activity_kind kind;
     struct cohort__execution *execution;
-    uint32_t step;                   /* COHORT__NO_STEP: after the last one */
-    struct cohort__error error;      /* what went wrong, if anything */
-    struct cohort__message *message; /* being read, or NULL */
-    struct cohort__cargo *cargo;     /* likewise */
-    void *buffer;                    /* of its own, or NULL */
-    size_t bytes;                    /* of the message */
+    uint32_t step;                         /* COHORT__NO_STEP: after the last one */
+    struct cohort__error error;            /* what went wrong, if anything */
+    struct cohort__message *message;       /* being read, or NULL */
+    struct cohort__attachment *attachment; /* likewise */
+    void *buffer;                          /* of its own, or NULL */
+    size_t bytes;                          /* of the message */
     cohort_status (*perform)(struct cohort__activity *activity); /* WORK: what to do */
     void (*next)(struct cohort__activity *activity); /* in the endpoint's turn, when it went well */
     struct cohort__pieces pieces;

@@ -18,11 +18,12 @@
 #include "runtime/task/future.h"
 #include "runtime/task/scheduler.h"
 
-/* How a meeting goes. A visit enters it in its endpoint's turn. The last one to come has the data
- * moved (meeting_move.c), after what others bring is there, too (meeting_far.c). Then every visit
- * is told, each in its own endpoint's turn, and the last one to leave puts the meeting away. A
- * visit that fails before all are there fails the meeting for those inside; one of these tells the
- * sites that are still to come, and other localities where they wait for this one (failure.c). */
+/* How a meeting goes. A participant enters it in its endpoint's turn. The last one to come has the
+ * data moved (meeting_move.c), after what others bring is there, too (meeting_far.c). Then every
+ * participant is told, each in its own endpoint's turn, and the last one to leave puts the meeting
+ * away. A participant that fails before all are there fails the meeting for those inside; one of
+ * these tells the sites that are still to come, and other localities where they wait for this one
+ * (failure.c). */
 
 /* All meetings of a group ------------------------------------------------------------------- */
 
@@ -43,9 +44,9 @@ static void meetings_destroy(struct cohort__meetings *base)
         meeting_free(cohort__meeting_of(link));
     while ((link = cohort__list_pop_front(&meetings->spare)))
         meeting_free(cohort__meeting_of(link));
-    if (meetings->assembly)
+    if (meetings->team)
         cohort__inbox_unwatch(meetings->group->inbox, meetings->group);
-    cohort__assembly_destroy(meetings->assembly);
+    cohort__team_destroy(meetings->team);
     pthread_mutex_destroy(&meetings->lock);
     free(meetings);
 }
@@ -67,7 +68,7 @@ static struct meetings *meetings_create(struct cohort__group *group)
     cohort__list_init(&meetings->current);
     cohort__list_init(&meetings->moving);
     cohort__list_init(&meetings->spare);
-    if (group->has_board && cohort__assembly_create(&meetings->assembly, group)) {
+    if (group->has_board && cohort__team_create(&meetings->team, group)) {
         meetings_destroy(&meetings->base);
         return NULL;
     }
@@ -86,7 +87,7 @@ struct meetings *cohort__meetings_get(struct cohort__group *group)
     if (fresh) {
         base = &fresh->base;
         atomic_store(&group->meetings, base);
-        if (fresh->assembly)
+        if (fresh->team)
             cohort__inbox_watch(group->inbox, group, base);
     }
     pthread_mutex_unlock(&group->lock);
@@ -105,7 +106,7 @@ static struct cohort__meeting *meeting_create(struct meetings *meetings, uint32_
     if (!meeting)
         return NULL;
     meeting->movement.num_sites = num_sites;
-    meeting->movement.in = (unsigned char **)(meeting->visits + num_sites);
+    meeting->movement.in = (unsigned char **)(meeting->participants + num_sites);
     meeting->movement.out = meeting->movement.in + num_sites;
     return meeting;
 }
@@ -134,7 +135,8 @@ static void meeting_insert(struct meetings *meetings, struct cohort__meeting *me
 /* It is over, and nobody is in it any more. */
 static void meeting_put_away(struct meetings *meetings, struct cohort__meeting *meeting)
 {
-    memset(meeting->visits, 0, meeting->movement.num_sites * sizeof(meeting->visits[0]));
+    memset(meeting->participants, 0,
+           meeting->movement.num_sites * sizeof(meeting->participants[0]));
     cohort__error_fini(&meeting->error);
     meeting->error = (struct cohort__error){0};
     cohort__list_push_front(&meetings->spare, &meeting->link);
@@ -154,7 +156,7 @@ void cohort__meetings_pass(struct meetings *meetings)
             if (meeting->state != COHORT__MEETING_FAILED && meeting->generation < least)
                 least = meeting->generation;
         }
-    cohort__assembly_pass(meetings->assembly, least - 1);
+    cohort__team_pass(meetings->team, least - 1);
 }
 
 /* Nobody is inside any more. */
@@ -164,14 +166,14 @@ static void meeting_end(struct meetings *meetings, struct cohort__meeting *meeti
         meetings->last_ended = meeting->generation;
     cohort__list_remove(&meeting->link);
     meeting_put_away(meetings, meeting);
-    if (meetings->assembly)
+    if (meetings->team)
         cohort__meetings_pass(meetings);
 }
 
 /* Whether other localities wait for what is still to come from this one. */
 static bool is_awaited(const struct meetings *meetings, const struct cohort__meeting *meeting)
 {
-    if (!meetings->assembly || !cohort__assembly_posts(meetings->assembly, &meeting->far))
+    if (!meetings->team || !cohort__team_posts(meetings->team, &meeting->far))
         return false;
     return !meeting->far.is_posted || (meeting->state == COHORT__MEETING_GATHERED &&
                                        cohort__meeting_has_shares(meetings, meeting));
@@ -180,8 +182,9 @@ static bool is_awaited(const struct meetings *meetings, const struct cohort__mee
 /* An open or gathered meeting fails with ERROR. Those who are inside, but for EXCEPT, are added to
  * *TOLD. */
 void cohort__meeting_fail(struct meetings *meetings, struct cohort__meeting *meeting,
-                          const struct cohort__error *error, const struct cohort__visit *except,
-                          struct cohort__visit **told)
+                          const struct cohort__error *error,
+                          const struct cohort__participant *except,
+                          struct cohort__participant **told)
 {
     bool is_open = meeting->state == COHORT__MEETING_OPEN;
     meeting->is_awaited = is_awaited(meetings, meeting);
@@ -192,11 +195,11 @@ void cohort__meeting_fail(struct meetings *meetings, struct cohort__meeting *mee
     meeting->state = COHORT__MEETING_FAILED;
     cohort__error_copy(&meeting->error, error);
     for (uint32_t site = 0; site < meeting->movement.num_sites; site++) {
-        struct cohort__visit *visit = meeting->visits[site];
-        if (!visit || visit == except)
+        struct cohort__participant *participant = meeting->participants[site];
+        if (!participant || participant == except)
             continue;
-        visit->next = *told;
-        *told = visit;
+        participant->next = *told;
+        *told = participant;
     }
 }
 
@@ -209,30 +212,31 @@ static void tell_outside(struct cohort__meeting *meeting, struct cohort__operati
         cohort__operation_tell(operation, meeting->is_awaited);
 }
 
-/* In the endpoint's turn: the meeting is over for this visit. */
+/* In the endpoint's turn: the meeting is over for this participant. */
 static void run_over(struct cohort_comm *comm, struct cohort__item *item)
 {
     (void)comm;
-    struct cohort__visit *visit = COHORT_CONTAINER_OF(item, struct cohort__visit, over);
-    struct cohort__operation *operation = &visit->operation;
-    if (visit->meeting->error.status && !operation->failure.status)
-        cohort__error_copy(&operation->failure, &visit->meeting->error);
-    tell_outside(visit->meeting, operation);
+    struct cohort__participant *participant =
+        COHORT_CONTAINER_OF(item, struct cohort__participant, over);
+    struct cohort__operation *operation = &participant->operation;
+    if (participant->meeting->error.status && !operation->failure.status)
+        cohort__error_copy(&operation->failure, &participant->meeting->error);
+    tell_outside(participant->meeting, operation);
     cohort__operation_ended(operation);
 }
 
-static void tell(struct cohort__visit *visit)
+static void tell(struct cohort__participant *participant)
 {
-    visit->over.run = run_over;
-    cohort__endpoint_post(visit->operation.comm, &visit->over);
+    participant->over.run = run_over;
+    cohort__endpoint_post(participant->operation.comm, &participant->over);
 }
 
-void cohort__visits_tell(struct cohort__visit *visits)
+void cohort__participants_tell(struct cohort__participant *participants)
 {
-    while (visits) {
-        struct cohort__visit *next = visits->next; /* it may be gone then */
-        tell(visits);
-        visits = next;
+    while (participants) {
+        struct cohort__participant *next = participants->next; /* it may be gone then */
+        tell(participants);
+        participants = next;
     }
 }
 
@@ -240,13 +244,13 @@ void cohort__visits_tell(struct cohort__visit *visits)
  * leaves before being told, so the meeting stays until the last one is. */
 void cohort__meeting_over(struct cohort__meeting *meeting)
 {
-    struct cohort__visit **visits = meeting->visits;
+    struct cohort__participant **participants = meeting->participants;
     uint32_t num_left = meeting->num_come; /* the meeting may be gone after the last one */
     for (uint32_t site = 0; num_left > 0; site++) {
-        if (!visits[site])
+        if (!participants[site])
             continue;
         num_left--;
-        tell(visits[site]);
+        tell(participants[site]);
     }
 }
 
@@ -262,7 +266,7 @@ static struct cohort__meeting *left_out_by(struct meetings *meetings, uint32_t s
         struct cohort__meeting *meeting = cohort__meeting_of(link);
         if (meeting->generation >= generation)
             return NULL;
-        if (meeting->state == COHORT__MEETING_OPEN && !meeting->visits[site])
+        if (meeting->state == COHORT__MEETING_OPEN && !meeting->participants[site])
             return meeting;
     }
     return NULL;
@@ -280,7 +284,7 @@ static uint32_t site_beyond(const struct meetings *meetings, uint64_t generation
     if (later->generation <= generation || later->state != COHORT__MEETING_OPEN)
         return UINT32_MAX;
     uint32_t site = 0;
-    while (!later->visits[site])
+    while (!later->participants[site])
         site++;
     return site;
 }
@@ -303,10 +307,11 @@ static void set_missed(struct cohort__error *error, struct cohort_comm *comm,
     if (has_called && cohort__fingerprint(called) != past->fingerprint) {
         char words[COHORT__SIGNATURE_TEXT];
         uint32_t other = 0;
-        while (!past->visits[other])
+        while (!past->participants[other])
             other++;
         cohort__signature_describe(called, words, sizeof(words));
-        cohort__operation_mismatch(&past->visits[other]->operation, comm->this_site, words, error);
+        cohort__operation_mismatch(&past->participants[other]->operation, comm->this_site, words,
+                                   error);
         return;
     }
     cohort__error_set(error, COHORT_ERR_MOVED_PAST,
@@ -321,12 +326,14 @@ static size_t element_of(cohort_datatype datatype)
 }
 
 /* Equal fingerprints may hide differences. */
-static bool same_terms(const struct cohort__meeting *meeting, const struct cohort__visit *visit)
+static bool same_terms(const struct cohort__meeting *meeting,
+                       const struct cohort__participant *participant)
 {
     const struct cohort__movement *movement = &meeting->movement;
-    return meeting->kind == visit->kind && movement->root == visit->root &&
-           movement->shift == visit->shift && movement->count == visit->operation.signature.count &&
-           movement->element == element_of(visit->operation.signature.datatype);
+    return meeting->kind == participant->kind && movement->root == participant->root &&
+           movement->shift == participant->shift &&
+           movement->count == participant->operation.signature.count &&
+           movement->element == element_of(participant->operation.signature.datatype);
 }
 
 /* What all sites bring is in their inputs, on the board and in the outputs, in each at least once.
@@ -340,42 +347,43 @@ static bool is_past_caches(const struct cohort__meeting *meeting, const struct c
            3 * num * cohort__meeting_in_bytes(meeting) > cohort__cache_bytes();
 }
 
-static void begin(struct cohort__meeting *meeting, const struct cohort__visit *visit)
+static void begin(struct cohort__meeting *meeting, const struct cohort__participant *participant)
 {
     meeting->state = COHORT__MEETING_OPEN;
-    meeting->generation = visit->operation.generation;
-    meeting->fingerprint = visit->operation.fingerprint;
-    meeting->kind = visit->kind;
+    meeting->generation = participant->operation.generation;
+    meeting->fingerprint = participant->operation.fingerprint;
+    meeting->kind = participant->kind;
     meeting->num_inside = 0;
     meeting->num_come = 0;
     meeting->are_shares_made = false;
     struct cohort__movement *movement = &meeting->movement;
     movement->has_far = false;
-    movement->root = visit->root;
-    movement->shift = visit->shift;
-    movement->count = visit->operation.signature.count;
-    movement->datatype = visit->operation.signature.datatype;
-    movement->element = element_of(visit->operation.signature.datatype);
-    movement->op = visit->op;
-    movement->is_past_caches = is_past_caches(meeting, visit->operation.comm->group);
-    meeting->far = (struct cohort__attendance){
-        .generation = meeting->generation,
-        .fingerprint = meeting->fingerprint,
-        .bytes = cohort__meeting_in_bytes(meeting),
-        .has_source = visit->kind->has_source && visit->root < meeting->movement.num_sites,
-        .source = visit->root,
-        .least_passed = UINT64_MAX};
+    movement->root = participant->root;
+    movement->shift = participant->shift;
+    movement->count = participant->operation.signature.count;
+    movement->datatype = participant->operation.signature.datatype;
+    movement->element = element_of(participant->operation.signature.datatype);
+    movement->op = participant->op;
+    movement->is_past_caches = is_past_caches(meeting, participant->operation.comm->group);
+    meeting->far =
+        (struct cohort__round){.generation = meeting->generation,
+                               .fingerprint = meeting->fingerprint,
+                               .bytes = cohort__meeting_in_bytes(meeting),
+                               .has_source = participant->kind->has_source &&
+                                             participant->root < meeting->movement.num_sites,
+                               .source = participant->root,
+                               .least_passed = UINT64_MAX};
 }
 
-static void enter(struct cohort__meeting *meeting, struct cohort__visit *visit)
+static void enter(struct cohort__meeting *meeting, struct cohort__participant *participant)
 {
-    uint32_t site = visit->operation.comm->this_site;
-    meeting->visits[site] = visit;
-    meeting->movement.in[site] = visit->in;
-    meeting->movement.out[site] = visit->out;
+    uint32_t site = participant->operation.comm->this_site;
+    meeting->participants[site] = participant;
+    meeting->movement.in[site] = participant->in;
+    meeting->movement.out[site] = participant->out;
     meeting->num_inside++;
     meeting->num_come++;
-    visit->meeting = meeting;
+    participant->meeting = meeting;
 }
 
 /* The loop's holder: whether others have come meanwhile. */
@@ -402,11 +410,12 @@ struct entry {
     struct cohort__looked looked;
 };
 
-static struct cohort__meeting *open_meeting(struct meetings *meetings, struct cohort__visit *visit,
+static struct cohort__meeting *open_meeting(struct meetings *meetings,
+                                            struct cohort__participant *participant,
                                             struct entry *entry)
 {
-    const struct cohort__group *group = visit->operation.comm->group;
-    entry->beyond = site_beyond(meetings, visit->operation.generation);
+    const struct cohort__group *group = participant->operation.comm->group;
+    entry->beyond = site_beyond(meetings, participant->operation.generation);
     struct cohort__meeting *meeting = meeting_create(meetings, group->membership->num_sites);
     if (!meeting) {
         cohort__error_set(&entry->error, COHORT_ERR_NO_MEMORY,
@@ -414,25 +423,26 @@ static struct cohort__meeting *open_meeting(struct meetings *meetings, struct co
                           group->name, group->membership->num_sites);
         return NULL;
     }
-    begin(meeting, visit);
+    begin(meeting, participant);
     meeting_insert(meetings, meeting);
     return meeting;
 }
 
-/* Why VISIT can't be in MEETING, whose sites have called something else; no status: it can. */
-static void compare(const struct cohort__meeting *meeting, const struct cohort__visit *visit,
-                    struct cohort__error *ret_error)
+/* Why PARTICIPANT can't be in MEETING, whose sites have called something else; no status: it can.
+ */
+static void compare(const struct cohort__meeting *meeting,
+                    const struct cohort__participant *participant, struct cohort__error *ret_error)
 {
-    const struct cohort__operation *operation = &visit->operation;
+    const struct cohort__operation *operation = &participant->operation;
     const struct cohort__movement *movement = &meeting->movement;
     uint32_t other = 0;
-    if (meeting->fingerprint == operation->fingerprint && same_terms(meeting, visit))
+    if (meeting->fingerprint == operation->fingerprint && same_terms(meeting, participant))
         return;
-    while (!meeting->visits[other])
+    while (!meeting->participants[other])
         other++;
     if (meeting->fingerprint != operation->fingerprint) {
         char words[COHORT__SIGNATURE_TEXT];
-        cohort__signature_describe(&meeting->visits[other]->operation.signature, words,
+        cohort__signature_describe(&meeting->participants[other]->operation.signature, words,
                                    sizeof(words));
         cohort__operation_mismatch(operation, other, words, ret_error);
         return;
@@ -442,8 +452,8 @@ static void compare(const struct cohort__meeting *meeting, const struct cohort__
                       ": site %u has blocks of %zu elements of %zu bytes where %zu of %zu bytes "
                       "were expected",
                       operation->comm->group->name, operation->generation,
-                      operation->comm->this_site, visit->operation.signature.count,
-                      element_of(visit->operation.signature.datatype), movement->count,
+                      operation->comm->this_site, participant->operation.signature.count,
+                      element_of(participant->operation.signature.datatype), movement->count,
                       movement->element);
 }
 
@@ -464,47 +474,48 @@ static void gathered(struct meetings *meetings, struct cohort__meeting *meeting,
                      struct entry *entry)
 {
     entry->is_last = true;
-    if (meetings->assembly) {
+    if (meetings->team) {
         meeting->state = COHORT__MEETING_GATHERED;
         atomic_fetch_add(&meetings->num_gathered, 1);
         meetings->last_gathered = meeting->generation;
         if (meeting->generation > meetings->last_ended + 1)
             cohort__meetings_pass(meetings);
-        entry->is_last = cohort__meeting_await_others(meetings, meeting, &entry->looked) ==
-                         COHORT__ATTENDANCE_FULL;
+        entry->is_last =
+            cohort__meeting_await_others(meetings, meeting, &entry->looked) == COHORT__ROUND_FULL;
     }
     if (entry->is_last)
         cohort__meeting_begin_moving(meetings, meeting);
 }
 
 /* With the lock held. */
-static void try_enter(struct meetings *meetings, struct cohort__visit *visit, struct entry *entry)
+static void try_enter(struct meetings *meetings, struct cohort__participant *participant,
+                      struct entry *entry)
 {
-    struct cohort_comm *comm = visit->operation.comm;
-    uint64_t generation = visit->operation.generation;
+    struct cohort_comm *comm = participant->operation.comm;
+    uint64_t generation = participant->operation.generation;
     fail_left_out(meetings, comm, generation, entry);
     struct cohort__meeting *meeting = meeting_find(meetings, generation);
     if (!meeting) {
-        meeting = open_meeting(meetings, visit, entry);
+        meeting = open_meeting(meetings, participant, entry);
     } else if (meeting->state == COHORT__MEETING_FAILED) {
         cohort__error_copy(&entry->error, &meeting->error);
         entry->is_told = true;
     } else {
-        compare(meeting, visit, &entry->error);
+        compare(meeting, participant, &entry->error);
         entry->is_told = entry->error.status != COHORT_OK;
         if (entry->is_told)
             cohort__meeting_fail(meetings, meeting, &entry->error, NULL, &entry->looked.told);
     }
     if (entry->error.status)
         return;
-    enter(meeting, visit);
+    enter(meeting, participant);
     if (meeting->num_come == meetings->num_local)
         gathered(meetings, meeting, entry);
 }
 
-void cohort__visit_start(struct cohort__operation *operation)
+void cohort__participant_start(struct cohort__operation *operation)
 {
-    struct cohort__visit *visit = (struct cohort__visit *)operation;
+    struct cohort__participant *participant = (struct cohort__participant *)operation;
     struct cohort__group *group = operation->comm->group;
     struct meetings *meetings = cohort__meetings_get(group);
     struct entry entry = {.beyond = UINT32_MAX};
@@ -514,11 +525,11 @@ void cohort__visit_start(struct cohort__operation *operation)
         return;
     }
     pthread_mutex_lock(&meetings->lock);
-    try_enter(meetings, visit, &entry);
+    try_enter(meetings, participant, &entry);
     pthread_mutex_unlock(&meetings->lock);
     if (entry.is_last) {
-        visit->meeting->next_full = NULL;
-        entry.looked.full = visit->meeting;
+        participant->meeting->next_full = NULL;
+        entry.looked.full = participant->meeting;
     }
     if (entry.error.status) {
         operation->are_all_told |= entry.is_told;
@@ -527,23 +538,24 @@ void cohort__visit_start(struct cohort__operation *operation)
     } else if (entry.beyond != UINT32_MAX) {
         cohort__operation_ask(operation, entry.beyond, 1);
     } else if (!entry.is_last && atomic_load_explicit(&group->num_left, memory_order_acquire) > 0) {
-        cohort__visit_stalled(operation);
+        cohort__participant_stalled(operation);
     }
     cohort__looked_go_on(&entry.looked); /* the operation may be gone then */
 }
 
 /* Failing ---------------------------------------------------------------------------------- */
 
-/* With the lock held: VISIT, which is inside, fails, and so does its meeting, or will. Whether it
- * has. */
-static bool fail_meeting_of(struct meetings *meetings, const struct cohort__visit *visit,
-                            struct cohort__visit **told)
+/* With the lock held: PARTICIPANT, which is inside, fails, and so does its meeting, or will.
+ * Whether it has. */
+static bool fail_meeting_of(struct meetings *meetings,
+                            const struct cohort__participant *participant,
+                            struct cohort__participant **told)
 {
-    const struct cohort__error *failure = &visit->operation.failure;
-    struct cohort__meeting *meeting = visit->meeting;
+    const struct cohort__error *failure = &participant->operation.failure;
+    struct cohort__meeting *meeting = participant->meeting;
     if (meeting->state == COHORT__MEETING_OPEN || meeting->state == COHORT__MEETING_GATHERED ||
         meeting->state == COHORT__MEETING_REDUCED) {
-        cohort__meeting_fail(meetings, meeting, failure, visit, told);
+        cohort__meeting_fail(meetings, meeting, failure, participant, told);
         return true;
     }
     if (cohort__meeting_is_busy(meeting->state) && !meeting->error.status)
@@ -551,22 +563,22 @@ static bool fail_meeting_of(struct meetings *meetings, const struct cohort__visi
     return false; /* it will be told, or is being told */
 }
 
-void cohort__visit_failing(struct cohort__operation *operation)
+void cohort__participant_failing(struct cohort__operation *operation)
 {
-    const struct cohort__visit *visit = (const struct cohort__visit *)operation;
+    const struct cohort__participant *participant = (const struct cohort__participant *)operation;
     struct meetings *meetings = cohort__meetings_get(operation->comm->group);
     struct cohort__looked looked = {0};
     bool is_over = true;
-    if (visit->meeting) {
+    if (participant->meeting) {
         pthread_mutex_lock(&meetings->lock);
-        is_over = fail_meeting_of(meetings, visit, &looked.told);
+        is_over = fail_meeting_of(meetings, participant, &looked.told);
         cohort__meetings_look(meetings, &looked); /* later ones may have had to wait for this one */
         pthread_mutex_unlock(&meetings->lock);
     }
-    if (!visit->meeting)
+    if (!participant->meeting)
         cohort__operation_tell(operation, true);
     else if (is_over)
-        tell_outside(visit->meeting, operation);
+        tell_outside(participant->meeting, operation);
     cohort__looked_go_on(&looked);
     if (is_over)
         cohort__operation_ended(operation);
@@ -577,7 +589,7 @@ void cohort__visit_failing(struct cohort__operation *operation)
 static void on_left(struct cohort__meetings *base, const struct cohort_comm *comm)
 {
     struct meetings *meetings = (struct meetings *)base;
-    struct cohort__visit *told = NULL;
+    struct cohort__participant *told = NULL;
     pthread_mutex_lock(&meetings->lock);
     for (struct cohort__list *link = meetings->current.next; link != &meetings->current;
          link = link->next) {
@@ -600,7 +612,7 @@ static void on_left(struct cohort__meetings *base, const struct cohort_comm *com
         cohort__error_fini(&error);
     }
     pthread_mutex_unlock(&meetings->lock);
-    cohort__visits_tell(told);
+    cohort__participants_tell(told);
 }
 
 /* Who has been in a meeting that is not open any more is out of it. */
@@ -616,13 +628,13 @@ static void leave(struct cohort__meeting *meeting, struct cohort__group *group)
     pthread_mutex_unlock(&meetings->lock);
 }
 
-void cohort__visit_release(struct cohort__operation *operation)
+void cohort__participant_release(struct cohort__operation *operation)
 {
-    struct cohort__visit *visit = (struct cohort__visit *)operation;
-    if (visit->meeting)
-        leave(visit->meeting, operation->comm->group);
-    if (visit->rows)
-        cohort__visit_rows_complete(visit);
-    cohort__op_unref(visit->op);
-    cohort__slab_free(visit);
+    struct cohort__participant *participant = (struct cohort__participant *)operation;
+    if (participant->meeting)
+        leave(participant->meeting, operation->comm->group);
+    if (participant->rows)
+        cohort__participant_rows_complete(participant);
+    cohort__op_unref(participant->op);
+    cohort__slab_free(participant);
 }

@@ -89,7 +89,7 @@ static uint32_t num_bringing(const struct cohort__meeting *meeting)
 {
     uint32_t num = 0;
     for (uint32_t site = 0; site < meeting->movement.num_sites; site++)
-        num += meeting->visits[site] && cohort__meeting_brings(meeting, site);
+        num += meeting->participants[site] && cohort__meeting_brings(meeting, site);
     return num;
 }
 
@@ -112,7 +112,7 @@ static uint64_t parts_of_site(const struct cohort__meeting *meeting)
 static uint32_t local_site(const struct cohort__meeting *meeting, uint64_t index)
 {
     uint32_t site = 0;
-    while (!meeting->visits[site] || index-- > 0)
+    while (!meeting->participants[site] || index-- > 0)
         site++;
     return site;
 }
@@ -129,7 +129,7 @@ static void perform(struct cohort__crew *crew, uint64_t part)
          bytes - begin < COHORT__PART_BYTES ? bytes : begin + COHORT__PART_BYTES);
 }
 
-/* The last of them: posts, or has fail what a visit that failed meanwhile has left to it. */
+/* The last of them: posts, or has fail what a participant that failed meanwhile has left to it. */
 static void over(struct cohort__crew *crew)
 {
     struct cohort__meeting *meeting = COHORT_CONTAINER_OF(crew, struct cohort__meeting, crew);
@@ -142,7 +142,7 @@ static void over(struct cohort__crew *crew)
     if (error.status)
         cohort__meeting_fail(meetings, meeting, &error, NULL, &looked.told);
     else
-        cohort__assembly_post(meetings->assembly, &meeting->far);
+        cohort__team_post(meetings->team, &meeting->far);
     cohort__meetings_look(meetings, &looked); /* also at later ones, which had to wait */
     pthread_mutex_unlock(&meetings->lock);
     cohort__error_fini(&error);
@@ -153,7 +153,7 @@ bool cohort__meeting_bring(struct meetings *meetings, struct cohort__meeting *me
 {
     uint32_t num = num_bringing(meeting);
     size_t bytes = num > 0 ? meeting->far.bytes * meetings->num_local : 0; /* room for all */
-    unsigned char *to = cohort__assembly_place(meetings->assembly, &meeting->far, bytes);
+    unsigned char *to = cohort__team_place(meetings->team, &meeting->far, bytes);
     if (!to)
         return false;
     if (copied_bytes(meetings, meeting, num) > COHORT__MEETING_ON_THE_SPOT) {
@@ -164,11 +164,11 @@ bool cohort__meeting_bring(struct meetings *meetings, struct cohort__meeting *me
         return false;
     }
     for (uint32_t site = 0; bytes > 0 && site < meeting->movement.num_sites; site++) {
-        if (!meeting->visits[site])
+        if (!meeting->participants[site])
             continue;
         copy(meetings, meeting, site, to, 0, meeting->far.bytes);
         to += meeting->far.bytes;
     }
-    cohort__assembly_post(meetings->assembly, &meeting->far);
+    cohort__team_post(meetings->team, &meeting->far);
     return true;
 }

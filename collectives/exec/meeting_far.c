@@ -7,9 +7,9 @@
 struct cohort_comm *cohort__meeting_local_comm(const struct cohort__meeting *meeting)
 {
     uint32_t site = 0;
-    while (!meeting->visits[site])
+    while (!meeting->participants[site])
         site++;
-    return meeting->visits[site]->operation.comm;
+    return meeting->participants[site]->operation.comm;
 }
 
 /* The latest meeting before MEETING whose sites are there, and which has posted, or is to; or NULL.
@@ -23,7 +23,7 @@ static const struct cohort__meeting *poster_before(const struct meetings *meetin
             COHORT_CONTAINER_OF(link, const struct cohort__meeting, link);
         bool is_there = earlier->state == COHORT__MEETING_GATHERED ||
                         earlier->state == COHORT__MEETING_BRINGING;
-        if (is_there && cohort__assembly_posts(meetings->assembly, &earlier->far))
+        if (is_there && cohort__team_posts(meetings->team, &earlier->far))
             return earlier;
     }
     return NULL;
@@ -41,8 +41,7 @@ const struct cohort__meeting *cohort__meeting_first_to_post(const struct meeting
                                                             const struct cohort__meeting *meeting)
 {
     const struct cohort__meeting *first = meeting, *earlier = NULL;
-    bool is_to_post = meetings->assembly &&
-                      cohort__assembly_posts(meetings->assembly, &meeting->far) &&
+    bool is_to_post = meetings->team && cohort__team_posts(meetings->team, &meeting->far) &&
                       !meeting->far.is_posted;
     while (is_to_post && (earlier = poster_before(meetings, first)) && !earlier->far.is_posted)
         first = earlier;
@@ -65,15 +64,15 @@ static cohort_status find_inputs(const struct meetings *meetings, struct cohort_
     bool has_shares = cohort__meeting_has_shares(meetings, meeting);
     movement->has_far = true;
     for (uint32_t site = 0; site < movement->num_sites; site++) {
-        bool is_far = !meeting->visits[site];
+        bool is_far = !meeting->participants[site];
         bool is_in_place = movement->in[site] && movement->in[site] == movement->out[site];
         if (is_far)
             movement->out[site] = movement->in[site] = NULL;
         if ((!is_far && !(is_in_place && is_overwritten(meeting) && !has_shares)) ||
             !cohort__meeting_brings(meeting, site))
             continue;
-        movement->in[site] = (unsigned char *)cohort__assembly_input(
-            meetings->assembly, &meeting->far, site, ret_error);
+        movement->in[site] =
+            (unsigned char *)cohort__team_input(meetings->team, &meeting->far, site, ret_error);
         if (!movement->in[site])
             return ret_error->status;
     }
@@ -88,7 +87,7 @@ static void ask(struct cohort__meeting *meeting, uint32_t site, struct cohort__l
     if (meeting->far.has_asked || looked->question.message)
         return;
     struct cohort__message *message =
-        cohort__operation_question(&meeting->visits[comm->this_site]->operation, 1);
+        cohort__operation_question(&meeting->participants[comm->this_site]->operation, 1);
     if (!message)
         return;
     meeting->far.has_asked = true;
@@ -98,28 +97,26 @@ static void ask(struct cohort__meeting *meeting, uint32_t site, struct cohort__l
     looked->question.site = site;
 }
 
-enum cohort__attendance_state cohort__meeting_await_others(struct meetings *meetings,
-                                                           struct cohort__meeting *meeting,
-                                                           struct cohort__looked *looked)
+enum cohort__round_state cohort__meeting_await_others(struct meetings *meetings,
+                                                      struct cohort__meeting *meeting,
+                                                      struct cohort__looked *looked)
 {
     uint32_t site = 0;
     struct cohort__error error = {0};
-    bool is_to_post =
-        cohort__assembly_posts(meetings->assembly, &meeting->far) && !meeting->far.is_posted;
+    bool is_to_post = cohort__team_posts(meetings->team, &meeting->far) && !meeting->far.is_posted;
     if (is_to_post &&
         !(cohort__meeting_is_next(meetings, meeting) && cohort__meeting_bring(meetings, meeting)))
-        return COHORT__ATTENDANCE_PARTIAL;
+        return COHORT__ROUND_PARTIAL;
     if (meeting->state == COHORT__MEETING_REDUCED)
-        return cohort__assembly_look_shares(meetings->assembly, &meeting->far);
-    enum cohort__attendance_state state =
-        cohort__assembly_look(meetings->assembly, &meeting->far, &site);
-    if (state == COHORT__ATTENDANCE_DIFFERENT)
+        return cohort__team_look_shares(meetings->team, &meeting->far);
+    enum cohort__round_state state = cohort__team_look(meetings->team, &meeting->far, &site);
+    if (state == COHORT__ROUND_DIFFERENT)
         ask(meeting, site, looked);
-    if (state != COHORT__ATTENDANCE_FULL || !find_inputs(meetings, meeting, &error))
+    if (state != COHORT__ROUND_FULL || !find_inputs(meetings, meeting, &error))
         return state;
     cohort__meeting_fail(meetings, meeting, &error, NULL, &looked->told);
     cohort__error_fini(&error);
-    return COHORT__ATTENDANCE_PARTIAL;
+    return COHORT__ROUND_PARTIAL;
 }
 
 void cohort__meeting_begin_moving(struct meetings *meetings, struct cohort__meeting *meeting)
@@ -148,8 +145,7 @@ void cohort__meetings_look(struct meetings *meetings, struct cohort__looked *loo
         next = link->next;
         bool waits =
             meeting->state == COHORT__MEETING_GATHERED || meeting->state == COHORT__MEETING_REDUCED;
-        if (!waits ||
-            cohort__meeting_await_others(meetings, meeting, looked) != COHORT__ATTENDANCE_FULL)
+        if (!waits || cohort__meeting_await_others(meetings, meeting, looked) != COHORT__ROUND_FULL)
             continue;
         cohort__meeting_begin_moving(meetings, meeting);
         meeting->next_full = NULL;
@@ -169,7 +165,7 @@ static void put_question(struct cohort__looked *looked)
 void cohort__looked_go_on(struct cohort__looked *looked)
 {
     for (;;) {
-        cohort__visits_tell(looked->told);
+        cohort__participants_tell(looked->told);
         looked->told = NULL;
         if (looked->question.message)
             put_question(looked);

@@ -17,7 +17,7 @@ enum {
 bool cohort__meeting_has_shares(const struct meetings *meetings,
                                 const struct cohort__meeting *meeting)
 {
-    return meetings->assembly && meeting->kind == &cohort__movement_all_reduce &&
+    return meetings->team && meeting->kind == &cohort__movement_all_reduce &&
            meetings->group->num_localities >= FROM_LOCALITIES && meeting->far.bytes >= FROM_BYTES &&
            cohort__op_is_builtin(meeting->movement.op);
 }
@@ -43,7 +43,7 @@ void cohort__meeting_own_share(const struct meetings *meetings,
                                const struct cohort__meeting *meeting, size_t *ret_begin,
                                size_t *ret_end)
 {
-    uint32_t number = cohort__assembly_own_number(meetings->assembly);
+    uint32_t number = cohort__team_own_number(meetings->team);
     *ret_begin = share_begin(meetings, meeting, number);
     *ret_end = share_begin(meetings, meeting, number + 1);
 }
@@ -69,7 +69,7 @@ static void reduce_part(struct cohort__crew *crew, uint64_t part)
     cohort__meeting_own_share(meetings, meeting, &begin, &end);
     begin += part * COHORT__PART_BYTES;
     end = part_end(begin, end);
-    unsigned char *own = cohort__assembly_own(meetings->assembly, &meeting->far);
+    unsigned char *own = cohort__team_own(meetings->team, &meeting->far);
     cohort__movement_fold(&meeting->movement, own + begin, begin, end - begin);
 }
 
@@ -81,7 +81,7 @@ static void reduced(struct cohort__meeting *meeting, struct cohort__looked *look
     struct cohort__error error = meeting->error;
     meeting->error = (struct cohort__error){0};
     meeting->state = COHORT__MEETING_REDUCED;
-    cohort__assembly_post_share(meetings->assembly, &meeting->far);
+    cohort__team_post_share(meetings->team, &meeting->far);
     if (error.status)
         cohort__meeting_fail(meetings, meeting, &error, NULL, &looked->told);
     cohort__meetings_look(meetings, looked);
@@ -118,9 +118,9 @@ void cohort__meeting_reduce(struct cohort__meeting *meeting, struct cohort__look
 static const unsigned char *share_of(const struct meetings *meetings,
                                      const struct cohort__meeting *meeting, uint32_t number)
 {
-    if (number == cohort__assembly_own_number(meetings->assembly))
-        return cohort__assembly_own(meetings->assembly, &meeting->far);
-    return meeting->movement.in[cohort__assembly_first_site(meetings->assembly, number)];
+    if (number == cohort__team_own_number(meetings->team))
+        return cohort__team_own(meetings->team, &meeting->far);
+    return meeting->movement.in[cohort__team_first_site(meetings->team, number)];
 }
 
 static void collect_part(struct cohort__crew *crew, uint64_t part)

@@ -21,8 +21,8 @@ struct meetings {
     struct cohort__list spare;
     uint32_t num_local; /* sites of this locality */
     struct cohort__group *group;
-    struct cohort__assembly *assembly; /* with other localities; NULL: there are none */
-    struct cohort__copier copier;      /* of what is written for them */
+    struct cohort__team *team;    /* with other localities; NULL: there are none */
+    struct cohort__copier copier; /* of what is written for them */
     _Atomic uint32_t num_gathered;
     uint64_t last_ended;    /* generation, the highest one */
     uint64_t last_gathered; /* likewise, to which all sites of this locality have come */
@@ -39,17 +39,18 @@ struct meetings *cohort__meetings_get(struct cohort__group *group);
 /* With the lock held: an open or gathered meeting fails with ERROR. Those who are inside, but for
  * EXCEPT, are added to *TOLD. */
 void cohort__meeting_fail(struct meetings *meetings, struct cohort__meeting *meeting,
-                          const struct cohort__error *error, const struct cohort__visit *except,
-                          struct cohort__visit **told);
+                          const struct cohort__error *error,
+                          const struct cohort__participant *except,
+                          struct cohort__participant **told);
 
 /* With the lock held: tells the other localities which posts nobody here reads any more. */
 void cohort__meetings_pass(struct meetings *meetings);
 
-/* Without it: the meeting of each of VISITS, a list, has failed. */
-void cohort__visits_tell(struct cohort__visit *visits);
+/* Without it: the meeting of each of PARTICIPANTS, a list, has failed. */
+void cohort__participants_tell(struct cohort__participant *participants);
 
 /* Everybody is there, and the data is where it belongs, or the user's operation has failed: tells
- * all visits. */
+ * all participants. */
 void cohort__meeting_over(struct cohort__meeting *meeting);
 
 /* meeting_move.c. Everybody is there: moves the data, by works where it is much. */
@@ -73,9 +74,9 @@ void cohort__meeting_begin_moving(struct meetings *meetings, struct cohort__meet
 
 /* What a look at the board has found. */
 struct cohort__looked {
-    struct cohort__visit *told;   /* their meetings have failed */
-    struct cohort__meeting *full; /* these begin to move */
-    struct {                      /* for somebody who has posted for another call */
+    struct cohort__participant *told; /* their meetings have failed */
+    struct cohort__meeting *full;     /* these begin to move */
+    struct {                          /* for somebody who has posted for another call */
         struct cohort__message *message;
         struct cohort_comm *comm; /* that asks */
         uint32_t site;
@@ -84,9 +85,9 @@ struct cohort__looked {
 
 /* A gathered meeting: brings what this locality's sites bring, and sees who else is there. What
  * follows where that fails it, or where somebody has called something else, is added to *LOOKED. */
-enum cohort__attendance_state cohort__meeting_await_others(struct meetings *meetings,
-                                                           struct cohort__meeting *meeting,
-                                                           struct cohort__looked *looked);
+enum cohort__round_state cohort__meeting_await_others(struct meetings *meetings,
+                                                      struct cohort__meeting *meeting,
+                                                      struct cohort__looked *looked);
 
 /* Looks for those whom gathered meetings wait for, and adds to *LOOKED. */
 void cohort__meetings_look(struct meetings *meetings, struct cohort__looked *looked);

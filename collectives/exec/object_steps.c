@@ -68,29 +68,29 @@ static void put(struct cohort__blob **slot, struct cohort__blob *blob)
 }
 
 /* What STEP sends: shared with the slots. */
-static struct cohort__parcel *pick_up(struct cohort__execution *execution, uint32_t step)
+static struct cohort__blobs *pick_up(struct cohort__execution *execution, uint32_t step)
 {
     const struct cohort__step *what = &execution->plan->steps[step];
-    struct cohort__parcel *parcel;
-    if (cohort__parcel_create(what->bytes, &parcel)) {
+    struct cohort__blobs *objects;
+    if (cohort__blobs_create(what->bytes, &objects)) {
         cohort__operation_fail_with(&execution->operation, COHORT_ERR_NO_MEMORY, "%s",
                                     cohort_error_message());
         return NULL;
     }
     struct walk walk = walk_over(execution, step, 0, what->num_blocks);
-    for (size_t i = 0; i < parcel->num; i++)
-        parcel->blobs[i] = cohort__blob_ref(*walk_on(&walk));
-    return parcel;
+    for (size_t i = 0; i < objects->num; i++)
+        objects->blobs[i] = cohort__blob_ref(*walk_on(&walk));
+    return objects;
 }
 
 /* Moves what has come, as many objects as STEP has slots, into the slots. */
 static void put_down(struct cohort__execution *execution, uint32_t step,
-                     struct cohort__parcel *parcel)
+                     struct cohort__blobs *objects)
 {
     struct walk walk = walk_over(execution, step, 0, execution->plan->steps[step].num_blocks);
-    for (size_t i = 0; i < parcel->num; i++) {
-        put(walk_on(&walk), parcel->blobs[i]);
-        parcel->blobs[i] = NULL;
+    for (size_t i = 0; i < objects->num; i++) {
+        put(walk_on(&walk), objects->blobs[i]);
+        objects->blobs[i] = NULL;
     }
 }
 
@@ -115,7 +115,7 @@ static void compute(struct cohort__execution *execution, uint32_t step)
 /* SEND ----------------------------------------------------------------------------------------- */
 
 static void send_here(struct cohort__execution *execution, uint32_t step,
-                      struct cohort__parcel *parcel)
+                      struct cohort__blobs *objects)
 {
     struct cohort__operation *operation = &execution->operation;
     const struct cohort__step *what = &execution->plan->steps[step];
@@ -124,17 +124,17 @@ static void send_here(struct cohort__execution *execution, uint32_t step,
                                operation->fingerprint, cohort__message_tag(what->phase, what->tag));
     if (!message) {
         cohort__operation_fail_with(operation, COHORT_ERR_NO_MEMORY, "no memory for a message");
-        parcel->cargo.release(&parcel->cargo);
+        objects->attachment.release(&objects->attachment);
         return;
     }
-    message->cargo = &parcel->cargo;
+    message->attachment = &objects->attachment;
     cohort__execution_step_over(execution, step);
     cohort__group_deliver(operation->comm->group, what->peer, message);
 }
 
 static cohort_status pack(struct cohort__activity *activity)
 {
-    cohort__parcel_pack((struct cohort__parcel *)activity->cargo, activity->buffer);
+    cohort__blobs_pack((struct cohort__blobs *)activity->attachment, activity->buffer);
     return COHORT_OK;
 }
 
@@ -144,18 +144,18 @@ static void start_send(struct cohort__activity *activity)
 }
 
 static void send_away(struct cohort__execution *execution, uint32_t step,
-                      struct cohort__parcel *parcel)
+                      struct cohort__blobs *objects)
 {
     struct cohort__activity *activity = cohort__activity_create(execution, step);
     if (!activity) {
-        parcel->cargo.release(&parcel->cargo);
+        objects->attachment.release(&objects->attachment);
         return;
     }
-    activity->cargo = &parcel->cargo;
-    activity->bytes = cohort__parcel_packed_bytes(parcel);
+    activity->attachment = &objects->attachment;
+    activity->bytes = cohort__blobs_packed_bytes(objects);
     activity->buffer = activity->bytes > 0 ? malloc(activity->bytes) : NULL;
     if (!activity->buffer) {
-        cohort_fail(COHORT_ERR_NO_MEMORY, "no memory for packing %zu objects", parcel->num);
+        cohort_fail(COHORT_ERR_NO_MEMORY, "no memory for packing %zu objects", objects->num);
         activity->next = cohort__activity_finish;
         cohort__activity_done(activity, COHORT_ERR_NO_MEMORY);
     } else if (activity->bytes <= ON_THE_SPOT_BYTES) {
@@ -168,23 +168,23 @@ static void send_away(struct cohort__execution *execution, uint32_t step,
 
 static void send(struct cohort__execution *execution, uint32_t step)
 {
-    struct cohort__parcel *parcel = pick_up(execution, step);
-    if (!parcel)
+    struct cohort__blobs *objects = pick_up(execution, step);
+    if (!objects)
         return;
     if (cohort__group_is_local(execution->operation.comm->group, execution->plan->steps[step].peer))
-        send_here(execution, step, parcel);
+        send_here(execution, step, objects);
     else
-        send_away(execution, step, parcel);
+        send_away(execution, step, objects);
 }
 
 /* RECV ----------------------------------------------------------------------------------------- */
 
 /* The error names the sender. */
 static cohort_status unpack(const struct cohort__execution *execution, uint32_t step,
-                            const void *data, size_t bytes, struct cohort__parcel **ret_parcel)
+                            const void *data, size_t bytes, struct cohort__blobs **ret_blobs)
 {
     const struct cohort__step *what = &execution->plan->steps[step];
-    cohort_status status = cohort__parcel_unpack(data, bytes, what->bytes, ret_parcel);
+    cohort_status status = cohort__blobs_unpack(data, bytes, what->bytes, ret_blobs);
     return status ? cohort_fail(status, "a message of %zu bytes from site %u: %s", bytes,
                                 what->peer, cohort_error_message())
                   : COHORT_OK;
@@ -194,18 +194,18 @@ static cohort_status unpack(const struct cohort__execution *execution, uint32_t 
 static cohort_status perform_unpack(struct cohort__activity *activity)
 {
     const struct cohort__message *message = activity->message;
-    struct cohort__parcel *parcel;
+    struct cohort__blobs *objects;
     cohort_status status =
         unpack(activity->execution, activity->step,
-               message ? message->arrival->data : activity->buffer, activity->bytes, &parcel);
+               message ? message->arrival->data : activity->buffer, activity->bytes, &objects);
     if (!status)
-        activity->cargo = &parcel->cargo;
+        activity->attachment = &objects->attachment;
     return status;
 }
 
 static void unpacked(struct cohort__activity *activity)
 {
-    put_down(activity->execution, activity->step, (struct cohort__parcel *)activity->cargo);
+    put_down(activity->execution, activity->step, (struct cohort__blobs *)activity->attachment);
     cohort__activity_finish(activity);
 }
 
@@ -217,29 +217,30 @@ static void fetched(struct cohort__activity *activity)
 static void receive_here(struct cohort__execution *execution, uint32_t step,
                          const struct cohort__message *message)
 {
-    struct cohort__parcel *parcel = (struct cohort__parcel *)message->cargo;
+    struct cohort__blobs *objects = (struct cohort__blobs *)message->attachment;
     size_t num = execution->plan->steps[step].bytes;
-    if (parcel->num != num) {
+    if (objects->num != num) {
         cohort__operation_fail_with(&execution->operation, COHORT_ERR_MISMATCH,
                                     "site %u sent %zu objects where %zu were expected",
-                                    message->source_site, parcel->num, num);
+                                    message->source_site, objects->num, num);
         return;
     }
-    put_down(execution, step, parcel);
+    put_down(execution, step, objects);
     cohort__execution_step_over(execution, step);
 }
 
 static void receive_few(struct cohort__execution *execution, uint32_t step,
                         const struct cohort__message *message)
 {
-    struct cohort__parcel *parcel;
-    cohort_status status = unpack(execution, step, message->arrival->data, message->bytes, &parcel);
+    struct cohort__blobs *objects;
+    cohort_status status =
+        unpack(execution, step, message->arrival->data, message->bytes, &objects);
     if (status) {
         cohort__operation_fail_with(&execution->operation, status, "%s", cohort_error_message());
         return;
     }
-    put_down(execution, step, parcel);
-    parcel->cargo.release(&parcel->cargo);
+    put_down(execution, step, objects);
+    objects->attachment.release(&objects->attachment);
     cohort__execution_step_over(execution, step);
 }
 
@@ -264,11 +265,11 @@ static void receive(struct cohort__execution *execution, uint32_t step,
                     struct cohort__message *message)
 {
     bool announced = message->kind == COHORT__KIND_ANNOUNCE;
-    if (!message->cargo && (announced || message->bytes > ON_THE_SPOT_BYTES)) {
+    if (!message->attachment && (announced || message->bytes > ON_THE_SPOT_BYTES)) {
         receive_much(execution, step, message);
         return;
     }
-    if (message->cargo)
+    if (message->attachment)
         receive_here(execution, step, message);
     else
         receive_few(execution, step, message);

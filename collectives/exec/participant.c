@@ -29,22 +29,23 @@ static void on_peer_died(struct cohort__operation *operation)
 static void on_start(struct cohort__operation *operation)
 {
     if (!cohort__operation_fail_if_broken(operation))
-        cohort__visit_start(operation);
+        cohort__participant_start(operation);
 }
 
-void cohort__visit_stalled(struct cohort__operation *operation)
+void cohort__participant_stalled(struct cohort__operation *operation)
 {
-    struct cohort__visit *visit = (struct cohort__visit *)operation;
-    uint32_t missing[COHORT__VISIT_ASKED];
-    uint32_t num = cohort__visit_missing(visit, missing, COHORT__VISIT_ASKED);
-    uint32_t num_before = visit->num_asked;
-    visit->num_asked = (uint8_t)(num < COHORT__VISIT_ASKED ? num : COHORT__VISIT_ASKED);
-    cohort__visit_overdue(visit);
-    for (uint32_t i = 0; i < visit->num_asked; i++) {
-        if (i >= num_before || visit->asked[i] != missing[i])
-            visit->answers[i] = COHORT__ANSWER_NONE;
-        visit->asked[i] = missing[i];
-        if (visit->answers[i] == COHORT__ANSWER_COMPLETED) {
+    struct cohort__participant *participant = (struct cohort__participant *)operation;
+    uint32_t missing[COHORT__PARTICIPANT_ASKED];
+    uint32_t num = cohort__participant_missing(participant, missing, COHORT__PARTICIPANT_ASKED);
+    uint32_t num_before = participant->num_asked;
+    participant->num_asked =
+        (uint8_t)(num < COHORT__PARTICIPANT_ASKED ? num : COHORT__PARTICIPANT_ASKED);
+    cohort__participant_overdue(participant);
+    for (uint32_t i = 0; i < participant->num_asked; i++) {
+        if (i >= num_before || participant->asked[i] != missing[i])
+            participant->answers[i] = COHORT__ANSWER_NONE;
+        participant->asked[i] = missing[i];
+        if (participant->answers[i] == COHORT__ANSWER_COMPLETED) {
             cohort__fail_forgotten(operation, missing[i]);
             return;
         }
@@ -55,27 +56,27 @@ void cohort__visit_stalled(struct cohort__operation *operation)
 static void on_answer(struct cohort__operation *operation, uint32_t site,
                       enum cohort__answer answer)
 {
-    struct cohort__visit *visit = (struct cohort__visit *)operation;
-    for (uint32_t i = 0; i < visit->num_asked; i++)
-        if (visit->asked[i] == site)
-            visit->answers[i] = (uint8_t)answer;
+    struct cohort__participant *participant = (struct cohort__participant *)operation;
+    for (uint32_t i = 0; i < participant->num_asked; i++)
+        if (participant->asked[i] == site)
+            participant->answers[i] = (uint8_t)answer;
 }
 
-static enum cohort__answer answer_of(const struct cohort__visit *visit, uint32_t site)
+static enum cohort__answer answer_of(const struct cohort__participant *participant, uint32_t site)
 {
-    for (uint32_t i = 0; i < visit->num_asked; i++)
-        if (visit->asked[i] == site)
-            return (enum cohort__answer)visit->answers[i];
+    for (uint32_t i = 0; i < participant->num_asked; i++)
+        if (participant->asked[i] == site)
+            return (enum cohort__answer)participant->answers[i];
     return COHORT__ANSWER_NONE;
 }
 
 static size_t on_describe(const struct cohort__operation *operation, char *text, size_t used,
                           size_t capacity)
 {
-    const struct cohort__visit *visit = (const struct cohort__visit *)operation;
-    uint32_t missing[COHORT__VISIT_ASKED];
-    uint32_t num = cohort__visit_missing(visit, missing, COHORT__VISIT_ASKED);
-    uint32_t told = num < COHORT__VISIT_ASKED ? num : COHORT__VISIT_ASKED;
+    const struct cohort__participant *participant = (const struct cohort__participant *)operation;
+    uint32_t missing[COHORT__PARTICIPANT_ASKED];
+    uint32_t num = cohort__participant_missing(participant, missing, COHORT__PARTICIPANT_ASKED);
+    uint32_t told = num < COHORT__PARTICIPANT_ASKED ? num : COHORT__PARTICIPANT_ASKED;
     char what[96];
     cohort__signature_describe(&operation->signature, what, sizeof(what));
     used = cohort__describe_append(text, used, capacity,
@@ -84,7 +85,7 @@ static size_t on_describe(const struct cohort__operation *operation, char *text,
         used = cohort__describe_append(text, used, capacity,
                                        " waits for site %u (locality %u), %s;", missing[i],
                                        operation->comm->group->membership->locality_of[missing[i]],
-                                       cohort__describe_answer(answer_of(visit, missing[i])));
+                                       cohort__describe_answer(answer_of(participant, missing[i])));
     if (num > told)
         used = cohort__describe_append(text, used, capacity, " and for %u more sites;", num - told);
     return cohort__describe_append(text, used, capacity, "\n");
@@ -92,44 +93,46 @@ static size_t on_describe(const struct cohort__operation *operation, char *text,
 
 /* The caller's futures of the rows, which all complete with the call. Without memory for one, that
  * one fails at once. */
-static void rows_create(struct cohort__visit *visit, cohort_future **ret_rows, uint32_t num_sites)
+static void rows_create(struct cohort__participant *participant, cohort_future **ret_rows,
+                        uint32_t num_sites)
 {
-    visit->rows = cohort__slab_alloc(num_sites * sizeof(*visit->rows));
+    participant->rows = cohort__slab_alloc(num_sites * sizeof(*participant->rows));
     for (uint32_t row = 0; row < num_sites; row++) {
-        cohort_future *future = visit->rows ? cohort__future_create() : NULL;
-        if (visit->rows)
-            visit->rows[row] = future;
+        cohort_future *future = participant->rows ? cohort__future_create() : NULL;
+        if (participant->rows)
+            participant->rows[row] = future;
         ret_rows[row] = future ? future : cohort__future_no_memory();
     }
 }
 
-void cohort__visit_rows_complete(struct cohort__visit *visit)
+void cohort__participant_rows_complete(struct cohort__participant *participant)
 {
-    const struct cohort__operation *operation = &visit->operation;
+    const struct cohort__operation *operation = &participant->operation;
     uint32_t num_sites = operation->comm->group->membership->num_sites;
     for (uint32_t row = 0; row < num_sites; row++)
-        if (visit->rows[row])
-            cohort__future_complete(visit->rows[row], operation->failure.status,
+        if (participant->rows[row])
+            cohort__future_complete(participant->rows[row], operation->failure.status,
                                     operation->failure.status ? &operation->failure : NULL);
-    cohort__slab_free(visit->rows);
+    cohort__slab_free(participant->rows);
 }
 
 static const struct cohort__operation_handlers handlers = {
     .start = on_start,
     .message = on_message,
-    .fail = cohort__visit_failing,
-    .stalled = cohort__visit_stalled,
+    .fail = cohort__participant_failing,
+    .stalled = cohort__participant_stalled,
     .answer = on_answer,
     .peer_died = on_peer_died,
     .describe = on_describe,
-    .release = cohort__visit_release,
+    .release = cohort__participant_release,
 };
 
 cohort_future *cohort__meeting_start(const struct cohort__meeting_call *call)
 {
     cohort_future *future = cohort__future_create();
-    struct cohort__visit *visit = future ? cohort__slab_alloc(sizeof(*visit)) : NULL;
-    if (!visit) {
+    struct cohort__participant *participant =
+        future ? cohort__slab_alloc(sizeof(*participant)) : NULL;
+    if (!participant) {
         if (future)
             cohort__future_fail(future, COHORT_ERR_NO_MEMORY, "no memory for a call");
         cohort_future_unref(future);
@@ -137,26 +140,26 @@ cohort_future *cohort__meeting_start(const struct cohort__meeting_call *call)
         return cohort__rejection_start(call->comm, call->generation, call->signature, &error,
                                        call->ret_rows);
     }
-    visit->operation = (struct cohort__operation){
+    participant->operation = (struct cohort__operation){
         .handlers = &handlers,
         .comm = call->comm,
         .future = future,
         .generation = call->generation,
         .fingerprint = call->fingerprint,
     };
-    visit->operation.signature = *call->signature;
-    visit->meeting = NULL;
-    visit->num_asked = 0;
-    visit->kind = call->kind;
-    visit->in = (unsigned char *)call->in;
-    visit->out = call->out;
-    visit->root = call->root;
-    visit->shift = call->shift;
-    visit->op = call->op;
-    visit->rows = NULL;
+    participant->operation.signature = *call->signature;
+    participant->meeting = NULL;
+    participant->num_asked = 0;
+    participant->kind = call->kind;
+    participant->in = (unsigned char *)call->in;
+    participant->out = call->out;
+    participant->root = call->root;
+    participant->shift = call->shift;
+    participant->op = call->op;
+    participant->rows = NULL;
     if (call->ret_rows)
-        rows_create(visit, call->ret_rows, call->comm->group->membership->num_sites);
+        rows_create(participant, call->ret_rows, call->comm->group->membership->num_sites);
     cohort__op_ref(call->op);
-    cohort__operation_call(&visit->operation);
+    cohort__operation_call(&participant->operation);
     return future;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef COHORT_COLLECTIVES_EXEC_VISIT_H
-#define COHORT_COLLECTIVES_EXEC_VISIT_H
+#ifndef COHORT_COLLECTIVES_EXEC_PARTICIPANT_H
+#define COHORT_COLLECTIVES_EXEC_PARTICIPANT_H
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -12,14 +12,14 @@
 
 /* One site's part in a meeting: the operation at its endpoint. */
 
-enum { COHORT__VISIT_ASKED = 4 }; /* missing sites that a stalled visit asks */
+enum { COHORT__PARTICIPANT_ASKED = 4 }; /* missing sites that a stalled participant asks */
 
 struct cohort__meeting;
 
-struct cohort__visit {
+struct cohort__participant {
     struct cohort__operation operation; /* first */
     struct cohort__item over;           /* brings the news that the meeting is over */
-    struct cohort__visit *next;         /* in a list of those to be told */
+    struct cohort__participant *next;   /* in a list of those to be told */
     struct cohort__meeting *meeting;    /* NULL: it has not entered */
     const struct cohort__movement_kind *kind;
     unsigned char *in;
@@ -28,8 +28,8 @@ struct cohort__visit {
     uint32_t shift;
     const cohort_op *op;  /* a reference, or NULL */
     cohort_future **rows; /* the completer's references, one for each site; or NULL */
-    uint32_t asked[COHORT__VISIT_ASKED];
-    uint8_t answers[COHORT__VISIT_ASKED]; /* enum cohort__answer */
+    uint32_t asked[COHORT__PARTICIPANT_ASKED];
+    uint8_t answers[COHORT__PARTICIPANT_ASKED]; /* enum cohort__answer */
     uint8_t num_asked;
 };
 
@@ -60,8 +60,8 @@ struct cohort__meeting {
     uint64_t fingerprint; /* of those inside */
     const struct cohort__movement_kind *kind;
     struct cohort__movement movement;
-    struct cohort__attendance far; /* of the other localities, if there are */
-    bool are_shares_made;          /* on the board, by all localities */
+    struct cohort__round far; /* of the other localities, if there are */
+    bool are_shares_made;     /* on the board, by all localities */
     _Atomic uint32_t num_inside;
     uint32_t num_come; /* in all */
     struct cohort__error error;
@@ -70,27 +70,27 @@ struct cohort__meeting {
     bool is_awaited;       /* so are other localities, which wait for this one */
     unsigned char *copies; /* of inputs in place; kept for the next meeting */
     size_t copies_bytes;
-    unsigned char *place;           /* on the board, where the crew brings what it copies */
-    struct cohort__crew crew;       /* brings, reduces, then moves */
-    struct cohort__visit *visits[]; /* by site */
+    unsigned char *place;     /* on the board, where the crew brings what it copies */
+    struct cohort__crew crew; /* brings, reduces, then moves */
+    struct cohort__participant *participants[]; /* by site */
 };
 
 /* meeting.c, in the endpoint's turn, as struct cohort__operation_handlers has it. */
-void cohort__visit_start(struct cohort__operation *operation);
-void cohort__visit_failing(struct cohort__operation *operation);
-void cohort__visit_release(struct cohort__operation *operation);
+void cohort__participant_start(struct cohort__operation *operation);
+void cohort__participant_failing(struct cohort__operation *operation);
+void cohort__participant_release(struct cohort__operation *operation);
 
 /* meeting_missing.c. How many sites have not come yet; the first MAX_SITES of them. */
-uint32_t cohort__visit_missing(const struct cohort__visit *visit, uint32_t *ret_sites,
-                               uint32_t max_sites);
+uint32_t cohort__participant_missing(const struct cohort__participant *participant,
+                                     uint32_t *ret_sites, uint32_t max_sites);
 
 /* Has the posts of the others looked at which are there although somebody's is missing. */
-void cohort__visit_overdue(const struct cohort__visit *visit);
+void cohort__participant_overdue(const struct cohort__participant *participant);
 
-/* visit.c: asks those that are missing. */
-void cohort__visit_stalled(struct cohort__operation *operation);
+/* participant.c: asks those that are missing. */
+void cohort__participant_stalled(struct cohort__operation *operation);
 
 /* Completes the futures of the rows, which there are, as the operation is about to be. */
-void cohort__visit_rows_complete(struct cohort__visit *visit);
+void cohort__participant_rows_complete(struct cohort__participant *participant);
 
 #endif

@@ -41,7 +41,7 @@ struct size_class {
 
 struct cache {
     struct size_class classes[NUM_CLASSES];
-    struct cache *next_orphan;
+    struct cache *next_unowned;
     /* What other threads freed, of all sizes. */
     struct object *_Atomic remote __attribute__((aligned(CACHE_LINE)));
 };
@@ -54,7 +54,7 @@ struct chunk {
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER; /* for the next four */
 static char *region;
 static size_t region_chunks_left;
-static struct cache *orphans;
+static struct cache *unowned;
 static bool key_exists;
 
 static pthread_key_t key;
@@ -86,8 +86,8 @@ static void cache_abandon(void *cache)
 {
     own_cache = NULL;
     pthread_mutex_lock(&mutex);
-    ((struct cache *)cache)->next_orphan = orphans;
-    orphans = cache;
+    ((struct cache *)cache)->next_unowned = unowned;
+    unowned = cache;
     pthread_mutex_unlock(&mutex);
 }
 
@@ -99,9 +99,9 @@ static void key_init(void)
 static struct cache *cache_adopt(void)
 {
     pthread_mutex_lock(&mutex);
-    struct cache *cache = orphans;
+    struct cache *cache = unowned;
     if (cache)
-        orphans = cache->next_orphan;
+        unowned = cache->next_unowned;
     pthread_mutex_unlock(&mutex);
     return cache;
 }

@@ -47,25 +47,25 @@ struct traffic {
     bool with_collectives;
 };
 
-struct parcel {
+struct transfer {
     uint32_t from, to;
     uint64_t tag;
     size_t bytes;
     bool as_object;
 };
 
-/* All sites draw the same parcels. */
-static void draw(const struct traffic *traffic, uint32_t num_sites, struct parcel *parcels)
+/* All sites draw the same transfers. */
+static void draw(const struct traffic *traffic, uint32_t num_sites, struct transfer *transfers)
 {
     struct cohort__random random;
     cohort__random_init(&random, traffic->seed);
     for (uint32_t i = 0; i < traffic->num_messages; i++) {
         size_t limit = cohort__random_below(&random, 8) == 0 ? traffic->max_bytes : 200;
-        parcels[i].from = (uint32_t)cohort__random_below(&random, num_sites);
-        parcels[i].to = (uint32_t)cohort__random_below(&random, num_sites);
-        parcels[i].tag = cohort__random_below(&random, traffic->num_tags) * UINT64_C(0x100000001);
-        parcels[i].bytes = cohort__random_below(&random, limit + 1);
-        parcels[i].as_object = cohort__random_below(&random, 2);
+        transfers[i].from = (uint32_t)cohort__random_below(&random, num_sites);
+        transfers[i].to = (uint32_t)cohort__random_below(&random, num_sites);
+        transfers[i].tag = cohort__random_below(&random, traffic->num_tags) * UINT64_C(0x100000001);
+        transfers[i].bytes = cohort__random_below(&random, limit + 1);
+        transfers[i].as_object = cohort__random_below(&random, 2);
     }
 }
 
@@ -77,34 +77,36 @@ struct running {
     cohort_object object;
 };
 
-static void begin_set(cohort_comm *comm, const struct parcel *parcel, struct running *running,
+static void begin_set(cohort_comm *comm, const struct transfer *transfer, struct running *running,
                       uint32_t index)
 {
-    running->data = malloc(parcel->bytes + 1);
+    running->data = malloc(transfer->bytes + 1);
     CHECK(running->data);
-    fill(running->data, parcel->bytes, index);
-    running->set = cohort_channel_set(comm, parcel->to, parcel->tag, running->data, parcel->bytes);
+    fill(running->data, transfer->bytes, index);
+    running->set =
+        cohort_channel_set(comm, transfer->to, transfer->tag, running->data, transfer->bytes);
 }
 
-static void begin_get(cohort_comm *comm, const struct parcel *parcel, struct running *running)
+static void begin_get(cohort_comm *comm, const struct transfer *transfer, struct running *running)
 {
-    if (parcel->as_object) {
-        running->get = cohort_channel_get_object(comm, parcel->from, parcel->tag, &running->object);
+    if (transfer->as_object) {
+        running->get =
+            cohort_channel_get_object(comm, transfer->from, transfer->tag, &running->object);
         return;
     }
-    running->buffer = malloc(parcel->bytes + 1);
+    running->buffer = malloc(transfer->bytes + 1);
     CHECK(running->buffer);
-    running->get = cohort_channel_get(comm, parcel->from, parcel->tag, running->buffer,
-                                      parcel->bytes, &running->bytes);
+    running->get = cohort_channel_get(comm, transfer->from, transfer->tag, running->buffer,
+                                      transfer->bytes, &running->bytes);
 }
 
-static void end_one(const struct parcel *parcel, struct running *running, uint32_t index)
+static void end_one(const struct transfer *transfer, struct running *running, uint32_t index)
 {
     if (running->get) {
         CHECK_INT(cohort_await(running->get), COHORT_OK);
-        const unsigned char *got = parcel->as_object ? running->object.data : running->buffer;
-        size_t bytes = parcel->as_object ? running->object.bytes : running->bytes;
-        CHECK_INT((long long)bytes, (long long)parcel->bytes);
+        const unsigned char *got = transfer->as_object ? running->object.data : running->buffer;
+        size_t bytes = transfer->as_object ? running->object.bytes : running->bytes;
+        CHECK_INT((long long)bytes, (long long)transfer->bytes);
         check_content(got, bytes, index);
         cohort_object_fini(&running->object);
         free(running->buffer);
@@ -115,9 +117,9 @@ static void end_one(const struct parcel *parcel, struct running *running, uint32
     }
 }
 
-/* Sets and gets each in the order of the parcels, mixed at random. */
+/* Sets and gets each in the order of the transfers, mixed at random. */
 static void begin_all(cohort_comm *comm, const struct traffic *traffic,
-                      const struct parcel *parcels, struct running *running)
+                      const struct transfer *transfers, struct running *running)
 {
     uint32_t me = cohort_comm_this_site(comm), next_set = 0, next_get = 0;
     uint32_t num = traffic->num_messages;
@@ -126,14 +128,14 @@ static void begin_all(cohort_comm *comm, const struct traffic *traffic,
     while (next_set < num || next_get < num) {
         bool sets = next_get == num || (next_set < num && cohort__random_below(&random, 2));
         for (uint64_t i = 1 + cohort__random_below(&random, 20); sets && i && next_set < num; i--) {
-            if (parcels[next_set].from == me)
-                begin_set(comm, &parcels[next_set], &running[next_set], next_set);
+            if (transfers[next_set].from == me)
+                begin_set(comm, &transfers[next_set], &running[next_set], next_set);
             next_set++;
         }
         for (uint64_t i = 1 + cohort__random_below(&random, 20); !sets && i && next_get < num;
              i--) {
-            if (parcels[next_get].to == me)
-                begin_get(comm, &parcels[next_get], &running[next_get]);
+            if (transfers[next_get].to == me)
+                begin_get(comm, &transfers[next_get], &running[next_get]);
             next_get++;
         }
     }
@@ -142,22 +144,22 @@ static void begin_all(cohort_comm *comm, const struct traffic *traffic,
 static cohort_status exchange(cohort_comm *comm, void *arg)
 {
     const struct traffic *traffic = arg;
-    struct parcel *parcels = calloc(MAX_MESSAGES, sizeof(*parcels));
+    struct transfer *transfers = calloc(MAX_MESSAGES, sizeof(*transfers));
     struct running *running = calloc(MAX_MESSAGES, sizeof(*running));
-    CHECK(parcels && running);
-    draw(traffic, cohort_comm_num_sites(comm), parcels);
-    begin_all(comm, traffic, parcels, running);
+    CHECK(transfers && running);
+    draw(traffic, cohort_comm_num_sites(comm), transfers);
+    begin_all(comm, traffic, transfers, running);
     uint64_t one = 1, sum = 0;
     cohort_future *reduced =
         traffic->with_collectives
             ? cohort_all_reduce(comm, &one, &sum, 1, COHORT_UINT64, COHORT_SUM, 1)
             : cohort_future_of_value(NULL);
     for (uint32_t i = 0; i < traffic->num_messages; i++)
-        end_one(&parcels[i], &running[i], i);
+        end_one(&transfers[i], &running[i], i);
     CHECK_INT(cohort_await(reduced), COHORT_OK);
     CHECK_INT((long long)sum, traffic->with_collectives ? cohort_comm_num_sites(comm) : 0);
     CHECK_INT(cohort_await(cohort_comm_idle(comm)), COHORT_OK);
-    free(parcels);
+    free(transfers);
     free(running);
     return COHORT_OK;
 }

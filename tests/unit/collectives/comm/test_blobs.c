@@ -7,32 +7,32 @@
 #include "runtime/base/random.h"
 #include "tests/support/test.h"
 
-static struct cohort__parcel *parcel_of(const char *const *texts, size_t num)
+static struct cohort__blobs *objects_of(const char *const *texts, size_t num)
 {
-    struct cohort__parcel *parcel;
-    CHECK_INT(cohort__parcel_create(num, &parcel), COHORT_OK);
+    struct cohort__blobs *objects;
+    CHECK_INT(cohort__blobs_create(num, &objects), COHORT_OK);
     for (size_t i = 0; i < num; i++)
         if (texts[i])
-            parcel->blobs[i] = cohort__blob_create(texts[i], strlen(texts[i]));
-    return parcel;
+            objects->blobs[i] = cohort__blob_create(texts[i], strlen(texts[i]));
+    return objects;
 }
 
-static unsigned char *pack(const struct cohort__parcel *parcel, size_t *ret_bytes)
+static unsigned char *pack(const struct cohort__blobs *objects, size_t *ret_bytes)
 {
-    *ret_bytes = cohort__parcel_packed_bytes(parcel);
+    *ret_bytes = cohort__blobs_packed_bytes(objects);
     unsigned char *packed = malloc(*ret_bytes);
     CHECK(packed && *ret_bytes > 0);
-    cohort__parcel_pack(parcel, packed);
+    cohort__blobs_pack(objects, packed);
     return packed;
 }
 
 static void test_there_and_back(void)
 {
     static const char *const texts[] = {"one", NULL, "three", NULL};
-    struct cohort__parcel *parcel = parcel_of(texts, 4), *again = NULL;
+    struct cohort__blobs *objects = objects_of(texts, 4), *again = NULL;
     size_t bytes;
-    unsigned char *packed = pack(parcel, &bytes);
-    CHECK_INT(cohort__parcel_unpack(packed, bytes, 4, &again), COHORT_OK);
+    unsigned char *packed = pack(objects, &bytes);
+    CHECK_INT(cohort__blobs_unpack(packed, bytes, 4, &again), COHORT_OK);
     CHECK_INT((long long)again->num, 4);
     for (int i = 0; i < 4; i++) {
         CHECK(!texts[i] == !again->blobs[i]); /* an object without bytes is none */
@@ -40,17 +40,17 @@ static void test_there_and_back(void)
             CHECK(again->blobs[i]->bytes == strlen(texts[i]) &&
                   memcmp(again->blobs[i]->data, texts[i], strlen(texts[i])) == 0);
     }
-    parcel->cargo.release(&parcel->cargo);
-    again->cargo.release(&again->cargo);
+    objects->attachment.release(&objects->attachment);
+    again->attachment.release(&again->attachment);
     free(packed);
 }
 
 static void test_shared(void)
 {
     static const char *const texts[] = {"shared"};
-    struct cohort__parcel *parcel = parcel_of(texts, 1);
-    struct cohort__blob *blob = cohort__blob_ref(parcel->blobs[0]);
-    parcel->cargo.release(&parcel->cargo);
+    struct cohort__blobs *objects = objects_of(texts, 1);
+    struct cohort__blob *blob = cohort__blob_ref(objects->blobs[0]);
+    objects->attachment.release(&objects->attachment);
     CHECK(memcmp(blob->data, "shared", 6) == 0);
     cohort__blob_unref(blob);
     CHECK(!cohort__blob_ref(NULL));
@@ -60,19 +60,19 @@ static void test_shared(void)
 static void test_wrong(void)
 {
     static const char *const texts[] = {"one", "two"};
-    struct cohort__parcel *parcel = parcel_of(texts, 2), *again = NULL;
+    struct cohort__blobs *objects = objects_of(texts, 2), *again = NULL;
     size_t bytes;
-    unsigned char *packed = pack(parcel, &bytes);
-    CHECK_INT(cohort__parcel_unpack(packed, bytes, 3, &again), COHORT_ERR_PROTOCOL);
+    unsigned char *packed = pack(objects, &bytes);
+    CHECK_INT(cohort__blobs_unpack(packed, bytes, 3, &again), COHORT_ERR_PROTOCOL);
     CHECK_CONTAINS(cohort_error_message(), "2 objects instead of 3");
-    CHECK_INT(cohort__parcel_unpack(packed, bytes - 1, 2, &again), COHORT_ERR_PROTOCOL);
-    CHECK_INT(cohort__parcel_unpack(packed, 0, 2, &again), COHORT_ERR_PROTOCOL);
+    CHECK_INT(cohort__blobs_unpack(packed, bytes - 1, 2, &again), COHORT_ERR_PROTOCOL);
+    CHECK_INT(cohort__blobs_unpack(packed, 0, 2, &again), COHORT_ERR_PROTOCOL);
     CHECK_CONTAINS(cohort_error_message(), "no array");
     packed[1] = 0xc3;
-    CHECK_INT(cohort__parcel_unpack(packed, bytes, 2, &again), COHORT_ERR_PROTOCOL);
+    CHECK_INT(cohort__blobs_unpack(packed, bytes, 2, &again), COHORT_ERR_PROTOCOL);
     CHECK_CONTAINS(cohort_error_message(), "makes no sense");
     CHECK(!again);
-    parcel->cargo.release(&parcel->cargo);
+    objects->attachment.release(&objects->attachment);
     free(packed);
 }
 
@@ -82,25 +82,25 @@ static void test_mutations(void)
     static const char *const texts[] = {"a", NULL, "bcd", "efghijklmnopqrstuvwxyz", NULL, "0"};
     struct cohort__random random;
     cohort__random_init(&random, 7);
-    struct cohort__parcel *parcel = parcel_of(texts, 6);
+    struct cohort__blobs *objects = objects_of(texts, 6);
     size_t bytes;
-    unsigned char *packed = pack(parcel, &bytes);
+    unsigned char *packed = pack(objects, &bytes);
     unsigned char *mutated = malloc(bytes);
     for (int round = 0; round < 50000; round++) {
-        struct cohort__parcel *again = NULL;
+        struct cohort__blobs *again = NULL;
         memcpy(mutated, packed, bytes);
         for (uint64_t i = cohort__random_below(&random, 4); i > 0; i--)
             mutated[cohort__random_below(&random, bytes)] =
                 (unsigned char)cohort__random_next(&random);
-        cohort_status status = cohort__parcel_unpack(mutated, bytes, 6, &again);
+        cohort_status status = cohort__blobs_unpack(mutated, bytes, 6, &again);
         CHECK(status == COHORT_OK || status == COHORT_ERR_PROTOCOL);
         CHECK(!status == (again != NULL));
         if (again)
-            again->cargo.release(&again->cargo);
+            again->attachment.release(&again->attachment);
     }
     free(mutated);
     free(packed);
-    parcel->cargo.release(&parcel->cargo);
+    objects->attachment.release(&objects->attachment);
 }
 
 static const struct test_case cases[] = {

@@ -11,7 +11,7 @@
 #include "tests/support/test.h"
 #include "tests/unit/runtime/proc/localities.h"
 
-/* Localities of one host within this process, and the assembly of each. */
+/* Localities of one host within this process, and the team of each. */
 enum { NUM = 3, NUM_SITES = 7, ANYTHING = 99 };
 
 static const uint32_t locality_of[NUM_SITES] = {0, 2, 1, 1, 0, 1, 2};
@@ -20,7 +20,7 @@ static const uint32_t num_sites[NUM] = {2, 3, 2};
 
 static struct localities localities;
 static struct cohort__group *groups[NUM];
-static struct cohort__assembly *assemblies[NUM];
+static struct cohort__team *teams[NUM];
 static struct cohort__board_name board;
 
 static void group_open(uint32_t rank)
@@ -42,7 +42,7 @@ static void group_open(uint32_t rank)
     CHECK_INT(cohort__inbox_get(localities.processes[rank], &inbox), COHORT_OK);
     CHECK_INT(cohort__inbox_group(inbox, "assembled", membership, &groups[rank]), COHORT_OK);
     CHECK(groups[rank]->has_board);
-    CHECK_INT(cohort__assembly_create(&assemblies[rank], groups[rank]), COHORT_OK);
+    CHECK_INT(cohort__team_create(&teams[rank], groups[rank]), COHORT_OK);
 }
 
 static void open_all(void)
@@ -60,7 +60,7 @@ static void open_all(void)
 static void close_all(void)
 {
     for (uint32_t rank = 0; rank < NUM; rank++)
-        cohort__assembly_destroy(assemblies[rank]);
+        cohort__team_destroy(teams[rank]);
     localities_close(&localities);
 }
 
@@ -73,12 +73,12 @@ static uint32_t num_waiting(void)
     return num;
 }
 
-static struct cohort__attendance attend(uint64_t generation, uint64_t fingerprint, size_t bytes)
+static struct cohort__round attend(uint64_t generation, uint64_t fingerprint, size_t bytes)
 {
-    return (struct cohort__attendance){.generation = generation,
-                                       .fingerprint = fingerprint,
-                                       .bytes = bytes,
-                                       .least_passed = UINT64_MAX};
+    return (struct cohort__round){.generation = generation,
+                                  .fingerprint = fingerprint,
+                                  .bytes = bytes,
+                                  .least_passed = UINT64_MAX};
 }
 
 static unsigned char content(uint64_t generation, uint32_t site, size_t at)
@@ -87,68 +87,65 @@ static unsigned char content(uint64_t generation, uint32_t site, size_t at)
 }
 
 /* What all sites of RANK bring; false: there is no place. */
-static bool post(uint32_t rank, struct cohort__attendance *attendance)
+static bool post(uint32_t rank, struct cohort__round *round)
 {
-    unsigned char *to =
-        cohort__assembly_place(assemblies[rank], attendance, num_sites[rank] * attendance->bytes);
+    unsigned char *to = cohort__team_place(teams[rank], round, num_sites[rank] * round->bytes);
     for (uint32_t site = 0; to && site < NUM_SITES; site++)
-        for (size_t at = 0; locality_of[site] == rank && at < attendance->bytes; at++)
-            *to++ = content(attendance->generation, site, at);
+        for (size_t at = 0; locality_of[site] == rank && at < round->bytes; at++)
+            *to++ = content(round->generation, site, at);
     if (to)
-        cohort__assembly_post(assemblies[rank], attendance);
+        cohort__team_post(teams[rank], round);
     return to;
 }
 
 /* A look that finds nothing wrong. */
-static enum cohort__attendance_state look(uint32_t rank, struct cohort__attendance *attendance)
+static enum cohort__round_state look(uint32_t rank, struct cohort__round *round)
 {
     uint32_t site = ANYTHING;
-    enum cohort__attendance_state state =
-        cohort__assembly_look(assemblies[rank], attendance, &site);
-    CHECK(state != COHORT__ATTENDANCE_DIFFERENT);
+    enum cohort__round_state state = cohort__team_look(teams[rank], round, &site);
+    CHECK(state != COHORT__ROUND_DIFFERENT);
     CHECK_INT(site, ANYTHING);
     return state;
 }
 
 /* A look that finds that the locality of SITE has posted for another call. */
-static void look_different(uint32_t rank, struct cohort__attendance *attendance, uint32_t site)
+static void look_different(uint32_t rank, struct cohort__round *round, uint32_t site)
 {
     uint32_t got_site = ANYTHING;
-    CHECK_INT(cohort__assembly_look(assemblies[rank], attendance, &got_site),
-              COHORT__ATTENDANCE_DIFFERENT);
+    CHECK_INT(cohort__team_look(teams[rank], round, &got_site), COHORT__ROUND_DIFFERENT);
     CHECK_INT(got_site, site);
 }
 
-static void check_inputs(uint32_t rank, const struct cohort__attendance *attendance)
+static void check_inputs(uint32_t rank, const struct cohort__round *round)
 {
     for (uint32_t site = 0; site < NUM_SITES; site++) {
-        const unsigned char *in = cohort__assembly_input(assemblies[rank], attendance, site, NULL);
-        for (size_t at = 0; at < attendance->bytes; at++)
-            CHECK_INT(in[at], content(attendance->generation, site, at));
+        const unsigned char *in = cohort__team_input(teams[rank], round, site, NULL);
+        for (size_t at = 0; at < round->bytes; at++)
+            CHECK_INT(in[at], content(round->generation, site, at));
     }
 }
 
 /* All of one generation. */
 static void meet(uint64_t generation, size_t bytes)
 {
-    struct cohort__attendance all[NUM];
+    struct cohort__round all[NUM];
     for (uint32_t rank = 0; rank < NUM; rank++) {
         all[rank] = attend(generation, 5, bytes);
         CHECK(post(rank, &all[rank]));
         CHECK_INT(look(rank, &all[rank]),
-                  rank < NUM - 1 ? COHORT__ATTENDANCE_PARTIAL : COHORT__ATTENDANCE_FULL);
+                  rank < NUM - 1 ? COHORT__ROUND_PARTIAL : COHORT__ROUND_FULL);
     }
     for (uint32_t rank = 0; rank < NUM; rank++) {
-        CHECK_INT(look(rank, &all[rank]), COHORT__ATTENDANCE_FULL);
+        CHECK_INT(look(rank, &all[rank]), COHORT__ROUND_FULL);
         check_inputs(rank, &all[rank]);
-        cohort__assembly_pass(assemblies[rank], generation);
+        cohort__team_pass(teams[rank], generation);
     }
 }
 
 static void test_meet(void)
 {
     open_all();
-    size_t share = cohort__assembly_share(groups[0]);
+    size_t share = cohort__team_share(groups[0]);
     CHECK_INT((long long)share, COHORT__BOARD_POST / 3);
     const size_t sizes[] = {0, 1, 8, 10, 11, 16, 17, 1000, share};
     uint64_t generation = 1;
@@ -162,13 +159,13 @@ static void test_meet(void)
 static void test_has_posted(void)
 {
     open_all();
-    struct cohort__attendance a = attend(4, 5, 8), b = attend(4, 5, 8);
+    struct cohort__round a = attend(4, 5, 8), b = attend(4, 5, 8);
     CHECK(post(0, &a) && a.is_posted);
     for (uint32_t site = 0; site < NUM_SITES; site++)
         if (locality_of[site] != 1)
-            CHECK_INT(cohort__assembly_has_come(assemblies[1], &b, site), locality_of[site] == 0);
+            CHECK_INT(cohort__team_has_come(teams[1], &b, site), locality_of[site] == 0);
     b.generation = 4 + COHORT__BOARD_DEPTH;
-    CHECK(!cohort__assembly_has_come(assemblies[1], &b, 0));
+    CHECK(!cohort__team_has_come(teams[1], &b, 0));
     close_all();
 }
 
@@ -177,19 +174,19 @@ static void test_mismatch(void)
 {
     for (int other_length = 0; other_length < 2; other_length++) {
         open_all();
-        struct cohort__attendance b = attend(1, 5, 8), a = b;
-        struct cohort__attendance c = attend(1, other_length ? 5 : 6, other_length ? 16 : 8);
+        struct cohort__round b = attend(1, 5, 8), a = b;
+        struct cohort__round c = attend(1, other_length ? 5 : 6, other_length ? 16 : 8);
         CHECK(post(2, &c));
-        CHECK_INT(look(2, &c), COHORT__ATTENDANCE_PARTIAL);
+        CHECK_INT(look(2, &c), COHORT__ROUND_PARTIAL);
         CHECK(post(1, &b));
-        CHECK_INT(look(1, &b), COHORT__ATTENDANCE_PARTIAL); /* locality 0 comes first */
-        CHECK_INT(look(2, &c), COHORT__ATTENDANCE_PARTIAL);
-        CHECK(!cohort__assembly_has_come(assemblies[1], &b, first_site[2]));
+        CHECK_INT(look(1, &b), COHORT__ROUND_PARTIAL); /* locality 0 comes first */
+        CHECK_INT(look(2, &c), COHORT__ROUND_PARTIAL);
+        CHECK(!cohort__team_has_come(teams[1], &b, first_site[2]));
         b.is_overdue = true;
         look_different(1, &b, first_site[2]);
         c.is_overdue = true;
         look_different(2, &c, first_site[1]);
-        CHECK_INT(look(1, &b), COHORT__ATTENDANCE_PARTIAL); /* once */
+        CHECK_INT(look(1, &b), COHORT__ROUND_PARTIAL); /* once */
         CHECK(post(0, &a));
         look_different(0, &a, first_site[2]);
         close_all();
@@ -201,19 +198,19 @@ static void test_nonsense(void)
 {
     open_all();
     struct cohort__board memory;
-    struct cohort__attendance all[NUM];
+    struct cohort__round all[NUM];
     struct cohort__error error = {0};
     CHECK_INT(cohort__boards_open(localities.processes[0], board, &memory), COHORT_OK);
     for (uint32_t rank = 0; rank < NUM; rank++) {
         all[rank] = attend(7, 5, 1000);
         CHECK(post(rank, &all[rank]));
     }
-    CHECK_INT(look(0, &all[0]), COHORT__ATTENDANCE_FULL);
+    CHECK_INT(look(0, &all[0]), COHORT__ROUND_FULL);
     uint32_t slot;
     CHECK(cohort__boards_slot_of(localities.processes[0], 1, &slot));
     cohort__board_post(&memory, slot, 7)->offset = COHORT__BOARD_ARENA - 1024;
-    CHECK(cohort__assembly_input(assemblies[0], &all[0], 1, &error));
-    CHECK(!cohort__assembly_input(assemblies[0], &all[0], 2, &error));
+    CHECK(cohort__team_input(teams[0], &all[0], 1, &error));
+    CHECK(!cohort__team_input(teams[0], &all[0], 2, &error));
     CHECK_INT(error.status, COHORT_ERR_PROTOCOL);
     CHECK_CONTAINS(cohort__error_message(&error), "locality 1 (site 2)");
     CHECK_CONTAINS(cohort__error_message(&error), "generation 7");
@@ -224,16 +221,16 @@ static void test_nonsense(void)
 
 /* Shares ------------------------------------------------------------------------------------- */
 
-static enum cohort__attendance_state look_shares(uint32_t rank, struct cohort__attendance *all)
+static enum cohort__round_state look_shares(uint32_t rank, struct cohort__round *all)
 {
-    return cohort__assembly_look_shares(assemblies[rank], &all[rank]);
+    return cohort__team_look_shares(teams[rank], &all[rank]);
 }
 
 /* All have posted; what each writes over its own is read by the others when its share is there. */
 static void test_shares(void)
 {
     open_all();
-    struct cohort__attendance all[NUM];
+    struct cohort__round all[NUM];
     struct cohort__error error = {0};
     const uint32_t first_sites[NUM] = {0, 1, 2}, numbers[NUM] = {0, 2, 1};
     for (uint64_t generation = 1; generation < 20; generation++) {
@@ -242,28 +239,28 @@ static void test_shares(void)
             CHECK(post(rank, &all[rank]));
         }
         for (uint32_t rank = 0; rank < NUM; rank++)
-            CHECK_INT(look(rank, &all[rank]), COHORT__ATTENDANCE_FULL);
+            CHECK_INT(look(rank, &all[rank]), COHORT__ROUND_FULL);
         for (uint32_t rank = 0; rank < NUM; rank++) {
             for (uint32_t site = 0; site < NUM_SITES; site++)
                 if (locality_of[site] == rank)
-                    CHECK(!cohort__assembly_has_share(assemblies[(rank + 1) % NUM],
-                                                      &all[(rank + 1) % NUM], site));
-            memset(cohort__assembly_own(assemblies[rank], &all[rank]), (int)rank + 1, 1000);
-            cohort__assembly_post_share(assemblies[rank], &all[rank]);
+                    CHECK(!cohort__team_has_share(teams[(rank + 1) % NUM], &all[(rank + 1) % NUM],
+                                                  site));
+            memset(cohort__team_own(teams[rank], &all[rank]), (int)rank + 1, 1000);
+            cohort__team_post_share(teams[rank], &all[rank]);
             CHECK_INT(look_shares(rank, all),
-                      rank < NUM - 1 ? COHORT__ATTENDANCE_PARTIAL : COHORT__ATTENDANCE_FULL);
+                      rank < NUM - 1 ? COHORT__ROUND_PARTIAL : COHORT__ROUND_FULL);
         }
         for (uint32_t rank = 0; rank < NUM; rank++) {
-            CHECK_INT(look_shares(rank, all), COHORT__ATTENDANCE_FULL);
-            CHECK_INT(cohort__assembly_own_number(assemblies[rank]), numbers[rank]);
+            CHECK_INT(look_shares(rank, all), COHORT__ROUND_FULL);
+            CHECK_INT(cohort__team_own_number(teams[rank]), numbers[rank]);
             for (uint32_t number = 0; number < NUM; number++) {
-                uint32_t site = cohort__assembly_first_site(assemblies[rank], number);
+                uint32_t site = cohort__team_first_site(teams[rank], number);
                 CHECK_INT(site, first_sites[number]);
                 const unsigned char *share =
-                    cohort__assembly_input(assemblies[rank], &all[rank], site, &error);
+                    cohort__team_input(teams[rank], &all[rank], site, &error);
                 CHECK_INT(share[999], locality_of[site] + 1);
             }
-            cohort__assembly_pass(assemblies[rank], generation);
+            cohort__team_pass(teams[rank], generation);
         }
     }
     close_all();
@@ -293,19 +290,19 @@ static bool was_woken(uint32_t rank)
 static void test_wake_when_full(void)
 {
     open_all();
-    struct cohort__attendance all[NUM];
+    struct cohort__round all[NUM];
     for (uint32_t rank = 0; rank < NUM; rank++)
         all[rank] = attend(1, 5, 8);
     go_to_sleep(0);
     CHECK(post(1, &all[1]));
-    CHECK_INT(look(1, &all[1]), COHORT__ATTENDANCE_PARTIAL);
+    CHECK_INT(look(1, &all[1]), COHORT__ROUND_PARTIAL);
     CHECK(!was_woken(0));
     CHECK(post(0, &all[0]));
-    CHECK_INT(look(0, &all[0]), COHORT__ATTENDANCE_PARTIAL);
+    CHECK_INT(look(0, &all[0]), COHORT__ROUND_PARTIAL);
     go_to_sleep(0);
     go_to_sleep(1);
     CHECK(post(2, &all[2]));
-    CHECK_INT(look(2, &all[2]), COHORT__ATTENDANCE_FULL);
+    CHECK_INT(look(2, &all[2]), COHORT__ROUND_FULL);
     CHECK(was_woken(0));
     CHECK(was_woken(1));
     close_all();
@@ -316,7 +313,7 @@ static void test_wake_when_full(void)
 static void test_places(void)
 {
     open_all();
-    struct cohort__attendance own[COHORT__BOARD_DEPTH + 1];
+    struct cohort__round own[COHORT__BOARD_DEPTH + 1];
     for (uint64_t i = 0; i <= COHORT__BOARD_DEPTH; i++) {
         own[i] = attend(i + 1, 5, 100);
         CHECK_INT(post(0, &own[i]), i < COHORT__BOARD_DEPTH);
@@ -325,24 +322,24 @@ static void test_places(void)
     CHECK(!post(0, &own[COHORT__BOARD_DEPTH]));
     CHECK_INT(num_waiting(), 1);
     for (uint32_t rank = 1; rank < NUM; rank++) {
-        struct cohort__attendance attendance = attend(1, 5, 100);
-        CHECK(post(rank, &attendance));
+        struct cohort__round round = attend(1, 5, 100);
+        CHECK(post(rank, &round));
     }
-    CHECK_INT(look(0, &own[0]), COHORT__ATTENDANCE_FULL);
-    cohort__assembly_pass(assemblies[0], 1);
+    CHECK_INT(look(0, &own[0]), COHORT__ROUND_FULL);
+    cohort__team_pass(teams[0], 1);
     CHECK(!post(0, &own[COHORT__BOARD_DEPTH]));
     check_inputs(1, &own[0]);
     for (uint32_t rank = 1; rank < NUM; rank++) {
         CHECK(!post(0, &own[COHORT__BOARD_DEPTH]));
         go_to_sleep(0);
-        cohort__assembly_pass(assemblies[rank], 1);
+        cohort__team_pass(teams[rank], 1);
         CHECK(was_woken(0));
     }
     CHECK_INT(num_waiting(), 1);
     CHECK(post(0, &own[COHORT__BOARD_DEPTH]));
     CHECK_INT(num_waiting(), 0);
     go_to_sleep(0);
-    cohort__assembly_pass(assemblies[1], 2);
+    cohort__team_pass(teams[1], 2);
     CHECK(!was_woken(0));
     close_all();
 }
@@ -351,19 +348,19 @@ static void test_places(void)
 static void test_waiting_no_more(void)
 {
     open_all();
-    struct cohort__attendance own[COHORT__BOARD_DEPTH + 1];
+    struct cohort__round own[COHORT__BOARD_DEPTH + 1];
     for (uint64_t i = 0; i <= COHORT__BOARD_DEPTH; i++) {
         own[i] = attend(i + 1, 5, 100);
         CHECK_INT(post(0, &own[i]), i < COHORT__BOARD_DEPTH);
     }
     for (uint64_t generation = 1; generation <= 2; generation++) {
         for (uint32_t rank = 1; rank < NUM; rank++) {
-            struct cohort__attendance attendance = attend(generation, 5, 100);
-            CHECK(post(rank, &attendance));
-            cohort__assembly_pass(assemblies[rank], generation);
+            struct cohort__round round = attend(generation, 5, 100);
+            CHECK(post(rank, &round));
+            cohort__team_pass(teams[rank], generation);
         }
-        CHECK_INT(look(0, &own[generation - 1]), COHORT__ATTENDANCE_FULL);
-        cohort__assembly_pass(assemblies[0], generation);
+        CHECK_INT(look(0, &own[generation - 1]), COHORT__ROUND_FULL);
+        cohort__team_pass(teams[0], generation);
     }
     CHECK_INT(num_waiting(), 1);
     CHECK(post(0, &own[COHORT__BOARD_DEPTH]));
@@ -376,21 +373,21 @@ static void test_waiting_no_more(void)
 static void test_full_arena(void)
 {
     open_all();
-    size_t share = cohort__assembly_share(groups[0]);
-    struct cohort__attendance first = attend(1, 5, share), small = attend(2, 5, 10);
-    struct cohort__attendance second = attend(3, 5, share);
+    size_t share = cohort__team_share(groups[0]);
+    struct cohort__round first = attend(1, 5, share), small = attend(2, 5, 10);
+    struct cohort__round second = attend(3, 5, share);
     CHECK(post(1, &first));
     CHECK(post(1, &small));
     CHECK(!post(1, &second));
     CHECK_INT(num_waiting(), 1);
     for (uint32_t rank = 0; rank < NUM; rank++) {
-        struct cohort__attendance attendance = attend(1, 5, share);
-        CHECK(rank == 1 || post(rank, &attendance));
+        struct cohort__round round = attend(1, 5, share);
+        CHECK(rank == 1 || post(rank, &round));
     }
     for (uint32_t rank = 0; rank < NUM; rank++) {
         CHECK(!post(1, &second));
         check_inputs(rank, &first);
-        cohort__assembly_pass(assemblies[rank], 1);
+        cohort__team_pass(teams[rank], 1);
     }
     CHECK(post(1, &second));
     CHECK_INT(num_waiting(), 0);
@@ -400,7 +397,7 @@ static void test_full_arena(void)
 /* In any order, with generations under way at the same time. */
 static void test_random(void)
 {
-    struct cohort__attendance all[NUM][4];
+    struct cohort__round all[NUM][4];
     for (uint64_t seed = 1; seed <= NUM_SEEDS; seed++) {
         struct cohort__random random;
         uint64_t posted[NUM] = {0}, passed[NUM] = {0};
@@ -408,19 +405,18 @@ static void test_random(void)
         open_all();
         while (passed[0] < 100 || passed[1] < 100 || passed[2] < 100) {
             uint32_t rank = (uint32_t)cohort__random_below(&random, NUM);
-            struct cohort__attendance *next = &all[rank][posted[rank] % 4];
-            struct cohort__attendance *oldest = &all[rank][passed[rank] % 4];
+            struct cohort__round *next = &all[rank][posted[rank] % 4];
+            struct cohort__round *oldest = &all[rank][passed[rank] % 4];
             if (posted[rank] < 100 && posted[rank] - passed[rank] < 4 &&
                 cohort__random_below(&random, 2)) {
-                size_t share = cohort__assembly_share(groups[0]);
+                size_t share = cohort__team_share(groups[0]);
                 *next = attend(posted[rank] + 1, 5, posted[rank] % 50);
                 if (seed % 25 == 1 && posted[rank] % 16 == 7)
                     next->bytes = share / (posted[rank] % 3 + 1);
                 posted[rank] += post(rank, next);
-            } else if (posted[rank] > passed[rank] &&
-                       look(rank, oldest) == COHORT__ATTENDANCE_FULL) {
+            } else if (posted[rank] > passed[rank] && look(rank, oldest) == COHORT__ROUND_FULL) {
                 check_inputs(rank, oldest);
-                cohort__assembly_pass(assemblies[rank], ++passed[rank]);
+                cohort__team_pass(teams[rank], ++passed[rank]);
             }
         }
         CHECK_INT(num_waiting(), 0);
@@ -433,11 +429,11 @@ static void test_create_fails(void)
 {
     open_all();
     cohort__process_peer_died(localities.processes[0], 2, "was killed");
-    struct cohort__assembly *assembly = NULL;
-    CHECK_INT(cohort__assembly_create(&assembly, groups[0]), COHORT_ERR_PEER_DIED);
+    struct cohort__team *team = NULL;
+    CHECK_INT(cohort__team_create(&team, groups[0]), COHORT_ERR_PEER_DIED);
     CHECK_CONTAINS(cohort_error_message(), "communicator \"assembled\": locality 2");
-    CHECK(!assembly);
-    cohort__assembly_destroy(NULL);
+    CHECK(!team);
+    cohort__team_destroy(NULL);
     close_all();
 }
 
