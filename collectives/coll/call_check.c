@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <inttypes.h>
 
-#include "collectives/algo/needs.h"
+#include "collectives/algo/pattern/needs.h"
 #include "collectives/coll/call.h"
 #include "collectives/coll/forced.h"
 #include "collectives/exec/op.h"

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "collectives/algo/agreement.h"
-#include "collectives/algo/cost.h"
+#include "collectives/algo/pattern/cost.h"
 #include "collectives/coll/call.h"
 #include "collectives/coll/choice.h"
 #include "collectives/plan/in_place.h"

@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 #include "cohort/status.h"
-#include "collectives/algo/mesh.h"
+#include "collectives/algo/pattern/mesh.h"
 
 /* What lies between the sites in a simulation: directed links, and one route for each ordered pair
  * of sites. A link carries one message at a time; a link in the other direction is another one. */

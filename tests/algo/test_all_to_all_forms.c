@@ -2,7 +2,7 @@
 /* What the names of the all-to-alls promise: rounds, sizes of messages, who talks to whom, memory.
  */
 #include "collectives/algo/algorithm.h"
-#include "collectives/algo/mesh.h"
+#include "collectives/algo/pattern/mesh.h"
 #include "tests/support/test.h"
 
 enum { LAST_SITES = 70, BYTES = 8 };

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "collectives/algo/all_to_all_phases.h"
+#include "collectives/algo/pattern/all_to_all_phases.h"
 #include "tests/algo/call.h"
 #include "tests/support/test.h"
 

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* All-reduce, ordered: for large vectors whose bits must not depend on the algorithm. The vector is
+ * cut into N pieces, which may be empty; reduce_scatter_linear (phase 1) reduces piece i at site i
+ * strictly from the left, all_gather_ring (phase 3) spreads the pieces.
+ * Cost: (2 t_s + (2 t_w + t_r) m/N)(N-1). TMP: that of reduce_scatter/linear.c for a piece.
+ * Source: as all_reduce/ring.c, with the direct exchange. */
+#include "collectives/algo/pattern/alone.h"
+#include "collectives/algo/pattern/cost.h"
+#include "collectives/algo/pattern/rings.h"
+#include "collectives/algo/reduce_scatter/linear.h"
+#include "collectives/algo/table.h"
+
+enum { GATHER = 3 };
+
+static void pieces_append(struct cohort__plan_builder *builder,
+                          const struct cohort__request *request)
+{
+    struct cohort__vector in = cohort__vector_of_cut(request, COHORT__SPACE_IN);
+    struct cohort__vector out = cohort__vector_of_cut(request, COHORT__SPACE_OUT);
+    struct cohort__rings rings = {.mesh = cohort__mesh_line(request->num_sites),
+                                  .this_site = request->this_site,
+                                  .phase = GATHER};
+    uint32_t own = cohort__vector_block(builder, &out, request->this_site, 1);
+    uint32_t end = cohort__reduce_scatter_direct(builder, request, &in, own);
+    cohort__rings_all_gather(builder, &rings, &out, own, end, end);
+}
+
+static cohort_status build(const struct cohort__request *request, struct cohort__plan **ret_plan)
+{
+    struct cohort__plan_builder *builder = NULL;
+    cohort_status status = cohort__plan_builder_create(&builder, "all_reduce_ordered",
+                                                       request->num_sites, request->this_site);
+    if (status != COHORT_OK)
+        return status;
+    if (request->num_sites > 1)
+        pieces_append(builder, request);
+    else
+        cohort__alone_append(builder, request->bytes);
+    return cohort__plan_finish(builder, ret_plan);
+}
+
+static struct cohort__cost cost(const struct cohort__request *request)
+{
+    struct cohort__mesh mesh = cohort__mesh_line(request->num_sites);
+    struct cohort__vector in = cohort__vector_of_cut(request, COHORT__SPACE_IN);
+    return cohort__cost_then(cohort__reduce_scatter_direct_cost(&in),
+                             cohort__rings_all_gather_cost(&mesh, &in));
+}
+
+const struct cohort__algorithm cohort__all_reduce_ordered = {
+    .collective = COHORT__ALL_REDUCE,
+    .name = "ordered",
+    .ordered = true,
+    .build = build,
+    .cost = cost,
+};

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Broadcast, hierarchical: down the tree, in each level the first representative sends the block to
+ * those of the other groups; who has it sends to all levels below, without waiting between them.
+ * Cost: L levels of at most arity - 1 messages out of each parent. TMP: none.
+ * Source: Strack et al., Hierarchical Collective Operations for HPX (IPTW 2025). */
+#include "collectives/algo/pattern/cost.h"
+#include "collectives/algo/pattern/linear.h"
+#include "collectives/algo/pattern/walk.h"
+#include "collectives/algo/table.h"
+
+enum { PHASE = 1 };
+
+void cohort__broadcast_down(struct cohort__plan_builder *builder, const struct cohort__tree *tree,
+                            uint32_t block, size_t bytes, unsigned phase, uint32_t after)
+{
+    struct cohort__block_list list = {.blocks = &block, .num_blocks = 1};
+    for (uint32_t level = 0; level < tree->num_levels; level++) {
+        struct cohort__request request = cohort__tree_level_request(tree, level, bytes);
+        struct cohort__embedding embedding = {
+            .block_map = &list, .phase = phase, .after = after, .recv_after = after};
+        struct cohort__plan *fragment = NULL;
+        cohort__broadcast_linear_fragment(&request, &fragment);
+        uint32_t end = cohort__tree_embed(builder, tree, level, fragment, embedding);
+        if (tree->levels[level].this_rank > 0)
+            after = end;
+    }
+}
+
+static cohort_status build(const struct cohort__request *request, struct cohort__plan **ret_plan)
+{
+    struct cohort__plan_builder *builder = NULL;
+    struct cohort__range all = {.first = 0, .count = request->num_sites};
+    struct cohort__tree tree;
+    cohort_status status = cohort__plan_builder_create(&builder, "broadcast_hierarchical",
+                                                       request->num_sites, request->this_site);
+    if (status != COHORT_OK)
+        return status;
+    cohort__tree_init(&tree, all, request->arity, request->root, request->this_site);
+    bool is_root = cohort__tree_is_root(&tree);
+    uint32_t block = cohort__plan_range(builder, is_root ? COHORT__SPACE_IN : COHORT__SPACE_OUT, 0,
+                                        request->bytes);
+    cohort__broadcast_down(builder, &tree, block, request->bytes, PHASE, COHORT__NO_STEP);
+    return cohort__plan_finish(builder, ret_plan);
+}
+
+static struct cohort__cost cost(const struct cohort__request *request)
+{
+    return cohort__cost_broadcast(request->num_sites, request->arity, request->bytes);
+}
+
+const struct cohort__algorithm cohort__broadcast_hierarchical = {
+    .collective = COHORT__BROADCAST,
+    .name = "hierarchical",
+    .hierarchical = true,
+    .build = build,
+    .cost = cost,
+};

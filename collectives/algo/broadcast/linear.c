@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Broadcast, linear: the root sends its block to everybody else.
+ * Cost: 1 step of N-1 messages out of the root, N-1 blocks through its link. TMP: none.
+ * Source: folklore; the flat tree of every MPI. */
+#include "collectives/algo/pattern/cost.h"
+#include "collectives/algo/pattern/linear.h"
+#include "collectives/algo/table.h"
+
+enum { PHASE = 1, TAG = 0 };
+
+cohort_status cohort__broadcast_linear_fragment(const struct cohort__request *request,
+                                                struct cohort__plan **ret_plan)
+{
+    struct cohort__plan_builder *builder = NULL;
+    bool is_root = request->this_site == request->root;
+    cohort_status status = cohort__plan_builder_create(&builder, "broadcast_linear",
+                                                       request->num_sites, request->this_site);
+    if (status != COHORT_OK)
+        return status;
+    uint32_t block = cohort__plan_range(builder, is_root ? COHORT__SPACE_IN : COHORT__SPACE_OUT, 0,
+                                        request->bytes);
+    if (!is_root)
+        cohort__plan_recv(builder, PHASE, request->root, TAG, &block, 1);
+    for (uint32_t rank = 0; is_root && rank < request->num_sites; rank++)
+        if (rank != request->root)
+            cohort__plan_send(builder, PHASE, rank, TAG, &block, 1);
+    return cohort__plan_finish(builder, ret_plan);
+}
+
+static struct cohort__cost cost(const struct cohort__request *request)
+{
+    return cohort__cost_broadcast(request->num_sites, request->num_sites, request->bytes);
+}
+
+const struct cohort__algorithm cohort__broadcast_linear = {
+    .collective = COHORT__BROADCAST,
+    .name = "linear",
+    .hierarchical = false,
+    .build = cohort__broadcast_linear_fragment,
+    .cost = cost,
+};

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Broadcast, mesh of a dimension for each prime factor of N: as broadcast/mesh.c, dimension by
+ * dimension. Cost: (t_s + t_w m) times the sum of ceil(log2 extent). TMP: none.
+ * Source: Grama, Gupta, Karypis, Kumar: broadcast on a mesh, "generalizes to higher dimensions". */
+#include "collectives/algo/pattern/mesh_tree.h"
+#include "collectives/algo/table.h"
+
+static cohort_status build(const struct cohort__request *request, struct cohort__plan **ret_plan)
+{
+    struct cohort__mesh mesh = cohort__mesh_of_factors(request->num_sites);
+    return cohort__broadcast_over_mesh(request, &mesh, "broadcast_mesh_nd", ret_plan);
+}
+
+static struct cohort__cost cost(const struct cohort__request *request)
+{
+    struct cohort__mesh mesh = cohort__mesh_of_factors(request->num_sites);
+    return cohort__broadcast_cost_over_mesh(&mesh, request->bytes);
+}
+
+const struct cohort__algorithm cohort__broadcast_mesh_nd = {
+    .collective = COHORT__BROADCAST,
+    .name = "mesh_nd",
+    .build = build,
+    .cost = cost,
+};

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Exclusive scan, linear: scan/linear.c without a site's own block. Site 0 gets nothing; what the
+ * last site has goes nowhere. */
+#include "collectives/algo/scan/scan.h"
+#include "collectives/algo/table.h"
+
+static cohort_status build(const struct cohort__request *request, struct cohort__plan **ret_plan)
+{
+    return cohort__scan_linear_build(request, "exclusive_scan_linear", ret_plan);
+}
+
+const struct cohort__algorithm cohort__exclusive_scan_linear = {
+    .collective = COHORT__EXCLUSIVE_SCAN,
+    .name = "linear",
+    .ordered = true,
+    .build = build,
+    .cost = cohort__scan_linear_cost,
+};

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Gather, hierarchical: up the tree, in each level the representatives of the groups gather to the
+ * first one, with all that their groups have. A representative sends its own block from IN and the
+ * rest from TMP as one message; the root receives right into OUT, in at most two pieces a message
+ * where the numbers of the tree pass the last site.
+ * Cost: L levels of at most arity - 1 messages into each parent; N-1 blocks into the root.
+ * TMP: the blocks of a representative's subtree, but for its own; none at the root.
+ * Source: Strack et al., Hierarchical Collective Operations for HPX (IPTW 2025); Träff, Rougier
+ * (EuroMPI 2014) for messages of several blocks. */
+#include "collectives/algo/pattern/cost.h"
+#include "collectives/algo/pattern/linear.h"
+#include "collectives/algo/pattern/walk.h"
+#include "collectives/algo/table.h"
+
+enum { PHASE = 1 };
+
+uint32_t cohort__gather_up(struct cohort__plan_builder *builder, const struct cohort__tree *tree,
+                           const struct cohort__layout *layout, unsigned phase, uint32_t after)
+{
+    for (uint32_t level = tree->num_levels; level-- > 0;)
+        after = cohort__layout_embed(builder, tree, level, layout, cohort__gather_linear_fragment,
+                                     phase, after, COHORT__NO_STEP);
+    return after;
+}
+
+static cohort_status build(const struct cohort__request *request, struct cohort__plan **ret_plan)
+{
+    struct cohort__plan_builder *builder = NULL;
+    struct cohort__range all = {.first = 0, .count = request->num_sites};
+    struct cohort__tree tree;
+    struct cohort__layout layout;
+    uint32_t ready = COHORT__NO_STEP;
+    cohort_status status = cohort__plan_builder_create(&builder, "gather_hierarchical",
+                                                       request->num_sites, request->this_site);
+    if (status != COHORT_OK)
+        return status;
+    cohort__tree_init(&tree, all, request->arity, request->root, request->this_site);
+    uint32_t own = cohort__plan_range(builder, COHORT__SPACE_IN, 0, request->bytes);
+    if (cohort__tree_is_root(&tree)) {
+        uint32_t place = cohort__plan_range(builder, COHORT__SPACE_OUT,
+                                            request->this_site * request->bytes, request->bytes);
+        ready = cohort__plan_copy(builder, PHASE, place, own);
+        layout = cohort__layout_by_site(COHORT__SPACE_OUT, COHORT__NO_BLOCK, request->bytes);
+    } else {
+        layout = cohort__layout_in_tmp(builder, &tree, own, request->bytes);
+    }
+    cohort__gather_up(builder, &tree, &layout, PHASE, ready);
+    return cohort__plan_finish(builder, ret_plan);
+}
+
+static struct cohort__cost cost(const struct cohort__request *request)
+{
+    struct cohort__cost cost =
+        cohort__cost_scatter(request->num_sites, request->arity, request->bytes);
+    cost.memory = cohort__layout_memory(request->num_sites, request->arity, request->bytes);
+    return cost;
+}
+
+const struct cohort__algorithm cohort__gather_hierarchical = {
+    .collective = COHORT__GATHER,
+    .name = "hierarchical",
+    .hierarchical = true,
+    .build = build,
+    .cost = cost,
+};

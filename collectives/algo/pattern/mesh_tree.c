@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "collectives/algo/pattern/mesh_tree.h"
+
+#include "collectives/algo/pattern/cost.h"
+#include "collectives/algo/pattern/linear.h"
+
+/* A line of the mesh, and where its tree has come to at one site; ranges are of coordinates. */
+struct line {
+    uint32_t first; /* the site with coordinate 0 */
+    uint32_t stride;
+    struct cohort__range range;
+    uint32_t top; /* who has to do with the data of the whole range */
+};
+
+struct halves {
+    struct cohort__range kept; /* TOP's */
+    struct cohort__range other;
+    uint32_t partner; /* the top of the other one */
+};
+
+static struct halves halve(struct cohort__range range, uint32_t top)
+{
+    uint32_t smaller = range.count / 2;
+    uint32_t larger = range.count - smaller;
+    bool is_low = top - range.first < larger;
+    struct halves halves = {
+        .kept = {.first = range.first + (is_low ? 0 : smaller), .count = larger},
+        .other = {.first = range.first + (is_low ? larger : 0), .count = smaller}};
+    uint32_t place = top - halves.kept.first;
+    halves.partner = halves.other.first + (place < smaller ? place : smaller - 1);
+    return halves;
+}
+
+/* The sites of a range of the line, with all that differ only in the dimensions below. */
+static struct cohort__range line_subtree(const struct line *line, struct cohort__range range)
+{
+    uint32_t first = line->first + range.first * line->stride;
+    return (struct cohort__range){.first = first - first % line->stride,
+                                  .count = range.count * line->stride};
+}
+
+static void line_descend(struct cohort__mesh_tree *tree, struct line *line, uint32_t coordinate)
+{
+    while (line->range.count > 1) {
+        struct halves halves = halve(line->range, line->top);
+        if (coordinate == line->top)
+            tree->children[tree->num_children++] =
+                (struct cohort__mesh_child){.site = line->first + halves.partner * line->stride,
+                                            .is_left = halves.other.first < halves.kept.first,
+                                            .sites = line_subtree(line, halves.other)};
+        if (coordinate - halves.kept.first < halves.kept.count) {
+            line->range = halves.kept;
+            continue;
+        }
+        if (coordinate == halves.partner) {
+            tree->parent = line->first + line->top * line->stride;
+            tree->sites = line_subtree(line, halves.other);
+        }
+        line->range = halves.other;
+        line->top = halves.partner;
+    }
+}
+
+void cohort__mesh_tree_init(struct cohort__mesh_tree *tree, const struct cohort__mesh *mesh,
+                            enum cohort__mesh_order order, uint32_t root, uint32_t this_site)
+{
+    uint32_t num = mesh->num_dimensions;
+    uint32_t first = num - 1;
+    *tree =
+        (struct cohort__mesh_tree){.this_site = this_site,
+                                   .parent = COHORT__NO_SITE,
+                                   .sites = {.first = 0, .count = cohort__mesh_stride(mesh, num)}};
+    /* The last dimension in which it differs from the root is the one that reaches it. */
+    for (; first > 0; first--) {
+        uint32_t dimension = order == COHORT__MESH_ROWS_FIRST ? first : num - 1 - first;
+        if (cohort__mesh_coordinate(mesh, this_site, dimension) !=
+            cohort__mesh_coordinate(mesh, root, dimension))
+            break;
+    }
+    for (uint32_t i = first; i < num; i++) {
+        uint32_t dimension = order == COHORT__MESH_ROWS_FIRST ? i : num - 1 - i;
+        struct line line = {.first = cohort__mesh_move(mesh, this_site, dimension, 0),
+                            .stride = cohort__mesh_stride(mesh, dimension),
+                            .range = {.first = 0, .count = mesh->extents[dimension]},
+                            .top = cohort__mesh_coordinate(mesh, root, dimension)};
+        line_descend(tree, &line, cohort__mesh_coordinate(mesh, this_site, dimension));
+    }
+}
+
+struct cohort__mesh_store cohort__mesh_store_make(struct cohort__plan_builder *builder,
+                                                  const struct cohort__mesh_tree *tree,
+                                                  enum cohort__space space, uint32_t own,
+                                                  size_t bytes)
+{
+    struct cohort__mesh_store store = {.tree = tree, .bytes = bytes, .own = own, .space = space};
+    if (tree->parent != COHORT__NO_SITE) {
+        uint32_t tmp = cohort__plan_tmp(builder, (tree->sites.count - 1) * bytes);
+        store.space = COHORT__SPACE_TMP;
+        store.offset = cohort__plan_get_block(builder, tmp).offset;
+    }
+    return store;
+}
+
+/* COUNT blocks, the first one being that of site FIRST, which is not the own one in TMP. */
+static uint32_t store_range(struct cohort__plan_builder *builder,
+                            const struct cohort__mesh_store *store, uint32_t first, uint32_t count)
+{
+    uint32_t place = first - store->tree->sites.first;
+    if (store->space == COHORT__SPACE_TMP && first > store->tree->this_site)
+        place--;
+    return cohort__plan_range(builder, store->space, store->offset + place * store->bytes,
+                              count * store->bytes);
+}
+
+uint32_t cohort__mesh_store_parts(struct cohort__plan_builder *builder,
+                                  const struct cohort__mesh_store *store,
+                                  struct cohort__range sites,
+                                  uint32_t ret_parts[COHORT__MESH_MAX_PARTS])
+{
+    uint32_t num_before = store->tree->this_site - sites.first;
+    uint32_t num_parts = 0;
+    if (store->space != COHORT__SPACE_TMP || num_before >= sites.count) {
+        ret_parts[0] = store_range(builder, store, sites.first, sites.count);
+        return 1;
+    }
+    if (num_before > 0)
+        ret_parts[num_parts++] = store_range(builder, store, sites.first, num_before);
+    ret_parts[num_parts++] = store->own;
+    if (num_before + 1 < sites.count)
+        ret_parts[num_parts++] =
+            store_range(builder, store, store->tree->this_site + 1, sites.count - num_before - 1);
+    return num_parts;
+}
+
+/* From the root, the tree halves a line of this dimension first, with ROWS_LAST. */
+static uint32_t top_dimension(const struct cohort__mesh *mesh)
+{
+    uint32_t dimension = mesh->num_dimensions - 1;
+    while (dimension > 0 && mesh->extents[dimension] == 1)
+        dimension--;
+    return dimension;
+}
+
+struct cohort__cost cohort__broadcast_cost_over_mesh(const struct cohort__mesh *mesh, size_t bytes)
+{
+    struct cohort__cost cost = {0};
+    for (uint32_t i = 0; i < mesh->num_dimensions; i++) {
+        struct cohort__cost line = cohort__cost_broadcast(mesh->extents[i], 2, bytes);
+        cost = cohort__cost_then(cost, cohort__cost_at_once(line, cohort__mesh_stride(mesh, i)));
+    }
+    return cost;
+}
+
+struct cohort__cost cohort__reduce_cost_over_mesh(const struct cohort__mesh *mesh, size_t bytes)
+{
+    struct cohort__cost cost = cohort__broadcast_cost_over_mesh(mesh, bytes);
+    uint32_t top = mesh->extents[top_dimension(mesh)];
+    cost.reduced = cost.bytes;
+    cost.combined = cost.moved;
+    /* The root's result is in OUT, that of its first child, which has most children besides, in
+     * TMP. */
+    uint32_t at_root = (uint32_t)cost.startups;
+    uint32_t at_child = at_root - cohort__log2_ceiling(top) + cohort__log2_ceiling(top / 2);
+    uint32_t root_blocks = cohort__reduce_buffers(bytes, at_root);
+    uint32_t child_blocks = at_child > 0 ? 1 + cohort__reduce_buffers(bytes, at_child) : 0;
+    cost.memory = cohort__cost_tmp(root_blocks > child_blocks ? root_blocks : child_blocks, bytes);
+    return cost;
+}
+
+struct cohort__cost cohort__scatter_cost_over_mesh(const struct cohort__mesh *mesh, size_t bytes)
+{
+    struct cohort__cost cost = {0};
+    uint32_t top = top_dimension(mesh);
+    uint32_t num_sites = cohort__mesh_stride(mesh, mesh->num_dimensions);
+    for (uint32_t i = 0; i < mesh->num_dimensions; i++) {
+        uint32_t stride = cohort__mesh_stride(mesh, i);
+        struct cohort__cost line = cohort__cost_scatter(mesh->extents[i], 2, stride * bytes);
+        uint32_t num_lines = num_sites / stride / mesh->extents[i];
+        cost = cohort__cost_then(cost, cohort__cost_at_once(line, num_lines));
+    }
+    uint32_t below = mesh->extents[top] / 2 * cohort__mesh_stride(mesh, top);
+    cost.memory = below > 1 ? (below - 1.0) * (double)bytes : 0;
+    return cost;
+}

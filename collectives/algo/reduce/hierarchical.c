@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Reduce, hierarchical: up the tree, in each level the representatives of the groups reduce to the
+ * first one, in the order of the groups, what their groups have been reduced to. If the reduction
+ * does not commute the tree is not renumbered from the root: site 0 gets the result and hands it
+ * over to the root (phase 3).
+ * Cost: L levels of at most arity - 1 messages into, and as many reductions at, each parent; one
+ * message more for the hand-over. TMP: at a representative one block for its result (the root's is
+ * OUT) and those of reduce/linear.c for each level.
+ * Source: Strack et al., Hierarchical Collective Operations for HPX (IPTW 2025). */
+#include "collectives/algo/pattern/cost.h"
+#include "collectives/algo/pattern/linear.h"
+#include "collectives/algo/pattern/walk.h"
+#include "collectives/algo/table.h"
+
+enum { PHASE = 1, HAND_OVER_PHASE = 3, TAG = 0 };
+
+uint32_t cohort__reduce_up(struct cohort__plan_builder *builder, const struct cohort__tree *tree,
+                           uint32_t own, uint32_t result, size_t bytes, unsigned phase)
+{
+    uint32_t after = COHORT__NO_STEP;
+    for (uint32_t level = tree->num_levels; level-- > 0;) {
+        struct cohort__request request = cohort__tree_level_request(tree, level, bytes);
+        struct cohort__block_list lists[] = {{.blocks = &own, .num_blocks = 1},
+                                             {.blocks = &result, .num_blocks = 1}};
+        struct cohort__embedding embedding = {
+            .block_map = lists, .phase = phase, .after = after, .recv_after = COHORT__NO_STEP};
+        struct cohort__plan *fragment = NULL;
+        cohort__reduce_linear_fragment(&request, &fragment);
+        after = cohort__tree_embed(builder, tree, level, fragment, embedding);
+        own = result;
+    }
+    return after;
+}
+
+double cohort__reduce_up_memory(uint32_t num_sites, uint32_t arity, size_t bytes)
+{
+    struct cohort__range range = {.first = 0, .count = num_sites};
+    double memory = 0;
+    while (range.count > 1) {
+        uint32_t num_received = cohort__partition_count(range.count, arity) - 1;
+        memory += cohort__cost_tmp(cohort__reduce_buffers(bytes, num_received), bytes);
+        range = cohort__partition_group(range, arity, 0);
+    }
+    return memory;
+}
+
+/* From site 0 to the root, which may have used OUT for the result of its subtree. */
+static void hand_over(struct cohort__plan_builder *builder, const struct cohort__request *request,
+                      uint32_t result, uint32_t after)
+{
+    uint32_t step = COHORT__NO_STEP;
+    if (request->this_site == 0)
+        step = cohort__plan_send(builder, HAND_OVER_PHASE, request->root, TAG, &result, 1);
+    else if (request->this_site == request->root)
+        step = cohort__plan_recv(builder, HAND_OVER_PHASE, 0, TAG, &result, 1);
+    if (step != COHORT__NO_STEP)
+        cohort__plan_after(builder, step, after);
+}
+
+static cohort_status build(const struct cohort__request *request, struct cohort__plan **ret_plan)
+{
+    struct cohort__plan_builder *builder = NULL;
+    struct cohort__range all = {.first = 0, .count = request->num_sites};
+    uint32_t tree_root = request->commutative ? request->root : 0;
+    struct cohort__tree tree;
+    uint32_t result = COHORT__NO_BLOCK;
+    cohort_status status = cohort__plan_builder_create(&builder, "reduce_hierarchical",
+                                                       request->num_sites, request->this_site);
+    if (status != COHORT_OK)
+        return status;
+    cohort__tree_init(&tree, all, request->arity, tree_root, request->this_site);
+    uint32_t own = cohort__plan_range(builder, COHORT__SPACE_IN, 0, request->bytes);
+    if (request->this_site == request->root)
+        result = cohort__plan_range(builder, COHORT__SPACE_OUT, 0, request->bytes);
+    else if (cohort__tree_has_children(&tree))
+        result = cohort__plan_tmp(builder, request->bytes);
+    uint32_t end = cohort__reduce_up(builder, &tree, own, result, request->bytes, PHASE);
+    if (tree_root != request->root)
+        hand_over(builder, request, result, end);
+    if (request->num_sites == 1)
+        cohort__plan_copy(builder, PHASE, result, own);
+    return cohort__plan_finish(builder, ret_plan);
+}
+
+static struct cohort__cost cost(const struct cohort__request *request)
+{
+    bool hands_over = !request->commutative && request->root != 0;
+    struct cohort__cost cost =
+        cohort__cost_reduce(request->num_sites, request->arity, request->bytes);
+    cost.memory = cohort__reduce_up_memory(request->num_sites, request->arity, request->bytes);
+    if (hands_over) { /* site 0 has no OUT */
+        cost = cohort__cost_then(cost, cohort__cost_message(request->bytes));
+        cost.memory += cohort__cost_tmp(1, request->bytes);
+    }
+    return cost;
+}
+
+const struct cohort__algorithm cohort__reduce_hierarchical = {
+    .collective = COHORT__REDUCE,
+    .name = "hierarchical",
+    .hierarchical = true,
+    .build = build,
+    .cost = cost,
+};

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Reduce-scatter, hierarchical: all blocks are reduced up the tree to site 0 (phase 1) and
+ * scattered down (phase 3). The tree is over the sites in their order, so the reduction need not
+ * commute. Cost: 2 L levels of at most arity - 1 messages at each parent, N blocks in each one on
+ * the way up. TMP: at a representative N blocks, which are used for both ways, and those of
+ * reduce/linear.c for each level. Source: as all_reduce/hierarchical.c. */
+#include "collectives/algo/pattern/alone.h"
+#include "collectives/algo/pattern/cost.h"
+#include "collectives/algo/pattern/walk.h"
+#include "collectives/algo/table.h"
+
+enum { UP = 1, DOWN = 3 };
+
+/* The result of a subtree has gone up when what is for it comes down, to the same place. */
+static void tree_append(struct cohort__plan_builder *builder, const struct cohort__request *request,
+                        const struct cohort__tree *tree)
+{
+    size_t bytes = request->bytes;
+    size_t all_bytes = request->num_sites * bytes;
+    bool has_children = cohort__tree_has_children(tree);
+    uint32_t in = cohort__plan_range(builder, COHORT__SPACE_IN, 0, all_bytes);
+    uint32_t out = cohort__plan_range(builder, COHORT__SPACE_OUT, 0, bytes);
+    uint32_t result = has_children ? cohort__plan_tmp(builder, all_bytes) : COHORT__NO_BLOCK;
+    uint32_t end = cohort__reduce_up(builder, tree, in, result, all_bytes, UP);
+    size_t offset = has_children ? cohort__plan_get_block(builder, result).offset : 0;
+    struct cohort__layout layout = {.bytes = bytes,
+                                    .own = out,
+                                    .space = COHORT__SPACE_TMP,
+                                    .first = tree->this_number + 1,
+                                    .offset = offset};
+    if (cohort__tree_is_root(tree)) {
+        uint32_t own = cohort__plan_range(builder, COHORT__SPACE_TMP, offset, bytes);
+        cohort__plan_after(builder, cohort__plan_copy(builder, DOWN, out, own), end);
+        layout.offset += bytes; /* behind its own, which is the first */
+    }
+    cohort__scatter_down(builder, tree, &layout, DOWN, has_children ? end : COHORT__NO_STEP);
+}
+
+static cohort_status build(const struct cohort__request *request, struct cohort__plan **ret_plan)
+{
+    struct cohort__plan_builder *builder = NULL;
+    struct cohort__range all = {.first = 0, .count = request->num_sites};
+    struct cohort__tree tree;
+    cohort_status status = cohort__plan_builder_create(&builder, "reduce_scatter_hierarchical",
+                                                       request->num_sites, request->this_site);
+    if (status != COHORT_OK)
+        return status;
+    cohort__tree_init(&tree, all, request->arity, 0, request->this_site);
+    if (request->num_sites > 1)
+        tree_append(builder, request, &tree);
+    else
+        cohort__alone_append(builder, request->bytes);
+    return cohort__plan_finish(builder, ret_plan);
+}
+
+static struct cohort__cost cost(const struct cohort__request *request)
+{
+    uint32_t num_sites = request->num_sites;
+    size_t all_bytes = num_sites * request->bytes;
+    struct cohort__cost cost =
+        cohort__cost_then(cohort__cost_reduce(num_sites, request->arity, all_bytes),
+                          cohort__cost_scatter(num_sites, request->arity, request->bytes));
+    if (num_sites > 1)
+        cost.memory =
+            (double)all_bytes + cohort__reduce_up_memory(num_sites, request->arity, all_bytes);
+    return cost;
+}
+
+const struct cohort__algorithm cohort__reduce_scatter_hierarchical = {
+    .collective = COHORT__REDUCE_SCATTER,
+    .name = "hierarchical",
+    .hierarchical = true,
+    .build = build,
+    .cost = cost,
+};

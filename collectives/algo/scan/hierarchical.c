@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Scan, hierarchical. Phase 1, up the tree: in each level the first representative gets the totals
+ * of the other groups, adds them up from the left, keeps the sums, and hands the last one, which is
+ * its own group's total, on. Phase 3, down: with what is before its own group, each one tells the
+ * representatives below it what is before theirs. A total that has nobody after it is not sent.
+ * Cost: 2 L levels of at most arity - 1 messages at each parent. TMP: a block for each group that a
+ * site represents the first of, and one.
+ * Source: Strack et al., Hierarchical Collective Operations for HPX (IPTW 2025), for the levels;
+ * Blelloch, Prefix sums and their applications (1990), for up and down. */
+#include "collectives/algo/pattern/alone.h"
+#include "collectives/algo/pattern/cost.h"
+#include "collectives/algo/pattern/tree.h"
+#include "collectives/algo/scan/scan.h"
+#include "collectives/algo/table.h"
+
+enum { UP = 1, DOWN = 3, TAG = 0 };
+
+/* A block, and the step after which it is there: the sum of some groups. */
+struct sum {
+    uint32_t block;
+    uint32_t step;
+    uint32_t read; /* on the way up, by this step; COHORT__NO_STEP: by none */
+};
+
+struct scan {
+    struct cohort__plan_builder *builder;
+    const struct cohort__request *request;
+    bool is_exclusive;
+    struct cohort__tree tree;
+    struct sum sums[COHORT__TREE_MAX_LEVELS]; /* of each level: that of its own group, which is the
+                                                 last one of the level below, or IN */
+    uint32_t first_recvs[COHORT__TREE_MAX_LEVELS];  /* of each level, from the last one up: RECV, */
+    uint32_t first_blocks[COHORT__TREE_MAX_LEVELS]; /* REDUCE, RECV, ...; and their blocks */
+    uint32_t counts[COHORT__TREE_MAX_LEVELS];       /* of totals that are received */
+};
+
+/* Whether there is anybody after the sites that RANK of a level represents. */
+static bool is_passed_on(const struct scan *self, uint32_t level, uint32_t rank)
+{
+    struct cohort__range group = cohort__tree_group(&self->tree, level, rank);
+    return group.first + group.count < self->request->num_sites;
+}
+
+static uint32_t site_of(const struct scan *self, uint32_t level, uint32_t rank)
+{
+    return cohort__tree_site(&self->tree, cohort__tree_group(&self->tree, level, rank).first);
+}
+
+/* The sum of the groups 0 to RANK of a level. */
+static struct sum sum_of(const struct scan *self, uint32_t level, uint32_t rank)
+{
+    struct sum sum = self->sums[level];
+    if (rank > 0) {
+        sum.block = self->first_blocks[level] + rank - 1;
+        sum.step = self->first_recvs[level] + 2 * rank - 1;
+    }
+    sum.read =
+        rank < self->counts[level] ? self->first_recvs[level] + 2 * rank + 1 : COHORT__NO_STEP;
+    return sum;
+}
+
+/* Returns the sum of the level's whole range, as far as it is needed. */
+static struct sum level_up(struct scan *self, uint32_t level)
+{
+    struct cohort__plan_builder *builder = self->builder;
+    uint32_t num_ranks = self->tree.levels[level].num_ranks;
+    uint32_t count = num_ranks - 1 - !is_passed_on(self, level, num_ranks - 1);
+    self->counts[level] = count;
+    self->first_recvs[level] = cohort__plan_num_steps(builder);
+    for (uint32_t rank = 1; rank <= count; rank++) {
+        uint32_t block = cohort__plan_tmp(builder, self->request->bytes);
+        if (rank == 1)
+            self->first_blocks[level] = block;
+    }
+    for (uint32_t rank = 1; rank <= count; rank++) {
+        struct sum left = sum_of(self, level, rank - 1);
+        uint32_t block = self->first_blocks[level] + rank - 1;
+        uint32_t recv = cohort__plan_recv(builder, UP, site_of(self, level, rank), TAG, &block, 1);
+        uint32_t reduce = cohort__plan_reduce(builder, UP, block, left.block, block);
+        cohort__plan_after(builder, reduce, recv);
+        cohort__plan_after(builder, reduce, left.step);
+    }
+    return sum_of(self, level, count);
+}
+
+static void go_up(struct scan *self)
+{
+    const struct cohort__tree *tree = &self->tree;
+    struct sum sum = {
+        .block = cohort__plan_range(self->builder, COHORT__SPACE_IN, 0, self->request->bytes),
+        .step = COHORT__NO_STEP};
+    for (uint32_t level = tree->num_levels; level-- > 0;) {
+        self->sums[level] = sum;
+        if (tree->levels[level].this_rank == 0) {
+            sum = level_up(self, level);
+        } else if (is_passed_on(self, level, tree->levels[level].this_rank)) {
+            uint32_t send =
+                cohort__plan_send(self->builder, UP, site_of(self, level, 0), TAG, &sum.block, 1);
+            cohort__plan_after(self->builder, send, sum.step);
+        }
+    }
+}
+
+/* What is before RANK of a level, if BEFORE is before the level: a reduction in place, but with IN
+ * to THROUGH. */
+static struct sum before_rank(struct scan *self, uint32_t level, uint32_t rank, struct sum before,
+                              uint32_t through)
+{
+    struct cohort__plan_builder *builder = self->builder;
+    struct sum sum = sum_of(self, level, rank - 1);
+    bool is_in = rank == 1 && level + 1 == self->tree.num_levels;
+    uint32_t block = is_in ? through : sum.block;
+    if (before.step == COHORT__NO_STEP)
+        return sum;
+    uint32_t reduce = cohort__plan_reduce(builder, DOWN, block, before.block, sum.block);
+    cohort__plan_after(builder, reduce, before.step);
+    if (!is_in) {
+        cohort__plan_after(builder, reduce, sum.step);
+        cohort__plan_after(builder, reduce, sum.read);
+    }
+    return (struct sum){.block = block, .step = reduce};
+}
+
+static void level_down(struct scan *self, uint32_t level, struct sum before, uint32_t through)
+{
+    for (uint32_t rank = 1; rank < self->tree.levels[level].num_ranks; rank++) {
+        struct sum sum = before_rank(self, level, rank, before, through);
+        uint32_t send =
+            cohort__plan_send(self->builder, DOWN, site_of(self, level, rank), TAG, &sum.block, 1);
+        cohort__plan_after(self->builder, send, sum.step);
+    }
+}
+
+/* Before site 0 there is nothing, and nothing to add. */
+static void go_down(struct scan *self)
+{
+    struct cohort__plan_builder *builder = self->builder;
+    const struct cohort__tree *tree = &self->tree;
+    size_t bytes = self->request->bytes;
+    bool is_first = cohort__tree_is_root(tree);
+    bool has_children = cohort__tree_has_children(tree);
+    uint32_t out = cohort__plan_range(builder, COHORT__SPACE_OUT, 0, bytes);
+    uint32_t other = has_children && !is_first ? cohort__plan_tmp(builder, bytes) : out;
+    struct sum before = {.block = self->is_exclusive ? out : other, .step = COHORT__NO_STEP};
+    uint32_t through = self->is_exclusive ? other : out;
+    if (!is_first)
+        before.step = cohort__plan_recv(builder, DOWN, site_of(self, 0, 0), TAG, &before.block, 1);
+    for (uint32_t level = is_first ? 0 : 1; level < tree->num_levels; level++)
+        level_down(self, level, before, through);
+    if (!self->is_exclusive && !is_first && !has_children) {
+        uint32_t own = cohort__plan_range(builder, COHORT__SPACE_IN, 0, bytes);
+        uint32_t reduce = cohort__plan_reduce(builder, DOWN, out, out, own);
+        cohort__plan_after(builder, reduce, before.step);
+    }
+}
+
+cohort_status cohort__scan_hierarchical_build(const struct cohort__request *request,
+                                              const char *name, struct cohort__plan **ret_plan)
+{
+    struct cohort__range all = {.first = 0, .count = request->num_sites};
+    struct scan self = {.request = request,
+                        .is_exclusive = request->collective == COHORT__EXCLUSIVE_SCAN};
+    cohort_status status =
+        cohort__plan_builder_create(&self.builder, name, request->num_sites, request->this_site);
+    if (status != COHORT_OK)
+        return status;
+    cohort__tree_init(&self.tree, all, request->arity, 0, request->this_site);
+    if (request->num_sites > 1) {
+        go_up(&self);
+        go_down(&self);
+    }
+    if (!self.is_exclusive && request->this_site == 0)
+        cohort__alone_append(self.builder, request->bytes);
+    return cohort__plan_finish(self.builder, ret_plan);
+}
+
+/* Sites to which others send: each leaf of the tree has one. The ranges of a level have two sizes,
+ * `size` and one more; one of arity + 1 sites is no leaf, but has a single one with two sites. */
+static double count_parents(uint32_t num_sites, uint32_t arity)
+{
+    uint32_t size = num_sites;
+    double counts[2] = {1, 0};
+    while (size > arity) {
+        double larger = size % arity;
+        double next = counts[0] * (arity - larger) + counts[1] * (arity - larger - 1);
+        counts[1] = counts[0] * larger + counts[1] * (larger + 1);
+        counts[0] = next;
+        size /= arity;
+    }
+    return (size > 1 ? counts[0] : 0) + counts[1];
+}
+
+/* Sites that are last in all their groups, but site 0: nobody is after them. */
+static double count_last(uint32_t num_sites, uint32_t arity)
+{
+    struct cohort__range range = {.first = 0, .count = num_sites};
+    double count = 0;
+    for (; range.count > 1; count++)
+        range =
+            cohort__partition_group(range, arity, cohort__partition_count(range.count, arity) - 1);
+    return count;
+}
+
+/* The group that is told last what is before it. */
+static struct cohort__range last_group(const struct cohort__request *request)
+{
+    struct cohort__range all = {.first = 0, .count = request->num_sites};
+    uint32_t num_groups = cohort__partition_count(all.count, request->arity);
+    return cohort__partition_group(all, request->arity, num_groups - 1);
+}
+
+/* On the longest way: up to site 0, whose groups are the largest; in each level the last reduction
+ * is waited for, in the first one that of the last group but one. Down again to the last group. */
+static double count_reductions(const struct cohort__request *request)
+{
+    uint32_t last = last_group(request).count;
+    double up = cohort__partition_levels(request->num_sites, request->arity) - 1.0;
+    if (cohort__partition_count(request->num_sites, request->arity) > 2)
+        up++;
+    double down = last > 1 ? cohort__partition_levels(last, request->arity) : 0;
+    return up + down + (request->collective == COHORT__SCAN);
+}
+
+/* Site 0 sends as it receives: a group is told as soon as the one before it is known. */
+struct cohort__cost cohort__scan_hierarchical_cost(const struct cohort__request *request)
+{
+    bool is_exclusive = request->collective == COHORT__EXCLUSIVE_SCAN;
+    uint32_t num_sites = request->num_sites;
+    uint32_t arity = request->arity;
+    double size = (double)request->bytes;
+    if (num_sites == 1)
+        return (struct cohort__cost){0};
+    struct cohort__cost first = cohort__cost_broadcast(num_sites, arity, request->bytes);
+    struct cohort__cost last =
+        cohort__cost_broadcast(last_group(request).count, arity, request->bytes);
+    double up = first.messages - count_last(num_sites, arity);
+    double reductions = up + first.messages - first.startups;
+    if (!is_exclusive)
+        reductions += num_sites - count_parents(num_sites, arity);
+    struct cohort__cost cost = {.startups = first.startups + last.startups,
+                                .reduced = count_reductions(request) * size,
+                                .messages = up + first.messages,
+                                .combined = reductions * size,
+                                .memory = (first.startups - 1) * (size + 64)};
+    cost.bytes = cost.startups * size;
+    cost.moved = cost.messages * size;
+    return cost;
+}
+
+static cohort_status build(const struct cohort__request *request, struct cohort__plan **ret_plan)
+{
+    return cohort__scan_hierarchical_build(request, "scan_hierarchical", ret_plan);
+}
+
+const struct cohort__algorithm cohort__scan_hierarchical = {
+    .collective = COHORT__SCAN,
+    .name = "hierarchical",
+    .hierarchical = true,
+    .build = build,
+    .cost = cohort__scan_hierarchical_cost,
+};

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Scan, linear: a chain along the sites. Each one adds its block to what comes from the one before
+ * it and sends that on: strictly from the left, with the fewest messages and reductions.
+ * Cost: (t_s + (t_w + t_r) m)(N-1). TMP: none; exclusive, a block at the sites in between.
+ * Source: folklore. */
+#include "collectives/algo/pattern/alone.h"
+#include "collectives/algo/scan/scan.h"
+#include "collectives/algo/table.h"
+
+enum { PHASE = 1, TAG = 0 };
+
+static void chain_append(struct cohort__plan_builder *builder,
+                         const struct cohort__request *request, bool is_exclusive)
+{
+    uint32_t site = request->this_site;
+    bool is_last = site + 1 == request->num_sites;
+    uint32_t own = is_exclusive && is_last
+                       ? COHORT__NO_STEP
+                       : cohort__plan_range(builder, COHORT__SPACE_IN, 0, request->bytes);
+    uint32_t sum = own; /* up to this site */
+    uint32_t reduce = COHORT__NO_STEP;
+    if (site > 0) {
+        uint32_t before = cohort__plan_range(builder, COHORT__SPACE_OUT, 0, request->bytes);
+        uint32_t recv = cohort__plan_recv(builder, PHASE, site - 1, TAG, &before, 1);
+        sum = is_exclusive && !is_last ? cohort__plan_tmp(builder, request->bytes) : before;
+        if (!is_exclusive || !is_last) {
+            reduce = cohort__plan_reduce(builder, PHASE, sum, before, own);
+            cohort__plan_after(builder, reduce, recv);
+        }
+    }
+    if (!is_last) {
+        uint32_t send = cohort__plan_send(builder, PHASE, site + 1, TAG, &sum, 1);
+        cohort__plan_after(builder, send, reduce);
+    }
+}
+
+cohort_status cohort__scan_linear_build(const struct cohort__request *request, const char *name,
+                                        struct cohort__plan **ret_plan)
+{
+    struct cohort__plan_builder *builder = NULL;
+    bool is_exclusive = request->collective == COHORT__EXCLUSIVE_SCAN;
+    cohort_status status =
+        cohort__plan_builder_create(&builder, name, request->num_sites, request->this_site);
+    if (status != COHORT_OK)
+        return status;
+    if (!is_exclusive && request->this_site == 0)
+        cohort__alone_append(builder, request->bytes);
+    if (request->num_sites > 1)
+        chain_append(builder, request, is_exclusive);
+    return cohort__plan_finish(builder, ret_plan);
+}
+
+struct cohort__cost cohort__scan_linear_cost(const struct cohort__request *request)
+{
+    bool is_exclusive = request->collective == COHORT__EXCLUSIVE_SCAN;
+    double size = (double)request->bytes;
+    double messages = request->num_sites - 1.0;
+    double reductions = is_exclusive && messages > 0 ? messages - 1 : messages;
+    return (struct cohort__cost){.startups = messages,
+                                 .bytes = messages * size,
+                                 .reduced = reductions * size,
+                                 .messages = messages,
+                                 .moved = messages * size,
+                                 .combined = reductions * size,
+                                 .memory = is_exclusive && reductions > 0 ? size : 0};
+}
+
+static cohort_status build(const struct cohort__request *request, struct cohort__plan **ret_plan)
+{
+    return cohort__scan_linear_build(request, "scan_linear", ret_plan);
+}
+
+const struct cohort__algorithm cohort__scan_linear = {
+    .collective = COHORT__SCAN,
+    .name = "linear",
+    .ordered = true,
+    .build = build,
+    .cost = cohort__scan_linear_cost,
+};

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Scatter, hierarchical: down the tree, in each level the first representative scatters to those of
+ * the other groups all that their groups get. A representative receives its own block into OUT and
+ * the rest into TMP as one message; the root sends right out of IN, in at most two pieces a message
+ * where the numbers of the tree pass the last site.
+ * Cost: L levels of at most arity - 1 messages out of each parent; N-1 blocks out of the root.
+ * TMP: the blocks of a representative's subtree, but for its own; none at the root.
+ * Source: as gather/hierarchical.c, turned round. */
+#include "collectives/algo/pattern/cost.h"
+#include "collectives/algo/pattern/linear.h"
+#include "collectives/algo/pattern/walk.h"
+#include "collectives/algo/table.h"
+
+enum { PHASE = 1 };
+
+void cohort__scatter_down(struct cohort__plan_builder *builder, const struct cohort__tree *tree,
+                          const struct cohort__layout *layout, unsigned phase, uint32_t after)
+{
+    for (uint32_t level = 0; level < tree->num_levels; level++) {
+        uint32_t end = cohort__layout_embed(builder, tree, level, layout,
+                                            cohort__scatter_linear_fragment, phase, after, after);
+        if (tree->levels[level].this_rank > 0)
+            after = end;
+    }
+}
+
+static cohort_status build(const struct cohort__request *request, struct cohort__plan **ret_plan)
+{
+    struct cohort__plan_builder *builder = NULL;
+    struct cohort__range all = {.first = 0, .count = request->num_sites};
+    struct cohort__tree tree;
+    struct cohort__layout layout;
+    cohort_status status = cohort__plan_builder_create(&builder, "scatter_hierarchical",
+                                                       request->num_sites, request->this_site);
+    if (status != COHORT_OK)
+        return status;
+    cohort__tree_init(&tree, all, request->arity, request->root, request->this_site);
+    uint32_t own = cohort__plan_range(builder, COHORT__SPACE_OUT, 0, request->bytes);
+    if (cohort__tree_is_root(&tree))
+        layout = cohort__layout_by_site(COHORT__SPACE_IN, COHORT__NO_BLOCK, request->bytes);
+    else
+        layout = cohort__layout_in_tmp(builder, &tree, own, request->bytes);
+    cohort__scatter_down(builder, &tree, &layout, PHASE, COHORT__NO_STEP);
+    if (cohort__tree_is_root(&tree)) {
+        uint32_t place = cohort__plan_range(builder, COHORT__SPACE_IN,
+                                            request->this_site * request->bytes, request->bytes);
+        cohort__plan_copy(builder, PHASE, own, place);
+    }
+    return cohort__plan_finish(builder, ret_plan);
+}
+
+static struct cohort__cost cost(const struct cohort__request *request)
+{
+    struct cohort__cost cost =
+        cohort__cost_scatter(request->num_sites, request->arity, request->bytes);
+    cost.memory = cohort__layout_memory(request->num_sites, request->arity, request->bytes);
+    return cost;
+}
+
+const struct cohort__algorithm cohort__scatter_hierarchical = {
+    .collective = COHORT__SCATTER,
+    .name = "hierarchical",
+    .hierarchical = true,
+    .build = build,
+    .cost = cost,
+};

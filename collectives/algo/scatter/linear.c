@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Scatter, linear: the root sends to everybody its block.
+ * Blocks may have different sizes.
+ * Cost: 1 step of N-1 messages out of the root, N-1 blocks through its link. TMP: none.
+ * Source: folklore; the flat tree of every MPI. */
+#include "collectives/algo/pattern/cost.h"
+#include "collectives/algo/pattern/linear.h"
+#include "collectives/algo/table.h"
+
+enum { PHASE = 1, TAG = 0, OWN = 0, FIRST = 1 };
+
+static void root_append(struct cohort__plan_builder *builder, const struct cohort__request *request,
+                        const uint32_t *weights)
+{
+    size_t offset = 0;
+    for (uint32_t rank = 0; rank < request->num_sites; rank++) {
+        struct cohort__part part = cohort__request_in(request, rank);
+        if (weights) {
+            part.offset = offset;
+            part.bytes *= weights[rank];
+            offset += part.bytes;
+        }
+        cohort__plan_range(builder, COHORT__SPACE_IN, part.offset, part.bytes);
+    }
+    for (uint32_t rank = 0; rank < request->num_sites; rank++) {
+        uint32_t block = FIRST + rank;
+        if (rank == request->root)
+            cohort__plan_copy(builder, PHASE, OWN, block);
+        else
+            cohort__plan_send(builder, PHASE, rank, TAG, &block, 1);
+    }
+}
+
+cohort_status cohort__scatter_linear_fragment(const struct cohort__request *request,
+                                              const uint32_t *weights,
+                                              struct cohort__plan **ret_plan)
+{
+    struct cohort__plan_builder *builder = NULL;
+    uint32_t weight = weights ? weights[request->this_site] : 1;
+    cohort_status status = cohort__plan_builder_create(&builder, "scatter_linear",
+                                                       request->num_sites, request->this_site);
+    if (status != COHORT_OK)
+        return status;
+    bool is_root = request->this_site == request->root;
+    /* Where blocks differ, only the root has the parts; the others know their own size. */
+    size_t bytes = is_root ? cohort__request_in(request, request->root).bytes : request->bytes;
+    uint32_t own = cohort__plan_range(builder, COHORT__SPACE_OUT, 0, bytes * weight);
+    if (is_root)
+        root_append(builder, request, weights);
+    else
+        cohort__plan_recv(builder, PHASE, request->root, TAG, &own, 1);
+    return cohort__plan_finish(builder, ret_plan);
+}
+
+static cohort_status build(const struct cohort__request *request, struct cohort__plan **ret_plan)
+{
+    return cohort__scatter_linear_fragment(request, NULL, ret_plan);
+}
+
+static struct cohort__cost cost(const struct cohort__request *request)
+{
+    return cohort__cost_scatter(request->num_sites, request->num_sites, request->bytes);
+}
+
+const struct cohort__algorithm cohort__scatter_linear = {
+    .collective = COHORT__SCATTER,
+    .name = "linear",
+    .ragged = true,
+    .build = build,
+    .cost = cost,
+};
