@@ -108,7 +108,7 @@ struct cohort__algorithm {
     struct cohort__cost (*cost)(const struct cohort__request *request);
 };
 
-/* All rows, in the order of table.c. */
+/* All rows, in the order of rows.h. */
 extern const struct cohort__algorithm *const cohort__algorithms[];
 extern const uint32_t cohort__num_algorithms;
 

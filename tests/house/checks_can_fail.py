@@ -12,6 +12,8 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 SPDX = "/* SPDX-License-Identifier: Apache-2.0 */\n"
 PUBLIC = {"include/cohort/status.h": "", "include/cohort/cohort.h": '#include "cohort/status.h"\n',
           "include/meson.build": "files('cohort/cohort.h', 'cohort/status.h')"}
+ROW = ("const struct cohort__algorithm cohort__scan_a = {\n    .collective = COHORT__SCAN,\n"
+       '    .name = "a",\n')
 FUTURE = "struct cohort_future; typedef struct cohort_future cohort_future;\ncohort_future *"
 WARNED = FUTURE + "cohort_a(void) __attribute__((warn_unused_result));\n"
 
@@ -23,6 +25,8 @@ CASES = [
     ("include_graph", {"runtime/base/log.c": '#include "runtime/task/task.h"\n'}, "may use"),
     ("include_graph", {"collectives/plan/a.c": '#include "collectives/algo/algo.h"\n'}, "may use"),
     ("include_graph", {"collectives/plan/a.c": "#include <pthread.h>\n"}, "no threads"),
+    ("include_graph", {"collectives/algo/pattern/a.c": '#include "collectives/algo/algo.h"\n'},
+     "of its layer"),
     ("include_graph", {"runtime/loop/loop.c": "#include <uv.h>\n"}, None),
     ("include_graph", {"runtime/proc/proc.c": "#include <uv.h>\n"}, "belongs to runtime/loop/"),
     ("include_graph", {"runtime/net/mixed.c": "#include <rdma/fabric.h>\n"}, "net/ofi"),
@@ -51,6 +55,13 @@ CASES = [
     ("format", {"runtime/base/a.c": SPDX + "int  a;\n"}, "clang-format"),
     ("lines", {"a.py": SPDX + "#" * 100 + "\n"}, None),
     ("lines", {"runtime/meson.build": "\n" + "#" * 101 + "\n"}, "runtime/meson.build:2: 101"),
+    ("rows", {"collectives/algo/rows.h": "ROW(scan, a)\n", "collectives/algo/scan/a.c": ROW}, None),
+    ("rows", {"collectives/algo/rows.h": "", "collectives/algo/scan/a.c": ROW}, "not in"),
+    ("rows", {"collectives/algo/rows.h": "ROW(scan, a)\n"}, "no such file"),
+    ("rows", {"collectives/algo/rows.h": "ROW(scan, b)\n", "collectives/algo/scan/b.c": ROW},
+     "has no line"),
+    ("rows", {"collectives/algo/rows.h": 2 * "ROW(scan, a)\n", "collectives/algo/scan/a.c": ROW},
+     "twice"),
     ("sources", {"a.c": "", "compile_commands.json": '[{"directory": "/", "file": "a.c"}]'}, "a.c"),
     ("public_headers", PUBLIC, None),
     ("public_headers", {**PUBLIC, "include/cohort/status.h": "size_t a;\n"}, "status.h alone"),

@@ -54,6 +54,11 @@ FOREIGN = {
 PURE = ("collectives/plan/", "collectives/algo/", "collectives/model/")
 IMPURE = re.compile(r"(pthread|threads|stdatomic|signal|time|unistd|fcntl|poll|sched)\.h|sys/.*")
 
+# Of its own layer, a file in such a folder may include only these: tools know no algorithms.
+INNER = {
+    "collectives/algo/pattern/": ("collectives/algo/pattern/", "collectives/algo/algorithm.h"),
+}
+
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*([<"])([^>"]*)[>"]', re.M)
 
 
@@ -95,6 +100,10 @@ def check_project(path, name, target):
     own = os.path.dirname(path)
     if path.startswith("tools/") and os.path.dirname(target).startswith("tools"):
         return None if os.path.dirname(target) == own else "one tool includes another's header"
+    for folder, inner in INNER.items():
+        if path.startswith(folder) and layer_of(target) == layer_of(path) \
+                and not target.startswith(inner):
+            return f"of its layer, {folder} may use {', '.join(inner)} only"
     allowed = rights(path)
     if allowed is None:
         return None

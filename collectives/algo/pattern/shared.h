@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef COHORT_COLLECTIVES_ALGO_PATTERN_SHARED_H
+#define COHORT_COLLECTIVES_ALGO_PATTERN_SHARED_H
+
+#include "collectives/algo/algorithm.h"
+
+/* All collectives, for sites that share memory: a site publishes where its buffers are, and waits;
+ * who comes last has all data moved from where it is to where it belongs. Nothing is sent and
+ * nothing is stored on the way. Reductions go strictly from the left, piece by piece, so that the
+ * pieces stay in the cache. Among localities of a host the inputs are read on a board, where each
+ * has copied its own; of a large all_reduce each locality reduces a share, which all then copy.
+ * Cost: what the sites write, once; "messages" are the sites that come and are told. TMP: none.
+ * Source: the shared-memory collectives of MPI libraries (Graham, Shipman, EuroPVM/MPI 2008), with
+ * the flat, in-place variant of "XPMEM" collectives, where peers read each other's buffers.
+ *
+ * The rows have no plan (collectives/exec/movement.c moves the data), so all they take from here is
+ * their cost. */
+
+/* A block for each site. */
+struct cohort__cost cohort__shared_blocks_cost(const struct cohort__request *request);
+
+/* A block for each pair. */
+struct cohort__cost cohort__shared_pairs_cost(const struct cohort__request *request);
+
+/* All blocks into one; and that to the others, where all get it. */
+struct cohort__cost cohort__shared_reduce_cost(const struct cohort__request *request);
+
+/* A reduction for each site, of a block of everybody. */
+struct cohort__cost cohort__shared_reduce_scatter_cost(const struct cohort__request *request);
+
+/* Nothing is written. */
+struct cohort__cost cohort__shared_barrier_cost(const struct cohort__request *request);
+
+#endif

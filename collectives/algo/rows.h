@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The list of all algorithms, a line each. ROW(all_to_all, bruck) is the row
+ * cohort__all_to_all_bruck, which is in all_to_all/bruck.c. Where two rows of a collective are
+ * thought to take the same time, the upper one is taken.
+ * No guard: table.h and table.c include it, each with a ROW of its own. */
+/* clang-format off */
+ROW(gather, linear)
+ROW(gather, hierarchical)
+ROW(gather, binomial)
+ROW(gather, mesh)
+ROW(gather, shared)
+
+ROW(scatter, linear)
+ROW(scatter, hierarchical)
+ROW(scatter, binomial)
+ROW(scatter, mesh)
+ROW(scatter, shared)
+
+ROW(broadcast, linear)
+ROW(broadcast, hierarchical)
+ROW(broadcast, binomial)
+ROW(broadcast, mesh)
+ROW(broadcast, mesh_nd)
+ROW(broadcast, scatter_all_gather)
+ROW(broadcast, chain)
+ROW(broadcast, shared)
+
+ROW(reduce, linear)
+ROW(reduce, hierarchical)
+ROW(reduce, binomial)
+ROW(reduce, mesh)
+ROW(reduce, mesh_nd)
+ROW(reduce, scatter_gather)
+ROW(reduce, chain)
+ROW(reduce, shared)
+
+ROW(all_gather, linear)
+ROW(all_gather, hierarchical)
+ROW(all_gather, ring)
+ROW(all_gather, mesh)
+ROW(all_gather, mesh_nd)
+ROW(all_gather, hypercube)
+ROW(all_gather, bruck)
+ROW(all_gather, shared)
+
+ROW(all_reduce, linear)
+ROW(all_reduce, hierarchical)
+ROW(all_reduce, ring)
+ROW(all_reduce, mesh)
+ROW(all_reduce, recursive_doubling)
+ROW(all_reduce, rabenseifner)
+ROW(all_reduce, reduce_broadcast)
+ROW(all_reduce, ordered)
+ROW(all_reduce, shared)
+
+ROW(reduce_scatter, linear)
+ROW(reduce_scatter, ring)
+ROW(reduce_scatter, mesh)
+ROW(reduce_scatter, mesh_nd)
+ROW(reduce_scatter, hypercube)
+ROW(reduce_scatter, bruck)
+ROW(reduce_scatter, hierarchical)
+ROW(reduce_scatter, shared)
+
+ROW(scan, linear)
+ROW(scan, hypercube)
+ROW(scan, hierarchical)
+ROW(scan, shared)
+
+ROW(exclusive_scan, linear)
+ROW(exclusive_scan, hypercube)
+ROW(exclusive_scan, hierarchical)
+ROW(exclusive_scan, shared)
+
+ROW(all_to_all, linear)
+ROW(all_to_all, spread)
+ROW(all_to_all, pairwise)
+ROW(all_to_all, pairwise_xor)
+ROW(all_to_all, ring)
+ROW(all_to_all, bidirectional_ring)
+ROW(all_to_all, mesh)
+ROW(all_to_all, mesh_nd)
+ROW(all_to_all, hypercube)
+ROW(all_to_all, bruck)
+ROW(all_to_all, tree)
+ROW(all_to_all, hierarchical)
+ROW(all_to_all, streamed)
+ROW(all_to_all, leaders)
+ROW(all_to_all, padded)
+ROW(all_to_all, shared)
+
+ROW(barrier, linear)
+ROW(barrier, hierarchical)
+ROW(barrier, shared)
+
+ROW(shift, direct)
+ROW(shift, ring)
+ROW(shift, mesh)
+ROW(shift, hypercube)
+ROW(shift, shared)
+
+ROW(exchange, linear)
+/* clang-format on */

@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Scatter, for sites that share memory: see shared.h. */
+#include "collectives/algo/pattern/shared.h"
+#include "collectives/algo/table.h"
+
+const struct cohort__algorithm cohort__scatter_shared = {
+    .collective = COHORT__SCATTER,
+    .name = "shared",
+    .shared = true,
+    .cost = cohort__shared_blocks_cost,
+};
