@@ -14,6 +14,8 @@ PUBLIC = {"include/cohort/status.h": "", "include/cohort/cohort.h": '#include "c
           "include/meson.build": "files('cohort/cohort.h', 'cohort/status.h')"}
 ROW = ("const struct cohort__algorithm cohort__scan_a = {\n    .collective = COHORT__SCAN,\n"
        '    .name = "a",\n')
+DIFF = ("```diff\n--- a/a.c\n+++ b/a.c\n@@ -1 +1 @@\n-int a;\n+int b;\n"
+        "--- /dev/null\n+++ b/b.c\n@@ -0,0 +1 @@\n+int c;\n```\n")
 FUTURE = "struct cohort_future; typedef struct cohort_future cohort_future;\ncohort_future *"
 WARNED = FUTURE + "cohort_a(void) __attribute__((warn_unused_result));\n"
 
@@ -62,6 +64,11 @@ CASES = [
      "has no line"),
     ("rows", {"collectives/algo/rows.h": 2 * "ROW(scan, a)\n", "collectives/algo/scan/a.c": ROW},
      "twice"),
+    ("first_hour", {"docs/FIRST_HOUR.md": DIFF, "a.c": "int a;\n"}, None),
+    ("first_hour", {"docs/FIRST_HOUR.md": DIFF, "a.c": "int b;\n"}, "does not apply"),
+    ("first_hour", {"docs/FIRST_HOUR.md": DIFF.replace("c;", "c"), "a.c": "int a;\n"},
+     "does not compile"),
+    ("first_hour", {"docs/FIRST_HOUR.md": DIFF + "`b/a.c`", "a.c": "int a;\n"}, "no b/a.c"),
     ("sources", {"a.c": "", "compile_commands.json": '[{"directory": "/", "file": "a.c"}]'}, "a.c"),
     ("public_headers", PUBLIC, None),
     ("public_headers", {**PUBLIC, "include/cohort/status.h": "size_t a;\n"}, "status.h alone"),
@@ -122,7 +129,7 @@ def symbols(root, compiler, nm, kind, header, source):
 def main():
     compiler, nm, *clang_format = sys.argv[1:]
     extra = {"format": clang_format, "public_headers": [compiler],
-             "dropped_futures": [compiler]}
+             "dropped_futures": [compiler], "first_hour": [compiler]}
     good = True
     for check, files, want in CASES:
         with tempfile.TemporaryDirectory() as root:

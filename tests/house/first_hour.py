@@ -1,0 +1,78 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""docs/FIRST_HOUR.md is true: the files that it names are there, its diffs apply, what they add
+compiles, and rows.py likes it.
+
+usage: first_hour.py ROOT C-COMPILER"""
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+import house
+
+PAGE = "docs/FIRST_HOUR.md"
+DIFF = re.compile(r"^```diff\n(.*?)^```$", re.M | re.S)
+PATH = re.compile(r"`((?:\w+/)+\w+\.\w+)`")
+
+
+def said_by(*command, **options):
+    """What COMMAND says if it fails, else None."""
+    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                          **options)
+    return done.stdout.strip() or "it failed" if done.returncode else None
+
+
+def apply(diff, folder):
+    """Changes FOLDER, which is no repository, whatever it is in."""
+    if shutil.which("git"):
+        env = {**os.environ, "GIT_CEILING_DIRECTORIES": os.path.dirname(folder)}
+        return said_by("git", "apply", "-", cwd=folder, env=env, input=diff)
+    if shutil.which("patch"):
+        return said_by("patch", "-p1", "--fuzz=0", cwd=folder, input=diff)
+    return house.skip("neither git nor patch")
+
+
+def check_diff(root, compiler, diff):
+    """What is wrong with it; in a copy of what it changes, and of what rows.py looks at."""
+    added = re.findall(r"^--- /dev/null\n\+\+\+ b/(.*)$", diff, re.M)
+    changed = re.findall(r"^--- a/(.*)$", diff, re.M)
+    rows = [path for path in house.files(root) if path.startswith("collectives/algo/")]
+    with tempfile.TemporaryDirectory() as folder:
+        folder = os.path.realpath(folder)
+        for path in {*rows, *changed}:
+            if os.path.exists(os.path.join(root, path)):
+                os.makedirs(os.path.dirname(os.path.join(folder, path)), exist_ok=True)
+                shutil.copyfile(os.path.join(root, path), os.path.join(folder, path))
+        wrong = apply(diff, folder)
+        if wrong:
+            return f"a diff does not apply:\n{wrong}"
+        for path in added:
+            wrong = said_by(*compiler.split(), "-std=gnu11", "-D_GNU_SOURCE", "-Wall", "-Wextra",
+                            "-Werror", "-fsyntax-only", f"-I{folder}", f"-I{root}",
+                            f"-I{root}/include", os.path.join(folder, path))
+            if wrong:
+                return f"{path}: does not compile:\n{wrong}"
+        if rows:
+            script = os.path.join(os.path.dirname(os.path.abspath(__file__)), "rows.py")
+            return said_by(sys.executable, "-B", script, folder)
+    return None
+
+
+def main():
+    root, compiler = sys.argv[1:]
+    root = os.path.realpath(root)
+    page = house.read(root, PAGE)
+    diffs = DIFF.findall(page)
+    added = {path for diff in diffs for path in re.findall(r"^\+\+\+ b/(.*)$", diff, re.M)}
+    named = set(PATH.findall(page))
+    wrong = [f"there is no {path}" for path in sorted(named - added)
+             if not os.path.exists(os.path.join(root, path))
+             and not os.path.exists(os.path.join(root, "include", path))]
+    wrong += filter(None, (check_diff(root, compiler, diff) for diff in diffs))
+    house.finish([f"{PAGE}: {complaint}" for complaint in wrong], len(diffs))
+
+
+main()
