@@ -65,6 +65,7 @@ CASES = [
     ("rows", {"collectives/algo/rows.h": 2 * "ROW(scan, a)\n", "collectives/algo/scan/a.c": ROW},
      "twice"),
     ("first_hour", {"docs/FIRST_HOUR.md": DIFF, "a.c": "int a;\n"}, None),
+    ("first_hour", {"docs/FIRST_HOUR.md": DIFF, "a.c": "int b;\n", "b.c": "int c;\n"}, None),
     ("first_hour", {"docs/FIRST_HOUR.md": DIFF, "a.c": "int b;\n"}, "does not apply"),
     ("first_hour", {"docs/FIRST_HOUR.md": DIFF.replace("c;", "c"), "a.c": "int a;\n"},
      "does not compile"),

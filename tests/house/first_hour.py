@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""docs/FIRST_HOUR.md is true: the files that it names are there, its diffs apply, what they add
-compiles, and rows.py likes it.
+"""docs/FIRST_HOUR.md is true: the files that it names are there, its diffs apply, or are applied,
+what they add compiles, and rows.py likes it.
 
 usage: first_hour.py ROOT C-COMPILER"""
 import os
@@ -26,13 +26,18 @@ def said_by(*command, **options):
 
 
 def apply(diff, folder):
-    """Changes FOLDER, which is no repository, whatever it is in."""
+    """Changes FOLDER, which is no repository, whatever it is in. A reader may have done so."""
+    # git would take a repository around FOLDER for what is to be changed.
+    env = {**os.environ, "GIT_CEILING_DIRECTORIES": os.path.dirname(folder)}
     if shutil.which("git"):
-        env = {**os.environ, "GIT_CEILING_DIRECTORIES": os.path.dirname(folder)}
-        return said_by("git", "apply", "-", cwd=folder, env=env, input=diff)
-    if shutil.which("patch"):
-        return said_by("patch", "-p1", "--fuzz=0", cwd=folder, input=diff)
-    return house.skip("neither git nor patch")
+        command, check = ["git", "apply"], "--check"
+    elif shutil.which("patch"):
+        command, check = ["patch", "-p1", "--fuzz=0", "--force"], "--dry-run"
+    else:
+        house.skip("neither git nor patch")
+    if not said_by(*command, check, "--reverse", cwd=folder, env=env, input=diff):
+        return None
+    return said_by(*command, cwd=folder, env=env, input=diff)
 
 
 def check_diff(root, compiler, diff):
@@ -42,7 +47,7 @@ def check_diff(root, compiler, diff):
     rows = [path for path in house.files(root) if path.startswith("collectives/algo/")]
     with tempfile.TemporaryDirectory() as folder:
         folder = os.path.realpath(folder)
-        for path in {*rows, *changed}:
+        for path in {*rows, *changed, *added}:
             if os.path.exists(os.path.join(root, path)):
                 os.makedirs(os.path.dirname(os.path.join(folder, path)), exist_ok=True)
                 shutil.copyfile(os.path.join(root, path), os.path.join(folder, path))
