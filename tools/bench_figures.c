@@ -5,8 +5,8 @@
 
 #include "tools/bench.h"
 #include "tools/bench_json.h"
-#include "tools/child.h"
-#include "tools/programs.h"
+#include "tools/share/child.h"
+#include "tools/share/programs.h"
 
 /* A job that is run. */
 struct part {

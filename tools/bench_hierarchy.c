@@ -4,7 +4,7 @@
 
 #include "tools/bench_group.h"
 #include "tools/bench_phases.h"
-#include "tools/plot.h"
+#include "tools/share/plot.h"
 
 /* Section 13 of the hierarchical design: all_to_all flat, over trees of several arities whatever
  * the number of sites, and as the library chooses; from one number to large blocks. */

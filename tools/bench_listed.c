@@ -6,7 +6,7 @@
 #include "tools/bench_burden.h"
 #include "tools/bench_group.h"
 #include "tools/bench_pairs.h"
-#include "tools/trial.h"
+#include "tools/share/trial.h"
 
 /* Those that a list can name, besides memory and nothing. */
 static const struct listed {

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "tools/bench_select.h"
-#include "tools/usage.h"
+#include "tools/share/usage.h"
 
 enum {
     DEFAULT_ROUNDS = 7,

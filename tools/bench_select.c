@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "collectives/model/parameters.h"
-#include "tools/trial.h"
+#include "tools/share/trial.h"
 
 /* The grid. */
 static const uint32_t all_sites[] = {2, 3, 4, 5, 8, 16, 32};

@@ -3,9 +3,9 @@
 #include <stdlib.h>
 
 #include "tools/bench_select.h"
-#include "tools/child.h"
-#include "tools/programs.h"
-#include "tools/trial.h"
+#include "tools/share/child.h"
+#include "tools/share/programs.h"
+#include "tools/share/trial.h"
 
 static bool take_line(void *context, const char *line)
 {

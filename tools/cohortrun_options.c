@@ -9,7 +9,7 @@
 
 #include "runtime/base/bounds.h"
 #include "tools/cohortrun_reach.h"
-#include "tools/usage.h"
+#include "tools/share/usage.h"
 
 enum { MAX_LOCALITIES = 4096 };
 static const double max_timeout = 1e9;

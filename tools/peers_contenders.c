@@ -4,7 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "tools/child.h"
+#include "tools/share/child.h"
 #include "tools/peers_jobs.h"
 
 static struct peers_contender *add(struct peers_jobs *jobs, const char *name, const char *net,

@@ -9,9 +9,9 @@
 
 #include "tools/bench_json.h"
 #include "tools/bench_pairs.h"
-#include "tools/child.h"
+#include "tools/share/child.h"
 #include "tools/pingpong.h"
-#include "tools/trial.h"
+#include "tools/share/trial.h"
 
 const char peers_timeout[] = "180";
 

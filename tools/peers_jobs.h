@@ -3,7 +3,7 @@
 #define COHORT_TOOLS_PEERS_JOBS_H
 
 #include "tools/peers_table.h"
-#include "tools/programs.h"
+#include "tools/share/programs.h"
 
 /* Whoever takes part, and the jobs that each is measured by. */
 

@@ -7,7 +7,7 @@
 
 #include "tools/bench_json.h"
 #include "tools/bench_machine.h"
-#include "tools/trial.h"
+#include "tools/share/trial.h"
 
 /* The JSON is as bench_json.c's, but for its results:
  *

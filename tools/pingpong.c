@@ -11,7 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "tools/child.h"
+#include "tools/share/child.h"
 
 enum { FEW = 50, MOST = 100000, MAX_TRIES = 2000, TRY_NS = 5 * 1000 * 1000, TCP_LISTEN = 10 };
 

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tools/usage.h"
+#include "tools/share/usage.h"
 
 enum { MAX_SITES = 1 << 20 };
 static const size_t max_bytes = (size_t)1 << 50;

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "tools/plot.h"
+#include "tools/share/plot.h"
 #include "tools/sim_limits.h"
 
 /* Two points for each power of two, and both ends. */

@@ -3,9 +3,9 @@
 
 #include <stdio.h>
 
-#include "tools/child.h"
-#include "tools/programs.h"
-#include "tools/trial.h"
+#include "tools/share/child.h"
+#include "tools/share/programs.h"
+#include "tools/share/trial.h"
 #include "tools/tune_measure.h"
 #include "tools/tune_output.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <stdio.h>
 
-#include "tools/trial.h"
+#include "tools/share/trial.h"
 #include "tools/tune_jobs.h"
 #include "tools/tune_measure.h"
 #include "tools/tune_output.h"

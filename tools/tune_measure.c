@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "tools/trial.h"
+#include "tools/share/trial.h"
 
 enum { NUM_SIZES = COHORT__KNOTS_BYTES };
 static const double round_ns = 2e6;   /* what a round should last */

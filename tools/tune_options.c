@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tools/usage.h"
+#include "tools/share/usage.h"
 
 enum { DEFAULT_SECONDS = 50, DEFAULT_JOBS_SECONDS = 240, MAX_SECONDS = 3600, MAX_SITES = 32 };
 

@@ -29,17 +29,18 @@ LAYERS = {
 
 # Programs, by the start of their files' paths: the layers that they may use besides `base`, and
 # single headers of further layers. Programs without a row see public headers only; examples, those
-# and their own.
+# and their own. What the programs share is in SHARE, which all of them may use.
 PROGRAMS = {
     "tools/cohortrun": (("loop", "wire"),
                         ("runtime/net/hub", "runtime/launch/launcher", "runtime/launch/control")),
     "tools/sim-": (("plan", "algo", "model"), ()),
-    "tools/trial": (("plan", "algo"), ()),
+    "tools/share/trial": (("plan", "algo"), ()),
     "tools/tune-": (("plan", "algo", "model"), ()),
     "tools/bench-kernels": ((), ("collectives/exec/kernels",)),
     "tools/bench-select": (("plan", "algo", "model"), ()),
     "tools/bench-hierarchy": (("plan", "algo"), ()),
 }
+SHARE = "tools/share"
 
 # Headers of the dependencies: whose they are, by the start of the including file's path.
 FOREIGN = {
@@ -98,8 +99,8 @@ def check_project(path, name, target):
     if target.startswith("tests/"):
         return None if path.startswith("tests/") else "only tests include tests' headers"
     own = os.path.dirname(path)
-    if path.startswith("tools/") and os.path.dirname(target).startswith("tools"):
-        return None if os.path.dirname(target) == own else "one tool includes another's header"
+    if path.startswith("tools/") and target.startswith("tools/"):
+        return None if os.path.dirname(target) in (own, SHARE) else "another program's header"
     for folder, inner in INNER.items():
         if path.startswith(folder) and layer_of(target) == layer_of(path) \
                 and not target.startswith(inner):

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef COHORT_TOOLS_TRIAL_H
-#define COHORT_TOOLS_TRIAL_H
+#ifndef COHORT_TOOLS_SHARE_TRIAL_H
+#define COHORT_TOOLS_SHARE_TRIAL_H
 
 #include <cohort/cohort.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "tools/plot_axis.h"
+#include "tools/share/plot_axis.h"
 
 #include <math.h>
 #include <stdio.h>

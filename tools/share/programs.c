@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "tools/programs.h"
+#include "tools/share/programs.h"
 
 #include <errno.h>
 #include <stdio.h>

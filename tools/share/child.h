@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef COHORT_TOOLS_CHILD_H
-#define COHORT_TOOLS_CHILD_H
+#ifndef COHORT_TOOLS_SHARE_CHILD_H
+#define COHORT_TOOLS_SHARE_CHILD_H
 
 #include <stdbool.h>
 #include <sys/types.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef COHORT_TOOLS_USAGE_H
-#define COHORT_TOOLS_USAGE_H
+#ifndef COHORT_TOOLS_SHARE_USAGE_H
+#define COHORT_TOOLS_SHARE_USAGE_H
 
 #include <stdint.h>
 

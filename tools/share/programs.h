@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef COHORT_TOOLS_PROGRAMS_H
-#define COHORT_TOOLS_PROGRAMS_H
+#ifndef COHORT_TOOLS_SHARE_PROGRAMS_H
+#define COHORT_TOOLS_SHARE_PROGRAMS_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "tools/usage.h"
+#include "tools/share/usage.h"
 
 #include <stdarg.h>
 #include <stdio.h>

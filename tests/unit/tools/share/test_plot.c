@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "tools/plot.h"
+#include "tools/share/plot.h"
 
 #include <dirent.h>
 #include <math.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef COHORT_TOOLS_PLOT_H
-#define COHORT_TOOLS_PLOT_H
+#ifndef COHORT_TOOLS_SHARE_PLOT_H
+#define COHORT_TOOLS_SHARE_PLOT_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "tools/plot.h"
+#include "tools/share/plot.h"
 
 #include <errno.h>
 #include <math.h>
@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "tools/plot_axis.h"
+#include "tools/share/plot_axis.h"
 
 enum {
     WIDTH = 1080,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef COHORT_TOOLS_PLOT_AXIS_H
-#define COHORT_TOOLS_PLOT_AXIS_H
+#ifndef COHORT_TOOLS_SHARE_PLOT_AXIS_H
+#define COHORT_TOOLS_SHARE_PLOT_AXIS_H
 
-#include "tools/plot.h"
+#include "tools/share/plot.h"
 
 /* Where values are along an axis, and its ticks. */
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "tools/trial.h"
+#include "tools/share/trial.h"
 
 #include <stdlib.h>
 #include <string.h>

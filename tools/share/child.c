@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "tools/child.h"
+#include "tools/share/child.h"
 
 #include <errno.h>
 #include <fcntl.h>
