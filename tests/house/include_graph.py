@@ -31,8 +31,8 @@ LAYERS = {
 # single headers of further layers. Programs without a row see public headers only; examples, those
 # and their own. What the programs share is in SHARE, which all of them may use.
 PROGRAMS = {
-    "tools/cohortrun": (("loop", "wire"),
-                        ("runtime/net/hub", "runtime/launch/launcher", "runtime/launch/control")),
+    "tools/cohortrun/": (("loop", "wire"),
+                         ("runtime/net/hub", "runtime/launch/launcher", "runtime/launch/control")),
     "tools/sim-": (("plan", "algo", "model"), ()),
     "tools/share/trial": (("plan", "algo"), ()),
     "tools/tune-": (("plan", "algo", "model"), ()),

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tools/cohortrun/alarm.h"
+
+#include <sched.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "runtime/base/clock.h"
+#include "runtime/loop/loop.h"
+#include "runtime/loop/stream.h"
+#include "tests/support/test.h"
+
+enum { MILLISECOND = 1000000 };
+
+struct story {
+    struct cohort__loop *loop;
+    struct alarm alarm;
+    unsigned num_messages;
+    unsigned num_alarms;
+    unsigned num_messages_before; /* the alarm */
+};
+
+static void rings(void *context)
+{
+    struct story *story = context;
+    story->num_alarms++;
+    story->num_messages_before = story->num_messages;
+    cohort__loop_stop(story->loop);
+}
+
+static void message(void *context, const void *data, size_t bytes)
+{
+    (void)data, (void)bytes;
+    ((struct story *)context)->num_messages++;
+}
+
+static void ended(void *context, cohort_status status)
+{
+    (void)context, (void)status;
+}
+
+static void begin(struct story *story)
+{
+    *story = (struct story){0};
+    CHECK_INT(cohort__loop_create(&story->loop), COHORT_OK);
+    alarm_init(&story->alarm, story->loop, rings, story);
+}
+
+/* As if this process were stopped for so long. */
+static void hold_up(uint64_t nanoseconds)
+{
+    uint64_t end = cohort__clock_after(nanoseconds);
+    while (cohort__clock_now() < end)
+        sched_yield();
+}
+
+/* What came before the deadline comes before the alarm, however late anybody looks. */
+static void test_listens_first(void)
+{
+    static const unsigned char sent[] = {1, 0, 0, 0, 'x'};
+    struct story story;
+    struct cohort__stream *stream;
+    int fds[2];
+    begin(&story);
+    struct cohort__stream_handlers handlers = {&story, message, ended};
+    CHECK_INT(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds), 0);
+    CHECK_INT(cohort__stream_open(&stream, story.loop, fds[0], "this test", 10, &handlers),
+              COHORT_OK);
+    for (unsigned round = 1; round <= 3; round++) {
+        alarm_set(&story.alarm, MILLISECOND);
+        CHECK_INT(write(fds[1], sent, sizeof(sent)), sizeof(sent));
+        hold_up(2 * MILLISECOND);
+        cohort__loop_run(story.loop);
+        CHECK_INT(story.num_alarms, round);
+        CHECK_INT(story.num_messages_before, round);
+        CHECK(!alarm_is_set(&story.alarm));
+    }
+    cohort__stream_close(stream);
+    cohort__loop_destroy(story.loop);
+    close(fds[1]);
+}
+
+/* Later, and sooner, than it was set to before. */
+static void test_set_again(void)
+{
+    const uint64_t hour = UINT64_C(3600000) * MILLISECOND;
+    struct story story;
+    begin(&story);
+    uint64_t start = cohort__clock_now();
+    alarm_set(&story.alarm, 1);
+    alarm_set(&story.alarm, 5 * MILLISECOND);
+    cohort__loop_run(story.loop);
+    CHECK(cohort__clock_now() - start >= 5 * MILLISECOND);
+    alarm_set(&story.alarm, hour);
+    alarm_set(&story.alarm, MILLISECOND);
+    cohort__loop_run(story.loop);
+    CHECK_INT(story.num_alarms, 2);
+    cohort__loop_destroy(story.loop);
+}
+
+static void test_clear(void)
+{
+    struct story story;
+    begin(&story);
+    alarm_set(&story.alarm, MILLISECOND);
+    CHECK(alarm_is_set(&story.alarm));
+    alarm_clear(&story.alarm);
+    CHECK(!alarm_is_set(&story.alarm));
+    cohort__loop_run(story.loop); /* nothing that would keep it, but the timer */
+    CHECK_INT(story.num_alarms, 0);
+    cohort__loop_destroy(story.loop);
+}
+
+int main(int argc, char **argv)
+{
+    static const struct test_case cases[] = {
+        {"listens_first", test_listens_first},
+        {"set_again", test_set_again},
+        {"clear", test_clear},
+    };
+    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
+}

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tools/cohortrun/order.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/base/random.h"
+#include "tests/support/test.h"
+
+static char name[] = "./program", argument[] = "", variable[] = "A=b c\n=";
+static char *program[] = {name, argument, NULL};
+static char *environment[] = {variable, argument, variable, NULL};
+static char *nothing[] = {NULL};
+
+static struct cohort__packer pack(const struct order *order)
+{
+    struct cohort__packer packer = {0};
+    order_pack(&packer, order);
+    CHECK_INT(packer.status, COHORT_OK);
+    return packer;
+}
+
+static const struct order sample = {.size = 9,
+                                    .first = 4,
+                                    .num = 5,
+                                    .directory = "/a b",
+                                    .program = program,
+                                    .environment = environment};
+
+static void test_round_trip(void)
+{
+    struct cohort__packer packer = pack(&sample);
+    struct order *order = NULL;
+    CHECK_INT(order_read(&order, packer.data, packer.bytes), COHORT_OK);
+    memset(packer.data, 'x', packer.bytes); /* it has got a copy */
+    CHECK_INT(order->size, 9);
+    CHECK_INT(order->first, 4);
+    CHECK_INT(order->num, 5);
+    CHECK_TEXT(order->directory, "/a b");
+    CHECK_TEXT(order->program[0], name);
+    CHECK_TEXT(order->program[1], "");
+    CHECK(!order->program[2]);
+    CHECK_TEXT(order->environment[0], variable);
+    CHECK_TEXT(order->environment[2], variable);
+    CHECK(!order->environment[3]);
+    free(order);
+    cohort__packer_fini(&packer);
+}
+
+static void check_refused(struct order changed)
+{
+    struct cohort__packer packer = pack(&changed);
+    struct order *order = NULL;
+    CHECK_INT(order_read(&order, packer.data, packer.bytes), COHORT_ERR_PROTOCOL);
+    CHECK(!order);
+    cohort__packer_fini(&packer);
+}
+
+static void test_nonsense(void)
+{
+    struct order order = sample;
+    order.first = 5; /* and so the last one would be beyond the job */
+    check_refused(order);
+    order = sample;
+    order.num = 0;
+    check_refused(order);
+    order = sample;
+    order.size = 5000;
+    check_refused(order);
+    order = sample;
+    order.program = nothing;
+    check_refused(order);
+}
+
+/* Changed and cut messages: an answer, whatever it is, and under a sanitizer nothing else. */
+static void test_changed_bytes(void)
+{
+    struct cohort__random random;
+    unsigned num_good = 0;
+    cohort__random_init(&random, 3);
+    for (int round = 0; round < 20000; round++) {
+        struct cohort__packer packer = pack(&sample);
+        struct order *order = NULL;
+        for (uint64_t i = cohort__random_below(&random, 3); i > 0; i--)
+            packer.data[cohort__random_below(&random, packer.bytes)] =
+                (unsigned char)cohort__random_next(&random);
+        size_t bytes = round % 4 ? packer.bytes : cohort__random_below(&random, packer.bytes);
+        cohort_status status = order_read(&order, packer.data, bytes);
+        CHECK(status == COHORT_OK || status == COHORT_ERR_PROTOCOL);
+        num_good += status == COHORT_OK;
+        free(order);
+        cohort__packer_fini(&packer);
+    }
+    CHECK(num_good > 100 && num_good < 19000);
+}
+
+int main(int argc, char **argv)
+{
+    static const struct test_case cases[] = {
+        {"round_trip", test_round_trip},
+        {"nonsense", test_nonsense},
+        {"changed_bytes", test_changed_bytes},
+    };
+    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
+}

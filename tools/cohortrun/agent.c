@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tools/cohortrun/agent.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "runtime/loop/lines.h"
+#include "tools/cohortrun/node.h"
+
+static const char ssh[] = "ssh -o BatchMode=yes {host}";
+static const uint64_t settle_ns = 100000000;
+
+/* TEXT with NEW for each OLD; NULL: no memory. */
+static char *replace(const char *text, const char *old, const char *new)
+{
+    size_t bytes = strlen(text) + 1;
+    for (const char *at = text; (at = strstr(at, old)); at += strlen(old))
+        bytes += strlen(new);
+    char *result = malloc(bytes);
+    char *next = result;
+    while (result && *text) {
+        bool is_old = strncmp(text, old, strlen(old)) == 0;
+        if (is_old)
+            next = stpcpy(next, new);
+        else
+            *next++ = *text;
+        text += is_old ? strlen(old) : 1;
+    }
+    if (result)
+        *next = '\0';
+    return result;
+}
+
+/* As a shell would have to be told. */
+static char *quote(const char *text)
+{
+    char *escaped = replace(text, "'", "'\\''");
+    char *quoted = NULL;
+    if (escaped && asprintf(&quoted, "'%s'", escaped) < 0)
+        quoted = NULL;
+    free(escaped);
+    return quoted;
+}
+
+/* The daemon is this very program, at the same place of the other host. */
+static char *daemon_command(bool through_two_shells)
+{
+    char path[PATH_MAX];
+    ssize_t bytes = readlink("/proc/self/exe", path, sizeof(path) - 1);
+    if (bytes < 0)
+        return NULL;
+    path[bytes] = '\0';
+    char *quoted = quote(path);
+    if (through_two_shells && quoted) {
+        char *once = quoted;
+        quoted = quote(once);
+        free(once);
+    }
+    return quoted;
+}
+
+static void output_arrived(void *context, const char *text, size_t bytes)
+{
+    struct agent *agent = context;
+    char line[1024];
+    while (bytes > 0 && (text[bytes - 1] == '\n' || text[bytes - 1] == '\r'))
+        bytes--;
+    snprintf(line, sizeof(line), "%.*s", (int)(bytes < sizeof(line) ? bytes : sizeof(line) - 1),
+             text);
+    agent->options->said(agent->context, line);
+}
+
+static void tell_end(void *context)
+{
+    struct agent *agent = context;
+    agent->told = true;
+    agent->options->ended(agent->context);
+}
+
+/* What it has said comes before its end, but for who hands its output on to somebody else. Who was
+ * told of the end before the guardian is gone, too, waits for that, and is told again. */
+static void changed(void *context)
+{
+    struct agent *agent = context;
+    if (agent->ward.end == WARD_RUNS)
+        return;
+    if (ward_is_gone(&agent->ward) && (agent->told || !agent->output)) {
+        alarm_clear(&agent->settle);
+        tell_end(agent);
+    } else if (!agent->told && !alarm_is_set(&agent->settle)) {
+        alarm_set(&agent->settle, settle_ns);
+    }
+}
+
+static void output_ended(void *context)
+{
+    struct agent *agent = context;
+    cohort__lines_close(agent->output);
+    agent->output = NULL;
+    changed(agent);
+}
+
+static cohort_status make_command(struct agent *agent, const char *host, char **ret_command)
+{
+    const char *command = agent->options->command;
+    char *daemon = daemon_command(!command);
+    agent->command = replace(command ? command : ssh, "{host}", host);
+    int bytes = -1;
+    if (daemon && agent->command)
+        bytes = asprintf(ret_command, "%s %s " NODE_OPTION, agent->command, daemon);
+    free(daemon);
+    return bytes < 0 ? cohort_fail(COHORT_ERR_NO_MEMORY, "out of memory") : COHORT_OK;
+}
+
+static cohort_status start_ward(struct agent *agent, char *command, const int input[2],
+                                const int output[2])
+{
+    static char shell[] = "sh", option[] = "-c";
+    char *program[] = {shell, option, command, NULL};
+    struct cohort__lines_handlers handlers = {agent, output_arrived, output_ended};
+    struct ward_options options = {.loop = agent->options->loop,
+                                   .name = "an agent",
+                                   .program = program,
+                                   .descriptors = agent->options->descriptors,
+                                   .null = agent->options->null};
+    int fds[GUARDIAN_FD_LINK] = {input[0], output[1], output[1], agent->options->null};
+    agent->ward = (struct ward){.context = agent, .changed = changed};
+    cohort_status status = ward_start(&agent->ward, &options);
+    if (!status)
+        status = ward_start_program(&agent->ward, &options, fds);
+    if (status)
+        close(output[0]);
+    else
+        status = cohort__lines_open(&agent->output, agent->options->loop, output[0], &handlers);
+    return status;
+}
+
+cohort_status agent_start(struct agent *agent, const struct agent_options *options,
+                          const char *host, const char *greeting, void *context)
+{
+    int input[2], output[2];
+    char *command = NULL;
+    *agent = (struct agent){.options = options, .context = context, .input = -1};
+    alarm_init(&agent->settle, options->loop, tell_end, agent);
+    cohort_status status = make_command(agent, host, &command);
+    if (status)
+        goto fail;
+    if (pipe2(input, O_CLOEXEC)) {
+        status = cohort_fail(COHORT_ERR_SYSTEM, "%s", strerror(errno));
+        goto fail;
+    }
+    agent->input = input[1];
+    if (pipe2(output, O_CLOEXEC)) {
+        status = cohort_fail(COHORT_ERR_SYSTEM, "%s", strerror(errno));
+        close(input[0]);
+        goto fail;
+    }
+    /* The pipe has room for it, and its reader is still there. */
+    if (write(input[1], greeting, strlen(greeting)) < 0)
+        status = cohort_fail(COHORT_ERR_SYSTEM, "%s", strerror(errno));
+    else
+        status = start_ward(agent, command, input, output);
+    close(input[0]);
+    close(output[1]);
+fail:
+    free(command);
+    if (status)
+        agent->told = true;
+    return status;
+}
+
+void agent_describe(const struct agent *agent, char *text, size_t bytes)
+{
+    int used = snprintf(text, bytes, "agent '%.200s'", agent->command ? agent->command : "");
+    if (agent->ward.end == WARD_NOT_STARTED)
+        snprintf(text + used, bytes - (size_t)used, ": %s", strerror(agent->ward.status));
+    else
+        ward_describe_end(&agent->ward, text + used, bytes - (size_t)used);
+}
+
+void agent_kill(struct agent *agent, bool hard)
+{
+    if (hard)
+        ward_kill_guardian(&agent->ward);
+    else
+        ward_signal(&agent->ward, SIGKILL);
+}
+
+bool agent_is_gone(const struct agent *agent)
+{
+    return agent->told && (!agent->ward.guardian || ward_is_gone(&agent->ward));
+}
+
+void agent_close(struct agent *agent)
+{
+    cohort__lines_close(agent->output);
+    agent->output = NULL;
+    ward_close(&agent->ward);
+    if (agent->input >= 0)
+        close(agent->input);
+    agent->input = -1;
+    alarm_clear(&agent->settle);
+}
+
+void agent_fini(struct agent *agent)
+{
+    free(agent->command);
+    agent->command = NULL;
+}

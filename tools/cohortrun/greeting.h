@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef COHORT_TOOLS_COHORTRUN_GREETING_H
+#define COHORT_TOOLS_COHORTRUN_GREETING_H
+
+#include <stdint.h>
+
+#include "cohort/status.h"
+#include "tools/cohortrun/reach.h"
+#include "tools/cohortrun/seal.h"
+
+/* What cohortrun tells a node daemon on its standard input, in one line: who it is, and where to
+ * come. Neither arguments nor the environment have the key, since others can see those. */
+struct greeting {
+    unsigned char key[SEAL_KEY_BYTES];
+    uint32_t host; /* its number */
+    uint64_t heartbeat_ns;
+    uint64_t heartbeat_timeout_ns;
+    char address[REACH_TEXT_BYTES]; /* of cohortrun */
+    uint16_t port;
+};
+
+enum { GREETING_BYTES = 256 };
+
+/* A line with its newline. */
+void greeting_format(const struct greeting *greeting, char ret_line[GREETING_BYTES]);
+
+/* LINE is overwritten. */
+cohort_status greeting_parse(struct greeting *ret_greeting, char *line);
+
+#endif

@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tools/cohortrun/guardian.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "tools/cohortrun/descendants.h"
+
+static void report(enum report_kind kind, int value)
+{
+    struct report report = {(uint32_t)kind, value};
+    unsigned char message[4 + sizeof(report)] = {sizeof(report)};
+    memcpy(message + 4, &report, sizeof(report));
+    /* If cohortrun is gone, the link says so next time. */
+    (void)!send(GUARDIAN_FD_LINK, message, sizeof(message), MSG_NOSIGNAL);
+}
+
+/* How many descriptors came with MESSAGE. */
+static size_t count_descriptors(struct msghdr *message)
+{
+    struct cmsghdr *head = CMSG_FIRSTHDR(message);
+    if (!head || head->cmsg_level != SOL_SOCKET || head->cmsg_type != SCM_RIGHTS)
+        return 0;
+    return (head->cmsg_len - CMSG_LEN(0)) / sizeof(int);
+}
+
+/* Puts the program's descriptors where they belong. False: none come, since cohortrun has ended or
+ * given up; or they can't be had, which is reported. */
+static bool take_descriptors(void)
+{
+    union {
+        struct cmsghdr head;
+        char bytes[CMSG_SPACE(GUARDIAN_FD_LINK * sizeof(int))];
+    } control;
+    char byte;
+    struct iovec iovec = {.iov_base = &byte, .iov_len = sizeof(byte)};
+    struct msghdr message = {.msg_iov = &iovec,
+                             .msg_iovlen = 1,
+                             .msg_control = &control,
+                             .msg_controllen = sizeof(control)};
+    int fds[GUARDIAN_FD_LINK];
+    if (recvmsg(GUARDIAN_FD_LINK, &message, MSG_CMSG_CLOEXEC) != sizeof(byte))
+        return false;
+    if (count_descriptors(&message) != GUARDIAN_FD_LINK) {
+        report(REPORT_FAILED, EMFILE); /* the kernel has dropped those that were too many */
+        return false;
+    }
+    memcpy(fds, CMSG_DATA(&control.head), sizeof(fds));
+    for (int fd = 0; fd < GUARDIAN_FD_LINK; fd++) {
+        if (dup2(fds[fd], fd) < 0) {
+            report(REPORT_FAILED, errno);
+            return false;
+        }
+        close(fds[fd]);
+    }
+    return true;
+}
+
+/* In the new process; ends in the program, or with errno in FAILURE. */
+static _Noreturn void become_program(char **argv, const sigset_t *signals, pid_t guardian,
+                                     int failure)
+{
+    char *end;
+    struct rlimit limit;
+    setpgid(0, 0);
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != guardian)
+        _exit(127); /* it died before the last line */
+    if (getrlimit(RLIMIT_NOFILE, &limit) == 0) {
+        limit.rlim_cur = strtoull(argv[1], &end, 10);
+        setrlimit(RLIMIT_NOFILE, &limit);
+    }
+    sigprocmask(SIG_SETMASK, signals, NULL);
+    execvp(argv[2], argv + 2);
+    int error = errno;
+    (void)!write(failure, &error, sizeof(error));
+    _exit(127);
+}
+
+/* Returns the program's pid, or -1 having reported. */
+static pid_t start_program(char **argv, const sigset_t *signals)
+{
+    int failure[2];
+    int error = 0;
+    pid_t guardian = getpid();
+    if (pipe2(failure, O_CLOEXEC)) {
+        report(REPORT_FAILED, errno);
+        return -1;
+    }
+    pid_t pid = fork();
+    if (pid == 0)
+        become_program(argv, signals, guardian, failure[1]);
+    if (pid < 0)
+        error = errno;
+    close(failure[1]);
+    ssize_t got;
+    do
+        got = pid < 0 ? 0 : read(failure[0], &error, sizeof(error));
+    while (got < 0 && errno == EINTR);
+    close(failure[0]);
+    if (error) {
+        if (pid > 0)
+            waitpid(pid, NULL, 0);
+        report(REPORT_FAILED, error);
+        return -1;
+    }
+    report(REPORT_STARTED, pid);
+    return pid;
+}
+
+/* What the program has, the guardian lets go, so that the ends of pipes are seen. */
+static void drop_descriptors(void)
+{
+    int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+    for (int fd = 0; fd < GUARDIAN_FD_CONTROL; fd++)
+        if (null < 0 || dup2(null, fd) < 0)
+            close(fd);
+    close(GUARDIAN_FD_CONTROL);
+    close_range(GUARDIAN_NUM_FDS, ~0u, 0);
+}
+
+/* True if the program has ended; reaps what it left to us, as well. */
+static bool reap(pid_t program, int *ret_status)
+{
+    pid_t pid;
+    int status;
+    bool ended = false;
+    while ((pid = waitpid(-1, &status, WNOHANG)) > 0) {
+        if (pid != program)
+            continue;
+        *ret_status = status;
+        ended = true;
+    }
+    return ended;
+}
+
+/* False: everything is to end. */
+static bool obey(pid_t program)
+{
+    unsigned char message[5];
+    ssize_t got = recv(GUARDIAN_FD_LINK, message, sizeof(message), MSG_WAITALL);
+    if (got != sizeof(message) || message[4] == SIGKILL)
+        return false;
+    kill(-program, message[4]);
+    return true;
+}
+
+/* Returns when the program, or cohortrun, has ended; the program's status. */
+static int watch(pid_t program, int signals)
+{
+    int status = SIGKILL; /* what it will be if we end it */
+    struct pollfd pollfds[2] = {{.fd = GUARDIAN_FD_LINK, .events = POLLIN},
+                                {.fd = signals, .events = POLLIN}};
+    for (;;) {
+        struct signalfd_siginfo info;
+        if (poll(pollfds, 2, -1) < 0)
+            continue;
+        if (pollfds[1].revents && read(signals, &info, sizeof(info)) > 0 && reap(program, &status))
+            return status;
+        if (pollfds[0].revents && !obey(program))
+            return status;
+    }
+}
+
+/* Out of the group that gets the terminal's signals, and with no terminal to open: that would stop
+ * whoever reads it from outside of that group. But still in cohortrun's session, since Linux shares
+ * out a core among sessions before it does so among processes (autogroup): of localities that had
+ * a session each, none would make way for another one by sched_yield. */
+static void leave_terminal(void)
+{
+    setpgid(0, 0);
+    int terminal = open("/dev/tty", O_RDWR | O_CLOEXEC);
+    if (terminal < 0)
+        return; /* there is none */
+    ioctl(terminal, TIOCNOTTY);
+    close(terminal);
+}
+
+int guardian_main(int argc, char **argv)
+{
+    sigset_t all, chld, before;
+    if (argc < 3)
+        return 2;
+    /* Signals for the program that reach us are none of our business. */
+    sigfillset(&all);
+    sigprocmask(SIG_SETMASK, &all, &before);
+    leave_terminal();
+    prctl(PR_SET_NAME, GUARDIAN_NAME);
+    descendants_adopt();
+    fcntl(GUARDIAN_FD_LINK, F_SETFD, FD_CLOEXEC);
+    pid_t program = take_descriptors() ? start_program(argv, &before) : -1;
+    if (program < 0)
+        return 1;
+    drop_descriptors();
+    sigemptyset(&chld);
+    sigaddset(&chld, SIGCHLD);
+    int signals = signalfd(-1, &chld, SFD_CLOEXEC | SFD_NONBLOCK);
+    int status = signals < 0 ? SIGKILL : watch(program, signals);
+    descendants_kill();
+    report(REPORT_ENDED, status);
+    return 0;
+}

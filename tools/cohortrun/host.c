@@ -1,0 +1,297 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tools/cohortrun/host.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "runtime/wire/pack.h"
+#include "tools/cohortrun/bytes.h"
+#include "tools/cohortrun/output.h"
+#include "tools/cohortrun/state.h"
+
+static const uint64_t second_ns = 1000000000;
+static const uint64_t patience_ns = 2000000000;
+
+static void patience_over(void *context)
+{
+    struct host *host = context;
+    host->is_given_up = ++host->impatience > 2;
+    if (host->is_given_up) {
+        host->common->changed(host->common->context, host);
+        return;
+    }
+    agent_kill(&host->agent, host->impatience == 2);
+    alarm_set(&host->patience,
+              host->impatience == 2 ? WARD_UNKILLABLE_SECONDS * second_ns : patience_ns);
+}
+
+cohort_status host_start(struct host *host, const char *greeting)
+{
+    alarm_init(&host->patience, host->common->agent.loop, patience_over, host);
+    return agent_start(&host->agent, &host->common->agent, host->name->name, greeting, host);
+}
+
+/* Losing it ----------------------------------------------------------------------------------- */
+
+static void lose_locality(struct host *host, struct locality *locality)
+{
+    if (locality->ward.end == WARD_RUNS)
+        locality->ward.end = WARD_LOST;
+    locality->ward.guardian_ended = locality->control_ended = true;
+    output_feed_end(host->common->output, locality->rank, OUTPUT_OUT);
+    output_feed_end(host->common->output, locality->rank, OUTPUT_ERR);
+    locality->handlers->changed(locality);
+}
+
+void host_lose(struct host *host, const char *why)
+{
+    if (host->stage == HOST_LOST || host->stage == HOST_DISMISSED)
+        return;
+    host->stage = HOST_LOST;
+    snprintf(host->why, sizeof(host->why), "%s", why);
+    trunk_close(host->trunk);
+    host->trunk = NULL;
+    alarm_set(&host->patience, patience_ns);
+    if (!host->is_ordered)
+        host->common->failed(host->common->context, host);
+    for (uint32_t i = 0; host->is_ordered && i < host->name->num; i++)
+        lose_locality(host, &host->localities[i]);
+    host->common->changed(host->common->context, host);
+}
+
+static void trunk_ended(void *context, const char *why)
+{
+    struct host *host = context;
+    host_lose(host, why);
+    trunk_close(host->trunk); /* still there if it was dismissed */
+    host->trunk = NULL;
+    host->common->changed(host->common->context, host);
+}
+
+/* What the daemon tells ----------------------------------------------------------------------- */
+
+static bool take_output(struct host *host, struct locality *locality, const unsigned char *data,
+                        size_t bytes)
+{
+    if (bytes == 0 || data[0] >= OUTPUT_NUM_STREAMS)
+        return false;
+    enum output_stream stream = (enum output_stream)data[0];
+    if (bytes == 1) {
+        output_feed_end(host->common->output, locality->rank, stream);
+        return true;
+    }
+    host->is_fed = true;
+    host->taken = 0;
+    bool fits = output_feed(host->common->output, locality->rank, stream, (const char *)data + 1,
+                            bytes - 1);
+    host->is_fed = false;
+    if (host->taken > 0)
+        host_output_taken(host, locality->rank, stream, host->taken);
+    return fits;
+}
+
+static bool take_state(struct locality *locality, const unsigned char *data, size_t bytes)
+{
+    if (!state_read(locality, data, bytes))
+        return false;
+    locality->handlers->changed(locality);
+    return true;
+}
+
+static void refuse(struct host *host, const unsigned char *text, size_t bytes)
+{
+    char why[300];
+    snprintf(why, sizeof(why), "%.*s", (int)(bytes < sizeof(why) ? bytes : sizeof(why)),
+             (const char *)text);
+    host_lose(host, why);
+}
+
+/* False: it is nonsense. */
+static bool take(struct host *host, enum trunk_kind kind, struct locality *locality,
+                 const unsigned char *data, size_t bytes)
+{
+    switch (kind) {
+    case TRUNK_BEAT:
+        return true;
+    case TRUNK_REFUSED:
+        refuse(host, data, bytes);
+        return true;
+    case TRUNK_INPUT_TAKEN:
+        if (bytes == 4)
+            host->common->input_taken(host->common->context, bytes_get_u32(data));
+        return bytes == 4;
+    case TRUNK_INPUT_CLOSED:
+        host->common->input_taken(host->common->context, 0);
+        return true;
+    case TRUNK_STATE:
+        return locality && take_state(locality, data, bytes);
+    case TRUNK_OUTPUT:
+        return locality && take_output(host, locality, data, bytes);
+    case TRUNK_CONTROL:
+        if (locality)
+            locality->handlers->control_arrived(locality, data, bytes);
+        return locality;
+    default:
+        return false;
+    }
+}
+
+static void trunk_message(void *context, enum trunk_kind kind, uint32_t rank,
+                          const unsigned char *data, size_t bytes)
+{
+    struct host *host = context;
+    uint32_t index = rank - host->name->first;
+    bool is_here = host->is_ordered && index < host->name->num;
+    pulse_heard(&host->pulse);
+    if (!take(host, kind, is_here ? &host->localities[index] : NULL, data, bytes))
+        host_lose(host, "its node daemon does not speak as it should");
+}
+
+void host_welcome(struct host *host, struct trunk *trunk, const struct reach_address *from)
+{
+    struct trunk_handlers handlers = {
+        .context = host, .message = trunk_message, .ended = trunk_ended};
+    trunk_hand_over(trunk, &handlers);
+    host->trunk = trunk;
+    host->stage = HOST_READY;
+    reach_text(from, false, host->address);
+    pulse_start(&host->pulse, host->common->heartbeat_ns, host->common->heartbeat_timeout_ns);
+}
+
+/* What the daemon is told --------------------------------------------------------------------- */
+
+static void send_to(struct host *host, enum trunk_kind kind, uint32_t rank, const void *data,
+                    size_t bytes)
+{
+    if (host->trunk)
+        trunk_send(host->trunk, kind, rank, data, bytes);
+}
+
+static cohort_status await_locality(struct host *host, struct locality *locality,
+                                    const struct locality_handlers *handlers)
+{
+    *locality = (struct locality){
+        .context = locality->context, .handlers = handlers, .rank = locality->rank, .host = host};
+    for (int stream = 0; stream < OUTPUT_NUM_STREAMS; stream++) {
+        cohort_status status =
+            output_add_fed(host->common->output, locality->rank, (enum output_stream)stream);
+        if (status)
+            return status;
+        locality->num_outputs++;
+    }
+    return COHORT_OK;
+}
+
+/* None of them was started. */
+static void give_up_localities(struct host *host)
+{
+    for (uint32_t i = 0; i < host->name->num; i++) {
+        struct locality *locality = &host->localities[i];
+        locality->ward.end = WARD_NOT_STARTED;
+        locality->ward.guardian_ended = locality->control_ended = locality->judged = true;
+        output_close_source(host->common->output, locality->rank, OUTPUT_OUT);
+        output_close_source(host->common->output, locality->rank, OUTPUT_ERR);
+    }
+}
+
+void host_order(struct host *host, const struct cohort__packer *order,
+                const struct locality_handlers *handlers)
+{
+    char why[120];
+    cohort_status status = order->status;
+    if (host->stage != HOST_READY)
+        return;
+    for (uint32_t i = 0; i < host->name->num && !status; i++)
+        status = await_locality(host, &host->localities[i], handlers);
+    if (status) {
+        snprintf(why, sizeof(why), "%s", cohort_error_message());
+        give_up_localities(host);
+        host_lose(host, why);
+    } else if (order->bytes > TRUNK_MAX_MESSAGE / 2) {
+        snprintf(why, sizeof(why), "arguments and environment of %zu bytes are too much",
+                 order->bytes);
+        give_up_localities(host);
+        host_lose(host, why);
+    } else {
+        host->is_ordered = true;
+        send_to(host, TRUNK_ORDER, host->name->first, order->data, order->bytes);
+    }
+}
+
+void host_input(struct host *host, const void *data, size_t bytes)
+{
+    send_to(host, TRUNK_INPUT, 0, data, bytes);
+}
+
+void host_beat(struct host *host)
+{
+    char why[80];
+    if (!host->trunk)
+        return;
+    send_to(host, TRUNK_BEAT, 0, NULL, 0);
+    if (!pulse_is_silent(&host->pulse))
+        return;
+    snprintf(why, sizeof(why), "it has been silent for %g s", (double)host->pulse.timeout_ns / 1e9);
+    if (host->stage == HOST_DISMISSED)
+        trunk_ended(host, why);
+    else
+        host_lose(host, why);
+}
+
+void host_signal(struct host *host, uint32_t rank, int signal)
+{
+    unsigned char byte = (unsigned char)signal;
+    send_to(host, TRUNK_SIGNAL, rank, &byte, sizeof(byte));
+}
+
+void host_kill_guardian(struct host *host, uint32_t rank)
+{
+    send_to(host, TRUNK_REAP, rank, NULL, 0);
+}
+
+void host_send_control(struct host *host, uint32_t rank, const void *message, size_t bytes)
+{
+    send_to(host, TRUNK_CONTROL, rank, message, bytes);
+}
+
+void host_output_taken(struct host *host, uint32_t rank, enum output_stream stream, size_t bytes)
+{
+    unsigned char data[5] = {(unsigned char)stream};
+    if (host->is_fed) {
+        host->taken += bytes;
+        return;
+    }
+    bytes_put_u32(data + 1, (uint32_t)bytes);
+    send_to(host, TRUNK_TAKEN, rank, data, sizeof(data));
+}
+
+/* The end ------------------------------------------------------------------------------------- */
+
+void host_dismiss(struct host *host)
+{
+    if (host->stage == HOST_LOST || host->stage == HOST_DISMISSED)
+        return;
+    if (host->stage == HOST_AWAITED)
+        agent_kill(&host->agent, false);
+    host->stage = HOST_DISMISSED;
+    send_to(host, TRUNK_DISMISS, 0, NULL, 0);
+    alarm_set(&host->patience, patience_ns);
+}
+
+bool host_is_gone(const struct host *host)
+{
+    return host->is_given_up || (!host->trunk && agent_is_gone(&host->agent));
+}
+
+void host_close(struct host *host)
+{
+    trunk_close(host->trunk);
+    host->trunk = NULL;
+    agent_close(&host->agent);
+    alarm_clear(&host->patience);
+}
+
+void host_fini(struct host *host)
+{
+    agent_fini(&host->agent);
+}

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef COHORT_TOOLS_COHORTRUN_HOST_H
+#define COHORT_TOOLS_COHORTRUN_HOST_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "tools/cohortrun/agent.h"
+#include "tools/cohortrun/hosts.h"
+#include "tools/cohortrun/locality.h"
+#include "tools/cohortrun/pulse.h"
+#include "tools/cohortrun/reach.h"
+#include "tools/cohortrun/trunk.h"
+
+struct cohort__packer;
+struct output;
+
+/* Another host of the job, seen from cohortrun: the agent that reaches it, the connection to its
+ * node daemon, and what is known of its localities, whose `struct locality` are kept as if they
+ * were started here. */
+struct host {
+    const struct host_name *name;
+    const struct host_common *common;
+    struct locality *localities; /* of this host, the first of them */
+    struct agent agent;
+    struct trunk *trunk; /* NULL: not yet, or not any more */
+    struct pulse pulse;
+    enum host_stage {
+        HOST_AWAITED,   /* its daemon has not come */
+        HOST_READY,     /* it has, and may have been told what to start */
+        HOST_DISMISSED, /* it has been told to go */
+        HOST_LOST,      /* see `why` */
+    } stage;
+    bool is_ordered;
+    char why[400];                  /* "the connection was closed" */
+    char address[REACH_TEXT_BYTES]; /* where the other hosts reach it */
+    struct alarm patience;          /* with its agent, at the end */
+    unsigned impatience;
+    bool is_given_up;
+    bool is_fed; /* output is arriving: what is taken is told together */
+    size_t taken;
+};
+
+/* What all hosts share. */
+struct host_common {
+    struct agent_options agent;
+    struct output *output;
+    uint64_t heartbeat_ns;
+    uint64_t heartbeat_timeout_ns;
+    void *context;
+    /* HOST is lost before it was told to start anything; its `why`. */
+    void (*failed)(void *context, struct host *host);
+    /* HOST's connection or agent has ended. */
+    void (*changed)(void *context, struct host *host);
+    /* BYTES of standard input are passed on; 0: nobody reads it any more. */
+    void (*input_taken)(void *context, size_t bytes);
+    /* The daemon has something to say, or the agent. */
+    void (*said)(void *context, struct host *host, const char *line);
+};
+
+/* NAME, COMMON and LOCALITIES are set. The agent is started with GREETING. */
+cohort_status host_start(struct host *host, const char *greeting);
+
+/* Its daemon has come; takes TRUNK over. */
+void host_welcome(struct host *host, struct trunk *trunk, const struct reach_address *from);
+
+/* Tells the daemon to start the host's localities. */
+void host_order(struct host *host, const struct cohort__packer *order,
+                const struct locality_handlers *handlers);
+
+/* Standard input for locality 0; none: its end. */
+void host_input(struct host *host, const void *data, size_t bytes);
+
+/* To be called every heartbeat. */
+void host_beat(struct host *host);
+
+void host_lose(struct host *host, const char *why);
+
+/* The job is over: the daemon is sent away, and the agent ended if need be. */
+void host_dismiss(struct host *host);
+bool host_is_gone(const struct host *host);
+
+/* For the host's localities; see locality.h. */
+void host_signal(struct host *host, uint32_t rank, int signal);
+void host_kill_guardian(struct host *host, uint32_t rank);
+void host_send_control(struct host *host, uint32_t rank, const void *message, size_t bytes);
+void host_output_taken(struct host *host, uint32_t rank, enum output_stream stream, size_t bytes);
+
+void host_close(struct host *host);
+/* After the loop. */
+void host_fini(struct host *host);
+
+#endif

@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tools/cohortrun/job.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "runtime/base/clock.h"
+#include "runtime/loop/child.h"
+#include "runtime/loop/loop.h"
+#include "runtime/loop/signals.h"
+#include "tools/cohortrun/descendants.h"
+#include "tools/cohortrun/fleet.h"
+#include "tools/cohortrun/job_private.h"
+#include "tools/cohortrun/options.h"
+
+static const uint64_t second_ns = 1000000000;
+
+static void recount_over(void *context)
+{
+    struct job *job = context;
+    cohort__launcher_resume(job->launcher);
+}
+
+static void output_ended(void *context, uint32_t rank, enum output_stream stream)
+{
+    (void)stream;
+    struct job *job = context;
+    job->localities[rank].num_outputs--;
+    job_locality_changed(&job->localities[rank]);
+}
+
+static void output_taken(void *context, uint32_t rank, enum output_stream stream, size_t bytes)
+{
+    struct job *job = context;
+    locality_output_taken(&job->localities[rank], stream, bytes);
+}
+
+static void output_drained(void *context)
+{
+    job_check_done(context);
+}
+
+static void output_failed(void *context, enum output_stream stream, int error)
+{
+    struct job *job = context;
+    char text[128];
+    snprintf(text, sizeof(text), "cannot write standard %s: %s",
+             stream == OUTPUT_OUT ? "output" : "error", cohort__child_error_text(error));
+    if (error == EPIPE)
+        job_fail(job, 128 + SIGPIPE, NULL); /* as a program that writes there itself */
+    else
+        job_fail(job, JOB_STATUS_FAILED, text);
+}
+
+static void forward(void *context, int signal)
+{
+    struct job *job = context;
+    uint64_t now = cohort__clock_now();
+    bool twice = signal == SIGINT && job->last_interrupt && now - job->last_interrupt < second_ns;
+    if (signal == SIGINT)
+        job->last_interrupt = now;
+    if (job->stage == GATHERING) {
+        job_fail(job, 128 + signal, NULL);
+        return;
+    }
+    if (twice && job->stage < KILLING) {
+        if (job->status == 0)
+            job->status = 128 + SIGINT;
+        output_say(job->output, "interrupted twice, killing all localities");
+        job_enter_stage(job, KILLING);
+        return;
+    }
+    for (uint32_t rank = 0; rank < job->options->size; rank++)
+        locality_signal(&job->localities[rank], signal);
+}
+
+/* "0, 2-5" of those that run. */
+static void list_running(const struct job *job, char *text, size_t bytes)
+{
+    size_t used = 0;
+    text[0] = '\0';
+    for (uint32_t rank = 0; rank < job->options->size && used < bytes; rank++) {
+        uint32_t last = rank;
+        if (job->localities[rank].ward.end != WARD_RUNS)
+            continue;
+        while (last + 1 < job->options->size && job->localities[last + 1].ward.end == WARD_RUNS)
+            last++;
+        used += (size_t)snprintf(text + used, bytes - used, last > rank ? "%s%u-%u" : "%s%u",
+                                 used > 0 ? ", " : "", (unsigned)rank, (unsigned)last);
+        rank = last;
+    }
+}
+
+static void timed_out(void *context)
+{
+    struct job *job = context;
+    char who[256];
+    double seconds = (double)job->options->timeout_ns / (double)second_ns;
+    if (job->stage == GATHERING) {
+        fleet_list_awaited(job->fleet, who, sizeof(who));
+        output_say(job->output, "timeout after %g s, no answer from: %s", seconds, who);
+    } else if (job->stage == RUNNING) {
+        list_running(job, who, sizeof(who));
+        output_say(job->output, "timeout after %g s, still running: %s %s", seconds,
+                   strpbrk(who, ",-") ? "localities" : "locality", who);
+    }
+    job_fail(job, JOB_STATUS_TIMEOUT, NULL);
+}
+
+/* A job in the background of a terminal must not take what is typed there: its localities have left
+ * the terminal, which therefore would let them. */
+static void guard_terminal(const struct job *job)
+{
+    if (isatty(STDIN_FILENO) && tcgetpgrp(STDIN_FILENO) != getpgrp())
+        dup2(job->null, STDIN_FILENO);
+}
+
+static cohort_status set_up(struct job *job)
+{
+    struct output_handlers handlers = {job, output_ended, output_taken, output_drained,
+                                       output_failed};
+    job->owns_children = descendants_are_none();
+    descendants_adopt();
+    signal(SIGPIPE, SIG_IGN);
+    job->null = open("/dev/null", O_RDWR | O_CLOEXEC);
+    if (job->null < 0)
+        return cohort_fail(COHORT_ERR_SYSTEM, "/dev/null: %s", strerror(errno));
+    guard_terminal(job);
+    job->localities = calloc(job->options->size, sizeof(*job->localities));
+    if (!job->localities)
+        return cohort_fail(COHORT_ERR_NO_MEMORY, "out of memory");
+    job->descriptors = ward_raise_descriptor_limit();
+    /* Until they are started, they count as if they had ended. */
+    for (uint32_t rank = 0; rank < job->options->size; rank++)
+        job->localities[rank] = (struct locality){
+            .context = job,
+            .rank = rank,
+            .ward = {.end = WARD_NOT_STARTED, .guardian_ended = true},
+            .control_ended = true,
+            .judged = true,
+        };
+    cohort_status status = cohort__loop_create(&job->loop);
+    if (!status)
+        status = output_create(&job->output, job->loop, job->options->size, job->options->tag,
+                               &handlers);
+    if (!status)
+        status = cohort__signals_open(&job->interrupt, job->loop, SIGINT, forward, job);
+    if (!status)
+        status = cohort__signals_open(&job->terminate, job->loop, SIGTERM, forward, job);
+    alarm_init(&job->timeout, job->loop, timed_out, job);
+    job_init_end(job);
+    alarm_init(&job->recount, job->loop, recount_over, job);
+    return status;
+}
+
+/* All hosts are there: the localities are started everywhere. */
+static void run(void *context)
+{
+    struct job *job = context;
+    job->stage = RUNNING;
+    job_start_localities(job);
+    if (job->fleet && job->stage == RUNNING)
+        fleet_order(job->fleet, &job_locality_handlers);
+    if (job_start_launcher(job))
+        job_fail(job, JOB_STATUS_FAILED, cohort_error_message());
+    job_check_done(job);
+}
+
+static void fleet_failed(void *context, const char *text)
+{
+    job_fail(context, JOB_STATUS_CANNOT_START, text);
+}
+
+static void fleet_changed(void *context)
+{
+    job_check_done(context);
+}
+
+static void fleet_said(void *context, const char *text)
+{
+    struct job *job = context;
+    output_say(job->output, "%s", text);
+}
+
+static bool has_far_hosts(const struct options *options)
+{
+    for (uint32_t i = 0; i < options->hosts.num; i++)
+        if (options->hosts.list[i].is_far)
+            return true;
+    return false;
+}
+
+static cohort_status start(struct job *job)
+{
+    struct fleet_options options = {job->loop,   job->options, job->localities,
+                                    job->output, job->null,    job->descriptors};
+    struct fleet_handlers handlers = {job, run, fleet_failed, fleet_changed, fleet_said};
+    if (job->options->timeout_ns)
+        alarm_set(&job->timeout, job->options->timeout_ns);
+    if (has_far_hosts(job->options))
+        return fleet_create(&job->fleet, &options, &handlers);
+    run(job);
+    return COHORT_OK;
+}
+
+static void tear_down(struct job *job)
+{
+    bool lost = false, has_fleet = job->fleet;
+    output_close(job->output);
+    fleet_close(job->fleet);
+    for (uint32_t rank = 0; job->localities && rank < job->options->size; rank++) {
+        lost |= job->localities[rank].ward.end == WARD_LOST && !job->localities[rank].host;
+        locality_close(&job->localities[rank]);
+    }
+    cohort__signals_close(job->interrupt);
+    cohort__signals_close(job->terminate);
+    alarm_clear(&job->timeout);
+    job_clear_end(job);
+    alarm_clear(&job->recount);
+    cohort__loop_destroy(job->loop);
+    output_free(job->output);
+    cohort__launcher_destroy(job->launcher);
+    fleet_destroy(job->fleet);
+    free(job->hosts);
+    free(job->localities);
+    if (job->null >= 0)
+        close(job->null);
+    /* What a guardian that was killed has left to us, that of an agent perhaps. */
+    if ((lost || has_fleet) && job->owns_children)
+        descendants_kill();
+}
+
+int job_run(const struct options *options)
+{
+    struct job job = {.options = options, .null = -1};
+    cohort_status status = set_up(&job);
+    if (!status)
+        status = start(&job);
+    if (status) {
+        fprintf(stderr, "cohortrun: %s\n", cohort_error_message());
+        job.status = JOB_STATUS_FAILED;
+    } else {
+        cohort__loop_run(job.loop);
+    }
+    tear_down(&job);
+    return job.status;
+}

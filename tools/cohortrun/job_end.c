@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <errno.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "runtime/loop/child.h"
+#include "runtime/loop/loop.h"
+#include "tools/cohortrun/fleet.h"
+#include "tools/cohortrun/job_private.h"
+#include "tools/cohortrun/options.h"
+
+static const uint64_t second_ns = 1000000000;
+static const uint64_t settle_ns = 100000000;
+
+static uint64_t patience(const struct job *job, enum stage stage)
+{
+    return stage == GRACE        ? job->options->grace_ns
+           : stage == ABANDONING ? WARD_UNKILLABLE_SECONDS * second_ns
+                                 : 2 * second_ns;
+}
+
+void job_enter_stage(struct job *job, enum stage stage)
+{
+    job->stage = stage;
+    switch (stage) {
+    case TERMINATING:
+        for (uint32_t rank = 0; rank < job->options->size; rank++) {
+            locality_signal(&job->localities[rank], SIGTERM);
+            locality_signal(&job->localities[rank], SIGCONT); /* it may be stopped */
+        }
+        break;
+    case KILLING:
+        for (uint32_t rank = 0; rank < job->options->size; rank++)
+            locality_signal(&job->localities[rank], SIGKILL);
+        break;
+    case ABANDONING:
+        for (uint32_t rank = 0; rank < job->options->size; rank++)
+            locality_kill_guardian(&job->localities[rank]);
+        break;
+    case ABANDONED:
+        output_say(job->output, "some processes can't be killed, giving up");
+        cohort__loop_stop(job->loop);
+        return;
+    default:
+        break;
+    }
+    alarm_set(&job->next_stage, patience(job, stage));
+}
+
+static void stage_over(void *context)
+{
+    struct job *job = context;
+    job_enter_stage(job, job->stage + 1);
+}
+
+void job_fail(struct job *job, int status, const char *text)
+{
+    if (job->stage > RUNNING)
+        return;
+    if (text)
+        output_say(job->output, "%s", text);
+    if (job->status == 0)
+        job->status = status;
+    bool have_members = job->launcher && cohort__launcher_has_members(job->launcher);
+    job_enter_stage(job, have_members && text ? GRACE : TERMINATING);
+    job_check_done(job);
+}
+
+void job_check_done(struct job *job)
+{
+    bool ended = true, gone = true;
+    if (job->stage == GATHERING)
+        return;
+    for (uint32_t rank = 0; rank < job->options->size; rank++) {
+        ended &= job->localities[rank].ward.end != WARD_RUNS;
+        gone &= locality_is_gone(&job->localities[rank]) && job->localities[rank].judged;
+    }
+    if (gone && job->fleet)
+        fleet_dismiss(job->fleet);
+    if (gone && output_is_drained(job->output) && (!job->fleet || fleet_is_gone(job->fleet)))
+        cohort__loop_stop(job->loop);
+    else if (ended && !gone && !alarm_is_set(&job->stragglers))
+        alarm_set(&job->stragglers, second_ns);
+}
+
+/* An error that all localities agree on is said once. */
+static bool was_said(const struct job *job, const struct locality *locality)
+{
+    const char *failure = cohort__launcher_failure(job->launcher, locality->rank);
+    for (uint32_t rank = 0; failure && rank < job->options->size; rank++) {
+        const char *other = cohort__launcher_failure(job->launcher, rank);
+        if (rank != locality->rank && job->localities[rank].judged && other &&
+            strcmp(other, failure) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* The system says the same of a file that is missing and of one whose interpreter is. */
+static const char *hint(const struct job *job, const struct locality *locality)
+{
+    const char *program = job->options->program[0];
+    bool is_there = !locality->host && strchr(program, '/') && access(program, F_OK) == 0;
+    return is_there && locality->ward.status == ENOENT
+               ? " (the file is there, what its first line names as its interpreter is not)"
+               : "";
+}
+
+static void judge(struct job *job, struct locality *locality)
+{
+    char text[1024];
+    const char *failure = cohort__launcher_failure(job->launcher, locality->rank);
+    int status = ward_exit_status(&locality->ward);
+    locality->judged = true;
+    if (locality->ward.end == WARD_NOT_STARTED)
+        snprintf(text, sizeof(text), "cannot start %s: %s%s", job->options->program[0],
+                 cohort__child_error_text(locality->ward.status), hint(job, locality));
+    else
+        locality_describe(locality, text, sizeof(text));
+    size_t used = strlen(text);
+    if (status == 0 && cohort__launcher_is_member(job->launcher, locality->rank))
+        snprintf(text + used, sizeof(text) - used, " without leaving the job");
+    else if (status != 0 && failure)
+        snprintf(text + used, sizeof(text) - used, ": %s", failure);
+    if (status != 0 && job->stage == RUNNING &&
+        cohort__launcher_is_released(job->launcher, locality->rank)) {
+        if (!was_said(job, locality))
+            output_say(job->output, "%s", text);
+        if (job->status == 0)
+            job->status = status;
+    }
+    job->judged_status = status ? status : JOB_STATUS_FAILED;
+    cohort__launcher_ended(job->launcher, locality->rank, status != 0, text);
+}
+
+void job_locality_changed(struct locality *locality)
+{
+    struct job *job = locality->context;
+    if (!job->launcher)
+        return; /* still starting; the loop does not turn yet */
+    if (locality->ward.end == WARD_RUNS) {
+        if (locality->control_ended && cohort__launcher_is_member(job->launcher, locality->rank))
+            alarm_set(&job->abandoned, second_ns);
+        return;
+    }
+    if (!locality->judged && locality_is_settled(locality))
+        judge(job, locality);
+    else if (!locality->judged && !alarm_is_set(&job->settle))
+        alarm_set(&job->settle, settle_ns);
+    job_check_done(job);
+}
+
+static void settle_over(void *context)
+{
+    struct job *job = context;
+    for (uint32_t rank = 0; rank < job->options->size; rank++) {
+        struct locality *locality = &job->localities[rank];
+        if (locality->ward.end != WARD_RUNS && !locality->judged)
+            judge(job, locality);
+    }
+    job_check_done(job);
+}
+
+static void abandoned_over(void *context)
+{
+    struct job *job = context;
+    for (uint32_t rank = 0; rank < job->options->size; rank++) {
+        struct locality *locality = &job->localities[rank];
+        if (!locality->control_ended || locality->ward.end != WARD_RUNS)
+            continue;
+        char text[96];
+        snprintf(text, sizeof(text), "locality %u (pid %d) has closed its connection to cohortrun",
+                 (unsigned)rank, locality->ward.pid);
+        job->judged_status = JOB_STATUS_FAILED;
+        cohort__launcher_ended(job->launcher, rank, false, text);
+    }
+}
+
+void job_program_failed(struct job *job)
+{
+    enum { PATIENCE = 5 }; /* a second is what sites wait before they ask where the others are */
+    if (!alarm_is_set(&job->failing))
+        alarm_set(&job->failing, PATIENCE * job->options->grace_ns);
+}
+
+/* The others may wait for what the locality whose program has failed does not do any more: they are
+ * told as if it had died. */
+static void failing_over(void *context)
+{
+    struct job *job = context;
+    for (uint32_t rank = 0; rank < job->options->size; rank++) {
+        struct locality *locality = &job->localities[rank];
+        const char *failure = cohort__launcher_failure(job->launcher, rank);
+        if (!failure || !cohort__launcher_is_member(job->launcher, rank))
+            continue;
+        char text[1024];
+        locality_name(locality, text, sizeof(text));
+        size_t used = strlen(text);
+        snprintf(text + used, sizeof(text) - used, " has failed: %s", failure);
+        job->judged_status = JOB_STATUS_FAILED;
+        cohort__launcher_ended(job->launcher, rank, true, text);
+        return;
+    }
+}
+
+/* A process outside of the job holds ends of pipes that were handed to it. */
+static void stragglers_over(void *context)
+{
+    struct job *job = context;
+    if (!output_is_drained(job->output)) {
+        alarm_set(&job->stragglers, second_ns);
+        return;
+    }
+    for (uint32_t rank = 0; rank < job->options->size; rank++) {
+        struct locality *locality = &job->localities[rank];
+        locality->control_ended = true;
+        output_close_source(job->output, rank, OUTPUT_OUT);
+        output_close_source(job->output, rank, OUTPUT_ERR);
+    }
+    job_check_done(job);
+}
+
+void job_init_end(struct job *job)
+{
+    alarm_init(&job->next_stage, job->loop, stage_over, job);
+    alarm_init(&job->settle, job->loop, settle_over, job);
+    alarm_init(&job->abandoned, job->loop, abandoned_over, job);
+    alarm_init(&job->failing, job->loop, failing_over, job);
+    alarm_init(&job->stragglers, job->loop, stragglers_over, job);
+}
+
+void job_clear_end(struct job *job)
+{
+    alarm_clear(&job->next_stage);
+    alarm_clear(&job->settle);
+    alarm_clear(&job->abandoned);
+    alarm_clear(&job->failing);
+    alarm_clear(&job->stragglers);
+}

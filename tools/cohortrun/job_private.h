@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef COHORT_TOOLS_COHORTRUN_JOB_PRIVATE_H
+#define COHORT_TOOLS_COHORTRUN_JOB_PRIVATE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "runtime/launch/launcher.h"
+#include "tools/cohortrun/alarm.h"
+#include "tools/cohortrun/job.h"
+#include "tools/cohortrun/locality.h"
+#include "tools/cohortrun/output.h"
+
+/* For the files of cohortrun_job* only: _start starts localities and the launcher's half of the
+ * protocol, _end sees how all that ends, and the job itself is where everything else comes in.
+ *
+ * A job runs until all localities have ended by themselves, or until something fails: then it is
+ * ended in stages, each given some time. */
+enum stage {
+    GATHERING, /* the daemons of other hosts have not all come; nothing is started before */
+    RUNNING,
+    GRACE,       /* members have been told of a death, and may report their errors */
+    TERMINATING, /* SIGTERM */
+    KILLING,     /* SIGKILL, by the guardians */
+    ABANDONING,  /* guardians that don't act (stopped, say) are killed themselves */
+    ABANDONED,
+};
+
+enum { JOB_STATUS_FAILED = 1, JOB_STATUS_TIMEOUT = 124, JOB_STATUS_CANNOT_START = 126 };
+
+struct job {
+    const struct options *options;
+    struct cohort__loop *loop;
+    struct cohort__launcher *launcher;
+    struct output *output;
+    struct fleet *fleet; /* other hosts; NULL: there are none */
+    struct cohort__launcher_host *hosts;
+    struct cohort__signals *interrupt;
+    struct cohort__signals *terminate;
+    struct alarm timeout;
+    struct alarm next_stage;
+    struct alarm settle;     /* judge who has ended, though not all of it is known */
+    struct alarm abandoned;  /* who closed its connection ought to have ended by now */
+    struct alarm failing;    /* a program has failed, and the job ought to have ended by now */
+    struct alarm stragglers; /* all have ended, and still their pipes are open */
+    struct alarm recount;    /* the launcher's pause */
+    enum stage stage;
+    int status;
+    int judged_status; /* of the one that is being judged */
+    uint64_t last_interrupt;
+    bool owns_children; /* all children of this process are ours */
+    int null;
+    uint64_t descriptors; /* the limit that the programs get */
+    struct locality *localities;
+};
+
+/* Ends the job with STATUS, unless something else does already. TEXT says why; NULL: nothing need
+ * be said. */
+void job_fail(struct job *job, int status, const char *text);
+void job_enter_stage(struct job *job, enum stage stage);
+
+/* Ends cohortrun if nothing is left of the job. */
+void job_check_done(struct job *job);
+void job_locality_changed(struct locality *locality);
+
+/* The program of a locality has failed, though the locality is there for the others yet. */
+void job_program_failed(struct job *job);
+
+/* Sets the alarms up that belong to the end. */
+void job_init_end(struct job *job);
+void job_clear_end(struct job *job);
+
+extern const struct locality_handlers job_locality_handlers;
+
+/* Those of this host. What fails fails the job. */
+void job_start_localities(struct job *job);
+cohort_status job_start_launcher(struct job *job);
+
+#endif

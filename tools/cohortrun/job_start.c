@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "runtime/loop/loop.h"
+#include "tools/cohortrun/fleet.h"
+#include "tools/cohortrun/job_private.h"
+#include "tools/cohortrun/options.h"
+
+static void control_arrived(struct locality *locality, const void *message, size_t bytes)
+{
+    struct job *job = locality->context;
+    cohort__launcher_message(job->launcher, locality->rank, message, bytes);
+    if (cohort__launcher_failure(job->launcher, locality->rank))
+        job_program_failed(job);
+}
+
+static cohort_status output_opened(struct locality *locality, enum output_stream stream, int fd)
+{
+    struct job *job = locality->context;
+    return output_add(job->output, locality->rank, stream, fd);
+}
+
+static void launcher_send(void *context, uint32_t rank, const void *message, size_t bytes)
+{
+    struct job *job = context;
+    locality_send_control(&job->localities[rank], message, bytes);
+}
+
+static void launcher_pause(void *context, uint64_t nanoseconds)
+{
+    struct job *job = context;
+    alarm_set(&job->recount, nanoseconds);
+}
+
+static void launcher_broken(void *context, uint32_t rank, const char *text)
+{
+    (void)rank;
+    struct job *job = context;
+    job_fail(job, job->judged_status ? job->judged_status : JOB_STATUS_FAILED, text);
+}
+
+const struct locality_handlers job_locality_handlers = {control_arrived, output_opened,
+                                                        job_locality_changed};
+
+/* Those of this host, whose ranks follow each other. */
+static void find_own_localities(const struct job *job, uint32_t *ret_first, uint32_t *ret_num)
+{
+    const struct hosts *hosts = &job->options->hosts;
+    uint32_t i = 0;
+    while (i < hosts->num && hosts->list[i].is_far)
+        i++;
+    *ret_first = i < hosts->num ? hosts->list[i].first : 0;
+    *ret_num = i < hosts->num ? hosts->list[i].num : hosts->num == 0 ? job->options->size : 0;
+}
+
+/* To start thousands takes a minute: what can't end well is said before. */
+static bool has_descriptors(struct job *job, uint32_t num)
+{
+    char text[160];
+    struct rlimit limit;
+    uint64_t need = (uint64_t)num * LOCALITY_DESCRIPTORS;
+    if (getrlimit(RLIMIT_NOFILE, &limit) || limit.rlim_cur >= need)
+        return true;
+    snprintf(text, sizeof(text),
+             "cannot start %u localities: cohortrun needs more than %llu open files for them, and "
+             "may have %llu (ulimit -Hn)",
+             (unsigned)num, (unsigned long long)need, (unsigned long long)limit.rlim_cur);
+    job_fail(job, JOB_STATUS_CANNOT_START, text);
+    return false;
+}
+
+/* Those that could not be started count as if they had ended. */
+static void fail_to_start(struct job *job, uint32_t first, uint32_t num)
+{
+    job_fail(job, JOB_STATUS_CANNOT_START, cohort_error_message());
+    for (uint32_t rank = first; rank < first + num; rank++) {
+        job->localities[rank].judged = job->localities[rank].ward.end == WARD_NOT_STARTED;
+        if (!job->localities[rank].judged)
+            continue;
+        output_close_source(job->output, rank, OUTPUT_OUT);
+        output_close_source(job->output, rank, OUTPUT_ERR);
+    }
+}
+
+void job_start_localities(struct job *job)
+{
+    uint32_t first, num;
+    find_own_localities(job, &first, &num);
+    if (num == 0 || !has_descriptors(job, num))
+        return;
+    struct locality_common common = {.loop = job->loop,
+                                     .size = job->options->size,
+                                     .program = job->options->program,
+                                     .input = STDIN_FILENO,
+                                     .null = job->null,
+                                     .descriptors = job->descriptors};
+    for (uint32_t rank = first; rank < first + num; rank++)
+        job->localities[rank].judged = false;
+    if (localities_start(&job->localities[first], num, &common, &job_locality_handlers))
+        fail_to_start(job, first, num);
+    if (first == 0) /* so that who writes there sees it when locality 0 closes it */
+        dup2(job->null, STDIN_FILENO);
+}
+
+/* Who is where, in the launcher's words. */
+static cohort_status list_hosts(struct job *job)
+{
+    const struct hosts *hosts = &job->options->hosts;
+    job->hosts = calloc(hosts->num ? hosts->num : 1, sizeof(*job->hosts));
+    if (!job->hosts)
+        return cohort_fail(COHORT_ERR_NO_MEMORY, "out of memory");
+    for (uint32_t i = 0; i < hosts->num; i++)
+        job->hosts[i] =
+            (struct cohort__launcher_host){hosts->list[i].first, hosts->list[i].num,
+                                           job->fleet ? fleet_address(job->fleet, i) : "127.0.0.1"};
+    return COHORT_OK;
+}
+
+cohort_status job_start_launcher(struct job *job)
+{
+    struct cohort__launcher_options options = {.size = job->options->size,
+                                               .num_hosts = job->options->hosts.num,
+                                               .workers = job->options->workers};
+    struct cohort__launcher_handlers handlers = {job, launcher_send, launcher_pause,
+                                                 launcher_broken};
+    cohort_status status = list_hosts(job);
+    if (status)
+        return status;
+    options.hosts = job->hosts;
+    if (getrandom(&options.key, sizeof(options.key), 0) != sizeof(options.key))
+        return cohort_fail(COHORT_ERR_SYSTEM, "random number for the job: %s", strerror(errno));
+    return cohort__launcher_create(&job->launcher, &options, &handlers);
+}

@@ -1,0 +1,285 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tools/cohortrun/locality.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "runtime/loop/stream.h"
+#include "runtime/net/hub.h"
+#include "runtime/launch/control.h"
+#include "tools/cohortrun/host.h"
+
+enum { NEAR, FAR }; /* cohortrun's end and the locality's */
+
+/* Pipes and socket pairs, by the number that the far end has in the program; 0 is not used. */
+enum { NUM_ENDS = GUARDIAN_FD_CONTROL + 1 };
+struct ends {
+    int fds[NUM_ENDS][2];
+};
+
+static void close_ends(struct ends *ends, int side)
+{
+    for (int i = 1; i < NUM_ENDS; i++)
+        if (ends->fds[i][side] >= 0)
+            close(ends->fds[i][side]);
+}
+
+static int open_ends(struct ends *ends)
+{
+    int error = 0;
+    memset(ends, -1, sizeof(*ends));
+    for (int i = 1; i < NUM_ENDS && !error; i++) {
+        bool is_pipe = i <= STDERR_FILENO;
+        error = is_pipe ? pipe2(ends->fds[i], O_CLOEXEC)
+                        : socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends->fds[i]);
+    }
+    if (!error)
+        return 0;
+    error = errno;
+    close_ends(ends, NEAR);
+    close_ends(ends, FAR);
+    return error;
+}
+
+/* Our environment with what each locality is told. One block, to be freed; NULL: no memory. */
+static char **make_environment(const struct locality *locality,
+                               const struct locality_common *common, uint32_t num_slots)
+{
+    enum { NUM_OWN = 4, OWN_BYTES = 64 };
+    static const char *const names[NUM_OWN] = {
+        "COHORT_CONTROL_FD=", "COHORT_LOCALITY=", "COHORT_LOCALITIES=", COHORT__HUB_VARIABLE "="};
+    char values[NUM_OWN][OWN_BYTES / 2];
+    snprintf(values[0], sizeof(values[0]), "%d", GUARDIAN_FD_CONTROL);
+    snprintf(values[1], sizeof(values[1]), "%u", (unsigned)locality->rank);
+    snprintf(values[2], sizeof(values[2]), "%u", (unsigned)common->size);
+    snprintf(values[3], sizeof(values[3]), "%d %u", GUARDIAN_NUM_FDS, (unsigned)num_slots);
+    size_t num = 0;
+    while (environ[num])
+        num++;
+    char **environment = malloc((num + NUM_OWN + 1) * sizeof(*environment) + NUM_OWN * OWN_BYTES);
+    if (!environment)
+        return NULL;
+    char *own = (char *)(environment + num + NUM_OWN + 1);
+    size_t used = 0;
+    for (size_t i = 0; i < num; i++) {
+        bool is_own = false;
+        for (int k = 0; k < NUM_OWN; k++)
+            is_own |= strncmp(environ[i], names[k], strlen(names[k])) == 0;
+        if (!is_own)
+            environment[used++] = environ[i];
+    }
+    for (int k = 0; k < NUM_OWN; k++, own += OWN_BYTES) {
+        snprintf(own, OWN_BYTES, "%s%.30s", names[k], values[k]);
+        environment[used++] = own;
+    }
+    environment[used] = NULL;
+    return environment;
+}
+
+static void control_message(void *context, const void *message, size_t bytes)
+{
+    struct locality *locality = context;
+    locality->handlers->control_arrived(locality, message, bytes);
+}
+
+static void control_ended(void *context, cohort_status status)
+{
+    (void)status; /* whatever it was: nothing more comes */
+    struct locality *locality = context;
+    locality->control_ended = true;
+    locality->handlers->changed(locality);
+}
+
+static void ward_changed(void *context)
+{
+    struct locality *locality = context;
+    locality->handlers->changed(locality);
+}
+
+static struct ward_options ward_options(const struct locality_common *common, const char *name)
+{
+    return (struct ward_options){.loop = common->loop,
+                                 .name = name,
+                                 .program = common->program,
+                                 .descriptors = common->descriptors,
+                                 .null = common->null};
+}
+
+static cohort_status start_guardian(struct locality *locality, const struct locality_common *common,
+                                    const struct cohort__hub *hub)
+{
+    struct ward_options options = ward_options(common, NULL);
+    char **environment = make_environment(locality, common, hub->size);
+    if (!environment)
+        return cohort_fail(COHORT_ERR_NO_MEMORY, "out of memory");
+    options.environment = environment;
+    options.hub = hub;
+    locality->ward = (struct ward){.context = locality, .changed = ward_changed};
+    cohort_status status = ward_start(&locality->ward, &options);
+    free(environment);
+    return status;
+}
+
+static cohort_status open_connections(struct locality *locality,
+                                      const struct locality_common *common, struct ends *ends)
+{
+    char name[32];
+    struct cohort__stream_handlers control = {locality, control_message, control_ended};
+    snprintf(name, sizeof(name), "locality %u", (unsigned)locality->rank);
+    cohort_status statuses[] = {
+        cohort__stream_open(&locality->control, common->loop, ends->fds[GUARDIAN_FD_CONTROL][NEAR],
+                            name, COHORT__CONTROL_MAX_MESSAGE, &control),
+        locality->handlers->output_opened(locality, OUTPUT_OUT, ends->fds[STDOUT_FILENO][NEAR]),
+        locality->handlers->output_opened(locality, OUTPUT_ERR, ends->fds[STDERR_FILENO][NEAR]),
+    };
+    locality->num_outputs = !statuses[1] + !statuses[2];
+    for (size_t i = 0; i < sizeof(statuses) / sizeof(statuses[0]); i++)
+        if (statuses[i])
+            return statuses[i];
+    return COHORT_OK;
+}
+
+static cohort_status start_program(struct locality *locality, const struct locality_common *common)
+{
+    struct ends ends;
+    char name[32];
+    int fds[GUARDIAN_FD_LINK] = {locality->rank == 0 ? common->input : common->null};
+    snprintf(name, sizeof(name), "locality %u", (unsigned)locality->rank);
+    struct ward_options options = ward_options(common, name);
+    int error = open_ends(&ends);
+    if (error)
+        return cohort_fail(COHORT_ERR_NO_MEMORY, "its connections: %s", strerror(error));
+    for (int i = 1; i < NUM_ENDS; i++)
+        fds[i] = ends.fds[i][FAR];
+    cohort_status status = ward_start_program(&locality->ward, &options, fds);
+    close_ends(&ends, FAR);
+    if (status)
+        close_ends(&ends, NEAR);
+    else
+        status = open_connections(locality, common, &ends);
+    if (!status)
+        locality->control_ended = false;
+    return status;
+}
+
+static cohort_status fail_to_start(const struct locality *locality, cohort_status status)
+{
+    char why[300];
+    snprintf(why, sizeof(why), "%s", cohort_error_message());
+    return cohort_fail(status, "cannot start locality %u: %s", (unsigned)locality->rank, why);
+}
+
+static void abandon(struct locality *locality)
+{
+    ward_abandon(&locality->ward);
+    cohort__stream_close(locality->control);
+    locality->control = NULL;
+    locality->control_ended = true;
+}
+
+/* First all guardians, which take the hub with them: here its descriptors make room for those of
+ * the localities, and to fork is quick while there are few of both. */
+cohort_status localities_start(struct locality *localities, uint32_t num,
+                               const struct locality_common *common,
+                               const struct locality_handlers *handlers)
+{
+    struct cohort__hub *hub = NULL;
+    uint32_t num_started = 0;
+    cohort_status status = cohort__hub_create(&hub, num);
+    if (status)
+        return fail_to_start(&localities[0], status);
+    for (uint32_t i = 0; i < num; i++) {
+        localities[i].handlers = handlers;
+        localities[i].ward = (struct ward){.end = WARD_NOT_STARTED, .guardian_ended = true};
+        localities[i].control_ended = true;
+    }
+    for (uint32_t i = 0; i < num && !status; i++) {
+        status = start_guardian(&localities[i], common, hub);
+        if (status)
+            status = fail_to_start(&localities[i], status);
+    }
+    cohort__hub_destroy(hub);
+    for (uint32_t i = 0; i < num && !status; i++) {
+        status = start_program(&localities[i], common);
+        if (status)
+            status = fail_to_start(&localities[i], status);
+        else
+            num_started++;
+    }
+    for (uint32_t i = num_started; i < num; i++)
+        abandon(&localities[i]);
+    return status;
+}
+
+void locality_signal(struct locality *locality, int signal)
+{
+    if (!locality->host)
+        ward_signal(&locality->ward, signal);
+    else if (locality->ward.end == WARD_RUNS)
+        host_signal(locality->host, locality->rank, signal);
+}
+
+void locality_kill_guardian(struct locality *locality)
+{
+    if (!locality->host)
+        ward_kill_guardian(&locality->ward);
+    else if (locality->ward.end == WARD_RUNS)
+        host_kill_guardian(locality->host, locality->rank);
+}
+
+void locality_send_control(struct locality *locality, const void *message, size_t bytes)
+{
+    /* What a locality that is about to end doesn't get, it doesn't need. */
+    if (locality->host && !locality->control_ended)
+        host_send_control(locality->host, locality->rank, message, bytes);
+    else if (locality->control && !locality->control_ended)
+        (void)!cohort__stream_send(locality->control, message, bytes);
+}
+
+void locality_output_taken(struct locality *locality, enum output_stream stream, size_t bytes)
+{
+    if (locality->host)
+        host_output_taken(locality->host, locality->rank, stream, bytes);
+}
+
+bool locality_is_settled(const struct locality *locality)
+{
+    return locality->ward.end != WARD_RUNS && locality->control_ended && locality->num_outputs == 0;
+}
+
+bool locality_is_gone(const struct locality *locality)
+{
+    return locality_is_settled(locality) && ward_is_gone(&locality->ward);
+}
+
+void locality_name(const struct locality *locality, char *text, size_t bytes)
+{
+    snprintf(text, bytes, locality->ward.pid ? "locality %u (pid %d)" : "locality %u",
+             (unsigned)locality->rank, locality->ward.pid);
+    size_t used = strlen(text);
+    if (locality->host)
+        snprintf(text + used, bytes - used, " on host %.100s", locality->host->name->name);
+}
+
+void locality_describe(const struct locality *locality, char *text, size_t bytes)
+{
+    const struct host *host = locality->host;
+    locality_name(locality, text, bytes);
+    size_t used = strlen(text);
+    if (host && host->stage == HOST_LOST && locality->ward.end == WARD_LOST)
+        snprintf(text + used, bytes - used, " is lost: %s", host->why);
+    else
+        ward_describe_end(&locality->ward, text + used, bytes - used);
+}
+
+void locality_close(struct locality *locality)
+{
+    ward_close(&locality->ward);
+    cohort__stream_close(locality->control);
+    locality->control = NULL;
+}

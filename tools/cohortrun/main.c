@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <string.h>
+
+#include "runtime/base/descriptors.h"
+#include "tools/cohortrun/guardian.h"
+#include "tools/cohortrun/job.h"
+#include "tools/cohortrun/node.h"
+#include "tools/cohortrun/options.h"
+
+int main(int argc, char **argv)
+{
+    struct options options;
+    if (argc > 0 && strcmp(argv[0], GUARDIAN_NAME) == 0)
+        return guardian_main(argc, argv);
+    cohort__descriptors_open_standard();
+    if (argc == 2 && strcmp(argv[1], NODE_OPTION) == 0)
+        return node_main();
+    int status = options_read(argc, argv, &options);
+    if (status >= 0)
+        return status;
+    status = job_run(&options);
+    options_fini(&options);
+    return status;
+}

@@ -1,0 +1,324 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tools/cohortrun/node.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "runtime/loop/loop.h"
+#include "tools/cohortrun/alarm.h"
+#include "tools/cohortrun/bytes.h"
+#include "tools/cohortrun/descendants.h"
+#include "tools/cohortrun/greeting.h"
+#include "tools/cohortrun/locality.h"
+#include "tools/cohortrun/node_pipes.h"
+#include "tools/cohortrun/order.h"
+#include "tools/cohortrun/pulse.h"
+#include "tools/cohortrun/state.h"
+#include "tools/cohortrun/trunk.h"
+
+enum { START_MILLISECONDS = 30000 };
+static const uint64_t stage_ns = 2000000000;
+
+struct node {
+    struct greeting greeting;
+    struct cohort__loop *loop;
+    struct trunk *trunk; /* NULL: it has ended */
+    struct pulse pulse;
+    struct alarm beat;
+    struct alarm next_stage;
+    enum { SERVING, KILLING, REAPING } stage;
+    bool dismissed;
+    struct order *order; /* NULL: not yet */
+    struct locality_common common;
+    struct locality *localities;
+    struct node_pipes *pipes;
+};
+
+/* The end ------------------------------------------------------------------------------------- */
+
+static bool all_gone(const struct node *node)
+{
+    for (uint32_t i = 0; node->localities && i < node->order->num; i++)
+        if (!ward_is_gone(&node->localities[i].ward))
+            return false;
+    return true;
+}
+
+/* Nobody is served any more: what still runs is ended, first by its guardian, then with that. */
+static void leave(struct node *node)
+{
+    if (node->stage != SERVING)
+        return;
+    node->stage = KILLING;
+    for (uint32_t i = 0; node->localities && i < node->order->num; i++)
+        locality_signal(&node->localities[i], SIGKILL);
+    if (all_gone(node))
+        cohort__loop_stop(node->loop);
+    else
+        alarm_set(&node->next_stage, stage_ns);
+}
+
+static void stage_over(void *context)
+{
+    struct node *node = context;
+    if (node->stage++ != KILLING) {
+        cohort__loop_stop(node->loop);
+        return;
+    }
+    for (uint32_t i = 0; i < node->order->num; i++)
+        locality_kill_guardian(&node->localities[i]);
+    alarm_set(&node->next_stage, stage_ns);
+}
+
+static void trunk_ended(void *context, const char *why)
+{
+    struct node *node = context;
+    if (!node->dismissed)
+        fprintf(stderr, "node daemon: %s\n", why);
+    trunk_close(node->trunk);
+    node->trunk = NULL;
+    leave(node);
+}
+
+static void beat(void *context)
+{
+    struct node *node = context;
+    if (!node->trunk)
+        return;
+    alarm_set(&node->beat, node->pulse.interval_ns);
+    if (pulse_is_silent(&node->pulse))
+        trunk_ended(node, "cohortrun has been silent for too long");
+    else
+        trunk_send(node->trunk, TRUNK_BEAT, 0, NULL, 0);
+}
+
+/* What the localities do ---------------------------------------------------------------------- */
+
+static void send_up(struct node *node, enum trunk_kind kind, uint32_t rank, const void *data,
+                    size_t bytes)
+{
+    if (node->trunk)
+        trunk_send(node->trunk, kind, rank, data, bytes);
+}
+
+static void control_arrived(struct locality *locality, const void *message, size_t bytes)
+{
+    send_up(locality->context, TRUNK_CONTROL, locality->rank, message, bytes);
+}
+
+static cohort_status output_opened(struct locality *locality, enum output_stream stream, int fd)
+{
+    struct node *node = locality->context;
+    return node_pipes_add(node->pipes, locality->rank, stream, fd);
+}
+
+static void locality_changed(struct locality *locality)
+{
+    struct node *node = locality->context;
+    unsigned char state[STATE_BYTES];
+    state_write(locality, state);
+    send_up(node, TRUNK_STATE, locality->rank, state, sizeof(state));
+    if (node->stage != SERVING && all_gone(node))
+        cohort__loop_stop(node->loop);
+}
+
+static void pipe_said(void *context, enum trunk_kind kind, uint32_t rank, const void *data,
+                      size_t bytes)
+{
+    send_up(context, kind, rank, data, bytes);
+}
+
+/* What cohortrun wants ------------------------------------------------------------------------ */
+
+static void refuse(struct node *node, const char *why)
+{
+    send_up(node, TRUNK_REFUSED, 0, why, strlen(why));
+}
+
+static cohort_status start_localities(struct node *node)
+{
+    static const struct locality_handlers handlers = {control_arrived, output_opened,
+                                                      locality_changed};
+    const struct order *order = node->order;
+    node->common.size = order->size;
+    node->common.program = order->program;
+    if (chdir(order->directory))
+        return cohort_fail(COHORT_ERR_SYSTEM, "cannot enter %s: %s", order->directory,
+                           strerror(errno));
+    environ = (char **)order->environment;
+    node->localities = calloc(order->num, sizeof(*node->localities));
+    if (!node->localities)
+        return cohort_fail(COHORT_ERR_NO_MEMORY, "out of memory");
+    for (uint32_t i = 0; i < order->num; i++) {
+        struct locality *locality = &node->localities[i];
+        locality->context = node;
+        locality->rank = order->first + i;
+    }
+    return localities_start(node->localities, order->num, &node->common, &handlers);
+}
+
+static void take_order(struct node *node, const unsigned char *data, size_t bytes)
+{
+    struct node_pipes_options options = {.loop = node->loop, .context = node, .send = pipe_said};
+    cohort_status status = order_read(&node->order, data, bytes);
+    if (!status) {
+        options.first = node->order->first;
+        options.num = node->order->num;
+        status = node_pipes_create(&node->pipes, &options, &node->common.input);
+    }
+    if (!status)
+        status = start_localities(node);
+    if (node->pipes)
+        node_pipes_started(node->pipes);
+    if (status)
+        refuse(node, cohort_error_message());
+}
+
+static struct locality *find_locality(const struct node *node, uint32_t rank)
+{
+    uint32_t index = node->localities ? rank - node->order->first : 0;
+    return node->localities && index < node->order->num ? &node->localities[index] : NULL;
+}
+
+/* False: it is nonsense. */
+static bool obey(struct node *node, enum trunk_kind kind, uint32_t rank, const unsigned char *data,
+                 size_t bytes)
+{
+    struct locality *locality = find_locality(node, rank);
+    switch (kind) {
+    case TRUNK_BEAT:
+        return true;
+    case TRUNK_ORDER:
+        if (!node->order)
+            take_order(node, data, bytes);
+        return node->order;
+    case TRUNK_DISMISS:
+        node->dismissed = true;
+        leave(node);
+        return true;
+    case TRUNK_SIGNAL:
+        if (locality && bytes == 1)
+            locality_signal(locality, data[0]);
+        return locality && bytes == 1;
+    case TRUNK_REAP:
+        if (locality)
+            locality_kill_guardian(locality);
+        return locality;
+    case TRUNK_CONTROL:
+        if (locality)
+            locality_send_control(locality, data, bytes);
+        return locality;
+    case TRUNK_INPUT:
+    case TRUNK_TAKEN:
+        return locality && node_pipes_message(node->pipes, kind, rank, data, bytes);
+    default:
+        return false;
+    }
+}
+
+static void trunk_opened(void *context, uint32_t host)
+{
+    (void)host;
+    pulse_heard(&((struct node *)context)->pulse);
+}
+
+static void trunk_message(void *context, enum trunk_kind kind, uint32_t rank,
+                          const unsigned char *data, size_t bytes)
+{
+    struct node *node = context;
+    pulse_heard(&node->pulse);
+    if (node->stage == SERVING && !obey(node, kind, rank, data, bytes))
+        trunk_ended(node, "cohortrun does not speak as it should");
+}
+
+/* Start --------------------------------------------------------------------------------------- */
+
+/* Byte by byte, so that nothing is read that is not ours. */
+static cohort_status read_greeting(struct greeting *ret_greeting)
+{
+    char line[GREETING_BYTES];
+    size_t used = 0;
+    struct pollfd pollfd = {.fd = STDIN_FILENO, .events = POLLIN};
+    do {
+        if (poll(&pollfd, 1, START_MILLISECONDS) <= 0 || read(STDIN_FILENO, line + used, 1) != 1)
+            return cohort_fail(COHORT_ERR_NETWORK, "cohortrun says nothing on standard input; a "
+                                                   "daemon can't be started by hand");
+    } while (line[used++] != '\n' && used < sizeof(line) - 1);
+    line[used] = '\0';
+    return greeting_parse(ret_greeting, line);
+}
+
+static cohort_status connect_back(struct node *node)
+{
+    const struct greeting *greeting = &node->greeting;
+    struct trunk_handlers handlers = {
+        .context = node, .opened = trunk_opened, .message = trunk_message, .ended = trunk_ended};
+    int fd;
+    cohort_status status =
+        reach_connect(greeting->address, greeting->port, START_MILLISECONDS, &fd);
+    if (!status)
+        status = cohort__loop_create(&node->loop);
+    if (status)
+        return status;
+    alarm_init(&node->beat, node->loop, beat, node);
+    alarm_init(&node->next_stage, node->loop, stage_over, node);
+    pulse_start(&node->pulse, greeting->heartbeat_ns, greeting->heartbeat_timeout_ns);
+    alarm_set(&node->beat, greeting->heartbeat_ns);
+    node->common.loop = node->loop;
+    return trunk_open(&node->trunk, node->loop, fd, SEAL_DAEMON, greeting->key, greeting->host,
+                      &handlers);
+}
+
+static cohort_status set_up(struct node *node)
+{
+    signal(SIGPIPE, SIG_IGN);
+    node->common.null = open("/dev/null", O_RDWR | O_CLOEXEC);
+    if (node->common.null < 0)
+        return cohort_fail(COHORT_ERR_SYSTEM, "/dev/null: %s", strerror(errno));
+    node->common.descriptors = ward_raise_descriptor_limit();
+    cohort_status status = read_greeting(&node->greeting);
+    if (status)
+        return status;
+    dup2(node->common.null, STDIN_FILENO);
+    status = connect_back(node);
+    explicit_bzero(node->greeting.key, sizeof(node->greeting.key));
+    return status;
+}
+
+static void tear_down(struct node *node)
+{
+    trunk_close(node->trunk);
+    for (uint32_t i = 0; node->localities && i < node->order->num; i++)
+        locality_close(&node->localities[i]);
+    node_pipes_close(node->pipes);
+    if (node->loop) {
+        alarm_clear(&node->beat);
+        alarm_clear(&node->next_stage);
+        cohort__loop_destroy(node->loop);
+    }
+    node_pipes_destroy(node->pipes);
+    free(node->localities);
+    free(node->order);
+}
+
+int node_main(void)
+{
+    struct node node = {0};
+    bool owns_children = descendants_are_none();
+    descendants_adopt();
+    cohort_status status = set_up(&node);
+    if (status)
+        fprintf(stderr, "node daemon: %s\n", cohort_error_message());
+    else
+        cohort__loop_run(node.loop);
+    tear_down(&node);
+    if (owns_children)
+        descendants_kill(); /* what a guardian that was killed has left to us */
+    return status || !node.dismissed;
+}

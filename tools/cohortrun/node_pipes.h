@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef COHORT_TOOLS_COHORTRUN_NODE_PIPES_H
+#define COHORT_TOOLS_COHORTRUN_NODE_PIPES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "cohort/status.h"
+#include "tools/cohortrun/output.h"
+#include "tools/cohortrun/trunk.h"
+
+/* The standard streams of a node daemon's localities, carried over the trunk. Of each stream at
+ * most TRUNK_WINDOW bytes are under way: who writes more waits, as it would for a full pipe. */
+struct node_pipes;
+
+struct node_pipes_options {
+    struct cohort__loop *loop;
+    uint32_t first; /* localities */
+    uint32_t num;
+    void *context;
+    void (*send)(void *context, enum trunk_kind kind, uint32_t rank, const void *data,
+                 size_t bytes);
+};
+
+/* RET_INPUT is what locality 0 reads, if it is among them; it stays the pipes'. */
+cohort_status node_pipes_create(struct node_pipes **ret_pipes,
+                                const struct node_pipes_options *options, int *ret_input);
+
+/* Takes FD over, also where it fails: the reading end of a locality's output. */
+cohort_status node_pipes_add(struct node_pipes *pipes, uint32_t rank, enum output_stream stream,
+                             int fd);
+
+/* All localities have been started: the daemon itself lets go what it has handed on. */
+void node_pipes_started(struct node_pipes *pipes);
+
+/* TRUNK_INPUT or TRUNK_TAKEN has come. False: it is nonsense. */
+bool node_pipes_message(struct node_pipes *pipes, enum trunk_kind kind, uint32_t rank,
+                        const unsigned char *data, size_t bytes);
+
+/* Before the loop is destroyed, and after that. NULL is fine. */
+void node_pipes_close(struct node_pipes *pipes);
+void node_pipes_destroy(struct node_pipes *pipes);
+
+#endif

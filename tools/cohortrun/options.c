@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tools/cohortrun/options.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/base/bounds.h"
+#include "tools/cohortrun/reach.h"
+#include "tools/share/usage.h"
+
+enum { MAX_LOCALITIES = 4096 };
+static const double max_timeout = 1e9;
+static const uint64_t second_ns = 1000000000;
+
+static const char help[] =
+    "Starts a program N times, on this host or on several, as the localities of one job.\n"
+    "\n"
+    "  -n N             localities, 1 to 4096\n"
+    "  --hosts HOST[:SLOTS],...\n"
+    "                   fill these hosts in order, each with as many localities as it has slots\n"
+    "                   (1); without -n, all slots\n"
+    "  --hostfile FILE  the same, a host a line: HOST [slots=SLOTS], comments behind #\n"
+    "  --agent COMMAND  what starts cohortrun's daemon on {host}, run by sh with the daemon's\n"
+    "                   command line behind it; without it ssh -o BatchMode=yes {host}, and this\n"
+    "                   host needs none\n"
+    "  --listen ADDRESS where the daemons reach this host, if not at the address it reaches them\n"
+    "                   from\n"
+    "  --connect-timeout S, --heartbeat S, --heartbeat-timeout S\n"
+    "                   a host has S seconds to answer (30), sends a sign of life every S seconds\n"
+    "                   (1), and is dead when there was none for S seconds (10)\n"
+    "  --workers W      worker threads of each locality; without it each may choose\n"
+    "  --tag            put the locality before each line of output: [3] ...\n"
+    "  --timeout S      end the job after S seconds, with status 124\n"
+    "  --grace S        when a locality dies, the others have S seconds to end by themselves (1);\n"
+    "                   when its program returns an error, five times as long\n"
+    "  -x VAR[=VALUE]   set a variable of the program's environment; may be given several times\n"
+    "                   (the whole environment is handed on; without a value VAR has to exist)\n"
+    "  --help, --version\n"
+    "\n"
+    "Locality 0 reads standard input. INT and TERM go to all localities; a second INT within a\n"
+    "second kills them. When a locality fails, all are ended. The status is that of the first\n"
+    "locality that failed, 128 + number for a signal.\n";
+
+static const struct usage usage = {
+    .program = "cohortrun",
+    .line = "usage: cohortrun -n N [--hosts HOST[:SLOTS],...] [--hostfile FILE] [--agent COMMAND] "
+            "[--workers W] [--tag] [--timeout S] [--grace S] [-x VAR[=VALUE]] program [args...]\n",
+    .help = help,
+};
+
+static bool read_seconds(const char *text, uint64_t *ret_ns)
+{
+    if (text[0] == '\0' || strspn(text, "0123456789.") != strlen(text))
+        return false;
+    char *end;
+    double seconds = strtod(text, &end);
+    if (*end || seconds <= 0 || seconds > max_timeout)
+        return false;
+    *ret_ns = (uint64_t)(seconds * 1e9) + 1;
+    return true;
+}
+
+static int set_variable(char *text)
+{
+    char *value = strchr(text, '=');
+    size_t name_bytes = value ? (size_t)(value - text) : strlen(text);
+    if (name_bytes == 0)
+        return usage_wrong(&usage, "-x needs the name of a variable, not '%s'", text);
+    if (!value)
+        return getenv(text) ? -1 : usage_wrong(&usage, "-x %s: there is no such variable", text);
+    *value++ = '\0';
+    if (setenv(text, value, 1))
+        return usage_wrong(&usage, "-x %s: %s", text, strerror(errno));
+    return -1;
+}
+
+enum {
+    OPTION_WORKERS = 256,
+    OPTION_TAG,
+    OPTION_TIMEOUT,
+    OPTION_GRACE,
+    OPTION_HOSTS,
+    OPTION_HOSTFILE,
+    OPTION_AGENT,
+    OPTION_LISTEN,
+    OPTION_CONNECT_TIMEOUT,
+    OPTION_HEARTBEAT,
+    OPTION_HEARTBEAT_TIMEOUT,
+    OPTION_HELP,
+    OPTION_VERSION
+};
+
+static const struct option long_options[] = {
+    {"workers", required_argument, NULL, OPTION_WORKERS},
+    {"tag", no_argument, NULL, OPTION_TAG},
+    {"timeout", required_argument, NULL, OPTION_TIMEOUT},
+    {"grace", required_argument, NULL, OPTION_GRACE},
+    {"hosts", required_argument, NULL, OPTION_HOSTS},
+    {"hostfile", required_argument, NULL, OPTION_HOSTFILE},
+    {"agent", required_argument, NULL, OPTION_AGENT},
+    {"listen", required_argument, NULL, OPTION_LISTEN},
+    {"connect-timeout", required_argument, NULL, OPTION_CONNECT_TIMEOUT},
+    {"heartbeat", required_argument, NULL, OPTION_HEARTBEAT},
+    {"heartbeat-timeout", required_argument, NULL, OPTION_HEARTBEAT_TIMEOUT},
+    {"help", no_argument, NULL, OPTION_HELP},
+    {"version", no_argument, NULL, OPTION_VERSION},
+    {0},
+};
+
+static int read_hosts(struct options *options, bool from_file)
+{
+    if (options->hosts.num > 0)
+        return usage_wrong(&usage, "--hosts or --hostfile is given twice, or both are");
+    cohort_status status =
+        from_file ? hosts_read(&options->hosts, optarg) : hosts_parse(&options->hosts, optarg);
+    return status ? usage_wrong(&usage, "%s: %s", from_file ? "--hostfile" : "--hosts",
+                                cohort_error_message())
+                  : -1;
+}
+
+static int read_duration(const char *word, uint64_t *ret_ns)
+{
+    return read_seconds(optarg, ret_ns)
+               ? -1
+               : usage_wrong(&usage, "%.*s needs seconds above 0, not '%s'",
+                             (int)strcspn(word, "="), word, optarg);
+}
+
+static int read_host_option(int option, struct options *options, const char *word)
+{
+    switch (option) {
+    case OPTION_HOSTS:
+        return read_hosts(options, false);
+    case OPTION_HOSTFILE:
+        return read_hosts(options, true);
+    case OPTION_AGENT:
+        options->agent = optarg;
+        return strstr(optarg, "{host}")
+                   ? -1
+                   : usage_wrong(&usage, "--agent '%s' has no {host} in it", optarg);
+    case OPTION_LISTEN:
+        options->listen = optarg;
+        return optarg[0] ? -1 : usage_wrong(&usage, "--listen needs an address, not ''");
+    case OPTION_CONNECT_TIMEOUT:
+        return read_duration(word, &options->connect_timeout_ns);
+    case OPTION_HEARTBEAT:
+        return read_duration(word, &options->heartbeat_ns);
+    default:
+        return read_duration(word, &options->heartbeat_timeout_ns);
+    }
+}
+
+static int read_option(int option, struct options *options, const char *word)
+{
+    switch (option) {
+    case 'n':
+        return usage_read_count(&usage, "-n", optarg, 1, MAX_LOCALITIES, &options->size);
+    case 'x':
+        return set_variable(optarg);
+    case OPTION_WORKERS:
+        return usage_read_count(&usage, "--workers", optarg, 1, COHORT__MAX_WORKERS,
+                                &options->workers);
+    case OPTION_TAG:
+        options->tag = true;
+        return -1;
+    case OPTION_TIMEOUT:
+        return read_seconds(optarg, &options->timeout_ns)
+                   ? -1
+                   : usage_wrong(&usage, "--timeout needs seconds above 0, not '%s'", optarg);
+    case OPTION_GRACE:
+        return read_seconds(optarg, &options->grace_ns)
+                   ? -1
+                   : usage_wrong(&usage, "--grace needs seconds above 0, not '%s'", optarg);
+    case OPTION_HOSTS:
+    case OPTION_HOSTFILE:
+    case OPTION_AGENT:
+    case OPTION_LISTEN:
+    case OPTION_CONNECT_TIMEOUT:
+    case OPTION_HEARTBEAT:
+    case OPTION_HEARTBEAT_TIMEOUT:
+        return read_host_option(option, options, word);
+    case OPTION_HELP:
+        return usage_print_help(&usage);
+    case OPTION_VERSION:
+        return usage_print_version(&usage);
+    case ':':
+        return usage_wrong(&usage, "%s needs a value", word);
+    default:
+        return usage_wrong(&usage, "%s is no option", word);
+    }
+}
+
+/* Which localities are on which host, and which of those are others. */
+static int place(struct options *options)
+{
+    if (options->hosts.num == 0)
+        return options->agent || options->listen
+                   ? usage_wrong(&usage, "--agent and --listen need --hosts or --hostfile")
+                   : -1;
+    if (options->heartbeat_timeout_ns < 2 * options->heartbeat_ns)
+        return usage_wrong(&usage, "--heartbeat-timeout has to be twice --heartbeat at least");
+    if (hosts_fill(&options->hosts, options->size, &options->size))
+        return usage_wrong(&usage, "%s", cohort_error_message());
+    const char *own = NULL;
+    for (uint32_t i = 0; i < options->hosts.num; i++) {
+        struct host_name *host = &options->hosts.list[i];
+        host->is_far = options->agent || !reach_is_here(host->name);
+        if (!host->is_far && own)
+            return usage_wrong(&usage, "%s and %s are both this host", own, host->name);
+        own = host->is_far ? own : host->name;
+    }
+    return -1;
+}
+
+void options_fini(struct options *options)
+{
+    hosts_fini(&options->hosts);
+}
+
+static int read_all(int argc, char **argv, struct options *options)
+{
+    char letter[3] = "-";
+    opterr = 0;
+    for (;;) {
+        /* With '+', reading stops at the program; what follows is its own. */
+        const char *word = optind < argc ? argv[optind] : "";
+        int option = getopt_long(argc, argv, "+:n:x:", long_options, NULL);
+        if (option == -1)
+            break;
+        if ((option == '?' || option == ':') && strncmp(word, "--", 2) != 0) {
+            letter[1] = (char)optopt;
+            word = letter;
+        }
+        int status = read_option(option, options, word);
+        if (status >= 0)
+            return status;
+    }
+    if (options->size == 0 && options->hosts.num == 0)
+        return usage_wrong(&usage, "-n is missing: how many localities?");
+    if (optind >= argc)
+        return usage_wrong(&usage, "the program to start is missing");
+    if (argv[optind][0] == '\0')
+        return usage_wrong(&usage, "the program's name is empty");
+    options->program = argv + optind;
+    return place(options);
+}
+
+int options_read(int argc, char **argv, struct options *ret_options)
+{
+    struct options options = {.grace_ns = second_ns,
+                              .connect_timeout_ns = 30 * second_ns,
+                              .heartbeat_ns = second_ns,
+                              .heartbeat_timeout_ns = 10 * second_ns};
+    int status = read_all(argc, argv, &options);
+    if (status >= 0)
+        options_fini(&options);
+    else
+        *ret_options = options;
+    return status;
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef COHORT_TOOLS_COHORTRUN_OPTIONS_H
+#define COHORT_TOOLS_COHORTRUN_OPTIONS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "tools/cohortrun/hosts.h"
+
+struct options {
+    uint32_t size;
+    uint32_t workers; /* 0: as each locality likes */
+    bool tag;
+    uint64_t timeout_ns; /* 0: none */
+    uint64_t grace_ns;   /* after a death, for the others to end by themselves */
+    struct hosts hosts;  /* none: this one */
+    const char *agent;   /* NULL: ssh */
+    const char *listen;  /* an address of this host; NULL: that from which each host is reached */
+    uint64_t connect_timeout_ns;
+    uint64_t heartbeat_ns;
+    uint64_t heartbeat_timeout_ns;
+    char **program; /* with its arguments; NULL-terminated */
+};
+
+/* Reads the command line; variables of -x go into this process's environment. Returns -1 to go on,
+ * else the status to exit with: it has printed why. */
+int options_read(int argc, char **argv, struct options *ret_options);
+
+void options_fini(struct options *options);
+
+#endif

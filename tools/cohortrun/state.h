@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef COHORT_TOOLS_COHORTRUN_STATE_H
+#define COHORT_TOOLS_COHORTRUN_STATE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "tools/cohortrun/locality.h"
+
+/* What a node daemon tells of a locality, TRUNK_STATE: pid and status (i32, little-endian), how it
+ * has ended (u8), whether the guardian and the control connection have (bits of a u8). */
+enum { STATE_BYTES = 10 };
+
+void state_write(const struct locality *locality, unsigned char ret_state[STATE_BYTES]);
+
+/* False: it makes no sense. */
+bool state_read(struct locality *locality, const unsigned char *state, size_t bytes);
+
+#endif

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef COHORT_TOOLS_COHORTRUN_TRUNK_H
+#define COHORT_TOOLS_COHORTRUN_TRUNK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "cohort/status.h"
+#include "tools/cohortrun/seal.h"
+
+struct cohort__loop;
+
+/* The one connection between cohortrun and the node daemon of a host, on which everything goes that
+ * concerns the host's localities: messages of a kind, for a locality (or 0), in order. The other
+ * end is who it says it is, and nobody else can read or say anything (seal.h). */
+struct trunk;
+
+enum trunk_kind {
+    /* cohortrun -> daemon */
+    TRUNK_ORDER = 1, /* what to start; see order.h */
+    TRUNK_SIGNAL,    /* u8: to the program's group; SIGKILL: everything of the locality */
+    TRUNK_REAP,      /* kill the locality's guardian, which does not act */
+    TRUNK_INPUT,     /* standard input of locality 0; empty: its end */
+    TRUNK_TAKEN,     /* u8 stream, u32: so many bytes of OUTPUT have been printed */
+    TRUNK_DISMISS,   /* the job is over */
+    /* daemon -> cohortrun */
+    TRUNK_STATE,        /* what is known of a locality, struct trunk_state packed */
+    TRUNK_OUTPUT,       /* u8 stream, bytes; only the stream: its end */
+    TRUNK_INPUT_TAKEN,  /* u32: so many bytes of INPUT have been passed on */
+    TRUNK_INPUT_CLOSED, /* nobody reads it any more */
+    TRUNK_REFUSED,      /* text: why the order can't be carried out */
+    /* both */
+    TRUNK_CONTROL, /* one message of the control protocol, runtime/launch/control.h */
+    TRUNK_BEAT,    /* I am here */
+    TRUNK_NUM_KINDS
+};
+
+enum {
+    TRUNK_MAX_MESSAGE = 16 << 20,
+    /* Bytes of one stream that may be under way: a sender stops there until they are taken. */
+    TRUNK_WINDOW = 64 << 10,
+};
+
+struct trunk_handlers {
+    void *context;
+    /* At cohortrun: whether a daemon for HOST is awaited; NULL at a daemon. */
+    bool (*is_awaited)(void *context, uint32_t host);
+    /* Both ends have shown that they have the key. */
+    void (*opened)(void *context, uint32_t host);
+    /* After `opened`. DATA is the trunk's again on return. */
+    void (*message)(void *context, enum trunk_kind kind, uint32_t rank, const unsigned char *data,
+                    size_t bytes);
+    /* The last call: nothing comes any more; WHY ("the connection was closed"). It still has to be
+     * closed. */
+    void (*ended)(void *context, const char *why);
+};
+
+/* Takes FD over, also where it fails. HOST is the daemon's only. */
+cohort_status trunk_open(struct trunk **ret_trunk, struct cohort__loop *loop, int fd,
+                         enum seal_side side, const unsigned char key[SEAL_KEY_BYTES],
+                         uint32_t host, const struct trunk_handlers *handlers);
+
+/* To other handlers than those of the start; from within `opened`. */
+void trunk_hand_over(struct trunk *trunk, const struct trunk_handlers *handlers);
+
+/* From `opened` on. What can't be sent because the connection has broken is told by `ended`. */
+void trunk_send(struct trunk *trunk, enum trunk_kind kind, uint32_t rank, const void *data,
+                size_t bytes);
+
+/* No handler is called any more. May be called by handlers. NULL is fine. */
+void trunk_close(struct trunk *trunk);
+
+#endif
