@@ -36,9 +36,9 @@ PROGRAMS = {
     "tools/sim-": (("plan", "algo", "model"), ()),
     "tools/share/trial": (("plan", "algo"), ()),
     "tools/tune-": (("plan", "algo", "model"), ()),
-    "tools/bench-kernels": ((), ("collectives/exec/kernels",)),
-    "tools/bench-select": (("plan", "algo", "model"), ()),
-    "tools/bench-hierarchy": (("plan", "algo"), ()),
+    "tools/bench/kernels": ((), ("collectives/exec/kernels",)),
+    "tools/bench/select": (("plan", "algo", "model"), ()),
+    "tools/bench/hierarchy": (("plan", "algo"), ()),
 }
 SHARE = "tools/share"
 

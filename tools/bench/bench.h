@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef COHORT_TOOLS_BENCH_BENCH_H
+#define COHORT_TOOLS_BENCH_BENCH_H
+
+#include <cohort/cohort.h>
+
+#include "tools/bench/options.h"
+#include "tools/bench/report.h"
+
+/* The subcommands of cohort-bench, one file each. Those that return a cohort_status run within
+ * cohort_main, in every locality; locality 0 adds the results to the report. */
+struct bench {
+    const struct bench_options *options;
+    struct bench_report *report; /* NULL in all localities but 0 */
+};
+
+cohort_status bench_tasks(const struct bench *bench);
+cohort_status bench_barrier(const struct bench *bench);
+cohort_status bench_coll(const struct bench *bench);
+cohort_status bench_listed(const struct bench *bench); /* coll --works */
+cohort_status bench_check(const struct bench *bench);
+cohort_status bench_kernels(const struct bench *bench);
+
+/* No Cohort program by itself: starts the others as jobs. Returns main's status, having printed
+ * what went wrong. */
+int bench_figures(const struct bench_options *options, struct bench_report *report);
+
+/* coll --peers: Cohort and others, in jobs of their own; as above, but with a report of its own. */
+int bench_peers(const struct bench_options *options);
+
+/* all_to_all flat and over trees: the measurements, within a job; the jobs, as above, with the
+ * picture that they are drawn in. */
+cohort_status bench_hierarchy(const struct bench *bench);
+int bench_hierarchy_jobs(const struct bench_options *options, struct bench_report *report);
+cohort_status bench_hierarchy_plot(const struct bench_report *report, const char *path);
+
+#endif

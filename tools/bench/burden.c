@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tools/bench/burden.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+static uint64_t core_time(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+void bench_burden_compute(uint64_t ns)
+{
+    uint64_t end = core_time() + ns;
+    while (core_time() < end)
+        ;
+}
+
+double bench_burden_memory(const char *field)
+{
+    char line[256];
+    double kib = 0;
+    size_t length = strlen(field);
+    FILE *file = fopen("/proc/self/smaps_rollup", "re");
+    if (!file)
+        return 0;
+    while (fgets(line, sizeof(line), file))
+        if (strncmp(line, field, length) == 0 && line[length] == ':')
+            kib = strtod(line + length + 1, NULL);
+    fclose(file);
+    return kib / 1024;
+}

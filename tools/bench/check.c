@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tools/bench/group.h"
+
+/* What agreement costs: a gather without and with it, and agreement alone. A gather alone is not
+ * synchronised, so its calls overlap, as far as the window lets them; with agreement they don't. */
+static const struct bench_case cases[] = {
+    {.operation = &bench_operation_gather, .bytes = 8},
+    {.operation = &bench_operation_checked_gather, .bytes = 8},
+    {.operation = &bench_operation_check},
+};
+
+cohort_status bench_check(const struct bench *bench)
+{
+    return bench_shapes(bench, cases, sizeof(cases) / sizeof(cases[0]));
+}

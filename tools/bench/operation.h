@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef COHORT_TOOLS_BENCH_OPERATION_H
+#define COHORT_TOOLS_BENCH_OPERATION_H
+
+#include <stdatomic.h>
+
+#include <cohort/cohort.h>
+
+/* What one site hands to a collective. Elements are doubles that hold whole numbers, so results are
+ * exact in any order. */
+struct bench_call {
+    cohort_comm *comm;
+    double *in;
+    double *out;
+    size_t count;       /* of a block */
+    size_t num_buffers; /* IN and OUT are so many blocks */
+    uint32_t computing; /* of overlap: so many times BENCH_OVERLAP_NS */
+    /* Of the sites of this locality: those that have come to the barrier that is checked, once for
+     * each communicator, and all. */
+    atomic_uint *num_arrived;
+    unsigned num_here;
+};
+
+/* A collective that can be measured. FILL sets a call's input; CHECK says what is wrong with the
+ * output. */
+struct bench_operation {
+    const char *name;
+    bool has_data;
+    bool has_blocks;      /* IN and OUT are one block for each site */
+    size_t num_buffers;   /* else so many blocks; 0: one */
+    unsigned num_in_call; /* what the name says, so many times in a call; 0: once */
+    bool is_one_way;      /* site 0 may be done before the others: time ends when all are */
+    void (*fill)(const struct bench_call *call);
+    cohort_future *(*start)(const struct bench_call *call, uint64_t generation);
+    cohort_status (*check)(const struct bench_call *call);
+};
+
+extern const struct bench_operation bench_operation_barrier;
+extern const struct bench_operation bench_operation_all_reduce;
+extern const struct bench_operation bench_operation_all_to_all;
+extern const struct bench_operation bench_operation_broadcast;
+extern const struct bench_operation bench_operation_gather;
+extern const struct bench_operation bench_operation_checked_gather;
+extern const struct bench_operation bench_operation_check; /* agreement alone */
+
+/* For two sites, see pairs.c: half the round trip of a message; a message among several;
+ * an all_to_all whose second site comes late, and the same while site 0 computes. */
+extern const struct bench_operation bench_operation_ping_pong;
+extern const struct bench_operation bench_operation_stream;
+extern const struct bench_operation bench_operation_exchange;
+extern const struct bench_operation bench_operation_overlap;
+
+/* Element INDEX of a block as a site fills it; it varies. */
+double bench_pattern(size_t index);
+
+/* Whether element INDEX of the output is WANT. */
+cohort_status bench_check_element(const struct bench_call *call, size_t index, double want);
+
+/* Whether the first block of the output is the pattern. */
+cohort_status bench_check_pattern(const struct bench_call *call);
+
+#endif

@@ -1,0 +1,327 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tools/bench/options.h"
+
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tools/bench/select.h"
+#include "tools/share/usage.h"
+
+enum {
+    DEFAULT_ROUNDS = 7,
+    QUICK_ROUNDS = 3, /* also beside others, which is long */
+    DEFAULT_SITES = 64,
+    DEFAULT_LIMIT = 570
+};
+enum { MAX_SITES = 65536 };
+
+static const char help[] =
+    "Measures Cohort and prints a table.\n"
+    "\n"
+    "  tasks      spawning, awaiting, switching and yielding, in one locality\n"
+    "  barrier    a barrier of 2, 8 and 64 tasks as sites, in one locality\n"
+    "  coll       barrier, all_reduce and all_to_all over all localities of the job, flat and "
+    "over\n"
+    "             the tree, and with default options\n"
+    "  check      a gather of 8 bytes a site, without and with agreement in front, and agreement\n"
+    "             alone: the same sites\n"
+    "  kernels    reductions of 4 KiB, 256 KiB and 64 MiB side by side with memcpy; x: the bytes "
+    "of\n"
+    "             the result per second, as so many times memcpy's\n"
+    "  figures    those that docs/performance.md shows; starts the jobs for it by itself\n"
+    "  select     the library's choice of algorithms against the fastest one, over collectives,\n"
+    "             2 to 32 sites and 8 B to 4 MiB; starts the jobs by itself\n"
+    "  hierarchy  all_to_all flat and over trees, and the phases of these; starts the jobs by "
+    "itself\n"
+    "\n"
+    "  --json                   print one JSON object instead of a table\n"
+    "  --rounds R               rounds of each measurement, 1 to 999; default 7\n"
+    "  --quick                  rounds of 1 ms instead of 20, and 3 by default: for a test of "
+    "this\n"
+    "                           program, not for figures\n"
+    "  --sites N                coll, check in a job of one locality: its sites, which are tasks;\n"
+    "                           default 64\n"
+    "  --sites-per-locality N   coll, check in a larger job, started by cohortrun; default 1\n"
+    "  --arity A                of their tree, 2 or more; default 4, or 2 for up to 4 sites\n"
+    "  --cohortrun PATH         figures, select, hierarchy, coll --peers: the launcher; default:\n"
+    "                           the one beside this program\n"
+    "  --collective NAME        select: only this one, 'all_reduce' for instance\n"
+    "  --bytes B                select: only blocks of so many bytes\n"
+    "  --placement P            select: only sites as 'tasks' of one locality, or in 'localities'\n"
+    "                           of their own; --sites N: only so many sites\n"
+    "  --limit SECONDS          select: what is not measured then is left out; default 570\n"
+    "  --plot FILE.svg          hierarchy: draws time against bytes\n"
+    "  --peers                  coll: beside Open MPI, MPICH and fi_pingpong, as far as they are\n"
+    "                           there, in turns; starts the jobs by itself; 3 rounds by default\n"
+    "  --only PATTERN           coll --peers: only such rows, 'all_reduce/*/2' for instance\n"
+    "  --works LIST             coll: only these, 'all_reduce:8,barrier:0' for instance, with "
+    "default\n"
+    "                           options and one site a locality\n"
+    "  --compute N              coll --works: overlap computes N times 200 us; default 1\n"
+    "  --seconds S              of a round, 0.001 to 100; default 0.02, with --peers 0.08\n"
+    "  --help, --version\n"
+    "\n"
+    "A round makes as many calls as fill its time. Printed are median, minimum and maximum of the\n"
+    "rounds, for one call; the time is that of site 0. The status is 0, 1 after an error, also "
+    "for\n"
+    "a wrong result, and 2 for a wrong option.\n";
+
+static const struct usage usage = {
+    .program = "cohort-bench",
+    .line = "usage: cohort-bench [options] "
+            "tasks|barrier|coll|check|kernels|figures|select|hierarchy...\n",
+    .help = help,
+};
+
+enum {
+    OPTION_JSON = 256,
+    OPTION_ROUNDS,
+    OPTION_QUICK,
+    OPTION_SITES,
+    OPTION_SITES_PER_LOCALITY,
+    OPTION_ARITY,
+    OPTION_COHORTRUN,
+    OPTION_COLLECTIVE,
+    OPTION_BYTES,
+    OPTION_PLACEMENT,
+    OPTION_LIMIT,
+    OPTION_PLOT,
+    OPTION_PEERS,
+    OPTION_ONLY,
+    OPTION_WORKS,
+    OPTION_COMPUTE,
+    OPTION_SECONDS,
+    OPTION_HELP,
+    OPTION_VERSION,
+};
+
+static const struct option long_options[] = {
+    {"json", no_argument, NULL, OPTION_JSON},
+    {"rounds", required_argument, NULL, OPTION_ROUNDS},
+    {"quick", no_argument, NULL, OPTION_QUICK},
+    {"sites", required_argument, NULL, OPTION_SITES},
+    {"sites-per-locality", required_argument, NULL, OPTION_SITES_PER_LOCALITY},
+    {"arity", required_argument, NULL, OPTION_ARITY},
+    {"cohortrun", required_argument, NULL, OPTION_COHORTRUN},
+    {"collective", required_argument, NULL, OPTION_COLLECTIVE},
+    {"bytes", required_argument, NULL, OPTION_BYTES},
+    {"placement", required_argument, NULL, OPTION_PLACEMENT},
+    {"limit", required_argument, NULL, OPTION_LIMIT},
+    {"plot", required_argument, NULL, OPTION_PLOT},
+    {"peers", no_argument, NULL, OPTION_PEERS},
+    {"only", required_argument, NULL, OPTION_ONLY},
+    {"works", required_argument, NULL, OPTION_WORKS},
+    {"compute", required_argument, NULL, OPTION_COMPUTE},
+    {"seconds", required_argument, NULL, OPTION_SECONDS},
+    {"help", no_argument, NULL, OPTION_HELP},
+    {"version", no_argument, NULL, OPTION_VERSION},
+    {0},
+};
+
+static int read_bytes(uint64_t *ret)
+{
+    uint32_t bytes = 0;
+    int status = usage_read_count(&usage, "--bytes", optarg, 8, 1 << 30, &bytes);
+    *ret = bytes;
+    return status;
+}
+
+static int read_placement(char *ret)
+{
+    if (strcmp(optarg, "tasks") != 0 && strcmp(optarg, "localities") != 0)
+        return usage_wrong(&usage, "--placement needs tasks or localities, not '%s'", optarg);
+    *ret = optarg[0];
+    return -1;
+}
+
+static int read_works(struct bench_options *options)
+{
+    options->list = optarg;
+    return bench_works_read(optarg, &options->works)
+               ? -1
+               : usage_wrong(&usage, "--works needs a list like all_reduce:8,barrier:0, not '%s'",
+                             optarg);
+}
+
+static int read_seconds(double *ret)
+{
+    char *end;
+    double value = strtod(optarg, &end);
+    if (end == optarg || *end || !(value >= 0.001 && value <= 100))
+        return usage_wrong(&usage, "--seconds needs a number from 0.001 to 100, not '%s'", optarg);
+    *ret = value;
+    return -1;
+}
+
+/* Those of coll. */
+static int read_coll_option(int option, const char *word, struct bench_options *options)
+{
+    switch (option) {
+    case OPTION_PEERS:
+        options->peers = true;
+        return -1;
+    case OPTION_ONLY:
+        options->only = optarg;
+        return -1;
+    case OPTION_WORKS:
+        return read_works(options);
+    case OPTION_COMPUTE:
+        return usage_read_count(&usage, "--compute", optarg, 1, 1000000, &options->computing);
+    case ':':
+        return usage_wrong(&usage, "%s needs a value", word);
+    default:
+        return usage_wrong(&usage, "%s is no option", word);
+    }
+}
+
+/* Those of select and hierarchy. */
+static int read_other_option(int option, const char *word, struct bench_options *options)
+{
+    switch (option) {
+    case OPTION_COLLECTIVE:
+        options->collective = optarg;
+        return bench_select_has(optarg)
+                   ? -1
+                   : usage_wrong(&usage, "--collective: select measures no '%s'", optarg);
+    case OPTION_BYTES:
+        return read_bytes(&options->bytes);
+    case OPTION_PLACEMENT:
+        return read_placement(&options->placement);
+    case OPTION_LIMIT:
+        return usage_read_count(&usage, "--limit", optarg, 1, 86400, &options->limit);
+    case OPTION_PLOT:
+        options->plot = optarg;
+        return optarg[0] ? -1 : usage_wrong(&usage, "--plot needs a path");
+    default:
+        return read_coll_option(option, word, options);
+    }
+}
+
+static int read_option(int option, const char *word, struct bench_options *options)
+{
+    switch (option) {
+    case OPTION_JSON:
+        options->json = true;
+        return -1;
+    case OPTION_QUICK:
+        options->quick = true;
+        return -1;
+    case OPTION_ROUNDS:
+        return usage_read_count(&usage, "--rounds", optarg, 1, BENCH_MAX_ROUNDS, &options->rounds);
+    case OPTION_SECONDS:
+        return read_seconds(&options->seconds);
+    case OPTION_SITES:
+        return usage_read_count(&usage, "--sites", optarg, 1, MAX_SITES, &options->sites);
+    case OPTION_SITES_PER_LOCALITY:
+        return usage_read_count(&usage, "--sites-per-locality", optarg, 1, MAX_SITES,
+                                &options->sites_per_locality);
+    case OPTION_ARITY:
+        return usage_read_count(&usage, "--arity", optarg, 2, MAX_SITES, &options->arity);
+    case OPTION_COHORTRUN:
+        options->cohortrun = optarg;
+        return optarg[0] ? -1 : usage_wrong(&usage, "--cohortrun needs a path");
+    case OPTION_HELP:
+        return usage_print_help(&usage);
+    case OPTION_VERSION:
+        return usage_print_version(&usage);
+    default:
+        return read_other_option(option, word, options);
+    }
+}
+
+static int read_subcommand(const char *word, unsigned *subcommands)
+{
+    static const char *const names[] = {"tasks", "barrier", "coll",      "figures",
+                                        "check", "select",  "hierarchy", "kernels"};
+    for (unsigned i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        if (strcmp(word, names[i]) != 0)
+            continue;
+        if (*subcommands & 1u << i)
+            return usage_wrong(&usage, "%s is given twice", word);
+        *subcommands |= 1u << i;
+        return -1;
+    }
+    return usage_wrong(&usage, "'%s' is no subcommand", word);
+}
+
+static int check_coll(const struct bench_options *options)
+{
+    bool has_shape = options->sites || options->sites_per_locality || options->arity;
+    if ((options->peers || options->list) && options->subcommands != BENCH_COLL)
+        return usage_wrong(&usage, "--peers and --works are for coll alone");
+    if (options->peers && options->list)
+        return usage_wrong(&usage, "--peers has its own list: no --works");
+    if ((options->peers || options->list) && has_shape)
+        return usage_wrong(
+            &usage, "--peers and --works have one site a locality, and no tree of their own");
+    if (options->computing && !options->list)
+        return usage_wrong(&usage, "--compute is for coll --works");
+    if (options->only && !options->peers)
+        return usage_wrong(&usage, "--only is for coll --peers");
+    return -1;
+}
+
+/* Whether the options fit together; fills in those not given. */
+static int complete(struct bench_options *options)
+{
+    unsigned alone = options->subcommands & (BENCH_FIGURES | BENCH_SELECT | BENCH_HIERARCHY);
+    bool is_select = options->subcommands == BENCH_SELECT;
+    bool has_shape = options->sites || options->sites_per_locality || options->arity;
+    int status;
+    if (!options->subcommands)
+        return usage_wrong(&usage, "what is to be measured?");
+    if (alone && (options->subcommands & (options->subcommands - 1)))
+        return usage_wrong(&usage, "figures, select and hierarchy measure a lot: give it alone");
+    if (has_shape &&
+        !(options->subcommands & (BENCH_COLL | BENCH_CHECK | BENCH_SELECT | BENCH_HIERARCHY)))
+        return usage_wrong(
+            &usage,
+            "--sites, --sites-per-locality and --arity are for coll, check, select and hierarchy");
+    if (options->cohortrun && !alone && !options->peers)
+        return usage_wrong(&usage,
+                           "--cohortrun is for figures, select, hierarchy and coll --peers");
+    if ((options->collective || options->bytes || options->placement || options->limit) &&
+        !is_select)
+        return usage_wrong(&usage, "--collective, --bytes, --placement and --limit are for select");
+    if (options->plot && options->subcommands != BENCH_HIERARCHY)
+        return usage_wrong(&usage, "--plot is for hierarchy");
+    status = check_coll(options);
+    if (status >= 0)
+        return status;
+    if (!options->computing)
+        options->computing = 1;
+    if (!options->limit)
+        options->limit = DEFAULT_LIMIT;
+    if (!options->rounds)
+        options->rounds = options->quick || options->peers ? QUICK_ROUNDS : DEFAULT_ROUNDS;
+    if (!options->sites && !is_select)
+        options->sites = DEFAULT_SITES;
+    if (!options->sites_per_locality)
+        options->sites_per_locality = 1;
+    return -1;
+}
+
+int bench_options_read(int argc, char **argv, struct bench_options *ret_options)
+{
+    struct bench_options options = {0};
+    int status = -1;
+    opterr = 0;
+    while (status < 0) {
+        const char *word = optind < argc ? argv[optind] : "";
+        /* '-': a subcommand comes as option 1, so options and subcommands may be mixed. */
+        int option = getopt_long(argc, argv, "-:", long_options, NULL);
+        if (option == -1)
+            break;
+        status = option == 1 ? read_subcommand(optarg, &options.subcommands)
+                             : read_option(option, word, &options);
+    }
+    while (status < 0 && optind < argc) /* behind "--" */
+        status = read_subcommand(argv[optind++], &options.subcommands);
+    if (status < 0)
+        status = complete(&options);
+    if (status < 0)
+        *ret_options = options;
+    return status;
+}

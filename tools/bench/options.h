@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef COHORT_TOOLS_BENCH_OPTIONS_H
+#define COHORT_TOOLS_BENCH_OPTIONS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "tools/bench/works.h"
+
+enum bench_subcommand {
+    BENCH_TASKS = 1 << 0,
+    BENCH_BARRIER = 1 << 1,
+    BENCH_COLL = 1 << 2,
+    BENCH_FIGURES = 1 << 3,
+    BENCH_CHECK = 1 << 4,
+    BENCH_SELECT = 1 << 5,
+    BENCH_HIERARCHY = 1 << 6,
+    BENCH_KERNELS = 1 << 7,
+};
+
+enum { BENCH_MAX_ROUNDS = 999 };
+
+struct bench_options {
+    bool json;
+    bool quick;
+    unsigned rounds;
+    double seconds;              /* of a round; 0: the default */
+    uint32_t sites;              /* of coll and check in a job of one locality */
+    uint32_t sites_per_locality; /* of coll and check in a job of several */
+    uint32_t arity;              /* 0: chosen by the number of sites */
+    const char *cohortrun;       /* NULL: beside this program */
+    const char *collective;      /* of select; NULL: all */
+    uint64_t bytes;              /* of select; 0: all */
+    uint32_t limit;              /* of select, in seconds */
+    char placement;              /* of select: 't'asks, 'l'ocalities, or 0: both */
+    const char *plot;            /* of hierarchy; NULL: no picture */
+    bool peers;                  /* of coll: side by side with others, in jobs of their own */
+    const char *only;            /* of peers; NULL: all rows */
+    const char *list;            /* of coll: what to measure instead; NULL: what it has */
+    uint32_t computing;          /* of overlap in list: so many times 200 us */
+    struct bench_works works;    /* that list */
+    unsigned subcommands;        /* of enum bench_subcommand */
+};
+
+/* Reads the command line. Returns -1 to go on, else the status to exit with: it has printed why. */
+int bench_options_read(int argc, char **argv, struct bench_options *ret_options);
+
+#endif

@@ -1,0 +1,321 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <mpi.h>
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "tools/bench/burden.h"
+#include "tools/bench/pairs.h"
+#include "tools/bench/series.h"
+#include "tools/bench/works.h"
+
+/* What cohort-bench measures Cohort beside: the same works by MPI's own calls, each in its blocking
+ * form and in its non-blocking one with MPI_Wait directly behind it. Built once for each MPI. MPI's
+ * default error handler ends the job, having said why. */
+
+enum { TAG = 1, STATUS_USAGE = 2 };
+
+struct site {
+    int rank, num_ranks;
+    int other;  /* of two */
+    int count;  /* elements of a block */
+    bool waits; /* the non-blocking form */
+    double *in, *out;
+};
+
+static void end(const struct site *site, MPI_Request *request)
+{
+    if (site->waits)
+        MPI_Wait(request, MPI_STATUS_IGNORE);
+}
+
+static void barrier(const struct site *site)
+{
+    MPI_Request request;
+    if (site->waits)
+        MPI_Ibarrier(MPI_COMM_WORLD, &request);
+    else
+        MPI_Barrier(MPI_COMM_WORLD);
+    end(site, &request);
+}
+
+static void all_reduce(const struct site *site)
+{
+    MPI_Request request;
+    if (site->waits)
+        MPI_Iallreduce(site->in, site->out, site->count, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD,
+                       &request);
+    else
+        MPI_Allreduce(site->in, site->out, site->count, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+    end(site, &request);
+}
+
+static void start_all_to_all(const struct site *site, MPI_Request *request)
+{
+    if (site->waits)
+        MPI_Ialltoall(site->in, site->count, MPI_DOUBLE, site->out, site->count, MPI_DOUBLE,
+                      MPI_COMM_WORLD, request);
+    else
+        MPI_Alltoall(site->in, site->count, MPI_DOUBLE, site->out, site->count, MPI_DOUBLE,
+                     MPI_COMM_WORLD);
+}
+
+static void all_to_all(const struct site *site)
+{
+    MPI_Request request;
+    start_all_to_all(site, &request);
+    end(site, &request);
+}
+
+static void broadcast(const struct site *site)
+{
+    MPI_Request request;
+    if (site->waits)
+        MPI_Ibcast(site->in, site->count, MPI_DOUBLE, 0, MPI_COMM_WORLD, &request);
+    else
+        MPI_Bcast(site->in, site->count, MPI_DOUBLE, 0, MPI_COMM_WORLD);
+    end(site, &request);
+}
+
+static void send(const struct site *site, const double *data, int count)
+{
+    MPI_Request request;
+    if (site->waits)
+        MPI_Isend(data, count, MPI_DOUBLE, site->other, TAG, MPI_COMM_WORLD, &request);
+    else
+        MPI_Send(data, count, MPI_DOUBLE, site->other, TAG, MPI_COMM_WORLD);
+    end(site, &request);
+}
+
+static void receive(const struct site *site, double *buffer, int count)
+{
+    MPI_Request request;
+    if (site->waits)
+        MPI_Irecv(buffer, count, MPI_DOUBLE, site->other, TAG, MPI_COMM_WORLD, &request);
+    else
+        MPI_Recv(buffer, count, MPI_DOUBLE, site->other, TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    end(site, &request);
+}
+
+static void ping_pong(const struct site *site)
+{
+    if (site->rank == 0)
+        send(site, site->in, site->count);
+    receive(site, site->out, site->count);
+    if (site->rank != 0)
+        send(site, site->in, site->count);
+}
+
+/* As MPI_Isend or MPI_Irecv, all at once. */
+static void stream_at_once(const struct site *site)
+{
+    MPI_Request requests[BENCH_STREAM_MESSAGES];
+    MPI_Status statuses[BENCH_STREAM_MESSAGES]; /* gcc warns of MPICH's MPI_STATUSES_IGNORE */
+    for (int i = 0; i < BENCH_STREAM_MESSAGES; i++) {
+        size_t offset = (size_t)i * (size_t)site->count;
+        if (site->rank == 0)
+            MPI_Isend(site->in + offset, site->count, MPI_DOUBLE, site->other, TAG, MPI_COMM_WORLD,
+                      &requests[i]);
+        else
+            MPI_Irecv(site->out + offset, site->count, MPI_DOUBLE, site->other, TAG, MPI_COMM_WORLD,
+                      &requests[i]);
+    }
+    MPI_Waitall(BENCH_STREAM_MESSAGES, requests, statuses);
+}
+
+static void stream_in_turn(const struct site *site)
+{
+    for (int i = 0; i < BENCH_STREAM_MESSAGES; i++) {
+        size_t offset = (size_t)i * (size_t)site->count;
+        if (site->rank == 0)
+            send(site, site->in + offset, site->count);
+        else
+            receive(site, site->out + offset, site->count);
+    }
+}
+
+static void stream(const struct site *site)
+{
+    if (site->waits)
+        stream_at_once(site);
+    else
+        stream_in_turn(site);
+    if (site->rank == 0)
+        receive(site, site->out, 1);
+    else
+        send(site, site->in, 1);
+}
+
+/* See pairs.c: rank 1 comes late, rank 0 computes meanwhile, if the call lets it. */
+static void overlap(const struct site *site)
+{
+    MPI_Request request;
+    double word = 0;
+    if (site->rank == 0) {
+        send(site, &word, 1);
+    } else {
+        receive(site, &word, 1);
+        bench_burden_compute(BENCH_OVERLAP_NS);
+    }
+    start_all_to_all(site, &request);
+    if (site->rank == 0)
+        bench_burden_compute(BENCH_OVERLAP_NS);
+    end(site, &request);
+}
+
+static const struct call {
+    const char *name;
+    void (*make)(const struct site *site);
+    bool has_blocks;
+    bool is_for_two;
+    bool is_one_way;
+    unsigned num_in_call; /* 0: once */
+    size_t num_buffers;   /* 0: one, or one for each rank */
+} calls[] = {
+    {.name = "barrier", .make = barrier},
+    {.name = "all_reduce", .make = all_reduce},
+    {.name = "all_to_all", .make = all_to_all, .has_blocks = true},
+    {.name = "broadcast", .make = broadcast, .is_one_way = true},
+    {.name = "ping_pong", .make = ping_pong, .is_for_two = true, .num_in_call = 2},
+    {.name = "stream",
+     .make = stream,
+     .is_for_two = true,
+     .num_in_call = BENCH_STREAM_MESSAGES,
+     .num_buffers = BENCH_STREAM_MESSAGES},
+    {.name = "overlap", .make = overlap, .has_blocks = true, .is_for_two = true},
+};
+
+/* A line that json.c can read. */
+static void print_result(const struct site *site, const struct bench_work *work, double value,
+                         const char *unit)
+{
+    if (site->rank != 0)
+        return;
+    printf("{\"name\": \"%s\", \"params\": {\"localities\": %d, \"workers\": 1, \"sites\": %d, "
+           "\"bytes\": %llu, \"block\": 0, \"shape\": \"%s\", \"arity\": 0}, \"median\": %.17g, "
+           "\"min\": %.17g, \"max\": %.17g, \"unit\": \"%s\", \"rounds\": 1}\n",
+           work->name, site->num_ranks, site->num_ranks, (unsigned long long)work->bytes,
+           site->waits ? "wait" : "block", value, value, value, unit);
+}
+
+static uint64_t time_calls(const struct site *site, const struct call *call, uint64_t num_calls)
+{
+    MPI_Barrier(MPI_COMM_WORLD);
+    uint64_t start = bench_now();
+    for (uint64_t i = 0; i < num_calls; i++)
+        call->make(site);
+    if (call->is_one_way)
+        MPI_Barrier(MPI_COMM_WORLD);
+    return bench_now() - start;
+}
+
+/* By the same series of runs as Cohort's; rank 0 tells the others how many calls the next has. */
+static void measure(const struct site *site, const struct call *call,
+                    const struct bench_options *options, const struct bench_work *work)
+{
+    static struct bench_series series;
+    bench_series_init(&series, options);
+    for (;;) {
+        uint64_t num_calls = bench_series_next(&series);
+        MPI_Bcast(&num_calls, 1, MPI_UINT64_T, 0, MPI_COMM_WORLD);
+        if (num_calls == 0)
+            break;
+        uint64_t elapsed_ns = time_calls(site, call, num_calls);
+        if (site->rank == 0)
+            bench_series_add(&series, elapsed_ns);
+    }
+    if (site->rank != 0)
+        return;
+    struct bench_spread spread = bench_series_spread(&series);
+    bench_spread_divide(&spread, call->num_in_call ? call->num_in_call : 1);
+    print_result(site, work, spread.median / 1000, "us");
+}
+
+static void die(const char *text)
+{
+    fprintf(stderr, "%s: %s\n", program_invocation_short_name, text);
+    MPI_Abort(MPI_COMM_WORLD, 1);
+}
+
+static void make_room(struct site *site, const struct call *call, uint64_t bytes)
+{
+    size_t count = bytes / sizeof(double) ? bytes / sizeof(double) : 1;
+    size_t blocks = call->has_blocks ? (size_t)site->num_ranks : call->num_buffers;
+    size_t elements = count * (blocks ? blocks : 1);
+    site->count = (int)count;
+    site->in = malloc(elements * sizeof(double));
+    site->out = malloc(elements * sizeof(double));
+    if (!site->in || !site->out)
+        die("no memory for the buffers");
+    for (size_t i = 0; i < elements; i++)
+        site->in[i] = site->out[i] = 1;
+}
+
+static void measure_both(struct site *site, const struct bench_options *options,
+                         const struct bench_work *work)
+{
+    const struct call *call = calls;
+    while (strcmp(call->name, work->name) != 0)
+        if (++call == calls + sizeof(calls) / sizeof(calls[0]))
+            return; /* Cohort's alone */
+    if (call->is_for_two && site->num_ranks != 2)
+        die("this needs two processes");
+    make_room(site, call, work->bytes);
+    for (int form = 0; form < 2; form++) {
+        site->waits = form == 1;
+        measure(site, call, options, work);
+    }
+    free(site->in);
+    free(site->out);
+}
+
+static void print_memory(struct site *site, const struct bench_work *work, double mib)
+{
+    double sum = 0;
+    site->waits = false;
+    MPI_Reduce(&mib, &sum, 1, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD);
+    print_result(site, work, sum / site->num_ranks, "MiB");
+}
+
+static void run(struct site *site, const struct bench_options *options)
+{
+    const struct bench_works *works = &options->works;
+    double rss = 0, pss = 0;
+    if (strncmp(works->list[0].name, "memory_", 7) == 0) {
+        nanosleep(&(struct timespec){.tv_nsec = BENCH_IDLE_NS}, NULL);
+        rss = bench_burden_memory("Rss");
+        pss = bench_burden_memory("Pss");
+    }
+    for (size_t i = 0; i < works->num; i++) {
+        const struct bench_work *work = &works->list[i];
+        if (strcmp(work->name, "memory_rss") == 0)
+            print_memory(site, work, rss);
+        else if (strcmp(work->name, "memory_pss") == 0)
+            print_memory(site, work, pss);
+        else
+            measure_both(site, options, work);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    struct bench_options options = {.rounds = 1};
+    struct site site = {0};
+    options.seconds = argc == 3 ? strtod(argv[1], NULL) : 0;
+    if (!(options.seconds > 0) || !bench_works_read(argv[2], &options.works)) {
+        fprintf(stderr, "usage: %s SECONDS LIST; see cohort-bench --help\n",
+                program_invocation_short_name);
+        return STATUS_USAGE;
+    }
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &site.rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &site.num_ranks);
+    site.other = 1 - site.rank;
+    run(&site, &options);
+    MPI_Finalize();
+    return 0;
+}

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "tools/share/child.h"
+#include "tools/bench/peers_jobs.h"
+
+static struct peers_contender *add(struct peers_jobs *jobs, const char *name, const char *net,
+                                   enum peers_column column)
+{
+    struct peers_contender *contender = &jobs->contenders[jobs->num_contenders++];
+    *contender = (struct peers_contender){.name = name, .net = net, .column = column};
+    return contender;
+}
+
+/* Whether this build can use NET here, tried by a job that does nothing. */
+static bool has_net(const struct peers_jobs *jobs, const char *net)
+{
+    static const char *const args[] = {"--json", "--works", "nothing:0", "coll"};
+    struct programs_command command;
+    programs_command_begin(&command, &jobs->programs, "2", "1");
+    for (size_t i = 0; i < sizeof(args) / sizeof(args[0]); i++)
+        programs_command_add(&command, args[i]);
+    return setenv("COHORT_NET", net, 1) == 0 && child_succeeds(command.args);
+}
+
+/* COHORT_NET alone, where it is set; its errors are those of the first job then. */
+static bool find_nets(struct peers_jobs *jobs)
+{
+    static const char *const nets[] = {"shm", "ofi"};
+    const char *given = getenv("COHORT_NET");
+    if (given && *given) {
+        for (size_t i = 0; i < sizeof(nets) / sizeof(nets[0]); i++)
+            if (strcmp(given, nets[i]) == 0)
+                given = nets[i]; /* stays when the environment changes */
+        add(jobs, NULL, given, PEERS_COHORT);
+        return true;
+    }
+    for (size_t i = 0; i < sizeof(nets) / sizeof(nets[0]); i++)
+        if (has_net(jobs, nets[i]))
+            add(jobs, NULL, nets[i], PEERS_COHORT + (enum peers_column)jobs->num_contenders);
+    if (jobs->num_contenders == 0)
+        fputs("cohort-bench: no job of Cohort succeeds here\n", stderr);
+    return jobs->num_contenders > 0;
+}
+
+static bool is_in_path(const char *program)
+{
+    char path[PROGRAMS_MAX_PATH];
+    for (const char *folder = getenv("PATH"); folder && *folder;) {
+        size_t length = strcspn(folder, ":");
+        snprintf(path, sizeof(path), "%.*s/%s", (int)length, folder, program);
+        if (access(path, X_OK) == 0)
+            return true;
+        folder += length + (folder[length] == ':');
+    }
+    return false;
+}
+
+/* The programs of the MPIs are built beside this one, and never installed. */
+static void find_mpi(struct peers_jobs *jobs, const char *name, enum peers_column column)
+{
+    char program[PROGRAMS_MAX_PATH], launcher[32];
+    const char *self = jobs->programs.self;
+    int folder = (int)(strrchr(self, '/') - self);
+    int length = snprintf(program, sizeof(program), "%.*s/peer_%s", folder, self, name);
+    snprintf(launcher, sizeof(launcher), "mpirun.%s", name);
+    if (length >= (int)sizeof(program) || access(program, X_OK))
+        fprintf(stderr, "cohort-bench: left out: %s, since there is no %s\n", name, program);
+    else if (!is_in_path(launcher))
+        fprintf(stderr, "cohort-bench: left out: %s, since there is no %s\n", name, launcher);
+    else
+        memcpy(add(jobs, name, NULL, column)->program, program, sizeof(program));
+}
+
+bool peers_jobs_init(struct peers_jobs *jobs, const struct bench_options *options)
+{
+    static const double default_seconds = 0.08, quick_seconds = 0.001;
+    *jobs = (struct peers_jobs){.seconds = options->seconds > 0 ? options->seconds
+                                           : options->quick     ? quick_seconds
+                                                                : default_seconds};
+    if (!programs_find(options->cohortrun, &jobs->programs))
+        return false;
+    jobs->programs.timeout = peers_timeout;
+    if (setenv("MPIEXEC_TIMEOUT", peers_timeout, 1) || !find_nets(jobs))
+        return false;
+    find_mpi(jobs, "openmpi", PEERS_OPENMPI);
+    find_mpi(jobs, "mpich", PEERS_MPICH);
+    jobs->has_pingpong = is_in_path("fi_pingpong");
+    if (!jobs->has_pingpong)
+        fputs("cohort-bench: left out: fi_pingpong, which is not there\n", stderr);
+    return true;
+}

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef COHORT_TOOLS_BENCH_PEERS_JOBS_H
+#define COHORT_TOOLS_BENCH_PEERS_JOBS_H
+
+#include "tools/bench/peers_table.h"
+#include "tools/share/programs.h"
+
+/* Whoever takes part, and the jobs that each is measured by. */
+
+enum { PEERS_MAX_CONTENDERS = 4 };
+
+/* Seconds after which a job is taken to hang. */
+extern const char peers_timeout[];
+
+struct peers_contender {
+    const char *name;         /* "openmpi"; NULL: Cohort */
+    const char *net;          /* of Cohort */
+    enum peers_column column; /* its first */
+    char program[PROGRAMS_MAX_PATH];
+};
+
+struct peers_jobs {
+    struct programs programs;
+    struct peers_contender contenders[PEERS_MAX_CONTENDERS];
+    size_t num_contenders;
+    bool has_pingpong;
+    double seconds;
+};
+
+/* Finds who is there; says on stderr who is not. False: not even Cohort, which has been printed. */
+bool peers_jobs_init(struct peers_jobs *jobs, const struct bench_options *options);
+
+/* Measures NUM lines that share their jobs, once by each contender, one after the other; in the
+ * next ROUND another one is the first, since what comes before a job may slow it down: some seconds
+ * after its cores were idle, a virtual machine's host may have moved them apart. False: some could
+ * not be measured, which has been printed. */
+bool peers_jobs_run(const struct peers_jobs *jobs, struct peers_line *lines, size_t num,
+                    unsigned round);
+
+#endif

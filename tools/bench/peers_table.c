@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tools/bench/peers_table.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "tools/bench/json.h"
+#include "tools/bench/machine.h"
+#include "tools/share/trial.h"
+
+/* The JSON is as json.c's, but for its results:
+ *
+ * {"name": "all_reduce", "bytes": 8, "localities": 2, "unit": "us",
+ *   "figures": {"cohort_shm": 0.5, "openmpi": 0.25, "openmpi_wait": 0.5, ...},
+ *   "against": "openmpi_wait", "ratio": 1, "limit": 1, "reached": true} (in one line)
+ *
+ * Figures are medians; one that was not measured is left out, and so are the last four where
+ * nothing is wanted or there is nobody to compare with. */
+
+static const char *column_name(const struct peers_table *table, const struct peers_row *row,
+                               size_t column, char text[16])
+{
+    static const char *const names[PEERS_NUM_COLUMNS] = {
+        [PEERS_OPENMPI] = "openmpi",     [PEERS_OPENMPI_WAIT] = "openmpi_wait",
+        [PEERS_MPICH] = "mpich",         [PEERS_MPICH_WAIT] = "mpich_wait",
+        [PEERS_REFERENCE] = "reference",
+    };
+    if (column == PEERS_REFERENCE && row && row->reference)
+        return row->reference;
+    if (column > PEERS_COHORT_OTHER)
+        return names[column];
+    snprintf(text, 16, "cohort_%.8s", table->nets[column]);
+    return text;
+}
+
+static bool has_column(const struct peers_table *table, size_t column)
+{
+    return column != PEERS_COHORT_OTHER || table->nets[1];
+}
+
+void peers_figure_add(struct peers_figure *figure, double value)
+{
+    if (figure->num < BENCH_MAX_ROUNDS)
+        figure->rounds[figure->num++] = value;
+}
+
+static double limit_of(const struct peers_row *row, size_t column)
+{
+    switch (column) {
+    case PEERS_OPENMPI:
+    case PEERS_MPICH:
+        return row->limits.blocking;
+    case PEERS_OPENMPI_WAIT:
+    case PEERS_MPICH_WAIT:
+        return row->limits.nonblocking;
+    default:
+        return column == PEERS_REFERENCE ? row->limits.reference : 0;
+    }
+}
+
+/* Whoever is the hardest to reach. */
+struct verdict {
+    size_t column; /* 0: there is none */
+    double ratio;
+    double limit;
+};
+
+static struct verdict judge(const struct peers_table *table, const struct peers_row *row,
+                            const double medians[PEERS_NUM_COLUMNS])
+{
+    struct verdict verdict = {0};
+    bool is_other = row->kind == PEERS_RAW && strcmp(table->nets[PEERS_COHORT], "ofi") != 0;
+    double cohort = medians[is_other ? PEERS_COHORT_OTHER : PEERS_COHORT];
+    for (size_t i = PEERS_OPENMPI; cohort > 0 && i < PEERS_NUM_COLUMNS; i++) {
+        double limit = limit_of(row, i);
+        double ratio = limit > 0 && medians[i] > 0 ? cohort / medians[i] : 0;
+        if (ratio > 0 && (!verdict.column || ratio / limit > verdict.ratio / verdict.limit))
+            verdict = (struct verdict){i, ratio, limit};
+    }
+    return verdict;
+}
+
+static bool is_reached(const struct verdict *verdict)
+{
+    return verdict->ratio <= verdict->limit;
+}
+
+/* 0: not measured. */
+static void medians_of(struct peers_line *line, double ret_medians[PEERS_NUM_COLUMNS])
+{
+    for (size_t i = 0; i < PEERS_NUM_COLUMNS; i++) {
+        struct peers_figure *figure = &line->figures[i];
+        ret_medians[i] = figure->num ? trial_median(figure->rounds, figure->num) : 0;
+    }
+}
+
+void peers_table_begin(const struct peers_table *table)
+{
+    struct bench_machine machine = bench_machine();
+    char text[16];
+    if (table->json)
+        return;
+    printf("cohort-bench %s, %u cores, %s, %s, load %.2f%s\n\n", COHORT_VERSION, machine.cores,
+           machine.cpu, machine.system, machine.load,
+           table->quick ? ", --quick: not for figures" : "");
+    puts("Medians of the rounds, for one call; bytes are a site's, all_to_all's a pair's. _wait:\n"
+         "the non-blocking call and MPI_Wait. ratio: Cohort's first figure (ofi_ping_pong: that "
+         "over\n"
+         "ofi) by that of whoever is the hardest to reach. docs/performance.md tells what the rows "
+         "are.\n");
+    printf("%-13s %8s %3s", "work", "bytes", "n");
+    for (size_t i = 0; i < PEERS_NUM_COLUMNS; i++)
+        if (has_column(table, i))
+            printf(" %12s", column_name(table, NULL, i, text));
+    printf(" %-4s %6s  wanted\n", "unit", "ratio");
+    fflush(stdout);
+}
+
+static void print_figure(double value)
+{
+    if (value > 0)
+        printf(" %12.*f", value < 1000 ? 2 : 0, value);
+    else
+        printf(" %12s", "-");
+}
+
+void peers_table_show(const struct peers_table *table, struct peers_line *line)
+{
+    const struct peers_row *row = &line->row;
+    double medians[PEERS_NUM_COLUMNS];
+    char text[16];
+    if (table->json)
+        return;
+    medians_of(line, medians);
+    struct verdict verdict = judge(table, row, medians);
+    printf("%-13s %8" PRIu64 " %3" PRIu32, peers_row_name(row), row->bytes, row->localities);
+    for (size_t i = 0; i < PEERS_NUM_COLUMNS; i++)
+        if (has_column(table, i))
+            print_figure(medians[i]);
+    if (verdict.column)
+        printf(" %-4s %6.2f  <= %.2f of %s: %s\n", row->unit, verdict.ratio, verdict.limit,
+               column_name(table, row, verdict.column, text),
+               is_reached(&verdict) ? "reached" : "missed");
+    else
+        printf(" %-4s %6s  -\n", row->unit, "-");
+    fflush(stdout);
+}
+
+static void print_json_line(const struct peers_table *table, struct peers_line *line)
+{
+    const struct peers_row *row = &line->row;
+    double medians[PEERS_NUM_COLUMNS];
+    const char *comma = "";
+    char text[16];
+    medians_of(line, medians);
+    struct verdict verdict = judge(table, row, medians);
+    printf("{\"name\": \"%s\", \"bytes\": %" PRIu64 ", \"localities\": %" PRIu32
+           ", \"unit\": \"%s\", \"figures\": {",
+           peers_row_name(row), row->bytes, row->localities, row->unit);
+    for (size_t i = 0; i < PEERS_NUM_COLUMNS; i++) {
+        if (!(medians[i] > 0))
+            continue;
+        printf("%s", comma);
+        bench_json_print_string(column_name(table, row, i, text));
+        printf(": %.17g", medians[i]);
+        comma = ", ";
+    }
+    printf("}");
+    if (verdict.column)
+        printf(", \"against\": \"%s\", \"ratio\": %.17g, \"limit\": %.17g, \"reached\": %s",
+               column_name(table, row, verdict.column, text), verdict.ratio, verdict.limit,
+               is_reached(&verdict) ? "true" : "false");
+    printf("}");
+}
+
+bool peers_table_end(const struct peers_table *table)
+{
+    if (table->json) {
+        struct bench_machine machine = bench_machine();
+        bench_json_print_head(&machine, table->quick);
+        for (size_t i = 0; i < table->num_lines; i++) {
+            print_json_line(table, &table->lines[i]);
+            puts(i + 1 < table->num_lines ? "," : "");
+        }
+        puts("]}");
+    }
+    return fflush(stdout) == 0 && !ferror(stdout);
+}

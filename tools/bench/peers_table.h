@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef COHORT_TOOLS_BENCH_PEERS_TABLE_H
+#define COHORT_TOOLS_BENCH_PEERS_TABLE_H
+
+#include "tools/bench/options.h"
+#include "tools/bench/peers_rows.h"
+
+/* The figures that were measured, and how they compare. */
+
+/* Whose a figure is. Cohort's first transport is the one that is held against the others. */
+enum peers_column {
+    PEERS_COHORT,
+    PEERS_COHORT_OTHER,
+    PEERS_OPENMPI,
+    PEERS_OPENMPI_WAIT,
+    PEERS_MPICH,
+    PEERS_MPICH_WAIT,
+    PEERS_REFERENCE,
+    PEERS_NUM_COLUMNS,
+};
+
+struct peers_figure {
+    unsigned num;
+    double rounds[BENCH_MAX_ROUNDS];
+};
+
+struct peers_line {
+    struct peers_row row;
+    struct peers_figure figures[PEERS_NUM_COLUMNS];
+};
+
+struct peers_table {
+    bool json;
+    bool quick;
+    const char *nets[2]; /* of Cohort; the second may be NULL */
+    struct peers_line *lines;
+    size_t num_lines;
+};
+
+void peers_figure_add(struct peers_figure *figure, double value);
+
+/* Prints the head, then each line when all its rounds are over; in JSON all that at the end.
+ * False: standard output can't be written. */
+void peers_table_begin(const struct peers_table *table);
+void peers_table_show(const struct peers_table *table, struct peers_line *line);
+bool peers_table_end(const struct peers_table *table);
+
+#endif

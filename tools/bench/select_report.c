@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tools/bench/json.h"
+#include "tools/bench/select.h"
+
+/* Half of the points have a median at most so far from the best, and none is farther than that. */
+static const double median_wanted = 1.1, worst_wanted = 1.5;
+
+static void print_json_point(const struct select_point *point)
+{
+    printf("{\"collective\": \"%s\", \"placement\": \"%s\", \"sites\": %" PRIu32
+           ", \"bytes\": %" PRIu64 ", \"rows\": %u, \"selected\": \"%s\", \"best\": \"%s\", "
+           "\"selected_us\": %.17g, \"best_us\": %.17g, \"regret\": %.17g}",
+           point->collective, point->placement, point->sites, point->bytes, point->rows,
+           point->selected, point->best, point->selected_us, point->best_us, point->regret);
+}
+
+void select_report_begin(const struct select_report *report)
+{
+    if (report->json) {
+        puts("{\"points\": [");
+        return;
+    }
+    puts("The library's choice against the algorithm that was the fastest of all that can do it;\n"
+         "microseconds of one call, each the median of rounds in turns.\n");
+    printf("%-15s %-10s %5s %9s %4s %-16s %-16s %11s %11s %6s\n", "collective", "placement",
+           "sites", "bytes", "rows", "selected", "best", "selected", "best", "regret");
+}
+
+cohort_status select_report_add(struct select_report *report, const struct select_point *point)
+{
+    if (report->num_points == report->capacity) {
+        size_t capacity = report->capacity ? 2 * report->capacity : 256;
+        void *points = realloc(report->points, capacity * sizeof(*report->points));
+        if (!points)
+            return cohort_fail(COHORT_ERR_NO_MEMORY, "no memory for %zu points", capacity);
+        report->points = points;
+        report->capacity = capacity;
+    }
+    report->points[report->num_points++] = *point;
+    if (report->json) {
+        fputs(report->num_points > 1 ? ",\n" : "", stdout);
+        print_json_point(point);
+    } else {
+        printf("%-15s %-10s %5" PRIu32 " %9" PRIu64 " %4u %-16s %-16s %11.2f %11.2f %6.2f\n",
+               point->collective, point->placement, point->sites, point->bytes, point->rows,
+               point->selected, point->best, point->selected_us, point->best_us, point->regret);
+    }
+    fflush(stdout);
+    return COHORT_OK;
+}
+
+static int by_regret(const void *a, const void *b)
+{
+    const struct select_point *left = a, *right = b;
+    return (left->regret > right->regret) - (left->regret < right->regret);
+}
+
+static const char *verdict(double regret, double wanted)
+{
+    return regret <= wanted ? "reached" : "missed";
+}
+
+static void print_targets(const struct select_point *median, const struct select_point *worst)
+{
+    printf("target: median regret %.3f, at most %.1f wanted: %s\n", median->regret, median_wanted,
+           verdict(median->regret, median_wanted));
+    printf("target: worst regret %.3f, at most %.1f wanted: %s\n", worst->regret, worst_wanted,
+           verdict(worst->regret, worst_wanted));
+}
+
+bool select_report_end(struct select_report *report)
+{
+    struct select_point none = {.regret = 1}, median = none, worst = none;
+    size_t num = report->num_points;
+    if (num > 0) {
+        qsort(report->points, num, sizeof(*report->points), by_regret);
+        median = report->points[num / 2];
+        worst = report->points[num - 1];
+    }
+    if (report->json) {
+        printf("\n],\n\"num_points\": %zu, \"too_large\": %u, \"late\": %u, \"median\": %.17g, "
+               "\"worst\": %.17g}\n",
+               num, report->num_too_large, report->num_late, median.regret, worst.regret);
+        return fflush(stdout) == 0 && !ferror(stdout);
+    }
+    printf("\n%zu points", num);
+    if (report->num_too_large > 0)
+        printf("; left out as they need more than 8 GiB: %u", report->num_too_large);
+    if (report->num_late > 0)
+        printf("; left out as the time was over: %u", report->num_late);
+    putchar('\n');
+    if (num > 0) /* what was not measured has reached nothing */
+        print_targets(&median, &worst);
+    for (size_t i = 0; i < 10 && i < num && report->points[num - 1 - i].regret > median_wanted;
+         i++) {
+        const struct select_point *point = &report->points[num - 1 - i];
+        printf("%s%s, %s, %" PRIu32 " sites, %" PRIu64 " B: %s instead of %s: %.2f\n",
+               i ? "       " : "worst: ", point->collective, point->placement, point->sites,
+               point->bytes, point->selected, point->best, point->regret);
+    }
+    return fflush(stdout) == 0 && !ferror(stdout);
+}
+
+void select_report_fini(struct select_report *report)
+{
+    free(report->points);
+}
+
+static bool read_point(const char *line, struct select_point *ret_point)
+{
+    struct select_point point = {.rows = 0};
+    double sites, bytes, rows;
+    if (!bench_json_word(line, "collective", point.collective, sizeof(point.collective)) ||
+        !bench_json_word(line, "placement", point.placement, sizeof(point.placement)) ||
+        !bench_json_word(line, "selected", point.selected, sizeof(point.selected)) ||
+        !bench_json_word(line, "best", point.best, sizeof(point.best)) ||
+        !bench_json_number(line, "sites", &sites) || !bench_json_number(line, "bytes", &bytes) ||
+        !bench_json_number(line, "rows", &rows) ||
+        !bench_json_number(line, "selected_us", &point.selected_us) ||
+        !bench_json_number(line, "best_us", &point.best_us) ||
+        !bench_json_number(line, "regret", &point.regret))
+        return false;
+    point.sites = (uint32_t)sites;
+    point.bytes = (uint64_t)bytes;
+    point.rows = (unsigned)rows;
+    *ret_point = point;
+    return true;
+}
+
+cohort_status select_report_read(struct select_report *report, const char *line)
+{
+    struct select_point point;
+    double too_large, late;
+    if (read_point(line, &point))
+        return select_report_add(report, &point);
+    if (bench_json_number(line, "too_large", &too_large) &&
+        bench_json_number(line, "late", &late)) {
+        report->num_too_large += (unsigned)too_large;
+        report->num_late += (unsigned)late;
+    }
+    return COHORT_OK;
+}
