@@ -41,7 +41,7 @@ CASES = [
     ("include_graph", {"include/cohort/a.h": '#include "runtime/base/base.h"\n'}, "internal one"),
     ("include_graph", {"tools/cohortrun/main.c": '#include "runtime/launch/launcher.h"\n'}, None),
     ("include_graph", {"tools/cohortrun/main.c": '#include "runtime/proc/proc.h"\n'}, "may use"),
-    ("include_graph", {"tools/sim_main.c": '#include "collectives/model/model.h"\n'}, None),
+    ("include_graph", {"tools/sim/main.c": '#include "collectives/model/model.h"\n'}, None),
     ("include_graph", {"tools/bench/a.c": '#include "runtime/base/base.h"\n'},
      "public headers only"),
     ("include_graph", {"tools/bench/a.c": '#include "tools/share/a.h"\n',

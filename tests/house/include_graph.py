@@ -33,7 +33,7 @@ LAYERS = {
 PROGRAMS = {
     "tools/cohortrun/": (("loop", "wire"),
                          ("runtime/net/hub", "runtime/launch/launcher", "runtime/launch/control")),
-    "tools/sim-": (("plan", "algo", "model"), ()),
+    "tools/sim/": (("plan", "algo", "model"), ()),
     "tools/share/trial": (("plan", "algo"), ()),
     "tools/tune-": (("plan", "algo", "model"), ()),
     "tools/bench/kernels": ((), ("collectives/exec/kernels",)),

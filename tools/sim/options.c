@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "tools/sim_options.h"
+#include "tools/sim/options.h"
 
 #include <getopt.h>
 #include <math.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "tools/sim_limits.h"
+#include "tools/sim/limits.h"
 
 #include <stdint.h>
 #include <sys/resource.h>

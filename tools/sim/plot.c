@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "tools/sim_plot.h"
+#include "tools/sim/plot.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "tools/share/plot.h"
-#include "tools/sim_limits.h"
+#include "tools/sim/limits.h"
 
 /* Two points for each power of two, and both ends. */
 enum { MAX_POINTS = 2 * 64 + 2 };

@@ -2,7 +2,7 @@
 #ifndef COHORT_TOOLS_SIM_PLOT_H
 #define COHORT_TOOLS_SIM_PLOT_H
 
-#include "tools/sim_options.h"
+#include "tools/sim/options.h"
 
 /* Simulates ALGORITHMS over the range of OPTIONS and draws their times to options->plot. Points
  * that an algorithm or the network refuses are left out. Errors: those of the simulation and of

@@ -2,10 +2,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "tools/sim_limits.h"
-#include "tools/sim_options.h"
-#include "tools/sim_plot.h"
-#include "tools/sim_report.h"
+#include "tools/sim/limits.h"
+#include "tools/sim/options.h"
+#include "tools/sim/plot.h"
+#include "tools/sim/report.h"
 
 enum { STATUS_FAILED = 1, STATUS_USAGE = 2 };
 

@@ -2,7 +2,7 @@
 #ifndef COHORT_TOOLS_SIM_REPORT_H
 #define COHORT_TOOLS_SIM_REPORT_H
 
-#include "tools/sim_options.h"
+#include "tools/sim/options.h"
 
 /* What `cohort-sim` found of one algorithm. */
 struct sim_outcome {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "tools/sim_report.h"
+#include "tools/sim/report.h"
 
 #include <inttypes.h>
 #include <stdio.h>
