@@ -35,7 +35,7 @@ PROGRAMS = {
                          ("runtime/net/hub", "runtime/launch/launcher", "runtime/launch/control")),
     "tools/sim/": (("plan", "algo", "model"), ()),
     "tools/share/trial": (("plan", "algo"), ()),
-    "tools/tune-": (("plan", "algo", "model"), ()),
+    "tools/tune/": (("plan", "algo", "model"), ()),
     "tools/bench/kernels": ((), ("collectives/exec/kernels",)),
     "tools/bench/select": (("plan", "algo", "model"), ()),
     "tools/bench/hierarchy": (("plan", "algo"), ()),
@@ -85,7 +85,7 @@ def rights(path):
         return {"base", layer, *LAYERS[layer][1]}, ()
     if path.startswith("tools/"):
         for start, (layers, headers) in PROGRAMS.items():
-            if path.replace("_", "-").startswith(start):
+            if path.startswith(start):
                 return {"base", *layers}, headers
     return set(), ()
 

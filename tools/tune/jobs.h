@@ -2,7 +2,7 @@
 #ifndef COHORT_TOOLS_TUNE_JOBS_H
 #define COHORT_TOOLS_TUNE_JOBS_H
 
-#include "tools/tune_options.h"
+#include "tools/tune/options.h"
 
 /* Measures in one job for the tasks and one for each number of localities, so that no locality is
  * idle beside those that are measured, and writes the file. Returns the status to exit with; it has

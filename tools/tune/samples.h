@@ -4,7 +4,7 @@
 
 #include <stdio.h>
 
-#include "tools/tune_fit.h"
+#include "tools/tune/fit.h"
 
 /* A growing list; zeroes are an empty one. */
 struct tune_samples {

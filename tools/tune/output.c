@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "tools/tune_output.h"
+#include "tools/tune/output.h"
 
 #include <errno.h>
 #include <stdlib.h>

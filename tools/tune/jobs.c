@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "tools/tune_jobs.h"
+#include "tools/tune/jobs.h"
 
 #include <stdio.h>
 
 #include "tools/share/child.h"
 #include "tools/share/programs.h"
 #include "tools/share/trial.h"
-#include "tools/tune_measure.h"
-#include "tools/tune_output.h"
+#include "tools/tune/measure.h"
+#include "tools/tune/output.h"
 
 /* All communicators of tasks need as much together as half of the jobs up to 32 localities. */
 enum { TASKS_WEIGHT = 50 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "tools/tune_measure.h"
+#include "tools/tune/measure.h"
 
 #include <stdio.h>
 #include <stdlib.h>

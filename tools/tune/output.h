@@ -2,8 +2,8 @@
 #ifndef COHORT_TOOLS_TUNE_OUTPUT_H
 #define COHORT_TOOLS_TUNE_OUTPUT_H
 
-#include "tools/tune_options.h"
-#include "tools/tune_samples.h"
+#include "tools/tune/options.h"
+#include "tools/tune/samples.h"
 
 /* Fits all samples together and writes the file where OPTIONS say. MEASURED is for its first line;
  * WORKERS: of each locality. COHORT_ERR_SYSTEM, COHORT_ERR_BAD_PARAMETER: there is no place. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "tools/tune_fit.h"
+#include "tools/tune/fit.h"
 
 #include <stdlib.h>
 #include <string.h>

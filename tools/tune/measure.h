@@ -2,7 +2,7 @@
 #ifndef COHORT_TOOLS_TUNE_MEASURE_H
 #define COHORT_TOOLS_TUNE_MEASURE_H
 
-#include "tools/tune_samples.h"
+#include "tools/tune/samples.h"
 
 enum {
     TUNE_PASSES = 3,      /* that a median should have at least */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "tools/tune_options.h"
+#include "tools/tune/options.h"
 
 #include <getopt.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "tools/tune_samples.h"
+#include "tools/tune/samples.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,9 +2,9 @@
 #include <stdio.h>
 
 #include "tools/share/trial.h"
-#include "tools/tune_jobs.h"
-#include "tools/tune_measure.h"
-#include "tools/tune_output.h"
+#include "tools/tune/jobs.h"
+#include "tools/tune/measure.h"
+#include "tools/tune/output.h"
 
 struct program {
     struct tune_options options;
