@@ -4,8 +4,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "tools/share/child.h"
 #include "tools/bench/peers_jobs.h"
+#include "tools/share/child.h"
 
 static struct peers_contender *add(struct peers_jobs *jobs, const char *name, const char *net,
                                    enum peers_column column)

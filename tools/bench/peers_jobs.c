@@ -9,8 +9,8 @@
 
 #include "tools/bench/json.h"
 #include "tools/bench/pairs.h"
-#include "tools/share/child.h"
 #include "tools/bench/pingpong.h"
+#include "tools/share/child.h"
 #include "tools/share/trial.h"
 
 const char peers_timeout[] = "180";
