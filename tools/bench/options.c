@@ -2,8 +2,6 @@
 #include "tools/bench/options.h"
 
 #include <getopt.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "tools/bench/select.h"
@@ -76,7 +74,7 @@ static const struct usage usage = {
 };
 
 enum {
-    OPTION_JSON = 256,
+    OPTION_JSON = USAGE_FIRST_OPTION,
     OPTION_ROUNDS,
     OPTION_QUICK,
     OPTION_SITES,
@@ -93,8 +91,6 @@ enum {
     OPTION_WORKS,
     OPTION_COMPUTE,
     OPTION_SECONDS,
-    OPTION_HELP,
-    OPTION_VERSION,
 };
 
 static const struct option long_options[] = {
@@ -115,8 +111,8 @@ static const struct option long_options[] = {
     {"works", required_argument, NULL, OPTION_WORKS},
     {"compute", required_argument, NULL, OPTION_COMPUTE},
     {"seconds", required_argument, NULL, OPTION_SECONDS},
-    {"help", no_argument, NULL, OPTION_HELP},
-    {"version", no_argument, NULL, OPTION_VERSION},
+    {"help", no_argument, NULL, USAGE_HELP},
+    {"version", no_argument, NULL, USAGE_VERSION},
     {0},
 };
 
@@ -147,16 +143,14 @@ static int read_works(struct bench_options *options)
 
 static int read_seconds(double *ret)
 {
-    char *end;
-    double value = strtod(optarg, &end);
-    if (end == optarg || *end || !(value >= 0.001 && value <= 100))
-        return usage_wrong(&usage, "--seconds needs a number from 0.001 to 100, not '%s'", optarg);
-    *ret = value;
-    return -1;
+    return usage_parse_decimal(optarg, "0123456789.eE+-", 0.001, 100, ret)
+               ? -1
+               : usage_wrong(&usage, "--seconds needs a number from 0.001 to 100, not '%s'",
+                             optarg);
 }
 
 /* Those of coll. */
-static int read_coll_option(int option, const char *word, struct bench_options *options)
+static int read_coll_option(int option, struct bench_options *options)
 {
     switch (option) {
     case OPTION_PEERS:
@@ -167,17 +161,13 @@ static int read_coll_option(int option, const char *word, struct bench_options *
         return -1;
     case OPTION_WORKS:
         return read_works(options);
-    case OPTION_COMPUTE:
+    default: /* OPTION_COMPUTE */
         return usage_read_count(&usage, "--compute", optarg, 1, 1000000, &options->computing);
-    case ':':
-        return usage_wrong(&usage, "%s needs a value", word);
-    default:
-        return usage_wrong(&usage, "%s is no option", word);
     }
 }
 
 /* Those of select and hierarchy. */
-static int read_other_option(int option, const char *word, struct bench_options *options)
+static int read_other_option(int option, struct bench_options *options)
 {
     switch (option) {
     case OPTION_COLLECTIVE:
@@ -195,12 +185,14 @@ static int read_other_option(int option, const char *word, struct bench_options 
         options->plot = optarg;
         return optarg[0] ? -1 : usage_wrong(&usage, "--plot needs a path");
     default:
-        return read_coll_option(option, word, options);
+        return read_coll_option(option, options);
     }
 }
 
-static int read_option(int option, const char *word, struct bench_options *options)
+static int read_option(void *context, int option, const char *word)
 {
+    struct bench_options *options = context;
+    (void)word;
     switch (option) {
     case OPTION_JSON:
         options->json = true;
@@ -222,17 +214,14 @@ static int read_option(int option, const char *word, struct bench_options *optio
     case OPTION_COHORTRUN:
         options->cohortrun = optarg;
         return optarg[0] ? -1 : usage_wrong(&usage, "--cohortrun needs a path");
-    case OPTION_HELP:
-        return usage_print_help(&usage);
-    case OPTION_VERSION:
-        return usage_print_version(&usage);
     default:
-        return read_other_option(option, word, options);
+        return read_other_option(option, options);
     }
 }
 
-static int read_subcommand(const char *word, unsigned *subcommands)
+static int read_subcommand(void *context, const char *word)
 {
+    unsigned *subcommands = &((struct bench_options *)context)->subcommands;
     static const char *const names[] = {"tasks", "barrier", "coll",      "figures",
                                         "check", "select",  "hierarchy", "kernels"};
     for (unsigned i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
@@ -305,20 +294,9 @@ static int complete(struct bench_options *options)
 
 int bench_options_read(int argc, char **argv, struct bench_options *ret_options)
 {
+    static const struct usage_reader reader = {"", long_options, read_option, read_subcommand};
     struct bench_options options = {0};
-    int status = -1;
-    opterr = 0;
-    while (status < 0) {
-        const char *word = optind < argc ? argv[optind] : "";
-        /* '-': a subcommand comes as option 1, so options and subcommands may be mixed. */
-        int option = getopt_long(argc, argv, "-:", long_options, NULL);
-        if (option == -1)
-            break;
-        status = option == 1 ? read_subcommand(optarg, &options.subcommands)
-                             : read_option(option, word, &options);
-    }
-    while (status < 0 && optind < argc) /* behind "--" */
-        status = read_subcommand(argv[optind++], &options.subcommands);
+    int status = usage_read(&usage, &reader, argc, argv, &options);
     if (status < 0)
         status = complete(&options);
     if (status < 0)

@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <getopt.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -53,11 +52,8 @@ static const struct usage usage = {
 
 static bool read_seconds(const char *text, uint64_t *ret_ns)
 {
-    if (text[0] == '\0' || strspn(text, "0123456789.") != strlen(text))
-        return false;
-    char *end;
-    double seconds = strtod(text, &end);
-    if (*end || seconds <= 0 || seconds > max_timeout)
+    double seconds;
+    if (!usage_parse_decimal(text, "0123456789.", 0, max_timeout, &seconds) || !(seconds > 0))
         return false;
     *ret_ns = (uint64_t)(seconds * 1e9) + 1;
     return true;
@@ -78,7 +74,7 @@ static int set_variable(char *text)
 }
 
 enum {
-    OPTION_WORKERS = 256,
+    OPTION_WORKERS = USAGE_FIRST_OPTION,
     OPTION_TAG,
     OPTION_TIMEOUT,
     OPTION_GRACE,
@@ -89,8 +85,6 @@ enum {
     OPTION_CONNECT_TIMEOUT,
     OPTION_HEARTBEAT,
     OPTION_HEARTBEAT_TIMEOUT,
-    OPTION_HELP,
-    OPTION_VERSION
 };
 
 static const struct option long_options[] = {
@@ -105,8 +99,8 @@ static const struct option long_options[] = {
     {"connect-timeout", required_argument, NULL, OPTION_CONNECT_TIMEOUT},
     {"heartbeat", required_argument, NULL, OPTION_HEARTBEAT},
     {"heartbeat-timeout", required_argument, NULL, OPTION_HEARTBEAT_TIMEOUT},
-    {"help", no_argument, NULL, OPTION_HELP},
-    {"version", no_argument, NULL, OPTION_VERSION},
+    {"help", no_argument, NULL, USAGE_HELP},
+    {"version", no_argument, NULL, USAGE_VERSION},
     {0},
 };
 
@@ -148,13 +142,14 @@ static int read_host_option(int option, struct options *options, const char *wor
         return read_duration(word, &options->connect_timeout_ns);
     case OPTION_HEARTBEAT:
         return read_duration(word, &options->heartbeat_ns);
-    default:
+    default: /* OPTION_HEARTBEAT_TIMEOUT */
         return read_duration(word, &options->heartbeat_timeout_ns);
     }
 }
 
-static int read_option(int option, struct options *options, const char *word)
+static int read_option(void *context, int option, const char *word)
 {
+    struct options *options = context;
     switch (option) {
     case 'n':
         return usage_read_count(&usage, "-n", optarg, 1, MAX_LOCALITIES, &options->size);
@@ -174,22 +169,8 @@ static int read_option(int option, struct options *options, const char *word)
         return read_seconds(optarg, &options->grace_ns)
                    ? -1
                    : usage_wrong(&usage, "--grace needs seconds above 0, not '%s'", optarg);
-    case OPTION_HOSTS:
-    case OPTION_HOSTFILE:
-    case OPTION_AGENT:
-    case OPTION_LISTEN:
-    case OPTION_CONNECT_TIMEOUT:
-    case OPTION_HEARTBEAT:
-    case OPTION_HEARTBEAT_TIMEOUT:
-        return read_host_option(option, options, word);
-    case OPTION_HELP:
-        return usage_print_help(&usage);
-    case OPTION_VERSION:
-        return usage_print_version(&usage);
-    case ':':
-        return usage_wrong(&usage, "%s needs a value", word);
     default:
-        return usage_wrong(&usage, "%s is no option", word);
+        return read_host_option(option, options, word);
     }
 }
 
@@ -222,22 +203,11 @@ void options_fini(struct options *options)
 
 static int read_all(int argc, char **argv, struct options *options)
 {
-    char letter[3] = "-";
-    opterr = 0;
-    for (;;) {
-        /* With '+', reading stops at the program; what follows is its own. */
-        const char *word = optind < argc ? argv[optind] : "";
-        int option = getopt_long(argc, argv, "+:n:x:", long_options, NULL);
-        if (option == -1)
-            break;
-        if ((option == '?' || option == ':') && strncmp(word, "--", 2) != 0) {
-            letter[1] = (char)optopt;
-            word = letter;
-        }
-        int status = read_option(option, options, word);
-        if (status >= 0)
-            return status;
-    }
+    /* Reading stops at the program; what follows is its own. */
+    static const struct usage_reader reader = {"n:x:", long_options, read_option, NULL};
+    int status = usage_read(&usage, &reader, argc, argv, options);
+    if (status >= 0)
+        return status;
     if (options->size == 0 && options->hosts.num == 0)
         return usage_wrong(&usage, "-n is missing: how many localities?");
     if (optind >= argc)

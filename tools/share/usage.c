@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tools/share/usage.h"
 
+#include <getopt.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 enum { STATUS_WRONG = 2 };
 
@@ -31,14 +34,71 @@ int usage_read_count(const struct usage *usage, const char *word, const char *te
     return -1;
 }
 
-int usage_print_help(const struct usage *usage)
+bool usage_parse_decimal(const char *text, const char *characters, double min, double max,
+                         double *ret)
+{
+    char *end;
+    double value = strtod(text, &end);
+    if (text[strspn(text, characters)] || end == text || *end || !(value >= min && value <= max))
+        return false;
+    *ret = value;
+    return true;
+}
+
+static int print_help(const struct usage *usage)
 {
     printf("%s%s", usage->line, usage->help);
     return fflush(stdout) ? 1 : 0;
 }
 
-int usage_print_version(const struct usage *usage)
+static int print_version(const struct usage *usage)
 {
     printf("%s %s\n", usage->program, COHORT_VERSION);
     return fflush(stdout) ? 1 : 0;
+}
+
+static int read_option(const struct usage *usage, const struct usage_reader *reader, int option,
+                       const char *word, void *context)
+{
+    switch (option) {
+    case 1: /* see usage_read */
+        return reader->read_word(context, optarg);
+    case USAGE_HELP:
+        return print_help(usage);
+    case USAGE_VERSION:
+        return print_version(usage);
+    case ':':
+        return usage_wrong(usage, "%s needs a value", word);
+    case '?':
+        return usage_wrong(usage, "%s is no option", word);
+    default:
+        return reader->read_option(context, option, word);
+    }
+}
+
+int usage_read(const struct usage *usage, const struct usage_reader *reader, int argc, char **argv,
+               void *context)
+{
+    char letters[32], letter[3] = "-";
+    int status = -1;
+    /* '-': other words come as option 1, so they may stand anywhere. '+': the first one ends it. */
+    snprintf(letters, sizeof(letters), "%c:%s", reader->read_word ? '-' : '+', reader->letters);
+    opterr = 0;
+    optind = 0; /* from the start, whatever was read before */
+    while (status < 0) {
+        int next = optind > 0 ? optind : 1;
+        const char *word = next < argc ? argv[next] : "";
+        int option = getopt_long(argc, argv, letters, reader->options, NULL);
+        if (option == -1)
+            break;
+        /* Letters may stand together in a word, of which only one is wrong. */
+        if ((option == '?' || option == ':') && reader->letters[0] && strncmp(word, "--", 2) != 0) {
+            letter[1] = (char)optopt;
+            word = letter;
+        }
+        status = read_option(usage, reader, option, word, context);
+    }
+    while (status < 0 && reader->read_word && optind < argc) /* behind "--" */
+        status = reader->read_word(context, argv[optind++]);
+    return status;
 }

@@ -2,15 +2,34 @@
 #ifndef COHORT_TOOLS_SHARE_USAGE_H
 #define COHORT_TOOLS_SHARE_USAGE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
-/* How a program of ours is used, and what it says of a command line that it can't take. Functions
- * that read a part of one return -1 to go on, or the status to end with. */
+struct option; /* of getopt.h */
+
+/* The command lines of all programs: how one is read, and what is said of one that can't be taken.
+ * Functions that read a part of one return -1 to go on, or the status to end with. */
 struct usage {
     const char *program;
     const char *line; /* "usage: program ...\n" */
     const char *help; /* what follows it with --help */
 };
+
+/* The values of --help and --version in a program's options, whose own begin behind them. */
+enum { USAGE_HELP = 128, USAGE_VERSION, USAGE_FIRST_OPTION };
+
+struct usage_reader {
+    const char *letters;          /* options of one letter, as for getopt: "n:x:" */
+    const struct option *options; /* long ones, ended by zeroes */
+    /* OPTION was given as WORD; its value, if it has one, is getopt's `optarg`. */
+    int (*read_option)(void *context, int option, const char *word);
+    /* A word that is no option. NULL: what begins with the first one is not read. */
+    int (*read_word)(void *context, const char *word);
+};
+
+/* Reads the command line. What READER does not read begins at getopt's `optind` then. */
+int usage_read(const struct usage *usage, const struct usage_reader *reader, int argc, char **argv,
+               void *context);
 
 /* Says "program: ..." and how it is used. Returns 2. */
 int usage_wrong(const struct usage *usage, const char *format, ...)
@@ -20,8 +39,8 @@ int usage_wrong(const struct usage *usage, const char *format, ...)
 int usage_read_count(const struct usage *usage, const char *word, const char *text, uint32_t min,
                      uint32_t max, uint32_t *ret);
 
-/* --help and --version. Return 0, or 1 where standard output doesn't take it. */
-int usage_print_help(const struct usage *usage);
-int usage_print_version(const struct usage *usage);
+/* Whether TEXT is a number from MIN to MAX, written in CHARACTERS only. */
+bool usage_parse_decimal(const char *text, const char *characters, double min, double max,
+                         double *ret);
 
 #endif

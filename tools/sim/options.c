@@ -2,9 +2,7 @@
 #include "tools/sim/options.h"
 
 #include <getopt.h>
-#include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "tools/share/usage.h"
@@ -84,18 +82,15 @@ static int read_bytes(const char *word, size_t min, size_t *ret)
 
 static int read_time(const char *word, double *ret)
 {
-    char *end = NULL;
-    double value = strtod(optarg, &end);
-    if (strspn(optarg, "0123456789.eE+-") != strlen(optarg) || end == optarg || *end ||
-        !(value >= 0 && value <= max_time))
-        return usage_wrong(&usage, "%s needs microseconds, 0 or more, as in 1.5 or 2e-4, not '%s'",
-                           word, optarg);
-    *ret = value;
-    return -1;
+    return usage_parse_decimal(optarg, "0123456789.eE+-", 0, max_time, ret)
+               ? -1
+               : usage_wrong(&usage,
+                             "%s needs microseconds, 0 or more, as in 1.5 or 2e-4, not '%s'", word,
+                             optarg);
 }
 
 enum {
-    OPTION_SITES = 256,
+    OPTION_SITES = USAGE_FIRST_OPTION,
     OPTION_BYTES,
     OPTION_NETWORK,
     OPTION_ALGORITHM,
@@ -115,8 +110,6 @@ enum {
     OPTION_OVER,
     OPTION_FROM,
     OPTION_TO,
-    OPTION_HELP,
-    OPTION_VERSION,
 };
 
 static const struct option long_options[] = {
@@ -140,8 +133,8 @@ static const struct option long_options[] = {
     {"over", required_argument, NULL, OPTION_OVER},
     {"from", required_argument, NULL, OPTION_FROM},
     {"to", required_argument, NULL, OPTION_TO},
-    {"help", no_argument, NULL, OPTION_HELP},
-    {"version", no_argument, NULL, OPTION_VERSION},
+    {"help", no_argument, NULL, USAGE_HELP},
+    {"version", no_argument, NULL, USAGE_VERSION},
     {0},
 };
 
@@ -229,8 +222,10 @@ static int read_number(int option, struct reading *reading)
     }
 }
 
-static int read_option(int option, const char *word, struct reading *reading)
+static int read_option(void *context, int option, const char *word)
 {
+    struct reading *reading = context;
+    (void)word;
     switch (option) {
     case OPTION_NETWORK:
         reading->options.network = optarg;
@@ -258,21 +253,14 @@ static int read_option(int option, const char *word, struct reading *reading)
     case OPTION_TO:
         reading->to = optarg;
         return -1;
-    case OPTION_HELP:
-        return usage_print_help(&usage);
-    case OPTION_VERSION:
-        return usage_print_version(&usage);
-    case ':':
-        return usage_wrong(&usage, "%s needs a value", word);
-    case '?':
-        return usage_wrong(&usage, "%s is no option", word);
     default:
         return read_number(option, reading);
     }
 }
 
-static int read_collective(const char *word, struct reading *reading)
+static int read_collective(void *context, const char *word)
 {
+    struct reading *reading = context;
     if (reading->collective)
         return usage_wrong(&usage, "one collective at a time: %s or '%s'?", reading->collective,
                            word);
@@ -353,24 +341,13 @@ static int complete(struct reading *reading)
 
 int sim_options_read(int argc, char **argv, struct sim_options *ret_options)
 {
+    static const struct usage_reader reader = {"", long_options, read_option, read_collective};
     struct reading reading = {.options = {.network = "full"}};
-    int status = -1;
     reading.options.request = (struct cohort__request){
         .num_sites = 16, .arity = 4, .shift = 1, .bytes = 4096, .element = 1, .commutative = true};
     reading.options.costs = (struct cohort__sim_costs){
         .startup = 1, .per_byte = 1e-4, .inside_startup = -1, .inside_per_byte = -1};
-    opterr = 0;
-    while (status < 0) {
-        const char *word = optind < argc ? argv[optind] : "";
-        /* '-': the collective comes as option 1, so it may stand anywhere. */
-        int option = getopt_long(argc, argv, "-:", long_options, NULL);
-        if (option == -1)
-            break;
-        status =
-            option == 1 ? read_collective(optarg, &reading) : read_option(option, word, &reading);
-    }
-    while (status < 0 && optind < argc) /* behind "--" */
-        status = read_collective(argv[optind++], &reading);
+    int status = usage_read(&usage, &reader, argc, argv, &reading);
     if (status < 0)
         status = complete(&reading);
     if (status < 0)

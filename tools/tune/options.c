@@ -2,7 +2,6 @@
 #include "tools/tune/options.h"
 
 #include <getopt.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -47,11 +46,11 @@ static const struct usage usage = {
 };
 
 static const struct option long_options[] = {
-    {"output", required_argument, NULL, 'o'},     {"print", no_argument, NULL, 'p'},
-    {"seconds", required_argument, NULL, 's'},    {"sites", required_argument, NULL, 'n'},
-    {"localities", required_argument, NULL, 'l'}, {"cohortrun", required_argument, NULL, 'c'},
-    {"samples", required_argument, NULL, 'm'},    {"help", no_argument, NULL, 'h'},
-    {"version", no_argument, NULL, 'v'},          {0},
+    {"output", required_argument, NULL, 'o'},      {"print", no_argument, NULL, 'p'},
+    {"seconds", required_argument, NULL, 's'},     {"sites", required_argument, NULL, 'n'},
+    {"localities", required_argument, NULL, 'l'},  {"cohortrun", required_argument, NULL, 'c'},
+    {"samples", required_argument, NULL, 'm'},     {"help", no_argument, NULL, USAGE_HELP},
+    {"version", no_argument, NULL, USAGE_VERSION}, {0},
 };
 
 static int read_samples(struct tune_options *options)
@@ -63,8 +62,10 @@ static int read_samples(struct tune_options *options)
     return -1;
 }
 
-static int read_option(int option, const char *word, struct tune_options *options)
+static int read_option(void *context, int option, const char *word)
 {
+    struct tune_options *options = context;
+    (void)word;
     switch (option) {
     case 'o':
         options->output = optarg;
@@ -81,17 +82,15 @@ static int read_option(int option, const char *word, struct tune_options *option
     case 'c':
         options->cohortrun = optarg;
         return optarg[0] ? -1 : usage_wrong(&usage, "--cohortrun needs a path");
-    case 'm':
+    default: /* 'm' */
         return read_samples(options);
-    case 'h':
-        return usage_print_help(&usage);
-    case 'v':
-        return usage_print_version(&usage);
-    case ':':
-        return usage_wrong(&usage, "%s needs a value", word);
-    default:
-        return usage_wrong(&usage, "%s is no option", word);
     }
+}
+
+static int read_word(void *context, const char *word)
+{
+    (void)context;
+    return usage_wrong(&usage, "'%s' is no option", word);
 }
 
 /* What does not go together. */
@@ -109,18 +108,9 @@ static int check(const struct tune_options *options)
 
 int tune_options_read(int argc, char **argv, struct tune_options *ret_options)
 {
+    static const struct usage_reader reader = {"", long_options, read_option, read_word};
     struct tune_options options = {.max_sites = MAX_SITES};
-    int status = -1;
-    opterr = 0;
-    while (status < 0) {
-        const char *word = optind < argc ? argv[optind] : "";
-        int option = getopt_long(argc, argv, "+:", long_options, NULL);
-        if (option == -1)
-            break;
-        status = read_option(option, word, &options);
-    }
-    if (status < 0 && optind < argc)
-        status = usage_wrong(&usage, "'%s' is no option", argv[optind]);
+    int status = usage_read(&usage, &reader, argc, argv, &options);
     if (status < 0)
         status = check(&options);
     if (options.seconds == 0)
