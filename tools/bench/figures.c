@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "tools/bench/bench.h"
-#include "tools/bench/json.h"
 #include "tools/share/child.h"
 #include "tools/share/programs.h"
 
@@ -61,7 +60,7 @@ static void compose(struct job *job, const struct part *part, const struct bench
 static bool take_line(void *context, const char *line)
 {
     struct bench_result result;
-    if (!bench_json_read_result(line, &result))
+    if (!bench_result_read(line, &result))
         return true;
     if (bench_report_add(context, &result) == COHORT_OK)
         return true;

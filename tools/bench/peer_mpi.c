@@ -10,6 +10,7 @@
 
 #include "tools/bench/burden.h"
 #include "tools/bench/pairs.h"
+#include "tools/bench/result.h"
 #include "tools/bench/series.h"
 #include "tools/bench/works.h"
 
@@ -189,17 +190,26 @@ static const struct call {
     {.name = "overlap", .make = overlap, .has_blocks = true, .is_for_two = true},
 };
 
-/* A line that json.c can read. */
+/* A line that bench_result_read can read. */
 static void print_result(const struct site *site, const struct bench_work *work, double value,
                          const char *unit)
 {
+    struct json json = {.file = stdout};
+    struct bench_result result = {.localities = (uint32_t)site->num_ranks,
+                                  .workers = 1,
+                                  .sites = (uint32_t)site->num_ranks,
+                                  .bytes = work->bytes,
+                                  .median = value,
+                                  .min = value,
+                                  .max = value,
+                                  .rounds = 1};
     if (site->rank != 0)
         return;
-    printf("{\"name\": \"%s\", \"params\": {\"localities\": %d, \"workers\": 1, \"sites\": %d, "
-           "\"bytes\": %llu, \"block\": 0, \"shape\": \"%s\", \"arity\": 0}, \"median\": %.17g, "
-           "\"min\": %.17g, \"max\": %.17g, \"unit\": \"%s\", \"rounds\": 1}\n",
-           work->name, site->num_ranks, site->num_ranks, (unsigned long long)work->bytes,
-           site->waits ? "wait" : "block", value, value, value, unit);
+    snprintf(result.name, sizeof(result.name), "%s", work->name);
+    snprintf(result.shape, sizeof(result.shape), "%s", site->waits ? "wait" : "block");
+    snprintf(result.unit, sizeof(result.unit), "%s", unit);
+    bench_result_write(&result, &json);
+    putchar('\n');
 }
 
 static uint64_t time_calls(const struct site *site, const struct call *call, uint64_t num_calls)

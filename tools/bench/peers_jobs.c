@@ -7,9 +7,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "tools/bench/json.h"
 #include "tools/bench/pairs.h"
 #include "tools/bench/pingpong.h"
+#include "tools/bench/result.h"
 #include "tools/share/child.h"
 #include "tools/share/trial.h"
 
@@ -69,7 +69,7 @@ static bool take_line(void *context, const char *text)
 {
     struct reading *reading = context;
     struct bench_result result;
-    if (!bench_json_read_result(text, &result))
+    if (!bench_result_read(text, &result))
         return true;
     for (size_t i = 0; i < reading->num; i++) {
         struct peers_line *line = &reading->lines[i];

@@ -5,11 +5,11 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "tools/bench/json.h"
-#include "tools/bench/machine.h"
+#include "tools/bench/report.h"
+#include "tools/share/json.h"
 #include "tools/share/trial.h"
 
-/* The JSON is as json.c's, but for its results:
+/* The JSON is as report.c's, except its results, and without targets:
  *
  * {"name": "all_reduce", "bytes": 8, "localities": 2, "unit": "us",
  *   "figures": {"cohort_shm": 0.5, "openmpi": 0.25, "openmpi_wait": 0.5, ...},
@@ -147,43 +147,45 @@ void peers_table_show(const struct peers_table *table, struct peers_line *line)
     fflush(stdout);
 }
 
-static void print_json_line(const struct peers_table *table, struct peers_line *line)
+static void write_line(const struct peers_table *table, struct peers_line *line, struct json *json)
 {
     const struct peers_row *row = &line->row;
     double medians[PEERS_NUM_COLUMNS];
-    const char *comma = "";
     char text[16];
     medians_of(line, medians);
     struct verdict verdict = judge(table, row, medians);
-    printf("{\"name\": \"%s\", \"bytes\": %" PRIu64 ", \"localities\": %" PRIu32
-           ", \"unit\": \"%s\", \"figures\": {",
-           peers_row_name(row), row->bytes, row->localities, row->unit);
-    for (size_t i = 0; i < PEERS_NUM_COLUMNS; i++) {
-        if (!(medians[i] > 0))
-            continue;
-        printf("%s", comma);
-        bench_json_print_string(column_name(table, row, i, text));
-        printf(": %.17g", medians[i]);
-        comma = ", ";
+    json_break(json, 0);
+    json_begin(json, NULL, '{');
+    json_text(json, "name", peers_row_name(row));
+    json_count(json, "bytes", row->bytes);
+    json_count(json, "localities", row->localities);
+    json_text(json, "unit", row->unit);
+    json_begin(json, "figures", '{');
+    for (size_t i = 0; i < PEERS_NUM_COLUMNS; i++)
+        if (medians[i] > 0)
+            json_number(json, column_name(table, row, i, text), medians[i]);
+    json_end(json, '}');
+    if (verdict.column) {
+        json_text(json, "against", column_name(table, row, verdict.column, text));
+        json_number(json, "ratio", verdict.ratio);
+        json_number(json, "limit", verdict.limit);
+        json_bool(json, "reached", is_reached(&verdict));
     }
-    printf("}");
-    if (verdict.column)
-        printf(", \"against\": \"%s\", \"ratio\": %.17g, \"limit\": %.17g, \"reached\": %s",
-               column_name(table, row, verdict.column, text), verdict.ratio, verdict.limit,
-               is_reached(&verdict) ? "true" : "false");
-    printf("}");
+    json_end(json, '}');
 }
 
 bool peers_table_end(const struct peers_table *table)
 {
     if (table->json) {
         struct bench_machine machine = bench_machine();
-        bench_json_print_head(&machine, table->quick);
-        for (size_t i = 0; i < table->num_lines; i++) {
-            print_json_line(table, &table->lines[i]);
-            puts(i + 1 < table->num_lines ? "," : "");
-        }
-        puts("]}");
+        struct json json = {.file = stdout};
+        bench_report_write_head(&json, &machine, table->quick);
+        for (size_t i = 0; i < table->num_lines; i++)
+            write_line(table, &table->lines[i], &json);
+        json_break(&json, 0);
+        json_end(&json, ']');
+        json_end(&json, '}');
+        putchar('\n');
     }
     return fflush(stdout) == 0 && !ferror(stdout);
 }

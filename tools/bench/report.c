@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tools/bench/json.h"
+#include "tools/share/json.h"
 
 static const char columns[] = "%-18s %10s %7s %5s %8s %8s %-5s %5s %10s %10s %10s %7s %-4s %6s\n";
 
@@ -84,11 +84,65 @@ cohort_status bench_report_add(struct bench_report *report, const struct bench_r
     return COHORT_OK;
 }
 
+void bench_report_write_head(struct json *json, const struct bench_machine *machine, bool quick)
+{
+    json_begin(json, NULL, '{');
+    json_begin(json, "machine", '{');
+    json_count(json, "cores", machine->cores);
+    json_text(json, "cpu", machine->cpu);
+    json_text(json, "system", machine->system);
+    json_rounded(json, "load", machine->load, 2);
+    json_end(json, '}');
+    json_text(json, "version", COHORT_VERSION);
+    json_break(json, 0);
+    json_bool(json, "quick", quick);
+    json_break(json, 0);
+    json_begin(json, "results", '[');
+}
+
+/* {"machine": {"cores": 2, "cpu": "...", "system": "...", "load": 0.5}, "version": "0.1.0",
+ * "quick": false,
+ * "results": [
+ * {"name": "all_reduce", ...}, (see result.c)
+ * ...
+ * ],
+ * "targets": [
+ * {"name": "...", "limit": 20, "median": 18.5, "unit": "us", "reached": true}
+ * ]} */
+static void print_json(const struct bench_report *report, const struct bench_target *targets,
+                       size_t num_targets)
+{
+    struct json json = {.file = stdout};
+    bench_report_write_head(&json, &report->machine, report->quick);
+    for (size_t i = 0; i < report->num_results; i++) {
+        json_break(&json, 0);
+        bench_result_write(&report->results[i], &json);
+    }
+    json_break(&json, 0);
+    json_end(&json, ']');
+    json_break(&json, 0);
+    json_begin(&json, "targets", '[');
+    for (size_t i = 0; i < num_targets; i++) {
+        json_break(&json, 0);
+        json_begin(&json, NULL, '{');
+        json_text(&json, "name", targets[i].text);
+        json_number(&json, "limit", targets[i].limit);
+        json_number(&json, "median", targets[i].median);
+        json_text(&json, "unit", targets[i].unit);
+        json_bool(&json, "reached", bench_target_reached(&targets[i]));
+        json_end(&json, '}');
+    }
+    json_break(&json, 0);
+    json_end(&json, ']');
+    json_end(&json, '}');
+    putchar('\n');
+}
+
 bool bench_report_end(const struct bench_report *report, const struct bench_target *targets,
                       size_t num_targets)
 {
     if (report->json) {
-        bench_json_print(report, targets, num_targets);
+        print_json(report, targets, num_targets);
     } else {
         for (size_t i = 0; i < num_targets; i++)
             printf("%starget: %s: %.2f %s, at most %.2f wanted: %s\n", i ? "" : "\n",
@@ -96,15 +150,4 @@ bool bench_report_end(const struct bench_report *report, const struct bench_targ
                    bench_target_reached(&targets[i]) ? "reached" : "missed");
     }
     return fflush(stdout) == 0 && !ferror(stdout);
-}
-
-void bench_result_set(struct bench_result *result, struct bench_spread spread, const char *unit,
-                      unsigned rounds)
-{
-    double factor = strcmp(unit, "us") == 0 ? 1e-3 : 1;
-    result->median = spread.median * factor;
-    result->min = spread.min * factor;
-    result->max = spread.max * factor;
-    result->rounds = rounds;
-    snprintf(result->unit, sizeof(result->unit), "%s", unit);
 }

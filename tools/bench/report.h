@@ -4,29 +4,12 @@
 
 #include <stdbool.h>
 #include <stddef.h>
-#include <stdint.h>
 
 #include <cohort/cohort.h>
 
 #include "tools/bench/machine.h"
-#include "tools/bench/series.h"
-
-/* One line of the table. What does not apply is 0 or "". */
-struct bench_result {
-    char name[32];
-    uint32_t localities;
-    uint32_t workers; /* of each locality */
-    uint32_t sites;
-    uint64_t bytes; /* of all_reduce: a site's; of all_to_all: see block */
-    uint64_t block; /* of all_to_all: for each pair of sites */
-    char shape[8];  /* "flat" or "tree" */
-    uint32_t arity; /* of the tree */
-    double median;
-    double min;
-    double max;
-    char unit[4];
-    unsigned rounds;
-};
+#include "tools/bench/options.h"
+#include "tools/bench/result.h"
 
 /* A figure that is to be reached. */
 struct bench_target {
@@ -48,6 +31,9 @@ struct bench_report {
 
 bool bench_target_reached(const struct bench_target *target);
 
+/* What each JSON of cohort-bench begins with, up to the first of its results. */
+void bench_report_write_head(struct json *json, const struct bench_machine *machine, bool quick);
+
 /* Prints the table's head. */
 void bench_report_init(struct bench_report *report, const struct bench_options *options);
 void bench_report_fini(struct bench_report *report);
@@ -58,9 +44,5 @@ cohort_status bench_report_add(struct bench_report *report, const struct bench_r
 /* Prints what is still to be printed; false: the output can't be written. */
 bool bench_report_end(const struct bench_report *report, const struct bench_target *targets,
                       size_t num_targets);
-
-/* SPREAD, whose times are in nanoseconds, in UNIT: "ns" or "us". */
-void bench_result_set(struct bench_result *result, struct bench_spread spread, const char *unit,
-                      unsigned rounds);
 
 #endif

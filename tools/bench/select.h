@@ -10,6 +10,7 @@
 #include <cohort/cohort.h>
 
 #include "tools/bench/options.h"
+#include "tools/share/json.h"
 
 /* How good the library's choice of algorithms is: `cohort-bench select`. */
 
@@ -29,6 +30,7 @@ struct select_point {
 
 struct select_report {
     bool json;
+    struct json writer; /* of what is printed then */
     struct select_point *points;
     size_t num_points;
     size_t capacity;
@@ -37,7 +39,7 @@ struct select_report {
 };
 
 /* select_report.c. Prints the table's head, a line, and the summary. */
-void select_report_begin(const struct select_report *report);
+void select_report_begin(struct select_report *report);
 cohort_status select_report_add(struct select_report *report, const struct select_point *point);
 bool select_report_end(struct select_report *report); /* false: the output can't be written */
 void select_report_fini(struct select_report *report);

@@ -3,25 +3,34 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tools/bench/json.h"
 #include "tools/bench/select.h"
 
 /* Half of the points have a median at most so far from the best, and none is farther than that. */
 static const double median_wanted = 1.1, worst_wanted = 1.5;
 
-static void print_json_point(const struct select_point *point)
+static void write_point(struct json *json, const struct select_point *point)
 {
-    printf("{\"collective\": \"%s\", \"placement\": \"%s\", \"sites\": %" PRIu32
-           ", \"bytes\": %" PRIu64 ", \"rows\": %u, \"selected\": \"%s\", \"best\": \"%s\", "
-           "\"selected_us\": %.17g, \"best_us\": %.17g, \"regret\": %.17g}",
-           point->collective, point->placement, point->sites, point->bytes, point->rows,
-           point->selected, point->best, point->selected_us, point->best_us, point->regret);
+    json_break(json, 0);
+    json_begin(json, NULL, '{');
+    json_text(json, "collective", point->collective);
+    json_text(json, "placement", point->placement);
+    json_count(json, "sites", point->sites);
+    json_count(json, "bytes", point->bytes);
+    json_count(json, "rows", point->rows);
+    json_text(json, "selected", point->selected);
+    json_text(json, "best", point->best);
+    json_number(json, "selected_us", point->selected_us);
+    json_number(json, "best_us", point->best_us);
+    json_number(json, "regret", point->regret);
+    json_end(json, '}');
 }
 
-void select_report_begin(const struct select_report *report)
+void select_report_begin(struct select_report *report)
 {
     if (report->json) {
-        puts("{\"points\": [");
+        report->writer = (struct json){.file = stdout};
+        json_begin(&report->writer, NULL, '{');
+        json_begin(&report->writer, "points", '[');
         return;
     }
     puts("The library's choice against the algorithm that was the fastest of all that can do it;\n"
@@ -42,8 +51,7 @@ cohort_status select_report_add(struct select_report *report, const struct selec
     }
     report->points[report->num_points++] = *point;
     if (report->json) {
-        fputs(report->num_points > 1 ? ",\n" : "", stdout);
-        print_json_point(point);
+        write_point(&report->writer, point);
     } else {
         printf("%-15s %-10s %5" PRIu32 " %9" PRIu64 " %4u %-16s %-16s %11.2f %11.2f %6.2f\n",
                point->collective, point->placement, point->sites, point->bytes, point->rows,
@@ -72,6 +80,21 @@ static void print_targets(const struct select_point *median, const struct select
            verdict(worst->regret, worst_wanted));
 }
 
+static void write_summary(struct select_report *report, double median, double worst)
+{
+    struct json *json = &report->writer;
+    json_break(json, 0);
+    json_end(json, ']');
+    json_break(json, 0);
+    json_count(json, "num_points", report->num_points);
+    json_count(json, "too_large", report->num_too_large);
+    json_count(json, "late", report->num_late);
+    json_number(json, "median", median);
+    json_number(json, "worst", worst);
+    json_end(json, '}');
+    putchar('\n');
+}
+
 bool select_report_end(struct select_report *report)
 {
     struct select_point none = {.regret = 1}, median = none, worst = none;
@@ -82,9 +105,7 @@ bool select_report_end(struct select_report *report)
         worst = report->points[num - 1];
     }
     if (report->json) {
-        printf("\n],\n\"num_points\": %zu, \"too_large\": %u, \"late\": %u, \"median\": %.17g, "
-               "\"worst\": %.17g}\n",
-               num, report->num_too_large, report->num_late, median.regret, worst.regret);
+        write_summary(report, median.regret, worst.regret);
         return fflush(stdout) == 0 && !ferror(stdout);
     }
     printf("\n%zu points", num);
@@ -114,15 +135,15 @@ static bool read_point(const char *line, struct select_point *ret_point)
 {
     struct select_point point = {.rows = 0};
     double sites, bytes, rows;
-    if (!bench_json_word(line, "collective", point.collective, sizeof(point.collective)) ||
-        !bench_json_word(line, "placement", point.placement, sizeof(point.placement)) ||
-        !bench_json_word(line, "selected", point.selected, sizeof(point.selected)) ||
-        !bench_json_word(line, "best", point.best, sizeof(point.best)) ||
-        !bench_json_number(line, "sites", &sites) || !bench_json_number(line, "bytes", &bytes) ||
-        !bench_json_number(line, "rows", &rows) ||
-        !bench_json_number(line, "selected_us", &point.selected_us) ||
-        !bench_json_number(line, "best_us", &point.best_us) ||
-        !bench_json_number(line, "regret", &point.regret))
+    if (!json_read_word(line, "collective", point.collective, sizeof(point.collective)) ||
+        !json_read_word(line, "placement", point.placement, sizeof(point.placement)) ||
+        !json_read_word(line, "selected", point.selected, sizeof(point.selected)) ||
+        !json_read_word(line, "best", point.best, sizeof(point.best)) ||
+        !json_read_number(line, "sites", &sites) || !json_read_number(line, "bytes", &bytes) ||
+        !json_read_number(line, "rows", &rows) ||
+        !json_read_number(line, "selected_us", &point.selected_us) ||
+        !json_read_number(line, "best_us", &point.best_us) ||
+        !json_read_number(line, "regret", &point.regret))
         return false;
     point.sites = (uint32_t)sites;
     point.bytes = (uint64_t)bytes;
@@ -137,8 +158,7 @@ cohort_status select_report_read(struct select_report *report, const char *line)
     double too_large, late;
     if (read_point(line, &point))
         return select_report_add(report, &point);
-    if (bench_json_number(line, "too_large", &too_large) &&
-        bench_json_number(line, "late", &late)) {
+    if (json_read_number(line, "too_large", &too_large) && json_read_number(line, "late", &late)) {
         report->num_too_large += (unsigned)too_large;
         report->num_late += (unsigned)late;
     }

@@ -4,6 +4,8 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "tools/share/json.h"
+
 double sim_predicted(const struct cohort__algorithm *algorithm,
                      const struct cohort__request *request, const struct cohort__sim_costs *costs)
 {
@@ -107,66 +109,102 @@ static void print_links(const struct cohort__network *network, const struct sim_
     }
 }
 
-static void print_json_link(const struct cohort__network *network,
-                            const struct cohort__sim_link *link)
+static void write_link(const struct cohort__network *network, const struct cohort__sim_link *link,
+                       const char *key, struct json *json)
 {
     char name[COHORT__LINK_NAME_BYTES];
     cohort__link_name(network, link->link, name);
-    printf("{\"name\": \"%s\", \"bytes\": %" PRIu64 ", \"messages\": %" PRIu64 "}", name,
-           link->bytes, link->messages);
+    json_begin(json, key, '{');
+    json_text(json, "name", name);
+    json_count(json, "bytes", link->bytes);
+    json_count(json, "messages", link->messages);
+    json_end(json, '}');
 }
 
-static void print_json_result(const struct sim_options *options,
-                              const struct cohort__network *network,
-                              const struct sim_outcome *outcome)
+static void write_phases(const struct cohort__sim_result *result, struct json *json)
+{
+    json_begin(json, "phases", '[');
+    for (unsigned i = 0; i <= COHORT__LAST_PHASE; i++) {
+        json_begin(json, NULL, '{');
+        json_count(json, "phase", i);
+        json_number(json, "start", result->phases[i].start);
+        json_number(json, "end", result->phases[i].end);
+        json_count(json, "messages", result->phases[i].messages);
+        json_count(json, "bytes", result->phases[i].bytes);
+        json_end(json, '}');
+    }
+    json_end(json, ']');
+}
+
+static void write_links(const struct cohort__network *network,
+                        const struct cohort__sim_result *result, struct json *json)
+{
+    json_begin(json, "links", '[');
+    for (uint64_t i = 0; i < result->num_links; i++) {
+        json_break(json, 6);
+        write_link(network, &result->links[i], NULL, json);
+    }
+    json_end(json, ']');
+}
+
+static void write_result(const struct sim_options *options, const struct cohort__network *network,
+                         const struct sim_outcome *outcome, struct json *json)
 {
     const struct cohort__sim_result *result = &outcome->result;
-    printf(", \"time\": %.17g, \"messages\": %" PRIu64 ", \"bytes\": %" PRIu64
-           ", \"delayed\": %" PRIu64 ", \"contenders\": %u, \"memory\": %zu, "
-           "\"memory_site\": %u, \"tmp\": %zu, \"tmp_site\": %u, \"links_used\": %" PRIu64,
-           result->time, result->messages, result->bytes, result->delayed, result->contenders,
-           result->memory, result->memory_site, result->tmp_bytes, result->tmp_site,
-           result->num_links);
+    json_number(json, "time", result->time);
+    json_count(json, "messages", result->messages);
+    json_count(json, "bytes", result->bytes);
+    json_count(json, "delayed", result->delayed);
+    json_count(json, "contenders", result->contenders);
+    json_count(json, "memory", result->memory);
+    json_count(json, "memory_site", result->memory_site);
+    json_count(json, "tmp", result->tmp_bytes);
+    json_count(json, "tmp_site", result->tmp_site);
+    json_count(json, "links_used", result->num_links);
     if (outcome->predicted >= 0)
-        printf(", \"predicted\": %.17g", outcome->predicted);
-    printf(", \"phases\": [");
-    for (unsigned i = 0; i <= COHORT__LAST_PHASE; i++)
-        printf("%s{\"phase\": %u, \"start\": %.17g, \"end\": %.17g, \"messages\": %" PRIu64
-               ", \"bytes\": %" PRIu64 "}",
-               i > 0 ? ", " : "", i, result->phases[i].start, result->phases[i].end,
-               result->phases[i].messages, result->phases[i].bytes);
-    printf("]");
-    if (result->num_links > 0) {
-        printf(", \"busiest\": ");
-        print_json_link(network, &result->busiest);
-    }
-    for (uint64_t i = 0; options->links && i < result->num_links; i++) {
-        printf(i > 0 ? ",\n      " : ", \"links\": [\n      ");
-        print_json_link(network, &result->links[i]);
-    }
+        json_number(json, "predicted", outcome->predicted);
+    write_phases(result, json);
+    if (result->num_links > 0)
+        write_link(network, &result->busiest, "busiest", json);
     if (options->links && result->num_links > 0)
-        printf("]");
+        write_links(network, result, json);
+}
+
+static void write_request(const struct sim_options *options, struct json *json)
+{
+    const struct cohort__request *request = &options->request;
+    json_text(json, "collective", cohort__collective_name(request->collective));
+    json_count(json, "sites", request->num_sites);
+    json_count(json, "bytes", request->bytes);
+    json_text(json, "network", options->network);
+    json_count(json, "arity", request->arity);
+    json_count(json, "root", request->root);
+    json_count(json, "shift", request->shift);
+    json_number(json, "startup", options->costs.startup);
+    json_number(json, "per_byte", options->costs.per_byte);
+    json_number(json, "reduce", options->costs.reduce);
 }
 
 static void print_json(const struct sim_options *options, const struct cohort__network *network,
                        const struct sim_outcome *outcomes, size_t num_outcomes)
 {
-    const struct cohort__request *request = &options->request;
-    printf("{\"collective\": \"%s\", \"sites\": %u, \"bytes\": %zu, \"network\": \"%s\", "
-           "\"arity\": %u, \"root\": %u, \"shift\": %u, \"startup\": %.17g, \"per_byte\": %.17g, "
-           "\"reduce\": %.17g, \"results\": [",
-           cohort__collective_name(request->collective), request->num_sites, request->bytes,
-           options->network, request->arity, request->root, request->shift, options->costs.startup,
-           options->costs.per_byte, options->costs.reduce);
+    struct json json = {.file = stdout};
+    json_begin(&json, NULL, '{');
+    write_request(options, &json);
+    json_begin(&json, "results", '[');
     for (size_t i = 0; i < num_outcomes; i++) {
-        printf("%s\n  {\"algorithm\": \"%s\"", i > 0 ? "," : "", outcomes[i].algorithm->name);
+        json_break(&json, 2);
+        json_begin(&json, NULL, '{');
+        json_text(&json, "algorithm", outcomes[i].algorithm->name);
         if (outcomes[i].refuses)
-            printf(", \"refuses\": \"%s\"", outcomes[i].refuses);
+            json_text(&json, "refuses", outcomes[i].refuses);
         else
-            print_json_result(options, network, &outcomes[i]);
-        printf("}");
+            write_result(options, network, &outcomes[i], &json);
+        json_end(&json, '}');
     }
-    printf("]}\n");
+    json_end(&json, ']');
+    json_end(&json, '}');
+    putchar('\n');
 }
 
 void sim_report_print(const struct sim_options *options, const struct cohort__network *network,

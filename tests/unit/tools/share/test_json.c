@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tools/share/json.h"
+
+#include <stdlib.h>
+
+#include "tests/support/test.h"
+
+static char *said;
+static size_t said_bytes;
+
+static struct json start(void)
+{
+    struct json json = {.file = open_memstream(&said, &said_bytes)};
+    CHECK(json.file);
+    return json;
+}
+
+static void end(struct json *json, const char *wanted)
+{
+    CHECK_INT(fclose(json->file), 0);
+    CHECK_TEXT(said, wanted);
+    free(said);
+}
+
+static void test_values(void)
+{
+    struct json json = start();
+    json_begin(&json, NULL, '{');
+    json_text(&json, "text", "a");
+    json_count(&json, "count", UINT64_MAX);
+    json_bool(&json, "yes", true);
+    json_bool(&json, "no", false);
+    json_number(&json, "third", 1.0 / 3);
+    json_number(&json, "large", 1e300);
+    json_rounded(&json, "rounded", 0.126, 2);
+    json_end(&json, '}');
+    end(&json, "{\"text\": \"a\", \"count\": 18446744073709551615, \"yes\": true, \"no\": false, "
+               "\"third\": 0.33333333333333331, \"large\": 1.0000000000000001e+300, "
+               "\"rounded\": 0.13}");
+}
+
+static void test_nested(void)
+{
+    struct json json = start();
+    json_begin(&json, NULL, '[');
+    json_begin(&json, NULL, '{');
+    json_end(&json, '}');
+    json_begin(&json, NULL, '{');
+    json_begin(&json, "a", '[');
+    json_end(&json, ']');
+    json_begin(&json, "b", '[');
+    json_count(&json, NULL, 1);
+    json_count(&json, NULL, 2);
+    json_end(&json, ']');
+    json_count(&json, "c", 3);
+    json_end(&json, '}');
+    json_count(&json, NULL, 4);
+    json_end(&json, ']');
+    end(&json, "[{}, {\"a\": [], \"b\": [1, 2], \"c\": 3}, 4]");
+}
+
+static void test_lines(void)
+{
+    struct json json = start();
+    json_begin(&json, NULL, '{');
+    json_begin(&json, "a", '[');
+    for (unsigned i = 0; i < 3; i++) {
+        json_break(&json, i);
+        json_count(&json, NULL, i);
+    }
+    json_break(&json, 0);
+    json_end(&json, ']');
+    json_break(&json, 0);
+    json_count(&json, "b", 3);
+    json_end(&json, '}');
+    end(&json, "{\"a\": [\n0,\n 1,\n  2\n],\n\"b\": 3}");
+}
+
+static void test_escapes(void)
+{
+    struct json json = start();
+    json_begin(&json, NULL, '{');
+    json_text(&json, "a\"b", "\\ \n \x01 \xff /");
+    json_end(&json, '}');
+    end(&json, "{\"a\\\"b\": \"\\\\ \\u000a \\u0001 \\u00ff /\"}");
+}
+
+static void test_read(void)
+{
+    static const char line[] = "{\"name\": \"all\", \"min\": -1.5, \"no\": \"a\\\"b\", \"x\": }";
+    char word[4] = "old";
+    double number = 7;
+    CHECK(json_read_word(line, "name", word, sizeof(word)));
+    CHECK_TEXT(word, "all");
+    CHECK(json_read_number(line, "min", &number));
+    CHECK(number == -1.5);
+    CHECK(!json_read_word(line, "name", word, 3)); /* too long */
+    CHECK(!json_read_word(line, "no", word, sizeof(word)));
+    CHECK(!json_read_word(line, "min", word, sizeof(word)));
+    CHECK(!json_read_word(line, "max", word, sizeof(word)));
+    CHECK_TEXT(word, "all");
+    CHECK(!json_read_number(line, "name", &number));
+    CHECK(!json_read_number(line, "x", &number));
+    CHECK(!json_read_number(line, "max", &number));
+    CHECK(number == -1.5);
+}
+
+int main(int argc, char **argv)
+{
+    static const struct test_case cases[] = {
+        {"values", test_values},   {"nested", test_nested}, {"lines", test_lines},
+        {"escapes", test_escapes}, {"read", test_read},
+    };
+    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
+}

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tools/bench/result.h"
+
+#include <stdio.h>
+#include <string.h>
+
+void bench_result_set(struct bench_result *result, struct bench_spread spread, const char *unit,
+                      unsigned rounds)
+{
+    double factor = strcmp(unit, "us") == 0 ? 1e-3 : 1;
+    result->median = spread.median * factor;
+    result->min = spread.min * factor;
+    result->max = spread.max * factor;
+    result->rounds = rounds;
+    snprintf(result->unit, sizeof(result->unit), "%s", unit);
+}
+
+/* {"name": "all_reduce", "params": {"localities": 4, "workers": 1, "sites": 4, "bytes": 8,
+ *   "block": 0, "shape": "flat", "arity": 0}, "median": 1.5, "min": 1.25, "max": 2, "unit": "us",
+ *   "rounds": 7}
+ *
+ * What a parameter of 0 or "" says: it does not apply. */
+void bench_result_write(const struct bench_result *result, struct json *json)
+{
+    json_begin(json, NULL, '{');
+    json_text(json, "name", result->name);
+    json_begin(json, "params", '{');
+    json_count(json, "localities", result->localities);
+    json_count(json, "workers", result->workers);
+    json_count(json, "sites", result->sites);
+    json_count(json, "bytes", result->bytes);
+    json_count(json, "block", result->block);
+    json_text(json, "shape", result->shape);
+    json_count(json, "arity", result->arity);
+    json_end(json, '}');
+    json_number(json, "median", result->median);
+    json_number(json, "min", result->min);
+    json_number(json, "max", result->max);
+    json_text(json, "unit", result->unit);
+    json_count(json, "rounds", result->rounds);
+    json_end(json, '}');
+}
+
+bool bench_result_read(const char *line, struct bench_result *ret_result)
+{
+    struct bench_result result = {0};
+    double localities, workers, sites, bytes, block, arity, rounds;
+    if (!json_read_word(line, "name", result.name, sizeof(result.name)) ||
+        !json_read_number(line, "localities", &localities) ||
+        !json_read_number(line, "workers", &workers) || !json_read_number(line, "sites", &sites) ||
+        !json_read_number(line, "bytes", &bytes) || !json_read_number(line, "block", &block) ||
+        !json_read_word(line, "shape", result.shape, sizeof(result.shape)) ||
+        !json_read_number(line, "arity", &arity) ||
+        !json_read_number(line, "median", &result.median) ||
+        !json_read_number(line, "min", &result.min) ||
+        !json_read_number(line, "max", &result.max) ||
+        !json_read_word(line, "unit", result.unit, sizeof(result.unit)) ||
+        !json_read_number(line, "rounds", &rounds))
+        return false;
+    result.localities = (uint32_t)localities;
+    result.workers = (uint32_t)workers;
+    result.sites = (uint32_t)sites;
+    result.bytes = (uint64_t)bytes;
+    result.block = (uint64_t)block;
+    result.arity = (uint32_t)arity;
+    result.rounds = (unsigned)rounds;
+    *ret_result = result;
+    return true;
+}

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tools/share/json.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void write_text(FILE *file, const char *text)
+{
+    putc('"', file);
+    for (const unsigned char *c = (const unsigned char *)text; *c; c++) {
+        if (*c < 0x20 || *c >= 0x7f)
+            fprintf(file, "\\u%04x", *c);
+        else if (*c == '"' || *c == '\\')
+            fprintf(file, "\\%c", *c);
+        else
+            putc(*c, file);
+    }
+    putc('"', file);
+}
+
+static void begin_line(struct json *json)
+{
+    if (json->breaks)
+        fprintf(json->file, "\n%*s", json->indent, "");
+    json->breaks = false;
+}
+
+/* What stands before a value. */
+static void begin_value(struct json *json, const char *key)
+{
+    if (json->follows)
+        fputs(json->breaks ? "," : ", ", json->file);
+    begin_line(json);
+    if (key) {
+        write_text(json->file, key);
+        fputs(": ", json->file);
+    }
+    json->follows = true;
+}
+
+void json_begin(struct json *json, const char *key, char bracket)
+{
+    begin_value(json, key);
+    putc(bracket, json->file);
+    json->follows = false;
+}
+
+void json_end(struct json *json, char bracket)
+{
+    begin_line(json);
+    putc(bracket, json->file);
+    json->follows = true;
+}
+
+void json_text(struct json *json, const char *key, const char *text)
+{
+    begin_value(json, key);
+    write_text(json->file, text);
+}
+
+void json_count(struct json *json, const char *key, uint64_t count)
+{
+    begin_value(json, key);
+    fprintf(json->file, "%" PRIu64, count);
+}
+
+void json_bool(struct json *json, const char *key, bool value)
+{
+    begin_value(json, key);
+    fputs(value ? "true" : "false", json->file);
+}
+
+void json_number(struct json *json, const char *key, double number)
+{
+    begin_value(json, key);
+    fprintf(json->file, "%.17g", number);
+}
+
+void json_rounded(struct json *json, const char *key, double number, int digits)
+{
+    begin_value(json, key);
+    fprintf(json->file, "%.*f", digits, number);
+}
+
+void json_break(struct json *json, int indent)
+{
+    json->breaks = true;
+    json->indent = indent;
+}
+
+/* What stands behind "KEY": in LINE, or NULL. */
+static const char *find_value(const char *line, const char *key)
+{
+    char quoted[32];
+    snprintf(quoted, sizeof(quoted), "\"%s\": ", key);
+    const char *found = strstr(line, quoted);
+    return found ? found + strlen(quoted) : NULL;
+}
+
+bool json_read_number(const char *line, const char *key, double *ret)
+{
+    const char *value = find_value(line, key);
+    char *end;
+    if (!value)
+        return false;
+    double number = strtod(value, &end);
+    if (end != value)
+        *ret = number;
+    return end != value;
+}
+
+bool json_read_word(const char *line, const char *key, char *ret, size_t bytes)
+{
+    const char *value = find_value(line, key);
+    size_t length = value && *value == '"' ? strcspn(value + 1, "\"\\") : bytes;
+    if (length >= bytes || value[1 + length] != '"')
+        return false;
+    memcpy(ret, value + 1, length);
+    ret[length] = '\0';
+    return true;
+}
