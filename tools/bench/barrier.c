@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* cohort-bench: `barrier`: a barrier of tasks as sites. */
 #include <stdio.h>
 
 #include "tools/bench/group.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* cohort-bench: the list of the subcommands, which have a file each. */
 #ifndef COHORT_TOOLS_BENCH_BENCH_H
 #define COHORT_TOOLS_BENCH_BENCH_H
 

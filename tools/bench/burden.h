@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* cohort-bench: what a process takes of the machine: time of a core, memory. */
 #ifndef COHORT_TOOLS_BENCH_BURDEN_H
 #define COHORT_TOOLS_BENCH_BURDEN_H
 

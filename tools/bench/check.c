@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* cohort-bench: `check`: what agreement costs. */
 #include "tools/bench/group.h"
 
 /* What agreement costs: a gather without and with it, and agreement alone. A gather alone is not

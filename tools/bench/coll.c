@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* cohort-bench: `coll`: which operations and sizes. */
 #include "tools/bench/group.h"
 
 /* Enough for a bytes column of 1 MiB: the blocks of all_to_all are then the share of each pair. */

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* cohort-bench: `figures` and `hierarchy`: their jobs, and the figures that are wanted. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* cohort-bench: the sites of a communicator, which make the same measurements in turn. */
 #include "tools/bench/group.h"
 
 #include <stdio.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* cohort-bench: `hierarchy`: all_to_all flat and over trees, and the plot of it. */
 #include <stdio.h>
 #include <string.h>
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* cohort-bench: `kernels`: the library's reductions beside memcpy. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* cohort-bench: `coll --works`: what a list on the command line names. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

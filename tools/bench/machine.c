@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* cohort-bench: the machine, the system and its load, which a figure depends on. */
 #include "tools/bench/machine.h"
 
 #include <sched.h>

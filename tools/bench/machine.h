@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* cohort-bench: the machine, the system and its load, which a figure depends on. */
 #ifndef COHORT_TOOLS_BENCH_MACHINE_H
 #define COHORT_TOOLS_BENCH_MACHINE_H
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* cohort-bench: where it begins: which subcommand, in a job or as the start of jobs. */
 #include <stdio.h>
 #include <stdlib.h>
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* cohort-bench: the operations that can be timed, each with its check of the result. */
 #include "tools/bench/operation.h"
 
 double bench_pattern(size_t index)

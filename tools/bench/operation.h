@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* cohort-bench: the operations that can be timed, each with its check of the result. */
 #ifndef COHORT_TOOLS_BENCH_OPERATION_H
 #define COHORT_TOOLS_BENCH_OPERATION_H
 

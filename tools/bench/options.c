@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* cohort-bench: the command line. */
 #include "tools/bench/options.h"
 
 #include <getopt.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* cohort-bench: the command line. */
 #ifndef COHORT_TOOLS_BENCH_OPTIONS_H
 #define COHORT_TOOLS_BENCH_OPTIONS_H
 

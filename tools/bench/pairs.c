@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* cohort-bench: operations of two sites: ping-pong, stream, overlap. */
 #include "tools/bench/pairs.h"
 
 #include "tools/bench/burden.h"

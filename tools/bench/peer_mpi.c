@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* cohort-bench: the program peer_openmpi or peer_mpich: the same works by calls of MPI. */
 #include <mpi.h>
 
 #include <errno.h>

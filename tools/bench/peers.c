@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* cohort-bench: `coll --peers`: measures row by row, in turns. */
 #include <stdio.h>
 #include <stdlib.h>
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* cohort-bench: `coll --peers`: finds which transports and MPIs there are. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

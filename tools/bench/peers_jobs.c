@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* cohort-bench: `coll --peers`: the command of each job, and reading its results. */
 #include "tools/bench/peers_jobs.h"
 
 #include <inttypes.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* cohort-bench: `coll --peers`: the command of each job, and reading its results. */
 #ifndef COHORT_TOOLS_BENCH_PEERS_JOBS_H
 #define COHORT_TOOLS_BENCH_PEERS_JOBS_H
 

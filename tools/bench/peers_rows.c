@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* cohort-bench: `coll --peers`: the rows, and what is wanted of Cohort in each. */
 #include "tools/bench/peers_rows.h"
 
 #include <fnmatch.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* cohort-bench: `coll --peers`: the rows, and what is wanted of Cohort in each. */
 #ifndef COHORT_TOOLS_BENCH_PEERS_ROWS_H
 #define COHORT_TOOLS_BENCH_PEERS_ROWS_H
 

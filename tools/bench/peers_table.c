@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* cohort-bench: `coll --peers`: the figures beside each other, as table or JSON. */
 #include "tools/bench/peers_table.h"
 
 #include <inttypes.h>

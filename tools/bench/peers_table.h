@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* cohort-bench: `coll --peers`: the figures beside each other, as table or JSON. */
 #ifndef COHORT_TOOLS_BENCH_PEERS_TABLE_H
 #define COHORT_TOOLS_BENCH_PEERS_TABLE_H
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* cohort-bench: `hierarchy`: the phases of all_to_all over a tree, one at a time. */
 #include "tools/bench/phases.h"
 
 #include <stdio.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* cohort-bench: `hierarchy`: the phases of all_to_all over a tree, one at a time. */
 #ifndef COHORT_TOOLS_BENCH_PHASES_H
 #define COHORT_TOOLS_BENCH_PHASES_H
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* cohort-bench: runs libfabric's fi_pingpong, which a row of --peers is held against. */
 #include "tools/bench/pingpong.h"
 
 #include <arpa/inet.h>

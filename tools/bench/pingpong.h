@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* cohort-bench: runs libfabric's fi_pingpong, which a row of --peers is held against. */
 #ifndef COHORT_TOOLS_BENCH_PINGPONG_H
 #define COHORT_TOOLS_BENCH_PINGPONG_H
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* cohort-bench: all results: prints the table as they come, or JSON at the end. */
 #include "tools/bench/report.h"
 
 #include <inttypes.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* cohort-bench: one result: a line of the table, or of JSON, and reading that back. */
 #include "tools/bench/result.h"
 
 #include <stdio.h>

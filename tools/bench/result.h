@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* cohort-bench: one result: a line of the table, or of JSON, and reading that back. */
 #ifndef COHORT_TOOLS_BENCH_RESULT_H
 #define COHORT_TOOLS_BENCH_RESULT_H
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* cohort-bench: `select`: times the library's choice against all other algorithms. */
 #include "tools/bench/select.h"
 
 #include <stdlib.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* cohort-bench: `select`: times the library's choice against all other algorithms. */
 #ifndef COHORT_TOOLS_BENCH_SELECT_H
 #define COHORT_TOOLS_BENCH_SELECT_H
 
@@ -47,8 +48,8 @@ void select_report_fini(struct select_report *report);
 /* Reads back a line of JSON into REPORT, whatever it holds. */
 cohort_status select_report_read(struct select_report *report, const char *line);
 
-/* select.c. In every locality of a job, within a task: the points of one placement, in
- * several localities if there are any. REPORT: NULL in all but locality 0. */
+/* select.c. In every locality of a job, within a task: the points of one placement, in several
+ * localities if there are any. REPORT: NULL in all but locality 0. */
 cohort_status bench_select(const struct bench_options *options, struct select_report *report);
 
 /* Whether there are points of COLLECTIVE. */

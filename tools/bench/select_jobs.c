@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* cohort-bench: `select`: its jobs, one for each number of localities. */
 #include <stdio.h>
 #include <stdlib.h>
 

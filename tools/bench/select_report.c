@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* cohort-bench: `select`: its table, its JSON, and how good the choices are. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>

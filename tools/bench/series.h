@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* cohort-bench: one measurement: how many calls fill a round, and the spread of the rounds. */
 #ifndef COHORT_TOOLS_BENCH_SERIES_H
 #define COHORT_TOOLS_BENCH_SERIES_H
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* cohort-bench: the same cases flat, over the tree, and as the library chooses. */
 #include "tools/bench/group.h"
 
 /* SHAPE: for the report; NULL: what the communicator is. */

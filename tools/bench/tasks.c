@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* cohort-bench: `tasks`: spawning, awaiting, switching and yielding. */
 #include <stdio.h>
 
 #include "tools/bench/bench.h"

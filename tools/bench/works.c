@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* cohort-bench: the list of --works, which the programs for MPI read, too. */
 #include "tools/bench/works.h"
 
 #include <string.h>

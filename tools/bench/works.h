@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* cohort-bench: the list of --works, which the programs for MPI read, too. */
 #ifndef COHORT_TOOLS_BENCH_WORKS_H
 #define COHORT_TOOLS_BENCH_WORKS_H
 

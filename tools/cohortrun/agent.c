@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* cohortrun: the program that starts the daemon of a host: ssh, or that of --agent. */
 #include "tools/cohortrun/agent.h"
 
 #include <errno.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* cohortrun: a timer that lets what has already arrived be read first. */
 #include "tools/cohortrun/alarm.h"
 
 #include "runtime/base/clock.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* cohortrun: a timer that lets what has already arrived be read first. */
 #ifndef COHORT_TOOLS_COHORTRUN_ALARM_H
 #define COHORT_TOOLS_COHORTRUN_ALARM_H
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* cohortrun: the byte order of numbers in these messages. */
 #ifndef COHORT_TOOLS_COHORTRUN_BYTES_H
 #define COHORT_TOOLS_COHORTRUN_BYTES_H
 

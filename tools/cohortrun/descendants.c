@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* cohortrun: kills all that a process has started, also what has left its group. */
 #include "tools/cohortrun/descendants.h"
 
 #include <errno.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* cohortrun: kills all that a process has started, also what has left its group. */
 #ifndef COHORT_TOOLS_COHORTRUN_DESCENDANTS_H
 #define COHORT_TOOLS_COHORTRUN_DESCENDANTS_H
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* cohortrun: all other hosts of a job: has their daemons started, and lets them connect. */
 #include "tools/cohortrun/fleet.h"
 
 #include <stdio.h>

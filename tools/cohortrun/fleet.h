@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* cohortrun: all other hosts of a job: has their daemons started, and lets them connect. */
 #ifndef COHORT_TOOLS_COHORTRUN_FLEET_H
 #define COHORT_TOOLS_COHORTRUN_FLEET_H
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* cohortrun: the line by which a daemon is told the key and where to connect. */
 #ifndef COHORT_TOOLS_COHORTRUN_GREETING_H
 #define COHORT_TOOLS_COHORTRUN_GREETING_H
 

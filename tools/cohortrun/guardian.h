@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* cohortrun: the process above a program, which leaves nothing of it behind. */
 #ifndef COHORT_TOOLS_COHORTRUN_GUARDIAN_H
 #define COHORT_TOOLS_COHORTRUN_GUARDIAN_H
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* cohortrun: one other host: its agent, its daemon, its localities. */
 #include "tools/cohortrun/host.h"
 
 #include <stdio.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* cohortrun: one other host: its agent, its daemon, its localities. */
 #ifndef COHORT_TOOLS_COHORTRUN_HOST_H
 #define COHORT_TOOLS_COHORTRUN_HOST_H
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* cohortrun: the hosts that the user names, and how many localities each gets. */
 #ifndef COHORT_TOOLS_COHORTRUN_HOSTS_H
 #define COHORT_TOOLS_COHORTRUN_HOSTS_H
 

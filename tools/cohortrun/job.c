@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* cohortrun: runs a job: sets it up, and hears of all that happens in it. */
 #include "tools/cohortrun/job.h"
 
 #include <errno.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* cohortrun: runs a job: sets it up, and hears of all that happens in it. */
 #ifndef COHORT_TOOLS_COHORTRUN_JOB_H
 #define COHORT_TOOLS_COHORTRUN_JOB_H
 

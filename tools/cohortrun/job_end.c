@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* cohortrun: ends a job, stage by stage, and finds the status to exit with. */
 #include <errno.h>
 #include <signal.h>
 #include <stdbool.h>

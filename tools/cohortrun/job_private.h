@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* cohortrun: what the three files of a job share: its state and its stages. */
 #ifndef COHORT_TOOLS_COHORTRUN_JOB_PRIVATE_H
 #define COHORT_TOOLS_COHORTRUN_JOB_PRIVATE_H
 
@@ -11,8 +12,8 @@
 #include "tools/cohortrun/locality.h"
 #include "tools/cohortrun/output.h"
 
-/* For the files of cohortrun_job* only: _start starts localities and the launcher's half of the
- * protocol, _end sees how all that ends, and the job itself is where everything else comes in.
+/* For job.c, job_start.c and job_end.c only: _start starts localities and the launcher's half of
+ * the protocol, _end sees how all that ends, and the job itself is where everything else comes in.
  *
  * A job runs until all localities have ended by themselves, or until something fails: then it is
  * ended in stages, each given some time. */

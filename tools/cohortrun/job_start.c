@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* cohortrun: starts the localities, and the launcher's half of the control protocol. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* cohortrun: one locality: its program, its control connection, its output. */
 #include "tools/cohortrun/locality.h"
 
 #include <errno.h>

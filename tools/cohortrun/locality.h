@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* cohortrun: one locality: its program, its control connection, its output. */
 #ifndef COHORT_TOOLS_COHORTRUN_LOCALITY_H
 #define COHORT_TOOLS_COHORTRUN_LOCALITY_H
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* cohortrun: where it begins: the launcher, a guardian, or a node daemon. */
 #include <string.h>
 
 #include "runtime/base/descriptors.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* cohortrun: the daemon on another host: does for its localities what is done here. */
 #include "tools/cohortrun/node.h"
 
 #include <errno.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* cohortrun: standard input and output of the daemon's localities. */
 #include "tools/cohortrun/node_pipes.h"
 
 #include <errno.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* cohortrun: standard input and output of the daemon's localities. */
 #ifndef COHORT_TOOLS_COHORTRUN_NODE_PIPES_H
 #define COHORT_TOOLS_COHORTRUN_NODE_PIPES_H
 

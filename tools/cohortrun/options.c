@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* cohortrun: the command line. */
 #include "tools/cohortrun/options.h"
 
 #include <errno.h>

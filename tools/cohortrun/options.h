@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* cohortrun: the command line. */
 #ifndef COHORT_TOOLS_COHORTRUN_OPTIONS_H
 #define COHORT_TOOLS_COHORTRUN_OPTIONS_H
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* cohortrun: the message that says what a daemon is to start. */
 #include "tools/cohortrun/order.h"
 
 #include <stdlib.h>

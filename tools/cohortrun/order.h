@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* cohortrun: the message that says what a daemon is to start. */
 #ifndef COHORT_TOOLS_COHORTRUN_ORDER_H
 #define COHORT_TOOLS_COHORTRUN_ORDER_H
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* cohortrun: merges what the localities print, line by line. */
 #include "tools/cohortrun/output.h"
 
 #include <stdarg.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* cohortrun: merges what the localities print, line by line. */
 #ifndef COHORT_TOOLS_COHORTRUN_OUTPUT_H
 #define COHORT_TOOLS_COHORTRUN_OUTPUT_H
 

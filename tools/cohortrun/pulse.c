@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* cohortrun: signs of life on that connection, and when they are missing. */
 #include "tools/cohortrun/pulse.h"
 
 #include "runtime/base/clock.h"

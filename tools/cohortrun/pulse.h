@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* cohortrun: signs of life on that connection, and when they are missing. */
 #ifndef COHORT_TOOLS_COHORTRUN_PULSE_H
 #define COHORT_TOOLS_COHORTRUN_PULSE_H
 

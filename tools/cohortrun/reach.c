@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* cohortrun: addresses of this host that others can connect to, and connections. */
 #include "tools/cohortrun/reach.h"
 
 #include <errno.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* cohortrun: addresses of this host that others can connect to, and connections. */
 #ifndef COHORT_TOOLS_COHORTRUN_REACH_H
 #define COHORT_TOOLS_COHORTRUN_REACH_H
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* cohortrun: proves who is at the other end of that connection, and encrypts it. */
 #include "tools/cohortrun/seal.h"
 
 #include <sodium.h>

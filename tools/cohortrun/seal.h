@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* cohortrun: proves who is at the other end of that connection, and encrypts it. */
 #ifndef COHORT_TOOLS_COHORTRUN_SEAL_H
 #define COHORT_TOOLS_COHORTRUN_SEAL_H
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* cohortrun: the message that says what has become of a locality. */
 #include "tools/cohortrun/state.h"
 
 #include "tools/cohortrun/bytes.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* cohortrun: the message that says what has become of a locality. */
 #ifndef COHORT_TOOLS_COHORTRUN_STATE_H
 #define COHORT_TOOLS_COHORTRUN_STATE_H
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* cohortrun: the connection between cohortrun and a daemon, and its kinds of messages. */
 #include "tools/cohortrun/trunk.h"
 
 #include <netinet/in.h>

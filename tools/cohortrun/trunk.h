@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* cohortrun: the connection between cohortrun and a daemon, and its kinds of messages. */
 #ifndef COHORT_TOOLS_COHORTRUN_TRUNK_H
 #define COHORT_TOOLS_COHORTRUN_TRUNK_H
 

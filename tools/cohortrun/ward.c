@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* cohortrun: a program under a guardian, seen from the process that has started both. */
 #include "tools/cohortrun/ward.h"
 
 #include <errno.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* cohortrun: a program under a guardian, seen from the process that has started both. */
 #ifndef COHORT_TOOLS_COHORTRUN_WARD_H
 #define COHORT_TOOLS_COHORTRUN_WARD_H
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* tools: runs another program, and reads what it prints. */
 #include "tools/share/child.h"
 
 #include <errno.h>

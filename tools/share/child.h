@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* tools: runs another program, and reads what it prints. */
 #ifndef COHORT_TOOLS_SHARE_CHILD_H
 #define COHORT_TOOLS_SHARE_CHILD_H
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* tools: writes JSON, and reads back single lines of it. */
 #include "tools/share/json.h"
 
 #include <inttypes.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* tools: writes JSON, and reads back single lines of it. */
 #ifndef COHORT_TOOLS_SHARE_JSON_H
 #define COHORT_TOOLS_SHARE_JSON_H
 

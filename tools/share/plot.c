@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* tools: writes a plot as SVG. */
 #include "tools/share/plot.h"
 
 #include <errno.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* tools: writes a plot as SVG. */
 #ifndef COHORT_TOOLS_SHARE_PLOT_H
 #define COHORT_TOOLS_SHARE_PLOT_H
 

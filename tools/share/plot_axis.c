@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* tools: the axes of a plot: places and ticks. */
 #include "tools/share/plot_axis.h"
 
 #include <math.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* tools: the axes of a plot: places and ticks. */
 #ifndef COHORT_TOOLS_SHARE_PLOT_AXIS_H
 #define COHORT_TOOLS_SHARE_PLOT_AXIS_H
 

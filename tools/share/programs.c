@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* tools: finds this program and cohortrun, and makes the commands of jobs. */
 #include "tools/share/programs.h"
 
 #include <errno.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* tools: times single algorithms in a communicator. */
 #include "tools/share/trial.h"
 
 #include <stdlib.h>

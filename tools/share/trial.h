@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* tools: times single algorithms in a communicator. */
 #ifndef COHORT_TOOLS_SHARE_TRIAL_H
 #define COHORT_TOOLS_SHARE_TRIAL_H
 

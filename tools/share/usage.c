@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* tools: reads command lines, and says what is wrong with one. */
 #include "tools/share/usage.h"
 
 #include <getopt.h>

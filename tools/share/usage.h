@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* tools: reads command lines, and says what is wrong with one. */
 #ifndef COHORT_TOOLS_SHARE_USAGE_H
 #define COHORT_TOOLS_SHARE_USAGE_H
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* cohort-sim: what is too large to be simulated on this machine. */
 #include "tools/sim/limits.h"
 
 #include <stdint.h>

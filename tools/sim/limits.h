@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* cohort-sim: what is too large to be simulated on this machine. */
 #ifndef COHORT_TOOLS_SIM_LIMITS_H
 #define COHORT_TOOLS_SIM_LIMITS_H
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* cohort-sim: where it begins: simulates each algorithm that was asked for. */
 #include <stdio.h>
 #include <stdlib.h>
 

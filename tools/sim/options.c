@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* cohort-sim: the command line. */
 #include "tools/sim/options.h"
 
 #include <getopt.h>

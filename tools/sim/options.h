@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* cohort-sim: the command line. */
 #ifndef COHORT_TOOLS_SIM_OPTIONS_H
 #define COHORT_TOOLS_SIM_OPTIONS_H
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* cohort-sim: the time against bytes or sites, as a plot. */
 #include "tools/sim/plot.h"
 
 #include <stdio.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* cohort-sim: the time against bytes or sites, as a plot. */
 #ifndef COHORT_TOOLS_SIM_PLOT_H
 #define COHORT_TOOLS_SIM_PLOT_H
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* cohort-sim: the outcomes as a table or as JSON. */
 #include "tools/sim/report.h"
 
 #include <inttypes.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* cohort-sim: the outcomes as a table or as JSON. */
 #ifndef COHORT_TOOLS_SIM_REPORT_H
 #define COHORT_TOOLS_SIM_REPORT_H
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* cohort-tune: finds the parameters that explain the samples best. */
 #include "tools/tune/fit.h"
 
 #include <stdlib.h>

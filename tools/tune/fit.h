@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* cohort-tune: finds the parameters that explain the samples best. */
 #ifndef COHORT_TOOLS_TUNE_FIT_H
 #define COHORT_TOOLS_TUNE_FIT_H
 

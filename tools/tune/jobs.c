@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* cohort-tune: --localities: starts the jobs, and collects their samples. */
 #include "tools/tune/jobs.h"
 
 #include <stdio.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* cohort-tune: --localities: starts the jobs, and collects their samples. */
 #ifndef COHORT_TOOLS_TUNE_JOBS_H
 #define COHORT_TOOLS_TUNE_JOBS_H
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* cohort-tune: where it begins: measures within a job, or starts jobs. */
 #include <stdio.h>
 
 #include "tools/share/trial.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* cohort-tune: times all algorithms on one communicator. */
 #include "tools/tune/measure.h"
 
 #include <stdio.h>

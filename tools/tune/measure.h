@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* cohort-tune: times all algorithms on one communicator. */
 #ifndef COHORT_TOOLS_TUNE_MEASURE_H
 #define COHORT_TOOLS_TUNE_MEASURE_H
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* cohort-tune: the command line. */
 #include "tools/tune/options.h"
 
 #include <getopt.h>

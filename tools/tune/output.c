@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* cohort-tune: writes the file. */
 #include "tools/tune/output.h"
 
 #include <errno.h>

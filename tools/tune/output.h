@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* cohort-tune: writes the file. */
 #ifndef COHORT_TOOLS_TUNE_OUTPUT_H
 #define COHORT_TOOLS_TUNE_OUTPUT_H
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* cohort-tune: the list of measured times, and its lines between jobs. */
 #include "tools/tune/samples.h"
 
 #include <errno.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* cohort-tune: the list of measured times, and its lines between jobs. */
 #ifndef COHORT_TOOLS_TUNE_SAMPLES_H
 #define COHORT_TOOLS_TUNE_SAMPLES_H
 
