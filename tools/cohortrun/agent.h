@@ -8,8 +8,8 @@
 #include <stdint.h>
 
 #include "cohort/status.h"
-#include "tools/cohortrun/alarm.h"
-#include "tools/cohortrun/ward.h"
+#include "tools/cohortrun/deadline.h"
+#include "tools/cohortrun/guarded.h"
 
 /* The program that starts the node daemon of a host, ssh say, and stays until that ends. It is a
  * ward: neither it nor what it has started here outlives cohortrun. */

@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 #include "cohort/status.h"
-#include "tools/cohortrun/reach.h"
+#include "tools/cohortrun/address.h"
 #include "tools/cohortrun/seal.h"
 
 /* What cohortrun tells a node daemon on its standard input, in one line: who it is, and where to

@@ -11,8 +11,8 @@
 #include "tools/cohortrun/hosts.h"
 #include "tools/cohortrun/locality.h"
 #include "tools/cohortrun/pulse.h"
-#include "tools/cohortrun/reach.h"
-#include "tools/cohortrun/trunk.h"
+#include "tools/cohortrun/address.h"
+#include "tools/cohortrun/node_link.h"
 
 struct cohort__packer;
 struct output;

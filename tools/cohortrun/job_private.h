@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 #include "runtime/launch/launcher.h"
-#include "tools/cohortrun/alarm.h"
+#include "tools/cohortrun/deadline.h"
 #include "tools/cohortrun/job.h"
 #include "tools/cohortrun/locality.h"
 #include "tools/cohortrun/output.h"

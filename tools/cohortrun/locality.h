@@ -9,7 +9,7 @@
 
 #include "cohort/status.h"
 #include "tools/cohortrun/output.h"
-#include "tools/cohortrun/ward.h"
+#include "tools/cohortrun/guarded.h"
 
 struct cohort__hub;
 struct cohort__loop;

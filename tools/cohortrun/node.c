@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "runtime/loop/loop.h"
-#include "tools/cohortrun/alarm.h"
+#include "tools/cohortrun/deadline.h"
 #include "tools/cohortrun/bytes.h"
 #include "tools/cohortrun/descendants.h"
 #include "tools/cohortrun/greeting.h"
@@ -21,7 +21,7 @@
 #include "tools/cohortrun/order.h"
 #include "tools/cohortrun/pulse.h"
 #include "tools/cohortrun/state.h"
-#include "tools/cohortrun/trunk.h"
+#include "tools/cohortrun/node_link.h"
 
 enum { START_MILLISECONDS = 30000 };
 static const uint64_t stage_ns = 2000000000;

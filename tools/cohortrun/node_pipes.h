@@ -9,7 +9,7 @@
 
 #include "cohort/status.h"
 #include "tools/cohortrun/output.h"
-#include "tools/cohortrun/trunk.h"
+#include "tools/cohortrun/node_link.h"
 
 /* The standard streams of a node daemon's localities, carried over the trunk. Of each stream at
  * most TRUNK_WINDOW bytes are under way: who writes more waits, as it would for a full pipe. */

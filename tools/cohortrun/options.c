@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "runtime/base/bounds.h"
-#include "tools/cohortrun/reach.h"
+#include "tools/cohortrun/address.h"
 #include "tools/share/usage.h"
 
 enum { MAX_LOCALITIES = 4096 };

@@ -11,7 +11,7 @@
 
 #include "runtime/loop/lines.h"
 #include "runtime/loop/outlet.h"
-#include "tools/cohortrun/alarm.h"
+#include "tools/cohortrun/deadline.h"
 
 enum { MAX_QUEUED = 1 << 20 };
 static const uint64_t stall_ns = 1000000000;

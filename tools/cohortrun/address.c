@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* cohortrun: addresses of this host that others can connect to, and connections. */
-#include "tools/cohortrun/reach.h"
+#include "tools/cohortrun/address.h"
 
 #include <errno.h>
 #include <netdb.h>

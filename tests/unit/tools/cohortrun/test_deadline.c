@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "tools/cohortrun/alarm.h"
+#include "tools/cohortrun/deadline.h"
 
 #include <sched.h>
 #include <sys/socket.h>

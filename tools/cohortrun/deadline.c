@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* cohortrun: a timer that lets what has already arrived be read first. */
-#include "tools/cohortrun/alarm.h"
+#include "tools/cohortrun/deadline.h"
 
 #include "runtime/base/clock.h"
 #include "runtime/base/container.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* cohortrun: the connection between cohortrun and a daemon, and its kinds of messages. */
-#include "tools/cohortrun/trunk.h"
+#include "tools/cohortrun/node_link.h"
 
 #include <netinet/in.h>
 #include <netinet/tcp.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* cohortrun: a program under a guardian, seen from the process that has started both. */
-#include "tools/cohortrun/ward.h"
+#include "tools/cohortrun/guarded.h"
 
 #include <errno.h>
 #include <fcntl.h>
