@@ -115,8 +115,8 @@ static void scale(double *terms, double copy, double small)
 static void calibrate(struct cohort__parameters *parameters)
 {
     double copy = copy_ns() / default_copy_ns, small = small_ns() / default_small_ns;
-    scale(parameters->terms[COHORT__REACH_TASKS], copy, small);
-    scale(parameters->terms[COHORT__REACH_LOCALITIES], copy, 1);
+    scale(parameters->terms[COHORT__SCOPE_TASKS], copy, small);
+    scale(parameters->terms[COHORT__SCOPE_LOCALITIES], copy, 1);
 }
 
 cohort_status cohort__tuning_source_read(struct cohort__parameters *ret_parameters)

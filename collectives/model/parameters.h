@@ -10,7 +10,7 @@
 /* What the machine costs: predict.h says how a call's time follows. Times are in nanoseconds. */
 
 /* Where two sites sit that exchange a message: in one locality, or in two. */
-enum cohort__reach { COHORT__REACH_TASKS, COHORT__REACH_LOCALITIES, COHORT__NUM_REACHES };
+enum cohort__scope { COHORT__SCOPE_TASKS, COHORT__SCOPE_LOCALITIES, COHORT__NUM_SCOPES };
 
 /* The coefficients of struct cohort__cost. The first four are of the longest way through a call,
  * the next four are work, which the cores share. */
@@ -37,17 +37,17 @@ enum {
 struct cohort__parameters {
     double cores;   /* that all localities share */
     double workers; /* of each locality */
-    double terms[COHORT__NUM_REACHES][COHORT__NUM_TERMS];
+    double terms[COHORT__NUM_SCOPES][COHORT__NUM_TERMS];
     /* Of each row of the table, at each knot (by sites, then by bytes): the measured time to the
      * predicted one, in sixteenths of an octave (16: twice as long). 0 where nothing is known. */
-    int8_t factors[COHORT__NUM_REACHES][COHORT__MAX_ROWS][COHORT__KNOTS];
+    int8_t factors[COHORT__NUM_SCOPES][COHORT__MAX_ROWS][COHORT__KNOTS];
 };
 
 /* Those of a machine that nobody has measured. */
 void cohort__parameters_default(struct cohort__parameters *ret_parameters);
 
 /* "tasks", "startup" and so on. */
-const char *cohort__reach_name(enum cohort__reach reach);
+const char *cohort__scope_name(enum cohort__scope scope);
 const char *cohort__term_name(enum cohort__term term);
 
 /* RATIO in sixteenths of an octave, the nearest that there is; and back. */

@@ -35,20 +35,20 @@ cohort_status cohort__placement_of(struct cohort__placement *ret_placement,
 
 /* How many sites can be at work at once. */
 static double num_at_work(const struct cohort__parameters *parameters,
-                          const struct cohort__placement *placement, enum cohort__reach reach)
+                          const struct cohort__placement *placement, enum cohort__scope scope)
 {
     double workers = parameters->workers;
-    if (reach == COHORT__REACH_LOCALITIES)
+    if (scope == COHORT__SCOPE_LOCALITIES)
         workers *= placement->num_localities;
     workers = smaller(smaller(workers, parameters->cores), placement->num_sites);
     return workers > 1 ? workers : 1;
 }
 
 void cohort__predict_amounts(const struct cohort__parameters *parameters,
-                             const struct cohort__placement *placement, enum cohort__reach reach,
+                             const struct cohort__placement *placement, enum cohort__scope scope,
                              const struct cohort__cost *cost, double ret_amounts[COHORT__NUM_TERMS])
 {
-    double at_work = num_at_work(parameters, placement, reach);
+    double at_work = num_at_work(parameters, placement, scope);
     ret_amounts[COHORT__TERM_CALL] = 1;
     ret_amounts[COHORT__TERM_STARTUP] = cost->startups;
     ret_amounts[COHORT__TERM_BYTE] = cost->bytes;
@@ -72,28 +72,28 @@ static double knot_position(double value, int first, int unit, int last)
     return position < 0 ? 0 : smaller(position, last);
 }
 
-/* Whether so many sites, met by REACH, take turns on the cores. */
-static bool share_cores(const struct cohort__parameters *parameters, enum cohort__reach reach,
+/* Whether so many sites, which meet in SCOPE, take turns on the cores. */
+static bool share_cores(const struct cohort__parameters *parameters, enum cohort__scope scope,
                         uint32_t num_sites)
 {
-    return reach == COHORT__REACH_LOCALITIES && num_sites * parameters->workers > parameters->cores;
+    return scope == COHORT__SCOPE_LOCALITIES && num_sites * parameters->workers > parameters->cores;
 }
 
-static double sites_position(const struct cohort__parameters *parameters, enum cohort__reach reach,
+static double sites_position(const struct cohort__parameters *parameters, enum cohort__scope scope,
                              uint32_t num_sites)
 {
     double position = knot_position(num_sites, 1, 1, COHORT__KNOTS_SITES - 1);
     unsigned below = (unsigned)position;
-    bool is_between = position > below && share_cores(parameters, reach, num_sites) &&
-                      !share_cores(parameters, reach, 2u << below);
+    bool is_between = position > below && share_cores(parameters, scope, num_sites) &&
+                      !share_cores(parameters, scope, 2u << below);
     return is_between ? below + 1 : position;
 }
 
-double cohort__predict_factor(const struct cohort__parameters *parameters, enum cohort__reach reach,
+double cohort__predict_factor(const struct cohort__parameters *parameters, enum cohort__scope scope,
                               uint32_t row, uint32_t num_sites, size_t bytes)
 {
-    const int8_t *factors = parameters->factors[reach][row];
-    double x = sites_position(parameters, reach, num_sites);
+    const int8_t *factors = parameters->factors[scope][row];
+    double x = sites_position(parameters, scope, num_sites);
     double y = knot_position((double)bytes, 3, 3, COHORT__KNOTS_BYTES - 1);
     unsigned column = (unsigned)x, line = (unsigned)y;
     double factor = 0;
@@ -108,19 +108,19 @@ double cohort__predict_factor(const struct cohort__parameters *parameters, enum 
     return factor;
 }
 
-/* The time if all sites met by REACH. */
-static double predict_reach(const struct cohort__parameters *parameters,
-                            const struct cohort__placement *placement, enum cohort__reach reach,
+/* The time if all sites met in SCOPE. */
+static double predict_scope(const struct cohort__parameters *parameters,
+                            const struct cohort__placement *placement, enum cohort__scope scope,
                             uint32_t row, const struct cohort__request *request,
                             const struct cohort__cost *cost)
 {
     double amounts[COHORT__NUM_TERMS], time = 0;
-    cohort__predict_amounts(parameters, placement, reach, cost, amounts);
+    cohort__predict_amounts(parameters, placement, scope, cost, amounts);
     for (unsigned term = 0; term < COHORT__NUM_TERMS; term++)
-        time += parameters->terms[reach][term] * amounts[term];
+        time += parameters->terms[scope][term] * amounts[term];
     return row >= COHORT__MAX_ROWS
                ? time
-               : time * cohort__predict_factor(parameters, reach, row, request->num_sites,
+               : time * cohort__predict_factor(parameters, scope, row, request->num_sites,
                                                request->bytes);
 }
 
@@ -145,9 +145,9 @@ double cohort__predict(const struct cohort__parameters *parameters,
     double time = 0;
     if (remote < 1)
         time += (1 - remote) *
-                predict_reach(parameters, placement, COHORT__REACH_TASKS, row, request, cost);
+                predict_scope(parameters, placement, COHORT__SCOPE_TASKS, row, request, cost);
     if (remote > 0)
         time += remote *
-                predict_reach(parameters, placement, COHORT__REACH_LOCALITIES, row, request, cost);
+                predict_scope(parameters, placement, COHORT__SCOPE_LOCALITIES, row, request, cost);
     return time;
 }

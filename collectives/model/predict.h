@@ -18,9 +18,9 @@ cohort_status cohort__placement_of(struct cohort__placement *ret_placement,
                                    const uint32_t *locality_of, uint32_t num_sites);
 
 /* The amounts that the terms of struct cohort__parameters are multiplied with, in a job whose sites
- * all meet by REACH. */
+ * all meet in SCOPE. */
 void cohort__predict_amounts(const struct cohort__parameters *parameters,
-                             const struct cohort__placement *placement, enum cohort__reach reach,
+                             const struct cohort__placement *placement, enum cohort__scope scope,
                              const struct cohort__cost *cost,
                              double ret_amounts[COHORT__NUM_TERMS]);
 
@@ -45,7 +45,7 @@ double cohort__predict(const struct cohort__parameters *parameters,
  * those around it, else that of the nearest. But localities that share cores wait for each other's
  * turns, and those that don't never do: where there are more of them than cores, the knots at which
  * there are not have no say. */
-double cohort__predict_factor(const struct cohort__parameters *parameters, enum cohort__reach reach,
+double cohort__predict_factor(const struct cohort__parameters *parameters, enum cohort__scope scope,
                               uint32_t row, uint32_t num_sites, size_t bytes);
 
 #endif

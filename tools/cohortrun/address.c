@@ -12,20 +12,19 @@
 
 enum { BACKLOG = 128, HOST_BYTES = 256 };
 
-void reach_text(const struct reach_address *address, bool with_port,
-                char ret_text[REACH_TEXT_BYTES])
+void address_text(const struct address *address, bool with_port, char ret_text[ADDRESS_TEXT_BYTES])
 {
-    char host[REACH_TEXT_BYTES - 16], port[8];
+    char host[ADDRESS_TEXT_BYTES - 16], port[8];
     if (getnameinfo((const struct sockaddr *)&address->socket, address->bytes, host, sizeof(host),
                     port, sizeof(port), NI_NUMERICHOST | NI_NUMERICSERV))
-        snprintf(ret_text, REACH_TEXT_BYTES, "nowhere");
+        snprintf(ret_text, ADDRESS_TEXT_BYTES, "nowhere");
     else if (!with_port)
-        snprintf(ret_text, REACH_TEXT_BYTES, "%s", host);
+        snprintf(ret_text, ADDRESS_TEXT_BYTES, "%s", host);
     else
-        snprintf(ret_text, REACH_TEXT_BYTES, strchr(host, ':') ? "[%s]:%s" : "%s:%s", host, port);
+        snprintf(ret_text, ADDRESS_TEXT_BYTES, strchr(host, ':') ? "[%s]:%s" : "%s:%s", host, port);
 }
 
-uint16_t reach_port(const struct reach_address *address)
+uint16_t address_port(const struct address *address)
 {
     const struct sockaddr_in *v4 = (const struct sockaddr_in *)&address->socket;
     const struct sockaddr_in6 *v6 = (const struct sockaddr_in6 *)&address->socket;
@@ -56,7 +55,7 @@ static bool is_own(const struct addrinfo *info)
     return own;
 }
 
-bool reach_is_here(const char *host)
+bool address_is_here(const char *host)
 {
     char own[HOST_BYTES] = "";
     struct addrinfo *list;
@@ -71,7 +70,7 @@ bool reach_is_here(const char *host)
 }
 
 /* Asks the kernel: a datagram socket that is connected has a local address, and nothing is sent. */
-static bool find_source(const struct addrinfo *info, struct reach_address *ret_address)
+static bool find_source(const struct addrinfo *info, struct address *ret_address)
 {
     int fd = socket(info->ai_family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
     if (fd < 0)
@@ -85,7 +84,7 @@ static bool find_source(const struct addrinfo *info, struct reach_address *ret_a
     return found;
 }
 
-static void set_port(struct reach_address *address, uint16_t port)
+static void set_port(struct address *address, uint16_t port)
 {
     if (address->socket.ss_family == AF_INET6)
         ((struct sockaddr_in6 *)&address->socket)->sin6_port = htons(port);
@@ -93,7 +92,7 @@ static void set_port(struct reach_address *address, uint16_t port)
         ((struct sockaddr_in *)&address->socket)->sin_port = htons(port);
 }
 
-cohort_status reach_towards(const char *host, struct reach_address *ret_address)
+cohort_status address_towards(const char *host, struct address *ret_address)
 {
     struct addrinfo *list;
     const char *at = strrchr(host, '@');
@@ -101,7 +100,7 @@ cohort_status reach_towards(const char *host, struct reach_address *ret_address)
     int error = resolve(name, "9", 0, &list); /* any port will do */
     if (error)
         return fail_to_resolve(name, error);
-    struct reach_address address;
+    struct address address;
     bool found = false;
     for (const struct addrinfo *info = list; info && !found; info = info->ai_next)
         found = find_source(info, &address);
@@ -115,7 +114,7 @@ cohort_status reach_towards(const char *host, struct reach_address *ret_address)
     return COHORT_OK;
 }
 
-static bool is_wildcard(const struct reach_address *address)
+static bool is_wildcard(const struct address *address)
 {
     const struct sockaddr_in *v4 = (const struct sockaddr_in *)&address->socket;
     const struct sockaddr_in6 *v6 = (const struct sockaddr_in6 *)&address->socket;
@@ -123,14 +122,14 @@ static bool is_wildcard(const struct reach_address *address)
                                                  : v4->sin_addr.s_addr == htonl(INADDR_ANY);
 }
 
-cohort_status reach_parse(const char *text, struct reach_address *ret_address)
+cohort_status address_parse(const char *text, struct address *ret_address)
 {
     struct addrinfo *list;
     int error = resolve(text, NULL, 0, &list);
     if (error)
         return fail_to_resolve(text, error);
     bool own = is_own(list);
-    struct reach_address address = {.bytes = list->ai_addrlen};
+    struct address address = {.bytes = list->ai_addrlen};
     memcpy(&address.socket, list->ai_addr, list->ai_addrlen);
     freeaddrinfo(list);
     if (!own || is_wildcard(&address))
@@ -139,9 +138,9 @@ cohort_status reach_parse(const char *text, struct reach_address *ret_address)
     return COHORT_OK;
 }
 
-cohort_status reach_listen(struct reach_address *address, int *ret_fd)
+cohort_status address_listen(struct address *address, int *ret_fd)
 {
-    char text[REACH_TEXT_BYTES];
+    char text[ADDRESS_TEXT_BYTES];
     int fd = socket(address->socket.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     socklen_t bytes = sizeof(address->socket);
     if (fd >= 0 && bind(fd, (struct sockaddr *)&address->socket, address->bytes) == 0 &&
@@ -153,7 +152,7 @@ cohort_status reach_listen(struct reach_address *address, int *ret_fd)
     int error = errno;
     if (fd >= 0)
         close(fd);
-    reach_text(address, false, text);
+    address_text(address, false, text);
     return cohort_fail(COHORT_ERR_NETWORK, "cannot listen at %s: %s", text, strerror(error));
 }
 
@@ -172,7 +171,7 @@ static int connect_within(int fd, const struct addrinfo *info, int milliseconds)
     return getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &bytes) ? errno : error;
 }
 
-cohort_status reach_connect(const char *address, uint16_t port, int milliseconds, int *ret_fd)
+cohort_status address_connect(const char *address, uint16_t port, int milliseconds, int *ret_fd)
 {
     char service[8];
     struct addrinfo *info;
@@ -193,9 +192,9 @@ cohort_status reach_connect(const char *address, uint16_t port, int milliseconds
                        (unsigned)port, strerror(error));
 }
 
-void reach_peer(int fd, struct reach_address *ret_address)
+void address_peer(int fd, struct address *ret_address)
 {
     ret_address->bytes = sizeof(ret_address->socket);
     if (getpeername(fd, (struct sockaddr *)&ret_address->socket, &ret_address->bytes))
-        *ret_address = (struct reach_address){.bytes = sizeof(struct sockaddr_in)};
+        *ret_address = (struct address){.bytes = sizeof(struct sockaddr_in)};
 }

@@ -89,13 +89,13 @@ static void tell_end(void *context)
 static void changed(void *context)
 {
     struct agent *agent = context;
-    if (agent->ward.end == WARD_RUNS)
+    if (agent->guarded.end == GUARDED_RUNS)
         return;
-    if (ward_is_gone(&agent->ward) && (agent->told || !agent->output)) {
-        alarm_clear(&agent->settle);
+    if (guarded_is_gone(&agent->guarded) && (agent->told || !agent->output)) {
+        deadline_clear(&agent->settle);
         tell_end(agent);
-    } else if (!agent->told && !alarm_is_set(&agent->settle)) {
-        alarm_set(&agent->settle, settle_ns);
+    } else if (!agent->told && !deadline_is_set(&agent->settle)) {
+        deadline_set(&agent->settle, settle_ns);
     }
 }
 
@@ -125,16 +125,16 @@ static cohort_status start_ward(struct agent *agent, char *command, const int in
     static char shell[] = "sh", option[] = "-c";
     char *program[] = {shell, option, command, NULL};
     struct cohort__lines_handlers handlers = {agent, output_arrived, output_ended};
-    struct ward_options options = {.loop = agent->options->loop,
-                                   .name = "an agent",
-                                   .program = program,
-                                   .descriptors = agent->options->descriptors,
-                                   .null = agent->options->null};
+    struct guarded_options options = {.loop = agent->options->loop,
+                                      .name = "an agent",
+                                      .program = program,
+                                      .descriptors = agent->options->descriptors,
+                                      .null = agent->options->null};
     int fds[GUARDIAN_FD_LINK] = {input[0], output[1], output[1], agent->options->null};
-    agent->ward = (struct ward){.context = agent, .changed = changed};
-    cohort_status status = ward_start(&agent->ward, &options);
+    agent->guarded = (struct guarded){.context = agent, .changed = changed};
+    cohort_status status = guarded_start(&agent->guarded, &options);
     if (!status)
-        status = ward_start_program(&agent->ward, &options, fds);
+        status = guarded_start_program(&agent->guarded, &options, fds);
     if (status)
         close(output[0]);
     else
@@ -148,7 +148,7 @@ cohort_status agent_start(struct agent *agent, const struct agent_options *optio
     int input[2], output[2];
     char *command = NULL;
     *agent = (struct agent){.options = options, .context = context, .input = -1};
-    alarm_init(&agent->settle, options->loop, tell_end, agent);
+    deadline_init(&agent->settle, options->loop, tell_end, agent);
     cohort_status status = make_command(agent, host, &command);
     if (status)
         goto fail;
@@ -179,34 +179,34 @@ fail:
 void agent_describe(const struct agent *agent, char *text, size_t bytes)
 {
     int used = snprintf(text, bytes, "agent '%.200s'", agent->command ? agent->command : "");
-    if (agent->ward.end == WARD_NOT_STARTED)
-        snprintf(text + used, bytes - (size_t)used, ": %s", strerror(agent->ward.status));
+    if (agent->guarded.end == GUARDED_NOT_STARTED)
+        snprintf(text + used, bytes - (size_t)used, ": %s", strerror(agent->guarded.status));
     else
-        ward_describe_end(&agent->ward, text + used, bytes - (size_t)used);
+        guarded_describe_end(&agent->guarded, text + used, bytes - (size_t)used);
 }
 
 void agent_kill(struct agent *agent, bool hard)
 {
     if (hard)
-        ward_kill_guardian(&agent->ward);
+        guarded_kill_guardian(&agent->guarded);
     else
-        ward_signal(&agent->ward, SIGKILL);
+        guarded_signal(&agent->guarded, SIGKILL);
 }
 
 bool agent_is_gone(const struct agent *agent)
 {
-    return agent->told && (!agent->ward.guardian || ward_is_gone(&agent->ward));
+    return agent->told && (!agent->guarded.guardian || guarded_is_gone(&agent->guarded));
 }
 
 void agent_close(struct agent *agent)
 {
     cohort__lines_close(agent->output);
     agent->output = NULL;
-    ward_close(&agent->ward);
+    guarded_close(&agent->guarded);
     if (agent->input >= 0)
         close(agent->input);
     agent->input = -1;
-    alarm_clear(&agent->settle);
+    deadline_clear(&agent->settle);
 }
 
 void agent_fini(struct agent *agent)

@@ -12,15 +12,15 @@
 #include "tools/cohortrun/guarded.h"
 
 /* The program that starts the node daemon of a host, ssh say, and stays until that ends. It is a
- * ward: neither it nor what it has started here outlives cohortrun. */
+ * guarded: neither it nor what it has started here outlives cohortrun. */
 struct agent {
-    struct ward ward;
+    struct guarded guarded;
     const struct agent_options *options;
     void *context;
     char *command; /* as the user gave it, for this host */
     int input;     /* its standard input; stays open, since agents may end with it */
     struct cohort__lines *output;
-    struct alarm settle;
+    struct deadline settle;
     bool told; /* of its end */
 };
 

@@ -5,7 +5,7 @@
 
 #include <stdint.h>
 
-/* Numbers on a trunk: little-endian. */
+/* Numbers on a node_link: little-endian. */
 static inline void bytes_put_u32(unsigned char *to, uint32_t value)
 {
     for (int i = 0; i < 4; i++)

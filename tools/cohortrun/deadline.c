@@ -5,55 +5,55 @@
 #include "runtime/base/clock.h"
 #include "runtime/base/container.h"
 
-static void start(struct alarm *alarm)
+static void start(struct deadline *deadline)
 {
-    alarm->running = true;
-    alarm->hurried = false;
-    cohort__loop_timer(alarm->loop, &alarm->timer, alarm->deadline);
+    deadline->running = true;
+    deadline->hurried = false;
+    cohort__loop_timer(deadline->loop, &deadline->timer, deadline->at);
 }
 
 static void expired(struct cohort__timer *timer)
 {
-    struct alarm *alarm = COHORT_CONTAINER_OF(timer, struct alarm, timer);
-    alarm->running = false;
-    if (alarm->deadline == 0)
+    struct deadline *deadline = COHORT_CONTAINER_OF(timer, struct deadline, timer);
+    deadline->running = false;
+    if (deadline->at == 0)
         return;
-    bool is_over = alarm->deadline <= cohort__clock_now();
-    if (!is_over || !alarm->listened) {
-        alarm->listened = is_over;
-        start(alarm);
+    bool is_over = deadline->at <= cohort__clock_now();
+    if (!is_over || !deadline->listened) {
+        deadline->listened = is_over;
+        start(deadline);
         return;
     }
-    alarm->deadline = 0;
-    alarm->function(alarm->context);
+    deadline->at = 0;
+    deadline->function(deadline->context);
 }
 
-void alarm_init(struct alarm *alarm, struct cohort__loop *loop, void (*function)(void *context),
-                void *context)
+void deadline_init(struct deadline *deadline, struct cohort__loop *loop,
+                   void (*function)(void *context), void *context)
 {
-    *alarm = (struct alarm){
+    *deadline = (struct deadline){
         .timer.expired = expired, .loop = loop, .function = function, .context = context};
 }
 
-void alarm_set(struct alarm *alarm, uint64_t nanoseconds)
+void deadline_set(struct deadline *deadline, uint64_t nanoseconds)
 {
-    uint64_t deadline = cohort__clock_after(nanoseconds);
-    alarm->deadline = deadline;
-    alarm->listened = false;
-    if (!alarm->running) {
-        start(alarm);
-    } else if (!alarm->hurried && deadline < alarm->timer.deadline) {
-        alarm->hurried = true;
-        cohort__loop_timer_cancel(alarm->loop, &alarm->timer); /* it expires, and starts anew */
+    deadline->at = cohort__clock_after(nanoseconds);
+    deadline->listened = false;
+    if (!deadline->running) {
+        start(deadline);
+    } else if (!deadline->hurried && deadline->at < deadline->timer.deadline) {
+        deadline->hurried = true;
+        cohort__loop_timer_cancel(deadline->loop,
+                                  &deadline->timer); /* it expires, and starts anew */
     }
 }
 
-void alarm_clear(struct alarm *alarm)
+void deadline_clear(struct deadline *deadline)
 {
-    alarm->deadline = 0;
+    deadline->at = 0;
 }
 
-bool alarm_is_set(const struct alarm *alarm)
+bool deadline_is_set(const struct deadline *deadline)
 {
-    return alarm->deadline != 0;
+    return deadline->at != 0;
 }

@@ -23,9 +23,9 @@ static const uint64_t caller_ns = 10000000000;
 /* Who has connected, and has yet to show that it has the key. */
 struct caller {
     struct fleet *fleet;
-    struct trunk *trunk; /* NULL: this place is free */
-    struct reach_address from;
-    struct alarm patience;
+    struct node_link *node_link; /* NULL: this place is free */
+    struct address from;
+    struct deadline patience;
     uint64_t number; /* how many had called before */
 };
 
@@ -35,7 +35,7 @@ struct fleet {
     struct host_common common;
     unsigned char key[SEAL_KEY_BYTES];
     struct listening {
-        struct reach_address address;
+        struct address address;
         struct cohort__listener *listener;
     } * listening;
     uint32_t num_listening;
@@ -43,10 +43,10 @@ struct fleet {
     uint32_t num_callers;
     uint64_t num_accepted;
     unsigned num_complaints;
-    struct alarm gathering; /* not all have come yet */
-    struct alarm beat;
+    struct deadline gathering; /* not all have come yet */
+    struct deadline beat;
     bool failed;
-    char own_address[REACH_TEXT_BYTES];
+    char own_address[ADDRESS_TEXT_BYTES];
     struct cohort__intake *input; /* for locality 0 */
     uint32_t num_hosts;
     struct host hosts[]; /* those that need an agent, in order */
@@ -63,7 +63,7 @@ static void fail(struct fleet *fleet, const char *names, const char *why)
     if (fleet->failed)
         return;
     fleet->failed = true;
-    alarm_clear(&fleet->gathering);
+    deadline_clear(&fleet->gathering);
     snprintf(text, sizeof(text), "%s %.100s: %s", strchr(names, ',') ? "hosts" : "host", names,
              why);
     fleet->handlers.failed(fleet->handlers.context, text);
@@ -148,18 +148,18 @@ static void close_listeners(struct fleet *fleet)
         fleet->listening[i].listener = NULL;
     }
     for (uint32_t i = 0; i < fleet->num_callers; i++) {
-        trunk_close(fleet->callers[i].trunk);
-        fleet->callers[i].trunk = NULL;
-        alarm_clear(&fleet->callers[i].patience);
+        node_link_close(fleet->callers[i].node_link);
+        fleet->callers[i].node_link = NULL;
+        deadline_clear(&fleet->callers[i].patience);
     }
 }
 
-static void complain(struct fleet *fleet, const struct reach_address *from, const char *why)
+static void complain(struct fleet *fleet, const struct address *from, const char *why)
 {
-    char address[REACH_TEXT_BYTES], text[400];
+    char address[ADDRESS_TEXT_BYTES], text[400];
     if (++fleet->num_complaints > MAX_COMPLAINTS)
         return;
-    reach_text(from, true, address);
+    address_text(from, true, address);
     snprintf(text, sizeof(text), "connection from %s dropped: %s%s", address, why,
              fleet->num_complaints < MAX_COMPLAINTS ? "" : "; further ones are not told of");
     fleet->handlers.said(fleet->handlers.context, text);
@@ -168,9 +168,9 @@ static void complain(struct fleet *fleet, const struct reach_address *from, cons
 static void drop(struct caller *caller, const char *why)
 {
     complain(caller->fleet, &caller->from, why);
-    trunk_close(caller->trunk);
-    caller->trunk = NULL;
-    alarm_clear(&caller->patience);
+    node_link_close(caller->node_link);
+    caller->node_link = NULL;
+    deadline_clear(&caller->patience);
 }
 
 static void caller_ended(void *context, const char *why)
@@ -205,12 +205,12 @@ static void caller_opened(void *context, uint32_t index)
         drop(caller, "its host has a daemon already");
         return;
     }
-    host_welcome(&fleet->hosts[index], caller->trunk, &caller->from);
-    caller->trunk = NULL;
-    alarm_clear(&caller->patience);
+    host_welcome(&fleet->hosts[index], caller->node_link, &caller->from);
+    caller->node_link = NULL;
+    deadline_clear(&caller->patience);
     if (!all_have_come(fleet) || fleet->failed)
         return;
-    alarm_clear(&fleet->gathering);
+    deadline_clear(&fleet->gathering);
     close_listeners(fleet);
     fleet->handlers.ready(fleet->handlers.context);
 }
@@ -221,7 +221,7 @@ static struct caller *make_room(struct fleet *fleet)
     struct caller *oldest = NULL;
     for (uint32_t i = 0; i < fleet->num_callers; i++) {
         struct caller *caller = &fleet->callers[i];
-        if (!caller->trunk)
+        if (!caller->node_link)
             return caller;
         if (!oldest || caller->number < oldest->number)
             oldest = caller;
@@ -235,35 +235,35 @@ static void accepted(void *context, int fd)
     struct fleet *fleet = context;
     struct caller *caller = make_room(fleet);
     caller->number = fleet->num_accepted++;
-    const struct trunk_handlers handlers = {.context = caller,
-                                            .is_awaited = is_awaited,
-                                            .opened = caller_opened,
-                                            .ended = caller_ended};
-    reach_peer(fd, &caller->from);
-    if (trunk_open(&caller->trunk, fleet->options.loop, fd, SEAL_LAUNCHER, fleet->key, 0,
-                   &handlers))
+    const struct node_link_handlers handlers = {.context = caller,
+                                                .is_awaited = is_awaited,
+                                                .opened = caller_opened,
+                                                .ended = caller_ended};
+    address_peer(fd, &caller->from);
+    if (node_link_open(&caller->node_link, fleet->options.loop, fd, SEAL_LAUNCHER, fleet->key, 0,
+                       &handlers))
         complain(fleet, &caller->from, cohort_error_message());
     else
-        alarm_set(&caller->patience, caller_ns);
+        deadline_set(&caller->patience, caller_ns);
 }
 
 /* Start --------------------------------------------------------------------------------------- */
 
 /* Listens at ADDRESS, unless it does already. Returns the place in the list. */
-static cohort_status listen_at(struct fleet *fleet, struct reach_address *address,
+static cohort_status listen_at(struct fleet *fleet, struct address *address,
                                const struct listening **ret_listening)
 {
-    char text[REACH_TEXT_BYTES], other[REACH_TEXT_BYTES];
+    char text[ADDRESS_TEXT_BYTES], other[ADDRESS_TEXT_BYTES];
     int fd;
-    reach_text(address, false, text);
+    address_text(address, false, text);
     for (uint32_t i = 0; i < fleet->num_listening; i++) {
-        reach_text(&fleet->listening[i].address, false, other);
+        address_text(&fleet->listening[i].address, false, other);
         *ret_listening = &fleet->listening[i];
         if (strcmp(text, other) == 0)
             return COHORT_OK;
     }
     struct listening *listening = &fleet->listening[fleet->num_listening];
-    cohort_status status = reach_listen(address, &fd);
+    cohort_status status = address_listen(address, &fd);
     if (!status)
         status =
             cohort__listener_open(&listening->listener, fleet->options.loop, fd, accepted, fleet);
@@ -279,10 +279,10 @@ static cohort_status listen_at(struct fleet *fleet, struct reach_address *addres
 static cohort_status listen_for(struct fleet *fleet, const struct host *host,
                                 const struct listening **ret_listening)
 {
-    struct reach_address address;
+    struct address address;
     const char *chosen = fleet->options.options->listen;
     cohort_status status =
-        chosen ? reach_parse(chosen, &address) : reach_towards(host->name->name, &address);
+        chosen ? address_parse(chosen, &address) : address_towards(host->name->name, &address);
     if (status)
         return cohort_fail(status,
                            chosen
@@ -304,8 +304,8 @@ static cohort_status start_host(struct fleet *fleet, uint32_t index)
     if (status)
         return status;
     memcpy(greeting.key, fleet->key, sizeof(greeting.key));
-    reach_text(&listening->address, false, greeting.address);
-    greeting.port = reach_port(&listening->address);
+    address_text(&listening->address, false, greeting.address);
+    greeting.port = address_port(&listening->address);
     greeting_format(&greeting, line);
     status = host_start(host, line);
     explicit_bzero(line, sizeof(line));
@@ -326,7 +326,7 @@ static void gathering_over(void *context)
 static void beat(void *context)
 {
     struct fleet *fleet = context;
-    alarm_set(&fleet->beat, fleet->common.heartbeat_ns);
+    deadline_set(&fleet->beat, fleet->common.heartbeat_ns);
     for (uint32_t i = 0; i < fleet->num_hosts; i++)
         host_beat(&fleet->hosts[i]);
 }
@@ -347,11 +347,11 @@ static void init(struct fleet *fleet)
         .input_taken = input_taken,
         .said = host_said,
     };
-    alarm_init(&fleet->gathering, loop, gathering_over, fleet);
-    alarm_init(&fleet->beat, loop, beat, fleet);
+    deadline_init(&fleet->gathering, loop, gathering_over, fleet);
+    deadline_init(&fleet->beat, loop, beat, fleet);
     for (uint32_t i = 0; i < fleet->num_callers; i++) {
         fleet->callers[i].fleet = fleet;
-        alarm_init(&fleet->callers[i].patience, loop, caller_too_late, &fleet->callers[i]);
+        deadline_init(&fleet->callers[i].patience, loop, caller_too_late, &fleet->callers[i]);
     }
     for (uint32_t i = 0; i < options->hosts.num; i++) {
         const struct host_name *name = &options->hosts.list[i];
@@ -392,8 +392,8 @@ cohort_status fleet_create(struct fleet **ret_fleet, const struct fleet_options 
             return cohort_fail(status, "host %s: %s", fleet->hosts[i].name->name, why);
         }
     }
-    alarm_set(&fleet->gathering, options->options->connect_timeout_ns);
-    alarm_set(&fleet->beat, fleet->common.heartbeat_ns);
+    deadline_set(&fleet->gathering, options->options->connect_timeout_ns);
+    deadline_set(&fleet->beat, fleet->common.heartbeat_ns);
     return COHORT_OK;
 }
 
@@ -416,7 +416,7 @@ static void start_input(struct fleet *fleet)
     if (cohort__intake_open(&fleet->input, fleet->options.loop, STDIN_FILENO, &handlers))
         host_lose(host_of_rank_0(fleet), cohort_error_message());
     else
-        cohort__intake_allow(fleet->input, TRUNK_WINDOW);
+        cohort__intake_allow(fleet->input, NODE_LINK_WINDOW);
 }
 
 void fleet_order(struct fleet *fleet, const struct locality_handlers *handlers)
@@ -458,7 +458,7 @@ void fleet_dismiss(struct fleet *fleet)
 {
     close_listeners(fleet);
     close_input(fleet);
-    alarm_clear(&fleet->gathering);
+    deadline_clear(&fleet->gathering);
     for (uint32_t i = 0; i < fleet->num_hosts; i++)
         host_dismiss(&fleet->hosts[i]);
 }
@@ -477,8 +477,8 @@ void fleet_close(struct fleet *fleet)
         return;
     close_listeners(fleet);
     close_input(fleet);
-    alarm_clear(&fleet->gathering);
-    alarm_clear(&fleet->beat);
+    deadline_clear(&fleet->gathering);
+    deadline_clear(&fleet->beat);
     for (uint32_t i = 0; i < fleet->num_hosts; i++)
         host_close(&fleet->hosts[i]);
 }

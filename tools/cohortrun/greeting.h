@@ -16,7 +16,7 @@ struct greeting {
     uint32_t host; /* its number */
     uint64_t heartbeat_ns;
     uint64_t heartbeat_timeout_ns;
-    char address[REACH_TEXT_BYTES]; /* of cohortrun */
+    char address[ADDRESS_TEXT_BYTES]; /* of cohortrun */
     uint16_t port;
 };
 

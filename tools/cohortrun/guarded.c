@@ -20,52 +20,53 @@
 
 static void link_message(void *context, const void *message, size_t bytes)
 {
-    struct ward *ward = context;
+    struct guarded *guarded = context;
     struct report report;
     if (bytes != sizeof(report))
         return;
     memcpy(&report, message, sizeof(report));
     if (report.kind == REPORT_STARTED) {
-        ward->pid = report.value;
-        ward->changed(ward->context);
+        guarded->pid = report.value;
+        guarded->changed(guarded->context);
         return;
     }
-    ward->end = report.kind == REPORT_FAILED ? WARD_NOT_STARTED : WARD_ENDED;
-    ward->status = report.value;
-    ward->changed(ward->context);
+    guarded->end = report.kind == REPORT_FAILED ? GUARDED_NOT_STARTED : GUARDED_ENDED;
+    guarded->status = report.value;
+    guarded->changed(guarded->context);
 }
 
 /* The guardian has ended and all that it has reported is known. */
-static void conclude(struct ward *ward)
+static void conclude(struct guarded *guarded)
 {
-    if (ward->link || !ward->guardian_ended || ward->end != WARD_RUNS)
+    if (guarded->link || !guarded->guardian_ended || guarded->end != GUARDED_RUNS)
         return;
-    bool was_interrupted = ward->pid == 0 && ward->status == SIGINT;
-    ward->end = was_interrupted ? WARD_ENDED : WARD_LOST; /* before it had left the terminal */
+    bool was_interrupted = guarded->pid == 0 && guarded->status == SIGINT;
+    guarded->end =
+        was_interrupted ? GUARDED_ENDED : GUARDED_LOST; /* before it had left the terminal */
 }
 
 static void link_ended(void *context, cohort_status status)
 {
     (void)status;
-    struct ward *ward = context;
-    cohort__stream_close(ward->link);
-    ward->link = NULL;
-    conclude(ward);
-    ward->changed(ward->context);
+    struct guarded *guarded = context;
+    cohort__stream_close(guarded->link);
+    guarded->link = NULL;
+    conclude(guarded);
+    guarded->changed(guarded->context);
 }
 
 static void guardian_ended(void *context, int status, int signal)
 {
     (void)status;
-    struct ward *ward = context;
-    ward->guardian_ended = true;
-    if (ward->end == WARD_RUNS)
-        ward->status = signal;
-    conclude(ward);
-    ward->changed(ward->context);
+    struct guarded *guarded = context;
+    guarded->guardian_ended = true;
+    if (guarded->end == GUARDED_RUNS)
+        guarded->status = signal;
+    conclude(guarded);
+    guarded->changed(guarded->context);
 }
 
-static char **make_arguments(const struct ward_options *options, char *limit)
+static char **make_arguments(const struct guarded_options *options, char *limit)
 {
     static char name[] = GUARDIAN_NAME;
     size_t num = 0;
@@ -81,7 +82,7 @@ static char **make_arguments(const struct ward_options *options, char *limit)
 }
 
 /* What the guardian is to have, by number. To be freed; NULL: no memory. */
-static int *make_descriptors(const struct ward_options *options, int link, size_t *ret_num)
+static int *make_descriptors(const struct guarded_options *options, int link, size_t *ret_num)
 {
     const struct cohort__hub *hub = options->hub;
     size_t num = GUARDIAN_NUM_FDS + (hub ? 1 + hub->size : 0);
@@ -99,7 +100,8 @@ static int *make_descriptors(const struct ward_options *options, int link, size_
     return fds;
 }
 
-static cohort_status start_guardian(struct ward *ward, const struct ward_options *options, int link)
+static cohort_status start_guardian(struct guarded *guarded, const struct guarded_options *options,
+                                    int link)
 {
     char limit[32];
     size_t num_fds = 0;
@@ -111,14 +113,14 @@ static cohort_status start_guardian(struct ward *ward, const struct ward_options
         free(arguments);
         return cohort_fail(COHORT_ERR_NO_MEMORY, "out of memory");
     }
-    cohort_status status = cohort__child_start(&ward->guardian, options->loop,
+    cohort_status status = cohort__child_start(&guarded->guardian, options->loop,
                                                &(struct cohort__child_options){
                                                    .file = "/proc/self/exe",
                                                    .args = arguments,
                                                    .environment = options->environment,
                                                    .fds = fds,
                                                    .num_fds = num_fds,
-                                                   .context = ward,
+                                                   .context = guarded,
                                                    .ended = guardian_ended,
                                                });
     free(fds);
@@ -126,21 +128,21 @@ static cohort_status start_guardian(struct ward *ward, const struct ward_options
     return status;
 }
 
-cohort_status ward_start(struct ward *ward, const struct ward_options *options)
+cohort_status guarded_start(struct guarded *guarded, const struct guarded_options *options)
 {
     int link[2];
     cohort_status status;
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, link)) {
         status = cohort_fail(COHORT_ERR_NO_MEMORY, "%s", strerror(errno));
     } else {
-        ward->link_fd = link[0];
-        status = start_guardian(ward, options, link[1]);
+        guarded->link_fd = link[0];
+        status = start_guardian(guarded, options, link[1]);
         close(link[1]);
     }
     if (!status)
         return COHORT_OK;
-    ward_abandon(ward);
-    ward->guardian_ended = true;
+    guarded_abandon(guarded);
+    guarded->guardian_ended = true;
     return status;
 }
 
@@ -174,83 +176,84 @@ static cohort_status hand_over(int link, const int fds[GUARDIAN_FD_LINK])
     return COHORT_OK;
 }
 
-cohort_status ward_start_program(struct ward *ward, const struct ward_options *options,
-                                 const int fds[GUARDIAN_FD_LINK])
+cohort_status guarded_start_program(struct guarded *guarded, const struct guarded_options *options,
+                                    const int fds[GUARDIAN_FD_LINK])
 {
-    struct cohort__stream_handlers handlers = {ward, link_message, link_ended};
-    cohort_status status = hand_over(ward->link_fd, fds);
+    struct cohort__stream_handlers handlers = {guarded, link_message, link_ended};
+    cohort_status status = hand_over(guarded->link_fd, fds);
     if (!status) {
-        status = cohort__stream_open(&ward->link, options->loop, ward->link_fd, options->name,
+        status = cohort__stream_open(&guarded->link, options->loop, guarded->link_fd, options->name,
                                      sizeof(struct report), &handlers);
-        ward->link_fd = 0;
+        guarded->link_fd = 0;
     }
     if (status)
-        ward_abandon(ward);
+        guarded_abandon(guarded);
     return status;
 }
 
-static void close_link(struct ward *ward)
+static void close_link(struct guarded *guarded)
 {
-    cohort__stream_close(ward->link);
-    ward->link = NULL;
-    if (ward->link_fd > 0)
-        close(ward->link_fd);
-    ward->link_fd = 0;
+    cohort__stream_close(guarded->link);
+    guarded->link = NULL;
+    if (guarded->link_fd > 0)
+        close(guarded->link_fd);
+    guarded->link_fd = 0;
 }
 
-void ward_abandon(struct ward *ward)
+void guarded_abandon(struct guarded *guarded)
 {
-    close_link(ward);
-    ward->end = WARD_NOT_STARTED;
+    close_link(guarded);
+    guarded->end = GUARDED_NOT_STARTED;
 }
 
-void ward_signal(struct ward *ward, int signal)
+void guarded_signal(struct guarded *guarded, int signal)
 {
     unsigned char byte = (unsigned char)signal;
-    if (ward->link && ward->end == WARD_RUNS &&
-        cohort__stream_send(ward->link, &byte, sizeof(byte)))
-        ward_kill_guardian(ward); /* which the kernel tells the program */
+    if (guarded->link && guarded->end == GUARDED_RUNS &&
+        cohort__stream_send(guarded->link, &byte, sizeof(byte)))
+        guarded_kill_guardian(guarded); /* which the kernel tells the program */
 }
 
-void ward_kill_guardian(struct ward *ward)
+void guarded_kill_guardian(struct guarded *guarded)
 {
-    if (ward->guardian && ward->end == WARD_RUNS)
-        cohort__child_kill(ward->guardian, SIGKILL);
+    if (guarded->guardian && guarded->end == GUARDED_RUNS)
+        cohort__child_kill(guarded->guardian, SIGKILL);
 }
 
-bool ward_is_gone(const struct ward *ward)
+bool guarded_is_gone(const struct guarded *guarded)
 {
-    return ward->end != WARD_RUNS && ward->guardian_ended && !ward->link;
+    return guarded->end != GUARDED_RUNS && guarded->guardian_ended && !guarded->link;
 }
 
-void ward_describe_end(const struct ward *ward, char *text, size_t bytes)
+void guarded_describe_end(const struct guarded *guarded, char *text, size_t bytes)
 {
-    if (ward->end == WARD_ENDED && WIFSIGNALED(ward->status))
-        snprintf(text, bytes, " was killed by signal %d (%s)", WTERMSIG(ward->status),
-                 strsignal(WTERMSIG(ward->status)));
-    else if (ward->end == WARD_ENDED)
-        snprintf(text, bytes, " exited with status %d", WEXITSTATUS(ward->status));
+    if (guarded->end == GUARDED_ENDED && WIFSIGNALED(guarded->status))
+        snprintf(text, bytes, " was killed by signal %d (%s)", WTERMSIG(guarded->status),
+                 strsignal(WTERMSIG(guarded->status)));
+    else if (guarded->end == GUARDED_ENDED)
+        snprintf(text, bytes, " exited with status %d", WEXITSTATUS(guarded->status));
     else
         snprintf(text, bytes, " is lost: its guardian was killed");
 }
 
-int ward_exit_status(const struct ward *ward)
+int guarded_exit_status(const struct guarded *guarded)
 {
-    if (ward->end == WARD_NOT_STARTED)
-        return ward->status == ENOENT ? 127 : 126;
-    if (ward->end == WARD_LOST)
+    if (guarded->end == GUARDED_NOT_STARTED)
+        return guarded->status == ENOENT ? 127 : 126;
+    if (guarded->end == GUARDED_LOST)
         return 128 + SIGKILL;
-    return WIFSIGNALED(ward->status) ? 128 + WTERMSIG(ward->status) : WEXITSTATUS(ward->status);
+    return WIFSIGNALED(guarded->status) ? 128 + WTERMSIG(guarded->status)
+                                        : WEXITSTATUS(guarded->status);
 }
 
-void ward_close(struct ward *ward)
+void guarded_close(struct guarded *guarded)
 {
-    close_link(ward);
-    cohort__child_close(ward->guardian);
-    ward->guardian = NULL;
+    close_link(guarded);
+    cohort__child_close(guarded->guardian);
+    guarded->guardian = NULL;
 }
 
-uint64_t ward_raise_descriptor_limit(void)
+uint64_t guarded_raise_descriptor_limit(void)
 {
     struct rlimit limit;
     if (getrlimit(RLIMIT_NOFILE, &limit))

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* cohortrun: a program under a guardian, seen from the process that has started both. */
-#ifndef COHORT_TOOLS_COHORTRUN_WARD_H
-#define COHORT_TOOLS_COHORTRUN_WARD_H
+#ifndef COHORT_TOOLS_COHORTRUN_GUARDED_H
+#define COHORT_TOOLS_COHORTRUN_GUARDED_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -13,19 +13,19 @@
 struct cohort__loop;
 
 /* What runs so long after it was killed can't be: not even where a hundred others want the core. */
-enum { WARD_UNKILLABLE_SECONDS = 30 };
+enum { GUARDED_UNKILLABLE_SECONDS = 30 };
 
 /* A program under a guardian: that of a locality, or the agent that reaches another host. For a
  * locality of another host it only holds what is known of it. */
-struct ward {
+struct guarded {
     void *context;
     void (*changed)(void *context); /* the program or its guardian has ended */
     int pid;                        /* of the program; 0: not known yet */
-    enum ward_end {
-        WARD_RUNS,
-        WARD_NOT_STARTED, /* status: errno */
-        WARD_ENDED,       /* status: as from waitpid; nothing of it remains */
-        WARD_LOST,        /* its guardian has ended without a report */
+    enum guarded_end {
+        GUARDED_RUNS,
+        GUARDED_NOT_STARTED, /* status: errno */
+        GUARDED_ENDED,       /* status: as from waitpid; nothing of it remains */
+        GUARDED_LOST,        /* its guardian has ended without a report */
     } end;
     int status;
     bool guardian_ended;
@@ -34,7 +34,7 @@ struct ward {
     struct cohort__stream *link;
 };
 
-struct ward_options {
+struct guarded_options {
     struct cohort__loop *loop;
     const char *name;              /* what errors call it */
     char *const *program;          /* with its arguments; NULL-terminated */
@@ -44,37 +44,37 @@ struct ward_options {
     const struct cohort__hub *hub; /* whose descriptors it gets as well, see above; or NULL */
 };
 
-/* Starts the guardian, which waits for ward_start_program. CONTEXT and CHANGED are set, the rest is
- * zero. On failure nothing of it is left, and it counts as not started. */
-cohort_status ward_start(struct ward *ward, const struct ward_options *options);
+/* Starts the guardian, which waits for guarded_start_program. CONTEXT and CHANGED are set, the rest
+ * is zero. On failure nothing of it is left, and it counts as not started. */
+cohort_status guarded_start(struct guarded *guarded, const struct guarded_options *options);
 
-/* Starts the program. FDS, which stay the caller's, become its 0, 1, ... On failure the ward is
+/* Starts the program. FDS, which stay the caller's, become its 0, 1, ... On failure it is
  * abandoned. */
-cohort_status ward_start_program(struct ward *ward, const struct ward_options *options,
-                                 const int fds[GUARDIAN_FD_LINK]);
+cohort_status guarded_start_program(struct guarded *guarded, const struct guarded_options *options,
+                                    const int fds[GUARDIAN_FD_LINK]);
 
 /* The program is not to be started; it counts as such, and the guardian ends. */
-void ward_abandon(struct ward *ward);
+void guarded_abandon(struct guarded *guarded);
 
 /* Sends SIGNAL to the program's group; SIGKILL: ends everything that belongs to it. */
-void ward_signal(struct ward *ward, int signal);
+void guarded_signal(struct guarded *guarded, int signal);
 
 /* For a guardian that does not act. */
-void ward_kill_guardian(struct ward *ward);
+void guarded_kill_guardian(struct guarded *guarded);
 
 /* No process of it is left here. */
-bool ward_is_gone(const struct ward *ward);
+bool guarded_is_gone(const struct guarded *guarded);
 
 /* The end of a sentence: " was killed by signal 9 (Killed)". */
-void ward_describe_end(const struct ward *ward, char *text, size_t bytes);
+void guarded_describe_end(const struct guarded *guarded, char *text, size_t bytes);
 
 /* The status that a shell would show, 0 to 255. */
-int ward_exit_status(const struct ward *ward);
+int guarded_exit_status(const struct guarded *guarded);
 
-void ward_close(struct ward *ward);
+void guarded_close(struct guarded *guarded);
 
-/* Raises this process's limit of open descriptors as far as allowed; each ward takes some. Returns
- * what it was before, which is meant for the programs. */
-uint64_t ward_raise_descriptor_limit(void);
+/* Raises this process's limit of open descriptors as far as allowed; each program takes some.
+ * Returns what it was before, which is meant for the programs. */
+uint64_t guarded_raise_descriptor_limit(void);
 
 #endif

@@ -22,13 +22,13 @@ static void patience_over(void *context)
         return;
     }
     agent_kill(&host->agent, host->impatience == 2);
-    alarm_set(&host->patience,
-              host->impatience == 2 ? WARD_UNKILLABLE_SECONDS * second_ns : patience_ns);
+    deadline_set(&host->patience,
+                 host->impatience == 2 ? GUARDED_UNKILLABLE_SECONDS * second_ns : patience_ns);
 }
 
 cohort_status host_start(struct host *host, const char *greeting)
 {
-    alarm_init(&host->patience, host->common->agent.loop, patience_over, host);
+    deadline_init(&host->patience, host->common->agent.loop, patience_over, host);
     return agent_start(&host->agent, &host->common->agent, host->name->name, greeting, host);
 }
 
@@ -36,9 +36,9 @@ cohort_status host_start(struct host *host, const char *greeting)
 
 static void lose_locality(struct host *host, struct locality *locality)
 {
-    if (locality->ward.end == WARD_RUNS)
-        locality->ward.end = WARD_LOST;
-    locality->ward.guardian_ended = locality->control_ended = true;
+    if (locality->guarded.end == GUARDED_RUNS)
+        locality->guarded.end = GUARDED_LOST;
+    locality->guarded.guardian_ended = locality->control_ended = true;
     output_feed_end(host->common->output, locality->rank, OUTPUT_OUT);
     output_feed_end(host->common->output, locality->rank, OUTPUT_ERR);
     locality->handlers->changed(locality);
@@ -50,9 +50,9 @@ void host_lose(struct host *host, const char *why)
         return;
     host->stage = HOST_LOST;
     snprintf(host->why, sizeof(host->why), "%s", why);
-    trunk_close(host->trunk);
-    host->trunk = NULL;
-    alarm_set(&host->patience, patience_ns);
+    node_link_close(host->node_link);
+    host->node_link = NULL;
+    deadline_set(&host->patience, patience_ns);
     if (!host->is_ordered)
         host->common->failed(host->common->context, host);
     for (uint32_t i = 0; host->is_ordered && i < host->name->num; i++)
@@ -60,12 +60,12 @@ void host_lose(struct host *host, const char *why)
     host->common->changed(host->common->context, host);
 }
 
-static void trunk_ended(void *context, const char *why)
+static void node_link_ended(void *context, const char *why)
 {
     struct host *host = context;
     host_lose(host, why);
-    trunk_close(host->trunk); /* still there if it was dismissed */
-    host->trunk = NULL;
+    node_link_close(host->node_link); /* still there if it was dismissed */
+    host->node_link = NULL;
     host->common->changed(host->common->context, host);
 }
 
@@ -108,27 +108,27 @@ static void refuse(struct host *host, const unsigned char *text, size_t bytes)
 }
 
 /* False: it is nonsense. */
-static bool take(struct host *host, enum trunk_kind kind, struct locality *locality,
+static bool take(struct host *host, enum node_link_kind kind, struct locality *locality,
                  const unsigned char *data, size_t bytes)
 {
     switch (kind) {
-    case TRUNK_BEAT:
+    case NODE_LINK_BEAT:
         return true;
-    case TRUNK_REFUSED:
+    case NODE_LINK_REFUSED:
         refuse(host, data, bytes);
         return true;
-    case TRUNK_INPUT_TAKEN:
+    case NODE_LINK_INPUT_TAKEN:
         if (bytes == 4)
             host->common->input_taken(host->common->context, bytes_get_u32(data));
         return bytes == 4;
-    case TRUNK_INPUT_CLOSED:
+    case NODE_LINK_INPUT_CLOSED:
         host->common->input_taken(host->common->context, 0);
         return true;
-    case TRUNK_STATE:
+    case NODE_LINK_STATE:
         return locality && take_state(locality, data, bytes);
-    case TRUNK_OUTPUT:
+    case NODE_LINK_OUTPUT:
         return locality && take_output(host, locality, data, bytes);
-    case TRUNK_CONTROL:
+    case NODE_LINK_CONTROL:
         if (locality)
             locality->handlers->control_arrived(locality, data, bytes);
         return locality;
@@ -137,8 +137,8 @@ static bool take(struct host *host, enum trunk_kind kind, struct locality *local
     }
 }
 
-static void trunk_message(void *context, enum trunk_kind kind, uint32_t rank,
-                          const unsigned char *data, size_t bytes)
+static void node_link_message(void *context, enum node_link_kind kind, uint32_t rank,
+                              const unsigned char *data, size_t bytes)
 {
     struct host *host = context;
     uint32_t index = rank - host->name->first;
@@ -148,24 +148,24 @@ static void trunk_message(void *context, enum trunk_kind kind, uint32_t rank,
         host_lose(host, "its node daemon does not speak as it should");
 }
 
-void host_welcome(struct host *host, struct trunk *trunk, const struct reach_address *from)
+void host_welcome(struct host *host, struct node_link *node_link, const struct address *from)
 {
-    struct trunk_handlers handlers = {
-        .context = host, .message = trunk_message, .ended = trunk_ended};
-    trunk_hand_over(trunk, &handlers);
-    host->trunk = trunk;
+    struct node_link_handlers handlers = {
+        .context = host, .message = node_link_message, .ended = node_link_ended};
+    node_link_hand_over(node_link, &handlers);
+    host->node_link = node_link;
     host->stage = HOST_READY;
-    reach_text(from, false, host->address);
+    address_text(from, false, host->address);
     pulse_start(&host->pulse, host->common->heartbeat_ns, host->common->heartbeat_timeout_ns);
 }
 
 /* What the daemon is told --------------------------------------------------------------------- */
 
-static void send_to(struct host *host, enum trunk_kind kind, uint32_t rank, const void *data,
+static void send_to(struct host *host, enum node_link_kind kind, uint32_t rank, const void *data,
                     size_t bytes)
 {
-    if (host->trunk)
-        trunk_send(host->trunk, kind, rank, data, bytes);
+    if (host->node_link)
+        node_link_send(host->node_link, kind, rank, data, bytes);
 }
 
 static cohort_status await_locality(struct host *host, struct locality *locality,
@@ -188,8 +188,8 @@ static void give_up_localities(struct host *host)
 {
     for (uint32_t i = 0; i < host->name->num; i++) {
         struct locality *locality = &host->localities[i];
-        locality->ward.end = WARD_NOT_STARTED;
-        locality->ward.guardian_ended = locality->control_ended = locality->judged = true;
+        locality->guarded.end = GUARDED_NOT_STARTED;
+        locality->guarded.guardian_ended = locality->control_ended = locality->judged = true;
         output_close_source(host->common->output, locality->rank, OUTPUT_OUT);
         output_close_source(host->common->output, locality->rank, OUTPUT_ERR);
     }
@@ -208,33 +208,33 @@ void host_order(struct host *host, const struct cohort__packer *order,
         snprintf(why, sizeof(why), "%s", cohort_error_message());
         give_up_localities(host);
         host_lose(host, why);
-    } else if (order->bytes > TRUNK_MAX_MESSAGE / 2) {
+    } else if (order->bytes > NODE_LINK_MAX_MESSAGE / 2) {
         snprintf(why, sizeof(why), "arguments and environment of %zu bytes are too much",
                  order->bytes);
         give_up_localities(host);
         host_lose(host, why);
     } else {
         host->is_ordered = true;
-        send_to(host, TRUNK_ORDER, host->name->first, order->data, order->bytes);
+        send_to(host, NODE_LINK_ORDER, host->name->first, order->data, order->bytes);
     }
 }
 
 void host_input(struct host *host, const void *data, size_t bytes)
 {
-    send_to(host, TRUNK_INPUT, 0, data, bytes);
+    send_to(host, NODE_LINK_INPUT, 0, data, bytes);
 }
 
 void host_beat(struct host *host)
 {
     char why[80];
-    if (!host->trunk)
+    if (!host->node_link)
         return;
-    send_to(host, TRUNK_BEAT, 0, NULL, 0);
+    send_to(host, NODE_LINK_BEAT, 0, NULL, 0);
     if (!pulse_is_silent(&host->pulse))
         return;
     snprintf(why, sizeof(why), "it has been silent for %g s", (double)host->pulse.timeout_ns / 1e9);
     if (host->stage == HOST_DISMISSED)
-        trunk_ended(host, why);
+        node_link_ended(host, why);
     else
         host_lose(host, why);
 }
@@ -242,17 +242,17 @@ void host_beat(struct host *host)
 void host_signal(struct host *host, uint32_t rank, int signal)
 {
     unsigned char byte = (unsigned char)signal;
-    send_to(host, TRUNK_SIGNAL, rank, &byte, sizeof(byte));
+    send_to(host, NODE_LINK_SIGNAL, rank, &byte, sizeof(byte));
 }
 
 void host_kill_guardian(struct host *host, uint32_t rank)
 {
-    send_to(host, TRUNK_REAP, rank, NULL, 0);
+    send_to(host, NODE_LINK_REAP, rank, NULL, 0);
 }
 
 void host_send_control(struct host *host, uint32_t rank, const void *message, size_t bytes)
 {
-    send_to(host, TRUNK_CONTROL, rank, message, bytes);
+    send_to(host, NODE_LINK_CONTROL, rank, message, bytes);
 }
 
 void host_output_taken(struct host *host, uint32_t rank, enum output_stream stream, size_t bytes)
@@ -263,7 +263,7 @@ void host_output_taken(struct host *host, uint32_t rank, enum output_stream stre
         return;
     }
     bytes_put_u32(data + 1, (uint32_t)bytes);
-    send_to(host, TRUNK_TAKEN, rank, data, sizeof(data));
+    send_to(host, NODE_LINK_TAKEN, rank, data, sizeof(data));
 }
 
 /* The end ------------------------------------------------------------------------------------- */
@@ -275,21 +275,21 @@ void host_dismiss(struct host *host)
     if (host->stage == HOST_AWAITED)
         agent_kill(&host->agent, false);
     host->stage = HOST_DISMISSED;
-    send_to(host, TRUNK_DISMISS, 0, NULL, 0);
-    alarm_set(&host->patience, patience_ns);
+    send_to(host, NODE_LINK_DISMISS, 0, NULL, 0);
+    deadline_set(&host->patience, patience_ns);
 }
 
 bool host_is_gone(const struct host *host)
 {
-    return host->is_given_up || (!host->trunk && agent_is_gone(&host->agent));
+    return host->is_given_up || (!host->node_link && agent_is_gone(&host->agent));
 }
 
 void host_close(struct host *host)
 {
-    trunk_close(host->trunk);
-    host->trunk = NULL;
+    node_link_close(host->node_link);
+    host->node_link = NULL;
     agent_close(&host->agent);
-    alarm_clear(&host->patience);
+    deadline_clear(&host->patience);
 }
 
 void host_fini(struct host *host)

@@ -25,7 +25,7 @@ struct host {
     const struct host_common *common;
     struct locality *localities; /* of this host, the first of them */
     struct agent agent;
-    struct trunk *trunk; /* NULL: not yet, or not any more */
+    struct node_link *node_link; /* NULL: not yet, or not any more */
     struct pulse pulse;
     enum host_stage {
         HOST_AWAITED,   /* its daemon has not come */
@@ -34,9 +34,9 @@ struct host {
         HOST_LOST,      /* see `why` */
     } stage;
     bool is_ordered;
-    char why[400];                  /* "the connection was closed" */
-    char address[REACH_TEXT_BYTES]; /* where the other hosts reach it */
-    struct alarm patience;          /* with its agent, at the end */
+    char why[400];                    /* "the connection was closed" */
+    char address[ADDRESS_TEXT_BYTES]; /* where the other hosts reach it */
+    struct deadline patience;         /* with its agent, at the end */
     unsigned impatience;
     bool is_given_up;
     bool is_fed; /* output is arriving: what is taken is told together */
@@ -64,7 +64,7 @@ struct host_common {
 cohort_status host_start(struct host *host, const char *greeting);
 
 /* Its daemon has come; takes TRUNK over. */
-void host_welcome(struct host *host, struct trunk *trunk, const struct reach_address *from);
+void host_welcome(struct host *host, struct node_link *node_link, const struct address *from);
 
 /* Tells the daemon to start the host's localities. */
 void host_order(struct host *host, const struct cohort__packer *order,

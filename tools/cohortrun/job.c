@@ -87,9 +87,10 @@ static void list_running(const struct job *job, char *text, size_t bytes)
     text[0] = '\0';
     for (uint32_t rank = 0; rank < job->options->size && used < bytes; rank++) {
         uint32_t last = rank;
-        if (job->localities[rank].ward.end != WARD_RUNS)
+        if (job->localities[rank].guarded.end != GUARDED_RUNS)
             continue;
-        while (last + 1 < job->options->size && job->localities[last + 1].ward.end == WARD_RUNS)
+        while (last + 1 < job->options->size &&
+               job->localities[last + 1].guarded.end == GUARDED_RUNS)
             last++;
         used += (size_t)snprintf(text + used, bytes - used, last > rank ? "%s%u-%u" : "%s%u",
                                  used > 0 ? ", " : "", (unsigned)rank, (unsigned)last);
@@ -135,13 +136,13 @@ static cohort_status set_up(struct job *job)
     job->localities = calloc(job->options->size, sizeof(*job->localities));
     if (!job->localities)
         return cohort_fail(COHORT_ERR_NO_MEMORY, "out of memory");
-    job->descriptors = ward_raise_descriptor_limit();
+    job->descriptors = guarded_raise_descriptor_limit();
     /* Until they are started, they count as if they had ended. */
     for (uint32_t rank = 0; rank < job->options->size; rank++)
         job->localities[rank] = (struct locality){
             .context = job,
             .rank = rank,
-            .ward = {.end = WARD_NOT_STARTED, .guardian_ended = true},
+            .guarded = {.end = GUARDED_NOT_STARTED, .guardian_ended = true},
             .control_ended = true,
             .judged = true,
         };
@@ -153,9 +154,9 @@ static cohort_status set_up(struct job *job)
         status = cohort__signals_open(&job->interrupt, job->loop, SIGINT, forward, job);
     if (!status)
         status = cohort__signals_open(&job->terminate, job->loop, SIGTERM, forward, job);
-    alarm_init(&job->timeout, job->loop, timed_out, job);
+    deadline_init(&job->timeout, job->loop, timed_out, job);
     job_init_end(job);
-    alarm_init(&job->recount, job->loop, recount_over, job);
+    deadline_init(&job->recount, job->loop, recount_over, job);
     return status;
 }
 
@@ -202,7 +203,7 @@ static cohort_status start(struct job *job)
                                     job->output, job->null,    job->descriptors};
     struct fleet_handlers handlers = {job, run, fleet_failed, fleet_changed, fleet_said};
     if (job->options->timeout_ns)
-        alarm_set(&job->timeout, job->options->timeout_ns);
+        deadline_set(&job->timeout, job->options->timeout_ns);
     if (has_far_hosts(job->options))
         return fleet_create(&job->fleet, &options, &handlers);
     run(job);
@@ -215,14 +216,14 @@ static void tear_down(struct job *job)
     output_close(job->output);
     fleet_close(job->fleet);
     for (uint32_t rank = 0; job->localities && rank < job->options->size; rank++) {
-        lost |= job->localities[rank].ward.end == WARD_LOST && !job->localities[rank].host;
+        lost |= job->localities[rank].guarded.end == GUARDED_LOST && !job->localities[rank].host;
         locality_close(&job->localities[rank]);
     }
     cohort__signals_close(job->interrupt);
     cohort__signals_close(job->terminate);
-    alarm_clear(&job->timeout);
+    deadline_clear(&job->timeout);
     job_clear_end(job);
-    alarm_clear(&job->recount);
+    deadline_clear(&job->recount);
     cohort__loop_destroy(job->loop);
     output_free(job->output);
     cohort__launcher_destroy(job->launcher);

@@ -19,7 +19,7 @@ static const uint64_t settle_ns = 100000000;
 static uint64_t patience(const struct job *job, enum stage stage)
 {
     return stage == GRACE        ? job->options->grace_ns
-           : stage == ABANDONING ? WARD_UNKILLABLE_SECONDS * second_ns
+           : stage == ABANDONING ? GUARDED_UNKILLABLE_SECONDS * second_ns
                                  : 2 * second_ns;
 }
 
@@ -48,7 +48,7 @@ void job_enter_stage(struct job *job, enum stage stage)
     default:
         break;
     }
-    alarm_set(&job->next_stage, patience(job, stage));
+    deadline_set(&job->next_stage, patience(job, stage));
 }
 
 static void stage_over(void *context)
@@ -76,15 +76,15 @@ void job_check_done(struct job *job)
     if (job->stage == GATHERING)
         return;
     for (uint32_t rank = 0; rank < job->options->size; rank++) {
-        ended &= job->localities[rank].ward.end != WARD_RUNS;
+        ended &= job->localities[rank].guarded.end != GUARDED_RUNS;
         gone &= locality_is_gone(&job->localities[rank]) && job->localities[rank].judged;
     }
     if (gone && job->fleet)
         fleet_dismiss(job->fleet);
     if (gone && output_is_drained(job->output) && (!job->fleet || fleet_is_gone(job->fleet)))
         cohort__loop_stop(job->loop);
-    else if (ended && !gone && !alarm_is_set(&job->stragglers))
-        alarm_set(&job->stragglers, second_ns);
+    else if (ended && !gone && !deadline_is_set(&job->stragglers))
+        deadline_set(&job->stragglers, second_ns);
 }
 
 /* An error that all localities agree on is said once. */
@@ -105,7 +105,7 @@ static const char *hint(const struct job *job, const struct locality *locality)
 {
     const char *program = job->options->program[0];
     bool is_there = !locality->host && strchr(program, '/') && access(program, F_OK) == 0;
-    return is_there && locality->ward.status == ENOENT
+    return is_there && locality->guarded.status == ENOENT
                ? " (the file is there, what its first line names as its interpreter is not)"
                : "";
 }
@@ -114,11 +114,11 @@ static void judge(struct job *job, struct locality *locality)
 {
     char text[1024];
     const char *failure = cohort__launcher_failure(job->launcher, locality->rank);
-    int status = ward_exit_status(&locality->ward);
+    int status = guarded_exit_status(&locality->guarded);
     locality->judged = true;
-    if (locality->ward.end == WARD_NOT_STARTED)
+    if (locality->guarded.end == GUARDED_NOT_STARTED)
         snprintf(text, sizeof(text), "cannot start %s: %s%s", job->options->program[0],
-                 cohort__child_error_text(locality->ward.status), hint(job, locality));
+                 cohort__child_error_text(locality->guarded.status), hint(job, locality));
     else
         locality_describe(locality, text, sizeof(text));
     size_t used = strlen(text);
@@ -142,15 +142,15 @@ void job_locality_changed(struct locality *locality)
     struct job *job = locality->context;
     if (!job->launcher)
         return; /* still starting; the loop does not turn yet */
-    if (locality->ward.end == WARD_RUNS) {
+    if (locality->guarded.end == GUARDED_RUNS) {
         if (locality->control_ended && cohort__launcher_is_member(job->launcher, locality->rank))
-            alarm_set(&job->abandoned, second_ns);
+            deadline_set(&job->abandoned, second_ns);
         return;
     }
     if (!locality->judged && locality_is_settled(locality))
         judge(job, locality);
-    else if (!locality->judged && !alarm_is_set(&job->settle))
-        alarm_set(&job->settle, settle_ns);
+    else if (!locality->judged && !deadline_is_set(&job->settle))
+        deadline_set(&job->settle, settle_ns);
     job_check_done(job);
 }
 
@@ -159,7 +159,7 @@ static void settle_over(void *context)
     struct job *job = context;
     for (uint32_t rank = 0; rank < job->options->size; rank++) {
         struct locality *locality = &job->localities[rank];
-        if (locality->ward.end != WARD_RUNS && !locality->judged)
+        if (locality->guarded.end != GUARDED_RUNS && !locality->judged)
             judge(job, locality);
     }
     job_check_done(job);
@@ -170,11 +170,11 @@ static void abandoned_over(void *context)
     struct job *job = context;
     for (uint32_t rank = 0; rank < job->options->size; rank++) {
         struct locality *locality = &job->localities[rank];
-        if (!locality->control_ended || locality->ward.end != WARD_RUNS)
+        if (!locality->control_ended || locality->guarded.end != GUARDED_RUNS)
             continue;
         char text[96];
         snprintf(text, sizeof(text), "locality %u (pid %d) has closed its connection to cohortrun",
-                 (unsigned)rank, locality->ward.pid);
+                 (unsigned)rank, locality->guarded.pid);
         job->judged_status = JOB_STATUS_FAILED;
         cohort__launcher_ended(job->launcher, rank, false, text);
     }
@@ -183,8 +183,8 @@ static void abandoned_over(void *context)
 void job_program_failed(struct job *job)
 {
     enum { PATIENCE = 5 }; /* a second is what sites wait before they ask where the others are */
-    if (!alarm_is_set(&job->failing))
-        alarm_set(&job->failing, PATIENCE * job->options->grace_ns);
+    if (!deadline_is_set(&job->failing))
+        deadline_set(&job->failing, PATIENCE * job->options->grace_ns);
 }
 
 /* The others may wait for what the locality whose program has failed does not do any more: they are
@@ -212,7 +212,7 @@ static void stragglers_over(void *context)
 {
     struct job *job = context;
     if (!output_is_drained(job->output)) {
-        alarm_set(&job->stragglers, second_ns);
+        deadline_set(&job->stragglers, second_ns);
         return;
     }
     for (uint32_t rank = 0; rank < job->options->size; rank++) {
@@ -226,18 +226,18 @@ static void stragglers_over(void *context)
 
 void job_init_end(struct job *job)
 {
-    alarm_init(&job->next_stage, job->loop, stage_over, job);
-    alarm_init(&job->settle, job->loop, settle_over, job);
-    alarm_init(&job->abandoned, job->loop, abandoned_over, job);
-    alarm_init(&job->failing, job->loop, failing_over, job);
-    alarm_init(&job->stragglers, job->loop, stragglers_over, job);
+    deadline_init(&job->next_stage, job->loop, stage_over, job);
+    deadline_init(&job->settle, job->loop, settle_over, job);
+    deadline_init(&job->abandoned, job->loop, abandoned_over, job);
+    deadline_init(&job->failing, job->loop, failing_over, job);
+    deadline_init(&job->stragglers, job->loop, stragglers_over, job);
 }
 
 void job_clear_end(struct job *job)
 {
-    alarm_clear(&job->next_stage);
-    alarm_clear(&job->settle);
-    alarm_clear(&job->abandoned);
-    alarm_clear(&job->failing);
-    alarm_clear(&job->stragglers);
+    deadline_clear(&job->next_stage);
+    deadline_clear(&job->settle);
+    deadline_clear(&job->abandoned);
+    deadline_clear(&job->failing);
+    deadline_clear(&job->stragglers);
 }

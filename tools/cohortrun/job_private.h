@@ -38,13 +38,13 @@ struct job {
     struct cohort__launcher_host *hosts;
     struct cohort__signals *interrupt;
     struct cohort__signals *terminate;
-    struct alarm timeout;
-    struct alarm next_stage;
-    struct alarm settle;     /* judge who has ended, though not all of it is known */
-    struct alarm abandoned;  /* who closed its connection ought to have ended by now */
-    struct alarm failing;    /* a program has failed, and the job ought to have ended by now */
-    struct alarm stragglers; /* all have ended, and still their pipes are open */
-    struct alarm recount;    /* the launcher's pause */
+    struct deadline timeout;
+    struct deadline next_stage;
+    struct deadline settle;     /* judge who has ended, though not all of it is known */
+    struct deadline abandoned;  /* who closed its connection ought to have ended by now */
+    struct deadline failing;    /* a program has failed, and the job ought to have ended by now */
+    struct deadline stragglers; /* all have ended, and still their pipes are open */
+    struct deadline recount;    /* the launcher's pause */
     enum stage stage;
     int status;
     int judged_status; /* of the one that is being judged */
@@ -67,7 +67,7 @@ void job_locality_changed(struct locality *locality);
 /* The program of a locality has failed, though the locality is there for the others yet. */
 void job_program_failed(struct job *job);
 
-/* Sets the alarms up that belong to the end. */
+/* Sets the deadlines up that belong to the end. */
 void job_init_end(struct job *job);
 void job_clear_end(struct job *job);
 

@@ -36,7 +36,7 @@ static void launcher_send(void *context, uint32_t rank, const void *message, siz
 static void launcher_pause(void *context, uint64_t nanoseconds)
 {
     struct job *job = context;
-    alarm_set(&job->recount, nanoseconds);
+    deadline_set(&job->recount, nanoseconds);
 }
 
 static void launcher_broken(void *context, uint32_t rank, const char *text)
@@ -81,7 +81,7 @@ static void fail_to_start(struct job *job, uint32_t first, uint32_t num)
 {
     job_fail(job, JOB_STATUS_CANNOT_START, cohort_error_message());
     for (uint32_t rank = first; rank < first + num; rank++) {
-        job->localities[rank].judged = job->localities[rank].ward.end == WARD_NOT_STARTED;
+        job->localities[rank].judged = job->localities[rank].guarded.end == GUARDED_NOT_STARTED;
         if (!job->localities[rank].judged)
             continue;
         output_close_source(job->output, rank, OUTPUT_OUT);

@@ -96,32 +96,33 @@ static void control_ended(void *context, cohort_status status)
     locality->handlers->changed(locality);
 }
 
-static void ward_changed(void *context)
+static void guarded_changed(void *context)
 {
     struct locality *locality = context;
     locality->handlers->changed(locality);
 }
 
-static struct ward_options ward_options(const struct locality_common *common, const char *name)
+static struct guarded_options guarded_options(const struct locality_common *common,
+                                              const char *name)
 {
-    return (struct ward_options){.loop = common->loop,
-                                 .name = name,
-                                 .program = common->program,
-                                 .descriptors = common->descriptors,
-                                 .null = common->null};
+    return (struct guarded_options){.loop = common->loop,
+                                    .name = name,
+                                    .program = common->program,
+                                    .descriptors = common->descriptors,
+                                    .null = common->null};
 }
 
 static cohort_status start_guardian(struct locality *locality, const struct locality_common *common,
                                     const struct cohort__hub *hub)
 {
-    struct ward_options options = ward_options(common, NULL);
+    struct guarded_options options = guarded_options(common, NULL);
     char **environment = make_environment(locality, common, hub->size);
     if (!environment)
         return cohort_fail(COHORT_ERR_NO_MEMORY, "out of memory");
     options.environment = environment;
     options.hub = hub;
-    locality->ward = (struct ward){.context = locality, .changed = ward_changed};
-    cohort_status status = ward_start(&locality->ward, &options);
+    locality->guarded = (struct guarded){.context = locality, .changed = guarded_changed};
+    cohort_status status = guarded_start(&locality->guarded, &options);
     free(environment);
     return status;
 }
@@ -151,13 +152,13 @@ static cohort_status start_program(struct locality *locality, const struct local
     char name[32];
     int fds[GUARDIAN_FD_LINK] = {locality->rank == 0 ? common->input : common->null};
     snprintf(name, sizeof(name), "locality %u", (unsigned)locality->rank);
-    struct ward_options options = ward_options(common, name);
+    struct guarded_options options = guarded_options(common, name);
     int error = open_ends(&ends);
     if (error)
         return cohort_fail(COHORT_ERR_NO_MEMORY, "its connections: %s", strerror(error));
     for (int i = 1; i < NUM_ENDS; i++)
         fds[i] = ends.fds[i][FAR];
-    cohort_status status = ward_start_program(&locality->ward, &options, fds);
+    cohort_status status = guarded_start_program(&locality->guarded, &options, fds);
     close_ends(&ends, FAR);
     if (status)
         close_ends(&ends, NEAR);
@@ -177,7 +178,7 @@ static cohort_status fail_to_start(const struct locality *locality, cohort_statu
 
 static void abandon(struct locality *locality)
 {
-    ward_abandon(&locality->ward);
+    guarded_abandon(&locality->guarded);
     cohort__stream_close(locality->control);
     locality->control = NULL;
     locality->control_ended = true;
@@ -196,7 +197,8 @@ cohort_status localities_start(struct locality *localities, uint32_t num,
         return fail_to_start(&localities[0], status);
     for (uint32_t i = 0; i < num; i++) {
         localities[i].handlers = handlers;
-        localities[i].ward = (struct ward){.end = WARD_NOT_STARTED, .guardian_ended = true};
+        localities[i].guarded =
+            (struct guarded){.end = GUARDED_NOT_STARTED, .guardian_ended = true};
         localities[i].control_ended = true;
     }
     for (uint32_t i = 0; i < num && !status; i++) {
@@ -220,16 +222,16 @@ cohort_status localities_start(struct locality *localities, uint32_t num,
 void locality_signal(struct locality *locality, int signal)
 {
     if (!locality->host)
-        ward_signal(&locality->ward, signal);
-    else if (locality->ward.end == WARD_RUNS)
+        guarded_signal(&locality->guarded, signal);
+    else if (locality->guarded.end == GUARDED_RUNS)
         host_signal(locality->host, locality->rank, signal);
 }
 
 void locality_kill_guardian(struct locality *locality)
 {
     if (!locality->host)
-        ward_kill_guardian(&locality->ward);
-    else if (locality->ward.end == WARD_RUNS)
+        guarded_kill_guardian(&locality->guarded);
+    else if (locality->guarded.end == GUARDED_RUNS)
         host_kill_guardian(locality->host, locality->rank);
 }
 
@@ -250,18 +252,19 @@ void locality_output_taken(struct locality *locality, enum output_stream stream,
 
 bool locality_is_settled(const struct locality *locality)
 {
-    return locality->ward.end != WARD_RUNS && locality->control_ended && locality->num_outputs == 0;
+    return locality->guarded.end != GUARDED_RUNS && locality->control_ended &&
+           locality->num_outputs == 0;
 }
 
 bool locality_is_gone(const struct locality *locality)
 {
-    return locality_is_settled(locality) && ward_is_gone(&locality->ward);
+    return locality_is_settled(locality) && guarded_is_gone(&locality->guarded);
 }
 
 void locality_name(const struct locality *locality, char *text, size_t bytes)
 {
-    snprintf(text, bytes, locality->ward.pid ? "locality %u (pid %d)" : "locality %u",
-             (unsigned)locality->rank, locality->ward.pid);
+    snprintf(text, bytes, locality->guarded.pid ? "locality %u (pid %d)" : "locality %u",
+             (unsigned)locality->rank, locality->guarded.pid);
     size_t used = strlen(text);
     if (locality->host)
         snprintf(text + used, bytes - used, " on host %.100s", locality->host->name->name);
@@ -272,15 +275,15 @@ void locality_describe(const struct locality *locality, char *text, size_t bytes
     const struct host *host = locality->host;
     locality_name(locality, text, bytes);
     size_t used = strlen(text);
-    if (host && host->stage == HOST_LOST && locality->ward.end == WARD_LOST)
+    if (host && host->stage == HOST_LOST && locality->guarded.end == GUARDED_LOST)
         snprintf(text + used, bytes - used, " is lost: %s", host->why);
     else
-        ward_describe_end(&locality->ward, text + used, bytes - used);
+        guarded_describe_end(&locality->guarded, text + used, bytes - used);
 }
 
 void locality_close(struct locality *locality)
 {
-    ward_close(&locality->ward);
+    guarded_close(&locality->guarded);
     cohort__stream_close(locality->control);
     locality->control = NULL;
 }

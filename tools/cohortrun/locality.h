@@ -22,7 +22,7 @@ struct locality {
     const struct locality_handlers *handlers;
     uint32_t rank;
     struct host *host; /* another one, that it runs on; NULL: this one */
-    struct ward ward;
+    struct guarded guarded;
     struct cohort__stream *control;
     bool control_ended;
     unsigned num_outputs; /* open */

@@ -29,10 +29,10 @@ static const uint64_t stage_ns = 2000000000;
 struct node {
     struct greeting greeting;
     struct cohort__loop *loop;
-    struct trunk *trunk; /* NULL: it has ended */
+    struct node_link *node_link; /* NULL: it has ended */
     struct pulse pulse;
-    struct alarm beat;
-    struct alarm next_stage;
+    struct deadline beat;
+    struct deadline next_stage;
     enum { SERVING, KILLING, REAPING } stage;
     bool dismissed;
     struct order *order; /* NULL: not yet */
@@ -46,7 +46,7 @@ struct node {
 static bool all_gone(const struct node *node)
 {
     for (uint32_t i = 0; node->localities && i < node->order->num; i++)
-        if (!ward_is_gone(&node->localities[i].ward))
+        if (!guarded_is_gone(&node->localities[i].guarded))
             return false;
     return true;
 }
@@ -62,7 +62,7 @@ static void leave(struct node *node)
     if (all_gone(node))
         cohort__loop_stop(node->loop);
     else
-        alarm_set(&node->next_stage, stage_ns);
+        deadline_set(&node->next_stage, stage_ns);
 }
 
 static void stage_over(void *context)
@@ -74,43 +74,43 @@ static void stage_over(void *context)
     }
     for (uint32_t i = 0; i < node->order->num; i++)
         locality_kill_guardian(&node->localities[i]);
-    alarm_set(&node->next_stage, stage_ns);
+    deadline_set(&node->next_stage, stage_ns);
 }
 
-static void trunk_ended(void *context, const char *why)
+static void node_link_ended(void *context, const char *why)
 {
     struct node *node = context;
     if (!node->dismissed)
         fprintf(stderr, "node daemon: %s\n", why);
-    trunk_close(node->trunk);
-    node->trunk = NULL;
+    node_link_close(node->node_link);
+    node->node_link = NULL;
     leave(node);
 }
 
 static void beat(void *context)
 {
     struct node *node = context;
-    if (!node->trunk)
+    if (!node->node_link)
         return;
-    alarm_set(&node->beat, node->pulse.interval_ns);
+    deadline_set(&node->beat, node->pulse.interval_ns);
     if (pulse_is_silent(&node->pulse))
-        trunk_ended(node, "cohortrun has been silent for too long");
+        node_link_ended(node, "cohortrun has been silent for too long");
     else
-        trunk_send(node->trunk, TRUNK_BEAT, 0, NULL, 0);
+        node_link_send(node->node_link, NODE_LINK_BEAT, 0, NULL, 0);
 }
 
 /* What the localities do ---------------------------------------------------------------------- */
 
-static void send_up(struct node *node, enum trunk_kind kind, uint32_t rank, const void *data,
+static void send_up(struct node *node, enum node_link_kind kind, uint32_t rank, const void *data,
                     size_t bytes)
 {
-    if (node->trunk)
-        trunk_send(node->trunk, kind, rank, data, bytes);
+    if (node->node_link)
+        node_link_send(node->node_link, kind, rank, data, bytes);
 }
 
 static void control_arrived(struct locality *locality, const void *message, size_t bytes)
 {
-    send_up(locality->context, TRUNK_CONTROL, locality->rank, message, bytes);
+    send_up(locality->context, NODE_LINK_CONTROL, locality->rank, message, bytes);
 }
 
 static cohort_status output_opened(struct locality *locality, enum output_stream stream, int fd)
@@ -124,12 +124,12 @@ static void locality_changed(struct locality *locality)
     struct node *node = locality->context;
     unsigned char state[STATE_BYTES];
     state_write(locality, state);
-    send_up(node, TRUNK_STATE, locality->rank, state, sizeof(state));
+    send_up(node, NODE_LINK_STATE, locality->rank, state, sizeof(state));
     if (node->stage != SERVING && all_gone(node))
         cohort__loop_stop(node->loop);
 }
 
-static void pipe_said(void *context, enum trunk_kind kind, uint32_t rank, const void *data,
+static void pipe_said(void *context, enum node_link_kind kind, uint32_t rank, const void *data,
                       size_t bytes)
 {
     send_up(context, kind, rank, data, bytes);
@@ -139,7 +139,7 @@ static void pipe_said(void *context, enum trunk_kind kind, uint32_t rank, const 
 
 static void refuse(struct node *node, const char *why)
 {
-    send_up(node, TRUNK_REFUSED, 0, why, strlen(why));
+    send_up(node, NODE_LINK_REFUSED, 0, why, strlen(why));
 }
 
 static cohort_status start_localities(struct node *node)
@@ -188,54 +188,54 @@ static struct locality *find_locality(const struct node *node, uint32_t rank)
 }
 
 /* False: it is nonsense. */
-static bool obey(struct node *node, enum trunk_kind kind, uint32_t rank, const unsigned char *data,
-                 size_t bytes)
+static bool obey(struct node *node, enum node_link_kind kind, uint32_t rank,
+                 const unsigned char *data, size_t bytes)
 {
     struct locality *locality = find_locality(node, rank);
     switch (kind) {
-    case TRUNK_BEAT:
+    case NODE_LINK_BEAT:
         return true;
-    case TRUNK_ORDER:
+    case NODE_LINK_ORDER:
         if (!node->order)
             take_order(node, data, bytes);
         return node->order;
-    case TRUNK_DISMISS:
+    case NODE_LINK_DISMISS:
         node->dismissed = true;
         leave(node);
         return true;
-    case TRUNK_SIGNAL:
+    case NODE_LINK_SIGNAL:
         if (locality && bytes == 1)
             locality_signal(locality, data[0]);
         return locality && bytes == 1;
-    case TRUNK_REAP:
+    case NODE_LINK_REAP:
         if (locality)
             locality_kill_guardian(locality);
         return locality;
-    case TRUNK_CONTROL:
+    case NODE_LINK_CONTROL:
         if (locality)
             locality_send_control(locality, data, bytes);
         return locality;
-    case TRUNK_INPUT:
-    case TRUNK_TAKEN:
+    case NODE_LINK_INPUT:
+    case NODE_LINK_TAKEN:
         return locality && node_pipes_message(node->pipes, kind, rank, data, bytes);
     default:
         return false;
     }
 }
 
-static void trunk_opened(void *context, uint32_t host)
+static void node_link_opened(void *context, uint32_t host)
 {
     (void)host;
     pulse_heard(&((struct node *)context)->pulse);
 }
 
-static void trunk_message(void *context, enum trunk_kind kind, uint32_t rank,
-                          const unsigned char *data, size_t bytes)
+static void node_link_message(void *context, enum node_link_kind kind, uint32_t rank,
+                              const unsigned char *data, size_t bytes)
 {
     struct node *node = context;
     pulse_heard(&node->pulse);
     if (node->stage == SERVING && !obey(node, kind, rank, data, bytes))
-        trunk_ended(node, "cohortrun does not speak as it should");
+        node_link_ended(node, "cohortrun does not speak as it should");
 }
 
 /* Start --------------------------------------------------------------------------------------- */
@@ -258,22 +258,24 @@ static cohort_status read_greeting(struct greeting *ret_greeting)
 static cohort_status connect_back(struct node *node)
 {
     const struct greeting *greeting = &node->greeting;
-    struct trunk_handlers handlers = {
-        .context = node, .opened = trunk_opened, .message = trunk_message, .ended = trunk_ended};
+    struct node_link_handlers handlers = {.context = node,
+                                          .opened = node_link_opened,
+                                          .message = node_link_message,
+                                          .ended = node_link_ended};
     int fd;
     cohort_status status =
-        reach_connect(greeting->address, greeting->port, START_MILLISECONDS, &fd);
+        address_connect(greeting->address, greeting->port, START_MILLISECONDS, &fd);
     if (!status)
         status = cohort__loop_create(&node->loop);
     if (status)
         return status;
-    alarm_init(&node->beat, node->loop, beat, node);
-    alarm_init(&node->next_stage, node->loop, stage_over, node);
+    deadline_init(&node->beat, node->loop, beat, node);
+    deadline_init(&node->next_stage, node->loop, stage_over, node);
     pulse_start(&node->pulse, greeting->heartbeat_ns, greeting->heartbeat_timeout_ns);
-    alarm_set(&node->beat, greeting->heartbeat_ns);
+    deadline_set(&node->beat, greeting->heartbeat_ns);
     node->common.loop = node->loop;
-    return trunk_open(&node->trunk, node->loop, fd, SEAL_DAEMON, greeting->key, greeting->host,
-                      &handlers);
+    return node_link_open(&node->node_link, node->loop, fd, SEAL_DAEMON, greeting->key,
+                          greeting->host, &handlers);
 }
 
 static cohort_status set_up(struct node *node)
@@ -282,7 +284,7 @@ static cohort_status set_up(struct node *node)
     node->common.null = open("/dev/null", O_RDWR | O_CLOEXEC);
     if (node->common.null < 0)
         return cohort_fail(COHORT_ERR_SYSTEM, "/dev/null: %s", strerror(errno));
-    node->common.descriptors = ward_raise_descriptor_limit();
+    node->common.descriptors = guarded_raise_descriptor_limit();
     cohort_status status = read_greeting(&node->greeting);
     if (status)
         return status;
@@ -294,13 +296,13 @@ static cohort_status set_up(struct node *node)
 
 static void tear_down(struct node *node)
 {
-    trunk_close(node->trunk);
+    node_link_close(node->node_link);
     for (uint32_t i = 0; node->localities && i < node->order->num; i++)
         locality_close(&node->localities[i]);
     node_pipes_close(node->pipes);
     if (node->loop) {
-        alarm_clear(&node->beat);
-        alarm_clear(&node->next_stage);
+        deadline_clear(&node->beat);
+        deadline_clear(&node->next_stage);
         cohort__loop_destroy(node->loop);
     }
     node_pipes_destroy(node->pipes);

@@ -15,103 +15,103 @@
 /* A sealed message holds the kind (u8), the locality (u32, little-endian) and the data. */
 enum { HEAD_BYTES = 5, MAX_GREETING = 256 };
 
-struct trunk {
-    struct trunk_handlers handlers;
+struct node_link {
+    struct node_link_handlers handlers;
     struct seal seal;
     struct cohort__stream *stream;
     int fd; /* the stream's */
     enum { AWAITS_OFFER, AWAITS_CHALLENGE, AWAITS_PROOF, OPEN, ENDED } stage;
 };
 
-static void end(struct trunk *trunk, const char *why)
+static void end(struct node_link *node_link, const char *why)
 {
-    if (trunk->stage == ENDED)
+    if (node_link->stage == ENDED)
         return;
-    trunk->stage = ENDED;
-    trunk->handlers.ended(trunk->handlers.context, why);
+    node_link->stage = ENDED;
+    node_link->handlers.ended(node_link->handlers.context, why);
 }
 
 /* A message that can't be sent is the end: what follows would not open. It shows as the end of the
- * connection, since nobody expects the trunk to end within trunk_send. */
-static void give_up(struct trunk *trunk)
+ * connection, since nobody expects the node_link to end within node_link_send. */
+static void give_up(struct node_link *node_link)
 {
-    shutdown(trunk->fd, SHUT_RDWR);
+    shutdown(node_link->fd, SHUT_RDWR);
 }
 
-static void greet(struct trunk *trunk, const void *message, size_t bytes)
+static void greet(struct node_link *node_link, const void *message, size_t bytes)
 {
-    if (cohort__stream_send(trunk->stream, message, bytes))
-        give_up(trunk);
+    if (cohort__stream_send(node_link->stream, message, bytes))
+        give_up(node_link);
 }
 
-static void open_up(struct trunk *trunk)
+static void open_up(struct node_link *node_link)
 {
-    trunk->stage = OPEN;
-    cohort__stream_limit(trunk->stream, TRUNK_MAX_MESSAGE);
-    trunk->handlers.opened(trunk->handlers.context, trunk->seal.host);
+    node_link->stage = OPEN;
+    cohort__stream_limit(node_link->stream, NODE_LINK_MAX_MESSAGE);
+    node_link->handlers.opened(node_link->handlers.context, node_link->seal.host);
 }
 
-static void take_offer(struct trunk *trunk, const void *message, size_t bytes)
+static void take_offer(struct node_link *node_link, const void *message, size_t bytes)
 {
     unsigned char challenge[SEAL_CHALLENGE_BYTES];
-    if (!seal_take_offer(&trunk->seal, message, bytes)) {
-        end(trunk, "it is no node daemon, or one of another version");
+    if (!seal_take_offer(&node_link->seal, message, bytes)) {
+        end(node_link, "it is no node daemon, or one of another version");
         return;
     }
-    if (!trunk->handlers.is_awaited(trunk->handlers.context, trunk->seal.host)) {
-        end(trunk, "it is the daemon of no host that is awaited");
+    if (!node_link->handlers.is_awaited(node_link->handlers.context, node_link->seal.host)) {
+        end(node_link, "it is the daemon of no host that is awaited");
         return;
     }
-    seal_make_challenge(&trunk->seal, challenge);
-    trunk->stage = AWAITS_PROOF;
-    greet(trunk, challenge, sizeof(challenge));
+    seal_make_challenge(&node_link->seal, challenge);
+    node_link->stage = AWAITS_PROOF;
+    greet(node_link, challenge, sizeof(challenge));
 }
 
-static void take_challenge(struct trunk *trunk, const void *message, size_t bytes)
+static void take_challenge(struct node_link *node_link, const void *message, size_t bytes)
 {
     unsigned char proof[SEAL_PROOF_BYTES];
-    if (!seal_take_challenge(&trunk->seal, message, bytes)) {
-        end(trunk, "it has not got the job's key");
+    if (!seal_take_challenge(&node_link->seal, message, bytes)) {
+        end(node_link, "it has not got the job's key");
         return;
     }
-    seal_make_proof(&trunk->seal, proof);
-    greet(trunk, proof, sizeof(proof));
-    open_up(trunk);
+    seal_make_proof(&node_link->seal, proof);
+    greet(node_link, proof, sizeof(proof));
+    open_up(node_link);
 }
 
-static void take_sealed(struct trunk *trunk, const unsigned char *sealed, size_t bytes)
+static void take_sealed(struct node_link *node_link, const unsigned char *sealed, size_t bytes)
 {
     unsigned char *message =
         bytes >= SEAL_EXTRA_BYTES + HEAD_BYTES ? malloc(bytes - SEAL_EXTRA_BYTES) : NULL;
-    if (!message || !seal_open(&trunk->seal, sealed, bytes, message)) {
+    if (!message || !seal_open(&node_link->seal, sealed, bytes, message)) {
         free(message);
-        end(trunk, "a message on the connection does not open");
+        end(node_link, "a message on the connection does not open");
         return;
     }
-    trunk->handlers.message(trunk->handlers.context, (enum trunk_kind)message[0],
-                            bytes_get_u32(message + 1), message + HEAD_BYTES,
-                            bytes - SEAL_EXTRA_BYTES - HEAD_BYTES);
+    node_link->handlers.message(node_link->handlers.context, (enum node_link_kind)message[0],
+                                bytes_get_u32(message + 1), message + HEAD_BYTES,
+                                bytes - SEAL_EXTRA_BYTES - HEAD_BYTES);
     free(message);
 }
 
 static void arrived(void *context, const void *message, size_t bytes)
 {
-    struct trunk *trunk = context;
-    switch (trunk->stage) {
+    struct node_link *node_link = context;
+    switch (node_link->stage) {
     case AWAITS_OFFER:
-        take_offer(trunk, message, bytes);
+        take_offer(node_link, message, bytes);
         break;
     case AWAITS_CHALLENGE:
-        take_challenge(trunk, message, bytes);
+        take_challenge(node_link, message, bytes);
         break;
     case AWAITS_PROOF:
-        if (seal_take_proof(&trunk->seal, message, bytes))
-            open_up(trunk);
+        if (seal_take_proof(&node_link->seal, message, bytes))
+            open_up(node_link);
         else
-            end(trunk, "it has not got the job's key");
+            end(node_link, "it has not got the job's key");
         break;
     case OPEN:
-        take_sealed(trunk, message, bytes);
+        take_sealed(node_link, message, bytes);
         break;
     case ENDED:
         break;
@@ -120,71 +120,71 @@ static void arrived(void *context, const void *message, size_t bytes)
 
 static void stream_ended(void *context, cohort_status status)
 {
-    struct trunk *trunk = context;
-    end(trunk, status ? cohort_error_message() : "the connection was closed");
+    struct node_link *node_link = context;
+    end(node_link, status ? cohort_error_message() : "the connection was closed");
 }
 
-cohort_status trunk_open(struct trunk **ret_trunk, struct cohort__loop *loop, int fd,
-                         enum seal_side side, const unsigned char key[SEAL_KEY_BYTES],
-                         uint32_t host, const struct trunk_handlers *handlers)
+cohort_status node_link_open(struct node_link **ret_node_link, struct cohort__loop *loop, int fd,
+                             enum seal_side side, const unsigned char key[SEAL_KEY_BYTES],
+                             uint32_t host, const struct node_link_handlers *handlers)
 {
     struct cohort__stream_handlers own = {.message = arrived, .ended = stream_ended};
-    struct trunk *trunk = calloc(1, sizeof(*trunk));
-    if (!trunk || !seal_init(&trunk->seal, side, key, host)) {
+    struct node_link *node_link = calloc(1, sizeof(*node_link));
+    if (!node_link || !seal_init(&node_link->seal, side, key, host)) {
         close(fd);
-        free(trunk);
+        free(node_link);
         return cohort_fail(COHORT_ERR_NO_MEMORY, "no memory or random numbers for a connection");
     }
-    trunk->handlers = *handlers;
-    trunk->stage = side == SEAL_LAUNCHER ? AWAITS_OFFER : AWAITS_CHALLENGE;
-    trunk->fd = fd;
+    node_link->handlers = *handlers;
+    node_link->stage = side == SEAL_LAUNCHER ? AWAITS_OFFER : AWAITS_CHALLENGE;
+    node_link->fd = fd;
     setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &(int){1}, sizeof(int));
-    own.context = trunk;
+    own.context = node_link;
     cohort_status status =
-        cohort__stream_open(&trunk->stream, loop, fd, "the other end", MAX_GREETING, &own);
+        cohort__stream_open(&node_link->stream, loop, fd, "the other end", MAX_GREETING, &own);
     if (status) {
-        trunk_close(trunk);
+        node_link_close(node_link);
         return status;
     }
     if (side == SEAL_DAEMON) {
         unsigned char offer[SEAL_OFFER_BYTES];
-        seal_make_offer(&trunk->seal, offer);
-        greet(trunk, offer, sizeof(offer));
+        seal_make_offer(&node_link->seal, offer);
+        greet(node_link, offer, sizeof(offer));
     }
-    *ret_trunk = trunk;
+    *ret_node_link = node_link;
     return COHORT_OK;
 }
 
-void trunk_hand_over(struct trunk *trunk, const struct trunk_handlers *handlers)
+void node_link_hand_over(struct node_link *node_link, const struct node_link_handlers *handlers)
 {
-    trunk->handlers = *handlers;
+    node_link->handlers = *handlers;
 }
 
-void trunk_send(struct trunk *trunk, enum trunk_kind kind, uint32_t rank, const void *data,
-                size_t bytes)
+void node_link_send(struct node_link *node_link, enum node_link_kind kind, uint32_t rank,
+                    const void *data, size_t bytes)
 {
-    if (trunk->stage != OPEN)
+    if (node_link->stage != OPEN)
         return;
     unsigned char *message = malloc(HEAD_BYTES + bytes + SEAL_EXTRA_BYTES);
     if (!message) {
-        give_up(trunk);
+        give_up(node_link);
         return;
     }
     message[0] = (unsigned char)kind;
     bytes_put_u32(message + 1, rank);
     if (bytes > 0)
         memcpy(message + HEAD_BYTES, data, bytes);
-    seal_close(&trunk->seal, message, HEAD_BYTES + bytes);
-    if (cohort__stream_send(trunk->stream, message, HEAD_BYTES + bytes + SEAL_EXTRA_BYTES))
-        give_up(trunk);
+    seal_close(&node_link->seal, message, HEAD_BYTES + bytes);
+    if (cohort__stream_send(node_link->stream, message, HEAD_BYTES + bytes + SEAL_EXTRA_BYTES))
+        give_up(node_link);
     free(message);
 }
 
-void trunk_close(struct trunk *trunk)
+void node_link_close(struct node_link *node_link)
 {
-    if (!trunk)
+    if (!node_link)
         return;
-    cohort__stream_close(trunk->stream);
-    seal_fini(&trunk->seal);
-    free(trunk);
+    cohort__stream_close(node_link->stream);
+    seal_fini(&node_link->seal);
+    free(node_link);
 }

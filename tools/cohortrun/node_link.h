@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* cohortrun: the connection between cohortrun and a daemon, and its kinds of messages. */
-#ifndef COHORT_TOOLS_COHORTRUN_TRUNK_H
-#define COHORT_TOOLS_COHORTRUN_TRUNK_H
+#ifndef COHORT_TOOLS_COHORTRUN_NODE_LINK_H
+#define COHORT_TOOLS_COHORTRUN_NODE_LINK_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -15,61 +15,61 @@ struct cohort__loop;
 /* The one connection between cohortrun and the node daemon of a host, on which everything goes that
  * concerns the host's localities: messages of a kind, for a locality (or 0), in order. The other
  * end is who it says it is, and nobody else can read or say anything (seal.h). */
-struct trunk;
+struct node_link;
 
-enum trunk_kind {
+enum node_link_kind {
     /* cohortrun -> daemon */
-    TRUNK_ORDER = 1, /* what to start; see order.h */
-    TRUNK_SIGNAL,    /* u8: to the program's group; SIGKILL: everything of the locality */
-    TRUNK_REAP,      /* kill the locality's guardian, which does not act */
-    TRUNK_INPUT,     /* standard input of locality 0; empty: its end */
-    TRUNK_TAKEN,     /* u8 stream, u32: so many bytes of OUTPUT have been printed */
-    TRUNK_DISMISS,   /* the job is over */
+    NODE_LINK_ORDER = 1, /* what to start; see order.h */
+    NODE_LINK_SIGNAL,    /* u8: to the program's group; SIGKILL: everything of the locality */
+    NODE_LINK_REAP,      /* kill the locality's guardian, which does not act */
+    NODE_LINK_INPUT,     /* standard input of locality 0; empty: its end */
+    NODE_LINK_TAKEN,     /* u8 stream, u32: so many bytes of OUTPUT have been printed */
+    NODE_LINK_DISMISS,   /* the job is over */
     /* daemon -> cohortrun */
-    TRUNK_STATE,        /* what is known of a locality, struct trunk_state packed */
-    TRUNK_OUTPUT,       /* u8 stream, bytes; only the stream: its end */
-    TRUNK_INPUT_TAKEN,  /* u32: so many bytes of INPUT have been passed on */
-    TRUNK_INPUT_CLOSED, /* nobody reads it any more */
-    TRUNK_REFUSED,      /* text: why the order can't be carried out */
+    NODE_LINK_STATE,        /* what is known of a locality, struct node_link_state packed */
+    NODE_LINK_OUTPUT,       /* u8 stream, bytes; only the stream: its end */
+    NODE_LINK_INPUT_TAKEN,  /* u32: so many bytes of INPUT have been passed on */
+    NODE_LINK_INPUT_CLOSED, /* nobody reads it any more */
+    NODE_LINK_REFUSED,      /* text: why the order can't be carried out */
     /* both */
-    TRUNK_CONTROL, /* one message of the control protocol, runtime/launch/control.h */
-    TRUNK_BEAT,    /* I am here */
-    TRUNK_NUM_KINDS
+    NODE_LINK_CONTROL, /* one message of the control protocol, runtime/launch/control.h */
+    NODE_LINK_BEAT,    /* I am here */
+    NODE_LINK_NUM_KINDS
 };
 
 enum {
-    TRUNK_MAX_MESSAGE = 16 << 20,
+    NODE_LINK_MAX_MESSAGE = 16 << 20,
     /* Bytes of one stream that may be under way: a sender stops there until they are taken. */
-    TRUNK_WINDOW = 64 << 10,
+    NODE_LINK_WINDOW = 64 << 10,
 };
 
-struct trunk_handlers {
+struct node_link_handlers {
     void *context;
     /* At cohortrun: whether a daemon for HOST is awaited; NULL at a daemon. */
     bool (*is_awaited)(void *context, uint32_t host);
     /* Both ends have shown that they have the key. */
     void (*opened)(void *context, uint32_t host);
-    /* After `opened`. DATA is the trunk's again on return. */
-    void (*message)(void *context, enum trunk_kind kind, uint32_t rank, const unsigned char *data,
-                    size_t bytes);
+    /* After `opened`. DATA is the node_link's again on return. */
+    void (*message)(void *context, enum node_link_kind kind, uint32_t rank,
+                    const unsigned char *data, size_t bytes);
     /* The last call: nothing comes any more; WHY ("the connection was closed"). It still has to be
      * closed. */
     void (*ended)(void *context, const char *why);
 };
 
 /* Takes FD over, also where it fails. HOST is the daemon's only. */
-cohort_status trunk_open(struct trunk **ret_trunk, struct cohort__loop *loop, int fd,
-                         enum seal_side side, const unsigned char key[SEAL_KEY_BYTES],
-                         uint32_t host, const struct trunk_handlers *handlers);
+cohort_status node_link_open(struct node_link **ret_node_link, struct cohort__loop *loop, int fd,
+                             enum seal_side side, const unsigned char key[SEAL_KEY_BYTES],
+                             uint32_t host, const struct node_link_handlers *handlers);
 
 /* To other handlers than those of the start; from within `opened`. */
-void trunk_hand_over(struct trunk *trunk, const struct trunk_handlers *handlers);
+void node_link_hand_over(struct node_link *node_link, const struct node_link_handlers *handlers);
 
 /* From `opened` on. What can't be sent because the connection has broken is told by `ended`. */
-void trunk_send(struct trunk *trunk, enum trunk_kind kind, uint32_t rank, const void *data,
-                size_t bytes);
+void node_link_send(struct node_link *node_link, enum node_link_kind kind, uint32_t rank,
+                    const void *data, size_t bytes);
 
 /* No handler is called any more. May be called by handlers. NULL is fine. */
-void trunk_close(struct trunk *trunk);
+void node_link_close(struct node_link *node_link);
 
 #endif

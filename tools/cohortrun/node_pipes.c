@@ -29,7 +29,7 @@ struct node_pipes {
     struct feed feeds[]; /* 2 for each locality */
 };
 
-static void say(struct node_pipes *pipes, enum trunk_kind kind, uint32_t rank, const void *data,
+static void say(struct node_pipes *pipes, enum node_link_kind kind, uint32_t rank, const void *data,
                 size_t bytes)
 {
     pipes->options.send(pipes->options.context, kind, rank, data, bytes);
@@ -49,10 +49,10 @@ static void close_feed(struct feed *feed)
 static void output_arrived(void *context, const void *data, size_t bytes)
 {
     struct feed *feed = context;
-    unsigned char message[1 + TRUNK_WINDOW];
+    unsigned char message[1 + NODE_LINK_WINDOW];
     message[0] = (unsigned char)feed->stream;
     memcpy(message + 1, data, bytes); /* no more than it was allowed */
-    say(feed->pipes, TRUNK_OUTPUT, feed->rank, message, 1 + bytes);
+    say(feed->pipes, NODE_LINK_OUTPUT, feed->rank, message, 1 + bytes);
 }
 
 static void output_ended(void *context)
@@ -60,7 +60,7 @@ static void output_ended(void *context)
     struct feed *feed = context;
     unsigned char stream = (unsigned char)feed->stream;
     close_feed(feed);
-    say(feed->pipes, TRUNK_OUTPUT, feed->rank, &stream, 1);
+    say(feed->pipes, NODE_LINK_OUTPUT, feed->rank, &stream, 1);
 }
 
 static struct feed *feed_of(struct node_pipes *pipes, uint32_t rank, enum output_stream stream)
@@ -79,7 +79,7 @@ cohort_status node_pipes_add(struct node_pipes *pipes, uint32_t rank, enum outpu
         return status;
     }
     feed->fd = fd;
-    cohort__intake_allow(feed->intake, TRUNK_WINDOW);
+    cohort__intake_allow(feed->intake, NODE_LINK_WINDOW);
     return COHORT_OK;
 }
 
@@ -116,7 +116,7 @@ static void input_drained(void *context)
     unsigned char data[4];
     bytes_put_u32(data, (uint32_t)pipes->num_passing);
     if (pipes->num_passing > 0)
-        say(pipes, TRUNK_INPUT_TAKEN, 0, data, sizeof(data));
+        say(pipes, NODE_LINK_INPUT_TAKEN, 0, data, sizeof(data));
     pipes->num_passing = 0;
     if (pipes->input_ended)
         close_input(pipes);
@@ -128,12 +128,12 @@ static void input_failed(void *context, int error)
     struct node_pipes *pipes = context;
     pipes->num_passing = 0;
     close_input(pipes);
-    say(pipes, TRUNK_INPUT_CLOSED, 0, NULL, 0);
+    say(pipes, NODE_LINK_INPUT_CLOSED, 0, NULL, 0);
 }
 
 static bool input_arrived(struct node_pipes *pipes, const unsigned char *data, size_t bytes)
 {
-    if (pipes->input_ended || pipes->num_passing + bytes > TRUNK_WINDOW)
+    if (pipes->input_ended || pipes->num_passing + bytes > NODE_LINK_WINDOW)
         return false;
     pipes->input_ended = bytes == 0;
     pipes->num_passing += pipes->outlet ? bytes : 0;
@@ -154,11 +154,11 @@ static cohort_status open_input(struct node_pipes *pipes)
 
 /* All of them --------------------------------------------------------------------------------- */
 
-bool node_pipes_message(struct node_pipes *pipes, enum trunk_kind kind, uint32_t rank,
+bool node_pipes_message(struct node_pipes *pipes, enum node_link_kind kind, uint32_t rank,
                         const unsigned char *data, size_t bytes)
 {
-    return kind == TRUNK_INPUT ? input_arrived(pipes, data, bytes)
-                               : output_taken(pipes, rank, data, bytes);
+    return kind == NODE_LINK_INPUT ? input_arrived(pipes, data, bytes)
+                                   : output_taken(pipes, rank, data, bytes);
 }
 
 cohort_status node_pipes_create(struct node_pipes **ret_pipes,

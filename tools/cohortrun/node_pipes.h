@@ -11,8 +11,8 @@
 #include "tools/cohortrun/output.h"
 #include "tools/cohortrun/node_link.h"
 
-/* The standard streams of a node daemon's localities, carried over the trunk. Of each stream at
- * most TRUNK_WINDOW bytes are under way: who writes more waits, as it would for a full pipe. */
+/* The standard streams of a node daemon's localities, carried over the node_link. Of each stream at
+ * most NODE_LINK_WINDOW bytes are under way: who writes more waits, as it would for a full pipe. */
 struct node_pipes;
 
 struct node_pipes_options {
@@ -20,7 +20,7 @@ struct node_pipes_options {
     uint32_t first; /* localities */
     uint32_t num;
     void *context;
-    void (*send)(void *context, enum trunk_kind kind, uint32_t rank, const void *data,
+    void (*send)(void *context, enum node_link_kind kind, uint32_t rank, const void *data,
                  size_t bytes);
 };
 
@@ -35,8 +35,8 @@ cohort_status node_pipes_add(struct node_pipes *pipes, uint32_t rank, enum outpu
 /* All localities have been started: the daemon itself lets go what it has handed on. */
 void node_pipes_started(struct node_pipes *pipes);
 
-/* TRUNK_INPUT or TRUNK_TAKEN has come. False: it is nonsense. */
-bool node_pipes_message(struct node_pipes *pipes, enum trunk_kind kind, uint32_t rank,
+/* NODE_LINK_INPUT or NODE_LINK_TAKEN has come. False: it is nonsense. */
+bool node_pipes_message(struct node_pipes *pipes, enum node_link_kind kind, uint32_t rank,
                         const unsigned char *data, size_t bytes);
 
 /* Before the loop is destroyed, and after that. NULL is fine. */

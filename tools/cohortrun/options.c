@@ -189,7 +189,7 @@ static int place(struct options *options)
     const char *own = NULL;
     for (uint32_t i = 0; i < options->hosts.num; i++) {
         struct host_name *host = &options->hosts.list[i];
-        host->is_far = options->agent || !reach_is_here(host->name);
+        host->is_far = options->agent || !address_is_here(host->name);
         if (!host->is_far && own)
             return usage_wrong(&usage, "%s and %s are both this host", own, host->name);
         own = host->is_far ? own : host->name;

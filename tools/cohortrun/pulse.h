@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Whether the other end of a trunk is still there: each end sends a beat every interval, and
+/* Whether the other end of a node_link is still there: each end sends a beat every interval, and
  * whatever arrives counts. The beats are those of cohortrun and the node daemons, so a program may
  * compute as long as it likes. */
 struct pulse {

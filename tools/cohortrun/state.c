@@ -8,22 +8,22 @@ enum { GUARDIAN_ENDED = 1, CONTROL_ENDED = 2 };
 
 void state_write(const struct locality *locality, unsigned char ret_state[STATE_BYTES])
 {
-    bytes_put_u32(ret_state, (uint32_t)locality->ward.pid);
-    bytes_put_u32(ret_state + 4, (uint32_t)locality->ward.status);
-    ret_state[8] = (unsigned char)locality->ward.end;
-    ret_state[9] = (unsigned char)((locality->ward.guardian_ended ? GUARDIAN_ENDED : 0) |
+    bytes_put_u32(ret_state, (uint32_t)locality->guarded.pid);
+    bytes_put_u32(ret_state + 4, (uint32_t)locality->guarded.status);
+    ret_state[8] = (unsigned char)locality->guarded.end;
+    ret_state[9] = (unsigned char)((locality->guarded.guardian_ended ? GUARDIAN_ENDED : 0) |
                                    (locality->control_ended ? CONTROL_ENDED : 0));
 }
 
 bool state_read(struct locality *locality, const unsigned char *state, size_t bytes)
 {
-    if (bytes != STATE_BYTES || state[8] > WARD_LOST ||
+    if (bytes != STATE_BYTES || state[8] > GUARDED_LOST ||
         (state[9] & ~(GUARDIAN_ENDED | CONTROL_ENDED)))
         return false;
-    locality->ward.pid = (int)bytes_get_u32(state);
-    locality->ward.status = (int)bytes_get_u32(state + 4);
-    locality->ward.end = (enum ward_end)state[8];
-    locality->ward.guardian_ended = state[9] & GUARDIAN_ENDED;
+    locality->guarded.pid = (int)bytes_get_u32(state);
+    locality->guarded.status = (int)bytes_get_u32(state + 4);
+    locality->guarded.end = (enum guarded_end)state[8];
+    locality->guarded.guardian_ended = state[9] & GUARDIAN_ENDED;
     locality->control_ended = state[9] & CONTROL_ENDED;
     return true;
 }

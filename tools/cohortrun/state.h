@@ -8,8 +8,8 @@
 
 #include "tools/cohortrun/locality.h"
 
-/* What a node daemon tells of a locality, TRUNK_STATE: pid and status (i32, little-endian), how it
- * has ended (u8), whether the guardian and the control connection have (bits of a u8). */
+/* What a node daemon tells of a locality, NODE_LINK_STATE: pid and status (i32, little-endian), how
+ * it has ended (u8), whether the guardian and the control connection have (bits of a u8). */
 enum { STATE_BYTES = 10 };
 
 void state_write(const struct locality *locality, unsigned char ret_state[STATE_BYTES]);

@@ -30,16 +30,16 @@ void tune_fit_squares(const double (*equations)[COHORT__NUM_TERMS], size_t num,
         }
 }
 
-static void fit_terms(struct cohort__parameters *parameters, enum cohort__reach reach,
+static void fit_terms(struct cohort__parameters *parameters, enum cohort__scope scope,
                       const struct tune_sample *samples, size_t num_samples,
                       double (*equations)[COHORT__NUM_TERMS])
 {
     size_t num = 0;
     for (size_t i = 0; i < num_samples; i++) {
         const struct tune_sample *sample = &samples[i];
-        if (sample->reach != reach)
+        if (sample->scope != scope)
             continue;
-        cohort__predict_amounts(parameters, &sample->placement, reach, &sample->cost,
+        cohort__predict_amounts(parameters, &sample->placement, scope, &sample->cost,
                                 equations[num]);
         for (unsigned term = 0; term < COHORT__NUM_TERMS; term++)
             equations[num][term] /= sample->ns;
@@ -47,7 +47,7 @@ static void fit_terms(struct cohort__parameters *parameters, enum cohort__reach 
     }
     if (num > 0)
         tune_fit_squares((const double(*)[COHORT__NUM_TERMS])equations, num,
-                         parameters->terms[reach]);
+                         parameters->terms[scope]);
 }
 
 /* The knot of exactly these numbers (a barrier's no bytes count as the fewest); none:
@@ -85,16 +85,16 @@ static void fill_gaps(int8_t factors[COHORT__KNOTS], const bool is_known[COHORT_
     }
 }
 
-static void fit_row(struct cohort__parameters *parameters, enum cohort__reach reach, uint32_t row,
+static void fit_row(struct cohort__parameters *parameters, enum cohort__scope scope, uint32_t row,
                     const struct tune_sample *samples, size_t num_samples)
 {
     bool is_known[COHORT__KNOTS] = {false};
     int8_t found[COHORT__KNOTS] = {0};
-    memset(parameters->factors[reach][row], 0, sizeof(found));
+    memset(parameters->factors[scope][row], 0, sizeof(found));
     for (size_t i = 0; i < num_samples; i++) {
         const struct tune_sample *sample = &samples[i];
         unsigned knot = knot_of(sample->num_sites, sample->bytes);
-        if (sample->reach != reach || sample->row != row || knot == COHORT__KNOTS)
+        if (sample->scope != scope || sample->row != row || knot == COHORT__KNOTS)
             continue;
         struct cohort__request request = {.num_sites = sample->num_sites, .bytes = sample->bytes};
         double predicted =
@@ -105,17 +105,17 @@ static void fit_row(struct cohort__parameters *parameters, enum cohort__reach re
         }
     }
     fill_gaps(found, is_known);
-    memcpy(parameters->factors[reach][row], found, sizeof(found));
+    memcpy(parameters->factors[scope][row], found, sizeof(found));
 }
 
 void tune_fit(struct cohort__parameters *parameters, const struct tune_sample *samples,
               size_t num_samples)
 {
     double(*equations)[COHORT__NUM_TERMS] = calloc(num_samples + 1, sizeof(*equations));
-    for (unsigned reach = 0; equations && reach < COHORT__NUM_REACHES; reach++) {
-        fit_terms(parameters, (enum cohort__reach)reach, samples, num_samples, equations);
+    for (unsigned scope = 0; equations && scope < COHORT__NUM_SCOPES; scope++) {
+        fit_terms(parameters, (enum cohort__scope)scope, samples, num_samples, equations);
         for (uint32_t row = 0; row < cohort__num_algorithms && row < COHORT__MAX_ROWS; row++)
-            fit_row(parameters, (enum cohort__reach)reach, row, samples, num_samples);
+            fit_row(parameters, (enum cohort__scope)scope, row, samples, num_samples);
     }
     free(equations);
 }

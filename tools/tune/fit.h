@@ -10,7 +10,7 @@
 
 /* One measured time. */
 struct tune_sample {
-    enum cohort__reach reach;
+    enum cohort__scope scope;
     uint32_t row;
     uint32_t num_sites;
     size_t bytes;
@@ -19,7 +19,7 @@ struct tune_sample {
     struct cohort__cost cost;
 };
 
-/* Sets the terms of each reach that has samples, none below 0, so that the sum of the squares of
+/* Sets the terms of each scope that has samples, none below 0, so that the sum of the squares of
  * (predicted - measured) / measured is least; then the factors of the rows that have been measured
  * there: measured to predicted at the knots, at those without a sample as at the nearest one. */
 void tune_fit(struct cohort__parameters *parameters, const struct tune_sample *samples,

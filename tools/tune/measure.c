@@ -32,9 +32,9 @@ struct course {
     struct point points[NUM_SIZES][COHORT__MAX_ROWS];
 };
 
-static enum cohort__reach reach_of(const struct tune_measure *measure)
+static enum cohort__scope reach_of(const struct tune_measure *measure)
 {
-    return measure->is_spread ? COHORT__REACH_LOCALITIES : COHORT__REACH_TASKS;
+    return measure->is_spread ? COHORT__SCOPE_LOCALITIES : COHORT__SCOPE_TASKS;
 }
 
 static void set_point(struct point *point, struct trial_lead *lead, const struct trial *trial,
@@ -157,7 +157,7 @@ static cohort_status measure_point(struct trial_lead *lead, struct point *point)
 
 static cohort_status add_samples(struct course *course)
 {
-    enum cohort__reach reach = reach_of(course->measure);
+    enum cohort__scope scope = reach_of(course->measure);
     cohort_status status = COHORT_OK;
     for (unsigned size = 0; size < NUM_SIZES; size++)
         for (uint32_t row = 0; !status && row < COHORT__MAX_ROWS; row++) {
@@ -165,13 +165,13 @@ static cohort_status add_samples(struct course *course)
             if (point->num_rounds == 0)
                 continue;
             status = tune_samples_add(course->samples, &(struct tune_sample){
-                                                           .reach = reach,
+                                                           .scope = scope,
                                                            .row = row,
                                                            .num_sites = course->measure->num_sites,
                                                            .bytes = point->trial.bytes,
                                                            .ns = median(point),
                                                            .placement = tune_samples_placement(
-                                                               reach, course->measure->num_sites),
+                                                               scope, course->measure->num_sites),
                                                            .cost = point->cost,
                                                        });
         }

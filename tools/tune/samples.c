@@ -9,9 +9,9 @@
 
 enum { MAX_NAME = 64 };
 
-struct cohort__placement tune_samples_placement(enum cohort__reach reach, uint32_t num_sites)
+struct cohort__placement tune_samples_placement(enum cohort__scope scope, uint32_t num_sites)
 {
-    bool is_spread = reach == COHORT__REACH_LOCALITIES;
+    bool is_spread = scope == COHORT__SCOPE_LOCALITIES;
     return (struct cohort__placement){num_sites, is_spread ? num_sites : 1,
                                       is_spread ? 1 : num_sites, true};
 }
@@ -37,7 +37,7 @@ cohort_status tune_samples_print(const struct tune_samples *samples, FILE *file)
         const struct cohort__algorithm *row = cohort__algorithms[sample->row];
         const struct cohort__cost *cost = &sample->cost;
         fprintf(file, "%s %s %s %u %zu %.17g %.17g %.17g %.17g %.17g %.17g %.17g %.17g\n",
-                cohort__reach_name(sample->reach), cohort__collective_name(row->collective),
+                cohort__scope_name(sample->scope), cohort__collective_name(row->collective),
                 row->name, (unsigned)sample->num_sites, sample->bytes, sample->ns, cost->startups,
                 cost->bytes, cost->reduced, cost->messages, cost->moved, cost->combined,
                 cost->memory);
@@ -47,14 +47,14 @@ cohort_status tune_samples_print(const struct tune_samples *samples, FILE *file)
                : COHORT_OK;
 }
 
-/* COHORT__NUM_REACHES: none of that name. */
-static enum cohort__reach find_reach(const char *name)
+/* COHORT__NUM_SCOPES: none of that name. */
+static enum cohort__scope find_reach(const char *name)
 {
-    unsigned reach = 0;
-    while (reach < COHORT__NUM_REACHES &&
-           strcmp(cohort__reach_name((enum cohort__reach)reach), name) != 0)
-        reach++;
-    return (enum cohort__reach)reach;
+    unsigned scope = 0;
+    while (scope < COHORT__NUM_SCOPES &&
+           strcmp(cohort__scope_name((enum cohort__scope)scope), name) != 0)
+        scope++;
+    return (enum cohort__scope)scope;
 }
 
 /* COHORT__MAX_ROWS: none of these names. */
@@ -70,24 +70,24 @@ static uint32_t find_row(const char *collective, const char *name)
 
 cohort_status tune_samples_read(struct tune_samples *samples, const char *line)
 {
-    char reach[MAX_NAME], collective[MAX_NAME], name[MAX_NAME];
+    char scope[MAX_NAME], collective[MAX_NAME], name[MAX_NAME];
     int end = 0;
     struct tune_sample sample = {.num_sites = 0};
     struct cohort__cost *cost = &sample.cost;
     int num =
-        sscanf(line, "%63s %63s %63s %u %zu %lf %lf %lf %lf %lf %lf %lf %lf%n", reach, collective,
+        sscanf(line, "%63s %63s %63s %u %zu %lf %lf %lf %lf %lf %lf %lf %lf%n", scope, collective,
                name, &sample.num_sites, &sample.bytes, &sample.ns, &cost->startups, &cost->bytes,
                &cost->reduced, &cost->messages, &cost->moved, &cost->combined, &cost->memory, &end);
     if (num == 13) {
-        sample.reach = find_reach(reach);
+        sample.scope = find_reach(scope);
         sample.row = find_row(collective, name);
     }
-    if (num != 13 || strcmp(line + end, "\n") != 0 || sample.reach == COHORT__NUM_REACHES ||
+    if (num != 13 || strcmp(line + end, "\n") != 0 || sample.scope == COHORT__NUM_SCOPES ||
         sample.row == COHORT__MAX_ROWS || sample.num_sites < 2 || !isfinite(sample.ns) ||
         sample.ns <= 0)
         return cohort_fail(COHORT_ERR_BAD_PARAMETER, "\"%.*s\" is no sample",
                            (int)strcspn(line, "\n"), line);
-    sample.placement = tune_samples_placement(sample.reach, sample.num_sites);
+    sample.placement = tune_samples_placement(sample.scope, sample.num_sites);
     return tune_samples_add(samples, &sample);
 }
 

@@ -15,7 +15,7 @@ struct tune_samples {
 };
 
 /* All tasks of one locality, or each site in one of its own. */
-struct cohort__placement tune_samples_placement(enum cohort__reach reach, uint32_t num_sites);
+struct cohort__placement tune_samples_placement(enum cohort__scope scope, uint32_t num_sites);
 
 /* COHORT_ERR_NO_MEMORY; the list is as it was. */
 cohort_status tune_samples_add(struct tune_samples *samples, const struct tune_sample *sample);

@@ -23,33 +23,33 @@ static void test_sum(void)
     parameters.cores = 4;
     parameters.workers = 2;
     for (unsigned term = 0; term < COHORT__NUM_TERMS; term++)
-        parameters.terms[COHORT__REACH_TASKS][term] =
-            term == 0 ? 1 : 10 * parameters.terms[COHORT__REACH_TASKS][term - 1];
+        parameters.terms[COHORT__SCOPE_TASKS][term] =
+            term == 0 ? 1 : 10 * parameters.terms[COHORT__SCOPE_TASKS][term - 1];
     /* Two workers in one locality. */
     check_near(cohort__predict(&parameters, &placement, 0, &request, &cost),
                1 + 10 * 1 + 100 * 2 + 1000 * 3 + (1e4 * 8 + 1e5 * 4 + 1e6 * 5 + 1e7 * 6) / 2);
     /* Eight localities of two workers on four cores. */
-    memcpy(parameters.terms[COHORT__REACH_LOCALITIES], parameters.terms[COHORT__REACH_TASKS],
+    memcpy(parameters.terms[COHORT__SCOPE_LOCALITIES], parameters.terms[COHORT__SCOPE_TASKS],
            sizeof(parameters.terms[0]));
-    memset(parameters.terms[COHORT__REACH_TASKS], 0, sizeof(parameters.terms[0]));
+    memset(parameters.terms[COHORT__SCOPE_TASKS], 0, sizeof(parameters.terms[0]));
     placement = (struct cohort__placement){8, 8, 1, true};
     check_near(cohort__predict(&parameters, &placement, 0, &request, &cost),
                1 + 10 * 1 + 100 * 2 + 1000 * 3 + (1e4 * 8 + 1e5 * 4 + 1e6 * 5 + 1e7 * 6) / 4);
 }
 
-static void check_factor(const struct cohort__parameters *parameters, enum cohort__reach reach,
+static void check_factor(const struct cohort__parameters *parameters, enum cohort__scope scope,
                          uint32_t num_sites, size_t bytes, double want)
 {
-    check_near(cohort__predict_factor(parameters, reach, 5, num_sites, bytes), want);
+    check_near(cohort__predict_factor(parameters, scope, 5, num_sites, bytes), want);
 }
 
 static void test_factor(void)
 {
     static struct cohort__parameters parameters;
-    enum cohort__reach tasks = COHORT__REACH_TASKS, localities = COHORT__REACH_LOCALITIES;
+    enum cohort__scope tasks = COHORT__SCOPE_TASKS, localities = COHORT__SCOPE_LOCALITIES;
     cohort__parameters_default(&parameters);
-    for (unsigned reach = 0; reach < COHORT__NUM_REACHES; reach++) {
-        int8_t *factors = parameters.factors[reach][5];
+    for (unsigned scope = 0; scope < COHORT__NUM_SCOPES; scope++) {
+        int8_t *factors = parameters.factors[scope][5];
         for (unsigned i = 0; i < COHORT__KNOTS_BYTES; i++)
             factors[2 * COHORT__KNOTS_BYTES + i] = 16; /* 8 sites */
         factors[0] = 32;                               /* 2 sites, 8 bytes */

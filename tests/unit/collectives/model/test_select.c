@@ -15,10 +15,10 @@ static void set_machine(double startup, double byte, double message)
     memset(&parameters, 0, sizeof(parameters));
     parameters.cores = 4;
     parameters.workers = 1;
-    for (unsigned reach = 0; reach < COHORT__NUM_REACHES; reach++) {
-        parameters.terms[reach][COHORT__TERM_STARTUP] = startup;
-        parameters.terms[reach][COHORT__TERM_BYTE] = byte;
-        parameters.terms[reach][COHORT__TERM_MESSAGE] = message;
+    for (unsigned scope = 0; scope < COHORT__NUM_SCOPES; scope++) {
+        parameters.terms[scope][COHORT__TERM_STARTUP] = startup;
+        parameters.terms[scope][COHORT__TERM_BYTE] = byte;
+        parameters.terms[scope][COHORT__TERM_MESSAGE] = message;
     }
 }
 
@@ -120,15 +120,15 @@ static void test_what_costs_decides(void)
             struct cohort__candidate all[COHORT__MAX_CANDIDATES];
             double amounts[COHORT__NUM_TERMS], least[COHORT__NUM_TERMS];
             set_machine(0, 0, 0);
-            for (unsigned reach = 0; reach < COHORT__NUM_REACHES; reach++)
-                parameters.terms[reach][terms[t]] = 1;
+            for (unsigned scope = 0; scope < COHORT__NUM_SCOPES; scope++)
+                parameters.terms[scope][terms[t]] = 1;
             uint32_t num = cohort__select_candidates(&question, all);
             if (!all[0].is_priced)
                 continue;
-            cohort__predict_amounts(&parameters, &placement, COHORT__REACH_LOCALITIES, &all[0].cost,
+            cohort__predict_amounts(&parameters, &placement, COHORT__SCOPE_LOCALITIES, &all[0].cost,
                                     least);
             for (uint32_t i = 1; i < num && !all[i].refused && all[i].is_priced; i++) {
-                cohort__predict_amounts(&parameters, &placement, COHORT__REACH_LOCALITIES,
+                cohort__predict_amounts(&parameters, &placement, COHORT__SCOPE_LOCALITIES,
                                         &all[i].cost, amounts);
                 CHECK(least[terms[t]] <= amounts[terms[t]]);
             }
@@ -151,8 +151,8 @@ static void test_crossover(void)
     const struct cohort__algorithm *last = NULL;
     unsigned num_crossings = 0;
     set_machine(1000, 0, 0);
-    for (unsigned reach = 0; reach < COHORT__NUM_REACHES; reach++)
-        parameters.terms[reach][COHORT__TERM_MOVED] = parameters.cores;
+    for (unsigned scope = 0; scope < COHORT__NUM_SCOPES; scope++)
+        parameters.terms[scope][COHORT__TERM_MOVED] = parameters.cores;
     for (size_t bytes = 8; bytes <= 1 << 20; bytes += (bytes / 64 + 1) * 8) {
         struct cohort__request request = request_of(COHORT__GATHER, 64, bytes);
         struct cohort__question question = question_of(&request, COHORT__MODE_FLAT);

@@ -14,16 +14,16 @@ enum { MILLISECOND = 1000000 };
 
 struct story {
     struct cohort__loop *loop;
-    struct alarm alarm;
+    struct deadline deadline;
     unsigned num_messages;
-    unsigned num_alarms;
-    unsigned num_messages_before; /* the alarm */
+    unsigned num_expired;
+    unsigned num_messages_before; /* the deadline */
 };
 
 static void rings(void *context)
 {
     struct story *story = context;
-    story->num_alarms++;
+    story->num_expired++;
     story->num_messages_before = story->num_messages;
     cohort__loop_stop(story->loop);
 }
@@ -43,7 +43,7 @@ static void begin(struct story *story)
 {
     *story = (struct story){0};
     CHECK_INT(cohort__loop_create(&story->loop), COHORT_OK);
-    alarm_init(&story->alarm, story->loop, rings, story);
+    deadline_init(&story->deadline, story->loop, rings, story);
 }
 
 /* As if this process were stopped for so long. */
@@ -54,7 +54,7 @@ static void hold_up(uint64_t nanoseconds)
         sched_yield();
 }
 
-/* What came before the deadline comes before the alarm, however late anybody looks. */
+/* What came before the deadline comes before the deadline, however late anybody looks. */
 static void test_listens_first(void)
 {
     static const unsigned char sent[] = {1, 0, 0, 0, 'x'};
@@ -67,13 +67,13 @@ static void test_listens_first(void)
     CHECK_INT(cohort__stream_open(&stream, story.loop, fds[0], "this test", 10, &handlers),
               COHORT_OK);
     for (unsigned round = 1; round <= 3; round++) {
-        alarm_set(&story.alarm, MILLISECOND);
+        deadline_set(&story.deadline, MILLISECOND);
         CHECK_INT(write(fds[1], sent, sizeof(sent)), sizeof(sent));
         hold_up(2 * MILLISECOND);
         cohort__loop_run(story.loop);
-        CHECK_INT(story.num_alarms, round);
+        CHECK_INT(story.num_expired, round);
         CHECK_INT(story.num_messages_before, round);
-        CHECK(!alarm_is_set(&story.alarm));
+        CHECK(!deadline_is_set(&story.deadline));
     }
     cohort__stream_close(stream);
     cohort__loop_destroy(story.loop);
@@ -87,14 +87,14 @@ static void test_set_again(void)
     struct story story;
     begin(&story);
     uint64_t start = cohort__clock_now();
-    alarm_set(&story.alarm, 1);
-    alarm_set(&story.alarm, 5 * MILLISECOND);
+    deadline_set(&story.deadline, 1);
+    deadline_set(&story.deadline, 5 * MILLISECOND);
     cohort__loop_run(story.loop);
     CHECK(cohort__clock_now() - start >= 5 * MILLISECOND);
-    alarm_set(&story.alarm, hour);
-    alarm_set(&story.alarm, MILLISECOND);
+    deadline_set(&story.deadline, hour);
+    deadline_set(&story.deadline, MILLISECOND);
     cohort__loop_run(story.loop);
-    CHECK_INT(story.num_alarms, 2);
+    CHECK_INT(story.num_expired, 2);
     cohort__loop_destroy(story.loop);
 }
 
@@ -102,12 +102,12 @@ static void test_clear(void)
 {
     struct story story;
     begin(&story);
-    alarm_set(&story.alarm, MILLISECOND);
-    CHECK(alarm_is_set(&story.alarm));
-    alarm_clear(&story.alarm);
-    CHECK(!alarm_is_set(&story.alarm));
+    deadline_set(&story.deadline, MILLISECOND);
+    CHECK(deadline_is_set(&story.deadline));
+    deadline_clear(&story.deadline);
+    CHECK(!deadline_is_set(&story.deadline));
     cohort__loop_run(story.loop); /* nothing that would keep it, but the timer */
-    CHECK_INT(story.num_alarms, 0);
+    CHECK_INT(story.num_expired, 0);
     cohort__loop_destroy(story.loop);
 }
 

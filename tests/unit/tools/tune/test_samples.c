@@ -17,7 +17,7 @@ static double draw(struct cohort__random *random)
 static struct tune_sample draw_sample(struct cohort__random *random)
 {
     struct tune_sample sample = {
-        .reach = (enum cohort__reach)cohort__random_below(random, COHORT__NUM_REACHES),
+        .scope = (enum cohort__scope)cohort__random_below(random, COHORT__NUM_SCOPES),
         .row = (uint32_t)cohort__random_below(random, cohort__num_algorithms),
         .num_sites = 2u << cohort__random_below(random, 5),
         .bytes = (size_t)8 << cohort__random_below(random, 40),
@@ -25,14 +25,14 @@ static struct tune_sample draw_sample(struct cohort__random *random)
         .cost = {draw(random), draw(random), draw(random), draw(random), draw(random), draw(random),
                  draw(random)},
     };
-    sample.placement = tune_samples_placement(sample.reach, sample.num_sites);
+    sample.placement = tune_samples_placement(sample.scope, sample.num_sites);
     return sample;
 }
 
 static bool is_same(const struct tune_sample *a, const struct tune_sample *b)
 {
     const struct cohort__placement *at = &a->placement, *bt = &b->placement;
-    return a->reach == b->reach && a->row == b->row && a->num_sites == b->num_sites &&
+    return a->scope == b->scope && a->row == b->row && a->num_sites == b->num_sites &&
            a->bytes == b->bytes && memcmp(&a->ns, &b->ns, sizeof(a->ns)) == 0 &&
            memcmp(&a->cost, &b->cost, sizeof(a->cost)) == 0 && at->num_sites == bt->num_sites &&
            at->num_localities == bt->num_localities && at->largest == bt->largest &&
@@ -69,8 +69,8 @@ static void test_round_trip(void)
 
 static void test_placement(void)
 {
-    struct cohort__placement tasks = tune_samples_placement(COHORT__REACH_TASKS, 8),
-                             spread = tune_samples_placement(COHORT__REACH_LOCALITIES, 8);
+    struct cohort__placement tasks = tune_samples_placement(COHORT__SCOPE_TASKS, 8),
+                             spread = tune_samples_placement(COHORT__SCOPE_LOCALITIES, 8);
     CHECK_INT(tasks.num_localities, 1);
     CHECK_INT(tasks.largest, 8);
     CHECK_INT(spread.num_localities, 8);
