@@ -8,6 +8,8 @@ import subprocess
 import sys
 import tempfile
 
+from layers_picture import Drawing
+
 HERE = os.path.dirname(os.path.abspath(__file__))
 SPDX = "/* SPDX-License-Identifier: Apache-2.0 */\n"
 PUBLIC = {"include/cohort/status.h": "", "include/cohort/cohort.h": '#include "cohort/status.h"\n',
@@ -16,6 +18,7 @@ ROW = ("const struct cohort__algorithm cohort__scan_a = {\n    .collective = COH
        '    .name = "a",\n')
 DIFF = ("```diff\n--- a/a.c\n+++ b/a.c\n@@ -1 +1 @@\n-int a;\n+int b;\n"
         "--- /dev/null\n+++ b/b.c\n@@ -0,0 +1 @@\n+int c;\n```\n")
+PICTURE = Drawing().draw()
 FUTURE = "struct cohort_future; typedef struct cohort_future cohort_future;\ncohort_future *"
 WARNED = FUTURE + "cohort_a(void) __attribute__((warn_unused_result));\n"
 
@@ -64,6 +67,10 @@ CASES = [
     ("tools_readme", {"tools/a/b.c": SPDX + "/* a: is b. */\n"}, "not in the table"),
     ("tools_readme", {"tools/a/b.c": SPDX + "/* a: is b. */\n",
                       "tools/a/README.md": "| `b` | is b |\n| `c` | is c |\n"}, "is no c"),
+    ("layers_picture", {"docs/layers.svg": PICTURE}, None),
+    ("layers_picture", {"docs/layers.svg": PICTURE.replace("runtime/task", "runtime/tusk")},
+     "stale"),
+    ("layers_picture", {}, "stale"),
     ("spdx", {"tools/a": "#!/bin/sh\n# SPDX-License-Identifier: Apache-2.0\n"}, None),
     ("spdx", {"tools/a": "#!/bin/sh\n"}, "no SPDX"),
     ("spdx", {"runtime/base/meson.build": "# SPDX-License-Identifier: MIT\n"}, "no SPDX"),

@@ -152,4 +152,5 @@ def main():
                  len(sources))
 
 
-main()
+if __name__ == "__main__":
+    main()
