@@ -16,7 +16,10 @@
  * non-empty runs it. Items run one at a time and never nested, so their state needs no lock. */
 
 enum {
-    COHORT__WINDOW = 64, /* generations in flight: at most so far beyond the oldest one */
+    /* Generations in flight: at most so far beyond the oldest one. It balances how far a site may
+     * run ahead of a late one against the memory of an endpoint, which has a slot for each, and
+     * against the early messages that its peers keep. Not measured. */
+    COHORT__WINDOW = 64,
     /* Failed generations whose error is remembered: as many as a peer may be waiting for. */
     COHORT__FAILURES = COHORT__WINDOW,
     COHORT__FORCED_MAX = 32, /* collectives */

@@ -46,7 +46,9 @@ enum cohort__answer {
     COHORT__ANSWER_END,
 };
 
-/* One message from a site to a site, in one locality or between two. */
+/* One message from a site to a site, in one locality or between two. A line of payload is inside:
+ * to copy it costs less than to lend it, which takes a second message to give it back. More would
+ * make every message larger. Not measured. */
 enum { COHORT__MESSAGE_INLINE_BYTES = 64 };
 struct cohort__message {
     struct cohort__item item;

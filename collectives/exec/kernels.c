@@ -37,7 +37,8 @@ const struct cohort__kernel_functions *cohort__kernel_find(enum cohort__kernel k
 }
 
 /* With operands of as many bytes, few caches hold such a result until somebody reads it. What
- * sysconf tells of a cache is no measure: on virtual machines it may be ten times too large. */
+ * sysconf tells of a cache is no measure: on virtual machines it may be ten times too large. What
+ * it brings: docs/performance.md, "Reductions". */
 enum { LARGE_BYTES = 16 * 1024 * 1024 };
 
 void cohort__kernel_apply(enum cohort__kernel kernel, cohort_datatype datatype, void *result,

@@ -8,6 +8,7 @@
 #include "collectives/exec/meetings.h"
 #include "runtime/base/copy.h"
 
+/* Measured: docs/performance.md, "Beside MPI": "What an all_reduce reads". */
 enum {
     FROM_BYTES = 32 * 1024, /* less is done before one has waited for the others twice */
     FROM_LOCALITIES = 3,    /* two would read as much as before */

@@ -53,7 +53,9 @@ void cohort__participants_tell(struct cohort__participant *participants);
  * all participants. */
 void cohort__meeting_over(struct cohort__meeting *meeting);
 
-/* meeting_move.c. Everybody is there: moves the data, by works where it is much. */
+/* meeting_move.c. Everybody is there: moves the data, by works where it is much. So many bytes take
+ * 2 us, and a work would first take a turn of the scheduler; twice as many made no difference
+ * (docs/performance.md, "Beside MPI": "Two copies against one"). */
 enum { COHORT__MEETING_ON_THE_SPOT = 64 * 1024 };
 void cohort__meeting_move(struct cohort__meeting *meeting);
 

@@ -22,6 +22,9 @@
 /* Puts the layers together, in the order in which they stand on each other, runs the program, and
  * takes them apart when the job has drained. */
 
+/* So often we look for what is late: calls that stall, links that are quiet or broken. All of that
+ * counts in seconds, so a tenth of one is exact enough, and costs an idle job little; it gets rarer
+ * where nothing else comes (loop/loop.c). */
 enum { TICK_NANOSECONDS = 100000000 };
 
 /* How long a death that the transport has noticed waits for the launcher to say what it was. */

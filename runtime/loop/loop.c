@@ -15,10 +15,13 @@
  * `blocking`, and then looks at the queues; all of it sequentially consistent. An async that is
  * sent while the holder is about to block makes libuv's descriptor readable. */
 
+/* Ticks get so many times rarer while a locality is parked and nothing else comes: below a second,
+ * within which a stall is to be noticed. */
 enum { MAX_SLOWNESS = 8 };
 
 /* While the holder polls, libuv has its turn so often. It asks the kernel, during which a message
- * has to wait, and what libuv watches is never as urgent. */
+ * has to wait, and what libuv watches is never as urgent. Every 25 us instead of after 64 polls
+ * took 1 us off 3 of a message over a channel (docs/performance.md, "Beside MPI"). */
 enum { POLLS_PER_LOOK_AT_THE_CLOCK = 64, UV_RUN_INTERVAL_NS = 25 * 1000 };
 
 struct watched {

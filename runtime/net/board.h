@@ -19,9 +19,14 @@
  * wait for the next post. Each word has one writer, but for those of the head. */
 enum {
     COHORT__BOARD_LINE = 64,
-    COHORT__BOARD_DEPTH = 8,          /* generations that may be posted at a time */
-    COHORT__BOARD_INLINE = 32,        /* bytes that fit beside a post's head */
-    COHORT__BOARD_POST = 2048 * 1024, /* and in all */
+    /* Generations that may be posted at a time: so far a root may be ahead of who reads. Each has a
+     * line in each slot. Not measured. */
+    COHORT__BOARD_DEPTH = 8,
+    COHORT__BOARD_INLINE = 32, /* bytes that fit beside a post's head */
+    /* And in all. Two copies by way of a board beat one by the kernel, as measured up to 1 MiB
+     * (docs/performance.md, "Beside MPI": "Two copies against one"). It balances that against the
+     * memory that each locality may take for a communicator. With more, a plan runs. */
+    COHORT__BOARD_POST = 2048 * 1024,
     /* One of that length, or several shorter ones, each with a line behind it. Memory is taken only
      * once it is used. */
     COHORT__BOARD_ARENA = COHORT__BOARD_POST + COHORT__BOARD_DEPTH * COHORT__BOARD_LINE,

@@ -14,7 +14,8 @@
 #include "runtime/net/ofi_probe.h"
 
 /* How long every attempt has to be refused before we look whether anybody is there, and how often
- * then. */
+ * then. 50 ms are some fifteen attempts: one that is slow for a moment is not asked, and who waits
+ * for a dead one hardly notices them. Not measured. */
 static const uint64_t probe_first = 50 * 1000 * 1000;
 static const uint64_t probe_next = 1000 * 1000 * 1000;
 

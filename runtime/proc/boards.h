@@ -10,7 +10,8 @@
 /* What a locality has in common with others of its host, besides what is sent: boards, see
  * runtime/net/board.h. Any thread. */
 
-/* Boards that there are, by number from 0. */
+/* Boards that there are, by number from 0: the bits of the one word that says which are taken. A
+ * communicator that gets none works by messages. */
 enum { COHORT__NUM_BOARDS = 64 };
 
 /* Names a board in the whole job. All zero: none. */

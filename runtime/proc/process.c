@@ -12,6 +12,9 @@
 #include "runtime/proc/router.h"
 #include "runtime/proc/send.h"
 
+/* Bytes that one peer may have sent unasked, and that we may have to keep until they are wanted. It
+ * balances that memory, of which every peer has its own, against round trips: what is beyond it is
+ * announced and fetched. Not measured. */
 enum { DEFAULT_EAGER_BUDGET = 256 * 1024 };
 
 static const struct cohort__process_handlers no_handlers;

@@ -59,7 +59,9 @@ struct cohort__scheduler_options {
 /* What looks well spent before a worker blocks: some times what a message takes between hosts. */
 enum { COHORT__SPIN_NS = 100000 };
 
-/* 1 worker, 256 KiB, COHORT__SPIN_NS, 20 polls more, not pinned. */
+/* 1 worker, 256 KiB, COHORT__SPIN_NS, 20 polls more, not pinned. 256 KiB are room for the C library
+ * and for a plan's builder, and memory only as far as they are touched. More than 20 polls with a
+ * yield changed nothing (docs/performance.md, "Beside MPI": "Sessions"). */
 void cohort__scheduler_options_init(struct cohort__scheduler_options *options);
 
 /* Everything that can fail. HOOKS is copied; NULL: a loop without I/O is built in. From now on
