@@ -21,6 +21,18 @@ DIFF = ("```diff\n--- a/a.c\n+++ b/a.c\n@@ -1 +1 @@\n-int a;\n+int b;\n"
 PICTURE = Drawing().draw()
 FUTURE = "struct cohort_future; typedef struct cohort_future cohort_future;\ncohort_future *"
 WARNED = FUTURE + "cohort_a(void) __attribute__((warn_unused_result));\n"
+SETTINGS = ("| %s | 1 |\n| - | `WINDOW = %s` | `runtime/a.c` |\n"
+            "| **`cohort_b_options`** |\n| `%s` |\n")
+ASKS = {"runtime/a.c": 'enum { WINDOW = 8 * 4 }; char *a = read_number("COHORT_A");\n',
+        "tools/cohortrun_options.c": '{"grace", required_argument, NULL, OPTION_GRACE},\n',
+        "include/cohort/b.h": "typedef struct cohort_b_options {\n    int c; /* d; */\n} "
+                              "cohort_b_options;"}
+
+
+def asking(names, value, field):
+    """A checkout that asks for settings, and a page that names NAMES, WINDOW = VALUE and FIELD."""
+    return {**ASKS, "docs/SETTINGS.md": SETTINGS % (names, value, field)}
+
 
 # The check, the files of a checkout (layer headers that they name exist), and what the check has to
 # say about them; None: nothing, it passes.
@@ -71,6 +83,12 @@ CASES = [
     ("layers_picture", {"docs/layers.svg": PICTURE.replace("runtime/task", "runtime/tusk")},
      "stale"),
     ("layers_picture", {}, "stale"),
+    ("settings", asking("`COHORT_A`, `--grace`", "8*4", "c"), None),
+    ("settings", asking("`--grace`", "8 * 4", "c"), "COHORT_A: not in"),
+    ("settings", asking("`COHORT_A`", "8 * 4", "c"), "--grace: not in"),
+    ("settings", asking("`COHORT_A`, `--grace`, `COHORT_Z`", "8 * 4", "c"), "nobody reads it"),
+    ("settings", asking("`COHORT_A`, `--grace`", "32", "c"), "says 8 * 4"),
+    ("settings", asking("`COHORT_A`, `--grace`", "8 * 4", "d"), "cohort_b_options.c: not in"),
     ("spdx", {"tools/a": "#!/bin/sh\n# SPDX-License-Identifier: Apache-2.0\n"}, None),
     ("spdx", {"tools/a": "#!/bin/sh\n"}, "no SPDX"),
     ("spdx", {"runtime/base/meson.build": "# SPDX-License-Identifier: MIT\n"}, "no SPDX"),
