@@ -117,7 +117,7 @@ def groups():
     """Programs that may use the same: their names, layers and further headers; by side."""
     found = {}
     for name, rights in PROGRAMS.items():
-        found.setdefault(rights, []).append(os.path.basename(name.rstrip("/-")))
+        found.setdefault(rights, []).append(name.removeprefix("tools/").rstrip("/-"))
     sides = {FIRST: [], LAST: []}
     for (layers, headers), names in found.items():
         touched = [*layers, *map(layer_of_header, headers)]
