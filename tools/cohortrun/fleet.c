@@ -18,6 +18,9 @@
 /* So many more may be calling at a time than there are hosts; then the one who has been calling for
  * longest makes way for the next: a daemon shows at once that it has the key. */
 enum { MAX_STRANGERS = 64, MAX_COMPLAINTS = 10 };
+
+/* So long a caller has to show the key. A daemon does so at once, also on a loaded host; a stranger
+ * must not keep its place for ever. */
 static const uint64_t caller_ns = 10000000000;
 
 /* Who has connected, and has yet to show that it has the key. */
