@@ -22,6 +22,8 @@ NAMESPACE_AGENT = os.path.join(os.path.dirname(os.path.abspath(__file__)), 'name
 # Also for programs that start jobs by themselves.
 os.environ['LSAN_OPTIONS'] = 'print_suppressions=0:suppressions=' + os.path.join(
     os.path.dirname(os.path.abspath(__file__)), 'lsan.supp')
+# hwloc, in mpirun too, says something where a chroot has no /sys.
+os.environ['HWLOC_HIDE_ERRORS'] = '2'
 NAMESPACE_TMP = '/run/tmp' # a folder of its own at each of those hosts
 num_jobs = 0
 jobs_of_case = []

@@ -152,7 +152,11 @@ def in_terminal(terminal):
 def test_terminal():
     """Locality 0 reads what is typed; none can open the terminal, which would stop it; interrupts
     come through cohortrun alone."""
-    keyboard, terminal = pty.openpty()
+    try:
+        keyboard, terminal = pty.openpty()
+    except OSError as error:  # in a chroot without /dev/pts
+        print('terminal: skipped:', error)
+        return
     script = '(: </dev/tty) 2>/dev/null && echo terminal; ' \
              'test $COHORT_LOCALITY = 0 && read line; trap "echo got; exit 0" INT; ' \
              'echo "ready $line"; while :; do sleep 0.01; done'

@@ -31,11 +31,15 @@ uint16_t address_port(const struct address *address)
     return ntohs(address->socket.ss_family == AF_INET6 ? v6->sin6_port : v4->sin_port);
 }
 
-/* The addresses of HOST, to be freed by freeaddrinfo; returns getaddrinfo's error. */
+/* The addresses of HOST, to be freed by freeaddrinfo; returns getaddrinfo's error. "localhost" is
+ * this host also where no file and no server says so (RFC 6761, section 6.3). */
 static int resolve(const char *host, const char *port, int flags, struct addrinfo **ret_list)
 {
     struct addrinfo hints = {.ai_socktype = SOCK_DGRAM, .ai_flags = flags};
-    return getaddrinfo(host, port, &hints, ret_list);
+    int error = getaddrinfo(host, port, &hints, ret_list);
+    if (error && strcmp(host, "localhost") == 0)
+        error = getaddrinfo("127.0.0.1", port, &hints, ret_list);
+    return error;
 }
 
 static cohort_status fail_to_resolve(const char *host, int error)
