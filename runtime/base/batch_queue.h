@@ -7,18 +7,20 @@
 #include <stddef.h>
 
 /* An intrusive queue into which any thread pushes without locks, and out of which a consumer takes
- * everything at once, in the order in which it was pushed. It is a stack that is swapped out and
- * turned round; so there is no ABA problem, and taking is safe for several consumers, too.
+ * everything at once, in the order in which it was pushed. It is a stack. A consumer swaps the
+ * whole stack out and reverses it, so there is no ABA problem, and several consumers may take at
+ * the same time.
  *
- * There are two ways of consuming. cohort__batch_queue_take empties the queue. The other is for
- * actors, where who makes the queue non-empty has to run it, and nobody else while it runs: if
- * (cohort__batch_queue_push(&queue, node)) while ((batch =
- * cohort__batch_queue_take_or_release(&queue)))
+ * There are two ways of consuming. The first is cohort__batch_queue_take, which empties the queue.
+ * The second is for actors. There, the thread whose push makes the queue non-empty becomes its
+ * runner. Until the runner releases the queue, no other thread may run it:
+ *     if (cohort__batch_queue_push(&queue, node))
+ *         while ((batch = cohort__batch_queue_take_or_release(&queue)))
  *             ... all of the batch ...
- * During the loop every push returns false. Don't mix the two on one queue.
+ * During the loop every push returns false. Don't mix the two ways on one queue.
  *
- * Zero is a valid, empty queue. A push happens before the take that sees it, and is sequentially
- * consistent, as are cohort__batch_queue_is_empty and the takes. */
+ * All zero is a valid, empty queue. A push happens before the take that sees it. Pushes, takes and
+ * cohort__batch_queue_is_empty are sequentially consistent. */
 struct cohort__batch_queue_node {
     struct cohort__batch_queue_node *next;
 };
@@ -38,7 +40,7 @@ cohort__batch_queue_busy(struct cohort__batch_queue *queue)
     return (struct cohort__batch_queue_node *)(void *)queue;
 }
 
-/* Any thread. Whether the queue was empty, and had no runner. */
+/* Any thread. Returns whether the queue was empty and had no runner. */
 static inline bool cohort__batch_queue_push(struct cohort__batch_queue *queue,
                                             struct cohort__batch_queue_node *node)
 {
@@ -53,8 +55,8 @@ static inline bool cohort__batch_queue_push(struct cohort__batch_queue *queue,
     return was_idle;
 }
 
-/* Any thread. If the queue is empty and has no runner, the caller is its runner, without having
- * pushed anything. */
+/* Any thread. If the queue is empty and has no runner, makes the caller its runner, without a push,
+ * and returns true. */
 static inline bool cohort__batch_queue_claim(struct cohort__batch_queue *queue)
 {
     struct cohort__batch_queue_node *expected = NULL;
@@ -66,7 +68,7 @@ static inline bool cohort__batch_queue_is_empty(const struct cohort__batch_queue
     return atomic_load(&queue->head) == NULL;
 }
 
-/* The first of the list that begins with NODE, turned round. */
+/* Reverses the list that begins with NODE and returns its new first node. */
 static inline struct cohort__batch_queue_node *
 cohort__batch_queue_reverse(struct cohort__batch_queue_node *node)
 {
@@ -89,8 +91,8 @@ cohort__batch_queue_take(struct cohort__batch_queue *queue)
     return cohort__batch_queue_reverse(atomic_exchange(&queue->head, NULL));
 }
 
-/* For the runner: the same, but where there are none, the queue is released: the caller is the
- * runner no more, and the next push returns true. */
+/* For the runner: the same. But if there are no nodes, the queue is released: the caller is no
+ * longer the runner, and the next push returns true. */
 static inline struct cohort__batch_queue_node *
 cohort__batch_queue_take_or_release(struct cohort__batch_queue *queue)
 {

@@ -2,9 +2,9 @@
 #ifndef COHORT_RUNTIME_BASE_BOUNDS_H
 #define COHORT_RUNTIME_BASE_BOUNDS_H
 
-/* What several layers check, each where it comes in. */
+/* Limits that several layers check, each for the values that it is given. */
 enum {
-    COHORT__MAX_WORKERS = 4096, /* of a locality */
+    COHORT__MAX_WORKERS = 4096, /* in one locality */
 };
 
 #endif

@@ -18,7 +18,8 @@ size_t cohort__cache_read_size(const char *text)
     return number * unit;
 }
 
-/* The C library's sysconf() multiplies it by the number of processors on some virtual machines. */
+/* Reads the kernel's files, since on some virtual machines the C library's sysconf() returns the
+ * size times the number of processors. */
 static size_t ask_kernel(void)
 {
     size_t most = 0;

@@ -4,11 +4,12 @@
 
 #include <stddef.h>
 
-/* The bytes of the largest cache that the first processor of this host has, alone or with others;
- * where the kernel doesn't tell, as many as are common. Any thread. */
+/* The size in bytes of the largest cache of this host's first processor, whether that cache is
+ * shared or not. If the kernel doesn't tell, a common size. Any thread. */
 size_t cohort__cache_bytes(void);
 
-/* "32768K" or "1M", as the kernel puts it, in bytes; 0: TEXT is nothing like that. */
+/* A size as the kernel writes it, such as "32768K" or "1M", in bytes. Returns 0 if TEXT has another
+ * form. */
 size_t cohort__cache_read_size(const char *text);
 
 #endif

@@ -7,11 +7,11 @@
 /* Nanoseconds of CLOCK_MONOTONIC. */
 uint64_t cohort__clock_now(void);
 
-/* NOW + NANOSECONDS; what would overflow becomes UINT64_MAX, which is never. */
+/* Now + NANOSECONDS. If the sum would overflow, UINT64_MAX, which means never. */
 uint64_t cohort__clock_after(uint64_t nanoseconds);
 
-/* The processor's own counter, where there is one: to notice cheaply that time has passed, not to
- * measure it. */
+/* The processor's own counter, where there is one. It is a cheap way to notice that time has
+ * passed, but it does not measure time. */
 static inline uint64_t cohort__clock_ticks(void)
 {
 #if defined(__x86_64__)
@@ -25,7 +25,7 @@ static inline uint64_t cohort__clock_ticks(void)
 #endif
 }
 
-/* How many ticks NANOSECONDS are, within a factor of two on processors of today. */
+/* NANOSECONDS in ticks, correct within a factor of two on today's processors. */
 static inline uint64_t cohort__clock_ticks_of(uint64_t nanoseconds)
 {
 #if defined(__x86_64__)

@@ -21,8 +21,9 @@ bool cohort__copier_is_due(struct cohort__copier *copier, size_t bytes)
     return is_due;
 }
 
-/* What is written past the caches takes longer to read, where the reader is near: twice what it
- * takes to write, about. So it has to be faster by that, and to stay so, by less. */
+/* If the reader's core is near, data that was written past the caches takes longer to read: about
+ * twice as long as to write. So writing past the caches is chosen only if it is twice as fast, and
+ * is kept as long as it is 1.5 times as fast. */
 void cohort__copier_judge(struct cohort__copier *copier, uint64_t plain, uint64_t past)
 {
     bool was_past = is_past(copier);
@@ -36,7 +37,7 @@ void cohort__copier_judge(struct cohort__copier *copier, uint64_t plain, uint64_
     atomic_store_explicit(&copier->num_against, num_against, memory_order_relaxed);
 }
 
-/* Stores are over when the time is taken. */
+/* The fence makes sure that all stores are done before the time is taken. */
 static uint64_t now(void)
 {
     atomic_thread_fence(memory_order_seq_cst);

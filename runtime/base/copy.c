@@ -28,7 +28,7 @@ void cohort__copy(void *to, const void *from, size_t bytes)
 }
 
 #ifdef __SSE2__
-/* TO is at the beginning of a line. */
+/* TO is the beginning of a cache line. */
 static void write_line(char *to, const char *from)
 {
     __m128i parts[LINE / sizeof(__m128i)];
@@ -47,7 +47,7 @@ void cohort__copy_past(void *to, const void *from, size_t bytes)
     for (; bytes - at >= LINE; at += LINE)
         write_line((char *)to + at, (const char *)from + at);
     memcpy((char *)to + at, (const char *)from + at, bytes - at);
-    _mm_sfence(); /* as with plain stores, who sees what is stored after this sees this */
+    _mm_sfence(); /* as with plain stores: a thread that sees a later store sees these, too */
 }
 #else
 void cohort__copy_past(void *to, const void *from, size_t bytes)

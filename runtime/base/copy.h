@@ -4,13 +4,13 @@
 
 #include <stddef.h>
 
-/* memcpy by plain loads and stores, for what another core may have written just now. The C library
- * takes the processor's instruction for copying strings from some KiB on, which is slow at that:
+/* memcpy by plain loads and stores, for data that another core may have written just now. From some
+ * KiB on, the C library uses the processor's string instruction, which is slow for such data: see
  * docs/performance.md, "Whose cache a line is in". */
 void cohort__copy(void *to, const void *from, size_t bytes);
 
-/* The same past the caches, where the machine can do that: TO is neither read first nor kept there.
- * For much more than the caches hold. */
+/* The same, but past the caches where the machine can do that: TO is neither read into a cache
+ * before nor kept in one. For much more data than the caches hold, and for a copier. */
 void cohort__copy_past(void *to, const void *from, size_t bytes);
 
 #endif

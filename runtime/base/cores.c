@@ -12,10 +12,10 @@
 
 enum { MAX_CORES = 1 << 16, MAX_LINE = 8192 };
 
-/* A hierarchy of control groups that can limit time on cores, as it is mounted. */
+/* A mounted hierarchy of control groups that can limit processor time. */
 struct hierarchy {
     bool is_version_2;
-    char root[PATH_MAX]; /* the group that is seen at FOLDER */
+    char root[PATH_MAX]; /* the group that FOLDER shows */
     char folder[PATH_MAX];
 };
 
@@ -24,7 +24,7 @@ static unsigned smaller(unsigned a, unsigned b)
     return a < b ? a : b;
 }
 
-/* 0: unknown. */
+/* The number of cores in this thread's affinity mask; 0 if unknown. */
 static unsigned mask_cores(void)
 {
     for (unsigned size = CPU_SETSIZE; size <= MAX_CORES; size *= 2) {
@@ -40,7 +40,7 @@ static unsigned mask_cores(void)
     return 0;
 }
 
-/* Whether NAME is an item of the LIST of names with commas between them. */
+/* Whether NAME is an item of LIST, whose items are separated by commas. */
 static bool has_item(const char *list, const char *name)
 {
     size_t bytes = strlen(name);
@@ -52,7 +52,7 @@ static bool has_item(const char *list, const char *name)
     return false;
 }
 
-/* A line of mountinfo: id parent device root folder options... - type source options. */
+/* LINE is a line of mountinfo: id parent device root folder options... - type source options. */
 static bool read_mount(char *line, struct hierarchy *ret)
 {
     char type[32], options[1024];
@@ -71,7 +71,8 @@ static FILE *open_below(const char *root, const char *folder, const char *name)
     return bytes > 0 && (size_t)bytes < sizeof(path) ? fopen(path, "re") : NULL;
 }
 
-/* The group of HIERARCHY that this process is in. A line of the file: id:controllers:group. */
+/* Finds the group of HIERARCHY that this process is in. A line of the file:
+ * id:controllers:group. */
 static bool find_group(const char *root, const struct hierarchy *hierarchy, char *ret_group)
 {
     char line[MAX_LINE], *controllers = NULL, *group = NULL;
@@ -102,7 +103,7 @@ static bool read_number(const char *root, const char *folder, const char *name, 
     return is_read;
 }
 
-/* What the group in FOLDER has itself. */
+/* The quota of the group in FOLDER itself, without the groups above it. */
 static unsigned group_quota(const char *root, const char *folder, bool is_version_2)
 {
     long long quota = -1, period = 0;
@@ -121,7 +122,8 @@ static unsigned group_quota(const char *root, const char *folder, bool is_versio
     return quota < period ? 1 : (unsigned)(quota / period);
 }
 
-/* Of this process's group and all that it is part of, as far as they are seen. */
+/* The smallest quota of this process's group and of all groups above it, as far as they are
+ * visible. */
 static unsigned hierarchy_quota(const char *root, const struct hierarchy *hierarchy)
 {
     char group[PATH_MAX], folder[2 * PATH_MAX];

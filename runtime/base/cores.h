@@ -4,18 +4,19 @@
 
 #include <stdbool.h>
 
-/* How many cores each of NUM_PROCESSES that share them has for itself: those that the calling
- * thread's mask has and the quotas of its control groups pay for, at least one, divided, and
- * rounded down. So 0 stands for taking turns on fewer than one each. MAY_BE_BOUND: who started them
- * may have bound each to cores of its own; then a mask that leaves out some of the machine's is
- * taken for this process's alone. Reads files: not for a hot path. Others who use the same cores
- * are not known here; see runtime/task/spin.h. */
+/* How many cores each of NUM_PROCESSES processes has for itself if they share what this process may
+ * use. That is the number of cores in the calling thread's affinity mask, or the quota of its
+ * control groups if that is smaller, but at least one. It is divided by NUM_PROCESSES and rounded
+ * down, so 0 means that processes take turns on a core. MAY_BE_BOUND says that a launcher may have
+ * bound each process to cores of its own. Then a mask that lacks some of the machine's cores is
+ * taken for a mask of this process alone, and is not divided. Reads files, so don't call it on a
+ * hot path. Doesn't know about other programs on the same cores; see runtime/task/spin.h. */
 unsigned cohort__cores_each(unsigned num_processes, bool may_be_bound);
 
-/* The smallest CPU quota of the control groups (versions 1 and 2) that the process is in, in
- * cores, rounded down, but at least 1; UINT_MAX where there is none. The files are those below ROOT
- * ("", or for a test a folder that plays them): /proc/self/mountinfo, /proc/self/cgroup, and those
- * where these say that the groups are. */
+/* The smallest CPU quota of the control groups (versions 1 and 2) that the process is in, in cores,
+ * rounded down, but at least 1. UINT_MAX if there is none. Reads files below ROOT:
+ * /proc/self/mountinfo, /proc/self/cgroup, and the files of the groups that these name. ROOT is ""
+ * except in tests, which give a folder with files of their own. */
 unsigned cohort__cores_quota(const char *root);
 
 #endif

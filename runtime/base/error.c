@@ -19,7 +19,8 @@ struct cohort__error_text {
     char text[];
 };
 
-/* initial-exec: no call for the address, and a fiber may cache it, as it stays on its thread. */
+/* With initial-exec, no function call is needed to get the address. A fiber may cache the address,
+ * since it stays on its thread. */
 static _Thread_local struct cohort__error own_slot __attribute__((tls_model("initial-exec")));
 static _Thread_local struct cohort__error *current_slot __attribute__((tls_model("initial-exec")));
 static _Thread_local bool own_slot_is_watched __attribute__((tls_model("initial-exec")));
@@ -55,7 +56,7 @@ static void thread_end_init(void)
     thread_end_key_exists = pthread_key_create(&thread_end_key, thread_end) == 0;
 }
 
-/* Has the own slot's text freed when the thread ends. */
+/* Makes sure that the text of the thread's own slot is freed when the thread ends. */
 static void own_slot_watch(void)
 {
     if (own_slot_is_watched)

@@ -7,9 +7,10 @@
 
 #include "cohort/status.h"
 
-/* A status with its message. Small, so that each task can have one in its frame: the text lives on
- * the heap, is counted, never changes, and exists only once something has failed. All zero is a
- * valid, empty error. One thread at a time; copies of one error may live in different threads. */
+/* A status with its message. It is small, so that each task can have one in its frame. The text is
+ * on the heap, has a reference count, never changes, and exists only once something has failed. All
+ * zero is a valid, empty error. One thread at a time, but copies of one error may be used by
+ * different threads. */
 struct cohort__error_text;
 struct cohort__error {
     cohort_status status;
@@ -29,8 +30,8 @@ static inline void cohort__error_fini(struct cohort__error *error)
     *error = (struct cohort__error){COHORT_OK, NULL};
 }
 
-/* Replaces what ERROR holds. The message is cut at 511 bytes. Returns STATUS. Its arguments may
- * point into the text that is replaced. */
+/* Replaces what ERROR holds. Returns STATUS. The message is cut at 511 bytes. The arguments of the
+ * format may point into the text that is replaced. */
 cohort_status cohort__error_set(struct cohort__error *error, cohort_status status,
                                 const char *format, ...) __attribute__((format(printf, 3, 4)));
 cohort_status cohort__error_vset(struct cohort__error *error, cohort_status status,
@@ -40,8 +41,8 @@ cohort_status cohort__error_vset(struct cohort__error *error, cohort_status stat
 /* Makes TARGET the same as SOURCE; they share the text. */
 void cohort__error_copy(struct cohort__error *target, const struct cohort__error *source);
 
-/* The message; where there is none, the general text of the status; "" for COHORT_OK without one.
- * Valid until ERROR changes. */
+/* The message. If there is none, the general text of the status, or "" for COHORT_OK. Valid until
+ * ERROR changes. */
 const char *cohort__error_message(const struct cohort__error *error);
 
 /* What cohort_fail writes to and cohort_error_message reads: the slot of the running task, or else

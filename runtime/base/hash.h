@@ -5,7 +5,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The same on every machine, so hashes may travel. Not for keeping an adversary out. */
+/* The hashes are the same on every machine, so they may be sent to others. They don't protect
+ * against an attacker. */
 
 /* FNV-1a with 64 bits. */
 static inline uint64_t cohort__hash_bytes(const void *data, size_t bytes)
@@ -17,7 +18,7 @@ static inline uint64_t cohort__hash_bytes(const void *data, size_t bytes)
     return hash;
 }
 
-/* The finalizer of MurmurHash3: a bijection in which each bit moves all others. */
+/* The finalizer of MurmurHash3: a bijection in which every input bit affects every output bit. */
 static inline uint64_t cohort__hash_u64(uint64_t value)
 {
     value = (value ^ (value >> 33)) * UINT64_C(0xff51afd7ed558ccd);

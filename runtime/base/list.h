@@ -5,9 +5,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* An intrusive doubly linked ring. The list is a node as well; one that is in no list is linked to
- * itself, so removing it twice is harmless. One thread at a time. To walk a list while its nodes
- * leave it, take the successor first:
+/* An intrusive doubly linked ring. The list itself is a node as well. A node that is in no list is
+ * linked to itself, so it is harmless to remove it twice. One thread at a time. To walk a list
+ * whose nodes are removed meanwhile, take the successor first:
  *     for (n = list.next; n != &list; n = next) { next = n->next; ... } */
 struct cohort__list {
     struct cohort__list *next;
@@ -50,7 +50,7 @@ static inline void cohort__list_remove(struct cohort__list *node)
     cohort__list_init(node);
 }
 
-/* The first node, which is taken out; NULL if LIST is empty. */
+/* Removes and returns the first node; NULL if LIST is empty. */
 static inline struct cohort__list *cohort__list_pop_front(struct cohort__list *list)
 {
     if (cohort__list_is_empty(list))

@@ -42,7 +42,7 @@ static int level_get(void)
     int expected = LEVEL_UNKNOWN;
     level = level_from_environment();
     if (!atomic_compare_exchange_strong(&current_level, &expected, level))
-        level = expected; /* somebody has just set it */
+        level = expected; /* another thread has just set it */
     return level;
 }
 

@@ -6,12 +6,13 @@
 
 #include "cohort/status.h"
 
-/* Public structs of options grow at their ends, and 0 in a field is as if it were not there. So a
- * program that was built with another version of the header may give one of another size: copies
- * GIVEN, of GIVEN_BYTES, to *RET_OPTIONS, of BYTES. What a shorter one lacks is 0.
- * COHORT_ERR_BAD_PARAMETER, naming WHAT: no GIVEN, or a longer one that asks for something that
- * this version does not know, so that bytes beyond BYTES are not 0. *RET_OPTIONS is then untouched.
- */
+/* Copies public options: GIVEN, of GIVEN_BYTES bytes, to *RET_OPTIONS, of BYTES bytes. The sizes
+ * may differ if the program was built with another version of the header. New fields are added at
+ * the end of such a struct, and 0 in a field means the same as if the field did not exist. So
+ * fields that a shorter GIVEN lacks become 0.
+ * COHORT_ERR_BAD_PARAMETER, with WHAT in the message, if GIVEN is NULL, or if it is longer and
+ * bytes beyond BYTES are not 0: then it asks for something that this version does not know.
+ * *RET_OPTIONS is untouched in that case. */
 cohort_status cohort__options_read(void *ret_options, size_t bytes, const void *given,
                                    size_t given_bytes, const char *what);
 

@@ -36,7 +36,7 @@ uint64_t cohort__random_next(struct cohort__random *random)
 
 uint64_t cohort__random_below(struct cohort__random *random, uint64_t limit)
 {
-    /* The lowest 2^64 mod LIMIT numbers would make some results likelier. */
+    /* The lowest 2^64 mod LIMIT numbers are not used: they would make some results more likely. */
     uint64_t unfair = -limit % limit;
     uint64_t number = cohort__random_next(random);
     while (number < unfair)

@@ -14,7 +14,7 @@ void cohort__random_init(struct cohort__random *random, uint64_t seed);
 
 uint64_t cohort__random_next(struct cohort__random *random);
 
-/* 0.. LIMIT-1, all alike; LIMIT is not 0. */
+/* A number from 0 to LIMIT-1, all with the same probability. LIMIT is not 0. */
 uint64_t cohort__random_below(struct cohort__random *random, uint64_t limit);
 
 #endif

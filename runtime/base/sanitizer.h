@@ -2,7 +2,7 @@
 #ifndef COHORT_RUNTIME_BASE_SANITIZER_H
 #define COHORT_RUNTIME_BASE_SANITIZER_H
 
-/* Which sanitizer this build has: gcc and clang tell it differently. */
+/* Which sanitizer this build has. gcc and clang tell it in different ways. */
 #if defined(__SANITIZE_ADDRESS__)
 #define COHORT__ASAN 1
 #elif defined(__has_feature)

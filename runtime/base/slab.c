@@ -11,15 +11,15 @@
 
 #include "runtime/base/sanitizer.h"
 
-/* A cache belongs to one thread at a time. Its memory comes in chunks of one object size each,
- * which begin at a multiple of CHUNK_BYTES with a header that names the cache; so an object leads
- * to its chunk, and that to the size and to where it has to go back. Objects are aligned to 32;
- * those that come from malloc are deliberately not, so that bit 4 of an address tells the two
- * apart. */
+/* A cache belongs to one thread at a time. Its memory comes in chunks, each with objects of one
+ * size. A chunk begins at a multiple of CHUNK_BYTES, with a header that names its cache and its
+ * size class. So from the address of an object one finds its chunk, and there its size and the
+ * cache to which it has to return. Objects of a chunk are aligned to 32. Objects from malloc are
+ * deliberately not, so bit 4 of an address tells which of the two it is. */
 enum {
     CHUNK_BYTES = 64 * 1024,
     CHUNK_HEADER_BYTES = 64,
-    REGION_CHUNKS = 16, /* mapped at once */
+    REGION_CHUNKS = 16, /* mapped at one time */
     ALIGNMENT = 32,
     MALLOC_BIT = 16,
     NUM_CLASSES = 12,
@@ -35,14 +35,14 @@ struct object {
 
 struct size_class {
     struct object *free;
-    char *fresh; /* never used yet: fresh.. fresh_end of the newest chunk */
+    char *fresh; /* memory of the newest chunk that was never used, up to fresh_end */
     char *fresh_end;
 };
 
 struct cache {
     struct size_class classes[NUM_CLASSES];
     struct cache *next_unowned;
-    /* What other threads freed, of all sizes. */
+    /* Objects of all sizes that other threads have freed. */
     struct object *_Atomic remote __attribute__((aligned(CACHE_LINE)));
 };
 
@@ -51,7 +51,7 @@ struct chunk {
     unsigned size_class;
 };
 
-static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER; /* for the next four */
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER; /* guards the next four variables */
 static char *region;
 static size_t region_chunks_left;
 static struct cache *unowned;
@@ -63,9 +63,9 @@ static _Atomic size_t num_chunks;
 static _Atomic size_t num_caches;
 static _Thread_local struct cache *own_cache __attribute__((tls_model("initial-exec")));
 
-/* By size in units of ALIGNMENT, rounded up. */
+/* The size class for each size, in units of ALIGNMENT, rounded up. */
 static const unsigned char classes[COHORT__SLAB_MAX_BYTES / ALIGNMENT + 1] = {
-    0,                                                              /* of no bytes, too */
+    0,                                                              /* also for 0 bytes */
     0,  1,  2,  3,  4,  4,  5,  5,  6,  6,  6,  6,  7,  7,  7,  7,  /* up to 512 */
     8,  8,  8,  8,  8,  8,  8,  8,  9,  9,  9,  9,  9,  9,  9,  9,  /* up to 1024 */
     10, 10, 10, 10, 10, 10, 10, 10, 10, 10, 10, 10, 10, 10, 10, 10, /* up to 1536 */
@@ -193,8 +193,9 @@ static void *object_take(struct size_class *class)
     return object;
 }
 
-/* For what is too large for a chunk, and where no chunk can be had: a message about an error, say,
- * needs so little that malloc may still have it. */
+/* For objects that are too large for a chunk, and for any size when there is no memory for a new
+ * chunk. In that case malloc may still have the few bytes that are needed, say, for an error
+ * message. */
 static void *large_alloc(size_t bytes)
 {
     if (bytes > SIZE_MAX - 2 * ALIGNMENT)
@@ -213,8 +214,8 @@ static void large_free(void *object)
     free(((void **)object)[-1]);
 }
 
-/* The free list is empty. Out of line, as are all rare ways below: the usual one saves no registers
- * then. */
+/* Called when the free list is empty. This and all rare paths below are out of line, so that the
+ * usual path saves no registers. */
 static __attribute__((noinline)) void *object_refill(struct cache *cache, struct size_class *class)
 {
     unsigned size_class = (unsigned)(class - cache->classes);
@@ -229,7 +230,7 @@ static __attribute__((noinline)) void *object_refill(struct cache *cache, struct
     return object;
 }
 
-/* This thread has no cache yet, or none is used for so many BYTES. */
+/* Called when this thread has no cache yet, or when BYTES is too large for a cache. */
 static __attribute__((noinline)) void *alloc_rarely(size_t bytes)
 {
     if (COHORT__ASAN)
@@ -256,7 +257,7 @@ void *cohort__slab_alloc_zero(size_t bytes)
     return object ? memset(object, 0, bytes) : NULL;
 }
 
-/* CACHE is another thread's. */
+/* CACHE belongs to another thread. */
 static __attribute__((noinline)) void free_elsewhere(struct cache *cache, struct object *object)
 {
     object->next = atomic_load_explicit(&cache->remote, memory_order_relaxed);

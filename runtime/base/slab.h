@@ -4,14 +4,15 @@
 
 #include <stddef.h>
 
-/* Memory for small objects that live shortly: each thread takes from and returns to its own cache
- * without locks or atomics. What another thread frees goes back to the cache that it came from, by
- * way of a lock-free list. A thread that ends leaves its cache to the next one that starts. Chunks
- * are never given back to the system. Above COHORT__SLAB_MAX_BYTES, where the system gives no
- * chunk, and in builds with the address sanitizer always, this is malloc. */
+/* Memory for small objects that live for a short time. Each thread allocates from its own cache and
+ * frees into it without locks or atomics. An object that another thread frees goes back to the
+ * cache that it came from, through a lock-free list. A thread that ends leaves its cache to the
+ * next one that starts. Chunks are never given back to the system. malloc is used instead for
+ * objects above COHORT__SLAB_MAX_BYTES, when the system gives no chunk, and always in builds with
+ * the address sanitizer. */
 enum { COHORT__SLAB_MAX_BYTES = 2048 };
 
-/* At least BYTES bytes, aligned to 16, not cleared; NULL where memory ran out (no message is set).
+/* At least BYTES bytes, aligned to 16, not cleared. NULL if there is no memory (no message is set).
  * Any thread. */
 void *cohort__slab_alloc(size_t bytes) __attribute__((malloc, warn_unused_result));
 

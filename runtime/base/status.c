@@ -33,7 +33,8 @@ static const struct description descriptions[] = {
 static const struct description *describe(cohort_status status)
 {
     static const struct description unknown = {"unknown status", "unknown status"};
-    /* Through long long: the enum may be unsigned, and the most negative int has no negative. */
+    /* Goes through long long, since the enum may be unsigned, and the most negative int can't be
+     * negated. */
     long long index = -(long long)(int)status;
     if (index < 0 || index >= (long long)(sizeof(descriptions) / sizeof(descriptions[0])))
         return &unknown;
