@@ -10,11 +10,11 @@
 #include "runtime/task/task.h"
 #include "runtime/task/worker.h"
 
-/* Waiting without a deadline: the waiter is in the frame of who waits. */
+/* Waiting without a deadline: the waiter is in the stack frame of the waiting function. */
 struct await {
     struct cohort__waiter waiter;
-    struct cohort__resumption resumption; /* of a task */
-    _Atomic uint32_t is_done;             /* of a thread: its futex */
+    struct cohort__resumption resumption; /* for a task */
+    _Atomic uint32_t is_done;             /* for a thread: its futex */
 };
 
 static void notify_task(struct cohort__waiter *waiter)
@@ -48,7 +48,7 @@ static void wait_by_blocking(cohort_future *future)
         cohort__futex_wait(&await.is_done, 0);
 }
 
-/* Whether this thread may wait at all, and for what may it not. */
+/* Whether this thread may wait. If not, the error says why. */
 static cohort_status check_may_wait(const char *function)
 {
     if (cohort__scheduler.is_forked)
@@ -82,7 +82,7 @@ static cohort_status wait_for(cohort_future *future, const char *function)
     return COHORT_OK;
 }
 
-/* Of a complete future; takes the reference. */
+/* FUTURE is complete. Consumes the caller's reference to it. */
 static cohort_status take_result(cohort_future *future, void **ret_value)
 {
     cohort_status status = cohort__future_status(future);
@@ -118,15 +118,15 @@ cohort_status cohort_await_value(cohort_future *future, void **ret_value)
     return await_value(future, ret_value, "cohort_await_value");
 }
 
-/* Waiting with a deadline: what wakes second, the future or the timer, may come long after the
- * other, so this lives on its own. Whoever comes first resumes the sleeper. References: the
- * sleeper's, the waiter's, the timer's. */
+/* Waiting with a deadline. Both the future and the timer report here. The first of them resumes the
+ * sleeper. The second may come long after that, so this object is on the heap and has a reference
+ * count: one reference each for the sleeper, the waiter and the timer. */
 struct await_until {
     struct cohort__waiter waiter;
     struct cohort__timer timer;
-    struct cohort__resumption resumption; /* of a task */
+    struct cohort__resumption resumption; /* for a task */
     _Atomic uint32_t refs;
-    _Atomic uint32_t is_over; /* of a thread: its futex */
+    _Atomic uint32_t is_over; /* for a thread: its futex */
     atomic_bool is_expired;
     bool is_task;
 };
@@ -178,7 +178,7 @@ static void until_block(struct await_until *until)
             return;
 }
 
-/* Until FUTURE is complete, or the deadline has passed. */
+/* Waits until FUTURE is complete or the deadline has passed. */
 static cohort_status wait_until(cohort_future *future, uint64_t deadline)
 {
     cohort_status status = check_may_wait("cohort_await_for");

@@ -5,7 +5,8 @@
 
 struct cohort__deque_array {
     int64_t mask;
-    struct cohort__deque_array *outgrown; /* the one before; freed with this one */
+    struct cohort__deque_array
+        *outgrown; /* the smaller array before; freed together with this one */
     void *_Atomic items[];
 };
 
@@ -74,7 +75,7 @@ bool cohort__deque_push(struct cohort__deque *deque, void *item)
     return true;
 }
 
-/* Thieves may be at work on the same item, if it is the last one. */
+/* If the item is the last one, thieves may try to take it at the same time. */
 static void *pop_shared(struct cohort__deque *deque, struct cohort__deque_array *array,
                         int64_t bottom)
 {
@@ -97,7 +98,7 @@ void *cohort__deque_pop(struct cohort__deque *deque)
 {
     int64_t bottom = atomic_load_explicit(&deque->bottom, memory_order_relaxed) - 1;
     struct cohort__deque_array *array = atomic_load_explicit(&deque->array, memory_order_relaxed);
-    /* The top only grows: what looks empty now will not get fuller. */
+    /* The top only grows. So if the deque looks empty here, it is empty. */
     if (atomic_load_explicit(&deque->top, memory_order_relaxed) > bottom)
         return NULL;
     if (deque->is_shared)
@@ -135,7 +136,7 @@ void *cohort__deque_steal(struct cohort__deque *deque, bool *ret_again)
     int64_t bottom = atomic_load_explicit(&deque->bottom, memory_order_seq_cst);
     if (top >= bottom)
         return NULL;
-    /* Read the item before it is ours: afterwards the owner may overwrite it. */
+    /* Read the item before taking it by the exchange: after that, the owner may overwrite it. */
     void *item = array_get(atomic_load_explicit(&deque->array, memory_order_acquire), top);
     if (atomic_compare_exchange_strong_explicit(&deque->top, &top, top + 1, memory_order_seq_cst,
                                                 memory_order_relaxed))

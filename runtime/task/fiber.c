@@ -22,13 +22,14 @@
 #include <sanitizer/tsan_interface.h>
 #endif
 
-/* Nothing new is started on a stack with less room than this, or than a quarter of it. */
+/* Nothing new is started on a stack that has less room left than this, or than a quarter of its
+ * size if that is smaller. */
 enum { FLOOR_BYTES = 64 * 1024 };
 
-/* The thread sanitizer can follow 65536 nested calls only. */
+/* The thread sanitizer can follow only 65536 nested calls. */
 enum { TSAN_STACK_BYTES = 1024 * 1024 };
 
-/* The address sanitizer has to know on which stack it is, and keeps what it knows of each. */
+/* The address sanitizer has to know which stack is in use, and keeps data for each stack. */
 static void asan_leave(struct cohort__fiber *from, const struct cohort__fiber *to)
 {
 #if COHORT__ASAN
@@ -48,7 +49,8 @@ static void asan_arrive(struct cohort__fiber *fiber)
 #endif
 }
 
-/* What lived on the stack left its marks in the shadow memory, where others would find them. */
+/* The variables on the stack have left marks in the sanitizer's shadow memory. They are removed,
+ * since the memory may be used for other things later. */
 static void asan_forget(const struct cohort__fiber *fiber)
 {
 #if COHORT__ASAN
@@ -94,7 +96,8 @@ static void tsan_leave(const struct cohort__fiber *to)
 #endif
 }
 
-/* Else valgrind takes a switch for a change of the stack by so much, and complains. */
+/* Without this, valgrind would take a switch of stacks for one large change of the stack pointer,
+ * and complain. */
 static void valgrind_create(struct cohort__fiber *fiber)
 {
 #if COHORT__VALGRIND
@@ -117,7 +120,7 @@ static void start(struct cohort__fiber *fiber)
 {
     asan_arrive(fiber);
     fiber->entry(fiber->arg);
-    abort(); /* ENTRY returned: there is nowhere to go */
+    abort(); /* ENTRY has returned, but there is no caller to return to */
 }
 
 static void bounds_set(struct cohort__fiber *fiber, void *low, size_t bytes)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* void cohort__fiber_asm_swap(void **save, void *load); see struct frame in fiber_asm.c. The CFA is
- * told relative to sp, and the frames on both stacks have the same shape, so it is right before and
- * after the stack changes. */
+/* void cohort__fiber_asm_swap(void **save, void *load); see struct frame in fiber_asm.c. The CFA
+ * (canonical frame address) is described relative to sp. The frames on both stacks have the same
+ * layout, so the CFA is right before and after the change of stacks. */
     .text
     .globl cohort__fiber_asm_swap
     .hidden cohort__fiber_asm_swap
@@ -84,7 +84,8 @@ cohort__fiber_asm_swap:
     .cfi_endproc
     .size cohort__fiber_asm_swap, .-cohort__fiber_asm_swap
 
-/* The first frame of a fiber returns to here: call x19 with x20. A backtrace ends here. */
+/* The first frame of a fiber returns to this place, which calls x19 with the argument x20. A
+ * backtrace ends here. */
     .globl cohort__fiber_asm_entry
     .hidden cohort__fiber_asm_entry
     .type cohort__fiber_asm_entry, %function

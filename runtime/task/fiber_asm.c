@@ -3,20 +3,21 @@
 
 #include <string.h>
 
-/* In fiber_<cpu>.S. swap pushes a frame, writes the stack pointer to *save, takes LOAD as the stack
- * pointer, and pops the frame that it finds there. The first frame of a fiber is made here; it
- * returns to the entry, which calls the function in one saved register with the other one. */
+/* Both are in fiber_<cpu>.S. swap pushes a frame, writes the stack pointer to *SAVE, makes LOAD the
+ * stack pointer, and pops the frame that is there. The first frame of a fiber is built below. It
+ * returns to cohort__fiber_asm_entry, which finds a function and its argument in two of the saved
+ * registers, and calls that function. */
 void cohort__fiber_asm_swap(void **save, void *load);
 void cohort__fiber_asm_entry(void);
 
 #if defined(__x86_64__)
-/* In the order of the pops. */
+/* In the order in which swap pops them. */
 struct frame {
     uint32_t mxcsr;
     uint32_t x87_control;
     void *r15, *r14, *r13, *r12, *rbx, *rbp;
     void (*return_address)(void);
-    void *end[2]; /* zeros above the entry, whose stack pointer is aligned to 16 */
+    void *end[2]; /* zeros that end the stack, and align it to 16 bytes for the entry */
 };
 
 static void frame_init(struct frame *frame, void (*start)(struct cohort__fiber *), void *arg)

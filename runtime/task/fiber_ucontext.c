@@ -4,10 +4,10 @@
 #include <stdlib.h>
 #include <ucontext.h>
 
-/* For machines without assembly. Slower by a system call or two for the signal mask. The context is
- * kept where the assembly keeps the stack pointer. */
+/* For machines for which there is no assembly. It is slower, by one or two system calls for the
+ * signal mask. The pointer to the context is kept in the field stack_pointer. */
 
-/* makecontext hands on ints only. */
+/* makecontext passes only ints to the function. */
 static void start_split(unsigned start_high, unsigned start_low, unsigned arg_high,
                         unsigned arg_low)
 {
@@ -61,7 +61,7 @@ cohort_status cohort__fiber_swap_adopt(struct cohort__fiber *fiber)
 
 void cohort__fiber_swap(struct cohort__fiber *from, struct cohort__fiber *to)
 {
-    /* Fails only where the signal mask can't be set, which it always can. */
+    /* Can only fail in setting the signal mask, and that never fails. */
     (void)swapcontext(from->stack_pointer, to->stack_pointer);
 }
 

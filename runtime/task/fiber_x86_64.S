@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* void cohort__fiber_asm_swap(void **save, void *load); see struct frame in fiber_asm.c. The CFA is
- * told relative to rsp, and the frames on both stacks have the same shape, so it is right before
- * and after the stack changes. Loading the floating point control words takes longer than all the
- * rest, so it is left out where they are the same (but for mxcsr's status flags, which no call
- * preserves), as they mostly are. There is no endbr64 and no property note: the linker then asks
- * for neither branch tracking nor a shadow stack, which this would break. */
+/* void cohort__fiber_asm_swap(void **save, void *load); see struct frame in fiber_asm.c. The CFA
+ * (canonical frame address) is described relative to rsp. The frames on both stacks have the same
+ * layout, so the CFA is right before and after the change of stacks. Loading the floating point
+ * control words takes longer than all the rest. So it is left out if both fibers have the same
+ * ones, as is usual. mxcsr's status flags are not compared, since no call preserves them. There is
+ * no endbr64 and no property note. Without the note, the linker asks for neither branch tracking
+ * nor a shadow stack, with which this code would not work. */
     .text
     .globl cohort__fiber_asm_swap
     .hidden cohort__fiber_asm_swap
@@ -77,7 +78,8 @@ cohort__fiber_asm_swap:
     .cfi_endproc
     .size cohort__fiber_asm_swap, .-cohort__fiber_asm_swap
 
-/* The first frame of a fiber returns to here: call r12 with r13. A backtrace ends here. */
+/* The first frame of a fiber returns to this place, which calls r12 with the argument r13. A
+ * backtrace ends here. */
     .globl cohort__fiber_asm_entry
     .hidden cohort__fiber_asm_entry
     .type cohort__fiber_asm_entry, @function

@@ -12,7 +12,8 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Blocks while *WORD is VALUE, until woken, or for no reason at all. */
+/* If *WORD is VALUE, blocks until it is woken. May also return for no reason (a spurious
+ * wake-up). */
 static inline void cohort__futex_wait(_Atomic uint32_t *word, uint32_t value)
 {
     int saved_errno = errno;
@@ -20,7 +21,8 @@ static inline void cohort__futex_wait(_Atomic uint32_t *word, uint32_t value)
     errno = saved_errno;
 }
 
-/* The same, but not beyond DEADLINE (of cohort__clock_now()); false: it has passed. */
+/* The same, but only until DEADLINE (a time of cohort__clock_now()). Returns false if that has
+ * passed. */
 static inline bool cohort__futex_wait_until(_Atomic uint32_t *word, uint32_t value,
                                             uint64_t deadline)
 {
@@ -34,8 +36,8 @@ static inline bool cohort__futex_wait_until(_Atomic uint32_t *word, uint32_t val
     return !passed;
 }
 
-/* Wakes who waits on WORD. The word may be gone: then nobody waits on it, or somebody wakes for no
- * reason. */
+/* Wakes all threads that wait on WORD. The memory of WORD may have been freed: then nobody waits on
+ * it, or another waiter gets a spurious wake-up. */
 static inline void cohort__futex_wake(_Atomic uint32_t *word)
 {
     int saved_errno = errno;

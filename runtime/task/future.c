@@ -6,7 +6,8 @@
 #include "runtime/base/slab.h"
 #include "runtime/task/worker.h"
 
-/* In the place of the count, for what many threads use and nobody frees: it is not counted. */
+/* Stands in refs of a future that many threads use and nobody frees. Its references are not
+ * counted. */
 #define NOT_COUNTED UINT32_MAX
 
 /* What future_no_memory returns. */
@@ -16,7 +17,7 @@ static struct cohort_future out_of_memory = {
     .status = COHORT_ERR_NO_MEMORY,
 };
 
-/* All futures that are complete from the start, with no value. */
+/* This one object serves for all futures that are complete from the start and have no value. */
 static struct cohort_future nothing = {
     .state = COHORT__FUTURE_DONE,
     .refs = NOT_COUNTED,
@@ -64,7 +65,8 @@ void cohort_future_unref(cohort_future *future)
 {
     if (!future)
         return;
-    /* Who holds the only reference need not tell anybody: nobody else can take one more. */
+    /* If this is the only reference, no atomic decrement is needed: nobody else can take another
+     * one. */
     uint32_t refs = atomic_load_explicit(&future->refs, memory_order_acquire);
     if (refs == 1 || (refs != NOT_COUNTED &&
                       atomic_fetch_sub_explicit(&future->refs, 1, memory_order_acq_rel) == 1))
@@ -79,7 +81,7 @@ bool cohort_future_ready(const cohort_future *future)
 
 static void notify_all(struct cohort__waiter *newest)
 {
-    struct cohort__waiter *waiter = NULL; /* the oldest, in the end */
+    struct cohort__waiter *waiter = NULL; /* the oldest, when the loop has ended */
     while (newest) {
         struct cohort__waiter *next = newest->next;
         newest->next = waiter;
@@ -87,17 +89,17 @@ static void notify_all(struct cohort__waiter *newest)
         newest = next;
     }
     while (waiter) {
-        struct cohort__waiter *next = waiter->next; /* notify may free it */
+        struct cohort__waiter *next = waiter->next; /* notify may free the waiter */
         waiter->notify(waiter);
         waiter = next;
     }
 }
 
-/* STATUS and the value or text are written. */
+/* The status and the value or text are written already. */
 static void finish(cohort_future *future)
 {
-    /* As soon as the future is done the program may go on, and end: a thread outside has to hold
-     * the scheduler before. */
+    /* As soon as the future is complete, the program may go on and end. So a thread that is no
+     * worker has to hold the scheduler before that. */
     bool is_foreign = !cohort__worker_self;
     if (is_foreign)
         cohort__foreign_enter();
@@ -134,7 +136,7 @@ void cohort__future_fulfil(cohort_future *future, void *value)
     finish(future);
 }
 
-/* An error has to be one. */
+/* An error must not have the status COHORT_OK. */
 static cohort_status not_ok(cohort_status status)
 {
     return status == COHORT_OK ? COHORT_ERR_FAILED : status;
@@ -170,7 +172,8 @@ bool cohort__future_wait_with(cohort_future *future, struct cohort__waiter *wait
     return true;
 }
 
-/* Takes the whole list; false: there is none any more, FUTURE is complete. */
+/* Takes the whole list of waiters. Returns false if FUTURE is complete, so that there is no
+ * list. */
 static bool detach(cohort_future *future, struct cohort__waiter **ret_waiters)
 {
     struct cohort__waiter *head = atomic_load_explicit(&future->state, memory_order_acquire);
@@ -183,7 +186,8 @@ static bool detach(cohort_future *future, struct cohort__waiter **ret_waiters)
     return true;
 }
 
-/* Puts the list FIRST.. LAST back; if the future was completed meanwhile, that was without them. */
+/* Puts the list from FIRST to LAST back. If the future was completed meanwhile, these waiters have
+ * not been notified, so it notifies them. */
 static void attach(cohort_future *future, struct cohort__waiter *first, struct cohort__waiter *last)
 {
     struct cohort__waiter *head = atomic_load_explicit(&future->state, memory_order_acquire);
@@ -248,7 +252,8 @@ cohort_future *cohort__future_no_memory(void)
     return &out_of_memory;
 }
 
-/* Complete from the start: its one reference is the caller's. NULL without memory. */
+/* A future that is complete from the start. Its only reference is the caller's. NULL if there is no
+ * memory. */
 static cohort_future *create_complete(void)
 {
     cohort_future *future = cohort__slab_alloc(sizeof(*future));

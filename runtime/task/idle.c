@@ -6,25 +6,28 @@
 #include "runtime/base/clock.h"
 #include "runtime/task/futex.h"
 
-/* How no wake-up gets lost. All of this is sequentially consistent, so there is one order of it.
+/* How it is made sure that no wake-up gets lost. All operations named here are sequentially
+ * consistent, so there is one total order of them.
  *
- * Who makes work available does that first, and then looks for sleepers. Who falls asleep first
- * writes its sleep_state, counts itself in num_sleeping, and then looks for work once more.
- * Whichever of the two comes second in that order sees what the first one wrote. The same holds for
- * the token (who releases it looks for sleepers; who falls asleep without it looks whether it is
- * free) and for stopping.
+ * A thread that makes work available does that first, and then looks for sleepers. A worker that
+ * goes to sleep first writes its sleep_state and counts itself in num_sleeping, and then looks for
+ * work once more. The one of the two that comes second in the total order sees what the first one
+ * wrote. The same holds for stopping, and for the token: a worker that releases it then looks for
+ * sleepers, and a worker that goes to sleep without it first looks whether it is free.
  *
- * To wake no more than needed, work for anybody wakes nobody while some worker searches. A searcher
- * that gives up leaves num_searching first and then looks once more, before it sleeps, so it sees
- * what was made available while it was counted. One that finds work leaves num_searching, and if
- * there is more work then, or nobody has the token, it wakes the next one.
+ * To wake no more workers than needed, new work that any worker may run wakes nobody while some
+ * worker searches. A searcher that gives up first leaves num_searching, and then looks once more
+ * before it sleeps. So it sees work that was made available while it was counted. A searcher that
+ * finds work leaves num_searching. If there is more work then, or nobody has the token, it wakes
+ * another worker.
  *
- * Where there is but one worker, the two shared words that tell workers apart are spared what they
- * cost: nobody counts it as a searcher, and nobody else ever takes the token.
+ * If there is only one worker, it saves the cost of two shared words: it is not counted in
+ * num_searching, and it takes the token without an atomic exchange, since nobody else ever takes
+ * it.
  *
- * Who wakes a sleeper changes its sleep_state and corrects num_sleeping for it; if that is for
- * searching, the woken one is counted as a searcher already, or else each of many pushes would wake
- * another worker before the first has got up. */
+ * The thread that wakes a sleeper changes its sleep_state and num_sleeping for it. If the sleeper
+ * is to search, the thread that wakes it counts it as a searcher, too. Otherwise, each of many
+ * pushes would wake one more worker before the first of them runs. */
 
 static bool wake(struct cohort__worker *worker, enum cohort__sleep_state to)
 {
@@ -52,7 +55,8 @@ void cohort__idle_wake_all(void)
         wake(cohort__scheduler.workers[i], COHORT__AWAKE);
 }
 
-/* Somebody should look: there is work for anybody, or nobody turns the loop. */
+/* Whether a worker is needed: there is work that any worker may run, or nobody has the token to
+ * turn the event loop. */
 static bool is_needed(void)
 {
     struct cohort__scheduler *s = &cohort__scheduler;
@@ -64,7 +68,7 @@ static bool is_needed(void)
     return false;
 }
 
-/* A sleeper on the futex before the one who parks in the loop. */
+/* Prefers a sleeper on the futex to the worker that is parked in the event loop. */
 static bool wake_any(void)
 {
     struct cohort__scheduler *s = &cohort__scheduler;
@@ -95,7 +99,7 @@ void cohort__idle_wake_one(void)
         if (wake_any())
             return;
         atomic_fetch_sub(&s->num_searching, 1);
-        /* Others that saw the count of 1 relied on us. */
+        /* Other threads may have seen this count of 1, and so have left the wake-up to this one. */
     } while (is_needed());
 }
 
@@ -108,7 +112,7 @@ static void search_begin(struct cohort__worker *worker)
         atomic_fetch_add(&cohort__scheduler.num_searching, 1);
 }
 
-/* Without anything found. */
+/* The search has found nothing. */
 static void search_give_up(struct cohort__worker *worker)
 {
     worker->is_searching = false;
@@ -156,7 +160,7 @@ static void pause_briefly(void)
 #endif
 }
 
-/* True: the loop brought something, not necessarily work. */
+/* Returns true if the event loop has made progress, which is not necessarily new work. */
 static bool look(struct cohort__worker *worker, bool *is_holder)
 {
     if (!*is_holder)
@@ -167,7 +171,8 @@ static bool look(struct cohort__worker *worker, bool *is_holder)
     return false;
 }
 
-/* Looks until there is something or patience ends. */
+/* Looks for work. Returns true if there may be some, or if the worker may leave; false if it has
+ * looked for long enough. */
 static bool search(struct cohort__worker *worker, bool *is_holder)
 {
     unsigned num_yields = 0;
@@ -185,11 +190,11 @@ static bool search(struct cohort__worker *worker, bool *is_holder)
             continue;
         if (num_yields++ == cohort__scheduler.options.yield_polls)
             return false;
-        sched_yield(); /* makes way for those of the same session and control group */
+        sched_yield(); /* lets other threads of the same session and control group run */
     }
 }
 
-/* The last look before sleeping, when the sleep_state is written. */
+/* The last look before sleeping, after the sleep_state was written. */
 static bool must_not_sleep(struct cohort__worker *worker, bool is_holder)
 {
     return cohort__worker_has_work(worker) || cohort__worker_may_leave() ||

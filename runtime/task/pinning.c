@@ -8,7 +8,7 @@
 
 struct cohort__pinning {
     hwloc_topology_t topology;
-    hwloc_obj_type_t type; /* cores, or where they are unknown, hardware threads */
+    hwloc_obj_type_t type; /* cores, or hardware threads if hwloc knows no cores */
     unsigned num_cores;
 };
 

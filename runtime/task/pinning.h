@@ -13,8 +13,8 @@ cohort_status cohort__pinning_create(struct cohort__pinning **ret_pinning);
 /* NULL is fine. */
 void cohort__pinning_destroy(struct cohort__pinning *pinning);
 
-/* Binds the calling thread to core INDEX, modulo their number. Different threads may do it at the
- * same time. */
+/* Binds the calling thread to core INDEX modulo the number of cores. Several threads may call it at
+ * the same time. */
 cohort_status cohort__pinning_apply(struct cohort__pinning *pinning, unsigned index);
 
 unsigned cohort__pinning_num_cores(const struct cohort__pinning *pinning);

@@ -7,8 +7,8 @@
 #include "runtime/base/clock.h"
 #include "runtime/task/futex.h"
 
-static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER; /* for the list */
-static struct cohort__timer *timers;                      /* the next to expire first */
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER; /* guards the list */
+static struct cohort__timer *timers;                      /* sorted by deadline */
 static _Atomic uint64_t next_deadline = UINT64_MAX;
 static _Atomic uint32_t is_woken;
 

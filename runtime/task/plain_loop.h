@@ -4,11 +4,11 @@
 
 #include "runtime/task/scheduler.h"
 
-/* The hooks of a loop without I/O, for a scheduler that was given none: timers, and waiting for
- * them. There is one. */
+/* The hooks of an event loop without I/O, for a scheduler that was given no hooks. It has timers
+ * and can wait for them. There is only one such loop. */
 const struct cohort__scheduler_hooks *cohort__plain_loop_hooks(void);
 
-/* The scheduler has ended: calls expired for the timers that are left. */
+/* To be called when the scheduler has ended. Calls expired for the timers that are left. */
 void cohort__plain_loop_fini(void);
 
 #endif

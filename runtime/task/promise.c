@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "runtime/task/future.h"
 
-/* A promise is its future, seen by the completer. */
+/* A promise and its future are the same object. The promise is the completer's view of it. */
 
 static cohort_future *future_of(cohort_promise *promise)
 {

@@ -22,10 +22,10 @@ enum {
 
 struct cohort__scheduler cohort__scheduler;
 
-/* One start at a time, and none before the last one has ended. */
+/* True from start until run has ended. There is only one scheduler at a time. */
 static atomic_bool is_taken;
 
-/* What a worker thread tells start. */
+/* How a new worker thread reports to thread_start. */
 struct launch {
     struct cohort__worker *worker;
     cohort_status status;
@@ -35,7 +35,7 @@ struct launch {
 
 /* --- children --- */
 
-/* In a child, of any of its parent's threads. */
+/* Called in each child process, whatever thread of its parent has forked it. */
 static void note_fork(void)
 {
     cohort__scheduler.is_forked = cohort__worker_self != NULL;
@@ -48,7 +48,7 @@ bool cohort__scheduler_is_forked(void)
 
 void cohort__scheduler_end_child(cohort_status status)
 {
-    fflush(NULL); /* as a return from main would */
+    fflush(NULL); /* as a return from main does */
     _exit(status == COHORT_OK ? 0 : 1);
 }
 
@@ -126,7 +126,7 @@ uint64_t cohort__scheduler_live_tasks(void)
     uint64_t finished = 0;
     uint64_t spawned = 0;
     if (!is_foreign || cohort__foreign_enter()) {
-        /* Ends first: what is seen to end was seen to start. */
+        /* Reads the ends first. So for each end that is counted, the start is counted, too. */
         for (unsigned i = 0; i < s->num_workers; i++)
             finished += atomic_load(&s->workers[i]->num_finished);
         for (unsigned i = 0; i < s->num_workers; i++)
@@ -242,7 +242,7 @@ static void worker_destroy(struct cohort__worker *worker)
     free(worker);
 }
 
-/* The threads have ended. */
+/* To be called when the threads have ended. */
 static void fini(void)
 {
     struct cohort__scheduler *s = &cohort__scheduler;
@@ -347,7 +347,8 @@ cohort_status cohort__scheduler_start(const struct cohort__scheduler_options *op
 
 /* --- run and stop --- */
 
-/* What was submitted from outside at the last moment. */
+/* WORK was submitted from outside at the last moment, and will not run as usual. A task is
+ * cancelled; other work is run now. */
 static void cancel(struct cohort__work *work)
 {
     if (work->run == cohort__task_run)

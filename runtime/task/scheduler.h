@@ -9,14 +9,14 @@
 #include "cohort/task.h"
 #include "runtime/task/work.h"
 
-/* One for each process. It calls up through the hooks only; one worker at a time holds the token of
- * the loop, and only that one polls and parks. */
+/* There is one scheduler in each process. It calls the layers above only through the hooks. One
+ * worker at a time holds the token of the event loop, and only that worker polls and parks. */
 
-/* A request to be told when a deadline has passed. Who makes it fills EXPIRED; the rest is the
- * loop's, next and cancel_next for instance for its queues of requests. */
+/* A request to be told when a deadline has passed. The caller sets expired. The other fields belong
+ * to the loop; next and cancel_next, for instance, are for its queues of requests. */
 struct cohort__timer {
     void (*expired)(struct cohort__timer *timer);
-    uint64_t deadline; /* of cohort__clock_now() */
+    uint64_t deadline; /* a time of cohort__clock_now() */
     struct cohort__timer *next;
     struct cohort__timer *cancel_next;
     void *loop_private;
@@ -25,38 +25,42 @@ struct cohort__timer {
 struct cohort__scheduler_hooks {
     void *context;
 
-    /* Progress without blocking; true if something happened. The token's holder calls it, outside
-     * of tasks, at the base of a stack of at least options.stack_bytes. It only enqueues. */
+    /* Makes progress without blocking. Returns true if something happened. It is called by the
+     * holder of the token, outside of tasks, at the base of a stack of at least
+     * options.stack_bytes. It may only enqueue work, not run it. */
     bool (*poll)(void *context);
 
-    /* Blocks until something happens or wake is called. Who calls it is the same. False: nothing
-     * that more could follow, so it is called again if there is still no work. */
+    /* Blocks until something happens or wake is called. It is called as poll is. False means that
+     * nothing happened after which more could follow soon. Then it is called again if there is
+     * still no work. */
     bool (*park)(void *context);
 
-    /* Ends the park under way, or, where it has not begun yet, the next one. Any thread; may be
-     * called when nobody parks. Never called any more when cohort__scheduler_run has returned. */
+    /* Ends the current park, or if there is none, the next one. Any thread. May be called when no
+     * worker parks. Never called after cohort__scheduler_run has returned. */
     void (*wake)(void *context);
 
-    /* Calls TIMER->expired(TIMER) at the deadline, or later, exactly once; where poll and park are
-     * called, or at the end of the loop for all that are left. The timer may be gone when that
-     * returns, but for a cancel that goes on at the same time. Any thread. */
+    /* Calls TIMER->expired(TIMER) at the deadline or later, exactly once. This call comes from poll
+     * or park, or for all timers that are left, from the end of the loop. The timer may no longer
+     * exist when expired returns, except if a cancel of it runs at the same time. Any thread. */
     void (*timer)(void *context, struct cohort__timer *timer, uint64_t deadline_ns);
 
-    /* The timer is not needed any more: calls its expired soon, if that has not begun yet. After
-     * hooks.timer, at most once; perhaps when it has expired, but the timer lives until both this
-     * and expired have returned. May be NULL: then it expires at its deadline. Any thread. */
+    /* Cancels a timer that is not needed any more: its expired is called soon, if that has not
+     * begun yet. To be called after hooks.timer, at most once for each timer. The timer may have
+     * expired already, but it has to exist until both this function and expired have returned. This
+     * hook may be NULL: then the timer expires at its deadline. Any thread. */
     void (*timer_cancel)(void *context, struct cohort__timer *timer);
 };
 
 struct cohort__scheduler_options {
     unsigned num_workers;
-    size_t stack_bytes;   /* of a fiber; at least 32 KiB */
-    uint64_t spin_ns;     /* an idle worker polls so long, where that pays (spin.h); */
-    unsigned yield_polls; /* then so often with a sched_yield before it; then it blocks */
-    bool pin;             /* worker i to the i-th core that this process may use */
+    size_t stack_bytes;   /* the stack of a fiber; at least 32 KiB */
+    uint64_t spin_ns;     /* how long an idle worker polls, if that pays (see spin.h); */
+    unsigned yield_polls; /* then how many times it polls after a sched_yield; then it blocks */
+    bool pin;             /* bind worker i to the i-th core that this process may use */
 };
 
-/* What looks well spent before a worker blocks: some times what a message takes between hosts. */
+/* A worker spins for so long before it blocks: some times the latency of a message between
+ * hosts. */
 enum { COHORT__SPIN_NS = 100000 };
 
 /* 1 worker, 256 KiB, COHORT__SPIN_NS, 20 polls more, not pinned. 256 KiB are room for the C library
@@ -64,37 +68,39 @@ enum { COHORT__SPIN_NS = 100000 };
  * yield changed nothing (docs/performance.md, "Beside MPI": "Sessions"). */
 void cohort__scheduler_options_init(struct cohort__scheduler_options *options);
 
-/* Everything that can fail. HOOKS is copied; NULL: a loop without I/O is built in. From now on
- * tasks can be started. COHORT_ERR_STATE: one is up already. */
+/* Does all that can fail. HOOKS is copied. If it is NULL, a built-in loop without I/O is used. From
+ * now on tasks can be started. COHORT_ERR_STATE if a scheduler is up already. */
 cohort_status cohort__scheduler_start(const struct cohort__scheduler_options *options,
                                       const struct cohort__scheduler_hooks *hooks);
 
-/* Makes the calling thread worker 0 and starts the others; returns, always on the caller's own
- * stack, when cohort__scheduler_stop was called (also before) and every started task has ended.
- * Then all is as before the start. Failing to start a thread is an error, after everything has
- * ended. */
+/* Makes the calling thread worker 0 and lets the others begin. Returns, always on the caller's own
+ * stack, when cohort__scheduler_stop was called (perhaps before this call) and every started task
+ * has ended. Then all is as it was before the start. COHORT_ERR_STATE before the start or in a
+ * task. COHORT_ERR_SYSTEM or COHORT_ERR_NO_MEMORY if the calling thread can't become a worker; then
+ * everything has ended, too. */
 cohort_status cohort__scheduler_run(void);
 
-/* Any thread, any task. Tasks that are not done are run to their end first. */
+/* Any thread, any task. Tasks that have not ended are run to their end first. */
 void cohort__scheduler_stop(void);
 
-/* Tasks (cohort_async, cohort_then) that were made and have not ended. 0 says that there was a
- * moment during the call at which there were none. Any thread. */
+/* The number of tasks (of cohort_async, cohort_then) that were created and have not ended. 0 means
+ * that there was a moment during the call at which there were none. Any thread. */
 uint64_t cohort__scheduler_live_tasks(void);
 
 unsigned cohort__scheduler_num_workers(void);
 
-/* Brackets what uses things that are taken apart after cohort__scheduler_run: by a thread that is
- * no worker, it does not return in between. False: the scheduler is not up (release has to be
- * called all the same). Any thread, short, without waiting in between. */
+/* A pair around code that uses objects which are destroyed after cohort__scheduler_run. If a thread
+ * that is no worker holds the scheduler, cohort__scheduler_run doesn't return before the release.
+ * False: the scheduler is not up; release has to be called nevertheless. Any thread. Hold only for
+ * a short time, and don't wait in between. */
 bool cohort__scheduler_hold(void);
 void cohort__scheduler_release(void);
 
-/* Whether this process is a child that a task has forked: nothing of the runtime is its own. What
- * it returns from its task is its exit status, 0 or 1. */
+/* Whether this process is a child that a task has forked. Such a child owns nothing of the runtime.
+ * What it returns from its task decides its exit status, 0 or 1. */
 bool cohort__scheduler_is_forked(void);
 
-/* Whether the caller runs in a task, that is, may wait by suspending. */
+/* Whether the caller runs in a task, so that it may wait by suspending. */
 bool cohort__scheduler_in_task(void);
 
 #endif

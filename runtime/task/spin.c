@@ -11,15 +11,16 @@
  * The pauses balance what others lose to a trial, at most a search in 128 ms, against how late we
  * notice that they are gone. */
 enum {
-    GAP_NS = 50000,        /* between two looks: more than one takes */
-    CHECK_NS = 1000000,    /* so often preemptions are counted without a gap, */
-    TOLERATED_NS = 200000, /* and are too many when there is more than one in this time */
+    GAP_NS = 50000,        /* between two looks; longer than one look takes */
+    CHECK_NS = 1000000,    /* without a gap, preemptions are counted once in this time, */
+    TOLERATED_NS = 200000, /* and more than one for each such time is too many */
     MIN_PAUSE_NS = 1000000,
     MAX_PAUSE_NS = 128000000,
-    GOOD_PAUSES = 8, /* spinning went well for so many times the last pause: that is forgotten */
+    GOOD_PAUSES = 8, /* if spinning went well for this many times the last pause, pauses begin short
+                      * again */
     MAX_CREDIT = 16,
     TRIAL_CREDIT = 2, /* after a pause */
-    FAILURE = 2,      /* what a search without result costs of it */
+    FAILURE = 2,      /* credit that a search without result costs */
 };
 
 uint64_t cohort__spin_preemptions(void)
@@ -50,7 +51,7 @@ static void pause_spinning(struct cohort__spin *spin, uint64_t now, const char *
     cohort__log(COHORT__LOG_DEBUG, "scheduler: an idle worker pauses spinning: %s", why);
 }
 
-/* Those since the last count. */
+/* The number of preemptions since the last count. */
 static uint64_t count_preemptions(struct cohort__spin *spin, uint64_t now)
 {
     uint64_t before = spin->num_preemptions;
@@ -71,8 +72,9 @@ static bool may_spin(struct cohort__spin *spin, uint64_t now)
     return true;
 }
 
-/* A gap alone may be an interrupt, or a look that took long. Somebody who takes the core for a
- * moment makes no gap, but needs it often where the two of us wait for each other. */
+/* A gap alone is not enough: it may be an interrupt, or a look that took long. On the other hand, a
+ * thread that takes the core only for a moment makes no gap. But if that thread and this worker
+ * wait for each other, it takes the core often. So preemptions without a gap are counted, too. */
 static bool was_preempted(struct cohort__spin *spin, uint64_t now)
 {
     bool is_gap = now - spin->last >= cohort__clock_ticks_of(GAP_NS);
@@ -107,7 +109,8 @@ bool cohort__spin_again(struct cohort__spin *spin, uint64_t now)
     return false;
 }
 
-/* What the first look finds would have been found without spinning. */
+/* Earns credit only if there was a fruitless look before: what the first look finds would have been
+ * found without spinning, too. */
 void cohort__spin_found(struct cohort__spin *spin)
 {
     if (spin->start != 0 && spin->credit > 0 && spin->credit < MAX_CREDIT)

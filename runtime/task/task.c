@@ -28,14 +28,14 @@ static bool claim(struct cohort__task *task)
     if (cohort__scheduler.num_workers > 1)
         return atomic_compare_exchange_strong_explicit(state, &open, COHORT__TASK_CLAIMED,
                                                        memory_order_acquire, memory_order_relaxed);
-    /* Only workers claim, and there is but one. */
+    /* Only workers claim tasks, and there is only one worker. */
     if (atomic_load_explicit(state, memory_order_acquire) != COHORT__TASK_OPEN)
         return false;
     atomic_store_explicit(state, COHORT__TASK_CLAIMED, memory_order_relaxed);
     return true;
 }
 
-/* Calls the claimed TASK, and takes a reference for it. */
+/* Calls TASK, which was claimed, and consumes one reference to it. */
 static void execute(struct cohort__worker *worker, struct cohort__task *task)
 {
     struct cohort__task_context context = {.error = {COHORT_OK, NULL}};
@@ -103,7 +103,7 @@ bool cohort__task_try_inline(cohort_future *future)
             cohort__task_drop(&task->work);
         return false;
     }
-    if (!is_popped) /* the queue keeps its reference until it is found there */
+    if (!is_popped) /* the queue keeps its own reference until the task is found there */
         task = (struct cohort__task *)cohort_future_ref(future);
     execute(worker, task);
     return true;
@@ -124,7 +124,7 @@ cohort_future *cohort_async(cohort_task_function *function, void *arg)
     return cohort_future_of_error(COHORT_ERR_STATE, "cohort_async: the runtime is not up");
 }
 
-/* Whether anything else could run here before the caller goes on. */
+/* Whether there is nothing else that could run here before the caller goes on. */
 static bool is_alone(struct cohort__worker *worker)
 {
     return !worker->ready.first && !worker->yielded.first &&

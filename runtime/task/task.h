@@ -6,12 +6,13 @@
 #include "runtime/task/future.h"
 #include "runtime/task/work.h"
 
-/* A future with the function that completes it, in one object. It is queued as a work, and the
- * queue holds a reference; but whoever claims it first runs it, so an awaiting task need not look
- * for it in the queue, and what is left there is dropped by the one who finds it. */
+/* A future with the function that completes it, in one object. A task is queued as a work, and the
+ * queue holds a reference to it. But the first worker that claims the task runs it. So a task that
+ * awaits it can run it without searching for it in the queue. The entry in the queue is then stale,
+ * and the worker that finds it there drops it. */
 enum cohort__task_claim {
-    COHORT__TASK_OPEN,    /* anybody may claim it */
-    COHORT__TASK_CLAIMED, /* or not queued yet */
+    COHORT__TASK_OPEN,    /* any worker may claim it */
+    COHORT__TASK_CLAIMED, /* claimed, or not queued yet */
 };
 struct cohort__task {
     struct cohort_future future; /* first */
@@ -20,33 +21,36 @@ struct cohort__task {
     void *arg;
 };
 
-/* Where a task that runs keeps what belongs to it. It lives in the frame that called the task. */
+/* The data of a running task. It is in the stack frame that has called the task. */
 struct cohort__task_context {
     struct cohort__error error;
 };
 
-/* Two references; claimed until it is queued. */
+/* Starts with two references. The task counts as claimed until it is queued. */
 void cohort__task_init(struct cohort__task *task, cohort_task_function *function, void *arg);
 
-/* The run function of a task's work: runs the task if nobody did, gives the queue's reference
- * back. */
+/* The run function of a task's work. Runs the task if nobody has claimed it, and gives the queue's
+ * reference back. */
 void cohort__task_run(struct cohort__work *work);
 
-/* Whether WORK is a task that somebody has claimed: nothing to do but to give it back. */
+/* Whether WORK is a task that was claimed already, so that it only has to be dropped. */
 bool cohort__task_is_stale(const struct cohort__work *work);
 
 /* Gives back the queue's reference to the stale WORK. */
 void cohort__task_drop(struct cohort__work *work);
 
-/* The runtime has ended: completes the task with an error, and gives the queue's reference back. */
+/* To be called when the runtime has ended. Completes the task with an error, unless it was claimed,
+ * and gives the queue's reference back. */
 void cohort__task_cancel(struct cohort__work *work);
 
-/* then.c: the function of a task that cohort_then has made, whose argument has the future that it
- * was made for; and, instead of it, giving that back. */
+/* In then.c. cohort__then_run is the function of a task that cohort_then has made. Its argument
+ * holds a reference to the future that the task was made for. cohort__then_cancel is called instead
+ * if the task never runs, and only gives that reference back. */
 cohort_status cohort__then_run(void *arg);
 void cohort__then_cancel(void *arg);
 
-/* Runs FUTURE at once, as a call, if it is a task, unclaimed, and the stack has room. */
+/* Runs FUTURE at once, by a plain call, if it is a task that nobody has claimed and the stack has
+ * room. Returns whether it did. Only in a task. */
 bool cohort__task_try_inline(cohort_future *future);
 
 #endif

@@ -4,7 +4,7 @@
 #include "runtime/task/task.h"
 #include "runtime/task/worker.h"
 
-/* A task that is queued when another future is complete. */
+/* A task that is queued as soon as another future is complete. */
 struct then {
     struct cohort__task task; /* first: it is freed as a future */
     struct cohort__waiter waiter;

@@ -11,12 +11,12 @@ struct member {
 };
 struct when_all {
     cohort_future *result;
-    _Atomic size_t num_pending; /* and one while it is being built */
+    _Atomic size_t num_pending; /* plus one until all waiters are registered */
     size_t count;
     struct member members[];
 };
 
-/* The last one: nobody else touches it. */
+/* All futures are complete, and nobody else uses ALL any more. */
 static void complete(struct when_all *all)
 {
     struct cohort__error error = {0};

@@ -3,10 +3,11 @@
 #include "runtime/base/slab.h"
 #include "runtime/task/future.h"
 
-/* The first future that completes wins. After that, and once all waiters are registered, the others
- * are forgotten, lest they pile up in a future that takes part in one race after another. Each
- * registered waiter holds a reference, given back when it is notified or forgotten; one more is
- * held until that has been tried. */
+/* The first future that completes wins. After that, and once all waiters are registered, the
+ * waiters of the other futures are removed by cohort__future_forget. Otherwise they would pile up
+ * in a future that takes part in one when_any after another. Each registered waiter holds a
+ * reference to this object, which is given back when the waiter is notified or forgotten. One more
+ * reference is held until all waiters were tried to be forgotten. */
 
 struct when_any;
 struct member {
@@ -19,7 +20,8 @@ struct when_any {
     cohort_future *result;
     size_t *ret_index;
     _Atomic size_t refs;
-    atomic_uint progress; /* REGISTERED and WON: who comes second forgets the waiters */
+    atomic_uint
+        progress; /* REGISTERED and WON: the second of the two to be set triggers forget_all */
     atomic_bool is_won;
     size_t count;
     size_t num_registered;
@@ -90,7 +92,7 @@ static struct when_any *create(cohort_future *const *futures, size_t count, size
         return NULL;
     }
     any->ret_index = ret_index;
-    atomic_init(&any->refs, 2); /* until all is forgotten, and while registering */
+    atomic_init(&any->refs, 2); /* one until forget_all, one while registering */
     atomic_init(&any->progress, 0);
     atomic_init(&any->is_won, false);
     any->count = count;

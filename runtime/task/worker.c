@@ -15,8 +15,8 @@ enum {
 
 _Thread_local struct cohort__worker *cohort__worker_self __attribute__((tls_model("initial-exec")));
 
-/* Makes room in a full deque: throws out what is stale; where that isn't half, doubles it. What
- * does not fit even so goes to the ready list, which is always possible. */
+/* Makes room in a full deque. Drops stale tasks. If more than half of the items are left, doubles
+ * the deque. Items that still don't fit go to the ready list, where a push can't fail. */
 static void push_full(struct cohort__worker *worker, struct cohort__work *work)
 {
     size_t capacity = cohort__deque_length(&worker->deque);
@@ -58,8 +58,9 @@ void cohort__worker_send(struct cohort__worker *worker, struct cohort__work *wor
         cohort__fifo_push(&worker->ready, &work->node);
         return;
     }
-    /* Once WORK is pushed the task that it resumes may end, and the program with it; but this is a
-     * worker, or in foreign_enter, so the scheduler stays. */
+    /* As soon as WORK is pushed, the task that it resumes may end, and then the whole program. But
+     * the scheduler can't end before this thread is through, since the thread is a worker or has
+     * called foreign_enter. */
     cohort__batch_queue_push(&worker->inbox, &work->node);
     cohort__idle_wake(worker);
 }
@@ -117,8 +118,8 @@ static struct cohort__work *next_ready(struct cohort__worker *worker)
     return node ? cohort__work_of(node) : NULL;
 }
 
-/* What next_work would look at last must have its turn as well: the deque's oldest item; what
- * others sent and who yielded join the ready ones. */
+/* Gives their turn to the places where next_work looks last. Takes the oldest item of the deque.
+ * Work that others have sent and tasks that have yielded move to the ready list. */
 static struct cohort__work *next_fair(struct cohort__worker *worker)
 {
     take_inbox(worker);
@@ -160,8 +161,8 @@ bool cohort__worker_may_leave(void)
 {
     if (!atomic_load(&cohort__scheduler.is_stopping))
         return false;
-    /* Of two workers that end the last two tasks and get here, the second sees what the first has
-     * counted: this orders them. */
+    /* This orders the workers that get here. If two workers have ended the last two tasks, the
+     * second one to get here sees the count of the first. */
     atomic_fetch_add(&cohort__scheduler.num_stop_checks, 1);
     return cohort__scheduler_live_tasks() == 0;
 }
@@ -197,8 +198,8 @@ static void switch_to(struct cohort__worker *worker, struct cohort__fiber *fiber
     cohort__fiber_switch(from, fiber);
 }
 
-/* Stop: the loop on the thread's own stack is the one that returns. No task is left, so that stack
- * is in the pool. */
+/* For the stop. Only the loop on the thread's own stack returns, so switches to that stack. It is
+ * in the pool, since no task is left. */
 static void go_home(struct cohort__worker *worker)
 {
     struct cohort__fiber **link = &worker->pool;
@@ -238,7 +239,7 @@ void cohort__worker_run(struct cohort__worker *worker)
     worker->fiber = &worker->own_fiber;
     cohort__spin_init(&worker->spin, cohort__scheduler.options.spin_ns);
     loop(worker);
-    cohort__idle_wake_all(); /* they can leave as well */
+    cohort__idle_wake_all(); /* the other workers can leave as well */
     while (worker->pool) {
         struct cohort__fiber *fiber = worker->pool;
         worker->pool = fiber->next;
@@ -258,7 +259,7 @@ cohort_status cohort__worker_reserve_stack(struct cohort__worker *worker)
     return status;
 }
 
-/* A resumption's run, called by a loop. */
+/* The run function of a resumption, called by the loop of a stack. */
 static void resume(struct cohort__work *work)
 {
     struct cohort__resumption *resumption =
@@ -275,9 +276,9 @@ void cohort__resumption_init(struct cohort__resumption *resumption, struct cohor
     resumption->fiber = worker->fiber;
 }
 
-/* The fiber that the loop would go on with next, taken off the ready list: going there directly
- * saves the switch to a loop's stack. NULL: something else is next, or the loop has to look around.
- */
+/* The fiber that the loop would resume next, removed from the ready list. A direct switch to it
+ * saves the switch to a stack with a loop. NULL: other work is next, or the loop has to poll or to
+ * look elsewhere. */
 static struct cohort__fiber *take_next_fiber(struct cohort__worker *worker)
 {
     if (!worker->ready.first || (worker->tick + 1) % FAIR_TICKS == 0)

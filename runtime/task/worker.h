@@ -15,39 +15,40 @@
 #include "runtime/task/spin.h"
 #include "runtime/task/task.h"
 
-/* The inside of the task layer. A worker is a thread; on each of its stacks there is a loop that
- * finds work and calls it. A task that has to wait leaves its stack as it is, with the loop's frame
- * at the base; the worker takes another stack, whose loop goes on. When the task may go on, the
- * loop that finds out puts its own stack, on which there is nothing but the loop, into the pool,
- * and switches. So stacks are all alike, the thread's own one included, and nothing about the loop
- * may be kept in its frame across a call. */
+/* The internals of the task layer. A worker is a thread. On each of its stacks there is a loop that
+ * finds work and calls it. When a task has to wait, its stack stays as it is, with the frame of a
+ * loop at the base. The worker switches to another stack, whose loop goes on. When the task may go
+ * on, its resumption is found by that loop or another one. That loop puts its own stack, which
+ * holds only the loop, into the pool, and switches to the task's stack. So all stacks are alike,
+ * including the thread's own one, and the loop must not keep any state in its frame across a
+ * call. */
 
 struct cohort__pinning;
 
-/* Where a worker is in falling asleep, see idle.c. */
+/* Whether a worker is asleep, and how; see idle.c. */
 enum cohort__sleep_state {
     COHORT__AWAKE,
     COHORT__AWAKE_TO_SEARCH, /* woken, and counted in num_searching already */
-    COHORT__SLEEPING,        /* on the futex */
-    COHORT__PARKED,          /* in hooks.park, with the token */
+    COHORT__SLEEPING,        /* waits on the futex */
+    COHORT__PARKED,          /* waits in hooks.park, with the token */
 };
 
-/* Works in order; one thread. */
+/* A first-in, first-out list of works. One thread. */
 struct cohort__fifo {
     struct cohort__batch_queue_node *first;
     struct cohort__batch_queue_node *last;
 };
 
 struct cohort__worker {
-    /* Its own thread's only. */
-    struct cohort__fiber *fiber;          /* on which it runs */
-    struct cohort__task_context *context; /* of the task that runs; NULL outside */
-    struct cohort__fifo ready;            /* fibers to go on with, and other work */
-    struct cohort__fifo yielded;          /* the same, but after everything else */
-    struct cohort__fiber *pool;           /* stacks with nothing but a loop on them */
+    /* Used only by its own thread. */
+    struct cohort__fiber *fiber;          /* the stack on which it runs now */
+    struct cohort__task_context *context; /* of the running task; NULL outside of tasks */
+    struct cohort__fifo ready;            /* fibers to be resumed, and other work */
+    struct cohort__fifo yielded;          /* the same, to be run after everything else */
+    struct cohort__fiber *pool;           /* stacks with only a loop on them */
     unsigned index;
     unsigned tick;
-    bool is_searching; /* and counted in num_searching */
+    bool is_searching; /* and counted in num_searching if there are several workers */
     struct cohort__random random;
     struct cohort__spin spin;
     struct cohort__fiber own_fiber; /* the thread's own stack */
@@ -60,7 +61,7 @@ struct cohort__worker {
 
     /* Written by others. */
     struct cohort__batch_queue inbox __attribute__((aligned(64)));
-    _Atomic uint32_t sleep_state; /* enum cohort__sleep_state; the futex */
+    _Atomic uint32_t sleep_state; /* an enum cohort__sleep_state; also the futex */
 };
 
 struct cohort__scheduler {
@@ -71,17 +72,17 @@ struct cohort__scheduler {
     struct cohort__pinning *pinning;
 
     atomic_bool is_up;
-    bool is_forked; /* this is a child, with none of the other threads, of the process that started
-                     */
+    bool is_forked; /* this process was forked by a worker, and has none of the other threads */
     atomic_bool is_stopping;
-    _Atomic uint32_t may_go;      /* futex: the threads wait for run */
-    _Atomic uint64_t num_foreign; /* threads outside that are using the scheduler right now */
+    _Atomic uint32_t may_go;      /* futex on which the threads wait for run */
+    _Atomic uint64_t num_foreign; /* threads that are no workers and use the scheduler now */
     _Atomic uint64_t num_foreign_spawned;
     _Atomic unsigned num_stop_checks;
 
     struct cohort__batch_queue injected
-        __attribute__((aligned(64)));                    /* work from outside, for anybody */
-    _Atomic unsigned token __attribute__((aligned(64))); /* holder's index + 1, or 0 */
+        __attribute__((aligned(64)));                    /* work from outside, for any worker */
+    _Atomic unsigned token __attribute__((aligned(64))); /* the holder's index + 1, or 0 if it is
+                                                          * free */
     _Atomic uint64_t last_poll;                          /* in ticks */
     _Atomic int num_searching __attribute__((aligned(64)));
     _Atomic int num_sleeping; /* may be -1 for a moment */
@@ -89,44 +90,47 @@ struct cohort__scheduler {
 
 extern struct cohort__scheduler cohort__scheduler;
 
-/* The calling thread's; NULL outside. initial-exec: see error.c. */
+/* The calling thread's worker; NULL in a thread that is no worker. For initial-exec see error.c. */
 extern _Thread_local struct cohort__worker *cohort__worker_self
     __attribute__((tls_model("initial-exec")));
 
 /* --- worker.c --- */
 
-/* Runs until the scheduler has stopped; returns on the thread's own stack. */
+/* Runs WORKER until the scheduler has stopped. Returns on the thread's own stack. */
 void cohort__worker_run(struct cohort__worker *worker);
 
-/* Makes WORK, which is counted or not, available here, and to thieves. Own thread only. */
+/* Makes WORK available to this worker and to thieves. Doesn't count it as a task. Only from
+ * WORKER's own thread. */
 void cohort__worker_push(struct cohort__worker *worker, struct cohort__work *work);
 
-/* Hands WORK to WORKER and nobody else; any thread. */
+/* Gives WORK to WORKER, and no other worker can take it. Any thread. */
 void cohort__worker_send(struct cohort__worker *worker, struct cohort__work *work);
 
-/* A stack to go on with, so that suspend can't fail; COHORT_ERR_NO_MEMORY. */
+/* Makes sure that there is a stack to go on with, so that suspend can't fail.
+ * COHORT_ERR_NO_MEMORY. */
 cohort_status cohort__worker_reserve_stack(struct cohort__worker *worker);
 
-/* What is to be sent or queued so that a suspended stack goes on. In the frame that suspends. */
+/* The work that resumes a suspended stack when it is sent or queued. It is in the frame that
+ * suspends. */
 struct cohort__resumption {
     struct cohort__work work;
     struct cohort__worker *worker;
     struct cohort__fiber *fiber;
 };
 
-/* For the stack that runs now. */
+/* Prepares RESUMPTION for the stack that runs now. */
 void cohort__resumption_init(struct cohort__resumption *resumption, struct cohort__worker *worker);
 
-/* Leaves this stack until its resumption runs. After reserve_stack. */
+/* Leaves this stack until its resumption runs. Call reserve_stack before. */
 void cohort__worker_suspend(struct cohort__worker *worker);
 
-/* Suspends, to go on after all other work of this worker. After reserve_stack. */
+/* Suspends, to be resumed after all other work of this worker. Call reserve_stack before. */
 void cohort__worker_yield(struct cohort__worker *worker, struct cohort__resumption *resumption);
 
-/* Whether there is something for WORKER to do, here or to be stolen. */
+/* Whether there is work for WORKER, in its own queues or to be stolen. */
 bool cohort__worker_has_work(struct cohort__worker *worker);
 
-/* Calls hooks.poll if it is due and the token is free. Outside of tasks. */
+/* Calls hooks.poll if it is due and the token is free. Only outside of tasks. */
 void cohort__worker_poll_if_due(struct cohort__worker *worker);
 bool cohort__worker_poll_is_due(void);
 
@@ -135,17 +139,19 @@ bool cohort__worker_may_leave(void);
 
 /* --- idle.c --- */
 
-/* Nothing to do was found: searches, polls, sleeps; returns when there may be something. */
+/* To be called when there is no work. Searches, polls and sleeps. Returns when there may be
+ * work. */
 void cohort__worker_idle(struct cohort__worker *worker);
 
-/* A worker that was idle found something: others may have to look on. */
+/* To be called when a worker that was idle has work or leaves. Wakes another worker if one is
+ * needed. */
 void cohort__worker_search_end(struct cohort__worker *worker);
 
-/* Work was made available for anybody (by a sequentially consistent operation): wakes a worker,
- * unless one is looking for work. */
+/* To be called after work was made available for any worker, by a sequentially consistent
+ * operation. Wakes a worker, unless one is searching for work. */
 void cohort__idle_wake_one(void);
 
-/* Wakes WORKER if it sleeps. Likewise. */
+/* Wakes WORKER if it sleeps. To be called after work was made available for it, likewise. */
 void cohort__idle_wake(struct cohort__worker *worker);
 void cohort__idle_wake_all(void);
 
@@ -154,19 +160,20 @@ void cohort__token_release(void);
 
 /* --- scheduler.c --- */
 
-/* Brackets every use of the scheduler by a thread that is no worker: the scheduler does not go away
- * in between. False: it is not up (leave has to be called all the same). */
+/* A pair around every use of the scheduler by a thread that is no worker. The scheduler does not
+ * end in between. False: it is not up; leave has to be called nevertheless. */
 bool cohort__foreign_enter(void);
 void cohort__foreign_leave(void);
 
-/* Ends a child that a task has forked, and that has returned from it with STATUS: all else that it
- * could do here (other tasks, messages, the end of the job) is its parent's. */
+/* Ends a child process that was forked by a task and has returned from that task with STATUS. It
+ * must do nothing else: other tasks, messages and the end of the job belong to its parent. */
 _Noreturn void cohort__scheduler_end_child(cohort_status status);
 
-/* Queues WORK; COUNT: and counts it as a task. False: the scheduler is not up. Any thread. */
+/* Queues WORK. If COUNT is true, counts it as a task. False: the scheduler is not up. Any
+ * thread. */
 bool cohort__scheduler_submit(struct cohort__work *work, bool count);
 
-/* Counts a task that will be submitted later. Likewise. */
+/* Counts a task that will be submitted later. False: the scheduler is not up. Any thread. */
 bool cohort__scheduler_count_task(void);
 
 static inline void cohort__fifo_push(struct cohort__fifo *fifo,
