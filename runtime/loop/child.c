@@ -53,7 +53,7 @@ cohort_status cohort__child_start(struct cohort__child **ret_child, struct cohor
     int error = uv_spawn(&loop->uv, &child->process, &uv_options);
     free(stdio);
     if (error) {
-        cohort__child_close(child); /* libuv has initialised the handle nevertheless */
+        cohort__child_close(child); /* even on failure, libuv has initialised the handle */
         return cohort_fail(error == UV_ENOMEM || error == UV_EAGAIN || error == UV_EMFILE
                                ? COHORT_ERR_NO_MEMORY
                                : COHORT_ERR_SYSTEM,

@@ -8,34 +8,37 @@
 
 struct cohort__loop;
 
-/* A child process. Everything here: the loop's holder only. */
+/* A child process. All functions here may be called only by the loop's holder. */
 struct cohort__child;
 
 struct cohort__child_options {
-    const char *file;         /* looked for in PATH where it has no slash */
-    char *const *args;        /* args[0] included; NULL-terminated */
-    char *const *environment; /* "NAME=VALUE", NULL-terminated; NULL: this process's */
-    const int *fds; /* descriptors of this process that become 0, 1, 2, ... of the child */
+    const char *file;  /* searched for in PATH if it has no slash */
+    char *const *args; /* including args[0]; NULL-terminated */
+    char *const
+        *environment; /* "NAME=VALUE", NULL-terminated; NULL: the same as this process has */
+    const int *fds;   /* descriptors of this process that the child gets as 0, 1, 2, ... */
     size_t num_fds;
     void *context;
-    /* The child has ended, by SIGNAL unless that is 0. Once. */
+    /* The child has ended: killed by SIGNAL, or if that is 0, with exit status STATUS. Called
+     * once. */
     void (*ended)(void *context, int status, int signal);
 };
 
-/* Signals have their default action in it. The message of a failure is
- * only the reason ("no such file or directory"). */
+/* In the child, all signals have their default action. If it fails, the error message is only the
+ * reason ("no such file or directory"). */
 cohort_status cohort__child_start(struct cohort__child **ret_child, struct cohort__loop *loop,
                                   const struct cohort__child_options *options);
 
-/* For errno ERROR, in the words of cohort__child_start: "no such file or directory". */
+/* The text for the errno ERROR, as in the messages of cohort__child_start: "no such file or
+ * directory". */
 const char *cohort__child_error_text(int error);
 
 int cohort__child_pid(const struct cohort__child *child);
 
-/* Nothing happens if it has ended. */
+/* Does nothing if the child has ended. */
 void cohort__child_kill(struct cohort__child *child, int signal);
 
-/* `ended` is not called any more; a child that still runs is left alone. May be called by handlers.
+/* From now on `ended` is not called. A child that still runs goes on. May be called by handlers.
  * NULL is fine. */
 void cohort__child_close(struct cohort__child *child);
 

@@ -9,16 +9,16 @@
 
 #include "runtime/loop/private.h"
 
-/* As the outlet does it: the descriptor is in an epoll of our own, which libuv watches, and it is
- * read only where poll says that this will not block. Regular files can't be polled, and need not
- * be: they are read a piece each turn of the loop. */
+/* Works like the outlet (see outlet.c). The descriptor is in an epoll of our own, which libuv
+ * watches. It is read only when that epoll says that a read will not block. Regular files can't be
+ * polled, and need not be: one piece of them is read in each turn of the loop. */
 enum { PIECE = 32 * 1024 };
 
 struct cohort__intake {
     struct cohort__loop *loop;
     struct cohort__intake_handlers handlers;
     int fd;
-    int epoll; /* -1: never blocks */
+    int epoll; /* -1: the file never blocks */
     uv_poll_t poll;
     uv_idle_t idle;
     size_t allowed;
@@ -31,7 +31,7 @@ struct cohort__intake {
 static void readable(uv_poll_t *handle, int status, int events);
 static void turned(uv_idle_t *handle);
 
-/* Watches while there is a reason to. */
+/* Starts or stops watching, according to whether there is something to wait for. */
 static void arrange(struct cohort__intake *intake)
 {
     bool wanted = intake->allowed > 0 && !intake->ended && !intake->closing;
@@ -66,7 +66,7 @@ static void read_piece(struct cohort__intake *intake)
 
 static void readable(uv_poll_t *handle, int status, int events)
 {
-    (void)status, (void)events; /* an error shows itself to read */
+    (void)status, (void)events; /* if there is an error, read will return it */
     struct cohort__intake *intake = handle->data;
     struct epoll_event event;
     cohort__loop_note(intake->loop);
@@ -89,7 +89,7 @@ static int watch(struct cohort__intake *intake)
         return -errno;
     if (epoll_ctl(intake->epoll, EPOLL_CTL_ADD, intake->fd, &event) == 0)
         return uv_poll_init(&intake->loop->uv, &intake->poll, intake->epoll);
-    int error = errno == EPERM || errno == EBADF ? 0 : -errno; /* read will tell EBADF */
+    int error = errno == EPERM || errno == EBADF ? 0 : -errno; /* read will return EBADF */
     close(intake->epoll);
     intake->epoll = -1;
     return error;

@@ -10,14 +10,14 @@
 struct cohort__lines {
     struct cohort__loop *loop;
     uv_pipe_t pipe;
-    uv_idle_t resumed; /* hands out what is left in the buffer after a pause */
-    bool is_fed;       /* and so has no pipe */
+    uv_idle_t resumed; /* delivers what is left in the buffer after a pause */
+    bool is_fed;       /* text is fed in, and there is no pipe */
     struct cohort__lines_handlers handlers;
-    size_t first; /* of what has not been handed out */
+    size_t first; /* start of what has not been delivered */
     size_t filled;
-    size_t searched; /* no newline before this one */
-    bool at_end;     /* of the input */
-    bool ended;      /* and told */
+    size_t searched; /* there is no newline from `first` to here */
+    bool at_end;     /* the input has ended */
+    bool ended;      /* `ended` was called */
     bool paused;
     bool closing;
     int num_closing; /* handles that are not closed yet */
@@ -58,7 +58,7 @@ static void deliver(struct cohort__lines *lines)
     }
 }
 
-/* Moves what is kept to the start of the buffer. */
+/* Moves what is not yet delivered to the start of the buffer. */
 static void compact(struct cohort__lines *lines)
 {
     if (lines->first == 0)
@@ -86,7 +86,7 @@ static void arrived(uv_stream_t *handle, ssize_t bytes, const uv_buf_t *buffer)
     if (bytes > 0) {
         lines->filled += (size_t)bytes;
     } else if (bytes < 0) {
-        /* Any error: the child's end is of no use any more. */
+        /* The end, or any error: nothing more can be read from the child. */
         lines->at_end = true;
         uv_read_stop(handle);
     }

@@ -12,15 +12,15 @@
 #include "runtime/base/log.h"
 #include "runtime/loop/private.h"
 
-/* Without descriptors or memory nobody can be let in, and who knocks keeps the socket readable: it
- * is not looked at for a while. */
+/* Without descriptors or memory, no connection can be accepted. But connections that wait keep the
+ * socket readable, so it is not watched for a while. */
 enum { MAX_A_TURN = 16, PAUSE_MILLISECONDS = 100 };
 
 struct cohort__listener {
     struct cohort__loop *loop;
     uv_poll_t poll;
     uv_timer_t pause;
-    unsigned num_open; /* handles, after the close */
+    unsigned num_open; /* handles that are not closed yet */
     int fd;
     void (*accepted)(void *context, int fd);
     void *context;
@@ -33,7 +33,8 @@ static void pause_over(uv_timer_t *timer)
 {
     struct cohort__listener *listener = timer->data;
     cohort__loop_note(listener->loop);
-    (void)uv_poll_start(&listener->poll, UV_READABLE, readable); /* as it did before */
+    (void)uv_poll_start(&listener->poll, UV_READABLE, readable); /* can't fail, since it has
+                                                                  * succeeded before */
 }
 
 static void pause_for_room(struct cohort__listener *listener, int error)
@@ -59,7 +60,8 @@ static void readable(uv_poll_t *handle, int status, int events)
         if (fd < 0) {
             if (is_want_of_room(errno))
                 pause_for_room(listener, errno);
-            break; /* else nobody, or somebody who has gone again: there is a next time */
+            break; /* otherwise there is no connection, or it was closed again: wait for the next
+                    * one */
         }
         listener->accepted(listener->context, fd);
     }
@@ -109,5 +111,5 @@ void cohort__listener_close(struct cohort__listener *listener)
     listener->closing = true;
     uv_close((uv_handle_t *)&listener->pause, closed);
     uv_close((uv_handle_t *)&listener->poll, closed);
-    close(listener->fd); /* at once: nobody gets in any more */
+    close(listener->fd); /* at once, so that nobody can connect any more */
 }

@@ -6,10 +6,11 @@
 
 struct cohort__loop;
 
-/* Accepts connections. Everything here: the loop's holder only. */
+/* Accepts connections. All functions here may be called only by the loop's holder. */
 struct cohort__listener;
 
-/* Takes FD over, a socket that listens, also where it fails. ACCEPTED gets each connection. */
+/* FD is a listening socket. Takes ownership of it, even if it fails. ACCEPTED is called with each
+ * connection, and owns its descriptor. */
 cohort_status cohort__listener_open(struct cohort__listener **ret_listener,
                                     struct cohort__loop *loop, int fd,
                                     void (*accepted)(void *context, int fd), void *context);

@@ -11,9 +11,10 @@
 #include "runtime/loop/private.h"
 #include "runtime/loop/timer.h"
 
-/* No wake-up is lost: who queues something pushes it, and then looks at `blocking`; the holder sets
- * `blocking`, and then looks at the queues; all of it sequentially consistent. An async that is
- * sent while the holder is about to block makes libuv's descriptor readable. */
+/* Why no wake-up is lost: a thread that queues something pushes it first, and then looks at
+ * `blocking`. The holder sets `blocking` first, and then looks at the queues. All of this is
+ * sequentially consistent. An async that is sent while the holder is about to block makes libuv's
+ * descriptor readable, so the holder doesn't block. */
 
 /* Ticks get so many times rarer while a locality is parked and nothing else comes: below a second,
  * within which a stall is to be noticed. */
@@ -29,7 +30,7 @@ struct watched {
     struct cohort__loop *loop;
     const struct cohort__poller *poller;
     uv_poll_t uv;
-    int fd; /* our own duplicate: libuv knows a descriptor but once */
+    int fd; /* our own duplicate, since libuv accepts each descriptor only once */
 };
 
 struct ticker {
@@ -57,7 +58,7 @@ cohort_status cohort__loop_fail(int uv_error, const char *what)
 void cohort__loop_note(struct cohort__loop *loop)
 {
     loop->num_events++;
-    uv_stop(&loop->uv); /* holds until uv_run returns, and makes it poll with timeout 0 */
+    uv_stop(&loop->uv); /* works until uv_run returns, and makes it poll with timeout 0 */
 }
 
 bool cohort__loop_run_requests(struct cohort__loop *loop)
@@ -90,8 +91,8 @@ static void async_arrived(uv_async_t *async)
     cohort__loop_run_requests(loop);
 }
 
-/* libuv begins with a descriptor for epoll and a pipe for signals, and aborts the process where it
- * can't have the pipe. */
+/* At its start, libuv opens a descriptor for epoll and a pipe for signals. If it can't open the
+ * pipe, it aborts the process. So this tries to open as many descriptors before. */
 static int try_descriptors(void)
 {
     int fds[3] = {-1, -1, -1}, error = 0;
@@ -165,7 +166,7 @@ void cohort__loop_destroy(struct cohort__loop *loop)
 
 static void poller_readable(uv_poll_t *handle, int status, int events)
 {
-    (void)status, (void)events; /* who blocks progresses all pollers afterwards */
+    (void)status, (void)events; /* block() calls progress of all pollers afterwards */
     struct watched *watched = handle->data;
     cohort__loop_note(watched->loop);
 }
@@ -260,8 +261,9 @@ static void start_ticker(struct ticker *ticker)
     uv_timer_start(&ticker->uv, ticker_fired, milliseconds, milliseconds);
 }
 
-/* While nothing happens, ticks need not come as often: they would be all that keeps an idle job
- * busy. Something happens when anything else comes in, or when we are polled: somebody works. */
+/* While nothing else happens, ticks come less often: otherwise they alone would keep an idle job
+ * busy. The normal rate returns when anything else comes in, or when the loop is polled, since that
+ * shows that a worker is busy. */
 static void set_slowness(struct cohort__loop *loop, unsigned slowness)
 {
     if (loop->slowness == slowness)
@@ -284,7 +286,7 @@ static bool is_libuvs_turn(struct cohort__loop *loop)
     return true;
 }
 
-/* The pollers come last: what waits for what they bring goes on without more ado. */
+/* The pollers come last, so that the tasks that wait for their messages go on without delay. */
 bool cohort__loop_poll(struct cohort__loop *loop)
 {
     set_slowness(loop, 1);
@@ -306,7 +308,7 @@ static void disarm(struct cohort__loop *loop, struct cohort__list *end)
     }
 }
 
-/* Arms all pollers, or none. */
+/* Arms all pollers or none. Returns whether they are armed. */
 static bool arm(struct cohort__loop *loop)
 {
     for (struct cohort__list *link = loop->pollers.next; link != &loop->pollers;
@@ -320,7 +322,7 @@ static bool arm(struct cohort__loop *loop)
     return true;
 }
 
-/* True if anything but ticks came. */
+/* Returns true if anything other than ticks has come. */
 static bool block(struct cohort__loop *loop)
 {
     bool armed = arm(loop);
@@ -348,7 +350,7 @@ bool cohort__loop_park(struct cohort__loop *loop)
 
 void cohort__loop_run(struct cohort__loop *loop)
 {
-    /* The async alone is no reason to go on. */
+    /* The async alone must not keep uv_run from ending. */
     uv_unref((uv_handle_t *)&loop->async);
     atomic_store(&loop->blocking, true);
     for (bool more = true; more && !loop->stopped;) {

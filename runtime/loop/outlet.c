@@ -11,26 +11,26 @@
 
 #include "runtime/loop/private.h"
 
-/* A pipe that poll(2) calls writable takes PIPE_BUF bytes without blocking. To be told by libuv
- * when that is so, the descriptor is put into an epoll of our own, and that is given to libuv,
- * which makes non-blocking what it is given. Regular files can't be polled, and need not be. */
+/* A pipe that is writable according to poll(2) takes PIPE_BUF bytes without blocking. libuv could
+ * tell when that is so, but it makes each descriptor that it watches non-blocking. So the
+ * descriptor is put into an epoll of our own, and libuv watches that epoll. Regular files can't be
+ * polled, and need not be. */
 enum { STEP = PIPE_BUF, MUCH = 64 * 1024 };
 
 struct cohort__outlet {
     struct cohort__loop *loop;
     struct cohort__outlet_handlers handlers;
     int fd;
-    int epoll; /* -1: never blocks */
+    int epoll; /* -1: the file never blocks */
     uv_poll_t poll;
-    uv_idle_t
-        soon; /* writes what has gathered in one turn of the loop, and tells what came of it */
+    uv_idle_t soon; /* writes what was queued in this turn of the loop, and calls the handlers */
     char *queue;
     size_t first;
     size_t filled;
     size_t capacity;
-    bool blocked; /* waits until it is writable */
+    bool blocked; /* waits until the descriptor is writable */
     int error;
-    bool told; /* of the error */
+    bool told; /* `failed` was called */
     bool closing;
     int num_closing;
 };
@@ -60,7 +60,8 @@ static void flush(struct cohort__outlet *outlet)
 
 static void writable(uv_poll_t *handle, int status, int events);
 
-/* Writes what can be written, tells what came of it, and waits for what has to come next. */
+/* Writes what can be written, calls the handlers, and if there is a rest, waits until it can be
+ * written. */
 static void go_on(struct cohort__outlet *outlet)
 {
     flush(outlet);
@@ -79,7 +80,7 @@ static void go_on(struct cohort__outlet *outlet)
 
 static void writable(uv_poll_t *handle, int status, int events)
 {
-    (void)status, (void)events; /* an error shows itself to write */
+    (void)status, (void)events; /* if there is an error, write will return it */
     struct cohort__outlet *outlet = handle->data;
     cohort__loop_note(outlet->loop);
     go_on(outlet);
@@ -101,7 +102,7 @@ static int watch(struct cohort__outlet *outlet)
         return -errno;
     if (epoll_ctl(outlet->epoll, EPOLL_CTL_ADD, outlet->fd, &event) == 0)
         return uv_poll_init(&outlet->loop->uv, &outlet->poll, outlet->epoll);
-    int error = errno == EPERM || errno == EBADF ? 0 : -errno; /* write will tell EBADF */
+    int error = errno == EPERM || errno == EBADF ? 0 : -errno; /* write will return EBADF */
     close(outlet->epoll);
     outlet->epoll = -1;
     return error;

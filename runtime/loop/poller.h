@@ -4,17 +4,17 @@
 
 #include <stdbool.h>
 
-/* Something besides libuv that the loop turns: a transport. All functions are called by the thread
- * that holds the loop's token, one at a time. */
+/* A source of events besides libuv: a transport. All functions are called by the loop's holder. */
 struct cohort__poller {
     void *context;
-    /* Handles what is there without blocking; true if anything was. */
+    /* Handles what has arrived, without blocking. Returns true if there was anything. */
     bool (*progress)(void *context);
-    /* Makes `fd` readable for what comes from now on. False: something may be there already, so
-     * do not block but call progress again. */
+    /* From now on, `fd` becomes readable when something arrives. Returns false if something may
+     * have arrived already: then the loop must not block, but call progress again. */
     bool (*arm)(void *context);
     void (*disarm)(void *context);
-    int fd; /* readable when armed and something is there; -1: none, so the loop never blocks */
+    int fd; /* readable when the poller is armed and something has arrived; -1: no fd, so the loop
+             * never blocks */
 };
 
 #endif

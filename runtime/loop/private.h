@@ -13,11 +13,11 @@
 #include "runtime/base/batch_queue.h"
 #include "runtime/loop/loop.h"
 
-/* For the files of runtime/loop only. */
+/* Only for the files of runtime/loop. */
 struct cohort__timer;
 
-/* Timers: two lock-free stacks into which any thread pushes, and a binary heap of the holder's. One
- * libuv timer runs, for the heap's top. */
+/* Timers are in two lock-free stacks, into which any thread may push, and in a binary heap, which
+ * only the holder uses. One libuv timer runs, for the top of the heap. */
 struct cohort__timers {
     struct cohort__timer *_Atomic incoming;
     struct cohort__timer *_Atomic cancelled;
@@ -34,21 +34,21 @@ struct cohort__loop {
     struct cohort__timers timers;
     struct cohort__list pollers; /* struct watched */
     struct cohort__list tickers; /* struct ticker */
-    _Atomic bool blocking;       /* what is queued now needs a wake-up */
+    _Atomic bool blocking; /* if true, a thread that queues something has to wake the holder */
     bool stopped;
-    unsigned num_polls;  /* since the holder has looked at the clock */
-    uint64_t uv_run_at;  /* while polling; the clock's ticks */
-    unsigned num_events; /* callbacks of libuv that did something; */
-    unsigned num_ticks;  /* those of them that were ticks */
-    unsigned slowness;   /* of ticks: a factor */
+    unsigned num_polls;  /* calls of poll since the last look at the clock */
+    uint64_t uv_run_at;  /* when poll has last run libuv, in ticks */
+    unsigned num_events; /* callbacks of libuv that have done something */
+    unsigned num_ticks;  /* how many of these were ticks */
+    unsigned slowness;   /* factor by which ticks are slowed down */
 };
 
-/* Takes libuv's error UV_ERROR (negative errno): "WHAT: no such file or directory". Returns the
- * status. */
+/* Sets the error for libuv's UV_ERROR (a negative errno), with the message "WHAT: no such file or
+ * directory". Returns the status. */
 cohort_status cohort__loop_fail(int uv_error, const char *what);
 
-/* Said by every callback of libuv: something has happened, so don't block any more. (uv_run calls
- * the timers first, and then would block for what comes after them.) */
+/* Every callback of libuv calls this: something has happened, so libuv must not block now. (uv_run
+ * calls the timers first, and would then block until something else happens.) */
 void cohort__loop_note(struct cohort__loop *loop);
 
 /* For timer.c: makes the holder look at the timers. Any thread. */
@@ -56,17 +56,17 @@ void cohort__loop_notify(struct cohort__loop *loop);
 
 cohort_status cohort__timers_init(struct cohort__loop *loop);
 
-/* Closes the libuv timer; the rest is fini's. */
+/* Closes only the libuv timer. fini does the rest. */
 void cohort__timers_close(struct cohort__loop *loop);
 void cohort__timers_fini(struct cohort__loop *loop);
 
-/* Whether another thread has brought a timer, or cancelled one. */
+/* Whether a new timer or a cancelled one is in the stacks. */
 static inline bool cohort__timers_pending(const struct cohort__loop *loop)
 {
     return atomic_load(&loop->timers.incoming) || atomic_load(&loop->timers.cancelled);
 }
 
-/* Takes over what other threads have brought. Holder only. */
+/* Moves new timers to the heap, and handles cancelled ones. Holder only. */
 void cohort__timers_absorb(struct cohort__loop *loop);
 
 #endif

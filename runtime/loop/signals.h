@@ -6,9 +6,9 @@
 
 struct cohort__loop;
 
-/* Calls FUNCTION(CONTEXT, SIGNAL), in the loop's holder, when SIGNAL has been sent to this process,
- * until it is closed. Does not keep cohort__loop_run from ending. Everything here: the holder
- * only. */
+/* Calls FUNCTION(CONTEXT, SIGNAL) in the loop's holder whenever SIGNAL is sent to this process,
+ * until it is closed. Does not keep cohort__loop_run from ending. All functions here may be called
+ * only by the holder. */
 struct cohort__signals;
 cohort_status cohort__signals_open(struct cohort__signals **ret_signals, struct cohort__loop *loop,
                                    int signal, void (*function)(void *context, int signal),

@@ -9,7 +9,7 @@
 #include "runtime/loop/timer.h"
 #include "runtime/task/scheduler.h"
 
-/* There is one scheduler in a process, so there is one loop that serves it. */
+/* There is only one scheduler in a process, and so only one loop that serves it. */
 static struct cohort__loop *_Atomic current_loop;
 
 struct sleeper {
@@ -55,7 +55,7 @@ static cohort_future *sleep_in(struct cohort__loop *loop, uint64_t nanoseconds)
     return future;
 }
 
-/* The loop is there as long as the scheduler is up. */
+/* The hold makes sure that the loop stays, since it exists as long as the scheduler is up. */
 cohort_future *cohort_sleep(uint64_t nanoseconds)
 {
     struct cohort__loop *loop = cohort__scheduler_hold() ? atomic_load(&current_loop) : NULL;

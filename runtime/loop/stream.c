@@ -19,11 +19,11 @@ struct cohort__stream {
     unsigned char *input;
     size_t filled;
     size_t capacity;
-    bool ended;   /* and told */
+    bool ended;   /* `ended` was called */
     bool closing; /* freed by libuv's close callback */
 };
 
-/* What of a message could not be written at once. */
+/* The part of a message that could not be written at once. */
 struct outgoing {
     uv_write_t request;
     unsigned char bytes[];
@@ -49,7 +49,8 @@ static size_t message_bytes(const unsigned char head[COHORT__STREAM_HEAD_BYTES])
     return head[0] | (size_t)head[1] << 8 | (size_t)head[2] << 16 | (size_t)head[3] << 24;
 }
 
-/* Bytes from the start of the input to the end of its first message, as far as can be said. */
+/* The number of bytes from the start of the input to the end of its first message, as far as it is
+ * known yet. */
 static size_t wanted_bytes(const struct cohort__stream *stream)
 {
     if (stream->filled < COHORT__STREAM_HEAD_BYTES)
@@ -174,7 +175,7 @@ static void written(uv_write_t *request, int error)
         end_failed(stream, error);
 }
 
-/* What follows the first DONE bytes of HEAD and MESSAGE. */
+/* Queues what follows the first DONE bytes of HEAD and MESSAGE. */
 static cohort_status queue(struct cohort__stream *stream,
                            const unsigned char head[COHORT__STREAM_HEAD_BYTES], const void *message,
                            size_t bytes, size_t done)
@@ -199,8 +200,8 @@ static cohort_status queue(struct cohort__stream *stream,
     return COHORT_OK;
 }
 
-/* Written at once as far as it can be: what is queued stays until the loop turns, and thousands may
- * get a long message before that. */
+/* Writes as much as possible at once. What is queued stays in memory until the loop turns, and
+ * before that, a long message may be sent on thousands of streams. */
 cohort_status cohort__stream_send(struct cohort__stream *stream, const void *message, size_t bytes)
 {
     if (stream->ended || stream->closing)
@@ -211,6 +212,7 @@ cohort_status cohort__stream_send(struct cohort__stream *stream, const void *mes
     uv_buf_t buffers[] = {uv_buf_init((char *)head, sizeof(head)),
                           uv_buf_init((char *)message, (unsigned)bytes)};
     int tried = uv_try_write((uv_stream_t *)&stream->pipe, buffers, bytes > 0 ? 2 : 1);
-    size_t done = tried > 0 ? (size_t)tried : 0; /* after a failure, uv_write has it again */
+    size_t done =
+        tried > 0 ? (size_t)tried : 0; /* if it failed, uv_write tries again and reports errors */
     return done == sizeof(head) + bytes ? COHORT_OK : queue(stream, head, message, bytes, done);
 }

@@ -8,36 +8,37 @@
 
 struct cohort__loop;
 
-/* Messages over a connected socket or pipe, in order, each behind its length (u32, little-endian).
- * Everything here: the loop's holder only. */
+/* Messages over a connected socket or pipe, in order. In front of each message is its length (u32,
+ * little-endian). All functions here may be called only by the loop's holder. */
 struct cohort__stream;
 
 enum { COHORT__STREAM_HEAD_BYTES = 4 };
 
 struct cohort__stream_handlers {
     void *context;
-    /* MESSAGE is the stream's again on return. */
+    /* MESSAGE is valid only until the handler returns. */
     void (*message)(void *context, const void *message, size_t bytes);
-    /* The last call: the other end has closed (COHORT_OK), or something failed; then the message
-     * says what. The stream still has to be closed. */
+    /* The other end has closed the connection (COHORT_OK), or something has failed, and the error
+     * message says what. This is the last call. The stream still has to be closed. */
     void (*ended)(void *context, cohort_status status);
 };
 
-/* Takes FD over, also where it fails. PEER ("locality 3"; copied) is what errors call the other
- * end. A message above MAX_MESSAGE bytes is an error of the peer's. */
+/* Takes ownership of FD, even if it fails. PEER ("locality 3"; copied) is the name of the other end
+ * in error messages. If the peer sends a message of more than MAX_MESSAGE bytes, the stream ends
+ * with COHORT_ERR_PROTOCOL. */
 cohort_status cohort__stream_open(struct cohort__stream **ret_stream, struct cohort__loop *loop,
                                   int fd, const char *peer, size_t max_message,
                                   const struct cohort__stream_handlers *handlers);
 
-/* No handler is called any more; what has been sent and not yet been written is lost. May be called
- * by handlers. NULL is fine. */
+/* From now on no handler is called. Messages that were sent but not yet written are lost. May be
+ * called by handlers. NULL is fine. */
 void cohort__stream_close(struct cohort__stream *stream);
 
-/* Another limit than that of the start, for messages that have not begun to arrive. */
+/* Changes the limit that was set by open, for messages that have not begun to arrive. */
 void cohort__stream_limit(struct cohort__stream *stream, size_t max_message);
 
-/* Copies the message. Nothing happens on a stream that has ended; a failure of writing is told to
- * `ended`. */
+/* Copies the message. Does nothing on a stream that has ended. If writing fails later, `ended` is
+ * called. */
 cohort_status cohort__stream_send(struct cohort__stream *stream, const void *message, size_t bytes);
 
 #endif

@@ -6,9 +6,10 @@
 #include "runtime/base/clock.h"
 #include "runtime/loop/private.h"
 
-/* A timer's loop_private is its state, which decides the race between its deadline and a cancel:
- * whoever takes it out of WAITING calls `expired`, the holder directly, a cancel by handing the
- * timer to the holder. Once absorbed, `next` holds the place in the heap, plus one. */
+/* A timer's loop_private is its state. The state decides the race between the deadline and a
+ * cancel: the one that changes it from WAITING to something else makes sure that `expired` is
+ * called. At the deadline, the holder calls it directly. A cancel passes the timer to the holder,
+ * which calls it. When a timer is in the heap, `next` holds its place there, plus one. */
 static char expired_mark, cancelled_mark;
 #define WAITING ((void *)0)
 #define EXPIRED ((void *)&expired_mark)
@@ -63,7 +64,7 @@ static bool heap_insert(struct cohort__timers *timers, struct cohort__timer *tim
 static void heap_remove(struct cohort__timers *timers, struct cohort__timer *timer)
 {
     if (!timer->next)
-        return; /* has left it already */
+        return; /* has left the heap already */
     size_t index = (uintptr_t)timer->next - 1;
     struct cohort__timer *last = timers->heap[--timers->num];
     timer->next = NULL;
@@ -75,7 +76,7 @@ static void heap_remove(struct cohort__timers *timers, struct cohort__timer *tim
         sift_down(timers, index, last);
 }
 
-/* A cancelled one is left to its cancel. */
+/* Does nothing if TIMER is cancelled: then its cancel leads to the call. */
 static void expire(struct cohort__timer *timer)
 {
     void *expected = WAITING;
@@ -134,7 +135,7 @@ void cohort__loop_timer(struct cohort__loop *loop, struct cohort__timer *timer, 
 void cohort__loop_timer_cancel(struct cohort__loop *loop, struct cohort__timer *timer)
 {
     if (__atomic_exchange_n(&timer->loop_private, CANCELLED, __ATOMIC_ACQ_REL) == EXPIRED)
-        return; /* from now on it may be gone */
+        return; /* so the timer may be freed from now on */
     struct cohort__timer *head = atomic_load(&loop->timers.cancelled);
     do
         timer->cancel_next = head;
@@ -150,7 +151,7 @@ static void absorb_incoming(struct cohort__loop *loop)
         struct cohort__timer *next = timer->next;
         timer->next = NULL;
         if (!heap_insert(timers, timer))
-            expire(timer); /* out of memory: rather too early than never */
+            expire(timer); /* out of memory: too early is better than never */
         timer = next;
     }
 }
@@ -158,7 +159,8 @@ static void absorb_incoming(struct cohort__loop *loop)
 void cohort__timers_absorb(struct cohort__loop *loop)
 {
     struct cohort__timers *timers = &loop->timers;
-    /* In this order: what is cancelled came in before that. */
+    /* Takes the cancelled ones first. So each of them is among the incoming ones or in the heap,
+     * since a timer comes in before it is cancelled. */
     struct cohort__timer *timer = atomic_exchange(&timers->cancelled, NULL);
     absorb_incoming(loop);
     while (timer) {

@@ -7,8 +7,8 @@
 #include "runtime/loop/loop.h"
 #include "runtime/task/scheduler.h"
 
-/* The scheduler's contract of a timer (struct cohort__timer and the hooks timer and timer_cancel in
- * task/scheduler.h). Both: any thread. `expired` runs in the loop's holder. */
+/* These are the scheduler's hooks timer and timer_cancel; see there, and struct cohort__timer in
+ * task/scheduler.h. Any thread. `expired` runs in the loop's holder. */
 void cohort__loop_timer(struct cohort__loop *loop, struct cohort__timer *timer, uint64_t deadline);
 void cohort__loop_timer_cancel(struct cohort__loop *loop, struct cohort__timer *timer);
 
