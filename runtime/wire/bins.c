@@ -4,10 +4,10 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* The heads that msgpack has for arrays and byte strings: a tag, and a number of some width. The
- * shortest one is written, any is read. */
+/* The heads that msgpack has for arrays and byte strings: a tag, and a number of some width.
+ * Writing uses the shortest head, reading accepts any. */
 enum {
-    ARRAY_SHORT = 0x90, /* with the number in the low four bits */
+    ARRAY_SHORT = 0x90, /* has the number in the low four bits */
     ARRAY_16 = 0xdc,
     ARRAY_32 = 0xdd,
     BIN_8 = 0xc4,
@@ -49,7 +49,7 @@ size_t cohort__bins_head_bytes(uint32_t count)
     return count < 16 ? 1 : count <= UINT16_MAX ? 3 : 5;
 }
 
-/* Of one that is not too long. */
+/* The size of one `bin` with its head. BYTES is not above COHORT__BINS_PIECE_BYTES. */
 static size_t bin_bytes(size_t bytes)
 {
     return bytes + (bytes <= UINT8_MAX ? 2 : bytes <= UINT16_MAX ? 3 : 5);
@@ -91,7 +91,7 @@ unsigned char *cohort__bins_put_string(unsigned char *to, const void *data, size
 
 /* Reading ------------------------------------------------------------------------------------- */
 
-/* A number of WIDTH bytes behind a tag; false where they are not there. */
+/* Reads a tag and a number of WIDTH bytes after it. Returns false if there are too few bytes. */
 static bool get_number(struct cohort__bins *bins, unsigned width, uint32_t *ret_number)
 {
     if (bins->left < 1 + (size_t)width)
@@ -117,7 +117,7 @@ static bool get_array(struct cohort__bins *bins, uint32_t *ret_count)
     return true;
 }
 
-/* The bytes of one piece, which are there. */
+/* Reads one piece. Returns false if it is no piece, or if there are too few bytes. */
 static bool get_bin(struct cohort__bins *bins, const unsigned char **ret_data, uint32_t *ret_bytes)
 {
     unsigned tag = bins->left > 0 ? bins->next[0] : 0;
@@ -131,7 +131,7 @@ static bool get_bin(struct cohort__bins *bins, const unsigned char **ret_data, u
     return true;
 }
 
-/* One string: counts its bytes, and copies them where there is a TO. */
+/* Reads one string. Counts its bytes, and copies them to TO if that is not NULL. */
 static bool get_string(struct cohort__bins *bins, unsigned char *to, size_t *ret_bytes)
 {
     uint32_t num = 1, bytes;
@@ -157,7 +157,7 @@ cohort_status cohort__bins_get_head(struct cohort__bins *bins, uint32_t *ret_cou
     uint32_t count;
     if (!get_array(bins, &count))
         return cohort_fail(COHORT_ERR_PROTOCOL, "%zu bytes that begin with no array", bytes);
-    if (count > bins->left) /* no string takes less than a byte */
+    if (count > bins->left) /* each string takes at least one byte */
         return cohort_fail(COHORT_ERR_PROTOCOL, "%u objects in %zu bytes", count, bytes);
     *ret_count = count;
     return COHORT_OK;

@@ -7,27 +7,29 @@
 
 #include "cohort/status.h"
 
-/* A message of byte strings, as msgpack: an array of COUNT strings, each of them a `bin`, or, where
- * it is longer than COHORT__BINS_PIECE_BYTES, an array of such pieces, all but the last one full.
- * So there is no limit but memory; and nothing is allocated here. */
+/* A message of byte strings, in msgpack: an array of COUNT strings. Each string is a `bin`. A
+ * string that is longer than COHORT__BINS_PIECE_BYTES is an array of such pieces, all full except
+ * the last one. So only memory limits the length. Nothing is allocated here. */
 enum { COHORT__BINS_PIECE_BYTES = 1 << 20 };
 
-/* Writing: how much memory the head and each string take; then the same into that memory. */
+/* Writing: first ask how much memory the head and each string take, then put them into memory of
+ * that size. put returns the end of what it has written. */
 size_t cohort__bins_head_bytes(uint32_t count);
-size_t cohort__bins_string_bytes(size_t bytes); /* 0: more than memory */
+size_t cohort__bins_string_bytes(size_t bytes); /* 0: more than memory can hold */
 unsigned char *cohort__bins_put_head(unsigned char *to, uint32_t count);
 unsigned char *cohort__bins_put_string(unsigned char *to, const void *data, size_t bytes);
 
-/* Reading, in order: how many strings there are; for each its length, then the string itself, into
- * memory of exactly that length; nothing may be left at the end. Each is COHORT_ERR_PROTOCOL, with
- * a message, where the bytes make no sense. */
+/* Reading, in this order: get_head tells how many strings there are. For each string, get_length
+ * tells its length, and get_string copies it into memory of exactly that length. get_end checks
+ * that nothing is left. All except get_string return COHORT_ERR_PROTOCOL, with a message, if the
+ * bytes are not valid. */
 struct cohort__bins {
     const unsigned char *next;
     size_t left;
 };
 cohort_status cohort__bins_get_head(struct cohort__bins *bins, uint32_t *ret_count);
 cohort_status cohort__bins_get_length(const struct cohort__bins *bins, size_t *ret_bytes);
-/* After get_length has succeeded. */
+/* Only after get_length has succeeded for the same string. */
 void cohort__bins_get_string(struct cohort__bins *bins, void *to);
 cohort_status cohort__bins_get_end(const struct cohort__bins *bins);
 

@@ -6,7 +6,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* What one kind may carry. */
+/* The limits of one kind of message. */
 struct rule {
     const char *name;
     uint32_t min_payload;
@@ -27,7 +27,7 @@ static const struct rule rules[COHORT__KIND_END] = {
     [COHORT__KIND_REGISTRY] = {"REGISTRY", 1, UINT32_MAX, 0, 0},
 };
 
-/* Two numbers of 4 bytes behind each other. */
+/* One word of 8 bytes, made of two numbers of 4 bytes. FIRST comes first in memory. */
 static uint64_t pair(uint32_t first, uint32_t second)
 {
     return first | (uint64_t)second << 32;
@@ -70,7 +70,8 @@ void cohort__envelope_encode(const struct cohort__envelope *envelope,
 {
     assert(envelope->credit <= COHORT__ENVELOPE_MAX_CREDIT);
     assert(envelope->drained <= COHORT__ENVELOPE_MAX_DRAINED);
-    /* Whole words: so they can be read back at once, in the order in which they are written. */
+    /* Writes whole words, in order. So a reader that loads the same words directly afterwards needs
+     * not wait for several smaller stores. */
     put64(out, pair(COHORT__ENVELOPE_MAGIC | COHORT__ENVELOPE_VERSION << 16 |
                         (uint32_t)envelope->kind << 24,
                     envelope->source_locality));
@@ -87,7 +88,8 @@ void cohort__envelope_encode(const struct cohort__envelope *envelope,
     put64(out + 88, envelope->incarnation);
 }
 
-/* The order of the checks: what isn't ours at all, another version of us, then the details. */
+/* The order of the checks: first messages that are not Cohort's at all, then another version of
+ * Cohort, then the details. */
 static cohort_status check(const unsigned char *bytes, size_t n)
 {
     if (n < COHORT__ENVELOPE_BYTES)

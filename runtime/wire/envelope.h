@@ -18,63 +18,69 @@
  *  80 number u32               84 segment u32
  *  88 incarnation u32          92 zero u32                               96: the payload
  *
- * Nothing in it has two meanings for want of room. What that costs is 16 bytes on a network; within
- * a host only words that differ from the last message's are written (net/shm_message.c), and the
- * number is implied. */
+ * No field has two meanings to save room. On a network, this costs 16 bytes. Within a host, only
+ * words that differ from those of the last message are written (net/shm_message.c), and the number
+ * is implied. */
 enum {
     COHORT__ENVELOPE_BYTES = 96,
     COHORT__ENVELOPE_NUMBER_AT = 80,
     COHORT__ENVELOPE_MAGIC = 0x4843, /* "CH" in a dump */
     COHORT__ENVELOPE_VERSION = 3,
-    COHORT__ENVELOPE_TOKEN_BYTES = 40, /* payload of an announcement: a net token */
+    COHORT__ENVELOPE_TOKEN_BYTES = 40, /* the payload of ANNOUNCE is a net token of this size */
     COHORT__ENVELOPE_MAX_CREDIT = 0xffffff,
     COHORT__ENVELOPE_MAX_DRAINED = 0xff,
 };
 
 enum cohort__kind {
-    COHORT__KIND_DATA = 1, /* the payload itself */
-    COHORT__KIND_ANNOUNCE, /* total_bytes wait at the sender; the payload is the token for them */
-    COHORT__KIND_FETCHED,  /* the block announced with `handle` is the announcer's again; tag 1: it
-                              was not wanted, and the payload may say who has died */
-    COHORT__KIND_ERROR,    /* instead of data: msgpack that says who failed, and how */
-    COHORT__KIND_ASK,      /* where is your generation? This is what I have called: msgpack */
-    COHORT__KIND_ANSWER,   /* ... */
-    COHORT__KIND_CREDIT,   /* nothing but `credit` and `drained`; tag 1: asks for one in return */
+    COHORT__KIND_DATA = 1, /* carries the payload itself */
+    COHORT__KIND_ANNOUNCE, /* total_bytes wait at the sender; the payload is a token to fetch them
+                            */
+    COHORT__KIND_FETCHED,  /* the announcer may use the block that was announced with `handle`
+                            * again; tag 1: the block was not wanted, and the payload may say which
+                            * locality has died */
+    COHORT__KIND_ERROR,    /* instead of data: msgpack that says which site has failed, and how */
+    COHORT__KIND_ASK,      /* asks what has become of `generation` at the receiver; the payload is
+                            * msgpack that says what the sender has called, or empty */
+    COHORT__KIND_ANSWER,   /* the answer, in `tag`; `handle` is the last generation that its sender
+                            * has called */
+    COHORT__KIND_CREDIT,   /* carries only `credit` and `drained`; tag 1: asks for a CREDIT in
+                            * return */
     COHORT__KIND_REGISTRY, /* msgpack to or from the name registry */
     COHORT__KIND_END,
 };
 
-/* The same in the host's form; magic and version are implied. */
+/* The same fields in the host's byte order. Magic and version are implied. */
 struct cohort__envelope {
     enum cohort__kind kind;
     uint32_t source_locality;
     uint64_t job_key;
     uint32_t epoch;   /* of the sending locality */
-    uint32_t credit;  /* eager bytes that the sender of this message gives back to its receiver */
-    uint32_t drained; /* messages of the receiver's that its sender has taken in since it last said
-                         so, but for CREDIT */
+    uint32_t credit;  /* eager bytes that the sender of this message gives back to the receiver */
+    uint32_t drained; /* messages from the receiver that the sender has read since it last reported
+                       * them, without CREDIT */
     uint64_t instance;
     uint64_t generation;
     uint32_t source_site;
     uint32_t dest_site;
     uint64_t fingerprint;
     uint32_t tag;
-    uint32_t payload_bytes; /* in this very message */
-    uint64_t total_bytes;   /* of an announced block, else 0 */
-    uint64_t handle;        /* the announcer's cookie */
-    uint32_t number;        /* of this message, among all from its sender to its receiver; from 0 */
-    uint32_t segment;       /* of what is sent in several parts; 0: there are none */
+    uint32_t payload_bytes; /* in this message */
+    uint64_t total_bytes;   /* size of the announced block, else 0 */
+    uint64_t handle;        /* of ANNOUNCE and FETCHED: the announcer's cookie; of ANSWER: a
+                             * generation */
+    uint32_t number;        /* counts the messages from this sender to this receiver, from 0 */
+    uint32_t segment;       /* the number of the part, if data is sent in several parts; else 0 */
     uint32_t incarnation;   /* of the sending locality: how often it was started again */
 };
 
-/* "DATA" and so on; "unknown" for what is none. */
+/* "DATA" and so on. "unknown" if KIND is not valid. */
 const char *cohort__kind_name(enum cohort__kind kind);
 
 void cohort__envelope_encode(const struct cohort__envelope *envelope,
                              unsigned char out[COHORT__ENVELOPE_BYTES]);
 
-/* Decodes the header of a message of N bytes in all, and checks everything that can be checked
- * without knowing the job: job key, epoch, source, incarnation and number are the router's.
+/* Decodes the header of a message of N bytes in total, and checks everything that can be checked
+ * without knowing the job. Job key, epoch, source, incarnation and number are left to the router.
  * COHORT_ERR_PROTOCOL. */
 cohort_status cohort__envelope_decode(const unsigned char *bytes, size_t n,
                                       struct cohort__envelope *ret);

@@ -12,7 +12,7 @@ struct cohort__unpacked {
     char what[80];
 };
 
-/* A struct cohort__value is a msgpack_object under another name. */
+/* struct cohort__value is another name for msgpack_object. */
 static const msgpack_object *object_of(const struct cohort__value *value)
 {
     return (const msgpack_object *)(const void *)value;
@@ -23,8 +23,8 @@ static const struct cohort__value *value_of(const msgpack_object *object)
     return (const struct cohort__value *)(const void *)object;
 }
 
-/* msgpack-c allocates as many elements as a header claims before it has seen one. So the structure
- * is looked through first: whether everything that is claimed is there. */
+/* msgpack-c allocates memory for as many elements as a header claims, before it has seen any of
+ * them. So the message is scanned first, to check that everything that is claimed is there. */
 struct scan {
     const unsigned char *next;
     size_t left;
@@ -58,7 +58,8 @@ static void skip(struct scan *scan, uint64_t bytes)
     scan->left -= bytes;
 }
 
-/* The head of one value and, of a scalar, its body. Returns the number of values inside. */
+/* Scans the head of one value, and if it is a scalar, its body. Returns the number of values inside
+ * it. */
 static uint64_t scan_value(struct scan *scan)
 {
     unsigned tag = (unsigned)take_number(scan, 1);
@@ -77,7 +78,7 @@ static uint64_t scan_value(struct scan *scan)
     case 0xc2:
     case 0xc3:
         return 0;
-    case 0xc4: /* bytes and text behind a length of 8, 16 or 32 bits */
+    case 0xc4: /* bytes and text after a length of 8, 16 or 32 bits */
     case 0xd9:
         skip(scan, take_number(scan, 1));
         return 0;
@@ -107,7 +108,7 @@ static uint64_t scan_value(struct scan *scan)
     case 0xd3:
         skip(scan, 8);
         return 0;
-    case 0xdc: /* arrays and maps behind a count */
+    case 0xdc: /* arrays and maps after a count */
         return take_number(scan, 2);
     case 0xdd:
         return take_number(scan, 4);
@@ -209,7 +210,8 @@ static const char *type_name(msgpack_object_type type)
     }
 }
 
-/* Where a value stands, for messages: the field KEY of a map, or (KEY is NULL) element INDEX. */
+/* The place of a value, for error messages: the field KEY of a map, or if KEY is NULL, the element
+ * INDEX of an array. */
 struct place {
     const struct cohort__unpacked *unpacked;
     const char *key;
@@ -242,7 +244,7 @@ static bool has_key(const msgpack_object_kv *entry, const char *key)
            memcmp(entry->key.via.str.ptr, key, bytes) == 0;
 }
 
-/* *ret_object is NULL where there is none. */
+/* *ret_object becomes NULL if MAP has no such field. */
 static cohort_status look_for_field(const struct place *place, const struct cohort__value *map,
                                     const msgpack_object **ret_object)
 {
