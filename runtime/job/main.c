@@ -19,15 +19,16 @@
 #include "runtime/proc/process.h"
 #include "runtime/task/scheduler.h"
 
-/* Puts the layers together, in the order in which they stand on each other, runs the program, and
- * takes them apart when the job has drained. */
+/* Creates the layers from bottom to top, runs the program, and destroys the layers when the job has
+ * drained. */
 
 /* So often we look for what is late: calls that stall, links that are quiet or broken. All of that
  * counts in seconds, so a tenth of one is exact enough, and costs an idle job little; it gets rarer
  * where nothing else comes (loop/loop.c). */
 enum { TICK_NANOSECONDS = 100000000 };
 
-/* How long a death that the transport has noticed waits for the launcher to say what it was. */
+/* If the transport notices a death, the process waits this long for the launcher to report the
+ * cause. */
 static const uint64_t news_ns = 1000000000;
 
 struct job {
@@ -35,13 +36,13 @@ struct job {
     struct cohort__loop *loop;
     struct cohort__bootstrap *bootstrap;
     struct cohort__process *process;
-    struct cohort__net *net; /* NULL in a job of one */
+    struct cohort__net *net; /* NULL if the job has only one locality */
     cohort_task_function *program;
     void *arg;
-    cohort_status status; /* the program's */
+    cohort_status status; /* that the program has returned */
 };
 
-/* What the bootstrap tells -------------------------------------------------------------------- */
+/* Handlers of the bootstrap ------------------------------------------------------------------- */
 
 static void on_count_asked(void *context, uint64_t round)
 {
@@ -57,7 +58,8 @@ static void on_exit_allowed(void *context)
     cohort__scheduler_stop();
 }
 
-/* The launcher's text begins with the locality's name, which is said anyway. */
+/* The launcher's text begins with the locality's name. It is removed, since the name is added
+ * later. */
 static void on_died(void *context, uint32_t rank, uint32_t order, const char *text)
 {
     struct job *job = context;
@@ -102,13 +104,13 @@ static unsigned cores_each(const struct job *job)
                               cohort__bootstrap_may_bind(job->bootstrap));
 }
 
-/* Whether the workers of this host's localities take turns on its cores. */
+/* Whether there are more workers than cores on this host, so that workers take turns. */
 static bool shares_cores(const struct job *job)
 {
     return num_workers(job) > cores_each(job);
 }
 
-/* The transport, and where the others are. */
+/* Creates the transport, and learns the addresses of the others. */
 static cohort_status connect_peers(struct job *job)
 {
     struct cohort__net_handlers handlers = cohort__process_net_handlers(job->process);
@@ -133,8 +135,8 @@ static void scheduler_options(const struct job *job, struct cohort__scheduler_op
     cohort__scheduler_options_init(options);
     options->num_workers = num_workers(job);
     options->stack_bytes = job->settings.stack;
-    /* Spinning while another locality or worker could have the core only delays what is waited
-     * for. */
+    /* If another locality or worker needs the core, spinning only delays the work that this worker
+     * waits for. */
     if (job->settings.spin >= 0)
         options->spin_ns = (uint64_t)job->settings.spin;
     else if (shares_cores(job))
@@ -157,7 +159,7 @@ static cohort_status start(struct job *job)
                                               .launcher_lost = on_launcher_lost,
                                           });
     if (!status)
-        status = cohort__settings_read(&job->settings); /* a launcher can now say what is wrong */
+        status = cohort__settings_read(&job->settings); /* a launcher can report errors now */
     if (status)
         return status;
     cohort__bootstrap_set_grace(job->bootstrap, job->settings.grace);
@@ -191,7 +193,7 @@ static cohort_status start(struct job *job)
 
 /* The program, and the end -------------------------------------------------------------------- */
 
-/* Until the tasks that the program has left behind have ended. */
+/* Waits until all tasks that the program has left running have ended. */
 static void await_tasks(void)
 {
     enum { YIELDS = 100, PAUSE_NANOSECONDS = 1000000 };
@@ -209,7 +211,7 @@ static cohort_status run_program(void *context)
     struct cohort__error error = {0};
     job->status = job->program(job->arg);
     if (cohort__scheduler_is_forked())
-        return job->status; /* a child of the program's, which is no locality */
+        return job->status; /* a child process that the program has forked, which is no locality */
     if (job->status) {
         cohort__error_copy(&error, cohort__error_slot());
         if (error.status != job->status)
@@ -231,7 +233,8 @@ static void report_failure(struct job *job)
         cohort__bootstrap_report_failure(job->bootstrap, cohort_error_message());
 }
 
-/* The launcher's pipe is to show lines as a terminal would, also those before an abort. */
+/* Makes output to the launcher's pipe appear line by line, as on a terminal, so that lines before
+ * an abort are not lost. */
 static void line_buffer_output(void)
 {
     fflush(stdout);
@@ -248,7 +251,7 @@ static cohort_status run(struct job *job)
         cohort_future_unref(done);
         return status;
     }
-    return cohort_await(done); /* it is complete: this only fetches status and message */
+    return cohort_await(done); /* it is complete, so this only fetches status and message */
 }
 
 static void stop(struct job *job)
@@ -277,7 +280,7 @@ int cohort_main(int argc, char **argv, cohort_task_function *program, void *arg)
     if (!program || atomic_exchange(&was_called, true)) {
         cohort_fail(program ? COHORT_ERR_STATE : COHORT_ERR_BAD_PARAMETER, "cohort_main: %s",
                     program ? "called twice in one process" : "no program");
-        complain(argv, cohort_error_message()); /* no launcher hears of it */
+        complain(argv, cohort_error_message()); /* no launcher is told */
         return 1;
     }
     cohort__descriptors_open_standard();
@@ -294,7 +297,7 @@ int cohort_main(int argc, char **argv, cohort_task_function *program, void *arg)
     if (status)
         cohort__error_copy(&error, cohort__error_slot());
     stop(&job);
-    /* With a launcher, that one says it, once for the whole job. */
+    /* With a launcher, the launcher prints the message, once for the whole job. */
     if (status && !is_launched)
         complain(argv, cohort__error_message(&error));
     cohort__error_copy(cohort__error_slot(), &error);

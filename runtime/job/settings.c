@@ -11,7 +11,8 @@
 #include "runtime/base/log.h"
 #include "runtime/task/spin.h"
 
-/* The variable NAME as a number from MIN to MAX; OTHERWISE where it is not set, or empty. */
+/* Reads the variable NAME as a number from MIN to MAX. If it is not set or empty, the value is
+ * OTHERWISE. */
 static cohort_status read_number(const char *name, unsigned long min, unsigned long max,
                                  unsigned long otherwise, unsigned long *ret_value)
 {
@@ -48,7 +49,8 @@ static cohort_status read_transport(enum cohort__transport *ret_transport)
     return COHORT_OK;
 }
 
-/* The log reads it itself, by whichever thread logs first, and can't say what is wrong with it. */
+/* Checks COHORT_LOG. The log reads this variable itself, in the first thread that logs, where it
+ * can't report an error. */
 static cohort_status check_log(void)
 {
     enum cohort__log_level level;

@@ -7,24 +7,24 @@
 
 #include "cohort/status.h"
 
-/* What carries messages to the localities of this host, and of others. */
+/* The transport for messages to localities of this host and of other hosts. */
 enum cohort__transport {
-    COHORT__TRANSPORT_ANY, /* shared memory to those that share it, libfabric to the others */
+    COHORT__TRANSPORT_ANY, /* shared memory within the host, libfabric to other hosts */
     COHORT__TRANSPORT_SHM,
     COHORT__TRANSPORT_OFI,
 };
 
-/* What the user says in the environment; see cohort_main. */
+/* What the user sets in the environment; see cohort_main. */
 struct cohort__settings {
-    unsigned workers; /* 0: not said */
-    int64_t spin;     /* ns; -1: not said */
+    unsigned workers; /* 0: not set */
+    int64_t spin;     /* ns; -1: not set */
     size_t stack;
     size_t eager_budget; /* 0: the default */
     uint64_t grace;      /* ns */
     enum cohort__transport transport;
 };
 
-/* COHORT_ERR_BAD_PARAMETER names the variable and what is wrong with it. */
+/* COHORT_ERR_BAD_PARAMETER, with a message that names the variable and what is wrong with it. */
 cohort_status cohort__settings_read(struct cohort__settings *ret_settings);
 
 #endif

@@ -27,8 +27,9 @@ cohort_status cohort__transport_create(struct cohort__net **ret_net,
                            (unsigned)cohort__bootstrap_rank(bootstrap));
     bool wants_far = transport == COHORT__TRANSPORT_OFI || !hub ||
                      (transport == COHORT__TRANSPORT_ANY && !all_near);
-    /* Where localities share cores, one that waits for pieces would have to get turns with the one
-     * that sends them; else two that copy at once are faster. */
+    /* With SHM_STREAM, sender and receiver copy at the same time, which is faster if each has a
+     * core. If localities share cores, the two would have to take turns for each piece, so only the
+     * receiver copies. */
     enum cohort__shm_copy copy = shares_cores ? COHORT__SHM_DIRECT : COHORT__SHM_STREAM;
     if (hub && transport != COHORT__TRANSPORT_OFI)
         status = cohort__shm_create(handlers, hub, cohort__bootstrap_slot(bootstrap), copy, &near);

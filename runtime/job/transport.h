@@ -8,9 +8,10 @@
 #include "runtime/net/net.h"
 #include "runtime/launch/bootstrap.h"
 
-/* Creates what carries this locality's messages: as the user has said (COHORT_NET), or else what
- * fits where the others are. libfabric is only loaded where it is going to be used. Takes the hub
- * out of BOOTSTRAP. SHARES_CORES: the workers of the host's localities take turns on its cores. */
+/* Creates the transport for this locality's messages: the one that the user has set (COHORT_NET),
+ * or else what fits the places of the other localities. libfabric is loaded only if it is going to
+ * be used. Takes the hub out of BOOTSTRAP. SHARES_CORES says that the workers of the host's
+ * localities take turns on its cores. */
 cohort_status cohort__transport_create(struct cohort__net **ret_net,
                                        struct cohort__bootstrap *bootstrap,
                                        const struct cohort__settings *settings, bool shares_cores,
