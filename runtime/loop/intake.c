@@ -22,7 +22,7 @@ struct cohort__intake {
     uv_poll_t poll;
     uv_idle_t idle;
     size_t allowed;
-    bool reading; /* libuv watches */
+    bool reading; /* libuv watches the epoll, or the idle handle runs */
     bool ended;
     bool closing;
     int num_closing; /* handles that are not closed yet */
