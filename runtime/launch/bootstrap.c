@@ -9,8 +9,8 @@
 #include "runtime/net/hub.h"
 #include "runtime/launch/bootstrap_private.h"
 
-/* What all ways of being started have in common; the ways are in files of their own. Calls of other
- * threads become requests to the loop. */
+/* The part that all ways of starting a program have in common. Each way is in a file of its own.
+ * Calls from other threads become requests to the loop. */
 
 struct failure {
     struct cohort__loop_request request;
@@ -36,7 +36,7 @@ static void run_counted(struct cohort__loop *loop, struct cohort__loop_request *
         bootstrap->way->counted(bootstrap);
 }
 
-/* Also while closing: what the job failed with is told last. */
+/* Runs even while closing, since the failure of the job is reported at the very end. */
 static void run_failed(struct cohort__loop *loop, struct cohort__loop_request *request)
 {
     (void)loop;
@@ -75,7 +75,7 @@ void cohort__bootstrap_destroy(struct cohort__bootstrap *bootstrap)
     bootstrap->closing = true;
     if (bootstrap->pausing)
         cohort__loop_timer_cancel(bootstrap->loop, &bootstrap->pause);
-    cohort__loop_run_requests(bootstrap->loop); /* ours among them */
+    cohort__loop_run_requests(bootstrap->loop); /* including those made here */
     cohort__hub_destroy(bootstrap->hub);
     struct cohort__control_address *addresses = bootstrap->addresses;
     bootstrap->way->close(bootstrap);
@@ -220,7 +220,7 @@ void cohort__bootstrap_report_failure(struct cohort__bootstrap *bootstrap, const
     size_t bytes = strlen(text) + 1;
     struct failure *failure = malloc(sizeof(*failure) + bytes);
     if (!failure)
-        return; /* it will be seen to end, only without a reason */
+        return; /* the launcher will see the end, but without a reason */
     failure->request.run = run_failed;
     failure->bootstrap = bootstrap;
     memcpy(failure->text, text, bytes);

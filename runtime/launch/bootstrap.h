@@ -11,96 +11,103 @@
 struct cohort__hub;
 struct cohort__loop;
 
-/* A locality's half of the control protocol (launch/control.h): who am I, how many are we, where
- * are the others, may I leave, who has died. A program that another launcher has started learns the
- * same through PMIx; one started without any is a job of one. The interface is the same.
+/* A locality's half of the control protocol (launch/control.h). It tells the locality its rank, the
+ * size of the job, the addresses of the others, when it may leave, and who has died. If another
+ * launcher has started the program, the program learns the same through PMIx. If no launcher has,
+ * the program is a job of one locality. The interface is the same in all three cases.
  *
- * The order of things: create (rank, size, key, epoch, workers and the place are known from then
- * on), exchange (addresses), then the job; finished; count_asked is answered by report_counts, as
- * often as it is asked; exit_allowed; destroy. */
+ * The order of calls: create (after this, rank, size, key, epoch, workers and the place are known).
+ * Then exchange (of addresses). Then the job runs. Then finished. Then each count_asked is answered
+ * by report_counts. Then exit_allowed, and at last destroy. */
 struct cohort__bootstrap;
 
-/* Called by the loop's holder, and not before the exchange has the addresses. They only enqueue, as
- * all callbacks of the loop. */
+/* Called by the loop's holder, and not before the exchange has got the addresses. Like all
+ * callbacks of the loop, they may only enqueue work. */
 struct cohort__bootstrap_handlers {
     void *context;
     /* Every locality has finished. Answer with cohort__bootstrap_report_counts, now or later. */
     void (*count_asked)(void *context, uint64_t round);
-    /* No message is under way any more, and none can come. Once. */
+    /* No message is in flight any more, and none can come. Called once. */
     void (*exit_allowed)(void *context);
-    /* Locality RANK has ended without leaving the job, as the ORDERth one (0: the launcher does not
-     * number them); TEXT says how. The launcher ends this locality as well after its grace. Once
-     * for each rank. */
+    /* Locality RANK has ended without leaving the job. It was the ORDERth to do so (0: the launcher
+     * does not number them). TEXT says how it has ended. After its grace, the launcher ends this
+     * locality as well. Called once for each rank. */
     void (*died)(void *context, uint32_t rank, uint32_t order, const char *text);
-    /* The control connection broke: the launcher has died, or what it sent made no sense. Not
-     * after exit_allowed. Once. */
+    /* The control connection is lost: the launcher has died, or has sent something that is not
+     * valid. Not called after exit_allowed. Called once. */
     void (*launcher_lost)(void *context, const char *text);
 };
 
-/* Reads the environment, and with a launcher waits for its welcome. LOOP and what HANDLERS' context
- * points to have to outlive it. Called before other threads exist (it changes the environment, so
- * that programs started by this one do not take part in the job). Holder only. */
+/* Reads the environment, and if there is a launcher, waits for its welcome. LOOP and the context of
+ * HANDLERS have to outlive the bootstrap. To be called before other threads exist, since it changes
+ * the environment, so that programs that this one starts do not take part in the job. Holder
+ * only. */
 cohort_status cohort__bootstrap_create(struct cohort__bootstrap **ret_bootstrap,
                                        struct cohort__loop *loop,
                                        const struct cohort__bootstrap_handlers *handlers);
 
-/* Says good-bye if the job has ended well, and closes the connection; no handler is called from now
- * on. Without exit_allowed before, the launcher will take it for a death. Holder only, with no
- * other thread calling anything here any more. NULL is fine. */
+/* Leaves the job properly if it has ended well, and closes the connection. From now on no handler
+ * is called. If exit_allowed was not called before, the launcher takes this for a death. Holder
+ * only. No other thread may call anything here any more. NULL is fine. */
 void cohort__bootstrap_destroy(struct cohort__bootstrap *bootstrap);
 
-/* How long this locality may go on once the job is broken, where the launcher doesn't see to that;
- * a second, unless that is said. Before the exchange. */
+/* Sets how long this locality may go on once the job is broken, if the launcher doesn't take care
+ * of that. Without this call, a second. To be called before the exchange. */
 void cohort__bootstrap_set_grace(struct cohort__bootstrap *bootstrap, uint64_t nanoseconds);
 
-/* Tells the others where this locality is reached, and runs the loop (cohort__loop_run) until their
- * addresses have come. COHORT_ERR_PEER_DIED, COHORT_ERR_NETWORK. Holder only, once. */
+/* Sends this locality's address to the others, and waits until their addresses have come; with
+ * cohortrun it runs the loop (cohort__loop_run) meanwhile. COHORT_ERR_PEER_DIED,
+ * COHORT_ERR_NETWORK. Holder only, once. */
 cohort_status cohort__bootstrap_exchange(struct cohort__bootstrap *bootstrap, const void *address,
                                          size_t bytes);
 
 uint32_t cohort__bootstrap_rank(const struct cohort__bootstrap *bootstrap);
 uint32_t cohort__bootstrap_size(const struct cohort__bootstrap *bootstrap);
-/* The job's random number, the same everywhere. */
+/* The job's random number, the same in all localities. */
 uint64_t cohort__bootstrap_key(const struct cohort__bootstrap *bootstrap);
-/* 1, and more for programs that run one after the other under the same launcher. */
+/* 1 for the first program, 2 for the next one that runs under the same launcher, and so on. */
 uint32_t cohort__bootstrap_epoch(const struct cohort__bootstrap *bootstrap);
-/* Workers that this locality was told to start; 0: it may choose. */
+/* How many workers this locality was told to start. 0: it may choose. */
 uint32_t cohort__bootstrap_workers(const struct cohort__bootstrap *bootstrap);
-/* Whether there is one; then what is reported as failure gets printed. */
+/* Whether there is a launcher. If so, the text of report_failure gets printed. */
 bool cohort__bootstrap_has_launcher(const struct cohort__bootstrap *bootstrap);
 
-/* Whether the launcher tells of each death, soon and in the same order everywhere. */
+/* Whether the launcher reports each death, soon and in the same order to all localities. */
 bool cohort__bootstrap_tells_deaths(const struct cohort__bootstrap *bootstrap);
-/* Localities of the job on this host, this one included. */
+/* The number of localities of the job on this host, including this one. */
 uint32_t cohort__bootstrap_sharing(const struct cohort__bootstrap *bootstrap);
-/* Whether the launcher may have bound each of those to cores of its own. */
+/* Whether the launcher may have bound each locality to cores of its own. */
 bool cohort__bootstrap_may_bind(const struct cohort__bootstrap *bootstrap);
-/* This locality's place among those, from 0; their ranks follow each other. */
+/* This locality's place among those of its host, from 0. The ranks of these localities are
+ * consecutive. */
 uint32_t cohort__bootstrap_slot(const struct cohort__bootstrap *bootstrap);
-/* Hosts of the job, and which of them this one is, from 0. */
+/* The number of hosts of the job, and the number of this host, from 0. */
 uint32_t cohort__bootstrap_num_hosts(const struct cohort__bootstrap *bootstrap);
 uint32_t cohort__bootstrap_host(const struct cohort__bootstrap *bootstrap);
-/* The local network address, in digits, at which the job's other hosts reach this one; of the
- * loopback interface where there are none. Valid until destroy. */
+/* The local network address, in digits, at which the job's other hosts can reach this one. If there
+ * are no other hosts, that of the loopback interface. Valid until destroy. */
 const char *cohort__bootstrap_host_address(const struct cohort__bootstrap *bootstrap);
-/* What the localities of this host share, the caller's from now on; NULL where there is nothing.
- * Once. */
+/* The hub that the localities of this host share. It belongs to the caller from now on. NULL if
+ * there is none. Once. */
 struct cohort__hub *cohort__bootstrap_take_hub(struct cohort__bootstrap *bootstrap);
-/* After the exchange: the bytes that RANK gave; valid until destroy. */
+/* The address that RANK has given, in *RET_BYTES bytes. Only after the exchange. Valid until
+ * destroy. */
 const void *cohort__bootstrap_address(const struct cohort__bootstrap *bootstrap, uint32_t rank,
                                       size_t *ret_bytes);
 
-/* The following queue a request, and may be called by any thread. */
+/* The following functions queue a request. Any thread may call them. */
 
-/* This locality's program has returned; it goes on serving the others until exit_allowed. Once. */
+/* This locality's program has returned. The locality goes on serving the others until exit_allowed.
+ * Once. */
 void cohort__bootstrap_finished(struct cohort__bootstrap *bootstrap);
 
-/* Messages sent to and received from other localities (or itself, if that is counted at both ends)
- * since the start, and whether something here may still send without having received anything. */
+/* SENT and RECEIVED are the numbers of messages to and from other localities since the start.
+ * (Messages to itself may be counted as well, but then in both numbers.) BUSY says whether
+ * something here may still send before it receives anything. */
 void cohort__bootstrap_report_counts(struct cohort__bootstrap *bootstrap, uint64_t round,
                                      uint64_t sent, uint64_t received, bool busy);
 
-/* Why this locality is going to end; the launcher prints it. TEXT is copied. */
+/* Reports why this locality is going to end. The launcher prints TEXT, which is copied. */
 void cohort__bootstrap_report_failure(struct cohort__bootstrap *bootstrap, const char *text);
 
 #endif

@@ -7,7 +7,7 @@
 
 #include "runtime/launch/bootstrap_private.h"
 
-/* A program that nobody has launched: a job of one. */
+/* A program that was started without a launcher: a job of one locality. */
 
 static cohort_status exchange(struct cohort__bootstrap *bootstrap, const void *address,
                               size_t bytes)

@@ -15,13 +15,13 @@
 #include "runtime/net/hub.h"
 #include "runtime/launch/bootstrap_private.h"
 
-/* A locality that cohortrun has started, which runs the drain and tells of deaths. */
+/* A locality that cohortrun has started. cohortrun runs the drain and reports deaths. */
 
 struct launched {
     struct cohort__bootstrap base;
     struct cohort__stream *stream;
-    int fd;                              /* until it becomes the stream; else -1 */
-    struct cohort__error exchange_error; /* what came instead of addresses */
+    int fd;                              /* the connection until the stream takes it; else -1 */
+    struct cohort__error exchange_error; /* the error that came instead of addresses */
     bool lost;
 };
 
@@ -58,7 +58,7 @@ static cohort_status addresses_came(struct launched *launched,
     return status;
 }
 
-/* No exchange any more. */
+/* Ends the exchange, with the error in the error slot. */
 static void fail_exchange(struct launched *launched)
 {
     cohort__error_copy(&launched->exchange_error, cohort__error_slot());
@@ -102,7 +102,7 @@ static cohort_status dispatch(void *context, const struct cohort__control *contr
     }
 }
 
-/* With the reason in the error slot. */
+/* The launcher is lost. The reason is in the error slot. */
 static void lose(struct launched *launched)
 {
     if (launched->lost || launched->base.released)
@@ -128,7 +128,8 @@ static void stream_ended(void *context, cohort_status status)
     lose(context);
 }
 
-/* Reads all of BYTES; the socket may be blocking or, left so by a program before us, not. */
+/* Reads exactly BYTES bytes. The socket may be blocking, or non-blocking if an earlier program has
+ * left it so. */
 static cohort_status read_fully(int fd, void *data, size_t bytes)
 {
     for (size_t done = 0; done < bytes;) {
@@ -179,7 +180,7 @@ static cohort_status welcomed(void *context, const struct cohort__control *contr
 static cohort_status read_welcome(struct launched *launched)
 {
     unsigned char head[COHORT__STREAM_HEAD_BYTES];
-    unsigned char message[COHORT__CONTROL_MAX_TEXT + 256]; /* of WELCOME, or DIED */
+    unsigned char message[COHORT__CONTROL_MAX_TEXT + 256]; /* a WELCOME or a DIED */
     cohort_status status = read_fully(launched->fd, head, sizeof(head));
     if (status)
         return status;
@@ -192,8 +193,9 @@ static cohort_status read_welcome(struct launched *launched)
     return cohort__control_read(message, bytes, "the launcher", welcomed, launched);
 }
 
-/* The reason in the error slot, without a loop. Who reads anything but a welcome has perhaps taken
- * it from another program of this locality (one that has forked, say), which waits for it. */
+/* Sends the reason in the error slot to the launcher, without a loop. If this program has read
+ * anything other than a welcome, it has perhaps taken it from another program of this locality (for
+ * example its parent), which waits for that message. So the launcher has to know. */
 static void tell_refusal(int fd)
 {
     struct cohort__packer packer = {0};
@@ -207,7 +209,8 @@ static void tell_refusal(int fd)
     struct iovec parts[] = {{head, sizeof(head)}, {packer.data, packer.bytes}};
     struct msghdr message = {.msg_iov = parts, .msg_iovlen = 2};
     if (!packer.status)
-        (void)!sendmsg(fd, &message, MSG_NOSIGNAL | MSG_DONTWAIT); /* it is said here, anyway */
+        (void)!sendmsg(fd, &message, MSG_NOSIGNAL | MSG_DONTWAIT); /* this program reports the error
+                                                                    * anyway */
     cohort__packer_fini(&packer);
 }
 
@@ -234,7 +237,7 @@ static cohort_status open_stream(struct launched *launched)
 {
     struct cohort__stream_handlers handlers = {launched, message_arrived, stream_ended};
     int fd = launched->fd;
-    launched->fd = -1; /* the stream's, also where that fails */
+    launched->fd = -1; /* the stream owns it, even if opening fails */
     return cohort__stream_open(&launched->stream, launched->base.loop, fd, "the launcher",
                                COHORT__CONTROL_MAX_MESSAGE, &handlers);
 }
@@ -276,7 +279,7 @@ static void counted(struct cohort__bootstrap *bootstrap)
 static void failed(struct cohort__bootstrap *bootstrap, const char *text)
 {
     struct launched *launched = launched_of(bootstrap);
-    if (launched->fd >= 0) /* it failed before the exchange */
+    if (launched->fd >= 0) /* the failure came before the exchange */
         (void)open_stream(launched);
     if (launched->stream)
         send_control(launched, &(struct cohort__control){.kind = COHORT__CONTROL_FAILED,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "runtime/launch/bootstrap_private.h"
 
-/* Instead of bootstrap_pmix.c, where PMIx's headers were missing. */
+/* Built instead of bootstrap_pmix.c if PMIx's headers are missing. */
 
 cohort_status cohort__bootstrap_open_pmix(struct cohort__bootstrap **ret_bootstrap)
 {

@@ -18,18 +18,21 @@
 #include "runtime/launch/pmix_roster.h"
 #include "runtime/wire/pack.h"
 
-/* A locality that another launcher has started: Slurm, PRRTE, Open MPI's mpirun.
+/* A locality that a launcher other than cohortrun has started: Slurm, PRRTE, Open MPI's mpirun.
  *
- * Everybody sees everybody's cards, addresses and counts, so each computes the same places and the
- * same verdict of the drain, and nobody is in charge; only that the first locality of each host
- * makes what those of the host share. A launcher usually ends the job when somebody
- * has died; where it does not, it may tell, or a fence ends early. Then the survivors go on for a
- * while, so that their programs can fail in their own words, and leave. */
+ * Each locality sees the cards, addresses and counts of all. So each computes the same places and
+ * the same result of the drain, and no locality has a special role. There is one exception: the
+ * first locality of each host makes the hub that the localities of this host share. A launcher
+ * usually ends the job when a locality has died. If it does not, it may report the death, or a
+ * fence ends early. Then the survivors go on for a while, so that their programs can report the
+ * failure themselves, and leave. */
 
 enum {
-    FIRST_GRACE = 1000000000, /* ns; until the settings are read: others may die before that */
+    FIRST_GRACE = 1000000000, /* ns; used until the settings are read, since a locality may die
+                               * before that */
     MAX_NAME = 64,
-    /* How long the sharing of memory may take: for machines that are overloaded, or stand still. */
+    /* How long the sharing of memory may take. It is long, for machines that are overloaded or
+     * stopped for a time. */
     SHARE_SECONDS = 30,
     SHARE_LOCALITIES_PER_SECOND = 10,
 };
@@ -40,14 +43,14 @@ struct foreign {
     struct cohort__pmix_roster roster;
     struct cohort__hub_share share;
     atomic_bool has_finished;
-    bool broken; /* somebody has died */
+    bool broken; /* a locality has died, or the launcher is lost */
     struct cohort__pmix_events events;
-    pthread_mutex_t lock; /* of what PMIx's thread does */
-    bool deaf;            /* it has nothing to tell any more */
+    pthread_mutex_t lock; /* guards what PMIx's thread does */
+    bool deaf;            /* PMIx's thread must not queue requests any more */
     struct cohort__grace grace;
     struct cohort__loop_request grace_over;
 
-    /* One fence is under way at a time. */
+    /* There is only one fence at a time. */
     struct cohort__loop_request fenced;
     pmix_status_t fence_result;
     void (*after_fence)(struct foreign *foreign);
@@ -64,7 +67,7 @@ static struct foreign *foreign_of(struct cohort__bootstrap *bootstrap)
     return COHORT_CONTAINER_OF(bootstrap, struct foreign, base);
 }
 
-/* The size: none. */
+/* The rank of PMIx's PROCESS; the size of the job if it has none. */
 static uint32_t locality_of(const struct foreign *foreign, uint32_t process)
 {
     uint32_t rank = 0;
@@ -75,7 +78,7 @@ static uint32_t locality_of(const struct foreign *foreign, uint32_t process)
 
 /* Deaths -------------------------------------------------------------------------------------- */
 
-/* One line, as cohortrun would print it. */
+/* Prints one line, in the form that cohortrun uses. */
 static void say(const struct foreign *foreign, const char *text)
 {
     char line[COHORT__CONTROL_MAX_TEXT + 1];
@@ -87,8 +90,9 @@ static void say(const struct foreign *foreign, const char *text)
             (unsigned)foreign->base.rank, line);
 }
 
-/* In the grace's thread. Who has finished leaves through the loop; who has not may be computing,
- * and the loop stand still. */
+/* Runs in the grace's thread. A locality whose program has finished leaves through the loop.
+ * Otherwise the program may still be computing, so that nobody turns the loop. Then the process
+ * ends here. */
 static void grace_over(void *context)
 {
     struct foreign *foreign = context;
@@ -97,7 +101,7 @@ static void grace_over(void *context)
         return;
     }
     say(foreign, "is ended, since the job is broken");
-    _exit(1); /* the launcher then ends the others, if it is there */
+    _exit(1); /* the launcher then ends the others, if it still exists */
 }
 
 static void run_grace_over(struct cohort__loop *loop, struct cohort__loop_request *request)
@@ -114,7 +118,7 @@ static void break_job(struct foreign *foreign)
     cohort__grace_begin(&foreign->grace, foreign->base.grace);
 }
 
-/* With the reason in the error slot. */
+/* The job can't go on. The reason is in the error slot. */
 static void lose(struct foreign *foreign)
 {
     if (foreign->broken)
@@ -140,7 +144,7 @@ static void run_event(struct cohort__loop *loop, struct cohort__loop_request *re
     (void)loop;
     struct event *event = COHORT_CONTAINER_OF(request, struct event, request);
     struct foreign *foreign = event->foreign;
-    /* Before the exchange nobody listens, and it fails by itself. */
+    /* Before the end of the exchange no handler may be called, and the exchange fails by itself. */
     bool matters = !foreign->base.closing && !foreign->base.released && foreign->base.addresses;
     if (matters && event->what.launcher_lost) {
         (void)cohort_fail(COHORT_ERR_NETWORK, "the launcher has ended");
@@ -151,11 +155,12 @@ static void run_event(struct cohort__loop *loop, struct cohort__loop_request *re
     free(event);
 }
 
-/* In PMIx's thread. The grace begins at once, since the loop may stand still. */
+/* Runs in PMIx's thread. The grace begins at once, since perhaps nobody turns the loop. */
 static void event_came(void *context, const struct cohort__pmix_event *what)
 {
     struct foreign *foreign = context;
-    struct event *event = malloc(sizeof(*event)); /* without: it ends without a word */
+    struct event *event = malloc(sizeof(*event)); /* if this fails, the process ends without a
+                                                   * message */
     if (event)
         *event = (struct event){.request.run = run_event, .foreign = foreign, .what = *what};
     pthread_mutex_lock(&foreign->lock);
@@ -171,8 +176,9 @@ static void event_came(void *context, const struct cohort__pmix_event *what)
 
 /* Exchanges ----------------------------------------------------------------------------------- */
 
-/* What has been put can't be replaced, so each round has a name of its own. So has each program: of
- * a script with several, nobody may take what the one before has put. */
+/* Data that was put can't be replaced, so each round has a name of its own. Each program has names
+ * of its own, too. Otherwise, in a script with several programs, one might get the data of the
+ * program before it. */
 static void name_address(const struct foreign *foreign, char name[MAX_NAME])
 {
     snprintf(name, MAX_NAME, "cohort.%016llx.address", (unsigned long long)foreign->base.key);
@@ -184,7 +190,7 @@ static void name_counts(const struct foreign *foreign, char name[MAX_NAME])
              (unsigned long long)foreign->base.counts.round);
 }
 
-/* Takes what PACKER holds. */
+/* Puts the data of PACKER as NAME, and frees PACKER's memory. */
 static cohort_status put_packed(struct foreign *foreign, const char *name,
                                 struct cohort__packer *packer)
 {
@@ -197,7 +203,7 @@ static cohort_status put_packed(struct foreign *foreign, const char *name,
 
 struct addresses {
     struct foreign *foreign;
-    struct cohort__control_address *of; /* each locality */
+    struct cohort__control_address *of; /* for each locality */
 };
 
 static cohort_status take_address(void *context, uint32_t process, const void *data, size_t bytes)
@@ -216,7 +222,7 @@ static cohort_status take_address(void *context, uint32_t process, const void *d
     return COHORT_OK;
 }
 
-/* The loop has nothing else to do, so waiting in PMIx is as good. */
+/* Waits inside PMIx, since the loop has nothing else to do at that time. */
 static cohort_status exchange(struct cohort__bootstrap *bootstrap, const void *address,
                               size_t bytes)
 {
@@ -327,14 +333,16 @@ static void counted(struct cohort__bootstrap *bootstrap)
         fence(foreign, true, all_have_counted);
 }
 
-/* At once, since the launcher may end the job as soon as any locality has failed. */
+/* Prints the text at once, since the launcher may end the job as soon as any locality has
+ * failed. */
 static void failed(struct cohort__bootstrap *bootstrap, const char *text)
 {
     say(foreign_of(bootstrap), text);
 }
 
-/* Who is not released does not leave: this process is going to end, which the launcher takes for a
- * death. Until then PMIx's thread runs on, so what it knows stays. */
+/* A locality that is not released doesn't leave the job. Its process is going to end, and the
+ * launcher takes that for a death. Until then PMIx's thread goes on, so the memory that it uses is
+ * not freed. */
 static void close_foreign(struct cohort__bootstrap *bootstrap)
 {
     struct foreign *foreign = foreign_of(bootstrap);
@@ -344,7 +352,7 @@ static void close_foreign(struct cohort__bootstrap *bootstrap)
     foreign->deaf = true;
     pthread_mutex_unlock(&foreign->lock);
     cohort__grace_fini(&foreign->grace);
-    cohort__loop_run_requests(bootstrap->loop); /* what has come until now */
+    cohort__loop_run_requests(bootstrap->loop); /* the events that have come until now */
     cohort__pmix_roster_fini(&foreign->roster);
     if (!bootstrap->released)
         return;
@@ -378,8 +386,8 @@ static void take_place(struct foreign *foreign)
     cohort__drain_init(&base->drain, base->size);
 }
 
-/* A locality that is alone on its host has a hub as well, as under cohortrun; a job of one has
- * nobody to send to. */
+/* A locality that is alone on its host has a hub as well, as it has with cohortrun. Only a job of
+ * one locality has none, since there is nobody to send to. */
 static cohort_status share(struct foreign *foreign)
 {
     struct cohort__bootstrap *base = &foreign->base;
@@ -424,7 +432,7 @@ cohort_status cohort__bootstrap_open_pmix(struct cohort__bootstrap **ret_bootstr
     cohort__grace_init(&foreign->grace, grace_over, foreign);
     cohort_status status = join(foreign);
     if (status) {
-        /* This program is going to end without having left; its launcher sees that. */
+        /* This program is going to end without having left the job. Its launcher notices that. */
         cohort__grace_fini(&foreign->grace);
         cohort__pmix_roster_fini(&foreign->roster);
         free(foreign);

@@ -14,22 +14,23 @@
 #include "runtime/launch/drain.h"
 #include "runtime/task/scheduler.h"
 
-/* A way of being started. Everything is called by the loop's holder. */
+/* A way of starting a program. All functions are called by the loop's holder. */
 struct cohort__bootstrap_way {
-    /* Returns when cohort__bootstrap_store_addresses has been called, or with an error. */
+    /* Returns after cohort__bootstrap_store_addresses was called, or with an error. */
     cohort_status (*exchange)(struct cohort__bootstrap *bootstrap, const void *address,
                               size_t bytes);
     void (*finished)(struct cohort__bootstrap *bootstrap);
-    void (*counted)(struct cohort__bootstrap *bootstrap); /* they are in `counts` */
+    void (*counted)(struct cohort__bootstrap *bootstrap); /* the counts are in `counts` */
     void (*failed)(struct cohort__bootstrap *bootstrap, const char *text);
-    /* The last call: leaves the job, if `released` in good order, and frees BOOTSTRAP. */
+    /* The last call. Leaves the job, properly if `released`, and frees BOOTSTRAP. */
     void (*close)(struct cohort__bootstrap *bootstrap);
-    bool tells_failures; /* `failed` gets them printed */
-    bool tells_deaths;   /* of all, soon */
-    bool may_bind;       /* the launcher may give each locality cores of its own, by its mask */
+    bool tells_failures; /* `failed` gets its text printed */
+    bool tells_deaths;   /* the launcher reports all deaths, soon */
+    bool may_bind;       /* the launcher may give each locality cores of its own, by its affinity
+                          * mask */
 };
 
-/* What all ways have in common; each has it as the first member of its own. */
+/* The part that all ways have in common. Each way has it as the first member of its own struct. */
 struct cohort__bootstrap {
     const struct cohort__bootstrap_way *way;
     struct cohort__loop *loop;
@@ -44,10 +45,11 @@ struct cohort__bootstrap {
     uint32_t host;
     char host_address[COHORT__CONTROL_MAX_HOST_ADDRESS];
     uint64_t key;
-    _Atomic uint64_t grace;                    /* ns; of a launcher that has none of its own */
-    struct cohort__hub *hub;                   /* until it is taken */
-    struct cohort__control_address *addresses; /* in one block with the bytes; NULL: not yet */
-    bool exchanged;                            /* has been called */
+    _Atomic uint64_t grace;  /* ns; used if the launcher has no grace of its own */
+    struct cohort__hub *hub; /* NULL after it was taken */
+    struct cohort__control_address
+        *addresses; /* in one block with their bytes; NULL: not known yet */
+    bool exchanged; /* cohort__bootstrap_exchange was called */
     bool released;
     bool closing; /* no handler is called any more */
 
@@ -58,34 +60,35 @@ struct cohort__bootstrap {
         uint64_t sent;
         uint64_t received;
         bool busy;
-    } counts; /* one is asked for at a time */
+    } counts; /* only one answer is asked for at a time */
 
-    /* Where no launcher runs the drain: bootstrap_rounds.c. */
+    /* For jobs in which no launcher runs the drain; see bootstrap_rounds.c. */
     struct cohort__drain drain;
     struct cohort__timer pause;
     bool pausing;
 };
 
-/* They allocate the bootstrap, and fill in who and where it is; on failure there is none. */
+/* They allocate the bootstrap, and fill in the rank, the size and the place. On failure nothing
+ * stays allocated. */
 cohort_status cohort__bootstrap_open_alone(struct cohort__bootstrap **ret_bootstrap);
 /* ENVIRONMENT is the value of COHORT_CONTROL_FD. */
 cohort_status cohort__bootstrap_open_launcher(struct cohort__bootstrap **ret_bootstrap,
                                               const char *environment);
 cohort_status cohort__bootstrap_open_pmix(struct cohort__bootstrap **ret_bootstrap);
 
-/* Copies SIZE addresses, as many as there are localities. */
+/* Copies the addresses of all localities. SIZE is their number. */
 cohort_status cohort__bootstrap_store_addresses(struct cohort__bootstrap *bootstrap,
                                                 const struct cohort__control_address *addresses,
                                                 uint32_t size);
 
-/* Begins a round: this locality is asked for its counts. */
+/* Begins a round of the drain: asks this locality for its counts. */
 void cohort__bootstrap_round_begin(struct cohort__bootstrap *bootstrap);
-/* One locality's answer; after the last one the exit is allowed or, after a pause, the next round
- * begun. */
+/* Takes one locality's answer. After the last answer, either allows the exit, or begins the next
+ * round after a pause. */
 void cohort__bootstrap_round_answer(struct cohort__bootstrap *bootstrap, uint64_t sent,
                                     uint64_t received, bool busy);
 
-/* The exit is allowed. */
+/* Allows the exit. */
 void cohort__bootstrap_release(struct cohort__bootstrap *bootstrap);
 
 #endif

@@ -4,7 +4,7 @@
 #include "runtime/loop/timer.h"
 #include "runtime/launch/bootstrap_private.h"
 
-/* The rounds of the drain, where no launcher runs them. */
+/* The rounds of the drain, for jobs in which no launcher runs them. */
 
 void cohort__bootstrap_round_begin(struct cohort__bootstrap *bootstrap)
 {

@@ -110,7 +110,7 @@ void cohort__control_pack(struct cohort__packer *packer, const struct cohort__co
     pack_fields(packer, control);
 }
 
-/* Reading one map; the first failure sticks. */
+/* Reads the fields of one map. After the first failure, `status` keeps it. */
 struct reader {
     struct cohort__unpacked *unpacked;
     const struct cohort__value *map;
@@ -177,7 +177,7 @@ static void read_addresses(struct reader *reader, struct cohort__control *contro
     control->size = count;
 }
 
-/* The localities of a host are RANK - slot and those that follow. */
+/* The first locality of a host has the rank RANK - slot; the ranks of the others follow. */
 static void read_place(struct reader *reader, struct cohort__control *control)
 {
     const void *address = "";

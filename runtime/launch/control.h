@@ -11,10 +11,10 @@
 
 /* The control protocol between the launcher and its localities.
  *
- * Each locality inherits one end of a socket pair, whose number is in COHORT_CONTROL_FD. (Its rank
- * and the job's size are in COHORT_LOCALITY and COHORT_LOCALITIES as well, for programs that don't
- * speak this.) On it, messages go as in loop/stream.h; each is a msgpack map with the field "kind"
- * and these:
+ * Each locality inherits one end of a socket pair, whose descriptor is in COHORT_CONTROL_FD. (The
+ * locality's rank and the job's size are also in COHORT_LOCALITY and COHORT_LOCALITIES, for
+ * programs that don't use this protocol.) Messages have the form of loop/stream.h. Each is a
+ * msgpack map with the field "kind" and these:
  *
  *   launcher -> locality
  *     WELCOME    version rank size key epoch workers sharing num_hosts host slot host_address
@@ -31,9 +31,10 @@
  *     FAILED     text                                          why it is going to end
  *     BYE                                                      the answer to EXIT
  *
- * A locality that ends between its HELLO and the launcher's EXIT has died, whatever its status.
- * When all have said BYE, the next programs on the same connections (a shell script that starts
- * two, one after the other) are welcomed to the next epoch. */
+ * A locality that ends between its HELLO and the launcher's EXIT has died, whatever its exit
+ * status. When all localities have sent BYE, the launcher sends WELCOME with the next epoch, for
+ * the next programs on the same connections (for example, a shell script starts two programs one
+ * after the other). */
 enum cohort__control_kind {
     COHORT__CONTROL_WELCOME = 1,
     COHORT__CONTROL_ADDRESSES,
@@ -52,7 +53,7 @@ enum {
     COHORT__CONTROL_VERSION = 3,
     COHORT__CONTROL_MAX_LOCALITIES = 4096,
     COHORT__CONTROL_MAX_ADDRESS = 1024,
-    COHORT__CONTROL_MAX_HOST_ADDRESS = 80, /* in digits, with the end of the text */
+    COHORT__CONTROL_MAX_HOST_ADDRESS = 80, /* in digits, including the NUL */
     COHORT__CONTROL_MAX_TEXT = 4096,
     COHORT__CONTROL_MAX_MESSAGE = 8 << 20,
 };
@@ -62,7 +63,7 @@ struct cohort__control_address {
     size_t bytes;
 };
 
-/* A message; the kind says which of its fields mean anything. */
+/* A message. The kind says which of the fields are used. */
 struct cohort__control {
     enum cohort__control_kind kind;
     uint32_t version;
@@ -70,17 +71,19 @@ struct cohort__control {
     uint32_t size;
     uint32_t order;
     uint32_t epoch;
-    uint32_t workers; /* 0: as the locality likes */
-    uint32_t sharing; /* localities on this one's host */
+    uint32_t workers; /* 0: the locality may choose */
+    uint32_t sharing; /* number of localities on this one's host */
     uint32_t num_hosts;
-    uint32_t host;            /* this one's, below num_hosts */
-    uint32_t slot;            /* among those on the host, whose ranks follow each other */
-    const char *host_address; /* where the other hosts reach this one; not terminated when read */
+    uint32_t host;            /* this one's host, below num_hosts */
+    uint32_t slot;            /* this one's place among those of its host, whose ranks are
+                               * consecutive */
+    const char *host_address; /* address at which other hosts reach this one; not terminated when
+                               * read */
     size_t host_address_bytes;
     uint64_t key;
     uint64_t pid;
     struct cohort__control_address address;
-    const struct cohort__control_address *addresses; /* `size` of them, by rank */
+    const struct cohort__control_address *addresses; /* `size` addresses, by rank */
     uint64_t round;
     uint64_t sent;
     uint64_t received;
@@ -89,15 +92,15 @@ struct cohort__control {
     size_t text_bytes;
 };
 
-/* "WELCOME" and so on. */
+/* "WELCOME" and so on, or "unknown". */
 const char *cohort__control_kind_name(enum cohort__control_kind kind);
 
-/* Appends CONTROL to PACKER, whose status tells of success. */
+/* Appends CONTROL to PACKER. PACKER's status tells whether that has succeeded. */
 void cohort__control_pack(struct cohort__packer *packer, const struct cohort__control *control);
 
-/* Reads one message of FROM ("locality 3"), and calls FUNCTION with it: what it points to holds
- * until that returns. COHORT_ERR_PROTOCOL where it makes no sense, COHORT_ERR_NO_MEMORY, or what
- * FUNCTION returns. */
+/* Reads one message of FROM ("locality 3"), and calls FUNCTION with it. All that CONTROL points to
+ * is valid until FUNCTION returns. Returns COHORT_ERR_PROTOCOL if the message is not valid,
+ * COHORT_ERR_NO_MEMORY, or what FUNCTION returns. */
 cohort_status cohort__control_read(const void *message, size_t bytes, const char *from,
                                    cohort_status (*function)(void *context,
                                                              const struct cohort__control *control),

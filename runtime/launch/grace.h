@@ -6,11 +6,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* A last delay, which runs out even while all of the program's threads are busy: it has a thread of
- * its own, from begin on. */
+/* A last delay before the end. It expires even if all of the program's threads are busy, since from
+ * begin on it has a thread of its own. */
 struct cohort__grace {
-    uint64_t nanoseconds; /* once it has begun */
-    /* In the grace's thread, once. */
+    uint64_t nanoseconds; /* set by begin */
+    /* Called once, in the grace's thread, or in begin if no thread can be created. */
     void (*expired)(void *context);
     void *context;
     pthread_mutex_t lock;
@@ -22,11 +22,12 @@ struct cohort__grace {
 
 void cohort__grace_init(struct cohort__grace *grace, void (*expired)(void *context), void *context);
 
-/* Any thread, any number of times: the first one counts. Where no thread can be made, it expires at
- * once. */
+/* Any thread, any number of times. Only the first call has an effect. If no thread can be created,
+ * it expires at once. */
 void cohort__grace_begin(struct cohort__grace *grace, uint64_t nanoseconds);
 
-/* It does not expire any more, or has; no thread is left. One thread, and no begin afterwards. */
+/* When this returns, the grace has expired or never will, and its thread has ended. Only from one
+ * thread. begin must not be called afterwards. */
 void cohort__grace_fini(struct cohort__grace *grace);
 
 #endif

@@ -16,7 +16,7 @@
 #include "runtime/net/hub.h"
 #include "runtime/launch/hub_share_private.h"
 
-/* What host and guests have in common. */
+/* The part that host and guests have in common. */
 
 cohort_status cohort__hub_share_fail(const struct cohort__hub_party *party, const char *what)
 {
@@ -31,7 +31,8 @@ cohort_status cohort__hub_share_fail(const struct cohort__hub_party *party, cons
 
 socklen_t cohort__hub_share_address(uint64_t listener_id, struct sockaddr_un *ret_address)
 {
-    *ret_address = (struct sockaddr_un){.sun_family = AF_UNIX}; /* sun_path[0] is 0: abstract */
+    *ret_address = (struct sockaddr_un){.sun_family = AF_UNIX}; /* sun_path[0] is 0, so the name is
+                                                                 * abstract */
     int length = snprintf(ret_address->sun_path + 1, sizeof(ret_address->sun_path) - 1,
                           "cohort.%016llx", (unsigned long long)listener_id);
     return (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)length);
@@ -129,12 +130,12 @@ void cohort__hub_share_fini(struct cohort__hub_share *share)
     share->listener = -1;
 }
 
-/* Slot 0: makes the hub, and has it when all others have. */
+/* For slot 0: creates the hub, and returns it when all others have it. */
 static cohort_status host(struct cohort__hub_share *share, const struct cohort__hub_party *party,
                           uint64_t deadline, struct cohort__hub **ret_hub)
 {
     struct cohort__hub *hub = NULL;
-    (void)cohort__hub_create(&hub, party->size); /* without it, the others have to hear why */
+    (void)cohort__hub_create(&hub, party->size); /* if this fails, the others are told why */
     cohort_status status = cohort__hub_share_serve(share->listener, party, deadline, hub);
     if (status)
         cohort__hub_destroy(hub);
@@ -150,6 +151,6 @@ cohort_status cohort__hub_share_meet(struct cohort__hub_share *share,
     uint64_t deadline = cohort__clock_after(party->patience_ns);
     cohort_status status = party->slot == 0 ? host(share, party, deadline, ret_hub)
                                             : cohort__hub_share_fetch(party, deadline, ret_hub);
-    cohort__hub_share_fini(share); /* so that who comes too late hears it */
+    cohort__hub_share_fini(share); /* so that a guest that comes too late gets an error */
     return status;
 }

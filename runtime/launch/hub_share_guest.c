@@ -9,14 +9,14 @@
 #include "runtime/net/hub.h"
 #include "runtime/launch/hub_share_private.h"
 
-/* A guest of a share: gets descriptors until it has all. */
+/* A guest of a share. It receives descriptors until it has all of them. */
 
 struct guest {
     const struct cohort__hub_party *party;
     uint64_t deadline;
     int socket;
     int *descriptors;
-    uint32_t num; /* got */
+    uint32_t num; /* how many it has */
     uint32_t total;
 };
 
@@ -42,11 +42,11 @@ static cohort_status is_late(const struct guest *guest)
                        host_rank(guest));
 }
 
-/* The host's queue may be full; only then connecting waits. */
+/* Connects to the host. This waits only if the host's queue is full. */
 static cohort_status go(struct guest *guest)
 {
     int rest = cohort__hub_share_rest(guest->deadline);
-    struct timeval limit = {rest / 1000, rest % 1000 * 1000 + 1}; /* 0 would be for ever */
+    struct timeval limit = {rest / 1000, rest % 1000 * 1000 + 1}; /* 0 would mean for ever */
     struct sockaddr_un address;
     socklen_t bytes = cohort__hub_share_address(guest->party->listener_id, &address);
     guest->socket = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
@@ -80,8 +80,8 @@ static cohort_status say(const struct guest *guest, enum cohort__hub_note_kind k
                : cohort__hub_share_fail(guest->party, "asking for descriptors");
 }
 
-/* Keeps the descriptors that came with MESSAGE, also those of a wrong one, and closes what is too
- * much. Returns how many it keeps. */
+/* Keeps the descriptors that came with MESSAGE, even if the message is wrong, so that they get
+ * closed later. Closes those that are too many. Returns how many it keeps. */
 static uint32_t keep(struct guest *guest, struct msghdr *message)
 {
     uint32_t before = guest->num;
@@ -156,7 +156,7 @@ static cohort_status take_all(struct guest *guest)
         status = say(guest, COHORT__HUB_NOTE_HELLO);
     while (!status && guest->num < guest->total) {
         status = take_piece(guest);
-        if (status) /* before anybody sees this locality end */
+        if (status) /* before the others notice that this locality ends */
             cohort__hub_share_tell(guest->socket, guest->party->key, guest->party->slot);
         else
             status = say(guest, COHORT__HUB_NOTE_TAKEN);

@@ -11,9 +11,9 @@
 #include "runtime/net/hub.h"
 #include "runtime/launch/hub_share_private.h"
 
-/* The host of a share. It takes in few at a time, as each takes a descriptor here; the others wait
- * in the listener's queue. When it fails, it goes on to tell them why, since a launcher may end
- * this process as soon as any other has ended. */
+/* The host of a share. It accepts only a few connections at a time, since each needs a descriptor
+ * here. The others wait in the listener's queue. When it fails, it goes on until it has told all
+ * guests why, since a launcher may end this process as soon as any other has ended. */
 
 enum { MAX_VISITORS = 32, BUSY_NANOSECONDS = 5000000 };
 
@@ -21,9 +21,9 @@ struct host {
     const struct cohort__hub_party *party;
     uint64_t deadline;
     int listener;
-    int visitors[MAX_VISITORS]; /* who haven't said yet who they are */
+    int visitors[MAX_VISITORS]; /* connections that have not sent HELLO yet */
     uint32_t num_visitors;
-    int *descriptors; /* the hub's, in order */
+    int *descriptors; /* the descriptors of the hub, in order */
     uint32_t num_descriptors;
     unsigned char *served; /* by slot */
     uint32_t num_missing;
@@ -44,7 +44,7 @@ static cohort_status guest_died(const struct host *host, uint32_t slot)
         locality(host, slot), locality(host, 0));
 }
 
-/* SLOT is the first of those that are missing. */
+/* SLOT is the first one that is missing. */
 static cohort_status is_late(const struct host *host, uint32_t slot)
 {
     char others[32] = "";
@@ -57,7 +57,8 @@ static cohort_status is_late(const struct host *host, uint32_t slot)
                        locality(host, slot), others);
 }
 
-/* A user's descriptors under way are limited together, and others may have some. */
+/* The kernel limits how many descriptors of a user are in flight, and other processes may have sent
+ * some. So this tries again while there are too many. */
 static cohort_status send_piece(const struct host *host, int socket,
                                 const struct cohort__hub_note *piece)
 {
@@ -117,7 +118,7 @@ static cohort_status give(const struct host *host, int socket, uint32_t slot)
     return status;
 }
 
-/* The first failure is what all hear. */
+/* Gives the guest its descriptors. After the first failure, all guests are told that failure. */
 static void serve_guest(struct host *host, int socket, uint32_t slot)
 {
     if (!host->failure.status && give(host, socket, slot))
@@ -130,7 +131,8 @@ static void serve_guest(struct host *host, int socket, uint32_t slot)
     host->num_missing--;
 }
 
-/* What the visitor at SOCKET has said, or that it's gone. Only guests are answered. */
+/* Reads what the visitor at SOCKET has sent, or that it has closed the connection. Only guests get
+ * an answer. */
 static void hear(struct host *host, int socket)
 {
     struct cohort__hub_note hello;
@@ -142,7 +144,8 @@ static void hear(struct host *host, int socket)
         serve_guest(host, socket, hello.slot);
 }
 
-/* Who has gone again, or is somebody else's, is no failure of ours. */
+/* Accepts one connection. It is no failure if the other side has closed it again, or belongs to
+ * another user. */
 static cohort_status let_in(struct host *host)
 {
     int socket = accept4(host->listener, NULL, NULL, SOCK_CLOEXEC);
@@ -157,7 +160,7 @@ static cohort_status let_in(struct host *host)
     return COHORT_OK;
 }
 
-/* Something has happened, or the time is over. */
+/* Waits until something has happened, or until the deadline, and handles it. */
 static cohort_status turn(struct host *host)
 {
     struct pollfd pollfds[MAX_VISITORS + 1];

@@ -8,16 +8,17 @@
 #include "runtime/launch/control.h"
 #include "runtime/launch/drain.h"
 
-/* A locality goes OUTSIDE -> MEMBER -> FINISHED -> RELEASED -> LEFT, the middle ones together:
- * ADDRESSES go out when all are members, the drain begins when all have finished, EXIT goes to all,
- * and when all have left (or ended), all are OUTSIDE again, in the next epoch. */
+/* The stages of a locality are OUTSIDE -> MEMBER -> FINISHED -> RELEASED -> LEFT. Some steps are
+ * taken for all localities together. When all are members, ADDRESSES is sent to all. When all have
+ * finished, the drain begins. At its end, EXIT is sent to all. When all have left or ended, all are
+ * OUTSIDE again, in the next epoch. */
 enum stage { OUTSIDE, MEMBER, FINISHED, RELEASED, LEFT };
 
 struct locality {
     enum stage stage;
     bool ended;
     bool was_released; /* in some epoch */
-    uint32_t order;    /* of its death; 0: it is not dead */
+    uint32_t order;    /* the number of its death; 0: it is not dead */
     unsigned char *address;
     size_t address_bytes;
     char *failure;
@@ -36,7 +37,7 @@ struct cohort__launcher {
     struct locality localities[];
 };
 
-/* What reading a message needs to know. */
+/* The context for reading a message. */
 struct incoming {
     struct cohort__launcher *launcher;
     uint32_t rank;
@@ -62,7 +63,7 @@ static void send_to(struct cohort__launcher *launcher, uint32_t rank,
     send_packed(launcher, rank);
 }
 
-/* Packed once: ADDRESSES are long where they go to many. */
+/* Packs the message only once, since ADDRESSES is long if there are many localities. */
 static void send_to_all(struct cohort__launcher *launcher, const struct cohort__control *control)
 {
     pack(launcher, control);
@@ -186,7 +187,8 @@ void cohort__launcher_destroy(struct cohort__launcher *launcher)
     free(launcher);
 }
 
-/* Somebody has joined, and RANK ended without that: the others would wait for it for ever. */
+/* Some locality has joined, but RANK has ended without joining. The others would wait for RANK for
+ * ever. */
 static void break_unjoined(struct cohort__launcher *launcher, uint32_t rank)
 {
     char text[80];
@@ -229,7 +231,7 @@ static cohort_status hello(struct cohort__launcher *launcher, uint32_t rank,
     if (control->address.bytes > 0)
         memcpy(locality->address, control->address.data, control->address.bytes);
     locality->address_bytes = control->address.bytes;
-    free(locality->failure); /* an earlier program's */
+    free(locality->failure); /* of an earlier program */
     locality->failure = NULL;
     set_stage(launcher, rank, MEMBER);
     for (uint32_t peer = 0; peer < launcher->options.size; peer++)
@@ -258,8 +260,8 @@ static void release(struct cohort__launcher *launcher)
     }
 }
 
-/* After a death, when the programs of all who are left have returned: nothing that is still under
- * way is waited for. */
+/* After a death, releases the survivors as soon as all their programs have returned. Doesn't wait
+ * for messages in flight. */
 static void release_survivors(struct cohort__launcher *launcher)
 {
     for (uint32_t rank = 0; rank < launcher->options.size; rank++)
@@ -286,7 +288,7 @@ static cohort_status counts(struct cohort__launcher *launcher,
                             const struct cohort__control *control)
 {
     if (launcher->broken)
-        return COHORT_OK; /* somebody has died meanwhile */
+        return COHORT_OK; /* a locality has died meanwhile */
     if (!all_in(launcher, FINISHED))
         return cohort_fail(COHORT_ERR_PROTOCOL, "sends counts that nobody has asked for");
     switch (cohort__drain_answer(&launcher->drain, control->round, control->sent, control->received,
@@ -341,7 +343,7 @@ static cohort_status failed(struct cohort__launcher *launcher, uint32_t rank,
     locality->failure = strndup(control->text, control->text_bytes);
     for (char *c = locality->failure; c && *c; c++)
         if ((unsigned char)*c < ' ')
-            *c = ' '; /* it becomes part of a line */
+            *c = ' '; /* the text becomes part of one line */
     return COHORT_OK;
 }
 

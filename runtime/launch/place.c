@@ -36,7 +36,8 @@ cohort_status cohort__place_identify(char host[COHORT__PLACE_HOST_BYTES])
     return COHORT_OK;
 }
 
-/* FIRST[h] is the first process of host h; which one HOST is, or else the next number. */
+/* The number of HOST among the NUM known hosts, or NUM if it is a new one. FIRST[h] is the first
+ * process of host h. */
 static uint32_t host_number(const char *const *hosts, const uint32_t *first, uint32_t num,
                             const char *host)
 {
@@ -85,7 +86,7 @@ static bool print_address(const struct sockaddr *address, socklen_t bytes, char 
            0;
 }
 
-/* Connecting a datagram socket sends nothing, but asks for the route. */
+/* To connect a datagram socket sends nothing, but makes the kernel look up the route. */
 static bool route_to(const struct addrinfo *target, char *ret_address, size_t capacity)
 {
     struct sockaddr_storage local;

@@ -7,7 +7,7 @@
 
 #include "cohort/status.h"
 
-/* Where the processes of a job are, when only they themselves know. */
+/* Finds out where the processes of a job are, if only the processes themselves know it. */
 
 enum { COHORT__PLACE_HOST_BYTES = 80 };
 
@@ -19,19 +19,20 @@ struct cohort__place {
     uint32_t rank;
     uint32_t num_hosts;
     uint32_t host;
-    uint32_t slot;    /* among those of the host */
-    uint32_t sharing; /* how many those are */
+    uint32_t slot;    /* this locality's place among those of its host */
+    uint32_t sharing; /* the number of localities on this host */
 };
 
-/* Makes localities of the processes 0 .. SIZE-1, of which ME is one and HOSTS[i] is where i is
- (an identity): hosts in the order in which they come, and the ranks of
- * each host together, as they are where the launcher has filled one host after the other.
- * RET_PROCESSES[rank] becomes the process that is locality RANK. COHORT_ERR_NO_MEMORY. */
+/* Assigns ranks to the processes 0 to SIZE-1. ME is the calling process, and HOSTS[i] is the
+ * identity of the host of process i. Hosts are numbered in the order in which they first appear.
+ * The ranks of each host are consecutive, as they are if the launcher has filled one host after the
+ * other. RET_PROCESSES[rank] becomes the process that is locality RANK. COHORT_ERR_NO_MEMORY. */
 cohort_status cohort__place_find(const char *const *hosts, uint32_t size, uint32_t me,
                                  struct cohort__place *ret_place, uint32_t *ret_processes);
 
-/* The local address, in digits, from which the host called NAME is reached; where no network leads
- * there, some other than the loopback interface's. COHORT_ERR_NETWORK if there is none. */
+/* The local address, in digits, from which packets to the host NAME are sent. If there is no route
+ * to that host, any address that is not the loopback interface's. COHORT_ERR_NETWORK if there is
+ * none. */
 cohort_status cohort__place_address(const char *name, char *ret_address, size_t capacity);
 
 #endif

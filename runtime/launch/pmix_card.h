@@ -11,15 +11,15 @@
 
 struct cohort__packer;
 
-/* What the localities of a job show each other through a foreign launcher, as msgpack. Reading
- * checks all of it; WHAT says in errors whose it is. */
+/* The data that the localities of a job show each other through a launcher other than cohortrun, in
+ * msgpack. Reading checks all of it. WHAT names the data in error messages. */
 
-/* First: who are you? */
+/* What each locality shows first, to introduce itself. */
 struct cohort__pmix_card {
-    uint64_t key;         /* random; that of process 0 becomes the job's */
-    uint64_t listener_id; /* where the others of its host find it: hub_share.h */
+    uint64_t key;         /* random; the key of process 0 becomes the job's */
+    uint64_t listener_id; /* where the others of its host find it; see hub_share.h */
     char host[COHORT__PLACE_HOST_BYTES];
-    char name[256]; /* the host's, for the others */
+    char name[256]; /* the name of the host, for other hosts */
 };
 
 enum { COHORT__PMIX_CARD_VERSION = 3 };
@@ -28,7 +28,7 @@ void cohort__pmix_card_pack(struct cohort__packer *packer, const struct cohort__
 cohort_status cohort__pmix_card_read(const void *data, size_t bytes, const char *what,
                                      struct cohort__pmix_card *ret_card);
 
-/* At the end, once a round of the drain. */
+/* Shown at the end, once in each round of the drain. */
 struct cohort__pmix_counts {
     uint64_t sent;
     uint64_t received;

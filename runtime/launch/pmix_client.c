@@ -56,8 +56,10 @@ static void close_on_exec(int fd, void *context)
         fcntl(fd, F_SETFD, FD_CLOEXEC);
 }
 
-/* A program that this one starts would hold the connection to the launcher, which libpmix does not
- * close on exec; and its thread would take signals that are meant for the program's threads. */
+/* Starts libpmix, and corrects two things that it does not do. It doesn't set its descriptors to
+ * close on exec, so a program that this one starts would keep the connection to the launcher open.
+ * And it doesn't block signals in its thread, which would receive signals that are meant for the
+ * program's threads. */
 static pmix_status_t start(struct cohort__pmix_client *client)
 {
     fd_set before;
@@ -172,5 +174,5 @@ void cohort__pmix_client_fence_begin(struct cohort__pmix_client *client, bool co
     pmix_status_t result = client->library.fence_nb(NULL, 0, collect ? &client->collect : NULL,
                                                     collect ? 1 : 0, done, context);
     if (result != PMIX_SUCCESS)
-        done(result, context); /* at once, so nobody else calls it */
+        done(result, context); /* in this case PMIx never calls it */
 }

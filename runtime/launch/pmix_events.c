@@ -7,14 +7,14 @@
 
 static bool is_loss(pmix_status_t status)
 {
-    enum { LOST_CONNECTION_TO_SERVER = -101 }; /* PMIx 3's */
+    enum { LOST_CONNECTION_TO_SERVER = -101 }; /* in PMIx 3 */
     return status == PMIX_ERR_LOST_CONNECTION || status == LOST_CONNECTION_TO_SERVER ||
            status == PMIX_ERR_UNREACH;
 }
 
 static bool is_death(pmix_status_t status)
 {
-    enum { PROC_ABORTED = -7 }; /* deprecated, but sent */
+    enum { PROC_ABORTED = -7 }; /* deprecated, but still sent */
     return status == PROC_ABORTED || status == PMIX_ERR_PROC_REQUESTED_ABORT ||
            status == PMIX_ERR_PROC_TERM_WO_SYNC || status == PMIX_ERR_PROC_KILLED_BY_CMD ||
            status == PMIX_ERR_PROC_ABORTED_BY_SIG || status == PMIX_ERR_EXIT_NONZERO_TERM;

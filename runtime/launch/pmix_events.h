@@ -10,21 +10,21 @@
 
 struct cohort__pmix_client;
 
-/* What a PMIx launcher tells of the job's end. */
+/* A death or a loss of the launcher, as PMIx reports it. */
 struct cohort__pmix_event {
     pmix_status_t status;
-    bool launcher_lost; /* else another process has died: */
+    bool launcher_lost; /* if false, another process has died */
     uint32_t process;
 };
 
-/* Has to stay until the client is closed. */
+/* Has to stay valid until the client is closed. */
 struct cohort__pmix_events {
     const struct cohort__pmix_client *client;
     void (*came)(void *context, const struct cohort__pmix_event *event);
     void *context;
 };
 
-/* CAME is called in PMIx's thread. Once. */
+/* Registers CAME, which is called in PMIx's thread. To be called once. */
 cohort_status cohort__pmix_events_listen(
     struct cohort__pmix_events *events, const struct cohort__pmix_client *client,
     void (*came)(void *context, const struct cohort__pmix_event *event), void *context);

@@ -6,9 +6,9 @@
 
 #include "cohort/status.h"
 
-/* The functions of libpmix that a locality needs. The library is loaded when a launcher that speaks
- * PMIx has started the program, so no program depends on it. Only what has been the same since
- * PMIx 3 is used, because the launcher brings its own version. */
+/* The functions of libpmix that a locality needs. The library is loaded only if a launcher with
+ * PMIx has started the program, so no program depends on it. Only functions that are the same since
+ * PMIx 3 are used, because the version of the library depends on the launcher. */
 struct cohort__pmix_library {
     pmix_status_t (*init)(pmix_proc_t *proc, pmix_info_t *info, size_t num);
     pmix_status_t (*finalize)(const pmix_info_t *info, size_t num);
@@ -27,7 +27,7 @@ struct cohort__pmix_library {
     const char *(*error_string)(pmix_status_t status);
 };
 
-/* COHORT_ERR_NOT_SUPPORTED where it is not there. */
+/* COHORT_ERR_NOT_SUPPORTED if the library or one of its functions is missing. */
 cohort_status cohort__pmix_library_load(struct cohort__pmix_library *ret_library);
 
 #endif

@@ -14,7 +14,7 @@
 
 static const char card_name[] = "cohort.card";
 
-/* With room for the cards of all. */
+/* CONTEXT is an array with room for the cards of all. */
 static cohort_status take_card(void *context, uint32_t process, const void *data, size_t bytes)
 {
     struct cohort__pmix_card *cards = context;
@@ -36,7 +36,8 @@ static cohort_status show_card(struct cohort__pmix_client *client,
     return status;
 }
 
-/* Over loopback, or from where any other host is reached. */
+/* The loopback address, or if there are other hosts, the address from which the first of them is
+ * reached. */
 static cohort_status find_address(const struct cohort__pmix_card *cards, uint32_t size,
                                   const char *own_host, struct cohort__pmix_roster *roster)
 {

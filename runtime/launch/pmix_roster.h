@@ -10,16 +10,17 @@
 
 struct cohort__pmix_client;
 
-/* Who is who in a job that another launcher has started. */
+/* The localities of a job that a launcher other than cohortrun has started. */
 struct cohort__pmix_roster {
-    uint64_t key;         /* random, the same everywhere */
-    uint64_t listener_id; /* of the first locality of this host */
+    uint64_t key;         /* random, the same in all localities */
+    uint64_t listener_id; /* the listener of this host's first locality */
     struct cohort__place place;
     uint32_t *processes; /* PMIx's rank of each locality */
     char host_address[COHORT__CONTROL_MAX_HOST_ADDRESS];
 };
 
-/* Everybody shows a card, with its LISTENER_ID, and looks at all others; waits for them. Once. */
+/* Shows this locality's card, which contains LISTENER_ID, waits for the cards of all others, and
+ * reads them. Once. */
 cohort_status cohort__pmix_roster_make(struct cohort__pmix_client *client, uint64_t listener_id,
                                        struct cohort__pmix_roster *ret_roster);
 
