@@ -209,8 +209,7 @@ static void tell_refusal(int fd)
     struct iovec parts[] = {{head, sizeof(head)}, {packer.data, packer.bytes}};
     struct msghdr message = {.msg_iov = parts, .msg_iovlen = 2};
     if (!packer.status)
-        (void)!sendmsg(fd, &message, MSG_NOSIGNAL | MSG_DONTWAIT); /* this program reports the error
-                                                                    * anyway */
+        (void)!sendmsg(fd, &message, MSG_NOSIGNAL | MSG_DONTWAIT); /* it is reported here anyway */
     cohort__packer_fini(&packer);
 }
 

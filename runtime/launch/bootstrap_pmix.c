@@ -28,8 +28,7 @@
  * failure themselves, and leave. */
 
 enum {
-    FIRST_GRACE = 1000000000, /* ns; used until the settings are read, since a locality may die
-                               * before that */
+    FIRST_GRACE = 1000000000, /* ns; until the settings are read, as others may die before */
     MAX_NAME = 64,
     /* How long the sharing of memory may take. It is long, for machines that are overloaded or
      * stopped for a time. */
@@ -159,8 +158,7 @@ static void run_event(struct cohort__loop *loop, struct cohort__loop_request *re
 static void event_came(void *context, const struct cohort__pmix_event *what)
 {
     struct foreign *foreign = context;
-    struct event *event = malloc(sizeof(*event)); /* if this fails, the process ends without a
-                                                   * message */
+    struct event *event = malloc(sizeof(*event)); /* if it fails, the end has no message */
     if (event)
         *event = (struct event){.request.run = run_event, .foreign = foreign, .what = *what};
     pthread_mutex_lock(&foreign->lock);

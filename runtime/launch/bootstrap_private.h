@@ -26,8 +26,7 @@ struct cohort__bootstrap_way {
     void (*close)(struct cohort__bootstrap *bootstrap);
     bool tells_failures; /* `failed` gets its text printed */
     bool tells_deaths;   /* the launcher reports all deaths, soon */
-    bool may_bind;       /* the launcher may give each locality cores of its own, by its affinity
-                          * mask */
+    bool may_bind;       /* the launcher may give each locality cores of its own, by its mask */
 };
 
 /* The part that all ways have in common. Each way has it as the first member of its own struct. */

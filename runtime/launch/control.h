@@ -75,10 +75,8 @@ struct cohort__control {
     uint32_t sharing; /* number of localities on this one's host */
     uint32_t num_hosts;
     uint32_t host;            /* this one's host, below num_hosts */
-    uint32_t slot;            /* this one's place among those of its host, whose ranks are
-                               * consecutive */
-    const char *host_address; /* address at which other hosts reach this one; not terminated when
-                               * read */
+    uint32_t slot;            /* place among those of the host, whose ranks are consecutive */
+    const char *host_address; /* at which other hosts reach this one; not terminated when read */
     size_t host_address_bytes;
     uint64_t key;
     uint64_t pid;

@@ -43,8 +43,7 @@ void cohort__grace_begin(struct cohort__grace *grace, uint64_t nanoseconds)
     if (!grace->running && !grace->cancelled) {
         grace->nanoseconds = nanoseconds;
         sigfillset(&all);
-        pthread_sigmask(SIG_SETMASK, &all,
-                        &mask); /* the program's threads are to get the signals */
+        pthread_sigmask(SIG_SETMASK, &all, &mask); /* signals are for the program's threads */
         failed = pthread_create(&grace->thread, NULL, wait_for_end, grace) != 0;
         pthread_sigmask(SIG_SETMASK, &mask, NULL);
         grace->running = !failed;

@@ -33,8 +33,7 @@ static void pause_over(uv_timer_t *timer)
 {
     struct cohort__listener *listener = timer->data;
     cohort__loop_note(listener->loop);
-    (void)uv_poll_start(&listener->poll, UV_READABLE, readable); /* can't fail, since it has
-                                                                  * succeeded before */
+    (void)uv_poll_start(&listener->poll, UV_READABLE, readable); /* succeeds as before */
 }
 
 static void pause_for_room(struct cohort__listener *listener, int error)
@@ -60,8 +59,7 @@ static void readable(uv_poll_t *handle, int status, int events)
         if (fd < 0) {
             if (is_want_of_room(errno))
                 pause_for_room(listener, errno);
-            break; /* otherwise there is no connection, or it was closed again: wait for the next
-                    * one */
+            break; /* else there is no connection, or it was closed again: wait for the next */
         }
         listener->accepted(listener->context, fd);
     }

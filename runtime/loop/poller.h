@@ -13,8 +13,7 @@ struct cohort__poller {
      * have arrived already: then the loop must not block, but call progress again. */
     bool (*arm)(void *context);
     void (*disarm)(void *context);
-    int fd; /* readable when the poller is armed and something has arrived; -1: no fd, so the loop
-             * never blocks */
+    int fd; /* readable when armed and something has arrived; -1: none, so the loop never blocks */
 };
 
 #endif

@@ -16,8 +16,7 @@ enum {
     TOLERATED_NS = 200000, /* and more than one for each such time is too many */
     MIN_PAUSE_NS = 1000000,
     MAX_PAUSE_NS = 128000000,
-    GOOD_PAUSES = 8, /* if spinning went well for this many times the last pause, pauses begin short
-                      * again */
+    GOOD_PAUSES = 8, /* if spinning goes well for so many times the last pause, the next is short */
     MAX_CREDIT = 16,
     TRIAL_CREDIT = 2, /* after a pause */
     FAILURE = 2,      /* credit that a search without result costs */

@@ -81,8 +81,7 @@ struct cohort__scheduler {
 
     struct cohort__batch_queue injected
         __attribute__((aligned(64)));                    /* work from outside, for any worker */
-    _Atomic unsigned token __attribute__((aligned(64))); /* the holder's index + 1, or 0 if it is
-                                                          * free */
+    _Atomic unsigned token __attribute__((aligned(64))); /* the holder's index + 1, or 0: free */
     _Atomic uint64_t last_poll;                          /* in ticks */
     _Atomic int num_searching __attribute__((aligned(64)));
     _Atomic int num_sleeping; /* may be -1 for a moment */

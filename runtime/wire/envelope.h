@@ -33,18 +33,15 @@ enum {
 
 enum cohort__kind {
     COHORT__KIND_DATA = 1, /* carries the payload itself */
-    COHORT__KIND_ANNOUNCE, /* total_bytes wait at the sender; the payload is a token to fetch them
-                            */
+    COHORT__KIND_ANNOUNCE, /* total_bytes wait at the sender; the payload is a token for them */
     COHORT__KIND_FETCHED,  /* the announcer may use the block that was announced with `handle`
                             * again; tag 1: the block was not wanted, and the payload may say which
                             * locality has died */
     COHORT__KIND_ERROR,    /* instead of data: msgpack that says which site has failed, and how */
     COHORT__KIND_ASK,      /* asks what has become of `generation` at the receiver; the payload is
                             * msgpack that says what the sender has called, or empty */
-    COHORT__KIND_ANSWER,   /* the answer, in `tag`; `handle` is the last generation that its sender
-                            * has called */
-    COHORT__KIND_CREDIT,   /* carries only `credit` and `drained`; tag 1: asks for a CREDIT in
-                            * return */
+    COHORT__KIND_ANSWER,   /* the answer is in `tag`; the last generation called, in `handle` */
+    COHORT__KIND_CREDIT,   /* carries only `credit` and `drained`; tag 1: asks for a CREDIT back */
     COHORT__KIND_REGISTRY, /* msgpack to or from the name registry */
     COHORT__KIND_END,
 };
@@ -66,8 +63,7 @@ struct cohort__envelope {
     uint32_t tag;
     uint32_t payload_bytes; /* in this message */
     uint64_t total_bytes;   /* size of the announced block, else 0 */
-    uint64_t handle;        /* of ANNOUNCE and FETCHED: the announcer's cookie; of ANSWER: a
-                             * generation */
+    uint64_t handle;        /* the announcer's cookie; of ANSWER: a generation */
     uint32_t number;        /* counts the messages from this sender to this receiver, from 0 */
     uint32_t segment;       /* the number of the part, if data is sent in several parts; else 0 */
     uint32_t incarnation;   /* of the sending locality: how often it was started again */
