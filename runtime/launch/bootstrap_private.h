@@ -46,9 +46,8 @@ struct cohort__bootstrap {
     uint64_t key;
     _Atomic uint64_t grace;  /* ns; used if the launcher has no grace of its own */
     struct cohort__hub *hub; /* NULL after it was taken */
-    struct cohort__control_address
-        *addresses; /* in one block with their bytes; NULL: not known yet */
-    bool exchanged; /* cohort__bootstrap_exchange was called */
+    struct cohort__control_address *addresses; /* in one block with their bytes; NULL: not yet */
+    bool exchanged;                            /* cohort__bootstrap_exchange was called */
     bool released;
     bool closing; /* no handler is called any more */
 

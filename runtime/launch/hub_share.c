@@ -31,8 +31,7 @@ cohort_status cohort__hub_share_fail(const struct cohort__hub_party *party, cons
 
 socklen_t cohort__hub_share_address(uint64_t listener_id, struct sockaddr_un *ret_address)
 {
-    *ret_address =
-        (struct sockaddr_un){.sun_family = AF_UNIX}; /* sun_path[0] is 0: abstract name */
+    *ret_address = (struct sockaddr_un){.sun_family = AF_UNIX}; /* sun_path[0] is 0: abstract */
     int length = snprintf(ret_address->sun_path + 1, sizeof(ret_address->sun_path) - 1,
                           "cohort.%016llx", (unsigned long long)listener_id);
     return (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)length);

@@ -12,11 +12,10 @@ struct cohort__loop;
 struct cohort__child;
 
 struct cohort__child_options {
-    const char *file;  /* searched for in PATH if it has no slash */
-    char *const *args; /* including args[0]; NULL-terminated */
-    char *const
-        *environment; /* "NAME=VALUE", NULL-terminated; NULL: the same as this process has */
-    const int *fds;   /* descriptors of this process that the child gets as 0, 1, 2, ... */
+    const char *file;         /* searched for in PATH if it has no slash */
+    char *const *args;        /* including args[0]; NULL-terminated */
+    char *const *environment; /* "NAME=VALUE", NULL-terminated; NULL: as in this process */
+    const int *fds;           /* descriptors of this process that the child gets as 0, 1, 2, ... */
     size_t num_fds;
     void *context;
     /* The child has ended: killed by SIGNAL, or if that is 0, with exit status STATUS. Called

@@ -212,7 +212,6 @@ cohort_status cohort__stream_send(struct cohort__stream *stream, const void *mes
     uv_buf_t buffers[] = {uv_buf_init((char *)head, sizeof(head)),
                           uv_buf_init((char *)message, (unsigned)bytes)};
     int tried = uv_try_write((uv_stream_t *)&stream->pipe, buffers, bytes > 0 ? 2 : 1);
-    size_t done =
-        tried > 0 ? (size_t)tried : 0; /* if it failed, uv_write tries again and reports errors */
+    size_t done = tried > 0 ? (size_t)tried : 0; /* if it failed, uv_write tries again */
     return done == sizeof(head) + bytes ? COHORT_OK : queue(stream, head, message, bytes, done);
 }

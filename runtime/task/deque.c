@@ -5,8 +5,7 @@
 
 struct cohort__deque_array {
     int64_t mask;
-    struct cohort__deque_array
-        *outgrown; /* the smaller array before; freed together with this one */
+    struct cohort__deque_array *outgrown; /* the smaller one before; freed with this */
     void *_Atomic items[];
 };
 

@@ -20,8 +20,7 @@ struct when_any {
     cohort_future *result;
     size_t *ret_index;
     _Atomic size_t refs;
-    atomic_uint
-        progress; /* REGISTERED and WON: the second of the two to be set triggers forget_all */
+    atomic_uint progress; /* REGISTERED and WON: the second one to be set calls forget_all */
     atomic_bool is_won;
     size_t count;
     size_t num_registered;
