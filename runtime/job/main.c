@@ -39,7 +39,7 @@ struct job {
     struct cohort__net *net; /* NULL if the job has only one locality */
     cohort_task_function *program;
     void *arg;
-    cohort_status status; /* that the program has returned */
+    cohort_status status; /* what the program has returned */
 };
 
 /* Handlers of the bootstrap ------------------------------------------------------------------- */

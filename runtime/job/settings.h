@@ -9,7 +9,7 @@
 
 /* The transport for messages to localities of this host and of other hosts. */
 enum cohort__transport {
-    COHORT__TRANSPORT_ANY, /* shared memory within the host, libfabric to other hosts */
+    COHORT__TRANSPORT_ANY, /* shared memory to localities that share it, libfabric to the others */
     COHORT__TRANSPORT_SHM,
     COHORT__TRANSPORT_OFI,
 };

@@ -29,7 +29,7 @@ cohort_status cohort__transport_create(struct cohort__net **ret_net,
                      (transport == COHORT__TRANSPORT_ANY && !all_near);
     /* With SHM_STREAM, sender and receiver copy at the same time, which is faster if each has a
      * core. If localities share cores, the two would have to take turns for each piece, so only the
-     * receiver copies. */
+     * receiver copies, if the kernel allows that. */
     enum cohort__shm_copy copy = shares_cores ? COHORT__SHM_DIRECT : COHORT__SHM_STREAM;
     if (hub && transport != COHORT__TRANSPORT_OFI)
         status = cohort__shm_create(handlers, hub, cohort__bootstrap_slot(bootstrap), copy, &near);

@@ -65,7 +65,7 @@ uint32_t cohort__bootstrap_rank(const struct cohort__bootstrap *bootstrap);
 uint32_t cohort__bootstrap_size(const struct cohort__bootstrap *bootstrap);
 /* The job's random number, the same in all localities. */
 uint64_t cohort__bootstrap_key(const struct cohort__bootstrap *bootstrap);
-/* 1 for the first program, 2 for the next one that runs under the same launcher, and so on. */
+/* 1. With cohortrun, programs that run one after the other on the same connection have 1, 2, ... */
 uint32_t cohort__bootstrap_epoch(const struct cohort__bootstrap *bootstrap);
 /* How many workers this locality was told to start. 0: it may choose. */
 uint32_t cohort__bootstrap_workers(const struct cohort__bootstrap *bootstrap);

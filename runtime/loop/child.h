@@ -23,8 +23,8 @@ struct cohort__child_options {
     void (*ended)(void *context, int status, int signal);
 };
 
-/* In the child, all signals have their default action. If it fails, the error message is only the
- * reason ("no such file or directory"). */
+/* In the child, all signals have their default action. If the start fails, the error message is
+ * only the reason ("no such file or directory"). */
 cohort_status cohort__child_start(struct cohort__child **ret_child, struct cohort__loop *loop,
                                   const struct cohort__child_options *options);
 

@@ -33,7 +33,7 @@ static void pause_over(uv_timer_t *timer)
 {
     struct cohort__listener *listener = timer->data;
     cohort__loop_note(listener->loop);
-    (void)uv_poll_start(&listener->poll, UV_READABLE, readable); /* succeeds as before */
+    (void)uv_poll_start(&listener->poll, UV_READABLE, readable); /* it has succeeded before */
 }
 
 static void pause_for_room(struct cohort__listener *listener, int error)

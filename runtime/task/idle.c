@@ -9,14 +9,14 @@
 /* How it is made sure that no wake-up gets lost. All operations named here are sequentially
  * consistent, so there is one total order of them.
  *
- * A thread that makes work available does that first, and then looks for sleepers. A worker that
- * goes to sleep first writes its sleep_state and counts itself in num_sleeping, and then looks for
- * work once more. The one of the two that comes second in the total order sees what the first one
- * wrote. The same holds for stopping, and for the token: a worker that releases it then looks for
- * sleepers, and a worker that goes to sleep without it first looks whether it is free.
+ * A thread makes work available first, and then looks for sleepers. A worker that is about to sleep
+ * writes its sleep_state and counts itself in num_sleeping, and then looks for work once more. The
+ * one of the two that comes second in the total order sees what the first one wrote. The same holds
+ * for stopping, and for the token: a worker releases it, and then looks for sleepers; a worker that
+ * is about to sleep without it looks whether it is free.
  *
  * To wake no more workers than needed, new work that any worker may run wakes nobody while some
- * worker searches. A searcher that gives up first leaves num_searching, and then looks once more
+ * worker searches. A searcher that gives up leaves num_searching, and after that looks once more
  * before it sleeps. So it sees work that was made available while it was counted. A searcher that
  * finds work leaves num_searching. If there is more work then, or nobody has the token, it wakes
  * another worker.

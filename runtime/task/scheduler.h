@@ -59,8 +59,7 @@ struct cohort__scheduler_options {
     bool pin;             /* bind worker i to the i-th core that this process may use */
 };
 
-/* A worker spins for so long before it blocks: some times the latency of a message between
- * hosts. */
+/* How long a worker spins before it blocks: some times the latency of a message between hosts. */
 enum { COHORT__SPIN_NS = 100000 };
 
 /* 1 worker, 256 KiB, COHORT__SPIN_NS, 20 polls more, not pinned. 256 KiB are room for the C library

@@ -7,7 +7,7 @@
  * waiters of the other futures are removed by cohort__future_forget. Otherwise they would pile up
  * in a future that takes part in one when_any after another. Each registered waiter holds a
  * reference to this object, which is given back when the waiter is notified or forgotten. One more
- * reference is held until all waiters were tried to be forgotten. */
+ * reference is held until forget_all has tried to remove all waiters. */
 
 struct when_any;
 struct member {

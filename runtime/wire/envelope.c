@@ -70,8 +70,8 @@ void cohort__envelope_encode(const struct cohort__envelope *envelope,
 {
     assert(envelope->credit <= COHORT__ENVELOPE_MAX_CREDIT);
     assert(envelope->drained <= COHORT__ENVELOPE_MAX_DRAINED);
-    /* Writes whole words, in order. So a reader that loads the same words directly afterwards needs
-     * not wait for several smaller stores. */
+    /* Writes whole words, so that they can be read back immediately, in the order in which they are
+     * written. */
     put64(out, pair(COHORT__ENVELOPE_MAGIC | COHORT__ENVELOPE_VERSION << 16 |
                         (uint32_t)envelope->kind << 24,
                     envelope->source_locality));
