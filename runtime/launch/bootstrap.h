@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef COHORT_RUNTIME_PROC_BOOTSTRAP_H
-#define COHORT_RUNTIME_PROC_BOOTSTRAP_H
+#ifndef COHORT_RUNTIME_LAUNCH_BOOTSTRAP_H
+#define COHORT_RUNTIME_LAUNCH_BOOTSTRAP_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef COHORT_RUNTIME_PROC_CONTROL_H
-#define COHORT_RUNTIME_PROC_CONTROL_H
+#ifndef COHORT_RUNTIME_LAUNCH_CONTROL_H
+#define COHORT_RUNTIME_LAUNCH_CONTROL_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef COHORT_RUNTIME_PROC_GRACE_H
-#define COHORT_RUNTIME_PROC_GRACE_H
+#ifndef COHORT_RUNTIME_LAUNCH_GRACE_H
+#define COHORT_RUNTIME_LAUNCH_GRACE_H
 
 #include <pthread.h>
 #include <stdbool.h>

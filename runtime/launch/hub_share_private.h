@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef COHORT_RUNTIME_PROC_HUB_SHARE_PRIVATE_H
-#define COHORT_RUNTIME_PROC_HUB_SHARE_PRIVATE_H
+#ifndef COHORT_RUNTIME_LAUNCH_HUB_SHARE_PRIVATE_H
+#define COHORT_RUNTIME_LAUNCH_HUB_SHARE_PRIVATE_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef COHORT_RUNTIME_PROC_LAUNCHER_H
-#define COHORT_RUNTIME_PROC_LAUNCHER_H
+#ifndef COHORT_RUNTIME_LAUNCH_LAUNCHER_H
+#define COHORT_RUNTIME_LAUNCH_LAUNCHER_H
 
 #include <stdbool.h>
 #include <stddef.h>

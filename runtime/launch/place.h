@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef COHORT_RUNTIME_PROC_PLACE_H
-#define COHORT_RUNTIME_PROC_PLACE_H
+#ifndef COHORT_RUNTIME_LAUNCH_PLACE_H
+#define COHORT_RUNTIME_LAUNCH_PLACE_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef COHORT_RUNTIME_PROC_PMIX_EVENTS_H
-#define COHORT_RUNTIME_PROC_PMIX_EVENTS_H
+#ifndef COHORT_RUNTIME_LAUNCH_PMIX_EVENTS_H
+#define COHORT_RUNTIME_LAUNCH_PMIX_EVENTS_H
 
 #include <stdbool.h>
 #include <stdint.h>
