@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The all_reduce reads CHECK and leaves its result in TMP, whence it is copied back: so any row
- * will do, whether or not it could have its input and output in one place. Cost: that of the
- * all_reduce of 8 bytes, in front of the collective's. TMP: that of both, and 8 bytes. Source:
- * openucx/ucc #1241, where the check is an all_reduce with MIN of values and their negations, too.
- */
+/* The all_reduce reads CHECK and leaves its result in TMP, from where it is copied back. So any row
+ * will do, whether or not its input and output may be in the same place.
+ * Cost: that of the all_reduce of 8 bytes, in front of the collective's. TMP: that of both, and 8
+ * bytes.
+ * Source: openucx/ucc #1241, where the check is an all_reduce with MIN of values and their
+ * negations, too. */
 #include "collectives/algo/agreement.h"
 
 #include <stdlib.h>
 
 #include "collectives/plan/embed.h"
 
-/* The row's phases become one: tags of each are kept apart. */
+/* The phases of the row become one phase. Its tags stay different. */
 enum { TAGS_PER_PHASE = 1 << 22 };
 
 struct cohort__request cohort__agreement_request(const struct cohort__request *call)
@@ -30,7 +31,7 @@ struct place {
     size_t offset;
 };
 
-/* For the same sites. Returns as cohort__plan_embed does. */
+/* Embeds FRAGMENT for the same sites. Returns what cohort__plan_embed does. */
 static uint32_t embed(struct cohort__plan_builder *builder, const struct cohort__plan *fragment,
                       const struct place *places, struct cohort__embedding embedding)
 {
@@ -62,8 +63,8 @@ static uint32_t embed(struct cohort__plan_builder *builder, const struct cohort_
     return end;
 }
 
-/* Returns the GUARD, which comes when this site has nothing to send any more either: so it is the
- * last thing of the phase, and who fails there owes nobody anything. */
+/* Returns the GUARD. It comes when this site has received and sent everything of the phase. So if
+ * the call fails there, no other site waits for this one. */
 static uint32_t agree(struct cohort__plan_builder *builder, const struct cohort__plan *minimum)
 {
     uint32_t check = cohort__plan_range(builder, COHORT__SPACE_CHECK, 0, COHORT__CHECK_BYTES);

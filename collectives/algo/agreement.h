@@ -4,16 +4,16 @@
 
 #include "collectives/algo/algorithm.h"
 
-/* Agreement in front of a collective, a decoration of its plan: in phase 0 all sites take the
- * minimum of their 8 bytes CHECK, four int16, then a GUARD looks at it, and nothing of the
- * collective starts before. */
+/* An agreement in front of a collective, as a decoration of its plan. In phase 0 all sites take the
+ * minimum of their 8 bytes CHECK, four int16. Then a GUARD looks at it. Nothing of the collective
+ * starts before. */
 
-/* The all_reduce that does it, for the sites of CALL: a row for this request is chosen and built by
- * who decorates. Depends on nothing but the sites and the arity, so all sites choose the same one,
- * whatever is wrong with their arguments. */
+/* The all_reduce of the agreement, for the sites of CALL. The caller chooses a row for it and
+ * builds that. The request depends only on the sites and the arity. So all sites choose the same
+ * row, even if their arguments are wrong. */
 struct cohort__request cohort__agreement_request(const struct cohort__request *call);
 
-/* MINIMUM is the plan for that request. COLLECTIVE comes after it; NULL: nothing does. Both stay
+/* MINIMUM is the plan for that request. COLLECTIVE comes after it, or NULL: nothing does. Both stay
  * the caller's. */
 cohort_status cohort__agreement_build(const struct cohort__plan *minimum,
                                       const struct cohort__plan *collective,

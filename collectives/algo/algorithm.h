@@ -6,7 +6,7 @@
 
 #include "collectives/plan/plan.h"
 
-/* "Blocks" are num_sites blocks in site order, see cohort__request_in and _out. */
+/* "Blocks" are num_sites blocks in the order of the sites, see cohort__request_in and _out. */
 enum cohort__collective {
     COHORT__GATHER,         /* IN: block; OUT at the root: blocks */
     COHORT__SCATTER,        /* IN at the root: blocks; OUT: block */
@@ -20,8 +20,8 @@ enum cohort__collective {
     COHORT__SCAN,           /* IN: block; OUT: block, reduced over sites 0..this_site */
     COHORT__EXCLUSIVE_SCAN, /* the same over sites 0..this_site-1; site 0 gets nothing */
     COHORT__SHIFT,          /* IN: block; OUT: block of site this_site - shift, modulo num_sites */
-    COHORT__EXCHANGE,       /* each of in_parts to its site, each of out_parts from its site */
-    COHORT__CHECK,          /* no memory, and no rows: agreement alone, see agreement.h */
+    COHORT__EXCHANGE,       /* sends each of in_parts to its site, receives each of out_parts */
+    COHORT__CHECK,          /* no memory, and no rows: an agreement alone, see agreement.h */
     COHORT__NUM_COLLECTIVES
 };
 
@@ -32,26 +32,27 @@ struct cohort__part {
     size_t bytes;
 };
 
-/* What a plan is built for. Where there are no parts, all but this_site are equal at all sites of
- * the call. */
+/* What a plan is built for. If there are no parts, everything except this_site is equal at all
+ * sites of the call. */
 struct cohort__request {
     enum cohort__collective collective;
     uint32_t num_sites;
     uint32_t this_site;
-    uint32_t root;    /* of the rooted ones; 0 for the others */
+    uint32_t root;    /* of a rooted collective; 0 for the others */
     uint32_t arity;   /* of the tree, >= 2 */
     uint32_t shift;   /* of SHIFT: 0 .. num_sites - 1 */
-    size_t bytes;     /* of one block; the same at all sites unless there are parts */
-    size_t element;   /* bytes of an element; a reduction's vector may be cut between two. 0: 1 */
+    size_t bytes;     /* of one block; equal at all sites unless there are parts */
+    size_t element;   /* its bytes; reductions cut a vector only between elements. 0: 1 */
     bool commutative; /* the reduction may be done in any order of the sites */
-    bool can_meet; /* all sites share memory, or what they bring fits into some that they share */
-    /* Blocks of different sizes, num_sites parts with part i being that of site i; NULL: all blocks
-     * have `bytes` bytes, one after the other. Only for rows that are `ragged`:
-     *   ALL_GATHER: out_parts, REDUCE_SCATTER: in_parts, with sizes that are equal at all sites;
-     *   GATHER: out_parts at the root, SCATTER: in_parts at the root, others have their own size in
-     *   `bytes`; ALL_TO_ALL: both.
-     * For EXCHANGE: any parts, in any number; several ones for the same site are in the order in
-     * which the other side has them. */
+    bool can_meet;    /* all sites share memory, or a board with room for what they bring */
+    /* Blocks of different sizes: num_sites parts, of which part i is that of site i. NULL: all
+     * blocks have `bytes` bytes, one after the other. Only for rows that are `ragged`:
+     *   ALL_GATHER: out_parts, REDUCE_SCATTER: in_parts. The sizes are equal at all sites.
+     *   GATHER: out_parts at the root, SCATTER: in_parts at the root. The others have the size of
+     *   their own block in `bytes`.
+     *   ALL_TO_ALL: both.
+     * For EXCHANGE: any parts, in any number. Several parts for one site are in the same order at
+     * both sides. */
     const struct cohort__part *in_parts;
     const struct cohort__part *out_parts;
     uint32_t num_in_parts;
@@ -63,48 +64,52 @@ struct cohort__request {
 struct cohort__part cohort__request_in(const struct cohort__request *request, uint32_t site);
 struct cohort__part cohort__request_out(const struct cohort__request *request, uint32_t site);
 
-/* All of REQUEST but what is in its parts, as words: equal if, and only if, all of it is. */
+/* All of REQUEST except the contents of its parts, as words. The words are equal if, and only if,
+ * all of that is. */
 enum { COHORT__REQUEST_WORDS = 7 };
 void cohort__request_words(const struct cohort__request *request,
                            uint64_t ret_words[COHORT__REQUEST_WORDS]);
 
-/* Why no algorithm at all can carry out REQUEST; NULL: some may. */
+/* Why no algorithm at all can carry out REQUEST. NULL: some may. */
 const char *cohort__request_refuses(const struct cohort__request *request);
 
 /* The bytes of an element, never 0. */
 size_t cohort__request_element(const struct cohort__request *request);
 
-/* What a call costs, as the coefficients of a model: on a network whose links are all direct, with
- * sites that send one message and receive one at a time, a message of b bytes takes t_s + t_w b,
- * and reducing b bytes t_r b. Copies are free. The time is then
+/* What a call costs, as the coefficients of a model. In the model all links are direct, and a site
+ * sends one message and receives one at a time. A message of b bytes takes t_s + t_w b. Reducing b
+ * bytes takes t_r b. Copies are free. The time is then
  *     startups t_s + bytes t_w + reduced t_r,
- * and the work of all sites together is in the next three. */
+ * and the work of all sites together is in the three fields after these. */
 struct cohort__cost {
-    double startups; /* messages one after the other, on the longest way through the call */
-    double bytes;    /* in these */
-    double reduced;  /* bytes reduced on that way */
+    double startups; /* messages one after the other, on the longest path of the call */
+    double bytes;    /* in these messages */
+    double reduced;  /* bytes reduced on that path */
     double messages; /* of all sites; exact */
     double moved;    /* bytes in them; exact */
     double combined; /* bytes reduced by all sites; exact */
-    double memory;   /* TMP of the site that needs most, in bytes: never too little */
+    double memory;   /* TMP of the site that needs most, in bytes; never too small */
 };
 
-/* One row of the table: one algorithm for one collective, one file. */
+/* One row of the table: one algorithm for one collective. Each has a file of its own. */
 struct cohort__algorithm {
     enum cohort__collective collective;
-    const char *name;  /* "hierarchical"; unique for the collective */
+    const char *name;  /* like "hierarchical"; unique for the collective */
     bool hierarchical; /* uses the arity */
     bool ragged;       /* takes blocks of different sizes */
-    bool shared;       /* for sites that share memory: no plan, `build` is NULL; exec moves the data
-                          when all sites are there (see collectives/exec/meeting.h) */
-    bool ordered;      /* reduces site by site from the left, ((0 op 1) op 2) ..., whatever the
-                          request: the same bits as all other such rows */
-    /* What it needs, "a power of two sites", and whether REQUEST has it; NULL: nothing. Looks only
-     * at what is equal at all sites. */
+    /* For sites that share memory: no plan, `build` is NULL. exec moves the data when all sites are
+     * there (see collectives/exec/meeting.h). */
+    bool shared;
+    /* Reduces site by site from the left, ((0 op 1) op 2) ..., for every request. The result has
+     * the same bits as in all other such rows. */
+    bool ordered;
+    /* What the row needs, like "a power of two sites", and whether REQUEST has it. NULL: nothing.
+     * Depends only on what is equal at all sites. */
     const char *needs;
     bool (*accepts)(const struct cohort__request *request);
     cohort_status (*build)(const struct cohort__request *request, struct cohort__plan **ret_plan);
-    /* For a request without parts, whichever this_site. The source of the formula is beside it. */
+    /* For a request without parts. The same for every this_site. The formula's source is in the
+     * row's file. */
     struct cohort__cost (*cost)(const struct cohort__request *request);
 };
 
@@ -112,20 +117,22 @@ struct cohort__algorithm {
 extern const struct cohort__algorithm *const cohort__algorithms[];
 extern const uint32_t cohort__num_algorithms;
 
-/* The row of that NAME for COLLECTIVE, or NULL. */
+/* The row called NAME for COLLECTIVE, or NULL. */
 const struct cohort__algorithm *cohort__algorithm_find(enum cohort__collective collective,
                                                        const char *name);
 
-/* Whether ALGORITHM can carry out REQUEST: NULL, or why not. */
+/* Why ALGORITHM can't carry out REQUEST, or NULL if it can. */
 const char *cohort__algorithm_refuses(const struct cohort__algorithm *algorithm,
                                       const struct cohort__request *request);
 
-/* What everybody but a row's own file calls: checks REQUEST, also against overflow, and builds. */
+/* Checks REQUEST, also against overflow, and builds the plan. All callers except a row's own file
+ * use this. */
 cohort_status cohort__algorithm_build(const struct cohort__algorithm *algorithm,
                                       const struct cohort__request *request,
                                       struct cohort__plan **ret_plan);
 
-/* "all_to_all" and so on; and back: COHORT__NUM_COLLECTIVES if there is none of that name. */
+/* "all_to_all" and so on, and the reverse: COHORT__NUM_COLLECTIVES if there is no collective
+ * NAME. */
 const char *cohort__collective_name(enum cohort__collective collective);
 enum cohort__collective cohort__collective_find(const char *name);
 

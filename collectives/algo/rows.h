@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The list of all algorithms, a line each. ROW(all_to_all, bruck) is the row
- * cohort__all_to_all_bruck, which is in all_to_all/bruck.c. Where two rows of a collective are
- * thought to take the same time, the upper one is taken.
- * No guard: table.h and table.c include it, each with a ROW of its own. */
+/* The list of all algorithms, one on each line. ROW(all_to_all, bruck) is the row
+ * cohort__all_to_all_bruck, which is in all_to_all/bruck.c. If two rows of a collective have the
+ * same predicted time, the upper one is taken.
+ * No include guard: table.h and table.c include this file, each with its own ROW. */
 /* clang-format off */
 ROW(gather, linear)
 ROW(gather, hierarchical)

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* One line a row, in rows.h. */
+/* The pointers to all rows. rows.h has one line for each. */
 #define ROW(collective, name) &cohort__##collective##_##name,
 const struct cohort__algorithm *const cohort__algorithms[] = {
 #include "collectives/algo/rows.h"
@@ -81,7 +81,7 @@ size_t cohort__request_element(const struct cohort__request *request)
     return request->element > 0 ? request->element : 1;
 }
 
-/* The largest memory of a plan is that of two matrices of padded blocks. */
+/* The largest memory of any plan is two matrices of padded blocks. */
 static bool fits(const struct cohort__request *request)
 {
     size_t bytes;
@@ -89,7 +89,7 @@ static bool fits(const struct cohort__request *request)
            !__builtin_mul_overflow(bytes, request->num_sites, &bytes) && bytes <= SIZE_MAX / 8;
 }
 
-/* No site that there is not, no overflow. */
+/* Whether all sites exist, and no sum overflows. */
 static bool parts_fit(const struct cohort__part *parts, uint32_t num_parts, uint32_t num_sites)
 {
     size_t end, all = 0;
@@ -101,7 +101,7 @@ static bool parts_fit(const struct cohort__part *parts, uint32_t num_parts, uint
     return true;
 }
 
-/* The part after index FROM that is this site's own, or num_parts. */
+/* The first part from index FROM on that is for this site itself. num_parts: there is none. */
 static uint32_t own_part(const struct cohort__request *request, const struct cohort__part *parts,
                          uint32_t num_parts, uint32_t from)
 {
@@ -110,7 +110,7 @@ static uint32_t own_part(const struct cohort__request *request, const struct coh
     return from;
 }
 
-/* What a site sends itself, part by part, is what it receives from itself. */
+/* Whether what a site sends to itself, part by part, is what it receives from itself. */
 static bool own_parts_match(const struct cohort__request *request)
 {
     const struct cohort__part *in = request->in_parts, *out = request->out_parts;
@@ -145,7 +145,7 @@ static const char *parts_refuse(const struct cohort__request *request)
     return NULL;
 }
 
-/* Who adds a field adds it here. */
+/* A new field must be added in cohort__request_words. */
 _Static_assert(sizeof(struct cohort__request) == 72, "cohort__request_words knows all fields");
 
 void cohort__request_words(const struct cohort__request *request,

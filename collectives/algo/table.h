@@ -4,7 +4,7 @@
 
 #include "collectives/algo/algorithm.h"
 
-/* The rows, one from each file of an algorithm. */
+/* The rows. Each is defined in the file of its algorithm. */
 #define ROW(collective, name) extern const struct cohort__algorithm cohort__##collective##_##name;
 #include "collectives/algo/rows.h"
 #undef ROW

@@ -22,14 +22,14 @@ cohort_status cohort__call_wrong(const struct cohort__call *call, cohort_status 
                        call->function, why);
 }
 
-/* Decides the generation and passes the gate; a failure leaves everything as it was. */
+/* Decides the generation and passes the gate. A failure leaves everything as it was. */
 static cohort_status pass_gate(struct cohort__call *call)
 {
     cohort_comm *comm = call->comm;
     bool wants_auto = call->generation == COHORT_AUTO_GENERATION;
     if (wants_auto != comm->auto_generation) {
         if (wants_auto)
-            call->generation = 0; /* for the message */
+            call->generation = 0; /* for the error message */
         return cohort__call_wrong(
             call, COHORT_ERR_BAD_PARAMETER,
             wants_auto ? "COHORT_AUTO_GENERATION, but the communicator was created "
@@ -55,7 +55,7 @@ void cohort__call_take_options(struct cohort__call *call, const struct cohort__n
                        (is_asymmetric && comm->check_asymmetric);
 }
 
-/* The call ends here, without a trace at the endpoint. */
+/* The call ends here. The endpoint never knows of it. */
 static cohort_future *give_up(const struct cohort__call *call, const struct cohort__error *error)
 {
     for (uint32_t row = 0; call->options->ret_rows && row < cohort_comm_num_sites(call->comm);
@@ -100,7 +100,7 @@ static bool is_plain(const struct cohort__call *call)
            call->out != COHORT_IN_PLACE && (!call->op || cohort__op_is_builtin(call->op));
 }
 
-/* Mostly a glance at the buffers is enough. */
+/* Mostly a short check of the buffers is enough. */
 static bool are_buffers_fine(const struct cohort__call *call)
 {
     bool are_there = (!call->needs_in || call->in) && (!call->needs_out || call->out);
@@ -108,7 +108,7 @@ static bool are_buffers_fine(const struct cohort__call *call)
            !cohort__call_check_buffers(call);
 }
 
-/* Whether CALL is what MEMO knows. Its buffers are looked at anew. */
+/* Whether CALL is the call that MEMO knows. Its buffers are checked again. */
 static bool is_known(const struct cohort__call *call, const struct cohort__plan_memo *memo)
 {
     return memo->function == call->function && memo->count == call->count &&
@@ -134,8 +134,8 @@ static void keep_memo(const struct cohort__call *call, const struct cohort__shap
     };
 }
 
-/* Runs ENTRY's plan. OBJECTION: NULL, or why the call is wrong; then it takes part in the
- * agreement, so that all are told. */
+/* Runs ENTRY's plan. OBJECTION: NULL, or why the call is wrong. A wrong call takes part in the
+ * agreement, so that all sites are told. */
 static cohort_future *execute(const struct cohort__call *call, struct cohort__plan_entry *entry,
                               uint64_t fingerprint, const struct cohort__signature *signature,
                               const struct cohort__error *objection)
@@ -159,7 +159,7 @@ static cohort_future *execute(const struct cohort__call *call, struct cohort__pl
     return cohort__execution_start(&execution);
 }
 
-/* What it has come to before, without looking at its arguments again. */
+/* Starts a call that is like the last one, with the results that were found then. */
 static cohort_future *start_known(const struct cohort__call *call,
                                   const struct cohort__plan_memo *memo)
 {
@@ -184,8 +184,8 @@ static cohort_future *start(const struct cohort__call *call, const struct cohort
                              &signature);
 }
 
-/* The call is wrong, or can't be carried out, and its generation is consumed: all others are told.
- * Where they agree on the call before, they are told by that. */
+/* The call is wrong, or can't be carried out, and its generation is consumed. So all other sites
+ * must be told. If there is an agreement before the call, they are told by it. */
 static cohort_future *reject(struct cohort__call *call)
 {
     struct cohort__error error = {0};
@@ -226,7 +226,7 @@ cohort_future *cohort__call_start(struct cohort__call *call)
     if (!call->comm)
         return cohort_future_of_error(COHORT_ERR_BAD_PARAMETER, "%s: no communicator",
                                       call->function);
-    /* They are the endpoint's, and hold for this call only. */
+    /* The options belong to the endpoint, and hold for this call only. */
     cohort__call_take_options(call, &call->comm->next_call);
     cohort_future *future = pass_and_start(call);
     if (call->options->is_set)

@@ -11,16 +11,16 @@
 #include "collectives/exec/plan_cache.h"
 #include "collectives/model/select.h"
 
-/* What all collectives have in common: checking the arguments, passing the gate, finding or
- * building the plan, starting it. A collective's own file says what it needs. */
+/* What all collectives have in common: they check the arguments, pass the gate, find or build the
+ * plan, and start it. A collective's own file says what that collective needs. */
 
 enum cohort__role {
     COHORT__ROLE_ANY,
     COHORT__ROLE_ROOT,     /* only the root may call this */
-    COHORT__ROLE_NON_ROOT, /* everybody but the root */
+    COHORT__ROLE_NON_ROOT, /* all except the root may call this */
 };
 
-/* What COHORT_IN_PLACE stands for, where it may be given. */
+/* What COHORT_IN_PLACE stands for, if the call may be in place. */
 enum cohort__in_place {
     COHORT__IN_PLACE_NEVER,
     COHORT__IN_PLACE_ALL, /* IN is OUT, from its beginning */
@@ -28,23 +28,23 @@ enum cohort__in_place {
     COHORT__IN_PLACE_OUT, /* OUT is this site's block of IN */
 };
 
-/* The blocks of one of the buffers, as the caller describes them: num_sites of them, or neighbours.
- */
+/* The blocks of one of the buffers, as the caller describes them: one for each site, or
+ * neighbours. */
 struct cohort__blocks {
-    const char *name; /* of the argument, for messages; NULL: no blocks of different sizes */
+    const char *name; /* of the argument, for messages; NULL: all blocks have one size */
     const size_t *counts;
-    const size_t *displacements;  /* in elements; in bytes where there are types; or NULL */
-    const cohort_datatype *types; /* or NULL: the call's */
+    const size_t *displacements;  /* in elements, or in bytes if there are types; or NULL */
+    const cohort_datatype *types; /* or NULL: all have the call's type */
     const cohort_neighbour *neighbours;
     size_t num_neighbours;
 };
 
 struct cohort__ragged {
     enum cohort__variant variant;
-    bool is_graph;           /* neighbours, not a block for each site */
+    bool is_graph;           /* blocks are for neighbours, not one for each site */
     bool counts_agree;       /* all sites give the same counts */
-    bool is_in_place_of_out; /* in place, the blocks of IN are those of OUT */
-    bool checks_own;         /* the call's count is that of this site's block, too */
+    bool is_in_place_of_out; /* in place, the blocks of IN are described by `out` */
+    bool checks_own;         /* the call's count must also be that of this site's block */
     struct cohort__blocks in;
     struct cohort__blocks out;
 };
@@ -53,88 +53,89 @@ struct cohort__call {
     const char *function; /* for messages */
     enum cohort__collective collective;
     enum cohort__role role;
-    enum cohort__in_place in_place; /* may it be? */
+    enum cohort__in_place in_place; /* whether the call may be in place, and how */
     bool needs_in;
     bool needs_out;
-    bool has_rows;   /* may be asked for a future for each row */
+    bool has_rows;   /* the caller may ask for a future for each row */
     bool of_objects; /* IN and OUT are arrays of cohort_object; no count, no datatype */
     cohort_comm *comm;
     const void *in;
     void *out;
-    size_t count;             /* of a block, or of this site's own one */
-    cohort_datatype datatype; /* 0: no elements, a barrier; or a type for each block */
+    size_t count;             /* of a block, or of this site's own block */
+    cohort_datatype datatype; /* 0: a barrier has no elements, or each block has a type */
     const cohort_op *op;
-    int64_t q; /* of a shift */
+    int64_t q; /* the distance of a shift */
     uint64_t generation;
     const struct cohort__ragged *ragged; /* NULL: blocks of one size */
 
-    /* By cohort__call_take_options and cohort__call_check. */
-    const struct cohort__next_call *options; /* the endpoint's, if it is called */
+    /* Set by cohort__call_take_options and cohort__call_check. */
+    const struct cohort__next_call *options; /* the endpoint's, in a real call */
     bool is_reproducible;
-    bool is_checked; /* agreement comes first */
+    bool is_checked; /* an agreement comes first */
     bool is_in_place;
-    bool is_alone;      /* there will be no more than agreement */
-    uint8_t forced_row; /* as in forced.h: by this call */
+    bool is_alone;      /* there will be nothing but an agreement */
+    uint8_t forced_row; /* by this call: its number in the table + 1, or 0 */
 };
 
-/* The same without a plan, by a meeting of the sites, which all live here; in call_meeting.c. */
+/* call_meeting.c. Starts CALL without a plan, by a meeting of its sites, which share memory. */
 cohort_future *cohort__call_meet(const struct cohort__call *call, uint32_t root, uint32_t shift,
                                  uint64_t fingerprint, const struct cohort__signature *signature);
 
-/* The bytes that a meeting copies at this site since CALL is in place. */
+/* How many bytes a meeting copies at this site because CALL is in place. */
 size_t cohort__call_meeting_copies(const struct cohort__call *call);
 
-/* Fills in CALL's generation where the communicator numbers its calls. Never NULL. */
+/* Starts CALL. Sets its generation if the communicator numbers its calls. Never NULL. */
 cohort_future *cohort__call_start(struct cohort__call *call);
 
-/* What OPTIONS, which have to stay, and those of the communicator come to for CALL. */
+/* Sets in CALL what follows from OPTIONS, which must stay, and from those of the communicator. */
 void cohort__call_take_options(struct cohort__call *call, const struct cohort__next_call *options);
 
-/* A message about CALL: which communicator, generation, site and function. Returns STATUS. */
+/* Sets a message about CALL, which names communicator, generation, site and function. Returns
+ * STATUS. */
 cohort_status cohort__call_wrong(const struct cohort__call *call, cohort_status status,
                                  const char *format, ...) __attribute__((format(printf, 3, 4)));
 
-/* call_check.c: role, options, buffers, operation; sets is_in_place. */
+/* call_check.c. Checks role, options, buffers and operation. Sets is_in_place. */
 cohort_status cohort__call_check(struct cohort__call *call);
 
-/* What of that may differ although the call is like the last one: where its buffers are, and what
- * is in them. */
+/* The part of these checks that is needed even if the call is like the last one: where its buffers
+ * are, and what is in them. */
 cohort_status cohort__call_check_buffers(const struct cohort__call *call);
 
 /* How the blocks of CALL are described. */
 enum cohort__variant cohort__call_variant(const struct cohort__call *call);
 
-/* What of a call decides its plan. */
+/* All of a call that decides its plan. */
 struct cohort__shape {
     struct cohort__request request;
     struct cohort__plan_key key;
-    const void *tail; /* the parts: in scratch memory of the endpoint's cache */
+    const void *tail; /* the parts, in scratch memory of the endpoint's cache */
     size_t tail_bytes;
-    uint64_t counts_hash; /* of counts that all sites have to agree on */
+    uint64_t counts_hash; /* of counts that must be equal at all sites */
 };
 
-/* The root of a rooted collective; 0 for the others. */
+/* The root of a rooted collective. 0 for the others. */
 uint32_t cohort__call_root(const struct cohort__call *call);
 
-/* How far CALL, a shift, shifts: modulo the number of sites. */
+/* The distance of CALL, a shift, modulo the number of sites. */
 uint32_t cohort__call_shift(const struct cohort__call *call);
 
-/* call_shape.c: the shape of CALL. Fails where the blocks are wrong. */
+/* call_shape.c. The shape of CALL. Fails if the blocks are wrong. */
 cohort_status cohort__call_shape(const struct cohort__call *call, struct cohort__shape *ret_shape);
 
-/* call_parts.c: describes the blocks of a ragged call in SHAPE->request, its key's tail and its
- * counts_hash. Fails for blocks beyond memory and sites out of range. */
+/* call_parts.c. Describes the blocks of a ragged call in SHAPE: in its request, its tail and its
+ * counts_hash. Fails if blocks end beyond memory or sites are out of range. */
 cohort_status cohort__call_parts(const struct cohort__call *call, struct cohort__shape *shape);
 
-/* Fails where blocks that are received overlap. Slow: for new plans only. */
+/* Fails if blocks that are received overlap. Slow, so only done for new plans. */
 cohort_status cohort__call_check_overlap(const struct cohort__call *call,
                                          const struct cohort__request *request);
 
-/* The endpoint's cache of plans, which is there from the first call on. */
+/* The endpoint's cache of plans, made by the first call. */
 cohort_status cohort__call_cache(cohort_comm *comm, struct cohort__plan_cache **ret_cache);
 
-/* call_plan.c: the question which row carries out SHAPE, about *RET_REQUEST; and the answer, or why
- * none does. Both only read the endpoint. */
+/* call_plan.c. _question: the question which row carries out SHAPE. It refers to *RET_REQUEST.
+ * _choose: the answer, or why no row can. Both only read the endpoint. */
 cohort_status cohort__call_question(const struct cohort__call *call,
                                     const struct cohort__shape *shape,
                                     struct cohort__request *ret_request,
@@ -143,7 +144,7 @@ cohort_status cohort__call_choose(const struct cohort__call *call,
                                   const struct cohort__shape *shape,
                                   struct cohort__candidate *ret_choice);
 
-/* call_plan.c: a reference to the plan for SHAPE, from the cache or built now. */
+/* call_plan.c. A reference to the plan for SHAPE, from the cache or built now. */
 cohort_status cohort__call_plan(const struct cohort__call *call, const struct cohort__shape *shape,
                                 struct cohort__plan_entry **ret_entry);
 

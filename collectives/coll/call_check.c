@@ -6,7 +6,7 @@
 #include "collectives/coll/forced.h"
 #include "collectives/exec/op.h"
 
-/* The arguments of a call, without those that describe blocks of different sizes. */
+/* Checks the arguments of a call, except those that describe blocks of different sizes. */
 
 uint32_t cohort__call_root(const struct cohort__call *call)
 {
@@ -65,7 +65,7 @@ static cohort_status check_in_place(struct cohort__call *call)
     return COHORT_OK;
 }
 
-/* The blocks of all sites, where they are of one size. */
+/* Checks the size of the blocks of all sites, if they have one size. */
 static cohort_status check_count(const struct cohort__call *call)
 {
     bool has_no_elements = call->collective == COHORT__BARRIER || call->ragged || call->of_objects;
@@ -84,7 +84,7 @@ static cohort_status check_count(const struct cohort__call *call)
     return COHORT_OK;
 }
 
-/* Those with blocks of their own sizes are looked at with the blocks. */
+/* Checks the buffers. A buffer with blocks of different sizes is checked with its blocks. */
 static cohort_status check_memory(const struct cohort__call *call)
 {
     bool has_in = call->needs_in && call->count > 0 && !(call->ragged && call->ragged->in.name);

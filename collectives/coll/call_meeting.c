@@ -21,7 +21,7 @@ size_t cohort__call_meeting_copies(const struct cohort__call *call)
 {
     const struct cohort__movement_kind *kind = kinds[call->collective];
     if (!call->is_in_place || !kind->reads_late || call->comm->group->has_board)
-        return 0; /* what is on the board is read there */
+        return 0; /* inputs on the board are read there */
     size_t num_blocks = kind->in_blocks ? kind->in_blocks : cohort_comm_num_sites(call->comm);
     return num_blocks * call->count * cohort_datatype_size(call->datatype);
 }

@@ -6,7 +6,7 @@
 #include "collectives/coll/call.h"
 #include "runtime/base/hash.h"
 
-/* Blocks of different sizes: from the caller's arrays to parts in bytes. */
+/* Blocks of different sizes: turns the caller's arrays into parts, in bytes. */
 
 static size_t count_of(const struct cohort__blocks *blocks, size_t index)
 {
@@ -24,7 +24,7 @@ static cohort_datatype type_of(const struct cohort__call *call, const struct coh
     return blocks->types ? blocks->types[index] : call->datatype;
 }
 
-/* The block at INDEX, which begins at NEXT if nobody says otherwise. */
+/* The block at INDEX. It begins at NEXT if the caller gives no place. */
 static cohort_status make_part(const struct cohort__call *call, const struct cohort__blocks *blocks,
                                size_t index, size_t next, struct cohort__part *part)
 {
@@ -68,7 +68,7 @@ static cohort_status make_parts(const struct cohort__call *call,
         cohort_status status = make_part(call, blocks, i, next, &parts[i]);
         if (status)
             return status;
-        next += parts[i].bytes; /* not beyond PTRDIFF_MAX where it is used */
+        next += parts[i].bytes; /* where it is used, it is at most PTRDIFF_MAX */
         any |= parts[i].bytes > 0;
     }
     if (any && !buffer)
@@ -92,7 +92,7 @@ static cohort_status check_arrays(const struct cohort__call *call,
     return COHORT_OK;
 }
 
-/* The block of this site's own is described twice. */
+/* The caller describes this site's own block twice, so the two must be equal. */
 static cohort_status check_own(const struct cohort__call *call, const struct cohort__blocks *blocks)
 {
     size_t counted = blocks->counts ? blocks->counts[call->comm->this_site] : 0;
@@ -154,7 +154,7 @@ cohort_status cohort__call_parts(const struct cohort__call *call, struct cohort_
         status ? NULL : cohort__plan_cache_scratch(cache, (num + 1) * sizeof(*parts));
     if (!parts)
         return COHORT_ERR_NO_MEMORY;
-    memset(parts, 0, (num + 1) * sizeof(*parts)); /* padding is compared as well */
+    memset(parts, 0, (num + 1) * sizeof(*parts)); /* padding is compared, too */
     struct cohort__part *out_parts = parts + request->num_in_parts;
     status = fill(call, request, in, parts, out_parts);
     request->in_parts = in->name ? parts : NULL;

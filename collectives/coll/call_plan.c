@@ -9,7 +9,7 @@
 #include "collectives/plan/in_place.h"
 #include "collectives/plan/rows.h"
 
-/* From the shape of a call to its plan: the algorithm, and what is wrapped around it. */
+/* From the shape of a call to its plan: chooses the algorithm, and adds the decorations. */
 
 cohort_status cohort__call_cache(cohort_comm *comm, struct cohort__plan_cache **ret_cache)
 {
@@ -22,11 +22,14 @@ cohort_status cohort__call_cache(cohort_comm *comm, struct cohort__plan_cache **
     return status;
 }
 
-/* How large objects are taken to be where an algorithm is chosen: nobody knows. */
+/* The assumed size of an object when an algorithm is chosen, since sites don't know the real
+ * ones. */
 enum { OBJECT_BYTES = 1024 };
 
-/* The all_reduce for agreement. Nothing of the call but its sites decides which, the minimum is the
- * same in any order, and where what the communicator wants can't be, it is what can. */
+/* Chooses the all_reduce of the agreement. All sites must come to the same choice, so it depends
+ * only on the sites of the call. The minimum is the same in any order, so the row need not be
+ * reproducible. If no row fits what the communicator forces and its budget, chooses one without
+ * these. */
 static cohort_status choose_minimum(const struct cohort__call *call,
                                     const struct cohort__request *request,
                                     struct cohort__candidate *ret_choice)
@@ -45,7 +48,7 @@ static cohort_status choose_minimum(const struct cohort__call *call,
     return status;
 }
 
-/* What agreement, if there is one, takes of the budget. */
+/* How much of the budget the agreement takes, if there is one. */
 static cohort_status memory_of_agreement(const struct cohort__call *call,
                                          const struct cohort__shape *shape, double *ret_memory)
 {
@@ -93,7 +96,7 @@ cohort_status cohort__call_choose(const struct cohort__call *call,
     return status ? cohort__call_wrong(call, status, "%s", cohort_error_message()) : COHORT_OK;
 }
 
-/* Replaces *PLAN, which it takes, on failure too, by one that works in place. */
+/* Replaces *PLAN by a plan that works in place. Takes the old one, on failure too. */
 static cohort_status put_in_place(const struct cohort__call *call,
                                   const struct cohort__request *request, struct cohort__plan **plan)
 {
@@ -108,7 +111,7 @@ static cohort_status put_in_place(const struct cohort__call *call,
     return status;
 }
 
-/* Likewise, by one that says when each row is done. */
+/* Replaces *PLAN by a plan that says when each row is done. Takes the old one, on failure too. */
 static cohort_status add_rows(const struct cohort__request *request, struct cohort__plan **plan)
 {
     struct cohort__plan *inner = *plan;
@@ -127,7 +130,7 @@ static cohort_status add_rows(const struct cohort__request *request, struct coho
     return status;
 }
 
-/* What carries out the call, without agreement. No plan where the row has none. */
+/* Builds the plan of the call without its agreement. *RET_PLAN is NULL if the row has no plan. */
 static cohort_status build_collective(const struct cohort__call *call,
                                       const struct cohort__shape *shape,
                                       struct cohort__plan **ret_plan, uint32_t *ret_row)
@@ -168,8 +171,9 @@ static cohort_status build_minimum(const struct cohort__call *call,
     return status;
 }
 
-/* With agreement in front; alone where the call is wrong, since then there will be none, and where
- * that is the call. *ret_row is the collective's, if there is one. */
+/* Builds the plan with the agreement in front. It is the agreement alone if the call is wrong,
+ * since then there will be no collective, or if the agreement is the call. *RET_ROW is that of the
+ * collective, if there is one. */
 static cohort_status build_checked(const struct cohort__call *call,
                                    const struct cohort__shape *shape,
                                    struct cohort__plan **ret_plan, uint32_t *ret_row)
@@ -194,8 +198,9 @@ static cohort_status build(const struct cohort__call *call, const struct cohort_
                : build_collective(call, shape, ret_plan, ret_row);
 }
 
-/* What a call takes is known in full here only: each site decides for itself whether it is in
- * place, and what blocks of different sizes come to. One that takes too much tells the others. */
+/* Only here is known how much memory a call takes in full. Each site decides for itself whether it
+ * is in place, and how large blocks of different sizes are. A site that takes too much fails, and
+ * the others are told. */
 static cohort_status check_budget(const struct cohort__call *call,
                                   const struct cohort__shape *shape,
                                   const struct cohort__plan *plan, uint32_t row)

@@ -8,8 +8,9 @@
 #include "cohort/comm.h"
 #include "collectives/algo/algorithm.h"
 
-/* call_shape.c: whether the sites of COMM may meet for COLLECTIVE with blocks of BYTES: they are in
- * one locality, or share a board on which there is room for what they bring. The same at all. */
+/* call_shape.c. Whether the sites of COMM may meet for COLLECTIVE with blocks of BYTES. They must
+ * be in one locality, or share a board with room for what they bring. All sites come to the same
+ * answer. */
 bool cohort__call_can_meet(const cohort_comm *comm, enum cohort__collective collective,
                            size_t bytes);
 

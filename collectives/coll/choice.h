@@ -6,8 +6,8 @@
 #include "collectives/coll/tuning.h"
 #include "collectives/model/select.h"
 
-/* The question which row carries out REQUEST on COMM: equal blocks, nothing forced but what COMM
- * forces. It lives as long as COMM and REQUEST. */
+/* The question which row carries out REQUEST on COMM, with equal blocks. Only COMM's options force
+ * a row. Valid as long as COMM and REQUEST exist. */
 cohort_status cohort__choice_question(cohort_comm *comm, const struct cohort__request *request,
                                       struct cohort__question *ret_question);
 

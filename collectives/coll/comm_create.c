@@ -54,8 +54,8 @@ static const struct cohort__signature_names names = {
     .suffix = suffix,
 };
 
-/* Site 0's hold for all. The others have a look at theirs as well, before they are site 0 of
- * another communicator. */
+/* Site 0's parameters hold for all. The other sites read theirs, too, so that an error in them is
+ * found now, and not when they are site 0 of another communicator. */
 static cohort_status survey_tuning(uint32_t this_site, struct cohort__comm_settings *settings)
 {
     const void *data = NULL;

@@ -6,7 +6,7 @@
 
 struct cohort__process;
 
-/* cohort_comm_create in a given locality: tests have several in one process. */
+/* cohort_comm_create in a given locality. Tests have several localities in one process. */
 cohort_future *cohort__comm_create_for(struct cohort__process *process, cohort_comm **ret_comm,
                                        const char *name, const cohort_comm_options *options);
 

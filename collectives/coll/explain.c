@@ -11,9 +11,10 @@
 #include "collectives/model/explain.h"
 #include "runtime/base/options.h"
 
-/* Calls that are only asked about: described as real ones are, and looked at by the same code. */
+/* Calls that are not made, but asked about. They are described like real ones, and checked by the
+ * same code. */
 
-/* Room for what the call points to. */
+/* A call, with memory for what it points to. */
 struct subject {
     struct cohort__call call;
     struct cohort__next_call options;
@@ -31,7 +32,7 @@ static cohort_status unused(void *result, const void *left, const void *right, s
     return COHORT_ERR_NOT_SUPPORTED;
 }
 
-/* Stands for an operation that is not named: one of the user's, for any datatype. */
+/* Used if the caller names no operation: a user's one, for any datatype. */
 static const cohort_op any_op = {.function = unused, .commutative = true, .name = "any"};
 
 static cohort_status set_options(struct subject *subject, const char *function,
@@ -65,7 +66,7 @@ static bool has_variant(enum cohort__collective collective)
            collective == COHORT__REDUCE_SCATTER;
 }
 
-/* Blocks of different sizes; those of all_gatherv and reduce_scatterv all sites know. */
+/* Blocks of different sizes. For all_gatherv and reduce_scatterv all sites know the sizes. */
 static cohort_status set_ragged(struct subject *subject, const cohort_call_question *asked)
 {
     struct cohort__call *call = &subject->call;
@@ -86,7 +87,7 @@ static cohort_status set_ragged(struct subject *subject, const cohort_call_quest
     return COHORT_OK;
 }
 
-/* The sizes that all sites know. */
+/* Describes blocks whose sizes all sites know. */
 static cohort_status set_parts(struct subject *subject, const cohort_call_question *asked)
 {
     const struct cohort__call *call = &subject->call;
@@ -114,7 +115,7 @@ static cohort_status set_parts(struct subject *subject, const cohort_call_questi
     return COHORT_OK;
 }
 
-/* As the collective's own function describes the call, without its buffers. */
+/* Describes the call as the collective's own function does, but without buffers. */
 static cohort_status set_call(struct subject *subject, cohort_comm *comm, const char *function,
                               const cohort_call_question *asked)
 {
@@ -143,8 +144,8 @@ static cohort_status set_call(struct subject *subject, cohort_comm *comm, const 
     return set_ragged(subject, asked);
 }
 
-/* The question that the call would ask. The shape of a call comes without its blocks first: these
- * are described in memory of the endpoint's, which is for its calls. */
+/* The question that the call would ask. The shape is made without the blocks, since these would be
+ * described in scratch memory of the endpoint, which belongs to its calls. */
 static cohort_status ask(struct subject *subject, cohort_comm *comm, const char *function,
                          const cohort_call_question *asked)
 {
@@ -187,7 +188,8 @@ cohort_status cohort_explain(cohort_comm *comm, const char *collective, size_t c
     return status;
 }
 
-/* What the sites agree on if all of them call this; WRONG: it is, and why is the message. */
+/* The outcome of the agreement if all sites make this call. WRONG: the call is wrong, and the error
+ * message says why. */
 static cohort_status judge_agreement(const struct cohort__call *call, bool wrong)
 {
     char text[512];

@@ -6,7 +6,7 @@
 
 enum { NAME_BYTES = 64 };
 
-/* "linear, hierarchical" */
+/* Writes the names of the rows of COLLECTIVE, like "linear, hierarchical". */
 static void names_append(enum cohort__collective collective, char *text, size_t bytes)
 {
     size_t used = 0;
@@ -34,7 +34,7 @@ cohort_status cohort__forced_find(enum cohort__collective collective, const char
                        cohort__collective_name(collective), name, known[0] ? known : "none");
 }
 
-/* "collective=algorithm" */
+/* Reads one "collective=algorithm". */
 static cohort_status parse_one(const char *text, size_t bytes, uint8_t *forced)
 {
     char name[NAME_BYTES];

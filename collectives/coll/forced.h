@@ -4,18 +4,18 @@
 
 #include "collectives/algo/algorithm.h"
 
-/* Algorithms that the user forces by name. Rows are kept as their number in the table + 1; 0: none.
- */
+/* Algorithms that the user forces by name. A row is kept as its number in the table + 1. 0:
+ * none. */
 
-/* The row of that NAME; COHORT_ERR_BAD_PARAMETER, with the names that there are, if it is none. */
+/* The row called NAME. COHORT_ERR_BAD_PARAMETER if there is none, with the names that there are. */
 cohort_status cohort__forced_find(enum cohort__collective collective, const char *name,
                                   uint8_t *ret_row);
 
 /* Reads "all_to_all=bruck,all_reduce=ring" (NULL and "" are empty) into FORCED, which has a place
- * for each collective. COHORT_ERR_BAD_PARAMETER, with what is wrong. */
+ * for each collective. COHORT_ERR_BAD_PARAMETER, with a message that says what is wrong. */
 cohort_status cohort__forced_parse(const char *text, uint8_t *forced);
 
-/* The reverse, in the order of the collectives; cut at BYTES. */
+/* The reverse, in the order of the collectives. Cut off at BYTES. */
 void cohort__forced_print(const uint8_t *forced, char *text, size_t bytes);
 
 #endif

@@ -3,8 +3,8 @@
 
 #include "collectives/coll/call.h"
 
-/* What the collectives of objects have in common: a block is one object. OUT's are empty until the
- * future completes. */
+/* What the collectives of objects have in common. A block is one object. The objects of OUT are
+ * empty until the future completes. */
 static cohort_future *start(const char *function, enum cohort__collective collective,
                             enum cohort__role role, cohort_comm *comm, const cohort_object *in,
                             cohort_object *out, uint64_t generation)

@@ -16,12 +16,12 @@
 enum {
     MAX_FILE_BYTES = 1 << 20,
     MAX_PATH = 4096,
-    NUM_PROBES = 8,         /* the fastest counts */
-    COPY_BYTES = 128 << 10, /* more than the first cache */
+    NUM_PROBES = 8,         /* the fastest one counts */
+    COPY_BYTES = 128 << 10, /* larger than the first-level cache */
     NUM_SMALL_STEPS = 1000,
 };
 
-/* What the probes take on the machine that the default parameters were measured on. */
+/* How long the probes take on the machine on which the default parameters were measured. */
 static const double default_copy_ns = 9000, default_small_ns = 7000;
 
 static cohort_status read_text(const char *path, FILE *file, char **ret_text)
@@ -47,7 +47,7 @@ static cohort_status read_text(const char *path, FILE *file, char **ret_text)
     return COHORT_OK;
 }
 
-/* A file that need not be there sets *RET_FOUND to false. */
+/* Reads the file. If it is not there and IS_WANTED is false, sets *RET_FOUND to false. */
 static cohort_status read_file(struct cohort__parameters *parameters, const char *path,
                                bool is_wanted, bool *ret_found)
 {
@@ -68,7 +68,7 @@ static cohort_status read_file(struct cohort__parameters *parameters, const char
     return status;
 }
 
-/* Of memory that is in some cache. */
+/* How long a copy takes, from memory that is in some cache. */
 static double copy_ns(void)
 {
     unsigned char *memory = calloc(2, COPY_BYTES);
@@ -84,7 +84,8 @@ static double copy_ns(void)
     return memory ? (double)best : default_copy_ns;
 }
 
-/* What messages and tasks are made of: locked instructions on memory of their own. */
+/* How long small steps take: locked instructions on memory that no other core uses. Messages and
+ * tasks are made of these. */
 static double small_ns(void)
 {
     uint64_t best = UINT64_MAX;
@@ -111,7 +112,8 @@ static void scale(double *terms, double copy, double small)
     terms[COHORT__TERM_COMBINED] *= copy;
 }
 
-/* Between localities the network has its own speed, of which this says nothing: only the copies. */
+/* Between localities only the copies are scaled. The network has its own speed, of which the probes
+ * say nothing. */
 static void calibrate(struct cohort__parameters *parameters)
 {
     double copy = copy_ns() / default_copy_ns, small = small_ns() / default_small_ns;

@@ -9,23 +9,24 @@
 #include "runtime/base/hash.h"
 #include "runtime/base/slab.h"
 
-/* The getter's side: putting messages in order, and matching them with gets. */
+/* The getter's side: puts messages in order, and matches them with gets. */
 
 struct queue;
 
-/* A site that this one gets from. */
+/* A site that this one gets messages from. */
 struct cohort__channel_source {
     struct cohort__map_node node; /* by site; the hash is the key */
     uint32_t site;
-    uint32_t expected; /* sequence number; they wrap around */
-    uint32_t num_gets; /* that wait for it */
-    bool has_left;     /* after it has set so many: */
+    uint32_t expected; /* the next sequence number; they wrap around */
+    uint32_t num_gets; /* gets that wait for a message from it */
+    bool has_left;     /* the communicator, after `num_set` messages for this site */
     uint32_t num_set;
-    struct cohort__list overtaking; /* messages that came before others, in order */
-    struct queue *last;             /* that was used; it stays though nothing waits in it */
+    struct cohort__list overtaking; /* messages that came before their turn, in order */
+    struct queue *last;             /* the queue used last; it stays even if nothing waits in it */
 };
 
-/* What waits for one source and tag: messages for gets, or gets for messages. */
+/* What waits for one source and tag: messages that no get has asked for, or gets without a
+ * message. */
 struct queue {
     struct cohort__map_node node;
     struct cohort__channel_source *source;
@@ -143,7 +144,8 @@ static void drop_if_empty(struct cohort__channels *channels, struct queue *queue
     cohort__slab_free(queue);
 }
 
-/* Where another one than the last one is used. */
+/* If the queue is not the one used last: finds or makes it, and drops the last one if it is empty.
+ * NULL: out of memory. */
 static struct queue *queue_change(struct cohort__channels *channels,
                                   struct cohort__channel_source *source, uint64_t tag)
 {
@@ -157,7 +159,7 @@ static struct queue *queue_change(struct cohort__channels *channels,
     return queue;
 }
 
-/* NULL: there is no memory. */
+/* NULL: out of memory. */
 static struct queue *queue_of(struct cohort__channels *channels,
                               struct cohort__channel_source *source, uint64_t tag)
 {
@@ -199,7 +201,7 @@ static void fail_gets(struct cohort_comm *comm, struct queue *queue, cohort_stat
     }
 }
 
-/* Why nothing more will come from SOURCE, or COHORT_OK; with a message. */
+/* Why no more messages will come from SOURCE, with a message. COHORT_OK: more may come. */
 static cohort_status hopeless(const struct cohort_comm *comm,
                               const struct cohort__channel_source *source)
 {
@@ -209,7 +211,7 @@ static cohort_status hopeless(const struct cohort_comm *comm,
         return cohort_fail(COHORT_ERR_NO_MEMORY, "a message was lost for want of memory");
     bool is_over = source->has_left && (int32_t)(source->expected - source->num_set) >= 0;
     if (is_over && cohort__remote_is_broken(comm))
-        return COHORT_ERR_PEER_DIED; /* it is perhaps why that one has left */
+        return COHORT_ERR_PEER_DIED; /* perhaps the reason why that site has left */
     if (is_over)
         return cohort_fail(COHORT_ERR_GONE, "site %u (locality %u) has left the communicator",
                            source->site, comm->group->membership->locality_of[source->site]);
@@ -218,7 +220,7 @@ static cohort_status hopeless(const struct cohort_comm *comm,
     return COHORT_OK;
 }
 
-/* Ends the gets that wait for nothing. */
+/* Fails the gets for which no message will come any more. */
 static void give_up(struct cohort_comm *comm)
 {
     struct cohort__channels *channels = &comm->channels;
@@ -259,7 +261,8 @@ cohort_status cohort__channels_get(struct cohort_comm *comm, struct cohort__chan
 
 /* Messages ------------------------------------------------------------------------------------ */
 
-/* There is no memory for a message, so that those behind it would be taken for it. */
+/* There is no memory for MESSAGE. From now on gets that have to wait fail, since they would take
+ * later messages for it. */
 static void lose(struct cohort_comm *comm, struct cohort__message *message)
 {
     comm->channels.has_lost = true;
@@ -267,7 +270,7 @@ static void lose(struct cohort_comm *comm, struct cohort__message *message)
     give_up(comm);
 }
 
-/* MESSAGE is the next one of its source. */
+/* MESSAGE is the next one of SOURCE. */
 static void deliver(struct cohort_comm *comm, struct cohort__channel_source *source,
                     struct cohort__message *message)
 {
@@ -289,8 +292,8 @@ static void deliver(struct cohort_comm *comm, struct cohort__channel_source *sou
     }
 }
 
-/* MESSAGE takes the place of the one in LIST with its number, if there is one: its setter has left,
- * and wants its memory back. */
+/* If there is a message in LIST with the number of MESSAGE, MESSAGE takes its place. The setter of
+ * that one has left, and wants its memory back. */
 static bool replace(struct cohort__list *list, struct cohort__message *message)
 {
     for (struct cohort__list *link = list->next; link != list; link = link->next) {
@@ -305,7 +308,7 @@ static bool replace(struct cohort__list *list, struct cohort__message *message)
     return false;
 }
 
-/* MESSAGE has come once already, or an error instead of it. */
+/* A message with the number of MESSAGE, or an error in its place, has come before. */
 static void repeat(struct cohort_comm *comm, struct cohort__channel_source *source,
                    struct cohort__message *message)
 {
@@ -332,7 +335,8 @@ static void overtake(struct cohort__channel_source *source, struct cohort__messa
     }
 }
 
-/* What came before its turn and has it now, after another one of SOURCE. */
+/* After a message of SOURCE, delivers those that came before their turn and are the next ones
+ * now. */
 static void deliver_more(struct cohort_comm *comm, struct cohort__channel_source *source)
 {
     struct cohort__list *first;
@@ -386,7 +390,7 @@ static void receive_data(struct cohort_comm *comm, struct cohort__message *messa
 
 /* Asking -------------------------------------------------------------------------------------- */
 
-/* A site that has left says so, and how much it has set; others say nothing. */
+/* A site that has left says so, and how many messages it has set. Other sites do not answer. */
 static void answer(struct cohort_comm *comm, uint32_t site)
 {
     if (!comm->has_left)

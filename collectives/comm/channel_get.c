@@ -10,7 +10,7 @@
 #include "runtime/base/slab.h"
 #include "runtime/task/future.h"
 
-/* The life of a get: it waits in a queue, takes its message, and ends when the data is there. */
+/* The life of a get: it waits in a queue, takes its message, and ends when it has read the data. */
 
 static void end(struct cohort__channel_get *get)
 {
@@ -91,7 +91,7 @@ static void fetched(struct cohort__fetch *fetch, cohort_status status)
     cohort__endpoint_post(get->comm, &get->item);
 }
 
-/* Decides where the data goes. */
+/* Decides where the data goes, or why it can't go there. */
 static void prepare(struct cohort__channel_get *get, size_t bytes)
 {
     char why[96];
@@ -125,7 +125,7 @@ void cohort__channel_get_take(struct cohort__channel_get *get, struct cohort__me
         prepare(get, message->bytes);
     if (message->kind == COHORT__KIND_ANNOUNCE) {
         if (get->error.status)
-            message->bytes = 0; /* of which nothing is wanted, but it counts as taken */
+            message->bytes = 0; /* its data is not wanted, but it counts as taken */
         get->is_fetching = true;
         get->fetch.done = fetched;
         cohort__remote_fetch(message, get->buffer, &get->fetch);
@@ -158,7 +158,7 @@ static void run_get(struct cohort_comm *comm, struct cohort__item *item)
     }
 }
 
-/* Why the call can't be right. */
+/* Says why the arguments are wrong. */
 static cohort_future *get_wrongly(const cohort_comm *comm, uint32_t site, const char *function)
 {
     if (!comm)
@@ -180,7 +180,7 @@ static bool has_site(const cohort_comm *comm, uint32_t site)
     return comm && site < comm->group->membership->num_sites;
 }
 
-/* Without a place for the message; NULL: there is no memory. */
+/* The get has no place for the message yet. NULL: out of memory. */
 static struct cohort__channel_get *get_create(cohort_comm *comm, uint32_t site, uint64_t tag)
 {
     struct cohort__channel_get *get = cohort__slab_alloc(sizeof(*get));

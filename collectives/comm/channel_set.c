@@ -9,24 +9,24 @@
 #include "runtime/base/slab.h"
 #include "runtime/task/future.h"
 
-/* The setter's side. Within the locality a short message goes along, a longer one as a copy while
- * the getter is not too far behind, and all others are lent. To another locality it goes at once if
- * nothing has to wait, and then there is nothing left to remember. All others are the endpoint's,
- * since they may have to be ended. */
+/* The setter's side. Within the locality, a short message travels with its data. A longer one
+ * travels with a copy, unless too many bytes of such copies are still unread. Otherwise the data is
+ * lent. To another locality, a message is sent at once if it has to wait for nothing. Then nothing
+ * is left to remember. All other sets are kept by the endpoint, since it may have to end them. */
 enum {
     COPY_BYTES_MAX = 4096,
-    COPIES_BYTES_MAX = 65536, /* not read, for one site */
+    COPIES_BYTES_MAX = 65536, /* in copies for one site that are not read */
 };
 
-/* A site that this one sets for; the caller's side. */
+/* A site that this one sets messages for. Of the caller's side. */
 struct cohort__channel_target {
     struct cohort__map_node node; /* by site; the hash is the key */
     uint32_t site;
     uint32_t next_sequence;
-    _Atomic size_t copied; /* bytes in copies that are not read */
+    _Atomic size_t copied; /* bytes in copies that are not read yet */
 };
 
-/* A set that needs its data until later. */
+/* A set that needs its data after the call. */
 struct set {
     struct cohort__item item;
     struct cohort__list link;
@@ -37,7 +37,7 @@ struct set {
     uint64_t tag;
     const void *data;
     size_t bytes;
-    struct cohort__message *message; /* that lends it, until it goes; NULL: to another locality */
+    struct cohort__message *message; /* to be sent, lends the data; NULL: to another locality */
     bool is_lent;
     struct cohort__error error; /* of the send */
     union {
@@ -98,7 +98,7 @@ static void set_error(const struct set *set, struct cohort__error *error, cohort
                       set->comm->group->name, set->comm->this_site, set->tag, set->site, why);
 }
 
-/* Instead of the message, which may be there already. */
+/* Sends an error in place of the message, which may be there already. */
 static void tell(const struct set *set, cohort_status status, const char *why)
 {
     struct cohort__message *message = cohort__message_create(
@@ -109,7 +109,7 @@ static void tell(const struct set *set, cohort_status status, const char *why)
     cohort__message_send(set->comm, set->site, message, 0);
 }
 
-/* This site has left, because of a death perhaps. */
+/* This site has left, perhaps because of a death. */
 static void tell_gone(const struct set *set, const char *why)
 {
     if (cohort__remote_is_broken(set->comm))
@@ -130,7 +130,7 @@ static void end(struct set *set)
     cohort__channels_over(comm);
 }
 
-/* Nobody reads the data any more; DECLINED: nobody has. */
+/* The data is not read any more. DECLINED: it never was. */
 static void data_is_back(struct set *set, bool declined)
 {
     if (declined && set->comm->has_left)
@@ -156,7 +156,7 @@ static void run_sent(struct cohort_comm *comm, struct cohort__item *item)
     struct set *set = COHORT_CONTAINER_OF(item, struct set, item);
     cohort_status status = set->error.status;
     if (status && status != COHORT_ERR_PEER_DIED && status != COHORT_ERR_CANCELLED)
-        tell(set, status, cohort__error_message(&set->error)); /* else it would wait for ever */
+        tell(set, status, cohort__error_message(&set->error)); /* else it waits for ever */
     data_is_back(set, !status && set->send.declined);
 }
 
@@ -197,7 +197,7 @@ static void run_set(struct cohort_comm *comm, struct cohort__item *item)
     }
 }
 
-/* The getters give back what was lent and announced; what is on its way is left alone. */
+/* Makes the getters give back what was lent or announced. What is on its way is left alone. */
 void cohort__channel_sets_leave(struct cohort_comm *comm)
 {
     struct cohort__list *sets = &comm->channels.sets;
@@ -234,7 +234,7 @@ static void release_copy(struct cohort__attachment *attachment)
     cohort__slab_free(copy);
 }
 
-/* Puts the data into MESSAGE or beside it; false if it has to be lent. */
+/* Puts the data into MESSAGE, or into an attachment of it. False: it has to be lent. */
 static bool takes_along(struct cohort__channel_target *target, struct cohort__message *message,
                         const void *data, size_t bytes)
 {
@@ -259,7 +259,8 @@ static bool takes_along(struct cohort__channel_target *target, struct cohort__me
     return true;
 }
 
-/* The data stays with the caller until the future completes. MESSAGE as in the struct. */
+/* A set whose data stays with the caller until the future completes. CALL->message is as described
+ * in the struct. */
 static cohort_future *set_later(const struct set *call, struct cohort__channel_target *target)
 {
     struct set *set = cohort__slab_alloc(sizeof(*set));
@@ -311,7 +312,7 @@ static cohort_future *set_near(cohort_comm *comm, struct cohort__channel_target 
     return cohort_future_of_value(NULL);
 }
 
-/* Why the call can't be right. */
+/* Says why the arguments are wrong. */
 static cohort_future *set_wrongly(const cohort_comm *comm, uint32_t site)
 {
     if (!comm)

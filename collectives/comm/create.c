@@ -15,7 +15,7 @@
  * somebody who looks on hears soon who is missing. Not measured. */
 enum { DEFAULT_STALL_AFTER = 1000000000 };
 
-/* One creation under way. */
+/* A creation that is not complete. */
 struct creation {
     struct cohort__join join;
     struct cohort__inbox *inbox;
@@ -28,7 +28,7 @@ struct creation {
     char terms[256 + COHORT__ALGORITHMS_BYTES];
 };
 
-/* Makes the endpoint; all that can fail once everybody has joined. */
+/* Makes the endpoint. Does all that can fail after all sites have joined. */
 static cohort_status make_endpoint(struct creation *creation, struct cohort__membership *membership)
 {
     struct cohort__group *group;
@@ -74,8 +74,8 @@ static void on_joined(struct cohort__join *join, cohort_status status,
     struct cohort__inbox *inbox = creation->inbox;
     struct cohort__process *process = cohort__inbox_process(inbox);
     if (!status)
-        status = make_endpoint(creation, membership); /* the board is the group's, everywhere */
-    else if (!cohort__process_any_dead(process))      /* else others may have a group */
+        status = make_endpoint(creation, membership); /* from now on the board is the group's */
+    else if (!cohort__process_any_dead(process))      /* else another locality may use it */
         cohort__boards_give_back(process, creation->choice.settings.board);
     cohort__future_complete(creation->future, status, status ? cohort__error_slot() : NULL);
     creation_destroy(creation);
@@ -124,7 +124,7 @@ static void set_defaults(cohort_comm_options *options)
         options->stall_after = DEFAULT_STALL_AFTER;
 }
 
-/* The options, and what follows from them, in words: the same at all sites. */
+/* The options, and what follows from them, in words. They are the same at all sites. */
 static void print_terms(char *ret_text, size_t bytes, const cohort_comm_options *options,
                         const struct cohort__comm_choice *choice)
 {
@@ -141,7 +141,7 @@ static void print_terms(char *ret_text, size_t bytes, const cohort_comm_options 
              choice->algorithms[0] ? ", algorithms " : "", choice->algorithms);
 }
 
-/* FAILED, with a message: why this site can't take part. */
+/* FAILED, with a message, is why this site can't take part. */
 static struct creation *creation_create(cohort_comm **ret_comm, const char *name,
                                         const cohort_comm_options *options,
                                         const struct cohort__comm_choice *choice,

@@ -10,19 +10,19 @@
 
 /* Running ---------------------------------------------------------------------------------- */
 
-/* The endpoints that this thread has to run. One that becomes ready while another one runs waits
- * here until that one has finished, so endpoints never run nested in one another. */
+/* The endpoints that this thread has to run. If an endpoint becomes ready while another one runs,
+ * it waits here until that one has finished. So endpoints never run nested. */
 static __thread struct {
     struct cohort_comm *first;
     struct cohort_comm *last;
     bool is_running;
 } ready __attribute__((tls_model("initial-exec")));
 
-/* Until the queue is empty and released. Then others may run COMM; and once it has left, others may
- * free it, or this is what frees it, with its group. */
+/* Runs COMM's items until the queue is empty and released. After that, other threads may run COMM.
+ * If it has left, they may also free it, or the unref at the end frees it, with its group. */
 static void run(struct cohort_comm *comm)
 {
-    struct cohort__group *left = NULL; /* the group of one that has left: a reference */
+    struct cohort__group *left = NULL; /* the group of an endpoint that has left: a reference */
     for (;;) {
         if (comm->has_left && !left) {
             left = comm->group;
@@ -67,14 +67,14 @@ void cohort__endpoint_turn_end(struct cohort_comm *comm)
 
 void cohort__endpoint_post(struct cohort_comm *comm, struct cohort__item *item)
 {
-    /* Mostly nobody is at it, and the item need not go through the queue. */
+    /* Mostly no other thread runs the endpoint, and the item need not go through the queue. */
     if (cohort__endpoint_turn_begin(comm)) {
         item->run(comm, item);
         cohort__endpoint_turn_end(comm);
         return;
     }
     if (!cohort__batch_queue_push(&comm->queue, &item->node))
-        return; /* who runs it will find the item */
+        return; /* the thread that runs it will find the item */
     comm->next_ready = NULL;
     if (ready.first)
         ready.last->next_ready = comm;
@@ -95,7 +95,7 @@ static void post_event(struct cohort_comm *comm, struct cohort__event *event)
         cohort__endpoint_post(comm, &event->item);
 }
 
-/* The event has come; what happens from now on is told anew. */
+/* The event is being handled. From now on it may be posted again. */
 static void begin_event(struct cohort__item *item)
 {
     atomic_store(&COHORT_CONTAINER_OF(item, struct cohort__event, item)->is_posted, false);
@@ -154,7 +154,7 @@ static void run_leave(struct cohort_comm *comm, struct cohort__item *item)
     comm->gone_from = operation ? operation->generation : comm->history.last + 1;
     while ((operation = cohort__endpoint_first_waiting(comm)))
         cohort__operation_abandon(operation);
-    /* Who leaves because of a death may do so before this endpoint has been told of it. */
+    /* A site may leave because of a death before this endpoint has been told of it. */
     for (uint32_t i = 0; i < COHORT__WINDOW; i++)
         if ((operation = comm->slots[i].in_flight) && !cohort__operation_fail_if_broken(operation))
             cohort__operation_fail_with(operation, COHORT_ERR_CANCELLED,

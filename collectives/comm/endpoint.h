@@ -12,17 +12,18 @@
 #include "collectives/comm/operation.h"
 #include "collectives/comm/settings.h"
 
-/* An endpoint is an actor: calls, messages and completions enter its queue, and whoever makes it
- * non-empty runs it. Items run one at a time and never nested, so their state needs no lock. */
+/* An endpoint is an actor. Calls, messages and completions enter its queue as items. The thread
+ * that makes the queue non-empty runs the items: that is the endpoint's turn. Items run one at a
+ * time and never nested, so the state of an endpoint needs no lock. */
 
 enum {
-    /* Generations in flight: at most so far beyond the oldest one. It balances how far a site may
+    /* Generations in the window, from the oldest one in flight on. It balances how far a site may
      * run ahead of a late one against the memory of an endpoint, which has a slot for each, and
      * against the early messages that its peers keep. Not measured. */
     COHORT__WINDOW = 64,
-    /* Failed generations whose error is remembered: as many as a peer may be waiting for. */
+    /* Failed generations whose error is remembered: as many as peers may be waiting for. */
     COHORT__FAILURES = COHORT__WINDOW,
-    COHORT__FORCED_MAX = 32, /* collectives */
+    COHORT__FORCED_MAX = 32, /* the number of collectives, at most */
 };
 
 struct cohort__failure {
@@ -36,21 +37,21 @@ struct cohort__ended {
     struct cohort__signature signature;
 };
 
-/* What an endpoint knows of one generation, and of those that share its place in the window; what
- * is looked at together lies together. */
+/* What an endpoint knows of one generation, and of those that share its place in the window. Fields
+ * that are used together lie together. */
 struct cohort__slot {
     struct cohort__operation *in_flight; /* or NULL */
     struct cohort__list parked;          /* early messages */
-    struct cohort__ended ended;          /* the latest */
+    struct cohort__ended ended;          /* the latest generation that has ended here */
 } __attribute__((aligned(64)));
 
-/* News that need not be told twice, and need no memory to be told. */
+/* An event that need not be told twice. Posting it needs no memory. */
 struct cohort__event {
     struct cohort__item item;
     atomic_bool is_posted;
 };
 
-/* What cohort_comm_next_call has asked for; all zero: nothing. */
+/* What cohort_comm_next_call has set. All zero: nothing. */
 struct cohort__next_call {
     bool is_set;
     bool check_asymmetric;
@@ -70,8 +71,8 @@ struct cohort_comm {
     /* Fixed. */
     struct cohort__group *group;
     struct cohort__list link;       /* in the inbox's list of endpoints */
-    struct cohort__map_node latest; /* in its map of the latest ones of each name and site, */
-    bool is_latest;                 /* if it is one; under its lock */
+    struct cohort__map_node latest; /* in the inbox's map of the latest ones by name and site */
+    bool is_latest;                 /* whether it is in that map; under the inbox's lock */
     uint32_t this_site;
     uint32_t root_site;
     uint32_t arity;
@@ -79,13 +80,13 @@ struct cohort_comm {
     bool is_tree_forced;
     bool auto_generation;
     uint64_t stall_after;
-    uint64_t memory_budget; /* of a plan at one site; 0: any */
+    uint64_t memory_budget; /* limit for a plan at one site; 0: none */
     bool reproducible;
     uint8_t forced[COHORT__FORCED_MAX];    /* for each collective: the forced row + 1, or 0 */
     struct cohort__comm_settings settings; /* site 0's */
-    bool check_asymmetric;                 /* by them or by the options */
+    bool check_asymmetric;                 /* set by the settings or by the options */
 
-    /* The caller's side: calls are ordered by the caller. */
+    /* The caller's side. The caller does not make two calls at the same time. */
     atomic_bool unreferenced; /* the caller has given it back */
     struct cohort__gate gate;
     struct cohort__next_call next_call;
@@ -94,70 +95,71 @@ struct cohort_comm {
 
     /* The actor's side. */
     struct cohort__history history;
-    uint64_t oldest;             /* generation in flight; or 0 */
+    uint64_t oldest;             /* generation in flight, or 0 */
     struct cohort__list waiting; /* calls beyond the window */
     uint32_t num_failures;
-    uint32_t num_parked_failures; /* of calls as a whole, in the slots */
+    uint32_t num_parked_failures; /* among the parked messages: failures of whole calls */
     struct cohort__list idle_waiters;
     bool has_left;
-    uint64_t gone_from;   /* once it has left: the first generation that it never took part in */
-    atomic_bool finished; /* it has left, and nothing of it is under way */
+    uint64_t gone_from;   /* once it has left: the first generation in which it takes no part */
+    atomic_bool finished; /* it has left, and no call, set or get of it is under way */
     struct cohort__event tick, death, leave;
-    struct cohort__item resume; /* calls that waited for the window */
+    struct cohort__item resume; /* starts calls that waited for the window */
     bool resume_posted;
-    _Atomic uint32_t num_in_flight; /* written by the actor, looked at by the tick */
+    _Atomic uint32_t num_in_flight; /* written in the endpoint's turn, read by the tick */
     struct cohort__channels channels;
 
-    /* The large ones last, so that the others share cache lines. */
+    /* The large fields are last, so that the others share cache lines. */
     struct cohort__slot slots[COHORT__WINDOW]; /* by generation modulo the window */
     struct cohort__failure failures[COHORT__FAILURES];
 };
 
-/* Any thread: ITEM is run by this endpoint, maybe before the call returns. If the endpoint has
- * left, or does so now, it may be gone then, unless the caller has a reference to its group. */
+/* Any thread: has this endpoint run ITEM, maybe before this returns. If the endpoint has left, or
+ * leaves now, it may be gone after that, unless the caller has a reference to its group. */
 void cohort__endpoint_post(struct cohort_comm *comm, struct cohort__item *item);
 
-/* The same without an item, if nobody runs it: what comes until turn_end, on this stack, is its
- * turn. False: it has to be posted. */
+/* Begins a turn without an item, if no other thread runs the endpoint. All that the caller does
+ * until turn_end is the endpoint's turn. False: an item has to be posted instead. */
 bool cohort__endpoint_turn_begin(struct cohort_comm *comm);
 void cohort__endpoint_turn_end(struct cohort_comm *comm);
 
 cohort_status cohort__endpoint_create(struct cohort_comm **ret_comm, struct cohort__group *group,
                                       uint32_t site);
 
-/* When nothing refers to it any more. */
+/* Called when nothing refers to it any more. */
 void cohort__endpoint_destroy(struct cohort_comm *comm);
 
-/* The endpoint's turn: a message has come in. Takes it. */
+/* In the endpoint's turn: a message has come in. Takes MESSAGE. */
 void cohort__endpoint_receive(struct cohort_comm *comm, struct cohort__message *message);
 
-/* The following are comm's own, in the endpoint's turn. */
+/* The following are private to comm, and are called in the endpoint's turn. */
 
-/* failure.c: whether somebody has told of the failure of GENERATION, which has not started here
- * yet, or is just starting. */
+/* failure.c. Whether another site has reported the failure of GENERATION, which has not started
+ * here yet, or is just starting. */
 bool cohort__endpoint_is_told(const struct cohort_comm *comm, uint64_t generation);
 
-/* operation.c: the operation in flight; the first call that waits for the window; the error of a
- * failed generation. NULL: there is none. */
+/* operation.c. _find: the operation in flight. _first_waiting: the first call that waits for the
+ * window. _failure: the error of a failed generation. NULL: there is none. */
 struct cohort__operation *cohort__endpoint_find(struct cohort_comm *comm, uint64_t generation);
 struct cohort__operation *cohort__endpoint_first_waiting(const struct cohort_comm *comm);
 const struct cohort__error *cohort__endpoint_failure(const struct cohort_comm *comm,
                                                      uint64_t generation);
-/* Starts what waited for the window. */
+/* Starts the calls that waited for the window and fit in now. */
 void cohort__endpoint_run_resume(struct cohort_comm *comm, struct cohort__item *item);
 
-/* reception.c: hands in the early messages for GENERATION, which has just started; tells the
- * sources of those below GENERATION that are left out; gets rid of all, since this site has left.
- */
+/* reception.c. _unpark: hands in the early messages for GENERATION, which has just started.
+ * _sweep_below: answers the early messages for generations below GENERATION that were left out.
+ * _release_parked: answers or drops all early messages, since this site has left. */
 void cohort__endpoint_unpark(struct cohort_comm *comm, uint64_t generation);
 void cohort__endpoint_sweep_below(struct cohort_comm *comm, uint64_t generation);
 void cohort__endpoint_release_parked(struct cohort_comm *comm);
 
-/* idle.c: whether no call is in flight or waits; and what is to be done then. */
+/* idle.c. Whether no call is in flight or waits, and no set or get is under way; and what is to be
+ * done then. */
 bool cohort__endpoint_is_idle(const struct cohort_comm *comm);
 void cohort__endpoint_when_idle(struct cohort_comm *comm);
 
-/* Something has ended, so that the endpoint may be idle; mostly nobody wants to know. */
+/* Something has ended, so the endpoint may be idle now. Mostly nothing waits for that. */
 static inline void cohort__endpoint_over(struct cohort_comm *comm)
 {
     bool matters = comm->has_left || !cohort__list_is_empty(&comm->idle_waiters);
@@ -165,18 +167,19 @@ static inline void cohort__endpoint_over(struct cohort_comm *comm)
         cohort__endpoint_when_idle(comm);
 }
 
-/* For a message whose sender has to be told ANSWER, in the endpoint's turn. ERROR: why it has
- * FAILED, or what was called instead; NULL with the other answers. */
+/* In the endpoint's turn: sends ANSWER to SITE, about GENERATION. ERROR: why the call has FAILED,
+ * or what was called instead (MISMATCH). NULL with the other answers. */
 void cohort__endpoint_answer(struct cohort_comm *comm, uint32_t site, uint64_t generation,
                              enum cohort__answer answer, const struct cohort__error *error);
 
-/* Fails all that is in flight and all that comes: the user is gone, or the job ends. */
+/* Fails all calls in flight and all that come later: the user has given the endpoint back, or the
+ * job ends. */
 void cohort__endpoint_leave(struct cohort_comm *comm);
 
-/* Posts a look at what has been waiting for long. */
+/* Posts an item that looks for calls that have waited for a long time. */
 void cohort__endpoint_tick(struct cohort_comm *comm);
 
-/* Posts the news that a locality has died. */
+/* Posts an item that tells the endpoint that a locality has died. */
 void cohort__endpoint_peer_died(struct cohort_comm *comm);
 
 #endif

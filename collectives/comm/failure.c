@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The failure of a call as a whole. A plan tells along its sends those who depend on it; where
- * there is no plan all sites are told: each site of this locality, and each other locality once,
- * which hands it to its own sites. Who has not called yet keeps the failure until then. */
+/* The failure of a call as a whole. If the call has a plan, the error goes along its sends to the
+ * sites that depend on it. If not, all sites are told: each site of this locality, and each other
+ * locality once, which tells its own sites. A site that has not called yet keeps the failure until
+ * it does. */
 #include <stdlib.h>
 
 #include "collectives/comm/endpoint.h"
@@ -32,13 +33,13 @@ void cohort__group_tell_all(struct cohort__group *group, const struct cohort__me
             cohort__message_create(COHORT__KIND_ERROR, source_site, failure->generation,
                                    failure->fingerprint, COHORT__TAG_CALL);
         if (!message)
-            return; /* the others ask */
+            return; /* without memory: the other sites will ask */
         cohort__error_copy(&message->error, &failure->error);
         cohort__group_deliver(group, site, message);
     }
 }
 
-/* Each other locality that has sites of the group. */
+/* Tells each other locality that has sites of the group. */
 static void tell_localities(const struct cohort__operation *operation,
                             const struct cohort__packer *words)
 {
@@ -79,7 +80,7 @@ void cohort__operation_tell(const struct cohort__operation *operation, bool is_f
         return;
     struct cohort__packer words = {0};
     cohort__message_pack_error(&words, &operation->failure);
-    if (!words.status) /* without memory for them, the others ask */
+    if (!words.status) /* without memory for it, the other sites will ask */
         tell_localities(operation, &words);
     cohort__packer_fini(&words);
 }

@@ -16,7 +16,7 @@ static const struct cohort__signature_names *_Atomic names;
 
 uint64_t cohort__fingerprint(const struct cohort__signature *signature)
 {
-    /* Every field in a place of its own: no two signatures are the same words. */
+    /* Every field has its own bits, so different signatures give different words. */
     const uint64_t words[] = {
         signature->datatype,
         signature->count,
@@ -44,7 +44,7 @@ void cohort__signature_set_names(const struct cohort__signature_names *to)
     atomic_store(&names, to);
 }
 
-/* A text that is cut where it is full. */
+/* A text that is cut off when it is full. */
 struct text {
     char *bytes;
     size_t used;

@@ -7,34 +7,34 @@
 #include <stdint.h>
 
 /* What a site has called: all that has to be equal at all sites of the call. What may differ
- * between them (the sizes of a v-variant) is not in it. */
+ * between sites (the sizes of a v-variant) is not in it. */
 struct cohort__signature {
     uint64_t datatype;
     uint64_t count;
-    uint64_t op;    /* 0: none; the number of a built-in one; or cohort__signature_of_users_op() */
-    uint32_t place; /* the root, or how far it shifts; else 0 */
-    uint8_t algorithm;  /* its row */
-    uint8_t inner;      /* the row among leaders, of one that is composed; else 0 */
-    bool count_is_hash; /* of the counts of all sites */
+    uint64_t op;        /* 0: none; a built-in one's number; or cohort__signature_of_users_op() */
+    uint32_t place;     /* the root, or the distance of a shift; else 0 */
+    uint8_t algorithm;  /* the number of its row */
+    uint8_t inner;      /* for a composed row: the row among the leaders; else 0 */
+    bool count_is_hash; /* `count` is a hash of the counts of all sites */
     uint8_t collective : 5;
     uint8_t variant : 2; /* enum cohort__variant */
-    uint8_t checked : 1; /* agreement comes first */
+    uint8_t checked : 1; /* an agreement comes first */
 };
 
-/* A user's operation, by the HASH of its name and commutativity. */
+/* The `op` of a user's operation. HASH is that of its name and commutativity. */
 static inline uint64_t cohort__signature_of_users_op(uint64_t hash)
 {
     return hash | UINT64_C(1) << 63;
 }
 
-/* The same in 64 bits, which travel with every message: two sites agree if their numbers are equal.
- * The low 8 bits are what phase 0 compares: 5 collective, 2 variant, 1 checked. The others are a
- * hash of all of it. */
+/* The signature in 64 bits, which travel with every message. Two sites agree if their numbers are
+ * equal. The low 8 bits are what phase 0 compares: 5 for the collective, 2 for the variant, 1 for
+ * checked. The others are a hash of the whole signature. */
 uint64_t cohort__fingerprint(const struct cohort__signature *signature);
 
-/* Whether sites with these fingerprints understand each other in PHASE. In phase 0 they have yet to
- * agree on datatypes, and one whose arguments are wrong has to be heard, too: there the collective,
- * the variant and that there is an agreement are enough. */
+/* Whether sites with these fingerprints understand each other in PHASE. Phase 0 is the agreement:
+ * sites have not agreed on datatypes yet, and a site whose arguments are wrong must be heard, too.
+ * So in phase 0 it is enough that the collective, the variant and `checked` are equal. */
 bool cohort__fingerprint_fits(uint64_t mine, uint64_t theirs, unsigned phase);
 
 /* How the blocks of a call are described. */
@@ -46,9 +46,9 @@ enum cohort__variant {
 };
 
 /* Writes in words what was called, for instance "reduce (linear) of 10 double with sum, root 3", at
- * most COHORT__SIGNATURE_TEXT bytes. These words go to sites that have called something else. Names
- * of collectives, algorithms and operations are looked up by these: `place` says what a place is
- * ("root"), or NULL where there is none. */
+ * most COHORT__SIGNATURE_TEXT bytes. These words are sent to sites that have called something else.
+ * Names of collectives, algorithms and operations come from these functions. `place` says what a
+ * signature's place is ("root"), or returns NULL if the collective has none. */
 enum { COHORT__SIGNATURE_TEXT = 144 };
 struct cohort__signature_names {
     const char *(*collective)(uint32_t collective);

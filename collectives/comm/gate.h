@@ -7,11 +7,12 @@
 
 #include "cohort/status.h"
 
-/* Orders the calls of one endpoint. Generation k owns the slots 3k-2, 3k-1 and 3k, whatever the
- * operation; the gate accepts a call whose slots are not behind, and moves past all three. So
- * nothing is sent, and nobody waits, for slots or generations that are left out. */
+/* Orders the calls of one endpoint. Generation k owns the slots 3k-2, 3k-1 and 3k, for all
+ * operations. The gate accepts a call if its slots have not been passed, and then moves past all
+ * three. If slots or generations are left out, nothing is sent for them, and no site waits for
+ * them. */
 struct cohort__gate {
-    uint64_t next; /* the first slot that is not taken; begins with 1 */
+    uint64_t next; /* the first free slot; at first 1 */
 };
 
 /* The largest generation whose slots can be counted. */
@@ -19,22 +20,23 @@ struct cohort__gate {
 
 void cohort__gate_init(struct cohort__gate *gate);
 
-/* COHORT_ERR_BAD_PARAMETER, COHORT_ERR_GENERATION, with a message; the gate is then as before. */
+/* COHORT_ERR_BAD_PARAMETER, COHORT_ERR_GENERATION, with a message. On failure the gate is
+ * unchanged. */
 cohort_status cohort__gate_pass(struct cohort__gate *gate, uint64_t generation);
 
-/* The last generation that passed; 0: none yet. */
+/* The last generation that has passed. 0: none yet. */
 uint64_t cohort__gate_last(const struct cohort__gate *gate);
 
-/* Which generations were called and which were left out, for what arrives for them. A peer asks for
- * what it waits for, which is within its window of 64 generations, so even one that lags by many
- * windows is still told. More gaps would be more memory: a range has 16 bytes, so these have 16 KiB
- * at most, and none where nothing is left out. Not measured. */
+/* Remembers which generations were called and which were left out, to judge messages for them. A
+ * peer asks for what it waits for, which is within its window of 64 generations, so even one that
+ * lags by many windows is still told. More gaps would be more memory: a range has 16 bytes, so
+ * these have 16 KiB at most, and none if nothing is left out. Not measured. */
 enum { COHORT__HISTORY_RANGES = 1024 };
 struct cohort__history {
-    uint64_t last;        /* called */
+    uint64_t last;        /* generation called */
     uint32_t num_skipped; /* ranges */
     uint32_t capacity;
-    struct cohort__skipped { /* first..last were left out; oldest first */
+    struct cohort__skipped { /* first to last were left out; the oldest range first */
         uint64_t first, last;
     } * skipped;
 };
@@ -42,11 +44,11 @@ struct cohort__history {
 void cohort__history_init(struct cohort__history *history);
 void cohort__history_fini(struct cohort__history *history);
 
-/* GENERATION, above the last one, is called. Only the latest COHORT__HISTORY_RANGES gaps are
- * remembered; with a failed allocation, fewer. */
+/* GENERATION, which is above the last one, is called. Only the latest COHORT__HISTORY_RANGES gaps
+ * are remembered, or fewer if an allocation fails. */
 void cohort__history_call(struct cohort__history *history, uint64_t generation);
 
-/* Whether GENERATION, not above the last one, was left out. */
+/* Whether GENERATION, which is not above the last one, was left out. */
 bool cohort__history_skipped(const struct cohort__history *history, uint64_t generation);
 
 #endif

@@ -15,7 +15,7 @@ static struct cohort__message *unclaimed_of(struct cohort__list *link)
     return COHORT_CONTAINER_OF(link, struct cohort__message, parked);
 }
 
-/* Counts localities, and the sites of the largest one. */
+/* Counts the localities, and the sites of the one that has most. */
 static cohort_status count_localities(struct cohort__group *group)
 {
     const struct cohort__membership *membership = group->membership;
@@ -36,9 +36,9 @@ static cohort_status count_localities(struct cohort__group *group)
     return COHORT_OK;
 }
 
-/* The board that site 0 has taken is the group's, unless somebody can't reach it. All find the
- * same, as they share memory with each other or don't; but where one has died meanwhile, some may
- * not know it yet, and use the board. */
+/* The group has the board that site 0 has taken, unless a locality can't reach it. All localities
+ * come to the same result, since the memory is shared by all or not at all. The exception: if a
+ * locality has died meanwhile, some may not know it yet, and use the board. */
 static cohort_status find_board(struct cohort__group *group)
 {
     const struct cohort__membership *membership = group->membership;
@@ -105,7 +105,7 @@ void cohort__group_destroy(struct cohort__group *group)
     free(group);
 }
 
-/* Whether each endpoint, when its turn came, had left and had nothing to do. */
+/* Whether each endpoint, at the moment it was looked at, had left and had nothing to do. */
 static bool look(const struct cohort__group *group)
 {
     for (uint32_t site = 0; site < group->membership->num_sites; site++) {
@@ -116,21 +116,23 @@ static bool look(const struct cohort__group *group)
     return true;
 }
 
-/* One look at one endpoint after the other can miss an item that passes from one not yet looked at
- * to one already looked at. But an endpoint that has left sends only answers, and an answer sets
- * nothing off. So after a look that has found all of them finished, there are at most answers to
- * what was under way; after the next, these are all sent; and the third finds them.
+/* Endpoints are looked at one after the other. So one look can miss an item that goes from an
+ * endpoint not yet looked at to one already looked at. But an endpoint that has left sends only
+ * answers, and an answer causes no other message. After a look that finds all endpoints finished,
+ * the only new items are answers to messages that were under way. After the second look, all these
+ * answers have been sent. The third look finds them.
  *
- * Whoever else may set something off has a reference, and gets none now. Who has just ended the
- * turn of an endpoint has one, too, from before the queue was released (endpoint.c): so it is here
- * after the looks if it has not finished. */
+ * Any other thread that could cause something has a reference, and none can get one now. A thread
+ * that has just ended the turn of an endpoint has a reference, too, from before the queue was
+ * released (endpoint.c). It gives it back after these looks if it has not finished, and then comes
+ * here. */
 bool cohort__group_is_quiet(const struct cohort__group *group)
 {
     return atomic_load(&group->refs) == 0 && look(group) && look(group) && look(group) &&
            atomic_load(&group->refs) == 0;
 }
 
-/* Keeps MESSAGE until the endpoint is made; false if it has been made just now. */
+/* Keeps MESSAGE until the endpoint is made. False: it has just been made. */
 static bool keep(struct cohort__group *group, uint32_t site, struct cohort__message *message)
 {
     pthread_mutex_lock(&group->lock);
@@ -155,7 +157,7 @@ void cohort__group_deliver(struct cohort__group *group, uint32_t site,
     cohort__endpoint_post(comm, &message->item);
 }
 
-/* A failure that is for all sites here. */
+/* A failure that all sites of this locality have to be told. */
 static bool arrive_for_all(struct cohort__group *group, struct cohort__arrival *arrival)
 {
     struct cohort__message *message = cohort__message_from_arrival(arrival);
@@ -168,7 +170,7 @@ static bool arrive_for_all(struct cohort__group *group, struct cohort__arrival *
     return message != NULL;
 }
 
-/* Mostly it is the endpoint's turn at once, and a get waits for it. */
+/* Mostly the endpoint's turn can begin at once, and a get waits for the message. */
 bool cohort__group_arrive(struct cohort__group *group, struct cohort__arrival *arrival)
 {
     uint32_t site = arrival->envelope.dest_site;

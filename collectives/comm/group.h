@@ -17,41 +17,41 @@ struct cohort__arrival;
 struct cohort__message;
 struct cohort_comm;
 
-/* What exec keeps for a group; it begins with what comm asks of it. */
+/* What exec keeps for a group. It begins with the functions that comm calls. */
 struct cohort__meetings {
     void (*destroy)(struct cohort__meetings *meetings);
-    /* In the endpoint's turn: COMM's site, which has left, does not come any more. */
+    /* In the endpoint's turn: COMM's site has left, and will not come to a meeting any more. */
     void (*left)(struct cohort__meetings *meetings, const struct cohort_comm *comm);
-    /* Looks at the group's board; true if there was something. By the loop's holder; NULL where
-     * there is no board. */
+    /* Looks at the group's board. True: something was there. By the thread that turns the event
+     * loop. Not called if the group has no board. */
     bool (*look)(struct cohort__meetings *meetings);
 };
 
-/* The sites of one instance of a communicator, as one locality sees them: who sits where, and the
- * endpoints that live here. It stays until all sites, everywhere, have left, since an endpoint that
- * has left still answers; then it goes with the last reference, or at the end of the last turn of
- * an endpoint, whichever comes later. */
+/* The sites of one instance of a communicator, as one locality sees them: which locality each site
+ * is in, and the endpoints that are here. A group stays until all sites, in all localities, have
+ * left, since an endpoint that has left still answers. Then it is freed with the last reference, or
+ * at the end of the last turn of an endpoint, whichever comes later. */
 struct cohort__group {
     struct cohort__map_node node; /* by instance */
-    struct cohort__list retired;  /* in the inbox's list, when it can be freed */
-    /* One while there are sites somewhere that have not left, and one for each thread that is at
-     * it, other than in the turn of an endpoint that has not left. */
+    struct cohort__list retired;  /* in the inbox's list of groups to be freed */
+    /* One while there are sites anywhere that have not left. One for each thread that uses the
+     * group, except in the turn of an endpoint that has not left. */
     _Atomic uint32_t refs;
     bool has_ended; /* all sites have left; under the inbox's lock */
     struct cohort__inbox *inbox;
     struct cohort__membership *membership;
     uint32_t rank;  /* of this locality */
-    bool is_whole;  /* all sites sit in this locality */
-    bool has_board; /* else: they share one, which this is */
+    bool is_whole;  /* all sites are in this locality */
+    bool has_board; /* not whole, and all localities can reach `board` */
     struct cohort__board_name board;
-    uint32_t num_localities;  /* in which it has sites */
+    uint32_t num_localities;  /* in which the group has sites */
     uint32_t num_local;       /* sites here */
     uint32_t max_local_sites; /* in any of the localities */
     char name[COHORT__NAME_BYTES_MAX + 1];
-    void *_Atomic tuning;          /* coll's, from malloc; NULL: none yet */
+    void *_Atomic tuning;          /* belongs to coll, from malloc; NULL: none yet */
     pthread_mutex_t lock;          /* of `unclaimed` */
-    struct cohort__list unclaimed; /* messages for endpoints that are about to be made here */
-    struct cohort__meetings *_Atomic meetings; /* exec's; or NULL */
+    struct cohort__list unclaimed; /* messages for endpoints that are not made here yet */
+    struct cohort__meetings *_Atomic meetings; /* belong to exec, or NULL */
     _Atomic uint32_t num_left;                 /* endpoints of this locality that have left */
     struct cohort_comm *_Atomic endpoints[];   /* by site; NULL: elsewhere, or not made yet */
 };
@@ -59,41 +59,42 @@ struct cohort__group {
 cohort_status cohort__group_create(struct cohort__group **ret_group, struct cohort__inbox *inbox,
                                    const char *name, struct cohort__membership *membership);
 
-/* A reference more, by somebody for whom it is sure to be there. */
+/* Adds a reference. The caller must be sure that the group exists. */
 static inline void cohort__group_ref(struct cohort__group *group)
 {
     atomic_fetch_add(&group->refs, 1);
 }
 
-/* inbox.c: gives one back; frees the group, with its endpoints, if that was all that held it. */
+/* inbox.c. Gives a reference back. Frees the group, with its endpoints, if nothing else holds
+ * it. */
 void cohort__group_unref(struct cohort__group *group);
 
-/* With its endpoints. */
+/* Frees it with its endpoints. */
 void cohort__group_destroy(struct cohort__group *group);
 
 /* Whether nothing can happen in it any more. With the inbox's lock held. */
 bool cohort__group_is_quiet(const struct cohort__group *group);
 
-/* Whether SITE sits in this locality. */
+/* Whether SITE is in this locality. */
 static inline bool cohort__group_is_local(const struct cohort__group *group, uint32_t site)
 {
     return group->membership->locality_of[site] == group->rank;
 }
 
-/* Hands MESSAGE, which it takes, to the endpoint of SITE, which is local. */
+/* Hands MESSAGE, which it takes, to the endpoint of SITE, which is in this locality. */
 void cohort__group_deliver(struct cohort__group *group, uint32_t site,
                            struct cohort__message *message);
 
-/* Hands ARRIVAL, which it takes, to the endpoint that it is for, which is local. False: it is lost,
- * as the log says. */
+/* Hands ARRIVAL, which it takes, to the endpoint it is for, which is in this locality. False: it is
+ * lost, which has been logged. */
 bool cohort__group_arrive(struct cohort__group *group, struct cohort__arrival *arrival);
 
 /* Hands the failure of a whole call (its generation, fingerprint and error) to all sites of this
- * locality but SOURCE_SITE, whose call it was. */
+ * locality except SOURCE_SITE, whose call it was. */
 void cohort__group_tell_all(struct cohort__group *group, const struct cohort__message *failure,
                             uint32_t source_site);
 
-/* COMM is ready: from now on messages reach it. */
+/* COMM is ready. From now on messages reach it. */
 void cohort__group_add(struct cohort__group *group, struct cohort_comm *comm);
 
 #endif

@@ -5,7 +5,7 @@
 #include "runtime/base/slab.h"
 #include "runtime/task/future.h"
 
-/* An idle request of the user's. */
+/* A cohort_comm_idle that waits. */
 struct idle_waiter {
     struct cohort__item item;
     struct cohort__list link;

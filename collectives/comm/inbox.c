@@ -13,17 +13,17 @@
 
 struct cohort__inbox {
     struct cohort__process *process;
-    pthread_mutex_t lock;      /* of all below; held across nothing that calls out */
+    pthread_mutex_t lock;      /* of all below; no outside function is called under it */
     struct cohort__map groups; /* by instance */
     struct cohort__map latest; /* by name and site: the latest endpoint */
-    /* The last one that got a message, with a reference; NULL: none. Changed by the loop's holder
-     * only, which so needs no lock to look. */
+    /* The group that got the last message, with a reference, or NULL. Only the thread that turns
+     * the event loop changes it, so that thread needs no lock to read it. */
     struct cohort__group *last;
     struct cohort__list endpoints;
-    struct cohort__list retired;  /* groups for the loop's holder to free */
-    _Atomic bool is_holder_asked; /* ... or to give back its reference */
-    struct cohort__list unknown;  /* messages for instances that may become known */
-    uint32_t num_creations;       /* pending */
+    struct cohort__list retired;  /* groups for the loop's thread to free */
+    _Atomic bool is_holder_asked; /* the loop's thread is to free them, or to unref `last` */
+    struct cohort__list unknown;  /* messages for instances that are not known here yet */
+    uint32_t num_creations;       /* that are not complete */
     _Atomic uint64_t num_works;
     _Atomic uint64_t watched; /* boards, a bit for each */
     struct cohort__meetings *_Atomic watchers[COHORT__NUM_BOARDS];
@@ -42,7 +42,7 @@ struct cohort__process *cohort__inbox_process(const struct cohort__inbox *inbox)
     return inbox->process;
 }
 
-/* Under the lock. */
+/* With the lock held. */
 static struct cohort__group *find(const struct cohort__inbox *inbox, uint64_t instance)
 {
     struct cohort__map_node *node =
@@ -50,7 +50,7 @@ static struct cohort__group *find(const struct cohort__inbox *inbox, uint64_t in
     return node ? COHORT_CONTAINER_OF(node, struct cohort__group, node) : NULL;
 }
 
-/* Nobody here knows the instance any more: all of its sites have left. */
+/* The instance is not known here any more, since all of its sites have left. Answers for them. */
 static void answer_gone(struct cohort__inbox *inbox, struct cohort__arrival *arrival)
 {
     const struct cohort__envelope *envelope = &arrival->envelope;
@@ -69,7 +69,8 @@ static void answer_gone(struct cohort__inbox *inbox, struct cohort__arrival *arr
     cohort__arrival_release(arrival);
 }
 
-/* Who waits for what is lost would wait for ever. */
+/* A message is lost. An operation that waits for it would wait for ever, so the sender is given
+ * up. */
 static void give_up(struct cohort__inbox *inbox, uint32_t rank)
 {
     cohort__process_peer_died(inbox->process, rank,
@@ -99,7 +100,7 @@ static void deliver(struct cohort__inbox *inbox, struct cohort__group *group,
         give_up(inbox, source);
 }
 
-/* Under the lock; takes ARRIVAL. False: there is no memory, and it is still the caller's. */
+/* With the lock held. Takes ARRIVAL. False: out of memory; ARRIVAL is still the caller's. */
 static bool keep_unknown(struct cohort__inbox *inbox, struct cohort__arrival *arrival)
 {
     struct unknown *unknown = malloc(sizeof(*unknown));
@@ -144,7 +145,7 @@ static void on_message(void *context, struct cohort__arrival *arrival)
     }
 }
 
-/* Under the lock: takes out what was kept for GROUP, or, with NULL, all of it. */
+/* With the lock held: moves what was kept for GROUP, or all of it if GROUP is NULL, to TAKEN. */
 static void take_unknown(struct cohort__inbox *inbox, const struct cohort__group *group,
                          struct cohort__list *taken)
 {
@@ -160,7 +161,7 @@ static void take_unknown(struct cohort__inbox *inbox, const struct cohort__group
     }
 }
 
-/* Hands what was TAKEN to GROUP, or, with NULL, answers it as gone. */
+/* Hands TAKEN to GROUP. If GROUP is NULL, answers that all sites have left. */
 static void sort_out(struct cohort__inbox *inbox, struct cohort__group *group,
                      struct cohort__list *taken)
 {
@@ -188,7 +189,7 @@ void cohort__inbox_creation_end(struct cohort__inbox *inbox)
     cohort__list_init(&taken);
     pthread_mutex_lock(&inbox->lock);
     if (--inbox->num_creations == 0)
-        take_unknown(inbox, NULL, &taken); /* at once: they may not be of a later creation */
+        take_unknown(inbox, NULL, &taken); /* now: later ones may be of a new creation */
     pthread_mutex_unlock(&inbox->lock);
     sort_out(inbox, NULL, &taken);
 }
@@ -238,7 +239,7 @@ static uint64_t hash_of(const struct place *place)
     return cohort__hash_mix(cohort__hash_bytes(place->name, strlen(place->name)), place->site);
 }
 
-/* Under the lock. */
+/* With the lock held. */
 static struct cohort_comm *find_latest(const struct cohort__inbox *inbox, const struct place *place)
 {
     struct cohort__map_node *node = cohort__map_find(&inbox->latest, hash_of(place), is_at, place);
@@ -275,7 +276,7 @@ bool cohort__inbox_has_site(struct cohort__inbox *inbox, const char *name, uint3
     return comm && !has_left;
 }
 
-/* The endpoint behind LINK, with a reference to its group; NULL: none. */
+/* The endpoint behind LINK, with a reference to its group. NULL: there is none. */
 static struct cohort_comm *endpoint_after(struct cohort__inbox *inbox,
                                           const struct cohort__list *link)
 {
@@ -289,7 +290,8 @@ static struct cohort_comm *endpoint_after(struct cohort__inbox *inbox,
     return comm;
 }
 
-/* Calls LOOK for all endpoints, outside of the lock; one that is looked at stays in the list. */
+/* Calls LOOK for all endpoints, without the lock. The reference keeps the current one in the
+ * list. */
 static void for_each_endpoint(struct cohort__inbox *inbox, void (*look)(struct cohort_comm *))
 {
     struct cohort_comm *comm = endpoint_after(inbox, &inbox->endpoints);
@@ -321,7 +323,7 @@ void cohort__inbox_unwatch(struct cohort__inbox *inbox, const struct cohort__gro
 
 /* Freeing groups ---------------------------------------------------------------------------- */
 
-/* Under the lock: nobody finds GROUP any more, nor its endpoints. */
+/* With the lock held: from now on GROUP and its endpoints can't be found. */
 static void take_out(struct cohort__inbox *inbox, struct cohort__group *group)
 {
     cohort__map_remove(&inbox->groups, &group->node);
@@ -334,9 +336,10 @@ static void take_out(struct cohort__inbox *inbox, struct cohort__group *group)
     }
 }
 
-/* Frees the group of INSTANCE, if it is there and nothing can happen in it any more. Whoever makes
- * that so comes here afterwards: it ends a turn, or gives back a reference. The board of a group is
- * looked at by the loop's holder, who therefore is to free it. */
+/* Frees the group of INSTANCE, if it is there and nothing can happen in it any more. The thread
+ * that makes that true comes here afterwards, since it ends a turn or gives back a reference. If
+ * the group has a board, the thread that turns the event loop looks at it, so that thread has to
+ * free the group. */
 static void reclaim(struct cohort__inbox *inbox, uint64_t instance)
 {
     pthread_mutex_lock(&inbox->lock);
@@ -358,13 +361,13 @@ void cohort__group_unref(struct cohort__group *group)
 {
     if (!group)
         return;
-    struct cohort__inbox *inbox = group->inbox; /* the group may be gone after this */
+    struct cohort__inbox *inbox = group->inbox; /* the group may be gone after the unref */
     uint64_t instance = group->membership->instance;
     if (atomic_fetch_sub(&group->refs, 1) == 1)
         reclaim(inbox, instance);
 }
 
-/* The loop's holder does what it has been asked for. */
+/* By the thread that turns the event loop: does what it has been asked for. */
 static void do_as_asked(struct cohort__inbox *inbox)
 {
     struct cohort__list retired, *link;
@@ -381,7 +384,7 @@ static void do_as_asked(struct cohort__inbox *inbox)
     cohort__group_unref(last);
 }
 
-/* Its sites have all left. */
+/* All sites of the instance have left. */
 static void on_ended(void *context, uint64_t instance)
 {
     struct cohort__inbox *inbox = context;
@@ -414,7 +417,7 @@ static bool on_look(void *context)
     return any;
 }
 
-/* Where no memory is shared nobody looks. */
+/* Without shared memory on_look is never called, so do_as_asked is called here, too. */
 static void on_tick(void *context, uint64_t now)
 {
     (void)now;

@@ -43,7 +43,7 @@ struct cohort__message *cohort__message_create(enum cohort__kind kind, uint32_t 
     return message;
 }
 
-/* A question about a channel has no words. */
+/* A question about a channel carries no text. */
 static bool carries_error(enum cohort__kind kind, uint32_t tag, uint64_t generation)
 {
     return kind == COHORT__KIND_ERROR || (kind == COHORT__KIND_ASK && generation != 0) ||
@@ -51,7 +51,7 @@ static bool carries_error(enum cohort__kind kind, uint32_t tag, uint64_t generat
             (tag == COHORT__ANSWER_FAILED || tag == COHORT__ANSWER_MISMATCH));
 }
 
-/* Who is gone says of which death it knows. */
+/* A site that has left says which death it knows of. */
 static bool carries_death(enum cohort__kind kind, uint32_t tag)
 {
     return kind == COHORT__KIND_ANSWER && tag == COHORT__ANSWER_GONE;
@@ -104,7 +104,8 @@ struct cohort__message *cohort__message_from_arrival(struct cohort__arrival *arr
         message->bytes = envelope->total_bytes;
     else
         message->bytes = envelope->payload_bytes;
-    /* What a site that is through owes may still be on its way then: it is asked again. */
+    /* The answer has overtaken other messages, so data that the site has sent may still be on its
+     * way. Then the site is asked again. */
     if (message->kind == COHORT__KIND_ANSWER && message->tag == COHORT__ANSWER_COMPLETED &&
         arrival->is_ahead)
         message->tag = COHORT__ANSWER_IN_FLIGHT;
@@ -134,7 +135,7 @@ void cohort__message_release(struct cohort__message *message)
     cohort__slab_free(message);
 }
 
-/* The error in words, as a payload. */
+/* Packs the error in words, as a payload. */
 void cohort__message_pack_error(struct cohort__packer *packer, const struct cohort__error *error)
 {
     cohort__pack_map(packer, 2);
@@ -168,7 +169,7 @@ void cohort__message_send(struct cohort_comm *comm, uint32_t site, struct cohort
         .tag = message->tag,
         .handle = message->kind == COHORT__KIND_ANSWER ? message->last_called : handle,
     };
-    /* Without memory for the words, the peer is left to ask. */
+    /* If there is no memory for the words, the peer will ask. */
     if (!packer.status)
         cohort__send_control(cohort__inbox_process(group->inbox),
                              group->membership->locality_of[site], &envelope, packer.data,

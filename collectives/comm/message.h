@@ -13,27 +13,28 @@
 
 struct cohort_comm;
 
-/* Something for an endpoint to do; it runs as soon as the endpoint gets to it, on any thread. */
+/* Something for an endpoint to do. It runs in the endpoint's turn, on any thread. */
 struct cohort__item {
     struct cohort__batch_queue_node node;
     void (*run)(struct cohort_comm *comm, struct cohort__item *item);
 };
 
-/* Memory of a site that another site of the same locality may read, instead of having it copied
- * into a message; `returned` is posted to the owner when nobody reads any more. */
+/* Memory of a site that another site of the same locality may read, so that it need not be copied
+ * into a message. `returned` is posted to the owner when it is not read any more. */
 struct cohort__loan {
     struct cohort__item returned;
     struct cohort_comm *owner;
-    const void *pieces; /* the memory, as its lender and its reader describe it */
-    bool taken;         /* set by a reader that has read it, where the lender wants to know */
+    const void *pieces; /* the memory, in a form that owner and reader know */
+    bool taken;         /* set by a reader that has read it, if the owner wants to know */
 };
 
-/* Memory that goes along with a message within a locality; begins whatever it is part of. */
+/* Memory that travels with a message inside a locality. It is the first field of a larger
+ * struct. */
 struct cohort__attachment {
     void (*release)(struct cohort__attachment *attachment);
 };
 
-/* What a stalled site is told. */
+/* How the site that was asked stands with a call. */
 enum cohort__answer {
     COHORT__ANSWER_NONE,
     COHORT__ANSWER_NOT_CALLED,
@@ -52,34 +53,36 @@ enum cohort__answer {
 enum { COHORT__MESSAGE_INLINE_BYTES = 64 };
 struct cohort__message {
     struct cohort__item item;
-    struct cohort__list parked; /* until its call, or its endpoint, is there */
+    struct cohort__list parked; /* in a list, until its call or its endpoint is there */
     enum cohort__kind kind;     /* DATA, ANNOUNCE, ERROR, ASK or ANSWER */
     uint32_t source_site;
-    uint32_t tag;       /* of DATA, ANNOUNCE, ERROR, ASK: cohort__message_tag, with generation 0 the
-                           channels' sequence number; ANSWER: which one */
-    uint32_t dest_site; /* while its endpoint isn't made yet */
-    uint64_t generation;             /* 0: it belongs to a channel */
-    uint64_t fingerprint;            /* of the source; generation 0: the channel's tag */
-    uint64_t last_called;            /* ANSWER: by its source */
-    size_t bytes;                    /* DATA, ANNOUNCE */
-    struct cohort__error error;      /* ERROR, ANSWER_FAILED; ASK, ANSWER_MISMATCH: with
-                                        COHORT_ERR_MISMATCH, in words what was called */
-    struct cohort__arrival *arrival; /* where the data is, if it came from another locality; */
-    bool taken_up;                   /* ANNOUNCE: somebody fetches it, and will answer it */
-    struct cohort__loan *loan;       /* if it is lent; */
-    struct cohort__attachment *attachment;                   /* if it came along; */
-    unsigned char inline_data[COHORT__MESSAGE_INLINE_BYTES]; /* otherwise */
+    /* DATA, ANNOUNCE, ERROR, ASK: cohort__message_tag. With generation 0: the channel's sequence
+     * number. ANSWER: enum cohort__answer. */
+    uint32_t tag;
+    uint32_t dest_site;   /* for an endpoint that isn't made yet */
+    uint64_t generation;  /* 0: it belongs to a channel */
+    uint64_t fingerprint; /* of the source; with generation 0: the channel's tag */
+    uint64_t last_called; /* ANSWER: the last generation that its source has called */
+    size_t bytes;         /* DATA, ANNOUNCE */
+    /* ERROR, ANSWER_FAILED: the error. ASK, ANSWER_MISMATCH: COHORT_ERR_MISMATCH, and what was
+     * called, in words. */
+    struct cohort__error error;
+    struct cohort__arrival *arrival; /* from another locality: where the data is */
+    bool taken_up;                   /* ANNOUNCE: a fetch of it has begun, and will answer it */
+    struct cohort__loan *loan;       /* if the data is lent */
+    struct cohort__attachment *attachment;                   /* if the data came along */
+    unsigned char inline_data[COHORT__MESSAGE_INLINE_BYTES]; /* else the data */
 };
 
-/* The key of a step within a generation and a source: phase and the plan's tag. */
+/* The key of a step within a generation and a source: its phase, and its tag in the plan. */
 enum { COHORT__TAG_BITS = 24 };
 static inline uint32_t cohort__message_tag(unsigned phase, uint32_t tag)
 {
     return (uint32_t)phase << COHORT__TAG_BITS | tag;
 }
 
-/* In place of it: an ERROR that is about the call as a whole. Sent to another locality it is for
- * all sites there: no site is its destination. */
+/* The tag of an ERROR about a call as a whole. If that is sent to another locality, it is for all
+ * sites there, and no site is its destination. */
 #define COHORT__TAG_CALL UINT32_MAX
 #define COHORT__NO_SITE UINT32_MAX
 
@@ -88,26 +91,26 @@ static inline unsigned cohort__message_phase(uint32_t tag)
     return tag >> COHORT__TAG_BITS;
 }
 
-/* With the fields up to fingerprint set and all others empty; NULL where memory ran out. */
+/* Sets the fields up to fingerprint. All others are empty. NULL: out of memory. */
 struct cohort__message *cohort__message_create(enum cohort__kind kind, uint32_t source_site,
                                                uint64_t generation, uint64_t fingerprint,
                                                uint32_t tag);
 
-/* From another locality; takes ARRIVAL, on failure too, and keeps it. NULL: it made no sense, or no
- * memory; the message is set. */
+/* A message from another locality. Takes ARRIVAL, on failure too. NULL: it made no sense, or there
+ * is no memory. The error message is set. */
 struct cohort__message *cohort__message_from_arrival(struct cohort__arrival *arrival);
 
-/* The payload of what carries ERROR. */
+/* Packs ERROR as a payload. */
 struct cohort__packer;
 void cohort__message_pack_error(struct cohort__packer *packer, const struct cohort__error *error);
 
-/* Frees MESSAGE and gives back what it holds: the loan to its owner, the budget to the sender, an
- * announced block that nobody has fetched. NULL is fine. */
+/* Frees MESSAGE and gives back what it holds: a loan to its owner, credit to the sender, an
+ * announced block that has not been fetched. NULL is fine. */
 void cohort__message_release(struct cohort__message *message);
 
-/* Sends MESSAGE to SITE of COMM's group, which may sit here or in another locality. For small ones:
- * what goes to another locality is ERROR, ASK or ANSWER. Takes MESSAGE. HANDLE: of the announcement
- * that an ERROR replaces, or 0. */
+/* Sends MESSAGE to SITE of COMM's group, in this locality or another one. For small messages: only
+ * ERROR, ASK or ANSWER go to another locality. Takes MESSAGE. HANDLE: of the announcement that an
+ * ERROR replaces, or 0. */
 void cohort__message_send(struct cohort_comm *comm, uint32_t site, struct cohort__message *message,
                           uint64_t handle);
 

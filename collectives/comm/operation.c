@@ -11,7 +11,8 @@
 #include "runtime/base/container.h"
 #include "runtime/task/future.h"
 
-/* The calls of an endpoint: those in flight, within the window, and those that wait for it. */
+/* The calls of an endpoint: those in flight, which are in the window, and those that wait for
+ * it. */
 
 static struct cohort__operation **slot(struct cohort_comm *comm, uint64_t generation)
 {
@@ -45,7 +46,7 @@ static void start(struct cohort_comm *comm, struct cohort__operation *operation)
         comm->oldest = generation;
     count_in_flight(comm, 1);
     operation->handlers->start(operation);
-    /* It may have ended by now; then what was parked is stale. */
+    /* It may have ended by now. Then what was parked is stale. */
     cohort__endpoint_unpark(comm, generation);
 }
 
@@ -73,7 +74,7 @@ void cohort__operation_call(struct cohort__operation *operation)
     cohort__endpoint_post(operation->comm, &operation->call);
 }
 
-/* In a turn of its own, since what it starts may end at once. */
+/* In an item of its own, since an operation may end as soon as it starts. */
 void cohort__endpoint_run_resume(struct cohort_comm *comm, struct cohort__item *item)
 {
     (void)item;
@@ -119,7 +120,7 @@ void cohort__operation_ended(struct cohort__operation *operation)
 {
     struct cohort_comm *comm = operation->comm;
     cohort_future *future = operation->future;
-    struct cohort__error error = operation->failure; /* its text, too */
+    struct cohort__error error = operation->failure; /* with its text */
     if (error.status)
         remember_failure(comm, operation);
     comm->slots[operation->generation % COHORT__WINDOW].ended =
@@ -172,7 +173,7 @@ bool cohort__operation_fail_if_broken(struct cohort__operation *operation)
     return is_broken;
 }
 
-/* The lower site first. */
+/* Names the lower site first. */
 void cohort__operation_mismatch(const struct cohort__operation *operation, uint32_t other_site,
                                 const char *theirs, struct cohort__error *error)
 {
@@ -205,7 +206,7 @@ struct cohort__message *cohort__operation_question(const struct cohort__operatio
 void cohort__operation_ask(const struct cohort__operation *operation, uint32_t site, unsigned phase)
 {
     struct cohort__message *message = cohort__operation_question(operation, phase);
-    if (message) /* else it will ask again */
+    if (message) /* without memory: it will ask again */
         cohort__message_send(operation->comm, site, message, 0);
 }
 
@@ -219,7 +220,7 @@ void cohort__operation_abandon(struct cohort__operation *operation)
                       ": site %u has left the communicator before it could start",
                       operation->comm->group->name, operation->generation,
                       operation->comm->this_site);
-    struct cohort__error error = operation->failure; /* its text, too */
+    struct cohort__error error = operation->failure; /* with its text */
     operation->handlers->release(operation);
     cohort__future_complete(future, error.status, &error);
     cohort__error_fini(&error);

@@ -6,8 +6,8 @@
 #include "collectives/comm/fingerprint.h"
 #include "runtime/base/container.h"
 
-/* What comes in for an endpoint: the gate says OPEN (the generation is in flight), EARLY (it is
- * parked until it is), or STALE (it is over, or was left out). */
+/* What comes in for an endpoint. Its generation may be OPEN: it is in flight. EARLY: it has not
+ * started here, and the message is parked until it does. STALE: it is over, or was left out. */
 
 void cohort__endpoint_answer(struct cohort_comm *comm, uint32_t site, uint64_t generation,
                              enum cohort__answer answer, const struct cohort__error *error)
@@ -15,7 +15,7 @@ void cohort__endpoint_answer(struct cohort_comm *comm, uint32_t site, uint64_t g
     struct cohort__message *message =
         cohort__message_create(COHORT__KIND_ANSWER, comm->this_site, generation, 0, answer);
     if (!message)
-        return; /* it will ask again */
+        return; /* without memory: it will ask again */
     message->last_called = comm->has_left ? comm->gone_from - 1 : comm->history.last;
     if (error)
         cohort__error_copy(&message->error, error);
@@ -31,8 +31,8 @@ static void fail_mismatch(struct cohort__operation *operation, uint32_t other_si
     cohort__error_fini(&error);
 }
 
-/* OPEN: the operation is in flight here. Who sends something else is asked what it has called, and
- * told what this site has: then both fail. */
+/* OPEN: the operation is in flight here. If a site sends a message of another call, it is asked
+ * what it has called, and told what this site has called. Then both fail. */
 static void receive_open(struct cohort__operation *operation, struct cohort__message *message)
 {
     unsigned phase = cohort__message_phase(message->tag);
@@ -56,8 +56,8 @@ static bool same_step(const struct cohort__message *left, const struct cohort__m
            left->tag == right->tag;
 }
 
-/* Of those that tell of the failure of a whole call, one for each call is enough, and only so many
- * are kept: who finds out later asks. */
+/* Of messages that report the failure of a whole call, one for each call is kept, and
+ * COHORT__FAILURES in all. If one is dropped, this site will ask when it stalls. */
 static bool keep_failure(struct cohort_comm *comm, const struct cohort__message *message)
 {
     if (comm->num_parked_failures == COHORT__FAILURES ||
@@ -73,7 +73,8 @@ static void take_out(struct cohort_comm *comm, struct cohort__message *message)
     comm->num_parked_failures -= message->tag == COHORT__TAG_CALL;
 }
 
-/* EARLY. A failing sender gets back at once what it has lent or announced for the same step. */
+/* EARLY. If MESSAGE is an error, its sender gets back at once what it has lent or announced for the
+ * same step. */
 static void park(struct cohort_comm *comm, struct cohort__message *message)
 {
     struct cohort__list *list = &comm->slots[message->generation % COHORT__WINDOW].parked, *next;
@@ -114,7 +115,7 @@ static void receive_step(struct cohort_comm *comm, struct cohort__message *messa
         receive_open(operation, message);
     } else if (generation <= comm->history.last && message->kind == COHORT__KIND_ERROR &&
                !(waiting && generation >= waiting->generation)) {
-        cohort__message_release(message); /* nobody waits for an answer to that */
+        cohort__message_release(message); /* no site waits for an answer to an error */
     } else if (skipped || is_gone(comm, generation)) {
         cohort__endpoint_answer(comm, message->source_site, generation,
                                 skipped ? COHORT__ANSWER_MOVED_PAST : COHORT__ANSWER_GONE, NULL);
@@ -126,8 +127,8 @@ static void receive_step(struct cohort_comm *comm, struct cohort__message *messa
     }
 }
 
-/* What has ended here in the generation that ASK is about, as something else; NULL: nothing has, or
- * it was so long ago that nobody remembers. */
+/* The call that has ended here in the generation of ASK, if it was another one than ASK is about.
+ * NULL: it was not, or it was too long ago to be remembered. */
 static const struct cohort__signature *ended_differently(const struct cohort_comm *comm,
                                                          const struct cohort__message *ask)
 {
@@ -176,7 +177,7 @@ static void answer_ask(struct cohort_comm *comm, const struct cohort__message *m
     } else if (cohort__history_skipped(&comm->history, generation)) {
         answer = COHORT__ANSWER_MOVED_PAST;
     } else if ((mine = ended_differently(comm, message))) {
-        answer = COHORT__ANSWER_MISMATCH; /* it needed nothing from there */
+        answer = COHORT__ANSWER_MISMATCH; /* this site has ended without that one's data */
     }
     if (answer == COHORT__ANSWER_MISMATCH)
         answer_with_words(comm, message, mine);

@@ -10,7 +10,7 @@ static struct cohort__process *process_of(const struct cohort_comm *comm)
     return cohort__inbox_process(comm->group->inbox);
 }
 
-/* With the fields that name the two sites still to be filled in. */
+/* Fills in the fields that every message to SITE has. */
 static void address(const struct cohort_comm *comm, uint32_t site,
                     struct cohort__envelope *envelope)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "collectives/comm/room.h"
 
-/* What BYTES take of the arena: whole lines, and one more, so that posts of 4 KiB, or some power of
- * two more, don't share the same few places of the caches. */
+/* How many bytes of the arena a post of BYTES takes: whole lines, and one more. Without that one,
+ * posts of 4 KiB, or of that times a power of two, would share the same few sets of the caches. */
 static uint32_t taken_by(size_t bytes)
 {
     if (bytes <= COHORT__BOARD_INLINE)
@@ -11,7 +11,8 @@ static uint32_t taken_by(size_t bytes)
     return (uint32_t)((lines + 1) * COHORT__BOARD_LINE);
 }
 
-/* The latest generation that holds something from BEGIN to END, or the place of GENERATION. */
+/* The latest generation that holds some bytes from BEGIN to END, or the place of GENERATION's
+ * head. */
 static uint64_t holder_of(const struct cohort__room *room, uint64_t generation, uint32_t begin,
                           uint32_t end)
 {
@@ -24,7 +25,7 @@ static uint64_t holder_of(const struct cohort__room *room, uint64_t generation, 
     return latest;
 }
 
-/* The first part of the arena, in which posts that take so much take turns. */
+/* The length of the arena's first part, in which posts of TAKEN bytes take turns. */
 static uint32_t span_of(const struct cohort__room *room, uint32_t taken)
 {
     uint64_t least = COHORT__ROOM_LEAST * (uint64_t)taken;
@@ -34,7 +35,7 @@ static uint32_t span_of(const struct cohort__room *room, uint32_t taken)
     return span < COHORT__BOARD_ARENA ? (uint32_t)span : COHORT__BOARD_ARENA;
 }
 
-/* Where that is held they go behind anything else. */
+/* If the place in that part is held, looks for one behind each of the other posts. */
 uint32_t cohort__room_find(const struct cohort__room *room, uint64_t generation, size_t bytes,
                            uint64_t all_passed, uint64_t *ret_needed)
 {

@@ -7,28 +7,29 @@
 #include "runtime/proc/boards.h"
 #include "runtime/wire/pack.h"
 
-/* What a communicator does in one way at all of its sites although each locality has its own
- * environment: every site joins with its settings, and all use those of site 0. A new field is
- * added here, to defaults where 0 is none, to pack and to unpack. */
+/* What a communicator has to do in the same way at all of its sites, though each locality has its
+ * own environment. Every site joins with its settings, and all use those of site 0. A new field is
+ * added here, to `defaults` if it does not default to 0, to pack and to unpack. */
 struct cohort__comm_settings {
-    bool check_asymmetric; /* agreement in front of gather, gatherv, scatter and scatterv */
+    bool check_asymmetric; /* an agreement in front of gather, gatherv, scatter and scatterv */
     struct cohort__board_name board; /* of the group, if all of its localities share that memory */
-    /* What algorithms are chosen by, encoded by the layer that does it; 0 bytes: that layer's
-     * defaults. It points into what the settings were unpacked from. */
+    /* What the choice of algorithms depends on, encoded by the layer that makes the choice. 0
+     * bytes: that layer's defaults. It points into the memory that the settings were unpacked
+     * from. */
     const void *tuning;
     size_t tuning_bytes;
 };
 
-/* As the environment says. COHORT_ERR_BAD_PARAMETER, naming variable and value. */
+/* Reads the environment. COHORT_ERR_BAD_PARAMETER, naming variable and value. */
 cohort_status cohort__comm_settings_read(struct cohort__comm_settings *ret_settings);
 
-/* At most COHORT__SETTINGS_BYTES_MAX bytes (runtime/proc/registry.h). Failure is PACKER's. */
+/* At most COHORT__SETTINGS_BYTES_MAX bytes (runtime/proc/registry.h). A failure is in PACKER. */
 void cohort__comm_settings_pack(const struct cohort__comm_settings *settings,
                                 struct cohort__packer *packer);
 
-/* From other localities, perhaps of another version: fields that are not known are left out of
- * account, missing ones have their defaults. COHORT_ERR_PROTOCOL for anything else. NAME is that of
- * the communicator. */
+/* The settings may come from another locality, perhaps of another version. Unknown fields are
+ * ignored. Missing ones have their defaults. COHORT_ERR_PROTOCOL for anything else that is wrong.
+ * NAME is the communicator's. */
 cohort_status cohort__comm_settings_unpack(struct cohort__comm_settings *ret_settings,
                                            const void *data, size_t bytes, const char *name);
 

@@ -10,16 +10,16 @@
 #include "collectives/comm/room.h"
 #include "runtime/proc/boards.h"
 
-/* A locality, this one or another. */
+/* A locality of the team. */
 struct seat {
     uint32_t rank;
     uint32_t slot;
     uint32_t first_site; /* one of its sites, for messages */
     uint32_t num_sites;
-    uint32_t number; /* among all, in the order of their first sites */
+    uint32_t number; /* among all localities, in the order of their first sites */
 };
 
-/* Where a site's part of its locality's post is. */
+/* Which part of which locality's post a site has. */
 struct place {
     uint32_t seat;
     uint32_t index; /* among the sites of its locality */
@@ -28,12 +28,12 @@ struct place {
 struct cohort__team {
     struct cohort__process *process;
     struct cohort__board board;
-    uint64_t passed;          /* by this locality, as all know */
-    uint64_t all_passed;      /* by all, at least */
-    bool is_waiting;          /* for a place, and counted as such on the board */
+    uint64_t passed;          /* by this locality, as it has told all */
+    uint64_t all_passed;      /* all localities have passed at least this */
+    bool is_waiting;          /* for a place, and counted for that on the board */
     struct cohort__room room; /* this locality's */
     uint32_t num_others;
-    uint32_t *slots;      /* the others', then this locality's */
+    uint32_t *slots;      /* of the others, then this locality's */
     struct seat *seats;   /* in the same order */
     uint32_t *by_number;  /* seats, in the order of their first sites */
     struct place *places; /* by site */
@@ -56,7 +56,7 @@ void cohort__team_destroy(struct cohort__team *team)
     free(team);
 }
 
-/* Numbers the localities, and the sites within each. False: no memory. */
+/* Numbers the localities, and the sites within each. False: out of memory. */
 static bool take_seats(struct cohort__team *team, const struct cohort__group *group)
 {
     const struct cohort__membership *membership = group->membership;
@@ -136,12 +136,13 @@ bool cohort__team_posts(const struct cohort__team *team, const struct cohort__ro
     return !round->has_source || seat_of(team, round->source) == own_seat(team);
 }
 
-/* What the others have passed is seen in their posts; here, where that isn't enough, it is looked
- * up. Who waits says so first, and then looks; who passes does it the other way round. */
+/* What the others have passed is known from their posts. If that isn't enough, looks it up on the
+ * board. A locality that waits first says so on the board, and then looks. A locality that passes
+ * does it the other way round. So no wake-up is lost. */
 static void look_up_passed(struct cohort__team *team, uint64_t needed)
 {
     for (bool is_told = team->is_waiting;; is_told = true) {
-        uint64_t least = team->passed; /* who posts reads its own posts, too */
+        uint64_t least = team->passed; /* a locality that posts reads its own posts, too */
         for (uint32_t i = 0; i < team->num_others; i++) {
             uint64_t passed = atomic_load(cohort__board_passed(&team->board, team->slots[i]));
             if (passed < least)
@@ -159,7 +160,7 @@ static void look_up_passed(struct cohort__team *team, uint64_t needed)
     atomic_fetch_sub(&cohort__board_head(&team->board)->num_waiting, 1);
 }
 
-/* Has BYTES placed, or says that there is no place. */
+/* Finds a place for BYTES. False: there is none yet. */
 static bool find_place(struct cohort__team *team, struct cohort__round *round, size_t bytes)
 {
     uint64_t needed;
@@ -212,9 +213,9 @@ static void alert_others(const struct cohort__team *team)
     cohort__boards_alert(team->process, team->slots, team->num_others);
 }
 
-/* Nobody is woken yet: who sleeps has nothing to do before all have posted. Of those who post at
- * the same time, at least one sees all others' posts when it looks, because of the fence: that one
- * wakes the sleepers. */
+/* Does not wake the others yet, since a locality that sleeps has nothing to do before all have
+ * posted. If several post at the same time, at least one of them sees all posts when it looks,
+ * because of the fence. That one wakes the sleepers. */
 void cohort__team_post(struct cohort__team *team, struct cohort__round *round)
 {
     post(team, round);
@@ -222,7 +223,7 @@ void cohort__team_post(struct cohort__team *team, struct cohort__round *round)
     atomic_thread_fence(memory_order_seq_cst);
 }
 
-/* Nobody's call makes such a post. */
+/* An error for a post that no call can have made. */
 static void set_nonsense(struct cohort__error *error, const struct seat *seat,
                          const struct cohort__round *round)
 {
@@ -232,13 +233,13 @@ static void set_nonsense(struct cohort__error *error, const struct seat *seat,
                       (unsigned)seat->rank, (unsigned)seat->first_site, round->generation);
 }
 
-/* Whether POST, which is there, is what this locality waits for. */
+/* Whether POST, which is there, is for the call that this locality is in. */
 static bool fits(const struct cohort__round *round, const struct cohort__board_post *post)
 {
     return post->fingerprint == round->fingerprint && post->bytes == round->bytes;
 }
 
-/* Whether to look at all posts that are there, rather than up to the first that isn't. */
+/* Whether to look at all posts that are there, and not only up to the first missing one. */
 static bool take_overdue(struct cohort__round *round)
 {
     bool is_overdue = round->is_overdue;
@@ -252,7 +253,7 @@ static bool is_posted(const struct cohort__team *team, const struct cohort__roun
     return cohort__board_is_posted(&team->board, seat->slot, round->generation);
 }
 
-/* For the one post that there will be. */
+/* Looks for the only post that there will be. */
 static enum cohort__round_state look_at_source(const struct cohort__team *team,
                                                const struct cohort__round *round,
                                                uint32_t *ret_site)
@@ -318,7 +319,7 @@ bool cohort__team_has_come(const struct cohort__team *team, const struct cohort_
     if (!round->has_source || seat == seat_of(team, round->source))
         return is_posted(team, round, seat) && fits(round, post_of(team, round, seat));
     if (!cohort__team_posts(team, round))
-        return true; /* one more that waits for the source */
+        return true; /* it only waits for the source, as this one does */
     return atomic_load(cohort__board_passed(&team->board, seat->slot)) >= round->needed;
 }
 
@@ -349,7 +350,7 @@ void cohort__team_post_share(struct cohort__team *team, struct cohort__round *ro
     atomic_store_explicit(&post_of(team, round, own_seat(team))->share, COHORT__BOARD_SHARE_THERE,
                           memory_order_release);
     round->num_there = 0;
-    round->is_to_wake = true; /* as with a post */
+    round->is_to_wake = true; /* as after a post */
     atomic_thread_fence(memory_order_seq_cst);
 }
 
@@ -396,7 +397,7 @@ void cohort__team_pass(struct cohort__team *team, uint64_t generation)
 {
     if (generation <= team->passed)
         return;
-    team->passed = generation; /* the next post tells it, too */
+    team->passed = generation; /* the next post says so, too */
     atomic_store(cohort__board_passed(&team->board, own_seat(team)->slot), generation);
     if (atomic_load(&cohort__board_head(&team->board)->num_waiting) > 0)
         cohort__boards_alert(team->process, team->slots, team->num_others + 1);

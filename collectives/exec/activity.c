@@ -70,7 +70,7 @@ static void run(struct cohort_comm *comm, struct cohort__item *item)
         snprintf(why, sizeof(why), "%s", cohort__error_message(&activity->error));
         destroy(activity);
         if (step != COHORT__NO_STEP)
-            execution->states[step] = COHORT__STEP_OVER; /* nobody has to be told about it again */
+            execution->states[step] = COHORT__STEP_OVER; /* its peer need not be told again */
         bool is_told = status == COHORT_ERR_PEER_DIED && !failing &&
                        cohort__operation_fail_if_broken(&execution->operation);
         if (!failing && !is_told)

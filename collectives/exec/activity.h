@@ -6,8 +6,8 @@
 #include "collectives/exec/execution.h"
 #include "runtime/task/work.h"
 
-/* Something of a step that goes on outside of the endpoint's turn. While there is one, the buffers
- * may be accessed, so the operation can't end. */
+/* A part of a step that takes time and goes on outside of the endpoint's turn. It may access the
+ * buffers, so the operation can't end before it is done. */
 enum cohort__activity_kind {
     COHORT__ACTIVITY_WORK,  /* a copy or a reduction, on some worker */
     COHORT__ACTIVITY_SEND,  /* to another locality */
@@ -19,14 +19,14 @@ struct cohort__activity {
     struct cohort__item item; /* brings it back into the endpoint's turn */
     enum cohort__activity_kind kind;
     struct cohort__execution *execution;
-    uint32_t step;                         /* COHORT__NO_STEP: after the last one */
+    uint32_t step;                         /* COHORT__NO_STEP: after the last step */
     struct cohort__error error;            /* what went wrong, if anything */
-    struct cohort__message *message;       /* being read, or NULL */
+    struct cohort__message *message;       /* that is being read, or NULL */
     struct cohort__attachment *attachment; /* likewise */
-    void *buffer;                          /* of its own, or NULL */
+    void *buffer;                          /* the activity's own, or NULL */
     size_t bytes;                          /* of the message */
     cohort_status (*perform)(struct cohort__activity *activity); /* WORK: what to do */
-    void (*next)(struct cohort__activity *activity); /* in the endpoint's turn, when it went well */
+    void (*next)(struct cohort__activity *activity); /* in the endpoint's turn, if all went well */
     struct cohort__pieces pieces;
     union {
         struct cohort__work work;
@@ -36,7 +36,7 @@ struct cohort__activity {
     };
 };
 
-/* Makes STEP busy; NULL: out of memory, and the execution fails. */
+/* Makes STEP busy. NULL: out of memory; then the execution fails. */
 struct cohort__activity *cohort__activity_create(struct cohort__execution *execution,
                                                  uint32_t step);
 
@@ -45,19 +45,19 @@ void cohort__activity_work(struct cohort__activity *activity,
                            cohort_status (*perform)(struct cohort__activity *activity),
                            void (*next)(struct cohort__activity *activity));
 
-/* In the endpoint's turn: sends BYTES at PAYLOAD, which stay until then, for its step; that is then
- * over. */
+/* In the endpoint's turn: sends BYTES at PAYLOAD for its step. PAYLOAD must stay until the step is
+ * over, which it is when the data is sent. */
 void cohort__activity_send(struct cohort__activity *activity, const void *payload, size_t bytes);
 
-/* In the endpoint's turn: fetches what MESSAGE, which it takes, announces, to DESTINATION; NULL: to
- * a buffer of its own. Then calls NEXT in the endpoint's turn. */
+/* In the endpoint's turn: fetches to DESTINATION what MESSAGE announces. Takes MESSAGE. DESTINATION
+ * NULL: to a buffer of its own. Then calls NEXT in the endpoint's turn. */
 void cohort__activity_fetch(struct cohort__activity *activity, struct cohort__message *message,
                             void *destination, void (*next)(struct cohort__activity *activity));
 
-/* Any thread: it is done; STATUS, with the thread's error message, says how. */
+/* Any thread: the activity is done. STATUS, with the thread's error message, says how it went. */
 void cohort__activity_done(struct cohort__activity *activity, cohort_status status);
 
-/* In the endpoint's turn: frees the activity; its step is over. */
+/* In the endpoint's turn: frees the activity. Its step is over. */
 void cohort__activity_finish(struct cohort__activity *activity);
 
 #endif

@@ -9,7 +9,7 @@ enum {
     WRONG_CALL = INT16_MAX,
 };
 
-/* 0 and those from 2 on are reserved. */
+/* The kinds 0 and 2 and above are reserved. */
 enum { KIND_HOST = 1 };
 
 static struct cohort__check_values values_of(int16_t smallest, int16_t largest)
@@ -19,7 +19,7 @@ static struct cohort__check_values values_of(int16_t smallest, int16_t largest)
 
 struct cohort__check_values cohort__check_values_of(cohort_datatype datatype)
 {
-    if (datatype >= NO_PREDEFINED) /* the user's have handles beyond all 16 bits */
+    if (datatype >= NO_PREDEFINED) /* handles of users' types need more than 16 bits */
         return values_of(NO_PREDEFINED, USERS_TYPE);
     return values_of((int16_t)datatype, (int16_t)datatype);
 }

@@ -8,7 +8,7 @@
 static void run_member(struct cohort__work *work)
 {
     struct cohort__crew *crew = COHORT_CONTAINER_OF(work, struct cohort__crew_member, work)->crew;
-    struct cohort__inbox *inbox = crew->inbox; /* the crew may be gone in the end */
+    struct cohort__inbox *inbox = crew->inbox; /* the crew may be gone at the end */
     uint64_t part = atomic_fetch_add(&crew->next_part, 1);
     if (part < crew->num_parts) {
         crew->perform(crew, part);

@@ -10,10 +10,10 @@
 struct cohort__crew;
 struct cohort__inbox;
 
-/* Works that share the parts of something: at most one for each worker. Each does one part, then
- * makes way for others before the next. The members are a part of the crew, so that nothing has to
- * be allocated when it starts; more would hardly be faster, as they share the memory. Not
- * measured. */
+/* Works that share the parts of something. There is at most one for each worker. A work does one
+ * part, then posts itself again, so that other works run in between. The members are a part of the
+ * crew, so that nothing has to be allocated when it starts; more would hardly be faster, as they
+ * share the memory. Not measured. */
 enum { COHORT__CREW_MEMBERS = 64 };
 
 struct cohort__crew_member {
@@ -22,16 +22,17 @@ struct cohort__crew_member {
 };
 
 struct cohort__crew {
-    struct cohort__inbox *inbox; /* counts those at work */
+    struct cohort__inbox *inbox; /* counts the works that are not done */
     void (*perform)(struct cohort__crew *crew, uint64_t part);
-    void (*over)(struct cohort__crew *crew); /* all parts are done; it may start or free the crew */
+    void (*over)(struct cohort__crew *crew); /* all parts are done; may start or free the crew */
     uint64_t num_parts;
     _Atomic uint64_t next_part;
     _Atomic uint32_t num_at_work;
     struct cohort__crew_member members[COHORT__CREW_MEMBERS];
 };
 
-/* Has PERFORM done for each of NUM_PARTS, of which there are some, then OVER once. */
+/* Has PERFORM called for each of NUM_PARTS parts, at least 1, by workers. Then has OVER called
+ * once. */
 void cohort__crew_start(struct cohort__crew *crew, struct cohort__inbox *inbox, uint64_t num_parts,
                         void (*perform)(struct cohort__crew *crew, uint64_t part),
                         void (*over)(struct cohort__crew *crew));

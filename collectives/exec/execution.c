@@ -14,7 +14,7 @@ static size_t aligned(size_t bytes)
     return (bytes + 63) / 64 * 64;
 }
 
-/* One block for everything, laid out behind the struct. */
+/* One block of memory for everything: the arrays lie behind the struct. */
 static struct cohort__execution *allocate(const struct cohort__plan_entry *entry)
 {
     const struct cohort__plan *plan = entry->plan;
@@ -44,7 +44,7 @@ static struct cohort__execution *allocate(const struct cohort__plan_entry *entry
     return execution;
 }
 
-/* Those rows that are not complete fail as the operation does. */
+/* The rows that are not complete fail as the operation does. */
 static void fail_rows(struct cohort__execution *execution)
 {
     const struct cohort__error *failure = &execution->operation.failure;
@@ -160,8 +160,8 @@ static cohort_status init(struct cohort__execution *execution,
     return execution->mode->init ? execution->mode->init(execution, call) : COHORT_OK;
 }
 
-/* The caller's futures of the rows. Without memory for one, that one fails at once, and only that.
- */
+/* Makes the caller's futures of the rows. If there is no memory for one of them, only that one
+ * fails, at once. */
 static void init_rows(struct cohort__execution *execution, cohort_future **ret_rows)
 {
     for (uint32_t row = 0; row < execution->num_rows; row++) {
@@ -170,7 +170,8 @@ static void init_rows(struct cohort__execution *execution, cohort_future **ret_r
     }
 }
 
-/* The call can't start for lack of memory. Takes what there is. */
+/* The call can't start for lack of memory. Takes ENTRY, and FUTURE and EXECUTION where they are
+ * there. */
 static cohort_future *no_memory(const struct cohort__execution_call *call, cohort_future *future,
                                 struct cohort__execution *execution)
 {
@@ -180,7 +181,7 @@ static cohort_future *no_memory(const struct cohort__execution_call *call, cohor
     free(execution);
     cohort__plan_entry_unref(call->entry);
     if (future)
-        cohort__future_complete(future, error.status, &error); /* nobody's */
+        cohort__future_complete(future, error.status, &error); /* nobody has it */
     cohort_future_unref(future);
     future = cohort__rejection_start(call->comm, call->generation, call->signature, &error,
                                      call->ret_rows);

@@ -12,13 +12,13 @@
 #include "collectives/exec/pieces.h"
 #include "collectives/exec/plan_cache.h"
 
-/* One run of a plan by one site: an operation whose steps are started when what they wait for is
- * done. All of it happens in the endpoint's turn; what takes long, or waits for others, goes on
- * outside as an activity and comes back as an item. */
+/* One run of a plan by one site. It is an operation. A step starts when the steps that it waits for
+ * are done. All of this happens in the endpoint's turn. What takes long, or waits for others, goes
+ * on outside as an activity and comes back as an item. */
 
 enum cohort__step_state {
     COHORT__STEP_IDLE,    /* not started: waits for other steps */
-    COHORT__STEP_ARRIVED, /* a RECV whose message came first: `held` is the message */
+    COHORT__STEP_ARRIVED, /* a RECV, not started, whose message is there: `held` */
     COHORT__STEP_POSTED,  /* a RECV that waits for its message */
     COHORT__STEP_BUSY,    /* `held` is the activity */
     COHORT__STEP_OVER,
@@ -28,18 +28,19 @@ struct cohort__execution;
 struct cohort__execution_call;
 struct cohort__blob;
 
-/* What the blocks of a plan stand for: bytes, or objects. Within enter and leave, but for init and
- * release. */
+/* What the blocks of a plan stand for: bytes, or objects. All are called between enter and leave,
+ * except init and release. */
 struct cohort__step_mode {
     void (*send)(struct cohort__execution *execution, uint32_t step);
-    /* STEP is posted, and MESSAGE, which it takes, is for it. */
+    /* STEP is posted, and MESSAGE is for it. Takes MESSAGE. */
     void (*receive)(struct cohort__execution *execution, uint32_t step,
                     struct cohort__message *message);
     void (*compute)(struct cohort__execution *execution, uint32_t step); /* COPY, REDUCE, ZERO */
-    /* NULL where there is nothing to do. By the caller's thread, with the rest initialised. */
+    /* By the caller's thread, when all else is initialised. NULL if there is nothing to do. */
     cohort_status (*init)(struct cohort__execution *execution,
                           const struct cohort__execution_call *call);
-    /* All steps are over; again after each activity that it starts. */
+    /* All steps are over. Called again after each activity that it starts. May be NULL, as may
+     * release. */
     void (*finish)(struct cohort__execution *execution);
     void (*release)(struct cohort__execution *execution);
 };
@@ -51,7 +52,7 @@ struct cohort__execution {
     struct cohort__plan_entry *entry; /* a reference */
     const struct cohort__plan *plan;
     unsigned char *bases[COHORT__NUM_SPACES];
-    struct cohort__blob **slots[3]; /* of IN, OUT, TMP, where it is about objects */
+    struct cohort__blob **slots[3]; /* of IN, OUT, TMP, if the plan is for objects */
     cohort_object *out_objects;     /* the caller's */
     const cohort_op *op;            /* a reference, or NULL */
     cohort_datatype datatype;
@@ -61,21 +62,21 @@ struct cohort__execution {
     uint32_t ready_end;
     bool is_entered;
     bool is_refused;                   /* the sites do not agree */
-    struct cohort__check_values check; /* CHECK */
-    struct cohort__error objection;    /* what is wrong with this call, told after the agreement */
-    uint32_t *waits;                   /* for each step: how many others it waits for */
+    struct cohort__check_values check; /* the space CHECK of the plan */
+    struct cohort__error objection; /* what is wrong with this call; reported after the agreement */
+    uint32_t *waits;                /* by step: how many other steps it still waits for */
     uint32_t *ready;
     void **held;
     uint8_t *states;      /* enum cohort__step_state */
-    uint8_t *answers;     /* enum cohort__answer: the peer's last one */
-    uint32_t num_rows;    /* the caller has a future for each, or 0 */
-    cohort_future **rows; /* the completer's references; NULL once it is complete */
+    uint8_t *answers;     /* by step: enum cohort__answer, the last one of its peer */
+    uint32_t num_rows;    /* for each of which the caller has a future; 0: for none */
+    cohort_future **rows; /* the references that complete them; NULL once one is complete */
 };
 
 /* What the collective's caller gives. */
 struct cohort__execution_call {
     struct cohort_comm *comm;
-    struct cohort__plan_entry *entry; /* a reference, which is taken */
+    struct cohort__plan_entry *entry; /* a reference, which the run takes */
     const void *in;
     void *out;
     const cohort_op *op;
@@ -83,23 +84,24 @@ struct cohort__execution_call {
     uint64_t generation; /* has passed the gate */
     uint64_t fingerprint;
     const struct cohort__signature *signature;
-    /* Where to put a future for each row of OUT; not NULL where the plan is for that. */
+    /* Where to put a future for each row of OUT. Not NULL if the plan has futures for rows. */
     cohort_future **ret_rows;
-    /* For plans with an agreement: what is said there, and NULL or why it will be none. */
+    /* For plans with an agreement: this site's values in it; and why the call can't be right, or
+     * NULL. */
     struct cohort__check_values check;
     const struct cohort__error *objection;
 };
 
-/* Starts the run of a plan, by the caller's thread; never NULL. */
+/* Starts the run of a plan. By the caller's thread. Never NULL. */
 cohort_future *cohort__execution_start(const struct cohort__execution_call *call);
 
-/* Around everything that is done in the endpoint's turn: the execution ends, and may be gone, on
- * the way out. */
+/* These two go around everything that is done in the endpoint's turn. On leave, ready steps start,
+ * and the execution may end. Then it may be gone. */
 void cohort__execution_enter(struct cohort__execution *execution);
 void cohort__execution_leave(struct cohort__execution *execution);
 
-/* Within enter and leave: STEP is over; what waited for it becomes ready. Inline, since every step
- * comes by here. */
+/* Between enter and leave: STEP is over. Steps that waited only for it become ready. Inline, since
+ * every step comes by here. */
 static inline void cohort__execution_step_over(struct cohort__execution *execution, uint32_t step)
 {
     const struct cohort__plan *plan = execution->plan;
@@ -113,16 +115,16 @@ static inline void cohort__execution_step_over(struct cohort__execution *executi
     }
 }
 
-/* steps.c. Within enter and leave: STEP, for which nothing is to be waited any more, begins. */
+/* steps.c. Between enter and leave: STEP, which waits for no other step any more, begins. */
 void cohort__step_start(struct cohort__execution *execution, uint32_t step);
 
-/* A message for a RECV; takes it. */
+/* A message for a RECV. Takes MESSAGE. */
 void cohort__step_message(struct cohort__execution *execution, struct cohort__message *message);
 
-/* failing.c: the operation fails, as struct cohort__operation_handlers has it. */
+/* failing.c. A handler of struct cohort__operation_handlers: the operation fails. */
 void cohort__execution_failing(struct cohort__operation *operation);
 
-/* stall.c: the like. */
+/* stall.c. More of these handlers. */
 void cohort__execution_stalled(struct cohort__operation *operation);
 void cohort__execution_answer(struct cohort__operation *operation, uint32_t site,
                               enum cohort__answer answer);

@@ -2,12 +2,13 @@
 #include "collectives/exec/activity.h"
 #include "collectives/exec/execution.h"
 
-/* A failing site sends the error instead of data on every send that it has not done, so that it
- * reaches everybody who depends on it. Then it waits, as long as somebody may access its buffers:
- * a peer that is told gives back what was lent or announced. Only where the sites do not agree is
- * nobody told: all of them see the same and say it in their own words. */
+/* When an operation fails, its site sends the error in place of data for every SEND that is not
+ * done. So the error reaches all sites that depend on it. Then the operation waits as long as
+ * another site may access its buffers. A peer that gets the error gives back what was lent or
+ * announced to it. If the sites do not agree, no errors are sent: all sites see the same values,
+ * and each says so in its own words. */
 
-/* Tells the peer of the SEND STEP. */
+/* Sends the error to the peer of STEP, a SEND. */
 static void tell(struct cohort__execution *execution, uint32_t step)
 {
     const struct cohort__step *send = &execution->plan->steps[step];
@@ -27,7 +28,7 @@ static void tell(struct cohort__execution *execution, uint32_t step)
     cohort__message_send(operation->comm, send->peer, message, handle);
 }
 
-/* Nothing more comes into the RECV STEP. */
+/* STEP, a RECV, needs its message no more. */
 static void give_up(struct cohort__execution *execution, uint32_t step)
 {
     if (execution->states[step] == COHORT__STEP_ARRIVED) {

@@ -10,11 +10,11 @@
 #include <immintrin.h>
 #endif
 
-/* Writing a line of memory past the caches, where the machine can do that: the line is then not
- * read before. */
+/* Writes a line of memory past the caches, if the machine can do that. Then the line is not read
+ * into a cache first. */
 enum { COHORT__LINE_BYTES = 64 };
 
-/* TO and LINE are aligned to a line. */
+/* TO and LINE are aligned to COHORT__LINE_BYTES. */
 static inline void cohort__line_write(unsigned char *to, const void *line)
 {
 #if defined(__AVX__)
@@ -30,7 +30,8 @@ static inline void cohort__line_write(unsigned char *to, const void *line)
 #endif
 }
 
-/* Makes them ordinary writes to whoever is told of them. */
+/* Orders these writes before all later ones. A thread that learns of them by a later write sees
+ * them. */
 static inline void cohort__line_fence(void)
 {
 #ifdef __SSE2__
@@ -38,8 +39,8 @@ static inline void cohort__line_fence(void)
 #endif
 }
 
-/* How many of COUNT elements are in front of the first whole line of TO; all of them where no
- * element begins a line. */
+/* The number of elements, of COUNT, in front of the first whole line of TO. It is COUNT if no
+ * element begins at the start of a line. */
 static inline size_t cohort__line_head(const void *to, size_t element, size_t count)
 {
     size_t bytes = -(uintptr_t)to % COHORT__LINE_BYTES;

@@ -2,21 +2,21 @@
 #include "collectives/exec/kernel_line.h"
 #include "collectives/exec/kernel_variants.h"
 
-/* Compiled once for each variant of the machine, with -O3 and its flags; meson.build gives the
- * table's name. Two functions for each operation and type, made by macros since C has no other way.
- * Integers are computed as unsigned, so that they wrap around instead of overflowing. Elements are
- * loaded by memcpy, since a user's buffer need not be aligned. Contraction is off, so that all
- * variants give the same bits. */
+/* This file is compiled once for each variant of the machine, with -O3 and its flags. meson.build
+ * gives the name of its table. There are two functions for each operation and type. They are made
+ * by macros since C has no other way. Integers are computed as unsigned, so that they wrap around
+ * instead of overflowing. Elements are loaded by memcpy, since a user's buffer need not be aligned.
+ * Contraction is off, so that all variants give the same bits. */
 
-/* An element depends on no other one, also where the result is an operand: the compiler need not
- * look for overlap. */
+/* No element depends on another one, even if the result is in the place of an operand. So the
+ * compiler need not check for overlap. */
 #ifdef __clang__
 #define INDEPENDENT _Pragma("clang loop vectorize(assume_safety)")
 #else
 #define INDEPENDENT _Pragma("GCC ivdep")
 #endif
 
-/* Element I of the operands, from A and B, into C. */
+/* Reduces element I of from_a and from_b, and leaves the result in c. */
 #define REDUCE_ELEMENT(TYPE, EXPRESSION, I)                                                        \
     TYPE a, b, c;                                                                                  \
     memcpy(&a, from_a + (I) * sizeof(a), sizeof(a));                                               \
@@ -35,7 +35,7 @@
         }                                                                                          \
     }
 
-/* Line by line of the result; what is before and behind by the plain one. */
+/* Writes whole lines of the result. The plain kernel does the elements before and after them. */
 #define STREAMED_KERNEL(NAME, TYPE, EXPRESSION)                                                    \
     static void NAME##_streamed(void *result, const void *left, const void *right, size_t count)   \
     {                                                                                              \

@@ -26,16 +26,17 @@ typedef void cohort__kernel_function(void *result, const void *left, const void 
                                      size_t count);
 
 struct cohort__kernel_functions {
-    cohort__kernel_function *plain;    /* RESULT may be LEFT or RIGHT, but not overlap otherwise */
-    cohort__kernel_function *streamed; /* past the caches; RESULT overlaps neither */
+    cohort__kernel_function *plain;    /* RESULT may be LEFT or RIGHT, else must not overlap them */
+    cohort__kernel_function *streamed; /* writes past the caches; RESULT overlaps neither */
 };
 
-/* The fastest one that this machine can run. NULL where DATATYPE does not take this reduction. */
+/* The fastest functions that this machine can run. NULL if DATATYPE does not allow this
+ * reduction. */
 const struct cohort__kernel_functions *cohort__kernel_find(enum cohort__kernel kernel,
                                                            cohort_datatype datatype);
 
-/* result[i] = left[i] op right[i], in the way that suits so many elements of DATATYPE, which takes
- * this reduction. RESULT may be LEFT or RIGHT, but not overlap them otherwise. */
+/* result[i] = left[i] op right[i], in the way that suits so many elements. DATATYPE must allow this
+ * reduction. RESULT may be LEFT or RIGHT, else must not overlap them. */
 void cohort__kernel_apply(enum cohort__kernel kernel, cohort_datatype datatype, void *result,
                           const void *left, const void *right, size_t count);
 

@@ -18,11 +18,13 @@
 #include "runtime/task/future.h"
 #include "runtime/task/scheduler.h"
 
-/* How a meeting goes. A participant enters it in its endpoint's turn. The last one to come has the
- * data moved (meeting_move.c), after what others bring is there, too (meeting_far.c). Then every
- * participant is told, each in its own endpoint's turn, and the last one to leave puts the meeting
- * away. A participant that fails before all are there fails the meeting for those inside; one of
- * these tells the sites that are still to come, and other localities where they wait for this one
+/* How a meeting goes. A participant enters it in its endpoint's turn. The last one to enter has the
+ * data moved (meeting_move.c), once what other localities bring is there, too (meeting_far.c). Then
+ * every participant is told, each in its own endpoint's turn. The last one to leave puts the
+ * meeting away.
+ *
+ * A participant that fails before all are there fails the meeting for those inside. One of these
+ * tells the sites that have not come yet, and other localities if they wait for this one
  * (failure.c). */
 
 /* All meetings of a group ------------------------------------------------------------------- */
@@ -75,7 +77,7 @@ static struct meetings *meetings_create(struct cohort__group *group)
     return meetings;
 }
 
-/* Those of GROUP; NULL, with the error set, where they can't be made. */
+/* The meetings of GROUP, made by the first call. NULL: they can't be made; the error is set. */
 struct meetings *cohort__meetings_get(struct cohort__group *group)
 {
     struct cohort__meetings *base = atomic_load_explicit(&group->meetings, memory_order_acquire);
@@ -94,7 +96,7 @@ struct meetings *cohort__meetings_get(struct cohort__group *group)
     return (struct meetings *)base;
 }
 
-/* The following with the lock held. */
+/* The following are called with the lock held. */
 
 static struct cohort__meeting *meeting_create(struct meetings *meetings, uint32_t num_sites)
 {
@@ -122,7 +124,7 @@ static struct cohort__meeting *meeting_find(struct meetings *meetings, uint64_t 
     return NULL;
 }
 
-/* Behind those of lower generations. */
+/* Keeps the list in the order of generations. */
 static void meeting_insert(struct meetings *meetings, struct cohort__meeting *meeting)
 {
     struct cohort__list *place = meetings->current.prev;
@@ -132,7 +134,7 @@ static void meeting_insert(struct meetings *meetings, struct cohort__meeting *me
     cohort__list_insert_after(place, &meeting->link);
 }
 
-/* It is over, and nobody is in it any more. */
+/* The meeting is over, and no participant is in it any more: keeps its memory for another one. */
 static void meeting_put_away(struct meetings *meetings, struct cohort__meeting *meeting)
 {
     memset(meeting->participants, 0,
@@ -142,8 +144,9 @@ static void meeting_put_away(struct meetings *meetings, struct cohort__meeting *
     cohort__list_push_front(&meetings->spare, &meeting->link);
 }
 
-/* Tells the other localities which posts nobody here reads any more: of what has ended, and of what
- * is below a generation to which all sites have come. */
+/* Tells the other localities up to which generation this one reads no posts any more: the last one
+ * that has ended, or all below one to which all sites here have come. But a meeting that is still
+ * under way needs its posts. */
 void cohort__meetings_pass(struct meetings *meetings)
 {
     uint64_t least = meetings->last_ended + 1;
@@ -159,7 +162,7 @@ void cohort__meetings_pass(struct meetings *meetings)
     cohort__team_pass(meetings->team, least - 1);
 }
 
-/* Nobody is inside any more. */
+/* The last participant has left. */
 static void meeting_end(struct meetings *meetings, struct cohort__meeting *meeting)
 {
     if (meeting->generation > meetings->last_ended)
@@ -170,7 +173,7 @@ static void meeting_end(struct meetings *meetings, struct cohort__meeting *meeti
         cohort__meetings_pass(meetings);
 }
 
-/* Whether other localities wait for what is still to come from this one. */
+/* Whether other localities wait for something that this one has not posted yet. */
 static bool is_awaited(const struct meetings *meetings, const struct cohort__meeting *meeting)
 {
     if (!meetings->team || !cohort__team_posts(meetings->team, &meeting->far))
@@ -179,8 +182,8 @@ static bool is_awaited(const struct meetings *meetings, const struct cohort__mee
                                        cohort__meeting_has_shares(meetings, meeting));
 }
 
-/* An open or gathered meeting fails with ERROR. Those who are inside, but for EXCEPT, are added to
- * *TOLD. */
+/* Fails MEETING, which is open, gathered or reduced, with ERROR. Adds the participants that are
+ * inside, except EXCEPT, to *TOLD. */
 void cohort__meeting_fail(struct meetings *meetings, struct cohort__meeting *meeting,
                           const struct cohort__error *error,
                           const struct cohort__participant *except,
@@ -205,7 +208,8 @@ void cohort__meeting_fail(struct meetings *meetings, struct cohort__meeting *mee
 
 /* Telling ---------------------------------------------------------------------------------- */
 
-/* In the endpoint's turn: the first one of a failed meeting to come here tells those outside. */
+/* In the endpoint's turn. The first participant of a failed meeting that comes here tells the sites
+ * outside. */
 static void tell_outside(struct cohort__meeting *meeting, struct cohort__operation *operation)
 {
     if (operation->failure.status && atomic_exchange(&meeting->is_untold, false))
@@ -240,8 +244,8 @@ void cohort__participants_tell(struct cohort__participant *participants)
     }
 }
 
-/* Everybody is there, and the data is where it belongs, or the user's operation has failed. Nobody
- * leaves before being told, so the meeting stays until the last one is. */
+/* All are there, and the data has been moved, or the user's operation has failed. No participant
+ * leaves before it is told, so the meeting stays until the last one is. */
 void cohort__meeting_over(struct cohort__meeting *meeting)
 {
     struct cohort__participant **participants = meeting->participants;
@@ -256,8 +260,8 @@ void cohort__meeting_over(struct cohort__meeting *meeting)
 
 /* Coming ----------------------------------------------------------------------------------- */
 
-/* A meeting that SITE, which comes to GENERATION, has left out: it will never be complete. NULL:
- * there is none. */
+/* An open meeting that SITE, which comes to GENERATION, has left out. It will never be complete.
+ * NULL: there is none. */
 static struct cohort__meeting *left_out_by(struct meetings *meetings, uint32_t site,
                                            uint64_t generation)
 {
@@ -272,7 +276,7 @@ static struct cohort__meeting *left_out_by(struct meetings *meetings, uint32_t s
     return NULL;
 }
 
-/* A site that has come to a later generation, and therefore never comes to GENERATION; UINT32_MAX:
+/* A site that has come to a later generation, so that it will never come to GENERATION. UINT32_MAX:
  * there is none. */
 static uint32_t site_beyond(const struct meetings *meetings, uint64_t generation)
 {
@@ -289,8 +293,8 @@ static uint32_t site_beyond(const struct meetings *meetings, uint64_t generation
     return site;
 }
 
-/* Why PAST, which is open, has been missed by COMM's site, which comes to LATER: its call there was
- * another one, or has failed where no meeting was, or it has made none. */
+/* Sets *ERROR to the reason why COMM's site, which comes to LATER, is not in PAST, an open meeting.
+ * Its call there was another one, or failed outside of a meeting, or there was no such call. */
 static void set_missed(struct cohort__error *error, struct cohort_comm *comm,
                        const struct cohort__meeting *past, uint64_t later)
 {
@@ -325,7 +329,7 @@ static size_t element_of(cohort_datatype datatype)
     return datatype ? cohort_datatype_size(datatype) : 1;
 }
 
-/* Equal fingerprints may hide differences. */
+/* Two calls may differ though their fingerprints are equal. */
 static bool same_terms(const struct cohort__meeting *meeting,
                        const struct cohort__participant *participant)
 {
@@ -336,9 +340,9 @@ static bool same_terms(const struct cohort__meeting *meeting,
            movement->element == element_of(participant->operation.signature.datatype);
 }
 
-/* What all sites bring is in their inputs, on the board and in the outputs, in each at least once.
- * Where that is more than the caches hold, what is kept there of it only makes way for more.
- * Reductions read again what they write. */
+/* The data of all sites is in their inputs, on the board and in the outputs, at least once in each.
+ * If that is more than the caches hold, a line that is kept there only drives out another one. Not
+ * for reductions, since they read again what they write. */
 static bool is_past_caches(const struct cohort__meeting *meeting, const struct cohort__group *group)
 {
     const struct cohort__movement *movement = &meeting->movement;
@@ -386,7 +390,7 @@ static void enter(struct cohort__meeting *meeting, struct cohort__participant *p
     participant->meeting = meeting;
 }
 
-/* The loop's holder: whether others have come meanwhile. */
+/* By the thread that turns the event loop: whether something has come on the board meanwhile. */
 static bool on_look(struct cohort__meetings *base)
 {
     struct meetings *meetings = (struct meetings *)base;
@@ -403,9 +407,9 @@ static bool on_look(struct cohort__meetings *base)
 
 /* What came of an attempt to enter. */
 struct entry {
-    struct cohort__error error; /* it may not enter: why */
-    bool is_told;               /* those who depend on it know that */
-    bool is_last;               /* everybody is there */
+    struct cohort__error error; /* why it may not enter, if so */
+    bool is_told;               /* the sites that depend on it know that error */
+    bool is_last;               /* all are there */
     uint32_t beyond;            /* a site that never comes, and knows why; UINT32_MAX: none */
     struct cohort__looked looked;
 };
@@ -428,8 +432,8 @@ static struct cohort__meeting *open_meeting(struct meetings *meetings,
     return meeting;
 }
 
-/* Why PARTICIPANT can't be in MEETING, whose sites have called something else; no status: it can.
- */
+/* Sets *RET_ERROR to the reason why PARTICIPANT can't be in MEETING: the sites there have called
+ * something else. Leaves it empty if PARTICIPANT can. */
 static void compare(const struct cohort__meeting *meeting,
                     const struct cohort__participant *participant, struct cohort__error *ret_error)
 {
@@ -469,7 +473,7 @@ static void fail_left_out(struct meetings *meetings, struct cohort_comm *comm, u
     }
 }
 
-/* All sites of this locality are inside, so none of them comes to an earlier meeting any more. */
+/* All sites of this locality are inside, so none of them will come to an earlier meeting. */
 static void gathered(struct meetings *meetings, struct cohort__meeting *meeting,
                      struct entry *entry)
 {
@@ -540,13 +544,13 @@ void cohort__participant_start(struct cohort__operation *operation)
     } else if (!entry.is_last && atomic_load_explicit(&group->num_left, memory_order_acquire) > 0) {
         cohort__participant_stalled(operation);
     }
-    cohort__looked_go_on(&entry.looked); /* the operation may be gone then */
+    cohort__looked_go_on(&entry.looked); /* the operation may be gone after this */
 }
 
 /* Failing ---------------------------------------------------------------------------------- */
 
-/* With the lock held: PARTICIPANT, which is inside, fails, and so does its meeting, or will.
- * Whether it has. */
+/* With the lock held: PARTICIPANT, which is inside, fails. Then its meeting fails, too, now or
+ * later. True: it has failed now. */
 static bool fail_meeting_of(struct meetings *meetings,
                             const struct cohort__participant *participant,
                             struct cohort__participant **told)
@@ -572,7 +576,7 @@ void cohort__participant_failing(struct cohort__operation *operation)
     if (participant->meeting) {
         pthread_mutex_lock(&meetings->lock);
         is_over = fail_meeting_of(meetings, participant, &looked.told);
-        cohort__meetings_look(meetings, &looked); /* later ones may have had to wait for this one */
+        cohort__meetings_look(meetings, &looked); /* later meetings may have waited for this one */
         pthread_mutex_unlock(&meetings->lock);
     }
     if (!participant->meeting)
@@ -584,8 +588,8 @@ void cohort__participant_failing(struct cohort__operation *operation)
         cohort__operation_ended(operation);
 }
 
-/* The calls that a site has made before it left have been cancelled by now, so what is open without
- * it, from there on, will never be complete. */
+/* The calls that a site made before it left have been cancelled by now. So an open meeting from
+ * there on, in which the site is not, will never be complete. */
 static void on_left(struct cohort__meetings *base, const struct cohort_comm *comm)
 {
     struct meetings *meetings = (struct meetings *)base;
@@ -615,13 +619,13 @@ static void on_left(struct cohort__meetings *base, const struct cohort_comm *com
     cohort__participants_tell(told);
 }
 
-/* Who has been in a meeting that is not open any more is out of it. */
+/* A participant of a meeting that is not open any more leaves it. */
 static void leave(struct cohort__meeting *meeting, struct cohort__group *group)
 {
     struct meetings *meetings = cohort__meetings_get(group);
     bool has_moved = meeting->state == COHORT__MEETING_MOVING;
     if (has_moved && atomic_fetch_sub(&meeting->num_inside, 1) > 1)
-        return; /* nobody comes to such a meeting any more: no need for the lock */
+        return; /* nobody enters such a meeting any more, so it needs no lock */
     pthread_mutex_lock(&meetings->lock);
     if (has_moved || atomic_fetch_sub(&meeting->num_inside, 1) == 1)
         meeting_end(meetings, meeting);

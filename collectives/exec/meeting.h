@@ -8,25 +8,27 @@
 
 struct cohort_comm;
 
-/* A collective of a communicator all of whose sites live in this locality, without a plan: every
- * site publishes where its buffers are, and who comes last has all data moved in place. */
+/* A call without a plan, for sites that share memory: all in this locality, or on this host with a
+ * board. Every site brings its buffers, and data moves once all are there. */
 
-/* What one site brings. All but `in`, `out` and `op` is equal at all sites. */
+/* What one site brings. Everything except `comm`, `in`, `out`, `op` and `ret_rows` is equal at all
+ * sites. */
 struct cohort__meeting_call {
     struct cohort_comm *comm;
     const struct cohort__movement_kind *kind;
-    const void *in; /* the same as OUT: in place */
+    const void *in; /* the same as `out`: in place */
     void *out;
     uint32_t root;
     uint32_t shift;
     const cohort_op *op;
     uint64_t generation; /* has passed the gate */
     uint64_t fingerprint;
-    const struct cohort__signature *signature; /* also says count and datatype; 0: no elements */
-    cohort_future **ret_rows;                  /* num_sites futures for the caller, or NULL */
+    /* Also has the count and the datatype of the call. Datatype 0: no elements. */
+    const struct cohort__signature *signature;
+    cohort_future **ret_rows; /* where to put num_sites futures for the caller, or NULL */
 };
 
-/* By the caller's thread; never NULL. */
+/* By the caller's thread. Never NULL. */
 cohort_future *cohort__meeting_start(const struct cohort__meeting_call *call);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the sites of this locality bring to a meeting with others: copied to the board, and posted.
- * What is much is copied by works, without the lock. Until they are done nobody is told that the
- * meeting has failed, since that would be to say that nobody reads the buffers any more. */
+/* Copies what the sites of this locality bring to a meeting to the board, and posts it. Much data
+ * is copied by works, without the lock. Until they are done, no participant is told that the
+ * meeting has failed, since after that its buffers may be gone. */
 #include "collectives/comm/endpoint.h"
 #include "collectives/exec/meetings.h"
 #include "runtime/base/copy.h"
@@ -18,7 +18,7 @@ bool cohort__meeting_brings(const struct cohort__meeting *meeting, uint32_t site
     return !meeting->kind->has_source || site == meeting->movement.root;
 }
 
-/* What SITE brings, of cohort__meeting_in_bytes(). */
+/* What SITE brings: cohort__meeting_in_bytes() bytes. NULL: nothing. */
 static const unsigned char *contribution(const struct cohort__meeting *meeting, uint32_t site)
 {
     const struct cohort__movement *movement = &meeting->movement;
@@ -42,8 +42,8 @@ static void bring_bytes(struct meetings *meetings, const struct cohort__meeting 
         cohort__copier_copy(&meetings->copier, to, from, bytes);
 }
 
-/* Of what is shared out, all but this locality's share, which only its own sites' inputs are read
- * for. */
+/* If the localities share the reduction: copies everything except this locality's share. For that
+ * share only the inputs of its own sites are read. */
 static void bring_for_shares(struct meetings *meetings, const struct cohort__meeting *meeting,
                              unsigned char *to, const unsigned char *from, size_t begin, size_t end)
 {
@@ -57,8 +57,9 @@ static void bring_for_shares(struct meetings *meetings, const struct cohort__mee
         bring_bytes(meetings, meeting, to + behind, from + behind, end - behind);
 }
 
-/* Copies of what SITE brings the bytes from BEGIN to END to their place in TO. Of blocks for each
- * site, those that stay in this locality are left out: they are read where they are. */
+/* Copies what SITE brings, the bytes from BEGIN to END, to their place in TO. If there is a block
+ * for each target site, blocks for sites of this locality are left out: these are read in the
+ * input. */
 static void copy(struct meetings *meetings, const struct cohort__meeting *meeting, uint32_t site,
                  unsigned char *to, size_t begin, size_t end)
 {
@@ -84,7 +85,7 @@ static void copy(struct meetings *meetings, const struct cohort__meeting *meetin
     }
 }
 
-/* Sites of this locality that bring something. */
+/* The number of this locality's sites that bring something. */
 static uint32_t num_bringing(const struct cohort__meeting *meeting)
 {
     uint32_t num = 0;
@@ -93,7 +94,7 @@ static uint32_t num_bringing(const struct cohort__meeting *meeting)
     return num;
 }
 
-/* What has to be copied of that: blocks that stay here are not. */
+/* How many bytes NUM sites have to copy. Blocks that stay in this locality are not copied. */
 static size_t copied_bytes(const struct meetings *meetings, const struct cohort__meeting *meeting,
                            uint32_t num)
 {
@@ -108,7 +109,7 @@ static uint64_t parts_of_site(const struct cohort__meeting *meeting)
     return (meeting->far.bytes + COHORT__PART_BYTES - 1) / COHORT__PART_BYTES;
 }
 
-/* The one of this locality's sites that is number INDEX of them. */
+/* The site of this locality that has number INDEX among them. */
 static uint32_t local_site(const struct cohort__meeting *meeting, uint64_t index)
 {
     uint32_t site = 0;
@@ -117,7 +118,7 @@ static uint32_t local_site(const struct cohort__meeting *meeting, uint64_t index
     return site;
 }
 
-/* Some worker. */
+/* By some worker. */
 static void perform(struct cohort__crew *crew, uint64_t part)
 {
     const struct cohort__meeting *meeting = COHORT_CONTAINER_OF(crew, struct cohort__meeting, crew);
@@ -129,7 +130,8 @@ static void perform(struct cohort__crew *crew, uint64_t part)
          bytes - begin < COHORT__PART_BYTES ? bytes : begin + COHORT__PART_BYTES);
 }
 
-/* The last of them: posts, or has fail what a participant that failed meanwhile has left to it. */
+/* All parts are copied: posts them. If a participant has failed meanwhile, fails the meeting now,
+ * which that participant could not do. */
 static void over(struct cohort__crew *crew)
 {
     struct cohort__meeting *meeting = COHORT_CONTAINER_OF(crew, struct cohort__meeting, crew);
@@ -143,7 +145,7 @@ static void over(struct cohort__crew *crew)
         cohort__meeting_fail(meetings, meeting, &error, NULL, &looked.told);
     else
         cohort__team_post(meetings->team, &meeting->far);
-    cohort__meetings_look(meetings, &looked); /* also at later ones, which had to wait */
+    cohort__meetings_look(meetings, &looked); /* later meetings had to wait for this one */
     pthread_mutex_unlock(&meetings->lock);
     cohort__error_fini(&error);
     cohort__looked_go_on(&looked);

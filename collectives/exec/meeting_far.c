@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The part in a meeting that the other localities of the host take. */
+/* What a meeting has to do with the other localities of the host. */
 #include "collectives/comm/endpoint.h"
 #include "collectives/exec/meetings.h"
 
@@ -12,8 +12,8 @@ struct cohort_comm *cohort__meeting_local_comm(const struct cohort__meeting *mee
     return meeting->participants[site]->operation.comm;
 }
 
-/* The latest meeting before MEETING whose sites are there, and which has posted, or is to; or NULL.
- */
+/* The latest meeting before MEETING that is gathered, and has posted or is going to post. NULL:
+ * there is none. */
 static const struct cohort__meeting *poster_before(const struct meetings *meetings,
                                                    const struct cohort__meeting *meeting)
 {
@@ -29,8 +29,8 @@ static const struct cohort__meeting *poster_before(const struct meetings *meetin
     return NULL;
 }
 
-/* Posts go up in the order of their generations: a later one in the place of one that is still to
- * come would wait for that for ever. */
+/* Meetings post in the order of their generations. If a later one took the place of one that has
+ * not posted yet, that one would wait for its place for ever. */
 bool cohort__meeting_is_next(const struct meetings *meetings, const struct cohort__meeting *meeting)
 {
     const struct cohort__meeting *earlier = poster_before(meetings, meeting);
@@ -48,15 +48,16 @@ const struct cohort__meeting *cohort__meeting_first_to_post(const struct meeting
     return first;
 }
 
-/* Whether an input in place is still read after its site's output has been written; with other
- * localities' sites in between, that is so for all reductions. */
+/* Whether an input in place is still read after its site's output has been written. If sites of
+ * other localities are in between, that is so for all reductions. */
 static bool is_overwritten(const struct cohort__meeting *meeting)
 {
     return meeting->kind->reads_late || meeting->kind == &cohort__movement_scan ||
            meeting->kind == &cohort__movement_all_reduce;
 }
 
-/* All have posted: from now on what is elsewhere, or will be overwritten, is read on the board. */
+/* All have posted. From now on the inputs of other localities are read on the board, and so are
+ * those that will be overwritten. */
 static cohort_status find_inputs(const struct meetings *meetings, struct cohort__meeting *meeting,
                                  struct cohort__error *ret_error)
 {
@@ -79,8 +80,8 @@ static cohort_status find_inputs(const struct meetings *meetings, struct cohort_
     return COHORT_OK;
 }
 
-/* SITE's locality has posted for another call: it is asked which, and told what this one is, so
- * that both fail. */
+/* SITE's locality has posted for another call. Asks it which one, and tells it what this call is,
+ * so that both calls fail. */
 static void ask(struct cohort__meeting *meeting, uint32_t site, struct cohort__looked *looked)
 {
     struct cohort_comm *comm = cohort__meeting_local_comm(meeting);
@@ -91,7 +92,7 @@ static void ask(struct cohort__meeting *meeting, uint32_t site, struct cohort__l
     if (!message)
         return;
     meeting->far.has_asked = true;
-    cohort__group_ref(comm->group); /* until that is sent */
+    cohort__group_ref(comm->group); /* until the question is sent */
     looked->question.message = message;
     looked->question.comm = comm;
     looked->question.site = site;
@@ -172,7 +173,7 @@ void cohort__looked_go_on(struct cohort__looked *looked)
         struct cohort__meeting *meeting = looked->full;
         if (!meeting)
             break;
-        looked->full = meeting->next_full; /* it may be gone after the move */
+        looked->full = meeting->next_full; /* the meeting may be gone after the move */
         if (meeting->state == COHORT__MEETING_REDUCING)
             cohort__meeting_reduce(meeting, looked);
         else

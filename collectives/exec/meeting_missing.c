@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Whom a meeting waits for, where somebody begins to wonder. */
+/* Which sites a meeting waits for. Asked when an operation has waited for long. */
 #include "collectives/comm/endpoint.h"
 #include "collectives/exec/meetings.h"
 
-/* Whether SITE's locality, another one, has done what MEETING waits for; FIRST is to post before
- * it, or MEETING itself. */
+/* Whether the locality of SITE, another one, has done what MEETING waits for. FIRST is the meeting
+ * that is to post before it, or MEETING itself. */
 static bool is_there(const struct meetings *meetings, const struct cohort__meeting *meeting,
                      const struct cohort__meeting *first, uint32_t site)
 {

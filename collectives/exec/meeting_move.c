@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a meeting does when everybody is there. */
+/* What a meeting does when all are there. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -32,7 +32,7 @@ static void over(struct cohort__crew *crew)
     cohort__meeting_over(COHORT_CONTAINER_OF(crew, struct cohort__meeting, crew));
 }
 
-/* What is read after it may have been overwritten is read from a copy. */
+/* Inputs that are read after they may have been overwritten are read from a copy. */
 static cohort_status copy_inputs(struct cohort__meeting *meeting)
 {
     struct cohort__movement *movement = &meeting->movement;
@@ -71,7 +71,7 @@ void cohort__meeting_move(struct cohort__meeting *meeting)
         cohort__meeting_collect(meeting);
         return;
     }
-    bool is_on_board = meeting->far.is_posted; /* then the inputs are read there */
+    bool is_on_board = meeting->far.is_posted; /* then the inputs are read on the board */
     bool copies = meeting->kind->reads_late && !is_on_board;
     cohort_status status = copies ? copy_inputs(meeting) : COHORT_OK;
     if (status)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* An all_reduce of much data among several localities: each of them reduces a share of it, in the
- * place of what it has posted of that share, which nobody else reads; when all have, each copies
- * all shares. So every locality reads once what one brings, and not what all bring. */
+/* An all_reduce of much data among several localities. Each of them reduces a share of it, on the
+ * board. The result takes the place of that share in the locality's own post, since no other
+ * locality reads its input there. When all shares are made, each locality copies all of them. So
+ * every locality reads as many bytes as one locality brings, and not as many as all bring. */
 #include <string.h>
 
 #include "collectives/comm/endpoint.h"
@@ -10,9 +11,9 @@
 
 /* Measured: docs/performance.md, "Beside MPI": "What an all_reduce reads". */
 enum {
-    FROM_BYTES = 32 * 1024, /* less is done before one has waited for the others twice */
-    FROM_LOCALITIES = 3,    /* two would read as much as before */
-    SHARE_ELEMENTS = 64,    /* shares end at multiples of that, so at lines */
+    FROM_BYTES = 32 * 1024, /* with less, waiting twice for the others takes longer */
+    FROM_LOCALITIES = 3,    /* with two, each would read as much as without shares */
+    SHARE_ELEMENTS = 64,    /* shares end at multiples of that, so at cache lines */
 };
 
 bool cohort__meeting_has_shares(const struct meetings *meetings,
@@ -61,7 +62,7 @@ static size_t part_end(size_t begin, size_t end)
 
 /* Reducing --------------------------------------------------------------------------------- */
 
-/* COHORT__PART_BYTES are whole elements: the kernels' are of 1 to 16 bytes, all powers of two. */
+/* COHORT__PART_BYTES is a multiple of every element: they have 1 to 16 bytes, all powers of two. */
 static void reduce_part(struct cohort__crew *crew, uint64_t part)
 {
     const struct cohort__meeting *meeting = COHORT_CONTAINER_OF(crew, struct cohort__meeting, crew);
@@ -74,7 +75,8 @@ static void reduce_part(struct cohort__crew *crew, uint64_t part)
     cohort__movement_fold(&meeting->movement, own + begin, begin, end - begin);
 }
 
-/* The share is there: others are told, or that the meeting has failed meanwhile. */
+/* This locality's share is made. Tells the others. If the meeting has failed meanwhile, fails
+ * it. */
 static void reduced(struct cohort__meeting *meeting, struct cohort__looked *looked)
 {
     struct meetings *meetings = meetings_of(meeting);
@@ -115,7 +117,8 @@ void cohort__meeting_reduce(struct cohort__meeting *meeting, struct cohort__look
 
 /* Collecting ------------------------------------------------------------------------------- */
 
-/* What locality NUMBER has posted, its first site's part, which has its share of the result. */
+/* The part of locality NUMBER's post that its first site has. The locality's share of the result is
+ * in it. */
 static const unsigned char *share_of(const struct meetings *meetings,
                                      const struct cohort__meeting *meeting, uint32_t number)
 {

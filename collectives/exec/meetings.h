@@ -12,20 +12,20 @@
 #include "runtime/base/error.h"
 #include "runtime/base/copier.h"
 
-/* Private to the meeting*.c: all meetings of a group. */
+/* All meetings of a group. Private to the meeting*.c. */
 struct meetings {
     struct cohort__meetings base; /* first */
     pthread_mutex_t lock;
-    struct cohort__list current; /* by generation: open, gathered and failed ones */
+    struct cohort__list current; /* by generation: those that do not move, failed ones, too */
     struct cohort__list moving;
     struct cohort__list spare;
     uint32_t num_local; /* sites of this locality */
     struct cohort__group *group;
-    struct cohort__team *team;    /* with other localities; NULL: there are none */
-    struct cohort__copier copier; /* of what is written for them */
+    struct cohort__team *team;    /* the localities of this host; NULL: all sites are in this one */
+    struct cohort__copier copier; /* copies to the board */
     _Atomic uint32_t num_gathered;
-    uint64_t last_ended;    /* generation, the highest one */
-    uint64_t last_gathered; /* likewise, to which all sites of this locality have come */
+    uint64_t last_ended;    /* the highest generation that has ended */
+    uint64_t last_gathered; /* the latest one to which all sites of this locality have come */
 };
 
 static inline struct cohort__meeting *cohort__meeting_of(struct cohort__list *link)
@@ -33,95 +33,99 @@ static inline struct cohort__meeting *cohort__meeting_of(struct cohort__list *li
     return COHORT_CONTAINER_OF(link, struct cohort__meeting, link);
 }
 
-/* meeting.c. Those of GROUP; NULL, with the error set, where they can't be made. */
+/* meeting.c. The meetings of GROUP, made by the first call. NULL: they can't be made; the error is
+ * set. */
 struct meetings *cohort__meetings_get(struct cohort__group *group);
 
-/* With the lock held: an open or gathered meeting fails with ERROR. Those who are inside, but for
- * EXCEPT, are added to *TOLD. */
+/* With the lock held: fails MEETING, which is open, gathered or reduced, with ERROR. Adds the
+ * participants that are inside, except EXCEPT, to *TOLD. */
 void cohort__meeting_fail(struct meetings *meetings, struct cohort__meeting *meeting,
                           const struct cohort__error *error,
                           const struct cohort__participant *except,
                           struct cohort__participant **told);
 
-/* With the lock held: tells the other localities which posts nobody here reads any more. */
+/* With the lock held: tells the other localities which posts this one does not read any more. */
 void cohort__meetings_pass(struct meetings *meetings);
 
-/* Without it: the meeting of each of PARTICIPANTS, a list, has failed. */
+/* Without the lock: tells each of PARTICIPANTS, a list, that its meeting has failed. */
 void cohort__participants_tell(struct cohort__participant *participants);
 
-/* Everybody is there, and the data is where it belongs, or the user's operation has failed: tells
- * all participants. */
+/* All are there, and the data has been moved, or the user's operation has failed: tells all
+ * participants. */
 void cohort__meeting_over(struct cohort__meeting *meeting);
 
-/* meeting_move.c. Everybody is there: moves the data, by works where it is much. So many bytes take
- * 2 us, and a work would first take a turn of the scheduler; twice as many made no difference
+/* meeting_move.c. All are there: moves the data, by works if it is much. This many bytes take 2 us,
+ * and a work would first take a turn of the scheduler; twice as many made no difference
  * (docs/performance.md, "Beside MPI": "Two copies against one"). */
 enum { COHORT__MEETING_ON_THE_SPOT = 64 * 1024 };
 void cohort__meeting_move(struct cohort__meeting *meeting);
 
-/* meeting_far.c. One of this locality's endpoints, where at least one of its sites is inside. */
+/* meeting_far.c. One of this locality's endpoints. At least one site of this locality is inside. */
 struct cohort_comm *cohort__meeting_local_comm(const struct cohort__meeting *meeting);
 
-/* The following with the lock held. Whether MEETING may post: posts go up in the order of their
+/* The following with the lock held. Whether MEETING may post: meetings post in the order of their
  * generations. */
 bool cohort__meeting_is_next(const struct meetings *meetings,
                              const struct cohort__meeting *meeting);
 
-/* The first meeting that is to post before MEETING may; or that one. */
+/* The first meeting that has to post before MEETING may. MEETING itself if there is none. */
 const struct cohort__meeting *cohort__meeting_first_to_post(const struct meetings *meetings,
                                                             const struct cohort__meeting *meeting);
 
-/* Everybody is there: from now on the meeting moves, or makes its share first. */
+/* All are there: from now on the meeting moves data, or reduces its share first. */
 void cohort__meeting_begin_moving(struct meetings *meetings, struct cohort__meeting *meeting);
 
 /* What a look at the board has found. */
 struct cohort__looked {
-    struct cohort__participant *told; /* their meetings have failed */
-    struct cohort__meeting *full;     /* these begin to move */
-    struct {                          /* for somebody who has posted for another call */
+    struct cohort__participant *told; /* participants whose meetings have failed */
+    struct cohort__meeting *full;     /* meetings that begin to move, or to reduce */
+    struct {                          /* to a site whose locality has posted for another call */
         struct cohort__message *message;
-        struct cohort_comm *comm; /* that asks */
+        struct cohort_comm *comm; /* the endpoint that asks */
         uint32_t site;
     } question; /* at most one; the next look finds the next one */
 };
 
-/* A gathered meeting: brings what this locality's sites bring, and sees who else is there. What
- * follows where that fails it, or where somebody has called something else, is added to *LOOKED. */
+/* For a gathered meeting: posts what this locality's sites bring, and looks which others have
+ * posted. If the meeting fails by that, or another locality has called something else, what has to
+ * follow is added to *LOOKED. */
 enum cohort__round_state cohort__meeting_await_others(struct meetings *meetings,
                                                       struct cohort__meeting *meeting,
                                                       struct cohort__looked *looked);
 
-/* Looks for those whom gathered meetings wait for, and adds to *LOOKED. */
+/* Looks at the board for what all waiting meetings wait for, and adds what has to follow to
+ * *LOOKED. */
 void cohort__meetings_look(struct meetings *meetings, struct cohort__looked *looked);
 
-/* Without the lock: what follows from it. */
+/* Without the lock: does what has to follow a look. */
 void cohort__looked_go_on(struct cohort__looked *looked);
 
-/* meeting_shares.c. Whether the localities share the reduction out among them. */
+/* meeting_shares.c. Whether the localities share the reduction. */
 bool cohort__meeting_has_shares(const struct meetings *meetings,
                                 const struct cohort__meeting *meeting);
 
-/* Then: this locality's share, from *RET_BEGIN to *RET_END in bytes. What others bring of it is
- * read here alone, and nobody reads what this locality brings of it. */
+/* If so: this locality's share, from *RET_BEGIN to *RET_END in bytes. Only this locality reads what
+ * the others bring of it, and no other locality reads what this one brings of it. */
 void cohort__meeting_own_share(const struct meetings *meetings,
                                const struct cohort__meeting *meeting, size_t *ret_begin,
                                size_t *ret_end);
 
-/* Without the lock: makes this locality's share of the result, by works where it is much; what
- * follows then is added to *LOOKED, or done by them. */
+/* Without the lock: makes this locality's share of the result. If it is much, works do it, and what
+ * follows. Else what has to follow is added to *LOOKED. */
 void cohort__meeting_reduce(struct cohort__meeting *meeting, struct cohort__looked *looked);
 
-/* Without the lock, when all shares are there: copies them to where they belong. */
+/* Without the lock, when all shares are made: copies them to the outputs. */
 void cohort__meeting_collect(struct cohort__meeting *meeting);
 
-/* meeting_bring.c. What each site brings. */
+/* meeting_bring.c. How many bytes each site brings. */
 size_t cohort__meeting_in_bytes(const struct cohort__meeting *meeting);
 
-/* Whether SITE brings anything: with one source, nobody else does. */
+/* Whether SITE brings anything. If the call has one source, no other site does. */
 bool cohort__meeting_brings(const struct cohort__meeting *meeting, uint32_t site);
 
-/* With the lock held, a gathered meeting that is next: brings what its sites bring to the board.
- * True: that is posted. Else there is no place yet, or works are at it, which post it. */
+/* With the lock held, for a gathered meeting that is next: copies what its sites bring to the
+ * board, and posts it. True: it is posted. False: there is no place yet, or works copy it and will
+ * post it. */
 bool cohort__meeting_bring(struct meetings *meetings, struct cohort__meeting *meeting);
 
 #endif

@@ -13,7 +13,7 @@ static size_t block_bytes(const struct cohort__movement *movement)
 
 /* Parts ------------------------------------------------------------------------------------ */
 
-/* How a row is cut: in so many groups of copies, each copy in so many segments. */
+/* How a row is cut into parts: its copies into groups, and each copy into segments. */
 struct cut {
     uint32_t copies;       /* in a row */
     uint32_t group_copies; /* in a group; the last one may have fewer */
@@ -41,7 +41,7 @@ static struct cut cut_of(const struct cohort__movement_kind *kind,
     return cut;
 }
 
-/* Those of other localities' sites are theirs. */
+/* The rows that this locality writes. Other localities write those of their sites. */
 static uint32_t num_local_rows(const struct cohort__movement_kind *kind,
                                const struct cohort__movement *movement)
 {
@@ -96,7 +96,7 @@ size_t cohort__movement_bytes(const struct cohort__movement_kind *kind,
 
 /* Copies ----------------------------------------------------------------------------------- */
 
-/* Small ones of common sizes without a call. */
+/* Copies of common small sizes need no call of a function. */
 static inline void move(const struct cohort__movement *movement, unsigned char *to,
                         const unsigned char *from, size_t bytes)
 {
@@ -135,7 +135,7 @@ static cohort_status scatter(const struct cohort__movement *movement, uint32_t r
     const unsigned char *from = movement->in[movement->root];
     for (uint32_t site = first; site < end; site++)
         if (movement->out[site] &&
-            movement->out[site] != from) /* else the root leaves its block where it is */
+            movement->out[site] != from) /* if equal, the root leaves its block where it is */
             move(movement, movement->out[site] + offset, from + site * block + offset, bytes);
     return COHORT_OK;
 }
@@ -191,7 +191,7 @@ static cohort_status shift(const struct cohort__movement *movement, uint32_t row
 
 /* Reductions ------------------------------------------------------------------------------- */
 
-/* The operation, looked up once for many applications to pieces of one size. */
+/* An operation with its kernel, found once for many pieces of one size. */
 struct reduction {
     const struct cohort__movement *movement;
     cohort__kernel_function *kernel; /* of a built-in operation */
@@ -218,7 +218,7 @@ static cohort_status apply(const struct reduction *reduction, unsigned char *to,
     return COHORT_OK;
 }
 
-/* SITE or the next one after it whose output is here; num_sites: there is none. */
+/* The first site from SITE on whose output is in this locality. num_sites: there is none. */
 static uint32_t first_local(const struct cohort__movement *movement, uint32_t site)
 {
     while (site < movement->num_sites && !movement->out[site])
@@ -226,7 +226,7 @@ static uint32_t first_local(const struct cohort__movement *movement, uint32_t si
     return site;
 }
 
-/* What is at PLACE of all inputs, reduced, in TO. */
+/* Reduces BYTES at PLACE of all inputs into TO. */
 static cohort_status fold(const struct cohort__movement *movement, unsigned char *to, size_t place,
                           size_t bytes)
 {
@@ -278,7 +278,7 @@ static cohort_status reduce_scatter(const struct cohort__movement *movement, uin
     return fold(movement, movement->out[row] + offset, row * block_bytes(movement) + offset, bytes);
 }
 
-/* What is between sites of this locality is reduced in the place of the next one's result. */
+/* Results between two sites of this locality are reduced in the place of the next one's output. */
 static cohort_status scan(const struct cohort__movement *movement, uint32_t row, uint32_t first,
                           uint32_t end, size_t offset, size_t bytes)
 {

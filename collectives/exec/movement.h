@@ -6,9 +6,9 @@
 
 #include "collectives/exec/op.h"
 
-/* A collective among sites that share memory, when all of them are there: everybody's input is read
- * where it is, and everybody's output is written where it belongs. The work falls into parts that
- * touch different outputs, so that workers share it. Reductions go strictly from the left. */
+/* A collective among sites that share memory, when all of them are there. Every input is read where
+ * it is, and every output is written where it belongs. The work is cut into parts that write to
+ * different outputs, so that workers can share it. Reductions go strictly from left to right. */
 struct cohort__movement {
     uint32_t num_sites;
     uint32_t root;
@@ -18,20 +18,20 @@ struct cohort__movement {
     cohort_datatype datatype;
     const cohort_op *op;
     unsigned char **in;  /* by site; the same as `out` where the call is in place */
-    unsigned char **out; /* by site; NULL: its locality, another one, sees to it */
-    bool has_far;        /* whether there are such */
-    bool is_past_caches; /* all that moves is more than they hold: nothing is to stay there */
+    unsigned char **out; /* by site; NULL: the site's locality, another one, writes it */
+    bool has_far;        /* whether there are sites of other localities */
+    bool is_past_caches; /* the data is more than the caches hold: write past them */
 };
 
 struct cohort__movement_kind {
-    bool has_rows;    /* a row for each site; else one */
-    bool has_columns; /* in each row a copy for each site; else a reduction of all sites */
+    bool has_rows;    /* a row for each site; else one row */
+    bool has_columns; /* each row has a copy for each site; else it is one reduction of all sites */
     bool has_source;  /* only the root's input is read */
     bool reads_late;  /* an input is read after its site's output may have been written */
-    /* One row, of it the copies from FIRST to END, of each the bytes from OFFSET on. */
+    /* Does one row: of it the copies from FIRST to END, and of each copy BYTES from OFFSET on. */
     cohort_status (*perform)(const struct cohort__movement *movement, uint32_t row, uint32_t first,
                              uint32_t end, size_t offset, size_t bytes);
-    size_t in_blocks; /* of a site's input: 1, or 0 for one for each site */
+    size_t in_blocks; /* of a site's input; 0: one block for each site */
 };
 
 extern const struct cohort__movement_kind cohort__movement_gather;
@@ -47,23 +47,22 @@ extern const struct cohort__movement_kind cohort__movement_scan;
 extern const struct cohort__movement_kind cohort__movement_exclusive_scan;
 extern const struct cohort__movement_kind cohort__movement_shift;
 
-/* A part is about so large: enough to be worth a worker's while, little enough to stay in its
- * cache. */
+/* About the size of a part. It is large enough to be worth handing to a worker, and small enough to
+ * stay in its cache. */
 enum { COHORT__PART_BYTES = 32 * 1024 };
 
-/* How many parts there are here, and what one of them does. Any worker. A status other than
+/* The number of parts in this locality, and what one of them does. Any worker. A status other than
  * COHORT_OK comes from the user's operation. */
 uint64_t cohort__movement_num_parts(const struct cohort__movement_kind *kind,
                                     const struct cohort__movement *movement);
 cohort_status cohort__movement_perform(const struct cohort__movement_kind *kind,
                                        const struct cohort__movement *movement, uint64_t part);
 
-/* Of an all_reduce by a built-in operation: what is in all inputs, BYTES from PLACE on, reduced,
- * to TO. */
+/* For an all_reduce by a built-in operation: reduces BYTES at PLACE of all inputs into TO. */
 void cohort__movement_fold(const struct cohort__movement *movement, unsigned char *to, size_t place,
                            size_t bytes);
 
-/* The bytes that all parts here write. */
+/* How many bytes all parts of this locality write. */
 size_t cohort__movement_bytes(const struct cohort__movement_kind *kind,
                               const struct cohort__movement *movement);
 

@@ -8,10 +8,10 @@
 #include "collectives/comm/blobs.h"
 #include "collectives/exec/activity.h"
 
-/* More is packed, unpacked and copied by a worker. */
+/* More bytes are packed, unpacked and copied by a worker. */
 enum { ON_THE_SPOT_BYTES = 4096 };
 
-/* An agreement in front is about bytes: its steps don't come here. */
+/* An agreement in front is about bytes, so its steps are not done here. */
 
 /* Slots ---------------------------------------------------------------------------------------- */
 
@@ -31,10 +31,10 @@ struct walk {
     const uint32_t *block_refs;
     uint32_t num_left; /* blocks after the current one */
     uint32_t piece;
-    size_t slot; /* of the piece */
+    size_t slot; /* in the current piece */
 };
 
-/* NUM blocks of STEP from the block FIRST on. */
+/* A walk over NUM blocks of STEP, from its block FIRST on. */
 static struct walk walk_over(const struct cohort__execution *execution, uint32_t step,
                              uint32_t first, uint32_t num)
 {
@@ -67,7 +67,7 @@ static void put(struct cohort__blob **slot, struct cohort__blob *blob)
     *slot = blob;
 }
 
-/* What STEP sends: shared with the slots. */
+/* The objects that STEP sends. They are shared with the slots. */
 static struct cohort__blobs *pick_up(struct cohort__execution *execution, uint32_t step)
 {
     const struct cohort__step *what = &execution->plan->steps[step];
@@ -83,7 +83,7 @@ static struct cohort__blobs *pick_up(struct cohort__execution *execution, uint32
     return objects;
 }
 
-/* Moves what has come, as many objects as STEP has slots, into the slots. */
+/* Moves OBJECTS, as many as STEP has slots, into the slots. */
 static void put_down(struct cohort__execution *execution, uint32_t step,
                      struct cohort__blobs *objects)
 {
@@ -179,7 +179,7 @@ static void send(struct cohort__execution *execution, uint32_t step)
 
 /* RECV ----------------------------------------------------------------------------------------- */
 
-/* The error names the sender. */
+/* The error message names the sender. */
 static cohort_status unpack(const struct cohort__execution *execution, uint32_t step,
                             const void *data, size_t bytes, struct cohort__blobs **ret_blobs)
 {
@@ -190,7 +190,7 @@ static cohort_status unpack(const struct cohort__execution *execution, uint32_t 
                   : COHORT_OK;
 }
 
-/* By a worker: what was fetched, or has come. */
+/* By a worker: unpacks data that has been fetched, or has come with the message. */
 static cohort_status perform_unpack(struct cohort__activity *activity)
 {
     const struct cohort__message *message = activity->message;
@@ -307,8 +307,8 @@ static cohort_status init(struct cohort__execution *execution,
     return COHORT_OK;
 }
 
-/* Handing out: what other sites of the locality hold, too, is copied, since the caller may write to
- * what it gets. */
+/* Handing out: an object that other sites of this locality have, too, is copied, since the caller
+ * may write to its own. */
 
 static bool is_shared(const struct cohort__blob *blob)
 {
@@ -367,7 +367,7 @@ static void release(struct cohort__execution *execution)
     bool complete = !execution->operation.failure.status && execution->num_left == 0;
     struct cohort__blob **slots = execution->slots[COHORT__SPACE_OUT];
     for (size_t i = 0; complete && i < plan->out_bytes; i++)
-        if (slots[i]) { /* which nobody else has */
+        if (slots[i]) { /* no other site has it */
             execution->out_objects[i] = (cohort_object){slots[i]->data, slots[i]->bytes};
             slots[i]->data = NULL;
         }

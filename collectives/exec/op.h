@@ -9,8 +9,8 @@
 #include "cohort/op.h"
 
 struct cohort_op {
-    _Atomic uint32_t refs; /* of a user's one */
-    uint32_t number;       /* 1.. for the built-in ones, 0 for a user's */
+    _Atomic uint32_t refs; /* for a user's operation */
+    uint32_t number;       /* from 1 for the built-in ones, 0 for a user's */
     cohort_op_function *function;
     void *arg;
     bool commutative;
@@ -18,7 +18,7 @@ struct cohort_op {
     char name[64];
 };
 
-/* Constant for the built-in ones. */
+/* These do nothing for the built-in operations. */
 void cohort__op_ref(const cohort_op *op);
 void cohort__op_unref(const cohort_op *op);
 
@@ -27,10 +27,10 @@ bool cohort__op_is_builtin(const cohort_op *op);
 /* COHORT_ERR_BAD_PARAMETER, with a message, unless OP can reduce elements of DATATYPE. */
 cohort_status cohort__op_check(const cohort_op *op, cohort_datatype datatype);
 
-/* The name of the built-in operation with that number. */
+/* The name of the built-in operation with NUMBER. */
 const char *cohort__op_name(uint32_t number);
 
-/* result[i] = left[i] op right[i]; the user's function or a kernel. */
+/* result[i] = left[i] op right[i], by the user's function or a kernel. */
 cohort_status cohort__op_apply(const cohort_op *op, void *result, const void *left,
                                const void *right, size_t count, cohort_datatype datatype);
 

@@ -12,7 +12,7 @@
 #include "runtime/base/slab.h"
 #include "runtime/task/future.h"
 
-/* Nobody sends anything in a meeting. */
+/* No site sends data in a meeting. */
 static void on_message(struct cohort__operation *operation, struct cohort__message *message)
 {
     cohort__operation_fail_with(operation, COHORT_ERR_PROTOCOL,
@@ -91,8 +91,8 @@ static size_t on_describe(const struct cohort__operation *operation, char *text,
     return cohort__describe_append(text, used, capacity, "\n");
 }
 
-/* The caller's futures of the rows, which all complete with the call. Without memory for one, that
- * one fails at once. */
+/* The caller's futures of the rows. All complete with the call. If there is no memory for one of
+ * them, that one fails at once. */
 static void rows_create(struct cohort__participant *participant, cohort_future **ret_rows,
                         uint32_t num_sites)
 {

@@ -10,16 +10,16 @@
 #include "collectives/exec/crew.h"
 #include "collectives/exec/movement.h"
 
-/* One site's part in a meeting: the operation at its endpoint. */
+/* One site's operation in a meeting. */
 
-enum { COHORT__PARTICIPANT_ASKED = 4 }; /* missing sites that a stalled participant asks */
+enum { COHORT__PARTICIPANT_ASKED = 4 }; /* how many missing sites a stalled participant asks */
 
 struct cohort__meeting;
 
 struct cohort__participant {
     struct cohort__operation operation; /* first */
-    struct cohort__item over;           /* brings the news that the meeting is over */
-    struct cohort__participant *next;   /* in a list of those to be told */
+    struct cohort__item over;           /* tells it that the meeting is over */
+    struct cohort__participant *next;   /* in a list of participants to be told */
     struct cohort__meeting *meeting;    /* NULL: it has not entered */
     const struct cohort__movement_kind *kind;
     unsigned char *in;
@@ -27,26 +27,27 @@ struct cohort__participant {
     uint32_t root;
     uint32_t shift;
     const cohort_op *op;  /* a reference, or NULL */
-    cohort_future **rows; /* the completer's references, one for each site; or NULL */
+    cohort_future **rows; /* the references that complete them, one for each site; or NULL */
     uint32_t asked[COHORT__PARTICIPANT_ASKED];
     uint8_t answers[COHORT__PARTICIPANT_ASKED]; /* enum cohort__answer */
     uint8_t num_asked;
 };
 
 enum cohort__meeting_state {
-    COHORT__MEETING_OPEN,     /* not everybody of this locality is there */
-    COHORT__MEETING_GATHERED, /* they are, and wait for other localities */
-    COHORT__MEETING_BRINGING, /* likewise, while the crew copies what they bring to the board; if it
-                               * has to fail meanwhile, it does so, with `error`, after that */
-    COHORT__MEETING_REDUCING, /* all have posted, and this locality's share of the result is made on
-                               * the board; as for failing, like BRINGING */
-    COHORT__MEETING_REDUCED,  /* it is made, and the others' are waited for */
-    COHORT__MEETING_MOVING, /* all are, and data moves, or has been moved; not in the list any more
-                             */
-    COHORT__MEETING_FAILED, /* with `error`, before all were there */
+    COHORT__MEETING_OPEN,     /* not all sites of this locality are there */
+    COHORT__MEETING_GATHERED, /* they are there, and wait for other localities */
+    /* Like GATHERED, while the crew copies what they bring to the board. If the meeting has to fail
+     * meanwhile, it fails after that, with `error`. */
+    COHORT__MEETING_BRINGING,
+    /* All have posted, and this locality's share of the result is made on the board. It fails like
+     * BRINGING. */
+    COHORT__MEETING_REDUCING,
+    COHORT__MEETING_REDUCED, /* this share is made; waits for the others' */
+    COHORT__MEETING_MOVING,  /* all are there, and data moves, or has moved; in the list `moving` */
+    COHORT__MEETING_FAILED,  /* with `error`, before all were there */
 };
 
-/* Whether works are at the buffers, so that the meeting can't fail yet. */
+/* Whether works access the buffers, so that the meeting can't fail yet. */
 static inline bool cohort__meeting_is_busy(enum cohort__meeting_state state)
 {
     return state == COHORT__MEETING_BRINGING || state == COHORT__MEETING_REDUCING;
@@ -60,37 +61,38 @@ struct cohort__meeting {
     uint64_t fingerprint; /* of those inside */
     const struct cohort__movement_kind *kind;
     struct cohort__movement movement;
-    struct cohort__round far; /* of the other localities, if there are */
+    struct cohort__round far; /* what the other localities have posted, if there are any */
     bool are_shares_made;     /* on the board, by all localities */
     _Atomic uint32_t num_inside;
-    uint32_t num_come; /* in all */
+    uint32_t num_come; /* participants that have ever entered */
     struct cohort__error error;
-    atomic_bool has_error; /* somebody sets `error` while data moves */
-    atomic_bool is_untold; /* it has failed, and those outside are still to be told; */
-    bool is_awaited;       /* so are other localities, which wait for this one */
-    unsigned char *copies; /* of inputs in place; kept for the next meeting */
+    atomic_bool has_error; /* `error` is set, or being set, while data moves */
+    atomic_bool is_untold; /* it has failed, and sites outside have not been told */
+    bool is_awaited;       /* these sites include other localities, which wait for this one */
+    unsigned char *copies; /* of inputs in place; the memory is kept for the next meeting */
     size_t copies_bytes;
-    unsigned char *place;     /* on the board, where the crew brings what it copies */
-    struct cohort__crew crew; /* brings, reduces, then moves */
+    unsigned char *place;                       /* on the board, where the crew copies to */
+    struct cohort__crew crew;                   /* copies to the board, reduces, then moves */
     struct cohort__participant *participants[]; /* by site */
 };
 
-/* meeting.c, in the endpoint's turn, as struct cohort__operation_handlers has it. */
+/* meeting.c. Handlers of struct cohort__operation_handlers, in the endpoint's turn. */
 void cohort__participant_start(struct cohort__operation *operation);
 void cohort__participant_failing(struct cohort__operation *operation);
 void cohort__participant_release(struct cohort__operation *operation);
 
-/* meeting_missing.c. How many sites have not come yet; the first MAX_SITES of them. */
+/* meeting_missing.c. Returns how many sites have not come yet. Sets RET_SITES to the first
+ * MAX_SITES of them. */
 uint32_t cohort__participant_missing(const struct cohort__participant *participant,
                                      uint32_t *ret_sites, uint32_t max_sites);
 
-/* Has the posts of the others looked at which are there although somebody's is missing. */
+/* Has the next look check all posts that are there, even behind one that is missing. */
 void cohort__participant_overdue(const struct cohort__participant *participant);
 
-/* participant.c: asks those that are missing. */
+/* participant.c. Asks the sites that are missing. */
 void cohort__participant_stalled(struct cohort__operation *operation);
 
-/* Completes the futures of the rows, which there are, as the operation is about to be. */
+/* Completes the futures of the rows with the outcome of the operation. `rows` must not be NULL. */
 void cohort__participant_rows_complete(struct cohort__participant *participant);
 
 #endif

@@ -9,7 +9,7 @@ static const struct cohort__block *block_at(const struct cohort__pieces *pieces,
     return &pieces->plan->blocks[pieces->block_refs[index]];
 }
 
-/* Where a walk over pieces is: what is left of the current one. */
+/* A position in a walk over pieces: the rest of the current piece. */
 struct cursor {
     const struct cohort__pieces *pieces;
     const struct cohort__block *block;
@@ -19,7 +19,7 @@ struct cursor {
     size_t left;
 };
 
-/* Goes on to the next piece that isn't empty; false at the end. */
+/* Goes on to the next piece that isn't empty. False: there is none. */
 static bool advance(struct cursor *cursor)
 {
     while (cursor->left == 0) {
@@ -44,7 +44,7 @@ static void consume(struct cursor *cursor, size_t bytes)
     cursor->left -= bytes;
 }
 
-/* memcpy for what is often one number: the compiler turns known sizes into a move. */
+/* memcpy for data that is often one number. The compiler turns a known size into a move. */
 static void copy(unsigned char *to, const unsigned char *from, size_t bytes)
 {
     if (bytes == 8)
@@ -55,7 +55,8 @@ static void copy(unsigned char *to, const unsigned char *from, size_t bytes)
         memcpy(to, from, bytes);
 }
 
-/* Nearly all blocks are in one piece: then there is nothing to walk over. */
+/* The bytes of pieces that are contiguous. Nearly all blocks are: then there is nothing to walk
+ * over. */
 static size_t bytes_of(const struct cohort__pieces *contiguous)
 {
     const struct cohort__block *block = block_at(contiguous, 0);

@@ -34,7 +34,8 @@ static inline unsigned char *cohort__pieces_contiguous(const struct cohort__piec
     return pieces->bases[block->space] + block->offset;
 }
 
-/* Copies as many bytes as TO has; FROM has as many. They don't overlap. */
+/* These copy as many bytes as TO has (pack: as FROM has). The other side has as many. They must not
+ * overlap. */
 void cohort__pieces_copy(const struct cohort__pieces *to, const struct cohort__pieces *from);
 void cohort__pieces_pack(unsigned char *to, const struct cohort__pieces *from);
 void cohort__pieces_unpack(const struct cohort__pieces *to, const unsigned char *from);

@@ -11,8 +11,8 @@ enum { ENTRIES = 32 };
 struct cohort__plan_cache {
     struct cohort__plan_memo memo;
     struct cohort__plan_entry *entries[ENTRIES];
-    uint32_t next; /* to be replaced */
-    uint32_t last; /* found; looked at first */
+    uint32_t next; /* the entry to be replaced next */
+    uint32_t last; /* the entry that was found last, which is tried first */
     void *scratch;
     size_t scratch_bytes;
 };
@@ -50,7 +50,7 @@ void cohort__plan_entry_unref(struct cohort__plan_entry *entry)
 {
     if (!entry || atomic_fetch_sub_explicit(&entry->refs, 1, memory_order_acq_rel) != 1)
         return;
-    free(atomic_load(&entry->spare)); /* one block, without anything in it */
+    free(atomic_load(&entry->spare)); /* one block, which holds nothing else */
     cohort__plan_unref(entry->plan);
     free(entry);
 }

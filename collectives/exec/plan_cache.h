@@ -10,20 +10,20 @@
 #include "collectives/comm/fingerprint.h"
 #include "collectives/plan/plan.h"
 
-/* The plans that an endpoint has used lately, each with the memory of an execution that has ended:
- * repeating a call builds nothing and allocates nothing. Used by the caller's side, but for the
- * spare executions, which come back from the endpoint's turn. */
+/* The plans that an endpoint has used lately. Each of them keeps the memory of an execution that
+ * has ended. So a repeated call builds nothing and allocates nothing. Only the caller's side uses
+ * it, except the spare executions: they come back from the endpoint's turn. */
 struct cohort__plan_cache;
 struct cohort__execution;
 
-/* Whatever decides what the plan of a call looks like: the whole request, flags, and the row that
- * the call forces, as words; and the parts, of which there are as many as the words say, as the
- * tail. No padding: compared as bytes. */
+/* All that decides what the plan of a call looks like. As words: the whole request, the flags, and
+ * the row that the call forces. As the tail: the parts, as many as the words say. Without padding,
+ * since keys are compared as bytes. */
 enum { COHORT__PLAN_REQUEST_WORDS = 7 };
 struct cohort__plan_key {
     uint64_t request[COHORT__PLAN_REQUEST_WORDS]; /* cohort__request_words */
     uint32_t flags;                               /* enum cohort__plan_flag */
-    uint32_t row;                                 /* that the call forces, + 1; or 0 */
+    uint32_t row;                                 /* the row that the call forces + 1, or 0 */
     uint64_t tail_bytes;
 };
 
@@ -32,31 +32,31 @@ enum cohort__plan_flag {
     COHORT__PLAN_IN_PLACE_OUT = 2, /* OUT is a block of IN */
     COHORT__PLAN_ROWS = 4,         /* the caller gets a future for each row */
     COHORT__PLAN_REPRODUCIBLE = 8,
-    COHORT__PLAN_CHECKED = 16, /* agreement comes first */
-    COHORT__PLAN_ALONE = 32,   /* and that is all */
+    COHORT__PLAN_CHECKED = 16, /* an agreement comes first */
+    COHORT__PLAN_ALONE = 32,   /* the agreement is all */
     COHORT__PLAN_OBJECTS = 64,
     COHORT__PLAN_RAGGED = 128,
-    COHORT__PLAN_SIZES_KNOWN = 256, /* to all sites, though ragged */
+    COHORT__PLAN_SIZES_KNOWN = 256, /* all sites know the sizes, though ragged */
 };
 
 struct cohort__plan_entry {
     struct cohort__plan_key key;
-    const void *tail; /* key.tail_bytes of it, behind the entry */
+    const void *tail; /* key.tail_bytes bytes, behind the entry */
     struct cohort__plan *plan;
     uint32_t row; /* of the algorithm that was chosen */
     struct cohort__execution *_Atomic spare;
-    _Atomic uint32_t refs; /* the cache's and one for each execution */
+    _Atomic uint32_t refs; /* one for the cache and one for each execution */
 };
 
-/* The arguments of the last call that was nothing special, and what came of them: the same again
- * needs no look at them. It forgets when an entry may have gone. */
+/* The arguments of the last ordinary call, and what was found for them. If the next call has the
+ * same arguments, they need not be looked at. The memo is cleared when its entry may have gone. */
 struct cohort__plan_memo {
-    const char *function; /* of the call, by address; NULL: nothing */
+    const char *function; /* of the call, compared by address; NULL: no memo */
     size_t count;
     cohort_datatype datatype;
     const cohort_op *op; /* a built-in one, or NULL */
     int64_t q;
-    struct cohort__plan_entry *entry; /* the cache's */
+    struct cohort__plan_entry *entry; /* the cache's reference */
     uint64_t fingerprint;
     struct cohort__signature signature;
     uint32_t root;
@@ -67,17 +67,17 @@ struct cohort__plan_memo *cohort__plan_cache_memo(struct cohort__plan_cache *cac
 cohort_status cohort__plan_cache_create(struct cohort__plan_cache **ret_cache);
 void cohort__plan_cache_destroy(struct cohort__plan_cache *cache); /* NULL is fine */
 
-/* Memory of the cache's for describing the next call, of which at least BYTES; the same one every
- * time, unless it has to grow. NULL: there is none; the message is set. */
+/* Memory of the cache for describing the next call, at least BYTES. It is the same each time,
+ * unless it has to grow. NULL: out of memory; the message is set. */
 void *cohort__plan_cache_scratch(struct cohort__plan_cache *cache, size_t bytes);
 
-/* A reference to the entry, or NULL. TAIL: key->tail_bytes, the caller's. */
+/* A reference to the entry, or NULL. TAIL has key->tail_bytes bytes and stays the caller's. */
 struct cohort__plan_entry *cohort__plan_cache_find(struct cohort__plan_cache *cache,
                                                    const struct cohort__plan_key *key,
                                                    const void *tail);
 
-/* Adds PLAN, which it takes, and a copy of TAIL; the oldest entry may have to go.
- * COHORT_ERR_NO_MEMORY. */
+/* Adds PLAN, which it takes, on failure too, and a copy of TAIL. *RET_ENTRY is a reference. The
+ * oldest entry may have to go. COHORT_ERR_NO_MEMORY. */
 cohort_status cohort__plan_cache_add(struct cohort__plan_cache *cache,
                                      const struct cohort__plan_key *key, const void *tail,
                                      struct cohort__plan *plan, uint32_t row,

@@ -28,7 +28,7 @@ static void release(struct cohort__operation *operation)
     cohort__slab_free(rejection);
 }
 
-/* It ends when it starts, so nothing else ever comes to it. */
+/* The operation ends when it starts, so no other event comes to it. */
 static const struct cohort__operation_handlers handlers = {
     .start = start,
     .fail = fail,

@@ -4,10 +4,10 @@
 
 #include "collectives/comm/operation.h"
 
-/* A call that has passed the gate and can't be carried out: it consumes its generation, fails in
- * its turn with ERROR, and so do the calls of all other sites in that generation. SIGNATURE: as far
- * as it is known; its algorithm is not. RET_ROWS: where the caller wants a future for each row, or
- * NULL. By the caller's thread; never NULL. */
+/* Starts a call that has passed the gate but can't be carried out. It consumes its generation. When
+ * it starts, it fails with ERROR, and so do the calls of all other sites in that generation.
+ * SIGNATURE: as much of it as is known; the algorithm is not. RET_ROWS: where to put a future for
+ * each row, or NULL. By the caller's thread. Never NULL. */
 cohort_future *cohort__rejection_start(struct cohort_comm *comm, uint64_t generation,
                                        const struct cohort__signature *signature,
                                        const struct cohort__error *error, cohort_future **ret_rows);

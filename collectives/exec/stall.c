@@ -9,9 +9,9 @@
 #include "collectives/exec/activity.h"
 #include "collectives/exec/execution.h"
 
-/* What an operation waits for: asking, keeping the answers, and telling. */
+/* What an operation waits for: asks for it, keeps the answers, and describes it. */
 
-/* Whether STEP is up to its peer: that has to send, or to take what it is sent. */
+/* Whether STEP waits for its peer, which has to send, or to take what it is sent. */
 static bool awaits(const struct cohort__execution *execution, uint32_t step)
 {
     if (execution->states[step] != COHORT__STEP_BUSY)

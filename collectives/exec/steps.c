@@ -6,9 +6,10 @@
 #include "runtime/base/container.h"
 #include "runtime/task/future.h"
 
-/* What each kind of step does. Up to so many bytes are copied or reduced on the spot; more is work
- * for a worker, so that the endpoint's turn, which may be the drain of the network, stays short. To
- * copy a page takes less than to hand it to a worker. Not measured by itself. */
+/* What each kind of step does. So many bytes are copied or reduced on the spot. More is work for a
+ * worker, so that the endpoint's turn stays short: the thread that receives from the network may be
+ * the one that runs it. To copy a page takes less than to hand it to a worker. Not measured by
+ * itself. */
 enum { ON_THE_SPOT_BYTES = 4096 };
 
 static const struct cohort__step *step_at(const struct cohort__execution *execution, uint32_t step)
@@ -21,7 +22,7 @@ static struct cohort__pieces pieces_of(const struct cohort__execution *execution
     return cohort__pieces_of_step(execution->plan, step_at(execution, step), execution->bases);
 }
 
-/* The blocks of COPY, REDUCE and ZERO, one by one. */
+/* One of the blocks of a COPY, REDUCE or ZERO. */
 static struct cohort__pieces operand(const struct cohort__execution *execution, uint32_t step,
                                      uint32_t index)
 {
@@ -90,7 +91,7 @@ static void start_compute(struct cohort__execution *execution, uint32_t step)
 
 /* GUARD -------------------------------------------------------------------------------------- */
 
-/* Nothing of the collective has begun; unless all sites agree, nothing will. */
+/* Nothing of the collective has begun yet. If the sites do not all agree, nothing will. */
 static void look_at_agreement(struct cohort__execution *execution, uint32_t step)
 {
     cohort_status status = cohort__check_values_judge(&execution->check);
@@ -161,7 +162,7 @@ static void loan_returned(struct cohort_comm *comm, struct cohort__item *item)
     cohort__execution_leave(execution);
 }
 
-/* To a site of this locality: few bytes go along, more are lent. */
+/* To a site of this locality. Few bytes go with the message. More are lent. */
 static void send_here(struct cohort__execution *execution, uint32_t step)
 {
     const struct cohort__step *what = step_at(execution, step);
@@ -204,7 +205,7 @@ static void send(struct cohort__execution *execution, uint32_t step)
 
 /* RECV --------------------------------------------------------------------------------------- */
 
-/* Copies the data of a message, wherever it is, to where it belongs. */
+/* Copies the data of MESSAGE, in any of its places, to where it belongs. */
 static void take_data(const struct cohort__pieces *to, const struct cohort__message *message)
 {
     if (message->loan)
@@ -235,7 +236,7 @@ static void fetched(struct cohort__activity *activity)
         cohort__activity_finish(activity);
 }
 
-/* STEP is posted, and this is its message. */
+/* STEP is posted, and MESSAGE is for it. Takes MESSAGE. */
 static void receive(struct cohort__execution *execution, uint32_t step,
                     struct cohort__message *message)
 {
@@ -275,7 +276,7 @@ const struct cohort__step_mode cohort__byte_mode = {
 
 /* Whatever the blocks stand for ---------------------------------------------------------------- */
 
-/* An agreement is about bytes, whatever comes after it. */
+/* An agreement is about bytes, even if the call is about objects. */
 static const struct cohort__step_mode *mode_of(const struct cohort__execution *execution,
                                                uint32_t step)
 {
@@ -305,7 +306,7 @@ void cohort__step_message(struct cohort__execution *execution, struct cohort__me
 static void complete_row(struct cohort__execution *execution, uint32_t row)
 {
     if (row >= execution->num_rows || !execution->rows[row])
-        return; /* nobody has asked, or there was no memory for its future */
+        return; /* the caller has none, or there was no memory for it */
     cohort__future_fulfil(execution->rows[row], NULL);
     execution->rows[row] = NULL;
 }
@@ -327,7 +328,7 @@ void cohort__step_start(struct cohort__execution *execution, uint32_t step)
         break;
     case COHORT__STEP_RECV:
         execution->states[step] = COHORT__STEP_POSTED;
-        if (has_arrived) /* and is receive's now, also if it fails */
+        if (has_arrived) /* receive takes the message, also if it fails */
             mode_of(execution, step)->receive(execution, step, execution->held[step]);
         break;
     case COHORT__STEP_COPY:

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* All-gather, Bruck: before step k a site has the 2^k blocks from its own one on, round the circle
- * of the sites. It sends them to the site 2^k before it, and receives as many from the one 2^k
- * after it; in the last step, those that are missing. Blocks go straight to their places, so
- * nothing has to be rotated in the end.
+/* All-gather, Bruck. The sites are a circle. Before step k a site has 2^k blocks: its own and those
+ * after it. It sends them to the site 2^k before it, and receives as many from the site 2^k after
+ * it. In the last step it receives those that are missing. Blocks are received in their places, so
+ * nothing has to be rotated at the end.
  * Cost: t_s ceil(log N) + t_w m (N-1). TMP: none.
  * Source: Bruck et al., Efficient algorithms for all-to-all communications in multiport
  * message-passing systems (TPDS 1997). */
@@ -12,7 +12,8 @@
 
 enum { PHASE = 1, TAG = 0 };
 
-/* COUNT blocks from that of FIRST on, in at most two ranges. Returns how many. */
+/* COUNT blocks from site FIRST on, round the circle, as one or two ranges. Returns how many
+ * ranges. */
 static uint32_t circle_append(struct cohort__plan_builder *builder,
                               const struct cohort__request *request, uint32_t first, uint32_t count,
                               uint32_t *ret_blocks)

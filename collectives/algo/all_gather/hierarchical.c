@@ -10,8 +10,8 @@
 
 enum { UP = 1, DOWN = 3 };
 
-/* A representative sends its own block from IN. The root, who receives nothing on the way down,
- * copies it. */
+/* A representative sends its own block from IN. The root copies its own, since it receives nothing
+ * on the way down. */
 static uint32_t gather_append(struct cohort__plan_builder *builder,
                               const struct cohort__request *request,
                               const struct cohort__tree *tree)
@@ -40,7 +40,7 @@ cohort_status cohort__all_gather_compose(const struct cohort__request *request, 
         return status;
     cohort__tree_init(&tree, all, arity, 0, request->this_site);
     uint32_t end = gather_append(builder, request, &tree);
-    /* Who has no children gathers nothing in OUT; it may be received into at any time. */
+    /* A site without children gathers nothing in OUT, so it may receive into OUT at any time. */
     if (!cohort__tree_has_children(&tree))
         end = COHORT__NO_STEP;
     uint32_t result = cohort__plan_range(builder, COHORT__SPACE_OUT, 0, all_bytes);

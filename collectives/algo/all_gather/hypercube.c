@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* All-gather, hypercube: doubling. In step k a site exchanges all 2^k blocks that it has with the
- * site whose number differs in bit k; they are those of one subcube, one range of OUT.
+/* All-gather, hypercube, by doubling. In step k a site exchanges all 2^k blocks that it has with
+ * the site whose number differs in bit k. These are the blocks of one subcube, and one range of
+ * OUT.
  * Cost: t_s log N + t_w m (N-1), N a power of two. TMP: none.
  * Source: Grama et al., Introduction to Parallel Computing, chapter 4. */
 #include "collectives/algo/pattern/cost.h"

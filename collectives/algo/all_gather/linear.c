@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* All-gather, linear: a direct exchange. In the i-th of N-1 rounds a site sends its block to the
- * i-th one after it and receives from the i-th one before it, into its place. Rounds do not wait
- * for each other.
+ * i-th site after it, and receives from the i-th site before it, each block in its place. Rounds do
+ * not wait for each other.
  * Cost: (t_s + t_w m)(N-1). TMP: none.
  * Source: folklore; the "spread" exchange. */
 #include "collectives/algo/pattern/vector.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* All-gather, mesh: rings along the rows of a mesh as square as the factors of N allow, then along
- * its columns with the blocks of a whole row in each message. A prime N is one ring.
- * Cost: t_s (rows + columns - 2) + t_w m (N-1); on a square 2 t_s (sqrt N - 1) + t_w m (N-1).
- * TMP: none.
+/* All-gather, mesh, as square as the factors of N allow. First rings along its rows, then rings
+ * along its columns, with the blocks of a whole row in each message. A prime N is one ring.
+ * Cost: t_s (rows + columns - 2) + t_w m (N-1); on a square 2 t_s (sqrt N - 1) + t_w m (N-1). TMP:
+ * none.
  * Source: Grama et al., Introduction to Parallel Computing, chapter 4. */
 #include "collectives/algo/pattern/rings.h"
 #include "collectives/algo/table.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* All-gather, mesh of d dimensions, one for each prime factor of N: rings along each dimension in
- * turn, with all that has been collected before in each message.
+/* All-gather, mesh of d dimensions, one for each prime factor of N. Rings along one dimension after
+ * the other. Each message has all that was collected before its dimension.
  * Cost: t_s (sum of extents - d) + t_w m (N-1). TMP: none.
  * Source: Grama et al., Introduction to Parallel Computing, chapter 4. */
 #include "collectives/algo/pattern/rings.h"

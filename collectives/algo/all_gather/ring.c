@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* All-gather, ring: in each of N-1 steps a site passes on to the next one what it received in the
- * step before, first its own block.
+/* All-gather, ring. In each of N-1 steps a site sends to the next one what it received in the step
+ * before. In the first step it sends its own block.
  * Cost: (t_s + t_w m)(N-1). TMP: none.
  * Source: Grama et al., Introduction to Parallel Computing, chapter 4. */
 #include "collectives/algo/pattern/rings.h"

@@ -26,7 +26,7 @@ cohort_status cohort__all_reduce_compose(const struct cohort__request *request, 
     uint32_t own = cohort__plan_range(builder, COHORT__SPACE_IN, 0, request->bytes);
     uint32_t result = cohort__plan_range(builder, COHORT__SPACE_OUT, 0, request->bytes);
     uint32_t end = cohort__reduce_up(builder, &tree, own, result, request->bytes, UP);
-    /* Who has no children sends from IN; OUT may be received into at any time. */
+    /* A site without children sends from IN, so it may receive into OUT at any time. */
     if (!cohort__tree_has_children(&tree))
         end = COHORT__NO_STEP;
     cohort__broadcast_down(builder, &tree, result, request->bytes, DOWN, end);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* All-reduce, ordered: for large vectors whose bits must not depend on the algorithm. The vector is
- * cut into N pieces, which may be empty; reduce_scatter_linear (phase 1) reduces piece i at site i
- * strictly from the left, all_gather_ring (phase 3) spreads the pieces.
+ * cut into N pieces, which may be empty. reduce_scatter_linear (phase 1) reduces piece i at site i
+ * strictly from the left. all_gather_ring (phase 3) spreads the pieces.
  * Cost: (2 t_s + (2 t_w + t_r) m/N)(N-1). TMP: that of reduce_scatter/linear.c for a piece.
  * Source: as all_reduce/ring.c, with the direct exchange. */
 #include "collectives/algo/pattern/alone.h"

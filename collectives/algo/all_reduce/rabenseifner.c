@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* All-reduce, Rabenseifner: recursive halving, then recursive doubling. In step k of phase 1 the
- * ranks whose numbers differ in bit k halve the part of the vector that they have, each one reduces
- * one half, the lower rank's left. Since neighbours come first, the operation need not commute.
- * Phase 3 goes back the same way and puts the halves together. Where N is no power of two, the
- * first sites are ranks in pairs, as in all_reduce/recursive_doubling.c.
+/* All-reduce, Rabenseifner: recursive halving, then recursive doubling. In step k of phase 1 two
+ * ranks whose numbers differ in bit k halve the part of the vector that they have. Each of them
+ * reduces one half. The lower rank's operand is on the left. Since neighbours come first, the
+ * operation need not commute. Phase 3 goes back the same way and puts the halves together. If N is
+ * no power of two, the first sites form pairs, as in all_reduce/recursive_doubling.c.
  * Cost: 2 t_s log N + (2 t_w + t_r) m (N-1)/N; else 2 t_s + (2 t_w + t_r) m more than for the power
  * of two below N. TMP: a quarter of the vector, with pairs a half.
  * Source: Thakur, Rabenseifner, Gropp, Optimization of collective communication operations in MPICH
@@ -20,12 +20,12 @@ struct halving {
     struct cohort__plan_builder *builder;
     const struct cohort__request *request;
     struct cohort__pairs pairs;
-    struct cohort__vector have; /* IN; OUT after the first reduction */
+    struct cohort__vector have; /* IN; after the first reduction OUT */
     struct cohort__vector out;
-    uint32_t first; /* the pieces that are still this rank's */
+    uint32_t first; /* the first piece that this rank still has, and how many */
     uint32_t count;
-    uint32_t reduce; /* the last one */
-    uint32_t buffer; /* for what arrives; COHORT__NO_STEP: none yet */
+    uint32_t reduce; /* the last REDUCE */
+    uint32_t buffer; /* for what arrives; COHORT__NO_STEP: not made yet */
     uint32_t sends[MAX_STEPS];
     bool from_out[MAX_STEPS];
 };
@@ -38,8 +38,8 @@ static struct cohort__vector pieces_of(const struct cohort__request *request,
     return vector;
 }
 
-/* Where COUNT pieces from FIRST on arrive: in OUT as long as nothing is there. Nothing but RECVs
- * write to a buffer, and the last REDUCE was the last to read it. */
+/* Where COUNT pieces from FIRST on arrive: in OUT as long as nothing is there, else in a buffer.
+ * Only RECVs write to the buffer, and the last REDUCE was the last step to read it. */
 static uint32_t recv_append(struct halving *self, uint32_t peer, uint32_t tag, uint32_t first,
                             uint32_t count, uint32_t *ret_block)
 {
@@ -50,7 +50,7 @@ static uint32_t recv_append(struct halving *self, uint32_t peer, uint32_t tag, u
         *ret_block = cohort__vector_block(builder, &self->out, first, count);
     } else if (self->buffer == COHORT__NO_STEP) {
         *ret_block = self->buffer = cohort__plan_tmp(builder, bytes);
-        is_buffered = false; /* nobody has used it yet */
+        is_buffered = false; /* no step has used it yet */
     } else {
         size_t offset = cohort__plan_get_block(builder, self->buffer).offset;
         *ret_block = cohort__plan_range(builder, COHORT__SPACE_TMP, offset, bytes);
@@ -97,8 +97,8 @@ static void halve(struct halving *self, uint32_t k)
     reduce_append(self, recv, arrived, is_left);
 }
 
-/* Everything that makes the pieces that are this rank's. RECVS are the doubling's, from step K on.
- */
+/* STEP waits for all that makes the pieces that this rank has. RECVS are those of the doubling,
+ * from step K on. */
 static void all_before(struct halving *self, const uint32_t *recvs, uint32_t k, uint32_t num_steps,
                        uint32_t step)
 {
@@ -172,7 +172,7 @@ static cohort_status build(const struct cohort__request *request, struct cohort_
     return cohort__plan_finish(self.builder, ret_plan);
 }
 
-/* The first of the halves are the largest. */
+/* The first pieces are the largest, so the first half is the larger one. */
 static struct cohort__cost cost(const struct cohort__request *request)
 {
     struct cohort__pairs pairs = cohort__pairs_of(request->num_sites, 0);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* All-reduce, recursive doubling: in step k the ranks whose numbers differ in bit k exchange what
- * their 2^k ranks have been reduced to, and both reduce it, the lower ones left; so the operation
- * need not commute, and all have the same bits. Where N is no power of two, the first sites are
- * ranks in pairs (pairs.h): the right one hands its block over before, and gets the result after.
+/* All-reduce, recursive doubling. In step k two ranks whose numbers differ in bit k exchange the
+ * results of their 2^k ranks, and both reduce the two. The lower rank's result is on the left. So
+ * the operation need not commute, and all sites get the same bits. If N is no power of two, the
+ * first sites form pairs (pairs.h): the right site of a pair sends its block to the left one
+ * before, and gets the result after.
  * Cost: (t_s + (t_w + t_r) m) log N; else 2 t_s + (2 t_w + t_r) m more than for the power of two
  * below N. TMP: a block, which takes turns with OUT; for N = 2 none.
  * Source: Grama et al., Introduction to Parallel Computing, chapter 4: all-reduce; pairs: Thakur,
@@ -17,11 +18,12 @@ enum { PHASE = 1, LAST_PHASE = 3, PAIR_TAG = 0, TAG = 1 };
 /* What this rank has so far. */
 struct partial {
     struct cohort__plan_builder *builder;
-    uint32_t blocks[2]; /* where what arrives is reduced, in turn; the last one is blocks[0]: OUT */
-    uint32_t num_left;  /* steps to come */
+    /* Blocks are received and reduced in these two in turn. The last one is blocks[0], OUT. */
+    uint32_t blocks[2];
+    uint32_t num_left; /* steps to come */
     uint32_t block;
-    uint32_t reduce; /* the step that made it, and that which sends it */
-    uint32_t send;
+    uint32_t reduce; /* the step that made `block` */
+    uint32_t send;   /* the step that sends it */
 };
 
 static void step_append(struct partial *partial, uint32_t peer, uint32_t tag, bool sends,
@@ -30,7 +32,7 @@ static void step_append(struct partial *partial, uint32_t peer, uint32_t tag, bo
     struct cohort__plan_builder *builder = partial->builder;
     uint32_t block = partial->blocks[--partial->num_left % 2];
     uint32_t recv = cohort__plan_recv(builder, PHASE, peer, tag, &block, 1);
-    /* The step before this one has used this block for the last time. */
+    /* The REDUCE and the SEND before this RECV were the last ones to use this block. */
     cohort__plan_after(builder, recv, partial->reduce);
     cohort__plan_after(builder, recv, partial->send);
     if (sends) {

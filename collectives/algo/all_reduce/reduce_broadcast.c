@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* All-reduce, reduce and broadcast: reduce_binomial to site 0 (phase 1), then broadcast_binomial
  * from it (phase 3). The halves of the tree are neighbours, so the reduction need not commute.
- * Cost: (2 t_s + (2 t_w + t_r) m) ceil(log N), with 2 (N-1) messages in all. TMP: blocks that are
- * received, as in reduce/binomial.c; results are kept in OUT.
+ * Cost: (2 t_s + (2 t_w + t_r) m) ceil(log N), with 2 (N-1) messages in all. TMP: the blocks that
+ * are received, as in reduce/binomial.c; results are kept in OUT.
  * Source: Grama et al., Introduction to Parallel Computing, chapter 4. */
 #include "collectives/algo/pattern/alone.h"
 #include "collectives/algo/pattern/cost.h"

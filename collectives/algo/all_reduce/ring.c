@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* All-reduce, ring: the vector is cut into N pieces, which may be empty; reduce_scatter_ring (phase
- * 1) makes piece i at site i, all_gather_ring (phase 3) spreads the pieces. Partial results are in
- * their places in OUT.
+/* All-reduce, ring. The vector is cut into N pieces, which may be empty. reduce_scatter_ring (phase
+ * 1) reduces piece i at site i. all_gather_ring (phase 3) spreads the pieces. Partial results are
+ * in their places in OUT.
  * Cost: 2 (t_s + t_w m/N)(N-1) + t_r m/N (N-1). TMP: none.
  * Source: Patarasuk, Yuan: Bandwidth optimal all-reduce algorithms (JPDC 2009). */
 #include "collectives/algo/pattern/needs.h"

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* All-to-all, ring in both directions: as all_to_all/ring.c, but blocks for the nearer half of the
+/* All-to-all, ring in both directions, as all_to_all/ring.c. Blocks for the nearer half of the
  * others go forwards, those for the other half backwards, in about N/2 rounds each.
- * Cost: about (t_s + t_w m N/4)(N-1) where a site has one port, half of it where it has one for
- * each neighbour. TMP: up to 2 N - 8 blocks.
- * Source: Grama, Gupta, Karypis, Kumar, Introduction to Parallel Computing, 4.5.1, with
- * the links used both ways. */
+ * Cost: about (t_s + t_w m N/4)(N-1) if a site has one port, half of that if it has one for each
+ * neighbour. TMP: up to 2 N - 8 blocks.
+ * Source: Grama, Gupta, Karypis, Kumar, Introduction to Parallel Computing, 4.5.1, with the links
+ * used both ways. */
 #include "collectives/algo/pattern/all_to_all_lines.h"
 #include "collectives/algo/table.h"
 

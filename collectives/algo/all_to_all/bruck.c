@@ -1,20 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* All-to-all, Bruck: a site i calls what it has for site i + j its block j. In the round of bit
- * k = 1, 2, 4 .. it sends all blocks whose number has that bit to site i + k, and receives the
- * blocks of the same numbers from site i - k. So block j moves by j in all, and ends at its target,
- * for any N.
+/* All-to-all, Bruck. Block j of site i is what i has for site i + j. In the round of bit k = 1, 2,
+ * 4 .. site i sends all blocks whose number has that bit to site i + k, and receives the blocks of
+ * the same numbers from site i - k. So block j moves by j in all, and ends at its target, for any
+ * N.
  *
- * Nothing is rotated: a block is sent from IN in its first round and received into OUT in its last
- * one. In between it has two places in TMP and changes between them with every move, for in each
+ * Nothing is rotated. A block is sent from IN in its first round and received into OUT in its last
+ * one. In between it has two places in TMP and changes between them with every move, since in each
  * round one block j leaves while another block j arrives.
  *
  * Cost: ceil(log N) messages; in the round of bit k, as many blocks as there are numbers below N
  * that have bit k: N/2 in each round for a power of two. TMP: 2 (N - 3) blocks.
  * Source: Bruck, Ho, Kipnis, Upfal, Weathersby (IEEE TPDS 1997). The listing in the text on
- * all-to-all algorithms that we were given has slips: it counts sites and blocks up to P instead of
- * P - 1; sends and receives inside the loop that still packs blocks; receives into S, the user's
- * input, but unpacks T, what was just sent; unpacks for all i up to SB, which is an array, instead
- * of NB; and does the final rotation in place, which overwrites blocks, inside the loop over k. */
+ * all-to-all algorithms that we were given has errors. It counts sites and blocks up to P instead
+ * of P - 1. It sends and receives inside the loop that still packs blocks. It receives into S, the
+ * user's input, but unpacks T, which was just sent. It unpacks for all i up to SB, which is an
+ * array, instead of NB. It does the final rotation in place, which overwrites blocks, inside the
+ * loop over k. */
 #include "collectives/algo/all_to_all/bruck.h"
 
 #include <stdlib.h>
@@ -30,12 +31,12 @@ struct bruck {
     uint32_t num_ranks;
     uint32_t this_rank;
     size_t bytes;
-    size_t tmp;      /* where it begins */
+    size_t tmp;      /* where this algorithm's part of TMP begins */
     uint32_t *sends; /* the blocks of a round */
     uint32_t *recvs;
 };
 
-/* Where block NUMBER is in TMP after that many moves. */
+/* Where block NUMBER is in TMP after NUM_MOVES moves. */
 static uint32_t place_of(const struct bruck *self, uint32_t number, uint32_t num_moves)
 {
     size_t place = 2 * (size_t)(number - IN_TMP) + num_moves % 2;
@@ -43,7 +44,7 @@ static uint32_t place_of(const struct bruck *self, uint32_t number, uint32_t num
                               self->bytes);
 }
 
-/* What moves in the round of BIT. Returns how many blocks. */
+/* The blocks that move in the round of BIT. Returns how many. */
 static uint32_t blocks_collect(const struct bruck *self, uint32_t bit)
 {
     uint32_t num_blocks = 0;
@@ -60,8 +61,8 @@ static uint32_t blocks_collect(const struct bruck *self, uint32_t bit)
     return num_blocks;
 }
 
-/* A send waits for what came in the last round, and by the send before it for all rounds. A place
- * is used again in the third round at the earliest. */
+/* A send waits for what arrived in the round before. Through the send before it, it waits for all
+ * earlier rounds. A place is used again in the third round at the earliest. */
 static void rounds_append(const struct bruck *self)
 {
     struct cohort__plan_builder *builder = self->builder;
@@ -120,7 +121,7 @@ cohort_status cohort__all_to_all_bruck_fragment(const struct cohort__request *re
     return cohort__plan_finish(builder, ret_plan);
 }
 
-/* Of each 2 k numbers the upper k have bit k. */
+/* Of each 2 k numbers in a row, the upper k have bit k. */
 static double count_blocks(uint32_t num_ranks, uint64_t bit)
 {
     uint64_t rest = num_ranks % (2 * bit);

@@ -4,12 +4,12 @@
 
 #include "collectives/algo/algorithm.h"
 
-/* Bruck's all-to-all as a fragment for embedding. Block r: what goes to rank r. Block
- * num_sites + r: what comes from rank r. */
+/* Bruck's all-to-all as a fragment for embedding. Block r is what goes to rank r. Block num_sites +
+ * r is what comes from rank r. */
 cohort_status cohort__all_to_all_bruck_fragment(const struct cohort__request *request,
                                                 struct cohort__plan **ret_plan);
 
-/* Of NUM_RANKS ranks with BYTES from each to each other one. */
+/* The cost for NUM_RANKS ranks, with BYTES from each to each other one. */
 struct cohort__cost cohort__all_to_all_bruck_cost(uint32_t num_ranks, size_t bytes);
 
 #endif

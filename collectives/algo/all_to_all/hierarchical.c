@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* All-to-all, hierarchical, ragged: see all_to_all_phases.h. In phase 2 R_k sends to R_d the
- * sub-matrix of its rows and G_d's columns as it is, |G_k| x |G_d| blocks, row by row: a piece of
+ * sub-matrix of its rows and G_d's columns as it is: |G_k| x |G_d| blocks, row by row, a piece of
  * each row. R_d receives each row in pieces, a block for each of its columns.
  * Cost, with m groups of g sites: 2 (N-m) + m (m-1) messages instead of N (N-1); a representative
  * moves O(g N) blocks. TMP: at R_k 2 (g-1) N blocks, at representatives below it the rows of their
- * subtrees, but for their own.
+ * subtrees, except their own.
  * Source: HPX discussion #7200; Träff, Rougier (EuroMPI 2014); Chochia et al. (EuroMPI/USA 2022),
  * matrix block aggregation. */
 #include <stdlib.h>
@@ -14,13 +14,14 @@
 #include "collectives/algo/pattern/linear.h"
 #include "collectives/algo/table.h"
 
-/* For embedding the exchange. */
+/* What embedding the exchange needs. */
 struct arrays {
     uint32_t *sites;   /* for each group */
     uint32_t *weights; /* for each group */
-    uint32_t *to;      /* for each group two blocks: of its own row, of the others */
-    uint32_t *from;    /* for each site two blocks: of its own column, of the others */
-    struct cohort__block_list *lists; /* for each group: what goes there; then, what comes */
+    uint32_t *to;      /* two blocks for each group: of this site's own row, of the other rows */
+    uint32_t *from;    /* two blocks for each site: of the own column, of the other columns */
+    /* For each group what goes there, then what comes from there. */
+    struct cohort__block_list *lists;
 };
 
 static bool arrays_init(struct arrays *arrays, const struct cohort__all_to_all *self)
@@ -45,7 +46,7 @@ static void arrays_fini(struct arrays *arrays)
     free(arrays->lists);
 }
 
-/* Where row SITE of our columns goes: block SITE of each column. Returns how many blocks. */
+/* Where row SITE of our columns is received: block SITE of each column. Returns how many blocks. */
 static uint32_t row_of_columns(struct cohort__all_to_all *self, uint32_t site, uint32_t *ret_blocks)
 {
     size_t bytes = self->request->bytes;

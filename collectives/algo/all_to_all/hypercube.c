@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* All-to-all, hypercube: in step i a site exchanges with site XOR 2^i the half of its blocks that
+/* All-to-all, hypercube. In step i a site exchanges with site XOR 2^i the half of its blocks that
  * is for the other half of the hypercube. It is the mesh whose extents are all 2.
  * Cost: (t_s + t_w m N/2) log N: few messages, but log N / 2 times the bytes. TMP: N blocks.
  * Source: Grama, Gupta, Karypis, Kumar, Introduction to Parallel Computing, 4.5.3. */

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* All-to-all, hierarchical with several leaders a group: the m top-level groups are shared out
- * among the first L sites of each group, L <= min(arity, size of the smallest group), a share being
- * consecutive groups. The l-th leader of a group collects from all of its group what is for the
- * sites of share l (phase 1); sends it to these groups, |G_k| x |G_d| elements to the leader there
- * who has G_k in its share, and receives what they send (phase 2); and gives everybody in its group
- * what came from share l (phase 3). Within a group messages go directly: who collects a share has
- * an L-th of a representative's bytes, and there is no tree.
- * Cost, with groups of g sites: 2 (N - m) L + m (m-1) messages; (2 (g-1) + m/L) t_s +
- * t_w m' (3 g - 2) N/L with m' bytes a block. TMP: 2 (g-1) N/L blocks, an L-th of that of
+/* All-to-all, hierarchical with several leaders in each group. The m top-level groups are divided
+ * into L shares of consecutive groups, one for each of the first L sites of a group. L <=
+ * min(arity, size of the smallest group). The l-th leader of a group collects from its whole group
+ * what is for the sites of share l (phase 1). It sends that to these groups, |G_k| x |G_d| elements
+ * to the leader there that has G_k in its share, and receives what they send (phase 2). It gives
+ * each site of its group what came from share l (phase 3). Within a group messages go directly,
+ * without a tree. A leader handles an L-th of a representative's bytes.
+ * Cost, with groups of g sites: 2 (N - m) L + m (m-1) messages; (2 (g-1) + m/L) t_s + t_w m' (3 g -
+ * 2) N/L with m' bytes a block. TMP: 2 (g-1) N/L blocks, an L-th of that of
  * all_to_all/hierarchical.c.
  * Source: Kandalla et al., Designing multi-leader-based Allgather algorithms (IPDPS 2009
- * workshops), taken to all-to-all; Träff, Rougier (EuroMPI 2014) for messages of several blocks. */
+ * workshops), applied to all-to-all; Träff, Rougier (EuroMPI 2014) for messages of several
+ * blocks. */
 #include <stdlib.h>
 
 #include "collectives/algo/pattern/all_to_all_phases.h"
@@ -29,10 +30,10 @@ struct leaders {
     uint32_t num_leaders;
     uint32_t this_group;
     struct cohort__range group;
-    uint32_t place;            /* in the group; a leader's share */
-    struct cohort__range ours; /* a leader's: the sites of its share */
-    /* A leader's, in TMP, for all others of its group in their order, `share_bytes` each: what they
-     * have for the share, and what they get from it. */
+    uint32_t place;            /* of this site in its group; of a leader also its share's number */
+    struct cohort__range ours; /* at a leader: the sites of its share */
+    /* At a leader, in TMP: for all other sites of its group, in their order, `share_bytes` each.
+     * What they have for the share, and what they get from it. */
     size_t share_bytes;
     size_t rows;
     size_t columns;
@@ -64,7 +65,8 @@ static struct cohort__range share_sites(const struct leaders *self, uint32_t sha
                                   .count = last.first + last.count - first.first};
 }
 
-/* As many as the smallest group has sites for, but no more than shorten the largest share. */
+/* As many leaders as the smallest group has sites for. But not so many that one more would not
+ * shorten the largest share. */
 static uint32_t count_leaders(uint32_t num_groups, uint32_t smallest)
 {
     uint32_t most = cohort__partition_count(smallest, num_groups);
@@ -85,7 +87,7 @@ static void leaders_init(struct leaders *self, const struct cohort__request *req
     self->share_bytes = self->ours.count * request->bytes;
 }
 
-/* Where something of the site at PLACE of our group is, at a leader; not for the leader itself. */
+/* Where a leader keeps the data of the site at PLACE of its group. Not for the leader itself. */
 static size_t place_offset(const struct leaders *self, uint32_t place)
 {
     return (place < self->place ? place : place - 1) * self->share_bytes;
@@ -98,7 +100,7 @@ static uint32_t sites_block(const struct leaders *self, enum cohort__space space
                               sites.count * self->request->bytes);
 }
 
-/* Pieces of BYTES, at OFFSET, for the COUNT places from FIRST on. */
+/* A block of pieces of BYTES, at OFFSET, for the COUNT places from FIRST on. */
 static uint32_t places_block(const struct leaders *self, uint32_t first, uint32_t count,
                              size_t offset, size_t bytes)
 {
@@ -110,7 +112,8 @@ static uint32_t places_block(const struct leaders *self, uint32_t first, uint32_
                                                      .stride = self->share_bytes});
 }
 
-/* Around the leader's own block OWN, the pieces for those before it and after it. */
+/* The pieces for the places before the leader's, then its own block OWN, then the pieces after
+ * it. */
 static uint32_t pieces_around(const struct leaders *self, uint32_t own, size_t offset, size_t bytes,
                               uint32_t *ret_pieces)
 {
@@ -124,7 +127,7 @@ static uint32_t pieces_around(const struct leaders *self, uint32_t own, size_t o
     return num_pieces;
 }
 
-/* The rows of this group, in order, for the sites of GROUP. */
+/* The rows of this group, in order: what they have for the sites of GROUP. */
 static uint32_t rows_for(const struct leaders *self, struct cohort__range group,
                          uint32_t *ret_pieces)
 {
@@ -134,7 +137,7 @@ static uint32_t rows_for(const struct leaders *self, struct cohort__range group,
                          ret_pieces);
 }
 
-/* Where the blocks of SITE for this group go, in the order of the group. */
+/* Where the blocks of SITE for this group are received, in the order of the group. */
 static uint32_t row_from(const struct leaders *self, uint32_t site, uint32_t *ret_pieces)
 {
     struct cohort__range row = {.first = site, .count = 1};
@@ -143,8 +146,8 @@ static uint32_t row_from(const struct leaders *self, uint32_t site, uint32_t *re
                          self->request->bytes, ret_pieces);
 }
 
-/* Phases 1 and 3 of every site: with all leaders but itself, not everybody with the same one first.
- */
+/* Phases 1 and 3 of every site: with all leaders except itself. Sites begin with different
+ * leaders. */
 static void share_out(struct leaders *self)
 {
     for (uint32_t round = 1; round < self->group.count; round++) {
@@ -179,8 +182,8 @@ static uint32_t gather(struct leaders *self)
     return end;
 }
 
-/* The step of phase 2 that stays at the leader, row by row: all pieces of a row have one row of
- * this group in its order. */
+/* The part of phase 2 that stays at the leader, row by row. All pieces of a row come from one row
+ * of this group, in its order. */
 static void own_group_copy(struct leaders *self, uint32_t after, uint32_t end)
 {
     size_t bytes = self->request->bytes;
@@ -206,7 +209,7 @@ static void own_group_copy(struct leaders *self, uint32_t after, uint32_t end)
     }
 }
 
-/* Phase 2 with one other group, whose leader for ours it is. BLOCKS has room for all pieces. */
+/* Phase 2 with one other group, at its leader for our group. BLOCKS has room for all pieces. */
 static void group_exchange(struct leaders *self, struct cohort__range group, uint32_t after,
                            uint32_t end, uint32_t *blocks)
 {
@@ -222,8 +225,8 @@ static void group_exchange(struct leaders *self, struct cohort__range group, uin
     cohort__plan_after(self->builder, send, after);
 }
 
-/* Phase 2, each site beginning with another group. Returns the step after which all columns are
- * there; COHORT__NO_STEP if there are none but the leader's own. */
+/* Phase 2. Each site begins with another group. Returns the step after which all columns are there,
+ * or COHORT__NO_STEP if there are no columns except the leader's own. */
 static uint32_t exchange(struct leaders *self, uint32_t after)
 {
     struct cohort__range groups = share_groups(self, self->place);
@@ -284,8 +287,8 @@ static cohort_status build(const struct cohort__request *request, struct cohort_
     return cohort__plan_finish(builder, ret_plan);
 }
 
-/* The port of a leader of the first group, a largest one: its share twice with all others of the
- * group, and once with the groups of the share but its own. */
+/* The time at the port of a leader of the first group, which is a largest one: its share twice with
+ * all other sites of the group, and once with the groups of the share except its own. */
 static struct cohort__cost leader_cost(const struct leaders *self, uint32_t leader)
 {
     struct cohort__range groups = share_groups(self, leader);
@@ -298,7 +301,8 @@ static struct cohort__cost leader_cost(const struct leaders *self, uint32_t lead
                                           (double)self->request->bytes};
 }
 
-/* The first leader has the largest share, but may have to send less of it. */
+/* The first leader has the largest share. But it may have to send less of it, so all leaders are
+ * compared. */
 static struct cohort__cost cost(const struct cohort__request *request)
 {
     struct cohort__request first = *request;

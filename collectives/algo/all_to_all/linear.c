@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* All-to-all, linear: in the i-th of N-1 rounds a site sends to the i-th one after it and receives
- * from the i-th one before it, so that no site is everybody's first target. Rounds do not wait for
- * each other.
+/* All-to-all, linear. In the i-th of N-1 rounds a site sends to the i-th site after it and receives
+ * from the i-th site before it. So no site is the first target of all. Rounds do not wait for each
+ * other.
  * Cost: (t_s + t_w m)(N-1); N-1 messages out of and into each site, one block each. TMP: none.
  * Source: pairwise exchange by offset; the design's primitive for one group. */
 #include "collectives/algo/pattern/all_to_all_direct.h"

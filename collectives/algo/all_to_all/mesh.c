@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* All-to-all, mesh: over the rows and columns of cohort__mesh_square. First among the sites of a
- * row, the blocks for a whole column together; then among the sites of a column. Each is a ring as
- * in all_to_all/ring.c.
- * Cost: (2 t_s + t_w m N)(sqrt(N) - 1) for a square; a ring where N is prime. TMP: up to 3 N
- * blocks.
+/* All-to-all, mesh, over the rows and columns of cohort__mesh_square. First among the sites of a
+ * row: the blocks for a whole column go together. Then among the sites of a column. Each is a ring
+ * as in all_to_all/ring.c.
+ * Cost: (2 t_s + t_w m N)(sqrt(N) - 1) for a square; a ring if N is prime. TMP: up to 3 N blocks.
  * Source: Grama, Gupta, Karypis, Kumar, Introduction to Parallel Computing, 4.5.2. */
 #include "collectives/algo/pattern/all_to_all_lines.h"
 #include "collectives/algo/table.h"

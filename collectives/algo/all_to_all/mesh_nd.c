@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* All-to-all, mesh of many dimensions: one for each prime factor of N, in one after the other as
- * all_to_all/mesh.c in two.
+/* All-to-all, mesh of many dimensions, one for each prime factor of N. It does in one dimension
+ * after the other what all_to_all/mesh.c does in two.
  * Cost: (t_s + t_w m N/2) sum(e - 1) over the factors e. TMP: up to 3 N blocks.
- * Source: Grama, Gupta, Karypis, Kumar, Introduction to Parallel Computing, 4.5.2 and
- * 4.5.3, of which this is the general case. */
+ * Source: Grama, Gupta, Karypis, Kumar, Introduction to Parallel Computing, 4.5.2 and 4.5.3, of
+ * which this is the general case. */
 #include "collectives/algo/pattern/all_to_all_lines.h"
 #include "collectives/algo/table.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* All-to-all, hierarchical, padded: see all_to_all_phases.h. In phase 2 every sub-matrix is g x g
- * blocks with g the largest group, row by row, filled up with zeros; the receiver crops it by the
- * sizes of the groups. So all messages of phase 2 have one size.
+/* All-to-all, hierarchical, padded: see all_to_all_phases.h. In phase 2 every sub-matrix has g x g
+ * blocks, row by row, with g the size of the largest group. It is filled up with zeros. The
+ * receiver crops it by the sizes of the groups. So all messages of phase 2 have one size.
  * Cost: the messages of all_to_all/hierarchical.c; up to g^2 blocks in each one of phase 2, and two
  * copies more. TMP: at R_k 2 m g^2 blocks more than there.
  * Source: HPX discussion #7200 and the design written for it. */
@@ -19,8 +19,8 @@ enum { PHASE = COHORT__ALL_TO_ALL_EXCHANGE };
 struct padded {
     uint32_t largest; /* g */
     size_t bytes;     /* of one matrix */
-    size_t to;        /* where those to send begin in TMP */
-    size_t from;      /* where those that come begin */
+    size_t to;        /* where those to be sent begin in TMP */
+    size_t from;      /* where those that arrive begin */
 };
 
 static struct cohort__block part(const struct cohort__all_to_all *self, const struct padded *padded,
@@ -33,7 +33,8 @@ static struct cohort__block part(const struct cohort__all_to_all *self, const st
                                   .stride = padded->largest * self->request->bytes};
 }
 
-/* Our rows, with zeros around them. Returns the step after which all matrices are filled. */
+/* Fills the matrices with our rows, and with zeros around them. Returns the step after which all
+ * are filled. */
 static uint32_t fill(struct cohort__all_to_all *self, const struct padded *padded, uint32_t all,
                      uint32_t after)
 {
@@ -62,7 +63,7 @@ static uint32_t fill(struct cohort__all_to_all *self, const struct padded *padde
     return done;
 }
 
-/* Column by column: the blocks of one column in one matrix are neighbours in our column. */
+/* Copies column by column: the blocks of one column in one matrix are consecutive in our column. */
 static uint32_t crop(struct cohort__all_to_all *self, const struct padded *padded, uint32_t after)
 {
     struct cohort__plan_builder *builder = self->builder;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* All-to-all, pairwise: the rounds of all_to_all/linear.c, one after the other: in round j a site
- * sends to the j-th one after it and receives from the j-th one before it. So no site is ever sent
- * more than one block at a time.
+/* All-to-all, pairwise: the rounds of all_to_all/linear.c, one after the other. In round j a site
+ * sends to the j-th site after it and receives from the j-th site before it. So a site is never
+ * sent more than one block at a time.
  * Cost: (t_s + t_w m)(N-1); N-1 messages out of and into each site, one block each. TMP: none.
  * Source: Thakur, Rabenseifner, Gropp (IJHPCA 2005), long messages. */
 #include "collectives/algo/pattern/all_to_all_direct.h"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* All-to-all, ring: a site sends all that it has for others as one message to the next one; who
- * gets a message takes its own part, the first one, and passes the rest on, in N-1 rounds.
+/* All-to-all, ring. A site sends all that it has for others as one message to the next site. A site
+ * that gets a message takes its own part, which is the first one, and passes the rest on, in N-1
+ * rounds.
  * Cost: (t_s + t_w m N/2)(N-1), which is optimal on a ring. TMP: 2 N - 5 blocks.
  * Source: Grama, Gupta, Karypis, Kumar, Introduction to Parallel Computing, 4.5.1. */
 #include "collectives/algo/pattern/all_to_all_lines.h"

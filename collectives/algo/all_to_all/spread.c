@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* All-to-all, spread: the rounds of all_to_all/linear.c, at most four of them under way: the
- * message of round j leaves when those of round j - 4 have left and come. So a site is sent few
- * blocks at a time, and a late one does not hold up all others at once as in
+/* All-to-all, spread: the rounds of all_to_all/linear.c, with at most four of them under way. The
+ * message of round j is sent when those of round j - 4 have been sent and received. So a site is
+ * sent few blocks at a time, and a late site does not delay all others at once as in
  * all_to_all/pairwise.c.
  * Cost: (t_s + t_w m)(N-1); N-1 messages out of and into each site, one block each. TMP: none.
- * Source: Thakur, Rabenseifner, Gropp (IJHPCA 2005), medium messages; the window is that of
- * MPICH's scattered all-to-all, but sliding instead of in batches. */
+ * Source: Thakur, Rabenseifner, Gropp (IJHPCA 2005), medium messages; the window is that of MPICH's
+ * scattered all-to-all, but sliding instead of in batches. */
 #include "collectives/algo/pattern/all_to_all_direct.h"
 #include "collectives/algo/table.h"
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* All-to-all, hierarchical, streamed: see all_to_all_phases.h. Representatives don't wait between
- * phases. The rows of a group come to R_k in parts: its own one, and what each of its direct
- * children has gathered. R_k passes a part on when it is there: to each R_d what is for its group
- * (phase 2), and to its own children what is for them (phase 3); and R_d what comes to its own
- * children, as they do below. So there are as many messages down each way of the tree as there are
- * parts, and not one, and none waits for more than one message.
+ * phases. The rows of a group come to R_k in parts: its own row, and what each of its direct
+ * children has gathered. R_k passes a part on as soon as it is there. Each R_d gets what is for its
+ * group (phase 2), and R_k's own children get what is for them (phase 3). R_d passes what it gets
+ * on to its own children, and these pass it on below. So on each path down the tree there are as
+ * many messages as there are parts, and not one. None of them waits for more than one message.
  * Cost: see cost; the bytes of all_to_all/hierarchical.c. But R_k receives rows while it passes
- * others on, so large blocks take up to a third less time; small ones take more, for the messages.
- * TMP: as there, without columns of this group itself.
+ * others on. So large blocks take up to a third less time. Small ones take more, because of the
+ * messages. TMP: as there, without columns of this group itself.
  * Source: HPX discussion #7200, which leaves streaming for later. */
 #include <stdlib.h>
 
@@ -23,11 +23,11 @@ enum {
     SCATTER = COHORT__ALL_TO_ALL_SCATTER,
 };
 
-/* The parts of the rows of a group, in the order of their arrival's tags: part 0 is the
+/* The parts of the rows of a group, in the order of the tags with which they arrive. Part 0 is the
  * representative's own row. */
 struct parts {
     struct cohort__tree tree;
-    uint32_t level; /* of the next one; num_levels: the own row */
+    uint32_t level; /* of the next part; num_levels: the own row */
     uint32_t rank;
     uint32_t tag;
     struct cohort__range range; /* of sites */
@@ -41,7 +41,8 @@ static struct parts parts_begin(const struct cohort__all_to_all *self, struct co
     return parts;
 }
 
-/* The children of the lowest level first: their rows have the shortest way. False at the end. */
+/* The children of the lowest level come first, since their rows have the shortest way. False: there
+ * are no more parts. */
 static bool parts_next(struct parts *parts)
 {
     if (parts->level == parts->tree.num_levels ||
@@ -57,7 +58,7 @@ static bool parts_next(struct parts *parts)
     return true;
 }
 
-/* The blocks of a part of this group's rows that are for the sites RANGE. */
+/* The blocks of a part of this group's rows that are for the sites of RANGE. */
 static uint32_t rows_block(struct cohort__all_to_all *self, struct cohort__range part,
                            struct cohort__range range)
 {
@@ -75,7 +76,7 @@ static uint32_t rows_block(struct cohort__all_to_all *self, struct cohort__range
     return cohort__plan_block(self->builder, block);
 }
 
-/* Where this site has what comes from the sites PART, its own and that of its subtree. */
+/* Where this site keeps what comes from the sites of PART: for itself and for its subtree. */
 static struct cohort__layout layout_of(const struct cohort__all_to_all *self,
                                        struct cohort__range part)
 {
@@ -90,8 +91,8 @@ static struct cohort__layout layout_of(const struct cohort__all_to_all *self,
     return layout;
 }
 
-/* To the child with the sites CHILD, what it gets of a part of this group's rows: column by
- * column. BLOCKS has room for one a column. */
+/* Sends to the child with the sites CHILD what it gets of a part of this group's rows, column by
+ * column. BLOCKS has room for one block a column. */
 static void own_part_send(struct cohort__all_to_all *self, struct cohort__range part,
                           struct cohort__range child, uint32_t after, uint32_t *blocks)
 {
@@ -104,8 +105,8 @@ static void own_part_send(struct cohort__all_to_all *self, struct cohort__range 
     cohort__plan_after(self->builder, send, after);
 }
 
-/* A part of this group's rows, which is there after AFTER: to all others, the other groups first,
- * and to the own column. */
+/* Passes on a part of this group's rows, which is there after AFTER: to the other groups first,
+ * then to the children, and to the own column. */
 static void own_part_pass(struct cohort__all_to_all *self, const struct parts *part, uint32_t after,
                           uint32_t *blocks)
 {
@@ -129,8 +130,8 @@ static void own_part_pass(struct cohort__all_to_all *self, const struct parts *p
     cohort__plan_after(builder, copy, after);
 }
 
-/* The next part may come when the last one has gone to the other groups: else all rows come first,
- * and what could be passed on meanwhile queues behind them. */
+/* The next part is received only when the last one has been sent to the other groups. Else all rows
+ * would arrive first, and what could be passed on meanwhile would queue behind them. */
 static void own_group_pass(struct cohort__all_to_all *self, uint32_t *blocks)
 {
     struct parts part = parts_begin(self, self->group);
@@ -148,7 +149,7 @@ static void own_group_pass(struct cohort__all_to_all *self, uint32_t *blocks)
     }
 }
 
-/* A part from another group comes row by row, and goes to its columns. BLOCKS has room for two a
+/* Receives a part from another group row by row, into the columns. BLOCKS has room for two blocks a
  * row. */
 static uint32_t part_recv(struct cohort__all_to_all *self, const struct cohort__layout *layout,
                           const struct parts *part, uint32_t *blocks)
@@ -234,14 +235,15 @@ static cohort_status build(const struct cohort__request *request, struct cohort_
     return cohort__plan_finish(builder, ret_plan);
 }
 
-/* As messages, how many parts the rows of a group come in, and its representative's children. */
+/* How many children the representative of a group has, that is, how many messages it sends in a
+ * broadcast. Its group's rows come in one part more than that. */
 static double count_children(const struct cohort__request *request, uint32_t num_sites)
 {
     return cohort__cost_broadcast(num_sites, request->arity, 0).startups;
 }
 
-/* The sending port of the representative of a largest group is the busiest; in front of it is the
- * gathering of the largest part, behind it the way down of the last one. */
+/* The sending port of the representative of a largest group is the busiest. Before it comes the
+ * gathering of the largest part, after it the way down of the last part. */
 static struct cohort__cost cost(const struct cohort__request *request)
 {
     struct cohort__range all = {.first = 0, .count = request->num_sites};

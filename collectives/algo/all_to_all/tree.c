@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* All-to-all, by trees: an all-gather in each row of a mesh of C columns and R rows, so that all of
- * a row have whatever the row has; then each site is the root of a scatter in its column, of the
- * blocks from its whole row. The all-gather is by doubling: in the step of k = 1, 2, 4 .. a site
- * sends what it has to the k-th one before it. The scatters of a column go together, by Bruck's
- * rounds. N = C R is as square as the factors of N allow, rows being the shorter ones: with a prime
- * N there is nothing to gather.
+/* All-to-all, by trees, on a mesh of C columns and R rows. First an all-gather in each row, so that
+ * all sites of a row have all that the row has. Then each site is the root of a scatter in its
+ * column, of the blocks from its whole row. The all-gather is by doubling: in the step of k = 1, 2,
+ * 4 .. a site sends what it has to the k-th site before it. The scatters of a column go together,
+ * by Bruck's rounds. N = C R is as square as the factors of N allow, and rows are the shorter ones.
+ * With a prime N there is nothing to gather.
  * Cost: ceil(log C) + ceil(log R) messages, (C - 1) N blocks in the first phase, whose messages
- * double, and about C R/2 log R in the second. More bytes than all_to_all/bruck.c without fewer
- * messages: it is here to be compared with. TMP: (C - 1) N + 2 (R - 3) C blocks.
- * Source: the text on all-to-all algorithms that we were given, which counts log N steps, too, but
+ * double, and about C R/2 log R in the second. It sends more bytes than all_to_all/bruck.c without
+ * fewer messages: it is here to be compared with. TMP: (C - 1) N + 2 (R - 3) C blocks.
+ * Source: the text on all-to-all algorithms that we were given. It counts log N steps, too, but
  * takes a scatter from one root. */
 #include <stdlib.h>
 
@@ -21,8 +21,8 @@
 
 enum { GATHER = 1, SCATTER = 2, MAX_PIECES = 3 };
 
-/* The matrix row of this site is in IN; that of the d-th site after it, around its mesh row, is
- * row d - 1 of TMP. */
+/* The matrix row of this site is in IN. The matrix row of the d-th site after it, round its mesh
+ * row, is row d - 1 of TMP. */
 struct tree {
     const struct cohort__request *request;
     struct cohort__plan_builder *builder;
@@ -34,11 +34,13 @@ struct tree {
     size_t gathered;  /* where TMP begins */
 };
 
-/* For embedding the scatters. */
+/* What embedding the scatters needs. */
 struct arrays {
     uint32_t *sites;
-    uint32_t *blocks;                 /* MAX_PIECES for each rank to, one for each rank from */
-    struct cohort__block_list *lists; /* for each rank to, for each rank from */
+    /* For each rank MAX_PIECES to be sent and one to be received. */
+    uint32_t *blocks;
+    /* For each rank one to be sent, then for each one to be received. */
+    struct cohort__block_list *lists;
 };
 
 static void tree_init(struct tree *self, const struct cohort__request *request,
@@ -92,7 +94,7 @@ static uint32_t gather(struct tree *self)
     return end;
 }
 
-/* From COUNT gathered rows the blocks for SITE. */
+/* The blocks for SITE in COUNT gathered rows from FIRST on. */
 static uint32_t gathered_column(const struct tree *self, uint32_t first, uint32_t count,
                                 uint32_t site)
 {
@@ -105,7 +107,7 @@ static uint32_t gathered_column(const struct tree *self, uint32_t first, uint32_
                                               .stride = self->row_bytes});
 }
 
-/* What goes to a site of this column: from all of this row, in their order. */
+/* What goes to a site of this column: the blocks from all sites of this row, in their order. */
 static uint32_t pieces_for(const struct tree *self, uint32_t site, uint32_t *ret_pieces)
 {
     size_t bytes = self->request->bytes;

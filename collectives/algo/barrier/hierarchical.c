@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Barrier, hierarchical: up the tree everybody tells its representative that its whole group is
- * there (phase 1), and site 0 tells everybody down the tree (phase 3): all_gather_hierarchical of
- * no bytes. Cost: 2 L levels of at most arity - 1 messages at each parent, 2 (N-1) messages in all.
- * TMP: none. Source: Strack et al., Hierarchical Collective Operations for HPX (IPTW 2025). */
+/* Barrier, hierarchical: all_gather_hierarchical of no bytes. Up the tree each site tells its
+ * representative that its whole group is there (phase 1). Down the tree site 0 tells all (phase 3).
+ * Cost: 2 L levels of at most arity - 1 messages at each parent, 2 (N-1) messages in all. TMP:
+ * none.
+ * Source: Strack et al., Hierarchical Collective Operations for HPX (IPTW 2025). */
 #include "collectives/algo/pattern/compose.h"
 #include "collectives/algo/pattern/cost.h"
 #include "collectives/algo/table.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Barrier, linear: everybody tells site 0 that it is there (phase 1), which then tells everybody
- * (phase 3): gather_linear and broadcast_linear of no bytes.
+/* Barrier, linear: gather_linear and broadcast_linear of no bytes. Each site tells site 0 that it
+ * is there (phase 1). Then site 0 tells all (phase 3).
  * Cost: 2 (N-1) messages, all of them at site 0. TMP: none.
  * Source: folklore; the composition of the reference design over one group. */
 #include "collectives/algo/pattern/compose.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Broadcast, binomial: the root sends the block to its partner in the other half of the sites, then
+/* Broadcast, binomial. The root sends the block to its partner in the other half of the sites. Then
  * both do the same in their halves; see mesh_tree.h. For a power of two sites it is the template of
- * the hypercube, for all others its steps stay ceil(log2 N).
+ * the hypercube. For all others there are still ceil(log2 N) steps.
  * Cost: (t_s + t_w m) ceil(log2 N). TMP: none.
  * Source: Grama, Gupta, Karypis, Kumar: one-to-all broadcast, general hypercube template. */
 #include "collectives/algo/pattern/mesh_tree.h"

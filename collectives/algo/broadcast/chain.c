@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Broadcast, chain: from the root to the next site, from there to the next one, and so on; in
- * segments, see chain.h, so that all links are busy at the same time. A segment's number is its
+/* Broadcast, chain: from the root to the next site, from there to the next one, and so on. It goes
+ * in segments, see chain.h, so that all links are busy at the same time. A segment's number is its
  * tag.
  * Cost: (t_s + t_w m / S) (N - 2 + S) with S segments. TMP: none.
  * Source: folklore; the pipelined linear tree of MPICH and Open MPI. */

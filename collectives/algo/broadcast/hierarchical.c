@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Broadcast, hierarchical: down the tree, in each level the first representative sends the block to
- * those of the other groups; who has it sends to all levels below, without waiting between them.
+/* Broadcast, hierarchical, down the tree. In each level the first representative sends the block to
+ * those of the other groups. A site that has the block sends it to all levels below, without
+ * waiting between them.
  * Cost: L levels of at most arity - 1 messages out of each parent. TMP: none.
  * Source: Strack et al., Hierarchical Collective Operations for HPX (IPTW 2025). */
 #include "collectives/algo/pattern/cost.h"

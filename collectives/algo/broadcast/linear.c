@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Broadcast, linear: the root sends its block to everybody else.
+/* Broadcast, linear: the root sends its block to all others.
  * Cost: 1 step of N-1 messages out of the root, N-1 blocks through its link. TMP: none.
  * Source: folklore; the flat tree of every MPI. */
 #include "collectives/algo/pattern/cost.h"

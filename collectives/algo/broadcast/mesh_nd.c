@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Broadcast, mesh of a dimension for each prime factor of N: as broadcast/mesh.c, dimension by
- * dimension. Cost: (t_s + t_w m) times the sum of ceil(log2 extent). TMP: none.
+/* Broadcast, mesh with a dimension for each prime factor of N: as broadcast/mesh.c, dimension by
+ * dimension.
+ * Cost: (t_s + t_w m) times the sum of ceil(log2 extent). TMP: none.
  * Source: Grama, Gupta, Karypis, Kumar: broadcast on a mesh, "generalizes to higher dimensions". */
 #include "collectives/algo/pattern/mesh_tree.h"
 #include "collectives/algo/table.h"

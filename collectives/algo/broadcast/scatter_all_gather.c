@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Broadcast, scatter and all-gather: the block is cut into N pieces, at any byte; they are
- * scattered binomially (phase 1), then every site passes pieces on to the next one round the ring
- * until all have all (phase 2, a piece's number is its tag). Nobody is sent what it already has:
+/* Broadcast, scatter and all-gather. The block is cut into N pieces, at any byte. They are
+ * scattered binomially (phase 1). Then every site passes pieces on to the next one round the ring
+ * until all have all (phase 2, a piece's number is its tag). No site is sent what it already has:
  * nothing goes to the root, and a site that has passed pieces on in the scatter keeps them. With
  * fewer bytes than sites, some pieces are empty.
  * Cost: t_s (ceil(log2 N) + N - 1) + 2 t_w m (N-1) / N, all of it at the root's port. TMP: none.
- * Source: van de Geijn's broadcast of long vectors, as Thakur, Rabenseifner and Gropp (IJHPCA 2005)
- * have it; without the messages that tell nothing new. */
+ * Source: van de Geijn's broadcast of long vectors, as described by Thakur, Rabenseifner and Gropp
+ * (IJHPCA 2005), without the messages that bring nothing new. */
 #include "collectives/algo/pattern/cost.h"
 #include "collectives/algo/pattern/cut.h"
 #include "collectives/algo/pattern/mesh_tree.h"
@@ -47,8 +47,9 @@ static uint32_t scatter_append(struct cohort__plan_builder *builder,
     return recv;
 }
 
-/* This site's own piece goes first, then they come and go against the order of the ring. Who has
- * pieces to send long before their turn keeps them back, so that those from afar get through. */
+/* This site's own piece goes first. Then pieces come and go in falling order. A site that has
+ * pieces to send long before their turn sends them in turn, so that pieces from far away get
+ * through. */
 static void ring_append(struct cohort__plan_builder *builder, const struct cohort__request *request,
                         const struct cohort__mesh_tree *tree, uint32_t scattered)
 {
@@ -102,7 +103,7 @@ static struct cohort__cost cost(const struct cohort__request *request)
     double others = num_sites - 1.0;
     size_t smallest = cohort__cut_bytes(request->bytes, 1, num_sites, num_sites - 1, 1);
     struct cohort__cost cost = cohort__cost_scatter(num_sites, 2, 1);
-    /* What has been moved in the scatter, a unit a piece, need not go round. */
+    /* What has been moved in the scatter, counted as one byte a piece, need not go round. */
     cost.messages += num_sites * others - cost.moved;
     cost.startups += others;
     cost.bytes = num_sites > 1 ? 2 * (double)(request->bytes - smallest) : 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Exchange, linear: a message for each part to its site, and one from its site for each part that
- * comes; the k-th one for a site is the k-th one from there. What is for this site itself is
- * copied. Nothing waits for anything.
+/* Exchange, linear: a message to its site for each part that is sent, and one from its site for
+ * each part that is received. The k-th message to a site is the k-th one received there. Parts for
+ * this site itself are copied. No step waits for another one.
  * Cost, seen from this site: max(s, r) messages with s parts that it sends and r that it receives,
  * and the larger one of the sums of their bytes; the totals are these times N. TMP: none.
  * Source: neighbourhood collectives of MPI-3, MPI_Neighbor_alltoallw. */
@@ -39,7 +39,7 @@ static void sends_append(struct cohort__plan_builder *builder,
     }
 }
 
-/* There are as many of them on either side, cohort__algorithm_refuses has seen to that. */
+/* There are as many such parts in IN as in OUT: cohort__algorithm_refuses has checked that. */
 static void copies_append(struct cohort__plan_builder *builder,
                           const struct cohort__request *request)
 {
@@ -76,7 +76,7 @@ static cohort_status build(const struct cohort__request *request, struct cohort_
     return cohort__plan_finish(builder, ret_plan);
 }
 
-/* The number of PARTS that are for others, and their bytes. */
+/* How many of PARTS are for other sites, and their bytes. */
 static uint32_t count_others(const struct cohort__request *request,
                              const struct cohort__part *parts, uint32_t num_parts,
                              double *ret_bytes)

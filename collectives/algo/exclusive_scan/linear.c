@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Exclusive scan, linear: scan/linear.c without a site's own block. Site 0 gets nothing; what the
- * last site has goes nowhere. */
+/* Exclusive scan, linear: scan/linear.c without a site's own block. Site 0 gets nothing. The last
+ * site's block is not sent. */
 #include "collectives/algo/scan/scan.h"
 #include "collectives/algo/table.h"
 

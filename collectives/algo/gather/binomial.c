@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Gather, binomial: scatter_binomial reversed. The blocks of a half of the sites are neighbours, so
- * the root receives right into OUT.
+/* Gather, binomial: scatter_binomial reversed. The blocks of a half of the sites are consecutive,
+ * so the root receives directly into OUT.
  * Cost: t_s ceil(log2 N) + t_w m (N-1), for all N. TMP: see gather/mesh.c.
  * Source: Grama, Gupta, Karypis, Kumar: gather on a hypercube. */
 #include "collectives/algo/pattern/mesh_tree.h"

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Gather, hierarchical: up the tree, in each level the representatives of the groups gather to the
- * first one, with all that their groups have. A representative sends its own block from IN and the
- * rest from TMP as one message; the root receives right into OUT, in at most two pieces a message
- * where the numbers of the tree pass the last site.
- * Cost: L levels of at most arity - 1 messages into each parent; N-1 blocks into the root.
- * TMP: the blocks of a representative's subtree, but for its own; none at the root.
+/* Gather, hierarchical, up the tree. In each level the representatives of the groups send all that
+ * their groups have to the first one. A representative sends its own block from IN and the rest
+ * from TMP as one message. The root receives directly into OUT. A message there has at most two
+ * pieces, where the numbers of the tree pass the last site.
+ * Cost: L levels of at most arity - 1 messages into each parent; N-1 blocks into the root. TMP: the
+ * blocks of a representative's subtree, except its own; none at the root.
  * Source: Strack et al., Hierarchical Collective Operations for HPX (IPTW 2025); Träff, Rougier
  * (EuroMPI 2014) for messages of several blocks. */
 #include "collectives/algo/pattern/cost.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Gather, linear: everybody sends its block to the root, which receives each one in its place.
+/* Gather, linear: all others send their block to the root, which receives each one in its place.
  * Blocks may have different sizes.
  * Cost: 1 step of N-1 messages into the root, N-1 blocks through its link. TMP: none.
  * Source: folklore; the flat tree of every MPI. */
@@ -44,7 +44,8 @@ cohort_status cohort__gather_linear_fragment(const struct cohort__request *reque
     if (status != COHORT_OK)
         return status;
     bool is_root = request->this_site == request->root;
-    /* Where blocks differ, only the root has the parts; the others know their own size. */
+    /* If blocks have different sizes, only the root has the parts. The others know their own
+     * size. */
     size_t bytes = is_root ? cohort__request_out(request, request->root).bytes : request->bytes;
     uint32_t own = cohort__plan_range(builder, COHORT__SPACE_IN, 0, bytes * weight);
     if (is_root)

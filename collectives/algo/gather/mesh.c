@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Gather, mesh: all rows at the same time, binomially, then the root's column with the blocks of
- * whole rows. A site sends its own block from IN.
- * Cost: t_s (ceil(log2 columns) + ceil(log2 rows)) + t_w m (N-1).
- * TMP: the blocks that a site sends on for others; the root receives right into OUT.
+/* Gather, mesh. First all rows at the same time, binomially. Then the root's column, with the
+ * blocks of whole rows. A site sends its own block from IN.
+ * Cost: t_s (ceil(log2 columns) + ceil(log2 rows)) + t_w m (N-1). TMP: the blocks that a site sends
+ * on for others; the root receives directly into OUT.
  * Source: Grama, Gupta, Karypis, Kumar: gather, the reverse of scatter. */
 #include "collectives/algo/pattern/mesh_tree.h"
 #include "collectives/algo/table.h"
@@ -38,7 +38,7 @@ cohort_status cohort__gather_over_mesh(const struct cohort__request *request,
     num_parts = cohort__mesh_store_parts(builder, &store, tree.sites, parts);
     uint32_t send = cohort__plan_send(builder, PHASE, tree.parent, TAG, parts, num_parts);
     for (uint32_t i = 0; i < tree.num_children; i++)
-        cohort__plan_after(builder, send, i); /* the RECVs come first */
+        cohort__plan_after(builder, send, i); /* the RECVs are steps 0, 1 .. */
     return cohort__plan_finish(builder, ret_plan);
 }
 

@@ -66,7 +66,7 @@ cohort_status cohort__all_to_all_direct(const struct cohort__request *request, c
     return cohort__plan_finish(builder, ret_plan);
 }
 
-/* A message to everybody else, and by then one from everybody else has come. */
+/* A message to each other site. When they are sent, one from each other site has come. */
 struct cohort__cost cohort__all_to_all_direct_cost(const struct cohort__request *request)
 {
     double rounds = request->num_sites - 1.0;

@@ -8,25 +8,25 @@
 
 enum { PHASE = 1 };
 
-/* The sites that differ from this one in one coordinate, and what goes between them. */
+/* The sites that differ from this one in one coordinate only, and what goes between them. */
 struct line {
     uint32_t extent;
     uint32_t this_rank;
     uint32_t this_site;
-    uint32_t stride;      /* between the sites of neighbouring ranks */
-    size_t bytes;         /* from a rank to another one */
-    size_t forward;       /* where TMP begins for what is passed on */
-    uint32_t *to, *from;  /* for each rank: what goes there, what comes from there */
-    uint32_t *first_send; /* for the blocks of a message */
+    uint32_t stride;      /* between the numbers of sites of neighbouring ranks */
+    size_t bytes;         /* from one rank to another */
+    size_t forward;       /* where the part of TMP for what is passed on begins */
+    uint32_t *to, *from;  /* by rank: what goes there, what comes from there */
+    uint32_t *first_send; /* room for the blocks of a message */
 };
 
-/* Of one direction: what the dimension after this one waits for. */
+/* The steps of one direction that the next dimension waits for. */
 struct ends {
     uint32_t steps[3];
     uint32_t num_steps;
 };
 
-/* How many of the others are reached in one direction. */
+/* How many of the other sites are reached in one direction. */
 static uint32_t reach_of(uint32_t extent, bool both_ways, bool is_forward)
 {
     if (!both_ways)
@@ -34,7 +34,8 @@ static uint32_t reach_of(uint32_t extent, bool both_ways, bool is_forward)
     return is_forward ? extent / 2 : (extent - 1) / 2;
 }
 
-/* What is received in a round is passed on in the next one, while another message arrives. */
+/* The TMP of one direction, in `bytes` of a line. What is received in a round is passed on in the
+ * next round, while another message arrives. */
 static size_t forward_units(uint32_t reach)
 {
     return reach > 1 ? 2 * (size_t)reach - 3 : 0;
@@ -61,7 +62,7 @@ static uint32_t first_send_append(struct cohort__plan_builder *builder, const st
                              reach);
 }
 
-/* What is passed on takes turns in two places at FORWARD. */
+/* What is passed on takes turns in two places, the first of them at FORWARD. */
 static struct ends direction_append(struct cohort__plan_builder *builder, const struct line *line,
                                     bool is_forward, uint32_t reach, size_t forward, uint32_t after)
 {
@@ -93,7 +94,7 @@ static struct ends direction_append(struct cohort__plan_builder *builder, const 
     return ends;
 }
 
-/* The blocks with one coordinate, of a buffer of num_sites blocks. */
+/* The blocks with coordinate RANK, in a buffer of num_sites blocks. */
 static uint32_t coordinate_block(struct cohort__plan_builder *builder,
                                  const struct cohort__request *request, const struct line *line,
                                  struct cohort__block buffer, uint32_t rank)
@@ -107,7 +108,7 @@ static uint32_t coordinate_block(struct cohort__plan_builder *builder,
                                         .stride = line->extent * piece});
 }
 
-/* A whole dimension. Returns the step after which it is over, if there IS_MORE. */
+/* One whole dimension. If IS_MORE, returns the step after which it is over. */
 static uint32_t line_append(struct cohort__plan_builder *builder, const struct line *line,
                             bool both_ways, bool is_more, uint32_t after)
 {
@@ -145,7 +146,8 @@ static size_t forward_bytes(const struct cohort__request *request, const struct 
     return most;
 }
 
-/* Blocks go from IN by turns to TMP and OUT, and to OUT in the last dimension. */
+/* Blocks start in IN. After that they are in TMP and OUT in turn, and after the last dimension in
+ * OUT. */
 static void mesh_append(struct cohort__plan_builder *builder, const struct cohort__request *request,
                         const struct cohort__mesh *mesh, bool both_ways, uint32_t *ranks)
 {
@@ -196,7 +198,7 @@ cohort_status cohort__all_to_all_on_mesh(const struct cohort__request *request, 
     return cohort__plan_finish(builder, ret_plan);
 }
 
-/* Both ways share a site's one port. */
+/* Both directions share the one port of a site. */
 struct cohort__cost cohort__all_to_all_on_mesh_cost(const struct cohort__request *request,
                                                     const struct cohort__mesh *mesh, bool both_ways)
 {

@@ -6,22 +6,23 @@
 #include "collectives/algo/pattern/mesh.h"
 
 /* All-to-alls from neighbour to neighbour, in one dimension of MESH after the other. The sites of a
- * dimension are a ring: a site sends all that it has for the others there as one message to the
- * next one, who takes its own part and passes on the rest.
+ * dimension are a ring. A site sends all that it has for the others there as one message to the
+ * next site. That one takes its own part and passes the rest on.
  *
- * At any time a site has num_sites blocks, ordered by a site number whose coordinates are the
- * source's in the dimensions that are done, and the target's in the others. So what a step sends or
- * receives, the blocks with one coordinate, is one strided block, and at the end the order is that
- * of the sources: nothing is rearranged. The blocks for the site itself are copied from dimension
- * to dimension.
+ * At any time a site has num_sites blocks. They are ordered by a site number whose coordinates are
+ * the source's in the dimensions that are done, and the target's in the others. So the blocks with
+ * one coordinate, which a step sends or receives, are one strided block. At the end the order is
+ * that of the sources, so nothing is rearranged. The blocks for the site itself are copied from
+ * dimension to dimension.
  *
- * BOTH_WAYS: to the nearer half of the others forwards, to the other half backwards. */
+ * BOTH_WAYS: blocks go forwards to the nearer half of the others, and backwards to the other
+ * half. */
 cohort_status cohort__all_to_all_on_mesh(const struct cohort__request *request, const char *name,
                                          const struct cohort__mesh *mesh, bool both_ways,
                                          struct cohort__plan **ret_plan);
 
-/* A dimension of e sites costs e - 1 messages with N/e blocks each for e - 1, e - 2 .. 1 sites
- * (both ways: about half as many); TMP for N blocks if there are several dimensions, and for two of
+/* A dimension of e sites costs e - 1 messages. They have N/e blocks for each of e - 1, e - 2 .. 1
+ * sites (both ways: about half as many). TMP: N blocks if there are several dimensions, and two of
  * the messages that are passed on. */
 struct cohort__cost cohort__all_to_all_on_mesh_cost(const struct cohort__request *request,
                                                     const struct cohort__mesh *mesh,

@@ -10,8 +10,8 @@ struct cohort__range cohort__all_to_all_group(const struct cohort__all_to_all *s
     return cohort__partition_group(all, self->request->arity, index);
 }
 
-/* Columns arrive below a representative only after the rows from there have been sent, so both of
- * them fit in the same place. */
+/* Below a representative, columns arrive only after the rows there have been sent. So both fit in
+ * the same place. */
 static void layouts_init(struct cohort__all_to_all *self)
 {
     uint32_t row = cohort__plan_range(self->builder, COHORT__SPACE_IN, 0, self->row_bytes);
@@ -123,7 +123,7 @@ cohort_status cohort__all_to_all_compose(const struct cohort__request *request, 
     return cohort__plan_finish(builder, ret_plan);
 }
 
-/* The top-level groups have two sizes: num_larger of them have size + 1. */
+/* The top-level groups have two sizes: *RET_NUM_LARGER of them have *RET_SIZE + 1 sites. */
 static void group_sizes(const struct cohort__request *request, uint32_t *ret_size,
                         uint32_t *ret_num_larger, uint32_t *ret_num_groups)
 {

@@ -4,7 +4,7 @@
 
 #include "collectives/plan/plan.h"
 
-/* What most collectives are for a single site: the first BYTES of OUT = those of IN. */
+/* What most collectives do for a single site: copies the first BYTES of IN to OUT. */
 void cohort__alone_append(struct cohort__plan_builder *builder, size_t bytes);
 
 #endif

@@ -4,17 +4,17 @@
 
 #include "collectives/algo/algorithm.h"
 
-/* The two-phase collectives, up a tree (phase 1) and down again (phase 3). With an arity of
+/* The collectives of two phases, up a tree (phase 1) and down again (phase 3). With an arity of
  * num_sites the tree has one level, and they are compositions of two linear primitives. NAME is the
  * plan's. */
 
-/* reduce, broadcast; in all_reduce/hierarchical.c */
+/* Reduce, then broadcast. In all_reduce/hierarchical.c. */
 cohort_status cohort__all_reduce_compose(const struct cohort__request *request, uint32_t arity,
                                          const char *name, struct cohort__plan **ret_plan);
 struct cohort__cost cohort__all_reduce_compose_cost(const struct cohort__request *request,
                                                     uint32_t arity);
 
-/* gather, broadcast; in all_gather/hierarchical.c */
+/* Gather, then broadcast. In all_gather/hierarchical.c. */
 cohort_status cohort__all_gather_compose(const struct cohort__request *request, uint32_t arity,
                                          const char *name, struct cohort__plan **ret_plan);
 

@@ -45,7 +45,7 @@ double cohort__cost_tmp(uint32_t num, size_t bytes)
     return (double)num * (double)(bytes + (TMP_ALIGNMENT - bytes % TMP_ALIGNMENT) % TMP_ALIGNMENT);
 }
 
-/* The tree's way along its first groups, each one a largest of its level. */
+/* Walks down the tree along the first group of each level, which is a largest one. */
 static void tree_walk(uint32_t num_sites, uint32_t arity, double *ret_messages, double *ret_levels)
 {
     struct cohort__range range = {.first = 0, .count = num_sites};
@@ -78,8 +78,8 @@ struct cohort__cost cohort__cost_reduce(uint32_t num_sites, uint32_t arity, size
     return cost;
 }
 
-/* How many blocks all messages of a scatter over the tree have. The groups of a level, of all of
- * its ranges together, have two sizes, `size` and one more. */
+/* How many blocks all messages of a scatter over the tree have in all. All groups of a level, in
+ * all of its ranges, have one of two sizes: `size`, or one more. */
 static double count_blocks(uint32_t num_sites, uint32_t arity)
 {
     double blocks = 0, counts[2] = {1, 0};

@@ -4,9 +4,9 @@
 
 #include "collectives/algo/algorithm.h"
 
-/* A block in NUM_PIECES pieces that are as equal as its elements allow, the larger ones first (so
- * the rule of cohort__partition, but pieces may be empty): the byte where PIECE begins, which may
- * be NUM_PIECES, the end. ELEMENT as in a request. */
+/* Cuts a block into NUM_PIECES pieces that are as equal as its elements allow. The larger ones come
+ * first. That is the rule of cohort__partition, but pieces may be empty. Returns the byte where
+ * PIECE begins. PIECE may be NUM_PIECES: the end. ELEMENT as in a request. */
 size_t cohort__cut(size_t bytes, size_t element, uint32_t num_pieces, uint32_t piece);
 
 /* The bytes of COUNT pieces from FIRST on. */

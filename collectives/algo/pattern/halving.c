@@ -6,13 +6,13 @@
 
 enum { FOLD_PHASE = 1, PHASE = 2, TAG = 0 };
 
-/* What append has besides the halving. */
+/* The state of cohort__halving_append. */
 struct append {
     struct cohort__halving *halving;
     struct cohort__plan_builder *builder;
-    size_t inbox;    /* in TMP: what is received next */
-    bool in_sum;     /* what this site has is in the sum; else in IN */
-    uint32_t folded; /* nothing is received into the inbox before */
+    size_t inbox;    /* in TMP: where the next message is received */
+    bool in_sum;     /* this site's data is in the sum; else in IN */
+    uint32_t folded; /* no step receives into the inbox before this one */
 };
 
 static bool has_folded(const struct cohort__halving *halving)
@@ -78,7 +78,7 @@ uint32_t cohort__halving_sum(const struct cohort__halving *halving,
                               cohort__halving_bytes(halving, pieces));
 }
 
-/* The same of what this site has before it gets the other half. */
+/* The same for what this site has before it gets the other half. */
 static uint32_t own_append(const struct append *append, struct cohort__range pieces)
 {
     const struct cohort__halving *halving = append->halving;
@@ -110,8 +110,8 @@ static void place(struct append *append, bool in_out)
     halving->sum = cohort__plan_get_block(append->builder, sum).offset;
 }
 
-/* What PEER sends of PIECES comes to the inbox and is reduced, in the order of the sites, with what
- * this site has of them. */
+/* Receives what PEER has of PIECES into the inbox, and reduces it with what this site has of them,
+ * in the order of the sites. */
 static void reduce_append(struct append *append, unsigned phase, uint32_t peer,
                           struct cohort__range pieces)
 {

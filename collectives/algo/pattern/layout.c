@@ -3,15 +3,15 @@
 
 #include <stdlib.h>
 
-/* The blocks of a range of numbers are at most: the own one, and two where the order of the sites
- * begins again at site 0. */
+/* The most blocks that a range of numbers can have: the own one, and two if the order of the sites
+ * begins again at site 0 in between. */
 enum { MAX_PARTS = 3 };
 
-/* For each rank of a level. */
+/* What embedding needs, for each rank of a level. */
 struct arrays {
     uint32_t *weights;
     uint32_t *blocks;                 /* MAX_PARTS for each list */
-    struct cohort__block_list *lists; /* the fragment's blocks: the own one, then one a rank */
+    struct cohort__block_list *lists; /* of the fragment: its own block, then one for each rank */
 };
 
 struct cohort__layout cohort__layout_in_tmp(struct cohort__plan_builder *builder,
@@ -45,7 +45,7 @@ static uint32_t range_append(struct cohort__plan_builder *builder,
                               count * layout->bytes);
 }
 
-/* The blocks of RANGE in the order of the numbers. Returns how many. */
+/* The blocks of RANGE in the order of the tree's numbers. Returns how many. */
 static uint32_t parts_append(struct cohort__plan_builder *builder, const struct cohort__tree *tree,
                              const struct cohort__layout *layout, struct cohort__range range,
                              uint32_t *ret_parts)

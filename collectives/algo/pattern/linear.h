@@ -4,12 +4,12 @@
 
 #include "collectives/algo/algorithm.h"
 
-/* The linear primitives over one group of ranks, as fragments for embedding: plans like those of
- * the rows, but with an order of blocks that a map can rely on, and where it says so with blocks of
- * different sizes: WEIGHTS has a number for each rank, or is NULL where all of them are 1. */
+/* The linear primitives over one group of ranks, as fragments for embedding. They are plans like
+ * those of the rows, but their blocks have an order that a block map can rely on. With WEIGHTS, a
+ * number for each rank, blocks have different sizes. WEIGHTS NULL: all are 1. */
 
-/* Block 0: this rank's own, weights[this_site] times the request's bytes. At the root block 1 + r:
- * that of rank r. */
+/* Block 0 is this rank's own, weights[this_site] times the request's bytes. At the root, block 1 +
+ * r is that of rank r. */
 cohort_status cohort__gather_linear_fragment(const struct cohort__request *request,
                                              const uint32_t *weights,
                                              struct cohort__plan **ret_plan);
@@ -17,27 +17,27 @@ cohort_status cohort__scatter_linear_fragment(const struct cohort__request *requ
                                               const uint32_t *weights,
                                               struct cohort__plan **ret_plan);
 
-/* Block 0: the only one. */
+/* Block 0 is the only one. */
 cohort_status cohort__broadcast_linear_fragment(const struct cohort__request *request,
                                                 struct cohort__plan **ret_plan);
 
-/* Block 0: this rank's own. At the root block 1: the result; with root 0 it may be mapped to the
- * same memory as block 0. */
+/* Block 0 is this rank's own. At the root, block 1 is the result. With root 0 it may be mapped to
+ * the same memory as block 0. */
 cohort_status cohort__reduce_linear_fragment(const struct cohort__request *request,
                                              struct cohort__plan **ret_plan);
 
-/* What the root does, in phase 1 with tag 0: reduces its block OWN and what all others send it,
- * strictly from the left, to RESULT. Returns the last REDUCE; more than one rank. */
+/* The root's steps, in phase 1 with tag 0: reduces its block OWN and what all others send, strictly
+ * from the left, to RESULT. Returns the last REDUCE. For more than one rank. */
 uint32_t cohort__reduce_linear_append(struct cohort__plan_builder *builder,
                                       const struct cohort__request *request, uint32_t own,
                                       uint32_t result);
 
-/* How many of NUM blocks of BYTES that are to be reduced, in this order, are received at a time:
- * all, but in no more than 4 MiB, or two. */
+/* How many buffers there are for NUM blocks of BYTES that are received and reduced in this order:
+ * NUM, but in no more than 4 MiB, or two. */
 uint32_t cohort__reduce_buffers(size_t bytes, uint32_t num);
 
-/* Block r: what goes to rank r. Block num_sites + r: what comes from rank r. From rank a to rank b
- * go weights[a] * weights[b] times the request's bytes. */
+/* Block r is what goes to rank r. Block num_sites + r is what comes from rank r. From rank a to
+ * rank b go weights[a] * weights[b] times the request's bytes. */
 cohort_status cohort__all_to_all_linear_fragment(const struct cohort__request *request,
                                                  const uint32_t *weights,
                                                  struct cohort__plan **ret_plan);

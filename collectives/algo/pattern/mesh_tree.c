@@ -4,18 +4,19 @@
 #include "collectives/algo/pattern/cost.h"
 #include "collectives/algo/pattern/linear.h"
 
-/* A line of the mesh, and where its tree has come to at one site; ranges are of coordinates. */
+/* A line of the mesh, and the part of it that is left on the way down to one site. Ranges are of
+ * coordinates. */
 struct line {
     uint32_t first; /* the site with coordinate 0 */
     uint32_t stride;
     struct cohort__range range;
-    uint32_t top; /* who has to do with the data of the whole range */
+    uint32_t top; /* the site that handles the data of the whole range */
 };
 
 struct halves {
-    struct cohort__range kept; /* TOP's */
+    struct cohort__range kept; /* the half of `top` */
     struct cohort__range other;
-    uint32_t partner; /* the top of the other one */
+    uint32_t partner; /* the top of the other half */
 };
 
 static struct halves halve(struct cohort__range range, uint32_t top)
@@ -31,7 +32,8 @@ static struct halves halve(struct cohort__range range, uint32_t top)
     return halves;
 }
 
-/* The sites of a range of the line, with all that differ only in the dimensions below. */
+/* The sites of a range of the line, with all sites that differ from them only in lower
+ * dimensions. */
 static struct cohort__range line_subtree(const struct line *line, struct cohort__range range)
 {
     uint32_t first = line->first + range.first * line->stride;
@@ -70,7 +72,7 @@ void cohort__mesh_tree_init(struct cohort__mesh_tree *tree, const struct cohort_
         (struct cohort__mesh_tree){.this_site = this_site,
                                    .parent = COHORT__NO_SITE,
                                    .sites = {.first = 0, .count = cohort__mesh_stride(mesh, num)}};
-    /* The last dimension in which it differs from the root is the one that reaches it. */
+    /* The site gets its data in the last dimension in which it differs from the root. */
     for (; first > 0; first--) {
         uint32_t dimension = order == COHORT__MESH_ROWS_FIRST ? first : num - 1 - first;
         if (cohort__mesh_coordinate(mesh, this_site, dimension) !=
@@ -101,7 +103,8 @@ struct cohort__mesh_store cohort__mesh_store_make(struct cohort__plan_builder *b
     return store;
 }
 
-/* COUNT blocks, the first one being that of site FIRST, which is not the own one in TMP. */
+/* COUNT blocks, the first of which is that of site FIRST. In TMP the site's own one is not among
+ * them. */
 static uint32_t store_range(struct cohort__plan_builder *builder,
                             const struct cohort__mesh_store *store, uint32_t first, uint32_t count)
 {
@@ -132,7 +135,7 @@ uint32_t cohort__mesh_store_parts(struct cohort__plan_builder *builder,
     return num_parts;
 }
 
-/* From the root, the tree halves a line of this dimension first, with ROWS_LAST. */
+/* With ROWS_LAST: the dimension whose line the tree halves first, from the root. */
 static uint32_t top_dimension(const struct cohort__mesh *mesh)
 {
     uint32_t dimension = mesh->num_dimensions - 1;
@@ -157,8 +160,8 @@ struct cohort__cost cohort__reduce_cost_over_mesh(const struct cohort__mesh *mes
     uint32_t top = mesh->extents[top_dimension(mesh)];
     cost.reduced = cost.bytes;
     cost.combined = cost.moved;
-    /* The root's result is in OUT, that of its first child, which has most children besides, in
-     * TMP. */
+    /* The root's result is in OUT. The result of its first child, which has most children of the
+     * others, is in TMP. */
     uint32_t at_root = (uint32_t)cost.startups;
     uint32_t at_child = at_root - cohort__log2_ceiling(top) + cohort__log2_ceiling(top / 2);
     uint32_t root_blocks = cohort__reduce_buffers(bytes, at_root);

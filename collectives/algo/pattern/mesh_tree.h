@@ -6,13 +6,14 @@
 #include "collectives/algo/pattern/mesh.h"
 #include "collectives/plan/partition.h"
 
-/* A binomial tree over a line of sites: the line is halved, the site that has to do with the data
- * of the whole has a partner for the other half, and both go on in their halves, the larger one
- * being that of the former. The partner is the one with the same place in its half; so where the
- * line has a power of two sites it is the hypercube template, the virtual label being the label
- * XOR the root. On a mesh the sites of one line of the first dimension have a tree, then all of
- * them in their lines of the second one, and so on. Halves are of true site numbers, so blocks of a
- * subtree can be neighbours and reductions keep the order of the sites, whatever the root. */
+/* A binomial tree over a line of sites. The line is halved. The site that handles the data of the
+ * whole line has a partner in the other half. Both go on in their halves. The first site's half is
+ * the larger one. The partner is the site with the same place in its half. So if the line has a
+ * power of two sites, it is the hypercube template, whose virtual label is the label XOR the root.
+ * On a mesh, the sites of one line of the first dimension have a tree. Then all of these have trees
+ * in their lines of the second dimension, and so on. Halves are ranges of real site numbers. So the
+ * blocks of a subtree can be consecutive, and reductions keep the order of the sites, for every
+ * root. */
 
 enum { COHORT__MESH_MAX_CHILDREN = 2 * COHORT__MESH_MAX_DIMENSIONS };
 #define COHORT__NO_SITE UINT32_MAX
@@ -25,24 +26,24 @@ enum cohort__mesh_order {
 struct cohort__mesh_child {
     uint32_t site;
     bool is_left;               /* its half is before this site's */
-    struct cohort__range sites; /* ROWS_LAST: its subtree */
+    struct cohort__range sites; /* with ROWS_LAST: its subtree */
 };
 
-/* The part of one site. */
+/* The part of the tree that one site needs. */
 struct cohort__mesh_tree {
     uint32_t this_site;
     uint32_t parent;            /* COHORT__NO_SITE at the root */
-    struct cohort__range sites; /* ROWS_LAST: its subtree, itself too */
+    struct cohort__range sites; /* with ROWS_LAST: its subtree, with itself */
     uint32_t num_children;
-    struct cohort__mesh_child children[COHORT__MESH_MAX_CHILDREN]; /* from the root: the first ones
-                                                                      have most below them */
+    /* From the root: the first ones have most sites below them. */
+    struct cohort__mesh_child children[COHORT__MESH_MAX_CHILDREN];
 };
 
 void cohort__mesh_tree_init(struct cohort__mesh_tree *tree, const struct cohort__mesh *mesh,
                             enum cohort__mesh_order order, uint32_t root, uint32_t this_site);
 
-/* Where a site keeps the blocks of its subtree: the root in the caller's buffer SPACE, everybody
- * else its own in OWN and the others in new TMP. */
+/* Where a site keeps the blocks of its subtree. The root keeps them in the caller's buffer SPACE.
+ * Other sites keep their own block in OWN and the others in new TMP. */
 struct cohort__mesh_store {
     const struct cohort__mesh_tree *tree;
     size_t bytes; /* of a block */
@@ -56,17 +57,17 @@ struct cohort__mesh_store cohort__mesh_store_make(struct cohort__plan_builder *b
                                                   enum cohort__space space, uint32_t own,
                                                   size_t bytes);
 
-/* The blocks of SITES, of its subtree, in their order. Returns how many. */
+/* The blocks of SITES, which are in its subtree, in their order. Returns how many. */
 enum { COHORT__MESH_MAX_PARTS = 3 };
 uint32_t cohort__mesh_store_parts(struct cohort__plan_builder *builder,
                                   const struct cohort__mesh_store *store,
                                   struct cohort__range sites,
                                   uint32_t ret_parts[COHORT__MESH_MAX_PARTS]);
 
-/* Up and down the tree, in reduce/mesh.c and broadcast/mesh.c: blocks OWN are reduced, at sites
- * with children in RESULT, and sent to the parent; BLOCK is spread, which
- * at this site starts after AFTER. The first one returns the step after which RESULT is done with,
- * COHORT__NO_STEP where it is not used. */
+/* Up and down the tree, in reduce/mesh.c and broadcast/mesh.c. Reduce: the blocks OWN are reduced
+ * and sent to the parent. A site with children has its result in RESULT. Returns the step after
+ * which RESULT is not used any more, or COHORT__NO_STEP if it is not used. Broadcast: BLOCK is
+ * spread. At this site that starts after AFTER. */
 uint32_t cohort__mesh_tree_reduce(struct cohort__plan_builder *builder,
                                   const struct cohort__mesh_tree *tree, uint32_t own,
                                   uint32_t result, size_t bytes, unsigned phase);
@@ -88,7 +89,8 @@ cohort_status cohort__scatter_over_mesh(const struct cohort__request *request,
                                         const struct cohort__mesh *mesh, const char *name,
                                         struct cohort__plan **ret_plan);
 
-/* Their costs, the sum of those of a line of each dimension, with memory; gather's is scatter's. */
+/* Their costs, with memory: the sum of those of a line of each dimension. Gather costs the same as
+ * scatter. */
 struct cohort__cost cohort__broadcast_cost_over_mesh(const struct cohort__mesh *mesh, size_t bytes);
 struct cohort__cost cohort__reduce_cost_over_mesh(const struct cohort__mesh *mesh, size_t bytes);
 struct cohort__cost cohort__scatter_cost_over_mesh(const struct cohort__mesh *mesh, size_t bytes);

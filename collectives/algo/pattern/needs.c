@@ -17,9 +17,9 @@ bool cohort__is_commutative(const struct cohort__request *request)
     return request->commutative;
 }
 
-/* The most blocks that a row has at a site. The root of a linear reduction has all of them; of what
- * is a vector or a matrix of blocks, such a root, or a leader for its group, has one of each site.
- */
+/* How many blocks a row has at one site, at most. The root of a linear reduction has one of each
+ * site. If a site's data is itself a vector of blocks, such a root, or a leader for its group, has
+ * that of each site. */
 static size_t most_blocks(enum cohort__collective collective, size_t num_sites)
 {
     bool is_square = collective == COHORT__ALL_TO_ALL || collective == COHORT__REDUCE_SCATTER;

@@ -5,14 +5,14 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* The usual way to have a power of two ranks among any number of sites: the first sites form pairs,
- * as many as there are sites too many; the left one of a pair is a rank and stands for both, the
+/* The usual way to have a power of two ranks among any number of sites. The first sites form pairs,
+ * as many as there are sites too many. The left site of a pair is a rank and stands for both. The
  * right one is spare. Ranks are in the order of the sites. */
 struct cohort__pairs {
-    uint32_t num_ranks; /* the largest power of two */
+    uint32_t num_ranks; /* the largest power of two that is not above num_sites */
     uint32_t num_spare;
     bool is_spare;  /* this site: its rank is that of the site before it */
-    bool has_spare; /* it stands for the site after it too */
+    bool has_spare; /* this site stands for the site after it, too */
     uint32_t this_rank;
 };
 

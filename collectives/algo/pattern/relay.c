@@ -12,7 +12,7 @@ static uint32_t count_moves(const struct cohort__request *request, const struct 
     return num_moves;
 }
 
-/* A received block takes the place of the last but one, once that has been sent on. */
+/* A block is received in the place of the one before the last, after that one has been sent on. */
 static void moves_append(struct cohort__plan_builder *builder,
                          const struct cohort__request *request, const struct cohort__hop *hops,
                          uint32_t num_moves)

@@ -3,8 +3,7 @@
 
 #include "collectives/algo/pattern/wrap.h"
 
-/* This site's ring in one dimension. What the site with a coordinate stands for, or gets, is a
- * range of `stride` pieces. */
+/* This site's ring in one dimension. Each coordinate stands for a range of `stride` pieces. */
 struct ring {
     uint32_t extent;
     uint32_t coordinate; /* this site's */
@@ -32,7 +31,7 @@ static struct ring ring_of(const struct cohort__rings *rings, uint32_t dimension
         .phase = rings->phase};
 }
 
-/* The pieces of the site DISTANCE before this one. */
+/* The first piece of the site that is DISTANCE before this one. */
 static uint32_t first_piece(const struct ring *ring, uint32_t distance)
 {
     return ring->base +
@@ -54,8 +53,8 @@ uint32_t cohort__mesh_last_dimension(const struct cohort__mesh *mesh)
     return dimension;
 }
 
-/* In step k a site receives what the k-th one before it stands for, and sends what it received in
- * the step before; in step 1 its own. Returns the first RECV. */
+/* In step k a site receives the pieces of the k-th site before it. It sends what it received in the
+ * step before, or in step 1 its own. Returns the first RECV. */
 static uint32_t ring_gather(struct cohort__plan_builder *builder, const struct ring *ring,
                             const struct cohort__vector *all, uint32_t own)
 {
@@ -73,7 +72,7 @@ static uint32_t ring_gather(struct cohort__plan_builder *builder, const struct r
     return first_recv;
 }
 
-/* The first SEND of a dimension follows the RECVs of those below. */
+/* The first SEND of a dimension comes after the RECVs of all lower dimensions. */
 static void all_after(struct cohort__plan_builder *builder, const struct cohort__rings *rings,
                       uint32_t num_dimensions, const uint32_t *first_recvs, uint32_t send)
 {
@@ -82,7 +81,8 @@ static void all_after(struct cohort__plan_builder *builder, const struct cohort_
             cohort__plan_after(builder, send, first_recvs[d] + k - 1);
 }
 
-/* A RECV writes where the reduce_scatter has sent from, but for its very first SEND: from IN. */
+/* A RECV writes where the reduce_scatter has sent from, so it comes after that SEND. Except the
+ * very first SEND, which was from IN. */
 static void sends_before(struct cohort__plan_builder *builder, const struct cohort__rings *rings,
                          uint32_t dimension, uint32_t first_recv)
 {
@@ -111,11 +111,12 @@ void cohort__rings_all_gather(struct cohort__plan_builder *builder,
     }
 }
 
-/* Where one dimension of a reduce_scatter has its memory. */
+/* The memory of one dimension of a reduce_scatter. */
 struct ring_memory {
-    const struct cohort__vector *in;  /* what this site contributes */
-    const struct cohort__vector *out; /* partial results, may be `in`; NULL: where they arrive */
-    uint32_t result;                  /* that of the last step; COHORT__NO_STEP: in `out` */
+    const struct cohort__vector *in; /* what this site contributes */
+    /* For partial results, may be `in`; NULL: where they arrive. */
+    const struct cohort__vector *out;
+    uint32_t result; /* block for the last result; COHORT__NO_STEP: in `out` */
     uint32_t buffers[2];
 };
 
@@ -129,7 +130,7 @@ static size_t largest_range(const struct ring *ring, const struct cohort__vector
     return largest;
 }
 
-/* Whether what arrives waits in a buffer: it does where `out` holds what it is reduced with. */
+/* Whether what arrives needs a buffer. It does if `out` has the data that it is reduced with. */
 static bool has_buffers(const struct ring_memory *memory)
 {
     return !memory->out || memory->out == memory->in;
@@ -150,7 +151,7 @@ static void memory_init(struct ring_memory *memory, struct cohort__plan_builder 
             memory->buffers[i] = cohort__plan_tmp(builder, largest_range(ring, memory->in));
 }
 
-/* Where step K's range arrives, and where it is then reduced to. */
+/* The block in which step K's range arrives, and the block to which it is then reduced. */
 static uint32_t arrival_of(struct cohort__plan_builder *builder, const struct ring *ring,
                            const struct ring_memory *memory, uint32_t k)
 {
@@ -173,7 +174,8 @@ static uint32_t result_of(struct cohort__plan_builder *builder, const struct rin
     return range_before(builder, ring, memory->out, k + 1);
 }
 
-/* A buffer is free when the REDUCE from it is done, or, where its result stays there, the SEND. */
+/* A buffer is free when the REDUCE from it is done. If its result stays in it, it is free when the
+ * SEND is done. */
 static void buffers_before(struct cohort__plan_builder *builder, const struct ring *ring,
                            const struct ring_memory *memory, uint32_t first_recv)
 {
@@ -185,9 +187,9 @@ static void buffers_before(struct cohort__plan_builder *builder, const struct ri
             cohort__plan_after(builder, first_recv + k - 1, first_free + k - 3);
 }
 
-/* In step k a site sends, partly reduced, what is for the k-th one before it, and receives what is
- * for the one before that. Returns the last REDUCE; the SENDs begin at *RET_FIRST_SEND. Nothing but
- * RECVs starts before AFTER. */
+/* In step k a site sends the partly reduced pieces of the k-th site before it, and receives those
+ * of the site before that one. Returns the last REDUCE. The SENDs begin at *RET_FIRST_SEND. Only
+ * RECVs may start before AFTER. */
 static uint32_t ring_reduce(struct cohort__plan_builder *builder, const struct ring *ring,
                             const struct ring_memory *memory, uint32_t after,
                             uint32_t *ret_first_send)

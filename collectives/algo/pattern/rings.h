@@ -5,16 +5,17 @@
 #include "collectives/algo/pattern/mesh.h"
 #include "collectives/algo/pattern/vector.h"
 
-/* Rings along each dimension of a mesh in turn: the sites that differ in one coordinate alone pass
- * pieces on to their next ones. The sites that differ in the lower dimensions have consecutive
- * numbers, so what they have collected is one range of pieces. With one dimension: the ring. */
+/* Rings along each dimension of a mesh, one after the other. The sites that differ in one
+ * coordinate only are a ring: each passes pieces on to the next one. The sites that differ only in
+ * lower dimensions have consecutive numbers. So what they have collected is one range of pieces.
+ * With one dimension it is the algorithm "ring". */
 struct cohort__rings {
     struct cohort__mesh mesh;
     uint32_t this_site;
     unsigned phase;
-    /* What reduce_scatter leaves for an all_gather of the same pieces, whose RECVs write where it
-     * has sent from: the first of the SENDs of each dimension, if `has_sends`; it begins with
-     * `first_dimension`. */
+    /* Set by reduce_scatter for an all_gather of the same pieces, if `has_sends`: the first SEND of
+     * each dimension, beginning with `first_dimension`. The RECVs of the all_gather write where
+     * these SENDs have read. */
     bool has_sends;
     uint32_t first_dimension;
     uint32_t first_sends[COHORT__MESH_MAX_DIMENSIONS];
@@ -23,32 +24,33 @@ struct cohort__rings {
 /* The last dimension of a mesh that has more than one coordinate, or 0. */
 uint32_t cohort__mesh_last_dimension(const struct cohort__mesh *mesh);
 
-/* Collects all pieces in ALL. This site's own one is in OWN after READY, and in its place in ALL
+/* Collects all pieces in ALL. This site's own piece is in OWN after READY, and in its place in ALL
  * after PLACED. */
 void cohort__rings_all_gather(struct cohort__plan_builder *builder,
                               const struct cohort__rings *rings, const struct cohort__vector *all,
                               uint32_t own, uint32_t ready, uint32_t placed);
 
-/* Reduces the pieces of IN, highest dimension first, each one in the order of the ring from the
- * site after the one that it is for: for operations that commute. The result, this site's piece, is
- * in block RESULT, in which case ALL is NULL and partial results are in TMP; or in its place in
- * ALL, as partial results are. Returns the step after which it is there; more than one site. */
+/* Reduces the pieces of IN, highest dimension first. The order in each ring begins after the site
+ * that a piece is for, so the operation must commute. The result is this site's piece. It is in
+ * block RESULT if ALL is NULL. Then partial results are in TMP. Else the result and partial results
+ * are in their places in ALL. Returns the step after which the result is there. For more than one
+ * site. */
 uint32_t cohort__rings_reduce_scatter(struct cohort__plan_builder *builder,
                                       struct cohort__rings *rings, const struct cohort__vector *in,
                                       const struct cohort__vector *all, uint32_t result);
 
-/* How many buffers a ring of EXTENT sites needs for what arrives, if the last to arrive does not
- * need one (HAS_RESULT). */
+/* How many buffers a ring of EXTENT sites needs for what arrives. HAS_RESULT: the last piece to
+ * arrive needs none. */
 uint32_t cohort__rings_num_buffers(uint32_t extent, bool has_result);
 
-/* Of the two; the second one for a RESULT, or IN_PLACE in ALL. */
+/* The costs of these two. reduce_scatter: IN_PLACE means in ALL, else in a RESULT. */
 struct cohort__cost cohort__rings_all_gather_cost(const struct cohort__mesh *mesh,
                                                   const struct cohort__vector *all);
 struct cohort__cost cohort__rings_reduce_scatter_cost(const struct cohort__mesh *mesh,
                                                       const struct cohort__vector *in,
                                                       bool in_place);
 
-/* Rows, in rings_collectives.c: a whole collective over MESH. */
+/* In rings_collectives.c: whole collectives over MESH, for rows. */
 cohort_status cohort__all_gather_rings(const struct cohort__request *request,
                                        const struct cohort__mesh *mesh, const char *name,
                                        struct cohort__plan **ret_plan);

@@ -98,7 +98,7 @@ struct cohort__cost cohort__rings_all_gather_cost(const struct cohort__mesh *mes
     return cost;
 }
 
-/* Buffers take turns; see count_buffers in rings.c. */
+/* Buffers take turns, see cohort__rings_num_buffers. */
 static double reduce_scatter_memory(const struct cohort__mesh *mesh,
                                     const struct cohort__vector *in, bool in_place)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "collectives/algo/pattern/shared.h"
 
-/* BYTES written by all sites; REDUCED of these by a reduction. */
+/* The cost if all sites together write BYTES, and reduce REDUCED of them. */
 static struct cohort__cost cost_of(const struct cohort__request *request, double bytes,
                                    double reduced)
 {

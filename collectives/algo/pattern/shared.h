@@ -4,17 +4,18 @@
 
 #include "collectives/algo/algorithm.h"
 
-/* All collectives, for sites that share memory: a site publishes where its buffers are, and waits;
- * who comes last has all data moved from where it is to where it belongs. Nothing is sent and
- * nothing is stored on the way. Reductions go strictly from the left, piece by piece, so that the
- * pieces stay in the cache. Among localities of a host the inputs are read on a board, where each
- * has copied its own; of a large all_reduce each locality reduces a share, which all then copy.
+/* All collectives, for sites that share memory, by a meeting. Each site brings its buffers and
+ * waits. When the last site has come, all data is moved from where it is to where it belongs.
+ * Nothing is sent, and nothing is stored on the way. Reductions go strictly from the left, piece by
+ * piece, so that the pieces stay in the cache. Among localities of a host the inputs are read on a
+ * board, to which each locality has copied its own. In a large all_reduce each locality reduces a
+ * share, and then all copy the shares.
  * Cost: what the sites write, once; "messages" are the sites that come and are told. TMP: none.
  * Source: the shared-memory collectives of MPI libraries (Graham, Shipman, EuroPVM/MPI 2008), with
  * the flat, in-place variant of "XPMEM" collectives, where peers read each other's buffers.
  *
- * The rows have no plan (collectives/exec/movement.c moves the data), so all they take from here is
- * their cost. */
+ * The rows have no plan (collectives/exec/movement.c moves the data), so they take only their cost
+ * from here. */
 
 /* A block for each site. */
 struct cohort__cost cohort__shared_blocks_cost(const struct cohort__request *request);
@@ -22,10 +23,10 @@ struct cohort__cost cohort__shared_blocks_cost(const struct cohort__request *req
 /* A block for each pair. */
 struct cohort__cost cohort__shared_pairs_cost(const struct cohort__request *request);
 
-/* All blocks into one; and that to the others, where all get it. */
+/* All blocks are reduced to one. If all sites get it, it is copied to the others. */
 struct cohort__cost cohort__shared_reduce_cost(const struct cohort__request *request);
 
-/* A reduction for each site, of a block of everybody. */
+/* A reduction for each site, of a block of each site. */
 struct cohort__cost cohort__shared_reduce_scatter_cost(const struct cohort__request *request);
 
 /* Nothing is written. */

@@ -8,52 +8,52 @@
 
 enum { COHORT__TREE_MAX_LEVELS = 32 };
 
-/* A level of the tree: `range` is partitioned, and the representatives of its groups meet, one rank
- * a group. A leaf is no exception: its groups are single sites. */
+/* A level of the tree. `range` is partitioned into groups, and their representatives exchange data,
+ * one rank for each group. This holds for the lowest level, too: its groups are single sites. */
 struct cohort__tree_level {
     struct cohort__range range;
     uint32_t num_ranks;
     uint32_t this_rank;
 };
 
-/* The levels in which one site takes part. Sites are renumbered from the root, so that the root is
- * number 0 and represents every range that it is in; ranges and groups are of these numbers. In its
- * first level a site meets those above it, at rank 0; in all others it is rank 0 itself. Only the
+/* The levels in which one site takes part. Sites are renumbered from the root. So the root is
+ * number 0 and represents every range that it is in. Ranges and groups are of these numbers. In its
+ * first level a site has its parent at rank 0. In all other levels it is rank 0 itself. Only the
  * root is rank 0 in its first level, too. */
 struct cohort__tree {
-    struct cohort__range sites; /* the tree is over these */
+    struct cohort__range sites; /* the sites of the tree */
     uint32_t arity;
-    uint32_t root; /* an index in `sites`, as is this_number */
+    uint32_t root; /* its index in `sites` */
     uint32_t this_number;
     uint32_t num_levels;
     struct cohort__tree_level levels[COHORT__TREE_MAX_LEVELS];
 };
 
-/* ROOT and THIS_SITE are sites, ARITY >= 2. */
+/* ROOT and THIS_SITE are site numbers. ARITY >= 2. */
 void cohort__tree_init(struct cohort__tree *tree, struct cohort__range sites, uint32_t arity,
                        uint32_t root, uint32_t this_site);
 
 bool cohort__tree_is_root(const struct cohort__tree *tree);
 
-/* Whether anybody sends to this site on the way up, which then is its last level. */
+/* Whether other sites send to this one on the way up. If so, they do in its last level. */
 bool cohort__tree_has_children(const struct cohort__tree *tree);
 
-/* The sites that this one stands for towards the root, itself first. */
+/* The numbers of the sites that this one represents towards the root, itself first. */
 struct cohort__range cohort__tree_subtree(const struct cohort__tree *tree);
 
-/* The group that RANK represents in a level. */
+/* The group that RANK represents in LEVEL. */
 struct cohort__range cohort__tree_group(const struct cohort__tree *tree, uint32_t level,
                                         uint32_t rank);
 
-/* The site with a number. */
+/* The site with NUMBER. */
 uint32_t cohort__tree_site(const struct cohort__tree *tree, uint32_t number);
 
-/* What a linear primitive is asked for in a level, with rank 0 as the root. */
+/* The request to a linear primitive for LEVEL. Its root is rank 0. */
 struct cohort__request cohort__tree_level_request(const struct cohort__tree *tree, uint32_t level,
                                                   size_t bytes);
 
-/* Embeds FRAGMENT, what a linear primitive has made of that request, for one level; `sites` of
- * EMBEDDING are filled in. Takes the caller's reference; NULL (no memory) fails the builder. */
+/* Embeds FRAGMENT, which a linear primitive has made for that request, for one level. Sets `sites`
+ * of EMBEDDING. Takes the caller's reference. FRAGMENT NULL (no memory) fails the builder. */
 uint32_t cohort__tree_embed(struct cohort__plan_builder *builder, const struct cohort__tree *tree,
                             uint32_t level, struct cohort__plan *fragment,
                             struct cohort__embedding embedding);

@@ -4,33 +4,33 @@
 
 #include "collectives/algo/algorithm.h"
 
-/* Memory in a piece for each site. Pieces may be empty. */
+/* Memory that has a piece for each site. Pieces may be empty. */
 struct cohort__vector {
     enum cohort__space space;
-    size_t start;                     /* where it begins; pieces are counted from here */
-    const struct cohort__part *parts; /* one a piece, anywhere; or NULL: ... */
-    size_t bytes;                     /* ... these, cut between elements as by cohort__cut */
+    size_t start;                     /* where it begins; the pieces' offsets count from here */
+    const struct cohort__part *parts; /* one for each piece, anywhere; NULL: it is cut evenly */
+    size_t bytes;                     /* of all, cut between elements as by cohort__cut */
     size_t element;
     uint32_t num_pieces;
 };
 
-/* The blocks of all sites, one after the other, or as PARTS says. */
+/* The blocks of all sites, one after the other, or where PARTS says. */
 struct cohort__vector cohort__vector_of_blocks(const struct cohort__request *request,
                                                enum cohort__space space,
                                                const struct cohort__part *parts);
 
-/* One block of the request, cut in num_sites pieces. */
+/* One block of the request, cut into num_sites pieces. */
 struct cohort__vector cohort__vector_of_cut(const struct cohort__request *request,
                                             enum cohort__space space);
 
-/* The bytes of COUNT pieces from FIRST on; with parts COUNT is 1. */
+/* The bytes of COUNT pieces from FIRST on. With parts, COUNT must be 1. */
 size_t cohort__vector_bytes(const struct cohort__vector *vector, uint32_t first, uint32_t count);
 
-/* The same as a block. */
+/* The same pieces as a block. */
 uint32_t cohort__vector_block(struct cohort__plan_builder *builder,
                               const struct cohort__vector *vector, uint32_t first, uint32_t count);
 
-/* New TMP for these pieces, and no others. */
+/* New TMP for these pieces only. */
 struct cohort__vector cohort__vector_in_tmp(struct cohort__plan_builder *builder,
                                             const struct cohort__vector *vector, uint32_t first,
                                             uint32_t count);

@@ -4,22 +4,22 @@
 
 #include "collectives/algo/pattern/layout.h"
 
-/* Up and down a tree: the linear primitives, embedded level by level. Each one is in the file of
- * the collective that it makes, <collective>/hierarchical.c. Steps may be COHORT__NO_STEP. */
+/* Up and down a tree: the linear primitives, embedded level by level. Each function is in the file
+ * of its collective, <collective>/hierarchical.c. Steps may be COHORT__NO_STEP. */
 
-/* Gathers a block of each site to the root, which has its own one where LAYOUT says when AFTER is
- * done. What a site sends up waits for all that it gets, and for AFTER. Returns the step after
- * which this site's part is done. */
+/* Gathers a block of each site at the root. The root's own block is where LAYOUT says after AFTER.
+ * A site sends up after AFTER, and after it has received all. Returns the step after which this
+ * site's part is done. */
 uint32_t cohort__gather_up(struct cohort__plan_builder *builder, const struct cohort__tree *tree,
                            const struct cohort__layout *layout, unsigned phase, uint32_t after);
 
-/* Reduces the OWN blocks in the order of the tree's numbers. RESULT is where a site with children
- * has the result of its subtree; others need none. Returns the step after which this site's part is
- * done. */
+/* Reduces the OWN blocks in the order of the tree's numbers. A site with children has the result of
+ * its subtree in RESULT. Other sites need no RESULT. Returns the step after which this site's part
+ * is done. */
 uint32_t cohort__reduce_up(struct cohort__plan_builder *builder, const struct cohort__tree *tree,
                            uint32_t own, uint32_t result, size_t bytes, unsigned phase);
 
-/* What TMP that takes at the root, which needs most, besides RESULT. */
+/* The TMP that this takes besides RESULT at the root, which needs most. */
 double cohort__reduce_up_memory(uint32_t num_sites, uint32_t arity, size_t bytes);
 
 /* Scatters a block to each site from the root. At this site nothing of it starts before AFTER. */

@@ -4,7 +4,7 @@
 
 #include <stdint.h>
 
-/* Sites, or ranks, in a circle: PLACE and DISTANCE are below NUM. */
+/* Sites, or ranks, in a circle. PLACE and DISTANCE are below NUM. */
 static inline uint32_t cohort__wrap_after(uint32_t place, uint32_t distance, uint32_t num)
 {
     return distance < num - place ? place + distance : distance - (num - place);

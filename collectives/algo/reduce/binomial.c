@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reduce, binomial: broadcast_binomial reversed. A site reduces what its own half has to what comes
- * from the partner in the other half; the halves are neighbours in site order, so nothing has to
- * commute, whichever the root.
+/* Reduce, binomial: broadcast_binomial reversed. A site reduces the result of its own half with
+ * what comes from its partner in the other half. The halves are neighbours in the order of the
+ * sites, so nothing has to commute, for every root.
  * Cost: (t_s + t_w m + t_r m) ceil(log2 N). TMP: see reduce/mesh.c.
  * Source: Grama, Gupta, Karypis, Kumar: all-to-one reduction. */
 #include "collectives/algo/pattern/mesh_tree.h"

@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reduce, chain: site 0 sends its block to site 1, which reduces its own to it and sends the result
- * to site 2, and so on to the last site, which sends to the root, unless it is that; in segments,
- * see chain.h. The reduction is strictly from the left, whatever the root. A segment's number is
- * its tag.
+/* Reduce, chain. Site 0 sends its block to site 1, which reduces its own block to it and sends the
+ * result to site 2, and so on. The last site sends to the root, unless it is the root. All goes in
+ * segments, see chain.h. The reduction is strictly from the left, for every root. A segment's
+ * number is its tag.
  * Cost: (t_s + t_w m / S) (H - 1 + S) + t_r m / S (N - 1) with S segments and H = N hops, one less
- * if the root is the last site. A root in the middle receives everything twice.
- * TMP: NUM_BUFFERS segments, which take turns; none at the root. Source: as broadcast/chain.c,
- * reversed. */
+ * if the root is the last site. A root in the middle receives everything twice. TMP: NUM_BUFFERS
+ * segments, which take turns; none at the root.
+ * Source: as broadcast/chain.c, reversed. */
 #include "collectives/algo/pattern/chain.h"
 #include "collectives/algo/pattern/cost.h"
 #include "collectives/algo/table.h"
 
 enum { PHASE = 1, RESULT_PHASE = 3, NUM_BUFFERS = 4 };
 
-/* Where this site has the segments that it receives from the one before it. */
+/* Where this site keeps the segments that it receives from the site before it. */
 struct store {
-    uint32_t num_buffers; /* 0: each one in its place in OUT */
+    uint32_t num_buffers; /* 0: each segment is in its place in OUT */
     size_t offsets[NUM_BUFFERS];
-    uint32_t sends[NUM_BUFFERS]; /* what has to be over before it is received into again */
+    uint32_t sends[NUM_BUFFERS]; /* the step after which a buffer may be used again */
 };
 
 static struct cohort__chain make(const struct cohort__request *request)
@@ -43,8 +43,8 @@ static void store_init(struct store *store, struct cohort__plan_builder *builder
     }
 }
 
-/* The segment from the site before with this site's own one: returns the block, and the step after
- * which it is there. */
+/* Receives a segment from the site before and reduces it with this site's own one. Returns the
+ * block, and the step after which it is there. */
 static uint32_t segment_reduce(struct cohort__plan_builder *builder, struct store *store,
                                const struct cohort__chain *chain, uint32_t source, uint32_t segment,
                                uint32_t own, uint32_t *ret_end)
@@ -115,7 +115,7 @@ static cohort_status build(const struct cohort__request *request, struct cohort_
 }
 
 /* A root that is neither the first nor the last site receives the segments of the chain, then those
- * of the result; if there are many, that takes longer than the way of the last one. */
+ * of the result. If there are many, that takes longer than the path of the last segment. */
 static struct cohort__cost in_the_middle(const struct cohort__request *request,
                                          const struct cohort__chain *chain,
                                          struct cohort__cost cost)

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reduce, hierarchical: up the tree, in each level the representatives of the groups reduce to the
- * first one, in the order of the groups, what their groups have been reduced to. If the reduction
- * does not commute the tree is not renumbered from the root: site 0 gets the result and hands it
- * over to the root (phase 3).
+/* Reduce, hierarchical, up the tree. In each level the representatives of the groups send the
+ * results of their groups to the first one, which reduces them in the order of the groups. If the
+ * reduction does not commute, the tree is not renumbered from the root. Then site 0 gets the result
+ * and sends it to the root (phase 3).
  * Cost: L levels of at most arity - 1 messages into, and as many reductions at, each parent; one
- * message more for the hand-over. TMP: at a representative one block for its result (the root's is
- * OUT) and those of reduce/linear.c for each level.
+ * message more if site 0 sends the result to the root. TMP: at a representative one block for its
+ * result (the root's is OUT) and those of reduce/linear.c for each level.
  * Source: Strack et al., Hierarchical Collective Operations for HPX (IPTW 2025). */
 #include "collectives/algo/pattern/cost.h"
 #include "collectives/algo/pattern/linear.h"
@@ -44,7 +44,8 @@ double cohort__reduce_up_memory(uint32_t num_sites, uint32_t arity, size_t bytes
     return memory;
 }
 
-/* From site 0 to the root, which may have used OUT for the result of its subtree. */
+/* Sends the result from site 0 to the root, which may have used OUT for the result of its
+ * subtree. */
 static void hand_over(struct cohort__plan_builder *builder, const struct cohort__request *request,
                       uint32_t result, uint32_t after)
 {

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reduce, linear: everybody sends its block to the root, which reduces strictly in the order of the
- * sites, each block as soon as it and those before it are there. So the result has the same bits
- * whatever comes first, also for operations that do not commute.
- * Cost: 1 step of N-1 messages into the root, N-1 blocks through its link, N-1 reductions.
- * TMP: at the root N-1 blocks, but not more than TMP_BYTES or two blocks: a block is received when
- * the one that had its place has been reduced. Source: folklore. */
+/* Reduce, linear. All others send their block to the root, which reduces strictly in the order of
+ * the sites. It reduces a block as soon as that block and those before it are there. So the result
+ * has the same bits in whatever order blocks arrive, also for operations that do not commute.
+ * Cost: 1 step of N-1 messages into the root, N-1 blocks through its link, N-1 reductions. TMP: at
+ * the root N-1 blocks, but not more than TMP_BYTES or two blocks: a block is received when the one
+ * that had its place has been reduced.
+ * Source: folklore. */
 #include "collectives/algo/pattern/cost.h"
 #include "collectives/algo/pattern/linear.h"
 #include "collectives/algo/pattern/walk.h"
@@ -21,8 +22,8 @@ uint32_t cohort__reduce_buffers(size_t bytes, uint32_t num)
     return affordable < num ? (uint32_t)affordable : num;
 }
 
-/* The i-th RECV is for the i-th rank besides the root; the i-th REDUCE adds rank i + 1, but the
- * first one takes ranks 0 and 1 together. */
+/* The i-th RECV is for the i-th rank other than the root. The i-th REDUCE adds rank i + 1. The
+ * first one reduces ranks 0 and 1. */
 uint32_t cohort__reduce_linear_append(struct cohort__plan_builder *builder,
                                       const struct cohort__request *request, uint32_t own,
                                       uint32_t result)
@@ -85,7 +86,8 @@ static struct cohort__cost cost(const struct cohort__request *request)
 {
     uint32_t num_sites = request->num_sites;
     struct cohort__cost cost = cohort__cost_reduce(num_sites, num_sites, request->bytes);
-    if (num_sites > 2 && request->root == num_sites - 1) /* its own block comes after all others */
+    /* The root's own block comes after all others. */
+    if (num_sites > 2 && request->root == num_sites - 1)
         cost.reduced += (double)request->bytes;
     cost.memory = cohort__reduce_up_memory(num_sites, num_sites, request->bytes);
     return cost;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reduce, mesh: all rows at the same time, binomially, then the root's column of their results. A
- * row is a range of sites, so nothing has to commute.
- * Cost: (t_s + t_w m + t_r m) (ceil(log2 columns) + ceil(log2 rows)).
- * TMP: a block for the result where it is not the root's, and one for each one that is received,
- * as far as cohort__reduce_buffers allows.
+/* Reduce, mesh. First all rows at the same time, binomially. Then the root's column of their
+ * results. A row is a range of sites, so nothing has to commute.
+ * Cost: (t_s + t_w m + t_r m) (ceil(log2 columns) + ceil(log2 rows)). TMP: a block for the result,
+ * except at the root, and one for each block that is received, as far as cohort__reduce_buffers
+ * allows.
  * Source: Grama, Gupta, Karypis, Kumar: all-to-one reduction, a broadcast on a mesh reversed. */
 #include "collectives/algo/pattern/linear.h"
 #include "collectives/algo/pattern/mesh_tree.h"
@@ -11,13 +11,14 @@
 
 enum { PHASE = 1, TAG = 0 };
 
-/* From the leaves: the last child, which has least below it, comes first. */
+/* Child I in the order from the leaves. The last child, which has fewest sites below it, comes
+ * first. */
 static const struct cohort__mesh_child *child_at(const struct cohort__mesh_tree *tree, uint32_t i)
 {
     return &tree->children[tree->num_children - 1 - i];
 }
 
-/* RECVs first, then one REDUCE for each. Returns the last one. */
+/* Appends the RECVs, then one REDUCE for each. Returns the last REDUCE. */
 static uint32_t children_append(struct cohort__plan_builder *builder,
                                 const struct cohort__mesh_tree *tree, uint32_t own, uint32_t result,
                                 size_t bytes, unsigned phase)

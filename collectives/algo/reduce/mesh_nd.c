@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reduce, mesh of a dimension for each prime factor of N: as reduce/mesh.c, dimension by dimension.
+/* Reduce, mesh with a dimension for each prime factor of N: as reduce/mesh.c, dimension by
+ * dimension.
  * Cost: (t_s + t_w m + t_r m) times the sum of ceil(log2 extent). TMP: see reduce/mesh.c.
  * Source: Grama, Gupta, Karypis, Kumar: all-to-one reduction, in higher dimensions. */
 #include "collectives/algo/pattern/mesh_tree.h"

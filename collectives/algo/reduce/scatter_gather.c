@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reduce, scatter and gather: the vector is reduced in pieces by halving, see halving.h (phases 1
- * and 2); the pieces are gathered to the root with the steps in reverse (phase 3).
- * Cost for a power of two: 2 t_s log2 N + 2 t_w m (N-1) / N + t_r m (N-1) / N; the fold of the
- * others adds t_s + t_w m + t_r m. TMP: two vectors where a site has folded, else one and a half;
- * one at the root.
- * Source: Rabenseifner's reduce, as Thakur, Rabenseifner and Gropp (IJHPCA 2005) have it, with the
- * distances in the reverse order. */
+/* Reduce, scatter and gather. The vector is reduced in pieces by halving, see halving.h (phases 1
+ * and 2). The pieces are gathered to the root with the same steps in reverse (phase 3).
+ * Cost for a power of two: 2 t_s log2 N + 2 t_w m (N-1) / N + t_r m (N-1) / N; else the fold adds
+ * t_s + t_w m + t_r m. TMP: two vectors if a site has folded, else one and a half; one at the root.
+ * Source: Rabenseifner's reduce, as described by Thakur, Rabenseifner and Gropp (IJHPCA 2005), with
+ * the distances in the reverse order. */
 #include "collectives/algo/pattern/cost.h"
 #include "collectives/algo/pattern/halving.h"
 #include "collectives/algo/table.h"
@@ -56,8 +55,9 @@ static cohort_status build(const struct cohort__request *request, struct cohort_
     return cohort__plan_finish(builder, ret_plan);
 }
 
-/* All messages of the gather. In step s, those ranks send whose bit s is not that of the root:
- * halves of all ranges of that step, all of them the lower or the upper ones. */
+/* The bytes of all messages of the gather. In step s, the ranks whose bit s is not that of the root
+ * send. They send halves of all ranges of that step: all of the lower ones, or all of the upper
+ * ones. */
 static double gather_moved(const struct cohort__halving *halving,
                            const struct cohort__request *request)
 {

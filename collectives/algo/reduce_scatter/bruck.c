@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reduce-scatter, Bruck: the reverse of all_gather/bruck.c, for any N. A site has all blocks, its
- * own one first, then those of the sites after it, round the circle. With d the largest power of
- * two below N, then half of it and so on down to 1, it sends what it has beyond the first d blocks
- * to the site d after it, whose first blocks they are, and adds to its own first blocks what
- * arrives from the site d before it.
+/* Reduce-scatter, Bruck: the reverse of all_gather/bruck.c, for any N. A site has all blocks: first
+ * its own one, then those of the sites after it, round the circle. The distance d is the largest
+ * power of two below N, then half of it and so on down to 1. In each step a site sends all blocks
+ * after the first d to the site d after it, for which these are the first blocks. It adds what
+ * arrives from the site d before it to its own first blocks.
  * Cost: t_s ceil(log N) + (t_w + t_r) m (N-1). TMP: at most N/2 blocks for what is reduced and N/4
  * for what arrives.
  * Source: Bruck et al., Efficient algorithms for all-to-all communications in multiport
- * message-passing systems (TPDS 1997), turned round. */
+ * message-passing systems (TPDS 1997), reversed. */
 #include "collectives/algo/pattern/alone.h"
 #include "collectives/algo/pattern/cost.h"
 #include "collectives/algo/pattern/needs.h"
@@ -16,16 +16,17 @@
 
 enum { PHASE = 1, TAG = 0, MAX_PARTS = 3 };
 
-/* Blocks are counted from this site's own. */
+/* The blocks that a site still has. They are counted from its own block on. */
 struct held {
     const struct cohort__request *request;
-    uint32_t num_reduced; /* so many are in TMP, at `offset`, the others still in IN */
+    uint32_t num_reduced; /* the first ones, in TMP at `offset`; the others are still in IN */
     size_t offset;
-    uint32_t first_reduce; /* the steps that made them; none at first */
+    uint32_t first_reduce; /* the first of the steps that made them */
     uint32_t num_reduces;
 };
 
-/* How many of COUNT blocks from FIRST on are one range; and that range. */
+/* How many of the COUNT blocks from FIRST on are one range of memory. range_append makes that
+ * range. */
 static uint32_t reach(const struct held *held, uint32_t first, uint32_t count)
 {
     uint32_t num_sites = held->request->num_sites;
@@ -70,7 +71,7 @@ static void send_append(struct cohort__plan_builder *builder, const struct held 
     step_after_reduces(builder, held, send);
 }
 
-/* Adds COUNT blocks that RECV brings to ARRIVED, to what is held, in RESULTS. */
+/* Reduces COUNT blocks, which RECV brings to ARRIVED, with those that are held, to RESULTS. */
 static void reduces_append(struct cohort__plan_builder *builder, struct held *held, uint32_t recv,
                            struct cohort__block arrived, struct cohort__block results,
                            uint32_t count)
@@ -96,9 +97,9 @@ static void reduces_append(struct cohort__plan_builder *builder, struct held *he
     *held = next;
 }
 
-/* What the first step reduces, and the second one, which may be more where N is little above a
- * power of two, is in `reduced`. What arrives is in a buffer, but in the first step there, and in
- * the last one OUT. */
+/* `reduced` holds the results of the first step and of the second one. Those of the second one may
+ * be more, if N is little above a power of two. Blocks arrive in a buffer. The exceptions are the
+ * first step, in which they arrive in `reduced`, and the last one, in which they arrive in OUT. */
 static uint32_t num_first(uint32_t num_sites)
 {
     return num_sites - (1U << (cohort__log2_ceiling(num_sites) - 1));

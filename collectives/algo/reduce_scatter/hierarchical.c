@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reduce-scatter, hierarchical: all blocks are reduced up the tree to site 0 (phase 1) and
+/* Reduce-scatter, hierarchical. All blocks are reduced up the tree to site 0 (phase 1) and
  * scattered down (phase 3). The tree is over the sites in their order, so the reduction need not
- * commute. Cost: 2 L levels of at most arity - 1 messages at each parent, N blocks in each one on
- * the way up. TMP: at a representative N blocks, which are used for both ways, and those of
- * reduce/linear.c for each level. Source: as all_reduce/hierarchical.c. */
+ * commute.
+ * Cost: 2 L levels of at most arity - 1 messages at each parent, N blocks in each one on the way
+ * up. TMP: at a representative N blocks, which are used for both ways, and those of reduce/linear.c
+ * for each level.
+ * Source: as all_reduce/hierarchical.c. */
 #include "collectives/algo/pattern/alone.h"
 #include "collectives/algo/pattern/cost.h"
 #include "collectives/algo/pattern/walk.h"
@@ -11,7 +13,8 @@
 
 enum { UP = 1, DOWN = 3 };
 
-/* The result of a subtree has gone up when what is for it comes down, to the same place. */
+/* What comes down for a subtree comes to the same place as its result on the way up, which has been
+ * sent by then. */
 static void tree_append(struct cohort__plan_builder *builder, const struct cohort__request *request,
                         const struct cohort__tree *tree)
 {
@@ -31,7 +34,7 @@ static void tree_append(struct cohort__plan_builder *builder, const struct cohor
     if (cohort__tree_is_root(tree)) {
         uint32_t own = cohort__plan_range(builder, COHORT__SPACE_TMP, offset, bytes);
         cohort__plan_after(builder, cohort__plan_copy(builder, DOWN, out, own), end);
-        layout.offset += bytes; /* behind its own, which is the first */
+        layout.offset += bytes; /* after the root's own block, which is the first */
     }
     cohort__scatter_down(builder, tree, &layout, DOWN, has_children ? end : COHORT__NO_STEP);
 }

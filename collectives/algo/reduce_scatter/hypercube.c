@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reduce-scatter, hypercube: recursive halving, the reverse of all_gather/hypercube.c. In each
- * step, from the highest bit of the number down, a site sends its partner across that bit the half
- * of its blocks that is for the partner's subcube, and adds what it receives to the other half.
+/* Reduce-scatter, hypercube: recursive halving, the reverse of all_gather/hypercube.c. The steps go
+ * from the highest bit of the number down. A site sends its partner, whose number differs in that
+ * bit, the half of its blocks that is for the partner's subcube. It adds what it receives to the
+ * other half.
  * Cost: t_s log N + (t_w + t_r) m (N-1), N a power of two. TMP: N/2 blocks for what is reduced, and
  * N/4 for what arrives.
  * Source: Grama et al., Introduction to Parallel Computing, chapter 4: all-to-all reduction. */
@@ -15,9 +16,9 @@ enum { PHASE = 1, TAG = 0 };
 /* The blocks that a site still has: those of a subcube. */
 struct held {
     enum cohort__space space;
-    size_t offset; /* of the first one */
+    size_t offset; /* of the first block */
     uint32_t first;
-    uint32_t reduce; /* the step that made them; COHORT__NO_STEP: they are IN */
+    uint32_t reduce; /* the step that made them; COHORT__NO_STEP: they are in IN */
 };
 
 static uint32_t range_append(struct cohort__plan_builder *builder,
@@ -29,8 +30,8 @@ static uint32_t range_append(struct cohort__plan_builder *builder,
                               count * request->bytes);
 }
 
-/* Halves what is held across bit K. What arrives in ARRIVED, a block that nothing uses any more
- * after FREE, is reduced to there, or, if IN_PLACE, to where the half is. */
+/* Halves the held blocks across bit K. The other half arrives in ARRIVED, a block that is free
+ * after FREE. It is reduced to there, or with IN_PLACE to where the held half is. */
 static void halve(struct cohort__plan_builder *builder, const struct cohort__request *request,
                   struct held *held, uint32_t k, uint32_t arrived, uint32_t free, bool in_place)
 {
@@ -52,7 +53,8 @@ static void halve(struct cohort__plan_builder *builder, const struct cohort__req
                           .reduce = reduce};
 }
 
-/* The first half arrives where it is then held, the last one in OUT, those between in a buffer. */
+/* The first half arrives where it is then held. The last one arrives in OUT, those between in a
+ * buffer. */
 static void steps_append(struct cohort__plan_builder *builder,
                          const struct cohort__request *request)
 {

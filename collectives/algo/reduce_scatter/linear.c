@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reduce-scatter, linear: in the i-th of N-1 rounds a site sends to the i-th one after it the block
- * that is for it. Each site reduces strictly in the order of the sites, as in reduce/linear.c.
- * Cost: (t_s + (t_w + t_r) m)(N-1): whoever gets the block of site 0 last reduces all of them after
- * that. TMP: as the root of reduce/linear.c.
+/* Reduce-scatter, linear. In the i-th of N-1 rounds a site sends to the i-th site after it the
+ * block that is for that site. Each site reduces strictly in the order of the sites, as in
+ * reduce/linear.c.
+ * Cost: (t_s + (t_w + t_r) m)(N-1): a site that gets the block of site 0 last reduces all of them
+ * after that. TMP: as the root of reduce/linear.c.
  * Source: folklore; the direct exchange. */
 #include "collectives/algo/pattern/cost.h"
 #include "collectives/algo/pattern/linear.h"
@@ -39,7 +40,8 @@ static double memory_of(const struct cohort__vector *in, uint32_t piece)
     return cohort__reduce_buffers(bytes, in->num_pieces - 1) * (double)(bytes + ALIGNMENT);
 }
 
-/* The first piece is the largest, the last one the smallest, of which more can be afforded. */
+/* The first piece is the largest and the last one the smallest. There may be more buffers for
+ * smaller pieces, so either may need more memory. */
 struct cohort__cost cohort__reduce_scatter_direct_cost(const struct cohort__vector *in)
 {
     double size = (double)cohort__vector_bytes(in, 0, 1);

@@ -4,9 +4,9 @@
 
 #include "collectives/algo/pattern/vector.h"
 
-/* Reduce-scatter, linear, in reduce_scatter/linear.c: everybody sends its pieces of IN straight to
- * the sites that they are for, in phase 1; this site reduces its own one, strictly from the left,
- * to RESULT. Returns the step after which it is there; more than one site. */
+/* Reduce-scatter, linear, in reduce_scatter/linear.c. Each site sends its pieces of IN directly to
+ * the sites that they are for, in phase 1. This site reduces its own piece, strictly from the left,
+ * to RESULT. Returns the step after which it is there. For more than one site. */
 uint32_t cohort__reduce_scatter_direct(struct cohort__plan_builder *builder,
                                        const struct cohort__request *request,
                                        const struct cohort__vector *in, uint32_t result);

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reduce-scatter, mesh: the reverse of all_gather/mesh.c. Rings along the columns with the blocks
- * of a whole row in each message, then along the rows.
+/* Reduce-scatter, mesh: the reverse of all_gather/mesh.c. First rings along the columns, with the
+ * blocks of a whole row in each message, then rings along the rows.
  * Cost: t_s (rows + columns - 2) + (t_w + t_r) m (N-1). TMP: three rows of blocks and two blocks,
  * less on small meshes.
- * Source: Grama et al., Introduction to Parallel Computing, chapter 4: all-to-all
- * reduction. */
+ * Source: Grama et al., Introduction to Parallel Computing, chapter 4: all-to-all reduction. */
 #include "collectives/algo/pattern/needs.h"
 #include "collectives/algo/pattern/rings.h"
 #include "collectives/algo/table.h"

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reduce-scatter, ring: block j starts at the site after j and goes round the ring to j; each site
- * on the way adds its own. So the order is that of the ring, beginning after j.
+/* Reduce-scatter, ring. Block j starts at the site after j and goes round the ring to j. Each site
+ * on the way adds its own block. So the order of the reduction is that of the ring, beginning after
+ * j.
  * Cost: (t_s + (t_w + t_r) m)(N-1). TMP: two blocks, which take turns (N = 3: one, N = 2: none).
- * Source: Grama et al., Introduction to Parallel Computing, chapter 4: all-to-all
- * reduction. */
+ * Source: Grama et al., Introduction to Parallel Computing, chapter 4: all-to-all reduction. */
 #include "collectives/algo/pattern/needs.h"
 #include "collectives/algo/pattern/rings.h"
 #include "collectives/algo/table.h"

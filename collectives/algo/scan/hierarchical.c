@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Scan, hierarchical. Phase 1, up the tree: in each level the first representative gets the totals
- * of the other groups, adds them up from the left, keeps the sums, and hands the last one, which is
- * its own group's total, on. Phase 3, down: with what is before its own group, each one tells the
- * representatives below it what is before theirs. A total that has nobody after it is not sent.
- * Cost: 2 L levels of at most arity - 1 messages at each parent. TMP: a block for each group that a
- * site represents the first of, and one.
+ * of the other groups, adds them up from the left, and keeps the sums. It sends the last sum, which
+ * is the total of the whole range, on. Phase 3, down: each representative knows what is before its
+ * own group, and tells the representatives below it what is before theirs. A total that no site
+ * comes after is not sent.
+ * Cost: 2 L levels of at most arity - 1 messages at each parent. TMP: a block for each group whose
+ * total a site receives, and one.
  * Source: Strack et al., Hierarchical Collective Operations for HPX (IPTW 2025), for the levels;
  * Blelloch, Prefix sums and their applications (1990), for up and down. */
 #include "collectives/algo/pattern/alone.h"
@@ -15,11 +16,11 @@
 
 enum { UP = 1, DOWN = 3, TAG = 0 };
 
-/* A block, and the step after which it is there: the sum of some groups. */
+/* The sum of some groups: a block, and the step after which it is there. */
 struct sum {
     uint32_t block;
     uint32_t step;
-    uint32_t read; /* on the way up, by this step; COHORT__NO_STEP: by none */
+    uint32_t read; /* the step that reads it on the way up; COHORT__NO_STEP: none */
 };
 
 struct scan {
@@ -27,14 +28,16 @@ struct scan {
     const struct cohort__request *request;
     bool is_exclusive;
     struct cohort__tree tree;
-    struct sum sums[COHORT__TREE_MAX_LEVELS]; /* of each level: that of its own group, which is the
-                                                 last one of the level below, or IN */
-    uint32_t first_recvs[COHORT__TREE_MAX_LEVELS];  /* of each level, from the last one up: RECV, */
-    uint32_t first_blocks[COHORT__TREE_MAX_LEVELS]; /* REDUCE, RECV, ...; and their blocks */
-    uint32_t counts[COHORT__TREE_MAX_LEVELS];       /* of totals that are received */
+    /* By level: the sum of this site's own group. It is the last one of the level below, or IN. */
+    struct sum sums[COHORT__TREE_MAX_LEVELS];
+    /* By level, where its steps RECV, REDUCE, RECV, ... and their blocks begin. The last level
+     * comes first. */
+    uint32_t first_recvs[COHORT__TREE_MAX_LEVELS];
+    uint32_t first_blocks[COHORT__TREE_MAX_LEVELS];
+    uint32_t counts[COHORT__TREE_MAX_LEVELS]; /* of the totals that are received */
 };
 
-/* Whether there is anybody after the sites that RANK of a level represents. */
+/* Whether there are sites after those that RANK of a level represents. */
 static bool is_passed_on(const struct scan *self, uint32_t level, uint32_t rank)
 {
     struct cohort__range group = cohort__tree_group(&self->tree, level, rank);
@@ -59,7 +62,7 @@ static struct sum sum_of(const struct scan *self, uint32_t level, uint32_t rank)
     return sum;
 }
 
-/* Returns the sum of the level's whole range, as far as it is needed. */
+/* Returns the sum of the level's whole range, or of the part that is needed. */
 static struct sum level_up(struct scan *self, uint32_t level)
 {
     struct cohort__plan_builder *builder = self->builder;
@@ -101,8 +104,8 @@ static void go_up(struct scan *self)
     }
 }
 
-/* What is before RANK of a level, if BEFORE is before the level: a reduction in place, but with IN
- * to THROUGH. */
+/* The sum of all sites before RANK of a level. BEFORE is the sum of those before the level. It is
+ * reduced in place. But if it is reduced with IN, the result is in THROUGH. */
 static struct sum before_rank(struct scan *self, uint32_t level, uint32_t rank, struct sum before,
                               uint32_t through)
 {
@@ -131,7 +134,7 @@ static void level_down(struct scan *self, uint32_t level, struct sum before, uin
     }
 }
 
-/* Before site 0 there is nothing, and nothing to add. */
+/* There is nothing before site 0, so it has nothing to add. */
 static void go_down(struct scan *self)
 {
     struct cohort__plan_builder *builder = self->builder;
@@ -174,8 +177,9 @@ cohort_status cohort__scan_hierarchical_build(const struct cohort__request *requ
     return cohort__plan_finish(self.builder, ret_plan);
 }
 
-/* Sites to which others send: each leaf of the tree has one. The ranges of a level have two sizes,
- * `size` and one more; one of arity + 1 sites is no leaf, but has a single one with two sites. */
+/* The number of sites to which others send: each range of the lowest level has one. The ranges of a
+ * level have two sizes, `size` and one more. A range of arity + 1 sites is not of the lowest level,
+ * but has only one range of two sites in it. */
 static double count_parents(uint32_t num_sites, uint32_t arity)
 {
     uint32_t size = num_sites;
@@ -190,7 +194,8 @@ static double count_parents(uint32_t num_sites, uint32_t arity)
     return (size > 1 ? counts[0] : 0) + counts[1];
 }
 
-/* Sites that are last in all their groups, but site 0: nobody is after them. */
+/* The number of sites other than site 0 that are first in a group that ends with the last site. No
+ * site comes after these groups. */
 static double count_last(uint32_t num_sites, uint32_t arity)
 {
     struct cohort__range range = {.first = 0, .count = num_sites};
@@ -201,7 +206,7 @@ static double count_last(uint32_t num_sites, uint32_t arity)
     return count;
 }
 
-/* The group that is told last what is before it. */
+/* The group that is the last to be told what is before it. */
 static struct cohort__range last_group(const struct cohort__request *request)
 {
     struct cohort__range all = {.first = 0, .count = request->num_sites};
@@ -209,8 +214,9 @@ static struct cohort__range last_group(const struct cohort__request *request)
     return cohort__partition_group(all, request->arity, num_groups - 1);
 }
 
-/* On the longest way: up to site 0, whose groups are the largest; in each level the last reduction
- * is waited for, in the first one that of the last group but one. Down again to the last group. */
+/* The reductions on the longest path. Up to site 0, whose groups are the largest: in each level the
+ * last reduction adds time, in the first one that of the last group but one. Then down to the last
+ * group. */
 static double count_reductions(const struct cohort__request *request)
 {
     uint32_t last = last_group(request).count;
@@ -221,7 +227,8 @@ static double count_reductions(const struct cohort__request *request)
     return up + down + (request->collective == COHORT__SCAN);
 }
 
-/* Site 0 sends as it receives: a group is told as soon as the one before it is known. */
+/* Site 0 sends while it receives: a group is told as soon as the sum of those before it is
+ * known. */
 struct cohort__cost cohort__scan_hierarchical_cost(const struct cohort__request *request)
 {
     bool is_exclusive = request->collective == COHORT__EXCLUSIVE_SCAN;

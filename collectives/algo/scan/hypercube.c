@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Scan, hypercube: prefix sums. A site keeps its result and the total of its subcube. In step k it
- * exchanges totals with the site whose number differs in bit k; the upper one adds what it gets to
- * its result, from the left, and both to their totals, the lower one's left; so the operation need
- * not commute. Where N is no power of two, steps without a partner are left out: only sites that
- * have nobody after them miss something in their totals. A total that is only for such ones is not
- * sent.
+ * exchanges totals with the site whose number differs in bit k. The upper site adds what it gets to
+ * its result, from the left. Both sites add what they get to their totals. The lower site's total
+ * is always on the left, so the operation need not commute. If N is no power of two, steps without
+ * a partner are left out. Then only the totals of sites that have no sites after them are
+ * incomplete. A total that only such sites would need is not sent.
  * Cost: (t_s + t_w m) ceil(log N), and two reductions a step. TMP: two blocks.
  * Source: Grama et al., Introduction to Parallel Computing, chapter 4: the prefix-sum operation. */
 #include "collectives/algo/pattern/alone.h"
@@ -14,7 +14,7 @@
 
 enum { PHASE = 1, TAG = 0, NUM_USERS = 3 };
 
-/* A block of TMP, and the steps that have used what is in it. */
+/* A block of TMP, and the steps that have used its contents. */
 struct buffer {
     uint32_t block;
     bool exists;
@@ -28,10 +28,10 @@ struct prefix {
     bool is_exclusive;
     struct buffer buffers[2];
     uint32_t total;       /* a block */
-    uint32_t total_step;  /* that made it */
-    struct buffer *holds; /* it; NULL: it is IN */
-    uint32_t result;      /* OUT */
-    uint32_t result_step; /* COHORT__NO_STEP: there is no result yet */
+    uint32_t total_step;  /* the step that made it */
+    struct buffer *holds; /* the total; NULL: the total is in IN */
+    uint32_t result;      /* a block: OUT */
+    uint32_t result_step; /* that made it; COHORT__NO_STEP: there is no result yet */
     uint32_t result_read; /* the step that has read it since, or COHORT__NO_STEP */
 };
 
@@ -41,7 +41,7 @@ static void use(struct buffer *buffer, uint32_t step)
         buffer->users[buffer->num_users++] = step;
 }
 
-/* The buffer that the total is not in. */
+/* The buffer that does not hold the total. */
 static struct buffer *buffer_take(struct prefix *self)
 {
     struct buffer *buffer = &self->buffers[self->holds == &self->buffers[0]];
@@ -51,7 +51,7 @@ static struct buffer *buffer_take(struct prefix *self)
     return buffer;
 }
 
-/* STEP writes to it. */
+/* STEP writes to BUFFER, so it waits for all steps that have used it. */
 static void buffer_write(struct prefix *self, struct buffer *buffer, uint32_t step)
 {
     for (uint32_t i = 0; i < buffer->num_users; i++)
@@ -69,7 +69,8 @@ static uint32_t reduce_append(struct prefix *self, uint32_t to, uint32_t left, u
     return reduce;
 }
 
-/* The lower one's total, in ARRIVED after RECV, is left of the result. */
+/* Adds the total of the lower site, which is in ARRIVED after RECV, to the result, from the
+ * left. */
 static uint32_t result_append(struct prefix *self, uint32_t arrived, uint32_t recv)
 {
     bool is_first = self->result_step == COHORT__NO_STEP;
@@ -83,7 +84,8 @@ static uint32_t result_append(struct prefix *self, uint32_t arrived, uint32_t re
     return reduce;
 }
 
-/* The new total is in BUFFER; what has ARRIVED may be there, too, and is read by READER. */
+/* Makes the new total in BUFFER. ARRIVED may be in BUFFER, too. READER is the step that also reads
+ * ARRIVED. */
 static void total_append(struct prefix *self, struct buffer *buffer, uint32_t arrived,
                          uint32_t recv, uint32_t reader, bool is_upper)
 {
@@ -109,8 +111,8 @@ static void send_append(struct prefix *self, uint32_t partner)
     use(self->holds, send);
 }
 
-/* PASSES_ON: the total of both is for somebody after them. The first result of an exclusive scan is
- * what arrives. */
+/* PASSES_ON: there are sites after both that need their total. In an exclusive scan, the first
+ * result is what arrives. */
 static void recv_append(struct prefix *self, uint32_t partner, bool passes_on)
 {
     bool is_upper = partner < self->request->this_site;
@@ -168,8 +170,9 @@ cohort_status cohort__scan_hypercube_build(const struct cohort__request *request
     return cohort__plan_finish(self.builder, ret_plan);
 }
 
-/* In step k there are so many whole subcubes of 2^(k+1) sites with somebody after them, and so many
- * upper sites; for 1 << k of each whole cube and those of a last one that is cut off. */
+/* In step k, `cubes` is the number of whole subcubes of 2^(k+1) sites that have sites after them.
+ * `upper` is the number of upper sites: 1 << k of each whole cube, and those of a last one that is
+ * cut off. */
 struct cohort__cost cohort__scan_hypercube_cost(const struct cohort__request *request)
 {
     bool is_exclusive = request->collective == COHORT__EXCLUSIVE_SCAN;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Scan, linear: a chain along the sites. Each one adds its block to what comes from the one before
- * it and sends that on: strictly from the left, with the fewest messages and reductions.
+/* Scan, linear: a chain along the sites. Each site adds its block to what comes from the site
+ * before it and sends the sum on. It is strictly from the left, with the fewest messages and
+ * reductions.
  * Cost: (t_s + (t_w + t_r) m)(N-1). TMP: none; exclusive, a block at the sites in between.
  * Source: folklore. */
 #include "collectives/algo/pattern/alone.h"
@@ -17,7 +18,7 @@ static void chain_append(struct cohort__plan_builder *builder,
     uint32_t own = is_exclusive && is_last
                        ? COHORT__NO_STEP
                        : cohort__plan_range(builder, COHORT__SPACE_IN, 0, request->bytes);
-    uint32_t sum = own; /* up to this site */
+    uint32_t sum = own; /* of all sites up to this one */
     uint32_t reduce = COHORT__NO_STEP;
     if (site > 0) {
         uint32_t before = cohort__plan_range(builder, COHORT__SPACE_OUT, 0, request->bytes);

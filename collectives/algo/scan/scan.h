@@ -4,8 +4,8 @@
 
 #include "collectives/algo/algorithm.h"
 
-/* Scans, each one for SCAN and EXCLUSIVE_SCAN, whichever the request is for: in scan/<name>.c. NAME
- * is the plan's. */
+/* Scans, each for SCAN or EXCLUSIVE_SCAN as the request says. They are in scan/<name>.c. NAME is
+ * the plan's. */
 cohort_status cohort__scan_linear_build(const struct cohort__request *request, const char *name,
                                         struct cohort__plan **ret_plan);
 cohort_status cohort__scan_hypercube_build(const struct cohort__request *request, const char *name,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Scatter, binomial: the root sends all blocks of the other half of the sites to its partner there,
- * then both do the same in their halves; see mesh_tree.h. The blocks of a half are neighbours, so
- * the root sends right out of IN.
+/* Scatter, binomial. The root sends all blocks of the other half of the sites to its partner there.
+ * Then both do the same in their halves; see mesh_tree.h. The blocks of a half are consecutive, so
+ * the root sends directly from IN.
  * Cost: t_s ceil(log2 N) + t_w m (N-1), for all N. TMP: see scatter/mesh.c.
  * Source: Grama, Gupta, Karypis, Kumar: scatter on a hypercube. */
 #include "collectives/algo/pattern/mesh_tree.h"

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Scatter, hierarchical: down the tree, in each level the first representative scatters to those of
+/* Scatter, hierarchical, down the tree. In each level the first representative sends to those of
  * the other groups all that their groups get. A representative receives its own block into OUT and
- * the rest into TMP as one message; the root sends right out of IN, in at most two pieces a message
- * where the numbers of the tree pass the last site.
- * Cost: L levels of at most arity - 1 messages out of each parent; N-1 blocks out of the root.
- * TMP: the blocks of a representative's subtree, but for its own; none at the root.
- * Source: as gather/hierarchical.c, turned round. */
+ * the rest into TMP as one message. The root sends directly from IN. A message there has at most
+ * two pieces, where the numbers of the tree pass the last site.
+ * Cost: L levels of at most arity - 1 messages out of each parent; N-1 blocks out of the root. TMP:
+ * the blocks of a representative's subtree, except its own; none at the root.
+ * Source: as gather/hierarchical.c, reversed. */
 #include "collectives/algo/pattern/cost.h"
 #include "collectives/algo/pattern/linear.h"
 #include "collectives/algo/pattern/walk.h"

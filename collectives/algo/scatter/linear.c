@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Scatter, linear: the root sends to everybody its block.
- * Blocks may have different sizes.
+/* Scatter, linear: the root sends each other site its block. Blocks may have different sizes.
  * Cost: 1 step of N-1 messages out of the root, N-1 blocks through its link. TMP: none.
  * Source: folklore; the flat tree of every MPI. */
 #include "collectives/algo/pattern/cost.h"
@@ -42,7 +41,8 @@ cohort_status cohort__scatter_linear_fragment(const struct cohort__request *requ
     if (status != COHORT_OK)
         return status;
     bool is_root = request->this_site == request->root;
-    /* Where blocks differ, only the root has the parts; the others know their own size. */
+    /* If blocks have different sizes, only the root has the parts. The others know their own
+     * size. */
     size_t bytes = is_root ? cohort__request_in(request, request->root).bytes : request->bytes;
     uint32_t own = cohort__plan_range(builder, COHORT__SPACE_OUT, 0, bytes * weight);
     if (is_root)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Scatter, mesh: the root's column first, binomially, a site of it getting the blocks of whole
- * rows; then all rows at the same time. A site receives its own block in OUT. Cost: t_s (ceil(log2
- * rows) + ceil(log2 columns)) + t_w m (N-1). TMP: the blocks that a site sends on; the root sends
- * right out of IN. Source: Grama, Gupta, Karypis, Kumar: scatter, with the structure of the
- * broadcast on a mesh. */
+/* Scatter, mesh. First the root's column, binomially: each site of it gets the blocks of whole
+ * rows. Then all rows at the same time. A site receives its own block in OUT.
+ * Cost: t_s (ceil(log2 rows) + ceil(log2 columns)) + t_w m (N-1). TMP: the blocks that a site sends
+ * on; the root sends directly from IN.
+ * Source: Grama, Gupta, Karypis, Kumar: scatter, with the structure of the broadcast on a mesh. */
 #include "collectives/algo/pattern/mesh_tree.h"
 #include "collectives/algo/table.h"
 

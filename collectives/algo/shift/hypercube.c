@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Shift, hypercube: site x is node gray(x) = x XOR x/2 of a hypercube, so that the ring of sites
- * goes along its links. q is a sum of powers of two, and the shift a sequence of shifts by these:
- * by 1 in one hop; by 2^k, k > 0, in two, since gray(x) and gray(x + 2^k) differ in bit k - 1 and
- * one other, and the hop of bit k - 1 comes first. In each hop every link carries one message each
- * way at most.
+/* Shift, hypercube. Site x is node gray(x) = x XOR x/2 of a hypercube, so that the ring of sites
+ * goes along its links. q is a sum of powers of two, and the shift is a sequence of shifts by
+ * these. A shift by 1 is one hop. A shift by 2^k, k > 0, is two hops, since gray(x) and gray(x +
+ * 2^k) differ in bit k - 1 and one other. The hop of bit k - 1 comes first. In each hop every link
+ * carries at most one message in each direction.
  * Cost: (t_s + t_w m)(2 s - (q odd)) with s powers in q, at most 2 log N - 1. TMP: a block.
  * Source: Grama, Gupta, Karypis, Kumar, Introduction to Parallel Computing, 4.6.2. */
 #include "collectives/algo/pattern/needs.h"
@@ -30,7 +30,7 @@ static uint32_t hops_fill(const struct cohort__request *request, struct cohort__
     uint32_t num_sites = request->num_sites, site = request->this_site;
     uint32_t num_hops = 0;
     for (uint32_t power = 1; power < num_sites; power *= 2) {
-        uint32_t bit = power / 2; /* none for a shift by 1 */
+        uint32_t bit = power / 2; /* 0 for a shift by 1 */
         uint32_t across = site_of_gray(gray(site) ^ bit);
         uint32_t source = cohort__wrap_before(site, power, num_sites);
         if (!(request->shift & power))

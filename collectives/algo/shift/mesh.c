@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Shift, mesh: over the rows and columns of cohort__mesh_square, with C sites in a row and R rows.
- * With q = a C + b, blocks go b columns on in their row; those that have passed its end, now in the
- * first b columns, go one row on; then all go a rows on. Rows and columns are rings, and blocks go
- * the shorter way round.
+/* Shift, mesh, over the rows and columns of cohort__mesh_square, with C sites in a row and R rows.
+ * With q = a C + b, blocks first move b columns forward in their row. Those that have passed its
+ * end, which are now in the first b columns, move one row forward. Then all move a rows forward.
+ * Rows and columns are rings, and blocks go round the shorter way.
  * Cost: (t_s + t_w m)(min(b, C - b) + (b > 0) + min(a, R - a)): at most C/2 + R/2 + 1 hops, which
- * is sqrt(N) + 1 for a square. Where there is one row, N being prime, it is a ring. TMP: a block.
+ * is sqrt(N) + 1 for a square. If there is one row, since N is prime, it is a ring. TMP: a block.
  * Source: Grama, Gupta, Karypis, Kumar, Introduction to Parallel Computing, 4.6.1. */
 #include <stdlib.h>
 
@@ -76,7 +76,8 @@ static cohort_status build(const struct cohort__request *request, struct cohort_
     return status;
 }
 
-/* The compensating hop is one of the first `columns` sites of each row, if there are rows. */
+/* Only the first `columns` sites of each row make the hop to the next row, if there are several
+ * rows. */
 static struct cohort__cost cost(const struct cohort__request *request)
 {
     struct cohort__mesh mesh = cohort__mesh_square(request->num_sites);
