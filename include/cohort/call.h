@@ -11,32 +11,34 @@
 extern "C" {
 #endif
 
-/* What a single call asks for. All but ret_rows have to be the same at all sites of the call; where
- * they lead to different things, that is COHORT_ERR_MISMATCH. All zero asks for nothing. */
+/* What a single call asks for. All options except ret_rows have to be the same at all sites of the
+ * call. Where they lead to different things, the call fails with COHORT_ERR_MISMATCH. All zero asks
+ * for nothing. */
 typedef struct cohort_call_options {
-    /* The algorithm, by its name in docs/COLLECTIVES.md; NULL: the communicator's choice. An
-     * unknown name, or an algorithm that can't carry out the call, is COHORT_ERR_BAD_PARAMETER in
-     * the call's future. Copied. */
+    /* The algorithm, by its name in docs/COLLECTIVES.md; NULL: the communicator's choice. With an
+     * unknown name, or an algorithm that can't carry out the call, the call's future gets
+     * COHORT_ERR_BAD_PARAMETER. The text is copied. */
     const char *algorithm;
-    /* The root, 0 .. num_sites - 1; NULL: the communicator's. Only read during the call. Only for
-     * gather, scatter, broadcast, reduce and their variants. */
+    /* The root, 0 .. num_sites - 1; NULL: the communicator's. It is only read during the call. Only
+     * for gather, scatter, broadcast, reduce and their variants. */
     const uint32_t *root_site;
-    /* Agreement before the collective, whichever it is; see cohort_check_rooted. */
+    /* Agreement before the collective, whichever collective it is; see cohort_check_rooted. */
     bool check_asymmetric;
     /* As in cohort_comm_options, for this call. */
     bool reproducible;
     /* all_gather, all_gatherv, all_to_all, all_to_allv, all_to_allw, gather_here and gatherv_here:
-     * where to put num_sites futures, which are then the caller's references. Future i completes
-     * when the block from site i is in OUT. It may be read then, but not changed before the call's
-     * own future completes. Where the call fails, each of them that has not completed fails with
-     * the same error. The array is written during the call, also where that fails. */
+     * an array for num_sites futures. The caller owns one reference to each of them. Future i
+     * completes when the block from site i is in OUT. The block may be read from then on, but not
+     * changed before the call's own future completes. If the call fails, each of these futures that
+     * has not completed fails with the same error. The array is written during the call, even if
+     * the call fails. */
     cohort_future **ret_rows;
 } cohort_call_options;
 
-/* OPTIONS are for the next collective that is called on this endpoint, and for no other: it uses
- * them up even if it fails. Calling this again replaces them; NULL takes them back.
- * COHORT_ERR_BAD_PARAMETER: no COMM, or a name of more than 63 bytes. Ordered with the endpoint's
- * calls by the caller, as these are; never suspends. _sized: the exported function, for
+/* Sets OPTIONS for the next collective that is called on this endpoint, and for no other. That call
+ * uses them up even if it fails. Calling this function again replaces them; NULL takes them back.
+ * COHORT_ERR_BAD_PARAMETER: no COMM, or a name of more than 63 bytes. The caller orders this call
+ * with the other calls on the endpoint. Never suspends. _sized: the exported function, for
  * OPTIONS_BYTES of OPTIONS; see cohort_comm_create_sized. */
 COHORT_API cohort_status cohort_comm_next_call_sized(cohort_comm *comm,
                                                      const cohort_call_options *options,

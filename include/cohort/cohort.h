@@ -2,7 +2,7 @@
 #ifndef COHORT_COHORT_H
 #define COHORT_COHORT_H
 
-/* All of Cohort; each header may be included alone as well. */
+/* All of Cohort. Each header may also be included alone. */
 
 #include "cohort/call.h"
 #include "cohort/channel.h"

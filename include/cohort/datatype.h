@@ -16,7 +16,7 @@ extern "C" {
 typedef uint64_t cohort_datatype;
 
 /* The built-in ones. They are macros because an enumeration constant is an int. */
-#define COHORT_BYTE ((cohort_datatype)1) /* one byte, no arithmetic but bitwise */
+#define COHORT_BYTE ((cohort_datatype)1) /* one byte; only bitwise reductions */
 #define COHORT_INT8 ((cohort_datatype)2)
 #define COHORT_INT16 ((cohort_datatype)3)
 #define COHORT_INT32 ((cohort_datatype)4)
@@ -28,8 +28,9 @@ typedef uint64_t cohort_datatype;
 #define COHORT_FLOAT ((cohort_datatype)10)
 #define COHORT_DOUBLE ((cohort_datatype)11)
 
-/* Elements of the user's own, of BYTES bytes each (1 to 2^48 - 1): moved as they are, reduced only
- * by the user's own operations. Other sizes give a handle that every call refuses. Any thread. */
+/* A type for the user's own elements, of BYTES bytes each (1 to 2^48 - 1). They are moved as they
+ * are, and reduced only by the user's own operations. Other sizes give a handle that every call
+ * refuses. Any thread. */
 COHORT_API cohort_datatype cohort_datatype_of_bytes(size_t bytes);
 
 /* The size of one element in bytes; 0 for a number that is no datatype. Any thread. */

@@ -14,53 +14,55 @@
 extern "C" {
 #endif
 
-/* Which algorithm would carry out COLLECTIVE ("all_reduce", "gather", ..., as in
- * docs/COLLECTIVES.md) of blocks of COUNT elements on COMM, and why: *RET_TEXT gets lines of text,
- * which the caller frees with free(). The first line is what was asked, the second begins with
- * "chosen: " and the algorithm's name, or with "none: " and why; then come its predicted time,
- * startups, messages, bytes and memory, and the other algorithms with theirs, the fastest first, or
- * why they can't be chosen. All sites get the same text.
+/* Explains which algorithm would carry out COLLECTIVE ("all_reduce", "gather", ..., as in
+ * docs/COLLECTIVES.md) of blocks of COUNT elements on COMM, and why. *ret_text gets lines of text,
+ * which the caller frees with free(). The first line repeats the question. The second line begins
+ * with "chosen: " and the algorithm's name, or with "none: " and the reason. Then come its
+ * predicted time, startups, messages, bytes and memory. Then come the other algorithms, the fastest
+ * first, with the same numbers, or with the reason why they can't be chosen. All sites get the same
+ * text.
  *
- * OP: of the reductions; NULL: one that is commutative. A shift is by 1. DATATYPE is not looked at
- * for a barrier. Options for the next call are left alone and out of account.
- * COHORT_ERR_BAD_PARAMETER: no such collective or datatype; COHORT_ERR_NO_MEMORY. Any task or
- * thread; nothing is sent, never suspends. */
+ * OP: the operation of a reduction; NULL: one that is commutative. A shift is by 1. DATATYPE is
+ * ignored for a barrier. Options for the next call (cohort_comm_next_call) are neither used nor
+ * changed. COHORT_ERR_BAD_PARAMETER: no such collective or datatype; COHORT_ERR_NO_MEMORY. Any task
+ * or thread. Sends nothing; never suspends. */
 COHORT_API cohort_status cohort_explain(cohort_comm *comm, const char *collective, size_t count,
                                         cohort_datatype datatype, const cohort_op *op,
                                         char **ret_text) COHORT_MUST_USE;
 
 /* Whether ALGORITHM ("ring") could carry out that call, that is, could be forced for it
- * (cohort_call_options): COHORT_OK, or the status that the call would have, with a message that
- * says why: COHORT_ERR_BAD_PARAMETER, or COHORT_ERR_NO_MEMORY where it takes more than
- * memory_budget. The same at all sites. Arguments and the rest as above. */
+ * (cohort_call_options). Returns COHORT_OK, or the status that the call would have, with a message
+ * that says why: COHORT_ERR_BAD_PARAMETER, or COHORT_ERR_NO_MEMORY where it takes more than
+ * memory_budget. The answer is the same at all sites. Arguments and everything else as above. */
 COHORT_API cohort_status cohort_algorithm_check(cohort_comm *comm, const char *collective,
                                                 const char *algorithm, size_t count,
                                                 cohort_datatype datatype,
                                                 const cohort_op *op) COHORT_MUST_USE;
 
-/* A call, for being asked about. All zero but COLLECTIVE and DATATYPE: one without options. */
+/* A call to ask about. If all fields except COLLECTIVE and DATATYPE are zero, it is a call without
+ * options. */
 typedef struct cohort_call_question {
-    const char *collective; /* as above; of "exchange" only the algorithm is looked at */
+    const char *collective; /* as above; for "exchange" only ALGORITHM is used */
     const char *algorithm;  /* to be forced; NULL: the communicator's choice */
     size_t count;           /* of elements in a block */
     cohort_datatype datatype;
-    const cohort_op *op;       /* of the reductions; NULL: one that is commutative */
+    const cohort_op *op;       /* of a reduction; NULL: one that is commutative */
     const uint32_t *root_site; /* as in cohort_call_options, like the next two */
     bool check_asymmetric;
     bool reproducible;
     bool of_objects; /* blocks are objects: no COUNT, no DATATYPE */
-    /* The v-variant, with blocks of different sizes: no COUNT; COUNTS has num_sites numbers of
-     * elements for all_gather and reduce_scatter, and is not looked at otherwise. */
+    /* The v-variant, with blocks of different sizes: no COUNT. COUNTS has num_sites numbers of
+     * elements for all_gather and reduce_scatter, and is ignored otherwise. */
     bool is_ragged;
     const size_t *counts;
     int64_t q; /* of a shift */
 } cohort_call_question;
 
-/* Whether a call could be carried out: COHORT_OK, or the status that it would have at a site that
- * gives it right buffers, with a message. Asks what the call itself would ask, so the answers are
- * the same, but for what only the call knows: memory for what is in place, and for blocks whose
- * sizes not all sites know. As above otherwise. _sized: the exported function, for QUESTION_BYTES
- * of QUESTION; see cohort_comm_create_sized. */
+/* Whether a call could be carried out. Returns COHORT_OK, or the status that the call would have at
+ * a site that gives correct buffers, with a message. It makes the same checks as the call itself,
+ * so the answers are the same, except for what only the call knows: memory for what is in place,
+ * and memory for blocks whose sizes not all sites know. Everything else as above. _sized: the
+ * exported function, for QUESTION_BYTES of QUESTION; see cohort_comm_create_sized. */
 COHORT_API cohort_status cohort_call_check_sized(cohort_comm *comm,
                                                  const cohort_call_question *question,
                                                  size_t question_bytes) COHORT_MUST_USE;

@@ -2,8 +2,9 @@
 #ifndef COHORT_MSGPACK_H
 #define COHORT_MSGPACK_H
 
-/* Between msgpack-c's objects and Cohort's, for collectives of structured values. Not part of
- * cohort/cohort.h: who includes this needs msgpack-c (>= 4), and links with it. */
+/* Conversion between msgpack-c's objects and Cohort's, for collectives of structured values. Not
+ * part of cohort/cohort.h: a program that includes this header needs msgpack-c (>= 4), and links
+ * with it. */
 
 #include <msgpack.h>
 
@@ -13,7 +14,7 @@
 extern "C" {
 #endif
 
-/* VALUE, packed, in *ret_object, whose data the caller gives back with cohort_object_fini.
+/* Packs VALUE into *ret_object, whose data the caller gives back with cohort_object_fini.
  * COHORT_ERR_BAD_PARAMETER: nothing to pack; COHORT_ERR_NO_MEMORY. Any thread; never suspends. */
 static inline cohort_status cohort_object_pack(const msgpack_object *value,
                                                cohort_object *ret_object)
@@ -34,10 +35,10 @@ static inline cohort_status cohort_object_pack(const msgpack_object *value,
     return COHORT_OK;
 }
 
-/* OBJECT's bytes, which have to be exactly one value, as *ret_value. The caller calls
- * msgpack_unpacked_destroy on it; text and bytes in it point into OBJECT's data, which has to stay
- * until then. COHORT_ERR_PROTOCOL: they are not; COHORT_ERR_BAD_PARAMETER; COHORT_ERR_NO_MEMORY. On
- * failure *ret_value is not touched. Any thread; never suspends. */
+/* Unpacks OBJECT's bytes, which have to be exactly one value, into *ret_value. The caller calls
+ * msgpack_unpacked_destroy on it. Text and bytes in it point into OBJECT's data, which has to stay
+ * until then. COHORT_ERR_PROTOCOL: the bytes are not exactly one value; COHORT_ERR_BAD_PARAMETER;
+ * COHORT_ERR_NO_MEMORY. On failure *ret_value is not touched. Any thread; never suspends. */
 static inline cohort_status cohort_object_unpack(const cohort_object *object,
                                                  msgpack_unpacked *ret_value)
 {
@@ -56,7 +57,8 @@ static inline cohort_status cohort_object_unpack(const cohort_object *object,
         return COHORT_OK;
     }
     msgpack_unpacked_destroy(&value);
-    /* Constants are returned, so that compilers see that *ret_value is set where it is used. */
+    /* The code below returns constants, so that compilers see that *ret_value is set where it is
+     * used. */
     if (result == MSGPACK_UNPACK_NOMEM_ERROR) {
         cohort_fail(COHORT_ERR_NO_MEMORY, "cohort_object_unpack: no memory");
         return COHORT_ERR_NO_MEMORY;

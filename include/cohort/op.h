@@ -14,10 +14,10 @@ extern "C" {
 /* How a reduction combines two elements. */
 typedef struct cohort_op cohort_op;
 
-/* The built-in ones: commutative; on all built-in datatypes, but: bitwise ones not on float and
- * double, and COHORT_BYTE takes only the bitwise ones. Logical ones give 0 or 1. Integers wrap
- * around. The bits of a floating-point result depend on the order of the sites in the tree, not on
- * timing. */
+/* The built-in ones. They are commutative. They work on all built-in datatypes, with two
+ * exceptions: the bitwise ones don't work on float and double, and only the bitwise ones work on
+ * COHORT_BYTE. Logical ones give 0 or 1. Integers wrap around. The bits of a floating-point result
+ * depend on the order of the sites in the tree, not on timing. */
 COHORT_API extern const cohort_op *const COHORT_SUM;
 COHORT_API extern const cohort_op *const COHORT_PRODUCT;
 COHORT_API extern const cohort_op *const COHORT_MIN;
@@ -29,19 +29,20 @@ COHORT_API extern const cohort_op *const COHORT_BITWISE_AND;
 COHORT_API extern const cohort_op *const COHORT_BITWISE_OR;
 COHORT_API extern const cohort_op *const COHORT_BITWISE_XOR;
 
-/* A reduction of the user's: for each of COUNT elements, result[i] = left[i] op right[i], where
- * result may be the same address as left or as right. LEFT comes from lower sites than RIGHT. It
- * has to be associative. It is called on any worker, for several operations at once, not as a task:
- * it may not suspend (no await, no cohort_yield), nor wait for what needs another task to run, and
- * it has no stack of its own but its caller's. A status other than COHORT_OK fails the collective,
- * with cohort_error_message() as its message where it set one (cohort_fail). */
+/* The user's own reduction: for each of COUNT elements, result[i] = left[i] op right[i]. RESULT may
+ * be the same address as LEFT or as RIGHT. LEFT comes from lower sites than RIGHT. The reduction
+ * has to be associative. It is called on any worker, for several operations at once, and not as a
+ * task. So it must not suspend (no await, no cohort_yield), nor wait for anything that needs
+ * another task to run. It has no stack of its own and uses its caller's. If it returns another
+ * status than COHORT_OK, the collective fails with it. The message is cohort_error_message() if the
+ * function has set one (cohort_fail). */
 typedef cohort_status cohort_op_function(void *result, const void *left, const void *right,
                                          size_t count, cohort_datatype datatype, void *arg);
 
 struct cohort_op_options {
-    const char *name; /* the same at all sites, which is checked; copied; not NULL or empty */
+    const char *name; /* the same at all sites (this is checked); copied; not NULL or empty */
     cohort_op_function *function;
-    void *arg;        /* only handed on */
+    void *arg;        /* only passed on */
     bool commutative; /* the library may combine the sites in another order */
 };
 
@@ -57,7 +58,7 @@ cohort_op_create(cohort_op **ret_op, const struct cohort_op_options *options)
     return cohort_op_create_sized(ret_op, options, sizeof(*options));
 }
 
-/* Gives the reference back; collectives under way keep their own. NULL is fine. */
+/* Gives the reference back. Collectives in flight keep their own. NULL is fine. */
 COHORT_API void cohort_op_unref(cohort_op *op);
 
 #ifdef __cplusplus

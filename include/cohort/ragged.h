@@ -10,17 +10,19 @@
 extern "C" {
 #endif
 
-/* The collectives with blocks of different sizes. What collectives.h says holds for them, too.
+/* The collectives with blocks of different sizes. What collectives.h says also holds for them.
  *
- * COUNTS has num_sites numbers of elements, one for each site's block; DISPLACEMENTS, where each
- * block begins, in elements from the beginning of the buffer; NULL: one behind the other in the
- * order of the sites. There may be gaps, which are not touched, and any order, but blocks that are
- * received must not overlap (COHORT_ERR_BAD_PARAMETER). The arrays are only read during the call.
+ * COUNTS has num_sites numbers of elements, one for each site's block. DISPLACEMENTS says where
+ * each block begins, in elements from the beginning of the buffer. If it is NULL, the blocks lie
+ * one behind the other in the order of the sites. Blocks may be in any order. There may be gaps
+ * between them, which are not touched. But blocks that are received must not overlap
+ * (COHORT_ERR_BAD_PARAMETER). The arrays are only read during the call.
  *
- * What a site sends and what the other one expects have to be of the same size:
- * COHORT_ERR_MISMATCH at the receiver, naming both sizes. A block of 0 elements is one, too. */
+ * What a site sends and what the other one expects have to be of the same size. Otherwise the
+ * receiver gets COHORT_ERR_MISMATCH, which names both sizes. This also holds for a block of 0
+ * elements. */
 
-/* Gather: the root's own block has IN_COUNT elements as well as COUNTS[root]. */
+/* Gather: the root's own block has IN_COUNT elements, which has to be the same as COUNTS[root]. */
 COHORT_API cohort_future *cohort_gatherv_here(cohort_comm *comm, const void *in, size_t in_count,
                                               void *out, const size_t *counts,
                                               const size_t *displacements, cohort_datatype datatype,
@@ -29,7 +31,8 @@ COHORT_API cohort_future *cohort_gatherv_there(cohort_comm *comm, const void *in
                                                cohort_datatype datatype,
                                                uint64_t generation) COHORT_MUST_USE;
 
-/* Scatter: the root's own block has OUT_COUNT elements as well as COUNTS[root]. */
+/* Scatter: the root's own block has OUT_COUNT elements, which has to be the same as
+ * COUNTS[root]. */
 COHORT_API cohort_future *cohort_scatterv_to(cohort_comm *comm, const void *in,
                                              const size_t *counts, const size_t *displacements,
                                              void *out, size_t out_count, cohort_datatype datatype,
@@ -45,15 +48,15 @@ COHORT_API cohort_future *cohort_all_gatherv(cohort_comm *comm, const void *in, 
                                              cohort_datatype datatype,
                                              uint64_t generation) COHORT_MUST_USE;
 
-/* COUNTS are the same at all sites: of the blocks of IN, one behind the other. OUT has
- * COUNTS[this_site] elements. */
+/* COUNTS are the same at all sites. They are the sizes of the blocks of IN, which lie one behind
+ * the other. OUT has COUNTS[this_site] elements. */
 COHORT_API cohort_future *cohort_reduce_scatterv(cohort_comm *comm, const void *in, void *out,
                                                  const size_t *counts, cohort_datatype datatype,
                                                  const cohort_op *op,
                                                  uint64_t generation) COHORT_MUST_USE;
 
-/* Block j of site i's IN becomes block i of site j's OUT. With COHORT_IN_PLACE the IN_ arguments
- * are not looked at and may be NULL. */
+/* Block j of site i's IN becomes block i of site j's OUT. With COHORT_IN_PLACE the arguments in_...
+ * are ignored and may be NULL. */
 COHORT_API cohort_future *
 cohort_all_to_allv(cohort_comm *comm, const void *in, const size_t *in_counts,
                    const size_t *in_displacements, void *out, const size_t *out_counts,
@@ -75,11 +78,11 @@ typedef struct cohort_neighbour {
     size_t count;
 } cohort_neighbour;
 
-/* Neighbour exchange over the user's graph: each block of TO goes from IN to its site, each block
- * of FROM comes from its site into OUT. All sites call, those without neighbours too (NULL, 0).
- * Several blocks between the same two sites are taken in the order of the arrays. Every block that
- * is sent has to be expected: one that nobody sends is waited for until its sender has failed or
- * left. */
+/* Neighbour exchange over the user's graph: each block of TO goes from IN to its site, and each
+ * block of FROM comes from its site into OUT. All sites have to call it, also those without
+ * neighbours (NULL, 0). Several blocks between the same two sites are matched in the order of the
+ * arrays. Every block that is sent has to be expected. A block that is expected but not sent is
+ * waited for until its sender has failed or left. */
 COHORT_API cohort_future *cohort_exchange(cohort_comm *comm, const void *in,
                                           const cohort_neighbour *to, size_t num_to, void *out,
                                           const cohort_neighbour *from, size_t num_from,

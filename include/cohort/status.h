@@ -2,7 +2,7 @@
 #ifndef COHORT_STATUS_H
 #define COHORT_STATUS_H
 
-/* What every public header needs: how functions are exported, and how they tell success. */
+/* What every public header needs: how functions are exported, and how they report success. */
 
 #define COHORT_API __attribute__((visibility("default")))
 #define COHORT_MUST_USE __attribute__((warn_unused_result))
@@ -14,13 +14,13 @@ extern "C" {
 /* Zero is success, everything else is negative. The numbers are part of the ABI and of the wire. */
 typedef enum cohort_status {
     COHORT_OK = 0,
-    COHORT_ERR_BAD_PARAMETER = -1,  /* an argument that can't be right */
-    COHORT_ERR_NO_MEMORY = -2,      /* memory, stacks, descriptors: something ran out here */
-    COHORT_ERR_NOT_SUPPORTED = -3,  /* legal, but not done by this build, provider or machine */
+    COHORT_ERR_BAD_PARAMETER = -1,  /* an argument that is not valid */
+    COHORT_ERR_NO_MEMORY = -2,      /* no more memory, stacks or descriptors in this process */
+    COHORT_ERR_NOT_SUPPORTED = -3,  /* this build, provider or machine can't do it */
     COHORT_ERR_GENERATION = -4,     /* a generation that is not above the last one */
     COHORT_ERR_MISMATCH = -5,       /* two sites called different things, or with other arguments */
     COHORT_ERR_DUPLICATE_SITE = -6, /* a site joined a communicator twice */
-    COHORT_ERR_WRONG_ROLE = -7,     /* the root called what the others call, or the reverse */
+    COHORT_ERR_WRONG_ROLE = -7,     /* the root called a non-root's function, or the reverse */
     COHORT_ERR_MOVED_PAST = -8,     /* a peer skipped this generation */
     COHORT_ERR_GONE = -9,           /* a peer has left the communicator */
     COHORT_ERR_CANCELLED = -10,     /* ended here before it was complete */
@@ -30,26 +30,27 @@ typedef enum cohort_status {
     COHORT_ERR_SYSTEM = -14,        /* a system call failed; the message holds its errno */
     COHORT_ERR_TIMEOUT = -15,       /* a deadline passed */
     COHORT_ERR_STATE = -16,         /* not at this time: before the start, or after the end */
-    COHORT_ERR_FAILED = -17,        /* the user's own code failed, with no better status */
+    COHORT_ERR_FAILED = -17,        /* the user's own code failed and gave no other status */
 } cohort_status;
 
 /* The name of STATUS, for instance "COHORT_ERR_MISMATCH"; "unknown status" for any other number.
  * Any thread; never suspends; the text is static. */
 COHORT_API const char *cohort_status_name(cohort_status status);
 
-/* One English sentence fragment for STATUS, for instance "sites disagree". As above. */
+/* A short English phrase for STATUS, for instance "sites disagree". Any thread; never suspends; the
+ * text is static. */
 COHORT_API const char *cohort_status_text(cohort_status status);
 
-/* The message that came with the last error this task (or, outside of tasks, this thread) was
- * given: by a cohort_status returned from a function, or by an await. Says who, what and where.
- * Empty when there was none. The text belongs to the task and holds until its next error. Any
- * thread; never suspends. */
+/* The message of the last error that this task (or, outside of tasks, this thread) got, from a
+ * function that returned a cohort_status, or from an await. It says who, what and where. Empty when
+ * there was no error. The text belongs to the task and is valid until its next error. Any thread;
+ * never suspends. */
 COHORT_API const char *cohort_error_message(void);
 
 /* Sets the message (and STATUS) that cohort_error_message() will give for this task, printf-like,
  * and returns STATUS, so that a task can end with `return cohort_fail(st, "row %zu ...", row);`.
- * The message travels with the task's future. Messages are cut at 511 bytes. Any thread; never
- * suspends. */
+ * The message goes into the task's future together with the status. Messages are cut at 511 bytes.
+ * Any thread; never suspends. */
 COHORT_API cohort_status cohort_fail(cohort_status status, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 

@@ -8,33 +8,34 @@
 extern "C" {
 #endif
 
-/* A task is a function to run, once, on one of the locality's workers. It starts as a plain call;
- * only one that has to wait is given a stack of its own. It stays on the worker that started it, so
- * the address of a thread-local variable stays the same across an await. Its value need not: the
- * variable is the worker's, and the other tasks that run there meanwhile may set it. Only errno and
- * cohort_error_message() are the task's own, and hold.
+/* A task is a function that runs once, on one of the locality's workers. It starts as a plain call;
+ * only a task that has to wait is given a stack of its own. It stays on the worker that started it,
+ * so the address of a thread-local variable stays the same across an await. Its value may change:
+ * the variable belongs to the worker, and other tasks that run there during the await may set it.
+ * Only errno and cohort_error_message() belong to the task, and keep their values.
  *
- * What it returns becomes the status of its future; where that is an error, and equal to the status
- * of the last message set in this task (by cohort_fail, or by a call or await that failed), the
- * message goes along. */
+ * What the function returns becomes the status of the task's future. If it is an error, and equal
+ * to the status of the last message set in this task (by cohort_fail, or by a call or await that
+ * failed), the future gets this message, too. */
 typedef cohort_status cohort_task_function(void *arg);
 
-/* Starts FUNCTION(ARG) as a task. ARG is only handed on. The caller owns one reference to the
- * future. Tasks of one worker start in any order. COHORT_ERR_STATE in the future before the start
- * and after the end of the runtime, COHORT_ERR_NO_MEMORY. Any thread; never suspends. */
+/* Starts FUNCTION(ARG) as a task. ARG is only passed on. The caller owns one reference to the
+ * future. Tasks of one worker start in any order. The future holds COHORT_ERR_STATE before the
+ * start and after the end of the runtime, or COHORT_ERR_NO_MEMORY. Any thread; never suspends. */
 COHORT_API cohort_future *cohort_async(cohort_task_function *function, void *arg) COHORT_MUST_USE;
 
-/* Lets other ready tasks of this worker run, then goes on: suspends. Outside of tasks: sched_yield.
- */
+/* Lets other ready tasks of this worker run, then goes on. Suspends. Outside of tasks it calls
+ * sched_yield. */
 COHORT_API void cohort_yield(void);
 
-/* Completes after at least NANOSECONDS; the clock ticks in milliseconds, and it is rounded up.
- * COHORT_ERR_STATE in the future before the start and after the end, COHORT_ERR_CANCELLED where the
- * runtime ends meanwhile, COHORT_ERR_NO_MEMORY. Any thread; never suspends. */
+/* Completes after at least NANOSECONDS. The clock ticks in milliseconds, and the time is rounded
+ * up. The future holds COHORT_ERR_STATE before the start and after the end of the runtime,
+ * COHORT_ERR_CANCELLED if the runtime ends before that time, or COHORT_ERR_NO_MEMORY. Any thread;
+ * never suspends. */
 COHORT_API cohort_future *cohort_sleep(uint64_t nanoseconds) COHORT_MUST_USE;
 
-/* The worker that runs the calling task, 0 .. cohort_num_workers() - 1; -1 outside of workers. Any
- * thread; never suspends. */
+/* The number of the worker that runs the calling task, 0 .. cohort_num_workers() - 1. It is -1
+ * outside of workers. Any thread; never suspends. */
 COHORT_API int cohort_worker_index(void);
 
 #ifdef __cplusplus
