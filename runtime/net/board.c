@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "runtime/net/board.h"
 
-/* First a line with the head, then a line for each slot with what it has passed, then the posts of
- * all slots for each place, then the arenas. Each of these begins one line later in its page, so
- * that what is read together doesn't share the same few places of the caches. */
+/* The layout: a line with the head, a line for each slot with what it has passed, the posts of all
+ * slots for each place, and the arenas. Each arena begins one line later in its page than the one
+ * before, so that data that is read together doesn't compete for the same few cache sets. */
 enum { ARENA_STRIDE = COHORT__BOARD_ARENA + COHORT__BOARD_LINE };
 
 _Static_assert(ARENA_STRIDE % 4096 != 0,

@@ -7,53 +7,56 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A board is shared memory on which the localities of a host post what they bring to a collective,
- * so that each of them reads what all others have brought, and no message is sent.
+/* A board is shared memory in which the localities of a host post the data that they bring to a
+ * collective. Each of them reads what all others have posted, and no message is sent.
  *
- * For each generation every locality writes one post, or where only one of them brings something,
- * that one does, in the place of its slot and of the generation modulo the depth. A post is there
- * when its generation says so. Its data is beside its head, or where it is long, somewhere in the
- * slot's arena, as the head tells. Before a place, or some part of an arena, is used for a later
- * generation, all others must have said that they read no earlier one any more: each says so with
- * the generation that it has *passed*, in its posts, and in a word of its own for those who can't
- * wait for the next post. Each word has one writer, but for those of the head. */
+ * For each generation every locality writes one post. Where only one locality brings data, only
+ * that one writes a post. The place of a post is given by the locality's slot and by the generation
+ * modulo the depth. A post is valid when its `generation` field has the number of the generation.
+ * Short data is in the post itself. Longer data is in the slot's arena, at the offset that the post
+ * gives. Before a place, or a part of an arena, is used for a later generation, all other
+ * localities must have said that they don't read the earlier one any more. A locality says so with
+ * the generation that it has *passed*: in each of its posts, and in a separate word for readers
+ * that can't wait for its next post. Each word has one writer, except the words of the head. */
 enum {
     COHORT__BOARD_LINE = 64,
-    /* Generations that may be posted at a time: so far a root may be ahead of who reads. Each has a
-     * line in each slot. Not measured. */
+    /* How many generations may be posted at the same time, so how far a root may be ahead of the
+     * readers. Each generation has a line in each slot. Not measured. */
     COHORT__BOARD_DEPTH = 8,
-    COHORT__BOARD_INLINE = 32, /* bytes that fit beside a post's head */
-    /* And in all. Two copies by way of a board beat one by the kernel, as measured up to 1 MiB
-     * (docs/performance.md, "Beside MPI": "Two copies against one"). It balances that against the
-     * memory that each locality may take for a communicator. With more, a plan runs. */
+    COHORT__BOARD_INLINE = 32, /* bytes that fit into the post itself */
+    /* The most bytes of one post. Two copies through a board are faster than one copy by the
+     * kernel, as measured up to 1 MiB (docs/performance.md, "Beside MPI": "Two copies against
+     * one"). The limit balances that against the memory that each locality may take for a
+     * communicator. For longer data a plan runs. */
     COHORT__BOARD_POST = 2048 * 1024,
-    /* One of that length, or several shorter ones, each with a line behind it. Memory is taken only
-     * once it is used. */
+    /* Room for one post of that length, or for several shorter ones with one line behind each.
+     * Memory is taken only when it is first used. */
     COHORT__BOARD_ARENA = COHORT__BOARD_POST + COHORT__BOARD_DEPTH * COHORT__BOARD_LINE,
 };
 
 struct cohort__board_head {
-    /* Localities that wait for a place, and want to be woken when somebody passes a generation. */
+    /* The number of localities that wait for a place. They want to be woken when any locality
+     * passes a generation. */
     _Alignas(COHORT__BOARD_LINE) _Atomic uint32_t num_waiting;
-    _Atomic uint32_t num_gone; /* localities that use the board no more */
+    _Atomic uint32_t num_gone; /* localities that don't use the board any more */
 };
 
 struct cohort__board_post {
     _Alignas(COHORT__BOARD_LINE) _Atomic uint64_t generation; /* 0: none yet */
     uint64_t fingerprint;
-    uint64_t passed; /* at this time, by this locality */
+    uint64_t passed; /* what this locality had passed when it wrote this post */
     uint64_t bytes;
     union {
-        unsigned char data[COHORT__BOARD_INLINE]; /* where they fit */
+        unsigned char data[COHORT__BOARD_INLINE]; /* the data, if it fits */
         struct {
-            uint32_t offset;        /* else where they are in the slot's arena */
+            uint32_t offset;        /* else its offset in the slot's arena */
             _Atomic uint32_t share; /* enum cohort__board_share */
         };
     };
 };
 
-/* A locality may go on to write into its own data, if all know which of it they still read: its
- * share of the result. */
+/* A locality may write into its own posted data later on: its share of the result. This is allowed
+ * only where all localities know which part of the data they still read. */
 enum cohort__board_share {
     COHORT__BOARD_SHARE_NONE,
     COHORT__BOARD_SHARE_THERE,
@@ -64,25 +67,26 @@ struct cohort__board {
     unsigned char *memory;
 };
 
-/* The memory of a board for SIZE slots. All zero, it is empty; what has to be cleared for that is
- * in the first `clear` bytes. */
+/* How many bytes a board for SIZE slots needs, and how many of them, from the beginning, have to be
+ * zero for it to be empty. */
 size_t cohort__board_bytes(uint32_t size);
 size_t cohort__board_clear_bytes(uint32_t size);
 
 struct cohort__board_head *cohort__board_head(const struct cohort__board *board);
 
-/* What SLOT has passed. */
+/* The generation that SLOT has passed. */
 _Atomic uint64_t *cohort__board_passed(const struct cohort__board *board, uint32_t slot);
 
 struct cohort__board_post *cohort__board_post(const struct cohort__board *board, uint32_t slot,
                                               uint64_t generation);
 
-/* Where SLOT puts the data of a post with so many BYTES: beside the head, or OFFSET in its arena.
- */
+/* Where SLOT puts the data of a post with BYTES bytes: in the post itself, or at OFFSET in its
+ * arena. */
 unsigned char *cohort__board_place(const struct cohort__board *board, uint32_t slot,
                                    uint64_t generation, size_t bytes, uint32_t offset);
 
-/* Where SLOT has put the BYTES of its post, which is there; NULL: what it says can't be true. */
+/* Where SLOT has put the BYTES bytes of its post, which has to be valid. NULL: the offset in the
+ * post is impossible. */
 const unsigned char *cohort__board_data(const struct cohort__board *board, uint32_t slot,
                                         uint64_t generation, size_t bytes);
 

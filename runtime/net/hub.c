@@ -42,8 +42,8 @@ static struct cohort__hub *allocate(uint32_t size)
     return hub;
 }
 
-/* To the kernel it's a file: the user's limit of what programs may write to disk would hold for it,
- * and a signal enforce it. */
+/* To the kernel the memory is a file. So the user's limit for the size of files would apply to it,
+ * and the kernel would enforce that limit with a signal. */
 static int fill(int memory, const struct cohort__shm_head *head)
 {
     off_t bytes = (off_t)cohort__shm_memory_bytes(head->size);
@@ -108,7 +108,8 @@ cohort_status cohort__hub_create(struct cohort__hub **ret_hub, uint32_t size)
     return COHORT_OK;
 }
 
-/* Nobody can cut off what we have mapped: that has to be sealed by who made it. */
+/* The process that made the memory has to have sealed it, so that no process can cut off what we
+ * have mapped. */
 static bool is_hub(const struct cohort__hub *hub)
 {
     struct cohort__shm_head head;
@@ -120,7 +121,7 @@ static bool is_hub(const struct cohort__hub *hub)
            head.magic == COHORT__SHM_MAGIC && head.size == hub->size;
 }
 
-/* Whether all doorbells are open: some at a time, as there are thousands. */
+/* Whether all doorbells are open. They are checked in batches, as there may be thousands. */
 static bool are_open(const int *doorbells, uint32_t num)
 {
     enum { BATCH = 256 }; /* below any limit of open files, which poll keeps to */
@@ -182,17 +183,17 @@ cohort_status cohort__hub_adopt(struct cohort__hub **ret_hub, int memory, const 
     return COHORT_OK;
 }
 
-/* A number up to where END is; TEXT goes behind that. */
+/* Reads a number that END follows, and moves *TEXT behind END. */
 static bool read_number(const char **text, char end, long least, long most, long *ret)
 {
     char *rest;
-    *ret = strtol(*text, &rest, 10); /* what is too large comes as LONG_MAX */
+    *ret = strtol(*text, &rest, 10); /* LONG_MAX if it is too large */
     bool is_good = rest != *text && *rest == end && *ret >= least && *ret <= most;
     *text = rest + 1;
     return is_good;
 }
 
-/* Never the standard ones: a wrong text would have them closed. */
+/* The standard descriptors are never accepted: with a wrong text they would be closed. */
 cohort_status cohort__hub_inherit(struct cohort__hub **ret_hub)
 {
     const char *text = getenv(COHORT__HUB_VARIABLE), *at = text;
@@ -219,7 +220,7 @@ cohort_status cohort__hub_inherit(struct cohort__hub **ret_hub)
 }
 
 /* In one call where the kernel can. gcc 12's thread sanitizer does not know that call, and would
- * take the descriptors for open. */
+ * regard the descriptors as still open. */
 static bool close_row(const struct cohort__hub *hub)
 {
 #ifdef __SANITIZE_THREAD__

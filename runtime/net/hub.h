@@ -8,12 +8,13 @@
 #include "cohort/status.h"
 
 /* What the localities of one host share: memory without a name, and a doorbell (an eventfd) for
- * each. Whoever starts them, or else one of them (runtime/launch/hub_share.h), makes it and hands
- * the descriptors on, so nothing of it is in the file system, and nothing is left whoever is killed
- * when. What the memory holds is the transport's, see runtime/net/shm_memory.h.
+ * each locality. The process that starts the localities makes the hub and passes the descriptors
+ * on; without such a process, one of the localities does (runtime/launch/hub_share.h). So nothing
+ * of the hub is in the file system, and nothing is left over, whichever process is killed at
+ * whatever time. The transport decides what the memory holds, see runtime/net/shm_memory.h.
  *
- * The descriptors have consecutive numbers where they are inherited: the memory's, then those of
- * the doorbells by slot. A locality's slot is its place among those of its host. */
+ * Inherited descriptors have consecutive numbers: the memory's first, then those of the doorbells
+ * by slot. A locality's slot is its index among the localities of its host. */
 struct cohort__hub {
     uint32_t size; /* slots */
     int memory;
@@ -30,13 +31,14 @@ enum { COHORT__HUB_MAX_SLOTS = 4096 };
  * COHORT_ERR_NO_MEMORY (descriptors as well), COHORT_ERR_SYSTEM. */
 cohort_status cohort__hub_create(struct cohort__hub **ret_hub, uint32_t size);
 
-/* Takes descriptors that were inherited or received: MEMORY and the SIZE of DOORBELLS are the hub's
- * from now on, also on failure. COHORT_ERR_PROTOCOL where they are no hub of that size. */
+/* Takes over descriptors that were inherited or received. MEMORY and the SIZE DOORBELLS belong to
+ * the hub from now on, also on failure. COHORT_ERR_PROTOCOL if they are not a hub of that size. */
 cohort_status cohort__hub_adopt(struct cohort__hub **ret_hub, int memory, const int *doorbells,
                                 uint32_t size);
 
-/* What COHORT__HUB_VARIABLE says; *ret_hub is NULL where it isn't set. The variable is taken out of
- * the environment. No other thread may use the environment meanwhile. */
+/* Takes over the hub that COHORT__HUB_VARIABLE describes. *ret_hub is NULL where the variable isn't
+ * set. The variable is removed from the environment. No other thread may use the environment during
+ * the call. */
 cohort_status cohort__hub_inherit(struct cohort__hub **ret_hub);
 
 /* Closes the descriptors. NULL is fine. */

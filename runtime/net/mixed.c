@@ -11,19 +11,20 @@
 
 enum part { NOBODY, NEAR, FAR, NUM_PARTS };
 
-/* Peers are added before anything is sent, so their table is only read by then. A part's handlers
- * are those of the whole: each peer is known to one part alone, by the same number. */
+/* Peers are added before anything is sent, so from the first send on their table is only read. The
+ * handlers of the parts are those of the whole: each peer is known to one part only, by the same
+ * number. */
 struct mixed {
     struct cohort__net net;
-    struct cohort__net *parts[NUM_PARTS]; /* NULL: destroyed; NOBODY's always */
-    unsigned char *of_peer;               /* whose it is */
+    struct cohort__net *parts[NUM_PARTS]; /* NULL: destroyed; always NULL for NOBODY */
+    unsigned char *of_peer;               /* which part each peer belongs to */
     uint32_t num_peers;
 };
 
 static const char transport_name[] = "mixed";
 
-/* An address is the transport's name with its NUL, the length of the near part's (u8), that, and
- * the far part's. */
+/* An address consists of the transport's name with its NUL, the length of the near part's address
+ * (u8), the near part's address, and the far part's address. */
 enum { HEAD_BYTES = sizeof(transport_name) + 1 };
 
 static struct cohort__net *of_peer(const struct cohort__net *net, uint32_t peer)
@@ -147,7 +148,8 @@ static void disarm(void *context)
         mixed->parts[i]->poller.disarm(mixed->parts[i]->poller.context);
 }
 
-/* Also of one that is half created. Handlers that one part calls may turn to the other. */
+/* Also destroys one that is only partly created. Handlers that one part calls may use the other
+ * part. */
 static void destroy(struct cohort__net *net)
 {
     struct mixed *mixed = (struct mixed *)net;
@@ -161,7 +163,7 @@ static void destroy(struct cohort__net *net)
     free(mixed);
 }
 
-/* Messages know the part that they came from, so this one is never asked to release any. */
+/* Messages know the part that they came from, so this transport is never asked to release one. */
 static const struct cohort__net_operations operations = {
     .name = transport_name,
     .destroy = destroy,

@@ -10,22 +10,25 @@
 #include "cohort/status.h"
 #include "runtime/loop/poller.h"
 
-/* What carries bytes between localities. A message is at most `max_message` bytes, arrives whole
- * and once, or its peer is reported dead; messages to one peer may overtake each other. Long
- * blocks of memory are exposed by their owner and fetched by the peer that was told the token.
+/* A transport: it carries bytes between localities. A message has at most `max_message` bytes. It
+ * arrives whole and once, or its peer is reported dead. Messages to one peer may overtake each
+ * other. Long blocks of memory are exposed by their owner, and fetched by the peer that was told
+ * the token.
  *
  * send, expose, withdraw, fetch and release: any thread. progress, arm, disarm (the poller): one
- * thread at a time. Handlers are called from progress only, without any lock held; they may call
- * everything but progress and destroy. No flow control here: who sends keeps account. */
+ * thread at a time. Handlers are called from progress only, without any lock held. They may call
+ * everything except progress and destroy. There is no flow control here: the sender has to do
+ * it. */
 struct cohort__net;
 
-/* A received message: it and its `data` are the receiver's until it calls cohort__net_release; one
- * that passes, only as long as the handler runs, so that what is to stay has to be copied. */
+/* A received message. It and its `data` belong to the receiver until it calls cohort__net_release.
+ * A message with `is_passing` belongs to it only while the handler runs, so what has to stay must
+ * be copied. */
 struct cohort__net_message {
     struct cohort__net *net;
     const unsigned char *data;
     size_t bytes;
-    size_t capacity; /* what keeping this message keeps from being used otherwise */
+    size_t capacity; /* how much memory is occupied while this message is kept */
     bool is_passing;
 };
 
@@ -38,22 +41,22 @@ struct cohort__net_token {
 struct cohort__net_handlers {
     void *context;
     void (*message)(void *context, struct cohort__net_message *message);
-    /* The fetch that was started with COOKIE has ended; its destination is the caller's again. */
+    /* The fetch that was started with COOKIE has ended. Its destination belongs to the caller
+     * again. */
     void (*fetched)(void *context, void *cookie, cohort_status status);
     /* A send to PEER that was refused with AGAIN may go now. */
     void (*writable)(void *context, uint32_t peer);
-    /* Where memory is shared with peers: looks at what they may have written into it without any
-     * message, see cohort__shm_alert. True if there was something. May be NULL. */
+    /* Where memory is shared with peers: looks for what they may have written into it without
+     * sending a message, see cohort__shm_alert. True if there was something. May be NULL. */
     bool (*look)(void *context);
-    /* The transport found out that PEER can't be reached any more. Said once. */
+    /* The transport found out that PEER can't be reached any more. Reported once. */
     void (*unreachable)(void *context, uint32_t peer, const char *why);
 };
 
 enum cohort__net_sent {
-    COHORT__NET_SENT,  /* copied or gone: the parts are the caller's again */
+    COHORT__NET_SENT,  /* copied or sent: the parts belong to the caller again */
     COHORT__NET_AGAIN, /* nothing was done; `writable` says when to try again */
-    COHORT__NET_DEAD,  /* the peer is unreachable, or was never added, or it is no message: too long
-                        */
+    COHORT__NET_DEAD,  /* the peer is unreachable, or was never added, or the message is too long */
 };
 
 struct cohort__net_operations {
@@ -64,7 +67,8 @@ struct cohort__net_operations {
     void (*remove_peer)(struct cohort__net *net, uint32_t peer);
     enum cohort__net_sent (*send)(struct cohort__net *net, uint32_t peer, const struct iovec *parts,
                                   int num_parts);
-    void (*release)(struct cohort__net *net, struct cohort__net_message *message); /* none passes */
+    void (*release)(struct cohort__net *net, struct cohort__net_message *message); /* not
+                                                                                    * is_passing */
     cohort_status (*expose)(struct cohort__net *net, uint32_t peer, const void *base, size_t bytes,
                             void **ret_region, struct cohort__net_token *ret_token);
     void (*withdraw)(struct cohort__net *net, uint32_t peer, void *region);
@@ -74,32 +78,34 @@ struct cohort__net_operations {
     bool (*may_lose)(const struct cohort__net *net, uint32_t peer); /* NULL: nothing */
 };
 
-/* The head of every transport's own struct. */
+/* The first member of every transport's own struct. */
 struct cohort__net {
     const struct cohort__net_operations *operations;
     struct cohort__net_handlers handlers;
     struct cohort__poller poller;
     size_t max_message;         /* header and payload together */
     size_t max_fetch;           /* bytes that one fetch may ask for, at most 1 MiB */
-    unsigned char address[128]; /* how peers reach this end */
+    unsigned char address[128]; /* of this end, for peers */
     size_t address_bytes;
-    struct cohort__net *near; /* the part of it, or itself, that is of shm.h; NULL: none */
+    struct cohort__net *near; /* the transport of shm.h in it, or itself; NULL: none */
 };
 
-/* Ends everything: exposed blocks are withdrawn, fetches under way report COHORT_ERR_CANCELLED.
- * Received messages have to be released before. NULL is fine. */
+/* Ends everything: exposed blocks are withdrawn, and fetches under way report COHORT_ERR_CANCELLED.
+ * Received messages have to be released before the call. NULL is fine. */
 void cohort__net_destroy(struct cohort__net *net);
 
-/* PEER's number is the caller's choice (its rank). ADDRESS is the other end's `address`; nothing is
- * connected until the first send. COHORT_ERR_BAD_PARAMETER for an address of another transport,
- * provider or version, with a message that names both. */
+/* PEER is a number that the caller chooses (the rank). ADDRESS is the `address` of the other end.
+ * No connection is made before the first send. COHORT_ERR_BAD_PARAMETER for an address of another
+ * transport, provider or version, with a message that names both. */
 cohort_status cohort__net_add_peer(struct cohort__net *net, uint32_t peer, const void *address,
                                    size_t bytes);
 
-/* From now on nothing goes to PEER, its sends are answered DEAD, its fetches end with an error. */
+/* From now on nothing goes to PEER: sends to it return DEAD, and fetches from it end with an
+ * error. */
 void cohort__net_remove_peer(struct cohort__net *net, uint32_t peer);
 
-/* Whether messages to PEER can be lost without a word: where connections are made anew. */
+/* Whether messages to PEER can be lost without any error, because the transport reconnects by
+ * itself. */
 bool cohort__net_may_lose(const struct cohort__net *net, uint32_t peer);
 
 /* Sends the parts as one message. */
@@ -108,15 +114,15 @@ enum cohort__net_sent cohort__net_send(struct cohort__net *net, uint32_t peer,
 
 void cohort__net_release(struct cohort__net_message *message);
 
-/* Lets PEER fetch from BASE until cohort__net_withdraw, which returns only when no access is under
- * way any more and none can come. */
+/* Lets PEER fetch from BASE until cohort__net_withdraw. Withdraw returns only when no access is
+ * under way any more, and none can start. */
 cohort_status cohort__net_expose(struct cohort__net *net, uint32_t peer, const void *base,
                                  size_t bytes, void **ret_region,
                                  struct cohort__net_token *ret_token);
 void cohort__net_withdraw(struct cohort__net *net, uint32_t peer, void *region);
 
 /* Copies BYTES (at most max_fetch) from OFFSET of the block that TOKEN names to DESTINATION, which
- * is the transport's until `fetched`. */
+ * belongs to the transport until `fetched` is called. */
 enum cohort__net_sent cohort__net_fetch(struct cohort__net *net, uint32_t peer,
                                         const struct cohort__net_token *token, size_t offset,
                                         void *destination, size_t bytes, void *cookie);

@@ -19,7 +19,7 @@
 #include "runtime/net/ofi_end.h"
 #include "runtime/net/ofi_listener.h"
 
-/* So long a provider may take to close its endpoint, which is a matter of milliseconds. */
+/* How long a provider may take to close its endpoint. Normally it takes milliseconds. */
 enum { CLOSE_SECONDS = 5 };
 
 static const char *setting(const char *name, const char *otherwise)
@@ -58,7 +58,8 @@ static void hints_fill(struct fi_info *hints, char *provider)
     hints->rx_attr->size = COHORT__OFI_NUM_SENDS;
 }
 
-/* Of several that fit the name, as "tcp" fits both, the one of exactly that name. */
+/* If several providers match the name ("tcp" matches both), moves the one with exactly that name to
+ * the front. */
 static void info_choose(struct cohort__ofi *ofi, const char *provider)
 {
     struct fi_info **at = &ofi->info;
@@ -72,8 +73,8 @@ static void info_choose(struct cohort__ofi *ofi, const char *provider)
     ofi->info = chosen;
 }
 
-/* Naming the provider in the hints keeps all others out of the choice; their own start, which
- * costs most of the first fi_getinfo, can't be kept from happening. */
+/* The provider's name in the hints excludes all others from the choice. It can't keep them from
+ * starting, which takes most of the time of the first fi_getinfo. */
 static cohort_status info_get(struct cohort__ofi *ofi)
 {
     struct fi_info *hints = ofi->library->dupinfo(NULL);
@@ -127,7 +128,8 @@ static cohort_status endpoint_open(struct cohort__ofi *ofi)
     return COHORT_OK;
 }
 
-/* Keys begin anywhere, so that one from a locality's earlier life fits nothing. */
+/* Keys begin at a random number, so that a key from an earlier run of a locality matches
+ * nothing. */
 static void keys_start(struct cohort__ofi *ofi)
 {
     size_t bits = 8 * ofi->info->domain_attr->mr_key_size;
@@ -184,7 +186,8 @@ static void *close_endpoint(void *context)
     return NULL;
 }
 
-/* A thread without signals, which are for the program's. False: there is none. */
+/* Starts a thread that takes no signals: those are for the program's own threads. False: it could
+ * not be started. */
 static bool start_closing(struct cohort__ofi *ofi, pthread_t *ret_closer)
 {
     sigset_t all, mask;
@@ -195,8 +198,8 @@ static bool start_closing(struct cohort__ofi *ofi, pthread_t *ret_closer)
     return has_started;
 }
 
-/* False: the provider is still at it. That of tcp in 1.17 may be so for ever, after a stranger has
- * sent it what breaks its own protocol. */
+/* Closes the endpoint. False: the provider is still closing it. The tcp provider of 1.17 may do so
+ * for ever, after an outsider has sent it bytes that break its own protocol. */
 static bool end_endpoint(struct cohort__ofi *ofi)
 {
     pthread_t closer;
@@ -219,7 +222,7 @@ static bool end_endpoint(struct cohort__ofi *ofi)
     return false;
 }
 
-/* Also of one that is half created. */
+/* Also destroys one that is only partly created. */
 static void destroy(struct cohort__net *net)
 {
     struct cohort__ofi *ofi = (struct cohort__ofi *)net;
@@ -248,8 +251,8 @@ static void destroy(struct cohort__net *net)
     free(ofi);
 }
 
-/* A provider tells that bytes have left, not that they came; and ofi_rxm connects anew where a
- * connection has broken. */
+/* A provider reports that bytes have left, not that they have arrived. And ofi_rxm reconnects after
+ * a connection has broken. */
 static bool may_lose(const struct cohort__net *net, uint32_t peer)
 {
     (void)net;

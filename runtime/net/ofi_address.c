@@ -29,7 +29,7 @@ cohort_status cohort__ofi_address_set(struct cohort__ofi *ofi)
     return COHORT_OK;
 }
 
-/* The text at *AT, which moves behind its NUL; NULL if there is none before END. */
+/* The text at *AT. *AT moves behind its NUL. NULL if there is no NUL before END. */
 static const char *take_text(const unsigned char **at, const unsigned char *end)
 {
     const unsigned char *nul = memchr(*at, 0, (size_t)(end - *at));
@@ -40,7 +40,7 @@ static const char *take_text(const unsigned char **at, const unsigned char *end)
     return text;
 }
 
-/* Its four parts, whatever they say. */
+/* Splits an address into its four parts. Only the transport is compared with ours. */
 static cohort_status take_apart(uint32_t number, const unsigned char *at, size_t bytes,
                                 struct cohort__ofi_address *ret)
 {

@@ -12,8 +12,8 @@
 
 struct cohort__ofi;
 
-/* An address is the transport's name, the provider's, both with their NUL, the version of
- * libfabric (u32, little-endian), and what fi_getname gave: the raw one. */
+/* An address consists of the transport's name and the provider's name, each with its NUL, the
+ * version of libfabric (u32, little-endian), and the raw address: what fi_getname gave. */
 struct cohort__ofi_address {
     const char *transport;
     const char *provider;
@@ -22,20 +22,20 @@ struct cohort__ofi_address {
     size_t raw_bytes;
 };
 
-/* Our own, into net.address. */
+/* Writes our own address to net.address. */
 cohort_status cohort__ofi_address_set(struct cohort__ofi *ofi);
 
-/* That of the peer with this NUMBER. COHORT_ERR_BAD_PARAMETER where it is none, or where its
- * transport, provider or version is not ours; it points into ADDRESS. */
+/* Reads the address of the peer with this NUMBER. COHORT_ERR_BAD_PARAMETER if it is not an address,
+ * or if its transport, provider or version is not ours. *ret points into ADDRESS. */
 cohort_status cohort__ofi_address_read(const struct cohort__ofi *ofi, uint32_t number,
                                        const void *address, size_t bytes,
                                        struct cohort__ofi_address *ret);
 
-/* Whether raw addresses are sockets' of TCP. */
+/* Whether raw addresses are socket addresses of TCP. */
 bool cohort__ofi_address_is_tcp(const struct fi_info *info);
 
-/* Whether the raw address THEIRS is known to be on the host of OURS: TCP, and the same IP address.
- */
+/* Whether the raw address THEIRS is known to be on the same host as OURS: both are TCP, with the
+ * same IP address. */
 bool cohort__ofi_address_is_here(const struct fi_info *info, const void *ours, const void *theirs,
                                  size_t bytes);
 

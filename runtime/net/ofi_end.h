@@ -17,40 +17,40 @@
 
 /* One end over libfabric, shared by the ofi_*.c.
  *
- * `lock` guards everything that is not said to be otherwise, and is held across the calls that
- * start something (send, read, address vector): so nothing is started towards a peer that is just
- * being removed. Completions are read without it, handlers are called without it. */
+ * `lock` guards everything unless a comment says otherwise. It is held across the calls that start
+ * something (send, read, address vector), so nothing is started towards a peer that is just being
+ * removed. Completions are read, and handlers are called, without it. */
 enum {
-    COHORT__OFI_MAX_MESSAGE = 16384, /* ofi_rxm's buffer: more would be cut in pieces */
+    COHORT__OFI_MAX_MESSAGE = 16384, /* ofi_rxm's buffer size: longer ones would be split */
     COHORT__OFI_MAX_FETCH = 1 << 20,
-    COHORT__OFI_NUM_RECEIVES = 64, /* always posted */
-    COHORT__OFI_NUM_SENDS = 256,   /* under way at most */
+    COHORT__OFI_NUM_RECEIVES = 64, /* posted at all times */
+    COHORT__OFI_NUM_SENDS = 256,   /* at most under way */
 };
 
 /* What a completion's context points to. */
 enum cohort__ofi_kind { COHORT__OFI_RECEIVE, COHORT__OFI_SEND, COHORT__OFI_FETCH };
 struct cohort__ofi_operation {
-    struct fi_context2 context; /* the provider's; first */
+    struct fi_context2 context; /* for the provider; has to be first */
     enum cohort__ofi_kind kind;
     struct cohort__list link;
 };
 
 struct cohort__ofi_peer {
-    struct cohort__map_node node; /* in `peers`, by number; not any more once removed */
+    struct cohort__map_node node; /* in `peers`, by number, until it is removed */
     struct cohort__list link;     /* in `all_peers`, until the end is destroyed */
     struct cohort__list blocked;  /* in `blocked` while a sender waits for `writable` */
-    struct cohort__list lost;     /* in `lost` until `unreachable` is said */
+    struct cohort__list lost;     /* in `lost` until `unreachable` is called */
     uint32_t number;
     bool is_dead;    /* lost or removed */
-    bool is_removed; /* nothing is to be said about it any more */
+    bool is_removed; /* nothing is reported about it any more */
     bool is_known;   /* address is valid */
-    bool is_here;    /* on this host: the kernel ends its connections when it dies */
-    bool is_reached; /* the provider has taken something for it: there is a connection */
+    bool is_here;    /* on this host, where the kernel ends its connections when it dies */
+    bool is_reached; /* the provider has accepted something for it, so there is a connection */
     fi_addr_t address;
     const char *why;
-    uint64_t refused_since; /* the provider has said EAGAIN to every attempt since; 0: not */
+    uint64_t refused_since; /* every attempt has got EAGAIN since then; 0: not so */
     uint64_t probe_after;
-    int probe_fd; /* a connection of our own to see if anybody listens; -1: none */
+    int probe_fd; /* our own connection attempt, to see if anything listens; -1: none */
     size_t raw_bytes;
     unsigned char raw[];
 };
@@ -77,10 +77,10 @@ struct cohort__ofi_fetch {
     struct fid_mr *mr;
     void *cookie;
     cohort_status status;
-    bool is_reported; /* or to be: the caller's part in it has ended */
+    bool is_reported; /* or is about to be: the caller has nothing to do with it any more */
     size_t bytes;
     void *destination;
-    void *landing; /* where the bytes arrive, if not at the destination */
+    void *landing; /* where the bytes arrive, if not at `destination` */
 };
 
 struct cohort__ofi {
@@ -92,68 +92,72 @@ struct cohort__ofi {
     struct fid_av *av;
     struct fid_cq *cq;
     struct fid_ep *ep;
-    char local_address[64];   /* that we are bound to, as text */
-    const unsigned char *raw; /* the same as fi_getname says it; in net.address */
-    int wake_fd;              /* an eventfd: something for progress that no completion tells of */
-    int retry_fd;             /* a timer: try again what was refused */
-    _Atomic bool has_work;    /* the lists below, or the posting of receives, want a look */
+    char local_address[64];   /* the address that we are bound to, as text */
+    const unsigned char *raw; /* the same as fi_getname gives it; points into net.address */
+    int wake_fd;              /* an eventfd for work of progress that no completion reports */
+    int retry_fd;             /* a timer for trying again what was refused */
+    _Atomic bool has_work;    /* progress has to look at the lists below, or has to post receives */
     _Atomic bool is_armed;
-    bool is_closing; /* handlers find no peer any more */
+    bool is_closing; /* for handlers, there are no peers any more */
     pthread_mutex_t lock;
     struct cohort__map peers;
     struct cohort__list all_peers;
     struct cohort__list blocked;
     struct cohort__list lost;
-    bool lacks_send;  /* a blocked sender waits for one of ours, not for the provider */
+    bool lacks_send;  /* a blocked sender waits for one of `sends`, not for the provider */
     bool was_refused; /* a blocked sender waits for the provider */
     uint64_t retry_delay;
     uint64_t retry_at;
     struct cohort__list sends;        /* free */
     struct cohort__list sending;      /* under way */
-    unsigned num_sends;               /* of both */
+    unsigned num_sends;               /* in both lists */
     struct cohort__list receives;     /* free */
     struct cohort__list all_receives; /* free, posted and delivered */
     unsigned num_free_receives;
     unsigned num_posted;
     struct cohort__list fetches; /* under way */
-    struct cohort__list failed;  /* fetches to be reported without a completion */
+    struct cohort__list failed;  /* fetches to report without a completion */
     struct cohort__list regions;
     uint64_t next_key;
 };
 
-/* Provider, address, CALL and why, as COHORT_ERR_NETWORK. ERROR is libfabric's, negative. */
+/* Sets an error that names the provider, the address, CALL and the reason. The status is
+ * COHORT_ERR_NETWORK, or COHORT_ERR_NO_MEMORY if libfabric says so. ERROR is libfabric's,
+ * negative. */
 cohort_status cohort__ofi_fail(const struct cohort__ofi *ofi, const char *call, int error);
 
-/* Something has been put where progress has to look, by a thread that holds the lock. */
+/* Tells progress that there is something to look at. The caller holds the lock. */
 void cohort__ofi_wake(struct cohort__ofi *ofi);
 
 /* Registers memory for local access where the provider wants that; else *ret_mr is NULL. */
 int cohort__ofi_register(struct cohort__ofi *ofi, const void *base, size_t bytes, uint64_t access,
                          struct fid_mr **ret_mr);
 
-/* Peers. All but add and remove with the lock held. */
+/* Peers. All except add and remove are called with the lock held. */
 cohort_status cohort__ofi_peer_add(struct cohort__net *net, uint32_t number, const void *address,
                                    size_t bytes);
 void cohort__ofi_peer_remove(struct cohort__net *net, uint32_t number);
 /* The peer, ready to be sent to; NULL if it is dead or was never added. */
 struct cohort__ofi_peer *cohort__ofi_peer_get(struct cohort__ofi *ofi, uint32_t number);
-/* What is answered where there is none: AGAIN as long as it has still to be said that it is lost,
- * so that who waits is told why, and then DEAD. */
+/* The answer to a sender where peer_get gives NULL: AGAIN while the peer's loss is still to be
+ * reported, so that a waiting sender learns the reason, and DEAD after that. */
 enum cohort__net_sent cohort__ofi_peer_missing(const struct cohort__ofi *ofi, uint32_t number);
 /* An operation on the peer failed for good. WHY is static. */
 void cohort__ofi_peer_lose(struct cohort__ofi *ofi, struct cohort__ofi_peer *peer, const char *why);
-/* Answers a call that the provider refused with ERROR: AGAIN, until it is writable or lost. */
+/* The answer to a call that the provider has refused with ERROR: AGAIN, until the peer is writable
+ * or lost. */
 enum cohort__net_sent cohort__ofi_peer_refused(struct cohort__ofi *ofi,
                                                struct cohort__ofi_peer *peer, int error);
-/* A sender to PEER has to wait until one of our own operations is free. */
+/* A sender to PEER has to wait until one of our own send operations is free. */
 enum cohort__net_sent cohort__ofi_peer_wait(struct cohort__ofi *ofi, struct cohort__ofi_peer *peer);
-/* The provider has taken something for PEER. */
+/* The provider has accepted something for PEER. */
 void cohort__ofi_peer_accepted(struct cohort__ofi *ofi, struct cohort__ofi_peer *peer);
 void cohort__ofi_peers_fini(struct cohort__ofi *ofi);
-/* What progress has to do, with the lock held but not while handlers run: says `unreachable` and
- * `writable` where it is time to. */
+/* The peers' part of progress: calls `unreachable` and `writable` where they are due. The lock is
+ * held, but not while handlers run. */
 bool cohort__ofi_peers_progress(struct cohort__ofi *ofi, bool had_completions);
-/* Whether that would say anything now; and else when, UINT64_MAX for no time. */
+/* Whether that would call a handler now. If not, *ret_when is the time to try again; UINT64_MAX:
+ * never. */
 bool cohort__ofi_peers_ready(const struct cohort__ofi *ofi, uint64_t *ret_when);
 
 enum cohort__net_sent cohort__ofi_send(struct cohort__net *net, uint32_t number,
@@ -162,8 +166,8 @@ void cohort__ofi_send_done(struct cohort__ofi *ofi, struct cohort__ofi_send *sen
                            const char *error);
 void cohort__ofi_sends_fini(struct cohort__ofi *ofi);
 
-/* Posts receives until the fixed number is out again; fewer if memory runs out or the provider is
- * full: progress tries again. With the lock held. */
+/* Posts receives until the fixed number is posted again. If memory runs out or the provider is
+ * full, it posts fewer, and progress tries again. With the lock held. */
 int cohort__ofi_receives_post(struct cohort__ofi *ofi);
 void cohort__ofi_receive_done(struct cohort__ofi *ofi, struct cohort__ofi_receive *receive,
                               size_t bytes, const char *error);
@@ -181,18 +185,18 @@ enum cohort__net_sent cohort__ofi_fetch(struct cohort__net *net, uint32_t number
                                         void *destination, size_t bytes, void *cookie);
 void cohort__ofi_fetch_done(struct cohort__ofi *ofi, struct cohort__ofi_fetch *fetch,
                             const char *error);
-/* PEER is gone: what the provider can't be relied on to end, ends now. With the lock held. */
+/* PEER is gone: ends the fetches that the provider might never end. With the lock held. */
 void cohort__ofi_fetches_fail(struct cohort__ofi *ofi, const struct cohort__ofi_peer *peer);
-/* As for the peers: reports the failed ones. */
+/* The fetches' part of progress, with the lock as for the peers: reports the failed ones. */
 bool cohort__ofi_fetches_progress(struct cohort__ofi *ofi);
-/* The endpoint is closed: reports all that are left as cancelled. */
+/* The endpoint is closed: reports all remaining fetches as cancelled. */
 void cohort__ofi_fetches_cancel(struct cohort__ofi *ofi);
 
-/* The poller, but its fd. */
+/* The functions of the poller. */
 bool cohort__ofi_progress(void *context);
 bool cohort__ofi_arm(void *context);
 void cohort__ofi_disarm(void *context);
-/* Before the end: lets sends under way leave, for a moment. */
+/* Before the end: waits a moment for sends that are under way. */
 void cohort__ofi_linger(struct cohort__ofi *ofi);
 
 #endif

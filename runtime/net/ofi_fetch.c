@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Blocks that peers may read, and reading theirs. */
+/* Blocks that peers may read, and reading the blocks of peers. */
 #include <endian.h>
 #include <stdlib.h>
 #include <string.h>
@@ -86,7 +86,7 @@ static void region_close(struct region *region)
 
 void cohort__ofi_withdraw(struct cohort__net *net, uint32_t number, void *region)
 {
-    (void)number; /* a block is known to all */
+    (void)number; /* every peer may read a block */
     struct cohort__ofi *ofi = (struct cohort__ofi *)net;
     pthread_mutex_lock(&ofi->lock);
     region_close(region);
@@ -99,9 +99,9 @@ void cohort__ofi_regions_fini(struct cohort__ofi *ofi)
         region_close(COHORT_CONTAINER_OF(ofi->regions.next, struct region, link));
 }
 
-/* Where a peer is on this host, the kernel ends its connections in the moment in which it dies.
- * From another host nothing may ever come, neither the bytes nor an error: so there they land in
- * memory of ours, which can stay the provider's for as long as it takes. */
+/* If a peer is on this host, the kernel ends its connections at the moment when it dies. From
+ * another host it may happen that nothing ever comes, neither the bytes nor an error. So bytes from
+ * another host arrive in memory of our own, which the provider can keep for as long as it takes. */
 static struct cohort__ofi_fetch *fetch_create(struct cohort__ofi_peer *peer, void *destination,
                                               size_t bytes, void *cookie)
 {
@@ -173,7 +173,8 @@ enum cohort__net_sent cohort__ofi_fetch(struct cohort__net *net, uint32_t number
     struct cohort__ofi_fetch *fetch = peer ? fetch_create(peer, destination, bytes, cookie) : NULL;
     if (fetch && is_inside) {
         sent = start(ofi, fetch, &t, offset);
-    } else if (fetch) { /* the token has come from outside: an error, but not the connection's */
+    } else if (fetch) { /* the token has come from another process: an error, but not of the
+                         * connection */
         fetch_fail(ofi, fetch, COHORT_ERR_PROTOCOL);
     } else if (peer) {
         sent = cohort__ofi_peer_refused(ofi, peer, -FI_EAGAIN);
@@ -193,7 +194,7 @@ void cohort__ofi_fetch_done(struct cohort__ofi *ofi, struct cohort__ofi_fetch *f
     bool is_reported = fetch->is_reported;
     if (!is_reported && !error && fetch->landing)
         memcpy(fetch->destination, fetch->landing, fetch->bytes);
-    /* One that still waits in `failed` is destroyed there. */
+    /* A fetch that still waits in `failed` is destroyed when it is reported. */
     if (cohort__list_is_empty(&fetch->failed))
         fetch_destroy(fetch);
     pthread_mutex_unlock(&ofi->lock);
@@ -221,7 +222,7 @@ bool cohort__ofi_fetches_progress(struct cohort__ofi *ofi)
             COHORT_CONTAINER_OF(node, struct cohort__ofi_fetch, failed);
         void *cookie = fetch->cookie;
         cohort_status status = fetch->status;
-        /* One that is under way is destroyed when it completes. */
+        /* A fetch that is still under way is destroyed when it completes. */
         if (cohort__list_is_empty(&fetch->operation.link))
             fetch_destroy(fetch);
         pthread_mutex_unlock(&ofi->lock);

@@ -12,9 +12,9 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static bool loaded;
 static struct cohort__ofi_library library;
 
-/* Debian's libfabric brings libinfinipath and libpsm2, whose constructors catch INT, TERM, SEGV
- * and others in order to print a backtrace. They are a program's own to handle; what comes before
- * they are that again waits. */
+/* Debian's libfabric brings libinfinipath and libpsm2, whose constructors catch INT, TERM, SEGV and
+ * others in order to print a backtrace. These signals are for the program to handle. Signals that
+ * arrive before the program's handlers are restored stay blocked until then. */
 struct signals {
     sigset_t mask;
     struct sigaction actions[NSIG];
@@ -40,15 +40,16 @@ static void signals_restore(const struct signals *signals)
 }
 
 /* The providers read their parameters from the environment, once, when the first function that
- * needs them is called; there is no other way to hand them over. What the user has set stays. */
+ * needs them is called. There is no other way to pass them. Parameters that the user has set are
+ * kept. */
 static const struct parameter {
     const char *name;
     const char *value;
 } parameters[] = {
-    /* ofi_rxm fills 68 MB with receive buffers of its own, whatever an endpoint asks for; thus 17.
-     */
+    /* ofi_rxm takes 68 MB for its own receive buffers, whatever an endpoint asks for. With 128 it
+     * takes 17 MB. */
     {"FI_OFI_RXM_MSG_RX_SIZE", "128"},
-    /* Microseconds between its looks at connection events. With 10000, its default, making a
+    /* Microseconds between its checks for connection events. With its default of 10000, making a
      * connection takes 30 ms. */
     {"FI_OFI_RXM_CM_PROGRESS_INTERVAL", "500"},
 };
@@ -75,7 +76,7 @@ static void providers_start(void *handle)
             unsetenv(parameters[i].name);
 }
 
-/* The third number of a version is nowhere but in its text; 0 where that is not as expected. */
+/* The third number of the version is only in its text. 0 where the text is not as expected. */
 static uint32_t find_revision(void *handle)
 {
     char *(*tostr)(const void *, enum fi_type) = dlsym(handle, "fi_tostr");
@@ -92,8 +93,9 @@ const char *cohort__ofi_library_provider(uint32_t version, uint32_t revision)
     return has_native ? "tcp" : "tcp;ofi_rxm";
 }
 
-/* The structs that are passed are allocated by the library itself (dupinfo), which newer versions
- * only append to; so the default symbols fit. An older library than the headers' does not do. */
+/* The structs that are passed are allocated by the library itself (dupinfo), and newer versions
+ * only append fields to them. So the default symbols are right. A library that is older than the
+ * headers is refused. */
 static cohort_status bind_symbols(void *handle)
 {
     uint32_t (*version)(void) = dlsym(handle, "fi_version");

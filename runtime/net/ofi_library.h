@@ -9,12 +9,13 @@
 #include "cohort/status.h"
 
 /* The few functions of libfabric that are not inline. The library is loaded when the first
- * transport needs it and stays; a process that needs none never pays for it: in Debian 12 it brings
- * 12 others, one of whose constructors (libinfinipath's) sleeps for 200 ms, and whose first use
- * costs 100 ms of CPU (the verbs providers read all of /proc/kallsyms). */
+ * transport needs it, and stays loaded. A process that doesn't need it doesn't pay for it. The
+ * price is high: in Debian 12 it loads 12 other libraries. The constructor of one of them
+ * (libinfinipath) sleeps for 200 ms, and the first use costs 100 ms of CPU (the verbs providers
+ * read all of /proc/kallsyms). */
 struct cohort__ofi_library {
     uint32_t version;  /* FI_VERSION(major, minor) */
-    uint32_t revision; /* behind those: the 1 of 1.18.1 */
+    uint32_t revision; /* the third number: the 1 of 1.18.1 */
     int (*getinfo)(uint32_t version, const char *node, const char *service, uint64_t flags,
                    const struct fi_info *hints, struct fi_info **ret_info);
     void (*freeinfo)(struct fi_info *info);
@@ -23,11 +24,12 @@ struct cohort__ofi_library {
     const char *(*strerror)(int error);
 };
 
-/* Any number of times, from any thread. COHORT_ERR_NOT_SUPPORTED where it is not there. */
+/* May be called any number of times, from any thread. COHORT_ERR_NOT_SUPPORTED where the library
+ * can't be loaded or is too old. */
 cohort_status cohort__ofi_library_load(const struct cohort__ofi_library **ret_library);
 
-/* The provider to take: `tcp;ofi_rxm`, and from 1.18.1 on `tcp`, which then does without the layer
- * above connections. */
+/* The provider to use: `tcp;ofi_rxm`, and from 1.18.1 on `tcp`, which from then on doesn't need the
+ * layer above connections. */
 const char *cohort__ofi_library_provider(uint32_t version, uint32_t revision);
 
 #endif

@@ -12,7 +12,8 @@
 #include "runtime/base/log.h"
 #include "runtime/net/ofi_address.h"
 
-/* So long a caller may say nothing before the provider gets it, and with it a descriptor. */
+/* How long a caller may send nothing before the kernel passes it to the provider, where it takes a
+ * descriptor. */
 static const int silent_seconds = 3600;
 
 static bool is_listener(int fd, const void *address, size_t bytes)
@@ -33,7 +34,7 @@ static int find(const void *address, size_t bytes)
         return -1;
     int found = -1;
     for (struct dirent *entry; found < 0 && (entry = readdir(folder));) {
-        int fd = (int)strtol(entry->d_name, NULL, 10); /* 0 for the names that are no numbers */
+        int fd = (int)strtol(entry->d_name, NULL, 10); /* 0 for names that are not numbers */
         found = is_listener(fd, address, bytes) ? fd : -1;
     }
     closedir(folder);

@@ -6,10 +6,10 @@
 
 #include <rdma/fabric.h>
 
-/* The provider's listener at ADDRESS, whose descriptor it keeps to itself: from now on the kernel
- * keeps callers that say nothing from it, as long as they fit into the listener's backlog. A peer
- * speaks first. Nothing is done for providers whose addresses are none of TCP, or where the
- * listener is not found. */
+/* For the provider's listener at ADDRESS, whose descriptor the provider doesn't tell us. From now
+ * on the kernel holds back callers that send nothing, as long as they fit into the listener's
+ * backlog. A real peer sends first. Does nothing for providers whose addresses are not TCP, or if
+ * the listener is not found. */
 void cohort__ofi_listener_defer(const struct fi_info *info, const void *address, size_t bytes);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Whom we talk to, and what becomes of a peer that does not answer. */
+/* The peers, and what is done about a peer that does not answer. */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -13,13 +13,15 @@
 #include "runtime/net/ofi_end.h"
 #include "runtime/net/ofi_probe.h"
 
-/* How long every attempt has to be refused before we look whether anybody is there, and how often
- * then. 50 ms are some fifteen attempts: one that is slow for a moment is not asked, and who waits
- * for a dead one hardly notices them. Not measured. */
+/* How long every attempt has to be refused before we probe whether the peer is alive, and the
+ * interval between later probes. There are about fifteen attempts in 50 ms. So a peer that is slow
+ * for a moment is not probed, and a sender that waits for a dead one hardly notices the delay. Not
+ * measured. */
 static const uint64_t probe_first = 50 * 1000 * 1000;
 static const uint64_t probe_next = 1000 * 1000 * 1000;
 
-/* How long to wait before trying again what was refused: twice as long each time. */
+/* How long to wait before trying again what was refused: the first and the longest delay. It
+ * doubles each time. */
 static const uint64_t retry_first = 25 * 1000;
 static const uint64_t retry_last = 5 * 1000 * 1000;
 
@@ -60,7 +62,7 @@ cohort_status cohort__ofi_peer_add(struct cohort__net *net, uint32_t number, con
     return COHORT_OK;
 }
 
-/* Nothing goes there any more. That does not close a connection that is there. */
+/* Nothing goes to PEER any more. This does not close an existing connection. */
 static void disconnect(struct cohort__ofi *ofi, struct cohort__ofi_peer *peer)
 {
     peer->is_dead = true;
@@ -128,7 +130,8 @@ static void block(struct cohort__ofi *ofi, struct cohort__ofi_peer *peer)
 enum cohort__net_sent cohort__ofi_peer_wait(struct cohort__ofi *ofi, struct cohort__ofi_peer *peer)
 {
     ofi->lacks_send = true;
-    if (cohort__list_is_empty(&ofi->sending)) /* it was memory: no completion will tell */
+    if (cohort__list_is_empty(&ofi->sending)) /* memory ran out: no completion will wake the
+                                               * sender */
         ofi->was_refused = true;
     block(ofi, peer);
     return COHORT__NET_AGAIN;
@@ -160,8 +163,8 @@ void cohort__ofi_peer_accepted(struct cohort__ofi *ofi, struct cohort__ofi_peer 
     ofi->retry_delay = retry_first;
 }
 
-/* Whether what ofi_rxm allocates for a connection could be had. Where it can't, the provider begins
- * again and again, and never says so. */
+/* Whether the memory that ofi_rxm allocates for a connection is available. If it is not, the
+ * provider tries again and again, and never reports it. */
 static bool has_memory(void)
 {
     enum { CONNECTION_BYTES = 16 << 20 };
@@ -173,7 +176,7 @@ static bool has_memory(void)
     return true;
 }
 
-/* Somebody listens there. That it is long in answering is no error: it may compute. */
+/* The peer's process listens. A slow answer is no error: the peer may be computing. */
 static void await(struct cohort__ofi *ofi, struct cohort__ofi_peer *peer, uint64_t now)
 {
     peer->probe_after = now + probe_next;
@@ -181,8 +184,8 @@ static void await(struct cohort__ofi *ofi, struct cohort__ofi_peer *peer, uint64
         cohort__ofi_peer_lose(ofi, peer, "there is no memory here for a connection to it");
 }
 
-/* Somebody has refused for long: ofi_rxm connects again and again to a port where nobody listens
- * any more, and never says so. */
+/* Probes a peer that has been refused for long. ofi_rxm connects again and again to a port where
+ * nothing listens any more, and never reports it. */
 static void probe(struct cohort__ofi *ofi, struct cohort__ofi_peer *peer, uint64_t now)
 {
     if (peer->refused_since == 0 || now < peer->probe_after)
@@ -215,8 +218,9 @@ static bool say_lost(struct cohort__ofi *ofi)
     return any;
 }
 
-/* Whether those who wait may try again. What the provider has refused is tried after each
- * completion, and from time to time: it tells of no connection that it has made. */
+/* Whether blocked senders may try again. What the provider has refused is tried again after each
+ * completion, and from time to time, since the provider doesn't report when it has made a
+ * connection. */
 static bool may_retry(const struct cohort__ofi *ofi, bool had_completions)
 {
     if (cohort__list_is_empty(&ofi->blocked))
@@ -253,7 +257,7 @@ static bool say_writable(struct cohort__ofi *ofi)
         uint32_t number = peer->number;
         probe(ofi, peer, now);
         if (peer->is_dead)
-            continue; /* that is said, with the reason, and not that it is writable */
+            continue; /* `unreachable` is called for it, with the reason, and not `writable` */
         pthread_mutex_unlock(&ofi->lock);
         ofi->net.handlers.writable(ofi->net.handlers.context, number);
         pthread_mutex_lock(&ofi->lock);

@@ -21,7 +21,8 @@ static enum cohort__ofi_probe verdict(int error)
     case EHOSTUNREACH:
     case ENETUNREACH:
         return COHORT__OFI_PROBE_DEAD;
-    default: /* connected, or a lack of something on our side, which proves nothing */
+    default: /* connected, or something is missing on our side, which proves nothing about the
+              * peer */
         return COHORT__OFI_PROBE_ALIVE;
     }
 }

@@ -6,19 +6,20 @@
 
 #include <rdma/fabric.h>
 
-/* A connection attempt of our own to a peer's address, to tell one that is busy from one that is
- * gone. Only where the provider's addresses are those of TCP listeners; others count as alive. */
+/* Our own connection attempt to a peer's address, to distinguish a busy peer from one that is gone.
+ * Only where the provider's addresses are those of TCP listeners. Other peers count as alive. */
 enum cohort__ofi_probe {
     COHORT__OFI_PROBE_PENDING,
     COHORT__OFI_PROBE_ALIVE,
     COHORT__OFI_PROBE_DEAD,
 };
 
-/* Begins (*FD is -1) or goes on with the attempt; never blocks. On ALIVE and DEAD *FD is -1. */
+/* Begins the attempt (if *FD is -1) or continues it. Never blocks. *FD is -1 when it returns ALIVE
+ * or DEAD. */
 enum cohort__ofi_probe cohort__ofi_probe(const struct fi_info *info, const void *address,
                                          size_t bytes, int *fd);
 
-/* Gives up. *FD may be -1. */
+/* Gives the attempt up. *FD may be -1. */
 void cohort__ofi_probe_end(int *fd);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The completion queue, and the poller that the loop turns. */
+/* The completion queue, and the poller that the event loop runs. */
 #include <errno.h>
 #include <poll.h>
 #include <sys/timerfd.h>
@@ -13,10 +13,10 @@
 #include "runtime/base/log.h"
 #include "runtime/net/ofi_end.h"
 
-/* How many completions one call of progress handles at most: others want their turn. */
+/* How many completions one call of progress handles at most, so that other work gets its turn. */
 enum { MAX_COMPLETIONS = 64, BATCH = 16 };
 
-/* When to try again to post receives that memory was lacking for. */
+/* After how many nanoseconds to try again to post receives for which there was no memory. */
 static const uint64_t post_again = 10 * 1000 * 1000;
 
 void cohort__ofi_wake(struct cohort__ofi *ofi)
@@ -67,9 +67,9 @@ static bool drain(struct cohort__ofi *ofi)
     int num_done = 0;
     while (num_done < MAX_COMPLETIONS) {
         struct fi_cq_msg_entry entries[BATCH];
-        /* The provider tcp of 1.17 asks errno why a caller's first words were cut, or why it has
-         * closed, though nothing has set it then. An EAGAIN of earlier has it keep the connection,
-         * and look at it for ever. */
+        /* When a caller's first bytes are cut short, or the caller closes, the tcp provider of 1.17
+         * reads errno for the reason, though nothing has set it. With an old EAGAIN in errno it
+         * would keep the connection, and poll it for ever. */
         errno = 0;
         ssize_t n = fi_cq_read(ofi->cq, entries, BATCH);
         if (n == -FI_EAVAIL && complete_error(ofi)) {
@@ -120,7 +120,8 @@ static void timer_set(struct cohort__ofi *ofi, uint64_t when)
 bool cohort__ofi_arm(void *context)
 {
     struct cohort__ofi *ofi = context;
-    /* First the flag, then the lists, as those who fill them do it the other way round. */
+    /* First set the flag, then look at the lists. Threads that fill the lists do it the other way
+     * round, so no wake-up is lost. */
     atomic_store(&ofi->is_armed, true);
     struct fid *fids[] = {&ofi->cq->fid};
     bool may_block = fi_trywait(ofi->fabric, fids, 1) == 0;
@@ -145,7 +146,8 @@ void cohort__ofi_disarm(void *context)
     uint64_t count;
     struct itimerspec never = {0};
     atomic_store(&ofi->is_armed, false);
-    /* Always: a wake-up may have been decided while armed and be written only now. */
+    /* Always read it: a thread may have decided on the wake-up while we were armed, and write it
+     * only now. */
     while (read(ofi->wake_fd, &count, sizeof count) > 0)
         ;
     if (atomic_load(&ofi->has_work))

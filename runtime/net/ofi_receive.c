@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Incoming messages. A fixed number of buffers is posted at all times, however many are held by
- * their receivers: where buffers run out the provider would keep messages without any limit. */
+ * their receivers. If no buffers were posted, the provider would store messages without any
+ * limit. */
 #include <stdlib.h>
 
 #include <rdma/fi_errno.h>

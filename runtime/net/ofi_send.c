@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Outgoing messages. They are copied here, and sent from the copy: asking the provider to copy
- * (FI_INJECT) is no faster, and ofi_rxm 1.17 then doesn't where its socket is full, so that bytes
- * change on their way which the caller changes after the call. */
+/* Outgoing messages. They are copied here, and sent from the copy. Asking the provider to copy
+ * (FI_INJECT) is no faster. Besides, ofi_rxm 1.17 then doesn't copy when its socket is full: if the
+ * caller changes the bytes after the call, the changed bytes are sent. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -82,8 +82,8 @@ void cohort__ofi_send_done(struct cohort__ofi *ofi, struct cohort__ofi_send *sen
                            const char *error)
 {
     pthread_mutex_lock(&ofi->lock);
-    /* ofi_rxm takes a stranger's word for which of its sends has ended, also of one that is not
-     * under way. */
+    /* ofi_rxm lets an outsider's message decide which of its sends has ended. It may name a send
+     * that is not under way. */
     bool is_ours = send->peer != NULL;
     if (is_ours && error)
         cohort__ofi_peer_lose(ofi, send->peer, error);

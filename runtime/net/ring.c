@@ -12,8 +12,8 @@ static uint32_t record_lines(size_t bytes)
                       COHORT__RING_LINE);
 }
 
-/* In an empty ring a record may have to leave out the end of it, which is then shorter than the
- * record, and its successor's first line has to be free. */
+/* In an empty ring a record may have to skip the lines up to the ring's end, which are then fewer
+ * than the record needs. And the first line of its successor has to be free. */
 size_t cohort__ring_max_data(size_t bytes)
 {
     return (size_t)((ring_lines(bytes) - 1) / 2) * COHORT__RING_LINE -
@@ -38,7 +38,8 @@ void cohort__ring_reader_init(struct cohort__ring_reader *reader, void *memory, 
     *reader = (struct cohort__ring_reader){.ring = memory, .size = ring_lines(bytes)};
 }
 
-/* What a record of LINES takes from where the writer is, with what it has to leave out. */
+/* How many lines a record of LINES takes from the writer's place on, including those that it has to
+ * skip. */
 static uint32_t needed(const struct cohort__ring_writer *writer, uint32_t lines)
 {
     uint32_t rest = writer->size - writer->at;
@@ -47,7 +48,8 @@ static uint32_t needed(const struct cohort__ring_writer *writer, uint32_t lines)
 
 static bool is_free(const struct cohort__ring_writer *writer, uint32_t lines)
 {
-    return writer->size - (writer->used - writer->read) > lines; /* one more, to be set to 0 */
+    return writer->size - (writer->used - writer->read) > lines; /* one more line for the word that
+                                                                  * is set to 0 */
 }
 
 static bool has_room(struct cohort__ring_writer *writer, uint32_t lines, memory_order order)
@@ -58,8 +60,9 @@ static bool has_room(struct cohort__ring_writer *writer, uint32_t lines, memory_
     return is_free(writer, lines);
 }
 
-/* The reader's core has what the next record, if it is short, will set to 0. It is fetched from
- * there now, by writing into it, and not when somebody waits for that record. */
+/* The next record, if it is short, will set a word to 0 in a line that is in the cache of the
+ * reader's core. Writing to that line now fetches it early, and not when the reader waits for that
+ * record. */
 static void fetch_next(struct cohort__ring_writer *writer)
 {
     uint32_t line = writer->at + 1 < writer->size ? writer->at + 1 : 0;
@@ -107,8 +110,9 @@ bool cohort__ring_has_room(struct cohort__ring_writer *writer, size_t bytes)
     return has_room(writer, needed(writer, record_lines(bytes)), memory_order_acquire);
 }
 
-/* The reader first says how far it has read and then looks whether anybody waits; here it is the
- * other way round, and all of it is sequentially consistent: one of the two sees the other. */
+/* The reader first stores how far it has read, and then looks whether the writer waits. The writer
+ * does it the other way round, and all of these accesses are sequentially consistent. So at least
+ * one of the two sees what the other has stored. */
 bool cohort__ring_await_room(struct cohort__ring_writer *writer, size_t bytes)
 {
     atomic_store(&writer->ring->writer_waits, 1);
@@ -135,7 +139,8 @@ const struct cohort__ring_item *cohort__ring_next(struct cohort__ring_reader *re
         uint32_t lines = atomic_load_explicit(&record->size, memory_order_acquire);
         if (lines == 0)
             return NULL;
-        /* Volatile: what is checked is what is used. */
+        /* Volatile: each field is read once, so the value that is checked is the value that is
+         * used. */
         item->bytes = *(const volatile uint32_t *)&record->bytes;
         item->kind = *(const volatile uint32_t *)&record->kind;
         item->word = *(const volatile uint32_t *)&record->word;

@@ -27,17 +27,18 @@ static enum cohort__net_sent send_message(struct cohort__net *net, uint32_t numb
         }
     }
     pthread_mutex_unlock(&shm->lock);
-    /* What could not be done is our own progress's to see to, which another thread may sleep in. */
+    /* What could not be done now is left to our own progress. Another thread may be asleep in it,
+     * so it is woken. */
     cohort__shm_ring_bell(shm, sent == COHORT__NET_SENT ? peer->slot : shm->slot);
     return sent;
 }
 
-/* Also of one that is half created. */
+/* Also destroys one that is only partly created. */
 static void destroy(struct cohort__net *net)
 {
     struct cohort__shm *shm = (struct cohort__shm *)net;
     pthread_mutex_lock(&shm->lock);
-    shm->num_numbers = 0; /* handlers find nobody any more */
+    shm->num_numbers = 0; /* for handlers, there are no peers any more */
     pthread_mutex_unlock(&shm->lock);
     for (uint32_t slot = 0; shm->by_slot && slot < shm->hub->size; slot++)
         if (shm->by_slot[slot]) {
@@ -100,7 +101,8 @@ void *cohort__shm_bulk_map(const struct cohort__shm *shm, uint32_t from, uint32_
                            cohort__shm_bulk_bytes(shm->hub->size));
 }
 
-/* Process ids mean the same to those who see the same of them. 0: can't be told. */
+/* The id of our pid namespace. Process ids mean the same in processes with the same namespace. 0:
+ * it can't be found out. */
 static uint64_t pid_space(void)
 {
     struct stat space;

@@ -69,7 +69,7 @@ bool cohort__shm_board_take(struct cohort__net *net, uint32_t *ret_number)
     do {
         if (taken == UINT64_MAX)
             return false;
-        bit = ~taken & (taken + 1); /* the lowest that is free */
+        bit = ~taken & (taken + 1); /* the lowest free one */
     } while (!atomic_compare_exchange_weak(&head->boards_taken, &taken, taken | bit));
     uint32_t number = (uint32_t)__builtin_ctzll(bit);
     if (cohort__shm_board_open(net, number, &board)) {

@@ -16,27 +16,28 @@
 
 /* One end of shared memory, shared by the shm_*.c.
  *
- * `lock` guards everything that is not said to be otherwise, and is held while something is written
- * into a ring; handlers are called without it. What comes in is read without it: only progress
- * does. Where something can't be done at once the peer is put into `deferred`, and progress does
- * it. */
+ * `lock` guards everything unless a comment says otherwise. It is held while something is written
+ * into a ring. Handlers are called without it. Incoming records are read without it, since only
+ * progress reads them. If something can't be done at once, the peer is put into the list
+ * `deferred`, and progress does it later. */
 enum {
-    COHORT__SHM_MAX_MESSAGE = 8192 + 128, /* taken out of the ring at once; more is fetched */
+    COHORT__SHM_MAX_MESSAGE = 8192 + 128, /* longer payload is fetched */
     COHORT__SHM_HEAD_WORDS = COHORT__ENVELOPE_BYTES / 8,
     COHORT__SHM_MAX_FETCH = 1 << 20,
-    COHORT__SHM_CHUNK = 16384 - sizeof(struct cohort__ring_record), /* of a fetch: a piece */
-    COHORT__SHM_TURN_BYTES = 128 * 1024,   /* of pieces, that progress writes or reads at a time */
-    COHORT__SHM_DIRECT_SLICE = 256 * 1024, /* read at a time */
+    COHORT__SHM_CHUNK = 16384 - sizeof(struct cohort__ring_record), /* one piece of a fetch */
+    COHORT__SHM_TURN_BYTES = 128 * 1024,   /* of pieces that progress writes or reads in one turn */
+    COHORT__SHM_DIRECT_SLICE = 256 * 1024, /* bytes that process_vm_readv reads at a time */
 };
 
-/* Records: the first three are in the rings for messages, the others in those for bulk. */
+/* The kinds of records. The first three are in the rings for messages, the others in the bulk
+ * rings. */
 enum cohort__shm_kind {
     COHORT__SHM_MESSAGE,
-    COHORT__SHM_ABRIDGED, /* a message: those words of its head that differ from the last one's,
-                             each a bit in `word`, and what follows the head */
-    COHORT__SHM_REQUEST,  /* data: a struct cohort__shm_request */
+    COHORT__SHM_ABRIDGED, /* a message: those words of its head that differ from the last message's
+                           * head (each has a bit in `word`), and what follows the head */
+    COHORT__SHM_REQUEST,  /* its data is a struct cohort__shm_request */
     COHORT__SHM_PIECE,    /* the next bytes of the oldest fetch that was requested */
-    COHORT__SHM_REFUSAL,  /* that fetch can't be served: no such block */
+    COHORT__SHM_REFUSAL,  /* this fetch can't be served: no such block */
 };
 
 struct cohort__shm_request {
@@ -58,11 +59,11 @@ struct cohort__shm_region {
 struct cohort__shm_fetch {
     struct cohort__list link;
     struct cohort__shm_request request;
-    uint64_t address; /* of its first byte, at the owner */
+    uint64_t address; /* of its first byte in the owner's memory */
     unsigned char *destination;
     size_t done;
     void *cookie;
-    cohort_status status; /* not COHORT_OK: only to be reported */
+    cohort_status status; /* not COHORT_OK: it has only to be reported */
     bool is_requested;    /* counted in `num_requested` */
 };
 
@@ -78,23 +79,23 @@ struct cohort__shm_peer {
     struct cohort__shm *shm;
     uint32_t number;
     uint32_t slot;
-    _Atomic bool is_dead;              /* removed or lost: nothing goes there, and nothing comes */
-    const char *why;                   /* to be said with `unreachable`; NULL: nothing */
+    _Atomic bool is_dead;              /* removed or lost: nothing is sent to it or read from it */
+    const char *why;                   /* for the call of `unreachable`; NULL: none is due */
     bool is_blocked;                   /* a sender waits for `writable` */
-    bool may_read;                     /* by process_vm_readv: as far as we know */
+    bool may_read;                     /* process_vm_readv works, as far as we know */
     struct cohort__ring_writer writer; /* ring NULL: not mapped yet */
-    uint64_t head_written[COHORT__SHM_HEAD_WORDS]; /* the last one, at first all zero */
+    uint64_t head_written[COHORT__SHM_HEAD_WORDS]; /* of the last message; at first all zero */
     struct cohort__list deferred;                  /* in `deferred` */
     struct cohort__list reads;                     /* fetches by process_vm_readv */
     struct cohort__list unasked;                   /* fetches whose request had no room */
     struct cohort__list fetches;                   /* requested, in this order */
-    struct cohort__list streams;                   /* to be written, in this order */
-    struct cohort__ring_reader reader; /* progress only, as the head that was read last */
+    struct cohort__list streams;                   /* blocks to be written for it, in this order */
+    struct cohort__ring_reader reader;             /* progress only, like head_read */
     uint64_t head_read[COHORT__SHM_HEAD_WORDS];
-    /* Bulk, mapped by the first request, which the reader writes and so empties the ring before.
-     * The reader's: progress only once it is there. */
+    /* Bulk rings. The first request maps them. The reader writes the request, so it makes the ring
+     * empty before that. bulk_reader: once it is mapped, only progress uses it. */
     struct cohort__ring_writer bulk_writer;
-    struct cohort__copier copier; /* of what is written there */
+    struct cohort__copier copier; /* for what is written there */
     struct cohort__ring_reader bulk_reader;
 };
 
@@ -105,7 +106,7 @@ struct cohort__shm {
     struct cohort__hub *hub;
     uint32_t slot;
     enum cohort__shm_copy copy;
-    unsigned char *common; /* head and slots */
+    unsigned char *common; /* the mapped head and slots */
     struct cohort__shm_slot *own;
     uint64_t pid_space;
     _Atomic bool has_deferred;
@@ -113,68 +114,73 @@ struct cohort__shm {
     uint64_t next_region;
     struct cohort__map regions;
     struct cohort__list deferred;
-    /* Who was added. Of thousands a locality talks with a few, so a peer is made when one of the
-     * two calls the other. */
+    /* The peers that were added. A locality talks with only a few of thousands of peers. So the
+     * struct of a peer is made when one of the two first calls the other. */
     uint32_t num_numbers;
     uint32_t *slots;                     /* by number; COHORT__SHM_NONE: not added, or removed */
     uint32_t *numbers;                   /* by slot; COHORT__SHM_NONE: not added */
     struct cohort__shm_peer **by_number; /* NULL: not made, or removed */
     struct cohort__shm_peer **by_slot;   /* NULL: not made */
-    /* Progress only: those whose rings to here have begun. */
+    /* Progress only: the peers that have begun a ring to this locality. */
     uint32_t num_callers;
     struct cohort__shm_peer **callers;
-    unsigned char incoming[COHORT__SHM_MAX_MESSAGE]; /* an abridged message, while it passes */
-    /* Those with a bulk ring to here, which progress looks at while anything is to come there. It
-     * reads them without the lock; they only become more. */
+    unsigned char incoming[COHORT__SHM_MAX_MESSAGE]; /* an abridged message, in full */
+    /* The peers with a bulk ring to this locality. Progress looks at these rings while something is
+     * still to come. It reads this array without the lock: entries are only added. */
     _Atomic uint32_t num_sources;
     struct cohort__shm_peer **sources;
-    _Atomic uint32_t num_requested; /* fetches that were requested and have not ended */
+    _Atomic uint32_t num_requested; /* fetches that were requested and have not ended yet */
 };
 
 struct cohort__shm_slot *cohort__shm_slot(const struct cohort__shm *shm, uint32_t slot);
 
-/* A part of the memory; NULL with the error set. */
+/* Maps a part of the memory. NULL with the error set. */
 void *cohort__shm_map(const struct cohort__shm *shm, size_t offset, size_t bytes);
 
-/* The memory of the rings FROM -> TO; NULL with the error set. */
+/* Map the rings FROM -> TO: for messages, and for bulk. NULL with the error set. */
 void *cohort__shm_ring_map(const struct cohort__shm *shm, uint32_t from, uint32_t to);
 void *cohort__shm_bulk_map(const struct cohort__shm *shm, uint32_t from, uint32_t to);
 
-/* Tells PEER that there is room in the ring of READER, if it has asked: whoever asks clears what
- * was asked, so that has to be answered. */
+/* If PEER has asked for room in the ring of READER, tells it that there is room. The check itself
+ * clears the question, so the answer has to follow. */
 void cohort__shm_tell_of_room(const struct cohort__shm_peer *peer,
                               struct cohort__ring_reader *reader);
 
-/* Wakes the locality in SLOT if it sleeps, after something was put where it looks. */
+/* Wakes the locality in SLOT if it sleeps. To be called after something was put where it looks. */
 void cohort__shm_ring_bell(const struct cohort__shm *shm, uint32_t slot);
-/* Wakes this one whatever `sleeping` says: who has cleared it may have died before it rang. */
+/* Wakes this locality, whatever `sleeping` says: the process that has cleared it may have died
+ * before it rang the bell. */
 void cohort__shm_wake(const struct cohort__shm *shm);
-/* The same behind a fence. */
+/* The same as ring_bell, for a caller that has just made a fence. */
 void cohort__shm_rouse(const struct cohort__shm *shm, uint32_t slot);
 
-/* Peers. With the lock held. */
+/* Peers. With the lock held, except where noted. */
 void cohort__shm_address_set(struct cohort__shm *shm);
 cohort_status cohort__shm_peer_add(struct cohort__net *net, uint32_t number, const void *address,
-                                   size_t bytes);                       /* without it */
-void cohort__shm_peer_remove(struct cohort__net *net, uint32_t number); /* without it */
-/* Makes the ring to PEER if it is not there yet; false: PEER is lost. */
+                                   size_t bytes);                       /* without the lock */
+void cohort__shm_peer_remove(struct cohort__net *net, uint32_t number); /* without the lock */
+/* Makes the ring to PEER if there is none yet. False: PEER is lost. */
 bool cohort__shm_peer_call(struct cohort__shm_peer *peer);
-/* NULL: dead, or never added, or there is no memory for it. Its ring is there. */
+/* The peer, with a ring to it. NULL: it is dead, or was never added, or there is no memory for
+ * it. */
 struct cohort__shm_peer *cohort__shm_peer_get(struct cohort__shm *shm, uint32_t number);
-/* The peer in SLOT, made if need be; NULL: not added, removed before it was made, or no memory. */
+/* The peer in SLOT, which is made if necessary. NULL: not added, removed before it was made, or no
+ * memory. */
 struct cohort__shm_peer *cohort__shm_peer_at(struct cohort__shm *shm, uint32_t slot);
 void cohort__shm_peer_lose(struct cohort__shm_peer *peer, const char *why);
 void cohort__shm_peer_destroy(struct cohort__shm_peer *peer);
-/* Has progress look at PEER; from progress itself no wake-up is needed. */
+/* Puts PEER into `deferred`, for progress to look at. Outside of progress the caller has to wake
+ * progress, too. */
 void cohort__shm_defer(struct cohort__shm_peer *peer);
-/* Write a record into the ring for messages, for which the bell is still to be rung; false: no
- * room. */
+/* These two write a record into the ring for messages. The caller still has to ring the bell.
+ * False: no room. */
 bool cohort__shm_write(struct cohort__shm_peer *peer, enum cohort__shm_kind kind,
                        const struct iovec *parts, int num_parts);
 
 bool cohort__shm_write_message(struct cohort__shm_peer *peer, const struct iovec *parts,
                                int num_parts);
-/* An abridged one, which passes; false: it makes no sense. Progress only. */
+/* Reads an abridged message, which is valid only while its handler runs (is_passing). False: it
+ * makes no sense. Progress only. */
 bool cohort__shm_read_message(struct cohort__shm_peer *peer, const struct cohort__ring_item *record,
                               struct cohort__net_message *ret_message);
 
@@ -189,17 +195,18 @@ struct cohort__shm_place {
 enum cohort__net_sent cohort__shm_fetch(struct cohort__net *net, uint32_t number,
                                         const struct cohort__net_token *token, size_t offset,
                                         void *destination, size_t bytes, void *cookie);
-/* By progress, without the lock: takes pieces that have come; true if there were any. */
+/* Called by progress, without the lock: takes the pieces that have come. True if there were any. */
 bool cohort__shm_pieces_progress(struct cohort__shm *shm);
-/* Before it sleeps: whether there are any. */
+/* Called by progress before it sleeps: whether any pieces have come. */
 bool cohort__shm_pieces_wait(struct cohort__shm *shm);
-/* By progress, with the lock held, which is let go meanwhile: what of the fetches from PEER can go
- * on; true if anything did. */
+/* Called by progress, with the lock held, but released in between: continues the fetches from PEER
+ * that can go on. True if it did anything. */
 bool cohort__shm_fetches_progress(struct cohort__shm_peer *peer);
-/* The least data that the ring for messages has to have room for before any of them can go on; 0:
- * one can as it is; SIZE_MAX: nothing waits. With the lock held. */
+/* How many bytes of data the ring for messages must have room for before any of these fetches can
+ * go on. 0: one can go on now. SIZE_MAX: none waits. With the lock held. */
 size_t cohort__shm_fetches_room(const struct cohort__shm_peer *peer);
-/* Reports all fetches from PEER as ended with STATUS. Likewise. */
+/* Reports all fetches from PEER as ended with STATUS. With the lock held, but released in
+ * between. */
 void cohort__shm_fetches_end(struct cohort__shm_peer *peer, cohort_status status);
 
 /* Being fetched from. */
@@ -208,12 +215,14 @@ cohort_status cohort__shm_expose(struct cohort__net *net, uint32_t number, const
                                  struct cohort__net_token *ret_token);
 void cohort__shm_withdraw(struct cohort__net *net, uint32_t number, void *region);
 void cohort__shm_regions_fini(struct cohort__shm *shm);
-/* By progress, without the lock. False: try again, out of memory. */
+/* Called by progress, without the lock. False: memory ran out; try again. */
 bool cohort__shm_request_arrived(struct cohort__shm_peer *peer,
                                  const struct cohort__ring_item *record);
-/* By progress, with the lock held: writes what of PEER's streams has room; true if there was. */
+/* Called by progress, with the lock held: writes as much of PEER's streams as there is room for.
+ * True if it wrote anything. */
 bool cohort__shm_streams_progress(struct cohort__shm_peer *peer);
-/* Whether they can go on; where they wait for room, they will be told of it. With the lock held. */
+/* Whether the streams can go on. If they wait for room, this asks to be told of it. With the lock
+ * held. */
 bool cohort__shm_streams_can_go_on(struct cohort__shm_peer *peer);
 void cohort__shm_streams_end(struct cohort__shm_peer *peer);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reading blocks of peers: by process_vm_readv, or by a request that the owner answers with pieces
- * through the bulk ring, in the order of the requests. */
+/* Reading blocks of peers: by process_vm_readv, or by a request. The owner answers requests with
+ * pieces through the bulk ring, in the order of the requests. */
 #include <errno.h>
 #include <string.h>
 #include <sys/uio.h>
@@ -12,7 +12,8 @@
 
 /* Fetching ------------------------------------------------------------------------------------ */
 
-/* The first time: the ring is made empty before the peer writes into it. */
+/* Maps the bulk ring when it is first needed. The ring is made empty before the peer writes into
+ * it. */
 static bool bulk_open(struct cohort__shm_peer *peer)
 {
     struct cohort__shm *shm = peer->shm;
@@ -40,7 +41,7 @@ static bool ask(struct cohort__shm_peer *peer, struct cohort__shm_fetch *fetch)
     request.offset += fetch->done;
     request.bytes -= fetch->done;
     struct iovec part = {&request, sizeof(request)};
-    atomic_fetch_add(&peer->shm->num_requested, 1); /* before there can be anything to look at */
+    atomic_fetch_add(&peer->shm->num_requested, 1); /* before the answer can come */
     if (!cohort__shm_write(peer, COHORT__SHM_REQUEST, &part, 1)) {
         atomic_fetch_sub(&peer->shm->num_requested, 1);
         return false;
@@ -81,7 +82,7 @@ enum cohort__net_sent cohort__shm_fetch(struct cohort__net *net, uint32_t number
         bool reads = is_inside && shm->copy == COHORT__SHM_DIRECT && peer->may_read;
         was_asked =
             is_inside && !reads && cohort__list_is_empty(&peer->unasked) && ask(peer, fetch);
-        if (!is_inside) /* in front, as it needs no room */
+        if (!is_inside) /* in front, as it needs no room in the ring */
             cohort__list_push_front(&peer->unasked, &fetch->link);
         else if (!was_asked)
             cohort__list_push_back(reads ? &peer->reads : &peer->unasked, &fetch->link);
@@ -96,7 +97,7 @@ enum cohort__net_sent cohort__shm_fetch(struct cohort__net *net, uint32_t number
     return sent;
 }
 
-/* With the lock held, but not while the handler runs. */
+/* With the lock held, except while the handler runs. */
 static void report(struct cohort__shm *shm, struct cohort__shm_fetch *fetch, cohort_status status)
 {
     cohort__list_remove(&fetch->link);
@@ -115,7 +116,7 @@ static struct cohort__shm_fetch *first(const struct cohort__list *fetches)
                : COHORT_CONTAINER_OF(fetches->next, struct cohort__shm_fetch, link);
 }
 
-/* Reads a slice of the oldest fetch. With the lock held, but not while it copies. */
+/* Reads a slice of the oldest fetch. With the lock held, except while it copies. */
 static void read_slice(struct cohort__shm_peer *peer)
 {
     struct cohort__shm *shm = peer->shm;
@@ -130,7 +131,7 @@ static void read_slice(struct cohort__shm_peer *peer)
     int error = got < 0 ? errno : 0;
     pthread_mutex_lock(&shm->lock);
     if (atomic_load(&peer->is_dead))
-        return; /* its fetches end otherwise */
+        return; /* its fetches are ended elsewhere */
     if (got > 0) {
         fetch->done += (size_t)got;
         if (fetch->done == fetch->request.bytes)
@@ -139,7 +140,7 @@ static void read_slice(struct cohort__shm_peer *peer)
         cohort__shm_peer_lose(peer, "its process has ended");
     } else if (error == EFAULT) {
         report(shm, fetch, COHORT_ERR_PROTOCOL);
-    } else { /* not allowed: then not at all */
+    } else { /* not allowed: never try it again */
         peer->may_read = false;
         cohort__list_splice_back(&peer->unasked, &peer->reads);
     }

@@ -3,7 +3,7 @@
 
 #include "runtime/net/board.h"
 
-/* Rings begin at pages of any size that is usual. */
+/* Rings begin at page boundaries, for any usual page size. */
 enum { PAGE = 65536 };
 
 _Static_assert(COHORT__SHM_RING_BYTES % PAGE == 0 && COHORT__SHM_BULK_LEAST % PAGE == 0 &&

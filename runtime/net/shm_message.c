@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Messages in a ring. Most begin with a head that differs from that of the last one in a number or
- * two, and a ring neither loses anything nor changes its order: so only the words of the head are
- * written that are not as expected from that, and a short message is one line of memory, which goes
- * from core to core in one piece. */
+/* Messages in a ring. The head of most messages differs from the head of the message before in one
+ * or two numbers. A ring neither loses messages nor changes their order. So only those words of the
+ * head are written that differ from what the reader expects. A short message then takes one cache
+ * line, which moves from core to core as a whole. */
 #include <endian.h>
 #include <string.h>
 
@@ -17,7 +17,7 @@ static uint64_t word_of(const unsigned char *head, uint32_t index)
     return word;
 }
 
-/* Which words of HEAD differ from those of LAST, a bit for each. */
+/* A bit for each word of HEAD that differs from the same word of LAST. */
 static uint32_t compare(const unsigned char *head, const uint64_t *last)
 {
     uint32_t differ = 0;
@@ -50,8 +50,8 @@ static void gather(unsigned char *to, const struct iovec *parts, int num_parts)
     }
 }
 
-/* HEAD was that of a message: the next one's is expected to be the same but for its number, which
- * so is written only where they are not counted. */
+/* HEAD was the head of a message. The next head is expected to be the same, with the message number
+ * increased by one. So the number is written only if it is not the next one. */
 static void advance(uint64_t *head)
 {
     uint64_t *word = &head[COHORT__ENVELOPE_NUMBER_AT / WORD];
@@ -106,7 +106,7 @@ bool cohort__shm_read_message(struct cohort__shm_peer *peer, const struct cohort
     struct cohort__shm *shm = peer->shm;
     const unsigned char *from = record->data;
     size_t bytes = record->bytes;
-    memcpy(shm->incoming, peer->head_read, HEAD); /* before single words of it are written */
+    memcpy(shm->incoming, peer->head_read, HEAD); /* before single words are replaced */
     for (uint32_t left = record->word; left; left &= left - 1) {
         uint32_t i = (uint32_t)__builtin_ctz(left);
         if (i >= NUM_WORDS || bytes < WORD)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Whom we share memory with. */
+/* The peers that we share memory with. */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -11,7 +11,7 @@
 
 static const char transport_name[] = "shm";
 
-/* An end's address, which stays on this host. */
+/* The address of an end. It is only used on this host. */
 struct address {
     char transport[sizeof(transport_name)];
     uint32_t slot;
@@ -80,7 +80,7 @@ static struct cohort__shm_peer *peer_create(struct cohort__shm *shm, uint32_t nu
     return peer;
 }
 
-/* Room for NUMBER. */
+/* Makes the tables large enough for NUMBER. */
 static bool make_room(struct cohort__shm *shm, uint32_t number)
 {
     if (number < shm->num_numbers)
@@ -149,7 +149,7 @@ static void disconnect(struct cohort__shm_peer *peer)
     }
     atomic_store(&peer->is_dead, true);
     peer->is_blocked = false;
-    cohort__shm_defer(peer); /* its fetches end */
+    cohort__shm_defer(peer); /* so that its fetches end */
 }
 
 void cohort__shm_peer_remove(struct cohort__net *net, uint32_t number)
@@ -187,7 +187,7 @@ void cohort__shm_peer_destroy(struct cohort__shm_peer *peer)
     free(peer);
 }
 
-/* The first time: the ring is made empty, and then the peer is told to look at it. */
+/* When it is first called, it makes the ring empty and then tells the peer to look at it. */
 bool cohort__shm_peer_call(struct cohort__shm_peer *peer)
 {
     struct cohort__shm *shm = peer->shm;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What comes in, what has had to wait, and sleeping until there is either. */
+/* Incoming records, deferred work, and sleeping until there is one of the two. */
 #include <string.h>
 #include <unistd.h>
 
@@ -8,7 +8,8 @@
 #include "runtime/base/slab.h"
 #include "runtime/net/shm_end.h"
 
-/* Records of one ring that one call of progress handles at most: others want their turn. */
+/* How many records of one ring one call of progress handles at most, so that other rings get their
+ * turn. */
 enum { MAX_RECORDS = 64 };
 
 static void ring(const struct cohort__shm *shm, uint32_t slot)
@@ -18,9 +19,10 @@ static void ring(const struct cohort__shm *shm, uint32_t slot)
         cohort__log(COHORT__LOG_WARN, "net: writing to an eventfd failed");
 }
 
-/* No wake-up is lost: who sleeps says so, and then looks at everything once more; who puts
- * something there does that, and then looks who sleeps; both with a fence between, so that one sees
- * the other. tests/model/doorbell.pml is this as a model. */
+/* No wake-up is lost. A locality that goes to sleep first sets `sleeping`, and then looks at
+ * everything once more. A sender first writes its record, and then looks at `sleeping`. Both have a
+ * fence in between, so at least one of them sees what the other has written.
+ * tests/model/doorbell.pml is a model of this. */
 void cohort__shm_rouse(const struct cohort__shm *shm, uint32_t slot)
 {
     struct cohort__shm_slot *sleeper = cohort__shm_slot(shm, slot);
@@ -57,7 +59,7 @@ static void message_arrived(struct cohort__shm_peer *peer, struct cohort__net_me
     handlers->message(handlers->context, message);
 }
 
-/* Reads it where it lies, in room that is the writer's again after that. */
+/* The handler reads the message in place. After that, the memory belongs to the writer again. */
 static void plain_arrived(struct cohort__shm_peer *peer, const struct cohort__ring_item *record)
 {
     struct cohort__net_message message = {
@@ -74,7 +76,7 @@ static void lose(struct cohort__shm_peer *peer, const char *why)
 
 static const char makes_no_sense[] = "its ring in shared memory makes no sense";
 
-/* False: it stays there for now, since memory ran out. */
+/* False: memory ran out, so the record stays in the ring for now. */
 static bool take(struct cohort__shm_peer *peer, const struct cohort__ring_item *record)
 {
     struct cohort__net_message message;
@@ -120,7 +122,8 @@ void cohort__shm_tell_of_room(const struct cohort__shm_peer *peer,
         cohort__shm_ring_bell(peer->shm, peer->slot);
 }
 
-/* Someone has begun a ring to here. False: it stays so until it can be answered. */
+/* The locality in SLOT has begun a ring to us. False: it can't be answered yet, and has to be tried
+ * again. */
 static bool answer(struct cohort__shm *shm, uint32_t slot)
 {
     pthread_mutex_lock(&shm->lock);
@@ -148,8 +151,8 @@ static bool has_new_callers(const struct cohort__shm *shm)
     return false;
 }
 
-/* Those that are not known yet stay where they are. Out of line, as what progress seldom does is,
- * so that it costs nothing where nothing is to be done. */
+/* Callers that are not known yet keep their bits. This function is not inlined, like everything
+ * that progress does rarely, so that it costs nothing when there is nothing to do. */
 static __attribute__((noinline)) void answer_all(struct cohort__shm *shm)
 {
     for (uint32_t slot = 0; slot < shm->hub->size; slot++) {
@@ -168,7 +171,7 @@ static bool is_deferred(const struct cohort__shm_peer *peer)
            !cohort__list_is_empty(&peer->unasked) || !cohort__list_is_empty(&peer->streams);
 }
 
-/* With the lock held, but not while handlers run. */
+/* With the lock held, except while handlers run. */
 static bool run_deferred(struct cohort__shm_peer *peer)
 {
     struct cohort__shm *shm = peer->shm;
@@ -219,7 +222,7 @@ static __attribute__((noinline)) bool run_all_deferred(struct cohort__shm *shm)
 
 /* The poller ---------------------------------------------------------------------------------- */
 
-/* Messages last, since somebody waits for them, and goes on when this returns. */
+/* Messages come last, since their receivers wait for them and go on when this returns. */
 bool cohort__shm_progress(void *context)
 {
     struct cohort__shm *shm = context;
@@ -241,8 +244,9 @@ bool cohort__shm_progress(void *context)
     return any;
 }
 
-/* Asks to be told of room where something waits for it: as much as the smallest of it needs, or we
- * would be told of what helps nobody. With the lock held. */
+/* Whether something deferred for PEER can go on. If it waits for room in a ring, asks to be told
+ * when there is room for the smallest thing that waits: less room would wake us for nothing. With
+ * the lock held. */
 static bool can_go_on(struct cohort__shm_peer *peer)
 {
     if (peer->why || atomic_load(&peer->is_dead))
@@ -290,7 +294,8 @@ void cohort__shm_disarm(void *context)
     struct cohort__shm *shm = context;
     uint64_t count;
     atomic_store(&shm->own->sleeping, 0);
-    /* Always: a ring may have been decided while we slept and be written only now. */
+    /* Always read it: a process may have decided to ring the bell while we slept, and write it only
+     * now. */
     while (read(shm->hub->doorbells[shm->slot], &count, sizeof(count)) > 0)
         ;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Blocks that peers may read, and what of them peers have requested: it goes to them in pieces
- * through their bulk ring, in the order of the requests. */
+/* Blocks that peers may read, and what peers have requested of them. It goes to a peer in pieces
+ * through the bulk ring, in the order of the requests. */
 #include <string.h>
 
 #include "runtime/base/container.h"
@@ -61,7 +61,7 @@ void cohort__shm_withdraw(struct cohort__net *net, uint32_t number, void *withdr
 {
     struct cohort__shm *shm = (struct cohort__shm *)net;
     struct cohort__shm_region *region = withdrawn;
-    (void)number; /* a block is known to all */
+    (void)number; /* every peer may read a block */
     pthread_mutex_lock(&shm->lock);
     cohort__map_remove(&shm->regions, &region->node);
     for (uint32_t slot = 0; region->num_streams > 0; slot++) {
@@ -90,7 +90,8 @@ void cohort__shm_regions_fini(struct cohort__shm *shm)
 
 /* Being fetched from -------------------------------------------------------------------------- */
 
-/* The first time. The peer has made the ring empty before it requested anything. */
+/* Maps the bulk ring when it is first needed. The peer has made the ring empty before it requested
+ * anything. */
 static void bulk_open(struct cohort__shm_peer *peer)
 {
     struct cohort__shm *shm = peer->shm;
@@ -124,7 +125,7 @@ bool cohort__shm_request_arrived(struct cohort__shm_peer *peer,
         region->num_streams++;
     }
     cohort__list_push_back(&peer->streams, &stream->link);
-    bulk_open(peer); /* where it fails, the peer's end is what is deferred */
+    bulk_open(peer); /* if it fails, PEER is lost, and what is deferred is its end */
     cohort__shm_defer(peer);
     pthread_mutex_unlock(&shm->lock);
     return true;
@@ -137,7 +138,7 @@ static size_t piece_bytes(const struct cohort__shm_stream *stream)
     return stream->left < COHORT__SHM_CHUNK ? stream->left : COHORT__SHM_CHUNK;
 }
 
-/* Writes one piece; false: no room. */
+/* Writes one piece. False: no room. */
 static bool write_piece(struct cohort__shm_peer *peer, struct cohort__shm_stream *stream)
 {
     size_t bytes = piece_bytes(stream);
@@ -164,7 +165,7 @@ static struct cohort__shm_stream *first(const struct cohort__shm_peer *peer)
                : COHORT_CONTAINER_OF(peer->streams.next, struct cohort__shm_stream, link);
 }
 
-/* The peer is told of each piece, so that it copies while we write the next one. */
+/* The peer is woken for each piece, so that it copies one piece while we write the next one. */
 bool cohort__shm_streams_progress(struct cohort__shm_peer *peer)
 {
     struct cohort__shm_stream *stream;
