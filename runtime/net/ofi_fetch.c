@@ -173,8 +173,7 @@ enum cohort__net_sent cohort__ofi_fetch(struct cohort__net *net, uint32_t number
     struct cohort__ofi_fetch *fetch = peer ? fetch_create(peer, destination, bytes, cookie) : NULL;
     if (fetch && is_inside) {
         sent = start(ofi, fetch, &t, offset);
-    } else if (fetch) { /* the token has come from another process: an error, but not of the
-                         * connection */
+    } else if (fetch) { /* the peer's token is wrong: an error, but not of the connection */
         fetch_fail(ofi, fetch, COHORT_ERR_PROTOCOL);
     } else if (peer) {
         sent = cohort__ofi_peer_refused(ofi, peer, -FI_EAGAIN);

@@ -130,8 +130,7 @@ static void block(struct cohort__ofi *ofi, struct cohort__ofi_peer *peer)
 enum cohort__net_sent cohort__ofi_peer_wait(struct cohort__ofi *ofi, struct cohort__ofi_peer *peer)
 {
     ofi->lacks_send = true;
-    if (cohort__list_is_empty(&ofi->sending)) /* memory ran out: no completion will wake the
-                                               * sender */
+    if (cohort__list_is_empty(&ofi->sending)) /* out of memory: no completion will come */
         ofi->was_refused = true;
     block(ofi, peer);
     return COHORT__NET_AGAIN;

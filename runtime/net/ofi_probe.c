@@ -21,8 +21,7 @@ static enum cohort__ofi_probe verdict(int error)
     case EHOSTUNREACH:
     case ENETUNREACH:
         return COHORT__OFI_PROBE_DEAD;
-    default: /* connected, or something is missing on our side, which proves nothing about the
-              * peer */
+    default: /* connected, or something is missing here, which proves nothing */
         return COHORT__OFI_PROBE_ALIVE;
     }
 }

@@ -48,8 +48,7 @@ static uint32_t needed(const struct cohort__ring_writer *writer, uint32_t lines)
 
 static bool is_free(const struct cohort__ring_writer *writer, uint32_t lines)
 {
-    return writer->size - (writer->used - writer->read) > lines; /* one more line for the word that
-                                                                  * is set to 0 */
+    return writer->size - (writer->used - writer->read) > lines; /* and one line to set to 0 */
 }
 
 static bool has_room(struct cohort__ring_writer *writer, uint32_t lines, memory_order order)

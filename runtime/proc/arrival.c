@@ -7,7 +7,7 @@
 #include "runtime/base/slab.h"
 #include "runtime/proc/peer.h"
 
-/* What passes is copied behind the arrival. */
+/* The data of a message with is_passing is copied behind the arrival. */
 struct cohort__arrival *cohort__arrival_keep(struct cohort__arrival *arrival)
 {
     if (arrival->is_kept)
@@ -51,7 +51,7 @@ void cohort__arrival_park(struct cohort__arrival *arrival)
     size_t bytes = arrival->envelope.payload_bytes;
     if (!arrival->message || arrival->message->capacity < 2 * bytes + 256)
         return;
-    void *copy = malloc(bytes + 1); /* never of no bytes: that may be NULL */
+    void *copy = malloc(bytes + 1); /* not of 0 bytes: that may give NULL */
     if (!copy)
         return; /* it stays where it is */
     memcpy(copy, arrival->data, bytes);

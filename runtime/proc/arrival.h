@@ -9,28 +9,29 @@
 
 struct cohort__process;
 
-/* A message from another locality that has passed the router's checks, with what it occupies: the
- * transport's memory, and the sender's eager budget. The router's handler gets it in the router's
- * frame; so it keeps what it does not release before it returns. */
+/* A message from another locality that has passed the router's checks, with what it occupies:
+ * memory of the transport, and eager budget of the sender. It lives on the router's stack while the
+ * router's handler runs. So before the handler returns, it has to release the arrival or to keep it
+ * (cohort__arrival_keep). */
 struct cohort__arrival {
     struct cohort__process *process;
     struct cohort__envelope envelope;
-    const unsigned char *data;           /* envelope.payload_bytes of them */
-    struct cohort__net_message *message; /* NULL: the data has left the transport's memory */
-    void *copy;                          /* the data's own memory, from malloc; or NULL */
+    const unsigned char *data;           /* the payload, envelope.payload_bytes bytes */
+    struct cohort__net_message *message; /* NULL: the transport has its memory back */
+    void *copy;                          /* memory from malloc that holds the data, or NULL */
     bool is_kept;
-    bool is_ahead; /* of one that its sender has sent before, and that has not come yet */
+    bool is_ahead; /* an earlier message of its sender has not come yet */
 };
 
-/* ARRIVAL, which it takes, in memory of its own; itself if it is kept already. NULL: there is no
- * memory, and it is still the caller's. */
+/* Takes ARRIVAL and returns it in memory of its own, or ARRIVAL itself if it is kept already. NULL:
+ * memory ran out, and ARRIVAL still belongs to the caller. */
 struct cohort__arrival *cohort__arrival_keep(struct cohort__arrival *arrival);
 
-/* Gives back the memory and, to the sender, the budget. NULL is fine. Any thread. */
+/* Gives the memory back and, to the sender, the budget. NULL is fine. Any thread. */
 void cohort__arrival_release(struct cohort__arrival *arrival);
 
-/* A kept message stays for long: moves it out of the transport's memory where that would keep
- * much more occupied than the message needs. Any thread. */
+/* For a kept message that stays for long: moves it out of the transport's memory, if that would
+ * occupy much more memory than the message needs. Any thread. */
 void cohort__arrival_park(struct cohort__arrival *arrival);
 
 #endif

@@ -32,7 +32,7 @@ void cohort__boards_leave(struct cohort__process *process, struct cohort__board_
 {
     struct cohort__board board;
     if (cohort__boards_open(process, name, &board))
-        return; /* as if this locality had died */
+        return; /* the board is lost, as if this locality had died */
     uint32_t num_gone = atomic_fetch_add(&cohort__board_head(&board)->num_gone, 1) + 1;
     cohort__boards_close(&board);
     if (num_gone == num)

@@ -15,7 +15,7 @@ void cohort__death_pack(struct cohort__packer *packer, const struct cohort__deat
     cohort__pack_field_text(packer, "why", death->why);
 }
 
-/* COHORT_ERR_PROTOCOL where it makes no sense, COHORT_ERR_NO_MEMORY. */
+/* Decodes a death. COHORT_ERR_PROTOCOL where it makes no sense, COHORT_ERR_NO_MEMORY. */
 static cohort_status read_death(const void *data, size_t bytes, struct cohort__death *ret_death)
 {
     struct cohort__unpacked *unpacked;
@@ -47,7 +47,7 @@ void cohort__death_send(struct cohort__process *process, uint32_t rank,
     struct cohort__death death;
     if (cohort__process_first_death(process, &death))
         cohort__death_pack(&packer, &death);
-    /* Without memory for it, the launcher will have to tell. */
+    /* If there is no memory for the death, only the launcher will report it. */
     cohort__send_control(process, rank, envelope, packer.data, packer.status ? 0 : packer.bytes);
     cohort__packer_fini(&packer);
 }

@@ -8,12 +8,12 @@
 #include "cohort/status.h"
 #include "runtime/wire/pack.h"
 
-/* A locality that is dead, as one locality tells it to another one: who has left because of it says
- * so, since its message may be faster than the launcher's news.
+/* The death of a locality, as one locality reports it to another one. A locality that leaves
+ * because of a death says so in its message, since this may arrive before the launcher's news.
  *
- * Deaths are in the order in which the launcher has told them, which is the same everywhere. Those
- * that it has not told (or does not number, like PMIx) come behind, in the order in which they were
- * noticed here. */
+ * Deaths are ordered as the launcher has reported them, which is the same order in all localities.
+ * Deaths that it has not reported (or does not number, like PMIx) come after these, in the order in
+ * which this locality noticed them. */
 struct cohort__envelope;
 struct cohort__process;
 
@@ -21,19 +21,19 @@ enum { COHORT__DEATH_NOTICED = 0x40000000 };
 
 struct cohort__death {
     uint32_t rank;
-    uint32_t order; /* 1 and up; COHORT__DEATH_NOTICED and up: of this locality's own */
+    uint32_t order; /* the launcher's, from 1; or our own, from COHORT__DEATH_NOTICED */
     char why[160];  /* "was killed by signal 9" */
 };
 
-/* Appends DEATH to PACKER, whose status tells of success. */
+/* Appends DEATH to PACKER. The packer's status says whether that succeeded. */
 void cohort__death_pack(struct cohort__packer *packer, const struct cohort__death *death);
 
-/* Sends ENVELOPE, which says that something is not there any more, to locality RANK; along with it
- * goes the first death that is known here, if there is one. */
+/* Sends ENVELOPE, which says that something doesn't exist any more, to locality RANK. The first
+ * death that is known here, if any, goes with it. */
 void cohort__death_send(struct cohort__process *process, uint32_t rank,
                         const struct cohort__envelope *envelope);
 
-/* Takes note of the death in such a message's payload; BYTES 0: none is told. */
+/* Records the death that is reported in the payload of such a message. BYTES 0: there is none. */
 void cohort__death_receive(struct cohort__process *process, const void *data, size_t bytes);
 
 #endif

@@ -5,24 +5,24 @@
 #include "runtime/proc/peer.h"
 #include "runtime/proc/send.h"
 
-/* Pieces of one block that are asked for at once: enough to keep the wire busy. */
+/* How many pieces of one block are requested at the same time: enough to keep the network busy. */
 enum { PIECES_IN_FLIGHT = 4 };
 
-/* Under the peer's lock: whether FETCH has failed since PEER can't be reached, and why is not known
- * yet. */
+/* Under the peer's lock: whether FETCH has failed because PEER can't be reached, while PEER is not
+ * known to be dead yet. */
 static bool is_lost(const struct cohort__peer *peer, const struct cohort__fetch *fetch)
 {
     return fetch->in_flight == 0 && fetch->status == COHORT_ERR_PEER_DIED && !peer->dead;
 }
 
-/* Under the peer's lock: FETCH is kept until something changes. */
+/* Under the peer's lock: keeps FETCH until it is tried again. */
 static void keep(struct cohort__peer *peer, struct cohort__fetch *fetch)
 {
     if (cohort__list_is_empty(&fetch->waiting))
         cohort__list_push_back(&peer->fetches, &fetch->waiting);
 }
 
-/* Under the peer's lock: asks for as much as may be in flight. */
+/* Under the peer's lock: requests as many pieces as may be in flight. */
 static void request(struct cohort__process *process, struct cohort__peer *peer,
                     struct cohort__fetch *fetch)
 {
@@ -50,14 +50,15 @@ static void request(struct cohort__process *process, struct cohort__peer *peer,
         keep(peer, fetch);
 }
 
-/* Under the peer's lock: whether nothing of FETCH is under way or to come. */
+/* Under the peer's lock: whether no piece of FETCH is in flight or still to be requested. */
 static bool is_over(const struct cohort__peer *peer, const struct cohort__fetch *fetch)
 {
     return fetch->in_flight == 0 && (fetch->status || fetch->requested == fetch->bytes) &&
            !is_lost(peer, fetch);
 }
 
-/* Whoever announced the block has it back; DECLINED: it was not, or not all, fetched. */
+/* Tells the announcer that its block is its own again. DECLINED: it was not fetched, or not all of
+ * it. */
 static void tell(struct cohort__process *process, uint32_t rank, uint64_t handle, bool declined)
 {
     const struct cohort__envelope envelope = {
@@ -68,7 +69,7 @@ static void tell(struct cohort__process *process, uint32_t rank, uint64_t handle
         cohort__send_control(process, rank, &envelope, NULL, 0);
 }
 
-/* Maybe nobody but a fetch knows of it. */
+/* Perhaps only this fetch has noticed that RANK can't be reached. */
 static void tell_lost(struct cohort__process *process, uint32_t rank)
 {
     cohort__process_peer_lost(process, rank, "can't be reached");
@@ -122,10 +123,10 @@ void cohort__fetch_stop(struct cohort__fetch *fetch)
 {
     struct cohort__peer *peer = cohort__peer_get(fetch->process, fetch->rank);
     pthread_mutex_lock(&peer->lock);
-    bool was_over = is_over(peer, fetch); /* then `done` is on its way already */
+    bool was_over = is_over(peer, fetch); /* then `done` is about to be called already */
     if (is_lost(peer, fetch) || (!fetch->status && fetch->requested < fetch->bytes))
         fetch->status = COHORT_ERR_CANCELLED;
-    if (!was_over) /* else it may be in the list of who ends it */
+    if (!was_over) /* else it may be in the list of the thread that ends it */
         cohort__list_remove(&fetch->waiting);
     bool over = !was_over && is_over(peer, fetch);
     pthread_mutex_unlock(&peer->lock);
@@ -153,7 +154,7 @@ void cohort__fetch_piece_done(struct cohort__fetch *fetch, cohort_status status)
         tell_lost(process, peer->rank);
 }
 
-/* Takes all waiting fetches and tries them once more; those that are over end. */
+/* Takes all waiting fetches and tries them once more. Those that are over end. */
 static void retry(struct cohort__process *process, struct cohort__peer *peer, cohort_status status)
 {
     struct cohort__list waiting, over;

@@ -10,7 +10,7 @@
 #include "runtime/proc/peer.h"
 #include "runtime/proc/send.h"
 
-/* One of which a part is missing. */
+/* A letter of which a part is missing. */
 struct letter {
     struct cohort__list link; /* in its peer's `letters` */
     uint64_t number;
@@ -42,7 +42,8 @@ void cohort__letter_send(struct cohort__process *process, uint32_t rank, const v
     }
 }
 
-/* The letter that ENVELOPE is about, with all or none of its parts; NULL with the error set. */
+/* The letter that ENVELOPE belongs to. It is created for its first part. NULL with the error
+ * set. */
 static struct letter *find(struct cohort__list *letters, const struct cohort__envelope *envelope)
 {
     struct letter *letter;
@@ -62,7 +63,8 @@ static struct letter *find(struct cohort__list *letters, const struct cohort__en
     return letter;
 }
 
-/* *RET_WHOLE is the letter if nothing is missing any more, the caller's then; else NULL. */
+/* *RET_WHOLE is the letter if no part is missing any more. It then belongs to the caller. Otherwise
+ * NULL. */
 static cohort_status collect(struct cohort__list *letters, const struct cohort__envelope *envelope,
                              const unsigned char *payload, struct letter **ret_whole)
 {

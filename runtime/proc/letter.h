@@ -8,23 +8,24 @@
 struct cohort__peer;
 struct cohort__process;
 
-/* What name registries write to each other. A letter may be longer than a message of the transport:
- * it is cut into as many as it takes, which may overtake each other, and put together again. In
- * their envelopes `handle` is the letter's number at its sender, `tag` says how many bytes it has,
- * and `generation` where in it the payload belongs. */
+/* Letters are the messages between name registries. A letter may be longer than a message of the
+ * transport. So it is split into as many messages as necessary, which may overtake each other, and
+ * put together again. In their envelopes `handle` is the letter's number at its sender, `tag` is
+ * the letter's length in bytes, and `generation` is the offset of the payload in the letter. */
 enum { COHORT__LETTER_BYTES_MAX = 256 << 20 };
 
-/* Sends a copy of the letter to RANK, another locality, as cohort__send_control does: where it
- * can't be sent, being longer than that, the peer is dead. Any thread. */
+/* Sends a copy of the letter to RANK, another locality, as cohort__send_control does. If it can't
+ * be sent, or is longer than COHORT__LETTER_BYTES_MAX, the peer counts as dead. Any thread. */
 void cohort__letter_send(struct cohort__process *process, uint32_t rank, const void *data,
                          size_t bytes);
 
-/* For the router: a message of PEER with a part of a letter, which goes to the registry if that was
- * what it lacked. What makes no sense, or finds no memory, breaks the registry. */
+/* For the router: takes a message of PEER with a part of a letter. When the last missing part has
+ * come, the letter goes to the registry. If a part makes no sense, or there is no memory for it,
+ * the registry becomes broken. */
 void cohort__letter_arrived(struct cohort__process *process, struct cohort__peer *peer,
                             const struct cohort__envelope *envelope, const unsigned char *payload);
 
-/* Frees the parts of letters in LETTERS, those of a peer. */
+/* Frees the incomplete letters in LETTERS, the list of a peer. */
 void cohort__letters_fini(struct cohort__list *letters);
 
 #endif

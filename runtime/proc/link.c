@@ -3,8 +3,8 @@
 
 #include "runtime/base/clock.h"
 
-/* No transport takes so long to bring what it has overtaken itself; and who has sent it need do
- * nothing more for that. */
+/* No transport takes this long (10 s) to deliver a message that others have overtaken. The delivery
+ * needs nothing more from the sender, so a busy sender doesn't delay it. */
 static const uint64_t lost_after = UINT64_C(10000000000);
 
 static uint64_t bit_of(uint32_t number)
@@ -17,7 +17,7 @@ static uint64_t *word_of(struct cohort__link *link, uint32_t number)
     return &link->ahead[number % COHORT__LINK_AHEAD / 64];
 }
 
-/* Those that have come before their turn and follow now. */
+/* Advances `next` over messages that have come before their turn. */
 static void catch_up(struct cohort__link *link)
 {
     while (link->num_ahead > 0 && *word_of(link, link->next) & bit_of(link->next)) {

@@ -20,7 +20,7 @@ struct cohort__peer *cohort__peer_make(struct cohort__process *process, uint32_t
     cohort__map_init(&made->announced);
     if (atomic_compare_exchange_strong(&process->peers[rank], &peer, made))
         return made;
-    cohort__peer_destroy(made); /* somebody else was faster */
+    cohort__peer_destroy(made); /* another thread was faster */
     return peer;
 }
 

@@ -3,11 +3,11 @@
 
 #include "runtime/proc/peer.h"
 
-/* So long nothing is sent before the first question. Long beside the pauses of a job that works;
- * short beside the 10 s after which a gap counts as a loss (link.c). */
+/* How long nothing is sent before the first question. This is long compared with the pauses of a
+ * working job, and short compared with the 10 s after which a gap counts as a loss (link.c). */
 static const uint64_t quiet_ns = UINT64_C(1000000000);
 
-/* The pause doubles so often: at most a question a minute to a peer that is stopped. */
+/* How often the pause doubles: a stopped peer gets at most about one question a minute. */
 enum { MOST_DOUBLINGS = 6 };
 
 /* Under the peer's lock. */
@@ -21,7 +21,8 @@ static bool is_due(struct cohort__peer *peer, uint64_t now)
     return now >= probe->at;
 }
 
-/* Under the peer's lock. Where the transport takes nothing now, there is something to come. */
+/* Under the peer's lock. If the transport accepts nothing now, other messages are still on their
+ * way, so it is not tried again before the next time. */
 static enum cohort__net_sent ask(struct cohort__process *process, struct cohort__peer *peer,
                                  uint64_t now)
 {

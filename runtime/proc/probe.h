@@ -6,18 +6,19 @@
 
 struct cohort__process;
 
-/* Questions on a link on which nothing has been sent for a while. A message that a network has lost
- * is missed as soon as a later one arrives (link.h); the last one only if something follows it. So
- * a sender whose messages are not confirmed asks the peer to confirm them: the question is that
- * later message. It may be lost as well, so it is repeated, twice as long after each. Model:
+/* A keepalive for a link on which nothing has been sent for a while. When a network has lost a
+ * message, the receiver notices it as soon as a later message arrives (link.h). The loss of the
+ * last message is noticed only if something follows it. So a sender whose messages are not
+ * confirmed asks the peer to confirm them, and this question is the later message. The question may
+ * be lost as well, so it is repeated, and the pause doubles each time. Model:
  * tests/model/link.pml. */
 struct cohort__probe {
-    uint32_t number; /* of the next message, when last looked at */
-    uint32_t num;    /* questions asked since anything else was sent */
-    uint64_t at;     /* when to ask, as cohort__clock_now, if nothing is sent until then */
+    uint32_t number; /* of the next message, at the last check */
+    uint32_t num;    /* questions since anything else was sent */
+    uint64_t at;     /* when to ask next, as cohort__clock_now, if nothing is sent before */
 };
 
-/* Asks where it is time to. The loop's tick. */
+/* Asks on each link where a question is due. Called by the loop's tick. */
 void cohort__probe_links(struct cohort__process *process, uint64_t now);
 
 #endif

@@ -12,9 +12,9 @@
 #include "runtime/proc/router.h"
 #include "runtime/proc/send.h"
 
-/* Bytes that one peer may have sent unasked, and that we may have to keep until they are wanted. It
- * balances that memory, of which every peer has its own, against round trips: what is beyond it is
- * announced and fetched. Not measured. */
+/* How many bytes one peer may have sent eagerly, which we may have to keep until they are wanted.
+ * This balances that memory, which every peer may take separately, against round trips: what is
+ * beyond the budget is announced and fetched. Not measured. */
 enum { DEFAULT_EAGER_BUDGET = 256 * 1024 };
 
 static const struct cohort__process_handlers no_handlers;
@@ -84,7 +84,7 @@ void cohort__process_attach_net(struct cohort__process *process, struct cohort__
 void cohort__process_set_handlers(struct cohort__process *process,
                                   const struct cohort__process_handlers *handlers)
 {
-    /* Others may be looking: they see either none or all of them. */
+    /* Other threads may read the handlers at this time. They see either none or all of them. */
     process->own_handlers = *handlers;
     atomic_store(&process->handlers, &process->own_handlers);
 }
@@ -114,7 +114,7 @@ uint32_t cohort__process_size(const struct cohort__process *process)
     return process->options.size;
 }
 
-/* Under the peer's lock: DEATH is what is known of it, unless there is better knowledge. */
+/* Under the peer's lock: records DEATH, unless a better report is known already. */
 static void take_death(struct cohort__process *process, struct cohort__peer *peer,
                        const struct cohort__death *death)
 {
@@ -185,7 +185,7 @@ void cohort__process_peer_lost(struct cohort__process *process, uint32_t rank, c
     pthread_mutex_unlock(&peer->lock);
 }
 
-/* The launcher has nothing to say of it. */
+/* Regards lost peers as dead if the launcher has not reported anything for news_ns. */
 static void believe_lost(struct cohort__process *process, uint64_t now)
 {
     for (uint32_t rank = 0; rank < process->options.size; rank++) {
@@ -269,7 +269,7 @@ bool cohort__process_any_dead(const struct cohort__process *process)
 struct cohort__process_traffic cohort__process_traffic(struct cohort__process *process)
 {
     const struct cohort__process_handlers *handlers = atomic_load(&process->handlers);
-    /* Counters that only grow: if their sum is what it was, so is each of them. */
+    /* These counters only grow. So if their sum has not changed, none of them has changed. */
     uint64_t sent = 0;
     for (uint32_t rank = 0; rank < process->options.size; rank++) {
         struct cohort__peer *peer = atomic_load(&process->peers[rank]);

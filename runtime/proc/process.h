@@ -12,105 +12,111 @@
 #include "runtime/proc/death.h"
 
 /* One locality, as its peers know it: its rank, its peers, its transport. A real process has one,
- * the current one; tests may have several on one inproc hub. Any thread, unless said otherwise. */
+ * the current one. Tests may have several on one inproc hub. Any thread, unless a comment says
+ * otherwise. */
 struct cohort__process;
 
-/* No locality is started again yet; messages of another incarnation than that are dropped. */
+/* Localities can't be restarted yet, so there is only this incarnation. Messages of another one are
+ * dropped. */
 enum { COHORT__INCARNATION = 0 };
 
 struct cohort__process_options {
     uint32_t rank;
     uint32_t size;
-    uint64_t job_key;    /* messages of other jobs are dropped */
-    uint32_t epoch;      /* of this start of the job; likewise */
-    size_t eager_budget; /* payload bytes that one peer may have sent unasked; 0: the default */
-    /* How long a launcher may take to tell of a death that the transport has noticed already; then
-     * that counts by itself. 0: there is none that tells. */
+    uint64_t job_key;    /* messages with another key are dropped */
+    uint32_t epoch;      /* of this start of the job; the same */
+    size_t eager_budget; /* payload bytes that one peer may have sent eagerly; 0: the default */
+    /* How many nanoseconds a launcher may take to report a death that the transport has noticed
+     * already. After that, the transport's report is enough. 0: there is no launcher that reports
+     * deaths. */
     uint64_t news_ns;
 };
 
-/* The way up, to the communicators. */
+/* The handlers by which messages and events go up, to the communicators. */
 struct cohort__process_handlers {
     void *context;
-    /* A message for a communicator; ARRIVAL is the handler's, to release or to keep before it
-     * returns. From the drain: must not wait. */
+    /* A message for a communicator. ARRIVAL belongs to the handler, which has to release or keep it
+     * before it returns. Called from the transport's progress: must not wait. */
     void (*message)(void *context, struct cohort__arrival *arrival);
-    /* After all sends to RANK have ended. Once for each. */
+    /* RANK is dead. Called after all sends to RANK have ended, once for each RANK. */
     void (*peer_died)(void *context, uint32_t rank);
-    /* Now and then, for waits that take long; NOW as cohort__clock_now. */
+    /* Called periodically, for waits that take long. NOW as cohort__clock_now. */
     void (*tick)(void *context, uint64_t now);
-    /* Where memory is shared with other localities: looks at their boards (proc/board.h), now and
-     * before this locality sleeps; true if there was something. May be NULL. */
+    /* Where memory is shared with other localities: looks at their boards (runtime/proc/boards.h).
+     * Called now and then, and before this locality sleeps. True if there was something. May be
+     * NULL. */
     bool (*look)(void *context);
-    /* Whether anything is under way that may still send; for the drain. */
+    /* For the drain: whether anything is under way that may still send. */
     bool (*busy)(void *context);
-    /* The job is over: nothing comes any more, and nothing goes out. Frees CONTEXT. */
+    /* The job is over: no more messages come in or go out. Frees CONTEXT. */
     void (*stop)(void *context);
 };
 
 cohort_status cohort__process_create(struct cohort__process **ret_process,
                                      const struct cohort__process_options *options);
 
-/* The job is over: sends, joins and what waits of fetches end with COHORT_ERR_CANCELLED, now and
- * from now on, and whoever set the handlers is told to stop. Then the transport may be destroyed.
- * One thread is left. */
+/* The job is over. Sends, joins and waiting fetches end with COHORT_ERR_CANCELLED, both the present
+ * ones and all later ones. The handler `stop` is called. After that, the transport may be
+ * destroyed. To be called when only one thread is left. */
 void cohort__process_stop(struct cohort__process *process);
 
-/* After the stop. The transport must have been destroyed, or never been attached. NULL is fine. */
+/* To be called after the stop. The transport must have been destroyed, or never attached. NULL is
+ * fine. */
 void cohort__process_destroy(struct cohort__process *process);
 
-/* The handlers for creating this process's transport, which is then attached. */
+/* The handlers for creating this process's transport. The transport is then attached. */
 struct cohort__net_handlers cohort__process_net_handlers(struct cohort__process *process);
 void cohort__process_attach_net(struct cohort__process *process, struct cohort__net *net);
 
-/* Set before messages flow. */
+/* To be set before messages flow. */
 void cohort__process_set_handlers(struct cohort__process *process,
                                   const struct cohort__process_handlers *handlers);
 
-/* The context that the handlers were set with. */
+/* The `context` of the handlers that were set. */
 void *cohort__process_context(const struct cohort__process *process);
 
-/* The process that public calls mean; NULL before the job has started and after it has ended. */
+/* The process that public calls use. NULL before the job has started and after it has ended. */
 struct cohort__process *cohort__process_current(void);
 void cohort__process_set_current(struct cohort__process *process);
 
 uint32_t cohort__process_rank(const struct cohort__process *process);
 uint32_t cohort__process_size(const struct cohort__process *process);
 
-/* To be called every tenth of a second or so by the loop. */
+/* The event loop has to call this about ten times a second. */
 void cohort__process_tick(struct cohort__process *process, uint64_t now);
 
-/* RANK is dead, WHY in words ("was killed by signal 9"), as far as this locality knows by itself.
+/* RANK is dead, as this locality has noticed by itself. WHY is text ("was killed by signal 9").
  * Repeated calls are harmless. */
 void cohort__process_peer_died(struct cohort__process *process, uint32_t rank, const char *why);
 
-/* The same, told by the launcher or another locality: its order and words count for more than what
- * was noticed here. One of itself or of an unknown locality is ignored. */
+/* The same, reported by the launcher or another locality. Its order and text replace what was
+ * noticed here. A death of this locality itself or of an unknown one is ignored. */
 void cohort__process_death_told(struct cohort__process *process, const struct cohort__death *death);
 
-/* RANK can't be reached, says the transport, WHY in words. It is perhaps the consequence of another
- * death, so where a launcher tells of deaths, it is waited for (see news_ns); meanwhile what is
- * under way to and from RANK neither goes on nor ends. */
+/* The transport reports that RANK can't be reached; WHY is text. This may be the consequence of
+ * another death. So if a launcher reports deaths, its news is awaited (see news_ns). Until then,
+ * what is under way to and from RANK neither goes on nor ends. */
 void cohort__process_peer_lost(struct cohort__process *process, uint32_t rank, const char *why);
 
-/* Whether RANK is dead; then also sets *RET_DEATH. */
+/* Whether RANK is dead. If so, sets *RET_DEATH. */
 bool cohort__process_death_of(struct cohort__process *process, uint32_t rank,
                               struct cohort__death *ret_death);
 
-/* The first death that is known here; false: none. */
+/* The first death that is known here. False: none. */
 bool cohort__process_first_death(struct cohort__process *process, struct cohort__death *ret_death);
 
-/* Whether RANK is dead; then also sets the calling task's error message to who and why. */
+/* Whether RANK is dead. If so, sets the calling task's error message to the locality and the
+ * reason. */
 bool cohort__process_check_dead(struct cohort__process *process, uint32_t rank);
 
-/* Whether any locality is dead; then also sets the error message to the first one and why. */
+/* Whether any locality is dead. If so, sets the error message to the first one and the reason. */
 bool cohort__process_is_broken(struct cohort__process *process);
 
-/* Whether any locality is dead; cheap. */
+/* Whether any locality is dead. Cheap. */
 bool cohort__process_any_dead(const struct cohort__process *process);
 
-/* For the drain: messages handed to and taken from the transport so far, and whether anything is
- * still to be sent or fetched. */
+/* For the drain: the numbers of messages passed to and taken from the transport so far, and whether
+ * anything is still to be sent or fetched. */
 struct cohort__process_traffic {
     uint64_t sent;
     uint64_t received;
@@ -118,7 +124,7 @@ struct cohort__process_traffic {
 };
 struct cohort__process_traffic cohort__process_traffic(struct cohort__process *process);
 
-/* Messages that were dropped because they showed another job's key or epoch, or made no sense. */
+/* How many messages were dropped because they had another job's key or epoch, or made no sense. */
 uint64_t cohort__process_dropped(const struct cohort__process *process);
 
 #endif

@@ -20,15 +20,15 @@ struct cohort__registry {
     void (*ended)(void *context, uint64_t instance);
     void *context;
     pthread_mutex_t lock;        /* of all below; callbacks and sends happen outside of it */
-    struct cohort__list waiting; /* joins of this locality that have no answer */
+    struct cohort__list waiting; /* joins of this locality that have no answer yet */
     struct cohort__map places;   /* the same, by name and site */
     struct cohort__registry_home home;
-    struct cohort__error broken; /* why no join can be relied on any more, or COHORT_OK */
+    struct cohort__error broken; /* why joins are not reliable any more, or COHORT_OK */
 };
 
-/* What is lost at one locality (no memory, a message that makes no sense) may be what any join
- * anywhere waits for, and nobody knows any more who has joined what. So the registry is broken
- * then, in all localities: joins that wait end with the reason, and so do all later ones. */
+/* A message that is lost at one locality (no memory, or it makes no sense) may be one that a join
+ * in any locality waits for, and it is not known any more which sites have joined. So the registry
+ * is then broken in all localities: waiting joins end with the reason, and so do all later ones. */
 
 void cohort__membership_ref(struct cohort__membership *membership)
 {
@@ -87,7 +87,7 @@ static uint32_t home_of(const struct cohort__registry *registry, const char *nam
                       registry->process->options.size);
 }
 
-/* What is for this locality is handled at once. */
+/* A letter for this locality itself is handled at once. */
 static void deliver_to(struct cohort__registry *registry, uint32_t rank,
                        const struct cohort__packer *packer)
 {
@@ -104,14 +104,14 @@ static void deliver(struct cohort__registry *registry, struct cohort__list *outb
     while ((link = cohort__list_pop_front(outbox))) {
         struct cohort__registry_letter *letter =
             COHORT_CONTAINER_OF(link, struct cohort__registry_letter, link);
-        /* Where it could not be packed, the registry breaks over it. */
+        /* If the letter could not be packed, the registry becomes broken. */
         for (uint32_t i = 0; !letter->packer.status && i < letter->num_ranks; i++)
             deliver_to(registry, letter->ranks[i], &letter->packer);
         cohort__registry_letter_destroy(letter);
     }
 }
 
-/* A site under a name. */
+/* A site of a name: the key of `places`. */
 struct place {
     const char *name;
     size_t bytes;
@@ -186,7 +186,8 @@ void cohort__registry_join(struct cohort__registry *registry, struct cohort__joi
     uint32_t home = home_of(registry, join->name);
     cohort_status status = write_join(&outbox, home, join);
     pthread_mutex_lock(&registry->lock);
-    /* Its sites can't join any more, and whose they are nobody knows; the job is ending anyway. */
+    /* The sites of a dead locality can't join any more, and which sites these are is not known. The
+     * job is ending anyway. */
     if (!status && cohort__process_is_broken(registry->process))
         status = COHORT_ERR_PEER_DIED;
     if (!status && registry->broken.status)
@@ -221,7 +222,7 @@ void cohort__registry_leave(struct cohort__registry *registry, const char *name,
     uint32_t home = home_of(registry, name);
     struct cohort__registry_letter *letter = cohort__registry_letter_add(&outbox, &home, 1);
     if (!letter)
-        return; /* the instance's memory is kept until the job ends, nothing worse */
+        return; /* then the instance's memory is kept until the job ends; no other harm */
     struct cohort__packer *packer = &letter->packer;
     cohort__pack_map(packer, 4);
     cohort__pack_field_unsigned(packer, "type", COHORT__REGISTRY_LEAVE);
@@ -330,7 +331,8 @@ static struct cohort__membership *membership_create(uint64_t instance, uint32_t 
     return membership;
 }
 
-/* A run of COUNT localities from LOCALITY on, with EACH sites, the first of which is FIRST. */
+/* Reads a run of COUNT localities from LOCALITY on, each with EACH sites. FIRST is the first of
+ * these sites. */
 static cohort_status read_run(const struct cohort__registry *registry,
                               struct cohort__membership *membership, uint64_t first, uint64_t count,
                               uint64_t each, uint64_t locality)
@@ -390,7 +392,7 @@ static cohort_status read_settings(const struct cohort__unpacked *unpacked,
     return COHORT_OK;
 }
 
-/* Takes out, under the lock, all local joins under NAME that MEMBERSHIP answers. */
+/* Under the lock: takes out all local joins of NAME that MEMBERSHIP answers. */
 static void take_joined(struct cohort__registry *registry, const void *name, size_t bytes,
                         const struct cohort__membership *membership, struct cohort__list *joined)
 {
@@ -440,7 +442,7 @@ static cohort_status mapped(struct cohort__registry *registry,
     return status;
 }
 
-/* Under the lock: all joins that wait go to ENDED. */
+/* Under the lock: moves all waiting joins to ENDED. */
 static void take_waiting(struct cohort__registry *registry, struct cohort__list *ended)
 {
     while (!cohort__list_is_empty(&registry->waiting)) {
@@ -450,7 +452,7 @@ static void take_waiting(struct cohort__registry *registry, struct cohort__list 
     }
 }
 
-/* False: it was so before. */
+/* False: it was broken before. */
 static bool become_broken(struct cohort__registry *registry, cohort_status status, const char *text)
 {
     struct cohort__list ended;
@@ -470,7 +472,7 @@ static bool become_broken(struct cohort__registry *registry, cohort_status statu
     return is_first;
 }
 
-/* Here and in all other localities. */
+/* Makes the registry broken here and in all other localities. */
 static void break_registry(struct cohort__registry *registry, cohort_status status,
                            const char *text)
 {
@@ -560,7 +562,7 @@ void cohort__registry_message(struct cohort__registry *registry, uint32_t source
         cohort__registry_lost(registry, source, status);
 }
 
-/* All joins that wait end with STATUS: as a locality has died, or the job is over. */
+/* Ends all waiting joins with STATUS: a locality has died, or the job is over. */
 static void end_waiting(struct cohort__registry *registry, cohort_status status)
 {
     struct cohort__list ended;

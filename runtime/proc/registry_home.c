@@ -14,20 +14,20 @@ struct member {
     bool left;
 };
 
-/* One creation under a name: first pending, then either failed, until all of its sites have been
- * told so, or alive as an instance, until all of its sites have left. */
+/* One creation under a name. It is first pending. Then it is either failed, until all of its sites
+ * have been told so, or alive as an instance, until all of its sites have left. */
 struct creation {
     struct cohort__list link;
     uint64_t instance; /* 0: not alive */
     cohort_status failed;
     char text[640];      /* why it has failed */
-    uint32_t first_site; /* the one whose terms these are */
+    uint32_t first_site; /* the site that `terms` came from */
     uint32_t num_sites;
     uint32_t num_joined;
     uint32_t num_left;
     char *terms;
     size_t terms_bytes;
-    void *settings; /* site 0's, when it has joined */
+    void *settings; /* those of site 0, once it has joined */
     size_t settings_bytes;
     struct member members[];
 };
@@ -144,8 +144,8 @@ static struct creation *creation_create(struct name *name,
     return creation;
 }
 
-/* The same creation with room for more sites, as some joins say that there are; NULL where memory
- * ran out. */
+/* The same creation with room for more sites, because a join says that there are more. NULL where
+ * memory ran out. */
 static struct creation *creation_grow(struct creation *creation, uint32_t num_sites)
 {
     struct creation *grown = calloc(1, sizeof(*grown) + num_sites * sizeof(grown->members[0]));
@@ -187,7 +187,7 @@ static cohort_status tell_ended(struct cohort__list *outbox, const uint32_t *ran
     return letter->packer.status;
 }
 
-/* How many sites from FIRST on sit in the same locality. */
+/* How many sites from FIRST on are in the same locality. */
 static uint32_t run_length(const struct creation *creation, uint32_t first)
 {
     uint32_t end = first + 1;
@@ -197,11 +197,11 @@ static uint32_t run_length(const struct creation *creation, uint32_t first)
     return end - first;
 }
 
-/* Localities that follow each other with as many sites each, which do so as well: what is usual is
- * one run, however many they are. */
+/* Consecutive localities that each have the same number of consecutive sites. Usually all
+ * localities together are one run. */
 struct run {
     uint32_t num_localities;
-    uint32_t num_sites; /* of each */
+    uint32_t num_sites; /* of each locality */
     uint32_t locality;  /* the first */
 };
 
@@ -260,7 +260,7 @@ static int compare_ranks(const void *left, const void *right)
     return a < b ? -1 : a > b;
 }
 
-/* The localities of CREATION, each once; the caller frees them. */
+/* The localities of CREATION, each once. The caller frees the array. */
 static uint32_t *localities(const struct creation *creation, uint32_t *ret_num)
 {
     uint32_t *ranks = malloc(creation->num_sites * sizeof(*ranks));
@@ -278,7 +278,7 @@ static uint32_t *localities(const struct creation *creation, uint32_t *ret_num)
     return ranks;
 }
 
-/* Everybody has joined: the creation becomes an instance. */
+/* All sites have joined: the creation becomes an instance. */
 static cohort_status come_alive(struct cohort__registry_home *home, const struct name *name,
                                 struct creation *creation, struct cohort__list *outbox)
 {
@@ -292,8 +292,8 @@ static cohort_status come_alive(struct cohort__registry_home *home, const struct
     return status;
 }
 
-/* The site has left the instance; when it was the last one, the instance ends. Being told twice is
- * fine. */
+/* The site has left the instance. If it was the last one, the instance ends. A second call for the
+ * same site does nothing. */
 static cohort_status leave(struct name *name, const struct cohort__registry_request *request,
                            struct cohort__list *outbox)
 {
@@ -323,7 +323,7 @@ static cohort_status leave(struct name *name, const struct cohort__registry_requ
     return status;
 }
 
-/* Tells everybody who has joined; whoever still will is told then. */
+/* Tells all sites that have joined so far. Sites that join later are told at that time. */
 static cohort_status tell_failed(const struct name *name, const struct creation *creation,
                                  struct cohort__list *outbox)
 {
@@ -365,8 +365,9 @@ static cohort_status fail_as_different(const struct name *name, struct creation 
     return tell_failed(name, creation, outbox);
 }
 
-/* The creation that SITE's join belongs to: the oldest one that it is not in yet. NULL: a new one.
- * *ret_duplicate: it is in one that is alive or pending. */
+/* The creation that SITE's join belongs to: the oldest one that is not alive and that it has not
+ * joined yet. NULL: a new one is needed. *ret_duplicate: the site is in a creation that is alive or
+ * pending. */
 static struct creation *creation_for(struct name *name, uint32_t site, bool *ret_duplicate)
 {
     *ret_duplicate = false;
@@ -405,7 +406,7 @@ static cohort_status refuse_duplicate(struct cohort__list *outbox, const struct 
     return refuse(outbox, name, request->source, request->site, COHORT_ERR_DUPLICATE_SITE, text);
 }
 
-/* Nothing has been begun for it yet, so nobody else is the worse for it. */
+/* Nothing has been started for this join yet, so no other site is affected. */
 static cohort_status refuse_for_memory(struct cohort__list *outbox, const struct name *name,
                                        const struct cohort__registry_request *request)
 {
@@ -417,7 +418,7 @@ static cohort_status refuse_for_memory(struct cohort__list *outbox, const struct
     return refuse(outbox, name, request->source, request->site, COHORT_ERR_NO_MEMORY, text);
 }
 
-/* Site 0 has joined: all will use its settings. */
+/* When site 0 joins: all sites will use its settings. */
 static cohort_status keep_settings(struct creation *creation,
                                    const struct cohort__registry_request *request)
 {
@@ -431,8 +432,8 @@ static cohort_status keep_settings(struct creation *creation,
     return COHORT_OK;
 }
 
-/* The site becomes a member of CREATION, which ends here if it has failed and all have been told.
- */
+/* Makes the site a member of CREATION. A failed creation is destroyed once all its sites have been
+ * told. */
 static cohort_status enter(struct cohort__registry_home *home, const struct name *name,
                            struct creation *creation,
                            const struct cohort__registry_request *request,
@@ -443,7 +444,7 @@ static cohort_status enter(struct cohort__registry_home *home, const struct name
         status = fail_as_it_says(name, creation, request, outbox);
     else if (!creation->failed && !matches(creation, request))
         status = fail_as_different(name, creation, request, outbox);
-    if (request->num_sites > creation->num_sites) { /* then it has failed; all of them are told */
+    if (request->num_sites > creation->num_sites) { /* then it has failed; all are told */
         creation = creation_grow(creation, request->num_sites);
         if (!creation)
             return COHORT_ERR_NO_MEMORY;
@@ -501,7 +502,7 @@ cohort_status cohort__registry_home_leave(struct cohort__registry_home *home,
 {
     struct name *name = name_find(home, request);
     if (!name)
-        return COHORT_OK; /* told before, with a join */
+        return COHORT_OK; /* it was told before, by a join */
     cohort_status status = leave(name, request, outbox);
     if (cohort__list_is_empty(&name->creations))
         name_destroy(home, name);

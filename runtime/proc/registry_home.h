@@ -8,8 +8,9 @@
 #include "runtime/base/map.h"
 #include "runtime/wire/pack.h"
 
-/* The home's half of the name registry: the state of the names that live here. It knows nothing of
- * the transport: it turns messages into messages, in an outbox. One thread at a time. */
+/* The home's half of the name registry: the state of the names whose home is here. It does not use
+ * the transport: it turns incoming messages into outgoing ones, in an outbox. One thread at a
+ * time. */
 struct cohort__registry_home {
     uint32_t rank; /* of this locality: instance numbers begin with it */
     uint64_t num_instances;
@@ -19,11 +20,11 @@ struct cohort__registry_home {
 void cohort__registry_home_init(struct cohort__registry_home *home, uint32_t rank);
 void cohort__registry_home_fini(struct cohort__registry_home *home);
 
-/* What is to be sent, in order. */
+/* A letter to be sent. The outbox is a list of them, in order. */
 struct cohort__registry_letter {
     struct cohort__list link;
     struct cohort__packer packer;
-    uint32_t num_ranks; /* to each of these localities */
+    uint32_t num_ranks; /* to how many localities it goes */
     uint32_t ranks[];
 };
 
@@ -38,8 +39,8 @@ struct cohort__registry_request {
     size_t settings_bytes;
     uint32_t site;
     uint32_t num_sites;
-    uint64_t instance;    /* that was left, or 0 */
-    cohort_status failed; /* with why in TERMS, if it isn't COHORT_OK */
+    uint64_t instance;    /* the instance that was left, or 0 */
+    cohort_status failed; /* if it isn't COHORT_OK, TERMS has the reason */
 };
 cohort_status cohort__registry_home_join(struct cohort__registry_home *home,
                                          const struct cohort__registry_request *request,
@@ -54,14 +55,14 @@ enum cohort__registry_type {
     COHORT__REGISTRY_LEAVE,    /* name, site, instance */
     COHORT__REGISTRY_REFUSE,   /* name, site, status, text */
     COHORT__REGISTRY_MAP,      /* name, instance, num_sites, settings, runs: [localities, sites,
-                                  locality, ...], each of so many localities that follow each
-                                  other, with so many sites each, from that locality on; in the
-                                  order of the sites */
+                                * locality, ...]. Each run is a number of consecutive localities,
+                                * the number of sites in each of them, and the first of these
+                                * localities; in the order of the sites */
     COHORT__REGISTRY_END,      /* instance */
-    COHORT__REGISTRY_BROKEN,   /* status, text: nobody's joins can be relied on any more */
+    COHORT__REGISTRY_BROKEN,   /* status, text: joins are not reliable any more */
 };
 
-/* Appends an empty letter to OUTBOX, for the NUM_RANKS localities in RANKS; NULL where memory ran
+/* Appends an empty letter to OUTBOX, for the NUM_RANKS localities in RANKS. NULL where memory ran
  * out. */
 struct cohort__registry_letter *
 cohort__registry_letter_add(struct cohort__list *outbox, const uint32_t *ranks, uint32_t num_ranks);

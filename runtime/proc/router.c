@@ -8,8 +8,8 @@
 #include "runtime/proc/letter.h"
 #include "runtime/proc/peer.h"
 
-/* What doesn't show this job's key and epoch is somebody else's, or left over from an earlier
- * start; it is dropped and counted. */
+/* A message without this job's key and epoch belongs to another job, or is left over from an
+ * earlier start. It is dropped and counted. */
 static bool is_ours(const struct cohort__process *process, const struct cohort__envelope *envelope)
 {
     return envelope->job_key == process->options.job_key &&
@@ -19,7 +19,7 @@ static bool is_ours(const struct cohort__process *process, const struct cohort__
            envelope->source_locality != process->options.rank;
 }
 
-/* Nobody here has ever joined anything. */
+/* There is no handler: no site of this locality has ever joined a communicator. */
 static void drop(struct cohort__arrival *arrival)
 {
     const struct cohort__envelope *envelope = &arrival->envelope;
@@ -57,7 +57,7 @@ static void dispatch(struct cohort__peer *peer, struct cohort__arrival *arrival)
     cohort__arrival_release(arrival);
 }
 
-/* One that only the router changes: without the price of an atomic addition. */
+/* Only the router changes this counter, so it needs no atomic addition. */
 static void count_drained(struct cohort__peer *peer)
 {
     uint32_t drained = atomic_load_explicit(&peer->drained, memory_order_relaxed);
@@ -78,7 +78,7 @@ static void drop_message(struct cohort__process *process, struct cohort__net_mes
     cohort__net_release(message);
 }
 
-/* False: PEER has not sent it, or it has come before. */
+/* Records the message's number. False: PEER can't have sent it, or it has come before. */
 static bool take_number(struct cohort__peer *peer, const struct cohort__envelope *envelope,
                         struct cohort__process *process)
 {
@@ -114,12 +114,12 @@ static void on_message(void *context, struct cohort__net_message *message)
     arrival.is_kept = false;
     arrival.is_ahead = peer->link.num_ahead > 0;
     bool counts = envelope->kind != COHORT__KIND_CREDIT;
-    if (counts) /* before it is handled: what is answered now says so */
+    if (counts) /* counted before it is handled, so that an answer to it already confirms it */
         count_drained(peer);
     if (envelope->credit > 0 || envelope->drained > 0)
         cohort__send_credited(process, peer, envelope->credit, envelope->drained);
     dispatch(peer, &arrival);
-    /* Counted after it has been handled: what it has set off counts as busy already. */
+    /* Counted after it has been handled: what it has started counts as busy by then. */
     if (counts)
         count_received(process);
     cohort__send_credit(process, peer);

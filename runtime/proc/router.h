@@ -6,11 +6,12 @@
 
 struct cohort__process;
 
-/* Where all messages from other localities come in: checks that they are of this job, takes the
- * credit out, and hands them to whom their kind concerns. Never waits. */
+/* The router gets all messages from other localities. It checks that they belong to this job, takes
+ * the credit out, and passes each one on according to its kind. Never waits. */
 struct cohort__net_handlers cohort__router_net_handlers(struct cohort__process *process);
 
-/* Now and then, by who turns the transport: a peer of which a message is lost counts as dead. */
+/* Called now and then by the thread that runs the transport's progress: a peer whose message is
+ * lost counts as dead. */
 void cohort__router_look_for_gaps(struct cohort__process *process, uint64_t now);
 
 #endif

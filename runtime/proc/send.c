@@ -10,26 +10,27 @@
 #include "runtime/base/slab.h"
 #include "runtime/proc/peer.h"
 
-/* How a message gets out, and the sender's half of flow control, which has two parts.
+/* Sending messages, and the sender's half of flow control, which has two parts.
  *
- * Eager payload is taken from the peer's budget, which comes back with its messages once the
- * payload is consumed; what has no budget, or is too long, is announced. So nothing here ever waits
- * for budget.
+ * First, eager payload takes budget of the peer. The peer gives the budget back as credit in its
+ * messages, once the payload is consumed. A payload for which there is no budget, or that is too
+ * long, is announced. So nothing here ever waits for budget.
  *
- * Messages that the peer has not drained are limited too, since each may occupy a buffer at its
- * transport, however small it is; beyond the window they stay pending here. The peer's router
- * counts what it drains and says so in a message to us, once it is an eighth of a window, or in a
- * CREDIT of its own after half of one. This can't deadlock: a router drains without waiting for
- * anything, whatever else is pending or parked, and a CREDIT is neither counted nor behind the
- * pending list. So a full window opens as soon as the peer turns its loop, and announcements,
- * FETCHED and ASK, which wait in the list like all others, get their turn. CREDITs are few: the
- * next one takes half a window more of drained messages, and no more than a window can come before
- * the last one has arrived. */
+ * Second, the number of messages that the peer has not drained is limited by a window, since each
+ * message may occupy a buffer at the peer's transport, however small it is. Messages beyond the
+ * window stay pending here. The peer's router counts the messages that it drains. It reports the
+ * count in its next message to us once it is an eighth of a window, or in a CREDIT message once it
+ * is half a window. This can't deadlock: a router drains without waiting for anything, whatever
+ * else is pending or parked, and a CREDIT neither counts for the window nor waits in the pending
+ * list. So a full window opens as soon as the peer runs its event loop. Then announcements, FETCHED
+ * and ASK, which wait in the list like all others, get their turn. CREDITs are few: the next one is
+ * sent after another half window of drained messages, and at most one window of messages can come
+ * before the last CREDIT has arrived. */
 
-/* Of a budget or a window: what of it goes back is worth telling. */
+/* The part of a budget or a window (an eighth) that is worth reporting to the peer. */
 enum { LITTLE = 8 };
 
-/* A control message with its payload behind it. */
+/* A control message, followed by its payload. */
 struct control {
     struct cohort__send send;
     struct cohort__process *process;
@@ -37,7 +38,7 @@ struct control {
     unsigned char payload[];
 };
 
-/* All localities reckon with the same one. Worst case is that all peers have filled it: 64 MiB in
+/* All localities compute the same window. In the worst case all peers have filled it: 64 MiB in
  * buffers of 16 KiB. */
 uint32_t cohort__send_window(uint32_t size)
 {
@@ -46,7 +47,8 @@ uint32_t cohort__send_window(uint32_t size)
     return window < MIN ? MIN : window > MAX ? MAX : window;
 }
 
-/* What the peer is to be told yet. Under its lock, or it may be less already. */
+/* How many consumed bytes the peer has not been told of yet. Without its lock, the true number may
+ * already be smaller. */
 static size_t owed_to(const struct cohort__peer *peer)
 {
     size_t told = atomic_load_explicit(&peer->consumed_told, memory_order_acquire);
@@ -59,8 +61,8 @@ static uint32_t drained_of(const struct cohort__peer *peer)
     return atomic_load_explicit(&peer->drained, memory_order_acquire) - told;
 }
 
-/* As far as the fields reach; but nothing while it is little and not asked for, since taking it
- * costs the peer more than taking the message that brings it. */
+/* Fills in as much as the fields can hold. But it fills in nothing if there is little and the peer
+ * has not asked, since processing the credit costs the peer more than the message itself. */
 static void credit_fill(const struct cohort__process *process, const struct cohort__peer *peer,
                         struct cohort__envelope *envelope)
 {
@@ -77,8 +79,8 @@ static void credit_fill(const struct cohort__process *process, const struct coho
         drained < COHORT__ENVELOPE_MAX_DRAINED ? drained : COHORT__ENVELOPE_MAX_DRAINED;
 }
 
-/* The peer has been told what is in ENVELOPE. Here and below only who has the lock changes what is
- * atomic: no atomic addition is needed. */
+/* The peer has been told what is in ENVELOPE. Here and below, atomics are changed only under the
+ * lock, so no atomic addition is needed. */
 static void credit_told(struct cohort__peer *peer, const struct cohort__envelope *envelope)
 {
     size_t consumed = atomic_load_explicit(&peer->consumed_told, memory_order_relaxed);
@@ -112,7 +114,8 @@ static enum cohort__net_sent transmit(struct cohort__process *process, struct co
     envelope->payload_bytes = (uint32_t)bytes;
     credit_fill(process, peer, envelope);
     cohort__envelope_encode(envelope, header);
-    /* Counted before the peer can have counted it: the drain never sees more taken than sent. */
+    /* Counted before the peer can count it, so that the drain never sees more messages received
+     * than sent. */
     if (counts)
         count_sent(peer, false);
     enum cohort__net_sent sent = cohort__net_send(process->net, peer->rank, parts, bytes ? 2 : 1);
@@ -138,7 +141,7 @@ static enum cohort__net_sent transmit_send(struct cohort__process *process,
     return transmit(process, peer, &send->envelope, send->payload, send->bytes);
 }
 
-/* A send that was kept. */
+/* Ends a send that was kept. */
 static void finish(struct cohort__process *process, struct cohort__send *send, cohort_status status)
 {
     atomic_fetch_sub(&process->under_way, 1);
@@ -151,7 +154,7 @@ static bool is_eager(const struct cohort__process *process, const struct cohort_
     return bytes <= process->eager_max && bytes <= peer->budget;
 }
 
-/* Decides between eager and announced, once for each send; under the peer's lock. */
+/* Decides between eager and announced, once for each send. Under the peer's lock. */
 static cohort_status prepare(struct cohort__process *process, struct cohort__peer *peer,
                              struct cohort__send *send)
 {
@@ -176,8 +179,8 @@ static cohort_status prepare(struct cohort__process *process, struct cohort__pee
     return COHORT_OK;
 }
 
-/* Under the peer's lock. Whether SEND is done: with COHORT_OK, its only success; else it is kept,
- * and counts as under way. */
+/* Under the peer's lock. True: SEND is done, with COHORT_OK. False: it is kept, and counts as under
+ * way. */
 static bool try_transmit(struct cohort__process *process, struct cohort__peer *peer,
                          struct cohort__send *send, bool *ret_dead)
 {
@@ -254,7 +257,8 @@ uint64_t cohort__send_handle(const struct cohort__send *send)
     return send->envelope.kind == COHORT__KIND_ANNOUNCE ? send->envelope.handle : 0;
 }
 
-/* The peer's death, and the job's end, are told otherwise. */
+/* Errors other than the peer's death and the job's end, which are reported elsewhere, make the peer
+ * count as dead. */
 static void control_done(struct cohort__send *send, cohort_status status)
 {
     struct control *control = COHORT_CONTAINER_OF(send, struct control, send);
@@ -290,7 +294,7 @@ static bool is_credit_due(const struct cohort__process *process, const struct co
            owed_to(peer) >= (process->options.eager_budget + 1) / 2;
 }
 
-/* Under the peer's lock. AGAIN: the transport will say `writable`. */
+/* Under the peer's lock. AGAIN: the transport will call `writable`. */
 static enum cohort__net_sent transmit_credit(struct cohort__process *process,
                                              struct cohort__peer *peer)
 {
@@ -333,8 +337,9 @@ enum cohort__net_sent cohort__send_ask(struct cohort__process *process, struct c
     return transmit(process, peer, &question, NULL, 0);
 }
 
-/* Under the peer's lock: sends the oldest of what is pending, or says why not. An announcement goes
- * on waiting for its answer; all others are *RET_DONE then. */
+/* Under the peer's lock: sends the oldest pending message, or returns why it can't. A message that
+ * is sent is done and becomes *RET_DONE, except an announcement, which still waits for its
+ * answer. */
 static enum cohort__net_sent transmit_pending(struct cohort__process *process,
                                               struct cohort__peer *peer,
                                               struct cohort__send **ret_done)
@@ -391,12 +396,12 @@ void cohort__send_fetched(struct cohort__process *process, struct cohort__peer *
         cohort__map_find(&peer->announced, cohort__hash_u64(handle), NULL, NULL);
     if (node) {
         cohort__map_remove(&peer->announced, node);
-        /* Nothing, unless the peer answers what it was never sent. */
+        /* It is in this list only if the peer answers an announcement that was never sent. */
         cohort__list_remove(&COHORT_CONTAINER_OF(node, struct cohort__send, announced)->pending);
     }
     pthread_mutex_unlock(&peer->lock);
     if (!node)
-        return; /* it was not ours, or its end has been told already */
+        return; /* it was not ours, or it has ended already */
     struct cohort__send *send = COHORT_CONTAINER_OF(node, struct cohort__send, announced);
     cohort__net_withdraw(process->net, peer->rank, send->region);
     send->declined = declined;
@@ -440,7 +445,7 @@ void cohort__send_give_back(struct cohort__process *process, struct cohort__peer
     if (was_kept) {
         atomic_fetch_add(&peer->consumed, bytes);
         cohort__send_credit(process, peer);
-    } else { /* the router asks in the end whether credit is due */
+    } else { /* the router checks afterwards whether credit is due */
         size_t consumed = atomic_load_explicit(&peer->consumed_in_router, memory_order_relaxed);
         atomic_store_explicit(&peer->consumed_in_router, consumed + bytes, memory_order_release);
     }

@@ -11,19 +11,21 @@
 
 struct cohort__process;
 
-/* One message to another locality. The caller fills in the first part and keeps the struct and the
- * payload until `done`. Small payloads go at once, as far as the peer's budget reaches; all others
- * are announced, and stay here until the peer has fetched them or has said that it won't. */
+/* One message to another locality. The caller fills in the first part, and keeps the struct and the
+ * payload until `done` is called. Small payloads go at once (eager), as long as the peer's budget
+ * allows. All others are announced, and stay here until the peer has fetched them or has declined
+ * them. */
 struct cohort__send {
-    struct cohort__envelope envelope; /* kind, instance, generation, sites, fingerprint, tag, and
-                                         handle where there is no payload to announce */
+    struct cohort__envelope envelope; /* kind, instance, generation, sites, fingerprint, tag, and,
+                                       * if there is no payload to announce, handle */
     const void *payload;
     size_t bytes;
-    /* The struct and the payload are the caller's again. From any thread, also during the call of
-     * cohort__send_start; must not wait. COHORT_ERR_PEER_DIED, COHORT_ERR_NETWORK, .._NO_MEMORY. */
+    /* The struct and the payload belong to the caller again. Called from any thread, also during
+     * the call of cohort__send_start. Must not wait. COHORT_ERR_PEER_DIED, COHORT_ERR_NETWORK,
+     * .._NO_MEMORY, .._CANCELLED (the job is over). */
     void (*done)(struct cohort__send *send, cohort_status status);
-    bool declined;  /* at `done`: the peer had no use for what was announced */
-    bool is_inline; /* at `done`: that is during the call of cohort__send_start */
+    bool declined;  /* at `done`: the peer has declined what was announced */
+    bool is_inline; /* at `done`: it is called during cohort__send_start */
 
     /* Private to send.c. */
     struct cohort__list pending;
@@ -35,24 +37,25 @@ struct cohort__send {
 /* Sends to RANK, another locality. Any thread; never waits. */
 void cohort__send_start(struct cohort__process *process, uint32_t rank, struct cohort__send *send);
 
-/* Sends ENVELOPE, a DATA, with BYTES at PAYLOAD to RANK, if that can be done at once and eagerly:
- * then nothing is left to be told of it. False: nothing has been done, and cohort__send_start does
- * it, or says why not. Any thread; never waits. */
+/* Sends ENVELOPE, of kind DATA, with BYTES at PAYLOAD to RANK, if that can be done at once and
+ * eagerly. True: it is sent, and nothing more will be reported. False: nothing has been done. The
+ * caller then calls cohort__send_start, which sends it or reports the error. Any thread; never
+ * waits. */
 bool cohort__send_try(struct cohort__process *process, uint32_t rank,
                       struct cohort__envelope *envelope, const void *payload, size_t bytes);
 
-/* Once start has returned: the handle of the announcement, 0 where there was none. It stays valid
- * as a number: failing operations name it to the peer. */
+/* After cohort__send_start has returned: the handle of the announcement, or 0 if there was none.
+ * The number stays valid: operations that fail give it to the peer. */
 uint64_t cohort__send_handle(const struct cohort__send *send);
 
-/* Sends ENVELOPE with a copy of PAYLOAD, which is not charged to the budget and must fit into a
- * message: for control messages. What becomes of it is not told; where it can't be sent, the peer
- * is dead. */
+/* For control messages: sends ENVELOPE with a copy of PAYLOAD, which does not count for the budget
+ * and must fit into one message. The result is not reported. If it can't be sent, the peer counts
+ * as dead. */
 void cohort__send_control(struct cohort__process *process, uint32_t rank,
                           const struct cohort__envelope *envelope, const void *payload,
                           size_t bytes);
 
-/* How many messages may have been sent to one peer that it has not drained, in a job of SIZE
+/* How many messages that a peer has not drained yet may have been sent to it, in a job of SIZE
  * localities. */
 uint32_t cohort__send_window(uint32_t size);
 
