@@ -6,14 +6,14 @@
 
 enum { MAX_OPERANDS = 3 };
 
-/* Which of the embedding's two steps come before a step. */
+/* Which of the embedding's two steps (`after`, `recv_after`) come before a step. */
 enum { ORDERED = 1, RECV_ORDERED = 2 };
 
-/* What has become of one step of the fragment. */
+/* The steps that one step of the fragment has become. */
 struct image {
-    uint32_t first; /* its parts are steps of the outer plan, one after the other */
+    uint32_t first; /* its parts are consecutive steps of the outer plan */
     uint32_t num_parts;
-    uint32_t last; /* done when all parts are; COHORT__NO_STEP if there are none */
+    uint32_t last; /* it is done when all parts are; COHORT__NO_STEP if there are none */
     unsigned ordered;
 };
 
@@ -22,7 +22,7 @@ struct embedder {
     const struct cohort__plan *fragment;
     const struct cohort__embedding *embedding;
     struct image *images;
-    uint32_t *tmp_blocks; /* for each block of the fragment: its image, if it is in TMP */
+    uint32_t *tmp_blocks; /* for each block of the fragment in TMP: the block that replaces it */
     uint32_t *refs;       /* scratch: the blocks of one message */
 };
 
@@ -42,12 +42,12 @@ static unsigned phase_of(const struct embedder *self, const struct cohort__step 
 /* A place in the bytes of a list. */
 struct cursor {
     struct cohort__block_list list;
-    uint32_t index;             /* in the list */
-    size_t skip;                /* bytes of the block there that are behind already */
-    struct cohort__block block; /* the one there */
+    uint32_t index;             /* of the current block in the list */
+    size_t skip;                /* bytes of that block that are done already */
+    struct cohort__block block; /* that block */
 };
 
-/* Goes on to a block with bytes left. False at the end of the list. */
+/* Moves on to a block with bytes left. False at the end of the list. */
 static bool cursor_settle(struct cursor *cursor, const struct cohort__plan_builder *builder)
 {
     for (; cursor->index < cursor->list.num_blocks; cursor->index++, cursor->skip = 0) {
@@ -58,7 +58,8 @@ static bool cursor_settle(struct cursor *cursor, const struct cohort__plan_build
     return false;
 }
 
-/* How many of the next LIMIT bytes are one block, with one piece if CONTIGUOUS. */
+/* How many of the next LIMIT bytes can be described by one block, which has one piece if
+ * CONTIGUOUS. */
 static size_t cursor_reach(const struct cursor *cursor, size_t limit, bool contiguous)
 {
     const struct cohort__block *block = &cursor->block;
@@ -70,7 +71,7 @@ static size_t cursor_reach(const struct cursor *cursor, size_t limit, bool conti
     return limit / block->bytes * block->bytes;
 }
 
-/* The next BYTES bytes, which cursor_reach has allowed. */
+/* The next BYTES bytes as a block. cursor_reach has to have allowed this number. */
 static struct cohort__block cursor_cut(const struct cursor *cursor, size_t bytes)
 {
     struct cohort__block cut = cursor->block;
@@ -88,7 +89,7 @@ static bool same_bytes(const struct cohort__block *a, const struct cohort__block
            a->bytes == b->bytes && a->stride == b->stride;
 }
 
-/* One part of a COPY, REDUCE or ZERO. False if it would do nothing. */
+/* Appends one part of a COPY, REDUCE or ZERO. False if the part would do nothing. */
 static bool part_append(struct embedder *self, const struct cohort__step *step,
                         const struct cursor *cursors, size_t bytes)
 {
@@ -113,7 +114,8 @@ static bool part_append(struct embedder *self, const struct cohort__step *step,
     return true;
 }
 
-/* Cuts the operands where one of their lists has a seam. Returns the number of parts. */
+/* Appends a step in parts: the operands are cut wherever a block ends in one of their lists.
+ * Returns the number of parts. */
 static uint32_t parts_append(struct embedder *self, const struct cohort__step *step)
 {
     const uint32_t *refs = &self->fragment->block_refs[step->first_block];
@@ -157,7 +159,7 @@ static void message_append(struct embedder *self, const struct cohort__step *ste
         cohort__plan_recv(self->builder, phase_of(self, step), peer, tag, self->refs, num_refs);
 }
 
-/* Appends the parts of a step, and a JOIN where other steps of the fragment need a single one. */
+/* Appends the parts of a step, and a JOIN where other steps of the fragment need a single step. */
 static void step_append(struct embedder *self, const struct cohort__step *step, struct image *image)
 {
     unsigned phase = phase_of(self, step);
@@ -190,8 +192,9 @@ static void parts_after(struct embedder *self, const struct image *image, uint32
         cohort__plan_after(self->builder, image->first + i, earlier);
 }
 
-/* Lets step INDEX wait for what the embedding says, unless a step that it waits for does so, and
- * its successors for it. Successors mostly have higher indices; else there are idle edges. */
+/* Lets step INDEX wait for the embedding's step, unless a step that it waits for does so already.
+ * Then lets its successors wait for it. Successors mostly have higher indices; where they don't,
+ * some edges are redundant. */
 static void step_link(struct embedder *self, uint32_t index)
 {
     const struct cohort__step *step = &self->fragment->steps[index];
@@ -209,7 +212,7 @@ static void step_link(struct embedder *self, uint32_t index)
     }
 }
 
-/* The step that is done when everything is: the only one, or a JOIN. */
+/* Returns the step that is done when everything is: the only last step, or a new JOIN. */
 static uint32_t end_append(struct embedder *self)
 {
     const struct cohort__embedding *embedding = self->embedding;
@@ -241,7 +244,7 @@ static uint32_t end_append(struct embedder *self)
     return end;
 }
 
-/* Blocks of the fragment's TMP move as a whole, so that they overlap as before. */
+/* The fragment's TMP moves as a whole, so that its blocks overlap as before. */
 static void tmp_append(struct embedder *self)
 {
     struct cohort__block all = cohort__plan_get_block(

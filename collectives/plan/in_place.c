@@ -23,7 +23,8 @@ static int compare_spans(const void *left, const void *right)
     return (a->begin > b->begin) - (a->begin < b->begin);
 }
 
-/* What of SPACE the steps of PLAN touch, ascending, with gaps between; NULL: no memory. */
+/* The parts of SPACE that the steps of PLAN touch, in ascending order, with gaps between them.
+ * NULL: no memory. */
 static struct span *spans_of(const struct cohort__plan *plan, enum cohort__space space,
                              size_t *ret_num)
 {
@@ -55,8 +56,8 @@ static struct span *spans_of(const struct cohort__plan *plan, enum cohort__space
     return spans;
 }
 
-/* Embeds PLAN as it is, but with the blocks of FROM in TMP at BASE instead, beginning with its byte
- * FIRST. */
+/* Embeds PLAN unchanged, except that the blocks in FROM move to TMP: byte FIRST of FROM is at BASE
+ * there. */
 static void embed(struct cohort__plan_builder *builder, const struct cohort__plan *plan,
                   enum cohort__space from, size_t first, size_t base, uint32_t after)
 {
@@ -90,7 +91,7 @@ static void embed(struct cohort__plan_builder *builder, const struct cohort__pla
     free(lists);
 }
 
-/* Appends the copies; returns the step after which all are done. */
+/* Appends the copies. Returns a step that is done when all of them are. */
 static uint32_t copies_append(struct cohort__plan_builder *builder, const struct span *spans,
                               size_t num, size_t offset, size_t base)
 {
@@ -111,7 +112,7 @@ static uint32_t copies_append(struct cohort__plan_builder *builder, const struct
     return join;
 }
 
-/* COPIES: what is in FROM comes from OUT, beginning with its byte OFFSET. */
+/* COPIES: the contents of FROM are copied from OUT, where they begin at byte OFFSET. */
 static cohort_status move_to_tmp(struct cohort__plan *plan, enum cohort__space from, bool copies,
                                  size_t offset, struct cohort__plan **ret_plan)
 {

@@ -37,7 +37,8 @@ static bool is_before(const struct memory *memory, uint32_t a, uint32_t b)
     return memory->later[a * memory->row + b / 64] >> (b % 64) & 1;
 }
 
-/* From the last steps to the first ones: what comes after my successors comes after me. */
+/* Fills in `later`, from the last steps to the first ones: what comes after a successor of a step
+ * also comes after that step. */
 static void later_fill(struct memory *memory, uint32_t *order, uint32_t *waits)
 {
     const struct cohort__plan *plan = memory->plan;
@@ -129,7 +130,7 @@ static bool may_share(const struct memory *memory, const struct access *a, const
            a->end == b->end && !(a->writes && b->writes);
 }
 
-/* A byte of TMP is read by READER: somebody has written it before. */
+/* READER reads a byte of TMP: whether a step before it has written this byte. */
 static bool is_written_before(const struct memory *memory, const struct access *reader)
 {
     for (size_t i = 0; i < memory->num_live; i++)
@@ -138,7 +139,7 @@ static bool is_written_before(const struct memory *memory, const struct access *
     return false;
 }
 
-/* What covers the bytes from BYTE to the next bound. */
+/* Checks the accesses that cover the bytes from BYTE to the next bound. */
 static cohort_status check_live(const struct memory *memory, enum cohort__space space, size_t byte)
 {
     const struct cohort__plan *plan = memory->plan;
@@ -167,7 +168,7 @@ static cohort_status check_live(const struct memory *memory, enum cohort__space 
     return COHORT_OK;
 }
 
-/* Sweeps over the space; between two bounds all bytes are alike. */
+/* Sweeps over the space. Between two bounds the same accesses cover all bytes. */
 static cohort_status check_space(struct memory *memory, enum cohort__space space)
 {
     size_t next = 0;

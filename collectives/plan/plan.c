@@ -27,7 +27,7 @@ struct cohort__plan_builder {
     uint32_t num_sites;
     uint32_t this_site;
     size_t tmp_bytes;
-    enum cohort__step_op op; /* of REDUCE steps to come */
+    enum cohort__step_op op; /* of the REDUCE steps that follow */
     bool has_gaps;
     bool failed; /* memory ran out: nothing is appended any more */
     struct array blocks;
@@ -42,7 +42,7 @@ struct shared_plan {
     struct cohort__plan plan;
 };
 
-/* COUNT new items at the end of ARRAY; NULL where memory ran out. */
+/* Appends COUNT new items to ARRAY. NULL where memory ran out. */
 static void *array_append(struct array *array, uint32_t count, size_t item_bytes)
 {
     if (!array->items || count > array->capacity - array->count) {
@@ -88,7 +88,7 @@ void cohort__plan_builder_destroy(struct cohort__plan_builder *builder)
     free(builder);
 }
 
-/* Where there is one way to describe some bytes, blocks are easier to compare and to copy. */
+/* If there is only one way to describe the same bytes, blocks are easier to compare and to copy. */
 static struct cohort__block normalised(struct cohort__block block)
 {
     if (block.count == 0 || block.bytes == 0) {
@@ -297,7 +297,7 @@ static uint32_t recv_slot(const struct cohort__plan *plan, unsigned phase, uint3
     return (uint32_t)cohort__hash_u64(key) & plan->recv_mask;
 }
 
-/* At most half full, so that there is always an empty slot to end a search. */
+/* The table is at most half full, so that there is always an empty slot, where a search ends. */
 static uint32_t recv_table_size(const struct array *steps)
 {
     const struct cohort__step *step = steps->items;
@@ -345,7 +345,7 @@ static void successors_fill(struct cohort__step *steps, uint32_t num_steps, uint
     }
 }
 
-/* How far the steps reach into the caller's buffers. */
+/* Computes how many bytes of the caller's buffers the steps touch. */
 static void extents_fill(struct cohort__plan *plan)
 {
     for (uint32_t i = 0; i < plan->num_block_refs; i++) {
@@ -368,7 +368,7 @@ static void *take(char **memory, const void *items, size_t bytes)
     return place;
 }
 
-/* Lays the builder's arrays out behind the plan; what has the larger alignment comes first. */
+/* Lays the builder's arrays out behind the plan. Arrays with a larger alignment come first. */
 static struct cohort__plan *plan_create(const struct cohort__plan_builder *builder)
 {
     uint32_t table_size = recv_table_size(&builder->steps);

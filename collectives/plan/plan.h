@@ -9,24 +9,26 @@
 #include "cohort/status.h"
 
 /* What one site does for one call, as plain data: blocks of memory, steps over them, and what each
- * step waits for. Builders append to a plan_builder; a finished plan never changes, is counted, and
- * may be run any number of times at once. Nothing here knows of threads, clocks or messages. */
+ * step waits for. Algorithms append steps to a plan_builder. A finished plan never changes, is
+ * reference-counted, and may be run any number of times at once. Nothing here uses threads, clocks
+ * or messages. */
 
-/* No index of a step. */
+/* Stands for no step, where an index of a step is expected. */
 #define COHORT__NO_STEP UINT32_MAX
 
 enum cohort__space {
     COHORT__SPACE_IN,    /* the caller's input; read only */
     COHORT__SPACE_OUT,   /* the caller's output */
     COHORT__SPACE_TMP,   /* the operation's own memory, `tmp_bytes` of it, not initialised */
-    COHORT__SPACE_CHECK, /* COHORT__CHECK_BYTES in the operation's own record: what this site
-                            contributes to the agreement; afterwards, what all agree on */
+    COHORT__SPACE_CHECK, /* COHORT__CHECK_BYTES in the operation's own record: first this site's
+                          * contribution to the agreement, afterwards its result */
     COHORT__NUM_SPACES
 };
 enum { COHORT__CHECK_BYTES = 8 };
 
-/* `count` pieces of `bytes` bytes each, the next one starting `stride` bytes after the last one. A
- * contiguous block has count 1 (stride is then 0). Columns of a row-major matrix are one block. */
+/* `count` pieces of `bytes` bytes each. Each piece starts `stride` bytes after the start of the one
+ * before. A contiguous block has count 1 (stride is then 0). Consecutive columns of a row-major
+ * matrix are one block. */
 struct cohort__block {
     uint32_t space;
     uint32_t count;
@@ -36,21 +38,21 @@ struct cohort__block {
 };
 
 enum cohort__step_kind {
-    COHORT__STEP_JOIN,   /* nothing: a meeting point of dependencies */
+    COHORT__STEP_JOIN,   /* does nothing; it joins dependencies */
     COHORT__STEP_SEND,   /* the blocks, one after the other, as one message to `peer` */
     COHORT__STEP_RECV,   /* one message of exactly their size from `peer` into the blocks */
-    COHORT__STEP_COPY,   /* blocks[0] = blocks[1]; same total size, maybe other pieces */
+    COHORT__STEP_COPY,   /* blocks[0] = blocks[1]; same total size, perhaps in other pieces */
     COHORT__STEP_REDUCE, /* blocks[0] = blocks[1] op blocks[2], in this order; contiguous, same
                             size; blocks[0] may be blocks[1] or blocks[2] exactly */
     COHORT__STEP_ZERO,   /* blocks[0] = zeros */
-    COHORT__STEP_GUARD,  /* looks at blocks[0], all of CHECK: over, or the operation fails */
+    COHORT__STEP_GUARD,  /* checks blocks[0], all of CHECK; may fail the operation */
     COHORT__STEP_DONE,   /* row `peer` of OUT is ready for the caller */
 };
 
-/* What a REDUCE step applies. */
+/* The operation of a REDUCE step. */
 enum cohort__step_op {
-    COHORT__STEP_OP_CALL, /* what the caller gave */
-    COHORT__STEP_OP_MIN,  /* the smaller one of int16 elements: the agreement */
+    COHORT__STEP_OP_CALL, /* the one that the caller gave */
+    COHORT__STEP_OP_MIN,  /* the minimum of int16 elements, for the agreement */
 };
 
 enum {
@@ -78,10 +80,10 @@ struct cohort__plan {
     uint32_t num_sites;
     uint32_t this_site;
     const char *name; /* of the algorithm; static */
-    size_t in_bytes;  /* of the caller's buffers, as far as this site touches them */
+    size_t in_bytes;  /* of the caller's buffers, as far as the steps touch them */
     size_t out_bytes;
     size_t tmp_bytes;
-    bool has_gaps; /* some bytes of OUT are nobody's, and stay as they are */
+    bool has_gaps; /* some bytes of OUT belong to no block, and are not written */
     uint32_t num_blocks, num_block_refs, num_steps, num_successors;
     const struct cohort__block *blocks;
     const uint32_t *block_refs; /* indices into blocks */
@@ -91,20 +93,21 @@ struct cohort__plan {
     const uint32_t *recv_table; /* open addressing: index of a RECV step + 1, or 0 */
 };
 
-/* The builder. Steps and blocks are named by their index, in the order of appending. Running out of
- * memory is kept in the builder and comes out of finish, so builders need no checks in between. */
+/* The builder. Steps and blocks are named by their index, in the order of appending. If memory runs
+ * out, the builder remembers it and finish fails, so no checks are needed in between. */
 struct cohort__plan_builder;
 
 cohort_status cohort__plan_builder_create(struct cohort__plan_builder **ret_builder,
                                           const char *name, uint32_t num_sites, uint32_t this_site);
 
-/* Throws the builder away; not after finish. NULL is fine. */
+/* Destroys a builder that has not been finished. NULL is fine. */
 void cohort__plan_builder_destroy(struct cohort__plan_builder *builder);
 
-/* Something else that the plan needs could not be allocated: finish fails as well. */
+/* Says that something else that the plan needs could not be allocated: finish then fails, too. */
 void cohort__plan_builder_fail(struct cohort__plan_builder *builder);
 
-/* Adds a block; returns its index. Blocks without bytes, and pieces without gaps, become one. */
+/* Adds a block and returns its index. A block without bytes, or of pieces without gaps, becomes one
+ * with one piece. */
 uint32_t cohort__plan_block(struct cohort__plan_builder *builder, struct cohort__block block);
 
 /* Shorthands: a contiguous block, and a new contiguous block of TMP (aligned to 64 bytes). */
@@ -112,11 +115,11 @@ uint32_t cohort__plan_range(struct cohort__plan_builder *builder, enum cohort__s
                             size_t offset, size_t bytes);
 uint32_t cohort__plan_tmp(struct cohort__plan_builder *builder, size_t bytes);
 
-/* The block at INDEX, by value, for deriving parts of it (offset and pieces). */
+/* The block at INDEX, by value, for making blocks from parts of it (offset and pieces). */
 struct cohort__block cohort__plan_get_block(const struct cohort__plan_builder *builder,
                                             uint32_t index);
 
-/* How many steps there are: the index of the next one. */
+/* The number of steps so far, which is the index of the next one. */
 uint32_t cohort__plan_num_steps(const struct cohort__plan_builder *builder);
 
 uint32_t cohort__plan_join(struct cohort__plan_builder *builder, unsigned phase);
@@ -132,27 +135,28 @@ uint32_t cohort__plan_zero(struct cohort__plan_builder *builder, unsigned phase,
 uint32_t cohort__plan_guard(struct cohort__plan_builder *builder, uint32_t block);
 uint32_t cohort__plan_done(struct cohort__plan_builder *builder, uint32_t row);
 
-/* The same as step INDEX of PLAN, but for its order: whose blocks have the same indices here. */
+/* Appends a copy of step INDEX of PLAN, without its dependencies. The blocks of PLAN must have the
+ * same indices in BUILDER. */
 uint32_t cohort__plan_copy_step(struct cohort__plan_builder *builder,
                                 const struct cohort__plan *plan, uint32_t index);
 
-/* The REDUCE steps that are appended from now on apply OP. */
+/* The REDUCE steps that are appended from now on use OP. */
 void cohort__plan_set_op(struct cohort__plan_builder *builder, enum cohort__step_op op);
 
-/* OUT may have bytes that no step writes: the caller's blocks there may have gaps. */
+/* OUT may have bytes that no step writes, since the caller's blocks may have gaps. */
 void cohort__plan_set_gaps(struct cohort__plan_builder *builder);
 
-/* STEP starts only when EARLIER is done; nothing for COHORT__NO_STEP. */
+/* STEP starts only when EARLIER is done. Does nothing if EARLIER is COHORT__NO_STEP. */
 void cohort__plan_after(struct cohort__plan_builder *builder, uint32_t step, uint32_t earlier);
 
-/* Turns the builder into a plan (with one reference) and frees the builder, on failure too. */
+/* Turns the builder into a plan (with one reference) and frees the builder, also on failure. */
 cohort_status cohort__plan_finish(struct cohort__plan_builder *builder,
                                   struct cohort__plan **ret_plan);
 
 struct cohort__plan *cohort__plan_ref(struct cohort__plan *plan);
 void cohort__plan_unref(struct cohort__plan *plan); /* NULL is fine */
 
-/* The RECV step for a message, or COHORT__NO_STEP. Constant time. */
+/* The RECV step for a message, or COHORT__NO_STEP. Takes constant time. */
 uint32_t cohort__plan_find_recv(const struct cohort__plan *plan, unsigned phase, uint32_t source,
                                 uint32_t tag);
 

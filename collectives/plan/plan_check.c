@@ -8,15 +8,15 @@
 
 #include "collectives/plan/memory_check.h"
 
-/* All steps of all sites, numbered through. */
+/* All steps of all sites, with consecutive numbers. */
 struct check {
     struct cohort__plan *const *plans;
     uint32_t num_sites;
-    size_t *first;    /* the number of each site's step 0; [num_sites]: of steps in all */
-    size_t *partner;  /* of a SEND or RECV: the other end, or NO_PARTNER */
+    size_t *first;    /* the number of each site's step 0; [num_sites]: how many steps there are */
+    size_t *partner;  /* of a SEND or RECV: the step at the other end, or NO_PARTNER */
     uint32_t *waits;  /* how many steps each one still waits for */
-    bool *is_started; /* nothing holds it back at its own site */
-    size_t *queue;    /* of steps that are done, each one once */
+    bool *is_started; /* it has nothing to wait for at its own site */
+    size_t *queue;    /* steps that are done, each one once */
     size_t num_done;
 };
 
@@ -59,7 +59,7 @@ static size_t block_bytes(const struct cohort__block *block)
     return block->count * block->bytes;
 }
 
-/* Without overflow on the way, whatever the block says. */
+/* No computation overflows, whatever values the block has. */
 static bool block_in_bounds(const struct cohort__plan *plan, const struct cohort__block *block)
 {
     size_t limits[COHORT__NUM_SPACES] = {plan->in_bytes, plan->out_bytes, plan->tmp_bytes,
@@ -126,7 +126,7 @@ static cohort_status check_step(const struct cohort__plan *plan, uint32_t index)
     return check_blocks(plan, index);
 }
 
-/* Also counts, from the successors, how many steps each one waits for. */
+/* Checks each step of SITE. Also counts, from the successors, how many steps each one waits for. */
 static cohort_status check_site(struct check *check, uint32_t site)
 {
     const struct cohort__plan *plan = check->plans[site];
@@ -188,8 +188,9 @@ static const struct cohort__step *step_at(const struct check *check, uint32_t si
     return &check->plans[site]->steps[number - check->first[site]];
 }
 
-/* The step of SITE with NUMBER has nothing left to wait for. A message is done when both of its
- * ends have started; so a plan that passes needs no memory for messages nobody waits for yet. */
+/* Step NUMBER, of SITE, has nothing left to wait for. A message is done only when both of its ends
+ * have started. So a plan that passes the check needs no buffers for messages whose RECV has not
+ * started yet. */
 static void start(struct check *check, uint32_t site, size_t number)
 {
     uint8_t kind = step_at(check, site, number)->kind;
@@ -216,7 +217,7 @@ static uint32_t site_of(const struct check *check, size_t number)
     return low;
 }
 
-/* Doing a step never keeps another one from being done, so one order stands for all of them. */
+/* Doing a step never prevents another one from being done. So it is enough to check one order. */
 static cohort_status check_progress(struct check *check)
 {
     size_t num_steps = check->first[check->num_sites];

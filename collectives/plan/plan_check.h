@@ -7,9 +7,10 @@
 /* Checks the plans of all sites of one call, plans[site], against each other:
  *   - every index is in range, every step has the blocks that its kind needs, blocks are in bounds;
  *   - every SEND has exactly one RECV, of the same size, and the reverse;
- *   - every step gets done, also where no message is sent before its RECV has started;
+ *   - every step gets done, even if no message is sent before its RECV has started;
  *   - cohort__memory_check of each site.
- * What it does not know is which values belong where. The message names the first defect. */
+ * It can't check whether the right values go to the right places. The message names the first
+ * defect. */
 cohort_status cohort__plan_check(struct cohort__plan *const *plans, uint32_t num_sites);
 
 /* COHORT_ERR_BAD_PARAMETER, with a message about STEP of PLAN. */

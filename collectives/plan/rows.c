@@ -6,7 +6,7 @@
 
 #include "collectives/plan/embed.h"
 
-/* The rows that have bytes, by where they begin. */
+/* A row with at least one byte. They are sorted by where they begin. */
 struct place {
     size_t begin;
     size_t end;
@@ -19,7 +19,7 @@ struct rows {
     struct place *places;
     uint32_t num_places;
     uint32_t *done; /* the DONE step of each row */
-    uint32_t *last; /* for each row: the last step that was found to write to it, + 1 */
+    uint32_t *last; /* for each row: the last step found that writes to it, + 1 */
 };
 
 static int compare_places(const void *left, const void *right)
@@ -37,7 +37,7 @@ static void places_fill(struct rows *self, const struct cohort__row *rows)
     qsort(self->places, self->num_places, sizeof(*self->places), compare_places);
 }
 
-/* The first place that ends behind OFFSET. */
+/* The index of the first place that ends behind OFFSET. */
 static uint32_t place_find(const struct rows *self, size_t offset)
 {
     uint32_t low = 0, high = self->num_places;
@@ -81,7 +81,7 @@ static uint32_t num_written(const struct cohort__step *step)
            step->kind == COHORT__STEP_ZERO;
 }
 
-/* The steps of PLAN, with the same indices. */
+/* Appends the blocks and steps of PLAN, with the same indices. */
 static void copy(struct rows *self)
 {
     const struct cohort__plan *plan = self->plan;

@@ -4,15 +4,16 @@
 
 #include "collectives/plan/plan.h"
 
-/* A row of OUT: these bytes. */
+/* A row of OUT: a range of bytes. */
 struct cohort__row {
     size_t offset;
     size_t bytes;
 };
 
-/* The same plan as PLAN, which has no GUARD and stays the caller's, with a DONE step for each of
- * plan->num_sites ROWS, which don't overlap: it waits for all steps that write to that row. (It may
- * still be read afterwards, for sending it on.) COHORT_ERR_NO_MEMORY. */
+/* Makes the same plan as PLAN, with a DONE step for each of the plan->num_sites ROWS, which must
+ * not overlap. The DONE step waits for all steps that write to its row. (Later steps may still read
+ * the row, for instance to send it on.) PLAN has no GUARD, and still belongs to the caller.
+ * COHORT_ERR_NO_MEMORY. */
 cohort_status cohort__plan_rows(struct cohort__plan *plan, const struct cohort__row *rows,
                                 struct cohort__plan **ret_plan);
 
