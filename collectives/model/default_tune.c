@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "collectives/model/default_tune.h"
 
-/* By cohort-tune --localities 32 on two cores, twice: of each factor the smaller, since what
- * disturbs makes slower. Between localities was shared memory. */
+/* Measured by cohort-tune --localities 32 on two cores, twice. Each factor is the smaller one of
+ * the two runs, since disturbances only make a run slower. The localities were connected by shared
+ * memory. */
 const char cohort__default_tune[] =
     "version = 1\n"
     "cores = 2\n"

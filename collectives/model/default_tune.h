@@ -2,8 +2,9 @@
 #ifndef COHORT_COLLECTIVES_MODEL_DEFAULT_TUNE_H
 #define COHORT_COLLECTIVES_MODEL_DEFAULT_TUNE_H
 
-/* The text of a tuning file for machines without one: what a typical one measured, the factors of
- * the rows among it. Its prices are scaled by what a quick look at the machine finds. */
+/* The text of a tuning file for machines without one. It has what was measured on a typical
+ * machine, including the factors of the rows. Its prices are scaled by the results of a quick
+ * measurement of the real machine. */
 extern const char cohort__default_tune[];
 
 #endif

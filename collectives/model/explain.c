@@ -21,7 +21,7 @@ static void print_question(FILE *file, const struct cohort__question *question)
     fputc('\n', file);
 }
 
-/* What a call with CANDIDATE is predicted to take. */
+/* The predicted costs of a call with CANDIDATE. */
 static void print_figures(FILE *file, const struct cohort__candidate *candidate)
 {
     const struct cohort__cost *cost = &candidate->cost;

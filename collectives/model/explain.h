@@ -4,7 +4,7 @@
 
 #include "collectives/model/select.h"
 
-/* The answer to QUESTION in words, as include/cohort/explain.h tells them; the caller's to free.
+/* The answer to QUESTION as text, as include/cohort/explain.h describes it. The caller frees it.
  * COHORT_ERR_NO_MEMORY. */
 cohort_status cohort__explain(const struct cohort__question *question, char **ret_text);
 

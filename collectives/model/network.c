@@ -6,7 +6,8 @@
 
 #include "collectives/plan/partition.h"
 
-/* A site of a torus has a link up and a link down in each dimension. */
+/* A site of a torus has a link up and a link down in each dimension. A host has a link up and a
+ * link down. */
 enum { UP = 0, DOWN = 1, DIRECTIONS = 2 };
 
 static cohort_status wrong(const char *name, uint32_t num_sites, const char *why)
@@ -15,7 +16,8 @@ static cohort_status wrong(const char *name, uint32_t num_sites, const char *why
                        why);
 }
 
-/* Digits at *TEXT, which moves behind them; 0 if there are none or the number is too large. */
+/* Reads digits at *TEXT, which moves behind them. 0 if there are none or the number is too
+ * large. */
 static uint32_t read_number(const char **text)
 {
     uint64_t value = 0;

@@ -86,7 +86,8 @@ double cohort__factor_ratio(int8_t factor)
     return ratio;
 }
 
-/* The lowest one such that RATIO isn't above the middle between it and the next one. */
+/* Returns the lowest factor such that RATIO is not above the geometric mean of its ratio and the
+ * next one's. */
 int8_t cohort__factor_of_ratio(double ratio)
 {
     int low = INT8_MIN, high = INT8_MAX;
@@ -120,7 +121,7 @@ static const unsigned char *get_double(const unsigned char *at, double *ret_valu
     return at;
 }
 
-/* Version, the doubles, then for each row that has factors: scope, row, factors. */
+/* The layout: version, the doubles, then for each row that has factors: scope, row, factors. */
 enum {
     FIXED_BYTES = 1 + 8 * (2 + COHORT__NUM_SCOPES * COHORT__NUM_TERMS),
     ROW_BYTES = 2 + COHORT__KNOTS

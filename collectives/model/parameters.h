@@ -7,26 +7,28 @@
 
 #include "cohort/status.h"
 
-/* What the machine costs: predict.h says how a call's time follows. Times are in nanoseconds. */
+/* The costs of the machine. predict.h says how the time of a call is computed from them. Times are
+ * in nanoseconds. */
 
 /* Where two sites sit that exchange a message: in one locality, or in two. */
 enum cohort__scope { COHORT__SCOPE_TASKS, COHORT__SCOPE_LOCALITIES, COHORT__NUM_SCOPES };
 
-/* The coefficients of struct cohort__cost. The first four are of the longest way through a call,
- * the next four are work, which the cores share. */
+/* The coefficients of struct cohort__cost. The first four are for the critical path of a call. The
+ * other four are for work, which the cores share. */
 enum cohort__term {
-    COHORT__TERM_CALL,     /* a call, once */
+    COHORT__TERM_CALL,     /* once for a call */
     COHORT__TERM_STARTUP,  /* t_s */
     COHORT__TERM_BYTE,     /* t_w */
-    COHORT__TERM_REDUCED,  /* t_r: a byte */
-    COHORT__TERM_SITE,     /* each site that takes part */
-    COHORT__TERM_MESSAGE,  /* each message of any site */
-    COHORT__TERM_MOVED,    /* each byte in these */
-    COHORT__TERM_COMBINED, /* each byte that is reduced by any site */
+    COHORT__TERM_REDUCED,  /* t_r: for a byte */
+    COHORT__TERM_SITE,     /* for each site that takes part */
+    COHORT__TERM_MESSAGE,  /* for each message of any site */
+    COHORT__TERM_MOVED,    /* for each byte in these messages */
+    COHORT__TERM_COMBINED, /* for each byte that any site reduces */
     COHORT__NUM_TERMS
 };
 
-/* Where measurements correct the model: 2, 4, ... 32 sites, and blocks of 8, 64, ... 2^21 bytes. */
+/* The points at which measurements correct the model: 2, 4, ... 32 sites, and blocks of 8, 64, ...
+ * 2^21 bytes. */
 enum {
     COHORT__KNOTS_SITES = 5,
     COHORT__KNOTS_BYTES = 7,
@@ -35,32 +37,33 @@ enum {
 };
 
 struct cohort__parameters {
-    double cores;   /* that all localities share */
+    double cores;   /* shared by all localities */
     double workers; /* of each locality */
     double terms[COHORT__NUM_SCOPES][COHORT__NUM_TERMS];
-    /* Of each row of the table, at each knot (by sites, then by bytes): the measured time to the
-     * predicted one, in sixteenths of an octave (16: twice as long). 0 where nothing is known. */
+    /* For each row of the table at each knot (by sites, then by bytes): the ratio of the measured
+     * time to the predicted one, as its binary logarithm in sixteenths (16: twice as long). 0 where
+     * nothing is known. */
     int8_t factors[COHORT__NUM_SCOPES][COHORT__MAX_ROWS][COHORT__KNOTS];
 };
 
-/* Those of a machine that nobody has measured. */
+/* The parameters for a machine that was not measured. */
 void cohort__parameters_default(struct cohort__parameters *ret_parameters);
 
 /* "tasks", "startup" and so on. */
 const char *cohort__scope_name(enum cohort__scope scope);
 const char *cohort__term_name(enum cohort__term term);
 
-/* RATIO in sixteenths of an octave, the nearest that there is; and back. */
+/* Converts RATIO to the nearest factor (16 times its binary logarithm), and back. */
 int8_t cohort__factor_of_ratio(double ratio);
 double cohort__factor_ratio(int8_t factor);
 
-/* The parameters as bytes that have the same meaning on every machine, doubles bit for bit; rows
- * without factors take no room. */
+/* Encodes the parameters as bytes that have the same meaning on every machine, with the exact bits
+ * of the doubles. Rows without factors take no room. */
 enum { COHORT__PARAMETERS_MAX_BYTES = 9100 };
 size_t cohort__parameters_encode(const struct cohort__parameters *parameters,
                                  unsigned char ret_bytes[COHORT__PARAMETERS_MAX_BYTES]);
 
-/* COHORT_ERR_PROTOCOL: DATA is nothing that encode has made. */
+/* COHORT_ERR_PROTOCOL: DATA can't come from cohort__parameters_encode. */
 cohort_status cohort__parameters_decode(struct cohort__parameters *ret_parameters,
                                         const unsigned char *data, size_t bytes);
 

@@ -33,7 +33,7 @@ cohort_status cohort__placement_of(struct cohort__placement *ret_placement,
     return COHORT_OK;
 }
 
-/* How many sites can be at work at once. */
+/* How many sites can work at the same time. */
 static double num_at_work(const struct cohort__parameters *parameters,
                           const struct cohort__placement *placement, enum cohort__scope scope)
 {
@@ -59,8 +59,8 @@ void cohort__predict_amounts(const struct cohort__parameters *parameters,
     ret_amounts[COHORT__TERM_COMBINED] = cost->combined / at_work;
 }
 
-/* log2 of VALUE, in units of UNIT octaves above 2^FIRST, within 0 .. LAST; linear between the
- * powers of two. */
+/* (log2(VALUE) - FIRST) / UNIT, limited to 0 .. LAST. The logarithm is linear between powers of
+ * two. */
 static double knot_position(double value, int first, int unit, int last)
 {
     double position = -first;
@@ -124,8 +124,9 @@ static double predict_scope(const struct cohort__parameters *parameters,
                                                request->bytes);
 }
 
-/* The part of the messages that leave a locality. A tree over localities whose sites are next to
- * each other has about one edge to each but the first; other algorithms have partners anywhere. */
+/* The fraction of the messages that leave a locality. A tree over localities whose sites have
+ * consecutive numbers has about one edge to each locality except the first. Other algorithms have
+ * partners anywhere. */
 static double remote_part(const struct cohort__placement *placement, bool is_tree)
 {
     double sites = placement->num_sites, localities = placement->num_localities;

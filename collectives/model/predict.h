@@ -5,15 +5,15 @@
 #include "collectives/algo/algorithm.h"
 #include "collectives/model/parameters.h"
 
-/* Who sits where, as far as the model looks at it; the same at all sites. */
+/* Where the sites are, as far as the model uses it. The same at all sites. */
 struct cohort__placement {
     uint32_t num_sites;
-    uint32_t num_localities; /* that have a site */
-    uint32_t largest;        /* the sites of the locality that has most */
+    uint32_t num_localities; /* that have at least one site */
+    uint32_t largest;        /* how many sites the locality with most of them has */
     bool is_contiguous;      /* the sites of each locality are next to each other */
 };
 
-/* From the locality of each site. COHORT_ERR_NO_MEMORY. */
+/* Computes the placement from the locality of each site. COHORT_ERR_NO_MEMORY. */
 cohort_status cohort__placement_of(struct cohort__placement *ret_placement,
                                    const uint32_t *locality_of, uint32_t num_sites);
 
@@ -24,27 +24,30 @@ void cohort__predict_amounts(const struct cohort__parameters *parameters,
                              const struct cohort__cost *cost,
                              double ret_amounts[COHORT__NUM_TERMS]);
 
-/* The time of row number ROW of the table for REQUEST, which has that COST, in nanoseconds:
+/* The predicted time, in nanoseconds, of row number ROW of the table for REQUEST, which has that
+ * COST:
  *
- *   call + startup startups + byte bytes + reduced reduced                    the longest way
+ *   call + startup startups + byte bytes + reduced reduced             the critical path
  *   + (site num_sites + message messages + moved moved + combined combined) / cores        work
  *
- * times the row's factor, with as many cores as have a worker here. The two are added: fewer cores
- * than sites, which is what Cohort is made for, do the work of all of them one after the other, and
- * what is on the longest way besides is waiting (wake-ups, a network). A sum is linear in the
- * parameters, so they are found by least squares; and it fits better than the larger of the two
- * (docs/SELECTION.md).
+ * times the row's factor. `cores` is how many cores have a worker of these sites. The critical path
+ * and the work are added: Cohort is made for fewer cores than sites, so the cores do the work of
+ * all sites one after the other, and the rest of the critical path is waiting (wake-ups, a
+ * network). A sum is linear in the parameters, so they can be found by least squares. And it fits
+ * better than the larger one of the two (docs/SELECTION.md).
  *
- * Where some sites share a locality and others don't, it is the mean of what it would be with all
- * together and all apart, weighted by the messages that stay in a locality and those that don't. */
+ * If some sites share a locality and others don't, the time is a mean of two times: of all sites in
+ * one locality, and of each site in a locality of its own. The weights are the messages that stay
+ * in a locality and those that don't. */
 double cohort__predict(const struct cohort__parameters *parameters,
                        const struct cohort__placement *placement, uint32_t row,
                        const struct cohort__request *request, const struct cohort__cost *cost);
 
-/* The factor of a row at any number of sites and bytes: between the knots, as a weighted mean of
- * those around it, else that of the nearest. But localities that share cores wait for each other's
- * turns, and those that don't never do: where there are more of them than cores, the knots at which
- * there are not have no say. */
+/* The factor of a row for any number of sites and bytes. Between the knots it is the weighted mean
+ * of the knots around it; outside of them it is that of the nearest knot. There is one exception:
+ * localities that share cores have to wait for their turns, and localities that don't share them
+ * never have to. So for a number of localities with which the cores are shared, knots at which they
+ * are not shared are ignored. */
 double cohort__predict_factor(const struct cohort__parameters *parameters, enum cohort__scope scope,
                               uint32_t row, uint32_t num_sites, size_t bytes);
 

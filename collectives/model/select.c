@@ -13,14 +13,15 @@ bool cohort__select_is_flat(uint32_t num_sites, uint32_t arity, uint32_t flat_fa
     return num_sites < flat_fallback_threshold || cohort__partition_is_leaf(all, arity);
 }
 
-/* Whether all sites know all sizes; else there is one fixed row for blocks of different sizes. */
+/* Whether all sites know all sizes. If they don't, one fixed row is used for blocks of different
+ * sizes. */
 static bool sizes_are_known(const struct cohort__question *question)
 {
     return !question->is_ragged || question->are_sizes_known;
 }
 
-/* The request without what differs from site to site. Blocks of different sizes count as if all
- * had the mean of them. */
+/* The request without what differs from site to site. Blocks of different sizes are treated as if
+ * each had the mean size. */
 static struct cohort__request common_request(const struct cohort__request *request)
 {
     struct cohort__request common = *request;
@@ -67,7 +68,7 @@ static struct cohort__candidate judge(const struct cohort__question *question,
 {
     const struct cohort__algorithm *algorithm = cohort__algorithms[row];
     struct cohort__candidate candidate = {.algorithm = algorithm, .row = row};
-    /* A row's formula need not hold for what it does not accept. */
+    /* The cost formula of a row need not be right for requests that the row refuses. */
     if (algorithm->cost && sizes_are_known(question) &&
         !cohort__algorithm_refuses(algorithm, common)) {
         candidate.is_priced = true;
@@ -79,7 +80,7 @@ static struct cohort__candidate judge(const struct cohort__question *question,
     return candidate;
 }
 
-/* COHORT__MODE_TREE: where a row over the tree can be chosen, the others can't. */
+/* For COHORT__MODE_TREE: if a row over the tree can be chosen, the other rows can't be. */
 static void prefer_trees(struct cohort__candidate *candidates, uint32_t num)
 {
     bool has_tree = false;
@@ -90,7 +91,7 @@ static void prefer_trees(struct cohort__candidate *candidates, uint32_t num)
             candidates[i].refused = "the tree is forced";
 }
 
-/* Blocks whose sizes not all know: the same row whatever they are. */
+/* For blocks whose sizes not all sites know: always the same row, whatever the sizes are. */
 static void fix_one(struct cohort__candidate *candidates, uint32_t num)
 {
     const struct cohort__algorithm *fixed = NULL;
@@ -103,8 +104,8 @@ static void fix_one(struct cohort__candidate *candidates, uint32_t num)
             candidates[i].refused = "not all sites know the sizes of the blocks";
 }
 
-/* The order of choice. Rows that can't be told the time of come last, but that the plain ones are
- * better than any other of these. */
+/* The order of choice. Rows without a predicted time come last, and "linear" is the first of
+ * these. */
 static bool is_before(const struct cohort__candidate *a, const struct cohort__candidate *b)
 {
     if (!a->refused != !b->refused)
@@ -116,7 +117,7 @@ static bool is_before(const struct cohort__candidate *a, const struct cohort__ca
     return strcmp(a->algorithm->name, "linear") == 0 && strcmp(b->algorithm->name, "linear") != 0;
 }
 
-/* Insertion: there are few, and equal ones stay in the order of the table. */
+/* Insertion sort: there are few rows, and equal ones stay in the order of the table. */
 static void sort(struct cohort__candidate *candidates, uint32_t num)
 {
     for (uint32_t i = 1; i < num; i++) {

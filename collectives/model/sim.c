@@ -7,15 +7,16 @@
 #include "collectives/model/sim_jobs.h"
 #include "collectives/model/sim_links.h"
 
-/* Times that differ by less, which is by rounding only, are one instant. */
+/* Times whose relative difference is smaller than this differ only by rounding. They count as one
+ * instant. */
 static const double rounding = 1e-12;
 
-/* What one job holds at a time: each site's port for sending, port for receiving and processor;
- * behind those of all sites, the links that several routes share. */
+/* The resources that only one job can hold at a time: each site's port for sending, port for
+ * receiving and processor. After those of all sites come the links that several routes share. */
 enum own { SEND_PORT, RECV_PORT, PROCESSOR, NUM_OWN };
 
 struct resource {
-    uint32_t queue;      /* of jobs that wait for it */
+    uint32_t queue;      /* the jobs that wait for it */
     uint32_t num_queued; /* how many there are */
     bool is_taken;
 };
@@ -26,24 +27,25 @@ struct simulation {
     struct cohort__sim_steps steps;
     struct cohort__sim_job *jobs;
     uint32_t num_jobs;
-    uint32_t *job_of; /* of each SEND, RECV and REDUCE */
+    uint32_t *job_of; /* the job of each SEND, RECV and REDUCE */
     struct resource *resources;
     double now;
-    uint32_t num_over; /* steps that are over */
-    uint32_t *news;    /* those of them whose successors do not know yet */
+    uint32_t num_over; /* how many steps are done */
+    uint32_t *news;    /* done steps whose successors have not been told yet */
     uint32_t num_news;
     uint32_t *ready; /* jobs that have become ready at this instant */
     uint32_t num_ready;
-    uint64_t num_ordered;               /* jobs that were ready so far */
-    struct cohort__sim_heap ends;       /* jobs under way, by the time of their end */
-    struct cohort__sim_heap candidates; /* what may start now, by order: a job, or, from num_jobs
-                                           on, a resource that has become free and has a queue */
+    uint64_t num_ordered;               /* how many jobs have become ready so far */
+    struct cohort__sim_heap ends;       /* running jobs, by the time of their end */
+    struct cohort__sim_heap candidates; /* what may start now, by order: a job, or (num_jobs + its
+                                         * number) a resource that has become free and has a
+                                         * queue */
     bool has_begun[COHORT__LAST_PHASE + 1];
     bool out_of_memory;
     struct cohort__sim_result result;
 };
 
-/* How far the resources of a job have been looked at. */
+/* An iterator over the resources of a job. */
 struct needs {
     const struct cohort__sim_step *step;
     struct cohort__route route;
@@ -59,7 +61,7 @@ static struct needs needs_begin(const struct simulation *self, uint32_t job)
     return needs;
 }
 
-/* The number of the next resource; ports come before links. */
+/* The number of the next resource. Ports come before links. False at the end. */
 static bool needs_next(const struct simulation *self, struct needs *needs, size_t *ret_resource)
 {
     const struct cohort__sim_step *step = needs->step;
@@ -149,7 +151,7 @@ static void wait_for(struct simulation *self, uint32_t job, size_t number)
         self->result.contenders = resource->num_queued + 1;
 }
 
-/* Starts JOB, or puts it into the queue of the first thing that is taken. */
+/* Starts JOB, or puts it into the queue of the first resource that is taken. */
 static void try_job(struct simulation *self, uint32_t job)
 {
     struct needs needs = needs_begin(self, job);
@@ -163,8 +165,8 @@ static void try_job(struct simulation *self, uint32_t job)
     start(self, job);
 }
 
-/* The first one in the queue of a resource that has become free, unless it is taken again. The
- * next one is looked at if this one waits for something else. */
+/* Tries the first job in the queue of a resource that has become free, unless the resource is taken
+ * again. If this job has to wait for another resource, the next job becomes a candidate. */
 static void try_queue(struct simulation *self, size_t number)
 {
     struct resource *resource = &self->resources[number];
@@ -183,7 +185,7 @@ static void step_over(struct simulation *self, uint32_t step)
     self->news[self->num_news++] = step;
 }
 
-/* STEP has nothing to wait for any more at its own site. */
+/* STEP has nothing more to wait for at its own site. */
 static void step_ready(struct simulation *self, uint32_t step)
 {
     uint32_t job = self->job_of[step];
@@ -221,7 +223,7 @@ static int by_number(const void *a, const void *b)
     return (left > right) - (left < right);
 }
 
-/* Jobs are numbered by site and step. */
+/* Gives the jobs that have become ready their order. Jobs are numbered by site and step. */
 static void admit_ready(struct simulation *self)
 {
     qsort(self->ready, self->num_ready, sizeof(*self->ready), by_number);

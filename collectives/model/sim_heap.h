@@ -6,8 +6,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A binary heap: the entry with the lowest key comes out first, among equal ones that with the
- * lowest value. All zero bytes are an empty one. */
+/* A binary heap: the entry with the lowest key comes out first, and among equal keys the one with
+ * the lowest value. A heap with all bytes zero is empty. */
 struct cohort__sim_entry {
     double key;
     uint64_t value;
@@ -19,10 +19,10 @@ struct cohort__sim_heap {
     size_t capacity;
 };
 
-/* False without memory. */
+/* False where memory ran out. */
 bool cohort__sim_heap_push(struct cohort__sim_heap *heap, double key, uint64_t value);
 
-/* Only while count > 0. */
+/* To be called only if count > 0. */
 struct cohort__sim_entry cohort__sim_heap_pop(struct cohort__sim_heap *heap);
 
 void cohort__sim_heap_fini(struct cohort__sim_heap *heap);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "collectives/model/sim_jobs.h"
 
-/* Two heaps become one. */
+/* Merges two heaps into one. */
 static uint32_t merged(struct cohort__sim_job *jobs, uint32_t a, uint32_t b)
 {
     if (a == COHORT__NO_JOB || b == COHORT__NO_JOB)
@@ -20,8 +20,8 @@ void cohort__sim_queue_add(struct cohort__sim_job *jobs, uint32_t *queue, uint32
     *queue = merged(jobs, *queue, job);
 }
 
-/* The children of one that is gone become one heap: in pairs from left to right, then all pairs
- * from right to left. */
+/* Merges the children of a removed job into one heap: first in pairs from left to right, then all
+ * pairs from right to left. */
 static uint32_t merge_siblings(struct cohort__sim_job *jobs, uint32_t first)
 {
     uint32_t pairs = COHORT__NO_JOB; /* a list, the last one first */

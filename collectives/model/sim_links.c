@@ -17,7 +17,7 @@ static void count_message(struct cohort__sim_link *at, uint64_t link, size_t byt
     at->messages++;
 }
 
-/* LINK moves to the result, if anything went over it. */
+/* Moves LINK to the result, if anything went over it. */
 static bool collect(struct counting *counting, struct cohort__sim_link *link)
 {
     struct cohort__sim_result *result = counting->result;
@@ -38,7 +38,7 @@ static bool collect(struct counting *counting, struct cohort__sim_link *link)
     return true;
 }
 
-/* The links that several routes share. */
+/* Counts the links that several routes share. */
 static bool count_shared(struct counting *counting)
 {
     const struct cohort__network *network = counting->network;
@@ -66,7 +66,8 @@ static int by_number(const void *a, const void *b)
     return (left > right) - (left < right);
 }
 
-/* The links from SITE to each other one. LINKS has one for each site, all 0 before and after. */
+/* Counts the links from SITE to each other site. LINKS has one for each site, all zero before and
+ * after. */
 static bool count_direct(struct counting *counting, uint32_t site, struct cohort__sim_link *links,
                          uint32_t *peers)
 {
@@ -92,7 +93,7 @@ static bool count_direct(struct counting *counting, uint32_t site, struct cohort
     return ok;
 }
 
-/* Site by site: together they would be as many as the sites' square. */
+/* Site by site: for all sites at once the array would have num_sites squared entries. */
 static bool count_all_direct(struct counting *counting)
 {
     uint32_t num_sites = counting->network->num_sites;

@@ -4,8 +4,8 @@
 
 #include "collectives/model/sim.h"
 
-/* What goes over each link, which does not depend on time: num_links, links and busiest of RESULT.
- * `links` is the caller's to free, after a failure too. Error: NO_MEMORY. */
+/* Counts what goes over each link, which does not depend on time. It sets num_links, links and
+ * busiest of RESULT. The caller frees `links`, also after a failure. Error: NO_MEMORY. */
 cohort_status cohort__sim_links_count(const struct cohort__network *network,
                                       const struct cohort__sim_steps *steps,
                                       struct cohort__sim_result *result);

@@ -28,7 +28,8 @@ static cohort_status no_memory(uint32_t num_sites)
                        num_sites);
 }
 
-/* Room for COUNT more items, and one: false where there is none, or no number for them. */
+/* Makes room for COUNT more items, and one. False if memory ran out, or if there are too many items
+ * for their numbers. */
 static bool reserve(void **items, size_t *capacity, uint32_t used, uint32_t count, size_t bytes)
 {
     size_t needed = (size_t)used + count + 1;
@@ -111,10 +112,11 @@ static cohort_status take(struct cohort__sim_steps *self, uint32_t site,
     return COHORT_OK;
 }
 
-/* Matching goes receiver by receiver, with one table of the RECVs of one site. */
+/* Matches SENDs and RECVs one receiver after the other, with a table of the RECVs of one site. */
 struct matching {
-    uint32_t *first; /* of each receiver, into sends; [num_sites]: of messages in all */
-    uint32_t *sends; /* numbers of SENDs, by receiver */
+    uint32_t *first; /* for each receiver, into sends; first[num_sites] is how many messages there
+                      * are */
+    uint32_t *sends; /* the numbers of the SENDs, by receiver */
     uint32_t *table; /* open addressing: the number of a RECV + 1, or 0 */
     size_t table_size;
 };
@@ -131,8 +133,8 @@ static bool matching_init(struct matching *matching, const struct cohort__sim_st
     matching->sends = malloc((steps->num_messages + (size_t)1) * sizeof(*matching->sends));
     if (!matching->first || !matching->sends)
         return false;
-    /* first[site + 1] is where the next SEND to site goes, so it ends as where the next one's
-     * begin. */
+    /* first[site + 1] is where the next SEND to site is stored. So at the end it is where the SENDs
+     * to the next site begin. */
     for (uint32_t i = 0; i < steps->num_steps; i++)
         if (steps->steps[i].kind == COHORT__STEP_SEND)
             matching->first[steps->steps[i].peer + 2]++;
@@ -144,7 +146,7 @@ static bool matching_init(struct matching *matching, const struct cohort__sim_st
     return true;
 }
 
-/* The RECVs of SITE into the table. */
+/* Puts the RECVs of SITE into the table. */
 static bool fill_table(struct matching *matching, const struct cohort__sim_steps *steps,
                        uint32_t site)
 {
@@ -172,7 +174,7 @@ static bool fill_table(struct matching *matching, const struct cohort__sim_steps
     return true;
 }
 
-/* Takes the RECV for SEND out of the table, so that it is found once. */
+/* Takes the RECV for SEND out of the table, so that it is found only once. */
 static uint32_t find_recv(struct matching *matching, const struct cohort__sim_steps *steps,
                           const struct cohort__sim_step *send)
 {

@@ -6,8 +6,8 @@
 
 #include "collectives/plan/plan.h"
 
-/* The steps of all sites, numbered through, with nothing of the plans that a simulation does not
- * need: 32 bytes each. Each SEND knows its RECV. */
+/* The steps of all sites, with consecutive numbers. They have only what a simulation needs of the
+ * plans: 32 bytes each. Each SEND knows its RECV. */
 
 typedef cohort_status cohort__sim_get_plan(void *argument, uint32_t site,
                                            struct cohort__plan **ret_plan);
@@ -16,9 +16,9 @@ struct cohort__sim_step {
     size_t bytes;
     uint32_t site;
     uint32_t peer;
-    uint32_t partner; /* SEND, RECV: the step at the other end; before they are matched: the tag */
+    uint32_t partner; /* SEND, RECV: the step at the other end; until they are matched: the tag */
     uint32_t num_waits;
-    uint32_t first_successor; /* into successors; those of the next step begin where its own end */
+    uint32_t first_successor; /* into successors; they end where those of the next step begin */
     uint8_t kind;
     uint8_t phase;
 };
@@ -28,25 +28,26 @@ struct cohort__sim_steps {
     uint32_t num_steps;
     uint32_t num_successors;
     uint32_t num_messages;
-    struct cohort__sim_step *steps; /* and one more, the end of the last one's successors */
+    struct cohort__sim_step *steps; /* and one more, for the end of the last one's successors */
     uint32_t *successors;           /* numbers of steps */
-    uint32_t *first;                /* the number of each site's step 0; [num_sites]: num_steps */
+    uint32_t *first;                /* the number of each site's step 0; first[num_sites] is
+                                     * num_steps */
     size_t step_capacity;
     size_t successor_capacity;
     const char *name; /* of the plans */
-    size_t memory;    /* IN, OUT and TMP of the site that has most of them, and which one */
+    size_t memory;    /* bytes of IN, OUT and TMP of the site with most of them, and that site */
     uint32_t memory_site;
-    size_t tmp_bytes; /* of the site that has most of it, and which one */
+    size_t tmp_bytes; /* of the site with most of it, and that site */
     uint32_t tmp_site;
 };
 
-/* Asks for the plan of each site in turn, takes what it needs and gives it back (unref). Errors: of
- * GET_PLAN; NO_MEMORY; BAD_PARAMETER where plans don't fit together. */
+/* Gets the plan of each site in turn, copies what is needed and gives the plan back (unref).
+ * Errors: those of GET_PLAN; NO_MEMORY; BAD_PARAMETER where plans don't fit together. */
 cohort_status cohort__sim_steps_init(struct cohort__sim_steps *ret_steps, uint32_t num_sites,
                                      cohort__sim_get_plan *get_plan, void *argument);
 void cohort__sim_steps_fini(struct cohort__sim_steps *steps);
 
-/* Says "plan NAME, site, step (SEND to 3, ...): WHAT". */
+/* Fails with the message "plan NAME, site, step (SEND to 3, ...): WHAT". */
 cohort_status cohort__sim_steps_fail(const struct cohort__sim_steps *steps, uint32_t step,
                                      const char *what);
 

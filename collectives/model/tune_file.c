@@ -43,7 +43,7 @@ static cohort_status wrong(const struct reader *reader, const char *format, ...)
                        reader->line, what);
 }
 
-/* Reads NUM numbers of at least MIN, and nothing else, from TEXT. */
+/* Reads NUM numbers, each at least MIN, from TEXT. There must be nothing else in TEXT. */
 static cohort_status read_numbers(const struct reader *reader, const char *text, double min,
                                   double *ret_values, unsigned num)
 {
@@ -63,7 +63,7 @@ static cohort_status read_numbers(const struct reader *reader, const char *text,
     return *text ? wrong(reader, "\"%.40s\" behind the last of %u numbers", text, num) : COHORT_OK;
 }
 
-/* The part of *NAME before the next dot; *NAME is then what follows. */
+/* Returns the part of *NAME before the next dot. *NAME then points to what follows. */
 static const char *next_part(char **name)
 {
     char *part = *name, *dot = strchr(part, '.');
@@ -98,7 +98,7 @@ static cohort_status read_row(const struct reader *reader, const char *collectiv
     return wrong(reader, "no algorithm of %.40s is called \"%.40s\"", collective, algorithm);
 }
 
-/* NAME is behind "factor.". */
+/* NAME is what follows "factor.". */
 static cohort_status read_factors(const struct reader *reader, char *name, const char *value)
 {
     double ratios[COHORT__KNOTS];
@@ -138,7 +138,7 @@ static cohort_status read_version(struct reader *reader, const char *value)
     return status;
 }
 
-/* LINE is without its end; it is cut to pieces. */
+/* LINE has no newline. It is changed. */
 static cohort_status read_line(struct reader *reader, char *line)
 {
     line[strcspn(line, "#")] = '\0';
@@ -184,7 +184,7 @@ static cohort_status read_lines(struct reader *reader, const char *text)
     return status;
 }
 
-/* Numbers have a point, whatever the program's locale. */
+/* Numbers have a decimal point, whatever the program's locale is. */
 struct c_locale {
     locale_t mine;
     locale_t before;

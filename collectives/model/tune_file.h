@@ -15,17 +15,19 @@
  *
  * What is not there is as in the default parameters. */
 
-/* Where the file is unless the environment names another one: in CONFIG_HOME ($XDG_CONFIG_HOME), or
- * in HOME/.config. Either may be NULL. False: neither is a path, or the result is too long. */
+/* The path of the file, unless the environment names another one: in CONFIG_HOME
+ * ($XDG_CONFIG_HOME), or else in HOME/.config. Either may be NULL. False: neither is an absolute
+ * path, or the result is too long. */
 bool cohort__tune_file_place(const char *config_home, const char *home, char *ret_path,
                              size_t bytes);
 
-/* FILE is for messages. COHORT_ERR_BAD_PARAMETER says file, line and what is wrong. */
+/* Reads TEXT. FILE is only for messages. With COHORT_ERR_BAD_PARAMETER the message says file, line
+ * and what is wrong. */
 cohort_status cohort__tune_file_read(struct cohort__parameters *ret_parameters, const char *file,
                                      const char *text);
 
-/* The text is the caller's to free. COHORT_ERR_NO_MEMORY. HEAD: what stands in the first line, as a
- * comment. */
+/* Writes PARAMETERS as text, which the caller frees. HEAD is the comment in the first line.
+ * COHORT_ERR_NO_MEMORY. */
 cohort_status cohort__tune_file_write(const struct cohort__parameters *parameters, const char *head,
                                       char **ret_text);
 
