@@ -17,7 +17,7 @@ struct storm {
     struct cluster *cluster;
     uint64_t kill_at; /* generation at which the victim's first site cuts it off */
     size_t count;
-    uint32_t num_told; /* sites that have got their error */
+    _Atomic uint32_t num_told; /* sites that have got their error */
     atomic_bool is_killed;
 };
 
@@ -50,9 +50,9 @@ static cohort_status until_it_fails(cohort_comm *comm, void *arg)
         /* Goes on, and fails, until all have been told: that an endpoint leaves, or stops calling,
          * would be another matter. */
         if (!told)
-            storm->num_told++;
+            atomic_fetch_add(&storm->num_told, 1);
         told = true;
-        if (storm->num_told == NUM_SURVIVORS)
+        if (atomic_load(&storm->num_told) == NUM_SURVIVORS)
             return COHORT_OK;
         cohort_yield();
     }
