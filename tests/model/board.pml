@@ -72,7 +72,7 @@ typedef locality {
     byte state[G + 1];
     byte come[G + 1];   /* sites */
     byte inside[G + 1]; /* sites */
-    byte posted;        /* generations, ever */
+    byte posted;        /* generations that have not ended */
     byte shared;
     byte untold, awaited, error;
     byte place[DEPTH]; /* on the board: the generation there; */
@@ -87,9 +87,9 @@ typedef locality {
 
 typedef endpoint {
     byte next, last; /* generation to call; called */
-    byte called, met; /* those that were neither rejected nor by plan */
+    byte called;
+    byte met; /* the latest that was neither rejected nor by plan */
     byte in_flight, failing, told; /* of these */
-    byte failed, done;             /* ended */
     byte remembered;               /* the latest of those that failed */
     byte errors, parked;           /* messages under way; kept */
     byte over;                     /* items under way */
@@ -247,7 +247,6 @@ inline tell_outside(me, l, g)
 
 inline remember_failure(me, g)
 {
-    E.failed = E.failed | BIT(g);
     E.remembered = g
 }
 
@@ -256,7 +255,7 @@ inline end_visit(me, l, g)
 {
     if
     :: E.failing & BIT(g) -> remember_failure(me, g)
-    :: else -> E.done = E.done | BIT(g)
+    :: else
     fi;
     E.in_flight = E.in_flight & ~BIT(g);
     E.failing = E.failing & ~BIT(g);
@@ -268,7 +267,10 @@ inline end_visit(me, l, g)
     :: L.inside[g] == 0 ->
         L.state[g] = NONE;
         L.come[g] = 0;
+        /* Nobody comes to it any more who would look at these. */
         L.awaited = L.awaited & ~BIT(g);
+        L.posted = L.posted & ~BIT(g);
+        L.is_late = L.is_late & ~BIT(g);
         if
         :: L.last_ended < g -> L.last_ended = g
         :: else
@@ -346,7 +348,7 @@ inline enter(me, l, g)
         remember_failure(me, g);
         E.parked = E.parked & ~BIT(g)
     :: else ->
-        E.met = E.met | BIT(g);
+        E.met = g;
         if
         :: L.state[g] == NONE ->
             L.state[g] = OPEN;
@@ -374,7 +376,9 @@ inline enter(me, l, g)
 inline spoil(l, g)
 {
     spoiled = spoiled | BIT(g);
+#ifdef SOURCE
     L.spoiled = L.spoiled | BIT(g)
+#endif
 }
 
 inline reject(me, l, g)
@@ -410,7 +414,11 @@ inline receive_error(me, l, g)
     fi
 }
 
+#ifdef SOURCE
 #define DEPENDS_ON(l, g) (POSTS(1 - (l), g) -> spoiled : L.spoiled)
+#else
+#define DEPENDS_ON(l, g) spoiled
+#endif
 
 inline be_over(me, l, g)
 {
@@ -488,7 +496,7 @@ inline take_answer(me, l, g, site)
     :: SAYS_MOVED_PAST(site, g) ->
         /* A neighbour that comes to a later one is seen. */
         assert(LOCALITY_OF(site) != (l) || (L.is_late & BIT(g)) ||
-               endpoints[site].met < BIT(g));
+               endpoints[site].met < g);
         found = found | BIT(g);
         fail(me, l, g)
     :: SAYS_THROUGH(site, g) ->
@@ -542,7 +550,7 @@ proctype site(byte me; byte l)
         skip }
     :: d_step { MAY_CALL && planned == E.next ->
         call(me);
-        E.done = E.done | BIT(E.last) }
+        skip }
     :: d_step { MAY_CALL && planned != E.next && rejections > 0 ->
         rejections--;
         call(me);
