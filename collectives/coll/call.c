@@ -7,6 +7,7 @@
 
 #include "collectives/exec/execution.h"
 #include "collectives/exec/rejection.h"
+#include "runtime/task/fork.h"
 #include "runtime/task/future.h"
 
 cohort_status cohort__call_wrong(const struct cohort__call *call, cohort_status status,
@@ -26,6 +27,8 @@ cohort_status cohort__call_wrong(const struct cohort__call *call, cohort_status 
 static cohort_status pass_gate(struct cohort__call *call)
 {
     cohort_comm *comm = call->comm;
+    if (cohort__fork_is_child())
+        return cohort__fork_refuse(call->function);
     bool wants_auto = call->generation == COHORT_AUTO_GENERATION;
     if (wants_auto != comm->auto_generation) {
         if (wants_auto)

@@ -12,6 +12,7 @@
 #include "collectives/model/select.h"
 #include "collectives/plan/partition.h"
 #include "runtime/base/options.h"
+#include "runtime/task/fork.h"
 #include "runtime/task/future.h"
 
 static const char *collective_name(uint32_t collective)
@@ -95,6 +96,8 @@ cohort_future *cohort_comm_create_sized(cohort_comm **ret_comm, const char *name
     cohort_comm_options read;
     cohort_status status = cohort__options_read(&read, sizeof(read), options, options_bytes,
                                                 "cohort_comm_create: cohort_comm_options");
+    if (!status && cohort__fork_is_child())
+        status = cohort__fork_refuse("cohort_comm_create");
     return status ? cohort__future_of_status(status, cohort__error_slot())
                   : cohort__comm_create_for(cohort__process_current(), ret_comm, name, &read);
 }

@@ -8,6 +8,7 @@
 #include "collectives/comm/inbox.h"
 #include "runtime/base/container.h"
 #include "runtime/base/slab.h"
+#include "runtime/task/fork.h"
 #include "runtime/task/future.h"
 
 /* The life of a get: it waits in a queue, takes its message, and ends when it has read the data. */
@@ -207,6 +208,8 @@ cohort_future *cohort_channel_get(cohort_comm *comm, uint32_t site, uint64_t tag
 {
     if (!has_site(comm, site) || (!buffer && capacity > 0))
         return get_wrongly(comm, site, "cohort_channel_get");
+    if (cohort__fork_is_child())
+        return cohort__fork_refused("cohort_channel_get");
     struct cohort__channel_get *get = get_create(comm, site, tag);
     if (!get)
         return cohort__future_no_memory();
@@ -226,6 +229,8 @@ cohort_future *cohort_channel_get_object(cohort_comm *comm, uint32_t site, uint6
     *ret_object = (cohort_object){0};
     if (!has_site(comm, site))
         return get_wrongly(comm, site, "cohort_channel_get_object");
+    if (cohort__fork_is_child())
+        return cohort__fork_refused("cohort_channel_get_object");
     struct cohort__channel_get *get = get_create(comm, site, tag);
     if (!get)
         return cohort__future_no_memory();

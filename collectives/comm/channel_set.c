@@ -7,6 +7,7 @@
 #include "runtime/base/container.h"
 #include "runtime/base/hash.h"
 #include "runtime/base/slab.h"
+#include "runtime/task/fork.h"
 #include "runtime/task/future.h"
 
 /* The setter's side. Within the locality, a short message travels with its data. A longer one
@@ -332,6 +333,8 @@ cohort_future *cohort_channel_set(cohort_comm *comm, uint32_t site, uint64_t tag
 {
     if (!comm || site >= comm->group->membership->num_sites || (!data && bytes > 0))
         return set_wrongly(comm, site);
+    if (cohort__fork_is_child())
+        return cohort__fork_refused("cohort_channel_set");
     struct cohort__channel_target *target = need_target(&comm->channels, site);
     if (!target)
         return cohort__future_no_memory();

@@ -9,6 +9,7 @@
 #include "collectives/comm/endpoint.h"
 #include "collectives/comm/inbox.h"
 #include "runtime/base/container.h"
+#include "runtime/task/fork.h"
 #include "runtime/task/future.h"
 
 /* Ns. Long beside any call that goes well, so that a job that works asks nothing; short enough that
@@ -233,7 +234,7 @@ cohort_future *cohort__comm_create_in(struct cohort__process *process, cohort_co
 
 void cohort_comm_unref(cohort_comm *comm)
 {
-    if (!comm)
+    if (!comm || cohort__fork_is_child())
         return;
     atomic_store(&comm->unreferenced, true);
     cohort__endpoint_leave(comm);

@@ -3,6 +3,7 @@
 
 #include "runtime/base/container.h"
 #include "runtime/base/slab.h"
+#include "runtime/task/fork.h"
 #include "runtime/task/future.h"
 
 /* A cohort_comm_idle that waits. */
@@ -47,6 +48,8 @@ cohort_future *cohort_comm_idle(cohort_comm *comm)
     if (!comm)
         return cohort_future_of_error(COHORT_ERR_BAD_PARAMETER,
                                       "cohort_comm_idle: no communicator");
+    if (cohort__fork_is_child())
+        return cohort__fork_refused("cohort_comm_idle");
     struct idle_waiter *waiter = cohort__slab_alloc(sizeof(*waiter));
     cohort_future *future = waiter ? cohort__future_create() : NULL;
     if (!future) {

@@ -4,6 +4,7 @@
 #include "collectives/comm/endpoint.h"
 #include "runtime/base/container.h"
 #include "runtime/base/slab.h"
+#include "runtime/task/fork.h"
 #include "runtime/task/future.h"
 
 enum { TEXT_BYTES = 16384 };
@@ -37,6 +38,8 @@ cohort_future *cohort_comm_roll_call(cohort_comm *comm)
     if (!comm)
         return cohort_future_of_error(COHORT_ERR_BAD_PARAMETER,
                                       "cohort_comm_roll_call: no communicator");
+    if (cohort__fork_is_child())
+        return cohort__fork_refused("cohort_comm_roll_call");
     struct roll_call *call = cohort__slab_alloc(sizeof(*call));
     cohort_future *future = call ? cohort__future_create() : NULL;
     if (!future) {

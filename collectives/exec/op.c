@@ -7,6 +7,7 @@
 #include "collectives/exec/kernels.h"
 #include "runtime/base/hash.h"
 #include "runtime/base/options.h"
+#include "runtime/task/fork.h"
 
 static const cohort_op built_in[COHORT__KERNEL_END] = {
     [COHORT__KERNEL_SUM] = {.number = COHORT__KERNEL_SUM, .commutative = true, .name = "sum"},
@@ -121,11 +122,21 @@ cohort_status cohort__op_check(const cohort_op *op, cohort_datatype datatype)
     return COHORT_OK;
 }
 
+/* A child that it forks does not go on as the worker that it looks like. */
+static cohort_status apply_users(const cohort_op *op, void *result, const void *left,
+                                 const void *right, size_t count, cohort_datatype datatype)
+{
+    cohort_status status = op->function(result, left, right, count, datatype, op->arg);
+    if (cohort__fork_is_child())
+        cohort__fork_end(status);
+    return status;
+}
+
 cohort_status cohort__op_apply(const cohort_op *op, void *result, const void *left,
                                const void *right, size_t count, cohort_datatype datatype)
 {
     if (!cohort__op_is_builtin(op))
-        return op->function(result, left, right, count, datatype, op->arg);
+        return apply_users(op, result, left, right, count, datatype);
     cohort__kernel_apply((enum cohort__kernel)op->number, datatype, result, left, right, count);
     return COHORT_OK;
 }

@@ -35,7 +35,7 @@ COHORT_API extern const cohort_op *const COHORT_BITWISE_XOR;
  * task. So it must not suspend (no await, no cohort_yield), nor wait for anything that needs
  * another task to run. It has no stack of its own and uses its caller's. If it returns another
  * status than COHORT_OK, the collective fails with it. The message is cohort_error_message() if the
- * function has set one (cohort_fail). */
+ * function has set one (cohort_fail). A child process that it forks ends when it returns. */
 typedef cohort_status cohort_op_function(void *result, const void *left, const void *right,
                                          size_t count, cohort_datatype datatype, void *arg);
 

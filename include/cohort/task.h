@@ -16,7 +16,11 @@ extern "C" {
  *
  * What the function returns becomes the status of the task's future. If it is an error, and equal
  * to the status of the last message set in this task (by cohort_fail, or by a call or await that
- * failed), the future gets this message, too. */
+ * failed), the future gets this message, too.
+ *
+ * A child process that a task forks has no runtime. Its calls of functions that start or await
+ * something, or act for the locality, fail with COHORT_ERR_STATE. What the function returns there
+ * becomes the child's exit status, 0 or 1. */
 typedef cohort_status cohort_task_function(void *arg);
 
 /* Starts FUNCTION(ARG) as a task. ARG is only passed on. The caller owns one reference to the

@@ -17,6 +17,7 @@
 #include "runtime/loop/loop.h"
 #include "runtime/launch/bootstrap.h"
 #include "runtime/proc/process.h"
+#include "runtime/task/fork.h"
 #include "runtime/task/scheduler.h"
 
 /* Creates the layers from bottom to top, runs the program, and destroys the layers when the job has
@@ -210,8 +211,8 @@ static cohort_status run_program(void *context)
     struct job *job = context;
     struct cohort__error error = {0};
     job->status = job->program(job->arg);
-    if (cohort__scheduler_is_forked())
-        return job->status; /* a child process that the program has forked, which is no locality */
+    if (cohort__fork_is_child())
+        return job->status; /* of a child process, which is no locality */
     if (job->status) {
         cohort__error_copy(&error, cohort__error_slot());
         if (error.status != job->status)

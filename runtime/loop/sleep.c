@@ -5,8 +5,10 @@
 #include "cohort/task.h"
 #include "runtime/base/clock.h"
 #include "runtime/base/container.h"
+#include "runtime/base/error.h"
 #include "runtime/base/slab.h"
 #include "runtime/loop/timer.h"
+#include "runtime/task/future.h"
 #include "runtime/task/scheduler.h"
 
 /* There is only one scheduler in a process, and so only one loop that serves it. */
@@ -39,8 +41,8 @@ static void woken(struct cohort__timer *timer)
 static cohort_future *sleep_in(struct cohort__loop *loop, uint64_t nanoseconds)
 {
     if (!loop)
-        return cohort_future_of_error(COHORT_ERR_STATE,
-                                      "cohort_sleep: the runtime has not started, or has ended");
+        return cohort__future_of_status(cohort__scheduler_refuse("cohort_sleep"),
+                                        cohort__error_slot());
     cohort_future *future;
     struct sleeper *sleeper = cohort__slab_alloc_zero(sizeof(*sleeper));
     if (!sleeper)

@@ -7,6 +7,7 @@
 #include "runtime/base/slab.h"
 #include "runtime/task/futex.h"
 #include "runtime/task/future.h"
+#include "runtime/task/scheduler.h"
 #include "runtime/task/task.h"
 #include "runtime/task/worker.h"
 
@@ -51,10 +52,6 @@ static void wait_by_blocking(cohort_future *future)
 /* Whether this thread may wait. If not, the error says why. */
 static cohort_status check_may_wait(const char *function)
 {
-    if (cohort__scheduler.is_forked)
-        return cohort_fail(COHORT_ERR_STATE,
-                           "%s: in a process that a task has forked, which has no runtime",
-                           function);
     if (cohort__worker_self)
         return cohort__worker_self->context
                    ? COHORT_OK
@@ -64,7 +61,7 @@ static cohort_status check_may_wait(const char *function)
                                  function);
     bool is_up = cohort__foreign_enter();
     cohort__foreign_leave();
-    return is_up ? COHORT_OK : cohort_fail(COHORT_ERR_STATE, "%s: the runtime is not up", function);
+    return is_up ? COHORT_OK : cohort__scheduler_refuse(function);
 }
 
 static cohort_status wait_for(cohort_future *future, const char *function)

@@ -3,13 +3,12 @@
 
 #include <pthread.h>
 #include <sched.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "runtime/base/bounds.h"
 #include "runtime/base/log.h"
+#include "runtime/task/fork.h"
 #include "runtime/task/futex.h"
 #include "runtime/task/pinning.h"
 #include "runtime/task/plain_loop.h"
@@ -33,25 +32,6 @@ struct launch {
     _Atomic uint32_t is_ready; /* futex */
 };
 
-/* --- children --- */
-
-/* Called in each child process, whatever thread of its parent has forked it. */
-static void note_fork(void)
-{
-    cohort__scheduler.is_forked = cohort__worker_self != NULL;
-}
-
-bool cohort__scheduler_is_forked(void)
-{
-    return cohort__scheduler.is_forked;
-}
-
-void cohort__scheduler_end_child(cohort_status status)
-{
-    fflush(NULL); /* as a return from main does */
-    _exit(status == COHORT_OK ? 0 : 1);
-}
-
 /* --- use by threads outside --- */
 
 bool cohort__foreign_enter(void)
@@ -63,6 +43,13 @@ bool cohort__foreign_enter(void)
 void cohort__foreign_leave(void)
 {
     atomic_fetch_sub(&cohort__scheduler.num_foreign, 1);
+}
+
+cohort_status cohort__scheduler_refuse(const char *function)
+{
+    return cohort__fork_is_child()
+               ? cohort__fork_refuse(function)
+               : cohort_fail(COHORT_ERR_STATE, "%s: the runtime is not up", function);
 }
 
 bool cohort__scheduler_hold(void)
@@ -279,7 +266,6 @@ static void reset(const struct cohort__scheduler_options *options,
     s->options = *options;
     s->hooks = hooks ? *hooks : *cohort__plain_loop_hooks();
     s->num_workers = 0;
-    s->is_forked = false;
     atomic_store(&s->is_stopping, false);
     atomic_store(&s->may_go, 0);
     atomic_store(&s->num_foreign_spawned, 0);
@@ -323,12 +309,11 @@ cohort_status cohort__scheduler_start(const struct cohort__scheduler_options *op
                                       const struct cohort__scheduler_hooks *hooks)
 {
     struct cohort__scheduler *s = &cohort__scheduler;
-    static atomic_bool notes_forks;
     cohort_status status = check_options(options);
+    if (status == COHORT_OK)
+        status = cohort__fork_watch();
     if (status != COHORT_OK)
         return status;
-    if (!atomic_exchange(&notes_forks, true) && pthread_atfork(NULL, NULL, note_fork) != 0)
-        return cohort_fail(COHORT_ERR_NO_MEMORY, "scheduler: no memory for a look at forks");
     if (atomic_exchange(&is_taken, true))
         return cohort_fail(COHORT_ERR_STATE, "scheduler: one is up already");
     reset(options, hooks);

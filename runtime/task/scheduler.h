@@ -95,9 +95,8 @@ unsigned cohort__scheduler_num_workers(void);
 bool cohort__scheduler_hold(void);
 void cohort__scheduler_release(void);
 
-/* Whether this process is a child that a task has forked. Such a child owns nothing of the runtime.
- * What it returns from its task decides its exit status, 0 or 1. */
-bool cohort__scheduler_is_forked(void);
+/* COHORT_ERR_STATE, with a message: FUNCTION was called while the scheduler is not up. */
+cohort_status cohort__scheduler_refuse(const char *function);
 
 /* Whether the caller runs in a task, so that it may wait by suspending. */
 bool cohort__scheduler_in_task(void);

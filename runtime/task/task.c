@@ -5,6 +5,7 @@
 
 #include "runtime/base/container.h"
 #include "runtime/base/slab.h"
+#include "runtime/task/fork.h"
 #include "runtime/task/worker.h"
 
 static struct cohort__task *task_of(const struct cohort__work *work)
@@ -43,8 +44,8 @@ static void execute(struct cohort__worker *worker, struct cohort__task *task)
     struct cohort__error *outer_slot = cohort__error_slot_set(&context.error);
     worker->context = &context;
     cohort_status status = task->function(task->arg);
-    if (__builtin_expect(cohort__scheduler.is_forked, false))
-        cohort__scheduler_end_child(status);
+    if (cohort__fork_is_child())
+        cohort__fork_end(status);
     worker->context = outer;
     cohort__error_slot_set(outer_slot);
     cohort__future_complete(&task->future, status, &context.error);
@@ -121,7 +122,7 @@ cohort_future *cohort_async(cohort_task_function *function, void *arg)
     if (cohort__scheduler_submit(&task->work, true))
         return &task->future;
     cohort__slab_free(task);
-    return cohort_future_of_error(COHORT_ERR_STATE, "cohort_async: the runtime is not up");
+    return cohort__future_of_status(cohort__scheduler_refuse("cohort_async"), cohort__error_slot());
 }
 
 /* Whether there is nothing else that could run here before the caller goes on. */

@@ -51,7 +51,8 @@ cohort_future *cohort_then(cohort_future *future, cohort_then_function *function
     if (!cohort__scheduler_count_task()) {
         cohort__slab_free(then);
         cohort_future_unref(future);
-        return cohort_future_of_error(COHORT_ERR_STATE, "cohort_then: the runtime is not up");
+        return cohort__future_of_status(cohort__scheduler_refuse("cohort_then"),
+                                        cohort__error_slot());
     }
     cohort__task_init(&then->task, cohort__then_run, then);
     then->waiter.notify = notify;

@@ -72,7 +72,6 @@ struct cohort__scheduler {
     struct cohort__pinning *pinning;
 
     atomic_bool is_up;
-    bool is_forked; /* this process was forked by a worker, and has none of the other threads */
     atomic_bool is_stopping;
     _Atomic uint32_t may_go;      /* futex on which the threads wait for run */
     _Atomic uint64_t num_foreign; /* threads that are no workers and use the scheduler now */
@@ -163,10 +162,6 @@ void cohort__token_release(void);
  * end in between. False: it is not up; leave has to be called nevertheless. */
 bool cohort__foreign_enter(void);
 void cohort__foreign_leave(void);
-
-/* Ends a child process that was forked by a task and has returned from that task with STATUS. It
- * must do nothing else: other tasks, messages and the end of the job belong to its parent. */
-_Noreturn void cohort__scheduler_end_child(cohort_status status);
 
 /* Queues WORK. If COUNT is true, counts it as a task. False: the scheduler is not up. Any
  * thread. */

@@ -6,7 +6,7 @@ import re
 import sys
 
 import jobs
-from jobs import check, check_equal, run
+from jobs import check_equal, run
 
 MEMBER = os.path.abspath(sys.argv[2])
 CHOSEN = [a for a in sys.argv[3:] if not a.startswith('--')]
@@ -25,17 +25,6 @@ def test_half_a_line():
         check_equal((status, err), (0, ''))
         check_equal(out.count('beforeline\n'), num)
         check_equal(out.count('half a line'), num)
-
-
-def test_children():
-    """Who is forked by a task is no locality: it ends when it returns, and nobody else does."""
-    for num in (1, 3):
-        status, out, err = run('-n', num, '--workers', 2, MEMBER, 'fork')
-        check_equal((status, err), (0, ''))
-        lines = [line for line in out.splitlines() if 'child: ' in line]
-        check_equal(len(lines), num)
-        check(all('in a process that a task has forked' in line for line in lines), lines)
-        check_equal(out.count('done\n'), num)
 
 
 def test_task_left():

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef COHORT_RUNTIME_TASK_FORK_H
+#define COHORT_RUNTIME_TASK_FORK_H
+
+#include <stdbool.h>
+
+#include "cohort/future.h"
+
+/* A child that is forked while the runtime is up (by a task, by an operation of the user's, or by a
+ * thread outside) has no runtime: its other threads are missing, and the messages, the shared
+ * memory and the job that it sees are its parent's. To the child the scheduler looks as before the
+ * start, so that nothing waits or is started there. What would act for the locality asks first
+ * whether this is a child, and a function that the runtime has called does not return to it. */
+
+extern bool cohort__fork_is_here;
+
+/* Whether this process is such a child. */
+static inline bool cohort__fork_is_child(void)
+{
+    return __builtin_expect(cohort__fork_is_here, false);
+}
+
+/* From now on forks are noticed. COHORT_ERR_NO_MEMORY. Once is enough, more does no harm. */
+cohort_status cohort__fork_watch(void);
+
+/* COHORT_ERR_STATE, with a message: FUNCTION was called in a child. */
+cohort_status cohort__fork_refuse(const char *function);
+cohort_future *cohort__fork_refused(const char *function); /* the same in a future */
+
+/* Ends the child: its exit status is 0 where STATUS is COHORT_OK, else 1. */
+_Noreturn void cohort__fork_end(cohort_status status);
+
+#endif

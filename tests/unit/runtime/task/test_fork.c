@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "runtime/task/fork.h"
+
+#include <pthread.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "tests/unit/runtime/task/run_tasks.h"
+
+enum { UNREACHED = 77 };
+
+static void check_child(pid_t child, int exit_status)
+{
+    int status;
+    CHECK(child > 0);
+    CHECK(waitpid(child, &status, 0) == child);
+    CHECK(WIFEXITED(status));
+    CHECK_INT(WEXITSTATUS(status), exit_status);
+}
+
+static cohort_status no_task(void *arg)
+{
+    (void)arg;
+    return COHORT_OK;
+}
+
+static cohort_status no_continuation(cohort_future *future, void *arg)
+{
+    (void)arg;
+    cohort_future_unref(future);
+    return COHORT_OK;
+}
+
+static void check_refused(cohort_future *future, const char *message)
+{
+    CHECK_INT(cohort_await(future), COHORT_ERR_STATE);
+    CHECK_TEXT(cohort_error_message(), message);
+}
+
+static void be_child(void)
+{
+    cohort_promise *promise;
+    cohort_future *future;
+    CHECK(cohort__fork_is_child());
+    check_refused(cohort_async(no_task, NULL),
+                  "cohort_async: in a process that was forked, which has no runtime");
+    check_refused(cohort_then(cohort_future_of_value(NULL), no_continuation, NULL),
+                  "cohort_then: in a process that was forked, which has no runtime");
+    check_refused(cohort__fork_refused("it"),
+                  "it: in a process that was forked, which has no runtime");
+    CHECK_INT(cohort_promise_create(&promise, &future), COHORT_OK);
+    CHECK_INT(cohort_await_for(cohort_future_ref(future), 1), COHORT_ERR_STATE);
+    CHECK_CONTAINS(cohort_error_message(), "cohort_await_for: in a process that was forked");
+    check_refused(future, "cohort_await: in a process that was forked, which has no runtime");
+    cohort_promise_fulfil(promise, NULL);
+    cohort_yield();
+    CHECK_INT(cohort_worker_index(), -1);
+}
+
+/* ARG: what the child returns. */
+static cohort_status fork_and_return(void *arg)
+{
+    const cohort_status *status = arg;
+    pid_t child = fork();
+    if (child == 0) {
+        be_child();
+        return *status;
+    }
+    check_child(child, *status ? 1 : 0);
+    CHECK(!cohort__fork_is_child());
+    return cohort_await(cohort_async(no_task, NULL));
+}
+
+/* A child does not run what was started before. */
+static cohort_status exit_with_unreached(void *arg)
+{
+    const pid_t *parent = arg;
+    if (getpid() != *parent)
+        _exit(UNREACHED);
+    return COHORT_OK;
+}
+
+static cohort_status fork_beside_others(void *arg)
+{
+    pid_t parent = getpid();
+    cohort_future *others[10];
+    for (int i = 0; i < 10; i++)
+        others[i] = cohort_async(exit_with_unreached, &parent);
+    pid_t child = fork();
+    if (child == 0) {
+        cohort_yield();
+        check_refused(others[9], "cohort_await: in a process that was forked, which has no "
+                                 "runtime");
+        return COHORT_OK;
+    }
+    check_child(child, 0);
+    for (int i = 0; i < 10; i++)
+        CHECK_INT(cohort_await(others[i]), COHORT_OK);
+    return arg ? COHORT_ERR_FAILED : COHORT_OK;
+}
+
+static void test_task(void)
+{
+    for (unsigned num_workers = 1; num_workers <= 3; num_workers += 2) {
+        CHECK_INT(run_tasks(num_workers, fork_and_return, &(cohort_status){COHORT_OK}), COHORT_OK);
+        CHECK_INT(run_tasks(num_workers, fork_and_return, &(cohort_status){COHORT_ERR_FAILED}),
+                  COHORT_OK);
+    }
+    CHECK_INT(run_tasks(1, fork_beside_others, NULL), COHORT_OK);
+}
+
+static void *fork_outside(void *arg)
+{
+    pid_t child = fork();
+    if (child == 0) {
+        be_child();
+        _exit(0);
+    }
+    check_child(child, 0);
+    return arg;
+}
+
+static cohort_status start_thread(void *arg)
+{
+    pthread_t thread;
+    CHECK_INT(pthread_create(&thread, NULL, fork_outside, arg), 0);
+    CHECK_INT(pthread_join(thread, NULL), 0);
+    return COHORT_OK;
+}
+
+static void test_thread_outside(void)
+{
+    CHECK_INT(run_tasks(2, start_thread, NULL), COHORT_OK);
+}
+
+/* A child of a process whose runtime is not up may start one. */
+static void test_not_up(void)
+{
+    for (int i = 0; i < 2; i++) {
+        pid_t child = fork();
+        if (child == 0) {
+            CHECK(!cohort__fork_is_child());
+            CHECK_INT(cohort_await(cohort_async(no_task, NULL)), COHORT_ERR_STATE);
+            CHECK_TEXT(cohort_error_message(), "cohort_async: the runtime is not up");
+            CHECK_INT(run_tasks(1, no_task, NULL), COHORT_OK);
+            _exit(0);
+        }
+        check_child(child, 0);
+        CHECK_INT(run_tasks(1, no_task, NULL), COHORT_OK);
+    }
+}
+
+static const struct test_case cases[] = {
+    {"task", test_task},
+    {"thread outside", test_thread_outside},
+    {"not up", test_not_up},
+};
+
+int main(int argc, char **argv)
+{
+    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
+}
