@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Checks all states of a model with spin, and that each variant of it has the error that it is for:
-# a check that can't fail proves nothing. A variant that begins with + has none. Ends with 77,
-# skipped, without spin.
+# a check that can't fail proves nothing. A variant that begins with + has none. A variant may be
+# several words for the preprocessor, with commas. Ends with 77, skipped, without spin.
 #
-# usage: check.sh SPIN CC MODEL VARIANT...    SPIN may be empty
+# usage: [MEMORY=MEGABYTES] check.sh SPIN CC MODEL VARIANT...    SPIN may be empty
 set -euo pipefail
 export LC_ALL=C
 umask 022
@@ -26,7 +26,7 @@ check()
     done
     shift
     "$spin" -a "$@" "$model" >out 2>&1 || { cat out; exit 1; }
-    "$cc" "${options[@]}" -w -DSAFETY -DMEMLIM=1024 -o pan pan.c
+    "$cc" "${options[@]}" -w -DSAFETY -DMEMLIM="${MEMORY:-1024}" -o pan pan.c
     ./pan -m100000 >out 2>&1 || { cat out; exit 1; }
 }
 
@@ -43,12 +43,14 @@ no_error()
 check -O1 -
 no_error
 for variant; do
+    IFS=, read -ra words <<<"${variant#+}"
+    words=("${words[@]/#/-D}")
     if [[ $variant == +* ]]; then
-        check -O1 -DCOLLAPSE - "-D${variant#+}"
-        no_error "-D${variant#+}"
+        check -O1 -DCOLLAPSE - "${words[@]}"
+        no_error "${words[@]}"
         continue
     fi
-    check -O0 - "-D$variant" # compiling takes longer than finding the error
+    check -O0 - "${words[@]}" # compiling takes longer than finding the error
     if ! grep -q '^pan:1: \(assertion violated\|invalid end state\)' out; then
         cat out
         echo "$model: the error of variant $variant was not found"
