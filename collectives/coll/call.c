@@ -107,8 +107,8 @@ static bool is_plain(const struct cohort__call *call)
 static bool are_buffers_fine(const struct cohort__call *call)
 {
     bool are_there = (!call->needs_in || call->in) && (!call->needs_out || call->out);
-    return (are_there && call->in != call->out && !call->of_objects) ||
-           !cohort__call_check_buffers(call);
+    bool differ = call->in != call->out || !call->needs_in || !call->needs_out;
+    return (are_there && differ && !call->of_objects) || !cohort__call_check_buffers(call);
 }
 
 /* Whether CALL is the call that MEMO knows. Its buffers are checked again. */

@@ -166,7 +166,10 @@ void cohort__operation_fail_with(struct cohort__operation *operation, cohort_sta
 
 bool cohort__operation_fail_if_broken(struct cohort__operation *operation)
 {
-    bool is_broken = cohort__remote_is_broken(operation->comm);
+    const struct cohort_comm *comm = operation->comm;
+    if (comm->group->is_whole || !cohort__remote_any_dead(comm))
+        return false; /* mostly */
+    bool is_broken = cohort__remote_is_broken(comm);
     operation->are_all_told |= is_broken;
     if (is_broken)
         cohort__operation_fail_with(operation, COHORT_ERR_PEER_DIED, "%s", cohort_error_message());

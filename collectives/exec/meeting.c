@@ -544,7 +544,8 @@ void cohort__participant_start(struct cohort__operation *operation)
     } else if (!entry.is_last && atomic_load_explicit(&group->num_left, memory_order_acquire) > 0) {
         cohort__participant_stalled(operation);
     }
-    cohort__looked_go_on(&entry.looked); /* the operation may be gone after this */
+    if (entry.looked.told || entry.looked.full || entry.looked.question.message) /* mostly none */
+        cohort__looked_go_on(&entry.looked); /* the operation may be gone after this */
 }
 
 /* Failing ---------------------------------------------------------------------------------- */
