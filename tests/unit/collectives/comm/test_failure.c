@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <stdlib.h>
+#include <string.h>
+
+#include "collectives/comm/endpoint.h"
+#include "collectives/comm/inbox.h"
+#include "collectives/comm/settings.h"
+#include "runtime/wire/pack.h"
+#include "tests/support/test.h"
+#include "tests/unit/runtime/proc/fake_net.h"
+
+/* A failure of a whole call is told to locality 0, which has the sites 0 and 3 of a communicator
+ * with a site in each other locality as well. It is for that call only: not for another instance
+ * of the same name, nor for a site that is through with the generation. */
+enum { NUM_SITES = FAKE_SIZE + 1, GENERATION = 3, FIRST = 5, SECOND = 6 };
+
+static struct fake_net fake;
+static struct cohort__inbox *inbox;
+
+static void inbox_open(void)
+{
+    fake_net_open(&fake, 0);
+    CHECK_INT(cohort__inbox_get(fake.process, &inbox), COHORT_OK);
+}
+
+static struct cohort__group *group_open(uint64_t instance)
+{
+    struct cohort__comm_settings settings = {0};
+    struct cohort__packer packer = {0};
+    struct cohort__group *group;
+    struct cohort__membership *membership =
+        calloc(1, sizeof(*membership) + NUM_SITES * sizeof(membership->locality_of[0]));
+    cohort__comm_settings_pack(&settings, &packer);
+    CHECK(membership && !packer.status);
+    CHECK((membership->settings = malloc(packer.bytes)));
+    memcpy(membership->settings, packer.data, packer.bytes);
+    membership->settings_bytes = packer.bytes;
+    membership->instance = instance;
+    membership->num_sites = NUM_SITES;
+    membership->refs = 1;
+    for (uint32_t site = 0; site < NUM_SITES; site++)
+        membership->locality_of[site] = site % FAKE_SIZE;
+    cohort__packer_fini(&packer);
+    CHECK_INT(cohort__inbox_group(inbox, "told", membership, &group), COHORT_OK);
+    return group;
+}
+
+static struct cohort_comm *endpoint_open(struct cohort__group *group, uint32_t site)
+{
+    struct cohort_comm *comm;
+    CHECK_INT(cohort__endpoint_create(&comm, group, site), COHORT_OK);
+    cohort__inbox_add(inbox, comm);
+    cohort__group_add(group, comm);
+    return comm;
+}
+
+/* The call of site 1 has failed. */
+static void tell(uint64_t instance, uint64_t generation)
+{
+    const struct cohort__error error = {COHORT_ERR_FAILED, NULL};
+    struct cohort__packer packer = {0};
+    cohort__message_pack_error(&packer, &error);
+    CHECK(!packer.status);
+    fake_net_deliver(&fake, 1,
+                     (struct cohort__envelope){.kind = COHORT__KIND_ERROR,
+                                               .instance = instance,
+                                               .generation = generation,
+                                               .source_site = 1,
+                                               .dest_site = COHORT__NO_SITE,
+                                               .tag = COHORT__TAG_CALL},
+                     packer.data, packer.bytes);
+    cohort__packer_fini(&packer);
+}
+
+/* Of how many generations COMM keeps a failure; one of them is GENERATION, or it is not. */
+static void check_told(const struct cohort_comm *comm, uint32_t num, bool is_told)
+{
+    CHECK_INT(comm->num_parked_failures, num);
+    CHECK_INT(cohort__endpoint_is_told(comm, GENERATION), is_told);
+}
+
+static void test_both_sites(void)
+{
+    inbox_open();
+    struct cohort__group *group = group_open(FIRST);
+    struct cohort_comm *near = endpoint_open(group, 0);
+    tell(FIRST, GENERATION); /* site 3's is kept until its endpoint is there */
+    struct cohort_comm *later = endpoint_open(group, 3);
+    check_told(near, 1, true);
+    check_told(later, 1, true);
+    tell(FIRST, GENERATION); /* once is enough */
+    tell(FIRST, GENERATION + COHORT__WINDOW);
+    check_told(near, 2, true);
+    check_told(later, 2, true);
+    fake_net_close(&fake);
+}
+
+static void test_another_instance(void)
+{
+    inbox_open();
+    struct cohort_comm *first = endpoint_open(group_open(FIRST), 0);
+    struct cohort__group *group = group_open(SECOND);
+    struct cohort_comm *second = endpoint_open(group, 0);
+    tell(FIRST, GENERATION);
+    check_told(first, 1, true);
+    check_told(second, 0, false);
+    check_told(endpoint_open(group, 3), 0, false); /* nor is it kept for that one */
+    tell(SECOND, GENERATION + 1);
+    check_told(first, 1, true);
+    check_told(second, 1, false);
+    fake_net_close(&fake);
+}
+
+/* The instance is over, or not known yet, when it is told of, and the next one is made. */
+static void test_late_and_early(void)
+{
+    inbox_open();
+    cohort__inbox_creation_begin(inbox);
+    tell(FIRST, GENERATION);
+    tell(SECOND, GENERATION + 1);
+    struct cohort_comm *second = endpoint_open(group_open(SECOND), 0);
+    check_told(second, 1, false);
+    cohort__inbox_creation_end(inbox); /* what was kept for FIRST is dropped here */
+    cohort__inbox_creation_begin(inbox);
+    struct cohort_comm *first = endpoint_open(group_open(FIRST), 0);
+    cohort__inbox_creation_end(inbox);
+    check_told(first, 0, false);
+    tell(FIRST + 10, GENERATION); /* nobody knows it */
+    check_told(first, 0, false);
+    check_told(second, 1, false);
+    fake_net_close(&fake);
+}
+
+/* One site has called the generation, and is through; the other one has left it out. */
+static void test_through(void)
+{
+    inbox_open();
+    struct cohort__group *group = group_open(FIRST);
+    struct cohort_comm *through = endpoint_open(group, 0), *beyond = endpoint_open(group, 3);
+    for (uint64_t generation = 1; generation <= GENERATION; generation++)
+        cohort__history_call(&through->history, generation);
+    cohort__history_call(&beyond->history, GENERATION - 1);
+    cohort__history_call(&beyond->history, GENERATION + 1);
+    tell(FIRST, GENERATION);
+    check_told(through, 0, false);
+    check_told(beyond, 0, false);
+    tell(FIRST, GENERATION + COHORT__WINDOW); /* for the same slot */
+    check_told(through, 1, false);
+    check_told(beyond, 1, false);
+    fake_net_close(&fake);
+}
+
+/* What was kept for a generation that is then left out goes. */
+static void test_left_out(void)
+{
+    inbox_open();
+    struct cohort_comm *comm = endpoint_open(group_open(FIRST), 0);
+    tell(FIRST, GENERATION);
+    tell(FIRST, GENERATION + 2);
+    check_told(comm, 2, true);
+    cohort__history_call(&comm->history, GENERATION + 1);
+    cohort__endpoint_sweep_below(comm, GENERATION + 1);
+    check_told(comm, 1, false);
+    fake_net_close(&fake);
+}
+
+/* As many as may be in flight are kept, and no more: who is told of another one asks. */
+static void test_many(void)
+{
+    inbox_open();
+    struct cohort_comm *comm = endpoint_open(group_open(FIRST), 0);
+    for (uint64_t i = 1; i <= COHORT__FAILURES + 1; i++)
+        tell(FIRST, GENERATION + i);
+    check_told(comm, COHORT__FAILURES, false);
+    fake_net_close(&fake);
+}
+
+int main(int argc, char **argv)
+{
+    static const struct test_case cases[] = {
+        {"both sites", test_both_sites},
+        {"another instance", test_another_instance},
+        {"late and early", test_late_and_early},
+        {"through", test_through},
+        {"left out", test_left_out},
+        {"many", test_many},
+    };
+    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
+}
