@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "collectives/coll/call.h"
-#include "collectives/coll/can_meet.h"
 #include "collectives/comm/team.h"
 #include "collectives/exec/op.h"
 
@@ -32,8 +31,10 @@ enum cohort__variant cohort__call_variant(const struct cohort__call *call)
     return call->ragged ? call->ragged->variant : COHORT__VARIANT_EQUAL;
 }
 
-bool cohort__call_can_meet(const struct cohort_comm *comm, enum cohort__collective collective,
-                           size_t bytes)
+/* Whether the sites of COMM may meet for COLLECTIVE with blocks of BYTES. They must be in one
+ * locality, or share a board with room for what they bring. All sites come to the same answer. */
+static bool can_meet(const struct cohort_comm *comm, enum cohort__collective collective,
+                     size_t bytes)
 {
     const struct cohort__group *group = comm->group;
     size_t share = group->has_board ? cohort__team_share(group) : 0;
@@ -62,8 +63,8 @@ cohort_status cohort__call_shape(const struct cohort__call *call, struct cohort_
             .bytes = bytes,
             .element = call->is_alone || !reduces ? 1 : element,
             .commutative = !reduces || !call->op || call->op->commutative,
-            .can_meet = !call->is_checked && !call->of_objects &&
-                        cohort__call_can_meet(comm, call->collective, bytes),
+            .can_meet =
+                !call->is_checked && !call->of_objects && can_meet(comm, call->collective, bytes),
         }};
     cohort_status status =
         call->ragged && !call->is_alone ? cohort__call_parts(call, &shape) : COHORT_OK;

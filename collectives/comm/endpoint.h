@@ -167,11 +167,6 @@ static inline void cohort__endpoint_over(struct cohort_comm *comm)
         cohort__endpoint_when_idle(comm);
 }
 
-/* In the endpoint's turn: sends ANSWER to SITE, about GENERATION. ERROR: why the call has FAILED,
- * or what was called instead (MISMATCH). NULL with the other answers. */
-void cohort__endpoint_answer(struct cohort_comm *comm, uint32_t site, uint64_t generation,
-                             enum cohort__answer answer, const struct cohort__error *error);
-
 /* Fails all calls in flight and all that come later: the user has given the endpoint back, or the
  * job ends. */
 void cohort__endpoint_leave(struct cohort_comm *comm);

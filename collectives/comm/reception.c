@@ -9,8 +9,10 @@
 /* What comes in for an endpoint. Its generation may be OPEN: it is in flight. EARLY: it has not
  * started here, and the message is parked until it does. STALE: it is over, or was left out. */
 
-void cohort__endpoint_answer(struct cohort_comm *comm, uint32_t site, uint64_t generation,
-                             enum cohort__answer answer, const struct cohort__error *error)
+/* In the endpoint's turn: sends ANSWER to SITE, about GENERATION. ERROR: why the call has FAILED,
+ * or what was called instead (MISMATCH). NULL with the other answers. */
+static void send_answer(struct cohort_comm *comm, uint32_t site, uint64_t generation,
+                        enum cohort__answer answer, const struct cohort__error *error)
 {
     struct cohort__message *message =
         cohort__message_create(COHORT__KIND_ANSWER, comm->this_site, generation, 0, answer);
@@ -117,8 +119,8 @@ static void receive_step(struct cohort_comm *comm, struct cohort__message *messa
                !(waiting && generation >= waiting->generation)) {
         cohort__message_release(message); /* no site waits for an answer to an error */
     } else if (skipped || is_gone(comm, generation)) {
-        cohort__endpoint_answer(comm, message->source_site, generation,
-                                skipped ? COHORT__ANSWER_MOVED_PAST : COHORT__ANSWER_GONE, NULL);
+        send_answer(comm, message->source_site, generation,
+                    skipped ? COHORT__ANSWER_MOVED_PAST : COHORT__ANSWER_GONE, NULL);
         cohort__message_release(message);
     } else if (generation > comm->history.last || (waiting && generation >= waiting->generation)) {
         park(comm, message);
@@ -146,8 +148,7 @@ static void answer_with_words(struct cohort_comm *comm, const struct cohort__mes
     struct cohort__error error = {0};
     cohort__signature_describe(mine, words, sizeof(words));
     cohort__error_set(&error, COHORT_ERR_MISMATCH, "%s", words);
-    cohort__endpoint_answer(comm, ask->source_site, ask->generation, COHORT__ANSWER_MISMATCH,
-                            &error);
+    send_answer(comm, ask->source_site, ask->generation, COHORT__ANSWER_MISMATCH, &error);
     cohort__error_fini(&error);
 }
 
@@ -182,8 +183,8 @@ static void answer_ask(struct cohort_comm *comm, const struct cohort__message *m
     if (answer == COHORT__ANSWER_MISMATCH)
         answer_with_words(comm, message, mine);
     else
-        cohort__endpoint_answer(comm, message->source_site, generation, answer,
-                                answer == COHORT__ANSWER_FAILED ? error : NULL);
+        send_answer(comm, message->source_site, generation, answer,
+                    answer == COHORT__ANSWER_FAILED ? error : NULL);
     if (operation && answer == COHORT__ANSWER_MISMATCH)
         fail_mismatch(operation, message->source_site, &message->error);
 }

@@ -144,10 +144,10 @@ static void meeting_put_away(struct meetings *meetings, struct cohort__meeting *
     cohort__list_push_front(&meetings->spare, &meeting->link);
 }
 
-/* Tells the other localities up to which generation this one reads no posts any more: the last one
- * that has ended, or all below one to which all sites here have come. But a meeting that is still
- * under way needs its posts. */
-void cohort__meetings_pass(struct meetings *meetings)
+/* With the lock held: tells the other localities up to which generation this one reads no posts any
+ * more: the last one that has ended, or all below one to which all sites here have come. But a
+ * meeting that is still under way needs its posts. */
+static void pass(struct meetings *meetings)
 {
     uint64_t least = meetings->last_ended + 1;
     if (least < meetings->last_gathered)
@@ -170,7 +170,7 @@ static void meeting_end(struct meetings *meetings, struct cohort__meeting *meeti
     cohort__list_remove(&meeting->link);
     meeting_put_away(meetings, meeting);
     if (meetings->team)
-        cohort__meetings_pass(meetings);
+        pass(meetings);
 }
 
 /* Whether other localities wait for something that this one has not posted yet. */
@@ -483,7 +483,7 @@ static void gathered(struct meetings *meetings, struct cohort__meeting *meeting,
         atomic_fetch_add(&meetings->num_gathered, 1);
         meetings->last_gathered = meeting->generation;
         if (meeting->generation > meetings->last_ended + 1)
-            cohort__meetings_pass(meetings);
+            pass(meetings);
         entry->is_last =
             cohort__meeting_await_others(meetings, meeting, &entry->looked) == COHORT__ROUND_FULL;
     }

@@ -31,7 +31,7 @@ static const struct cohort__meeting *poster_before(const struct meetings *meetin
 
 /* Meetings post in the order of their generations. If a later one took the place of one that has
  * not posted yet, that one would wait for its place for ever. */
-bool cohort__meeting_is_next(const struct meetings *meetings, const struct cohort__meeting *meeting)
+static bool is_next(const struct meetings *meetings, const struct cohort__meeting *meeting)
 {
     const struct cohort__meeting *earlier = poster_before(meetings, meeting);
     return !earlier || earlier->far.is_posted;
@@ -105,8 +105,7 @@ enum cohort__round_state cohort__meeting_await_others(struct meetings *meetings,
     uint32_t site = 0;
     struct cohort__error error = {0};
     bool is_to_post = cohort__team_posts(meetings->team, &meeting->far) && !meeting->far.is_posted;
-    if (is_to_post &&
-        !(cohort__meeting_is_next(meetings, meeting) && cohort__meeting_bring(meetings, meeting)))
+    if (is_to_post && !(is_next(meetings, meeting) && cohort__meeting_bring(meetings, meeting)))
         return COHORT__ROUND_PARTIAL;
     if (meeting->state == COHORT__MEETING_REDUCED)
         return cohort__team_look_shares(meetings->team, &meeting->far);

@@ -44,9 +44,6 @@ void cohort__meeting_fail(struct meetings *meetings, struct cohort__meeting *mee
                           const struct cohort__participant *except,
                           struct cohort__participant **told);
 
-/* With the lock held: tells the other localities which posts this one does not read any more. */
-void cohort__meetings_pass(struct meetings *meetings);
-
 /* Without the lock: tells each of PARTICIPANTS, a list, that its meeting has failed. */
 void cohort__participants_tell(struct cohort__participant *participants);
 
@@ -63,12 +60,8 @@ void cohort__meeting_move(struct cohort__meeting *meeting);
 /* meeting_far.c. One of this locality's endpoints. At least one site of this locality is inside. */
 struct cohort_comm *cohort__meeting_local_comm(const struct cohort__meeting *meeting);
 
-/* The following with the lock held. Whether MEETING may post: meetings post in the order of their
- * generations. */
-bool cohort__meeting_is_next(const struct meetings *meetings,
-                             const struct cohort__meeting *meeting);
-
-/* The first meeting that has to post before MEETING may. MEETING itself if there is none. */
+/* The following with the lock held. The first meeting that has to post before MEETING may. MEETING
+ * itself if there is none. */
 const struct cohort__meeting *cohort__meeting_first_to_post(const struct meetings *meetings,
                                                             const struct cohort__meeting *meeting);
 

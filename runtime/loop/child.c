@@ -69,11 +69,6 @@ const char *cohort__child_error_text(int error)
     return uv_strerror(-error);
 }
 
-int cohort__child_pid(const struct cohort__child *child)
-{
-    return child->pid;
-}
-
 void cohort__child_kill(struct cohort__child *child, int signal)
 {
     if (!child->has_ended)

@@ -32,8 +32,6 @@ cohort_status cohort__child_start(struct cohort__child **ret_child, struct cohor
  * directory". */
 const char *cohort__child_error_text(int error);
 
-int cohort__child_pid(const struct cohort__child *child);
-
 /* Does nothing if the child has ended. */
 void cohort__child_kill(struct cohort__child *child, int signal);
 

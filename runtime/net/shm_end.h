@@ -159,8 +159,6 @@ void cohort__shm_address_set(struct cohort__shm *shm);
 cohort_status cohort__shm_peer_add(struct cohort__net *net, uint32_t number, const void *address,
                                    size_t bytes);                       /* without the lock */
 void cohort__shm_peer_remove(struct cohort__net *net, uint32_t number); /* without the lock */
-/* Makes the ring to PEER if there is none yet. False: PEER is lost. */
-bool cohort__shm_peer_call(struct cohort__shm_peer *peer);
 /* The peer, with a ring to it. NULL: it is dead, or was never added, or there is no memory for
  * it. */
 struct cohort__shm_peer *cohort__shm_peer_get(struct cohort__shm *shm, uint32_t number);

@@ -187,8 +187,9 @@ void cohort__shm_peer_destroy(struct cohort__shm_peer *peer)
     free(peer);
 }
 
-/* When it is first called, it makes the ring empty and then tells the peer to look at it. */
-bool cohort__shm_peer_call(struct cohort__shm_peer *peer)
+/* Makes the ring to PEER if there is none yet: empties it, then tells the peer to look at it.
+ * False: PEER is lost. */
+static bool open_ring(struct cohort__shm_peer *peer)
 {
     struct cohort__shm *shm = peer->shm;
     if (peer->writer.ring)
@@ -212,5 +213,5 @@ struct cohort__shm_peer *cohort__shm_peer_get(struct cohort__shm *shm, uint32_t 
     struct cohort__shm_peer *peer = number < shm->num_numbers ? shm->by_number[number] : NULL;
     if (!peer && number < shm->num_numbers && shm->slots[number] != COHORT__SHM_NONE)
         peer = cohort__shm_peer_at(shm, shm->slots[number]);
-    return peer && cohort__shm_peer_call(peer) ? peer : NULL;
+    return peer && open_ring(peer) ? peer : NULL;
 }

@@ -30,7 +30,7 @@ struct cohort__registry {
  * in any locality waits for, and it is not known any more which sites have joined. So the registry
  * is then broken in all localities: waiting joins end with the reason, and so do all later ones. */
 
-void cohort__membership_ref(struct cohort__membership *membership)
+static void membership_ref(struct cohort__membership *membership)
 {
     atomic_fetch_add_explicit(&membership->refs, 1, memory_order_relaxed);
 }
@@ -435,7 +435,7 @@ static cohort_status mapped(struct cohort__registry *registry,
     struct cohort__list *link;
     while ((link = cohort__list_pop_front(&joined))) {
         struct cohort__join *join = COHORT_CONTAINER_OF(link, struct cohort__join, link);
-        cohort__membership_ref(membership);
+        membership_ref(membership);
         join->done(join, COHORT_OK, membership);
     }
     cohort__membership_unref(membership);

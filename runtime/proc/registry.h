@@ -31,7 +31,6 @@ struct cohort__membership {
     size_t settings_bytes;
     uint32_t locality_of[]; /* by site */
 };
-void cohort__membership_ref(struct cohort__membership *membership);
 void cohort__membership_unref(struct cohort__membership *membership); /* NULL is fine */
 
 /* One site's request to join. The caller fills in the first part, and keeps the struct until `done`

@@ -173,7 +173,8 @@ bool cohort__worker_poll_is_due(void)
     return cohort__clock_ticks() - last >= cohort__clock_ticks_of(POLL_NANOSECONDS);
 }
 
-void cohort__worker_poll_if_due(struct cohort__worker *worker)
+/* Calls hooks.poll if it is due and the token is free. Only outside of tasks. */
+static void poll_if_due(struct cohort__worker *worker)
 {
     if (!cohort__worker_poll_is_due() || !cohort__token_try(worker))
         return;
@@ -217,7 +218,7 @@ static void loop(struct cohort__worker *worker)
         if (work) {
             cohort__worker_search_end(worker);
             work->run(work);
-            cohort__worker_poll_if_due(worker);
+            poll_if_due(worker);
         } else if (cohort__worker_may_leave()) {
             cohort__worker_search_end(worker);
             if (worker->fiber == &worker->own_fiber)

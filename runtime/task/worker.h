@@ -128,8 +128,6 @@ void cohort__worker_yield(struct cohort__worker *worker, struct cohort__resumpti
 /* Whether there is work for WORKER, in its own queues or to be stolen. */
 bool cohort__worker_has_work(struct cohort__worker *worker);
 
-/* Calls hooks.poll if it is due and the token is free. Only outside of tasks. */
-void cohort__worker_poll_if_due(struct cohort__worker *worker);
 bool cohort__worker_poll_is_due(void);
 
 /* Whether stop was called and all tasks have ended. */

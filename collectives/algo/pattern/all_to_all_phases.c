@@ -57,7 +57,8 @@ uint32_t cohort__all_to_all_row_pieces(struct cohort__all_to_all *self, struct c
     return cohort__plan_block(self->builder, pieces);
 }
 
-void cohort__all_to_all_scatter(struct cohort__all_to_all *self, uint32_t after)
+/* Phase 3. Nothing of it starts before AFTER. */
+static void scatter(struct cohort__all_to_all *self, uint32_t after)
 {
     cohort__scatter_down(self->builder, &self->tree, &self->columns, COHORT__ALL_TO_ALL_SCATTER,
                          after);
@@ -99,7 +100,7 @@ cohort_status cohort__all_to_all_columns_build(const struct cohort__request *req
         self.columns.space = COHORT__SPACE_IN;
         self.columns.offset = self.row_bytes;
     }
-    cohort__all_to_all_scatter(&self, COHORT__NO_STEP);
+    scatter(&self, COHORT__NO_STEP);
     return cohort__plan_finish(builder, ret_plan);
 }
 
@@ -119,7 +120,7 @@ cohort_status cohort__all_to_all_compose(const struct cohort__request *request, 
         after = exchange(&self, after);
     else if (!cohort__tree_has_children(&self.tree))
         after = COHORT__NO_STEP; /* rows are sent from IN, the column goes to OUT */
-    cohort__all_to_all_scatter(&self, after);
+    scatter(&self, after);
     return cohort__plan_finish(builder, ret_plan);
 }
 

@@ -45,9 +45,6 @@ uint32_t cohort__all_to_all_gather(struct cohort__all_to_all *self);
  * the sites of RANGE, as a piece of each row. Only if the group has other sites. */
 uint32_t cohort__all_to_all_row_pieces(struct cohort__all_to_all *self, struct cohort__range range);
 
-/* Phase 3. Nothing of it starts before AFTER. */
-void cohort__all_to_all_scatter(struct cohort__all_to_all *self, uint32_t after);
-
 /* Phases 1 and 3 as plans of their own, for tests. Rows: IN is the site's row. At representatives,
  * OUT is the rows of the group. Columns: at representatives, IN is the columns of the group, one
  * after the other. OUT is the site's column. */

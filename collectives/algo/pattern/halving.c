@@ -20,6 +20,14 @@ static bool has_folded(const struct cohort__halving *halving)
     return halving->rank < halving->num_pairs;
 }
 
+static uint32_t site_of(const struct cohort__halving *halving, uint32_t rank)
+{
+    uint32_t root = halving->request->root;
+    if (rank >= halving->num_pairs)
+        return rank + halving->num_pairs;
+    return root / 2 == rank ? root : 2 * rank;
+}
+
 void cohort__halving_init(struct cohort__halving *halving, const struct cohort__request *request)
 {
     uint32_t num_steps = cohort__log2_floor(request->num_sites);
@@ -30,7 +38,7 @@ void cohort__halving_init(struct cohort__halving *halving, const struct cohort__
                                         .num_pairs = request->num_sites - num_ranks,
                                         .end = COHORT__NO_STEP};
     halving->rank = cohort__halving_rank(halving, request->this_site);
-    halving->folds_to = cohort__halving_site(halving, halving->rank);
+    halving->folds_to = site_of(halving, halving->rank);
     struct cohort__range whole = {.first = 0, .count = num_ranks};
     for (uint32_t i = 0; i < num_steps; i++) {
         uint32_t half = whole.count / 2;
@@ -46,17 +54,9 @@ uint32_t cohort__halving_rank(const struct cohort__halving *halving, uint32_t si
     return site < 2 * halving->num_pairs ? site / 2 : site - halving->num_pairs;
 }
 
-uint32_t cohort__halving_site(const struct cohort__halving *halving, uint32_t rank)
-{
-    uint32_t root = halving->request->root;
-    if (rank >= halving->num_pairs)
-        return rank + halving->num_pairs;
-    return root / 2 == rank ? root : 2 * rank;
-}
-
 uint32_t cohort__halving_partner(const struct cohort__halving *halving, uint32_t step)
 {
-    return cohort__halving_site(halving, halving->rank ^ UINT32_C(1) << step);
+    return site_of(halving, halving->rank ^ UINT32_C(1) << step);
 }
 
 static size_t piece_begin(const struct cohort__halving *halving, uint32_t piece)
@@ -165,7 +165,8 @@ void cohort__halving_append(struct cohort__halving *halving, struct cohort__plan
         step_append(&append, i);
 }
 
-size_t cohort__halving_kept(const struct cohort__halving *halving)
+/* How many bytes a rank keeps at most, in all steps together. */
+static size_t most_kept(const struct cohort__halving *halving)
 {
     size_t bytes = 0;
     for (uint32_t count = halving->num_ranks / 2; count > 0; count /= 2)
@@ -178,7 +179,7 @@ struct cohort__cost cohort__halving_cost(const struct cohort__request *request)
     struct cohort__halving halving;
     cohort__halving_init(&halving, request);
     struct cohort__cost fold = cohort__cost_message(request->bytes);
-    double bytes = (double)request->bytes, kept = (double)cohort__halving_kept(&halving);
+    double bytes = (double)request->bytes, kept = (double)most_kept(&halving);
     double num_ranks = halving.num_ranks, num_steps = halving.num_steps;
     struct cohort__cost cost = {.startups = num_steps,
                                 .bytes = kept,
@@ -198,7 +199,7 @@ double cohort__halving_memory(const struct cohort__request *request, bool folds,
     struct cohort__range half = {.first = 0};
     cohort__halving_init(&halving, request);
     half.count = halving.num_ranks / 2;
-    size_t inbox = cohort__halving_kept(&halving);
+    size_t inbox = most_kept(&halving);
     if (folds && inbox < request->bytes)
         inbox = request->bytes;
     size_t sum = folds ? request->bytes : cohort__halving_bytes(&halving, half);

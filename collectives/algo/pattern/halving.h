@@ -40,7 +40,6 @@ struct cohort__halving {
 void cohort__halving_init(struct cohort__halving *halving, const struct cohort__request *request);
 
 uint32_t cohort__halving_rank(const struct cohort__halving *halving, uint32_t site);
-uint32_t cohort__halving_site(const struct cohort__halving *halving, uint32_t rank);
 
 /* The site of this rank's partner in STEP. */
 uint32_t cohort__halving_partner(const struct cohort__halving *halving, uint32_t step);
@@ -56,9 +55,6 @@ uint32_t cohort__halving_sum(const struct cohort__halving *halving,
 
 /* The bytes of these pieces. */
 size_t cohort__halving_bytes(const struct cohort__halving *halving, struct cohort__range pieces);
-
-/* How many bytes a rank keeps at most, in all steps together. */
-size_t cohort__halving_kept(const struct cohort__halving *halving);
 
 /* The cost without memory. And the TMP of a site: FOLDS, whether another site folds to it; IN_OUT,
  * whether its sum is in OUT. */
