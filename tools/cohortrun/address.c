@@ -31,8 +31,8 @@ uint16_t address_port(const struct address *address)
     return ntohs(address->socket.ss_family == AF_INET6 ? v6->sin6_port : v4->sin_port);
 }
 
-/* The addresses of HOST, to be freed by freeaddrinfo; returns getaddrinfo's error. "localhost" is
- * this host also where no file and no server says so (RFC 6761, section 6.3). */
+/* Finds the addresses of HOST, which the caller frees by freeaddrinfo. Returns getaddrinfo's error.
+ * "localhost" is this host even if neither a file nor a server says so (RFC 6761, section 6.3). */
 static int resolve(const char *host, const char *port, int flags, struct addrinfo **ret_list)
 {
     struct addrinfo hints = {.ai_socktype = SOCK_DGRAM, .ai_flags = flags};
@@ -73,7 +73,7 @@ bool address_is_here(const char *host)
     return own_address;
 }
 
-/* Asks the kernel: a datagram socket that is connected has a local address, and nothing is sent. */
+/* Asks the kernel: connecting a datagram socket gives it a local address, and nothing is sent. */
 static bool find_source(const struct addrinfo *info, struct address *ret_address)
 {
     int fd = socket(info->ai_family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
@@ -160,7 +160,7 @@ cohort_status address_listen(struct address *address, int *ret_fd)
     return cohort_fail(COHORT_ERR_NETWORK, "cannot listen at %s: %s", text, strerror(error));
 }
 
-/* 0 or errno. */
+/* Returns 0 or errno. */
 static int connect_within(int fd, const struct addrinfo *info, int milliseconds)
 {
     int error = 0;

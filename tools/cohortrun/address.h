@@ -10,8 +10,8 @@
 
 #include "cohort/status.h"
 
-/* Which local addresses there are between this host and others, and connections on them. All of
- * this may wait, for name servers and the like. */
+/* The local addresses by which other hosts reach this one, and connections to addresses. All of
+ * these functions may block, for example for a name server. */
 struct address {
     struct sockaddr_storage socket;
     socklen_t bytes;
@@ -19,25 +19,26 @@ struct address {
 
 enum { ADDRESS_TEXT_BYTES = 80 };
 
-/* In digits; with its port where WITH_PORT. */
+/* The address in digits, with its port if WITH_PORT. */
 void address_text(const struct address *address, bool with_port, char ret_text[ADDRESS_TEXT_BYTES]);
 
-/* Whether HOST is this one: by its name, or since its address is one of ours. */
+/* Whether HOST is this host: it has the same name, or an address of this host. */
 bool address_is_here(const char *host);
 
 /* The address of this host from which HOST ("name" or "user@name") is reached. */
 cohort_status address_towards(const char *host, struct address *ret_address);
 
-/* TEXT is an address of this host. */
+/* Reads TEXT, which has to be an address of this host. */
 cohort_status address_parse(const char *text, struct address *ret_address);
 
-/* A socket that listens at ADDRESS, at a port of the kernel's choice, which is put there. */
+/* Makes a socket that listens at ADDRESS. The kernel chooses the port, which is put into
+ * ADDRESS. */
 cohort_status address_listen(struct address *address, int *ret_fd);
 
-/* To ADDRESS in digits, within MILLISECONDS. */
+/* Connects to ADDRESS, which is in digits, within MILLISECONDS. */
 cohort_status address_connect(const char *address, uint16_t port, int milliseconds, int *ret_fd);
 
-/* Who is at the other end of FD. */
+/* The address of the other end of FD. */
 void address_peer(int fd, struct address *ret_address);
 
 uint16_t address_port(const struct address *address);

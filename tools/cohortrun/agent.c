@@ -17,7 +17,7 @@
 static const char ssh[] = "ssh -o BatchMode=yes {host}";
 static const uint64_t settle_ns = 100000000;
 
-/* TEXT with NEW for each OLD; NULL: no memory. */
+/* A copy of TEXT with NEW for each OLD. NULL: no memory. */
 static char *replace(const char *text, const char *old, const char *new)
 {
     size_t bytes = strlen(text) + 1;
@@ -38,7 +38,7 @@ static char *replace(const char *text, const char *old, const char *new)
     return result;
 }
 
-/* As a shell would have to be told. */
+/* Quotes TEXT for a shell. */
 static char *quote(const char *text)
 {
     char *escaped = replace(text, "'", "'\\''");
@@ -49,7 +49,7 @@ static char *quote(const char *text)
     return quoted;
 }
 
-/* The daemon is this very program, at the same place of the other host. */
+/* The daemon is this same program, at the same path on the other host. */
 static char *daemon_command(bool through_two_shells)
 {
     char path[PATH_MAX];
@@ -84,8 +84,9 @@ static void tell_end(void *context)
     agent->options->ended(agent->context);
 }
 
-/* What it has said comes before its end, but for who hands its output on to somebody else. Who was
- * told of the end before the guardian is gone, too, waits for that, and is told again. */
+/* The agent's end is told after all of its output. But another process may still hold the output
+ * open, so the end is told after settle_ns at the latest. If the guardian is not gone at that time,
+ * the end is told again when it is. */
 static void changed(void *context)
 {
     struct agent *agent = context;

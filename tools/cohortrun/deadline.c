@@ -44,7 +44,7 @@ void deadline_set(struct deadline *deadline, uint64_t nanoseconds)
     } else if (!deadline->hurried && deadline->at < deadline->timer.deadline) {
         deadline->hurried = true;
         cohort__loop_timer_cancel(deadline->loop,
-                                  &deadline->timer); /* it expires, and starts anew */
+                                  &deadline->timer); /* it expires at once, and is started again */
     }
 }
 

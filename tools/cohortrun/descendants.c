@@ -44,7 +44,8 @@ void descendants_kill(void)
     sigemptyset(&chld);
     sigaddset(&chld, SIGCHLD);
     sigprocmask(SIG_BLOCK, &chld, NULL);
-    /* Who dies leaves its children to us, so they appear in the list of the next round. */
+    /* When a process dies, its children become ours, so they appear in the list of the next
+     * round. */
     while (kill_children()) {
         pid_t pid;
         bool reaped = false;
@@ -52,7 +53,7 @@ void descendants_kill(void)
             reaped = true;
         if (pid < 0 && errno == ECHILD)
             return;
-        /* The kernel may skip a child in a list that changes: so look again after a while. */
+        /* The kernel may leave out a child of a list that changes, so look again after a while. */
         if (!reaped)
             sigtimedwait(&chld, NULL, &(struct timespec){.tv_nsec = 10000000});
     }

@@ -5,16 +5,17 @@
 
 #include <stdbool.h>
 
-/* Makes this process the one to which those of its descendants fall whose parent dies, whatever
- * sessions and groups they are in. */
+/* Makes this process the subreaper: a descendant whose parent dies becomes its child, whatever
+ * session and group the descendant is in. */
 void descendants_adopt(void);
 
-/* Whether this process has no children: all it will have are its own then, and not those of what
- * it was before exec. */
+/* Whether this process has no children. Then all children that it will have are its own, and none
+ * belongs to the program that it was before exec. */
 bool descendants_are_none(void);
 
-/* Kills and reaps every descendant, until there are none. This process has to have adopted, and to
- * have one thread. Those that it may not kill (another user's) are left. */
+/* Kills and reaps every descendant, until there are none. This process has to have called
+ * descendants_adopt, and has to have one thread. Descendants that it may not kill (another user's)
+ * are left. */
 void descendants_kill(void);
 
 #endif

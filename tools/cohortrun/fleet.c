@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cohortrun: all other hosts of a job: has their daemons started, and lets them connect. */
+/* cohortrun: all other hosts of a job: starts their daemons, and lets them connect. */
 #include "tools/cohortrun/fleet.h"
 
 #include <stdio.h>
@@ -15,21 +15,21 @@
 #include "tools/cohortrun/options.h"
 #include "tools/cohortrun/order.h"
 
-/* So many more may be calling at a time than there are hosts; then the one who has been calling for
- * longest makes way for the next: a daemon shows at once that it has the key. */
+/* MAX_STRANGERS: how many connections more than hosts may be waiting to show the key. Beyond that,
+ * the oldest one is dropped for the next: a daemon shows at once that it has the key. */
 enum { MAX_STRANGERS = 64, MAX_COMPLAINTS = 10 };
 
-/* So long a caller has to show the key. A daemon does so at once, also on a loaded host; a stranger
- * must not keep its place for ever. */
+/* The time that a caller has to show the key. A daemon shows it at once, also on a loaded host. A
+ * stranger must not keep its place for ever. */
 static const uint64_t caller_ns = 10000000000;
 
-/* Who has connected, and has yet to show that it has the key. */
+/* A connection whose other end has not shown yet that it has the key. */
 struct caller {
     struct fleet *fleet;
     struct node_link *node_link; /* NULL: this place is free */
     struct address from;
     struct deadline patience;
-    uint64_t number; /* how many had called before */
+    uint64_t number; /* of callers before this one */
 };
 
 struct fleet {
@@ -46,7 +46,7 @@ struct fleet {
     uint32_t num_callers;
     uint64_t num_accepted;
     unsigned num_complaints;
-    struct deadline gathering; /* not all have come yet */
+    struct deadline gathering; /* until all daemons have connected */
     struct deadline beat;
     bool failed;
     char own_address[ADDRESS_TEXT_BYTES];
@@ -72,7 +72,7 @@ static void fail(struct fleet *fleet, const char *names, const char *why)
     fleet->handlers.failed(fleet->handlers.context, text);
 }
 
-/* What the hosts tell ------------------------------------------------------------------------- */
+/* Events of the hosts ------------------------------------------------------------------------- */
 
 static void host_failed(void *context, struct host *host)
 {
@@ -117,7 +117,7 @@ static void close_input(struct fleet *fleet)
         return;
     cohort__intake_close(fleet->input);
     fleet->input = NULL;
-    dup2(fleet->options.null, STDIN_FILENO); /* so that who writes there sees it */
+    dup2(fleet->options.null, STDIN_FILENO); /* so that its writer notices the end */
 }
 
 static void input_arrived(void *context, const void *data, size_t bytes)
@@ -142,7 +142,7 @@ static void input_taken(void *context, size_t bytes)
         cohort__intake_allow(fleet->input, bytes);
 }
 
-/* Who connects -------------------------------------------------------------------------------- */
+/* Callers ------------------------------------------------------------------------------------- */
 
 static void close_listeners(struct fleet *fleet)
 {
@@ -218,7 +218,7 @@ static void caller_opened(void *context, uint32_t index)
     fleet->handlers.ready(fleet->handlers.context);
 }
 
-/* A place for the next caller. What others say proves nothing until they show the key. */
+/* A place for the next caller. What a caller says proves nothing until it shows the key. */
 static struct caller *make_room(struct fleet *fleet)
 {
     struct caller *oldest = NULL;
@@ -252,7 +252,7 @@ static void accepted(void *context, int fd)
 
 /* Start --------------------------------------------------------------------------------------- */
 
-/* Listens at ADDRESS, unless it does already. Returns the place in the list. */
+/* Listens at ADDRESS, unless it does already. RET_LISTENING is the place in the list. */
 static cohort_status listen_at(struct fleet *fleet, struct address *address,
                                const struct listening **ret_listening)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cohortrun: all other hosts of a job: has their daemons started, and lets them connect. */
+/* cohortrun: all other hosts of a job: starts their daemons, and lets them connect. */
 #ifndef COHORT_TOOLS_COHORTRUN_FLEET_H
 #define COHORT_TOOLS_COHORTRUN_FLEET_H
 
@@ -13,15 +13,15 @@ struct options;
 struct output;
 
 /* All other hosts of a job. First their daemons are gathered: agents start them, and they connect
- * to where cohortrun listens, which it does until the last one has come, at those of its addresses
- * from which the hosts are reached. Then they are told what to start. */
+ * to cohortrun. It listens at those of its addresses from which the hosts are reached, until the
+ * last daemon has connected. Then the daemons are told what to start. */
 struct fleet;
 
 struct fleet_handlers {
     void *context;
-    /* All daemons have come. */
+    /* All daemons have connected. */
     void (*ready)(void *context);
-    /* Not all will; TEXT says why. Once. */
+    /* Not all daemons will connect, and TEXT says why. Called at most once. */
     void (*failed)(void *context, const char *text);
     /* One of the hosts may be gone. */
     void (*changed)(void *context);
@@ -38,26 +38,26 @@ struct fleet_options {
     uint64_t descriptors;
 };
 
-/* OPTIONS' contents have to stay. Starts the agents. What it has set up where it fails is for
- * fleet_close and fleet_destroy. */
+/* Starts the agents. OPTIONS' contents have to stay valid. After a failure, fleet_close and
+ * fleet_destroy free what has been set up. */
 cohort_status fleet_create(struct fleet **ret_fleet, const struct fleet_options *options,
                            const struct fleet_handlers *handlers);
 
-/* Where the others reach host INDEX of the options' list, in digits. */
+/* The address, in digits, at which the others reach host INDEX of the options' list. */
 const char *fleet_address(const struct fleet *fleet, uint32_t index);
 
-/* Has all localities of the fleet's hosts started, and hands standard input on if locality 0 is
- * among them. */
+/* Tells the daemons to start all localities of the fleet's hosts. Passes standard input on if
+ * locality 0 is among them. */
 void fleet_order(struct fleet *fleet, const struct locality_handlers *handlers);
 
-/* Names of the hosts whose daemons have not come: "b, c". */
+/* Names of the hosts whose daemons have not connected: "b, c". */
 void fleet_list_awaited(const struct fleet *fleet, char *text, size_t bytes);
 
-/* Sends the daemons away, or ends the agents of those that have not come. */
+/* Tells the daemons to end. Ends the agents of daemons that have not connected. */
 void fleet_dismiss(struct fleet *fleet);
 bool fleet_is_gone(const struct fleet *fleet);
 
-/* Before the loop is destroyed, and after that. NULL is fine. */
+/* fleet_close: before the loop is destroyed. fleet_destroy: after that. NULL is fine. */
 void fleet_close(struct fleet *fleet);
 void fleet_destroy(struct fleet *fleet);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cohortrun: the line by which a daemon is told the key and where to connect. */
+/* cohortrun: the line that tells a daemon the key and where to connect. */
 #include "tools/cohortrun/greeting.h"
 
 #include <inttypes.h>

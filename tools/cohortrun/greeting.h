@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cohortrun: the line by which a daemon is told the key and where to connect. */
+/* cohortrun: the line that tells a daemon the key and where to connect. */
 #ifndef COHORT_TOOLS_COHORTRUN_GREETING_H
 #define COHORT_TOOLS_COHORTRUN_GREETING_H
 
@@ -9,8 +9,9 @@
 #include "tools/cohortrun/address.h"
 #include "tools/cohortrun/seal.h"
 
-/* What cohortrun tells a node daemon on its standard input, in one line: who it is, and where to
- * come. Neither arguments nor the environment have the key, since others can see those. */
+/* What cohortrun tells a node daemon on its standard input, in one line: which host it is on, and
+ * where to connect. The key is neither in the arguments nor in the environment, since others can
+ * see those. */
 struct greeting {
     unsigned char key[SEAL_KEY_BYTES];
     uint32_t host; /* its number */

@@ -81,7 +81,7 @@ static char **make_arguments(const struct guarded_options *options, char *limit)
     return arguments;
 }
 
-/* What the guardian is to have, by number. To be freed; NULL: no memory. */
+/* The descriptors that the guardian gets, by number. The caller frees them. NULL: no memory. */
 static int *make_descriptors(const struct guarded_options *options, int link, size_t *ret_num)
 {
     const struct cohort__hub *hub = options->hub;
@@ -146,8 +146,9 @@ cohort_status guarded_start(struct guarded *guarded, const struct guarded_option
     return status;
 }
 
-/* The kernel limits how many descriptors may be under way, for all processes of a user together:
- * then it's for the guardians to take theirs. An end of this one's is told as any. */
+/* The kernel limits how many descriptors all processes of a user together may have in flight. At
+ * the limit this waits, until guardians have received theirs. If this guardian has ended, its end
+ * is reported like any other. */
 static cohort_status hand_over(int link, const int fds[GUARDIAN_FD_LINK])
 {
     enum { PATIENCE_MS = 30000 };
@@ -211,7 +212,7 @@ void guarded_signal(struct guarded *guarded, int signal)
     unsigned char byte = (unsigned char)signal;
     if (guarded->link && guarded->end == GUARDED_RUNS &&
         cohort__stream_send(guarded->link, &byte, sizeof(byte)))
-        guarded_kill_guardian(guarded); /* which the kernel tells the program */
+        guarded_kill_guardian(guarded); /* then the kernel kills the program */
 }
 
 void guarded_kill_guardian(struct guarded *guarded)

@@ -12,11 +12,12 @@
 
 struct cohort__loop;
 
-/* What runs so long after it was killed can't be: not even where a hundred others want the core. */
+/* A process that still runs so long after SIGKILL can't be killed. The time is enough even if a
+ * hundred other processes want the core. */
 enum { GUARDED_UNKILLABLE_SECONDS = 30 };
 
-/* A program under a guardian: that of a locality, or the agent that reaches another host. For a
- * locality of another host it only holds what is known of it. */
+/* A program under a guardian: the program of a locality, or the agent that reaches another host.
+ * For a locality of another host it only holds what is known of it. */
 struct guarded {
     void *context;
     void (*changed)(void *context); /* the program or its guardian has ended */
@@ -39,30 +40,30 @@ struct guarded_options {
     const char *name;              /* what errors call it */
     char *const *program;          /* with its arguments; NULL-terminated */
     char *const *environment;      /* NULL: this process's */
-    uint64_t descriptors;          /* its limit of open ones */
+    uint64_t descriptors;          /* the program's limit of open ones */
     int null;                      /* /dev/null */
-    const struct cohort__hub *hub; /* whose descriptors it gets as well, see above; or NULL */
+    const struct cohort__hub *hub; /* it gets the hub's descriptors, too, see guardian.h; or NULL */
 };
 
 /* Starts the guardian, which waits for guarded_start_program. CONTEXT and CHANGED are set, the rest
- * is zero. On failure nothing of it is left, and it counts as not started. */
+ * is zero. After a failure nothing of it is left, and it counts as not started. */
 cohort_status guarded_start(struct guarded *guarded, const struct guarded_options *options);
 
-/* Starts the program. FDS, which stay the caller's, become its 0, 1, ... On failure it is
+/* Starts the program. FDS become its descriptors 0, 1, ... and stay the caller's. On failure it is
  * abandoned. */
 cohort_status guarded_start_program(struct guarded *guarded, const struct guarded_options *options,
                                     const int fds[GUARDIAN_FD_LINK]);
 
-/* The program is not to be started; it counts as such, and the guardian ends. */
+/* The program is not to be started. It counts as not started, and the guardian ends. */
 void guarded_abandon(struct guarded *guarded);
 
 /* Sends SIGNAL to the program's group; SIGKILL: ends everything that belongs to it. */
 void guarded_signal(struct guarded *guarded, int signal);
 
-/* For a guardian that does not act. */
+/* Kills a guardian that does not act. */
 void guarded_kill_guardian(struct guarded *guarded);
 
-/* No process of it is left here. */
+/* Whether no process of it is left on this host. */
 bool guarded_is_gone(const struct guarded *guarded);
 
 /* The end of a sentence: " was killed by signal 9 (Killed)". */
@@ -73,8 +74,8 @@ int guarded_exit_status(const struct guarded *guarded);
 
 void guarded_close(struct guarded *guarded);
 
-/* Raises this process's limit of open descriptors as far as allowed; each program takes some.
- * Returns what it was before, which is meant for the programs. */
+/* Raises this process's limit of open descriptors as far as allowed, since each program takes some.
+ * Returns the limit before, which is the one that the programs get. */
 uint64_t guarded_raise_descriptor_limit(void);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cohortrun: the process above a program, which leaves nothing of it behind. */
+/* cohortrun: the process above a program, which ends all that the program leaves behind. */
 #include "tools/cohortrun/guardian.h"
 
 #include <errno.h>
@@ -37,7 +37,7 @@ static size_t count_descriptors(struct msghdr *message)
     return (head->cmsg_len - CMSG_LEN(0)) / sizeof(int);
 }
 
-/* Puts the program's descriptors where they belong. False: none come, since cohortrun has ended or
+/* Puts the program's descriptors at their numbers. False: none come, since cohortrun has ended or
  * given up; or they can't be had, which is reported. */
 static bool take_descriptors(void)
 {
@@ -69,7 +69,7 @@ static bool take_descriptors(void)
     return true;
 }
 
-/* In the new process; ends in the program, or with errno in FAILURE. */
+/* Runs in the new process. It ends in the program, or writes errno to FAILURE. */
 static _Noreturn void become_program(char **argv, const sigset_t *signals, pid_t guardian,
                                      int failure)
 {
@@ -78,7 +78,7 @@ static _Noreturn void become_program(char **argv, const sigset_t *signals, pid_t
     setpgid(0, 0);
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != guardian)
-        _exit(127); /* it died before the last line */
+        _exit(127); /* the guardian died before prctl */
     if (getrlimit(RLIMIT_NOFILE, &limit) == 0) {
         limit.rlim_cur = strtoull(argv[1], &end, 10);
         setrlimit(RLIMIT_NOFILE, &limit);
@@ -90,7 +90,7 @@ static _Noreturn void become_program(char **argv, const sigset_t *signals, pid_t
     _exit(127);
 }
 
-/* Returns the program's pid, or -1 having reported. */
+/* Returns the program's pid, or -1 after it has reported the error. */
 static pid_t start_program(char **argv, const sigset_t *signals)
 {
     int failure[2];
@@ -121,7 +121,7 @@ static pid_t start_program(char **argv, const sigset_t *signals)
     return pid;
 }
 
-/* What the program has, the guardian lets go, so that the ends of pipes are seen. */
+/* Closes what the program has, so that pipes end when the program closes them. */
 static void drop_descriptors(void)
 {
     int null = open("/dev/null", O_RDWR | O_CLOEXEC);
@@ -132,7 +132,7 @@ static void drop_descriptors(void)
     close_range(GUARDIAN_NUM_FDS, ~0u, 0);
 }
 
-/* True if the program has ended; reaps what it left to us, as well. */
+/* True if the program has ended. Also reaps the processes that the program has left to us. */
 static bool reap(pid_t program, int *ret_status)
 {
     pid_t pid;
@@ -158,7 +158,7 @@ static bool obey(pid_t program)
     return true;
 }
 
-/* Returns when the program, or cohortrun, has ended; the program's status. */
+/* Returns the program's status when the program or cohortrun has ended. */
 static int watch(pid_t program, int signals)
 {
     int status = SIGKILL; /* what it will be if we end it */
@@ -175,10 +175,11 @@ static int watch(pid_t program, int signals)
     }
 }
 
-/* Out of the group that gets the terminal's signals, and with no terminal to open: that would stop
- * whoever reads it from outside of that group. But still in cohortrun's session, since Linux shares
- * out a core among sessions before it does so among processes (autogroup): of localities that had
- * a session each, none would make way for another one by sched_yield. */
+/* Leaves the group that gets the terminal's signals, and gives up the terminal, so that the program
+ * can't open it: a process that reads the terminal from outside of that group would be stopped. It
+ * stays in cohortrun's session, since Linux shares out a core among sessions before it does so
+ * among processes (autogroup). If each locality had a session of its own, sched_yield would not let
+ * another one run. */
 static void leave_terminal(void)
 {
     setpgid(0, 0);
@@ -194,7 +195,7 @@ int guardian_main(int argc, char **argv)
     sigset_t all, chld, before;
     if (argc < 3)
         return 2;
-    /* Signals for the program that reach us are none of our business. */
+    /* Blocks the signals that reach this process, since they are meant for the program. */
     sigfillset(&all);
     sigprocmask(SIG_SETMASK, &all, &before);
     leave_terminal();

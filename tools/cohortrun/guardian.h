@@ -1,38 +1,39 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cohortrun: the process above a program, which leaves nothing of it behind. */
+/* cohortrun: the process above a program, which ends all that the program leaves behind. */
 #ifndef COHORT_TOOLS_COHORTRUN_GUARDIAN_H
 #define COHORT_TOOLS_COHORTRUN_GUARDIAN_H
 
 #include <stdint.h>
 
-/* Between cohortrun and each program stands a guardian: cohortrun's own binary in a process of its
- * own, out of reach of the terminal, that is the program's parent. It sees to it that nothing of
- * the program remains: neither when the program ends, nor when cohortrun does, in whatever way. It
- * holds one end of a socket pair, so it learns of cohortrun's end from the kernel, also of one
- * before its own start.
+/* Between cohortrun and each program is a guardian: cohortrun's own binary in a process of its own,
+ * out of reach of the terminal. It is the program's parent. It makes sure that nothing of the
+ * program remains: neither when the program ends, nor when cohortrun ends, in whatever way. It
+ * holds one end of a socket pair, so the kernel tells it of cohortrun's end, even of one before its
+ * own start.
  *
- * The program is in a process group of its own, so what it does to its group (kill 0) doesn't
- * reach the guardian; if the guardian is killed, the kernel kills the program, and cohortrun
- * inherits what else remains. */
+ * The program is in a process group of its own, so a signal that it sends to its group (kill 0)
+ * doesn't reach the guardian. If the guardian is killed, the kernel kills the program, and
+ * cohortrun inherits what else remains. */
 
-/* Descriptors that it is started with. All but the link are the program's, too; so are those of the
- * hub (runtime/net/hub.h), which come after these. Those before the link are /dev/null until the
- * program's own arrive. */
+/* Descriptors that it is started with. All except the link are the program's, too. So are those of
+ * the hub (runtime/net/hub.h), which come after these. Those before the link are /dev/null until
+ * the program's own arrive. */
 enum {
     GUARDIAN_FD_CONTROL = 3, /* the control connection, see runtime/launch/control.h */
     GUARDIAN_FD_LINK = 4,    /* to cohortrun */
     GUARDIAN_NUM_FDS = 5,
 };
 
-/* args[0], by which it knows that it is one. args[1]: the program's limit of open descriptors;
- * args[2]..: the program. */
+/* args[0], by which it knows that it is a guardian. args[1]: the program's limit of open
+ * descriptors. args[2]..: the program. */
 #define GUARDIAN_NAME "cohort-guardian"
 
-/* What comes first on the link is one byte with the program's descriptors 0 to GUARDIAN_FD_CONTROL,
- * and the program starts. If the link ends before, the guardian does, without a report.
+/* First, one byte comes on the link, with the program's descriptors 0 to GUARDIAN_FD_CONTROL, and
+ * the program starts. If the link ends before that, the guardian ends without a report.
  *
- * From then on messages go as in loop/stream.h: to the guardian one byte, a signal for the
- * program's group, where SIGKILL means everything; to cohortrun one struct report. */
+ * From then on, messages have the form of runtime/loop/stream.h. To the guardian: one byte, which
+ * is a signal for the program's group; SIGKILL means everything. To cohortrun: one struct
+ * report. */
 enum report_kind {
     REPORT_STARTED, /* value: the program's pid */
     REPORT_FAILED,  /* it could not be started; value: errno */

@@ -32,7 +32,7 @@ cohort_status host_start(struct host *host, const char *greeting)
     return agent_start(&host->agent, &host->common->agent, host->name->name, greeting, host);
 }
 
-/* Losing it ----------------------------------------------------------------------------------- */
+/* Losing a host ------------------------------------------------------------------------------- */
 
 static void lose_locality(struct host *host, struct locality *locality)
 {
@@ -64,12 +64,12 @@ static void node_link_ended(void *context, const char *why)
 {
     struct host *host = context;
     host_lose(host, why);
-    node_link_close(host->node_link); /* still there if it was dismissed */
+    node_link_close(host->node_link); /* still open if the host was dismissed */
     host->node_link = NULL;
     host->common->changed(host->common->context, host);
 }
 
-/* What the daemon tells ----------------------------------------------------------------------- */
+/* Messages from the daemon -------------------------------------------------------------------- */
 
 static bool take_output(struct host *host, struct locality *locality, const unsigned char *data,
                         size_t bytes)
@@ -107,7 +107,7 @@ static void refuse(struct host *host, const unsigned char *text, size_t bytes)
     host_lose(host, why);
 }
 
-/* False: it is nonsense. */
+/* False: the message makes no sense. */
 static bool take(struct host *host, enum node_link_kind kind, struct locality *locality,
                  const unsigned char *data, size_t bytes)
 {
@@ -159,7 +159,7 @@ void host_welcome(struct host *host, struct node_link *node_link, const struct a
     pulse_start(&host->pulse, host->common->heartbeat_ns, host->common->heartbeat_timeout_ns);
 }
 
-/* What the daemon is told --------------------------------------------------------------------- */
+/* Messages to the daemon ---------------------------------------------------------------------- */
 
 static void send_to(struct host *host, enum node_link_kind kind, uint32_t rank, const void *data,
                     size_t bytes)
@@ -183,7 +183,7 @@ static cohort_status await_locality(struct host *host, struct locality *locality
     return COHORT_OK;
 }
 
-/* None of them was started. */
+/* None of HOST's localities was started. */
 static void give_up_localities(struct host *host)
 {
     for (uint32_t i = 0; i < host->name->num; i++) {

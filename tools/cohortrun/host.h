@@ -18,28 +18,28 @@ struct cohort__packer;
 struct output;
 
 /* Another host of the job, seen from cohortrun: the agent that reaches it, the connection to its
- * node daemon, and what is known of its localities, whose `struct locality` are kept as if they
- * were started here. */
+ * node daemon, and what is known of its localities. Each has a `struct locality`, as if it were
+ * started here. */
 struct host {
     const struct host_name *name;
     const struct host_common *common;
     struct locality *localities; /* of this host, the first of them */
     struct agent agent;
-    struct node_link *node_link; /* NULL: not yet, or not any more */
+    struct node_link *node_link; /* NULL: not connected yet, or no longer */
     struct pulse pulse;
     enum host_stage {
-        HOST_AWAITED,   /* its daemon has not come */
+        HOST_AWAITED,   /* its daemon has not connected */
         HOST_READY,     /* it has, and may have been told what to start */
-        HOST_DISMISSED, /* it has been told to go */
+        HOST_DISMISSED, /* it has been told to end */
         HOST_LOST,      /* see `why` */
     } stage;
     bool is_ordered;
     char why[400];                    /* "the connection was closed" */
     char address[ADDRESS_TEXT_BYTES]; /* where the other hosts reach it */
-    struct deadline patience;         /* with its agent, at the end */
+    struct deadline patience;         /* for its agent, at the end */
     unsigned impatience;
     bool is_given_up;
-    bool is_fed; /* output is arriving: what is taken is told together */
+    bool is_fed; /* output is arriving: what is taken is reported together */
     size_t taken;
 };
 
@@ -50,35 +50,35 @@ struct host_common {
     uint64_t heartbeat_ns;
     uint64_t heartbeat_timeout_ns;
     void *context;
-    /* HOST is lost before it was told to start anything; its `why`. */
+    /* HOST is lost before it was told to start anything. Its `why` says why. */
     void (*failed)(void *context, struct host *host);
     /* HOST's connection or agent has ended. */
     void (*changed)(void *context, struct host *host);
-    /* BYTES of standard input are passed on; 0: nobody reads it any more. */
+    /* BYTES of standard input have been passed on. 0: nobody reads it any more. */
     void (*input_taken)(void *context, size_t bytes);
-    /* The daemon has something to say, or the agent. */
+    /* The daemon or the agent has a line for the user. */
     void (*said)(void *context, struct host *host, const char *line);
 };
 
-/* NAME, COMMON and LOCALITIES are set. The agent is started with GREETING. */
+/* Starts the agent with GREETING. NAME, COMMON and LOCALITIES of HOST are set. */
 cohort_status host_start(struct host *host, const char *greeting);
 
-/* Its daemon has come; takes TRUNK over. */
+/* Its daemon has connected. Takes NODE_LINK over. */
 void host_welcome(struct host *host, struct node_link *node_link, const struct address *from);
 
 /* Tells the daemon to start the host's localities. */
 void host_order(struct host *host, const struct cohort__packer *order,
                 const struct locality_handlers *handlers);
 
-/* Standard input for locality 0; none: its end. */
+/* Passes standard input on to locality 0. BYTES 0: its end. */
 void host_input(struct host *host, const void *data, size_t bytes);
 
-/* To be called every heartbeat. */
+/* To be called at every heartbeat. */
 void host_beat(struct host *host);
 
 void host_lose(struct host *host, const char *why);
 
-/* The job is over: the daemon is sent away, and the agent ended if need be. */
+/* The job is over: tells the daemon to end, and ends the agent if need be. */
 void host_dismiss(struct host *host);
 bool host_is_gone(const struct host *host);
 
@@ -89,7 +89,7 @@ void host_send_control(struct host *host, uint32_t rank, const void *message, si
 void host_output_taken(struct host *host, uint32_t rank, enum output_stream stream, size_t bytes);
 
 void host_close(struct host *host);
-/* After the loop. */
+/* To be called after the loop is destroyed. */
 void host_fini(struct host *host);
 
 #endif

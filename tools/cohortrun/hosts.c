@@ -11,7 +11,8 @@
 
 enum { MAX_NAME = 255, MAX_SLOTS = COHORT__CONTROL_MAX_LOCALITIES };
 
-/* Names become part of the agent's command line: what is none there, or an option, is refused. */
+/* Names become part of the agent's command line: no other characters, and nothing like an
+ * option. */
 static cohort_status check_name(const char *name, size_t bytes)
 {
     static const char allowed[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"

@@ -13,21 +13,22 @@ struct hosts {
     struct host_name {
         char *name;
         uint32_t slots;
-        uint32_t first; /* locality; these two after hosts_fill */
-        uint32_t num;   /* localities, whose ranks follow each other */
+        uint32_t first; /* its first locality; set by hosts_fill */
+        uint32_t num;   /* of localities, whose ranks follow each other; set by hosts_fill */
         bool is_far;    /* reached by an agent; set by the options */
     } * list;
     uint32_t num;
 };
 
-/* "a:2,b": names, and how many localities fit there (1). A host that is named again gets more. */
+/* Reads "a:2,b": names, and how many localities fit there (1 if not said). A host that is named
+ * again gets more. */
 cohort_status hosts_parse(struct hosts *hosts, const char *text);
 
-/* A host a line, "name" or "name slots=2"; # begins a comment. */
+/* Reads a file with a host in each line: "name" or "name slots=2". # begins a comment. */
 cohort_status hosts_read(struct hosts *hosts, const char *path);
 
-/* Puts SIZE localities on the hosts, as many on the first as fit there, and so on; hosts that get
- * none are dropped. SIZE 0 fills all slots. */
+/* Puts SIZE localities on the hosts: first as many on the first host as fit there, and so on. Hosts
+ * that get none are dropped. SIZE 0 fills all slots. */
 cohort_status hosts_fill(struct hosts *hosts, uint32_t size, uint32_t *ret_size);
 
 void hosts_fini(struct hosts *hosts);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cohortrun: runs a job: sets it up, and hears of all that happens in it. */
+/* cohortrun: runs a job: sets it up, and handles all its events. */
 #include "tools/cohortrun/job.h"
 
 #include <errno.h>
@@ -53,7 +53,7 @@ static void output_failed(void *context, enum output_stream stream, int error)
     snprintf(text, sizeof(text), "cannot write standard %s: %s",
              stream == OUTPUT_OUT ? "output" : "error", cohort__child_error_text(error));
     if (error == EPIPE)
-        job_fail(job, 128 + SIGPIPE, NULL); /* as a program that writes there itself */
+        job_fail(job, 128 + SIGPIPE, NULL); /* as for a program that writes there itself */
     else
         job_fail(job, JOB_STATUS_FAILED, text);
 }
@@ -80,7 +80,7 @@ static void forward(void *context, int signal)
         locality_signal(&job->localities[rank], signal);
 }
 
-/* "0, 2-5" of those that run. */
+/* Lists those that run: "0, 2-5". */
 static void list_running(const struct job *job, char *text, size_t bytes)
 {
     size_t used = 0;
@@ -114,8 +114,8 @@ static void timed_out(void *context)
     job_fail(job, JOB_STATUS_TIMEOUT, NULL);
 }
 
-/* A job in the background of a terminal must not take what is typed there: its localities have left
- * the terminal, which therefore would let them. */
+/* A job in the background of a terminal must not read what is typed there. The kernel would not
+ * stop its localities, since they have left the terminal. */
 static void guard_terminal(const struct job *job)
 {
     if (isatty(STDIN_FILENO) && tcgetpgrp(STDIN_FILENO) != getpgrp())
@@ -137,7 +137,7 @@ static cohort_status set_up(struct job *job)
     if (!job->localities)
         return cohort_fail(COHORT_ERR_NO_MEMORY, "out of memory");
     job->descriptors = guarded_raise_descriptor_limit();
-    /* Until they are started, they count as if they had ended. */
+    /* Localities that are not started yet count as if they had ended. */
     for (uint32_t rank = 0; rank < job->options->size; rank++)
         job->localities[rank] = (struct locality){
             .context = job,
@@ -160,7 +160,7 @@ static cohort_status set_up(struct job *job)
     return status;
 }
 
-/* All hosts are there: the localities are started everywhere. */
+/* All hosts are ready: starts the localities everywhere. */
 static void run(void *context)
 {
     struct job *job = context;
@@ -232,7 +232,7 @@ static void tear_down(struct job *job)
     free(job->localities);
     if (job->null >= 0)
         close(job->null);
-    /* What a guardian that was killed has left to us, that of an agent perhaps. */
+    /* Processes that a killed guardian has left to us, perhaps an agent's. */
     if ((lost || has_fleet) && job->owns_children)
         descendants_kill();
 }

@@ -87,7 +87,7 @@ void job_check_done(struct job *job)
         deadline_set(&job->stragglers, second_ns);
 }
 
-/* An error that all localities agree on is said once. */
+/* An error that all localities report is printed once. */
 static bool was_said(const struct job *job, const struct locality *locality)
 {
     const char *failure = cohort__launcher_failure(job->launcher, locality->rank);
@@ -100,7 +100,7 @@ static bool was_said(const struct job *job, const struct locality *locality)
     return false;
 }
 
-/* The system says the same of a file that is missing and of one whose interpreter is. */
+/* The system's error is the same for a missing file and for one whose interpreter is missing. */
 static const char *hint(const struct job *job, const struct locality *locality)
 {
     const char *program = job->options->program[0];
@@ -141,7 +141,7 @@ void job_locality_changed(struct locality *locality)
 {
     struct job *job = locality->context;
     if (!job->launcher)
-        return; /* still starting; the loop does not turn yet */
+        return; /* still starting; the loop does not run yet */
     if (locality->guarded.end == GUARDED_RUNS) {
         if (locality->control_ended && cohort__launcher_is_member(job->launcher, locality->rank))
             deadline_set(&job->abandoned, second_ns);
@@ -182,13 +182,13 @@ static void abandoned_over(void *context)
 
 void job_program_failed(struct job *job)
 {
-    enum { PATIENCE = 5 }; /* a second is what sites wait before they ask where the others are */
+    enum { PATIENCE = 5 }; /* sites wait a second before they ask where the others are */
     if (!deadline_is_set(&job->failing))
         deadline_set(&job->failing, PATIENCE * job->options->grace_ns);
 }
 
-/* The others may wait for what the locality whose program has failed does not do any more: they are
- * told as if it had died. */
+/* The other localities may wait for what the failed one does not do any more. They are told of its
+ * failure as if it had died. */
 static void failing_over(void *context)
 {
     struct job *job = context;

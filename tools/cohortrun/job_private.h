@@ -12,13 +12,13 @@
 #include "tools/cohortrun/locality.h"
 #include "tools/cohortrun/output.h"
 
-/* For job.c, job_start.c and job_end.c only: _start starts localities and the launcher's half of
- * the protocol, _end sees how all that ends, and the job itself is where everything else comes in.
+/* For job.c, job_start.c and job_end.c only. job_start.c starts localities and the launcher's half
+ * of the protocol. job_end.c handles how all that ends. job.c handles everything else.
  *
- * A job runs until all localities have ended by themselves, or until something fails: then it is
- * ended in stages, each given some time. */
+ * A job runs until all localities have ended by themselves, or until something fails. Then it is
+ * ended in stages, each of which has some time. */
 enum stage {
-    GATHERING, /* the daemons of other hosts have not all come; nothing is started before */
+    GATHERING, /* waiting for daemons of other hosts; nothing is started before */
     RUNNING,
     GRACE,       /* members have been told of a death, and may report their errors */
     TERMINATING, /* SIGTERM */
@@ -40,14 +40,14 @@ struct job {
     struct cohort__signals *terminate;
     struct deadline timeout;
     struct deadline next_stage;
-    struct deadline settle;     /* judge who has ended, though not all of it is known */
-    struct deadline abandoned;  /* who closed its connection ought to have ended by now */
+    struct deadline settle;     /* then judge what has ended, though not all is known of it */
+    struct deadline abandoned;  /* one that closed its connection ought to have ended by now */
     struct deadline failing;    /* a program has failed, and the job ought to have ended by now */
-    struct deadline stragglers; /* all have ended, and still their pipes are open */
+    struct deadline stragglers; /* all have ended, but their pipes are still open */
     struct deadline recount;    /* the launcher's pause */
     enum stage stage;
     int status;
-    int judged_status; /* of the one that is being judged */
+    int judged_status; /* of the locality that is being judged */
     uint64_t last_interrupt;
     bool owns_children; /* all children of this process are ours */
     int null;
@@ -55,8 +55,8 @@ struct job {
     struct locality *localities;
 };
 
-/* Ends the job with STATUS, unless something else does already. TEXT says why; NULL: nothing need
- * be said. */
+/* Ends the job with STATUS, unless it is already being ended. TEXT says why. NULL: nothing has to
+ * be printed. */
 void job_fail(struct job *job, int status, const char *text);
 void job_enter_stage(struct job *job, enum stage stage);
 
@@ -64,16 +64,16 @@ void job_enter_stage(struct job *job, enum stage stage);
 void job_check_done(struct job *job);
 void job_locality_changed(struct locality *locality);
 
-/* The program of a locality has failed, though the locality is there for the others yet. */
+/* The program of a locality has failed, but the locality is still there for the others. */
 void job_program_failed(struct job *job);
 
-/* Sets the deadlines up that belong to the end. */
+/* Sets up the deadlines that belong to the end. */
 void job_init_end(struct job *job);
 void job_clear_end(struct job *job);
 
 extern const struct locality_handlers job_locality_handlers;
 
-/* Those of this host. What fails fails the job. */
+/* Starts the localities of this host. A failure ends the job. */
 void job_start_localities(struct job *job);
 cohort_status job_start_launcher(struct job *job);
 

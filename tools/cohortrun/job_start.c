@@ -49,7 +49,7 @@ static void launcher_broken(void *context, uint32_t rank, const char *text)
 const struct locality_handlers job_locality_handlers = {control_arrived, output_opened,
                                                         job_locality_changed};
 
-/* Those of this host, whose ranks follow each other. */
+/* The localities of this host, whose ranks follow each other. */
 static void find_own_localities(const struct job *job, uint32_t *ret_first, uint32_t *ret_num)
 {
     const struct hosts *hosts = &job->options->hosts;
@@ -60,7 +60,7 @@ static void find_own_localities(const struct job *job, uint32_t *ret_first, uint
     *ret_num = i < hosts->num ? hosts->list[i].num : hosts->num == 0 ? job->options->size : 0;
 }
 
-/* To start thousands takes a minute: what can't end well is said before. */
+/* To start thousands takes a minute, so a job that would fail is refused before. */
 static bool has_descriptors(struct job *job, uint32_t num)
 {
     char text[160];
@@ -76,7 +76,7 @@ static bool has_descriptors(struct job *job, uint32_t num)
     return false;
 }
 
-/* Those that could not be started count as if they had ended. */
+/* Localities that could not be started count as if they had ended. */
 static void fail_to_start(struct job *job, uint32_t first, uint32_t num)
 {
     job_fail(job, JOB_STATUS_CANNOT_START, cohort_error_message());
@@ -105,11 +105,11 @@ void job_start_localities(struct job *job)
         job->localities[rank].judged = false;
     if (localities_start(&job->localities[first], num, &common, &job_locality_handlers))
         fail_to_start(job, first, num);
-    if (first == 0) /* so that who writes there sees it when locality 0 closes it */
+    if (first == 0) /* so that its writer notices when locality 0 closes it */
         dup2(job->null, STDIN_FILENO);
 }
 
-/* Who is where, in the launcher's words. */
+/* Lists which localities are on which host, in the launcher's types. */
 static cohort_status list_hosts(struct job *job)
 {
     const struct hosts *hosts = &job->options->hosts;

@@ -47,7 +47,8 @@ static int open_ends(struct ends *ends)
     return error;
 }
 
-/* Our environment with what each locality is told. One block, to be freed; NULL: no memory. */
+/* Our environment, and the variables for the locality. It is one block, which the caller frees.
+ * NULL: no memory. */
 static char **make_environment(const struct locality *locality,
                                const struct locality_common *common, uint32_t num_slots)
 {
@@ -90,7 +91,7 @@ static void control_message(void *context, const void *message, size_t bytes)
 
 static void control_ended(void *context, cohort_status status)
 {
-    (void)status; /* whatever it was: nothing more comes */
+    (void)status; /* whatever it is, nothing more comes */
     struct locality *locality = context;
     locality->control_ended = true;
     locality->handlers->changed(locality);
@@ -184,8 +185,9 @@ static void abandon(struct locality *locality)
     locality->control_ended = true;
 }
 
-/* First all guardians, which take the hub with them: here its descriptors make room for those of
- * the localities, and to fork is quick while there are few of both. */
+/* First starts all guardians, which inherit the hub. After that the hub is closed here, so that its
+ * descriptors make room for those of the localities. And fork is fast while this process has few
+ * descriptors. */
 cohort_status localities_start(struct locality *localities, uint32_t num,
                                const struct locality_common *common,
                                const struct locality_handlers *handlers)
@@ -237,7 +239,7 @@ void locality_kill_guardian(struct locality *locality)
 
 void locality_send_control(struct locality *locality, const void *message, size_t bytes)
 {
-    /* What a locality that is about to end doesn't get, it doesn't need. */
+    /* A locality that is about to end may miss the message, and does not need it. */
     if (locality->host && !locality->control_ended)
         host_send_control(locality->host, locality->rank, message, bytes);
     else if (locality->control && !locality->control_ended)

@@ -14,14 +14,14 @@
 struct cohort__hub;
 struct cohort__loop;
 
-/* One program with its guardian and the connections to both: what of a job there is once for each
- * locality. It tells whoever started it what happened; what follows from that is theirs. One on
- * another host is started by the node daemon there; here it is only known (host.h). */
+/* One program with its guardian and the connections to both: all that a job has once for each
+ * locality. Its handlers are told what happens, and decide what follows. For a locality on another
+ * host, which the node daemon there starts, it only holds what is known of it (host.h). */
 struct locality {
     void *context;
     const struct locality_handlers *handlers;
     uint32_t rank;
-    struct host *host; /* another one, that it runs on; NULL: this one */
+    struct host *host; /* the other host that it runs on; NULL: this one */
     struct guarded guarded;
     struct cohort__stream *control;
     bool control_ended;
@@ -29,8 +29,8 @@ struct locality {
     bool judged;          /* by the job */
 };
 
-/* The open files that one takes of whoever starts it, at least: its control connection, its
- * outputs, and the link to its guardian. */
+/* How many open files a locality takes, at least, in the process that starts it: its control
+ * connection, its outputs, and the link to its guardian. */
 enum { LOCALITY_DESCRIPTORS = 4 };
 
 /* What all localities are started with. */
@@ -47,15 +47,15 @@ struct locality_handlers {
     void (*control_arrived)(struct locality *locality, const void *message, size_t bytes);
     /* FD, which is the receiver's, is the reading end of the program's output. */
     cohort_status (*output_opened)(struct locality *locality, enum output_stream stream, int fd);
-    /* Something of the locality has ended: itself, a connection, or its guardian; or its pid is
-     * known now. */
+    /* Something of the locality has ended: its program, a connection, or its guardian. Or its pid
+     * is known now. */
     void (*changed)(struct locality *locality);
 };
 
-/* Makes the hub of this host and starts NUM localities, which are all that are here; the loop is
- * not turning. CONTEXT and RANK of each are set. On failure, those that are not started count as
- * such, and of them nothing is left but for outputs that were opened, and guardians that are
- * ending. */
+/* Makes the hub of this host and starts NUM localities, which are all that are on this host. The
+ * loop does not run yet. CONTEXT and RANK of each are set. After a failure, those that are not
+ * started count as such. Nothing of them is left, except outputs that were opened, and guardians
+ * that are ending. */
 cohort_status localities_start(struct locality *localities, uint32_t num,
                                const struct locality_common *common,
                                const struct locality_handlers *handlers);
@@ -63,7 +63,7 @@ cohort_status localities_start(struct locality *localities, uint32_t num,
 /* Sends SIGNAL to the program's group; SIGKILL: ends everything that belongs to the locality. */
 void locality_signal(struct locality *locality, int signal);
 
-/* For a guardian that does not act. */
+/* Kills a guardian that does not act. */
 void locality_kill_guardian(struct locality *locality);
 
 void locality_send_control(struct locality *locality, const void *message, size_t bytes);
@@ -71,10 +71,10 @@ void locality_send_control(struct locality *locality, const void *message, size_
 /* BYTES of what it has written have been passed on. */
 void locality_output_taken(struct locality *locality, enum output_stream stream, size_t bytes);
 
-/* All that can be known of its end is known. */
+/* Whether all that can be known of its end is known. */
 bool locality_is_settled(const struct locality *locality);
 
-/* Nothing of it is left here. */
+/* Whether nothing of it is left on this host. */
 bool locality_is_gone(const struct locality *locality);
 
 /* A sentence: "locality 2 (pid 123) on host b was killed by signal 9 (Killed)". */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cohortrun: the daemon on another host: does for its localities what is done here. */
+/* cohortrun: the daemon on another host: does for its localities what cohortrun does here. */
 #include "tools/cohortrun/node.h"
 
 #include <errno.h>
@@ -35,7 +35,7 @@ struct node {
     struct deadline next_stage;
     enum { SERVING, KILLING, REAPING } stage;
     bool dismissed;
-    struct order *order; /* NULL: not yet */
+    struct order *order; /* NULL: not received yet */
     struct locality_common common;
     struct locality *localities;
     struct node_pipes *pipes;
@@ -51,7 +51,7 @@ static bool all_gone(const struct node *node)
     return true;
 }
 
-/* Nobody is served any more: what still runs is ended, first by its guardian, then with that. */
+/* Serves nobody any more. Ends what still runs: first by the guardians, then together with them. */
 static void leave(struct node *node)
 {
     if (node->stage != SERVING)
@@ -99,7 +99,7 @@ static void beat(void *context)
         node_link_send(node->node_link, NODE_LINK_BEAT, 0, NULL, 0);
 }
 
-/* What the localities do ---------------------------------------------------------------------- */
+/* Events of the localities -------------------------------------------------------------------- */
 
 static void send_up(struct node *node, enum node_link_kind kind, uint32_t rank, const void *data,
                     size_t bytes)
@@ -135,7 +135,7 @@ static void pipe_said(void *context, enum node_link_kind kind, uint32_t rank, co
     send_up(context, kind, rank, data, bytes);
 }
 
-/* What cohortrun wants ------------------------------------------------------------------------ */
+/* Messages from cohortrun --------------------------------------------------------------------- */
 
 static void refuse(struct node *node, const char *why)
 {
@@ -187,7 +187,7 @@ static struct locality *find_locality(const struct node *node, uint32_t rank)
     return node->localities && index < node->order->num ? &node->localities[index] : NULL;
 }
 
-/* False: it is nonsense. */
+/* Does what a message says. False: the message makes no sense. */
 static bool obey(struct node *node, enum node_link_kind kind, uint32_t rank,
                  const unsigned char *data, size_t bytes)
 {
@@ -240,7 +240,7 @@ static void node_link_message(void *context, enum node_link_kind kind, uint32_t 
 
 /* Start --------------------------------------------------------------------------------------- */
 
-/* Byte by byte, so that nothing is read that is not ours. */
+/* Reads byte by byte, so that nothing after the greeting is read. */
 static cohort_status read_greeting(struct greeting *ret_greeting)
 {
     char line[GREETING_BYTES];
@@ -322,6 +322,6 @@ int node_main(void)
         cohort__loop_run(node.loop);
     tear_down(&node);
     if (owns_children)
-        descendants_kill(); /* what a guardian that was killed has left to us */
+        descendants_kill(); /* processes that a killed guardian has left to us */
     return status || !node.dismissed;
 }

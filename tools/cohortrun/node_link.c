@@ -31,8 +31,9 @@ static void end(struct node_link *node_link, const char *why)
     node_link->handlers.ended(node_link->handlers.context, why);
 }
 
-/* A message that can't be sent is the end: what follows would not open. It shows as the end of the
- * connection, since nobody expects the node_link to end within node_link_send. */
+/* A message that can't be sent is the end of the connection, since later ones would not open
+ * (seal.h). This is reported later, as the end of the connection: nobody expects the node_link to
+ * end within node_link_send. */
 static void give_up(struct node_link *node_link)
 {
     shutdown(node_link->fd, SHUT_RDWR);

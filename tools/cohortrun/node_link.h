@@ -12,9 +12,9 @@
 
 struct cohort__loop;
 
-/* The one connection between cohortrun and the node daemon of a host, on which everything goes that
- * concerns the host's localities: messages of a kind, for a locality (or 0), in order. The other
- * end is who it says it is, and nobody else can read or say anything (seal.h). */
+/* The one connection between cohortrun and the node daemon of a host. It carries all that concerns
+ * the host's localities: messages in order, each of a kind and for a locality (or 0). The other end
+ * has proved who it is, and nobody else can read or send anything (seal.h). */
 struct node_link;
 
 enum node_link_kind {
@@ -23,23 +23,24 @@ enum node_link_kind {
     NODE_LINK_SIGNAL,    /* u8: to the program's group; SIGKILL: everything of the locality */
     NODE_LINK_REAP,      /* kill the locality's guardian, which does not act */
     NODE_LINK_INPUT,     /* standard input of locality 0; empty: its end */
-    NODE_LINK_TAKEN,     /* u8 stream, u32: so many bytes of OUTPUT have been printed */
+    NODE_LINK_TAKEN,     /* u8 stream, u32: how many bytes of OUTPUT have been printed */
     NODE_LINK_DISMISS,   /* the job is over */
     /* daemon -> cohortrun */
-    NODE_LINK_STATE,        /* what is known of a locality, struct node_link_state packed */
+    NODE_LINK_STATE,        /* what is known of a locality; see state.h */
     NODE_LINK_OUTPUT,       /* u8 stream, bytes; only the stream: its end */
-    NODE_LINK_INPUT_TAKEN,  /* u32: so many bytes of INPUT have been passed on */
+    NODE_LINK_INPUT_TAKEN,  /* u32: how many bytes of INPUT have been passed on */
     NODE_LINK_INPUT_CLOSED, /* nobody reads it any more */
     NODE_LINK_REFUSED,      /* text: why the order can't be carried out */
     /* both */
     NODE_LINK_CONTROL, /* one message of the control protocol, runtime/launch/control.h */
-    NODE_LINK_BEAT,    /* I am here */
+    NODE_LINK_BEAT,    /* a heartbeat */
     NODE_LINK_NUM_KINDS
 };
 
 enum {
     NODE_LINK_MAX_MESSAGE = 16 << 20,
-    /* Bytes of one stream that may be under way: a sender stops there until they are taken. */
+    /* The bytes of one stream that may be in flight. At that limit a sender waits until some are
+     * taken. */
     NODE_LINK_WINDOW = 64 << 10,
 };
 
@@ -49,23 +50,23 @@ struct node_link_handlers {
     bool (*is_awaited)(void *context, uint32_t host);
     /* Both ends have shown that they have the key. */
     void (*opened)(void *context, uint32_t host);
-    /* After `opened`. DATA is the node_link's again on return. */
+    /* Only after `opened`. DATA is valid until the handler returns. */
     void (*message)(void *context, enum node_link_kind kind, uint32_t rank,
                     const unsigned char *data, size_t bytes);
-    /* The last call: nothing comes any more; WHY ("the connection was closed"). It still has to be
-     * closed. */
+    /* The last call: no more messages come. WHY is, for example, "the connection was closed". The
+     * node_link still has to be closed. */
     void (*ended)(void *context, const char *why);
 };
 
-/* Takes FD over, also where it fails. HOST is the daemon's only. */
+/* Takes FD over, also on failure. HOST: only at a daemon. */
 cohort_status node_link_open(struct node_link **ret_node_link, struct cohort__loop *loop, int fd,
                              enum seal_side side, const unsigned char key[SEAL_KEY_BYTES],
                              uint32_t host, const struct node_link_handlers *handlers);
 
-/* To other handlers than those of the start; from within `opened`. */
+/* Replaces the handlers. To be called from `opened`. */
 void node_link_hand_over(struct node_link *node_link, const struct node_link_handlers *handlers);
 
-/* From `opened` on. What can't be sent because the connection has broken is told by `ended`. */
+/* From `opened` on. If the connection is broken, the message is lost, and `ended` is called. */
 void node_link_send(struct node_link *node_link, enum node_link_kind kind, uint32_t rank,
                     const void *data, size_t bytes);
 

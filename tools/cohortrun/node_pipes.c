@@ -152,7 +152,7 @@ static cohort_status open_input(struct node_pipes *pipes)
     return cohort__outlet_create(&pipes->outlet, pipes->options.loop, pipes->input[1], &handlers);
 }
 
-/* All of them --------------------------------------------------------------------------------- */
+/* All streams --------------------------------------------------------------------------------- */
 
 bool node_pipes_message(struct node_pipes *pipes, enum node_link_kind kind, uint32_t rank,
                         const unsigned char *data, size_t bytes)

@@ -175,7 +175,7 @@ static int read_option(void *context, int option, const char *word)
     }
 }
 
-/* Which localities are on which host, and which of those are others. */
+/* Finds which localities are on which host, and which hosts are not this one. */
 static int place(struct options *options)
 {
     if (options->hosts.num == 0)

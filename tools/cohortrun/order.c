@@ -29,7 +29,7 @@ void order_pack(struct cohort__packer *packer, const struct order *order)
     pack_list(packer, "environment", order->environment);
 }
 
-/* Reading one map; the first failure sticks. */
+/* For reading one map. Keeps the first failure. */
 struct reader {
     struct cohort__unpacked *unpacked;
     const struct cohort__value *map;
@@ -91,7 +91,7 @@ static void copy_list(struct reader *reader, int i, char **list, char **next)
     list[reader->counts[i]] = NULL;
 }
 
-/* All texts together, each with an end, are shorter than the message with as many heads. */
+/* The message is longer than all texts together, and each text gets a terminating zero. */
 static struct order *copy(struct reader *reader, const struct order *fields, size_t message_bytes)
 {
     size_t num = (size_t)reader->counts[0] + reader->counts[1] + 2;

@@ -8,8 +8,8 @@
 #include "cohort/status.h"
 #include "runtime/wire/pack.h"
 
-/* What a node daemon is told to start: so many localities of the job, with cohortrun's own
- * directory and whole environment. Travels as a msgpack map with these fields. */
+/* What a node daemon is told to start: NUM localities of the job, with cohortrun's own directory
+ * and whole environment. It is sent as a msgpack map with these fields. */
 struct order {
     uint32_t size;  /* of the job */
     uint32_t first; /* locality of the host */
@@ -19,10 +19,10 @@ struct order {
     char *const *environment; /* "NAME=VALUE"; NULL-terminated */
 };
 
-/* Appends ORDER to PACKER, whose status tells of success. */
+/* Appends ORDER to PACKER, whose status says whether that succeeded. */
 void order_pack(struct cohort__packer *packer, const struct order *order);
 
-/* On success the order is in one block of memory, to be freed. */
+/* On success the order is one block of memory, which the caller frees. */
 cohort_status order_read(struct order **ret_order, const void *message, size_t bytes);
 
 #endif

@@ -24,13 +24,13 @@ struct output_source {
     enum output_stream stream;
 };
 
-/* One file that is written to: one for both streams where they are the same file. */
+/* One file that is written to. If both streams go to the same file, they share one sink. */
 struct sink {
     struct output *output;
     struct cohort__outlet *outlet;
-    enum output_stream stream;    /* the first */
+    enum output_stream stream;    /* the first that goes there */
     bool in_line;                 /* what was written last was no newline */
-    struct output_source *writer; /* of the line that we are in; NULL: it is left as it is */
+    struct output_source *writer; /* of the unfinished line; NULL: that line is left as it is */
     bool full;
     struct deadline stalled;
 };
@@ -50,7 +50,7 @@ static struct output_source *source_of(struct output *output, uint32_t rank,
     return &output->sources[(size_t)stream * output->size + rank];
 }
 
-/* Lets those sources of SINK go on that may. */
+/* Lets the sources of SINK go on that may, and pauses the others. */
 static void arrange(struct sink *sink)
 {
     struct output *output = sink->output;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cohortrun: signs of life on that connection, and when they are missing. */
+/* cohortrun: heartbeats on that connection, and whether they still come. */
 #include "tools/cohortrun/pulse.h"
 
 #include "runtime/base/clock.h"
@@ -18,8 +18,8 @@ void pulse_heard(struct pulse *pulse)
 bool pulse_is_silent(struct pulse *pulse)
 {
     uint64_t now = cohort__clock_now();
-    /* Who was stopped or suspended itself has not listened: what came meanwhile is still to be
-     * read. */
+    /* If this process was stopped or suspended, it has not listened: what came meanwhile has still
+     * to be read. */
     if (now - pulse->looked > pulse->interval_ns + pulse->timeout_ns / 2)
         pulse->heard = now;
     pulse->looked = now;

@@ -7,7 +7,7 @@
 
 #include "tools/cohortrun/bytes.h"
 
-/* The last byte is the version of what is said on such a connection (node_link.h, too). */
+/* The last byte is the version of what is sent on such a connection, also of node_link.h. */
 static const unsigned char magic[8] = "COHORTR\1";
 
 /* What a hash under the job's key is for. */

@@ -7,20 +7,21 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What keeps a connection between cohortrun and a node daemon to these two. Both hold the key of
- * the job, 32 random bytes that the daemon was given on its standard input.
+/* Keeps strangers out of a connection between cohortrun and a node daemon. Both hold the key of the
+ * job: 32 random bytes, which the daemon was given on its standard input.
  *
  *   daemon    -> cohortrun  OFFER      which host it is for, and a random number
- *   cohortrun -> daemon     CHALLENGE  another one, and a tag that only who has the key can make
+ *   cohortrun -> daemon     CHALLENGE  another one, and a tag that can't be made without the key
  *   daemon    -> cohortrun  PROOF      such a tag as well
  *
- * A tag is a keyed hash (BLAKE2b) of the host, both random numbers and whose tag it is, so neither
- * side's can be had from the other or from an earlier connection. From the same come two keys, one
- * a direction, with which every later message is sealed (ChaCha20-Poly1305, the nonce is its
- * number): what was changed, left out, repeated or put in another order does not open.
+ * A tag is a keyed hash (BLAKE2b) of the host, both random numbers and the side that makes it. So
+ * neither side's tag can be taken from the other side or from an earlier connection. The same data
+ * give two keys, one for each direction. Every later message is sealed with one of them
+ * (ChaCha20-Poly1305, the nonce is its number): a message that was changed, left out, repeated or
+ * put in another order does not open.
  *
- * A tag on each message would do to keep strangers out. They are encrypted because the user's
- * whole environment is among them, and what programs read and print. */
+ * A tag on each message would be enough to keep strangers out. The messages are encrypted because
+ * they hold the user's whole environment, and what programs read and print. */
 
 enum {
     SEAL_KEY_BYTES = 32,
@@ -45,10 +46,10 @@ struct seal {
     uint64_t num_received;
 };
 
-/* A new key. False: there are no random numbers to be had. */
+/* Makes a new key. False: no random numbers are available. */
 bool seal_make_key(unsigned char ret_key[SEAL_KEY_BYTES]);
 
-/* HOST is the daemon's only. False as above. */
+/* HOST: only at the daemon. False as above. */
 bool seal_init(struct seal *seal, enum seal_side side, const unsigned char key[SEAL_KEY_BYTES],
                uint32_t host);
 /* Wipes the keys. */
@@ -62,7 +63,7 @@ bool seal_take_challenge(struct seal *seal, const void *challenge, size_t bytes)
 void seal_make_proof(const struct seal *seal, unsigned char ret_proof[SEAL_PROOF_BYTES]);
 bool seal_take_proof(const struct seal *seal, const void *proof, size_t bytes);
 
-/* Seals MESSAGE in its place, which has room for SEAL_EXTRA_BYTES more. */
+/* Seals MESSAGE in place. Its buffer has room for SEAL_EXTRA_BYTES more. */
 void seal_close(struct seal *seal, unsigned char *message, size_t bytes);
 
 /* Opens SEALED into RET_MESSAGE, which is SEAL_EXTRA_BYTES shorter. False: it is not the next

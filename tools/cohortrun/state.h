@@ -8,13 +8,14 @@
 
 #include "tools/cohortrun/locality.h"
 
-/* What a node daemon tells of a locality, NODE_LINK_STATE: pid and status (i32, little-endian), how
- * it has ended (u8), whether the guardian and the control connection have (bits of a u8). */
+/* What a node daemon reports of a locality in NODE_LINK_STATE: pid and status (i32, little-endian),
+ * how it has ended (u8), and whether the guardian and the control connection have ended (bits of a
+ * u8). */
 enum { STATE_BYTES = 10 };
 
 void state_write(const struct locality *locality, unsigned char ret_state[STATE_BYTES]);
 
-/* False: it makes no sense. */
+/* False: STATE makes no sense. */
 bool state_read(struct locality *locality, const unsigned char *state, size_t bytes);
 
 #endif
