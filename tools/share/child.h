@@ -6,13 +6,13 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-/* Runs a program, which is the first of ARGS, a path or to be looked for in PATH, and hands every
- * line that it prints to ON_LINE, until that says no; what follows is read and dropped. ARGS ends
- * with NULL. False: it could not be started, did not end with status 0, or ON_LINE said no; the
- * first two are printed. */
+/* Runs a program, and hands every line that it prints to ON_LINE, until that returns false. What
+ * follows is read and dropped. ARGS begins with the program, a path or a name to look for in PATH,
+ * and ends with NULL. Returns false if the program could not be started or did not end with status
+ * 0, which is printed; or if ON_LINE returned false. */
 bool child_run(char *const args[], bool (*on_line)(void *context, const char *line), void *context);
 
-/* A program that runs beside this one, and of which nothing is seen. */
+/* A program that runs beside this one. Its output is not seen. */
 struct child {
     pid_t pid;
     const char *name; /* stays the caller's */
@@ -22,11 +22,11 @@ struct child {
 bool child_start(struct child *ret_child, char *const args[]);
 bool child_is_running(const struct child *child);
 
-/* Waits for its end, having sent it SIGTERM if IS_STOPPED; false: it did not end with status 0,
- * which is printed unless it was stopped. */
+/* Waits for its end, and before that sends it SIGTERM if IS_STOPPED. False: it did not end with
+ * status 0, which is printed unless IS_STOPPED. */
 bool child_end(const struct child *child, bool is_stopped);
 
-/* Whether the program can be run and ends with status 0, of which nothing is printed. */
+/* Whether the program can be run and ends with status 0. Nothing of this is printed. */
 bool child_succeeds(char *const args[]);
 
 #endif

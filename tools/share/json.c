@@ -27,7 +27,7 @@ static void begin_line(struct json *json)
     json->breaks = false;
 }
 
-/* What stands before a value. */
+/* Writes what stands before a value. */
 static void begin_value(struct json *json, const char *key)
 {
     if (json->follows)
@@ -90,7 +90,7 @@ void json_break(struct json *json, int indent)
     json->indent = indent;
 }
 
-/* What stands behind "KEY": in LINE, or NULL. */
+/* The text behind "KEY": in LINE, or NULL. */
 static const char *find_value(const char *line, const char *key)
 {
     char quoted[32];

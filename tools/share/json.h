@@ -8,10 +8,10 @@
 #include <stdint.h>
 #include <stdio.h>
 
-/* JSON as all programs write it, value by value: commas, quotes and escapes are this file's. And
- * the reading of single lines that were written so. There is no parser of whole texts. */
+/* Writes JSON, value by value, as all programs write it: this file adds commas, quotes and escapes.
+ * Also reads single lines that were written so. There is no parser of whole texts. */
 
-/* A text under way. Zero but for the file: nothing is written yet. */
+/* A text that is being written. All zero except the file: nothing is written yet. */
 struct json {
     FILE *file;   /* its errors are the caller's */
     bool follows; /* the next value stands behind another one of its object or array */
@@ -19,7 +19,8 @@ struct json {
     int indent;   /* ... behind so many blanks */
 };
 
-/* Objects ('{') and arrays ('['). KEY: of the value within an object; NULL within an array. */
+/* Begin and end objects ('{') and arrays ('['). KEY: of the value within an object; NULL within an
+ * array. */
 void json_begin(struct json *json, const char *key, char bracket);
 void json_end(struct json *json, char bracket);
 
@@ -27,15 +28,16 @@ void json_text(struct json *json, const char *key, const char *text);
 void json_count(struct json *json, const char *key, uint64_t count);
 void json_bool(struct json *json, const char *key, bool value);
 
-/* With as many digits as bring the same number back. */
+/* Writes as many digits as are needed to read the same number back. */
 void json_number(struct json *json, const char *key, double number);
-/* With so many digits behind the point. */
+/* Writes DIGITS digits behind the point. */
 void json_rounded(struct json *json, const char *key, double number, int digits);
 
 /* The next value, or the next closing bracket, begins a line, behind INDENT blanks. */
 void json_break(struct json *json, int indent);
 
-/* What stands behind "KEY": in LINE; a word is cut at nothing. False: there is no such thing. */
+/* Read the value behind "KEY": in LINE. A word that does not fit into BYTES is not cut, but
+ * refused. False: there is no such value. */
 bool json_read_number(const char *line, const char *key, double *ret);
 bool json_read_word(const char *line, const char *key, char *ret, size_t bytes);
 

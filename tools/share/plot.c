@@ -24,7 +24,8 @@ enum {
     Y_TICKS = 10,
 };
 
-/* Colours that differ also for those who see few of them (Okabe and Ito); then other dashes. */
+/* Colours that the colour-blind can tell apart as well (Okabe and Ito). After them come other
+ * dashes. */
 static const char *const colours[] = {"#0072b2", "#d55e00", "#009e73", "#cc79a7",
                                       "#e69f00", "#56b4e9", "#000000", "#8a6d00"};
 static const char *const dashes[] = {"", "7 4", "2 3", "10 3 2 3"};
@@ -80,7 +81,7 @@ static double down(const struct drawing *self, double y)
     return BOTTOM - (BOTTOM - TOP) * plot_range_place(&self->y, y);
 }
 
-/* TEXT as XML has it. */
+/* Writes TEXT, escaped for XML. */
 static void put(FILE *file, const char *text)
 {
     for (; *text; text++) {
@@ -97,7 +98,7 @@ static void put(FILE *file, const char *text)
     }
 }
 
-/* Text at a place; ATTRIBUTES as they stand. */
+/* Writes text at a place. ATTRIBUTES are written as they are. */
 static void text_at(FILE *file, double x, double y, const char *attributes, const char *text)
 {
     fprintf(file, "<text x=\"%.1f\" y=\"%.1f\" %s>", x, y, attributes);
@@ -148,7 +149,7 @@ static double value_at(const struct plot_series *series, double x)
     return INFINITY;
 }
 
-/* Which series is the lowest at X, KEEP where it is among several; num_series where none is. */
+/* The series that is the lowest at X: KEEP if it is one of several, num_series if there is none. */
 static size_t lowest_at(const struct plot *plot, double x, size_t keep)
 {
     double low = keep < plot->num_series ? value_at(&plot->series[keep], x) : INFINITY;
@@ -174,8 +175,8 @@ static double next_x(const struct plot *plot, double x)
     return next;
 }
 
-/* Where the straight lines of series A and B cross between two x; the later x where one of them
- * has no point. */
+/* Where the straight lines of series A and B cross between two x. Returns the later x if one of
+ * them has no point there. */
 static double crossing(const struct drawing *self, size_t a, size_t b, double left, double right)
 {
     const struct plot_series *series = self->plot->series;
@@ -242,7 +243,7 @@ static void draw_series(const struct drawing *self, size_t index)
     }
 }
 
-/* Whether the curves of A and B lie one upon the other. */
+/* Whether the curves of A and B are the same. */
 static bool is_same(const struct plot_series *a, const struct plot_series *b)
 {
     if (a->num_points != b->num_points || a->num_points == 0)
@@ -254,7 +255,7 @@ static bool is_same(const struct plot_series *a, const struct plot_series *b)
     return true;
 }
 
-/* "binomial", or "mesh = binomial" where an earlier curve can't be seen for it. */
+/* Writes "binomial", or "mesh = binomial" if this curve hides an earlier one. */
 static void draw_legend_label(const struct drawing *self, size_t index, double y)
 {
     const struct plot_series *series = self->plot->series;
@@ -327,7 +328,7 @@ static cohort_status write_to(struct drawing *self, FILE *file, const char *path
     return error ? cannot_write(path, error) : COHORT_OK;
 }
 
-/* Into a new file beside the one at PATH, which it then becomes. */
+/* Writes into a new file beside the one at PATH, which it then replaces. */
 static cohort_status replace(struct drawing *self, const char *path)
 {
     char *beside;

@@ -19,7 +19,7 @@ struct plot_point {
 struct plot_series {
     const char *label; /* in the legend; with " = OTHER" where an earlier curve is the same */
     const struct plot_point *points;
-    size_t num_points; /* x ascending; series may have different x; none is fine: it is in the
+    size_t num_points; /* x ascending; series may have different x; 0: the series is only in the
                           legend, marked "no points" */
 };
 
@@ -50,10 +50,10 @@ struct plot {
     bool mark_crossings; /* a line, with its x, wherever another series becomes the lowest */
 };
 
-/* Writes the picture of PLOT to the file at PATH. A regular file is there whole or, after a
- * failure, as it was before; anything else (a pipe, a device) is written directly. Each series is
- * one <polyline>. Errors: BAD_PARAMETER where there are no points at all, or one that is not finite
- * or not above 0 on a logarithmic axis; SYSTEM where the file can't be written; NO_MEMORY. */
+/* Writes the picture of PLOT to the file at PATH. A regular file is complete afterwards; after a
+ * failure it is as it was before. Anything else (a pipe, a device) is written directly. Each series
+ * is one <polyline>. Errors: BAD_PARAMETER if there are no points at all, or if one is not finite,
+ * or not above 0 on a logarithmic axis; SYSTEM if the file can't be written; NO_MEMORY. */
 cohort_status plot_write(const struct plot *plot, const char *path);
 
 #endif

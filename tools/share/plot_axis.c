@@ -5,7 +5,7 @@
 #include <math.h>
 #include <stdio.h>
 
-/* Values where they are on the axis, but for place and size. */
+/* VALUE on the axis' scale, not yet moved and sized. */
 static double scaled(enum plot_scale scale, double value)
 {
     return scale == PLOT_LOG2 ? log2(value) : scale == PLOT_LOG10 ? log10(value) : value;
@@ -32,7 +32,7 @@ static void add_tick(struct plot_range *range, double value)
         range->ticks[range->num_ticks++] = value;
 }
 
-/* Whole steps on the axis as it is drawn: powers where that is logarithmic. */
+/* Ticks at whole steps of the drawn axis, which are powers if it is logarithmic. */
 static void even_ticks(struct plot_range *range, double step)
 {
     double low = floor(scaled(range->scale, range->low) / step);
@@ -50,7 +50,7 @@ static void decimal_ticks(struct plot_range *range)
             add_tick(range, digits[i] * pow(10, power));
 }
 
-/* Both ends go out to where a tick is. */
+/* Moves both ends out to a tick. */
 static void round_ends(struct plot_range *range, double step)
 {
     double low = floor(scaled(range->scale, range->low) / step + 1e-9) * step;

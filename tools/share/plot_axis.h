@@ -18,7 +18,7 @@ struct plot_range {
     size_t num_ticks;
 };
 
-/* An axis that has all values from LOW to HIGH, with about NUM_TICKS ticks. */
+/* An axis that holds all values from LOW to HIGH, with about NUM_TICKS ticks. */
 struct plot_range plot_range_of(const struct plot_axis *axis, double low, double high,
                                 unsigned num_ticks);
 

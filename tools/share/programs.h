@@ -12,14 +12,14 @@ enum { PROGRAMS_MAX_PATH = 4096, PROGRAMS_MAX_ARGS = 64 };
 struct programs {
     char self[PROGRAMS_MAX_PATH];
     char cohortrun[PROGRAMS_MAX_PATH];
-    const char *timeout; /* of a job, in seconds; two hours at first */
+    const char *timeout; /* of a job, in seconds; two hours by default */
 };
 
-/* This program, and the launcher at LAUNCHER, or the one beside this program if that is NULL;
- * false: there is none, which has been printed. */
+/* Finds this program and the launcher. The launcher is at LAUNCHER; if that is NULL, it is beside
+ * this program. False: there is none, which has been printed. */
 bool programs_find(const char *launcher, struct programs *ret_programs);
 
-/* A command line; the words have to stay. */
+/* A command line. The words have to stay valid. */
 struct programs_command {
     char *args[PROGRAMS_MAX_ARGS + 1]; /* ends with NULL */
     size_t num_args;
@@ -27,7 +27,8 @@ struct programs_command {
 
 void programs_command_add(struct programs_command *command, const char *arg);
 
-/* This program alone, or in a job of LOCALITIES with WORKERS each; NULL: alone. */
+/* Begins the command of this program in a job of LOCALITIES with WORKERS each. LOCALITIES NULL: of
+ * this program alone. */
 void programs_command_begin(struct programs_command *command, const struct programs *programs,
                             const char *localities, const char *workers);
 

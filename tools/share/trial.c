@@ -8,7 +8,7 @@
 
 enum { MAX_CALLS = 1000 };
 
-/* What site 0 tells the others to do; 0 calls: that is all. */
+/* What site 0 tells the others to do. 0 calls: this is the end. */
 struct order {
     struct trial trial;
     uint64_t calls;
@@ -70,7 +70,8 @@ static size_t elements_of(const struct site *site, const struct trial *trial)
                : count;
 }
 
-/* Buffers for TRIAL, whose pages are there: what is read for the first time is not memory yet. */
+/* Makes buffers for TRIAL, and writes to all their pages: a page that is only read has no memory of
+ * its own yet. */
 static cohort_status make_room(struct site *site, const struct trial *trial)
 {
     size_t elements = elements_of(site, trial);
@@ -154,7 +155,7 @@ static cohort_status call(struct site *site, const struct trial *trial)
     return status ? status : cohort_await(start(site, trial));
 }
 
-/* Orders and barriers are always made in the same way, whatever is being measured. */
+/* The algorithm of orders and barriers, which is the same whatever is being measured. */
 static cohort_status next_is_linear(struct site *site)
 {
     return cohort_comm_next_call(site->comm, &(cohort_call_options){.algorithm = "linear"});
@@ -179,7 +180,7 @@ static cohort_status meet(struct site *site)
     return status ? status : cohort_await(cohort_barrier(site->comm, ++site->generation));
 }
 
-/* Whether no site is done before all have begun. */
+/* Whether no site can complete before all have begun. */
 static bool synchronises(uint32_t collective)
 {
     return collective == COHORT__ALL_GATHER || collective == COHORT__ALL_REDUCE ||
@@ -187,7 +188,7 @@ static bool synchronises(uint32_t collective)
            collective == COHORT__BARRIER;
 }
 
-/* Where site 0 may be done long before the others, the time ends when all are. */
+/* If site 0 may complete long before the others, the time ends when all have completed. */
 static cohort_status obey(struct site *site, const struct order *order, uint64_t *ret_elapsed_ns)
 {
     cohort_status status = make_room(site, &order->trial);

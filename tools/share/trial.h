@@ -7,12 +7,12 @@
 
 #include "collectives/algo/algorithm.h"
 
-/* Timing single algorithms: the sites of a communicator make the calls that site 0 tells them to,
- * one after the other. For cohort-tune and cohort-bench. */
+/* Times single algorithms, for cohort-tune and cohort-bench. The sites of a communicator make the
+ * calls that site 0 tells them to make, one after the other. */
 
 /* What is called. */
 struct trial {
-    uint32_t collective; /* enum cohort__collective; all but EXCHANGE */
+    uint32_t collective; /* enum cohort__collective; all except EXCHANGE */
     uint32_t row;        /* of the table of algorithms */
     uint64_t bytes;      /* of a block; a multiple of 8 */
 };
@@ -29,7 +29,8 @@ struct trial_group {
     void *arg;
 };
 
-/* In every locality of the job, within a task; returns when the sites of this one are done. */
+/* To be called in every locality of the job, within a task. Returns when the sites of this locality
+ * are done. */
 cohort_status trial_group_run(const struct trial_group *group);
 
 /* The rest is for LEAD. */
@@ -38,18 +39,18 @@ cohort_comm *trial_comm(struct trial_lead *lead);
 /* The call that TRIAL describes. */
 struct cohort__request trial_request(struct trial_lead *lead, const struct trial *trial);
 
-/* The rows that can carry it out, in the order of the table; returns how many, at most MAX. */
+/* The rows that can carry out TRIAL, in the order of the table. Returns how many, at most MAX. */
 uint32_t trial_rows(struct trial_lead *lead, const struct trial *trial, uint32_t *ret_rows,
                     uint32_t max);
 
-/* The bytes that the trial takes at all sites together. */
+/* The bytes that TRIAL takes at all sites together. */
 double trial_memory(struct trial_lead *lead, const struct trial *trial);
 
-/* Makes CALLS calls, after a barrier; the time of one in nanoseconds, at site 0. */
+/* Makes CALLS calls, after a barrier. RET_NS: the time of one call in nanoseconds, at site 0. */
 cohort_status trial_time(struct trial_lead *lead, const struct trial *trial, uint64_t calls,
                          double *ret_ns);
 
-/* The calls that fill ROUND_NS when one takes CALL_NS; 1 to 1000. */
+/* How many calls fill ROUND_NS if one takes CALL_NS: 1 to 1000. */
 uint64_t trial_calls(double call_ns, double round_ns);
 
 double trial_median(double *values, unsigned count); /* sorts them */

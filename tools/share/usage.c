@@ -82,7 +82,8 @@ int usage_read(const struct usage *usage, const struct usage_reader *reader, int
 {
     char letters[32], letter[3] = "-";
     int status = -1;
-    /* '-': other words come as option 1, so they may stand anywhere. '+': the first one ends it. */
+    /* '-': other words come as option 1, so they may stand anywhere. '+': the first other word is
+     * the end. */
     snprintf(letters, sizeof(letters), "%c:%s", reader->read_word ? '-' : '+', reader->letters);
     opterr = 0;
     optind = 0; /* from the start, whatever was read before */
@@ -92,7 +93,7 @@ int usage_read(const struct usage *usage, const struct usage_reader *reader, int
         int option = getopt_long(argc, argv, letters, reader->options, NULL);
         if (option == -1)
             break;
-        /* Letters may stand together in a word, of which only one is wrong. */
+        /* A word may be several letters, of which only one is wrong. */
         if ((option == '?' || option == ':') && reader->letters[0] && strncmp(word, "--", 2) != 0) {
             letter[1] = (char)optopt;
             word = letter;

@@ -8,7 +8,7 @@
 
 struct option; /* of getopt.h */
 
-/* The command lines of all programs: how one is read, and what is said of one that can't be taken.
+/* The command lines of all programs: how one is read, and what is printed about a wrong one.
  * Functions that read a part of one return -1 to go on, or the status to end with. */
 struct usage {
     const char *program;
@@ -16,7 +16,7 @@ struct usage {
     const char *help; /* what follows it with --help */
 };
 
-/* The values of --help and --version in a program's options, whose own begin behind them. */
+/* The values of --help and --version in a program's options. Its own options begin after them. */
 enum { USAGE_HELP = 128, USAGE_VERSION, USAGE_FIRST_OPTION };
 
 struct usage_reader {
@@ -24,19 +24,19 @@ struct usage_reader {
     const struct option *options; /* long ones, ended by zeroes */
     /* OPTION was given as WORD; its value, if it has one, is getopt's `optarg`. */
     int (*read_option)(void *context, int option, const char *word);
-    /* A word that is no option. NULL: what begins with the first one is not read. */
+    /* A word that is no option. NULL: reading ends in front of the first such word. */
     int (*read_word)(void *context, const char *word);
 };
 
-/* Reads the command line. What READER does not read begins at getopt's `optind` then. */
+/* Reads the command line. Afterwards, what READER does not read begins at getopt's `optind`. */
 int usage_read(const struct usage *usage, const struct usage_reader *reader, int argc, char **argv,
                void *context);
 
-/* Says "program: ..." and how it is used. Returns 2. */
+/* Prints "program: ..." and the usage. Returns 2. */
 int usage_wrong(const struct usage *usage, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* TEXT, the value of option WORD: digits only, MIN to MAX. */
+/* Reads TEXT, the value of option WORD: digits only, MIN to MAX. */
 int usage_read_count(const struct usage *usage, const char *word, const char *text, uint32_t min,
                      uint32_t max, uint32_t *ret);
 
