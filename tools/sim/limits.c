@@ -8,10 +8,10 @@
 
 #include "runtime/base/sanitizer.h"
 
-/* Of a message: its two steps, its job, and what lists and tables have to spare. */
+/* The bytes for a message: its two steps, its job, and the spare room of lists and tables. */
 static const double message_bytes = 256;
 
-/* Most of what there is. */
+/* Most of this machine's memory. */
 static uint64_t memory_bytes(void)
 {
     uint64_t memory = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
@@ -32,7 +32,7 @@ void sim_limit_memory(void)
 {
     struct rlimit limit;
     rlim_t memory = memory_bytes();
-    if (COHORT__ASAN || COHORT__TSAN) /* takes more than there is, on purpose */
+    if (COHORT__ASAN || COHORT__TSAN) /* they reserve more than there is, on purpose */
         return;
     if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur <= memory)
         return;

@@ -7,12 +7,13 @@
 
 /* What this machine can simulate. */
 
-/* NULL, or why ALGORITHM can't carry out REQUEST, or its simulation has no room here. */
+/* Returns NULL, or why not: ALGORITHM can't carry out REQUEST, or there is no room to simulate
+ * it. */
 const char *sim_refuses(const struct cohort__algorithm *algorithm,
                         const struct cohort__request *request);
 
-/* From now on, memory beyond what this machine has is refused: a simulation that turns out to be
- * too large ends with an error, and nothing else on the machine is killed for it. */
+/* From now on, memory beyond what this machine has is refused. So a simulation that turns out to be
+ * too large ends with an error, and no other process is killed for it. */
 void sim_limit_memory(void);
 
 #endif

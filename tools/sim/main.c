@@ -10,7 +10,7 @@
 
 enum { STATUS_FAILED = 1, STATUS_USAGE = 2 };
 
-/* Everything that is to be simulated: the one algorithm, or all of the collective. */
+/* Everything that is to be simulated: one algorithm, or all of the collective. */
 struct program {
     struct sim_options options;
     struct cohort__network network;

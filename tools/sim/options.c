@@ -50,7 +50,7 @@ static const struct usage usage = {
     .help = help,
 };
 
-/* Digits, and for bytes a unit behind them; false if there is anything else, or too much. */
+/* Reads digits and, for bytes, a unit after them. False: there is anything else, or too much. */
 static bool read_size(const char *text, size_t max, bool with_unit, size_t *ret)
 {
     static const char *const units[] = {"B", "KiB", "MiB", "GiB"};
@@ -139,7 +139,7 @@ static const struct option long_options[] = {
     {0},
 };
 
-/* Options as they are read; what depends on others is looked at when all are there. */
+/* Options while they are read. Those that depend on others are checked when all have been read. */
 struct reading {
     struct sim_options options;
     const char *collective;
@@ -273,7 +273,7 @@ static int read_collective(void *context, const char *word)
     return -1;
 }
 
-/* One end of the plot's range. */
+/* Reads one end of the plot's range. */
 static int read_end(const char *word, const char *text, const struct reading *reading, size_t *end)
 {
     bool is_bytes = reading->options.over == SIM_OVER_BYTES;
@@ -304,7 +304,7 @@ static int complete_plot(struct reading *reading)
     return status;
 }
 
-/* Whether all fits together; fills in what depends on something else. */
+/* Whether the options fit together. Fills in those that depend on others. */
 static int complete(struct reading *reading)
 {
     struct sim_options *options = &reading->options;

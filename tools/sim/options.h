@@ -10,7 +10,7 @@
 enum sim_over { SIM_OVER_BYTES, SIM_OVER_SITES };
 
 struct sim_options {
-    struct cohort__request request;            /* this_site is nobody's */
+    struct cohort__request request;            /* this_site is not set */
     const struct cohort__algorithm *algorithm; /* NULL: all of them */
     const char *network;
     struct cohort__sim_costs costs; /* in microseconds */
@@ -22,8 +22,8 @@ struct sim_options {
     size_t to;
 };
 
-/* Reads the command line. Returns -1 and fills RET_OPTIONS, whose strings are those of ARGV; or the
- * status to end with, after help, version or a message. */
+/* Reads the command line. Returns -1 and fills RET_OPTIONS, whose strings are those of ARGV. Or it
+ * has printed help, version or a message, and returns the status to end with. */
 int sim_options_read(int argc, char **argv, struct sim_options *ret_options);
 
 #endif

@@ -40,7 +40,7 @@ static struct cohort__request request_at(const struct sim_options *options, size
     return request;
 }
 
-/* Adds the point at VALUE to POINTS, unless it is refused. A time of 0 has no place on the axis. */
+/* Adds the point at VALUE to POINTS, unless it is refused. A time of 0 can't be on the axis. */
 static cohort_status add_point(const struct sim_options *options,
                                const struct cohort__algorithm *algorithm, size_t value,
                                struct plot_point *points, size_t *num_points)

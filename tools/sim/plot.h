@@ -5,9 +5,9 @@
 
 #include "tools/sim/options.h"
 
-/* Simulates ALGORITHMS over the range of OPTIONS and draws their times to options->plot. Points
+/* Simulates ALGORITHMS over the range of OPTIONS, and draws their times to options->plot. Points
  * that an algorithm or the network refuses are left out. Errors: those of the simulation and of
- * plot_write; BAD_PARAMETER where nothing can be simulated at all. */
+ * plot_write; BAD_PARAMETER if nothing can be simulated at all. */
 cohort_status sim_plot(const struct sim_options *options,
                        const struct cohort__algorithm *const *algorithms, size_t num_algorithms);
 

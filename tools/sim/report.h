@@ -8,12 +8,12 @@
 /* What `cohort-sim` found of one algorithm. */
 struct sim_outcome {
     const struct cohort__algorithm *algorithm;
-    const char *refuses; /* why it can't; NULL: it can, and the rest is there */
-    double predicted;    /* time by the row's formula; below 0: it has none */
+    const char *refuses; /* why it can't; NULL: it can, and the rest is set */
+    double predicted;    /* time by the row's formula; below 0: it has no formula */
     struct cohort__sim_result result;
 };
 
-/* The time by the row's formula, below 0 where it has none. */
+/* The time by the row's formula. Below 0 if it has none. */
 double sim_predicted(const struct cohort__algorithm *algorithm,
                      const struct cohort__request *request, const struct cohort__sim_costs *costs);
 
