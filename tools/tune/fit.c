@@ -7,8 +7,8 @@
 
 enum { MAX_SWEEPS = 20000 };
 
-/* The normal equations, one coordinate after the other, each at its best for the rest or 0; the sum
- * is convex, so this ends at the least one. */
+/* Solves the normal equations by coordinate descent: in turn, each coordinate gets its best value
+ * for the values of the others, or 0. The sum is convex, so this ends at its minimum. */
 void tune_fit_squares(const double (*equations)[COHORT__NUM_TERMS], size_t num,
                       double ret_solution[COHORT__NUM_TERMS])
 {
@@ -50,9 +50,8 @@ static void fit_terms(struct cohort__parameters *parameters, enum cohort__scope 
                          parameters->terms[scope]);
 }
 
-/* The knot of exactly these numbers (a barrier's no bytes count as the fewest); none:
- * COHORT__KNOTS.
- */
+/* The knot of exactly these numbers, or COHORT__KNOTS if there is none. A barrier's 0 bytes count
+ * as the fewest. */
 static unsigned knot_of(uint32_t num_sites, size_t bytes)
 {
     if (bytes == 0)
@@ -64,7 +63,7 @@ static unsigned knot_of(uint32_t num_sites, size_t bytes)
     return COHORT__KNOTS;
 }
 
-/* Bytes count for more than sites: a row keeps its habits. */
+/* Bytes count for more than sites: how far a row is from its model depends more on bytes. */
 static unsigned distance(unsigned knot, unsigned other)
 {
     int sites = (int)(knot / COHORT__KNOTS_BYTES) - (int)(other / COHORT__KNOTS_BYTES);

@@ -19,14 +19,15 @@ struct tune_sample {
     struct cohort__cost cost;
 };
 
-/* Sets the terms of each scope that has samples, none below 0, so that the sum of the squares of
- * (predicted - measured) / measured is least; then the factors of the rows that have been measured
- * there: measured to predicted at the knots, at those without a sample as at the nearest one. */
+/* Sets the terms of each scope that has samples, so that the sum of the squares of (predicted -
+ * measured) / measured is least. No term is below 0. Then sets the factors of the rows that have
+ * been measured in the scope: measured to predicted, at each knot. A knot without a sample gets the
+ * factor of the nearest knot that has one. */
 void tune_fit(struct cohort__parameters *parameters, const struct tune_sample *samples,
               size_t num_samples);
 
-/* Least squares with no negative solution: SUM over the equations of (SUM x_j a_j - 1)^2, of which
- * there are NUM with COHORT__NUM_TERMS coefficients each. */
+/* Least squares with no negative solution: of the SUM over the equations of (SUM x_j a_j - 1)^2.
+ * There are NUM equations, with COHORT__NUM_TERMS coefficients each. */
 void tune_fit_squares(const double (*equations)[COHORT__NUM_TERMS], size_t num,
                       double ret_solution[COHORT__NUM_TERMS]);
 

@@ -10,7 +10,7 @@
 #include "tools/tune/measure.h"
 #include "tools/tune/output.h"
 
-/* All communicators of tasks need as much together as half of the jobs up to 32 localities. */
+/* All communicators of tasks together need half as much as the jobs up to 32 localities. */
 enum { TASKS_WEIGHT = 50 };
 
 struct jobs {
@@ -32,7 +32,8 @@ static bool take_line(void *context, const char *line)
     return tune_samples_read(context, line) == COHORT_OK || failed();
 }
 
-/* A job's share of the time left, which is what its start takes less than the whole. */
+/* A job's share of the time that is left. The starts of earlier jobs have taken some of the
+ * whole. */
 static unsigned seconds_for(struct jobs *jobs, unsigned weight)
 {
     uint64_t now = trial_now(), left = jobs->end > now ? jobs->end - now : 0;

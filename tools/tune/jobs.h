@@ -5,9 +5,9 @@
 
 #include "tools/tune/options.h"
 
-/* Measures in one job for the tasks and one for each number of localities, so that no locality is
- * idle beside those that are measured, and writes the file. Returns the status to exit with; it has
- * printed what is wrong. */
+/* Measures the tasks in one job, and each number of localities in a job of its own, so that no
+ * locality is idle beside those that are measured. Writes the file. Returns the status to exit
+ * with; it has printed what is wrong. */
 int tune_jobs_run(const struct tune_options *options);
 
 #endif

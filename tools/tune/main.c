@@ -27,8 +27,8 @@ static cohort_status measure_tasks(struct program *program, uint64_t end)
     return status;
 }
 
-/* The most sites first: the localities that a smaller communicator leaves idle disturb it, so the
- * smaller ones get what time these leave. */
+/* The most sites come first: the localities that a smaller communicator leaves idle disturb it. So
+ * the smaller ones get the time that is left. */
 static cohort_status measure_localities(struct program *program, uint64_t end)
 {
     cohort_status status = COHORT_OK;

@@ -9,18 +9,19 @@
 
 enum { NUM_SIZES = COHORT__KNOTS_BYTES };
 static const double round_ns = 2e6;   /* what a round should last */
-static const double look_ns = 5e5;    /* and one of the first pass */
-static const double slow_ns = 30e6;   /* a call that is so slow needs no other one to warm up */
-static const double max_memory = 1e9; /* of a trial */
-/* How many times the fastest of its collective a row may take to be measured at all, and to be
- * measured more than TUNE_PASSES times: what is slower is not chosen, however exact its factor. */
+static const double look_ns = 5e5;    /* what a round of the first pass should last */
+static const double slow_ns = 30e6;   /* a call that is so slow needs no warm-up */
+static const double max_memory = 1e9; /* bytes of a trial */
+/* A row is not measured at all if it takes more than FAR times as long as the fastest of its
+ * collective. It is measured only TUNE_PASSES times if it takes more than NEAR times as long: a
+ * slower row is not chosen, however exact its factor is. */
 static const double far = 10, near = 4;
 
 /* A row at a size. */
 struct point {
     struct trial trial;
     struct cohort__cost cost;
-    double predicted; /* by the default parameters */
+    double predicted; /* in nanoseconds, by the default parameters */
     double rounds[TUNE_MAX_PASSES];
     unsigned num_rounds;
     bool is_possible;
@@ -73,8 +74,9 @@ static void set_points(struct course *course, struct trial_lead *lead)
         }
 }
 
-/* Disturbances only add to a time, so a row is judged by its fastest round: one that was disturbed
- * in the first pass gets its turns, and the larger blocks that it was refused, in the next. */
+/* Disturbances only make a time longer, so a row is judged by its fastest round. If a row was
+ * disturbed in the first pass, the next pass makes up for it, also for the larger blocks that it
+ * was refused. */
 static double fastest(const struct point *point)
 {
     double ns = point->rounds[0];
@@ -83,15 +85,15 @@ static double fastest(const struct point *point)
     return ns;
 }
 
-/* The median, of an even number the lower of the two in the middle. */
+/* The median; of an even number of rounds, the lower of the two in the middle. */
 static double median(struct point *point)
 {
     trial_median(point->rounds, point->num_rounds); /* sorts them */
     return point->rounds[(point->num_rounds - 1) / 2];
 }
 
-/* What a call should take: measured, or else measured at the nearest smaller size, times what the
- * model says about the two; 0: nothing is known. */
+/* What a call should take: as measured; or else as measured at the nearest smaller size, times what
+ * the model says about the two. 0: nothing is known. */
 static double expect(const struct course *course, unsigned size, uint32_t row)
 {
     const struct point *wanted = &course->points[size][row];
@@ -135,7 +137,7 @@ static bool is_wanted(const struct course *course, unsigned size, uint32_t row, 
            (pass < TUNE_PASSES ? far : near) * expect_best(course, size, point->trial.collective);
 }
 
-/* A round, after a call that warms up. */
+/* Measures a round, after a call that warms up. */
 static cohort_status measure_point(struct trial_lead *lead, struct point *point)
 {
     bool is_known = point->num_rounds > 0;
@@ -212,7 +214,7 @@ cohort_status tune_measure_run(const struct tune_measure *measure, struct tune_s
     return status;
 }
 
-/* Even the fewest sites have all rows to measure; what each takes grows with the sites. */
+/* The fewest sites have all rows to measure, too. The time of each row grows with the sites. */
 unsigned tune_measure_weight(uint32_t num_sites)
 {
     return num_sites + 8;

@@ -94,7 +94,7 @@ static int read_word(void *context, const char *word)
     return usage_wrong(&usage, "'%s' is no option", word);
 }
 
-/* What does not go together. */
+/* Checks that the options go together. */
 static int check(const struct tune_options *options)
 {
     if (options->print && options->output)

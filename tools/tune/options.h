@@ -19,7 +19,8 @@ struct tune_options {
     enum tune_samples_of samples;
 };
 
-/* Reads the command line. Returns -1 to go on, else the status to exit with: it has printed why. */
+/* Reads the command line. Returns -1 to go on. Else it has printed why, and returns the status to
+ * exit with. */
 int tune_options_read(int argc, char **argv, struct tune_options *ret_options);
 
 #endif

@@ -13,13 +13,13 @@
 
 enum { MAX_PATH = 4096 };
 
-/* The folders that PATH is in, of which the last ones may be missing. */
+/* Makes the folders that PATH is in. The last ones may be missing. */
 static void make_folders(const char *path)
 {
     char folder[MAX_PATH];
     for (const char *slash = path; (slash = strchr(slash + 1, '/'));) {
         snprintf(folder, sizeof(folder), "%.*s", (int)(slash - path), path);
-        mkdir(folder, 0777); /* where it can't be made, the file can't either, which says why */
+        mkdir(folder, 0777); /* if this fails, making the file fails, too, and says why */
     }
 }
 
@@ -36,7 +36,7 @@ static int fill(FILE *file, const char *text, bool has_disk)
     return fclose(file) && !failed ? errno : error;
 }
 
-/* Written beside it, then put in its place. */
+/* Writes a new file beside PATH, and then puts it in its place. */
 static cohort_status replace_file(const char *path, const char *text)
 {
     char other[MAX_PATH + 32];
@@ -53,7 +53,7 @@ static cohort_status replace_file(const char *path, const char *text)
     return cannot_write(path, error);
 }
 
-/* A device or a pipe is written to: a file in its place would be the end of it. */
+/* A device or a pipe is written to directly: to put a file in its place would remove it. */
 static cohort_status write_file(const char *path, const char *text)
 {
     struct stat there;

@@ -6,8 +6,9 @@
 #include "tools/tune/options.h"
 #include "tools/tune/samples.h"
 
-/* Fits all samples together and writes the file where OPTIONS say. MEASURED is for its first line;
- * WORKERS: of each locality. COHORT_ERR_SYSTEM, COHORT_ERR_BAD_PARAMETER: there is no place. */
+/* Fits all samples together, and writes the file where OPTIONS say. MEASURED is for its first line.
+ * WORKERS: of each locality. COHORT_ERR_SYSTEM; COHORT_ERR_BAD_PARAMETER: there is no place for
+ * it. */
 cohort_status tune_output_write(const struct tune_options *options,
                                 const struct tune_samples *samples, const char *measured,
                                 uint32_t workers);

@@ -7,23 +7,23 @@
 
 #include "tools/tune/fit.h"
 
-/* A growing list; zeroes are an empty one. */
+/* A list that grows. All zero: an empty list. */
 struct tune_samples {
     struct tune_sample *all;
     size_t num;
     size_t capacity;
 };
 
-/* All tasks of one locality, or each site in one of its own. */
+/* Where the sites are: all in one locality as its tasks, or each in a locality of its own. */
 struct cohort__placement tune_samples_placement(enum cohort__scope scope, uint32_t num_sites);
 
-/* COHORT_ERR_NO_MEMORY; the list is as it was. */
+/* COHORT_ERR_NO_MEMORY: the list is as it was. */
 cohort_status tune_samples_add(struct tune_samples *samples, const struct tune_sample *sample);
 
-/* Each in one line, which tune_samples_read takes to the same numbers. COHORT_ERR_SYSTEM. */
+/* Prints each in a line, from which tune_samples_read gets the same numbers. COHORT_ERR_SYSTEM. */
 cohort_status tune_samples_print(const struct tune_samples *samples, FILE *file);
 
-/* Adds what LINE says. COHORT_ERR_BAD_PARAMETER: it is no sample; COHORT_ERR_NO_MEMORY. */
+/* Adds the sample of LINE. COHORT_ERR_BAD_PARAMETER: it is no sample; COHORT_ERR_NO_MEMORY. */
 cohort_status tune_samples_read(struct tune_samples *samples, const char *line);
 
 void tune_samples_fini(struct tune_samples *samples);
