@@ -22,15 +22,15 @@ cohort_status bench_listed(const struct bench *bench); /* coll --works */
 cohort_status bench_check(const struct bench *bench);
 cohort_status bench_kernels(const struct bench *bench);
 
-/* No Cohort program by itself: starts the others as jobs. Returns main's status, having printed
- * what went wrong. */
+/* Starts the others as jobs, and is no Cohort program itself. Returns main's status, after it has
+ * printed what went wrong. */
 int bench_figures(const struct bench_options *options, struct bench_report *report);
 
-/* coll --peers: Cohort and others, in jobs of their own; as above, but with a report of its own. */
+/* coll --peers: Cohort and others, in jobs of their own. As above, but with a report of its own. */
 int bench_peers(const struct bench_options *options);
 
-/* all_to_all flat and over trees: the measurements, within a job; the jobs, as above, with the
- * picture that they are drawn in. */
+/* all_to_all flat and over trees. The first one measures within a job. The other one starts the
+ * jobs, as above, and draws the picture. */
 cohort_status bench_hierarchy(const struct bench *bench);
 int bench_hierarchy_jobs(const struct bench_options *options, struct bench_report *report);
 cohort_status bench_hierarchy_plot(const struct bench_report *report, const char *path);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cohort-bench: what a process takes of the machine: time of a core, memory. */
+/* cohort-bench: what a process uses of the machine: time of a core, memory. */
 #include "tools/bench/burden.h"
 
 #include <stdio.h>

@@ -2,7 +2,8 @@
 /* cohort-bench: `coll`: which operations and sizes. */
 #include "tools/bench/group.h"
 
-/* Enough for a bytes column of 1 MiB: the blocks of all_to_all are then the share of each pair. */
+/* Sizes up to 1 MiB a site. In the last case, the block of all_to_all is what each pair has of
+ * it. */
 static const struct bench_case cases[] = {
     {.operation = &bench_operation_barrier},
     {.operation = &bench_operation_all_reduce, .bytes = 8},

@@ -23,7 +23,7 @@ static const struct part parts[] = {
     {"4", "1", {"--sites-per-locality", "16", "coll"}},
 };
 
-/* 8 B, with the communicator's default options. */
+/* All for 8 B, with the communicator's default options. */
 static const struct wanted {
     const char *text;
     const char *operation;

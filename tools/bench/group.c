@@ -23,14 +23,14 @@ struct site {
     struct bench_call call;
 };
 
-/* Of a block. */
+/* Elements of a block. */
 static size_t case_count(const struct bench_case *one, uint32_t num_sites)
 {
     size_t count = (one->is_total ? one->bytes / num_sites : one->bytes) / sizeof(double);
     return count ? count : 1;
 }
 
-/* Of IN, and of OUT. */
+/* Blocks of IN, and of OUT. */
 static size_t num_blocks(const struct bench_operation *operation, uint32_t num_sites)
 {
     if (operation->has_blocks)
@@ -48,8 +48,8 @@ static cohort_status start_and_await(struct site *site, const struct bench_opera
     return cohort_await(operation->start(&site->call, ++site->generation));
 }
 
-/* The first wrong result of this locality is printed at once: site 0's error, which ends the
- * program, may only be that another site has gone. */
+/* The first wrong result of this locality is printed at once. The program ends with the error of
+ * site 0, which may only say that another site has gone. */
 static cohort_status check_once(struct site *site, const struct bench_case *one)
 {
     one->operation->fill(&site->call);
@@ -161,7 +161,7 @@ static void sites_free(struct sites *shared)
     free(shared->futures);
 }
 
-/* All memory is there before a site joins, so that none keeps the others waiting. */
+/* All memory is allocated before a site joins, so that no site keeps the others waiting. */
 static cohort_status sites_allocate(struct sites *shared)
 {
     const struct bench_group *group = shared->group;

@@ -13,8 +13,8 @@ struct bench_case {
     bool is_total;  /* all_to_all: bytes are a site's, shared among its blocks */
 };
 
-/* The sites of one communicator, tasks in all localities of the job, as many in each, which make
- * the same measurements one after the other. Site 0, in locality 0, takes the time. */
+/* The sites of one communicator: tasks in all localities of the job, as many in each. They make the
+ * same measurements one after the other. Site 0, in locality 0, takes the time. */
 struct bench_group {
     const struct bench *bench;
     const char *name; /* of the communicator */
@@ -27,11 +27,11 @@ struct bench_group {
     size_t num_cases;
 };
 
-/* In a task of every locality. Wrong results have been printed. */
+/* To be called in a task of every locality. Wrong results have been printed. */
 cohort_status bench_group_run(const struct bench_group *group);
 
-/* The cases over all localities of the job, flat, then over the tree, where so many sites make one.
- */
+/* The cases over all localities of the job: flat, and then over the tree, if there are enough sites
+ * for one. */
 cohort_status bench_shapes(const struct bench *bench, const struct bench_case *cases,
                            size_t num_cases);
 

@@ -8,7 +8,7 @@
 #include "tools/share/plot.h"
 
 /* Section 13 of the hierarchical design: all_to_all flat, over trees of several arities whatever
- * the number of sites, and as the library chooses; from one number to large blocks. */
+ * the number of sites, and as the library chooses. Blocks are from one number to large. */
 static const struct bench_case cases[] = {
     {.operation = &bench_operation_all_to_all, .bytes = 8},
     {.operation = &bench_operation_all_to_all, .bytes = 64},
@@ -105,7 +105,7 @@ static struct curve *find_curve(struct curve *curves, size_t *num,
     return curve;
 }
 
-/* The whole calls; the phases are in the table. */
+/* Draws the whole calls. The phases are in the table. */
 cohort_status bench_hierarchy_plot(const struct bench_report *report, const char *path)
 {
     struct curve curves[MAX_CURVES];

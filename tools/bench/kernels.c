@@ -66,7 +66,7 @@ static void fill(unsigned char *to, size_t bytes, const unsigned char *value, si
         memcpy(to + i, value, element);
 }
 
-/* Applies SUBJECT to known elements once and looks at every one of the result. */
+/* Applies SUBJECT to known elements once, and checks every element of the result. */
 static cohort_status check(const struct subject *subject, const struct buffers *buffers)
 {
     const struct kernel *kernel = subject->kernel ? subject->kernel : &kernels[0];
@@ -86,7 +86,7 @@ static cohort_status check(const struct subject *subject, const struct buffers *
     return COHORT_OK;
 }
 
-/* One run of each; false: all have had their rounds. */
+/* Makes one run of each. False: all have had their rounds. */
 static bool measure_in_turns(struct subject *subjects, const struct buffers *buffers)
 {
     bool is_over = true;
@@ -105,7 +105,7 @@ static bool measure_in_turns(struct subject *subjects, const struct buffers *buf
     return !is_over;
 }
 
-/* Bytes of the result a second, as so many times those of memcpy: of the rounds, one by one. */
+/* Bytes of the result per second, relative to memcpy, round by round. */
 static struct bench_spread ratio_to(const struct bench_series *memcpy_series,
                                     const struct bench_series *series)
 {
@@ -151,7 +151,7 @@ static cohort_status measure(const struct bench *bench, const struct buffers *bu
 
 cohort_status bench_kernels(const struct bench *bench)
 {
-    /* A page apart, so that the three don't share places in the caches. */
+    /* A page apart, so that the three are at different places in the caches. */
     size_t largest = sizes[sizeof(sizes) / sizeof(sizes[0]) - 1] + PAGE_BYTES;
     unsigned char *memory = aligned_alloc(PAGE_BYTES, 3 * largest);
     if (!memory)

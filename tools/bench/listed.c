@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cohort-bench: `coll --works`: what a list on the command line names. */
+/* cohort-bench: `coll --works`: measures what a list on the command line names. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +9,7 @@
 #include "tools/bench/pairs.h"
 #include "tools/share/trial.h"
 
-/* Those that a list can name, besides memory and nothing. */
+/* What a list can name, besides memory and nothing. */
 static const struct listed {
     const struct bench_operation *operation;
     bool is_for_two;
@@ -73,7 +73,7 @@ static cohort_status gather_memory(const struct bench *bench, const char *name, 
     return status;
 }
 
-/* Idle, before this locality has spoken to any other one. */
+/* Reads it while this process is idle, and before it has sent anything to another locality. */
 static cohort_status read_memory(const struct bench_works *works, double *ret_rss, double *ret_pss)
 {
     bool is_wanted = false;

@@ -48,7 +48,7 @@ static cohort_status run(void *arg)
     return status;
 }
 
-/* What goes wrong within is printed by cohort_main, or by the launcher for the whole job. */
+/* Errors within the job are printed by cohort_main, or by the launcher for the whole job. */
 static int run_job(int argc, char **argv, const struct bench_options *options)
 {
     struct program program = {.options = options};
@@ -83,7 +83,7 @@ static cohort_status select_program(void *arg)
     return status;
 }
 
-/* The part that needs no other job is measured here. */
+/* The part that needs no other job is measured in this process. */
 static int run_select(int argc, char **argv, struct bench_options *options)
 {
     if (!getenv("COHORT_LOCALITY") && options->placement != 't')

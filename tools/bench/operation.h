@@ -15,9 +15,9 @@ struct bench_call {
     double *out;
     size_t count;       /* of a block */
     size_t num_buffers; /* IN and OUT are so many blocks */
-    uint32_t computing; /* of overlap: so many times BENCH_OVERLAP_NS */
-    /* Of the sites of this locality: those that have come to the barrier that is checked, once for
-     * each communicator, and all. */
+    uint32_t computing; /* for overlap: how many times BENCH_OVERLAP_NS */
+    /* How many sites of this locality have come to the barrier that is checked, counted for each
+     * communicator; and how many sites of this locality there are. */
     atomic_uint *num_arrived;
     unsigned num_here;
 };
@@ -29,8 +29,8 @@ struct bench_operation {
     bool has_data;
     bool has_blocks;      /* IN and OUT are one block for each site */
     size_t num_buffers;   /* else so many blocks; 0: one */
-    unsigned num_in_call; /* what the name says, so many times in a call; 0: once */
-    bool is_one_way;      /* site 0 may be done before the others: time ends when all are */
+    unsigned num_in_call; /* how many times a call does what the name says; 0: once */
+    bool is_one_way;      /* site 0 may complete before the others: time ends when all have */
     void (*fill)(const struct bench_call *call);
     cohort_future *(*start)(const struct bench_call *call, uint64_t generation);
     cohort_status (*check)(const struct bench_call *call);
@@ -44,8 +44,9 @@ extern const struct bench_operation bench_operation_gather;
 extern const struct bench_operation bench_operation_checked_gather;
 extern const struct bench_operation bench_operation_check; /* agreement alone */
 
-/* For two sites, see pairs.c: half the round trip of a message; a message among several;
- * an all_to_all whose second site comes late, and the same while site 0 computes. */
+/* For two sites, see pairs.c. ping_pong: half the round trip of a message. stream: one message of
+ * several. exchange: an all_to_all whose second site comes late. overlap: the same while site 0
+ * computes. */
 extern const struct bench_operation bench_operation_ping_pong;
 extern const struct bench_operation bench_operation_stream;
 extern const struct bench_operation bench_operation_exchange;

@@ -10,7 +10,7 @@
 
 enum {
     DEFAULT_ROUNDS = 7,
-    QUICK_ROUNDS = 3, /* also beside others, which is long */
+    QUICK_ROUNDS = 3, /* also with --peers, which takes long */
     DEFAULT_SITES = 64,
     DEFAULT_LIMIT = 570
 };
@@ -150,7 +150,7 @@ static int read_seconds(double *ret)
                              optarg);
 }
 
-/* Those of coll. */
+/* Reads an option of coll. */
 static int read_coll_option(int option, struct bench_options *options)
 {
     switch (option) {
@@ -167,7 +167,7 @@ static int read_coll_option(int option, struct bench_options *options)
     }
 }
 
-/* Those of select and hierarchy. */
+/* Reads an option of select or hierarchy. */
 static int read_other_option(int option, struct bench_options *options)
 {
     switch (option) {
@@ -253,7 +253,7 @@ static int check_coll(const struct bench_options *options)
     return -1;
 }
 
-/* Whether the options fit together; fills in those not given. */
+/* Whether the options fit together. Fills in those that are not given. */
 static int complete(struct bench_options *options)
 {
     unsigned alone = options->subcommands & (BENCH_FIGURES | BENCH_SELECT | BENCH_HIERARCHY);

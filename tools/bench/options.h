@@ -38,12 +38,13 @@ struct bench_options {
     bool peers;                  /* of coll: side by side with others, in jobs of their own */
     const char *only;            /* of peers; NULL: all rows */
     const char *list;            /* of coll: what to measure instead; NULL: what it has */
-    uint32_t computing;          /* of overlap in list: so many times 200 us */
+    uint32_t computing;          /* of overlap in list: how many times 200 us */
     struct bench_works works;    /* that list */
     unsigned subcommands;        /* of enum bench_subcommand */
 };
 
-/* Reads the command line. Returns -1 to go on, else the status to exit with: it has printed why. */
+/* Reads the command line. Returns -1 to go on. Else it has printed why, and returns the status to
+ * exit with. */
 int bench_options_read(int argc, char **argv, struct bench_options *ret_options);
 
 #endif

@@ -23,7 +23,7 @@ static cohort_future *get(const struct bench_call *call, double *buffer, size_t 
                               NULL);
 }
 
-/* STATUS of what this site awaited. */
+/* A future that has failed with STATUS, which this site has awaited. */
 static cohort_future *failed(cohort_status status)
 {
     return cohort_future_of_error(status, "%s", cohort_error_message());
@@ -55,7 +55,7 @@ const struct bench_operation bench_operation_ping_pong = {
     .check = bench_check_pattern,
 };
 
-/* Several messages at once, which the receiver answers by one element. */
+/* Several messages at once. The receiver answers with one element. */
 static cohort_future *start_stream(const struct bench_call *call, uint64_t generation)
 {
     cohort_future *futures[BENCH_STREAM_MESSAGES];
@@ -69,7 +69,7 @@ static cohort_future *start_stream(const struct bench_call *call, uint64_t gener
     return is_first(call) ? get(call, call->out, 1) : set(call, call->in, 1);
 }
 
-/* The first site gets the answer only. */
+/* The first site gets only the answer. */
 static cohort_status check_stream(const struct bench_call *call)
 {
     struct bench_call got = *call;
@@ -115,7 +115,7 @@ static cohort_status check_exchange(const struct bench_call *call)
     return bench_operation_all_to_all.check(call);
 }
 
-/* The second site comes late: it computes when the first one has told it to begin. */
+/* The second site comes late: it starts to compute when the first one tells it to begin. */
 static cohort_status begin(const struct bench_call *call)
 {
     double word = 0;
@@ -147,7 +147,7 @@ static cohort_future *start_overlap(const struct bench_call *call, uint64_t gene
     cohort_status status = is_first(call) ? compute_as_tasks(call->computing) : COHORT_OK;
     if (!status)
         return exchange;
-    /* The exchange still has the buffers. */
+    /* The exchange still uses the buffers. */
     cohort_future *const both[] = {failed(status), exchange};
     return cohort_when_all(both, 2);
 }

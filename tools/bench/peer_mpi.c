@@ -15,9 +15,9 @@
 #include "tools/bench/series.h"
 #include "tools/bench/works.h"
 
-/* What cohort-bench measures Cohort beside: the same works by MPI's own calls, each in its blocking
- * form and in its non-blocking one with MPI_Wait directly behind it. Built once for each MPI. MPI's
- * default error handler ends the job, having said why. */
+/* What cohort-bench compares Cohort with: the same works by MPI's own calls, each in its blocking
+ * form, and in its non-blocking form with MPI_Wait directly after it. Built once for each MPI. On
+ * an error, MPI's default error handler prints why and ends the job. */
 
 enum { TAG = 1, STATUS_USAGE = 2 };
 
@@ -152,7 +152,7 @@ static void stream(const struct site *site)
         send(site, site->in, 1);
 }
 
-/* See pairs.c: rank 1 comes late, rank 0 computes meanwhile, if the call lets it. */
+/* See pairs.c: rank 1 comes late. Rank 0 computes meanwhile, if the call lets it. */
 static void overlap(const struct site *site)
 {
     MPI_Request request;
@@ -224,7 +224,8 @@ static uint64_t time_calls(const struct site *site, const struct call *call, uin
     return bench_now() - start;
 }
 
-/* By the same series of runs as Cohort's; rank 0 tells the others how many calls the next has. */
+/* Measures by the same series of runs as Cohort's. Rank 0 tells the others how many calls the next
+ * run has. */
 static void measure(const struct site *site, const struct call *call,
                     const struct bench_options *options, const struct bench_work *work)
 {
@@ -272,7 +273,7 @@ static void measure_both(struct site *site, const struct bench_options *options,
     const struct call *call = calls;
     while (strcmp(call->name, work->name) != 0)
         if (++call == calls + sizeof(calls) / sizeof(calls[0]))
-            return; /* Cohort's alone */
+            return; /* only for Cohort */
     if (call->is_for_two && site->num_ranks != 2)
         die("this needs two processes");
     make_room(site, call, work->bytes);

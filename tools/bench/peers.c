@@ -6,7 +6,8 @@
 #include "tools/bench/bench.h"
 #include "tools/bench/peers_jobs.h"
 
-/* The rows that are asked for, in lines; false: there are none, or no memory, which is printed. */
+/* Makes lines of the rows that are asked for. False: there are none, or no memory, which is
+ * printed. */
 static bool fill(struct peers_table *table, const char *pattern)
 {
     struct peers_row rows[PEERS_MAX_ROWS];
@@ -24,8 +25,9 @@ static bool fill(struct peers_table *table, const char *pattern)
     return table->num_lines > 0;
 }
 
-/* All rounds of the lines from FIRST on that share their jobs; returns how many these are. The
- * memory of a process does not vary, and takes a large job. */
+/* Measures all rounds of the lines from FIRST on that share their jobs. Returns how many lines
+ * these are. The memory of a process is measured in one round: it does not vary, and takes a large
+ * job. */
 static size_t measure(const struct peers_jobs *jobs, const struct peers_table *table, size_t first,
                       unsigned rounds, bool *is_complete)
 {

@@ -16,7 +16,7 @@ static struct peers_contender *add(struct peers_jobs *jobs, const char *name, co
     return contender;
 }
 
-/* Whether this build can use NET here, tried by a job that does nothing. */
+/* Whether this build can use NET here. Tries it by a job that does nothing. */
 static bool has_net(const struct peers_jobs *jobs, const char *net)
 {
     static const char *const args[] = {"--json", "--works", "nothing:0", "coll"};
@@ -27,7 +27,7 @@ static bool has_net(const struct peers_jobs *jobs, const char *net)
     return setenv("COHORT_NET", net, 1) == 0 && child_succeeds(command.args);
 }
 
-/* COHORT_NET alone, where it is set; its errors are those of the first job then. */
+/* Finds COHORT_NET alone if it is set. If it is wrong, the first job says so. */
 static bool find_nets(struct peers_jobs *jobs)
 {
     static const char *const nets[] = {"shm", "ofi"};
@@ -60,7 +60,7 @@ static bool is_in_path(const char *program)
     return false;
 }
 
-/* The programs of the MPIs are built beside this one, and never installed. */
+/* The programs of the MPIs are built beside this one, and are never installed. */
 static void find_mpi(struct peers_jobs *jobs, const char *name, enum peers_column column)
 {
     char program[PROGRAMS_MAX_PATH], launcher[32];

@@ -31,8 +31,9 @@ static void compose_cohort(struct programs_command *command, const struct peers_
         programs_command_add(command, args[i]);
 }
 
-/* Open MPI wants to be told that there may be more processes than cores (it then lets waiting ones
- * yield by itself), and that root means it. MPICH's time limit is in the environment. */
+/* Open MPI has to be told that there may be more processes than cores (then it lets those that wait
+ * yield by itself), and that running as root is intended. MPICH's time limit is in the
+ * environment. */
 static void compose_mpi(struct programs_command *command, const struct peers_contender *contender,
                         const struct words *words)
 {
@@ -59,7 +60,8 @@ struct reading {
     size_t num;
 };
 
-/* How long it takes Cohort to compute, or to exchange without: no overlap can beat the longer. */
+/* Sets the reference of overlap: how long Cohort computes, or how long it exchanges without
+ * computing, whichever is longer. No overlap can be faster than that. */
 static void take_exchange(struct peers_line *line, double us)
 {
     peers_figure_add(&line->figures[PEERS_REFERENCE],
@@ -86,7 +88,7 @@ static bool take_line(void *context, const char *text)
     return true;
 }
 
-/* An overlap is preceded by what it is held against. */
+/* In the list, an overlap comes after the exchange that it is compared with. */
 static void compose_list(struct words *words, const struct peers_line *lines, size_t num)
 {
     size_t length = 0;

@@ -6,7 +6,7 @@
 #include "tools/bench/peers_table.h"
 #include "tools/share/programs.h"
 
-/* Whoever takes part, and the jobs that each is measured by. */
+/* The contenders, and the jobs that measure each of them. */
 
 enum { PEERS_MAX_CONTENDERS = 4 };
 
@@ -28,13 +28,14 @@ struct peers_jobs {
     double seconds;
 };
 
-/* Finds who is there; says on stderr who is not. False: not even Cohort, which has been printed. */
+/* Finds which contenders are there, and prints on stderr which are not. False: not even Cohort,
+ * which has been printed. */
 bool peers_jobs_init(struct peers_jobs *jobs, const struct bench_options *options);
 
-/* Measures NUM lines that share their jobs, once by each contender, one after the other; in the
- * next ROUND another one is the first, since what comes before a job may slow it down: some seconds
- * after its cores were idle, a virtual machine's host may have moved them apart. False: some could
- * not be measured, which has been printed. */
+/* Measures NUM lines that share their jobs, once by each contender, one after the other. In the
+ * next ROUND another contender is the first, since what comes before a job may slow it down: if the
+ * cores of a virtual machine were idle, its host may have moved them apart some seconds later.
+ * False: some lines could not be measured, which has been printed. */
 bool peers_jobs_run(const struct peers_jobs *jobs, struct peers_line *lines, size_t num,
                     unsigned round);
 

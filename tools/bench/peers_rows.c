@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cohort-bench: `coll --peers`: the rows, and what is wanted of Cohort in each. */
+/* cohort-bench: `coll --peers`: the rows, and the limits for Cohort in each. */
 #include "tools/bench/peers_rows.h"
 
 #include <fnmatch.h>
@@ -10,7 +10,7 @@
 enum { NUM_SIZES = 5 };
 static const uint32_t sizes[NUM_SIZES] = {2, 4, 8, 16, 32};
 
-/* At all of these numbers of localities. */
+/* Measured at all of these numbers of localities. */
 static const struct {
     const char *work;
     uint64_t bytes;
@@ -37,15 +37,15 @@ static const struct {
 };
 enum { NUM_WORKS = sizeof(works) / sizeof(works[0]) };
 
-/* At two localities, with those above. A stream's time is what one of its messages takes: half of
- * it is twice the bandwidth. */
+/* Measured at two localities, besides those above. A stream's time is that of one of its messages:
+ * half of the time is twice the bandwidth. */
 static const struct peers_row pairs[] = {
     {PEERS_WORKS, 2, "overlap", 64 << 10, "us", {0, 0, 1.1}, "longer", 0},
     {PEERS_WORKS, 2, "ping_pong", 8, "us", {1.5, 1.5, 0}, NULL, 0},
     {PEERS_WORKS, 2, "stream", 1 << 20, "us", {0.5, 0.5, 0}, NULL, 0},
 };
 
-/* fi_pingpong's bandwidth is that of single messages too: 0.8 of it is 1.25 of the time. */
+/* fi_pingpong's bandwidth is also that of single messages: 0.8 of it is 1.25 of the time. */
 static const struct peers_row others[] = {
     {PEERS_JOB, 32, "nothing", 0, "us", {0.5, 0, 0}, NULL, 0},
     {PEERS_MEMORY, 64, "memory_rss", 0, "MiB", {0, 0, 1}, "given", 6},

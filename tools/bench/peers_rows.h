@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cohort-bench: `coll --peers`: the rows, and what is wanted of Cohort in each. */
+/* cohort-bench: `coll --peers`: the rows, and the limits for Cohort in each. */
 #ifndef COHORT_TOOLS_BENCH_PEERS_ROWS_H
 #define COHORT_TOOLS_BENCH_PEERS_ROWS_H
 
@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What is measured side by side, and what is wanted of Cohort. */
+/* What is measured side by side, and the limits for Cohort. */
 
 enum { PEERS_MAX_ROWS = 64 };
 
@@ -19,8 +19,7 @@ enum peers_kind {
     PEERS_RAW,    /* over ofi, beside fi_pingpong */
 };
 
-/* Cohort's figure is to be at most so many times the other one's; 0: the other one is only shown.
- */
+/* How many times the other figure Cohort's may be at most. 0: the other one is only shown. */
 struct peers_limits {
     double blocking;    /* an MPI's blocking call */
     double nonblocking; /* its non-blocking call and MPI_Wait */
@@ -34,21 +33,21 @@ struct peers_row {
     uint64_t bytes;
     const char *unit;
     struct peers_limits limits;
-    /* What the reference is: a figure that is given here, or measured: "longer", of computing and
-     * exchanging alone, or "fi_pingpong". */
+    /* What the reference is: a figure that is given here, or one that is measured. "longer": the
+     * longer of computing alone and exchanging alone. Or "fi_pingpong". */
     const char *reference;
     double given;
 };
 
-/* All rows, those of a job together; returns how many. */
+/* All rows; those of the same job follow each other. Returns how many there are. */
 size_t peers_rows(struct peers_row rows[PEERS_MAX_ROWS]);
 
 bool peers_row_shares_jobs(const struct peers_row *row, const struct peers_row *other);
 
-/* Whether PATTERN, as of a shell, fits "work/bytes/localities", with "ofi_" in front for RAW. */
+/* Whether the shell pattern PATTERN fits "work/bytes/localities", with "ofi_" in front for RAW. */
 bool peers_row_fits(const struct peers_row *row, const char *pattern);
 
-/* That text's first part. */
+/* The first part of that text. */
 const char *peers_row_name(const struct peers_row *row);
 
 #endif

@@ -16,8 +16,8 @@
  *   "figures": {"cohort_shm": 0.5, "openmpi": 0.25, "openmpi_wait": 0.5, ...},
  *   "against": "openmpi_wait", "ratio": 1, "limit": 1, "reached": true} (in one line)
  *
- * Figures are medians; one that was not measured is left out, and so are the last four where
- * nothing is wanted or there is nobody to compare with. */
+ * Figures are medians. One that was not measured is left out. The last four are left out if there
+ * is no limit, or nothing to compare with. */
 
 static const char *column_name(const struct peers_table *table, const struct peers_row *row,
                                size_t column, char text[16])
@@ -60,7 +60,7 @@ static double limit_of(const struct peers_row *row, size_t column)
     }
 }
 
-/* Whoever is the hardest to reach. */
+/* The figure that is the hardest for Cohort to reach. */
 struct verdict {
     size_t column; /* 0: there is none */
     double ratio;
@@ -87,7 +87,7 @@ static bool is_reached(const struct verdict *verdict)
     return verdict->ratio <= verdict->limit;
 }
 
-/* 0: not measured. */
+/* The medians of LINE. 0: not measured. */
 static void medians_of(struct peers_line *line, double ret_medians[PEERS_NUM_COLUMNS])
 {
     for (size_t i = 0; i < PEERS_NUM_COLUMNS; i++) {

@@ -8,7 +8,8 @@
 
 /* The figures that were measured, and how they compare. */
 
-/* Whose a figure is. Cohort's first transport is the one that is held against the others. */
+/* Which contender a figure belongs to. Cohort's first transport is compared with the others; in
+ * rows over ofi it is ofi. */
 enum peers_column {
     PEERS_COHORT,
     PEERS_COHORT_OTHER,
@@ -40,7 +41,7 @@ struct peers_table {
 
 void peers_figure_add(struct peers_figure *figure, double value);
 
-/* Prints the head, then each line when all its rounds are over; in JSON all that at the end.
+/* Prints the head, then each line when all its rounds are over. In JSON, all is printed at the end.
  * False: standard output can't be written. */
 void peers_table_begin(const struct peers_table *table);
 void peers_table_show(const struct peers_table *table, struct peers_line *line);

@@ -27,7 +27,7 @@ static cohort_status join(cohort_comm **ret_comm, const char *name, cohort_comm_
     return cohort_await(cohort_comm_create(ret_comm, name, &options));
 }
 
-/* A communicator's name is used again for the next number of bytes, as its sites have left. */
+/* A communicator's name is used again for the next number of bytes. By then its sites have left. */
 static cohort_status join_all(struct site *site)
 {
     uint32_t arity = site->phases->arity;

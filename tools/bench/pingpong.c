@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cohort-bench: runs libfabric's fi_pingpong, which a row of --peers is held against. */
+/* cohort-bench: runs libfabric's fi_pingpong, with which a row of --peers is compared. */
 #include "tools/bench/pingpong.h"
 
 #include <arpa/inet.h>
@@ -23,8 +23,8 @@ static bool failed(const char *what, int error)
     return false;
 }
 
-/* A port of which nobody makes use now, or will as long as *RET_FD is open, but for the server:
- * that says SO_REUSEADDR as well, and so may have it together with one that does not listen. */
+/* Finds a port that nobody uses now. As long as *RET_FD is open, only the server can use it: it
+ * sets SO_REUSEADDR, too, so it can share the port with a socket that does not listen. */
 static bool reserve_port(int *ret_fd, uint16_t *ret_port)
 {
     struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
@@ -44,7 +44,8 @@ static bool reserve_port(int *ret_fd, uint16_t *ret_port)
     return true;
 }
 
-/* Asked of the kernel: the server takes the first connection for its client. */
+/* Asks the kernel. It does not connect, since the server takes the first connection for its
+ * client. */
 static bool is_listening(uint16_t port)
 {
     char line[256];
@@ -87,7 +88,7 @@ static bool run_at(uint16_t port, const char *size, unsigned num, double *ret_us
     struct child server;
     snprintf(number, sizeof(number), "%u", num);
     snprintf(text, sizeof(text), "%u", (unsigned)port);
-    /* Neither waits for ever for the other one, should this process be killed. */
+    /* Neither of the two waits for ever for the other one, if this process is killed. */
     const char *const server_args[] = {"timeout",     "--foreground", "600", "fi_pingpong", "-p",
                                        "tcp;ofi_rxm", "-e",           "rdm", "-I",          number,
                                        "-S",          size,           "-B",  text,          NULL};

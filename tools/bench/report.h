@@ -32,7 +32,7 @@ struct bench_report {
 
 bool bench_target_reached(const struct bench_target *target);
 
-/* What each JSON of cohort-bench begins with, up to the first of its results. */
+/* Writes what each JSON of cohort-bench begins with, up to the first of its results. */
 void bench_report_write_head(struct json *json, const struct bench_machine *machine, bool quick);
 
 /* Prints the table's head. */

@@ -20,7 +20,7 @@ void bench_result_set(struct bench_result *result, struct bench_spread spread, c
  *   "block": 0, "shape": "flat", "arity": 0}, "median": 1.5, "min": 1.25, "max": 2, "unit": "us",
  *   "rounds": 7}
  *
- * What a parameter of 0 or "" says: it does not apply. */
+ * A parameter of 0 or "" does not apply. */
 void bench_result_write(const struct bench_result *result, struct json *json)
 {
     json_begin(json, NULL, '{');

@@ -26,14 +26,15 @@ struct bench_result {
     unsigned rounds;
 };
 
-/* SPREAD, whose times are in nanoseconds, in UNIT: "ns" or "us". */
+/* Sets the figures to SPREAD in UNIT. For "ns" and "us", the times of SPREAD are in nanoseconds;
+ * for any other unit it is in that unit. */
 void bench_result_set(struct bench_result *result, struct bench_spread spread, const char *unit,
                       unsigned rounds);
 
-/* As an object in one line. */
+/* Writes RESULT as an object in one line. */
 void bench_result_write(const struct bench_result *result, struct json *json);
 
-/* Reads a result from LINE of what another process has written so; false: it holds none. */
+/* Reads a result from LINE, which another process has written so. False: it holds none. */
 bool bench_result_read(const char *line, struct bench_result *ret_result);
 
 #endif

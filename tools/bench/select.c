@@ -41,7 +41,8 @@ static double round_ns(const struct stretch *stretch)
     return stretch->options->quick ? 0.3e6 : 3e6;
 }
 
-/* A first look: one call and, if it isn't slow, another one, for the first one builds the plan. */
+/* A first look: one call and, if it isn't slow, a second one, since the first one builds the
+ * plan. */
 static cohort_status look(struct trial_lead *lead, struct trial *trial, struct runner *runner)
 {
     double again;
@@ -111,7 +112,8 @@ static cohort_status find_selected(struct trial_lead *lead, const struct trial *
     return status;
 }
 
-/* All rows that fit, first looked at, then those that are not hopeless in turns. */
+/* Finds the best row: looks at all rows that fit, then measures those that are not hopeless in
+ * turns. */
 static cohort_status find_best(struct trial_lead *lead, const struct stretch *stretch,
                                struct trial *trial, struct runner *runners, unsigned *num)
 {
@@ -143,7 +145,7 @@ static cohort_status measure(struct trial_lead *lead, const struct stretch *stre
         status = find_best(lead, stretch, trial, runners, &num);
     if (status)
         return status;
-    /* Both rows are asked for by name, which takes its time as well. */
+    /* Both rows are asked for by name, since that takes time, too. */
     struct runner pair[2] = {*fastest(runners, num)};
     pair[1] = (struct runner){selected, pair[0].ns};
     snprintf(point.best, sizeof(point.best), "%s", cohort__algorithms[pair[0].row]->name);

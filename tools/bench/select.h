@@ -36,7 +36,7 @@ struct select_report {
     size_t num_points;
     size_t capacity;
     unsigned num_too_large; /* points that were left out for their memory */
-    unsigned num_late;      /* ... because the time was over */
+    unsigned num_late;      /* ... and because the time was over */
 };
 
 /* select_report.c. Prints the table's head, a line, and the summary. */
@@ -45,11 +45,12 @@ cohort_status select_report_add(struct select_report *report, const struct selec
 bool select_report_end(struct select_report *report); /* false: the output can't be written */
 void select_report_fini(struct select_report *report);
 
-/* Reads back a line of JSON into REPORT, whatever it holds. */
+/* Reads a line of JSON back into REPORT, whatever the line holds. */
 cohort_status select_report_read(struct select_report *report, const char *line);
 
-/* select.c. In every locality of a job, within a task: the points of one placement, in several
- * localities if there are any. REPORT: NULL in all but locality 0. */
+/* select.c. To be called in every locality of a job, within a task. Measures the points of one
+ * placement: localities if there are several, else tasks. REPORT: NULL in all localities except
+ * 0. */
 cohort_status bench_select(const struct bench_options *options, struct select_report *report);
 
 /* Whether there are points of COLLECTIVE. */

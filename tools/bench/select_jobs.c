@@ -52,9 +52,9 @@ static void compose(struct programs_command *command, const struct programs *pro
     programs_command_add(command, "select");
 }
 
-/* A job of its own for each number of localities: more of them, even idle ones, would disturb. The
- * time goes by the number of localities, the tasks' being as much as that of 16; what one job
- * leaves over is the next one's. */
+/* Each number of localities has a job of its own: more localities, even idle ones, would disturb. A
+ * job's time is in proportion to its localities; tasks have as much as 16 of them. What one job
+ * leaves over goes to the next one. */
 static const struct select_job {
     uint32_t localities;
     unsigned weight;

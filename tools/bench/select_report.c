@@ -6,7 +6,8 @@
 
 #include "tools/bench/select.h"
 
-/* Half of the points have a median at most so far from the best, and none is farther than that. */
+/* The targets: half of the points are at most median_wanted from the best, and none is more than
+ * worst_wanted from it. */
 static const double median_wanted = 1.1, worst_wanted = 1.5;
 
 static void write_point(struct json *json, const struct select_point *point)
@@ -115,7 +116,7 @@ bool select_report_end(struct select_report *report)
     if (report->num_late > 0)
         printf("; left out as the time was over: %u", report->num_late);
     putchar('\n');
-    if (num > 0) /* what was not measured has reached nothing */
+    if (num > 0) /* nothing that was not measured has reached a target */
         print_targets(&median, &worst);
     for (size_t i = 0; i < 10 && i < num && report->points[num - 1 - i].regret > median_wanted;
          i++) {

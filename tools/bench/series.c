@@ -9,11 +9,11 @@
 enum {
     ROUND_NS = 20 * 1000 * 1000,
     QUICK_ROUND_NS = 1000 * 1000,
-    /* The first long run may have been a slow start, so the next one, which warms up, has to be
+    /* The first long run may have been a slow start. So the next one, which warms up, has to be
      * long as well. */
     NUM_LONG_RUNS = 2,
     MAX_GROWTH = 100,
-    /* A call that lasts so many rounds is one by itself: it would take too long to warm up. */
+    /* A call that lasts so many rounds is a round by itself: it would take too long to warm up. */
     MUCH_TOO_LONG = 3,
 };
 static const uint64_t max_calls = 1000 * 1000 * 1000;

@@ -8,8 +8,8 @@
 #include "tools/bench/options.h"
 
 /* The runs of one measurement: some to find how many calls fill a round, one to warm up, then the
- * rounds. Whoever measures asks for the number of calls of the next run, makes them, and adds the
- * time they took, until there are none left to make. */
+ * rounds. The caller asks for the number of calls of the next run, makes them, and adds the time
+ * that they took, until there are none left to make. */
 struct bench_series {
     uint64_t round_ns; /* what a round should last */
     uint64_t calls;    /* of the next run */
@@ -34,10 +34,10 @@ uint64_t bench_series_next(const struct bench_series *series);
 
 void bench_series_add(struct bench_series *series, uint64_t elapsed_ns);
 
-/* Of one call, in nanoseconds. */
+/* The spread of one call, in nanoseconds. */
 struct bench_spread bench_series_spread(struct bench_series *series);
 
-/* Where what was timed happened PARTS times in a call. */
+/* Divides SPREAD by PARTS, if what was timed happened PARTS times in a call. */
 void bench_spread_divide(struct bench_spread *spread, unsigned parts);
 
 #endif

@@ -2,7 +2,7 @@
 /* cohort-bench: the same cases flat, over the tree, and as the library chooses. */
 #include "tools/bench/group.h"
 
-/* SHAPE: for the report; NULL: what the communicator is. */
+/* SHAPE: for the report. NULL: what the communicator is. */
 static cohort_status run(const struct bench *bench, const char *name, const char *shape,
                          uint32_t arity, uint32_t flat_fallback_threshold,
                          const struct bench_case *cases, size_t num_cases)

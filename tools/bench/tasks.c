@@ -12,7 +12,7 @@ static cohort_status empty(void *arg)
     return COHORT_OK;
 }
 
-/* Spawns a task and awaits it, which runs it as a call. */
+/* Spawns a task and awaits it: to await it is to run it, like a call of a function. */
 static cohort_status spawn_await(uint64_t calls)
 {
     cohort_status status = COHORT_OK;
@@ -64,7 +64,7 @@ static cohort_status second_side(void *arg)
     return status;
 }
 
-/* Two tasks hand over to each other through promises: with one worker, each time one suspends and
+/* Two tasks hand over to each other through promises. With one worker, each time one suspends and
  * the other resumes. */
 static cohort_status suspend_resume(uint64_t calls)
 {
@@ -99,7 +99,7 @@ static cohort_status yield(uint64_t calls)
 static const struct measurement {
     const char *name;
     cohort_status (*run)(uint64_t calls);
-    unsigned num_in_call; /* what the name says, so many times in a call */
+    unsigned num_in_call; /* how many times a call does what the name says */
 } measurements[] = {
     {"spawn_await", spawn_await, 1},
     {"spawn_when_all", spawn_when_all, NUM_SPAWNED},

@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 /* What a job is told to measure, as one word: "all_reduce:8,barrier:0". Cohort's jobs and those of
- * the MPIs are told the same, so this knows nothing of either. */
+ * the MPIs are told the same, so this file uses neither. */
 
 enum { BENCH_MAX_WORKS = 32 };
 
@@ -22,7 +22,7 @@ struct bench_works {
     size_t num;
 };
 
-/* False: LIST is not of that form, names a work that there is none of, or is too long. */
+/* False: LIST is not of that form, names an unknown work, or is too long. */
 bool bench_works_read(const char *list, struct bench_works *ret_works);
 
 #endif
