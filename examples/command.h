@@ -9,8 +9,8 @@
 
 /* A command line: options first or in between, then files. */
 
-/* An option, --NAME. Which of flag, number and choice is set says what kind it is; there is the
- * place for its value, which holds the default before. */
+/* An option, --NAME. One of flag, number and choice is set, which says what kind of option it is.
+ * It points to the option's value, which holds the default before. */
 struct command_option {
     const char *name;       /* without the dashes */
     const char *value_name; /* in the help, for instance "N"; NULL for a flag */
@@ -47,7 +47,8 @@ enum command_result {
 /* --help is an option of every command. */
 enum command_result command_parse(const struct command *command, int argc, char **argv);
 
-/* One line; for main, too, where it finds something wrong that a table can't say. */
+/* Prints the usage in one line. Also for main, if it finds something wrong that a table can't
+ * say. */
 void command_print_usage(FILE *file, const struct command *command);
 
 #endif

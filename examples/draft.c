@@ -14,8 +14,9 @@ static cohort_status fail(const char *path, const char *what)
     return cohort_fail(COHORT_ERR_SYSTEM, "%s: %s: %s", path, what, strerror(errno));
 }
 
-/* Finds the file that PATH stands for, and its permissions (0 where there is none yet). Anything
- * but a regular file is refused: taking the name of /dev/null would remove the device. */
+/* Finds the file that PATH stands for, and its permissions (0 if there is none yet). Anything
+ * except a regular file is refused: a draft that takes the name of /dev/null would remove the
+ * device. */
 static cohort_status find_target(const char *path, char **ret_target, mode_t *ret_mode)
 {
     struct stat info;
@@ -50,8 +51,8 @@ static char *folder_of(const char *target)
     return strndup(target, slash == target ? 1 : (size_t)(slash - target));
 }
 
-/* Without a name: the file vanishes with its descriptor, unless it is linked into a folder. That is
- * done by way of /proc. */
+/* Opens a file without a name. It vanishes with its descriptor, unless it is linked into a folder,
+ * by way of /proc. */
 static int open_nameless(const char *folder)
 {
     if (access("/proc/self/fd", X_OK))
@@ -73,7 +74,7 @@ static int link_to(int fd, const char *name)
 }
 
 /* Calls CREATE with hidden names in the folder of TARGET until one is free. Returns what CREATE
- * did, and the name in *RET_NAME; or -1 with errno. */
+ * returned, and the name in *RET_NAME; or -1 with errno. */
 static int take_name(const char *target, int (*create)(int fd, const char *name), int fd,
                      char **ret_name)
 {
@@ -147,7 +148,7 @@ cohort_status draft_commit(struct draft *draft)
     if (!draft->name) {
         if (link_to(fd, draft->target) == 0)
             return COHORT_OK;
-        /* A link replaces nothing; a rename does, but needs a name to start from. */
+        /* A link replaces no file. A rename does, but needs a name to start from. */
         if (errno != EEXIST || take_name(draft->target, link_to, fd, &draft->name))
             return fail(draft->target, "cannot create");
     }

@@ -6,19 +6,19 @@
 
 #include <cohort/status.h>
 
-/* A file that is written out of sight and takes its name all at once, when it is whole. Until then
- * what was there under that name stays as it is, and a draft that is given up leaves nothing.
+/* A file that is written out of sight. It takes its name in one step, when it is complete. Until
+ * then the file with that name stays as it is. A draft that is not committed leaves nothing.
  *
- * Where the file system can do it, the draft has no name at all, so even a killed process leaves
- * nothing behind; else it is a hidden file, which only a killed process leaves. */
+ * If the file system supports it, the draft has no name at all, so even a killed process leaves
+ * nothing behind. Else it is a hidden file, and only a killed process leaves it behind. */
 struct draft {
     FILE *file;   /* write here */
     char *target; /* the name to take */
     char *name;   /* the name meanwhile; NULL: none */
 };
 
-/* A draft for PATH, which is a regular file or not there yet. An existing file is followed through
- * symbolic links, and its permissions are kept. */
+/* Opens a draft for PATH, which is a regular file or does not exist yet. An existing file is
+ * followed through symbolic links, and its permissions are kept. */
 cohort_status draft_open(struct draft *ret_draft, const char *path) COHORT_MUST_USE;
 
 /* Gives the draft its name, if all of it could be written. */

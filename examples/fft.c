@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A low-pass filter on a picture, by a two-dimensional Fourier transform that no site has all of:
+/* A low-pass filter on a picture, by a two-dimensional Fourier transform that is spread over sites:
  *
  *     cohortrun -n 4 fft IN.pgm OUT.pgm
  *

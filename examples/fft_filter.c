@@ -3,7 +3,8 @@
 
 #include <math.h>
 
-/* The upper half of a transform are the negative frequencies. From 0 to 1, the highest one. */
+/* The frequency at INDEX, from 0 to 1, the highest. The upper half of a transform holds the
+ * negative frequencies. */
 static double frequency(size_t index, size_t length)
 {
     size_t distance = index <= length / 2 ? index : length - index;

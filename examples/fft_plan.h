@@ -7,8 +7,8 @@
 
 #include <cohort/status.h>
 
-/* Fourier transforms by FFTW, in place and not normalised. Only fftw_execute may be called by
- * several threads at once: planning and freeing plans take turns here, so any task may call. */
+/* Fourier transforms by FFTW, in place and not normalised. In FFTW only fftw_execute may be called
+ * by several threads at once. Here, planning and freeing plans take turns, so any task may call. */
 
 enum fft_direction { FFT_FORWARD, FFT_BACKWARD };
 

@@ -13,18 +13,18 @@
 #include "examples/pgm.h"
 #include "examples/share.h"
 
-/* A transform of a picture is one of each row, then one of each column. A site has its share of the
- * rows; for the columns the matrix is transposed, and back afterwards:
+/* A transform of a picture is a transform of each row, then one of each column. A site has its
+ * share of the rows. For the columns the matrix is transposed, and afterwards transposed back:
  *
  *     scatterv     rows of the picture
  *                  transform of the rows
  *     all_to_allv  from rows to columns
- *                  transform of the columns, filter, and back
+ *                  transform of the columns, filter, transform back
  *     all_to_allv  from columns to rows
- *                  and back, of the rows
+ *                  transform of the rows back
  *     gatherv      the filtered picture
  *
- * No share is filled up: the blocks are as large as the picture and the sites make them. */
+ * No share is padded: the size of the blocks follows from the picture and the number of sites. */
 
 struct fft {
     struct site *site;
@@ -49,7 +49,7 @@ static double cutoff(const struct fft *fft)
     return (double)fft->options->cutoff / 100;
 }
 
-/* Site 0 reads the picture, all learn its size. */
+/* Site 0 reads the picture, and all sites learn its size. */
 static cohort_status read_picture(struct fft *fft)
 {
     struct site *site = fft->site;
@@ -138,7 +138,7 @@ static cohort_status filter(struct fft *fft)
     return status;
 }
 
-/* There and back multiplies by the number of samples. */
+/* A transform and its inverse multiply the data by the number of samples. */
 static cohort_status collect(struct fft *fft)
 {
     size_t count = fft->rows * fft->width;
@@ -147,7 +147,8 @@ static cohort_status collect(struct fft *fft)
     return site_gather(fft->site, fft->grey, count, fft->all, fft->counts, COHORT_DOUBLE);
 }
 
-/* The whole result against the serial one: the greatest difference, in parts of white. */
+/* Compares the whole result with the serial one. RET_ERROR: the greatest difference, in parts of
+ * white. */
 static cohort_status measure(const struct fft *fft, const double complex *serial, double *ret_error)
 {
     double error = 0;
@@ -165,7 +166,7 @@ static cohort_status measure(const struct fft *fft, const double complex *serial
     return COHORT_OK;
 }
 
-/* The same at one site, by transforms of two dimensions. */
+/* Compares with the same at one site, by two-dimensional transforms. */
 static cohort_status compare(const struct fft *fft, double *ret_error)
 {
     size_t count = fft->width * fft->height;
@@ -186,7 +187,7 @@ static cohort_status compare(const struct fft *fft, double *ret_error)
     return status;
 }
 
-/* Rounded; the filter can't leave the range of the samples by more than rounding. */
+/* Rounds the samples. The filter can't leave their range by more than rounding errors. */
 static void to_picture(struct fft *fft)
 {
     for (size_t i = 0; i < fft->width * fft->height; i++) {
@@ -198,7 +199,7 @@ static void to_picture(struct fft *fft)
     }
 }
 
-/* Site 0 compares and writes; how that went is everybody's status. */
+/* Site 0 compares and writes. The status of that is the status of all sites. */
 static cohort_status finish(struct fft *fft)
 {
     cohort_status status = COHORT_OK;

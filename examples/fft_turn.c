@@ -5,8 +5,8 @@
 
 #include "examples/share.h"
 
-/* Of ROWS rows of WIDTH, a block for each site: the columns that it gets, one behind the other, so
- * the receiver has no more to do than to join pieces of rows. */
+/* Makes a block for each site of ROWS rows of WIDTH: the columns that the site gets, one after the
+ * other. So the receiver only has to join pieces of rows. */
 static void pack(const double complex *from, size_t rows, size_t width, size_t num_sites,
                  double complex *blocks, size_t *counts)
 {
@@ -20,7 +20,7 @@ static void pack(const double complex *from, size_t rows, size_t width, size_t n
     }
 }
 
-/* The block of each site is its piece of all the columns that are rows here. */
+/* The block of each site holds its piece of all columns, which are rows here. */
 static void unpack(const double complex *blocks, size_t columns, size_t height, size_t num_sites,
                    double complex *to)
 {

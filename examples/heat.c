@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "examples/heat.h"
 
-/* Of the difference to the neighbours, for each step; stable up to 1/4. */
+/* In each step, a cell takes this part of the difference to its neighbours. Stable up to 1/4. */
 static const double conductance = 0.2;
 
 size_t heat_cells(size_t width, size_t height)
@@ -14,7 +14,8 @@ double *heat_row(const struct heat *heat, size_t row)
     return heat->cells + row * (heat->width + 2);
 }
 
-/* COLUMN and ROW count the border of the plate; whole numbers, so it is the same everywhere. */
+/* COLUMN and ROW count the border of the plate. They are whole numbers, so it is the same
+ * everywhere. */
 static double temperature(size_t column, size_t row, size_t width, size_t height)
 {
     if (column == 0)

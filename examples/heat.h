@@ -19,13 +19,13 @@ size_t heat_cells(size_t width, size_t height);
 
 double *heat_row(const struct heat *heat, size_t row);
 
-/* The temperatures at the start of a rectangle with its border, whose first cell is in COLUMN and
- * ROW of a plate of WIDTH x HEIGHT: a hot edge, which stays hot, and a hot ring. */
+/* Sets a rectangle and its border to the temperatures at the start. Its first cell is in COLUMN and
+ * ROW of a plate of WIDTH x HEIGHT, which has a hot edge, which stays hot, and a hot ring. */
 void heat_start(struct heat *heat, size_t column, size_t row, size_t width, size_t height);
 
-/* A step of time for the cells in rows FIRST_ROW .. LAST_ROW and columns FIRST_COLUMN ..
- * LAST_COLUMN: from NOW, where their neighbours have to be valid, to NEXT. Each cell depends only
- * on these five, so it has the same bits whatever rectangles the plate is cut into. */
+/* Computes a step of time, from NOW to NEXT, for the cells in rows FIRST_ROW .. LAST_ROW and
+ * columns FIRST_COLUMN .. LAST_COLUMN. In NOW their neighbours have to be valid. Each cell depends
+ * only on these five, so it has the same bits whatever rectangles the plate is cut into. */
 void heat_step(const struct heat *now, struct heat *next, size_t first_row, size_t last_row,
                size_t first_column, size_t last_column);
 

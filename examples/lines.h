@@ -13,12 +13,12 @@ struct line {
     size_t length; /* without the newline */
 };
 
-/* Bytewise, as sort(1) with LC_ALL=C: below, equal to or above 0. */
+/* Compares bytewise, as sort(1) with LC_ALL=C. Returns a number below, equal to or above 0. */
 int line_compare(const struct line *left, const struct line *right);
 
 size_t lines_count(const char *text, size_t bytes);
 
-/* The lines of TEXT, lines_count of them, point into it. */
+/* Finds the lines of TEXT, lines_count of them. They point into TEXT. */
 void lines_split(const char *text, size_t bytes, struct line *ret_lines);
 
 void lines_sort(struct line *lines, size_t count);
@@ -33,8 +33,8 @@ cohort_status lines_sorted(const char *text, size_t bytes, char **ret_sorted) CO
 /* Where the first line at or after OFFSET begins; BYTES if there is none. */
 size_t lines_next(const char *text, size_t bytes, size_t offset);
 
-/* All of the regular file PATH; the last line gets its newline where it has none. The caller frees
- * *RET_TEXT. Failures begin with PATH. */
+/* Reads all of the regular file PATH. The last line gets a newline if it has none. The caller frees
+ * *RET_TEXT. Error messages begin with PATH. */
 cohort_status lines_read(const char *path, char **ret_text, size_t *ret_bytes) COHORT_MUST_USE;
 
 #endif

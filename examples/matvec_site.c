@@ -9,9 +9,9 @@
 #include "examples/share.h"
 #include "examples/signal.h"
 
-/* The sites are a grid of R x C, with a communicator for each row and for each column, so every
- * site is in three: that of all, its row's and its column's. The first of each is its root. A block
- * of the matrix is at each site; the vector is at the first row of sites in the beginning:
+/* The sites are a grid of R x C. Each row and each column has a communicator, so every site is in
+ * three: that of all, its row's and its column's. The first site of each is its root. Each site has
+ * a block of the matrix. In the beginning the first row of sites has the vector:
  *
  *     scatterv   first row: from site 0 to the sites of the row
  *     broadcast  each column: from its first site
@@ -149,7 +149,7 @@ static cohort_status collect(struct matvec *matvec)
 /* Greater differences between two ways to add the same numbers, of about 1, are mistakes. */
 static const double tolerance = 1e-12;
 
-/* The product at one site; the greatest difference from it. */
+/* Compares with the product at one site. RET_ERROR: the greatest difference. */
 static cohort_status compare(const struct matvec *matvec, double *ret_error)
 {
     double error = 0;

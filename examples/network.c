@@ -33,7 +33,7 @@ void network_start(double weights[NETWORK_WEIGHTS], uint64_t seed)
         weights[i] = 2 * noise(i, ~seed);
 }
 
-/* Also the hidden layer's values, in HIDDEN. */
+/* Also puts the hidden layer's values into HIDDEN. */
 static double evaluate(const double weights[NETWORK_WEIGHTS], double x, double y,
                        double hidden[NETWORK_HIDDEN])
 {

@@ -19,8 +19,8 @@ struct point {
     double label; /* 0 or 1 */
 };
 
-/* Point I of COUNT of two spirals that wind around each other, with some noise. Depends on SEED and
- * its number only, so every site makes its own. */
+/* Point I of COUNT of two spirals that wind around each other, with some noise. It depends only on
+ * its number and SEED, so every site makes its own points. */
 struct point network_point(uint64_t i, uint64_t count, uint64_t seed);
 
 /* Small weights to start with. */
@@ -38,7 +38,7 @@ struct network_sums {
 
 enum { NETWORK_NUM_SUMS = sizeof(struct network_sums) / sizeof(double) };
 
-/* Adds point POINT to SUMS. */
+/* Adds POINT to SUMS. */
 void network_learn(const double weights[NETWORK_WEIGHTS], const struct point *point,
                    struct network_sums *sums);
 

@@ -53,8 +53,8 @@ static bool is_space(int c)
     return c == ' ' || (c >= '\t' && c <= '\r');
 }
 
-/* The next character of the header. A comment, from '#' to the end of its line, counts as that end
- * only. */
+/* The next character of the header. A comment goes from '#' to the end of its line, and counts as
+ * only that end. */
 static int next_character(struct reader *reader)
 {
     int c = getc(reader->file);
@@ -64,7 +64,7 @@ static int next_character(struct reader *reader)
     return c;
 }
 
-/* A number from 1 to MAX, what is in front of it, and the one character after it. */
+/* Reads a number from 1 to MAX, with the space in front of it and the one character after it. */
 static cohort_status read_number(struct reader *reader, const char *name, uint64_t max,
                                  uint64_t *ret_number)
 {
@@ -200,7 +200,7 @@ static void write_samples(FILE *file, const struct pgm *picture)
     }
 }
 
-/* What could not be written is seen once, by draft_commit. */
+/* Write errors are found later, by draft_commit. */
 cohort_status pgm_write(const char *path, const struct pgm *picture)
 {
     struct draft draft;

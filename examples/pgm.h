@@ -24,15 +24,15 @@ size_t pgm_sample_bytes(unsigned maxval);
 /* The sample in COLUMN and ROW of PICTURE. */
 unsigned pgm_sample(const struct pgm *picture, size_t column, size_t row);
 
-/* Reads the regular file PATH, and is strict: the file is one whole picture and nothing else. So
- * several pictures in one file, which the format allows, are refused rather than dropped. Nothing
- * is allocated before the size of the file has confirmed what its header says. The caller calls
- * pgm_fini. Failures begin with PATH and are one line. Like any reading of files it blocks the
- * thread. */
+/* Reads the regular file PATH, and is strict: the file has to be one whole picture and nothing
+ * else. The format allows several pictures in one file, but here that is an error. Nothing is
+ * allocated before the size of the file has confirmed what its header says. The caller calls
+ * pgm_fini. Error messages begin with PATH and are one line. Like any reading of files, it blocks
+ * the thread. */
 cohort_status pgm_read(const char *path, struct pgm *ret_picture) COHORT_MUST_USE;
 
-/* Writes PICTURE as PATH, which is replaced at once, when all is written: on failure PATH is what
- * it was, and nothing is left. */
+/* Writes PICTURE as PATH, which is replaced in one step, when all is written. On failure PATH is
+ * what it was, and nothing else is left. */
 cohort_status pgm_write(const char *path, const struct pgm *picture) COHORT_MUST_USE;
 
 /* Frees the samples. */

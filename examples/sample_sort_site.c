@@ -11,8 +11,8 @@
 #include "examples/share.h"
 #include "examples/splitters.h"
 
-/* Each site sorts a piece of the file, takes samples of its lines, and from all sites' samples all
- * choose the same splitters, which divide all lines into a bucket for each site:
+/* Each site sorts a piece of the file, and takes samples of its lines. All sites choose the same
+ * splitters from the samples of all. The splitters divide all lines into a bucket for each site:
  *
  *     scatterv     pieces of the file, cut between lines
  *                  sort, take samples
@@ -40,7 +40,7 @@ struct sort {
     size_t *ones;       /* 1 for each site */
 };
 
-/* Sizes travel as they are. */
+/* Sizes are sent as their bytes. */
 static cohort_datatype size_type(void)
 {
     return cohort_datatype_of_bytes(sizeof(size_t));
@@ -135,7 +135,7 @@ static cohort_status choose(struct sort *sort, const struct line *lines, size_t 
     return COHORT_OK;
 }
 
-/* Cuts this site's lines into a bucket for each site, whose sizes are SIZES then. */
+/* Cuts this site's lines into a bucket for each site. SIZES are then the sizes of the buckets. */
 static cohort_status divide(struct sort *sort)
 {
     size_t count = lines_count(sort->mine.bytes, sort->mine.size);
@@ -155,7 +155,7 @@ static cohort_status divide(struct sort *sort)
     return status;
 }
 
-/* From buckets of this site's piece to this site's bucket of all pieces. */
+/* Sends the buckets of this site's piece, and receives this site's bucket of all pieces. */
 static cohort_status exchange(struct sort *sort)
 {
     struct site *site = sort->site;
@@ -219,7 +219,7 @@ static cohort_status write_result(const struct sort *sort)
     cohort_status status = draft_open(&draft, sort->options->out);
     if (status)
         return status;
-    /* What could not be written is seen by draft_commit. */
+    /* Write errors are found by draft_commit. */
     fwrite(sort->sorted.bytes, 1, sort->sorted.size, draft.file);
     status = draft_commit(&draft);
     draft_fini(&draft);
@@ -246,7 +246,7 @@ static void report(const struct sort *sort)
     printf("check: equal to a serial sort\n");
 }
 
-/* Site 0 compares and writes; how that went is everybody's status. */
+/* Site 0 compares and writes. The status of that is the status of all sites. */
 static cohort_status finish(struct sort *sort)
 {
     bool is_first = sort->site->index == 0;

@@ -4,8 +4,8 @@
 
 #include <stddef.h>
 
-/* Cuts WHOLE things into NUM shares, one behind the other, whose sizes differ by at most one: the
- * larger ones come first. Where there are too few, the last shares are empty. */
+/* Cuts WHOLE things into NUM shares, one after the other. Their sizes differ by at most one, and
+ * the larger ones come first. If there are too few things, the last shares are empty. */
 
 /* Where share I, 0 .. NUM, begins; share NUM begins at the end. */
 size_t share_begin(size_t whole, size_t num, size_t i);

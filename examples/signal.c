@@ -10,7 +10,7 @@
 
 enum { CHART_COLUMNS = 72, CHART_ROWS = 12, NUM_WAVES = 3 };
 
-/* From 0 to 1, the same for the same I. */
+/* A number from 0 to 1, the same for the same I. */
 static double noise(uint64_t i)
 {
     i = (i + 1) * 0x9e3779b97f4a7c15;
@@ -31,7 +31,7 @@ double signal_weight(size_t row, size_t column, size_t n)
     return exp(-distance * distance / 2) / (width * sqrt(2 * M_PI));
 }
 
-/* From the top, for values from 0 to 1. */
+/* The row, from the top, of a value from 0 to 1. */
 static size_t chart_row(double value)
 {
     double row = (1 - value) * (CHART_ROWS - 1) + 0.5;
@@ -55,7 +55,7 @@ void signal_print(const double *before, const double *after, size_t n)
     for (size_t column = 0; column < columns; column++) {
         size_t begin = share_begin(n, columns, column);
         size_t end = share_begin(n, columns, column + 1);
-        /* One value of those before, so that the noise is seen. */
+        /* Before: one value of the column, so that the noise is seen. */
         chart[chart_row(before[begin])][column] = '.';
         chart[chart_row(mean(after, begin, end))][column] = '*';
     }

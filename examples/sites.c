@@ -58,8 +58,8 @@ static cohort_status run_members(void *arg)
     return cohort_await(cohort_when_all(run->done, here));
 }
 
-/* The memory is had before the job starts, for as many sites as may be here: a locality without it
- * then ends, and with it the job, instead of letting the others wait for its sites. */
+/* The memory is allocated before the job starts, for as many sites as may be here. If a locality
+ * gets none, it ends, and the job with it. Later, the others would wait for its sites. */
 int sites_run(int argc, char **argv, const struct sites_program *program)
 {
     uint32_t most = program->num_sites ? program->num_sites : sites_per_locality(program);
@@ -76,7 +76,7 @@ int sites_run(int argc, char **argv, const struct sites_program *program)
     return status;
 }
 
-/* What site 0 tells all others: how it went there, and facts. */
+/* What site 0 tells all others: its status, and facts. */
 struct verdict {
     int32_t status;
     char message[512];

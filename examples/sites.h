@@ -17,43 +17,43 @@ struct site {
     uint32_t index;
     uint32_t num_sites;
     cohort_comm *comm; /* of all sites */
-    /* Of the last collective on comm. They are numbered 1, 2, 3, ..., alike at all sites: all make
-     * the same calls in the same order, so each just counts. */
+    /* The generation of the last collective on comm. Collectives are numbered 1, 2, 3, ..., alike
+     * at all sites: all sites make the same calls in the same order, so each just counts. */
     uint64_t generation;
     const void *work; /* the program's own; the sites of a locality share it */
 };
 
-/* All the work of one site. Where one waits, its thread runs the others meanwhile. Its error is
- * that of the whole job: it gives up its endpoint, which the others are told, so nobody waits. */
+/* All the work of one site. While a site waits, its thread runs the others. Its error ends the
+ * whole job: the site gives up its endpoint, and the others are told, so none of them waits. */
 typedef cohort_status site_function(struct site *site);
 
 struct sites_program {
     const char *name;
     site_function *run;
     const void *work;
-    /* Of the whole job; the localities get equal shares of them, neighbours together, so a tree
-     * keeps most of its traffic within the locality. 0: sites_per_locality says it. */
+    /* Of the whole job. The localities get equal shares of the sites. Neighbours stay together, so
+     * a tree keeps most of its traffic within the locality. 0: sites_per_locality decides. */
     uint32_t num_sites;
     uint32_t sites_per_locality; /* 0: SITES_DEFAULT_PER_LOCALITY */
     /* Of the communicator; sites_run fills in num_sites and this_site. */
     cohort_comm_options options;
 };
 
-/* Runs PROGRAM, as cohort_main; returns main's status. */
+/* Runs PROGRAM, as cohort_main does. Returns main's status. */
 int sites_run(int argc, char **argv, const struct sites_program *program);
 
-/* All sites go on, or all end with site 0's error: STATUS, which elsewhere is not looked at. Also
- * hands FACTS, BYTES (at most SITES_MAX_FACTS) of them, from site 0 to the others; NULL, 0: none.
- */
+/* Either all sites go on, or all end with site 0's error. STATUS is that error; other sites' STATUS
+ * is ignored. Also hands FACTS, BYTES (at most SITES_MAX_FACTS) of them, from site 0 to the others;
+ * NULL, 0: none. */
 cohort_status site_agree(struct site *site, cohort_status status, void *facts,
                          size_t bytes) COHORT_MUST_USE;
 
-/* COUNT elements of BYTES, all zero; the caller frees them. Also for COUNT 0 there is memory. */
+/* Allocates COUNT elements of BYTES, all zero. The caller frees them. COUNT 0 also gets memory. */
 cohort_status site_allocate(const struct site *site, size_t count, size_t bytes,
                             void *ret_memory) COHORT_MUST_USE;
 
-/* Site 0's ALL goes to the sites, or is made of what they have: COUNT elements in MINE, COUNTS[i]
- * for site i. ALL and COUNTS are site 0's only. */
+/* site_scatter sends site 0's ALL to the sites; site_gather makes ALL of what they have. Site i has
+ * COUNTS[i] elements; this site has COUNT elements in MINE. ALL and COUNTS are for site 0 only. */
 cohort_status site_scatter(struct site *site, const void *all, const size_t *counts, void *mine,
                            size_t count, cohort_datatype datatype) COHORT_MUST_USE;
 cohort_status site_gather(struct site *site, const void *mine, size_t count, void *all,

@@ -7,7 +7,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* O_NONBLOCK, so as not to wait for the writer of a pipe; for regular files it means nothing. */
+/* With O_NONBLOCK it does not wait for the writer of a pipe. For regular files that means
+ * nothing. */
 cohort_status source_open(const char *path, FILE **ret_file, uint64_t *ret_bytes)
 {
     struct stat info;

@@ -7,8 +7,8 @@
 
 #include <cohort/status.h>
 
-/* Opens the regular file PATH for reading; the caller calls fclose. Never waits for a pipe's
- * writer: anything but a regular file is refused. Failures begin with PATH. */
+/* Opens the regular file PATH for reading. The caller calls fclose. Anything except a regular file
+ * is refused, so it never waits for a pipe's writer. Error messages begin with PATH. */
 cohort_status source_open(const char *path, FILE **ret_file, uint64_t *ret_bytes) COHORT_MUST_USE;
 
 #endif

@@ -9,7 +9,7 @@ static struct line line_of(const struct splitter *splitter)
     return (struct line){splitter->text, splitter->length};
 }
 
-/* Those that are none come last. */
+/* Splitters that are SPLITTER_NONE come last. */
 static int compare(const void *left, const void *right)
 {
     const struct splitter *a = left;
@@ -45,7 +45,7 @@ size_t splitters_choose(struct splitter *samples, size_t num_samples, size_t num
         num++;
     if (!num)
         return 0;
-    /* In place: where there are more samples than buckets they move down, else up. */
+    /* In place: if there are more samples than buckets, they move down, else up. */
     if (num >= num_buckets)
         for (size_t b = 1; b < num_buckets; b++)
             samples[b - 1] = samples[b * num / num_buckets];

@@ -7,7 +7,7 @@
 
 #include "examples/lines.h"
 
-/* How sites agree on who gets which lines, from a few of their lines. */
+/* How sites agree which of them gets which lines, from a few of their lines. */
 
 enum { SPLITTER_BYTES = 58, SPLITTER_NONE = UINT16_MAX };
 
@@ -17,13 +17,14 @@ struct splitter {
     char text[SPLITTER_BYTES];
 };
 
-/* NUM of COUNT sorted lines, at equal distances; none where there are none. */
+/* Takes NUM of COUNT sorted lines, at equal distances. If there are no lines, all are
+ * SPLITTER_NONE. */
 void splitters_sample(const struct line *lines, size_t count, struct splitter *ret_samples,
                       size_t num);
 
-/* Chooses NUM_BUCKETS - 1 splitters out of the samples of all sites, which it sorts; they are the
- * first ones then. There are at least NUM_BUCKETS samples, of which some may be none. Returns how
- * many splitters there are: 0 where there is no line at all. */
+/* Sorts the samples of all sites, and chooses NUM_BUCKETS - 1 splitters out of them. The splitters
+ * are the first ones then. There are at least NUM_BUCKETS samples; some may be SPLITTER_NONE.
+ * Returns how many splitters there are: 0 if there is no line at all. */
 size_t splitters_choose(struct splitter *samples, size_t num_samples, size_t num_buckets);
 
 /* The bytes, with newlines, that go into each of NUM_BUCKETS buckets: bucket b has the lines from

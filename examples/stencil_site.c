@@ -11,8 +11,8 @@
 #include "examples/share.h"
 
 /* The sites are a grid, and each has a rectangle of the plate. For a step a site needs its
- * neighbours' edges as its border; the cells within need none of them, so they are computed while
- * the edges are under way:
+ * neighbours' edges as its border. The cells within need no border, so they are computed while the
+ * edges are in flight:
  *
  *     exchange of the edges -- begin
  *     step of the cells within
@@ -30,8 +30,8 @@ struct stencil {
     uint32_t grid_columns;
     struct heat now;
     struct heat next;
-    /* What goes to the neighbours and comes from them: their places in edges_out are those in
-     * edges_in, too. */
+    /* What is sent to the neighbours and received from them. It has the same places in edges_out
+     * and in edges_in. */
     cohort_neighbour neighbours[NUM_EDGES];
     enum edge edges[NUM_EDGES];
     size_t num_neighbours;
@@ -43,7 +43,7 @@ struct stencil {
     size_t *counts;    /* of cells, of each site */
 };
 
-/* The most square grid of all sites. */
+/* Chooses the grid of all sites that is the nearest to a square. */
 static void choose_grid(struct stencil *stencil)
 {
     uint32_t num_sites = stencil->site->num_sites;
@@ -154,7 +154,7 @@ static cohort_status prepare(struct stencil *stencil)
     return COHORT_OK;
 }
 
-/* The cells of EDGE go to CELLS; or, where they are the border's beyond it, come from there. */
+/* Copies the cells of EDGE to CELLS. IS_BORDER: copies CELLS to the border beyond EDGE. */
 static void copy_edge(struct stencil *stencil, enum edge edge, double *cells, bool is_border)
 {
     const struct heat *heat = &stencil->now;
@@ -171,7 +171,7 @@ static void copy_edge(struct stencil *stencil, enum edge edge, double *cells, bo
     }
 }
 
-/* What has no need of the border; then, what has. */
+/* The step of the cells that do not need the border. The others follow in step_edges. */
 static void step_within(struct stencil *stencil)
 {
     const struct heat *heat = &stencil->now;
@@ -249,7 +249,7 @@ static cohort_status check(const struct heat *plate, const struct heat *serial)
     return COHORT_OK;
 }
 
-/* The same at one site: the whole plate as one rectangle. */
+/* Compares with the same at one site, where the whole plate is one rectangle. */
 static cohort_status compare(const struct stencil *stencil)
 {
     const struct heat *plate = &stencil->plate;
@@ -309,7 +309,7 @@ static void report(const struct stencil *stencil)
     printf("check: equal to one site's, bit for bit\n");
 }
 
-/* Site 0 compares and draws; how that went is everybody's status. */
+/* Site 0 compares and draws. The status of that is the status of all sites. */
 static cohort_status finish(struct stencil *stencil)
 {
     bool is_first = stencil->site->index == 0;

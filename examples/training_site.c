@@ -11,9 +11,9 @@
 #include "examples/pgm.h"
 #include "examples/share.h"
 
-/* Every site has the same weights from the beginning, and its share of the points. In each epoch
- * it sums up over them; an all_reduce makes that the sums over all points, and all sites take the
- * same step. So the weights never travel. */
+/* Every site has the same weights from the beginning, and its share of the points. In each epoch it
+ * sums up over its points. An all_reduce makes that the sums over all points, and all sites take
+ * the same step. So the weights are never sent. */
 
 struct model {
     double weights[NETWORK_WEIGHTS];
@@ -48,7 +48,7 @@ static void learn_share(const struct model *model, const struct training_options
     }
 }
 
-/* A struct of doubles is so many doubles; MINE and ALL are such, as all that is reduced here. */
+/* All that is reduced here are doubles. A struct of doubles counts as so many doubles. */
 static cohort_status all_reduce(struct training *training, const double *mine, double *all,
                                 size_t count, const cohort_op *op)
 {
@@ -71,7 +71,7 @@ static void report_epoch(const struct training *training, uint32_t epoch)
                100 * training->last.correct / options->points);
 }
 
-/* One epoch more than steps: the last one only tells how good the result is. */
+/* There is one epoch more than steps: the last one only tells how good the result is. */
 static cohort_status train(struct training *training)
 {
     const struct training_options *options = training->options;
@@ -91,7 +91,7 @@ static cohort_status train(struct training *training)
     return COHORT_OK;
 }
 
-/* The same at one site, with the points in NUM shares, whose sums are added in their order. */
+/* Trains at one site. The points are in NUM shares, whose sums are added in their order. */
 static void train_serially(const struct training_options *options, uint32_t num,
                            struct model *model)
 {
@@ -123,7 +123,7 @@ static double difference(const double *left, const double *right)
     return error / largest;
 }
 
-/* At all sites: how far their weights are apart. */
+/* To be called at all sites. RET_SPREAD: how far their weights are apart. */
 static cohort_status find_spread(struct training *training, double *ret_spread)
 {
     double lowest[NETWORK_WEIGHTS];
@@ -137,8 +137,8 @@ static cohort_status find_spread(struct training *training, double *ret_spread)
     return status;
 }
 
-/* The two serial ways: all points one after another, and share by share, which is what a
- * reproducible sum is. */
+/* Compares with two serial ways: all points one after another, and share by share, which is the
+ * order of a reproducible sum. */
 static cohort_status compare(const struct training *training, double spread, double *ret_error)
 {
     struct model serial;
@@ -163,7 +163,7 @@ static cohort_status compare(const struct training *training, double spread, dou
 
 enum { SIDE = 256 };
 
-/* Grey from what the network says of each place, and the points, black and white. */
+/* Draws in grey what the network says of each place, and the points in black and white. */
 static cohort_status draw(const struct training *training)
 {
     const struct training_options *options = training->options;
@@ -192,7 +192,7 @@ static cohort_status draw(const struct training *training)
     return status;
 }
 
-/* Site 0 compares and draws; how that went is everybody's status. */
+/* Site 0 compares and draws. The status of that is the status of all sites. */
 static cohort_status finish(struct training *training)
 {
     struct site *site = training->site;

@@ -3,8 +3,8 @@
  *
  *     cohortrun -n 4 transpose IN.pgm OUT.pgm
  *
- * Every locality runs a few tasks, each of which is one site of one communicator (sites.c); what a
- * site does is in transpose_site.c. */
+ * Every locality runs a few tasks. Each task is one site of one communicator (sites.c). What a site
+ * does is in transpose_site.c. */
 #include <stdio.h>
 
 #include "examples/sites.h"

@@ -41,7 +41,7 @@ enum command_result transpose_options_parse(int argc, char **argv,
         .num_files = sizeof(files) / sizeof(*files),
     };
     enum command_result result = command_parse(&command, argc, argv);
-    /* Here 0 means 'always a tree'; in cohort_comm_options it is what is left out. */
+    /* Here 0 means 'always a tree'. In cohort_comm_options 0 is a field that is not set. */
     if (!options->flat_fallback_threshold)
         options->flat_fallback_threshold = COHORT_FORCE_TREE;
     return result;

@@ -10,13 +10,13 @@
 #include "examples/pgm.h"
 #include "examples/transpose_options.h"
 
-/* With S sites, and a picture of W x H filled up to multiples of S:
+/* With S sites, and a picture of W x H padded to multiples of S:
  *
  *     scatter     site i gets the rows i * H/S and following
  *     all_to_all  site i sends to each site j its rows' part of the columns j * W/S and following
  *     gather      site 0 gets the columns of all sites, which each has turned into rows
  *
- * Site 0 reads before and crops and writes after. */
+ * Before this, site 0 reads the picture. After this, it crops and writes the result. */
 
 struct transpose_site {
     struct site *base;
@@ -28,7 +28,7 @@ struct transpose_site {
     size_t columns; /* likewise */
 };
 
-/* What site 0 knows of the picture, or its error, for all. */
+/* Broadcasts what site 0 knows of the picture, or its error. */
 static cohort_status agree(struct transpose_site *site, cohort_status status)
 {
     struct {
@@ -154,7 +154,7 @@ static uint64_t now(void)
     return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
 }
 
-/* The first barrier gathers all sites at the start, the second ends when all are through. */
+/* The first barrier makes all sites start together. The second one ends when all have finished. */
 static cohort_status exchange_timed(struct transpose_site *site, const void *out, void *in,
                                     uint64_t *ret_time)
 {
@@ -171,7 +171,8 @@ static cohort_status exchange_timed(struct transpose_site *site, const void *out
     return status;
 }
 
-/* From this site's rows to its columns, as one block of them from each site. Frees MINE. */
+/* Exchanges this site's rows for its columns, which come in one block from each site. Frees
+ * MINE. */
 static cohort_status exchange(struct transpose_site *site, void *mine, void **ret_in)
 {
     void *out = NULL;
@@ -194,7 +195,7 @@ static cohort_status exchange(struct transpose_site *site, void *mine, void **re
 
 /* Gather -------------------------------------------------------------------------------------- */
 
-/* The blocks lie one below the other, so together they are a picture of its own, of the site's
+/* The blocks are one below the other, so together they are a picture of their own: this site's
  * columns in their full height. */
 static void turn(const struct transpose_site *site, const void *in, void *turned)
 {
@@ -210,7 +211,7 @@ static void turn(const struct transpose_site *site, const void *in, void *turned
         }
 }
 
-/* The transposed picture, cut out of all sites' rows, in RESULT; the caller calls pgm_fini. */
+/* Cuts the transposed picture out of all sites' rows, into RESULT. The caller calls pgm_fini. */
 static cohort_status crop(const struct transpose_site *site, const void *all, struct pgm *result)
 {
     const struct pgm *picture = &site->picture;
@@ -225,7 +226,7 @@ static cohort_status crop(const struct transpose_site *site, const void *all, st
     return status;
 }
 
-/* The transpose that needs no library. */
+/* Compares with a transpose that needs no library. */
 static cohort_status check(const struct pgm *picture, const struct pgm *result)
 {
     for (size_t row = 0; row < picture->height; row++)
@@ -257,7 +258,7 @@ static cohort_status gather_to_here(struct transpose_site *site, const void *tur
     return status;
 }
 
-/* From this site's columns to the whole picture, in RESULT of site 0. Frees IN. */
+/* Puts the columns of all sites together: the whole picture, in RESULT of site 0. Frees IN. */
 static cohort_status collect(struct transpose_site *site, void *in, struct pgm *result)
 {
     size_t count = site->columns * site->base->num_sites * site->rows;
@@ -313,7 +314,7 @@ static void report(struct transpose_site *site)
         printf("check: equal to a serial transpose\n");
 }
 
-/* Only site 0 has a result; whether it could be written is everybody's status. */
+/* Only site 0 has a result. Whether it could be written is the status of all sites. */
 static cohort_status write_result(struct transpose_site *site, const struct pgm *result)
 {
     cohort_status status = COHORT_OK;
