@@ -86,7 +86,7 @@ static void tell_end(void *context)
 
 /* The agent's end is told after all of its output. But another process may still hold the output
  * open, so the end is told after settle_ns at the latest. If the guardian is not gone at that time,
- * the end is told again when it is. */
+ * the end is told again when it is gone. */
 static void changed(void *context)
 {
     struct agent *agent = context;

@@ -11,8 +11,8 @@
 
 enum { MAX_NAME = 255, MAX_SLOTS = COHORT__CONTROL_MAX_LOCALITIES };
 
-/* Names become part of the agent's command line: no other characters, and nothing like an
- * option. */
+/* Names become part of the agent's command line. So characters that no name has are refused, and so
+ * is what looks like an option. */
 static cohort_status check_name(const char *name, size_t bytes)
 {
     static const char allowed[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"

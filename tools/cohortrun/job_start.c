@@ -60,7 +60,7 @@ static void find_own_localities(const struct job *job, uint32_t *ret_first, uint
     *ret_num = i < hosts->num ? hosts->list[i].num : hosts->num == 0 ? job->options->size : 0;
 }
 
-/* To start thousands takes a minute, so a job that would fail is refused before. */
+/* To start thousands takes a minute, so a job that would fail is refused before that. */
 static bool has_descriptors(struct job *job, uint32_t num)
 {
     char text[160];
