@@ -56,7 +56,7 @@ void call_sizes_collective(const struct cohort__request *request, uint32_t site,
         *ret_in = one;
         *ret_out = one;
         break;
-    case COHORT__EXCLUSIVE_SCAN: /* what the last site has goes nowhere */
+    case COHORT__EXCLUSIVE_SCAN: /* no site receives the last site's input */
         *ret_in = site + 1 < request->num_sites ? one : 0;
         *ret_out = site > 0 ? one : 0;
         break;
@@ -116,7 +116,8 @@ cohort_status call_check(const struct call *call)
 {
     for (uint32_t site = 0; site < call->request.num_sites; site++) {
         const struct cohort__plan *plan = call->plans[site];
-        /* A plan may leave out some of IN only if it has nothing to do for it: never here. */
+        /* A plan may leave out a part of IN only if it has nothing to do with it. That never
+         * happens here. */
         if (plan->in_bytes != call->in_bytes[site] && call->request.num_sites > 1)
             return cohort_fail(COHORT_ERR_FAILED, "site %u reads %zu bytes of IN, not %zu", site,
                                plan->in_bytes, call->in_bytes[site]);
@@ -141,7 +142,7 @@ cohort_status call_run(const struct call *call, plan_run_op *op, uint64_t seed)
     return plan_run(&run);
 }
 
-/* Sites 0 to LAST, of each the block at OFFSET. */
+/* The reduction of sites 0 to LAST, of the block at OFFSET of each. */
 static void reduce_reference(const struct call *call, plan_run_op *op, uint32_t last, size_t offset,
                              uint8_t *want)
 {
@@ -233,7 +234,8 @@ void call_op_add(void *to, const void *left, const void *right, size_t bytes)
         sum[i] = (uint8_t)(a[i] + b[i]);
 }
 
-/* x -> factor * x + summand; the left one is applied last. Odd factors keep all residues apart. */
+/* The map x -> factor * x + summand. The left map is applied last. Odd factors keep all residues
+ * distinct. */
 static void affine_words(uint32_t *to, const uint32_t *a, const uint32_t *b)
 {
     uint32_t factor = (a[0] | 1) * (b[0] | 1);
@@ -242,7 +244,7 @@ static void affine_words(uint32_t *to, const uint32_t *a, const uint32_t *b)
     to[1] = summand;
 }
 
-/* The same modulo 16: the factor is in the high half of the byte. */
+/* The same map modulo 16. The factor is in the high half of the byte. */
 static uint8_t affine_byte(uint8_t a, uint8_t b)
 {
     unsigned a_factor = a >> 4 | 1, b_factor = b >> 4 | 1;

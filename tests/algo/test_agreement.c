@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Agreement in front of collectives: the plan check, that nothing starts before, that all see the
- * same minima, and that the collective does what it does without. */
+/* Agreement in front of collectives: the plans pass the plan check, nothing starts before the
+ * agreement, all sites see the same minima, and the collective does what it does without agreement.
+ */
 #include "collectives/algo/agreement.h"
 
 #include <stdlib.h>
@@ -11,7 +12,7 @@
 
 enum { LAST_SITES = 33, RUBBISH = 0x5a };
 
-static const struct cohort__algorithm *minimum_row; /* what is decorated with */
+static const struct cohort__algorithm *minimum_row; /* the row of the agreement's all_reduce */
 
 static struct cohort__plan *minimum_create(const struct cohort__request *call)
 {
@@ -57,7 +58,7 @@ static bool agrees(const uint8_t *check)
     return values[0] == -values[1] && values[2] == -values[3];
 }
 
-/* Site ODD, if there is one, has other values than the rest. Returns what the run does. */
+/* Site ODD, if it exists, has other values than the rest. Returns the status of the run. */
 static cohort_status run(const struct call *call, uint32_t odd, uint64_t seed)
 {
     uint32_t num_sites = call->request.num_sites;
@@ -107,7 +108,7 @@ static void verify_untouched(const struct call *call)
             CHECK_INT(call->out[site][i], RUBBISH);
 }
 
-/* GUARD is the last step of phase 0, and everything else waits for it. */
+/* GUARD is the last step of phase 0, and all other steps wait for it. */
 static void verify_order(const struct cohort__plan *plan)
 {
     uint32_t num_guards = 0, num_phase_0 = 0;
@@ -193,7 +194,7 @@ static void verify_sites(uint32_t num_sites)
     }
 }
 
-/* With every row that may be chosen for it. */
+/* With every row that may be chosen for the all_reduce. */
 static void test_every_row(void)
 {
     for (uint32_t i = 0; i < cohort__num_algorithms; i++) {
@@ -205,7 +206,7 @@ static void test_every_row(void)
     }
 }
 
-/* The all_reduce depends on nothing that may be wrong with a call. */
+/* The request of the all_reduce uses nothing that may be wrong in the call. */
 static void test_request(void)
 {
     struct cohort__request request = cohort__agreement_request(&(struct cohort__request){

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Every row of the table: plan check, then the result against the definition of the collective. */
+/* Every row of the table: the plan check first, then the result against the definition of the
+ * collective. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -35,7 +36,7 @@ static void verify(const struct cohort__algorithm *row, const struct cohort__req
     call_fini(&call);
 }
 
-/* All roots with the first size; a few with the others. */
+/* All roots with the first size, and a few roots with the other sizes. */
 static void verify_roots(const struct cohort__algorithm *row, struct cohort__request request)
 {
     uint32_t num_roots = cohort__collective_is_rooted(row->collective) ? request.num_sites : 1;
@@ -45,7 +46,7 @@ static void verify_roots(const struct cohort__algorithm *row, struct cohort__req
         request.root = root;
         for (uint32_t i = 0; i < (is_special ? NUM_SIZES : 1); i++) {
             request.bytes = sizes[i];
-            request.element = sizes[i] % 8 == 0 ? 8 : 1; /* as call_op_affine has them */
+            request.element = sizes[i] % 8 == 0 ? 8 : 1; /* elements of call_op_affine */
             verify(row, &request, 1);
         }
     }
@@ -148,7 +149,7 @@ static void test_shift(void)
                            2);
 }
 
-/* The same plans under many orders. */
+/* Runs the same plans in many orders. */
 static void test_seeds(void)
 {
     static const uint32_t counts[] = {2, 3, 5, 7, 11, 16, 21};
@@ -169,7 +170,7 @@ static void test_seeds(void)
                        NUM_SEEDS);
 }
 
-/* While one site does not come, nobody gets through. */
+/* As long as one site does not call the barrier, no site leaves it. */
 static void verify_barrier(const struct cohort__algorithm *row, uint32_t num_sites, uint32_t arity)
 {
     struct cohort__request request = {
@@ -212,8 +213,8 @@ static void test_barrier_holds(void)
     }
 }
 
-/* With an operation whose every order gives something else: the order of a linear reduction is that
- * of the sites, also where blocks take turns in TMP. */
+/* The operation gives another result for every other order. A linear reduction has the order of the
+ * sites, also where blocks take turns in TMP. */
 static void test_linear_order(void)
 {
     static const size_t blocks[] = {8, 3 << 20};
@@ -239,7 +240,7 @@ static void test_linear_order(void)
             }
 }
 
-/* The result of a tree has the same bits, whatever comes first. */
+/* The result of a tree has the same bits, whatever message comes first. */
 static void test_same_bits(void)
 {
     for (uint32_t a = 0; a < NUM_ARITIES; a++)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the names of the all-to-alls promise: rounds, sizes of messages, who talks to whom, memory.
- */
+/* What the names of the all-to-alls promise: number of rounds, sizes of messages, which sites send
+ * to which, memory. */
 #include "collectives/algo/algorithm.h"
 #include "collectives/algo/pattern/mesh.h"
 #include "tests/support/test.h"
@@ -32,7 +32,7 @@ static uint32_t sends_of(const struct cohort__plan *plan, const struct cohort__s
     return num_sends;
 }
 
-/* In round k: as many blocks as there are numbers with bit k below N. */
+/* In round k a message has as many blocks as there are numbers below N with bit k set. */
 static void test_bruck(void)
 {
     for (uint32_t num_sites = 1; num_sites <= LAST_SITES; num_sites++) {
@@ -53,7 +53,8 @@ static void test_bruck(void)
     }
 }
 
-/* Messages go to neighbours alone, and in the r-th round have a block less than before. */
+/* Messages go only to neighbours. The message of round r has one block less than that of the round
+ * before. */
 static void test_ring(void)
 {
     for (uint32_t num_sites = 2; num_sites <= LAST_SITES; num_sites++) {
@@ -108,7 +109,7 @@ static void test_meshes(void)
     }
 }
 
-/* The most TMP at any site. */
+/* The largest TMP of any site. */
 static size_t memory_of(const char *name, uint32_t num_sites, uint32_t arity)
 {
     size_t most = 0;
@@ -120,7 +121,7 @@ static size_t memory_of(const char *name, uint32_t num_sites, uint32_t arity)
     return most;
 }
 
-/* A leader has its share of what a representative has: an L-th where shares are even. */
+/* A leader needs its share of a representative's memory: 1/L of it where the shares are equal. */
 static void test_leaders(void)
 {
     for (uint32_t arity = 2; arity <= 8; arity++)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Phases 1 and 3 of the hierarchical all-to-all alone, against a matrix whose elements say where
- * they belong. */
+/* Phases 1 and 3 of the hierarchical all-to-all alone, checked against a matrix whose elements
+ * contain their own positions. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,7 +17,7 @@ static struct cohort__range group_of(const struct cohort__request *request, uint
     return cohort__partition_group(all, request->arity, index);
 }
 
-/* A representative has the matrix of its group, everybody else nothing. */
+/* A representative has the matrix of its group. The other sites have nothing. */
 static size_t matrix_bytes(const struct cohort__request *request, uint32_t site)
 {
     struct cohort__range group = group_of(request, site);
@@ -38,7 +38,7 @@ static void columns_sizes(const struct cohort__request *request, uint32_t site, 
     *ret_out = request->num_sites * request->bytes;
 }
 
-/* The elements of line FIRST and the COUNT - 1 after it, of num_sites elements each. */
+/* The elements of lines FIRST to FIRST + COUNT - 1, with num_sites elements in each line. */
 static void encode(const struct cohort__request *request, uint8_t *bytes, uint32_t first,
                    uint32_t count)
 {

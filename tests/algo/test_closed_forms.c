@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The times of the references against simulation: the rows' plans on the network that each form is
- * for, with its links, ports and routes. Forms are from Grama, Gupta, Karypis, Kumar (lectures on
- * basic communication operations) and the notes on all-to-all algorithms. Where one of them is
- * wrong, the case says so and holds what is true.
+/* The times of the references, compared with simulation: the rows' plans run on the network that
+ * each form is for, with its links, ports and routes. The forms are from Grama, Gupta, Karypis,
+ * Kumar (lectures on basic communication operations) and from the notes on all-to-all algorithms.
+ * Where one of them is wrong, the case says so and checks the correct form.
  *
- * Slips in the references that have no case of their own, since nothing here is built from them:
- * - 'average hops on a ring: p/2' holds where all messages go the same way round (the mean of 1 to
- *   p-1), which is the ring algorithm's way; with the shorter way it is p/4 for large p. The bound
- *   m (p-1) p/2 counts p links, those of one direction.
- * - Total hops in a linear array: the derivation drops the 2 of 2 (p sum d - sum d^2) and ends with
- *   (p-1) p (p+1)/6; it is twice that. The average that follows, (p+1)/3, is right again, since it
- *   is taken from (p-1) p (p+1)/3. (test_hops counts.)
- * - Mesh, all-to-all: node i ends with {0,i} .. {8,i} for 0 <= i <= 8, which is right for its
- *   3 x 3 mesh only: in general p-1 stands for 8.
+ * The references have other mistakes, for which there is no case here, because nothing here is
+ * built from them:
+ * - 'average hops on a ring: p/2' is true where all messages go in the same direction, as in the
+ *   ring algorithm (the mean of 1 to p-1). If each message takes the shorter direction, it is p/4
+ *   for large p. The bound m (p-1) p/2 counts p links, those of one direction.
+ * - Total hops in a linear array: the derivation drops the factor 2 of 2 (p sum d - sum d^2) and
+ *   ends with (p-1) p (p+1)/6. The correct result is twice that. The average that follows, (p+1)/3,
+ *   is correct again, since it is computed from (p-1) p (p+1)/3. (test_hops counts the hops.)
+ * - Mesh, all-to-all: node i ends with {0,i} .. {8,i} for 0 <= i <= 8. This is true for its 3 x 3
+ *   mesh only. In general it is p-1 instead of 8.
  * - 'any two nodes at distance 2^i (i > 1) on the array are two links apart in Gray code' is true
  *   for i = 1 already. */
 #include <math.h>
@@ -40,7 +41,7 @@ static struct cohort__sim_result simulate(const char *row, const char *network_n
     return result;
 }
 
-/* A sum in another order differs by rounding. */
+/* Sums in another order differ by rounding. */
 static void check_time(const char *row, const char *network, const struct cohort__request *request,
                        const char *what, double got, double want)
 {
@@ -85,14 +86,14 @@ static struct form one_by_one(double p, double m)
     return (struct form){p - 1, m * (p - 1)};
 }
 
-/* 2 t_s (sqrt p - 1) + t_w m (p-1). The lecture has sqrt(p - 1), which can't be: each of the two
- * phases is a ring of sqrt p sites, which takes sqrt p - 1 steps. */
+/* 2 t_s (sqrt p - 1) + t_w m (p-1). The lecture has sqrt(p - 1), which can't be true: each of the
+ * two phases is a ring of sqrt p sites, which takes sqrt p - 1 steps. */
 static struct form two_rings(double p, double m)
 {
     return (struct form){2 * (sqrt(p) - 1), m * (p - 1)};
 }
 
-/* Reduce-scatter, then all-gather, of pieces of m/p. */
+/* A reduce-scatter and then an all-gather, with pieces of m/p. */
 static struct form ring_twice(double p, double m)
 {
     return (struct form){2 * (p - 1), 2 * m / p * (p - 1)};
@@ -114,8 +115,9 @@ static struct form shrinking(double p, double m)
     return (struct form){p - 1, m * p / 2 * (p - 1)};
 }
 
-/* 'Reduced by a factor of 2 by communicating in both directions': for even p a block moves p/4 on
- * average, so its one port sends m p^2/4; no fewer messages, if each waits for one port. */
+/* 'Reduced by a factor of 2 by communicating in both directions'. For even p a block moves p/4 hops
+ * on average, so the one port of a site sends m p^2/4. The number of messages stays the same if
+ * each message waits for the one port. */
 static struct form both_ways(double p, double m)
 {
     return (struct form){p - 1, m * p * p / 4};
@@ -127,20 +129,24 @@ static struct form two_phases(double p, double m)
     return (struct form){2 * (sqrt(p) - 1), m * p * (sqrt(p) - 1)};
 }
 
-/* (t_s + t_w m p/2) log p. Of Bruck the notes say 'log p steps, m in each': it is m p/2, the blocks
- * whose number has the step's bit, as their own comment on the listing says. */
+/* (t_s + t_w m p/2) log p. The notes say of Bruck's algorithm 'log p steps, m in each'. In fact a
+ * step sends m p/2: the blocks whose number has the step's bit set. The notes' own comment on their
+ * listing says the same. */
 static struct form halves(double p, double m)
 {
     return (struct form){log2(p), m * p / 2 * log2(p)};
 }
 
-/* By trees the notes have t_s log p + m (p-1)^2/3. The t_w is missing. The rest is the sum of
- * m (p-1) 2^i 2^i over the log(p)/2 steps of the gather, a message that doubles times hops that
- * double; the scatter takes as much again, they say, but the 2 for it is missing, too. And hops
- * count in none of their other forms, since routing is cut-through; on direct links the gather is
- * the sum of m p 2^i alone, m p (sqrt p - 1) (each site's own block goes along: p, not p - 1), and
- * the scatters from all sites of a column at once are an all-to-all of m sqrt p, by Bruck's
- * rounds: m sqrt p (sqrt p/2) log sqrt p, which is m p/4 log p. (test_tree has the hops.) */
+/* For trees the notes have t_s log p + m (p-1)^2/3. There are three mistakes:
+ * - The factor t_w is missing.
+ * - The rest is the sum of m (p-1) 2^i 2^i over the log(p)/2 steps of the gather: a message that
+ *   doubles, times hops that double. The notes say that the scatter takes as long again, but the
+ *   factor 2 for it is missing.
+ * - None of their other forms counts hops, since routing is cut-through.
+ * On direct links the gather alone is the sum of m p 2^i, which is m p (sqrt p - 1). It has p and
+ * not p - 1, because each site's own block goes along. The scatters from all sites of a column at
+ * the same time are an all-to-all of m sqrt p. In Bruck's rounds it takes m sqrt p (sqrt p/2) log
+ * sqrt p, which is m p/4 log p. (test_tree counts the hops.) */
 static struct form trees(double p, double m)
 {
     return (struct form){log2(p), m * p * (sqrt(p) - 1) + m * p / 4 * log2(p)};
@@ -192,8 +198,8 @@ static const struct claim claims[] = {
     {COHORT__ALL_TO_ALL, "pairwise", "hypercube", one_by_one, false}, /* see test_shift_direct */
 };
 
-/* No message waits for a link, and the row's own formula, which is for direct links, says the
- * same. */
+/* No message waits for a link, and the row's own formula, which is for direct links, gives the same
+ * time. */
 static void check_claim(const struct claim *claim, const struct cohort__request *request)
 {
     const struct cohort__algorithm *row = cohort__algorithm_find(claim->collective, claim->row);
@@ -232,7 +238,7 @@ static void test_claims(void)
         }
 }
 
-/* Where the pairs of one step meet: no directed link twice. */
+/* For each step on its own: the messages of its pairs use no directed link twice. */
 static void test_xor_step_by_step(void)
 {
     enum { SITES = 64 };
@@ -259,9 +265,10 @@ static struct cohort__sim_result total_exchange(const char *row, const char *net
     return simulate(row, network, &(struct cohort__sim_costs){.per_byte = 1.0 / 24}, &request);
 }
 
-/* 'The ring's time is optimal', m p/2 (p-1): among those that use one direction. A ring has links
- * both ways, and blocks that take the shorter one are about twice as fast; even pairs that know
- * nothing of the ring and wait for its links are faster. */
+/* 'The ring's time is optimal', m p/2 (p-1). This is true only among algorithms that use one
+ * direction. A ring has links in both directions, and an algorithm whose blocks take the shorter
+ * one is about twice as fast. Even pairwise exchange is faster, although it knows nothing of the
+ * ring and its messages wait for links. */
 static void test_ring_is_not_optimal(void)
 {
     for (uint32_t sites = 16; sites <= 64; sites *= 2) {
@@ -278,9 +285,9 @@ static void test_ring_is_not_optimal(void)
     }
 }
 
-/* On a mesh the hops do count, since each link of a row is wanted by 2^i messages in step i of the
- * gather: m p (p-1)/3 is what the notes say of it, and an upper bound, since a row's sites need not
- * wait for each other between the steps; with two steps nothing can be gained. */
+/* On a mesh the hops do count, since in step i of the gather 2^i messages want each link of a row.
+ * The notes have m p (p-1)/3 for the gather. It is an upper bound, since the sites of a row need
+ * not wait for each other between the steps. With two steps nothing can be gained. */
 static void test_tree(void)
 {
     for (uint32_t sites = 4; sites <= 256; sites *= 4) {
@@ -306,9 +313,9 @@ static uint32_t shorter(uint32_t distance, uint32_t extent)
     return distance < extent - distance ? distance : extent - distance;
 }
 
-/* min(q, p - q) steps on the ring. On the mesh, with q = a sqrt p + b, the shorter ways of b and of
- * a, and one step of compensation unless b is 0: at most sqrt p + 1, reached where a and b are half
- * of sqrt p. So the bound of the lecture is right, and the least one. */
+/* On the ring min(q, p - q) steps. On the mesh, with q = a sqrt p + b: the shorter ways of b and of
+ * a, and one step of compensation unless b is 0. That is at most sqrt p + 1, which is reached where
+ * a and b are half of sqrt p. So the bound of the lecture is correct, and there is no lower one. */
 static void test_shift_ring_mesh(void)
 {
     for (uint32_t root = 2; root <= 8; root += 2) {
@@ -328,8 +335,9 @@ static void test_shift_ring_mesh(void)
     }
 }
 
-/* In Gray code each power of two in q takes two links, 1 takes one; all bits set is the worst, so
- * 2 log p - 1 bounds it and is reached. Each message goes over one link. */
+/* In Gray code each power of two in q takes two links, except that 1 takes one link. The worst q
+ * has all bits set, so 2 log p - 1 is an upper bound and is reached. Each message goes over one
+ * link. */
 static void test_shift_hypercube(void)
 {
     for (uint32_t sites = 4; sites <= 64; sites *= 2) {
@@ -350,12 +358,14 @@ static void test_shift_hypercube(void)
     }
 }
 
-/* 'If E-cube routing is used, this can be reduced to t_s + t_w m': true for sites that are numbered
- * as the hypercube is. Before dimension k a message from i to i + q is at the low k bits of i + q
- * and the others of i; the low bits of i + q tell those of i, so no two messages are there. It is
- * not true with the Gray code, which the same page has just introduced: where the low bits of
- * i + q, in Gray code, hang on its bit k and so on a carry, two i may be at the same place, and two
- * messages want one link: 2 (t_s + t_w m) for many q. */
+/* 'If E-cube routing is used, this can be reduced to t_s + t_w m'. This is true for sites that are
+ * numbered as the hypercube is. Before dimension k a message from i to i + q is at the node with
+ * the low k bits of i + q and the other bits of i. The low bits of i + q determine those of i, so
+ * no two messages are at one node.
+ *
+ * It is not true for the Gray code, which the same page has just introduced. In Gray code the low
+ * bits of i + q depend on its bit k, and so on a carry. Two messages with different i may then be
+ * at the same node and want the same link. So it takes 2 (t_s + t_w m) for many q. */
 static void test_shift_direct(void)
 {
     for (uint32_t sites = 4; sites <= 64; sites *= 2) {
@@ -374,7 +384,8 @@ static void test_shift_direct(void)
     }
 }
 
-/* Of all ordered pairs: in a linear array, round a ring one way, and the shorter way. */
+/* The hops of all ordered pairs: in a linear array, round a ring in one direction, and by the
+ * shorter direction. */
 static void test_hops(void)
 {
     for (uint32_t p = 2; p <= 40; p++) {
@@ -389,7 +400,7 @@ static void test_hops(void)
             while (cohort__route_next(&route, &link))
                 ring++;
         }
-        CHECK_INT(array * 3, (p - 1) * p * (p + 1)); /* average (p+1)/3; not half of it */
+        CHECK_INT(array * 3, (p - 1) * p * (p + 1)); /* average (p+1)/3, not half of it */
         CHECK_INT(one_way * 2, (uint64_t)p * (p - 1) * p);
         CHECK_INT(ring, (uint64_t)p * (p * p / 4));
     }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the rows say of their cost against the plans that they build: messages, bytes and reductions
- * of all sites are exact, memory is enough and not much more. (Time: tests/unit/.../sim.) */
+/* Compares what the rows say of their cost with the plans that they build. Messages, bytes and
+ * reductions of all sites are exact. Memory is enough, and not much more than that. (For time see
+ * tests/unit/.../sim.) */
 #include <string.h>
 
 #include "collectives/algo/algorithm.h"
@@ -12,7 +13,7 @@ struct totals {
     double messages;
     double moved;
     double combined;
-    size_t memory; /* of the site that has most */
+    size_t memory; /* of the site that needs most */
 };
 
 static void count_plan(struct totals *totals, const struct cohort__plan *plan)
@@ -97,7 +98,7 @@ static void check_row(const struct cohort__algorithm *row)
 static void test_rows(void)
 {
     for (uint32_t i = 0; i < cohort__num_algorithms; i++)
-        if (cohort__algorithms[i]->cost) /* until all have one */
+        if (cohort__algorithms[i]->cost) /* until all rows have a cost */
             check_row(cohort__algorithms[i]);
 }
 

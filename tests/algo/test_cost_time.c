@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the rows say of their time against the simulation of their plans on a full network. */
+/* Compares what the rows say of their time with the simulation of their plans on a full network. */
 #include "collectives/model/sim.h"
 #include "tests/support/test.h"
 
-/* How far the formula may be off, as a part of the simulated time. */
+/* How far the formula may differ, as a fraction of the simulated time. */
 struct row {
     enum cohort__collective collective;
     const char *name;
-    double complete; /* where the number of sites is a power of two, or of the arity */
-    double below;    /* for other numbers it says less than it takes, at most this much */
-    double above;    /* or more */
+    double complete; /* if the number of sites is a power of two, or of the arity */
+    double below;    /* for other numbers: at most so much less than simulated */
+    double above;    /* or at most so much more */
 };
 
 static const struct row rows[] = {
@@ -19,7 +19,7 @@ static const struct row rows[] = {
     {COHORT__BROADCAST, "mesh", 0, 0, 0},
     {COHORT__BROADCAST, "mesh_nd", 0, 0, 0},
     {COHORT__BROADCAST, "chain", 0, 0, 0},
-    /* Pieces that are not all of one size, and a scatter that ends later than the root's part. */
+    /* Pieces of different sizes, and a scatter that ends later than the root's part. */
     {COHORT__BROADCAST, "scatter_all_gather", 0, 0.08, 0.002},
     {COHORT__SCATTER, "linear", 0, 0, 0},
     {COHORT__SCATTER, "hierarchical", 0, 0, 0},
@@ -34,12 +34,12 @@ static const struct row rows[] = {
     {COHORT__REDUCE, "binomial", 0, 0, 0.2},
     {COHORT__REDUCE, "mesh", 0, 0, 0.2},
     {COHORT__REDUCE, "mesh_nd", 0, 0, 0.2},
-    /* The same; and with a root other than site 0, blocks come in another order than they are
-     * reduced in. */
+    /* As above. Besides, with a root other than site 0, blocks arrive in another order than they
+     * are reduced in. */
     {COHORT__REDUCE, "hierarchical", 0.14, 0.14, 0.2},
-    /* Segments, and pieces, that are not all of one size. */
+    /* Segments and pieces of different sizes. */
     {COHORT__REDUCE, "chain", 0.003, 0.003, 0.003},
-    /* The same; and ranks that have not folded are early, and in the way of others. */
+    /* As above. Besides, sites that do not fold are early, and delay others. */
     {COHORT__REDUCE, "scatter_gather", 0, 0.12, 0.03},
     {COHORT__ALL_TO_ALL, "linear", 0, 0, 0},
     {COHORT__ALL_TO_ALL, "spread", 0, 0, 0},
@@ -52,11 +52,11 @@ static const struct row rows[] = {
     {COHORT__ALL_TO_ALL, "hypercube", 0, 0, 0},
     {COHORT__ALL_TO_ALL, "bruck", 0, 0, 0},
     {COHORT__ALL_TO_ALL, "tree", 0, 0, 0},
-    /* Groups of two sizes: the smaller ones are early, and in the way of others. */
+    /* Groups of two sizes. The smaller groups are early, and delay others. */
     {COHORT__ALL_TO_ALL, "hierarchical", 0, 0.2, 0},
     {COHORT__ALL_TO_ALL, "padded", 0, 0.2, 0},
-    /* The ports are shared by phases that do not wait for each other: the bound of the busiest port
-     * is not reached. */
+    /* Phases that do not wait for each other share the ports, so the bound of the busiest port is
+     * not reached. */
     {COHORT__ALL_TO_ALL, "streamed", 0.4, 0.4, 0.1},
     {COHORT__ALL_TO_ALL, "leaders", 0.43, 0.43, 0.05},
     {COHORT__SHIFT, "direct", 0, 0, 0},
@@ -70,30 +70,30 @@ static const struct row rows[] = {
     {COHORT__ALL_GATHER, "hypercube", 0, 0, 0},
     {COHORT__ALL_GATHER, "bruck", 0, 0, 0},
     {COHORT__ALL_GATHER, "hierarchical", 0, 0, 0},
-    /* With many sites there is no memory for all blocks: then one waits for another. */
+    /* With many sites there is no memory for all blocks. Then one block waits for another. */
     {COHORT__REDUCE_SCATTER, "linear", 0, 0.42, 0},
     {COHORT__REDUCE_SCATTER, "ring", 0, 0, 0},
     {COHORT__REDUCE_SCATTER, "mesh", 0, 0, 0},
     {COHORT__REDUCE_SCATTER, "mesh_nd", 0, 0, 0},
     {COHORT__REDUCE_SCATTER, "hypercube", 0, 0, 0},
     {COHORT__REDUCE_SCATTER, "bruck", 0, 0, 0},
-    /* Groups that are not all of one size reduce and send while others still do. */
+    /* Groups of different sizes: some reduce and send while others still reduce. */
     {COHORT__REDUCE_SCATTER, "hierarchical", 0, 0.11, 0.18},
     {COHORT__ALL_REDUCE, "linear", 0, 0, 0},
     {COHORT__ALL_REDUCE, "ring", 0, 0, 0},
-    /* Pieces that are not all of one size: who is early is in the way of others. */
+    /* Pieces of different sizes: sites that are early delay others. */
     {COHORT__ALL_REDUCE, "mesh", 0, 0.29, 0},
     {COHORT__ALL_REDUCE, "recursive_doubling", 0, 0, 0},
-    /* The same, and sites that stand for two are late. */
+    /* As above. Besides, sites that act for two sites are late. */
     {COHORT__ALL_REDUCE, "rabenseifner", 0, 0.06, 0},
     /* As binomial reduce. */
     {COHORT__ALL_REDUCE, "reduce_broadcast", 0, 0, 0.11},
-    /* Pieces that are not all of one size. */
+    /* Pieces of different sizes. */
     {COHORT__ALL_REDUCE, "ordered", 0, 0.31, 0},
     /* As reduce_scatter. */
     {COHORT__ALL_REDUCE, "hierarchical", 0, 0.07, 0.11},
     {COHORT__SCAN, "linear", 0, 0, 0},
-    /* The last sites have fewer steps; groups that are not all of one size. */
+    /* The last sites have fewer steps. Groups have different sizes. */
     {COHORT__SCAN, "hypercube", 0, 0, 0.17},
     {COHORT__SCAN, "hierarchical", 0, 0.39, 0.16},
     {COHORT__EXCLUSIVE_SCAN, "linear", 0, 0, 0},
@@ -149,7 +149,7 @@ static void check_time(const struct row *row, const struct cohort__algorithm *al
     }
 }
 
-/* Of a number of sites: some roots, all arities, two sizes. */
+/* For one number of sites: some roots, all arities, two sizes. */
 static void check_sites(const struct row *row, uint32_t num_sites)
 {
     static const uint32_t arities[] = {2, 3, 4, 8};

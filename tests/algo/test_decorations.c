@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is wrapped around the plans of every row: working in place, and a DONE step for each row of
- * OUT. The plan check sees what is not ordered. */
+/* The decorations of every row's plans: working in place, and a DONE step for each row of OUT. The
+ * plan check finds steps that are not ordered. */
 #include <stdlib.h>
 
 #include "collectives/algo/algorithm.h"
@@ -93,7 +93,7 @@ static void check_rows(enum cohort__collective collective, decorate *decorate)
     }
 }
 
-/* Not reduce_scatter: most of OUT is only read there, which the check takes for a defect. */
+/* reduce_scatter is left out: it only reads most of OUT, which the check takes for a mistake. */
 static void test_in_place(void)
 {
     check_rows(COHORT__GATHER, in_place);
@@ -123,7 +123,7 @@ static void test_in_place_with_rows(void)
     check_rows(COHORT__ALL_TO_ALL, in_place_with_rows);
 }
 
-/* In gaps nothing is copied; a plan that reads nothing stays as it is. */
+/* Gaps are not copied. A plan that reads nothing stays as it is. */
 static void test_gaps(void)
 {
     struct cohort__plan_builder *builder;

@@ -15,11 +15,11 @@ enum { MAX_SITES = 17, MAX_PARTS = 64, MAX_BYTES = MAX_PARTS * 64, GAP = 0x5a, N
 struct side {
     struct cohort__part parts[MAX_PARTS];
     uint32_t num_parts;
-    size_t end; /* of the last part */
+    size_t end; /* the end of the last part */
     uint8_t bytes[MAX_BYTES];
 };
 
-/* A call: who sends how much to whom. */
+/* A call: which sites send how much to which. */
 struct graph {
     uint32_t num_sites;
     struct side in[MAX_SITES];
@@ -27,7 +27,7 @@ struct graph {
     struct cohort__random random;
 };
 
-static struct graph graph; /* large */
+static struct graph graph; /* static because it is large */
 
 static uint32_t random_below(uint32_t limit)
 {
@@ -101,7 +101,7 @@ static const struct cohort__part *source_of(uint32_t from, uint32_t to, uint32_t
     return NULL;
 }
 
-/* Every part has what was sent, and nothing else of OUT was touched. */
+/* Every part has what was sent to it, and the rest of OUT is unchanged. */
 static void check_out(uint32_t site)
 {
     const struct side *out = &graph.out[site];
@@ -151,7 +151,7 @@ static void test_all_to_all(void)
     CHECK(num_rows >= 4);
 }
 
-/* From nothing at all to several edges for each pair of sites, loops among them. */
+/* From an empty graph to several edges for each pair of sites, with loops among them. */
 static void test_graphs(void)
 {
     for (uint32_t i = 0; i < cohort__num_algorithms; i++)
@@ -166,7 +166,7 @@ static void test_graphs(void)
             }
 }
 
-/* As a site sees it. */
+/* The cost from the view of one site. */
 static void test_cost(void)
 {
     static const struct cohort__part in[] = {{1, 0, 100}, {0, 100, 50}, {1, 150, 10}};

@@ -1,27 +1,30 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How much memory a top representative of the hierarchical all_to_all needs, from the plans alone:
- * nothing of this is allocated. With G = ceil(N / arity) sites in the largest group, blocks of m:
+/* How much memory a top representative of the hierarchical all_to_all needs. It is computed from
+ * the plans alone, and no such buffer is allocated. The largest group has G = ceil(N / arity)
+ * sites, and blocks have m bytes.
  *
- * Ragged. The other G - 1 rows and the other G - 1 columns of its group, of N blocks each, are in
- * TMP, its own row in IN, its own column in OUT: 2 (G-1) N m of TMP, 2 G N m in all. Where arity
- * divides N that is (2/arity) N^2 m: below the (2/arity + 1/arity^2) N^2 m of the design for HPX,
- * also with IN and OUT, since sub-matrices are sent from the rows and received into the columns.
+ * Ragged: TMP has the other G - 1 rows and the other G - 1 columns of the group, with N blocks
+ * each. The representative's own row is in IN, and its own column in OUT. So TMP has 2 (G-1) N m
+ * bytes, and all buffers have 2 G N m. Where arity divides N that is (2/arity) N^2 m. It is less
+ * than the (2/arity + 1/arity^2) N^2 m of the design for HPX, even with IN and OUT, since
+ * sub-matrices are sent from the rows and received into the columns.
  *
- * Padded. Besides, the G x G blocks for each group, those to send and those that come: 2 arity G^2
- * m, which is (2/arity) N^2 m again. So the sum is (4/arity) N^2 m, beyond the design's figure:
- * that one counts two of the four buffers (rows, outgoing, incoming, columns) of G N blocks, the
- * others having been given back by then, and 1/arity^2 N^2 = G^2 for a block under way. A plan's
- * TMP is one piece from the beginning to the end, so all four are counted here. */
+ * Padded: TMP also has the G x G blocks for each group, those to send and those to receive: 2 arity
+ * G^2 m, which is (2/arity) N^2 m again. So the sum is (4/arity) N^2 m. This is more than the
+ * design's figure. The design counts two of the four buffers (rows, outgoing, incoming, columns) of
+ * G N blocks, since the others have been released by then, and 1/arity^2 N^2 = G^2 for one block on
+ * its way. A plan's TMP stays allocated from the beginning to the end, so all four buffers count
+ * here. */
 #include "collectives/algo/algorithm.h"
 #include "tests/support/test.h"
 
 enum { ARITY = 4 };
 static const size_t mebibyte = 1 << 20;
 
-/* Of the site that needs most. */
+/* What the site that needs most needs. */
 struct need {
     size_t tmp;
-    size_t all; /* IN and OUT too */
+    size_t all; /* with IN and OUT */
     uint32_t site;
 };
 
@@ -74,7 +77,7 @@ static void check_padded(uint32_t num_sites)
     CHECK((double)need.tmp > bound(num_sites));
 }
 
-/* 36 GiB by the design; 32 GiB ragged, 64 GiB padded. */
+/* By the design 36 GiB. Here 32 GiB for ragged, 64 GiB for padded. */
 static void test_256(void)
 {
     CHECK(bound(256) / (double)mebibyte <= 36864 && bound(256) / (double)mebibyte >= 36864);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Every row, with each of its allocations failing in turn: an error, no crash, and no leak (which
- * the address sanitizer sees). */
+/* Every row, with each of its allocations failing in turn. It has to end with an error, without a
+ * crash and without a leak (which the address sanitizer finds). */
 #include <stdlib.h>
 
 #include "collectives/algo/agreement.h"
@@ -8,7 +8,7 @@
 #include "collectives/model/sim.h"
 #include "tests/support/test.h"
 
-/* The linker sends all calls of malloc to __wrap_malloc, and so on. */
+/* The linker redirects all calls of malloc to __wrap_malloc, and so on. */
 void *__real_malloc(size_t bytes);
 void *__real_calloc(size_t count, size_t bytes);
 void *__real_realloc(void *memory, size_t bytes);
@@ -16,7 +16,7 @@ void *__wrap_malloc(size_t bytes);
 void *__wrap_calloc(size_t count, size_t bytes);
 void *__wrap_realloc(void *memory, size_t bytes);
 
-/* How many allocations succeed until one fails; those after it succeed again. */
+/* How many allocations succeed before one fails. Those after it succeed again. */
 static long left = -1;
 
 static bool fails(void)
@@ -39,7 +39,7 @@ void *__wrap_realloc(void *memory, size_t bytes)
     return fails() ? NULL : __real_realloc(memory, bytes);
 }
 
-/* Returns how many allocations it takes. */
+/* Returns how many allocations the row needs. */
 static long verify(const struct cohort__algorithm *row, const struct cohort__request *request)
 {
     for (long failing = 0;; failing++) {
@@ -70,13 +70,13 @@ static void test_rows(void)
                                               .bytes = 8,
                                               .commutative = true};
             if (cohort__algorithm_refuses(cohort__algorithms[i], &request)) {
-                request.num_sites = 16; /* it needs a power of two */
+                request.num_sites = 16; /* the row needs a power of two */
                 request.this_site %= 16;
             }
             if (!cohort__algorithms[i]->shared)
                 num_allocations += verify(cohort__algorithms[i], &request);
         }
-    CHECK(num_allocations > 17 * 23 * 3); /* they do come by here */
+    CHECK(num_allocations > 17 * 23 * 3); /* the wrapped functions are really called */
 }
 
 static void test_agreement(void)
@@ -96,7 +96,7 @@ static void test_agreement(void)
         CHECK_INT(status, has_failed ? COHORT_ERR_NO_MEMORY : COHORT_OK);
         CHECK(has_failed == !plan);
     }
-    CHECK(failing > 10); /* they do come by here */
+    CHECK(failing > 10); /* the wrapped functions are really called */
     cohort__plan_unref(plan);
     cohort__plan_unref(minimum);
     cohort__plan_unref(gather);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is special to all_gather, reduce_scatter, all_reduce and the scans: blocks of different
- * sizes, vectors that are cut between elements, and bits that do not depend on timing. */
+/* What is special about all_gather, reduce_scatter, all_reduce and the scans: blocks of different
+ * sizes, vectors that are cut only between elements, and results whose bits do not depend on
+ * timing. */
 #include <string.h>
 
 #include "collectives/plan/plan_check.h"
@@ -9,8 +10,8 @@
 
 enum { MAX_SITES = 21, GAP = 3, RUBBISH = 0x5a };
 
-/* The blocks of a ragged call: not in the order of the sites, with gaps before them, and some
- * empty. */
+/* The blocks of a ragged call. They are not in the order of the sites, there are gaps before them,
+ * and some are empty. */
 static struct cohort__part parts[MAX_SITES];
 static size_t parts_end;
 
@@ -104,7 +105,7 @@ static void test_ragged(void)
     CHECK_INT(num_rows, 4);
 }
 
-/* No step begins or ends within an element. */
+/* No step begins or ends inside an element. */
 static void expect_whole(const struct cohort__plan *plan, size_t element)
 {
     for (uint32_t i = 0; i < plan->num_block_refs; i++) {
@@ -114,7 +115,7 @@ static void expect_whole(const struct cohort__plan *plan, size_t element)
     }
 }
 
-/* Vectors of few elements of 24 bytes: fewer than sites, as many, and some more. */
+/* Vectors of few 24-byte elements: fewer than there are sites, as many, and some more. */
 static void check_elements(const struct cohort__algorithm *row, uint32_t num_sites, int commutative)
 {
     for (size_t count = 0; count <= num_sites + 2; count++) {
@@ -145,8 +146,8 @@ static void test_elements(void)
                     check_elements(cohort__algorithms[i], num_sites, commutative);
 }
 
-/* With an operation that is not associative: the first run's bits, whatever comes first; those of
- * an all_reduce are the same at all sites. */
+/* With an operation that is not associative, every run has the bits of the first run, whatever
+ * message comes first. The bits of an all_reduce are the same at all sites. */
 static void check_bits(const struct cohort__algorithm *row, uint32_t num_sites)
 {
     enum { BYTES = 40 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is special to rows of the rooted collectives: blocks of different sizes, strict order,
+/* What is special about rows of the rooted collectives: blocks of different sizes, strict order,
  * elements that are not cut, segments. */
 #include <string.h>
 
@@ -8,8 +8,8 @@
 
 enum { MAX_SITES = 17, GAP = 3, RUBBISH = 0x5a };
 
-/* The blocks of a ragged call in the root's buffer: not in the order of the sites, with gaps before
- * them, and some empty. */
+/* The blocks of a ragged call in the root's buffer. They are not in the order of the sites, there
+ * are gaps before them, and some are empty. */
 static struct cohort__part parts[MAX_SITES];
 static size_t parts_end;
 
@@ -26,7 +26,7 @@ static void parts_fill(uint32_t num_sites)
     parts_end = parts[0].offset + parts[0].bytes;
 }
 
-/* The request of one site, which knows all parts at the root only. */
+/* The request of one site. Only the root knows all parts. */
 static cohort_status build_ragged(const struct cohort__request *request,
                                   struct cohort__plan **ret_plan)
 {
@@ -34,7 +34,7 @@ static cohort_status build_ragged(const struct cohort__request *request,
     bool gathers = request->collective == COHORT__GATHER;
     own.bytes = parts[request->this_site].bytes;
     if (request->this_site == request->root) {
-        own.bytes = 0; /* nobody looks */
+        own.bytes = 0; /* not used */
         *(gathers ? &own.out_parts : &own.in_parts) = parts;
         *(gathers ? &own.num_out_parts : &own.num_in_parts) = request->num_sites;
     }
@@ -51,7 +51,7 @@ static void sizes_ragged(const struct cohort__request *request, uint32_t site, s
     *ret_out = gathers ? at_root : parts[site].bytes;
 }
 
-/* All blocks are at their places, and the gaps as they were. */
+/* All blocks are at their places, and the gaps are unchanged. */
 static void expect_ragged(const struct call *call)
 {
     bool gathers = call->request.collective == COHORT__GATHER;
@@ -108,8 +108,9 @@ static void check_order(const struct cohort__algorithm *row, uint32_t num_sites,
     call_fini(&call);
 }
 
-/* Rows that say so reduce strictly from the left, also what may be reduced in any order: with an
- * operation that is not even associative. The longer vector is cut in segments, and pieces. */
+/* Rows that promise it reduce strictly from the left, even if the operation may be applied in any
+ * order. The operation here is not even associative. The longer vector is cut into segments and
+ * pieces. */
 static void test_ordered(void)
 {
     uint32_t num_rows = 0;
@@ -128,7 +129,7 @@ static void test_ordered(void)
     CHECK(num_rows >= 3);
 }
 
-/* Of 24-byte elements, no message and no reduction has a part, or begins within one. */
+/* No message and no reduction begins or ends inside one of the 24-byte elements. */
 static void check_elements(const char *name, uint32_t num_sites, uint32_t root, size_t count)
 {
     const struct cohort__algorithm *row = cohort__algorithm_find(COHORT__REDUCE, name);
@@ -191,7 +192,7 @@ static void test_segments(void)
     CHECK_INT(count_messages(COHORT__BROADCAST, 6, 1 << 20, 1), 32);
     CHECK_INT(count_messages(COHORT__BROADCAST, 6, 1 << 30, 1), 64);
     CHECK_INT(count_messages(COHORT__BROADCAST, 6, 0, 1), 1);
-    CHECK_INT(count_messages(COHORT__REDUCE, 5, 1 << 20, 1), 32); /* a hop more, to site 0 */
+    CHECK_INT(count_messages(COHORT__REDUCE, 5, 1 << 20, 1), 32); /* one hop more, to site 0 */
     CHECK_INT(count_messages(COHORT__REDUCE, 5, 1 << 20, 1 << 18), 4);
 }
 

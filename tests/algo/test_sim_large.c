@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* 65,536 sites: the simulation of a collective of log N messages a site stays below 4 GiB. How long
- * it takes (below 30 s on a machine of 2026) is printed, for a person. */
+/* With 65,536 sites, the simulation of a collective with log N messages a site needs less than 4
+ * GiB. How long it takes (less than 30 s on a machine of 2026) is printed for the reader. */
 #include <stdio.h>
 #include <sys/resource.h>
 
@@ -16,7 +16,7 @@ static double cpu_seconds(void)
     return (double)usage.ru_utime.tv_sec + (double)usage.ru_utime.tv_usec * 1e-6;
 }
 
-/* 1000 for a message, 1 for a byte: both can be read off the time. */
+/* 1000 for a message and 1 for a byte, so that the time shows both numbers. */
 static void check_large(enum cohort__collective collective, const char *row, size_t bytes,
                         double want_time, uint64_t want_messages)
 {

@@ -8,7 +8,7 @@
 #include "tests/support/sites.h"
 
 /* usage: all_reduce_calls SITES CALLS: all_reduces of 8 bytes, one after the other, among tasks of
- * this locality. For instructions.py, which counts what a call takes. */
+ * this locality. instructions.py counts what one call takes. */
 
 struct program {
     uint32_t num_sites;

@@ -8,7 +8,7 @@
 #include "tests/support/sites.h"
 
 /* usage: channel_calls CALLS: a message of 8 bytes goes to and fro between two localities that
- * share memory. For instructions.py, which counts what a message takes. */
+ * share memory. instructions.py counts what one message takes. */
 
 static uint64_t num_calls;
 

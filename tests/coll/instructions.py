@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What is called often takes so many instructions, counted by valgrind: unlike time, that does not
-depend on what else runs. The limits are a quarter more than what gcc 12's -O2 takes (-O3 takes
-fewer): no accident.
+"""How many instructions frequent calls take, counted by valgrind. Unlike time, that does not depend
+on other processes. The limits are a quarter more than what gcc 12's -O2 takes (-O3 takes fewer), so
+they are not exceeded by accident.
 
 usage: instructions.py PROGRAM ARGUMENT...
 
-Runs the program with the arguments and with a number of calls behind them, once few, once many."""
+Runs the program twice, with the arguments followed by a number of calls: few, and many."""
 import os
 import re
 import shutil
@@ -14,7 +14,7 @@ import subprocess
 import sys
 
 CALLS = 100, 400
-# For a program, what is counted there, the limit, and in how many parts a call is.
+# For each program: what is counted there, the limit, and into how many parts a call is divided.
 LIMITS = {
     'all_reduce_calls': ('an 8-byte all_reduce of 64 sites in one locality, each site', 1900, 64),
     'channel_calls': ('an 8-byte message between two localities that share memory', 3400, 1),
@@ -23,7 +23,7 @@ SKIPPED = 77
 
 
 def count(command):
-    """The instructions of a whole run."""
+    """The number of instructions of a whole run."""
     done = subprocess.run(
         ['valgrind', '--tool=callgrind', '--callgrind-out-file=/dev/null', *command],
         env=dict(os.environ, COHORT_WORKERS='1'), capture_output=True, text=True, timeout=100)
@@ -39,7 +39,7 @@ def main():
         sys.exit(SKIPPED)
     command = sys.argv[1:]
     what, limit, parts = LIMITS[os.path.basename(command[0])]
-    few, many = (count([*command, str(calls)]) for calls in CALLS)  # the difference has no start
+    few, many = (count([*command, str(calls)]) for calls in CALLS)  # the start cancels out
     per_call = (many - few) / (CALLS[1] - CALLS[0]) / parts
     print(f'{what}: {per_call:.0f} instructions, at most {limit} wanted')
     sys.exit(per_call > limit)

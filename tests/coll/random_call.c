@@ -8,7 +8,7 @@
 #include "collectives/algo/algorithm.h"
 #include "tests/support/test.h"
 
-/* What calls there are, and how they are drawn. */
+/* The kinds of calls, and how calls are drawn. */
 
 static const struct {
     const char *name;
@@ -81,7 +81,7 @@ static bool one_of(struct cohort__random *random, uint64_t num)
     return cohort__random_below(random, num) == 0;
 }
 
-/* Mostly little; sometimes more than what goes without an announcement, or in one piece. */
+/* Mostly small counts. Sometimes more than what is sent eagerly, or in one piece. */
 static size_t draw_count(struct cohort__random *random)
 {
     static const uint16_t limits[] = {2, 4, 4, 10, 70, 500};
@@ -234,7 +234,7 @@ void random_call_vary(struct random_call *call, struct cohort__random *random)
 {
     bool is_turned = call->kind == RANDOM_EXCHANGE && one_of(random, 2);
     switch (is_turned ? 0 : cohort__random_below(random, 5)) {
-    case 0: /* what was sent is now received */
+    case 0: /* what was sent before is received now */
         for (uint32_t i = 0; i < call->num_edges; i++) {
             const struct random_edge edge = call->edges[i];
             call->edges[i] = (struct random_edge){edge.to, edge.from, edge.count};

@@ -6,12 +6,12 @@
 #include "tests/coll/random_call.h"
 #include "tests/support/test.h"
 
-/* Types, operations, and what has to come of a call. */
+/* Types, operations, and the correct results of calls. */
 
 enum { NUM_TYPES = 14, NUM_BUILTIN = 10, AFFINE = NUM_BUILTIN, MIX, RUBBISH = 0xee };
 
 static const struct {
-    cohort_datatype datatype; /* 0: the user's */
+    cohort_datatype datatype; /* 0: a user's type */
     size_t bytes;
     bool is_signed, is_floating;
 } types[NUM_TYPES] = {
@@ -33,7 +33,7 @@ static const struct {
 
 static cohort_op *affine, *mix;
 
-/* Elements are pairs (a, b) of halves: x -> a x + b, one after the other. */
+/* Elements are pairs (a, b) of halves, which mean x -> a x + b. The left map is applied first. */
 static uint64_t compose(uint64_t left, uint64_t right)
 {
     uint32_t a = (uint32_t)left, b = (uint32_t)(left >> 32);
@@ -98,7 +98,8 @@ bool random_has_users_type(const struct random_call *call)
     return random_datatype(call) > COHORT_DOUBLE;
 }
 
-/* NULL where it is not for the type; without floating-point results that depend on the order. */
+/* NULL if the operation is not for the type. No operation is used whose floating-point result
+ * depends on the order. */
 const cohort_op *random_op(const struct random_call *call)
 {
     const cohort_op *const builtin[NUM_BUILTIN] = {
@@ -133,7 +134,7 @@ static void place(struct random_side *side, bool is_spread)
     }
 }
 
-/* How many elements go from FROM to TO, of those kinds that have blocks. */
+/* How many elements go from FROM to TO, for the kinds that have blocks. */
 static size_t count_of(const struct random_call *call, uint32_t from, uint32_t to)
 {
     switch (call->kind) {
@@ -168,7 +169,7 @@ static void add_to_each(const struct random_call *call, uint32_t site, struct ra
         add(in, peer, count_of(call, site, peer));
 }
 
-/* One block for all of a reduction's input. */
+/* One block with the whole input of a reduction. */
 static void lay_out_reduction(const struct random_call *call, uint32_t site, struct random_side *in,
                               struct random_side *out)
 {
@@ -218,7 +219,7 @@ static void lay_out_rooted(const struct random_call *call, uint32_t site, struct
     }
 }
 
-/* Whether the blocks of IN, or of OUT, may be anywhere. */
+/* Whether the blocks of IN, or of OUT, may have displacements. */
 static bool has_displacements(enum random_kind kind, uint32_t site, uint32_t root, bool is_out)
 {
     switch (kind) {
@@ -300,7 +301,7 @@ static double get_floating(uint32_t type, const unsigned char *place)
     return single;
 }
 
-/* Small numbers where they are floating, so that their sums are exact. */
+/* Floating-point numbers are small, so that their sums are exact. */
 unsigned char *random_input(const struct random_call *call, uint64_t key, uint32_t site)
 {
     struct random_side in, out;
@@ -320,7 +321,7 @@ unsigned char *random_input(const struct random_call *call, uint64_t key, uint32
     return input;
 }
 
-/* Widened as the type says. */
+/* Zero-extends or sign-extends, as the type requires. */
 static uint64_t get_integer(uint32_t type, const unsigned char *place)
 {
     uint64_t value = 0;
@@ -382,7 +383,7 @@ static double combine_floating(uint32_t op, double left, double right)
     }
 }
 
-/* RESULT is the left one, too. */
+/* RESULT is also the left operand. */
 static void combine(const struct random_call *call, unsigned char *result,
                     const unsigned char *right)
 {
@@ -419,7 +420,7 @@ static void reduce(const struct random_call *call, uint32_t site, unsigned char 
     }
 }
 
-/* The block of IN that is the NUMBERth for SITE. */
+/* The NUMBERth block of IN that is for SITE. */
 static const struct random_block *block_for(const struct random_side *in, uint32_t site,
                                             uint32_t number)
 {

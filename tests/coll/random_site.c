@@ -10,7 +10,7 @@ enum { RUBBISH = 0xee };
 
 static void *allocate(size_t bytes)
 {
-    void *memory = malloc(bytes); /* as long as it is used: a sanitizer sees what is beyond */
+    void *memory = malloc(bytes); /* no larger than used: sanitizers see accesses beyond */
     CHECK(memory || bytes == 0);
     return memory;
 }
@@ -73,7 +73,8 @@ bool random_can_reject(const struct random_call *call, uint32_t site, enum rando
 
 /* Calling ------------------------------------------------------------------------------------ */
 
-/* The arrays that describe the blocks of a side, one for each site or one for each neighbour. */
+/* The arrays that describe the blocks of IN or OUT, with an entry for each site or for each
+ * neighbour. */
 struct arrays {
     size_t counts[RANDOM_SITES], displacements[RANDOM_SITES];
     cohort_datatype types[RANDOM_SITES];
@@ -81,7 +82,7 @@ struct arrays {
     const size_t *displaced; /* or NULL */
 };
 
-/* In all_to_allw a block is of 8-byte elements, or of twice as many of 4. */
+/* In all_to_allw a block consists of 8-byte elements, or of twice as many 4-byte elements. */
 static cohort_datatype type_of(uint32_t from, uint32_t to, bool is_out)
 {
     const cohort_datatype all[] = {COHORT_INT64, COHORT_INT32, cohort_datatype_of_bytes(8)};
@@ -125,7 +126,7 @@ static void make_wrong(const struct random_site *site, struct arrays *in, struct
     }
 }
 
-/* Other counts than those of the blocks: of all sites, at one. */
+/* Passes all sites' counts at one site, with other values than those of the blocks. */
 static void fill_all_counts(const struct random_site *site, struct arrays *arrays)
 {
     const struct random_call *call = site->call;
@@ -164,7 +165,7 @@ static cohort_future *call_ragged(struct random_site *site, cohort_comm *comm, c
     case RANDOM_ALL_TO_ALLV:
         return cohort_all_to_allv(comm, in, from.counts, from.displaced, out, into.counts,
                                   into.displaced, type, generation);
-    case RANDOM_ALL_TO_ALLW: /* without displacements its blocks are one behind the other */
+    case RANDOM_ALL_TO_ALLW: /* without displacements its blocks follow each other */
         return cohort_all_to_allw(comm, in, from.counts, from.displaced, from.types, out,
                                   into.counts, into.displaced, into.types, generation);
     default:
@@ -253,9 +254,9 @@ static cohort_future *call_for_all(struct random_site *site, cohort_comm *comm, 
 enum in_place {
     NEVER,
     INPUT,   /* all of IN is at the beginning of OUT */
-    OWN,     /* the own block is in its place in OUT */
-    WHOLE,   /* the blocks of IN are in the places of those of OUT */
-    STAYS_IN /* what would come into OUT stays in IN */
+    OWN,     /* the site's own block is at its place in OUT */
+    WHOLE,   /* the blocks of IN are at the places of the blocks of OUT */
+    STAYS_IN /* what would be written to OUT stays in IN */
 };
 
 static bool have_same_blocks(const struct random_side *left, const struct random_side *right)
@@ -298,7 +299,7 @@ static enum in_place in_place_of(const struct random_site *site)
     }
 }
 
-/* OUT, with what is in place there. */
+/* Allocates OUT, and writes the part of the input that is in place there. */
 static void make_out(struct random_site *site, enum in_place in_place, const unsigned char *input)
 {
     size_t element = random_element(site->call);
@@ -404,7 +405,7 @@ const char *random_site_check_row(const struct random_site *site, const unsigned
     return is_block_right(site, want, row) ? NULL : "a row is wrong";
 }
 
-/* What is between the blocks is as it was. */
+/* Whether the bytes between the blocks are unchanged. */
 static bool are_gaps_right(const struct random_site *site)
 {
     size_t element = random_element(site->call);

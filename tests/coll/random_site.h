@@ -4,23 +4,23 @@
 
 #include "tests/coll/random_call.h"
 
-/* One site's part in a random call: its buffers, the call itself, right or rejected, and whether
- * what has come is right. */
+/* One site's part in a random call: its buffers, the call itself, which is right or will be
+ * rejected, and the check of the result. */
 
 /* What is wrong with the arguments. */
 enum random_reject {
     RANDOM_REJECT_NONE,
     RANDOM_REJECT_NO_IN,
     RANDOM_REJECT_NO_OUT,
-    RANDOM_REJECT_TYPE,      /* a number that is none */
-    RANDOM_REJECT_ROOT,      /* the option: out of range, or for what has no root */
+    RANDOM_REJECT_TYPE,      /* a number that is not a type */
+    RANDOM_REJECT_ROOT,      /* the option: out of range, or given to a call that has no root */
     RANDOM_REJECT_SITE,      /* a neighbour that is out of range */
     RANDOM_REJECT_OVERLAP,   /* of blocks that are received */
     RANDOM_REJECT_OWN,       /* this site's own block is described in two ways */
-    RANDOM_REJECT_OBJECT,    /* without data */
+    RANDOM_REJECT_OBJECT,    /* an object without data */
     RANDOM_REJECT_ROLE,      /* the root calls what others call, or the reverse */
-    RANDOM_REJECT_ROWS,      /* of what has none */
-    RANDOM_REJECT_ALGORITHM, /* there is none of that name */
+    RANDOM_REJECT_ROWS,      /* rows of a call that has none */
+    RANDOM_REJECT_ALGORITHM, /* there is no algorithm of that name */
     RANDOM_NUM_REJECTS,
 };
 
@@ -29,11 +29,11 @@ struct random_site {
     uint32_t site;
     uint64_t generation;
     enum random_reject reject;
-    bool is_in_place; /* where that is possible */
+    bool is_in_place; /* if the call allows it */
     bool has_rows;
     struct random_side in_side, out_side;
     unsigned char *in, *out;
-    unsigned char *before; /* OUT as it was */
+    unsigned char *before; /* OUT as it was before the call */
     size_t out_bytes;
     cohort_object *in_objects, *out_objects;
     cohort_future *done;
@@ -42,16 +42,16 @@ struct random_site {
 
 bool random_can_reject(const struct random_call *call, uint32_t site, enum random_reject reject);
 
-/* Calls; CALL, SITE, GENERATION, REJECT, and the wishes, are set, the rest is zero. INPUT is
- * copied. */
+/* Starts the call. CALL, SITE, GENERATION, REJECT and the requested options are set by the caller,
+ * the rest is zero. INPUT is copied. */
 void random_site_begin(struct random_site *site, cohort_comm *comm, const unsigned char *input);
 
-/* WANT: what has to be in OUT. What is not as it has to be, in words, or NULL. */
+/* WANT: the correct contents of OUT. Returns a text that describes what is wrong, or NULL. */
 const char *random_site_check(const struct random_site *site, const unsigned char *want);
 const char *random_site_check_row(const struct random_site *site, const unsigned char *want,
                                   uint32_t row);
 
-/* When it is over: gives all memory back. */
+/* After the call has ended: frees all memory. */
 void random_site_fini(struct random_site *site);
 
 #endif

@@ -9,20 +9,20 @@
 #include "tests/support/exercise.h"
 #include "tests/support/sites.h"
 
-/* Agreement in front of collectives: each kind of disagreement, at the root and elsewhere. All
- * sites are told, in the same way; no data has moved; and the communicator goes on. */
+/* Agreement in front of collectives: each kind of disagreement, at the root and at another site.
+ * All sites get the same error, no data has moved, and the communicator can be used afterwards. */
 
 enum { MAX_SITES = 17, COUNT = 2, RUBBISH = 0xee };
 
 enum mistake {
     NONE,
-    TYPE,           /* a double among int32 */
-    USER_TYPE,      /* one of the user's, of the size of the others */
+    TYPE,           /* a double where the others have int32 */
+    USER_TYPE,      /* a user's type of the same size as the others' type */
     WRONG_ROLE,     /* the root calls what others call, or the reverse */
-    NO_BUFFER,      /* and elements to put there */
-    NO_TYPE,        /* a number that is none */
-    USER_AND_TYPE,  /* a user's type there, a double at the next site */
-    USER_AND_WRONG, /* a call without buffer there, a user's type at the next site */
+    NO_BUFFER,      /* no buffer, although there are elements to put there */
+    NO_TYPE,        /* a number that is not a type */
+    USER_AND_TYPE,  /* a user's type at this site, a double at the next one */
+    USER_AND_WRONG, /* no buffer at this site, a user's type at the next one */
     NUM_MISTAKES
 };
 
@@ -32,10 +32,10 @@ struct scene {
     enum variant variant;
     enum mistake mistake;
     uint32_t culprit;
-    bool in_place; /* at the root, where it is right */
+    bool in_place; /* at the root, where that is allowed */
 };
 
-/* What a site gives. */
+/* The arguments of one site. */
 struct arguments {
     cohort_datatype datatype;
     bool is_wrong_role;
@@ -128,7 +128,7 @@ static void check_text(const struct scene *scene, uint32_t me, uint32_t num_site
     struct arguments given = arguments_of(scene, me, num_sites);
     char site[32];
     snprintf(site, sizeof(site), "site %u", me);
-    CHECK_CONTAINS(text, site); /* every site says it for itself */
+    CHECK_CONTAINS(text, site); /* every site's message names that site itself */
     if (given.is_wrong_role) {
         CHECK_CONTAINS(text, me == scene->culprit ? "call" : "");
         CHECK(strstr(text, "only the root calls this") ||
@@ -150,11 +150,11 @@ static void check_text(const struct scene *scene, uint32_t me, uint32_t num_site
     }
 }
 
-/* The scene, then a call without mistakes. */
+/* Plays the scene, and then a call without mistakes. */
 static void play(cohort_comm *comm, const struct scene *scene, uint64_t *generation)
 {
     uint32_t me = cohort_comm_this_site(comm), num_sites = cohort_comm_num_sites(comm);
-    struct buffers *buffers = malloc(sizeof(*buffers)); /* not on a task's stack */
+    struct buffers *buffers = malloc(sizeof(*buffers)); /* too large for a task's stack */
     CHECK(buffers);
     memset(buffers->in, 7, sizeof(buffers->in));
     memset(buffers->out, RUBBISH, sizeof(buffers->out));
@@ -259,7 +259,7 @@ static cohort_status ask(cohort_comm *comm)
     return cohort_comm_next_call(comm, &(cohort_call_options){.check_asymmetric = true});
 }
 
-/* By a call: for that call, and for any collective. */
+/* Asked for by a call: for that call only, and for any collective. */
 static cohort_status by_call(cohort_comm *comm, void *arg)
 {
     (void)arg;
@@ -269,7 +269,7 @@ static cohort_status by_call(cohort_comm *comm, void *arg)
     for (int kind = 0; kind < EXERCISE_NUM_KINDS; kind++) {
         struct exercise exercise;
         if (kind == EXERCISE_REDUCE_ORDERED || kind == EXERCISE_ALL_REDUCE_ORDERED)
-            continue; /* of a user's type */
+            continue; /* a user's type */
         CHECK_INT(ask(comm), COHORT_OK);
         exercise_begin_with(&exercise, comm, (enum exercise_kind)kind, 3, ++generation,
                             (struct exercise_options){.in_place = kind % 2});
@@ -288,7 +288,7 @@ static cohort_status by_call(cohort_comm *comm, void *arg)
         CHECK_INT(cohort_await(cohort_all_to_all(comm, me == 1 ? NULL : in, out, 1, COHORT_INT64,
                                                  ++generation)),
                   COHORT_ERR_BAD_PARAMETER);
-        /* The next one is without. */
+        /* The next call has no agreement. */
         type = me == 1 ? COHORT_DOUBLE : COHORT_INT64;
         CHECK_INT(cohort_await(cohort_all_reduce(comm, in, out, 1, type, COHORT_SUM, ++generation)),
                   COHORT_ERR_MISMATCH);
@@ -307,7 +307,7 @@ static void test_by_call(void)
                 1 + num_sites % 3, by_call, NULL);
 }
 
-/* By the environment: for gather and scatter, not for others. */
+/* Asked for by the environment: for gather and scatter, not for other collectives. */
 static cohort_status by_environment(cohort_comm *comm, void *arg)
 {
     (void)arg;
@@ -329,7 +329,7 @@ static void test_by_environment(void)
     setenv("COHORT_CHECK_ASYMMETRIC", "", 1);
 }
 
-static const size_t large = 100000; /* elements: announced, lent and done by workers */
+static const size_t large = 100000; /* elements: announced, lent and reduced by works */
 
 static cohort_status large_blocks(cohort_comm *comm, void *arg)
 {
@@ -357,7 +357,7 @@ static void test_large(void)
             3, large_blocks, NULL);
 }
 
-/* All generations at once. */
+/* Calls all generations at the same time. */
 static cohort_status many_at_once(cohort_comm *comm, void *arg)
 {
     enum { NUM = 100 };
@@ -394,7 +394,7 @@ static void test_many_at_once(void)
 
 enum { NUM_CALLS = 5 };
 
-/* With barriers, so that nothing comes early, whose budget would be given back by a message. */
+/* The barriers prevent early messages, whose budget would be given back by a separate message. */
 static cohort_status some_gathers(cohort_comm *comm, void *arg)
 {
     (void)arg;
@@ -424,7 +424,7 @@ static uint64_t count_messages(cohort_comm_options options)
     return num;
 }
 
-/* Two messages for each site but one, by the linear row and over the tree. */
+/* Two messages for each site but one, with the linear row and with the tree. */
 static void test_messages(void)
 {
     for (uint32_t num_sites = 1; num_sites <= 9; num_sites++)
@@ -434,7 +434,7 @@ static void test_messages(void)
                 .arity = 2,
                 .flat_fallback_threshold = tree ? COHORT_FORCE_TREE : 1024,
                 .algorithms = tree ? "all_reduce=hierarchical" : "all_reduce=linear",
-                .stall_after = UINT64_C(3600000000000), /* no questions, however slow we are */
+                .stall_after = UINT64_C(3600000000000), /* no roll-call, however slow we are */
             };
             uint64_t without = count_messages(options);
             options.check_asymmetric = true;
@@ -445,10 +445,11 @@ static void test_messages(void)
 /* What goes wrong besides -----------------------------------------------------------------------
  */
 
-/* One site checks and the others don't, or the reverse: named, wherever it is noticed. */
+/* One site checks and the others don't, or the reverse. The message names that site, wherever the
+ * difference is noticed. */
 static cohort_status one_sided(cohort_comm *comm, void *arg)
 {
-    const uint32_t *odd = arg; /* the site; odd[1]: whether it is the one that checks */
+    const uint32_t *odd = arg; /* odd[0]: the site; odd[1]: whether it is the one that checks */
     uint32_t me = cohort_comm_this_site(comm);
     bool checks = (me == odd[0]) == odd[1];
     uint64_t generation = 0;
@@ -482,7 +483,7 @@ static void test_one_sided(void)
                     1 + site % 3, one_sided, (uint32_t[]){site, i / 2});
 }
 
-/* A gather against a scatter, a gatherv against a gather: not a question of types. */
+/* A gather against a scatter, and a gatherv against a gather. The types are the same. */
 static cohort_status other_collective(cohort_comm *comm, void *arg)
 {
     (void)arg;
@@ -510,7 +511,7 @@ static void test_other_collective(void)
             2, other_collective, NULL);
 }
 
-/* Counts are not agreed on: what the fingerprint says of them comes after. */
+/* Sites don't agree on counts beforehand. The fingerprint shows different counts afterwards. */
 static cohort_status other_count(cohort_comm *comm, void *arg)
 {
     (void)arg;
@@ -533,7 +534,7 @@ static void test_other_count(void)
             other_count, NULL);
 }
 
-/* The check itself fails: a site leaves instead of calling. */
+/* The agreement itself fails: a site leaves instead of calling. */
 static cohort_status one_leaves(cohort_comm *comm, void *arg)
 {
     const uint32_t *leaver = arg;
@@ -565,7 +566,7 @@ static void test_one_leaves(void)
                     1 + leaver % 3, one_leaves, &leaver);
 }
 
-/* A locality dies while the others are waiting for its sites' agreement. */
+/* A locality dies while the others wait for the agreement of its sites. */
 struct death {
     struct cluster *cluster;
     uint32_t num_waiting;

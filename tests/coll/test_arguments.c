@@ -7,8 +7,9 @@
 #include "tests/support/sites.h"
 #include "tests/support/test.h"
 
-/* Wrong arguments of calls with blocks of different sizes, in place, or with options; and sites
- * that disagree on them. Each wrong call is followed by a right one on the same communicator. */
+/* Wrong arguments of calls with blocks of different sizes, in place, or with options. Also
+ * arguments on which sites disagree. Each wrong call is followed by a right one on the same
+ * communicator. */
 
 enum { STALL_AFTER_NS = 100000000, N = 3 };
 
@@ -54,7 +55,7 @@ static cohort_future *all_gatherv(cohort_comm *comm, const size_t *counts,
                               COHORT_INT32, generation);
 }
 
-/* The same mistake at all sites. */
+/* All sites make the same mistake. */
 static cohort_status wrong_blocks(cohort_comm *comm, void *arg)
 {
     (void)arg;
@@ -91,7 +92,7 @@ static void test_wrong_blocks(void)
     run("wrong-blocks", wrong_blocks);
 }
 
-/* At one site: who depends on it is told. */
+/* One site makes the mistake. The sites that depend on it are told. */
 static cohort_status wrong_at_root(cohort_comm *comm, void *arg)
 {
     (void)arg;
@@ -121,7 +122,7 @@ static void test_wrong_at_root(void)
     run("wrong-at-root", wrong_at_root);
 }
 
-/* Sizes that only the two sites know. */
+/* Sizes that only two sites know. */
 static cohort_status other_sizes(cohort_comm *comm, void *arg)
 {
     (void)arg;
@@ -137,7 +138,7 @@ static cohort_status other_sizes(cohort_comm *comm, void *arg)
         CHECK_CONTAINS(cohort_error_message(), "site 2 sent 24 bytes where 8 were expected");
     }
     check_usable(comm, 2);
-    from[0] += me == 2; /* one site thinks otherwise of what all have to know */
+    from[0] += me == 2; /* one site has another value for something that all have to agree on */
     status = cohort_await(all_gatherv(comm, from, NULL, 3));
     CHECK_INT(status, COHORT_ERR_MISMATCH);
     CHECK_CONTAINS(cohort_error_message(), "site 2 called all_gatherv (");
@@ -158,7 +159,7 @@ static cohort_status wrong_neighbours(cohort_comm *comm, void *arg)
     int32_t in[4] = {0}, out[4];
     const cohort_neighbour right = {.site = (me + 1) % N, .count = 1};
     cohort_neighbour left[2] = {{.site = (me + N - 1) % N, .count = 1}, {.site = N, .count = 1}};
-    /* Site 1 is wrong; site 2 waits for it and is told. */
+    /* Site 1's call is wrong. Site 2 waits for site 1 and is told. */
     cohort_status status = cohort_await(
         cohort_exchange(comm, in, &right, 1, out, left, me == 1 ? 2 : 1, COHORT_INT32, 1));
     if (me != 0) {
@@ -227,7 +228,7 @@ static cohort_status wrong_options(cohort_comm *comm, void *arg)
                 "root_site: 3 is out of range");
     next(comm, (cohort_call_options){.root_site = &outside});
     check_fails(cohort_barrier(comm, 3), COHORT_ERR_BAD_PARAMETER, "this has no root");
-    /* Taken back; replaced; used up by a call that does not pass the gate. */
+    /* Options that are taken back, that are replaced, and that are used up by a rejected call. */
     next(comm, (cohort_call_options){.algorithm = "fastest"});
     CHECK_INT(cohort_comm_next_call(comm, NULL), COHORT_OK);
     check_usable(comm, 4);
@@ -249,7 +250,7 @@ static void test_wrong_options(void)
     run("wrong-options", wrong_options);
 }
 
-/* Those who don't meet site 2 may not notice. */
+/* Sites that exchange no message with site 2 may not notice the difference. */
 static void check_mismatch(bool meets, cohort_future *future, const char *what, const char *other)
 {
     cohort_status status = cohort_await(future);
@@ -260,7 +261,7 @@ static void check_mismatch(bool meets, cohort_future *future, const char *what, 
     CHECK_CONTAINS(cohort_error_message(), other);
 }
 
-/* Site 2 asks for something else. */
+/* Site 2's call has other options. */
 static cohort_status other_options(cohort_comm *comm, void *arg)
 {
     (void)arg;
@@ -293,7 +294,7 @@ static void test_other_options(void)
     run("other-options", other_options);
 }
 
-/* The futures of rows fail as the call does. */
+/* If the call fails, the futures of its rows fail too. */
 static cohort_status failing_rows(cohort_comm *comm, void *arg)
 {
     (void)arg;
@@ -326,7 +327,7 @@ static void test_failing_rows(void)
     run("failing-rows", failing_rows);
 }
 
-/* A row is there before those that are late. */
+/* A row's future is ready before the rows of late sites have arrived. */
 static cohort_status early_row(cohort_comm *comm, void *arg)
 {
     cohort_promise *_Atomic *may_come = arg;
@@ -389,7 +390,7 @@ static void test_forced(void)
     }
 }
 
-/* The order of the names makes no difference, another algorithm does. */
+/* The order of the names in the setting makes no difference. Another algorithm does. */
 static void test_forced_differently(void)
 {
     static const char *const texts[] = {"barrier=linear,all_to_all=bruck",

@@ -8,8 +8,9 @@
 #include "tests/support/cluster.h"
 #include "tests/support/sites.h"
 
-/* Who is blamed for a death: the one that died first, by the launcher's order, and nobody who has
- * left because of it, also where this has not been told of the death yet. */
+/* Which locality is blamed for a death: the one that died first, by the launcher's order. A
+ * locality that has left because of that death is not blamed, even if its peer has not been told of
+ * the first death yet. */
 
 enum { NUM_SITES = 3, VICTIM = 2 };
 
@@ -18,7 +19,7 @@ struct scene {
     atomic_bool is_over;
 };
 
-/* The dead one neither calls nor leaves. */
+/* The locality that dies neither calls nor leaves. */
 static cohort_status stay(struct scene *scene)
 {
     while (!atomic_load(&scene->is_over))
@@ -49,7 +50,7 @@ static void play(cohort_status (*run)(cohort_comm *comm, void *arg))
     cluster_abandon(cluster);
 }
 
-/* Only site 1 is told, and leaves: site 0 hears of the death from it. */
+/* Only site 1 is told of the death, and leaves. Site 0 hears of the death from site 1. */
 static cohort_status leave_after_death(cohort_comm *comm, void *arg)
 {
     struct scene *scene = arg;
@@ -101,7 +102,8 @@ static void test_channel_set(void)
     play(set_for_leaver);
 }
 
-/* Locality 1 has ended because of the death of locality 2; the news come in either order. */
+/* Locality 1 has ended because of the death of locality 2. The news of the two arrives in either
+ * order. */
 static cohort_status hear_of_both(cohort_comm *comm, void *arg)
 {
     struct scene *scene = arg;

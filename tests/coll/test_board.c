@@ -11,20 +11,20 @@
 #include "tests/support/cluster.h"
 #include "tests/support/sites.h"
 
-/* Localities that share memory and meet on boards: what goes wrong there is told to all, in time,
- * with who it was; and each wrong call is followed by a right one. */
+/* Localities that share memory and meet on boards. If something goes wrong, all sites are told in
+ * time, and the message says which site did it. Each wrong call is followed by a right one. */
 
 enum { SOON = 20000000 };
 static const uint64_t never = UINT64_C(3600000000000);
 
-/* Elements of 8 bytes that don't fit a board. */
+/* More elements of 8 bytes than fit on a board. */
 enum { MANY = COHORT__BOARD_POST / 8 + 1 };
 
 struct wrong {
     uint32_t culprit;
-    uint32_t absent; /* comes when all others have been told; UINT32_MAX: nobody */
+    uint32_t absent; /* a site that calls only after all others have been told; UINT32_MAX: none */
     cohort_status status;
-    const char *what; /* the message has this */
+    const char *what; /* the message contains this */
     cohort_future *(*call)(cohort_comm *comm, void *buffer);
     _Atomic uint32_t num_told;
 };
@@ -44,7 +44,7 @@ static void run_in(struct cluster *cluster, const char *name, uint32_t num_sites
         test_failed(__FILE__, __LINE__, "%s: %s", name, cohort_error_message());
 }
 
-/* Placements take turns. */
+/* Uses each placement in turn. */
 static void run(const char *name, uint32_t num_localities, uint32_t num_sites, uint64_t stall,
                 cohort_status (*site)(cohort_comm *comm, void *arg), void *arg)
 {
@@ -104,7 +104,7 @@ static cohort_status silent_calls(cohort_comm *comm, void *arg)
         silence->num_sent = cluster_num_sent(silence->cluster) - silence->sent_before;
         silence->is_counted = false;
     }
-    while (silence->is_counted) /* leaving is told by messages */
+    while (silence->is_counted) /* leaving sends messages */
         cohort_yield();
     return COHORT_OK;
 }
@@ -155,7 +155,7 @@ static cohort_future *two(cohort_comm *comm, void *buffer)
     return cohort_all_reduce(comm, buffer, (int32_t *)buffer + 2, 2, COHORT_INT32, COHORT_SUM, 1);
 }
 
-/* More than fits a board. */
+/* More than fits on a board. */
 static cohort_future *many(cohort_comm *comm, void *buffer)
 {
     return cohort_all_reduce(comm, buffer, (int64_t *)buffer + MANY, MANY, COHORT_INT64, COHORT_SUM,
@@ -182,7 +182,7 @@ static cohort_future *all_gather(cohort_comm *comm, void *buffer)
     return cohort_all_gather(comm, buffer, (int32_t *)buffer + 1, 1, COHORT_INT32, 1);
 }
 
-/* One site for each locality, and several. */
+/* With one site in each locality, and with several. */
 static void run_wrong(const char *name, struct wrong wrong, uint64_t stall)
 {
     struct wrong same = wrong;
@@ -208,7 +208,7 @@ static void test_wrong(void)
     };
     for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
         for (uint32_t culprit = 0; culprit < 6; culprit += 2) {
-            bool is_large = all[i].call == many; /* by messages: the others have to ask */
+            bool is_large = all[i].call == many; /* uses messages, so the others have to ask */
             run_wrong(all[i].name,
                       (struct wrong){.culprit = culprit,
                                      .absent = UINT32_MAX,
@@ -219,8 +219,8 @@ static void test_wrong(void)
         }
 }
 
-/* While somebody is still to come, all others are told: at once of a failure, and of another call
- * when they begin to wonder. */
+/* Before the last site has called, all others are told: at once of a failure, and of a different
+ * call when they begin to ask. */
 static void test_absent(void)
 {
     for (uint32_t absent = 0; absent < 6; absent++)
@@ -322,7 +322,8 @@ static void test_in_flight(void)
     run("in flight", 4, 11, never, in_flight, NULL);
 }
 
-/* All at the same time, each in two calls. How many messages the second ones have sent. */
+/* All communicators at the same time, with two calls on each. Counts the messages of the second
+ * calls. */
 struct many {
     struct cluster *cluster;
     _Atomic uint32_t num_there, num_done;
@@ -344,7 +345,7 @@ static cohort_status nest(cohort_comm *comm, void *arg)
         cohort_yield();
     check_usable(comm, 2);
     atomic_fetch_add(&many->num_done, 1);
-    while (many->is_counted) /* leaving is told by messages */
+    while (many->is_counted) /* leaving sends messages */
         cohort_yield();
     return COHORT_OK;
 }
@@ -384,8 +385,8 @@ static uint64_t run_many(struct cluster *cluster, uint32_t num)
     return sent;
 }
 
-/* There is a board for each of so many, but for no more; those that have been given back, which may
- * take a moment, are used again. Where they are not this does not end. */
+/* There are boards for just as many communicators as this. Boards that have been given back, which
+ * may take a moment, are used again. If they are not, this test hangs. */
 static void test_many_comms(void)
 {
     struct cluster *cluster = cluster_create(1, 3, 0);
@@ -398,7 +399,8 @@ static void test_many_comms(void)
     cluster_destroy(cluster);
 }
 
-/* The same name again and again; a board is free once all have left it, and then as good as new. */
+/* Uses the same name again and again. A board is free once all have left it, and then it is as good
+ * as new. */
 static void test_again(void)
 {
     struct silence silence = {.cluster = cluster_create(1, 3, 0), .num_calls = 12};
@@ -409,10 +411,10 @@ static void test_again(void)
 
 /* Answers -------------------------------------------------------------------------------------- */
 
-/* At an endpoint that waits in generation 1 for site 1: what its turn brings. */
+/* An endpoint waits in generation 1 for site 1. This is the item that gives it site 1's answers. */
 struct turn {
     struct cohort__item item;
-    bool looks_again; /* after the answers */
+    bool looks_again; /* once more after the answers */
     atomic_bool is_over;
 };
 
@@ -426,12 +428,12 @@ static void run_turn(cohort_comm *comm, struct cohort__item *item)
         operation->handlers->answer(operation, 1, COHORT__ANSWER_COMPLETED);
     CHECK_INT(operation->failure.status, COHORT_OK);
     if (turn->looks_again)
-        operation->handlers->stalled(operation); /* it may be gone then */
+        operation->handlers->stalled(operation); /* the operation may no longer exist then */
     atomic_store(&turn->is_over, true);
 }
 
-/* Site 1 comes after it has said, twice, that it is through: as if it had got both questions late,
- * and the answers were here before its post is looked at. */
+/* Site 1 calls only after it has answered, twice, that it is through. It looks as if both questions
+ * had reached site 1 late and both answers had come back before its post was looked at. */
 static cohort_status answered(cohort_comm *comm, void *arg)
 {
     struct turn *turn = arg;
@@ -445,7 +447,7 @@ static cohort_status answered(cohort_comm *comm, void *arg)
     if (!turn->looks_again) {
         check_right(comm, future, &out);
     } else if (me == 1) {
-        (void)!cohort_await(future); /* what site 0 brought may be there nevertheless */
+        (void)!cohort_await(future); /* may succeed, as site 0's data may be there */
     } else {
         CHECK_INT(cohort_await(future), COHORT_ERR_MISMATCH);
         CHECK_CONTAINS(cohort_error_message(), "site 1 (locality ");

@@ -10,13 +10,13 @@
 #include "tests/support/cluster.h"
 #include "tests/support/sites.h"
 
-/* Localities that meet on a board with data of all sizes: beside a post's head, copied on the spot
- * and by works, as much as fits an arena; many calls under way at the same time, so that their data
- * goes round in the arena; and sites that fail while it is copied. */
+/* Localities that meet on a board with data of all sizes: beside a post's head, copied at once or
+ * by works, and as much as fits into an arena. Many calls are in flight at the same time, so that
+ * their data wraps around in the arena. Sites fail while the data is copied. */
 
 enum { BEYOND = 64 * 1024 };
 
-/* Nobody has to ask anybody. */
+/* No site has to ask another one. */
 static const uint64_t never = UINT64_C(120000000000);
 
 static const char all_shared[] =
@@ -25,7 +25,7 @@ static const char all_shared[] =
 struct job {
     uint32_t num_localities;
     uint32_t num_sites;
-    uint32_t slow; /* begins when all others have called; num_sites: nobody */
+    uint32_t slow; /* the site that calls only after all others; num_sites: none */
     bool is_in_place;
     _Atomic uint32_t num_called;
 };
@@ -47,7 +47,7 @@ static void run(const char *name, struct job *job,
     cluster_destroy(cluster);
 }
 
-/* What a site of a locality may bring, in elements of 8 bytes. */
+/* How much a site of a locality may bring, in elements of 8 bytes. */
 static size_t share_of(const struct job *job)
 {
     uint32_t sites = (job->num_sites + job->num_localities - 1) / job->num_localities;
@@ -60,7 +60,7 @@ enum what { ALL_REDUCE, BROADCAST, ALL_TO_ALL, ALL_GATHER, NUM_WHATS };
 
 struct call {
     enum what what;
-    size_t count; /* of a block */
+    size_t count; /* elements in a block */
     uint64_t generation;
     int64_t *in, *out;
     cohort_future *done;
@@ -124,7 +124,7 @@ static int64_t expected(const struct call *call, uint32_t num_sites, uint32_t me
     }
 }
 
-/* Its buffers are overwritten and freed as soon as it is over. */
+/* The call's buffers are overwritten and freed as soon as it is over. */
 static void finish(struct call *call, const cohort_comm *comm)
 {
     uint32_t num_sites = cohort_comm_num_sites(comm), me = cohort_comm_this_site(comm);
@@ -145,7 +145,7 @@ static void finish(struct call *call, const cohort_comm *comm)
 
 /* Sizes ------------------------------------------------------------------------------------- */
 
-/* Around each limit there is, one after the other. */
+/* Sizes around each limit, one after the other. */
 static cohort_status sizes(cohort_comm *comm, void *arg)
 {
     struct job *job = arg;
@@ -173,8 +173,8 @@ static void test_sizes(void)
     }
 }
 
-/* So many localities that all their data together is more than most caches hold: what is beside the
- * limits of what it is cut into stays as it is. */
+/* So many localities that all their data together is larger than most caches. The bytes beside the
+ * limits at which data is cut into pieces stay as they are. */
 static cohort_status large(cohort_comm *comm, void *arg)
 {
     struct job *job = arg;
@@ -198,7 +198,7 @@ static void test_large(void)
     run("large", &(struct job){.num_localities = 7, .num_sites = 8, .is_in_place = true}, large);
 }
 
-/* More than that is refused, at all sites, where nothing but meeting would do. */
+/* More data than that is refused at all sites, if a meeting is the only way. */
 static cohort_status too_much(cohort_comm *comm, void *arg)
 {
     struct job *job = arg;
@@ -216,8 +216,8 @@ static void test_too_much(void)
     run("too much", &(struct job){.num_localities = 3, .num_sites = 3}, too_much);
 }
 
-/* Large and small ones are under way at the same time, in more calls than there are places, and
- * one site may come when all others have made all of theirs. */
+/* Large and small calls are in flight at the same time. There are more calls than places, and one
+ * site may start only when all others have made all of their calls. */
 enum { NUM_IN_FLIGHT = 24 };
 
 static cohort_status mixture(cohort_comm *comm, void *arg)
@@ -254,13 +254,13 @@ static void test_mixture(void)
 
 enum { LARGE = COHORT__BOARD_POST / 8 / 3 };
 
-/* With one worker, which runs the culprit, what it brings is still to be copied when it leaves.
- * With more, the call may have come to any point, also to its end. The culprit's buffers are its
- * own again when its future says so. */
+/* With one worker, which runs the culprit, the culprit's data has not been copied yet when it
+ * leaves. With more workers, the call may have reached any point, including its end. When the
+ * future of the culprit's call is ready, its buffers belong to it again. */
 struct leaving {
     struct job job; /* first */
     uint32_t culprit;
-    struct call call; /* the culprit's */
+    struct call call; /* the call of the culprit */
 };
 
 static cohort_status leave(cohort_comm *comm, void *arg)
@@ -273,7 +273,7 @@ static cohort_status leave(cohort_comm *comm, void *arg)
             cohort_yield();
         begin(&call, comm, &leaving->job);
         leaving->call = call;
-        return COHORT_OK; /* sites_run() gives its endpoint back */
+        return COHORT_OK; /* sites_run() releases its endpoint */
     }
     begin(&call, comm, &leaving->job);
     leaving->job.num_called++;
@@ -302,8 +302,8 @@ static void test_leave(void)
     }
 }
 
-/* One whose part is posted leaves, and then the last one comes: the localities that reduce their
- * shares don't wait for the one that never will. */
+/* A site whose part is posted leaves, and then the last site calls. The localities that reduce
+ * their shares don't wait for the share that will never be there. */
 static cohort_status leave_posted(cohort_comm *comm, void *arg)
 {
     struct leaving *leaving = arg;
@@ -341,11 +341,12 @@ static void test_leave_posted(void)
     }
 }
 
-/* The culprit comes last, so that its call begins to reduce its locality's share, and leaves. With
- * one worker, which runs the culprit, that share is still to be made then, by works; that of
- * locality 2, which is the smallest, is made on the spot, and the others' are waited for. In either
- * case it will be there, so the other localities lack nothing. */
-enum { REDUCED_BYTES = 64 * 1024 }; /* by all sites of a locality: more is posted by works */
+/* The culprit calls last, so that its call begins to reduce its locality's share, and leaves. With
+ * one worker, which runs the culprit, works still have to reduce that share then. The share of
+ * locality 2 is the smallest and is reduced at once, and those of the other localities are waited
+ * for. In both cases the culprit's share will be there, so nothing is missing for the other
+ * localities. */
+enum { REDUCED_BYTES = 64 * 1024 }; /* of all sites of a locality; larger data is posted by works */
 
 static cohort_status leave_reducing(cohort_comm *comm, void *arg)
 {

@@ -11,23 +11,23 @@
 #include "tests/support/cluster.h"
 #include "tests/support/sites.h"
 
-/* Broadcasts and scatters on a board: the root posts and is done, as far as there is room, and each
- * of the others waits for the root alone. */
+/* Broadcasts and scatters on a board. The root posts and is done, as long as there is room. Each of
+ * the other sites waits only for the root. */
 
 enum { SOON = 100000000, NUM_CALLS = 3 * COHORT__BOARD_DEPTH };
 
-/* Nobody has to ask anybody. */
+/* No site has to ask another one. */
 static const uint64_t never = UINT64_C(120000000000);
 
 struct job {
     uint32_t num_localities;
     uint32_t num_sites;
     uint32_t root;
-    size_t count;         /* of a block, in elements of 8 bytes */
+    size_t count;         /* elements of 8 bytes in a block */
     uint64_t stall_after; /* 0: never */
     bool only_root_asks;
     uint32_t culprit;
-    _Atomic uint32_t num_over; /* sites that are done with what others wait for */
+    _Atomic uint32_t num_over; /* sites that have done what others wait for */
 };
 
 struct stage {
@@ -147,8 +147,8 @@ static void check_failed(struct call *call, cohort_status status, uint32_t culpr
 
 /* The root is ahead ------------------------------------------------------------------------- */
 
-/* Its calls are over before anybody else has made one; those for which there is no place any more
- * wait until the others have read the first ones. */
+/* The root's calls are over before any other site has made one. Calls for which there is no place
+ * any more wait until the others have read the first ones. */
 static cohort_status go_ahead(cohort_comm *comm, void *arg)
 {
     struct job *job = arg;
@@ -177,7 +177,7 @@ static void test_ahead(void)
     for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++)
         for (uint32_t root = 0; root < 3; root++) {
             if (counts[i] > 1000 && root != i % 3)
-                continue; /* one is enough of what takes long */
+                continue; /* one such case is enough, since it takes long */
             struct job one = {
                 .num_localities = 3, .num_sites = 3, .root = root, .count = counts[i]};
             struct job several = one;
@@ -187,7 +187,8 @@ static void test_ahead(void)
         }
 }
 
-/* Between calls that all wait for all, and with one that comes when the others can't go on. */
+/* Mixed with calls in which all wait for all, and with one site that calls only when the others
+ * can't go on. */
 static cohort_status mixture(cohort_comm *comm, void *arg)
 {
     struct job *job = arg;
@@ -230,9 +231,10 @@ static void test_mixture(void)
 
 /* What goes wrong --------------------------------------------------------------------------- */
 
-/* One leaves after the first call. The root gets as far as there is room, then it is told who, for
- * all that it has queued: one after the other they would have to ask in turn, each SOON after the
- * one before. And it tells those who wait for what it has not posted. */
+/* A site leaves after the first call. The root continues as long as there is room. Then it is told
+ * which site has left, for all calls that it has queued at once: if it had to ask for one call
+ * after the other, each question would come SOON after the one before. The root then tells the
+ * sites that wait for what it has not posted. */
 static cohort_status leave(cohort_comm *comm, void *arg)
 {
     enum { NUM_QUEUED = 64, NUM = 1 + COHORT__BOARD_DEPTH + NUM_QUEUED };
@@ -245,9 +247,9 @@ static cohort_status leave(cohort_comm *comm, void *arg)
         return COHORT_OK;
     for (int i = 1; i < NUM; i++)
         begin(&calls[i], (uint64_t)i + 1, comm, job);
-    bool is_beside = /* its call is wanted for what is done here */
+    bool is_beside = /* its locality needs a call of the culprit */
         cohort_comm_this_site(comm) % job->num_localities == job->culprit % job->num_localities;
-    /* Then its locality fails what is posted, and passes it. */
+    /* Then that locality fails what is posted, and passes it. */
     bool has_neighbour = job->culprit + job->num_localities < job->num_sites;
     for (int i = 1; i < NUM; i++)
         if ((has_neighbour || i <= COHORT__BOARD_DEPTH) && !is_beside) {
@@ -278,7 +280,7 @@ static void test_leave(void)
     }
 }
 
-/* The root leaves as soon as its calls are over, before anybody has read what it has posted. */
+/* The root leaves as soon as its calls are over, before any site has read what it has posted. */
 static cohort_status root_leaves(cohort_comm *comm, void *arg)
 {
     struct job *job = arg;
@@ -308,7 +310,8 @@ static void test_root_leaves(void)
             root_leaves);
 }
 
-/* The root's call is refused: all are told, whether they have come before it or come then. */
+/* The root's call is refused. All sites are told, whether they called before it or call afterwards.
+ */
 static cohort_status refuse(cohort_comm *comm, void *arg)
 {
     struct job *job = arg;
@@ -342,7 +345,8 @@ static void test_refuse(void)
             refuse);
 }
 
-/* One calls for another count, or another collective: it is told, and nobody else is disturbed. */
+/* A site calls with another count, or another collective. It is told, and no other site is
+ * affected. */
 static cohort_status differ(cohort_comm *comm, void *arg)
 {
     struct job *job = arg;

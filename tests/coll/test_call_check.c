@@ -7,8 +7,8 @@
 #include "tests/support/cluster.h"
 #include "tests/support/sites.h"
 
-/* What cohort_call_check says of a call is what becomes of it: random calls, with and without
- * options, on random communicators; all sites draw the same ones. */
+/* A call ends as cohort_call_check says beforehand. The calls are random, with and without options,
+ * on random communicators, and all sites draw the same calls. */
 
 enum { NUM_SITES = 6, NUM_LOCALITIES = 3, NUM_COMMS = 60, NUM_CALLS = 60, MOST = 300 };
 
@@ -30,7 +30,7 @@ static const char *draw_algorithm(struct cohort__random *random, enum cohort__co
     case 0:
     case 1:
         return NULL;
-    case 2: /* of any collective */
+    case 2: /* a row of any collective */
         return cohort__algorithms[cohort__random_below(random, cohort__num_algorithms)]->name;
     default:
         break;
@@ -227,7 +227,7 @@ static cohort_status calls(cohort_comm *comm, void *arg)
         enum cohort__collective collective = draw_question(&random, &drawn);
         cohort_call_question *asked = &drawn.question;
         if (asked->is_ragged && terms->has_budget)
-            asked->is_ragged = false; /* what it takes only the call knows */
+            asked->is_ragged = false; /* only the call itself knows how much it needs */
         if (!cohort__collective_is_rooted(collective))
             asked->root_site = cohort__random_below(&random, 8) ? NULL : asked->root_site;
         char why[512] = "";
@@ -296,7 +296,7 @@ static void test_random(void)
     CHECK(num_fine > 100 && num_refused > 100 && num_over > 10);
 }
 
-/* What can't be asked. */
+/* Questions that are refused. */
 static cohort_status ask(cohort_comm *comm, void *arg)
 {
     (void)arg;

@@ -11,7 +11,8 @@
 #include "tests/support/cluster.h"
 #include "tests/support/sites.h"
 
-/* Messages between sites beside the collectives: order, sizes, and everything that can end them. */
+/* Messages between sites, separate from the collectives: their order, their sizes, and everything
+ * that can end them. */
 
 static unsigned char content(uint64_t message, size_t place)
 {
@@ -31,7 +32,7 @@ static void check_content(const unsigned char *data, size_t bytes, uint64_t mess
             test_failed(__FILE__, __LINE__, "message %" PRIu64 " differs at %zu", message, i);
 }
 
-/* A message on its way within each range of sizes: in the message, copied, lent or announced. */
+/* Each size is transferred in another way: in the message, copied, lent or announced. */
 static const size_t sizes[] = {0, 1, 64, 65, 4096, 4097, 100000};
 enum { NUM_SIZES = sizeof(sizes) / sizeof(sizes[0]) };
 
@@ -117,7 +118,7 @@ static void end_one(const struct transfer *transfer, struct running *running, ui
     }
 }
 
-/* Sets and gets each in the order of the transfers, mixed at random. */
+/* Sets and gets, mixed at random. Each kind is in the order of the transfers. */
 static void begin_all(cohort_comm *comm, const struct traffic *traffic,
                       const struct transfer *transfers, struct running *running)
 {
@@ -199,7 +200,7 @@ static void test_many_tags(void)
 
 /* Pairs --------------------------------------------------------------------------------------- */
 
-/* Two sites that one task plays: in one locality, or in two. */
+/* Two sites played by one task, in one locality or in two. */
 struct pair {
     struct cluster *cluster;
     cohort_comm *comms[2];
@@ -249,7 +250,7 @@ static void test_self(void)
     pair_destroy(&pair);
 }
 
-/* The error is the getter's; the message behind it comes in, and the setter notices nothing. */
+/* Only the getter gets the error. The next message is received, and the setter notices nothing. */
 static void test_too_small(void)
 {
     for (uint32_t num_localities = 1; num_localities <= 2; num_localities++)
@@ -305,7 +306,7 @@ static void test_bad_parameters(void)
     pair_destroy(&pair);
 }
 
-/* Roll-call names what is not over, and idle waits for it. */
+/* The roll-call names the transfers that are not over, and idle waits for them. */
 static void test_told(void)
 {
     for (uint32_t num_localities = 1; num_localities <= 2; num_localities++) {
@@ -338,7 +339,7 @@ static void test_told(void)
 
 /* Ends ---------------------------------------------------------------------------------------- */
 
-/* What was set before is got; then nothing more can come. */
+/* The getter receives what was set before the setter leaves. After that nothing can arrive. */
 static void test_setter_leaves(void)
 {
     for (uint64_t seed = 1; seed <= 10; seed++) {
@@ -394,7 +395,7 @@ static void test_getter_leaves(void)
     }
 }
 
-/* A get that reads while one of the two leaves ends, whichever way. */
+/* A get that is reading ends when one of the two sites leaves, with success or with an error. */
 static void test_leaving_meanwhile(void)
 {
     for (uint64_t seed = 1; seed <= 40; seed++) {

@@ -7,7 +7,7 @@
 #include "tests/support/sites.h"
 #include "tests/support/test.h"
 
-/* Counts beyond 2^31: two sites, one byte an element, about 4.5 GiB. */
+/* Counts above 2^31: two sites, elements of one byte, about 4.5 GiB. */
 
 static const size_t count = ((size_t)1 << 31) + 17;
 
@@ -25,7 +25,7 @@ static unsigned char *allocate(void)
     return bytes;
 }
 
-/* One place in each page, and the last ones. */
+/* Goes through one place in each page, and the last places. */
 static size_t step(size_t place)
 {
     return place + 64 < count && place + STRIDE < count ? STRIDE : 1;
@@ -60,7 +60,7 @@ static cohort_status broadcast(cohort_comm *comm, void *arg)
     return status;
 }
 
-/* All but one byte from site 1, behind a gap. */
+/* Site 1 sends all but one byte, and they are stored behind a gap. */
 static cohort_status gatherv(cohort_comm *comm, void *arg)
 {
     (void)arg;

@@ -7,15 +7,15 @@
 #include "tests/support/exercise.h"
 #include "tests/support/sites.h"
 
-/* A locality dies in the midst of collectives: every other site's calls end, and those that fail
- * name the locality. */
+/* A locality dies during collectives. All calls of the other sites end, and those that fail name
+ * the locality. */
 
 /* Sites 2 and 6 sit in locality 2. */
 enum { NUM_LOCALITIES = 4, VICTIM = 2, NUM_SITES = 9, NUM_SURVIVORS = 7 };
 
 struct storm {
     struct cluster *cluster;
-    uint64_t kill_at; /* generation at which the victim's first site cuts it off */
+    uint64_t kill_at; /* generation at which the victim's first site disconnects its locality */
     size_t count;
     _Atomic uint32_t num_told; /* sites that have got their error */
     atomic_bool is_killed;
@@ -32,7 +32,7 @@ static cohort_status until_it_fails(cohort_comm *comm, void *arg)
                 cluster_kill(storm->cluster, VICTIM);
                 atomic_store(&storm->is_killed, true);
             }
-            while (!atomic_load(&storm->is_killed)) /* who returns leaves */
+            while (!atomic_load(&storm->is_killed)) /* a site that returns leaves */
                 cohort_yield();
             return COHORT_OK;
         }
@@ -40,15 +40,15 @@ static cohort_status until_it_fails(cohort_comm *comm, void *arg)
         exercise_begin(&exercise, comm, EXERCISE_ALL_REDUCE, storm->count, generation);
         cohort_status status = exercise_end(&exercise);
         if (victim && status)
-            return COHORT_OK; /* its other sites may notice */
+            return COHORT_OK; /* its other sites may notice the death */
         if (!status)
             continue;
         if (!told) {
             CHECK_INT(status, COHORT_ERR_PEER_DIED);
             CHECK_CONTAINS(cohort_error_message(), "locality 2");
         }
-        /* Goes on, and fails, until all have been told: that an endpoint leaves, or stops calling,
-         * would be another matter. */
+        /* Goes on calling, and failing, until all have been told. If an endpoint left or stopped
+         * calling, that would be another error. */
         if (!told)
             atomic_fetch_add(&storm->num_told, 1);
         told = true;
@@ -95,7 +95,8 @@ static void test_large(void)
     }
 }
 
-/* While the communicator is being made: some sites get it, and some get an error. */
+/* The death is during the creation of the communicator. Some sites get it, and some get an error.
+ */
 static cohort_status once(cohort_comm *comm, void *arg)
 {
     struct exercise exercise;
@@ -108,7 +109,8 @@ static cohort_status once(cohort_comm *comm, void *arg)
     return COHORT_OK;
 }
 
-/* The victim is cut off when its endpoints are asked for, so some news of it may have got out. */
+/* The victim is disconnected when its endpoints are requested, so some of its messages may have
+ * been sent. */
 static cohort_future *create_and_kill(void *context, cohort_comm **ret_comm, const char *name,
                                       const cohort_comm_options *options)
 {

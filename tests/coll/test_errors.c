@@ -10,7 +10,7 @@
 #include "tests/support/sites.h"
 #include "tests/support/test.h"
 
-/* Section 12.4 of the reference design, and the mistakes that send nothing. Each wrong call is
+/* Section 12.4 of the reference design, and the mistakes that cause no message. Each wrong call is
  * followed by a right one on the same communicator. */
 
 enum { STALL_AFTER_NS = 200000000 };
@@ -37,7 +37,7 @@ static void run(const char *name, uint32_t num_sites, uint32_t threshold,
         test_failed(__FILE__, __LINE__, "%s: %s", name, cohort_error_message());
 }
 
-/* Flat, and over a tree of three levels. */
+/* Runs it flat, and with a tree of three levels. */
 static void run_both(const char *name, cohort_status (*site)(cohort_comm *comm, void *arg))
 {
     char full[64];
@@ -106,7 +106,7 @@ static cohort_status wrong_role(cohort_comm *comm, void *arg)
                             : me == 0 ? cohort_gather_here(comm, &in, out, 1, COHORT_INT32, 1)
                                       : cohort_gather_there(comm, &in, 1, COHORT_INT32, 1);
     cohort_status status = cohort_await(future);
-    if (me == 3 || me == 0) { /* who did it, and who depends on it */
+    if (me == 3 || me == 0) { /* the site that did it, and the one that depends on it */
         CHECK_INT(status, COHORT_ERR_WRONG_ROLE);
         CHECK_CONTAINS(cohort_error_message(), "site 3, cohort_gather_here");
     }
@@ -124,7 +124,7 @@ static cohort_status bad_arguments(cohort_comm *comm, void *arg)
     (void)arg;
     uint32_t me = cohort_comm_this_site(comm);
     double in[64] = {0}, out[64];
-    /* No buffer, at one site: all get its error, since all depend on it. */
+    /* One site has no buffer. All sites get its error, since all depend on it. */
     CHECK_INT(cohort_await(cohort_all_reduce(comm, me == 2 ? NULL : in, out, 1, COHORT_DOUBLE,
                                              COHORT_SUM, 1)),
               COHORT_ERR_BAD_PARAMETER);
@@ -140,7 +140,7 @@ static cohort_status bad_arguments(cohort_comm *comm, void *arg)
               COHORT_ERR_BAD_PARAMETER);
     CHECK_INT(cohort_await(cohort_all_reduce(comm, in, out, 1, COHORT_DOUBLE, NULL, 5)),
               COHORT_ERR_BAD_PARAMETER);
-    /* One block would be possible; all blocks of all sites are not. */
+    /* One block of that size would be possible. All blocks of all sites are too much. */
     CHECK_INT(cohort_await(cohort_all_gather(comm, in, out, PTRDIFF_MAX / 64, COHORT_DOUBLE, 6)),
               COHORT_ERR_BAD_PARAMETER);
     CHECK_CONTAINS(cohort_error_message(), "is more than memory");
@@ -223,7 +223,7 @@ static void test_duplicate_site(void)
     CHECK_INT(cohort_await(cohort_comm_create(&again, "duplicate", &second)),
               COHORT_ERR_DUPLICATE_SITE);
     CHECK(again == NULL);
-    /* The name is free again once the endpoints are gone. */
+    /* The name is free again once the endpoints have left. */
     cohort_comm_unref(comm_0);
     cohort_comm_unref(comm_1);
     creation = cohort_comm_create(&comm_0, "duplicate", &first);
@@ -251,7 +251,7 @@ static void test_different_terms(void)
 
 /* Mistakes that send nothing ------------------------------------------------------------------ */
 
-static double slowest; /* until a site of this run was told, in seconds */
+static double slowest; /* the longest time until a site of this run was told, in seconds */
 
 static void was_told(double begin)
 {
@@ -259,7 +259,7 @@ static void was_told(double begin)
     slowest = seconds > slowest ? seconds : slowest;
 }
 
-/* They are told in time. A busy machine may delay that, but not again and again. */
+/* The sites are told in time. A busy machine may delay that once, but not again and again. */
 static void run_in_time(const char *name, uint32_t num_sites,
                         cohort_status (*site)(cohort_comm *comm, void *arg))
 {
@@ -300,7 +300,8 @@ static cohort_status root_skips(cohort_comm *comm, void *arg)
     double begin = now();
     int32_t out = 0;
     if (cohort_comm_this_site(comm) == 0) {
-        /* Generation 1 is left out here; its next call doesn't end the others' wait. */
+        /* Generation 1 is left out here. The next call of this site doesn't end the others' wait.
+         */
         CHECK_INT(cohort_await(cohort_broadcast_to(comm, &out, 1, COHORT_INT32, 2)), COHORT_OK);
     } else {
         CHECK_INT(cohort_await(cohort_broadcast_from(comm, &out, 1, COHORT_INT32, 1)),
@@ -318,7 +319,7 @@ static void test_root_skips(void)
     run_in_time("root-skips", 3, root_skips);
 }
 
-/* Until the roll-call of COMM, whose line is checked, says that site 2 has been asked. */
+/* Waits until the roll-call of COMM says that site 2 has been asked. Checks its line. */
 static void await_roll_call(cohort_comm *comm)
 {
     for (;;) {
@@ -368,7 +369,7 @@ static cohort_status leaves_early(cohort_comm *comm, void *arg)
 {
     (void)arg;
     if (cohort_comm_this_site(comm) == 1)
-        return COHORT_OK; /* the endpoint goes away without a call */
+        return COHORT_OK; /* the endpoint leaves without a call */
     int32_t in = 1, out[4];
     CHECK_INT(cohort_await(cohort_all_gather(comm, &in, out, 1, COHORT_INT32, 1)), COHORT_ERR_GONE);
     CHECK_CONTAINS(cohort_error_message(), "site 1 (locality 0) has left the communicator");
@@ -386,7 +387,7 @@ static cohort_status cancels(cohort_comm *comm, void *arg)
     cohort_future **kept = arg;
     if (cohort_comm_this_site(comm) == 0) {
         *kept = cohort_all_gather(comm, &in, out, 1, COHORT_INT32, 1);
-        return COHORT_OK; /* given back with the call in flight */
+        return COHORT_OK; /* released with the call in flight */
     }
     return COHORT_OK;
 }

@@ -6,9 +6,9 @@
 #include "tests/support/exercise.h"
 #include "tests/support/sites.h"
 
-/* Every collective, flat and over the tree, for 1 to 33 sites and some roots (-DEVERY_ROOT: every
- * root), through the whole runtime, on localities whose messages are delayed and overtake each
- * other. */
+/* Every collective, flat and with the tree, for 1 to 33 sites and some roots (-DEVERY_ROOT: every
+ * root). The calls go through the whole runtime, on localities whose messages are delayed and
+ * overtake each other. */
 
 #ifndef EVERY_ROOT
 #define EVERY_ROOT 0
@@ -16,7 +16,7 @@
 
 struct round {
     size_t count;
-    uint64_t number; /* what is drawn for a generation goes round with it */
+    uint64_t number; /* used to vary what is drawn for a generation */
 };
 
 static cohort_status every_kind(cohort_comm *comm, void *arg)
@@ -50,14 +50,14 @@ static void run(struct cluster *cluster, const char *name, cohort_comm_options o
                     options.root_site, options.arity, cohort_error_message());
 }
 
-/* The first two, the last one, and one of eight of the others. */
+/* The first two roots, the last one, and one in eight of the others. */
 static bool is_chosen(uint32_t num_sites, uint32_t root)
 {
     return EVERY_ROOT || root <= 1 || root + 1 == num_sites ||
            cohort__hash_mix(num_sites, root) % 8 == 0;
 }
 
-/* For every number of sites; what else there is to vary goes round with the roots. */
+/* For every number of sites. The other parameters vary with the root. */
 static void test_every_root(void)
 {
     static const size_t counts[] = {1, 0, 3, 7};
@@ -82,7 +82,7 @@ static void test_every_root(void)
     }
 }
 
-/* From what fits a message to what is announced and fetched in pieces. */
+/* Sizes from those that fit into a message to those that are announced and fetched in pieces. */
 static void test_every_size(void)
 {
     static const size_t counts[] = {8, 9, 511, 513, 2048, 5000, 40000, 300000};

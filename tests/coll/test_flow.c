@@ -5,8 +5,9 @@
 #include "tests/support/exercise.h"
 #include "tests/support/sites.h"
 
-/* Flow control: 64 generations called at once, and more than the window holds, on two communicators
- * that share their peers, with a budget of a few KiB, end without a deadlock. */
+/* Flow control. 64 generations are called at once, and then more than the window holds, on two
+ * communicators that share their peers. The budget is a few KiB. All calls end without a deadlock.
+ */
 
 enum { MANY = 100, BUDGET = 4096, NUM_SITES = 8 };
 
@@ -66,7 +67,7 @@ static void run(uint64_t seed, uint32_t num_localities, uint32_t threshold, stru
     cluster_destroy(cluster);
 }
 
-/* Every message alone is larger than the whole budget, or half of it, or tiny. */
+/* Each message is larger than the whole budget, or than half of it, or tiny. */
 static void test_64_generations(void)
 {
     static const size_t counts[] = {1, 64, 256, 600, 1500};
@@ -86,7 +87,7 @@ static void test_beyond_the_window(void)
     }
 }
 
-/* The root never waits for anybody, so it runs ahead as far as it may. */
+/* The root waits for no other site, so it runs ahead as far as it may. */
 static void test_root_runs_ahead(void)
 {
     for (uint64_t seed = 0; seed < 3; seed++)

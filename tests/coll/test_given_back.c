@@ -6,9 +6,9 @@
 #include "tests/support/cluster.h"
 #include "tests/support/sites.h"
 
-/* What communicators that all sites have given back take is free by what happens, not by ticks: the
- * groups that are alive are counted, in all localities. The linker sends the calls here (--wrap).
- */
+/* What a communicator uses is freed as soon as all sites have released it, by the events themselves
+ * and not by a timer. The test counts the groups that are alive in all localities. The linker
+ * redirects the calls to this test (--wrap). */
 
 enum { ROUNDS = 500, NUM_SITES = 6, NUM_LOCALITIES = 3 };
 
@@ -37,14 +37,14 @@ void __wrap_cohort__group_destroy(struct cohort__group *group)
     __real_cohort__group_destroy(group);
 }
 
-/* Other workers may still be at it. */
+/* Other workers may still be releasing groups. */
 static void wait_for_at_most(uint32_t num)
 {
     while (atomic_load(&num_groups) > num)
         cohort_yield();
 }
 
-/* With one worker at once. */
+/* With one worker it is immediate. */
 static void check_groups(uint32_t num)
 {
     if (NUM_WORKERS > 1)
@@ -62,14 +62,15 @@ static cohort_status sum(cohort_comm *comm, void *arg)
     return status;
 }
 
-/* The only site of its communicator: gone when it is given back, while the loop has no turn. */
+/* The only site of its communicator. Its group is freed when the endpoint is released, although the
+ * event loop does not run in the meantime. */
 static void test_busy(void)
 {
     struct cluster *cluster = cluster_create(1, 1, 0);
     for (uint32_t round = 0; round < ROUNDS; round++) {
         cohort_comm *comm;
         char name[16];
-        snprintf(name, sizeof(name), "%u", round / 2); /* old names and new ones */
+        snprintf(name, sizeof(name), "%u", round / 2); /* used names and new ones */
         CHECK_INT(cohort_await(cluster_create_comm(cluster, &comm, name,
                                                    &(cohort_comm_options){.num_sites = 1})),
                   COHORT_OK);
@@ -81,7 +82,7 @@ static void test_busy(void)
     cluster_destroy(cluster);
 }
 
-/* Alive at once, and given back in another order than made. */
+/* Many groups alive at once, released in another order than they were made. */
 static void test_many(void)
 {
     static cohort_comm *comms[ROUNDS];
@@ -101,7 +102,8 @@ static void test_many(void)
     cluster_destroy(cluster);
 }
 
-/* Some sites leave with calls in flight, which the others may not have made, or never make. */
+/* Some sites leave with calls in flight. The other sites may not have made these calls, or never
+ * make them. */
 static cohort_status leave_early(cohort_comm *comm, void *arg)
 {
     static double in[NUM_SITES], out[NUM_SITES][2];
@@ -119,7 +121,7 @@ static void run_rounds(uint32_t num_localities, cohort_status (*run)(cohort_comm
                        uint32_t num_rounds, uint32_t most)
 {
     struct cluster *cluster = cluster_create(1, num_localities, 0);
-    uint32_t before = atomic_load(&num_groups); /* of clusters that are over */
+    uint32_t before = atomic_load(&num_groups); /* of clusters that have ended */
     for (uint32_t round = 0; round < num_rounds; round++) {
         CHECK_INT(sites_run(&(struct sites){.name = round % 3 ? "same" : "other",
                                             .options = {.num_sites = NUM_SITES},

@@ -9,8 +9,8 @@
 #include "tests/support/sites.h"
 #include "tests/support/test.h"
 
-/* Collectives of sites that share memory. Nobody here waits long enough to ask anybody, so what
- * goes wrong has to come out by itself. */
+/* Collectives of sites that share memory. No site waits long enough to ask another one, so errors
+ * have to be reported without questions. */
 
 enum { NUM_SITES = 6, HOUR = 3600 };
 
@@ -35,7 +35,7 @@ static void check_sum(cohort_comm *comm, uint64_t generation)
     CHECK_INT(out, NUM_SITES * (NUM_SITES - 1) / 2);
 }
 
-/* Different calls: everybody is told at once, also who comes when it is over. */
+/* Different calls: all sites are told at once, also a site that calls after the end. */
 static cohort_status mismatch(cohort_comm *comm, void *arg)
 {
     (void)arg;
@@ -58,7 +58,7 @@ static void test_mismatch(void)
     run("mismatch", mismatch);
 }
 
-/* One site leaves generations out; whoever comes first, all others of them fail. */
+/* One site leaves generations out. All other sites fail in them, whichever site calls first. */
 static cohort_status moved_past(cohort_comm *comm, void *arg)
 {
     (void)arg;
@@ -84,7 +84,7 @@ static void test_moved_past(void)
     run("moved-past", moved_past);
 }
 
-/* A call that is rejected consumes its generation, and the others are told. */
+/* A rejected call uses up its generation, and the others are told. */
 static cohort_status rejected(cohort_comm *comm, void *arg)
 {
     (void)arg;
@@ -106,7 +106,8 @@ static void test_rejected(void)
     run("rejected", rejected);
 }
 
-/* Site 5 leaves: what it has not called fails, at once, whether called before or after that. */
+/* Site 5 leaves. The calls of the generations that it has not called fail at once, whether they
+ * were made before or after it left. */
 static cohort_status leaving(cohort_comm *comm, void *arg)
 {
     (void)arg;
@@ -131,7 +132,7 @@ static void test_leaving(void)
         test_failed(__FILE__, __LINE__, "leaving: %s", cohort_error_message());
 }
 
-/* Its own call is cancelled, the others get the same error. */
+/* The leaving site's own call is cancelled, and the others get the same error. */
 static cohort_status leaving_inside(cohort_comm *comm, void *arg)
 {
     (void)arg;
@@ -156,8 +157,8 @@ static void test_leaving_inside(void)
         test_failed(__FILE__, __LINE__, "leaving-inside: %s", cohort_error_message());
 }
 
-/* More calls in flight than the window holds, of all sizes, so that some are moved on the spot and
- * some by works that overtake each other. */
+/* More calls in flight than the window holds, of all sizes. Some data is moved at once, some by
+ * works that overtake each other. */
 static cohort_status pipelined(cohort_comm *comm, void *arg)
 {
     (void)arg;
@@ -187,7 +188,7 @@ static void test_pipelined(void)
     run("pipelined", pipelined);
 }
 
-/* A user's operation that fails fails the call at every site, and the next one works. */
+/* A user's operation that fails makes the call fail at every site. The next call works. */
 static cohort_status refuse(void *result, const void *left, const void *right, size_t count,
                             cohort_datatype datatype, void *arg)
 {

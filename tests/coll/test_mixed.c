@@ -7,8 +7,8 @@
 #include "tests/support/sites.h"
 
 /* Section 12.5 of the reference design: all kinds of operations share one communicator, in any
- * order, several in flight at once, with generations left out alike at all sites; on localities
- * whose messages overtake each other. */
+ * order, with several in flight at once. All sites leave out the same generations. The messages of
+ * the localities overtake each other. */
 
 struct plan {
     uint64_t seed;

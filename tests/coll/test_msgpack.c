@@ -7,8 +7,8 @@
 #include "tests/support/cluster.h"
 #include "tests/support/sites.h"
 
-/* How a program does an all_to_all of structured values: each is packed, goes as an object, and is
- * unpacked. Here site i gives site j [i, j, "word", ...] with i + j words. */
+/* How a program does an all_to_all of structured values: each value is packed, sent as an object,
+ * and unpacked. Here site i gives site j the value [i, j, "word", ...] with i + j words. */
 
 enum { MAX_WORDS = 64 };
 

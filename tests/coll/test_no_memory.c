@@ -9,12 +9,13 @@
 #include "tests/support/cluster.h"
 #include "tests/support/sites.h"
 
-/* A locality has no memory for a message that it would have to keep: whoever waits for it is told,
- * and so is who calls later; those who have got theirs don't mind. */
+/* A locality has no memory for a message that it would have to keep. A site that waits for the
+ * message is told, and so is a site that calls later. Sites that have got their data are not
+ * affected. */
 enum { NUM_SITES = 3, VICTIM = 1 };
 
-/* By the linker: no slab has anything left while the victim keeps what has come, once it is full.
- */
+/* Called instead of the real function (--wrap). After the victim is full, and while it keeps a
+ * message, no slab has memory left. */
 struct cohort__arrival *__real_cohort__arrival_keep(struct cohort__arrival *arrival);
 void *__real_cohort__slab_alloc(size_t bytes);
 struct cohort__arrival *__wrap_cohort__arrival_keep(struct cohort__arrival *arrival);
@@ -37,7 +38,7 @@ void *__wrap_cohort__slab_alloc(size_t bytes)
 }
 
 struct job {
-    bool is_early; /* the message comes before the victim's call */
+    bool is_early; /* the message arrives before the victim's call */
     _Atomic uint32_t num_over;
 };
 
@@ -77,7 +78,7 @@ static cohort_status run_site(cohort_comm *comm, void *arg)
         status = broadcast(comm, generation, &value);
     }
     atomic_fetch_add(&job->num_over, 1);
-    await_over(job, NUM_SITES); /* who returns leaves */
+    await_over(job, NUM_SITES); /* a site that returns leaves */
     return COHORT_OK;
 }
 

@@ -16,7 +16,7 @@
 
 /* Objects ------------------------------------------------------------------------------------- */
 
-/* An object is told by who gives it to whom, and in which call. */
+/* The name of an object tells which site gives it to which site, and in which call. */
 static uint64_t name_of(uint64_t generation, uint32_t from, uint32_t to)
 {
     return cohort__hash_mix(cohort__hash_mix(generation, from), to);
@@ -43,7 +43,7 @@ static void fill(cohort_object *object, uint64_t name)
         ((unsigned char *)object->data)[i] = content(name, i);
 }
 
-/* Writes to it as well: nobody else may have the same memory. */
+/* Also writes to the object: no other site may have the same memory. */
 static void check(const cohort_object *object, uint64_t name)
 {
     unsigned char *data = object->data;
@@ -65,7 +65,7 @@ struct call {
     cohort_object *in, *out; /* num of each */
 };
 
-/* Which of the objects this site gives and gets. */
+/* Whether a site gives, or gets, several objects. */
 static bool gives_many(enum cohort__collective collective)
 {
     return collective == COHORT__SCATTER || collective == COHORT__ALL_TO_ALL;
@@ -201,7 +201,7 @@ static void test_every_algorithm(void)
     }
 }
 
-/* Without an algorithm in the call, many at once, and the same again. */
+/* Without a forced algorithm: many calls at once, and then the same again. */
 static cohort_status many_at_once(cohort_comm *comm, void *arg)
 {
     enum { NUM = 20 };
@@ -234,7 +234,8 @@ static void test_many_at_once(void)
 
 /* Errors -------------------------------------------------------------------------------------- */
 
-/* Objects here, bytes there: both are told what the other one called, and OUT stays empty. */
+/* One site calls with objects, the other with bytes. Both are told what the other one called, and
+ * OUT stays empty. */
 static cohort_status against_bytes(cohort_comm *comm, void *arg)
 {
     uint32_t me = cohort_comm_this_site(comm);
@@ -252,7 +253,7 @@ static cohort_status against_bytes(cohort_comm *comm, void *arg)
     return COHORT_OK;
 }
 
-/* A call that is wrong at one site fails at all that need it, and the next one is fine. */
+/* A call that is wrong at one site fails at all sites that need it. The next call works. */
 static cohort_status wrong_object(cohort_comm *comm, void *arg)
 {
     uint32_t me = cohort_comm_this_site(comm);
@@ -269,7 +270,7 @@ static cohort_status wrong_object(cohort_comm *comm, void *arg)
     return COHORT_OK;
 }
 
-/* With an agreement in front all sites are told, before anything moves. */
+/* With an agreement in front all sites are told before data moves. */
 static cohort_status wrong_and_checked(cohort_comm *comm, void *arg)
 {
     bool is_root = cohort_comm_this_site(comm) == 0;
@@ -321,7 +322,8 @@ static void test_errors(void)
     run(1, 1, 1, 0, bad_parameters);
 }
 
-/* One site gives its endpoint back, or dies, in the midst: everybody ends, with all or nothing. */
+/* One site releases its endpoint, or dies, during the call. The call ends at every site, with all
+ * of the data or none. */
 struct ending {
     struct cluster *cluster;
     bool dies;

@@ -13,11 +13,12 @@
 #include "tests/support/cluster.h"
 #include "tests/support/sites.h"
 
-/* Random programs on random clusters, against an oracle of their own. In part of the generations
- * one site deviates: then who depends on it fails, and is told who it was, and nobody else suffers.
- * test_random_calls [--shm] [SEED [NUM]] plays NUM seeds from SEED on, or that one. */
+/* Random programs on random clusters, checked by an independent oracle. In some generations one
+ * site deviates. Then the sites that depend on it fail, their messages name it, and no other site
+ * is affected. test_random_calls [--shm] [SEED [NUM]] plays NUM seeds from SEED on, or only SEED.
+ */
 
-/* Under a sanitizer fewer, in the same time. */
+/* Fewer under a sanitizer, so that it takes the same time. */
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 enum { NUM_SEEDS = 40 };
 #else
@@ -25,16 +26,16 @@ enum { NUM_SEEDS = 200 };
 #endif
 enum { SEEDS_A_START = 500 };
 enum { NUM_STEPS = 40, MAX_IN_FLIGHT = 8 };
-static const uint64_t limit = UINT64_C(60000000000); /* whatever takes as long hangs */
+static const uint64_t limit = UINT64_C(60000000000); /* a call that takes so long is a hang */
 
 enum deviation {
     NONE,
     REJECTED,  /* the culprit's arguments are wrong */
-    OTHER,     /* it calls something else */
-    VARIED,    /* it wants the same, maybe by another way */
-    TOO_LARGE, /* it sends to one site, or expects, more than was agreed on */
+    OTHER,     /* it calls another collective, or with other arguments */
+    VARIED,    /* its call has the same meaning, maybe with other options */
+    TOO_LARGE, /* it sends to one site, or expects from one, more than agreed */
     LEFT_OUT,
-    DROPPED, /* it calls what all call, and drops the future */
+    DROPPED, /* it makes the right call, and drops the future */
 };
 
 /* One generation. */
@@ -44,25 +45,25 @@ struct step {
     enum deviation deviation;
     uint32_t culprit;
     enum random_reject reject;
-    struct random_call other; /* what the culprit calls */
-    uint32_t receiver;        /* of what is too large */
+    struct random_call other; /* the culprit's call */
+    uint32_t receiver;        /* of the block that is too large */
     unsigned char *inputs[RANDOM_SITES];
     unsigned char *outputs[RANDOM_SITES];
     unsigned char *other_input;
     cohort_status statuses[RANDOM_SITES];
 };
 
-/* What a seed stands for. */
+/* What a seed determines. */
 struct job {
     uint64_t seed;
     uint32_t num_localities;
     enum cluster_placement placement;
     uint32_t max_local_sites;
-    bool is_patient; /* nobody asks: what is wrong has to be told */
+    bool is_patient; /* no site asks: errors have to be reported without questions */
     cohort_comm_options options;
     struct step steps[NUM_STEPS];
     pthread_mutex_t lock;
-    cohort_comm *comms[RANDOM_SITES]; /* for roll-calls; NULL: not any more, or not yet */
+    cohort_comm *comms[RANDOM_SITES]; /* for roll-calls; NULL: not made yet, or already released */
 };
 
 static uint64_t below(struct cohort__random *random, uint64_t num)
@@ -109,7 +110,7 @@ static void draw_job(struct job *job, struct cohort__random *random, uint64_t se
     draw_placement(job, random);
 }
 
-/* A block as large as just doesn't fit a board. */
+/* A block that is just too large for a board. */
 static void make_large(const struct job *job, struct random_call *call)
 {
     bool is_for_each = call->kind == RANDOM_SCATTER || call->kind == RANDOM_ALL_TO_ALL ||
@@ -128,7 +129,7 @@ static void set_checked(const struct job *job, struct random_call *call)
     call->is_checked_anyway = is_asymmetric && job->options.check_asymmetric;
 }
 
-/* Where the culprit sends, or expects, more than the receiver expects, or gets. */
+/* The culprit sends more than the receiver expects, or expects more than it gets. */
 static bool make_too_large(struct step *step, struct cohort__random *random)
 {
     struct random_call *other = &step->other;
@@ -181,7 +182,7 @@ static void draw_deviation(const struct job *job, struct step *step, struct coho
     set_checked(job, &step->other);
 }
 
-/* A new call, or one of the last few again, maybe a little different. */
+/* A new call, or one of the last few calls again, maybe slightly changed. */
 static void draw_call(const struct job *job, uint32_t index, struct cohort__random *random)
 {
     struct random_call *call = (struct random_call *)&job->steps[index].call;
@@ -203,7 +204,7 @@ static void draw_call(const struct job *job, uint32_t index, struct cohort__rand
     set_checked(job, call);
 }
 
-/* What the culprit calls has one more element in one block, but else the same in all of them. */
+/* The culprit's call has one more element in one block. All other elements are the same. */
 static void copy_blocks(const struct step *step)
 {
     struct random_side from, into, unused;
@@ -239,7 +240,7 @@ static void draw_steps(struct job *job, struct cohort__random *random)
         step->other = step->call;
         if (below(random, 4) == 0)
             draw_deviation(job, step, random);
-        if (i + 1 == NUM_STEPS) { /* all come to this one */
+        if (i + 1 == NUM_STEPS) { /* all sites make this call */
             step->deviation = NONE;
             step->call = (struct random_call){.num_sites = job->options.num_sites};
             step->other = step->call;
@@ -324,20 +325,21 @@ static bool is_checked(const struct random_call *call)
     return call->is_checked || call->is_checked_anyway;
 }
 
-/* Agreement about a type of the user's is not possible. */
+/* Sites can't agree on a user's type. */
 static bool cannot_agree(const struct random_call *call)
 {
     bool has_type = call->kind != RANDOM_BARRIER && call->kind != RANDOM_ALL_TO_ALLW;
     return is_checked(call) && has_type && random_has_users_type(call);
 }
 
-/* It depends on algorithms whether such a call can be carried out. */
+/* Some algorithms can't carry out such a call. */
 static bool may_be_refused(const struct job *job, const struct random_call *call)
 {
     return call->algorithm || call->is_reproducible || job->options.reproducible;
 }
 
-/* Whether SITE needs something of OTHER; calls that differ in nothing that is agreed on agree. */
+/* Whether SITE needs data of OTHER. Calls that differ only in what needs no agreement count as the
+ * same. */
 static bool depends(const struct step *step, const struct random_call *call, uint32_t site,
                     uint32_t other)
 {
@@ -404,7 +406,8 @@ static bool is_expected(const struct job *job, const struct step *step, cohort_s
     }
 }
 
-/* Where sites refuse, each speaks of itself; where they have agreed, of none. */
+/* If the sites refuse a call themselves, each message names the site itself. If they have agreed,
+ * it names none. */
 static void check_blame(struct job *job, const struct step *step, uint32_t site,
                         cohort_status status, const char *message)
 {
@@ -433,7 +436,7 @@ struct player {
     uint32_t num_flights;
     struct flight *dropped[NUM_STEPS];
     uint32_t num_dropped;
-    uint64_t last; /* generation */
+    uint64_t last; /* the last generation */
 };
 
 static cohort_status end_of(struct player *player, const struct step *step, cohort_future *future,
@@ -468,7 +471,7 @@ static void check(struct player *player, struct flight *flight, cohort_status st
         blame(job, step, me, wrong, status, "");
 }
 
-/* In any order. A row that is there is right, whatever becomes of the call. */
+/* Awaits the rows in any order. A row that is ready is right, whatever the call's status is. */
 static void await_rows(struct player *player, struct flight *flight, cohort_status *ret_failure)
 {
     char message[512];
@@ -520,7 +523,7 @@ static void drop(struct player *player, struct flight *flight)
     player->dropped[player->num_dropped++] = flight;
 }
 
-/* A number that has been used changes nothing. */
+/* A call with a generation that has been used changes nothing. */
 static void call_again(struct player *player)
 {
     if (player->last == 0 || below(&player->random, 16))
@@ -592,7 +595,7 @@ static cohort_status play(cohort_comm *comm, void *arg)
     return COHORT_OK;
 }
 
-/* Where nobody deviates, all sites refuse a call, or none. */
+/* If no site deviates, either all sites refuse a call or none. */
 static void check_together(struct job *job)
 {
     for (uint32_t i = 0; i < NUM_STEPS; i++)
@@ -647,7 +650,7 @@ int main(int argc, char **argv)
         first_seed = strtoull(argv[first], NULL, 10);
         num_seeds = first + 1 < argc ? strtoull(argv[first + 1], NULL, 10) : 1;
     }
-    /* Clusters are freed, and their descriptors closed, when the workers have ended. */
+    /* Clusters are freed, and their descriptors are closed, when the workers have ended. */
     int status = 0;
     for (uint64_t left = num_seeds; left > 0 && status == 0; left -= num_seeds) {
         num_seeds = left < SEEDS_A_START ? left : SEEDS_A_START;

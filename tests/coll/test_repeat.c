@@ -9,8 +9,8 @@
 #include "tests/support/cluster.h"
 #include "tests/support/sites.h"
 
-/* Repeating a call builds nothing and allocates nothing: neither from the C library, whose
- * functions are wrapped here (--wrap), nor from the system for slabs. */
+/* A repeated call builds no plan and allocates nothing: neither from the C library, whose functions
+ * are wrapped here (--wrap), nor from the system for slabs. */
 
 enum { WARM_UP = 100, NUM_CALLS = 1000, NUM_SITES = 8 };
 
@@ -50,7 +50,7 @@ void *__wrap_aligned_alloc(size_t alignment, size_t bytes)
 }
 
 static struct {
-    uint64_t first, last; /* allocations so far, when the calls began and when they had ended */
+    uint64_t first, last; /* allocations counted when the calls began and had ended */
     size_t first_chunks, last_chunks;
 } measured;
 
@@ -73,7 +73,7 @@ static cohort_status all_reduce_once(cohort_comm *comm, size_t count, uint64_t g
     return status;
 }
 
-/* With agreement in front, which also keeps the sites together. */
+/* With agreement in front, which also keeps the sites in step. */
 static cohort_status checked_gather_once(cohort_comm *comm, size_t count, uint64_t generation)
 {
     uint32_t me = cohort_comm_this_site(comm);
@@ -93,8 +93,8 @@ struct repetition {
     size_t count;
 };
 
-/* Site 0 measures. The others may be one call behind, or ahead in the barrier, which has been
- * called before, too. */
+/* Site 0 measures. The other sites may be one call behind, or already in the barrier, which also
+ * has been called before. */
 static cohort_status repeat(cohort_comm *comm, void *arg)
 {
     const struct repetition *repetition = arg;
@@ -115,7 +115,8 @@ static cohort_status repeat(cohort_comm *comm, void *arg)
     return status ? status : cohort_await(cohort_barrier(comm, ++generation));
 }
 
-/* Questions after a stall would be counted, and this process may get no core for long. */
+/* The roll-calls after a stall would be counted, and this process may get no core for a long time.
+ */
 static cohort_comm_options options_for(uint32_t threshold)
 {
     return (cohort_comm_options){.num_sites = NUM_SITES,
@@ -138,12 +139,12 @@ static void run(uint32_t threshold, struct repetition repetition)
               COHORT_OK);
     cluster_destroy(cluster);
     if (COHORT__ASAN)
-        return; /* there slabs are malloc */
+        return; /* there slabs use malloc */
     CHECK_INT(measured.last - measured.first, 0);
     CHECK_INT(measured.last_chunks - measured.first_chunks, 0);
 }
 
-/* What fits into messages, what is lent, and what is reduced by a worker. */
+/* Data that fits into messages, data that is lent, and data that is reduced by a work. */
 static void test_flat(void)
 {
     run(1024, (struct repetition){all_reduce_once, 1});
@@ -168,7 +169,7 @@ static void test_checked(void)
 
 enum { EVERY_WARM_UP = 100, EVERY_CALLS = 200, COUNT = 100 };
 
-/* The rooted ones are called with any root. */
+/* The rooted collectives are called with any root. */
 static const char *const kinds[] = {
     "gather",          "scatter", "broadcast",   "reduce",        "all_gather", "all_to_all",
     "reduce_scatter",  "scan",    "gatherv",     "scatterv",      "shift",      "all_gatherv",
@@ -184,7 +185,7 @@ struct site {
     double *in; /* NUM_SITES times COUNT */
     double *out;
     const size_t *counts;
-    const size_t *displacements; /* from the last to the first, with gaps */
+    const size_t *displacements; /* from the last block to the first, with gaps */
     cohort_datatype types[NUM_SITES];
     cohort_future *rows[NUM_SITES];
 };
@@ -316,11 +317,11 @@ static cohort_status every_call(cohort_comm *comm, void *arg)
         status = cohort_await(call_kind(&site, kind, ++generation));
         for (int row = 0; strncmp(kind, "rows", 4) == 0 && row < NUM_SITES; row++)
             CHECK_INT(cohort_await(site.rows[row]), COHORT_OK);
-        if (i == EVERY_WARM_UP + EVERY_CALLS - 1 && me == 0) { /* before the others leave */
+        if (i == EVERY_WARM_UP + EVERY_CALLS - 1 && me == 0) { /* before the other sites leave */
             measured.last = atomic_load(&num_allocations);
             measured.last_chunks = num_chunks();
         }
-        if (!status) /* so that nobody runs ahead */
+        if (!status) /* so that no site runs ahead */
             status = cohort_await(cohort_barrier(comm, ++generation));
     }
     return status;

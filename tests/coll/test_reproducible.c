@@ -8,15 +8,15 @@
 #include "tests/support/cluster.h"
 #include "tests/support/sites.h"
 
-/* The bits of a reproducible reduction are those of adding site by site from the left, whatever the
- * arity, the algorithm, where the sites sit, and in which order messages come. The numbers are such
- * that any other order gives others, which the test makes sure of. */
+/* The bits of a reproducible reduction are those of adding site by site from the left. They do not
+ * depend on the arity, the algorithm, the places of the sites, or the order of the messages. With
+ * these numbers any other order gives other bits, which the test verifies. */
 
 enum { MAX_SITES = 11, MAX_COUNT = 3000 };
 
 static double numbers[MAX_SITES][MAX_SITES * MAX_COUNT];
 
-/* Of all magnitudes, so that hardly any sum is exact. */
+/* Numbers of all magnitudes, so that hardly any sum is exact. */
 static void fill_numbers(void)
 {
     struct cohort__random random;
@@ -31,11 +31,11 @@ static void fill_numbers(void)
 
 struct setting {
     size_t count;
-    const char *algorithm; /* forced for each call; NULL: what is chosen */
+    const char *algorithm; /* forced for each call; NULL: chosen by the library */
     enum cohort__collective collective;
 };
 
-/* From the left: sites FIRST to LAST. */
+/* The sum of sites FIRST to LAST from the left. */
 static double folded(uint32_t first, uint32_t last, size_t index)
 {
     double sum = numbers[first][index];
@@ -66,7 +66,7 @@ static cohort_future *call(cohort_comm *comm, const struct setting *setting, dou
     }
 }
 
-/* Whether this site gets a result, and what that is at INDEX. */
+/* Whether this site gets a result, and its value at INDEX. */
 static bool expect(const cohort_comm *comm, const struct setting *setting, size_t index,
                    double *ret_sum)
 {
@@ -150,7 +150,7 @@ static void run_all(enum cohort__collective collective, const char *algorithm, b
             run(sites[s], localities, &setting);
 }
 
-/* Every row that says so, and what is chosen. */
+/* Every row that promises it, and the row that is chosen. */
 static void test_rows(void)
 {
     uint32_t num = 0;
@@ -173,7 +173,7 @@ static void test_choice(void)
             run_all((enum cohort__collective)collective, NULL, false);
 }
 
-/* The numbers tell orders apart: from the right they give other bits, mostly. */
+/* The numbers distinguish orders: added from the right, they mostly give other bits. */
 static void test_numbers(void)
 {
     uint32_t num_other = 0;

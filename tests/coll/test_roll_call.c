@@ -6,10 +6,10 @@
 #include "tests/support/cluster.h"
 #include "tests/support/sites.h"
 
-/* A call that has sent all it has to, and only waits for others to take it, says for whom; those
- * are asked, like those that it waits for to send. */
+/* A call has sent all of its messages and only waits until other sites have taken them. Its
+ * roll-call names these sites, and they are asked, like sites whose messages it waits for. */
 
-enum { NUM_LOCALITIES = 2, NUM_SITES = 3 }; /* site 2 sits where site 0 does */
+enum { NUM_LOCALITIES = 2, NUM_SITES = 3 }; /* site 2 is in the locality of site 0 */
 
 static unsigned char data[NUM_SITES][3 << 20];
 static cohort_promise *others_may_come;

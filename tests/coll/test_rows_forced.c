@@ -9,13 +9,13 @@
 #include "tests/support/exercise.h"
 #include "tests/support/sites.h"
 
-/* Every row of the table by its name, through the whole runtime: in place and not, with a future
- * for each row, with any root, with both kinds of operations; and what a row that can't do it says.
- */
+/* Every row of the table is forced by name, through the whole runtime: in place and not in place,
+ * with a future for each row, with any root, and with both kinds of operations. A row that can't
+ * carry out a call says so. */
 
 enum { MAX_SITES = 17, COUNT = 3, MAX_KINDS = 4, NUM_WAYS = 4 };
 
-/* The exercises of each collective; the ends are filled with barriers. */
+/* The exercises of each collective. Unused entries are barriers. */
 static const enum exercise_kind kinds[COHORT__NUM_COLLECTIVES][MAX_KINDS] = {
     [COHORT__GATHER] = {EXERCISE_GATHER, EXERCISE_GATHERV, EXERCISE_NUM_KINDS},
     [COHORT__SCATTER] = {EXERCISE_SCATTER, EXERCISE_SCATTERV, EXERCISE_NUM_KINDS},
@@ -34,7 +34,7 @@ static const enum exercise_kind kinds[COHORT__NUM_COLLECTIVES][MAX_KINDS] = {
     [COHORT__EXCHANGE] = {EXERCISE_EXCHANGE, EXERCISE_NUM_KINDS},
 };
 
-/* How often each row has done something. */
+/* How many calls each row has carried out. */
 static _Atomic uint32_t num_done[256];
 
 /* Whether ROW has to refuse EXERCISE. */
@@ -132,7 +132,7 @@ static void test_every_row(void)
                         cohort__collective_name(cohort__algorithms[i]->collective));
 }
 
-/* Forced for the communicator: the roll-call and messages say which one it is. */
+/* A row forced for the communicator: the roll-call and messages name it. */
 static cohort_status forced_call(cohort_comm *comm, void *arg)
 {
     (void)arg;

@@ -7,9 +7,9 @@
 #include "tests/support/cluster.h"
 #include "tests/support/sites.h"
 
-/* An endpoint knows the last call again and need not look at its arguments then. Each call that
- * differs from the one before in a single thing, whichever, is another call: here all follow each
- * other, repeated and not. */
+/* An endpoint recognizes a repeated call and then need not look at its arguments. A call that
+ * differs from the previous one in a single argument, whichever it is, is another call. Here all
+ * such calls follow each other, repeated and not repeated. */
 
 enum { NUM_SITES = 5, ROOM = NUM_SITES, OTHER_ROOT = 3, FORGETFUL = 2 };
 static const int64_t untouched = -77;
@@ -21,8 +21,8 @@ struct turn {
     uint64_t generation;
     int64_t in[ROOM], out[ROOM];
     cohort_op *op;            /* of this call */
-    const cohort_op *last_op; /* of an earlier one, freed */
-    uint32_t num_reused;      /* operations at the address of an earlier one */
+    const cohort_op *last_op; /* of an earlier call, freed */
+    uint32_t num_reused;      /* operations with the address of an earlier one */
 };
 
 static int64_t value(const struct turn *turn, uint32_t site, uint32_t place)
@@ -38,7 +38,7 @@ static int64_t sum_of(const struct turn *turn, uint32_t place)
     return sum;
 }
 
-/* What they need besides their arguments. */
+/* What the calls need besides their arguments. */
 
 static void set_next_call(const struct turn *turn, const cohort_call_options *options)
 {
@@ -101,7 +101,7 @@ static cohort_future *max(struct turn *turn)
     return all_reduce(turn, 1, COHORT_INT64, COHORT_MAX);
 }
 
-/* The operation is freed when the call is over, and the next one is created where it was. */
+/* The operation is freed when the call is over, and the next one is created at the same address. */
 static cohort_future *by_user(struct turn *turn, const struct cohort_op_options *options)
 {
     CHECK_INT(cohort_op_create(&turn->op, options), COHORT_OK);
@@ -232,7 +232,7 @@ static cohort_future *broadcast_elsewhere(struct turn *turn)
     return broadcast_of(turn, OTHER_ROOT);
 }
 
-/* What OUT holds at PLACE afterwards ---------------------------------------------------------- */
+/* What OUT holds at PLACE after the call ------------------------------------------------------ */
 
 static int64_t want_nothing(const struct turn *turn, uint32_t place)
 {
@@ -343,7 +343,7 @@ static const struct kind {
 };
 enum { NUM_KINDS = sizeof(kinds) / sizeof(kinds[0]) };
 
-/* CONTEXT: what came before. */
+/* CONTEXT: the call before. */
 static void take(struct turn *turn, const struct kind *kind, const struct kind *context)
 {
     turn->generation++;
@@ -351,8 +351,8 @@ static void take(struct turn *turn, const struct kind *kind, const struct kind *
         turn->in[place] = value(turn, turn->me, place);
         turn->out[place] = untouched;
     }
-    /* Options, even if they ask for nothing, make a site look at the arguments. What this one then
-     * says of the call has to be what the others say. */
+    /* Options make a site look at the arguments, even if they ask for nothing. What this site then
+     * tells the others about the call has to be the same as what they say. */
     if (turn->me == FORGETFUL)
         set_next_call(turn, &(cohort_call_options){0});
     cohort_status status = cohort_await(kind->start(turn));
@@ -397,7 +397,8 @@ static void run(uint32_t num_localities, uint32_t threshold)
     if (status)
         test_failed(__FILE__, __LINE__, "%s", cohort_error_message());
     cluster_destroy(cluster);
-    CHECK(num_reused > 0 || COHORT__ASAN); /* which keeps freed memory from being used again */
+    /* Under the address sanitizer freed memory is not used again. */
+    CHECK(num_reused > 0 || COHORT__ASAN);
 }
 
 /* All sites meet, without plans. */

@@ -7,11 +7,11 @@
 #include "tests/support/sites.h"
 #include "tests/support/test.h"
 
-/* Selection through the whole library: explained, forced, and within a budget. */
+/* Selection through the whole library: explained, forced, and within a memory budget. */
 
 enum { NUM_SITES = 9, NUM_LOCALITIES = 3, COUNT = 1000 };
 
-static char *texts[NUM_SITES]; /* what each site was told */
+static char *texts[NUM_SITES]; /* the message at each site */
 
 static cohort_status explain(cohort_comm *comm, void *arg)
 {
@@ -68,7 +68,7 @@ static void test_forced(void)
     forget();
 }
 
-/* All sites are told the figure; the communicator can still do what fits. */
+/* All sites are told how much memory is needed. Calls that fit still work on the communicator. */
 static cohort_status exceed(cohort_comm *comm, void *arg)
 {
     (void)arg;
@@ -95,7 +95,8 @@ static void test_budget(void)
         CHECK_INT(run(options, NULL, exceed), COHORT_OK);
 }
 
-/* Ring takes nothing of its own, but what is in place is copied; only some sites may be so. */
+/* The ring algorithm needs no memory of its own, but data in place is copied. Only some sites may
+ * call in place. */
 static cohort_status exceed_in_place(cohort_comm *comm, void *arg)
 {
     const uint32_t in_place = *(const uint32_t *)arg;
@@ -160,7 +161,7 @@ static void test_budget_in_meeting(void)
     cluster_destroy(cluster);
 }
 
-/* Agreement counts, at all sites alike. */
+/* The memory of the agreement counts, in the same way at all sites. */
 static cohort_status exceed_by_check(cohort_comm *comm, void *arg)
 {
     (void)arg;

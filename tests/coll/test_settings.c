@@ -5,8 +5,8 @@
 #include "collectives/comm/endpoint.h"
 #include "tests/support/cluster.h"
 
-/* Settings that differ between the sites: all use those of site 0, wherever it sits and whenever it
- * comes. */
+/* Settings that differ between the sites. All sites use the settings of site 0, wherever it is and
+ * whenever it joins. */
 
 enum { MAX_SITES = 17 };
 
@@ -15,7 +15,8 @@ static void set(const char *value)
     setenv("COHORT_CHECK_ASYMMETRIC", value, 1);
 }
 
-/* The sites come one after the other, beginning with FIRST; site 0 has ON, the others have not. */
+/* The sites join one after the other, beginning with FIRST. The setting is on at site 0 and off at
+ * the others. */
 static void run(struct cluster *cluster, const char *name, uint32_t num_sites, uint32_t first,
                 bool on)
 {
@@ -41,7 +42,7 @@ static void test_site_0_decides(void)
     for (uint32_t num_sites = 1; num_sites <= MAX_SITES; num_sites++) {
         struct cluster *cluster = cluster_create(num_sites, 1 + num_sites % 4, 0);
         for (uint32_t first = 0; first < num_sites; first++) {
-            char name[32]; /* with homes in all localities */
+            char name[32]; /* names with homes in all localities */
             snprintf(name, sizeof(name), "settings %u", first);
             run(cluster, name, num_sites, first, first % 2);
         }
@@ -50,7 +51,8 @@ static void test_site_0_decides(void)
     set("");
 }
 
-/* At one site: those that have come before it, and those that come after it, are told as well. */
+/* One site has a wrong value. The sites that have joined before it, and those that join afterwards,
+ * are told as well. */
 static void test_wrong_value(void)
 {
     enum { NUM_SITES = 3, WRONG = 1 };

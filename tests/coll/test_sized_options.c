@@ -7,12 +7,12 @@
 #include "tests/support/program.h"
 #include "tests/support/test.h"
 
-/* Programs that were built with an older version of a header, or a newer one, give options of
- * another size. */
+/* Programs that were compiled with an older or a newer version of a header pass options of another
+ * size. */
 
-enum { LATER = 16 }; /* bytes of fields that come later */
+enum { LATER = 16 }; /* bytes of fields that a later version adds */
 
-/* What is behind a shorter struct is not the library's to look at. */
+/* The library must not read what is behind a shorter struct. */
 #define POISON 0xff
 
 static struct {
@@ -47,7 +47,8 @@ static void test_comm(void)
     check_create(sizeof(comm_given.options) + LATER - 1, COHORT_OK);
     check_create(sizeof(comm_given.options) + LATER, COHORT_ERR_BAD_PARAMETER);
     CHECK_CONTAINS(cohort_error_message(), "cohort_comm_create: cohort_comm_options: its byte ");
-    /* Up to arity: algorithms would be no address, and so on. */
+    /* The size up to arity. If the poisoned algorithms were read, the pointer would be invalid, and
+     * so on. */
     size_t old = offsetof(cohort_comm_options, flat_fallback_threshold);
     memset((unsigned char *)&comm_given + old, POISON, sizeof(comm_given) - old);
     check_create(old, COHORT_OK);
@@ -102,7 +103,7 @@ static void test_call(void)
     CHECK_INT(cohort_comm_next_call_sized(comm, &given.options, sizeof(given)),
               COHORT_ERR_BAD_PARAMETER);
     CHECK_CONTAINS(cohort_error_message(), "cohort_comm_next_call: cohort_call_options: its byte");
-    /* Only the algorithm: a root would be no address. */
+    /* Only the algorithm. If the poisoned root were read, the pointer would be invalid. */
     size_t old = offsetof(cohort_call_options, root_site);
     memset((unsigned char *)&given + old, POISON, sizeof(given) - old);
     CHECK_INT(cohort_comm_next_call_sized(comm, &given.options, old), COHORT_OK);

@@ -2,9 +2,9 @@
 #include "tests/support/cluster.h"
 #include "tests/support/sites.h"
 
-/* Sizes that only two sites know of need not match: no fingerprint has them. Then the sizes of the
- * messages tell: whichever way a message of the wrong size takes, early, waited for, or before its
- * step may start, the call fails and nothing is lost. */
+/* Sizes that only two sites know need not match: they are not in the fingerprint. The sizes of the
+ * messages then show the difference. A message of the wrong size may be early, waited for, or
+ * before the start of its step. In each case the call fails and nothing is lost. */
 
 enum { NUM_SITES = 7, ELEMENTS = 2, GENERATIONS = 2 * NUM_SITES };
 

@@ -11,9 +11,9 @@
 #include "runtime/task/scheduler.h"
 #include "tests/support/test.h"
 
-/* A message's way through the house, as the design tells it, with a later generation arriving
- * first. Two localities of one site each, whose transports are turned by hand, so that at each
- * station the test can look at what has happened so far:
+/* The way of a message through all layers, as the design describes it, with the message of a later
+ * generation arriving first. There are two localities of one site each. The test drives their
+ * transports by hand, so that it can check at each station what has happened up to then:
  *   net -> router -> inbox -> gate (EARLY: parked; OPEN; STALE: dropped) -> exec -> future -> fiber
  */
 
@@ -52,7 +52,7 @@ static void close_localities(void)
     cohort__inproc_hub_destroy(walk.hub);
 }
 
-/* Lets locality RANK take what has arrived for it; returns how many messages these were. */
+/* Lets locality RANK take what has arrived for it. Returns the number of these messages. */
 static uint64_t drain(uint32_t rank)
 {
     struct cohort__poller *poller = &walk.nets[rank]->poller;
@@ -81,7 +81,7 @@ static void create_communicator(void)
     }
 }
 
-/* Site 1's messages for GENERATION that came before its call. */
+/* How many messages for GENERATION site 1 got before its call. */
 static int num_parked(uint64_t generation)
 {
     int num = 0;
@@ -97,7 +97,7 @@ static int num_parked(uint64_t generation)
     return num;
 }
 
-/* Site 1 has called GENERATION, and waits for something. */
+/* Whether site 1 has called GENERATION and waits for something. */
 static bool is_open(uint64_t generation)
 {
     const struct cohort__operation *operation =
@@ -105,7 +105,7 @@ static bool is_open(uint64_t generation)
     return operation && operation->generation == generation;
 }
 
-/* What site 1 does, and how far it has come. */
+/* How far site 1 has come. */
 static struct {
     int stage;
     int32_t sum, told;
@@ -121,7 +121,7 @@ static cohort_status site_1(void *arg)
     CHECK_INT(cohort_await(first), COHORT_OK);
     one.stage = 2;
     cohort_future *second = cohort_broadcast_from(walk.comms[1], &one.told, 1, COHORT_INT32, 2);
-    CHECK(cohort_future_ready(second)); /* what was parked has been handed in by the call */
+    CHECK(cohort_future_ready(second)); /* the call has taken the parked message */
     CHECK_INT(cohort_await(second), COHORT_OK);
     one.stage = 3;
     return COHORT_OK;
@@ -129,15 +129,15 @@ static cohort_status site_1(void *arg)
 
 static void check_early(void)
 {
-    CHECK_INT(num_parked(2), 0); /* sent, but still with the transport */
+    CHECK_INT(num_parked(2), 0); /* sent, but still in the transport */
     CHECK_INT(drain(1), 1);      /* net and router: one message, of this job */
     CHECK_INT(cohort__process_dropped(walk.processes[1]), 0);
-    CHECK_INT(num_parked(2), 1); /* the inbox has found the endpoint; the gate says EARLY */
+    CHECK_INT(num_parked(2), 1); /* the inbox has found the endpoint, and the gate says EARLY */
     CHECK_INT(walk.comms[1]->history.last, 0);
     CHECK(!is_open(1) && !is_open(2));
 }
 
-/* A late copy of generation 1's message: dropped, and nobody is told. */
+/* A late copy of generation 1's message is dropped, and no site is told. */
 static void check_stale(void)
 {
     struct cohort__message *late =
@@ -157,7 +157,8 @@ static cohort_status walk_through(void *arg)
     open_localities();
     create_communicator();
 
-    /* Generation 1 waits for site 1; generation 2 waits for nobody, so its message goes ahead. */
+    /* Generation 1 waits for site 1. Generation 2 waits for no site, so its message is sent at
+     * once. */
     cohort_future *first =
         cohort_all_reduce(walk.comms[0], &in, &sum, 1, COHORT_INT32, COHORT_SUM, 1);
     cohort_future *second = cohort_broadcast_to(walk.comms[0], &told, 1, COHORT_INT32, 2);
@@ -165,7 +166,7 @@ static cohort_status walk_through(void *arg)
     CHECK(cohort_future_ready(second));
     check_early();
 
-    /* Site 1 calls generation 1 and leaves its stack behind: OPEN; generation 2 is EARLY still. */
+    /* Site 1 calls generation 1, which is then OPEN, and suspends. Generation 2 is still EARLY. */
     cohort_future *site = cohort_async(site_1, NULL);
     cohort_yield();
     CHECK_INT(one.stage, 1);
@@ -173,21 +174,22 @@ static cohort_status walk_through(void *arg)
     CHECK_INT(walk.comms[1]->oldest, 1);
     CHECK_INT(num_parked(2), 1);
 
-    /* Its contribution is the last that site 0 needs: exec adds it up and sends the sum. */
+    /* Site 1's contribution is the last one that site 0 needs: exec adds it and sends the sum. */
     CHECK_INT(drain(0), 1);
     CHECK(cohort_future_ready(first));
     CHECK_INT(sum, 42);
     CHECK_INT(one.sum, 0);
     CHECK(is_open(1));
 
-    /* The sum arrives: the last step, the future, and the fiber is queued; it has not run yet. */
+    /* The sum arrives. The last step is done, the future is ready, and the fiber is queued but has
+     * not run yet. */
     CHECK_INT(drain(1), 1);
     CHECK_INT(one.sum, 42);
     CHECK(!is_open(1));
     CHECK_INT(one.stage, 1);
     CHECK_INT(num_parked(2), 1);
 
-    /* The fiber goes on, and calls generation 2: nothing more has to arrive. */
+    /* The fiber goes on, and calls generation 2. No other message has to arrive. */
     cohort_yield();
     CHECK_INT(one.stage, 3);
     CHECK_INT(one.told, 7);

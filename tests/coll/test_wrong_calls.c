@@ -9,21 +9,21 @@
 #include "tests/support/cluster.h"
 #include "tests/support/sites.h"
 
-/* One site calls what it must not, or calls nothing, and all calls end nevertheless: who depends on
- * it is told, and who does not gets its data. Each case is a program that once hung or gave wrong
- * data, on one locality, on two and on three. */
+/* One site makes a wrong call, or no call, and all calls still end. The sites that depend on it are
+ * told, and the other sites get their data. Each case is a program that once hung or gave wrong
+ * data. It runs on one locality, on two and on three. */
 
 enum { MAX_SITES = 6, SOON = 10000000 };
 static const uint64_t never = UINT64_C(3600000000000);
-static const uint64_t limit = UINT64_C(60000000000); /* whatever takes as long hangs */
+static const uint64_t limit = UINT64_C(60000000000); /* a call that takes so long is a hang */
 
-/* Elements of 8 bytes that don't fit a board. */
+/* More elements of 8 bytes than fit on a board. */
 enum { MANY = 300000 };
 
 struct scene {
     uint32_t num_localities;
     uint32_t num_sites;
-    _Atomic uint32_t num_over; /* sites that are done with what others wait for */
+    _Atomic uint32_t num_over; /* sites that have done what others wait for */
 };
 
 static void run(const char *name, uint32_t num_localities, cohort_comm_options options,
@@ -45,7 +45,7 @@ static void run(const char *name, uint32_t num_localities, cohort_comm_options o
     cluster_destroy(cluster);
 }
 
-/* On one locality, on two and on three, with SITES_EACH on each, but two in all at least. */
+/* On one locality, on two and on three, with SITES_EACH sites on each, but at least two sites. */
 static void run_all(const char *name, uint32_t sites_each, uint64_t stall_after,
                     cohort_status (*site)(cohort_comm *comm, void *arg))
 {
@@ -56,7 +56,7 @@ static void run_all(const char *name, uint32_t sites_each, uint64_t stall_after,
     }
 }
 
-/* The status of FUTURE, which is of COMM's call of GENERATION. It must not hang. */
+/* The status of FUTURE, which belongs to COMM's call of GENERATION. The call must not hang. */
 static cohort_status ended(cohort_comm *comm, uint64_t generation, cohort_future *future)
 {
     void *text = NULL;
@@ -75,7 +75,7 @@ static void check_right(cohort_comm *comm, uint64_t generation, cohort_future *f
                     cohort_comm_this_site(comm), generation, cohort_error_message());
 }
 
-/* It fails with STATUS, and the message says WHAT, the culprit or the reason. */
+/* The call fails with STATUS. WHAT, the culprit or the reason, is in the message. */
 static void check_wrong(cohort_comm *comm, uint64_t generation, cohort_future *future,
                         cohort_status status, const char *what)
 {
@@ -106,9 +106,9 @@ static void await_over(struct scene *scene, uint32_t num)
         cohort_yield();
 }
 
-/* An exchange is not the one before ----------------------------------------------------------- */
+/* An exchange is not the same as the one before ----------------------------------------------- */
 
-/* Sites 0 and 1 take turns in sending; the blocks are the same. The others have no neighbours. */
+/* Sites 0 and 1 send in turn, and the blocks are the same. The others have no neighbours. */
 static cohort_status take_turns(cohort_comm *comm, void *arg)
 {
     (void)arg;
@@ -134,7 +134,8 @@ static void test_exchange_turns(void)
     run_all("exchange turns", 1, SOON, take_turns);
 }
 
-/* Site 0 receives, then it is to send from nowhere: a plan without sends would tell nobody. */
+/* Site 0 receives. Then its call has a block to send, but no buffer. A plan without sends would
+ * tell no other site of it. */
 static cohort_status send_from_nowhere(cohort_comm *comm, void *arg)
 {
     (void)arg;
@@ -163,7 +164,7 @@ static void test_exchange_rejected(void)
     run_all("exchange rejected", 1, never, send_from_nowhere);
 }
 
-/* Site 0 sends itself a block that it does not expect, and one to site 1. */
+/* Site 0 sends itself a block that it does not expect, and a block to site 1. */
 static cohort_status send_oneself_too_much(cohort_comm *comm, void *arg)
 {
     (void)arg;
@@ -187,7 +188,7 @@ static void test_exchange_with_oneself(void)
     run_all("exchange with oneself", 1, never, send_oneself_too_much);
 }
 
-/* The same of an all_to_allv: the reason is not lost. */
+/* The same with an all_to_allv: the message still has the reason. */
 static cohort_status own_blocks_differ(cohort_comm *comm, void *arg)
 {
     (void)arg;
@@ -209,7 +210,7 @@ static void test_own_blocks(void)
     run_all("own blocks", 2, never, own_blocks_differ);
 }
 
-/* What depends on buffers is looked at each time ---------------------------------------------- */
+/* What depends on buffers is checked at each call --------------------------------------------- */
 
 static cohort_status object_from_nowhere(cohort_comm *comm, void *arg)
 {
@@ -237,9 +238,9 @@ static void test_objects_again(void)
     run_all("objects again", 2, never, object_from_nowhere);
 }
 
-/* A wrong call is told at once, and only its own generation fails ------------------------------ */
+/* A wrong call is reported at once, and only its own generation fails ------------------------- */
 
-/* Sums of MANY elements: more than fits a board; site 0's are wrong. Nobody has to ask. */
+/* Sums of MANY elements, more than fits on a board. Site 0's call is wrong. No site has to ask. */
 static cohort_status wrong_and_large(cohort_comm *comm, void *arg)
 {
     (void)arg;
@@ -265,7 +266,7 @@ static void test_large(void)
 
 enum { LATE_WRONG = 9 }; /* a board has room for 8 */
 
-/* Site 0 makes right calls and then a wrong one, before its neighbour makes the first one. */
+/* Site 0 makes right calls and then a wrong one, before its neighbour makes the first call. */
 static cohort_status run_ahead(cohort_comm *comm, struct scene *scene, uint64_t step)
 {
     uint32_t me = cohort_comm_this_site(comm);
@@ -305,7 +306,7 @@ static void test_wrong_ahead(void)
     run_all("wrong ahead of one", 2, never, run_ahead_of_one);
 }
 
-/* Site 0 makes NUM_LEFT_OUT calls that the others leave out. */
+/* Site 0 makes NUM_LEFT_OUT calls in generations that the others leave out. */
 static cohort_status call_alone(cohort_comm *comm, void *arg)
 {
     enum { NUM_LEFT_OUT = 9 };
@@ -330,8 +331,8 @@ static void test_left_out(void)
 
 /* Long ago ------------------------------------------------------------------------------------ */
 
-/* Site 2 calls a gather, where site 3 waits for it in a broadcast over the tree, and goes on with
- * so many that it forgets what it has called. */
+/* Site 2 calls a gather, where site 3 waits for site 2 in a broadcast with the tree. Then site 2
+ * makes so many calls that it forgets the gather. */
 static cohort_status go_far_ahead(cohort_comm *comm, void *arg)
 {
     enum { AHEAD = 64 };
@@ -352,7 +353,7 @@ static cohort_status go_far_ahead(cohort_comm *comm, void *arg)
     else
         (void)ended(comm, 1, done);
     is_over(scene);
-    await_over(scene, scene->num_sites + 1); /* nobody is told that somebody leaves */
+    await_over(scene, scene->num_sites + 1); /* so that no site is told that another one leaves */
     return COHORT_OK;
 }
 
@@ -368,8 +369,8 @@ static void test_forgotten(void)
             go_far_ahead);
 }
 
-/* Site 0 makes more wrong calls than anybody remembers before the others make their first one. Who
- * has forgotten says so: then it is not site 0 that is named. */
+/* Site 0 makes more wrong calls than a site remembers before the others make their first call. A
+ * site that has forgotten says so. Then the message does not name site 0. */
 static cohort_status many_wrong(cohort_comm *comm, void *arg)
 {
     enum { NUM_WRONG = 150, EACH = 50 };
@@ -403,7 +404,7 @@ static void test_many_wrong(void)
     run_all("many wrong", 2, SOON, many_wrong);
 }
 
-/* A call that needs nobody -------------------------------------------------------------------- */
+/* A call that needs no other site ------------------------------------------------------------- */
 
 enum { SHIFT_BY_0, SHIFT_BY_ALL, EXCHANGE_WITH_NOBODY, NUM_ALONE };
 enum { BARRIER, SHIFT, ALL_GATHER, ALL_TO_ALL, GATHER, BROADCAST, NUM_OTHERS };
@@ -439,7 +440,7 @@ static cohort_future *need_others(cohort_comm *comm, int kind, int64_t *in, int6
     }
 }
 
-/* Whether COMM's site needs something from site 0. The last one is the root. */
+/* Whether COMM's site needs data from site 0. The root is the last site. */
 static bool depends_on_0(const cohort_comm *comm, int kind)
 {
     uint32_t me = cohort_comm_this_site(comm);
@@ -503,7 +504,7 @@ static cohort_future *sum_by(cohort_comm *comm, const char *name, const double *
     return done;
 }
 
-/* Site 0's operation has the same name each time, and another one than the others'. */
+/* Site 0's operation always has the same name, and the others' operation has another name. */
 static cohort_status different_operations(cohort_comm *comm, void *arg)
 {
     (void)arg;
@@ -522,7 +523,7 @@ static cohort_status different_operations(cohort_comm *comm, void *arg)
     return COHORT_OK;
 }
 
-/* As many bytes, of elements of another size. */
+/* The same number of bytes, with elements of another size. */
 static cohort_status different_types(cohort_comm *comm, void *arg)
 {
     (void)arg;

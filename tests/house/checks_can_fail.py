@@ -30,12 +30,12 @@ ASKS = {"runtime/a.c": 'enum { WINDOW = 8 * 4 }; char *a = read_number("COHORT_A
 
 
 def asking(names, value, field):
-    """A checkout that asks for settings, and a page that names NAMES, WINDOW = VALUE and FIELD."""
+    """A checkout that reads settings, and a page that names NAMES, WINDOW = VALUE and FIELD."""
     return {**ASKS, "docs/SETTINGS.md": SETTINGS % (names, value, field)}
 
 
-# The check, the files of a checkout (layer headers that they name exist), and what the check has to
-# say about them; None: nothing, it passes.
+# The check, the files of a checkout (the layer headers that they name exist), and a text that the
+# check has to print. None: it has to pass.
 CASES = [
     ("include_graph", {"runtime/net/net.c": '#include "runtime/loop/loop.h"\n'}, None),
     ("include_graph", {"runtime/net/net.c": '#include "runtime/proc/proc.h"\n'}, "may use"),
@@ -140,7 +140,8 @@ SYMBOLS = [
 
 
 def run(check, want, *args):
-    """Runs CHECK; whether it ended, and said, as WANTed (a check that skipped is neither)."""
+    """Runs CHECK. Returns whether it ended, and printed, as WANT says (a check that is skipped does
+    neither)."""
     done = subprocess.run([sys.executable, "-B", os.path.join(HERE, check + ".py"), *args],
                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     if done.returncode == 77:

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Whoever drops a future that a public function returns is warned by the compiler.
+"""The compiler warns when a program drops a future that a public function returns.
 
 usage: dropped_futures.py ROOT C-COMPILER [C++-COMPILER]"""
 import re
@@ -10,7 +10,7 @@ import tempfile
 
 import house
 
-# NAME(PARAMETERS) of what returns a future, with a body or without.
+# NAME(PARAMETERS) of functions that return a future, with a body or without.
 FUNCTION = re.compile(r"\bcohort_future \*\s*(cohort_\w+)\(((?:[^()]|\([^()]*\))*)\)")
 
 
@@ -28,7 +28,7 @@ def functions(root):
 
 
 def dropper(number, name, parameters):
-    """A function, on one line, that calls NAME and drops what it returns."""
+    """A function, on one line, that calls NAME and drops the result."""
     named = [part for part in parameters.split(",") if part.strip() != "..."]
     arguments = ", ".join(re.findall(r"\w+", part)[-1] for part in named if part != "void")
     return (f"void drop_{number}({', '.join(named)}); "
@@ -36,14 +36,14 @@ def dropper(number, name, parameters):
 
 
 def not_warned(root, compiler, language, found):
-    """The names that the compiler says nothing of."""
+    """The names for which the compiler gives no warning."""
     includes = "".join(f'#include "{header}" ' + "\n" for header in sorted({f[0] for f in found}))
     lines = [dropper(i, name, parameters) for i, (_, name, parameters) in enumerate(found)]
     first = includes.count("\n") + 1
     with tempfile.NamedTemporaryFile("w", suffix=".c") as source:
         source.write(includes + "\n".join(lines) + "\n")
         source.flush()
-        # Not -fsyntax-only, with which gcc does not get as far as to this warning.
+        # Not -fsyntax-only: with it gcc does not reach this warning.
         done = subprocess.run([*compiler.split(), f"-x{language}", "-Wall", f"-I{root}/include",
                                "-c", "-o", "/dev/null", source.name],
                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""docs/FIRST_HOUR.md is true: the files that it names are there, its diffs apply, or are applied,
-what they add compiles, and rows.py likes it.
+"""docs/FIRST_HOUR.md is correct: the files that it names exist, its diffs apply or are applied
+already, what they add compiles, and rows.py accepts it.
 
 usage: first_hour.py ROOT C-COMPILER"""
 import os
@@ -19,15 +19,16 @@ PATH = re.compile(r"`((?:\w+/)+\w+\.\w+)`")
 
 
 def said_by(*command, **options):
-    """What COMMAND says if it fails, else None."""
+    """The output of COMMAND if it fails, else None."""
     done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
                           **options)
     return done.stdout.strip() or "it failed" if done.returncode else None
 
 
 def apply(diff, folder):
-    """Changes FOLDER, which is no repository, whatever it is in. A reader may have done so."""
-    # git would take a repository around FOLDER for what is to be changed.
+    """Applies a diff to FOLDER, which is not a repository but may be inside one. A reader may have
+    applied it already."""
+    # git would apply the diff to a repository around FOLDER.
     env = {**os.environ, "GIT_CEILING_DIRECTORIES": os.path.dirname(folder)}
     if shutil.which("git"):
         command, check = ["git", "apply"], "--check"
@@ -41,7 +42,7 @@ def apply(diff, folder):
 
 
 def check_diff(root, compiler, diff):
-    """What is wrong with it; in a copy of what it changes, and of what rows.py looks at."""
+    """What is wrong with DIFF. Works in a copy of what it changes, and of what rows.py checks."""
     added = re.findall(r"^--- /dev/null\n\+\+\+ b/(.*)$", diff, re.M)
     changed = re.findall(r"^--- a/(.*)$", diff, re.M)
     rows = [path for path in house.files(root) if path.startswith("collectives/algo/")]

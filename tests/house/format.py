@@ -8,7 +8,7 @@ import sys
 
 import house
 
-VERSION = "version 14."  # others format differently; this is Debian 12's
+VERSION = "version 14."  # other versions format differently; this is Debian 12's
 
 
 def main():

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the checks of the house share: the files of the checkout, and how a check ends."""
+"""What the checks of the house share: the list of the checkout's files, and how a check ends."""
 import os
 import sys
 
@@ -27,7 +27,7 @@ def read(root, path):
 
 
 def finish(complaints, checked):
-    """Prints what is wrong; fails too where there was nothing to look at."""
+    """Prints what is wrong. Also fails if there was nothing to check."""
     if not checked:
         complaints = [*complaints, "nothing found to check"]
     for complaint in complaints:

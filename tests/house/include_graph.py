@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Which file may include which: the dependency table of the design.
+"""Which files each file may include: the dependency table of the design.
 
 usage: include_graph.py ROOT"""
 import os
@@ -27,9 +27,10 @@ LAYERS = {
     "coll": ("collectives/coll", ("exec", "model", "algo", "plan", "comm", "task", "wire")),
 }
 
-# Programs, by the start of their files' paths: the layers that they may use besides `base`, and
-# single headers of further layers. Programs without a row see public headers only; examples, those
-# and their own. What the programs share is in SHARE, which all of them may use.
+# Programs, by the beginnings of their files' paths: the layers that they may use besides `base`,
+# and single headers of further layers. Programs that are not listed may use only public headers;
+# examples may also use their own headers. SHARE has what the programs share, and all of them may
+# use it.
 PROGRAMS = {
     "tools/cohortrun/": (("loop", "wire"),
                          ("runtime/net/hub", "runtime/launch/launcher", "runtime/launch/control")),
@@ -42,7 +43,7 @@ PROGRAMS = {
 }
 SHARE = "tools/share"
 
-# Headers of the dependencies: whose they are, by the start of the including file's path.
+# Headers of the dependencies, and which files may include them, by the beginnings of their paths.
 FOREIGN = {
     r"uv\.h|uv/.*": ("runtime/loop/",),
     r"msgpack(\.h|/.*)": ("runtime/wire/", "include/cohort/msgpack.h"),
@@ -55,7 +56,7 @@ FOREIGN = {
 PURE = ("collectives/plan/", "collectives/algo/", "collectives/model/")
 IMPURE = re.compile(r"(pthread|threads|stdatomic|signal|time|unistd|fcntl|poll|sched)\.h|sys/.*")
 
-# Of its own layer, a file in such a folder may include only these: tools know no algorithms.
+# Files in such a folder may include only these files of their own layer: tools know no algorithms.
 INNER = {
     "collectives/algo/pattern/": ("collectives/algo/pattern/", "collectives/algo/algorithm.h"),
 }
@@ -71,7 +72,8 @@ def layer_of(path):
 
 
 def rights(path):
-    """The layers and the starts of further headers that the file PATH may include; None: any."""
+    """The layers, and the beginnings of further headers, that the file PATH may include. None:
+    any."""
     if path.startswith("tests/unit/"):
         path = path[len("tests/unit/"):]
         if path.startswith("tools/"):
@@ -91,7 +93,8 @@ def rights(path):
 
 
 def check_project(path, name, target):
-    """PATH includes the project's header TARGET as NAME: what is wrong with that, or None."""
+    """PATH includes the project's header TARGET as NAME. Returns what is wrong with that, or
+    None."""
     if target.startswith("include/"):
         return None
     if path.startswith("include/"):

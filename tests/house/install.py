@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""`meson install` into an empty folder gives what a program outside needs: it compiles with
+"""After `meson install` into an empty folder, a program outside the project compiles with
 pkg-config's flags, links with the shared and with the static library, and runs.
 
 usage: install.py ROOT BUILD MESON PKG-CONFIG C-COMPILER"""
@@ -29,8 +29,8 @@ def main():
         if len(pc) != 1:
             house.finish([f"{len(pc)} cohort.pc installed"], 1)
 
-        # The folders in cohort.pc are those after the move from DESTDIR to the root: the flags
-        # that name them are led back.
+        # The folders in cohort.pc are those after the move from DESTDIR to the root. So DESTDIR is
+        # put in front of them in the flags.
         env = {**os.environ, "PKG_CONFIG_PATH": os.path.dirname(pc[0]),
                "PKG_CONFIG_ALLOW_SYSTEM_CFLAGS": "1", "PKG_CONFIG_ALLOW_SYSTEM_LIBS": "1"}
         include, lib = (output(pkg_config, f"--variable={name}", "cohort", env=env)
@@ -44,10 +44,10 @@ def main():
         source = os.path.join(root, "examples/hello.c")
         cflags = flags("--cflags")
         shared = flags("--libs")
-        # Cohort itself from its archive, what it uses from shared libraries.
+        # Cohort itself is linked from its archive, and its dependencies from shared libraries.
         uses = output(pkg_config, "--print-requires-private", "cohort", env=env)
         packages = [line.split()[0] for line in uses.splitlines()]
-        loaded = {"libfabric", "pmix"} & set(packages)  # at run time only
+        loaded = {"libfabric", "pmix"} & set(packages)  # loaded only at run time
         if loaded:
             house.finish([f"cohort.pc asks for {', '.join(sorted(loaded))}"], 1)
         static = ["-pthread", *(flag for flag in shared if flag != "-lcohort"), "-Wl,-Bstatic",

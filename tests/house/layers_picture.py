@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""docs/layers.svg: the table of who may include whom, as a picture. Fails when it is stale.
+"""docs/layers.svg: the table of permitted includes, as a picture. Fails if it is out of date.
 
 usage: layers_picture.py ROOT [--write]"""
 import os
@@ -14,7 +14,7 @@ from include_graph import LAYERS, PROGRAMS
 PATH = "docs/layers.svg"
 BASE = "base"
 
-# Where a layer stands, from the left. Its row follows from what it uses.
+# The column of a layer, from the left. Its row follows from what it uses.
 COLUMNS = {"wire": 1, "net": 1, "launch": 1, "job": 1, "task": 2, "loop": 2, "proc": 2, "comm": 2,
            "plan": 3, "exec": 3, "coll": 3, "algo": 4, "model": 4}
 FIRST, LAST = 0, 5  # the columns of programs
@@ -39,7 +39,7 @@ PURPOSES = {
 BOX_WIDTH, BOX_HEIGHT = 186, 80
 GAP_X, GAP_Y = 44, 30
 MARGIN, HEAD = 16, 62
-SHIFT = 34  # of an arrow's end, to the side from which it comes
+SHIFT = 34  # how far an arrow's end is shifted to the side that it comes from
 LINE_HEIGHT = 17
 
 RUNTIME, COLLECTIVES = "#dbe9f8", "#fde6cc"
@@ -48,7 +48,7 @@ LINE, TEXT, FAINT = "#444444", "#1a1a1a", "#555555"
 
 
 class Picture:
-    """SVG, an element a line."""
+    """SVG with one element in each line."""
 
     def __init__(self, width, height):
         self.width = width
@@ -71,7 +71,7 @@ class Picture:
                           f'text-anchor="{anchor}">{escape(text)}</text>')
 
     def texts(self, x, y, lines):
-        """LINES of text, size, colour and whether bold, around X and Y."""
+        """The LINES of text, with size, colour and weight, centred at X and Y."""
         y += 5 - LINE_HEIGHT * (len(lines) - 1) // 2
         for text, size, colour, bold in lines:
             self.text(x, y, text, size, colour, bold)
@@ -93,7 +93,7 @@ def uses(layer):
 
 
 def below(layer):
-    """All that LAYER stands on."""
+    """All layers that LAYER uses directly or indirectly."""
     found = set(uses(layer))
     for used in uses(layer):
         found |= below(used)
@@ -105,7 +105,7 @@ def depth(layer):
 
 
 def reduced(used):
-    """Of the layers USED those that none of the others stands on."""
+    """Those of the layers USED that no other one of them uses."""
     return [layer for layer in used if not any(layer in below(other) for other in used)]
 
 
@@ -114,7 +114,7 @@ def layer_of_header(path):
 
 
 def groups():
-    """Programs that may use the same: their names, layers and further headers; by side."""
+    """Programs that may use the same: their names, layers and further headers, by side."""
     found = {}
     for name, rights in PROGRAMS.items():
         found.setdefault(rights, []).append(name.removeprefix("tools/").rstrip("/-"))
@@ -156,7 +156,7 @@ class Drawing:
             self.boxes[layer] = self.x(column), self.y(depth(layer)), BOX_WIDTH
 
     def line(self, name, points, dashed=False):
-        """An arrow that may cross others, but no box besides the two at its ends."""
+        """An arrow that may cross other arrows, but no box except the two at its ends."""
         for layer, (x, y, width) in self.boxes.items():
             for (x1, y1), (x2, y2) in zip(points, points[1:]):
                 if max(x1, x2) > x and min(x1, x2) < x + width and \
@@ -192,7 +192,7 @@ class Drawing:
         self.picture.texts(x + width // 2, y + BOX_HEIGHT // 2, lines)
 
     def reach(self, column, lane, from_y, layer, dashed):
-        """From a group of programs at FROM_Y down the LANE at X, to the side of LAYER."""
+        """An arrow from a group of programs at FROM_Y, down the LANE at X, to the side of LAYER."""
         x, y, width = self.boxes[layer]
         y += BOX_HEIGHT // 2
         start, end = (self.x(1) - GAP_X, x) if column == FIRST else (self.x(LAST), x + width)
@@ -222,7 +222,7 @@ class Drawing:
         self.picture.texts(x + BOX_WIDTH // 2, middle, lines)
 
     def groups(self, column, side):
-        """From the top row down; the lane of the first one is the nearest to the layers."""
+        """From the top row down. The lane of the first one is the nearest to the layers."""
         num = sum(bool(layers) + bool(headers) for _, layers, headers in side)
         steps = [GAP_X * (i + 1) // (num + 1) for i in range(num)]
         lanes = [self.x(1) - step if column == FIRST else self.x(LAST) - GAP_X + step

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""No line of what is not formatted by a tool is longer than 100 columns.
+"""In files that no tool formats, no line is longer than 100 columns.
 
 usage: lines.py ROOT"""
 import re

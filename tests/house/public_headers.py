@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Every public header compiles alone, twice over, in strict C and in C++, is installed, and is
-part of cohort.h, unless it needs another library.
+"""Every public header compiles alone and when it is included twice, in strict C and in C++. It is
+installed, and it is part of cohort.h, unless it needs another library.
 
 usage: public_headers.py ROOT C-COMPILER [C++-COMPILER]"""
 import re
@@ -10,7 +10,7 @@ import sys
 
 import house
 
-# Not part of cohort.h: what needs a library that a program may not have.
+# Not part of cohort.h, because they need a library that a program may not have.
 APART = ("cohort/cohort.h", "cohort/msgpack.h")
 
 WARNINGS = ["-Wall", "-Wextra", "-Wpedantic", "-Wundef", "-Werror", "-fsyntax-only"]

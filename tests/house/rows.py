@@ -10,7 +10,7 @@ import house
 
 FOLDER = "collectives/algo/"
 LIST = FOLDER + "rows.h"
-TOOLS = "pattern"  # a folder of what rows are made of, which has none
+TOOLS = "pattern"  # a folder with building blocks of rows, which contains no rows
 ROW = re.compile(r"^ROW\((\w+), (\w+)\)$", re.M)
 
 

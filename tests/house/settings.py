@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""docs/SETTINGS.md has every variable, option and field that can be set, and constants' values.
+"""docs/SETTINGS.md has all variables, options and fields that can be set, and values of constants.
 
 usage: settings.py ROOT"""
 import re
@@ -11,7 +11,7 @@ import house
 PAGE = "docs/SETTINGS.md"
 SOURCE = re.compile(r"(runtime|collectives|tools)/.*\.[ch]")
 
-# What is asked for by its name, and names of ours that are handed to a function which asks.
+# Functions that read a variable by its name, and names of ours that are passed to them.
 GETENV = re.compile(r'\bgetenv\("([A-Za-z_0-9]+)"\)')
 VARIABLE = re.compile(r'"((?:COHORT|FI|PMIX)_[A-Z0-9_]+)=?"')
 STATUS = re.compile(r"COHORT_(OK|ERR_.*)")
@@ -30,7 +30,7 @@ FILE = re.compile(r"`([\w/.]+\.[ch])`")
 
 
 def rows(page):
-    """The cells of each row of its tables."""
+    """The cells of each row of the page's tables."""
     return [[cell.strip() for cell in line.strip("|").split(" | ")]
             for line in page.splitlines() if line.startswith("| ")]
 
@@ -40,7 +40,7 @@ def squeeze(text):
 
 
 def variables(sources):
-    """By name, the first file that reads it."""
+    """For each name, the first file that reads it."""
     found = {}
     for path, text in sources.items():
         for name in [*GETENV.findall(text), *VARIABLE.findall(text)]:
@@ -55,7 +55,7 @@ def launcher_options(sources):
 
 
 def fields(root, paths):
-    """As 'struct.field', each with its header."""
+    """Fields as 'struct.field', each with its header."""
     found = {}
     for path in paths:
         if path.startswith("include/"):
@@ -65,7 +65,7 @@ def fields(root, paths):
 
 
 def named_fields(table):
-    """Rows behind one that names a struct in bold are its fields."""
+    """The rows after one that names a struct in bold are its fields."""
     named, struct = set(), None
     for cells in table:
         bold = re.fullmatch(r"\*\*`(\w+)`\*\*", cells[0])

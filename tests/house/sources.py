@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Every source is built: a file that no meson.build lists is forgotten, or a test that never runs.
+"""Every source is built. One that no meson.build lists is forgotten, or is a test that never runs.
 
 usage: sources.py ROOT BUILD"""
 import json
@@ -10,7 +10,7 @@ import sys
 
 import house
 
-# Other machines' and the other choice of -Dfiber; and what install.py compiles.
+# For other machines, for the other choice of -Dfiber, and what install.py compiles.
 ELSEWHERE = re.compile(r".*_(aarch64|x86_64|asm|ucontext)\.[cS]|tests/house/outside\.c")
 
 

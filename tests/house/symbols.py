@@ -5,8 +5,8 @@
 usage: symbols.py static LIBCOHORT.A NM
        symbols.py shared LIBCOHORT.SO NM ROOT
 
-static: every global symbol has the project's prefix. shared: exactly what the public headers
-declare is exported."""
+static: every global symbol has the project's prefix. shared: the exported symbols are exactly those
+that the public headers declare."""
 import re
 import subprocess
 import sys
@@ -15,7 +15,7 @@ import house
 
 
 def symbols(nm, *args):
-    """(name, type) of the defined symbols; the version nodes of the symbol map are no symbols."""
+    """(name, type) of the defined symbols. The version nodes of the symbol map do not count."""
     out = subprocess.run([nm, "--defined-only", "--format=posix", *args],
                          stdout=subprocess.PIPE, text=True, check=True).stdout
     rows = [line.split() for line in out.splitlines() if not line.endswith(":")]
@@ -23,7 +23,7 @@ def symbols(nm, *args):
 
 
 def declared(root):
-    """The names that COHORT_API stands before in the public headers."""
+    """The names with COHORT_API in front of them in the public headers."""
     names = set()
     for path in house.files(root):
         if not (path.startswith("include/") and path.endswith(".h")):

@@ -16,7 +16,7 @@ FIRST = re.compile(r"/\* ([a-z-]+): (.*)\. \*/")
 
 
 def check_file(root, path, rows, program):
-    """What is wrong with the second line of PATH, below the SPDX line; or None."""
+    """What is wrong with the second line of PATH, which follows the SPDX line, or None."""
     folder, noun = FILE.fullmatch(path).groups()
     lines = house.read(root, path).splitlines()
     first = FIRST.fullmatch(lines[1]) if len(lines) > 1 else None

@@ -1,46 +1,51 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The board of runtime/net/board.h and the meetings that use it (comm/team.c, failure.c,
- * reception.c, exec/meeting*.c, rejection.c, visit.c): every call of every site ends; with OK where
- * all called the same; never with OK where somebody did not; and nobody reads a place after it was
- * used for a later generation.
+ * reception.c, exec/meeting*.c, rejection.c, visit.c). The model checks:
+ * - Every call of every site ends.
+ * - It ends with OK if all sites have called the same.
+ * - It never ends with OK if a site has not.
+ * - No locality reads a place after the place was used for a later generation.
  *
- * Two localities, A with the sites 0 and 1, B with site 2, and a board of depth 2. Each site makes
- * its calls of generations 1 to G in order, with up to 2 in flight, and each call is right, or
- * rejected, or left out, as far as there is a budget for that; one generation goes by plan at all
- * sites. An endpoint's turn, and what is done with the group's lock held, is one step.
+ * There are two localities, A with the sites 0 and 1, and B with site 2, and a board of depth 2.
+ * Each site makes its calls of generations 1 to G in order, with up to 2 in flight. Each call is
+ * right, rejected or left out, as far as there is a budget for that. One generation runs as a plan
+ * at all sites. An endpoint's turn is one step, and so is everything that is done while the group's
+ * lock is held.
  *
- * That has 686,035 states, found in 3 s in 240 MB. With -DSITES=4, B has site 3 as well: 9,187,236
- * states with -DPLAN=2 and 15,770,148 with -DPLAN=3, compressed in 1.5 and 2.7 GB, in 75 and 145 s.
- * They are all visited, and the variants below have their errors there, too (suite long).
+ * That has 686,035 states, found in 3 s in 240 MB. With -DSITES=4, B also has site 3. Then there
+ * are 9,187,236 states with -DPLAN=2 and 15,770,148 with -DPLAN=3, compressed in 1.5 and 2.7 GB, in
+ * 75 and 145 s. All of them are visited. The variants below have their errors there, too (suite
+ * long).
  *
- * Abstracted: a plan is over at once; who waits is always woken (doorbell.pml); what is read from a
- * post is its generation; a question and its answer are one step, but for -DHASTE. A site that has
- * left a generation out calls a later one.
+ * Simplifications: a plan ends at once. A locality that waits is always woken (doorbell.pml). What
+ * is read from a post is its generation. A question and its answer are one step, except with
+ * -DHASTE. A site that has left a generation out calls a later one.
  *
- * Questions are asked once nothing else can happen, so that it is seen whether all are told in
- * time: nobody has to ask for a failure unless its message was dropped at the bound. With -DHASTE
- * they are asked at any time, and the answers to two of them may come late; that way hangs are not
- * seen.
+ * Questions are asked when nothing else can happen. So the model shows whether all are told in
+ * time: no site has to ask because of a failure, unless the message about it was dropped at the
+ * bound. With -DHASTE questions are asked at any time, and the answers to two of them may arrive
+ * late. In that mode the model does not find hangs.
  *
- * Also without an error: -DPLAN=2 or 3 (only that generation goes by plan; without it, either
- * does), -DNO_PLAN (none does), -DSOURCE (A alone brings something
- * in some generations), -DSHARES (the result is made in shares).
+ * Also without an error: -DPLAN=2 or 3 (only that generation runs as a plan; without this option,
+ * either one does), -DNO_PLAN (none does), -DSOURCE (only A brings data in some generations),
+ * -DSHARES (the result is made in shares).
  *
  * Variants that have an error, which spin must find:
  *   FAIL_ON_BOARD  a failure takes its generation's place
- *   PASS_ENDED     only what has ended is passed, and not what nobody comes to any more
- *   PASS_ACTIVE    what is still active may be passed
- *   NO_ORDER       posts go up in any order
- *   NO_WAIT        a place is used although not all have passed what it holds
- *   NO_REJECTION   a rejected call tells nobody
- *   NO_PARKING     who has not called yet does not keep what it is told
+ *   PASS_ENDED     only generations that have ended are passed, and not those that no site will
+ *                  call any more
+ *   PASS_ACTIVE    generations that are still active may be passed
+ *   NO_ORDER       posts are made in any order
+ *   NO_WAIT        a place is used although not all have passed the generation in it
+ *   NO_REJECTION   a rejected call tells no other site
+ *   NO_PARKING     a site that has not called yet does not keep the failure that it is told
  *   NO_TELL_FAR    a failed meeting does not tell the localities that wait for it
- *   NO_TELL_NEAR   nor its own sites that are still to come
- *   NO_LEFT_OUT    a site that comes to a later generation does not fail the one it left out
- *   NO_MOVED_PAST  it does not say so when it is asked, either
- *   NO_FORGOTTEN   who has said that it is through, and is missing nevertheless, is waited for
- *   TWICE          that is judged by two answers, and not by a look after the first
- *   BUSY           a meeting fails while works are at its buffers */
+ *   NO_TELL_NEAR   it does not tell its own sites that call later
+ *   NO_LEFT_OUT    a site that calls a later generation does not fail the one that it left out
+ *   NO_MOVED_PAST  and it does not say so when it is asked
+ *   NO_FORGOTTEN   a site that has said that it is through, but is missing, is waited for
+ *   TWICE          that is decided by two answers, and not by a look after the first one
+ *   BUSY           a meeting fails while works use its buffers */
 #define G 4
 #ifndef SITES
 #define SITES 3
@@ -54,7 +59,9 @@
 #ifdef TWICE
 #define HASTE
 #endif
-#define FAILURES 1 /* told of calls to come that a site keeps; failures of its own it remembers */
+/* How many reports about calls to come a site keeps, and how many failures of its own it remembers.
+ */
+#define FAILURES 1
 #define DEPTH 2
 #define IN_FLIGHT 2
 #define NOBODY 255
@@ -62,10 +69,10 @@
 #define BIT(i) (1 << (i))
 #define LOCALITY_OF(site) ((site) / 2)
 #define ALL_OF(l) ((l) == 0 -> 3 : (BIT(SITES) - 4))
-#define NEIGHBOUR(site) ((site) ^ 1) /* of B's with SITES 3: nobody */
+#define NEIGHBOUR(site) ((site) ^ 1) /* with SITES 3 B's site has none */
 
-/* Neighbours are alike, and so are the localities where each brings something: so it is enough to
- * see the lower ones go wrong. */
+/* Neighbours behave alike, and so do the localities if each of them brings data. So it is enough
+ * that the lower sites make mistakes. */
 #if SITES == 4 && !defined(SOURCE)
 #define MAY_SKIP(me) ((me) == 0)
 #else
@@ -88,7 +95,7 @@
 #define MOVED 7
 #define FAILED 8
 
-/* Masks have a bit for each generation, or for each site. */
+/* Masks have one bit for each generation, or for each site. */
 typedef locality {
     byte state[G + 1];
     byte come[G + 1];   /* sites */
@@ -96,42 +103,42 @@ typedef locality {
     byte posted;        /* generations that have not ended */
     byte shared;
     byte untold, awaited, error;
-    byte place[DEPTH]; /* on the board: the generation there; */
-    byte passed;       /* and what nobody here reads any more */
+    byte place[DEPTH]; /* on the board: the generation in it */
+    byte passed;       /* what no site here reads any more */
     byte last_ended, last_gathered;
 #ifdef FAIL_ON_BOARD
     byte failures; /* in places */
 #endif
-    byte spoiled;  /* by its sites */
-    byte is_late   /* meetings begun by a site that another one was beyond */
+    byte spoiled;  /* by the sites of this locality */
+    byte is_late   /* meetings begun by a site when another one was beyond */
 };
 
 typedef endpoint {
-    byte next, last; /* generation to call; called */
+    byte next, last; /* the generation to call next; the latest that was called */
     byte called;
-    byte met; /* the latest that was neither rejected nor by plan */
+    byte met; /* the latest that was neither rejected nor a plan */
     byte in_flight, failing, told; /* of these */
-    byte remembered;               /* the latest of those that failed */
-    byte errors, parked;           /* messages under way; kept */
+    byte remembered;               /* the latest own call that has failed */
+    byte errors, parked;           /* messages under way; messages kept */
     byte over;                     /* items under way */
 #ifdef HASTE
     byte questions, asked, asked_of; /* questions under way; of this generation, to this site */
 #endif
-    byte through /* of these somebody who is missing has said that it is */
+    byte through /* generations of which a missing site has said that it is through */
 };
 
 locality localities[2];
 endpoint endpoints[SITES];
 
-byte planned;  /* this generation goes by plan */
-byte sourced;  /* in these A alone brings something */
-byte spoiled;  /* somebody has rejected these, or left them out */
+byte planned;  /* this generation runs as a plan */
+byte sourced;  /* in these only A brings data */
+byte spoiled;  /* a site has rejected these, or left them out */
 byte dropped;  /* messages about these */
-byte found;    /* that these were left out, by a question */
+byte found;    /* a question has found that these were left out */
 byte rejections = REJECTIONS;
 bit has_skipped;
 
-hidden byte i, j, least; /* each used by one inline, which calls none that uses it */
+hidden byte i, j, least; /* each is used by one inline, which calls no other one that uses it */
 
 #define L localities[l]
 #define E endpoints[me]
@@ -177,7 +184,7 @@ inline pass(l)
 
 /* Failing ---------------------------------------------------------------------------------- */
 
-/* To SITE, unless it has called G, and is over with it. */
+/* Tells SITE, unless it has called G and is through with it. */
 inline send_error(site, g)
 {
     if
@@ -221,7 +228,7 @@ inline tell(me, g, is_for_all)
 inline meeting_fail(l, g, except)
 {
     assert(spoiled & BIT(g));
-    assert(L.state[g] != BRINGING && L.state[g] != REDUCING); /* nobody is at the buffers */
+    assert(L.state[g] != BRINGING && L.state[g] != REDUCING); /* no work uses the buffers */
     if
     :: IS_AWAITED(l, g) -> L.awaited = L.awaited | BIT(g); L.untold = L.untold | BIT(g)
     :: else ->
@@ -245,7 +252,7 @@ inline meeting_fail(l, g, except)
 }
 
 #ifdef FAIL_ON_BOARD
-/* As if it were a post: what is held is passed by then. */
+/* As with a post: the generation in the place has been passed by then. */
 inline post_failure(l, g)
 {
     if
@@ -271,7 +278,7 @@ inline remember_failure(me, g)
     E.remembered = g
 }
 
-/* The operation ends; the last one to leave ends the meeting. */
+/* The operation ends. The last one to leave ends the meeting. */
 inline end_visit(me, l, g)
 {
     if
@@ -282,13 +289,13 @@ inline end_visit(me, l, g)
     E.failing = E.failing & ~BIT(g);
     E.told = E.told & ~BIT(g);
     E.through = E.through & ~BIT(g);
-    E.errors = E.errors & ~BIT(g); /* whoever is late finds nobody */
+    E.errors = E.errors & ~BIT(g); /* a late site finds no failure */
     L.inside[g] = L.inside[g] & ~BIT(me);
     if
     :: L.inside[g] == 0 ->
         L.state[g] = NONE;
         L.come[g] = 0;
-        /* Nobody comes to it any more who would look at these. */
+        /* No site will call this any more and would read these. */
         L.awaited = L.awaited & ~BIT(g);
         L.posted = L.posted & ~BIT(g);
         L.is_late = L.is_late & ~BIT(g);
@@ -337,7 +344,7 @@ inline call(me)
 {
     E.last = E.next;
     E.called = E.called | BIT(E.next);
-    E.parked = E.parked & (~(BIT(E.next) - 1)); /* of what was left out */
+    E.parked = E.parked & (~(BIT(E.next) - 1)); /* about generations left out */
     E.next++
 }
 
@@ -394,7 +401,7 @@ inline enter(me, l, g)
     fi
 }
 
-/* A site of this locality does not bring what it should. */
+/* A site of this locality does not bring its data. */
 inline spoil(l, g)
 {
     spoiled = spoiled | BIT(g);
@@ -459,8 +466,8 @@ inline be_over(me, l, g)
 
 /* Questions -------------------------------------------------------------------------------- */
 
-/* What a site of locality L that is in the meeting of G waits for: for locality FAR's post, or as
- * the source, for its passing; and for what lets an earlier meeting post. */
+/* What a site of locality L in the meeting of G waits for: for locality FAR's post, or as the
+ * source, until FAR has passed. Also for whatever an earlier meeting needs before it can post. */
 #ifdef SOURCE
 #define WAITS(l, g, far)                                                                           \
     ((!(HAS_SOURCE(g)) && !IS_THERE(far, g)) ||                                                    \
@@ -487,7 +494,7 @@ inline be_over(me, l, g)
         WAITS_BEHIND(l, 1, g, 1 - (l)) || WAITS_BEHIND(l, 2, g, 1 - (l)) ||                        \
         WAITS_BEHIND(l, 3, g, 1 - (l))))))
 
-/* What SITE answers, if it is anything that matters. */
+/* What SITE answers, if the answer matters. */
 #define SAYS_FAILED(site, g) (endpoints[site].remembered == (g))
 #define SAYS_THROUGH(site, g)                                                                      \
     ((endpoints[site].called & BIT(g)) && !(endpoints[site].in_flight & BIT(g)) &&                 \
@@ -507,7 +514,8 @@ inline be_over(me, l, g)
 #ifdef HASTE
 #define IN_TIME(g) skip
 #else
-/* Who has to ask was not told, unless somebody had to ask for what was left out. */
+/* A site that has to ask was not told. That is allowed only if the message was dropped, or if the
+ * question is about a generation that was left out. */
 #define IN_TIME(g) assert((dropped | found) & BIT(g))
 #endif
 
@@ -516,7 +524,7 @@ inline take_answer(me, l, g, site)
     if
     :: SAYS_FAILED(site, g) -> IN_TIME(g); fail(me, l, g)
     :: SAYS_MOVED_PAST(site, g) ->
-        /* A neighbour that comes to a later one is seen. */
+        /* If a neighbour calls a later generation, this is seen without a question. */
         assert(LOCALITY_OF(site) != (l) || (L.is_late & BIT(g)) ||
                endpoints[site].met < g);
         found = found | BIT(g);
@@ -533,7 +541,7 @@ inline take_answer(me, l, g, site)
 }
 
 #ifdef HASTE
-/* A look, then a question; its answer is taken later. */
+/* A look, and then a question. Its answer is taken later. */
 #define ASKS(g, site)                                                                              \
     (me != site && IS_MISSING(me, l, g, site) && E.questions < 2 &&                                \
      (E.questions == 0 || (E.asked == (g) && E.asked_of == site)))
@@ -645,7 +653,7 @@ proctype site(byte me; byte l)
     (localities[0].passed >= L.place[(g) % DEPTH] && localities[1].passed >= L.place[(g) % DEPTH])
 #endif
 
-/* Whether the other locality has posted what this one reads. */
+/* Whether the other locality has posted what this locality reads. */
 #define IS_FULL(l, g) (POSTS(1 - (l), g) -> IS_THERE(1 - (l), g) : true)
 
 inline post(l, g)
@@ -654,7 +662,7 @@ inline post(l, g)
     if
     :: L.error & BIT(g) -> meeting_fail(l, g, NOBODY)
     :: else ->
-        assert(L.place[g % DEPTH] < g); /* a later one's */
+        assert(L.place[g % DEPTH] < g); /* G is later than what is in the place */
         L.place[g % DEPTH] = g;
         L.posted = L.posted | BIT(g)
     fi
@@ -671,7 +679,7 @@ inline begin_moving(l, g)
 
 inline move(l, g)
 {
-    assert(IS_FULL(l, g)); /* still: all of it was read from there */
+    assert(IS_FULL(l, g)); /* still full: all data was read from there */
     L.state[g] = MOVED;
     for (i : 0 .. SITES - 1) {
         if
@@ -720,7 +728,7 @@ inline go_on(l, g)
     fi
 }
 
-/* Whoever finds that a meeting can go on: a site's turn, the loop, a crew. */
+/* Any process that finds that a meeting can continue: a site's turn, the loop, a crew. */
 proctype meetings(byte l)
 {
     byte g;

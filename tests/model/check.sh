@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Checks all states of a model with spin, and that each variant of it has the error that it is for:
-# a check that can't fail proves nothing. A variant that begins with + has none. A variant may be
-# several words for the preprocessor, with commas. Ends with 77, skipped, without spin.
+# Checks all states of a model with spin. Also checks that each variant of the model has its error,
+# since a check that can't fail proves nothing. A variant that begins with + has no error. A variant
+# is a preprocessor symbol, or several with commas between them. Without spin the status is 77,
+# which means skipped.
 #
 # usage: [MEMORY=MEGABYTES] check.sh SPIN CC MODEL VARIANT...    SPIN may be empty
 set -euo pipefail
@@ -16,7 +17,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work"
 
-# With the compiler's options, up to a -, and spin's; the result is in the file out.
+# Arguments: the compiler's options, a -, and spin's options. The result is in the file out.
 check()
 {
     local options=()

@@ -1,17 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The doorbell of runtime/net/shm_progress.c: two peers put things into the rings of one that may
- * fall asleep (cohort__shm_ring_bell, _arm, _disarm), and it never sleeps while something is there.
+/* The doorbell of runtime/net/shm_progress.c. Two peers put records into the rings of a process
+ * that may go to sleep (cohort__shm_ring_bell, _arm, _disarm). It never sleeps while there is a
+ * record in a ring.
  *
- * Memory: each process has a buffer of one store, as with TSO: a plain store waits there, may reach
- * memory any time later, and is seen by its own process at once; a fence or an atomic exchange
- * waits until the buffer is empty. A store of the sleeping one's goes through a buffer as well.
+ * Memory: each process has a buffer for one store, as with TSO. A plain store waits in the buffer
+ * and may reach memory any time later. The process itself sees it at once. A fence or an atomic
+ * exchange waits until the buffer is empty. The store of the sleeping process also goes through a
+ * buffer.
  *
- * Abstracted: a ring is a count of what was put into it and not yet taken; the eventfd is a bit,
- * since only whether it can be read matters; who rings is never killed between the exchange and the
- * write (death is told by another way, which wakes the sleeper). Whatever arm looks at besides the
- * rings (errands, those who begin a ring) is put there and looked at in the same way.
+ * Simplifications: a ring is the number of records that were put into it and not taken yet. The
+ * eventfd is a bit, since it only matters whether it can be read. A process is never killed between
+ * its exchange and its write to the doorbell. (A death is reported in another way, which wakes the
+ * sleeper.) Whatever arm checks besides the rings (errands, peers that begin a ring) is put there
+ * and checked in the same way.
  *
- * Built with -DNO_BELL_FENCE or -DNO_ARM_FENCE the model has the error, and spin must find it. */
+ * Built with -DNO_BELL_FENCE or -DNO_ARM_FENCE the model has an error, and spin must find it. */
 #define PUTTERS 2
 #define PUTS 2
 
@@ -20,7 +23,7 @@ byte taken[PUTTERS];
 bit sleeping;       /* in memory */
 bit bell;
 
-/* Store buffers: the putter's of its ring; the sleeper's of `sleeping`. */
+/* Store buffers: those of the putters for their rings, and that of the sleeper for `sleeping`. */
 bit ring_buffered[PUTTERS];
 byte ring_value[PUTTERS];
 bit sleeping_buffered;
@@ -42,7 +45,7 @@ inline flush_sleeping()
     fi
 }
 
-/* What is in a buffer reaches memory some time. */
+/* The store in a buffer reaches memory at some time. */
 active proctype memory()
 {
 end:
@@ -60,7 +63,7 @@ proctype putter(byte i)
     do
     :: n < PUTS ->
         n++;
-        /* publish: a plain store, with whatever release means on this machine */
+        /* publish: a plain store, with whatever a release means on this machine */
         atomic { flush_ring(i); ring_value[i] = n; ring_buffered[i] = 1 };
 #ifndef NO_BELL_FENCE
         atomic { flush_ring(i) };
@@ -86,7 +89,7 @@ inline take_all()
     atomic { taken[1] = ring[1] }
 }
 
-/* The sleeper looks into memory: it has put nothing into the rings itself. */
+/* The sleeper reads memory directly, since it puts nothing into the rings itself. */
 proctype sleeper()
 {
     bit any;
@@ -106,7 +109,7 @@ proctype sleeper()
         :: !any && taken[0] == PUTS && taken[1] == PUTS -> skip /* it would sleep for good */
         :: else -> bell == 1 /* poll(): a lost wake-up is a deadlock here */
         fi;
-        /* disarm, or arm's own answer: awake */
+        /* disarm, or arm has refused: awake */
         atomic { flush_sleeping(); sleeping_value = 0; sleeping_buffered = 1 };
         bell = 0 /* read(eventfd) */
     od

@@ -1,27 +1,28 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The links of runtime/proc/link.c and probe.c: who waits for a message that a network has lost
- * hears of it, also where it was the last one for long.
+/* The links of runtime/proc/link.c and probe.c: a process that waits for a message that the network
+ * has lost learns of it, even if no message follows for a long time.
  *
- * A sends messages to B, each with the next number of their link, and at most WINDOW that B has not
- * said to have taken in. B says so in CREDITs, now or later, which are numbered as well. As long as
- * messages are not confirmed A asks for a CREDIT after a while without any; that question is a
- * message, too. Who has a number and not the one before it, although nothing is under way any more,
- * takes the link for broken: that ends the job with an error.
+ * A sends messages to B. Each has the next number of their link. At most WINDOW of them are not
+ * acknowledged. B acknowledges them in CREDITs, now or later, which are numbered as well. As long
+ * as messages are not acknowledged, A asks for a CREDIT when there has been none for a while. That
+ * question (a probe) is a message, too. A process that has received a number and not the one before
+ * it, although nothing is under way any more, regards the link as broken. This ends the job with an
+ * error.
  *
- * Messages overtake each other. The network loses what it holds, in both directions or in one, up
- * to LOSSES times; each time it works again afterwards, as where a connection is made anew. If it
- * does not, that is its own to tell.
+ * Messages overtake each other. The network loses the messages that it holds, in both directions or
+ * in one, up to LOSSES times. Each time it works again afterwards, as if a connection was made
+ * anew. If it does not work again, the network itself has to report that.
  *
- * Abstracted: time. A asks when nothing is under way, PROBES times at most, which are enough; what
- * was lost counts as lost when nothing is under way to who misses it.
+ * Simplifications: there is no time. A asks when nothing is under way, at most PROBES times, which
+ * is enough. A lost message counts as lost when nothing is under way to its receiver.
  *
  * Built with one of these, the model has an error, and spin must find it:
  * NO_PROBE         A does not ask: B waits for a last message for ever.
  * ASK_ONCE         A asks once: the question may be lost as well.
  * BARE_PROBE       the question has no number: B sees no gap before it.
- * BARE_CREDIT      CREDITs have none: A waits for ever for room that it was given.
- * LAZY_ANSWER      B answers only where it has something to say: A waits as above.
- * HASTY            what has been overtaken is taken for lost while it is still under way. */
+ * BARE_CREDIT      CREDITs have no number: A waits for ever for room that it was given.
+ * LAZY_ANSWER      B answers only if there is something to acknowledge: A waits as above.
+ * HASTY            a message that has been overtaken counts as lost while it is still under way. */
 #define MESSAGES 3
 #define WINDOW 2
 #define LOSSES 2
@@ -32,13 +33,13 @@ chan to_b = [NUMBERS] of { byte, bit, bit };  /* number, is it a message that co
 chan to_a = [NUMBERS] of { byte, byte };      /* number, how many B has taken in since the last */
 
 byte num_sent, undrained, num_probes; /* A's */
-byte sent_a, sent_b;                  /* numbers that are used up */
-short seen_a, seen_b;                 /* of those that came: a bit each */
-byte drained, num_taken;              /* B's: to be told yet; in all */
+byte sent_a, sent_b;                  /* the numbers used so far */
+short seen_a, seen_b;                 /* one bit for each number received */
+byte drained, num_taken;              /* B's: not acknowledged yet; in all */
 byte num_lost;
 bit is_broken;
 
-/* Whether one of the numbers in SEEN lacks the one before it. */
+/* Whether a number in SEEN is there without the one before it. */
 #define HAS_GAP(seen) ((seen & (seen + 1)) != 0)
 
 #ifdef HASTY

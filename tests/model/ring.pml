@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The ring of runtime/net/ring.c, and how its writer waits for room: each record is read once, in
- * order and whole, neither waits for the other for ever, and a writer that is killed between any
- * two of its steps leaves either a record or nothing.
+/* The ring of runtime/net/ring.c, and how its writer waits for room. Each record is read once, in
+ * order and completely. Neither end waits for the other for ever. A writer that is killed between
+ * any two of its steps leaves either a complete record or none.
  *
- * Memory: a release orders what its process has stored before, so stores of the writer's are seen
- * in their order. A load may overtake an own store, which matters where both look whether the other
- * waits: so the reader's store of `read` goes through a buffer that may reach memory any time
- * later, and only a fence or an atomic exchange empties. The writer's own are sequentially
- * consistent there.
+ * Memory: a release orders the earlier stores of its process, so the writer's stores are seen in
+ * their order. A load may overtake an own store. This matters where each end checks whether the
+ * other one waits. So the reader's store of `read` goes through a buffer, which may reach memory
+ * any time later. Only a fence or an atomic exchange empties it. There the writer's own accesses
+ * are sequentially consistent.
  *
- * Abstracted: a line is its first word and one word of content; records have 1 or MAX lines; the
- * reader's doorbell is that it can always see whether there is a record (doorbell.pml is about
- * that), the writer's is a bit that stays. The reader asks whether the writer waits after each
- * record without a fence, and with one before it sleeps, as cohort__shm_arm does.
+ * Simplifications: a line is its first word and one word of content. Records have 1 or MAX lines.
+ * Instead of its doorbell, the reader can always see whether there is a record (see doorbell.pml).
+ * The writer's doorbell is a bit that stays set. The reader checks whether the writer waits: after
+ * each record without a fence, and before it sleeps with a fence, as cohort__shm_arm does.
  *
  * Variants that have an error, which spin must find: -DEARLY (publishes before the record is
  * written), -DNO_ZERO (the successor's head is not cleared), -DNO_SPARE (no line is kept free for
  * that), -DFETCH_ALWAYS (fetches a line that may not have been read), -DASK_ONCE (the reader does
- * not ask again before it sleeps), -DFORGET (asks again, but does not tell). */
+ * not check again before it sleeps), -DFORGET (it checks again, but does not ring). */
 #define LINES 5
 #define MAX 2 /* (LINES - 1) / 2, see cohort__ring_max_data */
 #define RECORDS 5
@@ -25,7 +25,7 @@
 #define DIRT 77
 
 byte size[LINES];    /* heads */
-byte content[LINES]; /* which record it is of; SKIP in a head: none */
+byte content[LINES]; /* the record that the line belongs to; SKIP in a head: none */
 byte read;           /* in memory */
 bit writer_waits;
 bit told; /* the writer's doorbell */
@@ -102,7 +102,7 @@ proctype writer()
             do
             :: IS_FREE(needed) -> break
             :: else ->
-                seen = read; /* reserve looks again */
+                seen = read; /* reserve reads it again */
                 if
                 :: IS_FREE(needed) -> break
                 :: else
@@ -201,7 +201,7 @@ proctype reader()
 init
 {
     byte i;
-    /* Dirty memory, but for what cohort__ring_writer_init sets. */
+    /* Dirty memory, except what cohort__ring_writer_init sets. */
     d_step {
         for (i : 1 .. LINES - 1) {
             size[i] = DIRT

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Tests of cohort-bench, none of which looks at how fast anything is.
+"""Tests of cohort-bench. None of them checks how fast anything is.
 
 usage: bench_test.py COHORTRUN COHORT-BENCH [case...]"""
 import json
@@ -28,7 +28,7 @@ def bench(*args, env=None, **options):
 
 
 def read(status, out, err):
-    """The results in the JSON OUT, whose form and numbers are checked."""
+    """The results in the JSON OUT. Checks its form and its numbers."""
     check_equal((status, err), (0, ''))
     report = json.loads(out)
     check(set(report) == {'machine', 'version', 'quick', 'results', 'targets'}, out)
@@ -42,7 +42,7 @@ def read(status, out, err):
 
 
 def of_coll(results, localities, sites, shape, arity):
-    """That RESULTS begin with coll's, of this shape; they are taken away."""
+    """Checks that RESULTS begin with coll's, of this shape, and removes them."""
     for name, size in COLL:
         result = results.pop(0)
         block = size if size < 1 << 20 else size // sites // 8 * 8
@@ -89,7 +89,7 @@ def test_check():
 
 
 def test_kernels():
-    """Right results; a time of each, and how it compares with memcpy."""
+    """Right results, the time of each, and the comparison with memcpy."""
     results = read(*bench('kernels', '--quick', '--rounds', 2, '--json'))['results']
     rows = [('memcpy', 'us')] + [(name, unit) for name in KERNELS for unit in ('us', 'x')]
     check_equal([(result['name'], result['unit'], result['params']['bytes'])
@@ -98,7 +98,7 @@ def test_kernels():
 
 
 def test_coll_of_few():
-    """One site; more arity than sites: no tree."""
+    """With one site, and with a larger arity than there are sites: no tree."""
     for sites, arity in (1, 2), (3, 3):
         results = read(*bench('coll', '--sites', sites, '--arity', arity, '--quick',
                               '--json'))['results']
@@ -142,7 +142,7 @@ def test_figures():
 
 
 def test_figures_fails():
-    """A launcher that can't launch."""
+    """A launcher that does not work."""
     for cohortrun, why in (('/nowhere', "no launcher at '/nowhere'"),
                            ('/bin/false', '/bin/false ended with status 1')):
         status, _, err = bench('--json', '--quick', '--cohortrun', cohortrun, 'figures')
@@ -206,7 +206,7 @@ def test_wrong_options():
 
 
 def test_select():
-    """Both placements, and the row that is chosen against the best."""
+    """Both placements, and the chosen row compared with the best one."""
     for args in ([], ['--placement', 'localities'], ['--placement', 'tasks']):
         status, out, err = bench('--json', '--quick', '--sites', 3, '--collective', 'all_to_all',
                                  '--bytes', 64, *args, 'select')
@@ -223,7 +223,7 @@ def test_select():
                     (len(placements), 0, 0))
     status, out, err = bench('--quick', '--sites', 2, '--collective', 'barrier', 'select')
     check(status == 0 and 'target: worst regret' in out, status, out, err)
-    for args in [], ['--json']: # there is nothing to choose for one site
+    for args in [], ['--json']: # with one site there is no choice
         status, out, err = bench('--quick', '--sites', 1, '--collective', 'barrier', *args,
                                  'select')
         check(status == 1 and 'nothing was measured' in err and 'target' not in out, out, err)
@@ -240,7 +240,7 @@ def test_hierarchy():
 
 
 def test_works():
-    """A list, in one locality and in a job; what only a pair can do."""
+    """The list of works, in one locality and in a job, and what only a pair can do."""
     results = read(*run('-n', 2, BENCH, '--json', '--quick', '--rounds', 1, 'coll', '--works',
                         'stream:8192,memory_rss:0,nothing:0,overlap:8,exchange:8'))['results']
     check_equal([(result['name'], result['params']['bytes']) for result in results],
@@ -256,8 +256,8 @@ def test_works():
 
 
 def peers(*args, **options):
-    """The results of --peers, with the peers that are there: each verdict follows from its
-    figures. Lines on stderr only say who is left out."""
+    """The results of --peers, with the peers that are installed. Each verdict has to follow from
+    its figures. The lines on stderr only say which peers are left out."""
     status, out, err = bench('coll', '--peers', '--json', '--quick', '--rounds', 1, *args,
                              **options)
     check(status == 0, status, err)
@@ -288,7 +288,7 @@ def test_peers():
 
 
 def test_peers_of_one_net():
-    """The one that is asked for, also where no peer is to be found."""
+    """The requested peer, also if no peer is installed."""
     results, left_out = peers('--only', 'overlap/*', env={'COHORT_NET': 'ofi', 'PATH': '/nowhere'})
     check_equal(sorted(left_out), ['fi_pingpong', 'mpich', 'openmpi'])
     check_equal([sorted(result['figures']) for result in results], [['cohort_ofi', 'longer']])
@@ -311,7 +311,8 @@ def test_peers_fails():
 
 
 def test_peers_break():
-    """A peer that fails is named, and the others' figures are there; the status tells."""
+    """A peer that fails is named, and the results of the others are printed. The status shows the
+    failure."""
     with tempfile.TemporaryDirectory() as folder:
         for name in 'fi_pingpong', 'mpirun.openmpi', 'mpirun.mpich':
             with open(os.path.join(folder, name), 'w', encoding='utf-8') as file:

@@ -7,14 +7,15 @@
 #include "cohort/cohort.h"
 #include "tests/multi/member.h"
 
-/* One death, and what follows from it: locality 2 is killed, locality 1 is told and exits, as
- * programs do. Locality 0, which does not look before both are gone, is to blame the first one. */
+/* One death and its consequence: locality 2 is killed, and locality 1 is told and exits, as
+ * programs do. Locality 0 does not look before both have ended. It has to blame the first death. */
 
 enum { NUM_SITES = 3, VICTIM = 2 };
 
 static int64_t pids[NUM_SITES];
 
-/* Without a turn of the loop. The guardian has waited for it: it is no zombie any more. */
+/* Does not run the event loop. The guardian has waited for the process, so it is no zombie any
+ * more. */
 static void wait_for_end(pid_t pid)
 {
     while (kill(pid, 0) == 0 || errno != ESRCH)

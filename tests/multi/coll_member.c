@@ -10,9 +10,9 @@
 /* Collectives whose results are checked. Each locality ends with a line that says what it did.
  *   run       the generations of all communicators
  *   recreate  the same communicator again and again, once for each generation
- *   objects   an all_to_all of objects for each generation, beside messages of the same size in a
- *             ring of channels, both of up to --count bytes
- *   silent    nobody talks
+ *   objects   an all_to_all of objects for each generation, together with messages of the same size
+ *             in a ring of channels; both have up to --count bytes
+ *   silent    no site sends anything
  *   fail      the program of locality --victim returns an error
  *   absent    the same, and the others wait for its sites to join them
  *   again     cohort_main is called twice */
@@ -99,7 +99,7 @@ static cohort_status recreate(const struct member *member)
     return status;
 }
 
-/* What site FROM gives site TO: BYTES, drawn by their owner, that nobody else has. */
+/* The object that site FROM gives site TO. Its owner draws its size, which no other site knows. */
 static cohort_object draw_object(const struct member *member, uint64_t generation, uint32_t from,
                                  uint32_t to)
 {

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Collectives between real processes. Usage: coll_test.py COHORTRUN MEMBERS [--slow] [--long]
-[--far] [case...], with the folder of the member programs; --far: on two hosts, whose localities
-share memory only with those of the same one. Each job checks its own results."""
+[--far] [case...], with the folder of the member programs. --far: on two hosts, where localities
+share memory only with those of the same host. Each job checks its own results."""
 import os
 import re
 import resource
@@ -23,7 +23,7 @@ def fewer(generations):
 
 
 def options(kinds):
-    """--name value pairs; True is an option without value."""
+    """Pairs --name value. The value True stands for an option without value."""
     args = []
     for name, value in kinds.items():
         args.append('--' + name.replace('_', '-'))
@@ -32,7 +32,7 @@ def options(kinds):
 
 
 def coll(num_localities, mode, workers=1, launcher=(), **kinds):
-    """A job that has to succeed; all sites of it have to take part."""
+    """A job that has to succeed, and in which all sites have to take part."""
     args = options(kinds)
     status, out, err = run('-n', num_localities, '--workers', workers, *launcher, COLL, mode, *args)
     check_equal((status, err), (0, ''))
@@ -106,7 +106,7 @@ def test_several_communicators():
 
 
 def test_small_budget():
-    """64 generations at once, whose messages don't fit the budget, or only just."""
+    """64 generations at once, whose messages don't fit into the budget, or just fit."""
     for count in (1, 60, 600):
         mixed(3, 8, 8, generations=128, in_flight=64, count=count, comms=2,
               launcher=('-x', 'COHORT_EAGER_BUDGET=4096'))
@@ -115,7 +115,7 @@ def test_small_budget():
 
 
 def large(mebibytes, num_localities, num_sites, **kinds):
-    """All blocks of all sites together are so large."""
+    """All blocks of all sites together have so many MEBIBYTES."""
     coll(num_localities, 'run', sites=num_sites, kind='all_to_all',
          count=(mebibytes << 20) // 8 // num_sites ** 2, **kinds)
 
@@ -154,7 +154,7 @@ def test_program_fails():
 
 
 def test_program_fails_alone():
-    """The others wait for its sites to join: they don't wait for ever."""
+    """The others wait for its sites to join. They must not wait for ever."""
     status, out, err = run('-n', 3, '--grace', '0.2', COLL, 'absent', '--victim', 1, '--sites', 6)
     check_equal((status, out), (1, ''))
     check(re.fullmatch(r'cohortrun: locality 1 \(pid \d+\)( on host \w+)? has failed: '
@@ -162,15 +162,16 @@ def test_program_fails_alone():
 
 
 def test_no_standard_descriptors():
-    """The program has none of 0, 1 and 2: what it opens does not take their place."""
+    """The program is started without the descriptors 0, 1 and 2. Files that it opens must not get
+    these numbers."""
     script = 'exec "$0" "$@" <&- >&- 2>&-'
     for launcher in (['-n', 2], ['-n', 1, 'env', '-u', 'COHORT_CONTROL_FD']):
         check_equal(run(*launcher, 'sh', '-c', script, COLL, 'run', '--sites', 4), (0, '', ''))
 
 
 def test_few_descriptors():
-    """However few the program may open: it runs, or somebody says why not, the first time the
-    dynamic loader."""
+    """However few files the program may open, it either runs or prints an error. With the smallest
+    limits it is the dynamic loader that prints it."""
     if SLOW:
         return # a sanitizer opens files of its own
     for num in range(4, 64):
@@ -189,7 +190,7 @@ def test_called_twice():
 
 
 def test_cannot_start():
-    """The reason is said, once."""
+    """The reason is printed once."""
     for num in (1, 3):
         for variable, why in (('COHORT_NET=x', 'COHORT_NET is "x"; it can be "shm" or "ofi"'),
                               ('COHORT_STACK=1', 'COHORT_STACK is "1", not a number'),
@@ -208,7 +209,7 @@ def check_cannot_start(num, variable, why, net=''):
 # Mistakes ----------------------------------------------------------------------------------------
 
 def mistake(name, num_localities, num_sites, num_usable=2, launcher=(), **kinds):
-    """What each site got; afterwards all of them can use the communicator."""
+    """Checks what each site got. Afterwards all sites can use the communicator."""
     args = options(dict(kinds, sites=num_sites, stall_ms=200))
     status, out, err = run('-n', num_localities, *launcher, MISTAKE, name, *args)
     check_equal((status, err), (0, ''))
@@ -226,7 +227,7 @@ def check_got(got, sites, status, *parts):
 
 
 def at_all_sites(name, status, *parts, launcher=()):
-    """Flat, and over a tree, where the sites that make the mistake sit elsewhere than others."""
+    """Flat, and with a tree, where the sites that make the mistake are in other localities."""
     for threshold in ('flat', 'tree'):
         got = mistake(name, 3, 6, arity=2, threshold=threshold, launcher=launcher)
         check_equal(len(got), 6)
@@ -256,7 +257,7 @@ def agreement(name, status, *parts):
 
 
 def test_agreement():
-    """All sites are told, those that a gather does not depend on, too."""
+    """All sites are told, also those that a gather does not depend on."""
     agreement('other-type', 'COHORT_ERR_BAD_PARAMETER', 'from int64 to double')
     agreement('other-type-at-root', 'COHORT_ERR_BAD_PARAMETER', 'from int64 to double')
     agreement('user-type', 'COHORT_ERR_NOT_SUPPORTED', 'from int64 to a user type')
@@ -291,7 +292,7 @@ def test_wrong_generation():
 
 
 def test_wrong_role():
-    """Who did it is told, and the root, which depends on it."""
+    """The site that made the mistake is told, and so is the root, which depends on it."""
     for threshold in ('flat', 'tree'):
         got = mistake('wrong-role', 2, 6, arity=2, threshold=threshold)
         check_got(got, [0, 3], 'COHORT_ERR_WRONG_ROLE', 'site 3, cohort_gather_here')
@@ -321,18 +322,18 @@ def test_different_options():
 
 
 def many_localities(num):
-    """Who sits where, at random, and the settings are more than one message."""
+    """Random places of the sites, and settings that need more than one message."""
     coll(num, 'run', sites=2 * num, kind='all_reduce', generations=2, placement='random', seed=3)
 
 
 def test_many_localities():
-    if not SLOW:  # a sanitizer's memory and time, for each of them
+    if not SLOW:  # each of them would take too much memory and time
         many_localities(360)
 
 
 def test_no_memory_ofi():
-    """With too little address space for libfabric's connections a job fails, or gets by, and says
-    why; it does not hang."""
+    """If the address space is too small for libfabric's connections, a job either fails and says
+    why, or succeeds. It does not hang."""
     for kib in () if SLOW else (45000, 55000):
         limited = ['sh', '-c', 'ulimit -v %d; exec "$@"' % kib, 'sh', COLL, 'run']
         status, _, err = run('-n', 3, '--workers', 1, '--grace', 0.2, '--timeout', 40, 'env',
@@ -362,7 +363,7 @@ def long_64_localities():
 
 
 def long_many_localities():
-    """Up to what a host can have at most, where cohortrun may open 4 files for each."""
+    """Up to the maximum of localities on a host, if cohortrun may open 4 files for each of them."""
     _, limit = resource.getrlimit(resource.RLIMIT_NOFILE)
     for num in () if SLOW else (1024, 2048, 4096):
         if 4 * num + 64 <= limit:

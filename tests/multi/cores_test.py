@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Jobs that have fewer cores than workers, or share them with others who are in sessions of their
-own. Usage: cores_test.py COHORTRUN MEMBERS [--measure] [case...]
+"""Jobs that have fewer cores than workers, or share them with processes in other sessions.
+Usage: cores_test.py COHORTRUN MEMBERS [--measure] [case...]
 
 With --measure: the medians of a barrier and of an all_reduce of 8 bytes, with spinning and without;
-COHORT_BEFORE, the cohortrun of another build, adds those of that one, in turns."""
+COHORT_BEFORE, the cohortrun of another build, adds the medians of that build, measured in turn."""
 import contextlib
 import json
 import os
@@ -22,12 +22,12 @@ MEMBER = os.path.join(os.path.abspath(sys.argv[2]), 'coll_member')
 CHOSEN = [a for a in sys.argv[3:] if not a.startswith('--')]
 PREFIX = 'measure_' if '--measure' in sys.argv else 'test_'
 
-# Beside whom ---------------------------------------------------------------------------------
+# Other processes ------------------------------------------------------------------------------
 
 
 @contextlib.contextmanager
 def beside(*commands):
-    """Each in a session of its own."""
+    """Starts processes, each in a session of its own."""
     others = [subprocess.Popen([str(word) for word in command], stdin=subprocess.DEVNULL,
                                stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
                                start_new_session=True) for command in commands]
@@ -45,7 +45,7 @@ def busy_loops(num):
 
 @contextlib.contextmanager
 def quota(num_cores):
-    """A control group with so much time of cores; gives the prefix of a command that enters it."""
+    """A control group with a quota of CPU time. Returns the prefix of a command that enters it."""
     version_2 = os.path.exists('/sys/fs/cgroup/cgroup.controllers')
     folder = '/sys/fs/cgroup%s/cohort-test-%d' % ('' if version_2 else '/cpu', os.getpid())
     os.mkdir(folder)
@@ -60,7 +60,7 @@ def quota(num_cores):
 # Tests ----------------------------------------------------------------------------------------
 
 def barriers(num_hosts, size, num, prefix=(), **env):
-    """A job of NUM barriers; what it logs."""
+    """A job with NUM barriers. Returns its log."""
     os.environ.update(env)
     jobs.launcher_options = jobs.netns_hosts(HOSTS[:num_hosts]) if num_hosts else lambda size: []
     try:
@@ -76,18 +76,18 @@ def barriers(num_hosts, size, num, prefix=(), **env):
 
 
 def one_core():
-    """The prefix of a command that takes place on the first core that this process may use."""
+    """The prefix of a command that runs only on the first core that this process may use."""
     return ['taskset', '-c', min(os.sched_getaffinity(0))]
 
 
 def spinning(log):
-    """What each locality says of its cores and how long it spins."""
+    """What each locality logs about its cores and about how long it spins."""
     return sorted(re.findall(r'locality (\d+): \d+ workers, cores each: (\d+), '
                              r'spinning: (\d+) us', log))
 
 
 def test_hosts():
-    """Each has a session, a name and temporary files of its own."""
+    """Hosts with a session, a name and temporary files of their own."""
     jobs.launcher_options = jobs.netns_hosts(HOSTS)
     tell = 'hostname >$TMPDIR/name; echo $(cat $TMPDIR/*) $(cut -d " " -f 6 /proc/$$/stat)'
     status, out, err = run('-n', 4, 'sh', '-c', tell)
@@ -112,7 +112,7 @@ def test_mask():
 
 
 def test_quota():
-    """The same for a quota; only where control groups can be made."""
+    """The same for a quota. Needs permission to make control groups."""
     try:
         with quota(1) as prefix:
             log = barriers(0, 2, 10, prefix, COHORT_LOG='debug')
@@ -123,8 +123,8 @@ def test_quota():
 
 
 def test_others_on_the_core():
-    """Two hosts on one core, which know nothing of each other: what one waits for comes only when
-    it stops spinning. They notice that."""
+    """Two hosts on one core know nothing of each other. What a locality of one host waits for
+    arrives only when it stops spinning. The localities notice that."""
     log = barriers(2, 2, 3000, one_core(), COHORT_LOG='debug')
     check_equal(spinning(log), [('0', '1', '100'), ('1', '1', '100')])
     check('pauses spinning' in log, 'nobody pauses spinning:', log)

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The examples but transpose, alone and in jobs of several localities. Each compares with its
-serial result; here, too, where that takes no library.
+"""The examples except transpose, alone and in jobs of several localities. Each example compares its
+result with the serial one. The test does so too, if that needs no library.
 Usage: examples_test.py COHORTRUN EXAMPLES [case...], with the folder of the examples."""
 import os
 import random
@@ -18,7 +18,7 @@ SHAPES = [(0, 1), (0, 3), (0, 7), (4, 9), (4, 3)]  # localities (0: without coho
 
 
 class Folder(tempfile.TemporaryDirectory):
-    """A new folder; its name, and that of a file in it."""
+    """Yields a new folder, and the name of a file in it."""
 
     def __init__(self):
         super().__init__(prefix='cohort-examples-')
@@ -43,7 +43,7 @@ def read(path):
 
 
 def example(name, num_localities, *args):
-    """The job's status, output and errors; without cohortrun where NUM_LOCALITIES is 0."""
+    """The job's status, output and errors. If NUM_LOCALITIES is 0, it runs without cohortrun."""
     program = [os.path.join(EXAMPLES, name)] + [str(a) for a in args]
     if num_localities:
         return jobs.run('-n', num_localities, *program)
@@ -53,15 +53,15 @@ def example(name, num_localities, *args):
 
 
 def succeed(name, num_localities, *args):
-    """What a job prints that has to succeed."""
+    """The output of a job that has to succeed."""
     status, out, err = example(name, num_localities, *args)
     check((status, err) == (0, ''), name, num_localities, args, status, out, err)
     return out
 
 
 def refuse(name, num_localities, why, *args, printed=''):
-    """A job fails with status 1 and one line, which ends with WHY; what is on stdout begins with
-    PRINTED, or there is nothing."""
+    """The job fails with status 1 and one error line, which ends with WHY. Its output begins with
+    PRINTED, or is empty."""
     status, out, err = example(name, num_localities, *args)
     check(status == 1 and out.startswith(printed) and bool(out) == bool(printed), name, args,
           status, out, err)
@@ -69,7 +69,7 @@ def refuse(name, num_localities, why, *args, printed=''):
 
 
 def check_wrong(name, files, *cases):
-    """Command lines that are refused with status 2: what is said, and the usage."""
+    """Command lines that are refused with status 2, the reason and the usage."""
     for args, why in [(['--frob'], "unrecognized option '--frob'"), (['--help=x'], '--help'),
                       (files + ['more'], 'nothing else' if files else 'no files'), *cases]:
         for num_localities in 0, 2:
@@ -81,7 +81,7 @@ def check_wrong(name, files, *cases):
 
 
 def check_unwritable(name, *args, printed=''):
-    """ARGS without the last one, the file to write."""
+    """ARGS without the last one, which is the file to write."""
     with Folder() as folder:
         none = os.path.join(folder.name, 'none', 'file')
         for num_localities in 0, 3:
@@ -120,15 +120,15 @@ def test_hello():
 
 
 def roughness(pgm):
-    """The sum of the differences between neighbours in a row, 8 bits a sample."""
+    """The sum of the differences between neighbours in a row, with 8 bits in a sample."""
     width, height, _, samples = samples_of(pgm)
     return sum(abs(samples[y * width + x] - samples[y * width + x - 1])
                for y in range(height) for x in range(1, width))
 
 
 def test_fft():
-    """All shapes agree with the serial transform, so on the file but for rounding; the picture is
-    smoother than before, and as light as it was."""
+    """All shapes give the same as the serial transform, so the files are equal except for rounding.
+    The picture is smoother than before, and has the same brightness."""
     picture = os.path.join(EXAMPLES, 'picture.pgm')
     before = read(picture)
     first = None
@@ -184,7 +184,8 @@ def test_fft_wrong():
 
 
 def test_matvec():
-    """The program compares; the chart is the same for all grids, and smooth at last."""
+    """The program compares the results. The chart is the same for all grids, and smooth at the
+    end."""
     first = {}
     for num_localities, rows, columns, n in [
             (0, 1, 1, 500), (0, 2, 2, 500), (0, 1, 5, 500), (0, 5, 1, 500), (0, 3, 7, 500),
@@ -228,7 +229,7 @@ ANY_BYTE = [b for b in range(256) if b != 10]
 FILES = [
     b'', b'\n', b'\n\n\n', b'alone', b'b\na', b'b\r\na\r\n\0\n\0\0\n\xff\n\x7f\n',
     b'the same\n' * 500,
-    b''.join(b'x' * 100 + b'%d\n' % (i * 7919 % 1000) for i in range(300)),  # alike for long
+    b''.join(b'x' * 100 + b'%d\n' % (i * 7919 % 1000) for i in range(300)),  # many equal lines
     random_lines(2000, 30, b'ab', 1), random_lines(3000, 40, ANY_BYTE, 2),
     b'x' * 300000 + b'\n' + random_lines(100, 10, b'abc', 3),
     b''.join(b'%06d\n' % i for i in range(5000, 0, -1)),
@@ -250,7 +251,8 @@ def test_sample_sort():
 
 
 def test_sample_sort_real():
-    """This source, and much more than what is sent unasked; against sort(1)."""
+    """This source, and much more data than is sent eagerly. The result is compared with that of
+    sort(1)."""
     with Folder() as folder:
         out, want = folder.file('OUT'), folder.file('want')
         for source in __file__, folder.file('IN', random_lines(30000, 100, ANY_BYTE[:128], 4)):
@@ -280,7 +282,7 @@ def test_sample_sort_wrong():
 
 
 def heat(width, height, steps):
-    """The plate after STEPS, by another implementation."""
+    """The plate after STEPS steps, computed by another implementation."""
     def start(x, y):
         if x == 0:
             return 1.0 if height < 4 * y < 3 * height else 0.0
@@ -338,8 +340,8 @@ def losses(text):
 
 
 def test_training():
-    """The loss falls, nearly all points end on the right side, and the picture is that of one site:
-    a difference in the last bits of a weight moves a grey by one at most."""
+    """The loss falls, nearly all points end on the right side, and the picture is that of one site.
+    A difference in the last bits of a weight changes a grey by at most one."""
     first = None
     with Folder() as folder:
         out = folder.file('OUT.pgm')
@@ -359,7 +361,8 @@ def test_training():
 
 
 def test_training_algorithms():
-    """All algorithms give the same but for rounding; in the order of the sites, the same bits."""
+    """All algorithms give the same results except for rounding. In the order of the sites, they
+    give the same bits."""
     with Folder() as folder:
         out = folder.file('OUT.pgm')
         few = '--epochs', 30, '--report', 30, '--points', 101, '--seed', 7
@@ -386,7 +389,7 @@ def test_training_wrong():
                 (['--algorithm', 'bruck', 'a'], "--algorithm needs one of ring, linear, "),
                 (['--reproducible=1', 'a'], "doesn't allow an argument"))
     check_unwritable('training', '--epochs', 3, printed='epoch 0: ')
-    for num_localities in 0, 3:  # the ring adds up in another order
+    for num_localities in 0, 3:  # the ring adds in another order
         status, _, err = example('training', num_localities, '--reproducible', '--algorithm',
                                  'ring', '/none/OUT.pgm')
         check(status == 1 and err and all('the algorithm ring of all_reduce is not possible here: '

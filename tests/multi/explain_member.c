@@ -4,8 +4,8 @@
 
 #include <cohort/cohort.h>
 
-/* One site in each locality: prints how it explains some collectives, a line each, and makes the
- * calls, which would fail if the sites chose differently. */
+/* One site in each locality. It prints how it explains some collectives, one line each, and makes
+ * the calls. They would fail if the sites chose differently. */
 
 static const struct question {
     const char *collective;

@@ -7,9 +7,10 @@
 
 #include "cohort/cohort.h"
 
-/* Localities that fork: the program itself, a task, an operation of the user's, or a thread outside
- * does. The child tries all that would act for its parent, and returns; the parent's calls, which
- * the child's would be taken for, go on as if nothing were. */
+/* Localities that fork: by the program itself, in a task, in a user's operation, or in a thread
+ * outside the runtime. The child tries everything that would act on behalf of its parent, and
+ * returns. Its calls must not be mistaken for the parent's calls, which continue as if there were
+ * no child. */
 
 enum { NUM_CALLS = 20, TAG = 7, CHILDS_VALUE = 100 };
 
@@ -31,7 +32,7 @@ static cohort_status no_continuation(cohort_future *future, void *arg)
     return COHORT_OK;
 }
 
-/* Prints what has become of it, which is to be an error that names the function. */
+/* Prints the result, which has to be an error that names the function. */
 static void try(cohort_future *future)
 {
     printf("child: %s\n", cohort_await(future) ? cohort_error_message() : "no error");
@@ -50,7 +51,7 @@ static void be_child(void)
     cohort_future *future;
     cohort_comm *other = NULL;
     cohort_comm_options alone = {.num_sites = 1};
-    alarm(60); /* who waits for ever is to be noticed, too */
+    alarm(60); /* so that an endless wait is noticed, too */
     try(cohort_async(no_task, NULL));
     try(cohort_then(cohort_future_of_value(NULL), no_continuation, NULL));
     try(cohort_sleep(1000000));
@@ -73,7 +74,7 @@ static void be_child(void)
 
 /* The parent ----------------------------------------------------------------------------------- */
 
-/* False in the child, which is to return. */
+/* Returns false in the child, which has to return. */
 static bool fork_and_wait(void)
 {
     int status;
@@ -96,7 +97,7 @@ static cohort_status fork_in_task(void *arg)
 static void *fork_in_thread(void *arg)
 {
     if (!fork_and_wait())
-        _exit(0); /* a return would go through exit, where a sanitizer has its doubts */
+        _exit(0); /* a return would call exit, in which a sanitizer reports errors */
     return arg;
 }
 
@@ -110,7 +111,7 @@ static cohort_status start_thread(void *arg)
     return COHORT_OK;
 }
 
-/* Forks the first time that it is called here. */
+/* Forks in its first call. */
 static cohort_status sum_and_fork(void *result, const void *left, const void *right, size_t count,
                                   cohort_datatype datatype, void *arg)
 {

@@ -11,7 +11,7 @@ from jobs import check_equal, run
 MEMBER = os.path.abspath(sys.argv[2])
 CHOSEN = [a for a in sys.argv[3:] if not a.startswith('--')]
 
-# What the child tries; it awaits a promise of its own, too.
+# What the child tries. It also awaits a promise of its own.
 REFUSED = ['cohort_async', 'cohort_then', 'cohort_sleep', 'cohort_await', 'cohort_all_reduce',
            'cohort_barrier', 'cohort_channel_set', 'cohort_channel_get',
            'cohort_channel_get_object', 'cohort_comm_idle', 'cohort_comm_roll_call',
@@ -19,7 +19,8 @@ REFUSED = ['cohort_async', 'cohort_then', 'cohort_sleep', 'cohort_await', 'cohor
 
 
 def check_fork(num, who, expected_status=0):
-    """The child is told what it can't do, and ends when it returns; nobody else notices it."""
+    """The child is told what it can't do, and ends when it returns. No other process is
+    affected."""
     status, out, err = run('-n', num, '--workers', 2, MEMBER, who)
     check_equal((status, err), (0, ''))
     says = re.findall('^child: (.*)$', out, re.M)
@@ -41,7 +42,7 @@ def test_task():
 
 
 def test_operation():
-    """With one locality, an operation is never called. With two, each calls it once."""
+    """With one locality, an operation is never called. With two, each of them calls it once."""
     check_fork(2, 'operation')
 
 

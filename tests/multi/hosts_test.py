@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""cohortrun on several hosts, which agents reach that start the daemon right here. What holds for
-localities in general is tested by launcher_test.py --far. Usage: hosts_test.py COHORTRUN MEMBER
+"""cohortrun on several hosts. The agents that reach them start the daemon on this host. What
+applies to all localities is tested by launcher_test.py --far. Usage: hosts_test.py COHORTRUN MEMBER
 [case...]"""
 import os
 import re
@@ -38,7 +38,7 @@ def daemon_of(job, host):
 
 
 class Gate:
-    """An agent that tells what it was given, and waits to be let go on."""
+    """An agent that records what it was given, and then waits for permission to continue."""
 
     def __init__(self, folder, hosts):
         self.folder = folder
@@ -115,7 +115,7 @@ def test_hostfile():
 
 
 def test_fewer():
-    """-n below the slots: the hosts are filled in order, and the last one is left out."""
+    """-n below the number of slots: the hosts are filled in order, and the last one is not used."""
     status, out, err = run('-n', 3, '--hosts', 'a:2,b:2,c:2', *HERE, *AGENT, MEMBER, 'place')
     check_equal((status, err), (0, ''))
     check_lines('\n'.join(re.findall(r'\d is .*', out)),
@@ -132,7 +132,7 @@ def test_only_shared_memory():
 
 
 def test_this_host():
-    """Needs no agent, unless one is named."""
+    """Needs no agent, unless one is given."""
     status, out, err = run('--hosts', 'localhost:2', MEMBER, 'place')
     check_equal((status, err), (0, ''))
     check('1 is 1 of 2 on host 0 of 1 at 127.0.0.1' in out, out)
@@ -141,12 +141,12 @@ def test_this_host():
 
 
 def test_ssh():
-    """The agent that is taken when none is named; and a part of the job on this host. The other one
-    has an address for documentation, so that no name server is asked."""
+    """The agent that is used by default, and a part of the job on this host. The other host has an
+    address for documentation, so that no name server is asked."""
     with tempfile.TemporaryDirectory(suffix=" isn't simple") as folder:
         cohortrun = os.path.join(folder, 'cohortrun')
         shutil.copy(jobs.COHORTRUN, cohortrun)
-        with open(os.path.join(folder, 'ssh'), 'w') as f: # the other side's shell reads it again
+        with open(os.path.join(folder, 'ssh'), 'w') as f: # the other host's shell reads it again
             f.write('#!/bin/sh\ntest "$*" = "${*#-o BatchMode=yes 192.0.2.1 }" && exit 9\n'
                     'shift 3\nexec sh -c "$*"\n')
         os.chmod(os.path.join(folder, 'ssh'), 0o755)
@@ -162,7 +162,7 @@ def test_ssh():
 
 
 def test_many_hosts():
-    """More than may call at a time as strangers."""
+    """More callers than may connect at a time before they are known."""
     names = ','.join('h%d' % i for i in range(80))
     status, out, err = run('--hosts', names, *HERE, *AGENT, 'sh', '-c', 'echo $COHORT_LOCALITY')
     check_equal((status, err), (0, ''))
@@ -170,7 +170,7 @@ def test_many_hosts():
 
 
 def test_handed_on():
-    """Directory, arguments and environment are cohortrun's own, however long."""
+    """Directory, arguments and environment are those of cohortrun, however long they are."""
     program = 'pwd; printf "%s|" "$@"; echo; echo "$COHORT_TEST_HOST,${#COHORT_LONG},$COHORT_ODD"'
     with tempfile.TemporaryDirectory() as folder:
         status, out, err = run(*TWO, '-x', 'COHORT_LONG=' + 'x' * 100000, '-x',
@@ -233,7 +233,7 @@ def start_ready(*options):
 
 
 def check_lost(job, why):
-    """Its pid may come after its first line, and so too late."""
+    """The pid may arrive after the first line of output, and so too late."""
     status, out, err = job.finish()
     check(status == 137, status, err)
     check(re.search(r'cohortrun: locality [23]( \(pid \d+\))? on host b is lost: ' + why, err), err)
@@ -242,12 +242,12 @@ def check_lost(job, why):
 def test_daemon_killed():
     job = start_ready()
     os.kill(daemon_of(job, 'b'), signal.SIGKILL)
-    # Who dies with something unread resets its connections; and its agent ends with it.
+    # A daemon that dies with unread data resets its connections, and its agent ends with it.
     check_lost(job, '(the connection was closed|.*connection reset by peer|agent .* status 137)\n')
 
 
 def test_agent_killed():
-    """The guardian of the agent as well as the agent itself."""
+    """Kills the guardian of the agent, and the agent itself."""
     job = start_ready()
     guardians = children_of(job.process.pid)
     check_equal(len(guardians), 2)
@@ -263,14 +263,14 @@ def test_agent_killed():
 
 def test_launcher_killed():
     job = start_ready()
-    job.await_processes(1 + 2 * 2 + 4 * 4) # cohortrun; agents and daemons; guardians and theirs
+    job.await_processes(1 + 2 * 2 + 4 * 4) # cohortrun; agents, daemons; guardians, programs
     job.process.kill()
     job.process.wait()
     job.check_nothing_left(wait=True)
 
 
 def test_launcher_killed_early():
-    """While agents start, daemons connect, and localities start: after so many processes."""
+    """While agents start, daemons connect and localities start: after each number of processes."""
     for num in range(1, 16):
         job = Job(*TWO, 'sh', '-c', READY)
         job.await_processes(num)
@@ -286,7 +286,8 @@ def test_daemon_silent():
 
 
 def test_launcher_silent():
-    """The daemons end what they have started, though cohortrun's end of the connection is there."""
+    """The daemons end what they have started, although cohortrun's end of the connection stays
+    open."""
     job = start_ready(*QUICK)
     daemons = [daemon_of(job, host) for host in 'ab']
     localities = [c for d in daemons for g in children_of(d) for c in children_of(g)]
@@ -299,7 +300,7 @@ def test_launcher_silent():
 
 
 def test_busy_is_not_silent():
-    """A program that lets nobody else in for long is alive."""
+    """A program that accepts no other connection for a long time is alive."""
     status, out, err = run(*TWO, *QUICK, sys.executable, '-c',
                            'import time\nend = time.monotonic() + 1.5\n'
                            'while time.monotonic() < end: pass')
@@ -307,7 +308,7 @@ def test_busy_is_not_silent():
 
 
 def test_key_is_secret():
-    """It is in no command line and in no environment."""
+    """The key is in no command line and in no environment."""
     with tempfile.TemporaryDirectory() as folder:
         gate = Gate(folder, 'ab')
         job = Job('--hosts', 'a:2,b:2', *HERE, *gate.options, 'sh', '-c',
@@ -317,7 +318,7 @@ def test_key_is_secret():
             keys.append(gate.read(host)[0])
             gate.let_go(host)
         check(re.fullmatch('[0-9a-f]{64}', keys[0]) and keys[0] == keys[1], keys)
-        check_equal(job.read_lines(4), ['ready\n'] * 4) # now all processes are there to stay
+        check_equal(job.read_lines(4), ['ready\n'] * 4) # from now on no process starts or ends
         num_read = 0
         for pid in job.processes() + [job.process.pid]:
             for name in 'cmdline', 'environ':
@@ -330,7 +331,7 @@ def test_key_is_secret():
 
 
 def listening_at(port):
-    """Addresses, as the kernel writes them."""
+    """The addresses, as the kernel writes them."""
     found = []
     for name in '/proc/net/tcp', '/proc/net/tcp6':
         with open(name) as f:
@@ -346,7 +347,7 @@ def message(data):
 
 
 def test_strangers():
-    """Who has not got the key is dropped, and does not disturb the job."""
+    """A caller without the key is disconnected, and does not disturb the job."""
     offer = b'COHORTR\1' + struct.pack('<I', 0) + b'r' * 32
     talks = [(b'GET / HTTP/1.0\r\n\r\n', 'allowed'),
              (message(b'x' * 40), 'it is no node daemon, or one of another version'),
@@ -363,16 +364,16 @@ def test_strangers():
         port = gate.read('a')[1]
         check_equal(gate.read('b')[1], port)
         check_equal(listening_at(port), ['0100007F'])
-        gate.let_go('b') # so one has come, and is not disturbed
+        gate.let_go('b') # so one daemon has connected, and is not disturbed
         for talk, _ in talks:
             with socket.create_connection(('127.0.0.1', port), TIMEOUT) as stranger:
                 stranger.sendall(talk)
                 if len(talk) < 30:
                     stranger.shutdown(socket.SHUT_WR)
                 try:
-                    while stranger.recv(1000): # its challenge, and the end
+                    while stranger.recv(1000): # the challenge, and then the end
                         pass
-                except ConnectionResetError: # dropped with something unread
+                except ConnectionResetError: # disconnected with unread data
                     pass
         idle = socket.create_connection(('127.0.0.1', port), TIMEOUT)
         gate.let_go('a')
@@ -387,7 +388,8 @@ def test_strangers():
 
 
 def test_many_strangers():
-    """Those that say nothing, or only what anybody could say, don't take the daemons' places."""
+    """Callers that send nothing, or only what any caller could send, don't take the daemons'
+    places."""
     offer = b'COHORTR\1' + struct.pack('<I', 0) + b'r' * 32
     for talk in (b'', message(offer)):
         with tempfile.TemporaryDirectory() as folder:
@@ -416,7 +418,7 @@ def test_many_strangers():
 
 
 def test_false_launcher():
-    """A daemon tells nothing to who has not got the key."""
+    """A daemon tells nothing to a caller without the key."""
     server = socket.create_server(('127.0.0.1', 0))
     line = 'cohort-node %s 0 1000000000 2000000000 %d 127.0.0.1\n' % ('ab' * 32,
                                                                       server.getsockname()[1])

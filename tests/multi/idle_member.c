@@ -5,9 +5,9 @@
 #include "tests/multi/member.h"
 #include "tests/support/test.h"
 
-/* Every site has talked to every other one; then all but site 0 wait in a broadcast, and site 0
- * waits for the end of its locality's standard input, before which it does not call it. Each says
- * "idle" when it has come so far. */
+/* Every site has sent to every other one. Then all sites except 0 wait in a broadcast. Site 0 does
+ * not call the broadcast before its locality's standard input ends. Each site prints "idle" when it
+ * has come so far. */
 
 static void *await_end_of_input(void *promise)
 {

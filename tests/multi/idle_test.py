@@ -3,9 +3,9 @@
 """What a job that waits costs. Usage: idle_test.py COHORTRUN MEMBERS [--slow] [--long] [case...],
 with the folder of the member programs.
 
-The job's processes are the localities, their guardians and cohortrun. Their time is the
-scheduler's, in nanoseconds: that of /proc/PID/stat comes in hundredths of a second for each, which
-is more than all of them take."""
+The job's processes are the localities, their guardians and cohortrun. Their CPU time is that of the
+scheduler, in nanoseconds. The time in /proc/PID/stat is in hundredths of a second for each process,
+which is more than all of them use together."""
 import os
 import subprocess
 import sys
@@ -35,7 +35,7 @@ class Idle(Job):
         return [pid for pid in self.processes() if is_running(pid, IDLE)]
 
     def cpu_seconds(self):
-        """Of all threads that there are."""
+        """The CPU time of all threads that exist."""
         nanoseconds = 0
         for pid in self.processes():
             for thread in os.listdir('/proc/%d/task' % pid):
@@ -48,7 +48,7 @@ class Idle(Job):
 
 
 def memory(pid):
-    """Resident, and its share of what is shared, in KiB."""
+    """The resident set size and the proportional set size, in KiB."""
     sizes = {}
     with open('/proc/%d/smaps_rollup' % pid) as f:
         for line in f.readlines()[1:]:
@@ -62,7 +62,7 @@ def check_cpu(num_localities, seconds):
     processes = job.processes()
     check_equal(len(processes), 2 * num_localities + 1)
     before, start = job.cpu_seconds(), time.monotonic()
-    time.sleep(seconds) # the scenario itself
+    time.sleep(seconds) # this is what the test is about
     used = (job.cpu_seconds() - before) / (time.monotonic() - start)
     check_equal(job.processes(), processes)
     job.end()
@@ -97,7 +97,7 @@ def long_cpu():
 
 
 def long_memory():
-    """The second: each has talked with each, so there are all rings."""
+    """The second job: each locality has sent to each other one, so all rings exist."""
     check_memory(64)
     check_memory(64, '--algorithms', 'all_to_all=linear', '--count', 100)
 

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Jobs under test, whose launcher is the first argument of the program.
 
-Nothing here sleeps: a test waits for a line, an end of file or a process, each with a deadline
-(TIMEOUT) that only a failure reaches. Each job gets a variable of its own in its environment, by
-which its processes are found in /proc afterwards: none may be left. What has lost its parent falls
-to this process, so it is found in any case."""
+Nothing here sleeps. A test waits for a line, an end of file or a process, each with a deadline
+(TIMEOUT) that is reached only on failure. Each job gets a variable of its own in its environment,
+by which its processes are found in /proc afterwards: none may be left over. A process that has lost
+its parent becomes a child of this process, so it is found in any case."""
 import ctypes
 import os
 import re
@@ -15,19 +15,19 @@ import time
 
 LIBC = ctypes.CDLL(None, use_errno=True)
 COHORTRUN = os.path.abspath(sys.argv[1])
-# In the suite long there are thousands of localities, perhaps on a machine that others load.
+# The suite long has thousands of localities, perhaps on a machine with other load.
 TIMEOUT = 600 if '--long' in sys.argv else 60
 MARK = 'COHORT_TEST_MARK'
 NAMESPACE_AGENT = os.path.join(os.path.dirname(os.path.abspath(__file__)), 'namespace_agent')
-# Also for programs that start jobs by themselves.
+# Also for programs that start jobs themselves.
 os.environ['LSAN_OPTIONS'] = 'print_suppressions=0:suppressions=' + os.path.join(
     os.path.dirname(os.path.abspath(__file__)), 'lsan.supp')
-# hwloc, in mpirun too, says something where a chroot has no /sys.
+# hwloc, also in mpirun, prints a warning if a chroot has no /sys.
 os.environ['HWLOC_HIDE_ERRORS'] = '2'
-NAMESPACE_TMP = '/run/tmp' # a folder of its own at each of those hosts
+NAMESPACE_TMP = '/run/tmp' # each of those hosts has its own folder there
 num_jobs = 0
 jobs_of_case = []
-# What cohortrun is given besides, as a function of the number of localities: () by default.
+# Further options for cohortrun, as a function of the number of localities. None by default.
 launcher_options = lambda size: []
 
 
@@ -45,7 +45,7 @@ def check_equal(got, want):
 
 
 def far_hosts(size):
-    """Options for two hosts that an agent reaches, but that are this one."""
+    """Options for two hosts that an agent reaches. Both are in fact this host."""
     names = 'a:%d' % ((size + 1) // 2) + (',b:%d' % (size // 2) if size > 1 else '')
     return ['--hosts', names, '--listen', '127.0.0.1', '--agent', 'env COHORT_TEST_HOST={host}']
 
@@ -69,7 +69,7 @@ elif '--far' in sys.argv:
 
 
 class Job:
-    """cohortrun with pipes, its processes marked."""
+    """Starts cohortrun with pipes. Its processes are marked."""
 
     def __init__(self, *args, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, **options):
         global num_jobs
@@ -85,7 +85,8 @@ class Job:
         jobs_of_case.append(self)
 
     def finish(self, data=None):
-        """Waits; returns status, stdout and stderr, and checks that no process is left."""
+        """Waits for the job. Returns status, stdout and stderr, and checks that no process is left
+        over."""
         try:
             out, err = self.process.communicate(data, TIMEOUT)
         except subprocess.TimeoutExpired:
@@ -98,10 +99,10 @@ class Job:
         return [self.process.stdout.readline().decode() for _ in range(num)]
 
     def clean_up(self):
-        """After a failure, when its processes have ended."""
+        """After a failure, when the job's processes have ended."""
 
     def processes(self):
-        """Pids that have the mark in their environment, zombies excluded."""
+        """The pids of processes that have the mark in their environment, except zombies."""
         pids = []
         for name in os.listdir('/proc'):
             if name.isdigit() and self.mark.encode() in read_proc(name, 'environ').split(b'\0'):
@@ -109,14 +110,15 @@ class Job:
         return pids
 
     def await_processes(self, num):
-        """Until so many are there at a time: one that is about to become another program has no
-        environment for a moment."""
+        """Waits until so many processes exist at the same time. A process that is just executing
+        another program has no environment for a moment."""
         deadline = time.monotonic() + TIMEOUT
         while len(self.processes()) < num:
             check(time.monotonic() < deadline, 'only', self.processes())
 
     def await_rest(self):
-        """Until all of its processes sleep at one time: what they do next is not up to them."""
+        """Waits until all of its processes sleep at the same time. Then none of them continues by
+        itself."""
         deadline = time.monotonic() + TIMEOUT
         while True:
             before = self.switches()
@@ -125,7 +127,8 @@ class Job:
             check(time.monotonic() < deadline, 'it never rests')
 
     def switches(self):
-        """How often each process has given up its core; None for one that has one, or wants it."""
+        """How often each process has given up its core. None for a process that has a core or wants
+        one."""
         found = {}
         for pid in self.processes():
             status = read_proc(pid, 'status')
@@ -134,7 +137,7 @@ class Job:
         return found
 
     def check_nothing_left(self, wait=False):
-        """With WAIT, the guardians may still be at it."""
+        """If WAIT, the guardians may still be cleaning up."""
         if wait:
             await_orphans()
         left = self.processes()
@@ -150,15 +153,15 @@ def mount(target, flags, source=None, kind=None):
 
 
 def make_mounts_private():
-    """So that what is mounted here is not seen outside; in a mount namespace of this process' own.
-    In a chroot / may be no mount point: it becomes one, and what is below it comes along. False:
-    that is not permitted."""
+    """Enters a mount namespace of this process, so that mounts are not visible outside. In a chroot
+    / may not be a mount point. Then it is made one, with everything below it. Returns False if that
+    is not permitted."""
     MS_BIND, MS_REC, MS_PRIVATE = 0x1000, 0x4000, 0x40000
     if mount(b'/', MS_REC | MS_PRIVATE):
         return True
     if not mount(b'/', MS_BIND | MS_REC, b'/'):
         return False
-    # The new mount is on top of the old /, in which this process still is.
+    # The new mount is on top of the old /, and this process is still in the old one.
     folder = os.getcwd()
     os.chdir('/..')
     os.chroot('.')
@@ -167,21 +170,21 @@ def make_mounts_private():
 
 
 def leave_shared_memory():
-    """Where that is permitted, /dev/shm is from now on this program's and its jobs' own, so that
-    what is left there is theirs."""
+    """If it is permitted, /dev/shm from now on belongs only to this program and its jobs. So
+    everything that is left there comes from them."""
     CLONE_NEWNS = 0x20000
     if LIBC.unshare(CLONE_NEWNS) == 0 and make_mounts_private():
         mount(b'/dev/shm', 0, b'none', b'tmpfs')
 
 
 def adopt_orphans():
-    """What a job leaves behind becomes a child of this process."""
+    """Processes that a job leaves behind become children of this process."""
     PR_SET_CHILD_SUBREAPER = 36
     check(LIBC.prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) == 0, 'prctl')
 
 
 def read_proc(pid, name):
-    """Empty where the process, or the thread, has ended: that may happen at any time."""
+    """Empty if the process, or the thread, has ended. It may end at any time."""
     try:
         with open('/proc/%s/%s' % (pid, name), 'rb') as f:
             return f.read()
@@ -197,7 +200,7 @@ def is_running(pid, program):
 
 
 def send_signal(pid, number):
-    """Unless the process has ended."""
+    """Kills the process, unless it has ended."""
     try:
         os.kill(pid, number)
     except ProcessLookupError:
@@ -218,7 +221,7 @@ def has_children():
 
 
 def await_orphans():
-    """Until those whose parents have been killed have ended, too."""
+    """Waits until processes whose parents have been killed have ended, too."""
     while has_children():
         for pid in children_of(os.getpid()):
             wait_for_end(pid)
@@ -226,7 +229,7 @@ def await_orphans():
 
 
 def end_jobs():
-    """Those that a failed case has left behind."""
+    """The processes that a failed case has left behind."""
     for job in jobs_of_case:
         job.process.kill()
         job.process.wait()
@@ -239,7 +242,7 @@ def wait_for_end(pid):
     try:
         fd = os.pidfd_open(pid)
     except ProcessLookupError:
-        return # and its parent knows
+        return # the process has ended, and its parent knows
     try:
         check(select.select([fd], [], [], TIMEOUT)[0], 'process', pid, 'does not end')
     finally:
@@ -253,7 +256,8 @@ def run(*args, data=None, **options):
 
 
 def run_cases(names, prefix='test_', chosen=None):
-    """Runs the functions whose names begin so, or those that are CHOSEN; ends the program."""
+    """Runs the functions whose names begin with PREFIX, or those that are CHOSEN. Ends the
+    program."""
     chosen = sys.argv[3:] if chosen is None else chosen
     adopt_orphans()
     num_failed = 0

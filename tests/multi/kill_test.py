@@ -4,8 +4,8 @@
 [--few] [--far] [case...], with the folder of the member programs; --few: only some deaths; --far:
 on two hosts.
 
-Each job has a folder of its own for temporary files; nothing may be left in it, in /dev/shm or
-among the processes. What happens is triggered by what the localities print."""
+Each job has a folder of its own for temporary files. Nothing may be left over in it or in /dev/shm,
+and no process may be left. The tests act when the localities print certain lines."""
 import os
 import queue
 import random
@@ -27,13 +27,13 @@ CHOSEN = [a for a in sys.argv[3:] if not a.startswith('--')]
 SLOW = '--slow' in sys.argv # under a sanitizer
 FEW = SLOW or '--few' in sys.argv
 LONG = '--long' in sys.argv
-# Seconds within which the survivors' futures fail, each of them: in the long suite, on a machine
-# that does nothing else. Else they have to fail at all.
+# Seconds within which the futures of each survivor have to fail: in the long suite, on a machine
+# without other load. Otherwise they only have to fail.
 DEADLINE = (8.0 if SLOW else 1.0) if LONG else TIMEOUT
 
 
 class Storm(Job):
-    """A running storm, whose lines are read as they come."""
+    """A running storm. Its lines are read as they are printed."""
 
     def __init__(self, num_localities, mode, workers=1, **options):
         self.size = num_localities
@@ -68,7 +68,7 @@ class Storm(Job):
         self.queue.put(None)
 
     def next_line(self, deadline=None):
-        """None at the end of the output."""
+        """The next line. None at the end of the output."""
         deadline = deadline or time.monotonic() + TIMEOUT
         try:
             line = self.queue.get(timeout=max(0, deadline - time.monotonic()))
@@ -98,11 +98,12 @@ class Storm(Job):
         raise Failed('locality', locality, 'is not there')
 
     def survivors(self, victim):
-        """Sites sit round robin."""
+        """Sites are distributed round robin."""
         return [site for site in range(self.num_sites) if site % self.size != victim]
 
     def check_survivors(self, victim, death):
-        """Each of their sites is told who died; then they may leave. Returns how long it took."""
+        """Each site of these localities is told which locality died. Then it may leave. Returns how
+        long it took until all were told."""
         failed = {}
         while len(failed) < len(self.survivors(victim)):
             line = self.next_line()
@@ -118,7 +119,7 @@ class Storm(Job):
         return max(seconds for seconds, _ in failed.values())
 
     def finish(self, data=None, wait=False):
-        """Status and standard error; checks that nothing is left."""
+        """The status and standard error. Checks that nothing is left over."""
         while self.next_line() is not None:
             pass
         self.reader.join()
@@ -133,7 +134,7 @@ class Storm(Job):
         return self.process.returncode, self.errors[0]
 
     def clean_up(self):
-        """Once."""
+        """Does it only once."""
         if self.folder:
             os.close(self.release_fd)
             shutil.rmtree(self.folder)
@@ -141,7 +142,7 @@ class Storm(Job):
 
 
 def random_storm(seed):
-    """A storm and who is going to die."""
+    """The parameters of a storm, drawn from SEED, and the generator for further draws."""
     draw = random.Random(seed)
     num_localities = draw.randint(2, 5)
     options = {
@@ -236,13 +237,13 @@ def test_interrupt():
 
 
 def test_stopped():
-    """A locality that is stopped for two seconds is not dead."""
+    """A locality that is stopped for two seconds is not regarded as dead."""
     storm = Storm(4, 'endure', sites=8, arity=2, threshold='tree', count=500, in_flight=4,
                   generations=600, stall_ms=100)
     storm.await_lines(r'\[3\] generation 20')
     pid = storm.pid_of(3)
     os.kill(pid, signal.SIGSTOP)
-    time.sleep(2) # the scenario itself
+    time.sleep(2) # this is what the test is about
     check(storm.process.poll() is None, 'the job has ended')
     os.kill(pid, signal.SIGCONT)
     os.write(storm.release_fd, b'.' * 4)
@@ -251,7 +252,7 @@ def test_stopped():
 
 
 def test_second_death():
-    """The cause is blamed, not the consequence."""
+    """The first death is blamed, not the one that it has caused."""
     status, out, err = jobs.run('-n', 3, '--grace', 20, BLAME)
     check_equal(status, 128 + 9)
     check(re.match(r'COHORT_ERR_PEER_DIED .*site 2 is lost: locality 2 .*was killed by signal 9',

@@ -10,14 +10,14 @@
 #include "runtime/net/hub.h"
 #include "runtime/launch/bootstrap.h"
 
-/* A locality that does nothing but speak the control protocol, for tests of cohortrun. Its argument
- * says how it behaves, and may name the one rank that does; the others drain:
+/* A locality that only uses the control protocol, for tests of cohortrun. Its argument says how it
+ * behaves, and may name one rank that behaves so. The others drain:
  *   drain             takes part, and exits with status 0
  *   late RANK STATUS  the same, with that status after it was allowed to leave
  *   quit RANK         exits with status 0 without leaving the job
  *   kill RANK         is killed by SIGKILL
  *   fail RANK         says why, and exits with status 3
- *   close RANK        closes its connection and sleeps on
+ *   close RANK        closes its connection and goes on sleeping
  *   busy              is busy for the first 20 rounds of the drain
  *   place             says where it is
  *   hub               says which memory it shares (the number of its file), and with how many */
@@ -34,7 +34,7 @@ static void count_asked(void *context, uint64_t round)
     struct member *member = context;
     uint32_t rank = cohort__bootstrap_rank(member->bootstrap);
     bool busy = strcmp(member->mode, "busy") == 0 && ++member->num_asked <= 20;
-    /* As if 0 had sent 5 messages, each of which another one has received by its third answer. */
+    /* As if rank 0 had sent 5 messages, and the last rank had received them. */
     cohort__bootstrap_report_counts(member->bootstrap, round, rank == 0 ? 5 : 0,
                                     rank == cohort__bootstrap_size(member->bootstrap) - 1 ? 5 : 0,
                                     busy);

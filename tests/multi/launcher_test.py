@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Tests of cohortrun, with small programs. Usage: launcher_test.py COHORTRUN MEMBER [--far]
-[case...]; --far: on two hosts that an agent reaches, as far as that makes sense."""
+[case...]. --far: on two hosts that an agent reaches, for the cases where that makes sense."""
 import fcntl
 import os
 import pty
@@ -19,7 +19,7 @@ from jobs import (COHORTRUN, Job, TIMEOUT, check, check_equal, children_of, read
 
 MEMBER = sys.argv[2]
 FAR = '--far' in sys.argv
-# How messages call where a locality is, as a pattern.
+# How messages describe where a locality is, as a pattern.
 ON_HOST = r' on host [ab]' if FAR else ''
 
 
@@ -85,7 +85,8 @@ def test_cannot_start():
     check_equal((status, out, err),
                 (127, '', 'cohortrun: cannot start ./no-such-program: no such file or directory\n'))
     path = os.environ['PATH']
-    os.environ['PATH'] = '/usr/bin:/bin' # one that this user may not search would make it 126
+    # A folder that this user may not search would change the status to 126.
+    os.environ['PATH'] = '/usr/bin:/bin'
     status, out, err = run('-n', 3, 'no-such-program')
     os.environ['PATH'] = path
     check_equal(status, 127)
@@ -124,7 +125,7 @@ def test_signal_status():
 
 
 def test_own_group():
-    """A program that signals its own group does not reach the guardian."""
+    """A program that sends a signal to its own process group does not reach the guardian."""
     status, out, err = run('-n', 2, 'sh', '-c', 'kill -9 0')
     check(status == 137 and 'was killed by signal 9' in err, status, err)
     status, out, err = run('-n', 2, 'sh', '-c', 'trap "exit 5" TERM; kill 0; exit 6')
@@ -132,8 +133,9 @@ def test_own_group():
 
 
 def test_out_of_terminal():
-    """Each program is in a group of its own and has no terminal, but is in cohortrun's session:
-    Linux shares out a core among sessions first, so one would not make way for another."""
+    """Each program is in a group of its own and has no terminal, but is in cohortrun's session.
+    Linux divides a core among sessions first. So in different sessions one program would not give
+    way to another."""
     status, out, err = run('-n', 2, 'sh', '-c', 'exec cut -d " " -f 1,5-7 /proc/$$/stat')
     check_equal((status, err), (0, ''))
     for line in out.splitlines():
@@ -142,7 +144,8 @@ def test_out_of_terminal():
 
 
 def in_terminal(terminal):
-    """For a process about to be started: TERMINAL becomes its own, and it is in the foreground."""
+    """Called in a process before it is started: TERMINAL becomes its terminal, and it is in the
+    foreground."""
     def enter():
         os.setsid()
         fcntl.ioctl(terminal, termios.TIOCSCTTY, 0)
@@ -150,8 +153,8 @@ def in_terminal(terminal):
 
 
 def test_terminal():
-    """Locality 0 reads what is typed; none can open the terminal, which would stop it; interrupts
-    come through cohortrun alone."""
+    """Locality 0 reads what is typed. No locality can open the terminal, which would stop it.
+    Interrupts come through cohortrun alone."""
     try:
         keyboard, terminal = pty.openpty()
     except OSError as error:  # in a chroot without /dev/pts
@@ -170,7 +173,8 @@ def test_terminal():
 
 
 def test_interrupted_while_starting():
-    """By the terminal, after every number of steps: guardians that have not left it get that."""
+    """An interrupt by the terminal after every number of steps. Guardians that have not left the
+    terminal's group get it, too."""
     for num_children in range(0, 12):
         job = Job('-n', 12, 'sh', '-c', GRANDCHILDREN + 'wait', preexec_fn=os.setpgrp)
         while len(children_of(job.process.pid)) < num_children:
@@ -181,7 +185,7 @@ def test_interrupted_while_starting():
 
 
 def test_stubborn():
-    """TERM is ignored: KILL comes after it."""
+    """TERM is ignored, and KILL comes after it."""
     job = 'test $COHORT_LOCALITY = 0 && exit 4; trap "" TERM; while :; do sleep 1000; done'
     check_equal(run('-n', 3, 'sh', '-c', job)[0], 4)
 
@@ -216,14 +220,15 @@ def test_stdin():
 
 
 def test_stdin_closed():
-    """Descriptors 0 and 2 are closed: what cohortrun opens must not take their place."""
+    """Descriptors 0 and 2 are closed. Files that cohortrun opens must not get these numbers."""
     status, out, err = run('-n', 2, 'sh', '-c', 'wc -c; echo e >&2',
                            preexec_fn=lambda: (os.close(0), os.close(2)))
     check_equal((status, out), (0, '0\n0\n'))
 
 
 def test_long_lines():
-    """Far beyond any buffer, from all at once: complete, and no line within another."""
+    """Much more than any buffer holds, from all localities at once. The output is complete, and no
+    line is inside another one."""
     size, num = 1000000, 4
     program = ('import os,sys\nc = b"abcd"[int(os.environ["COHORT_LOCALITY"])]\n'
                'sys.stdout.buffer.write(bytes([c]) * %d + b"\\n")' % size)
@@ -234,7 +239,7 @@ def test_long_lines():
 
 
 def test_stalled_line():
-    """Who stops within a long line does not keep the others from going on."""
+    """A locality that is stopped inside a long line does not block the others."""
     program = ('import os,sys\n'
                'if os.environ["COHORT_LOCALITY"] == "0":\n'
                '    os.write(1, b"x" * 200000)\n'
@@ -254,7 +259,7 @@ def test_stalled_line():
 
 
 def test_many_at_once():
-    """50 localities print 200 lines each, to both streams, on however few cores."""
+    """50 localities print 200 lines each to both streams, however few cores there are."""
     job = 'i=0; while [ $i -lt 200 ]; do echo "out $COHORT_LOCALITY $i"; ' \
           'echo "err $COHORT_LOCALITY $i" >&2; i=$((i+1)); done'
     status, out, err = run('-n', 50, 'sh', '-c', job)
@@ -269,7 +274,8 @@ def test_many_at_once():
 
 
 def test_same_file():
-    """Standard output and error in one file: lines of neither are broken by the other."""
+    """Standard output and error go to one file. Lines of one are not broken by lines of the
+    other."""
     with tempfile.TemporaryFile() as f:
         job = 'i=0; while [ $i -lt 500 ]; do echo out; echo error >&2; i=$((i+1)); done'
         status = subprocess.run([COHORTRUN, '-n', '4', 'sh', '-c', job], stdout=f, stderr=f,
@@ -281,7 +287,8 @@ def test_same_file():
 
 
 def test_slow_reader():
-    """Nobody reads for a while: the localities wait, cohortrun keeps little, nothing is lost."""
+    """The output is not read for a while. The localities wait, cohortrun keeps little, and nothing
+    is lost."""
     job = Job('-n', 2, 'sh', '-c', 'yes | head -c 20000000')
     check_equal(job.read_lines(1), ['y\n'])
     job.await_rest()
@@ -311,7 +318,7 @@ def test_full_output():
 
 
 def test_timeout():
-    """Who has ended is not named. How long that takes is up to the machine."""
+    """A locality that has ended is not named. How long that takes depends on the machine."""
     text = 'cohortrun: timeout after %s s, still running: localities %s\n'
     for seconds in '0.5', '5', '50':
         status, out, err = run('-n', 4, '--timeout', seconds, 'sh', '-c',
@@ -340,8 +347,9 @@ def test_forwarded_signals():
 
 
 def test_second_interrupt():
-    """Within a second of the one before. Where it takes longer until all have got that, they get
-    this one as well, and there is another."""
+    """The second interrupt comes within a second of the first. If it takes longer until all
+    localities have got the first one, they get the second one as well, and then a third one is
+    sent."""
     script = 'trap "echo got" INT; echo ready; while :; do sleep 0.01; done'
     job = signalled(signal.SIGINT, script, 3)
     while job.read_lines(3) == ['got\n'] * 3:
@@ -350,7 +358,7 @@ def test_second_interrupt():
 
 
 def test_stopped_program():
-    """A stopped program is no obstacle to the end of the job."""
+    """A stopped program does not prevent the end of the job."""
     script = 'test $COHORT_LOCALITY = 0 && { echo ready; kill -STOP $$; }; ' \
              'test $COHORT_LOCALITY = 1 && read line; test $COHORT_LOCALITY = 1 && exit 3; ' \
              'exec sleep 1000'
@@ -362,13 +370,13 @@ GRANDCHILDREN = 'setsid sh -c "sleep 1000 & sleep 1000" & sleep 1000 & ' \
 
 
 def test_leftovers():
-    """What a program leaves behind ends with it."""
+    """Processes that a program leaves behind end with it."""
     status, out, err = run('-n', 3, 'sh', '-c', GRANDCHILDREN + 'exit 0')
     check_equal((status, out, err), (0, 'ready\n' * 3, ''))
 
 
 def test_launcher_killed():
-    """kill -9 of cohortrun, with everything running: nothing is left."""
+    """kill -9 of cohortrun while everything runs: no process is left over."""
     for ending in ('wait', 'kill -STOP $$'):
         job = Job('-n', 4, 'sh', '-c', GRANDCHILDREN + ending)
         check_equal(job.read_lines(4), ['ready\n'] * 4)
@@ -379,8 +387,8 @@ def test_launcher_killed():
 
 
 def test_launcher_killed_while_starting():
-    """kill -9 after every number of steps that its start takes: a new process among its children
-    is a step."""
+    """kill -9 after every number of steps that the start takes. A step is a new process among
+    cohortrun's children."""
     for num_children in range(0, 12):
         job = Job('-n', 12, 'sh', '-c', GRANDCHILDREN + 'wait')
         while len(children_of(job.process.pid)) < num_children:
@@ -415,12 +423,12 @@ def test_guardian_stopped():
 
 
 def test_descriptors():
-    """The program gets 0 to 3, the memory and the doorbells of its host, whatever was opened on the
-    way, and the limit that was set."""
+    """The program gets 0 to 3, the memory and the doorbells of its host, and the user's limit of
+    open files. Other descriptors that were opened on the way are not passed on."""
     status, out, err = run('-n', 2, 'sh', '-c', 'cd /proc/self/fd && echo * && ulimit -n',
                            preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE,
                                                                  (777, 4096)))
-    # One is the shell's, on /proc.
+    # One descriptor belongs to the shell: that of /proc.
     descriptors = '0 1 2 3 4 5 6' if FAR else '0 1 2 3 4 5 6 7'
     check_equal((status, set(out.splitlines())), (0, {descriptors, '777'}))
 
@@ -431,13 +439,13 @@ def test_many_localities():
 
 
 def test_too_many():
-    """What the limit of open files can't take is said before anything is started."""
+    """If the limit of open files is too low, this is reported before anything is started."""
     few = lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (300, 300))
     status, out, err = Job('-n', 80, 'true', preexec_fn=few).finish()
     check_equal((status, out, err), (
         126, '', 'cohortrun: cannot start 80 localities: cohortrun needs more than 320 open files '
                  'for them, and may have 300 (ulimit -Hn)\n'))
-    # All that are kept open for 64, and more than there are for 75.
+    # Enough for all that are kept open with 64 localities, and too few for 75.
     check_equal(run('-n', 64, 'true', preexec_fn=few), (0, '', ''))
     status, out, err = Job('-n', 75, 'sleep', 1000, preexec_fn=few).finish()
     check(status == 126 and re.fullmatch(
@@ -467,7 +475,7 @@ def test_member_alone():
 
 
 def test_member_twice():
-    """Two programs one after the other under one shell: two epochs."""
+    """Two programs, one after the other, in one shell: two epochs."""
     status, out, err = run('-n', 3, 'sh', '-c', '"$0" && "$0"', MEMBER)
     check_equal((status, err), (0, ''))
     check_equal(sorted(out.splitlines()),
@@ -476,7 +484,7 @@ def test_member_twice():
 
 
 def test_member_late_status():
-    """After a clean drain a status does not concern the others."""
+    """After a successful drain, a status does not affect the other localities."""
     status, out, err = run('-n', 3, MEMBER, 'late', 1, 5)
     check_equal((status, out.count('told')), (5, 0))
     check(re.fullmatch(r'cohortrun: locality 1 \(pid \d+\)' + ON_HOST +
@@ -484,8 +492,8 @@ def test_member_late_status():
 
 
 def check_death(mode, status, pattern):
-    """Both others are told; one that ends because of that may be told of to the other. They have as
-    long as they need; who still runs then is ended here."""
+    """Both other localities are told. If one of them ends because of that, the other may be told of
+    it. They have as much time as they need. A locality that still runs then is ended here."""
     job = Job('-n', 3, '--grace', TIMEOUT, MEMBER, mode, 1)
     first = job.process.stderr.readline().decode()
     check(re.fullmatch('cohortrun: ' + pattern + '\n', first), first)
@@ -524,7 +532,8 @@ def test_not_joined():
 
 if FAR:
     jobs.launcher_options = jobs.far_hosts
-    # These look at cohortrun's own children, of which each host is one, or at its own limits.
+    # These cases check cohortrun's own children, one of which is a daemon on another host, or its
+    # own limits.
     for name in ('launcher_killed_while_starting', 'interrupted_while_starting', 'guardian_killed',
                  'guardian_stopped', 'too_many'):
         del globals()['test_' + name]

@@ -6,7 +6,8 @@
 
 #include "cohort/cohort.h"
 
-/* What cohort_main does around a program: its output, and tasks that it leaves behind. */
+/* What cohort_main does around a program: it writes the output, and waits for tasks that are left
+ * over. */
 
 static cohort_status print_and_die(void *arg)
 {
@@ -17,7 +18,7 @@ static cohort_status print_and_die(void *arg)
     abort();
 }
 
-/* The last line has no end. */
+/* The last line has no newline. */
 static cohort_status print_half(void *arg)
 {
     (void)arg;
@@ -25,8 +26,8 @@ static cohort_status print_half(void *arg)
     return COHORT_OK;
 }
 
-/* Asks the other localities, of which each is the home of some names, long after all programs have
- * returned: nothing is under way before. */
+/* Asks the other localities, each of which is the home of some names, long after all programs have
+ * returned. Before that no message is under way. */
 static cohort_status create_late(void *arg)
 {
     enum { NUM_NAMES = 16, FIFTH_OF_A_SECOND = 200000000 };

@@ -13,7 +13,7 @@ CHOSEN = [a for a in sys.argv[3:] if not a.startswith('--')]
 
 
 def test_output_before_death():
-    """Lines are shown as in a terminal: what was printed is there, however the program ends."""
+    """Lines look as in a terminal: what was printed is there, however the program ends."""
     for mode, number in (('abort', 6), ('kill', 9)):
         status, out, _ = run('-n', 1, MEMBER, mode)
         check_equal((status, out), (128 + number, 'beforeline 0\nline 1\nline 2\n'))
@@ -28,7 +28,8 @@ def test_half_a_line():
 
 
 def test_task_left():
-    """The job goes on, with all of its localities, until the tasks that are left behind end."""
+    """The job goes on, with all of its localities, until the tasks that were left running have
+    ended."""
     for num in (1, 3):
         status, out, err = run('-n', num, MEMBER, 'leave')
         check_equal((status, err), (0, ''))

@@ -5,8 +5,8 @@
 #include "tests/multi/member.h"
 #include "tests/support/test.h"
 
-/* Section 12.4 of the reference design between processes. Each site says what became of its call,
- * and then that the communicator is usable. The mode is the mistake. */
+/* Section 12.4 of the reference design between processes. Each site prints the result of its call,
+ * and then that the communicator can be used. The mode is the mistake. */
 
 static void report(uint32_t site, cohort_status status)
 {
@@ -28,7 +28,7 @@ static cohort_status use(cohort_comm *comm, uint64_t generation)
 
 /* Wrong calls --------------------------------------------------------------------------------- */
 
-static int64_t in[256]; /* the same for all; nobody looks at what comes out */
+static int64_t in[256]; /* the same for all calls, and the results are not checked */
 static int64_t out[64][256];
 
 static cohort_future *wrong_length(cohort_comm *comm, uint32_t me)
@@ -82,7 +82,7 @@ static cohort_future *default_generation(cohort_comm *comm, uint32_t me)
     return cohort_barrier(comm, COHORT_AUTO_GENERATION);
 }
 
-/* Gathers at root 0, with agreement if the environment says so. */
+/* Gathers at root 0, with agreement if the environment asks for it. */
 static cohort_future *gather_of(cohort_comm *comm, uint32_t me, cohort_datatype type)
 {
     return me == 0 ? cohort_gather_here(comm, in, out[me], 1, type, 1)
@@ -154,7 +154,7 @@ static cohort_status usable(cohort_comm *comm, void *arg)
     return use(comm, 1);
 }
 
-/* Locality 1 tries to join as site 0, which sits in locality 0 and is there. */
+/* Locality 1 tries to join as site 0, which has already joined in locality 0. */
 static cohort_status join_twice(cohort_comm *comm, void *arg)
 {
     const struct member *member = arg;
@@ -167,8 +167,8 @@ static cohort_status join_twice(cohort_comm *comm, void *arg)
     return status ? status : use(comm, 2);
 }
 
-/* The last site asks for another arity. All that have joined are told, and the name is free for
- * those that agree. */
+/* The last site asks for another arity. All sites that have joined are told. Then the name is free
+ * for sites that agree. */
 static cohort_status different_options(const struct member *member)
 {
     uint32_t num_sites = member->options.num_sites;

@@ -1,17 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """Hosts that are network namespaces on a bridge, for jobs under test.
 
-enter() first leaves the machine's network and mounts for ones of its own, in which the hosts are
-made; so nothing is left of them, however the program ends. What namespace_agent starts on a host
-has a session, a hostname and a folder for temporary files of its own, as on a machine of its own:
-the kernel shares cores out among sessions, and within each among its processes."""
+enter() first moves to a network namespace and a mount namespace of its own, and makes the hosts
+there. So nothing is left of them, however the program ends. What namespace_agent starts on a host
+has its own session, hostname and folder for temporary files, as on a separate machine. (The kernel
+divides cores among sessions, and within each session among its processes.)"""
 import os
 import subprocess
 import sys
 
 from jobs import LIBC, NAMESPACE_TMP, check, last_error, make_mounts_private
 
-LISTEN = '10.77.0.1' # cohortrun's own place on the bridge
+LISTEN = '10.77.0.1' # cohortrun's own address on the bridge
 CLONE_NEWNS, CLONE_NEWNET = 0x20000, 0x40000000
 
 
@@ -27,7 +27,7 @@ def skip(*why):
 
 
 def enter(hosts):
-    """Makes HOSTS, by their names; ends the program with status 77 where that can't be."""
+    """Makes HOSTS with these names. Ends the program with status 77 if that is not possible."""
     if LIBC.unshare(CLONE_NEWNS | CLONE_NEWNET):
         skip('no namespaces for this user:', last_error())
     if not make_mounts_private():

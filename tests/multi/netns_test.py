@@ -30,8 +30,8 @@ QUICK = ['--heartbeat', '0.2', '--heartbeat-timeout', '1.5']
 
 
 class Wire:
-    """A link to HOST with delay and loss in place of its own: a pair of taps, and this process
-    between them. (netem, which could do the same, is not in every kernel.)"""
+    """Replaces the link to HOST by one with delay and loss: a pair of taps, with this process
+    between them. (netem could do the same, but not every kernel has it.)"""
 
     def __init__(self, host, delay, loss, seed):
         self.host, self.delay, self.loss = host, delay, loss
@@ -80,7 +80,7 @@ class Wire:
                 try:
                     os.write(fd, frame)
                 except OSError:
-                    pass # its queue is full: one more is lost
+                    pass # its queue is full: one more packet is lost
 
     def remove(self):
         os.eventfd_write(self.stop_fd, 1)
@@ -91,7 +91,7 @@ class Wire:
 
 
 def suite(hosts, *cases, script='coll_test.py'):
-    """The suite of collectives, or another one, in a process of its own, over HOSTS."""
+    """Runs the suite of collectives, or another one, in a process of its own, over HOSTS."""
     args = [sys.executable, '-B', os.path.join(FOLDER, script)] + sys.argv[1:3] + list(cases)
     done = subprocess.run(args + ['--slow'] * SLOW, stdout=subprocess.PIPE,
                           stderr=subprocess.STDOUT,
@@ -102,7 +102,7 @@ def suite(hosts, *cases, script='coll_test.py'):
 
 
 def test_places():
-    """Each host's localities are told the host's own address."""
+    """The localities of each host are told the host's own address."""
     status, out, err = run('-n', 5, os.path.join(MEMBERS, 'launcher_member'), 'place')
     check_equal((status, err), (0, ''))
     check_equal(sorted(re.findall(r'\d is .*', out)),
@@ -135,8 +135,8 @@ def test_mpirun():
 
 
 def measure_overlap():
-    """Over a link that takes 1 ms: an exchange of 64 KiB, and computing meanwhile for 200 us,
-    and for about as long as the exchange takes."""
+    """Over a link with a delay of 1 ms: an exchange of 64 KiB, and computations at the same time
+    for 200 us, and for about as long as the exchange takes."""
     wire = Wire('b', 0.001, 0, 1)
     try:
         jobs.launcher_options = jobs.netns_hosts('ab')
@@ -162,7 +162,7 @@ def long_kills():
 
 
 def test_delay_and_loss():
-    """A link that delays all and loses some."""
+    """A link that delays all packets and loses some."""
     wire = Wire('b', 0.002, 0.02, 1)
     try:
         jobs.launcher_options = jobs.netns_hosts('ab')
@@ -177,8 +177,9 @@ def test_delay_and_loss():
 
 
 def test_cable_pulled():
-    """The survivors learn from the launcher which host is dead, and nothing goes on anywhere. Its
-    daemon misses cohortrun as well; its agent, whom no cable connects, may tell of that first."""
+    """The survivors learn from the launcher which host is dead, and no process is left over. The
+    dead host's daemon also loses cohortrun. Its agent is not connected by a cable, and may report
+    the death first."""
     why = r"is lost: (it has been silent for 1.5 s|agent '%s b %s' exited with status 1)" % (
         re.escape(jobs.NAMESPACE_AGENT), jobs.NAMESPACE_TMP)
     jobs.launcher_options = lambda size: jobs.netns_hosts('ab')(size) + QUICK

@@ -3,8 +3,8 @@
 """Cohort programs under Open MPI's launcher, which they talk to through PMIx.
 Usage: pmix_test.py MPIRUN BUILD [--slow] [case...], with the root of the build.
 
-Status 77 where there is no such launcher. It listens on all interfaces by itself, so the whole test
-moves into a network namespace of its own, where there is only loopback, if it may."""
+Status 77 if there is no such launcher. The launcher listens on all interfaces. So the whole test
+moves into a network namespace of its own, which has only loopback, if that is permitted."""
 import ctypes
 import os
 import re
@@ -20,7 +20,7 @@ if not MPIRUN:
     sys.exit(77)
 sys.argv[1] = MPIRUN
 
-import jobs  # it runs what the first argument says
+import jobs  # it reads the program's first argument
 from jobs import Job, check, check_equal, is_running, read_proc
 
 BUILD = os.path.abspath(sys.argv[2])
@@ -30,14 +30,14 @@ PROTOCOL = os.path.join(BUILD, 'tests/multi/launcher_member')
 TRANSPOSE = os.path.join(BUILD, 'examples/transpose')
 CHOSEN = [a for a in sys.argv[3:] if not a.startswith('--')]
 SLOW = '--slow' in sys.argv  # under a sanitizer
-# Set by netns_test.py, in whose network this is then; it has the hosts a, b and c.
+# Set by netns_test.py, which runs this in its network. That has the hosts a, b and c.
 HAS_HOSTS = 'COHORT_TEST_NETNS' in os.environ
 jobs.launcher_options = lambda size: []
 
 PICTURE = b'P5\n3 2\n255\nabcdef'
 TRANSPOSED = b'P5\n2 3\n255\nadbecf'
-# What mpirun itself has to say: when a job fails, between lines of dashes; and when the daemon of
-# another host has begun before it could be put into a group.
+# What mpirun itself prints: if a job fails, text between lines of dashes; and a warning if the
+# daemon of another host started before it could be put into a group.
 CHATTER = re.compile(r'-{70,}\n.*?-{70,}\n|[^\n]* Warning: setpgid\([^\n]*\n', re.S)
 
 
@@ -58,7 +58,7 @@ def only_loopback():
 
 
 class PmixJob(Job):
-    """mpirun, with its files in a folder that ends with the test."""
+    """mpirun. Its files are in a folder that is removed after the test."""
 
     def __init__(self, *args):
         self.folder = tempfile.TemporaryDirectory(prefix='cohort-pmix-test.')
@@ -74,7 +74,7 @@ class PmixJob(Job):
         super().__init__(*args)
 
     def write_agent(self):
-        """What starts mpirun's daemon on another host, with a folder for its files."""
+        """The command that starts mpirun's daemon on another host, with a folder for its files."""
         path = os.path.join(self.folder.name, 'agent')
         with open(path, 'w') as f:
             f.write('host=$1; shift; TMPDIR="$TMPDIR/$host"; export TMPDIR; mkdir "$TMPDIR"\n'
@@ -82,7 +82,7 @@ class PmixJob(Job):
         return path
 
     def check_nothing_left(self, wait=True):
-        """When a job has failed, mpirun does not wait for those that it has killed."""
+        """If a job has failed, mpirun does not wait for the processes that it has killed."""
         super().check_nothing_left(wait)
 
     def finish(self, data=None):
@@ -118,7 +118,7 @@ def test_collectives():
 
 
 def collectives_on(size, *launcher, **env):
-    """They work with these variables, on SIZE localities."""
+    """The programs work with these variables, on SIZE localities."""
     args = [arg for name, value in env.items() for arg in ('-x', name + '=' + value)]
     status, out, err = run(*launcher, '-n', size, *args, COLL, 'run', '--sites', 2 * size + 1,
                            '--kind', 'any', '--generations', 3 if SLOW else 10, '--in-flight', 2,
@@ -130,8 +130,8 @@ def collectives_on(size, *launcher, **env):
 
 
 def test_shared_memory():
-    """Localities of one host take nothing else, also where there are more of them than cores, or
-    only one."""
+    """Localities of one host use only shared memory, also if there are more localities than cores,
+    or only one locality."""
     for size in 1, 2, 4 if SLOW else 12:
         collectives_on(size, COHORT_NET='shm')
     collectives_on(4, COHORT_OFI_PROVIDER='nosuch')
@@ -139,10 +139,10 @@ def test_shared_memory():
 
 
 def test_no_shared_memory():
-    """Where the first locality of the host can't have it, the job ends with that reason, whichever
-    locality mpirun lets speak."""
+    """If the first locality of the host can't get shared memory, the job ends with that reason,
+    whichever locality's message mpirun shows."""
     if SLOW:
-        return  # thread sanitizer itself can't do without files
+        return  # thread sanitizer can't work without files
     no_files = 'ulimit -f 0 && exec "$0" "$@"'
     status, out, err = run('-n', 1, 'sh', '-c', no_files, COLL, 'silent', ':', '-n', 2, COLL,
                            'silent')
@@ -151,7 +151,7 @@ def test_no_shared_memory():
 
 
 def test_bound_to_cores():
-    """A locality that mpirun has bound to a core has that for itself."""
+    """A locality that mpirun has bound to a core has that core for itself."""
     if os.sysconf('SC_NPROCESSORS_ONLN') < 2:
         return
     status, out, err = run('--bind-to', 'core:overload-allowed', '-n', 2, '-x', 'COHORT_LOG=debug',
@@ -172,7 +172,7 @@ def test_transpose():
 
 
 def test_failure_of_one():
-    """Locality 0 says why. The others, whom that reaches as an error, say so too, maybe first."""
+    """Locality 0 says why. The others learn of it by an error and say so too, maybe first."""
     with tempfile.TemporaryDirectory(prefix='cohort-pmix-test.') as folder:
         source, missing = os.path.join(folder, 'IN.pgm'), os.path.join(folder, 'missing.pgm')
         with open(source, 'wb') as f:
@@ -193,7 +193,7 @@ def test_failure_before_the_end():
 
 
 def test_leaves_without_a_word():
-    """With status 0, but without having left."""
+    """Ends with status 0, but without having left."""
     status, _, err = run('-n', 3, PROTOCOL, 'quit', 1)
     check(status != 0, err)
 
@@ -218,7 +218,7 @@ def await_lines(lines, text, num):
 
 
 def test_kill():
-    """From outside; mpirun ends the others."""
+    """Killed from outside. mpirun ends the others."""
     job = PmixJob('-n', 3, STORM, 'kill')
     with os.fdopen(os.dup(job.process.stdout.fileno())) as lines:
         await_lines(lines, 'ready', 3)
@@ -229,8 +229,8 @@ def test_kill():
 
 
 def launcher_killed(grace, watch):
-    """WATCH gets the lines that come from then on, and the job, whose programs wait for a release
-    that never comes."""
+    """Starts a storm whose programs wait for a release that never comes. WATCH gets the job and the
+    lines printed from then on."""
     with tempfile.TemporaryDirectory(prefix='cohort-pmix-test.') as folder:
         output, release = os.path.join(folder, 'output'), os.path.join(folder, 'release')
         os.mkfifo(output)
@@ -252,7 +252,7 @@ def launcher_killed(grace, watch):
 
 
 def test_launcher_killed():
-    """Then nobody else ends the localities: those that go on are ended."""
+    """Then no other process ends the localities. The test ends those that continue."""
     def watch(lines, _):
         check_equal(sorted(re.findall('locality (.): is ended, since the job is broken',
                                       lines.read())), list('012'))
@@ -260,7 +260,7 @@ def test_launcher_killed():
 
 
 def test_told_of_launcher():
-    """Before that the programs are told."""
+    """Before that the programs are told of the death."""
     def watch(lines, job):
         told = set()
         while len(told) < 4:
@@ -273,15 +273,16 @@ def test_told_of_launcher():
 
 
 def blocked_signals(pid):
-    """Of each thread."""
+    """The signal mask of each thread."""
     tasks = os.listdir('/proc/%d/task' % pid)
     statuses = [read_proc(pid, 'task/%s/status' % task) for task in tasks]
     return [int(re.search(rb'SigBlk:\s*(\w+)', status)[1], 16) for status in statuses if status]
 
 
 def test_pmix_keeps_to_itself():
-    """Its thread takes no signals, and its descriptors are closed in programs that are started."""
-    job = PmixJob('-n', 1, STORM, 'kill')  # of one, so that there is no transport
+    """PMIx's thread takes no signals, and its descriptors are closed in programs that are
+    started."""
+    job = PmixJob('-n', 1, STORM, 'kill')  # one locality, so that there is no transport
     with os.fdopen(os.dup(job.process.stdout.fileno())) as lines:
         await_lines(lines, 'ready', 1)
     for pid in pids_of(job, STORM):
@@ -297,7 +298,7 @@ def test_pmix_keeps_to_itself():
 
 
 def hubs(hosts, mapping):
-    """With how many localities each locality shares memory, by its rank; and how many memories
+    """For each rank, with how many localities it shares memory. Also returns how many memories
     there are."""
     size = sum(int(host.split(':')[1]) for host in hosts.split(','))
     status, out, err = run('-n', size, '--map-by', mapping, '--host', hosts, PROTOCOL, 'hub')
@@ -309,7 +310,7 @@ def hubs(hosts, mapping):
 
 
 def hosts_hubs():
-    """A memory for each host, however the launcher deals the ranks out."""
+    """One memory for each host, however the launcher distributes the ranks."""
     for mapping in 'slot', 'node':
         for hosts in ('a:2,b:2', 'a:3,b:1', 'a:1,b:1,c:2', 'a:4'):
             sizes = [int(host.split(':')[1]) for host in hosts.split(',')]

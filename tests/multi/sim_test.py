@@ -29,7 +29,7 @@ def read(*args):
 
 
 def test_one():
-    """A broadcast to three others: the numbers can be told by hand."""
+    """A broadcast to three others, whose times can be computed by hand."""
     report = read('broadcast', '--sites', 4, '--bytes', '1KiB', '--algorithm', 'linear',
                   '--network', 'ring', '--root', 1, '--startup', 3, '--per-byte', '0.5', '--links')
     check_equal((report['collective'], report['sites'], report['bytes'], report['root']),
@@ -46,7 +46,8 @@ def test_one():
 
 
 def test_table():
-    """All algorithms of the collective, each on a line; the formula's time beside the simulated."""
+    """All algorithms of the collective, one in each line, with the formula's time beside the
+    simulated one."""
     status, out, err = sim('reduce', '--sites', 8, '--reduce', '1e-3')
     check_equal((status, err), (0, ''))
     rows = {line.split()[0]: line.split() for line in out.splitlines()[3:] if line}
@@ -67,7 +68,7 @@ def test_details():
 
 
 def test_refusals():
-    """With 'all' a line says why; alone it is an error."""
+    """With 'all' a line gives the reason. For a single algorithm it is an error."""
     status, out, err = sim('all_reduce', '--sites', 5, '--bytes', 0)
     check_equal((status, err), (0, ''))
     results = read('all_reduce', '--sites', 5)['results']
@@ -86,7 +87,7 @@ def test_units():
 
 
 def test_hosts():
-    """Inside a host a message costs what is said for that."""
+    """A message inside a host has the costs given for it."""
     [result] = read('broadcast', '--sites', 2, '--network', 'hosts:1', '--inside-startup', 2,
                     '--inside-per-byte', 0, '--algorithm', 'linear')['results']
     check_equal(result['time'], 2)
@@ -105,7 +106,7 @@ def curves(path):
 
 
 def test_plot():
-    """One curve and one line of the legend for each algorithm; nothing else is left behind."""
+    """One curve and one line of the legend for each algorithm. No other file is left over."""
     for over, label, tick in ('bytes', 'bytes of a block', '64 B'), ('sites', 'sites', '4'):
         names = [result['algorithm'] for result in read('broadcast', '--sites', 20)['results']]
         with tempfile.TemporaryDirectory() as folder:
@@ -123,7 +124,7 @@ def test_plot():
 
 
 def test_plot_range():
-    """Points that the network refuses are left out."""
+    """Points that the network does not support are left out."""
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, 'a.svg')
         status, _, err = sim('broadcast', '--sites', 16, '--plot', path, '--over', 'sites',
@@ -136,7 +137,7 @@ def test_plot_range():
 
 
 def test_plot_fails():
-    """An error says what, and the file stays what it was."""
+    """An error says what is wrong, and the file stays unchanged."""
     with tempfile.TemporaryDirectory() as folder:
         status, out, err = sim('broadcast', '--plot', os.path.join(folder, 'no/a.svg'))
         check(status == 1 and out == '' and "no/a.svg can't be written" in err, status, out, err)
@@ -161,7 +162,7 @@ def test_full_disk():
 
 
 def test_too_large():
-    """What no machine has memory for is refused at once."""
+    """A simulation that needs more memory than any machine has is refused at once."""
     args = 'all_to_all', '--sites', 1 << 20, '--bytes', 1, '--algorithm', 'linear'
     status, out, err = sim(*args)
     check_equal((status, out), (2, ''))

@@ -12,16 +12,16 @@
 #include "tests/multi/member.h"
 #include "tests/support/test.h"
 
-/* A storm of collectives, in which a locality dies: killed from outside (mode "kill"), or, when its
- * first site is in generation --generations, locality --victim itself:
+/* A storm of collectives, in which a locality dies. It is killed from outside (mode "kill"), or
+ * locality --victim ends by itself when its first site is in generation --generations:
  *   exit     exits with status 0
  *   abort    calls abort()
- * In mode "endure" nobody dies, and the storm ends after so many generations.
+ * In mode "endure" no locality dies, and the storm ends after --generations generations.
  *
- * A locality says "ready" before it makes its communicator, and then how far it has come. Each site
- * whose calls fail says so, with the time at which the last of them ended. Nobody leaves before the
- * file $COHORT_TEST_RELEASE (a FIFO) has a byte for each locality: that an endpoint leaves would be
- * another error than a death. */
+ * A locality prints "ready" before it makes its communicator, and then how far it has come. Each
+ * site whose calls fail prints that, with the time at which the last of them ended. No site leaves
+ * before the file $COHORT_TEST_RELEASE (a FIFO) has a byte for each locality. If an endpoint left,
+ * that would be another error than a death. */
 
 struct storm {
     const struct member *member;
@@ -48,7 +48,7 @@ static void reach(const struct member *member, uint64_t generation)
         abort();
 }
 
-/* Each generation is reached once, whichever site comes first. */
+/* Counts each generation once, for the site that comes first. */
 static void advance(struct storm *storm, uint64_t generation)
 {
     uint_fast64_t before = atomic_load(&storm->furthest);
@@ -57,7 +57,7 @@ static void advance(struct storm *storm, uint64_t generation)
             reach(storm->member, ++before);
 }
 
-/* Ends all calls from ENDED to BEGUN; the first error. */
+/* Ends all calls from ENDED to BEGUN. Returns the first error. */
 static cohort_status end_all(struct exercise *exercises, uint64_t ended, uint64_t begun,
                              uint32_t in_flight, cohort_status status)
 {
@@ -65,7 +65,7 @@ static cohort_status end_all(struct exercise *exercises, uint64_t ended, uint64_
     strncpy(first, cohort_error_message(), sizeof(first) - 1);
     first[sizeof(first) - 1] = '\0';
     while (ended < begun)
-        (void)exercise_end(&exercises[ended++ % in_flight]); /* those may still have succeeded */
+        (void)exercise_end(&exercises[ended++ % in_flight]); /* these may still have succeeded */
     return cohort_fail(status, "%s", first);
 }
 

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Callers at the ports of a job's localities that are none of its own. Usage: stranger_test.py
-COHORTRUN MEMBERS [case...], with the folder of the member programs.
+"""Strangers that connect to the ports of a job's localities. Usage: stranger_test.py COHORTRUN
+MEMBERS [case...], with the folder of the member programs.
 
-They say nothing, what makes no sense, or what another locality would say over libfabric 1.17's
-tcp;ofi_rxm, but for some bits. The job ends well, or with an error that names a locality."""
+They send nothing, or nonsense, or what another locality would send over libfabric 1.17's
+tcp;ofi_rxm, except for some bits. The job succeeds, or ends with an error that names a locality."""
 import os
 import random
 import re
@@ -22,18 +22,18 @@ COLL = os.path.abspath(os.path.join(sys.argv[2], 'coll_member'))
 IDLE = os.path.abspath(os.path.join(sys.argv[2], 'idle_member'))
 NUM_LOCALITIES = 3
 NUM_CALLERS = 50
-MOST_CPU = 0.2 # of a core, a locality that waits
+MOST_CPU = 0.2 # of a core, for a locality that waits
 os.environ['COHORT_NET'] = 'ofi'
 
 
 def listeners(pid):
-    """Addresses of TCP over IPv4 at which a process listens."""
+    """The addresses of TCP over IPv4 at which a process listens."""
     inodes = set()
     for fd in os.listdir('/proc/%d/fd' % pid):
         try:
             inodes.add(os.readlink('/proc/%d/fd/%s' % (pid, fd)))
         except OSError:
-            pass # closed meanwhile
+            pass # closed in the meantime
     found = []
     for line in read_proc(pid, 'net/tcp').decode().splitlines()[1:]:
         words = line.split()
@@ -44,7 +44,7 @@ def listeners(pid):
 
 
 def await_listeners(job, program):
-    """One address for each locality, as soon as all listen."""
+    """One address for each locality, as soon as all of them listen."""
     deadline = time.monotonic() + TIMEOUT
     while True:
         found = [a for pid in job.processes() if is_running(pid, program) for a in listeners(pid)]
@@ -54,7 +54,7 @@ def await_listeners(job, program):
 
 
 def call(address, data=b''):
-    """None where nobody listens any more."""
+    """A connection. None if the port is closed."""
     try:
         caller = socket.create_connection(address, TIMEOUT)
         caller.sendall(data)
@@ -64,7 +64,7 @@ def call(address, data=b''):
 
 
 def await_end(caller):
-    """Until the other side has closed, whatever it says before."""
+    """Reads until the other side has closed, whatever it sends before."""
     try:
         while caller.recv(4096):
             pass
@@ -78,22 +78,23 @@ def random_bytes(dice):
 
 
 def request(dice):
-    """As libfabric 1.17 connects: tcp's header, whose type is 0, and ofi_rxm's, with the versions
-    of its protocols, the caller's port (nobody's of this job), what it can take, its process."""
+    """Connects as libfabric 1.17 does: tcp's header, whose type is 0, and ofi_rxm's, with the
+    versions of its protocols, the caller's port (which no locality of this job has), its abilities
+    and its process."""
     port, process = socket.htons(dice.randrange(1, 1024)), dice.randrange(1 << 31)
     body = struct.pack('<BBBBHBBIIII', 1, 2, 4, 3, port, 2, 0, 16384, 128, 0, process)
     return struct.pack('>BBH20xB7x', 3, 0, len(body), 1) + body
 
 
 def message(payload):
-    """What follows: a header of each again."""
+    """What follows: again a header of each of them."""
     header = struct.pack('<B7xQ16xB7xQ16x', 4, 0, 2, len(payload))
     size = 16 + len(header) + len(payload)
     return struct.pack('<BBHBBBBQ', 3, 0, 0, 0, 0, 16, 0, size) + header + payload
 
 
 def mutated_bytes(dice):
-    """Up to three bits of a connection are wrong, whose message is none of this job."""
+    """A connection with up to three wrong bits, and a message that does not belong to this job."""
     envelope = struct.pack('<HBB', 0x4843, 3, 1) + dice.randbytes(92)
     data = bytearray(request(dice) + message(envelope))
     for _ in range(dice.randrange(1, 4)):
@@ -120,9 +121,9 @@ class Idle(Job):
                    for thread in os.listdir('/proc/%d/task' % pid)) / 1e9
 
     def check_rest(self):
-        """It has as many descriptors as before, and hardly runs."""
+        """The locality has as many descriptors as before, and uses hardly any CPU time."""
         before, start = [self.cpu_seconds(pid) for pid in self.localities], time.monotonic()
-        time.sleep(2) # the scenario itself
+        time.sleep(2) # this is what the test is about
         elapsed = time.monotonic() - start
         used = [(self.cpu_seconds(pid) - was) / elapsed
                 for pid, was in zip(self.localities, before)]
@@ -135,7 +136,7 @@ class Idle(Job):
 
 
 def test_silent():
-    """Also when they go."""
+    """Also after the strangers have left."""
     job = Idle()
     callers = [call(address) for address in job.listeners for _ in range(NUM_CALLERS)]
     job.check_rest()
@@ -158,7 +159,8 @@ def test_nonsense():
 
 
 def check_barriers(*kinds):
-    """Callers of these kinds, one after the other, until the job has ended. Some stay."""
+    """Callers of these kinds, one after the other, until the job has ended. Some of them stay
+    connected."""
     dice = random.Random(2)
     job = Job('-n', NUM_LOCALITIES, COLL, 'run', '--sites', NUM_LOCALITIES, '--kind', 'barrier',
               '--generations', 60000)
@@ -171,7 +173,7 @@ def check_barriers(*kinds):
             callers.append(caller)
         if len(callers) > NUM_CALLERS:
             callers.pop(dice.randrange(len(callers))).close()
-        select.select([], [], [], 0.001) # the job shall get on
+        select.select([], [], [], 0.001) # so that the job makes progress
     status, _, err = job.finish()
     print('status %d %s' % (status, err))
     check(status == 0 or re.search(r'locality \d', err), 'status', status, err)
@@ -182,7 +184,7 @@ def test_barriers():
 
 
 def test_mutated():
-    """Where libfabric takes them for peers; it may fail yet, and so is run by hand."""
+    """libfabric takes these strangers for peers. This may still fail, so it is run only by hand."""
     check_barriers(mutated_bytes)
 
 

@@ -24,7 +24,7 @@ SIZES = [(1, 1, 255), (3, 1000, 255), (211, 157, 255), (157, 64, 65535), (1000, 
 
 
 class Picture:
-    """Rows of samples; the second implementation of what the example does."""
+    """Rows of samples: a second implementation of what the example does."""
 
     def __init__(self, width, height, maxval, seed=1):
         self.width, self.height, self.maxval = width, height, maxval
@@ -44,7 +44,7 @@ class Picture:
 
 
 class Folder:
-    """A new folder with IN.pgm."""
+    """Yields a new folder with IN.pgm."""
 
     def __init__(self, content):
         self.folder = tempfile.TemporaryDirectory(prefix='cohort-transpose-')
@@ -70,7 +70,7 @@ def read(path):
 
 
 def transpose(num_localities, *args, launcher=(), **options):
-    """The job's status, output and errors; without cohortrun where NUM_LOCALITIES is 0."""
+    """The job's status, output and errors. If NUM_LOCALITIES is 0, it runs without cohortrun."""
     if num_localities:
         return jobs.run('-n', num_localities, *launcher, TRANSPOSE, *args, **options)
     done = subprocess.run([TRANSPOSE] + [str(a) for a in args], stdin=subprocess.DEVNULL,
@@ -80,7 +80,7 @@ def transpose(num_localities, *args, launcher=(), **options):
 
 
 def check_transposed(num_localities, sites, size, *args, levels=None, launcher=()):
-    """Runs a job that has to succeed, compares the file it writes, and what it prints."""
+    """Runs a job that has to succeed, and compares the file that it writes and what it prints."""
     picture = Picture(*size)
     with Folder(picture.file()) as folder:
         status, out, err = transpose(num_localities, '--sites-per-locality', sites, '--check',
@@ -108,8 +108,8 @@ def test_one_process():
 
 
 def test_localities():
-    """Each number of localities with each number of sites and with both arities; the tree has the
-    levels that the partition says."""
+    """Each number of localities with each number of sites and with both arities. The tree has as
+    many levels as the partition."""
     levels = {(1, 2): 1, (2, 2): 1, (3, 2): 2, (4, 2): 2, (5, 2): 3, (6, 2): 3, (8, 2): 3,
               (12, 2): 4, (15, 2): 4, (16, 2): 4, (20, 2): 5,
               (1, 4): 1, (2, 4): 1, (3, 4): 1, (4, 4): 1, (5, 4): 2, (6, 4): 2, (8, 4): 2,
@@ -147,7 +147,7 @@ def test_threshold():
 
 
 def test_large():
-    """Beyond what is sent unasked; 16 bits."""
+    """More data than is sent eagerly, and 16 bits."""
     side = 300 if SLOW else 1500
     check_transposed(4, 4, (side, side - 1, 65535), levels=2)
 
@@ -168,7 +168,7 @@ def test_shipped_pictures():
 
 
 def test_in_place():
-    """Twice, which gives the file back; its permissions stay."""
+    """Done twice, which gives the original file. Its permissions stay."""
     picture = Picture(*SIZES[2])
     with Folder(picture.file()) as folder:
         os.chmod(folder.input, 0o600)
@@ -181,7 +181,7 @@ def test_in_place():
 
 
 def check_refused(num_localities, folder, input, output, why):
-    """Status 1 and one line, which ends with WHY; nothing new in the folder."""
+    """Status 1 and one error line, which ends with WHY. There is no new file in the folder."""
     entries = os.listdir(folder.path)
     status, out, err = transpose(num_localities, input, output)
     check((status, out) == (1, ''), why, status, out, err)
@@ -225,7 +225,7 @@ def test_unreadable():
 
 
 def test_all_localities_fail():
-    """The status is 1 everywhere, for a bad input and for a bad output. A shell around each
+    """The status is 1 in all localities, for a bad input and for a bad output. A shell around each
     locality prints it."""
     script = '"$@"; echo status $?'
     with Folder(b'P5\n') as folder:
@@ -251,7 +251,7 @@ def test_unwritable():
             check_refused(num_localities, folder, folder.input, '/dev/null',
                           '/dev/null: cannot write: not a regular file')
         check(stat.S_ISCHR(os.stat('/dev/null').st_mode), '/dev/null is no device any more')
-        status, _, err = transpose(0, folder.input, '/proc/OUT.pgm')  # as root, nothing else is
+        status, _, err = transpose(0, folder.input, '/proc/OUT.pgm')  # root may write anywhere else
         check(status == 1 and '/proc/OUT.pgm: cannot write: ' in err, status, err)
 
 
@@ -260,7 +260,7 @@ def limit_files():
 
 
 def limit_files_quietly():
-    """write() then fails, as on a full disk."""
+    """write() fails then, as on a full disk."""
     signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
     limit_files()
 

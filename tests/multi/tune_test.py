@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Tests of cohort-tune and of what its file does, none of which looks at how fast anything is.
+"""Tests of cohort-tune and of what its file does. None of them checks how fast anything is.
 
 usage: tune_test.py COHORTRUN COHORT-TUNE EXPLAIN-MEMBER [case...]"""
 import os
@@ -15,7 +15,7 @@ from jobs import check, check_equal, run
 
 TUNE, MEMBER = sys.argv[2:4]
 
-# On the first machine only startups cost, on the other one only bytes.
+# On the first machine only startups have a cost, on the second one only bytes.
 STARTUPS = 'version = 1\nlocalities.startup = 100000\n'
 BYTES = 'version = 1\nlocalities.startup = 0\nlocalities.message = 0\nlocalities.moved = 100\n'
 
@@ -27,7 +27,7 @@ def tune(*args, **env):
 
 
 def in_folder(function):
-    """Calls it with a folder of its own."""
+    """Calls the function with a folder of its own."""
     with tempfile.TemporaryDirectory() as folder:
         function(folder)
 
@@ -40,7 +40,7 @@ def write(folder, name, text):
 
 
 def explanations(*args):
-    """What each site said, in order; all say the same."""
+    """What each site printed, in order. All of them have to print the same."""
     status, out, err = run('-n', 4, *args)
     check_equal((status, err), (0, ''))
     texts = {}
@@ -88,12 +88,12 @@ def test_file_is_used():
 
 
 def check_has_factors(text, place):
-    """Those of one row may all be 1, which is not written."""
+    """The factors of one row may all be 1. Such a row is not written."""
     check(re.search(r'^factor\.%s\.\w+\.linear = ' % place, text, re.M), place)
 
 
 def test_localities():
-    """Starts its own jobs."""
+    """The program starts its own jobs."""
     def measure(folder):
         path = os.path.join(folder, 'tune')
         status, out, err = tune('--localities', 2, '--seconds', 4, '--sites', 4,
@@ -128,7 +128,7 @@ def test_samples():
 
 
 def test_no_jobs():
-    """A job that can't be started, or fails: nothing is written."""
+    """If a job can't be started, or fails, nothing is written."""
     def fail(folder):
         path = os.path.join(folder, 'tune')
         failing = write(folder, 'failing', '#!/bin/sh\nexit 3\n')
@@ -152,7 +152,8 @@ def test_parameters_decide():
         startups, bytes = (explanations('-x', 'COHORT_TUNE=' + write(folder, 'tune', text), MEMBER)
                            for text in (STARTUPS, BYTES))
         check(startups != bytes, startups)
-        # 100 ns for each byte of 12 messages of 320000, on two cores; the rest is by default.
+        # 100 ns for each byte of 12 messages of 320000, on two cores. The other parameters have
+        # defaults.
         check('chosen: linear, ' in bytes[1] and ' 192050.00 us, 3 startups, 12 messages, 3840000 '
               'bytes, 0 bytes of memory|' in bytes[1], bytes[1])
         fewest = re.search(r'chosen: .*?, (\d+) startups', startups[0]).group(1)
@@ -162,7 +163,7 @@ def test_parameters_decide():
 
 
 def test_localities_differ():
-    """Site 0's file holds everywhere."""
+    """The file of site 0 applies to all sites."""
     def differ(folder):
         own = explanations('-x', 'COHORT_TUNE=' + write(folder, '0', BYTES), MEMBER)
         for rank in (1, 2, 3):
@@ -184,7 +185,7 @@ def test_wrong_file():
 
 
 def test_wrong_file_at_one():
-    """Whoever is told first says whose file it is."""
+    """The site that is told first says whose file it is."""
     def wrong(folder):
         write(folder, '2', 'nonsense\n')
         script = write(folder, 'start', '#!/bin/sh\nif test $COHORT_LOCALITY = 2; then\n'
@@ -202,10 +203,10 @@ def test_cannot_write():
 
 def test_output_to_pipe():
     def to_pipe(folder):
-        """What is no file is written to, and stays what it is."""
+        """A path that is not a regular file is written to, and stays what it is."""
         path = os.path.join(folder, 'pipe')
         os.mkfifo(path)
-        with open(os.open(path, os.O_RDONLY | os.O_NONBLOCK)) as pipe: # it has room for the file
+        with open(os.open(path, os.O_RDONLY | os.O_NONBLOCK)) as pipe: # its buffer has room for all
             status, out, err = tune('--seconds', 1, '--sites', 2, '--output', path)
             text = pipe.read()
         check_equal((status, out, err), (0, path + '\n', ''))

@@ -10,12 +10,11 @@
 #include "tests/support/cluster.h"
 #include "tests/support/exercise.h"
 
-/* Sites call random collectives, several at once, and now and then one of them does something
- * wrong, leaves a generation out, or gives its endpoint back with calls in flight; then all meet
- * again under the same name. Whatever happens, every call ends, a call that ends well has the right
- * result, and the others end with an error that follows from what was done. On more workers than
- * there are cores, on messages that overtake each other or (--shm) on boards and shared memory.
- *
+/* Sites make random collective calls, several at once. Now and then one of them makes a wrong call,
+ * leaves a generation out, or releases its endpoint with calls in flight. Then all meet again under
+ * the same name. Whatever happens, every call ends. A call that succeeds has the right result, and
+ * the others end with an error that follows from what was done. There are more workers than cores,
+ * and messages overtake each other, or (--shm) go through boards and shared memory.
  *     stress_coll_mixed [--shm] WORKERS [FIRST_SEED [NUM_SEEDS [case...]]] */
 
 enum {
@@ -35,7 +34,7 @@ struct storm {
     uint64_t seed;
     size_t max_count;
     uint32_t threshold;
-    bool harmless; /* nothing goes wrong: every call has to end well */
+    bool harmless; /* nothing goes wrong: every call has to succeed */
 };
 
 struct site {
@@ -44,10 +43,10 @@ struct site {
     uint32_t index;
 };
 
-/* A call as all other sites do it, or a wrong one. */
+/* A call in the same way as all other sites make it, or a wrong one. */
 struct call {
     struct exercise exercise;
-    cohort_future *wrong; /* NULL: it is the exercise */
+    cohort_future *wrong; /* NULL: the call is the exercise */
     uint64_t in[NUM_SITES], out[NUM_SITES];
     bool is_skipped;
 };
@@ -104,7 +103,7 @@ static void end(const struct site *site, struct call *call)
     check_status(site, call->wrong ? cohort_await(call->wrong) : exercise_end(&call->exercise));
 }
 
-/* The endpoint is gone already: there is nothing to compare the result with. */
+/* The endpoint no longer exists, so there is nothing to compare the result with. */
 static void end_after_leaving(const struct site *site, struct call *call)
 {
     if (call->is_skipped || call->wrong) {
@@ -117,7 +116,7 @@ static void end_after_leaving(const struct site *site, struct call *call)
 static void run_round(const struct site *site, cohort_comm *comm, uint32_t round)
 {
     const struct storm *storm = site->storm;
-    struct cohort__random shared, own; /* what all sites draw alike, and what each draws alone */
+    struct cohort__random shared, own; /* drawn alike at all sites, and by each site alone */
     struct call calls[IN_FLIGHT];
     uint64_t base = cohort__hash_mix(storm->seed, round * NUM_NAMES + site->name);
     cohort__random_init(&shared, base);

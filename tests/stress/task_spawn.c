@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Trees of tasks on more workers than cores: spawning, stealing, running as a call, suspending,
- * going to sleep and waking up. */
+/* Trees of tasks on more workers than cores: spawning, stealing, running a task as a call,
+ * suspending, going to sleep and waking up. */
 #include <stdatomic.h>
 #include <stdio.h>
 
@@ -16,7 +16,7 @@ enum {
 
 static _Atomic uint64_t num_leaves;
 
-/* The two halves of NUMBER, down to single leaves. */
+/* Splits NUMBER into two halves, down to single leaves. */
 static cohort_status halve(void *number)
 {
     uintptr_t count = (uintptr_t)number;
@@ -47,7 +47,7 @@ static void test_tree(void)
     }
 }
 
-/* Bursts with pauses, so that workers fall asleep and are woken all the time. */
+/* Bursts of work with pauses, so that workers often go to sleep and are woken. */
 static cohort_status work_a_little(void *seed)
 {
     struct cohort__random random;
@@ -89,7 +89,7 @@ static void test_bursts(void)
     }
 }
 
-/* A scheduler that comes and goes. */
+/* A scheduler is started and stopped again and again. */
 static void test_starts_and_stops(void)
 {
     for (int i = 0; i < 1500 / SCALE; i++) {

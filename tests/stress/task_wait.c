@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Waiting, where what ends it comes from another worker or from a thread outside, early or late. */
+/* Waits that are ended by another worker or by a thread outside the scheduler, early or late. */
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
@@ -18,7 +18,7 @@ enum {
     SEED = 4711,
 };
 
-/* Threads outside, to which tasks hand promises. */
+/* Threads outside the scheduler, to which tasks hand promises. */
 struct request {
     struct cohort__batch_queue_node node; /* first */
     cohort_promise *promise;
@@ -34,7 +34,7 @@ static void *fulfil_requests(void *arg)
         if (!node)
             sched_yield();
         while (node) {
-            struct request request = *(struct request *)node; /* its owner may go on */
+            struct request request = *(struct request *)node; /* its owner may continue now */
             node = node->next;
             if (request.is_failure)
                 cohort_promise_fail(request.promise, COHORT_ERR_GONE, "thread %s", (char *)arg);
@@ -100,7 +100,7 @@ static void test_threads_fulfil(void)
     with_threads(fulfil_requests, "x", ask_threads);
 }
 
-/* --- threads that use the scheduler while it comes and goes --- */
+/* --- threads that use the scheduler while it starts and stops --- */
 
 static cohort_status nothing(void *arg)
 {
@@ -184,8 +184,8 @@ static void test_any(void)
     with_threads(fulfil_requests, "x", race_any);
 }
 
-/* Two tasks at a time hand a token to each other: each resumption crosses workers, and the workers
- * go to sleep in between. */
+/* Two tasks hand a token to each other. Each resumption is on another worker, and the workers go to
+ * sleep in between. */
 struct pair {
     cohort_promise *promises[2];
     cohort_future *futures[2];

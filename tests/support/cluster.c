@@ -18,7 +18,7 @@
 #include "tests/support/hub_copy.h"
 
 struct cluster {
-    struct cluster *next;           /* in the list of those that are over */
+    struct cluster *next;           /* in the list of clusters that have ended */
     struct cohort__inproc_hub *hub; /* NULL: in shared memory */
     uint64_t seed;
     uint32_t num_localities;
@@ -27,16 +27,17 @@ struct cluster {
     struct cohort__net **nets;
 };
 
-/* Shorter than in real jobs: tests wait for those who ask why nothing happens. */
+/* Shorter than in real jobs, because tests wait for the questions that sites ask when nothing
+ * happens. */
 enum { TICK_NANOSECONDS = 5000000 };
 
 static bool shares_memory; /* --shm */
 
-/* The loop's side: what it drives just now. */
+/* The event loop's side: the cluster that it drives now. */
 static struct {
     pthread_mutex_t lock;
     struct cluster *cluster;
-    struct cluster *over; /* freed when the workers have ended: one may still be busy in it */
+    struct cluster *over; /* freed when the workers have ended, since one may still use it */
 } active = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 static bool progress(void *context)
@@ -124,7 +125,8 @@ struct cluster *cluster_create(uint64_t seed, uint32_t num_localities, size_t ea
     return cluster;
 }
 
-/* The four-counter method's one look: everything sent has been taken, and nobody is busy. */
+/* One check of the four-counter method: all messages that were sent have been received, and no
+ * locality is busy. */
 static bool is_quiet(struct cluster *cluster, uint64_t *ret_sent)
 {
     uint64_t sent = 0, received = 0;

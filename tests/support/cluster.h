@@ -5,53 +5,55 @@
 #include "cohort/comm.h"
 #include "tests/support/test.h"
 
-/* Several localities in one process, on an inproc hub that delays messages and lets them overtake
- * each other, or in shared memory as those of one host. Everything above the transport is what real
- * jobs run. */
+/* Several localities in one process. They are connected by an inproc hub, which delays messages and
+ * lets them overtake each other, or by shared memory, like those of one host. Everything above the
+ * transport is the code of real jobs. */
 struct cluster;
 
-/* test_main in a task, with so many workers and the loop that clusters are driven by. With --shm as
- * the first argument all clusters are in shared memory. */
+/* Runs test_main in a task, with NUM_WORKERS workers and the event loop that drives clusters. If
+ * the first argument is --shm, all clusters are in shared memory. */
 int cluster_main(int argc, char **argv, const struct test_case *cases, size_t num_cases,
                  unsigned num_workers);
 
-/* In a task; one at a time. EAGER_BUDGET 0: the default. In shared memory SEED has no meaning. */
+/* Call it in a task. Only one cluster may exist at a time. EAGER_BUDGET 0 is the default. In shared
+ * memory SEED has no meaning. */
 struct cluster *cluster_create(uint64_t seed, uint32_t num_localities, size_t eager_budget);
 
-/* In a task, when all endpoints have been given back: waits until no message is under way. */
+/* Call it in a task, when all endpoints have been released. Waits until no message is under way. */
 void cluster_destroy(struct cluster *cluster);
 
-/* The same after a death, when messages may have been lost: waits for nothing. */
+/* The same after a death, when messages may have been lost. Waits for nothing. */
 void cluster_abandon(struct cluster *cluster);
 
-/* Where the sites of communicators sit. */
+/* In which localities the sites of communicators are. */
 enum cluster_placement {
-    CLUSTER_ROUND_ROBIN, /* site i in locality i % num_localities: as clusters are made */
+    CLUSTER_ROUND_ROBIN, /* site i in locality i % num_localities; the default */
     CLUSTER_BLOCKS,      /* neighbours together, the same number everywhere */
-    CLUSTER_RANDOM,      /* drawn from the seed: some localities may have none */
-    CLUSTER_UNEVEN,      /* one in each locality but the last, which has all others */
+    CLUSTER_RANDOM,      /* drawn from the seed; some localities may have none */
+    CLUSTER_UNEVEN,      /* one in each locality except the last, which has all others */
     CLUSTER_NUM_PLACEMENTS
 };
 
-/* The locality of SITE of NUM_SITES, in a cluster of NUM_LOCALITIES that is made with SEED. */
+/* The locality of SITE of NUM_SITES, in a cluster of NUM_LOCALITIES that was made with SEED. */
 uint32_t cluster_locality(enum cluster_placement placement, uint64_t seed, uint32_t num_localities,
                           uint32_t site, uint32_t num_sites);
 
-/* Of the communicators made from now on. */
+/* Applies to communicators that are made from now on. */
 void cluster_place(struct cluster *cluster, enum cluster_placement placement);
 
-/* For struct sites: in the localities that the placement says. */
+/* For struct sites: makes the endpoint in the locality that the placement gives. */
 cohort_future *cluster_create_comm(void *cluster, cohort_comm **ret_comm, const char *name,
                                    const cohort_comm_options *options);
 
-/* In a task: how many messages the localities have sent each other, once none is under way. */
+/* Call it in a task. Waits until no message is under way, and returns how many messages the
+ * localities have sent each other. */
 uint64_t cluster_num_sent(struct cluster *cluster);
 
-/* LOCALITY hears that PEER is dead, as the ORDERth one, and WHY. */
+/* LOCALITY is told that PEER is dead, as death number ORDER, for the reason WHY. */
 void cluster_tell_death(struct cluster *cluster, uint32_t locality, uint32_t peer, uint32_t order,
                         const char *why);
 
-/* LOCALITY dies. Not in shared memory. */
+/* LOCALITY dies. Not possible in shared memory. */
 void cluster_kill(struct cluster *cluster, uint32_t locality);
 
 #endif

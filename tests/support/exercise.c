@@ -19,7 +19,7 @@ static cohort_status apply_compose(void *result, const void *left, const void *r
     return COHORT_OK;
 }
 
-/* The arrays that describe blocks, as the collectives want them. */
+/* The arrays that describe blocks, as the collectives take them. */
 struct arrays {
     size_t *counts;
     size_t *displacements; /* NULL: none */
@@ -28,7 +28,8 @@ struct arrays {
     size_t num;
 };
 
-/* The same bytes by elements of other sizes: what a block has does not depend on their type. */
+/* Describes the same bytes with elements of other sizes. The contents of a block do not depend on
+ * the type. */
 static void vary_types(struct arrays *arrays, const struct exercise_blocks *blocks)
 {
     static const cohort_datatype types[] = {COHORT_UINT64, COHORT_BYTE, COHORT_FLOAT};
@@ -77,7 +78,7 @@ static bool is_root(const struct exercise *exercise)
     return cohort_comm_this_site(exercise->comm) == exercise->root;
 }
 
-/* Those with blocks of one size. */
+/* The kinds whose blocks all have one size. */
 static cohort_future *call_equal(const struct exercise *exercise, const void *in, void *out,
                                  cohort_datatype type, const cohort_op *op)
 {
@@ -219,7 +220,7 @@ static void fill(const struct exercise *exercise, uint64_t *to, const struct exe
         to[offset + place] = exercise_input(exercise, block, place);
 }
 
-/* OUT as it has to be before a call in place. */
+/* Fills OUT as it has to be before a call in place. */
 static void fill_in_place(const struct exercise *exercise)
 {
     const struct exercise_blocks *in = &exercise->in_blocks, *out = &exercise->out_blocks;
@@ -297,7 +298,7 @@ static void check_block(const struct exercise *exercise, size_t index)
                         cohort_comm_num_sites(exercise->comm), exercise->root, place, index);
 }
 
-/* Nothing is written outside of the blocks, and IN is as it was. */
+/* Nothing is written outside the blocks, and IN is unchanged. */
 static void check_rest(const struct exercise *exercise)
 {
     const struct exercise_blocks *in = &exercise->in_blocks, *out = &exercise->out_blocks;
@@ -308,13 +309,14 @@ static void check_rest(const struct exercise *exercise)
     if (exercise->options.in_place)
         return;
     CHECK(exercise->out[out->end] == RUBBISH);
-    for (size_t i = 0; out->has_displacements && i < out->num; i++) /* from the last on */
+    for (size_t i = 0; out->has_displacements && i < out->num; i++) /* from the last block on */
         for (size_t gap = i + 1 < out->num ? out->all[i + 1].offset + out->all[i + 1].count : 0;
              gap < out->all[i].offset; gap++)
             CHECK(exercise->out[gap] == RUBBISH);
 }
 
-/* Each row is there when its future says so. Without the last one the call may still fail. */
+/* Each row is complete when its future is ready. As long as one row is missing, the call may still
+ * fail. */
 static bool check_rows(struct exercise *exercise)
 {
     bool all = true;

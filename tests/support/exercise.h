@@ -4,20 +4,20 @@
 
 #include <cohort/cohort.h>
 
-/* One call of a collective with contents that follow from site, generation and place, checked
- * against what a naive reference says must come out. */
+/* One call of a collective. Its contents follow from site, generation and place, and its result is
+ * compared with a naive reference. */
 enum exercise_kind {
     EXERCISE_GATHER,
     EXERCISE_SCATTER,
     EXERCISE_BROADCAST,
     EXERCISE_REDUCE,
-    EXERCISE_REDUCE_ORDERED, /* the user's operation, not commutative */
+    EXERCISE_REDUCE_ORDERED, /* a user's operation, not commutative */
     EXERCISE_ALL_GATHER,
     EXERCISE_ALL_REDUCE,
     EXERCISE_ALL_REDUCE_ORDERED,
     EXERCISE_ALL_TO_ALL,
     EXERCISE_BARRIER,
-    EXERCISE_REDUCE_SCATTER, /* this and the following reductions: one or the other operation */
+    EXERCISE_REDUCE_SCATTER, /* this and the reductions below: either operation */
     EXERCISE_SCAN,
     EXERCISE_EXCLUSIVE_SCAN,
     EXERCISE_SHIFT,
@@ -31,22 +31,22 @@ enum exercise_kind {
     EXERCISE_NUM_KINDS,
 };
 
-/* How it is called; sites may differ in in_place and rows. */
+/* How the collective is called. Sites may differ in in_place and rows. */
 struct exercise_options {
-    bool in_place; /* where that is possible */
-    bool rows;     /* a future for each row, where that is possible */
-    bool has_root; /* the option of the call, where there is a root: */
+    bool in_place; /* if the call allows it */
+    bool rows;     /* a future for each row, if the call has rows */
+    bool has_root; /* root is an option of the call, if it has a root */
     uint32_t root;
-    bool ordered;          /* the user's operation, where the kind leaves it open */
+    bool ordered;          /* a user's operation, if the kind allows both */
     const char *algorithm; /* forced; or NULL */
-    bool checked;          /* agreement comes first, where the type allows it */
-    bool reproducible;     /* reductions are */
+    bool checked;          /* agreement comes first, if the type allows it */
+    bool reproducible;     /* reductions are reproducible */
 };
 
-/* So many elements at OFFSET of a buffer, for or from PEER. */
+/* A block of COUNT elements at OFFSET of a buffer, for PEER or from PEER. */
 struct exercise_block {
     uint32_t peer;
-    uint64_t key; /* what blocks of the same site differ in: for its contents */
+    uint64_t key; /* for its contents: blocks of the same site have different keys */
     size_t offset;
     size_t count;
 };
@@ -61,7 +61,7 @@ struct exercise_blocks {
 struct exercise {
     cohort_comm *comm;
     enum exercise_kind kind;
-    size_t count; /* of 8-byte elements; ragged: about so many a block */
+    size_t count; /* 8-byte elements; if ragged: about so many in a block */
     uint64_t generation;
     struct exercise_options options;
     uint32_t root;
@@ -76,20 +76,22 @@ struct exercise {
 
 const char *exercise_name(enum exercise_kind kind);
 
-/* Calls; all sites with the same arguments. The options are drawn from generation and site. */
+/* Starts the call. All sites have to pass the same arguments. The options are drawn from generation
+ * and site. */
 void exercise_begin(struct exercise *exercise, cohort_comm *comm, enum exercise_kind kind,
                     size_t count, uint64_t generation);
 void exercise_begin_with(struct exercise *exercise, cohort_comm *comm, enum exercise_kind kind,
                          size_t count, uint64_t generation, struct exercise_options options);
 
-/* Awaits and checks; a wrong result ends the test. */
+/* Awaits the call and checks its result. A wrong result ends the test. */
 cohort_status exercise_end(struct exercise *exercise);
 
-/* The same where the endpoint is gone: the result is not looked at. */
+/* The same if the endpoint no longer exists: the result is not checked. */
 cohort_status exercise_end_unchecked(struct exercise *exercise);
 
-/* Between exercise.c and exercise_blocks.c: a number that follows from the exercise and these, the
- * same at all sites; which blocks there are; what is in them; which kind of a kind it is. */
+/* Shared by exercise.c and exercise_blocks.c. exercise_draw gives a number that follows from its
+ * arguments and is the same at all sites. The others give the blocks, their contents, and the
+ * properties of a kind. */
 uint64_t exercise_draw(const struct exercise *exercise, uint64_t what, uint64_t a, uint64_t b);
 void exercise_lay_out(struct exercise *exercise);
 uint64_t exercise_input(const struct exercise *exercise, const struct exercise_block *block,
@@ -100,7 +102,8 @@ uint64_t exercise_compose(uint64_t left, uint64_t right);
 bool exercise_is_rooted(enum exercise_kind kind);
 bool exercise_is_ordered(const struct exercise *exercise);
 bool exercise_has_rows(const struct exercise *exercise);
-/* The block of IN that is in place at its block of OUT, for each pair; where possible. */
+/* Whether the call can be made in place: for each pair of blocks, the one of IN is at the place of
+ * the one of OUT. */
 bool exercise_can_be_in_place(const struct exercise *exercise);
 int64_t exercise_shift(const struct exercise *exercise);
 

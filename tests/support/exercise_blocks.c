@@ -4,9 +4,9 @@
 #include "tests/support/exercise.h"
 #include "tests/support/test.h"
 
-/* Which blocks each site puts in and gets out, and what is in them. */
+/* Which blocks each site passes and gets, and their contents. */
 
-enum { EDGES = 3 }; /* of a site in the graph of an exchange, at most */
+enum { EDGES = 3 }; /* at most, of a site in the graph of an exchange */
 
 enum amount {
     NONE,
@@ -17,8 +17,8 @@ enum amount {
 
 static const struct kind {
     const char *name;
-    enum amount in, out;               /* at the root, or everywhere */
-    enum amount others_in, others_out; /* of rooted ones */
+    enum amount in, out;               /* at the root, or at all sites if there is no root */
+    enum amount others_in, others_out; /* at the other sites of rooted collectives */
     bool is_rooted;
     bool is_ragged;
     bool has_rows;
@@ -141,7 +141,7 @@ bool exercise_has_rows(const struct exercise *exercise)
     return kinds[exercise->kind].has_rows && is_root(exercise);
 }
 
-/* Whether what goes from one site to the other is as large as what comes back. */
+/* Whether the block from one site to another is as large as the block in the other direction. */
 static bool is_symmetric(const struct exercise *exercise)
 {
     return exercise_draw(exercise, 'y', 0, 0) % 2 == 0;
@@ -173,7 +173,7 @@ uint64_t exercise_draw(const struct exercise *exercise, uint64_t what, uint64_t 
 
 /* Sizes and places ---------------------------------------------------------------------------- */
 
-/* How much goes from FROM to TO. */
+/* How many elements go from FROM to TO. */
 static size_t amount_between(const struct exercise *exercise, uint32_t from, uint32_t to)
 {
     if (!kinds[exercise->kind].is_ragged || exercise->count == 0)
@@ -193,7 +193,8 @@ static void add(struct exercise_blocks *blocks, uint32_t peer, uint64_t key, siz
     blocks->all[blocks->num++] = (struct exercise_block){.peer = peer, .key = key, .count = count};
 }
 
-/* The edges from FROM to TO, in order: some sites have none, some two, some one to themselves. */
+/* The edges from FROM to TO, in order. Some sites have none, some have two, and some have one to
+ * themselves. */
 static void add_edges(const struct exercise *exercise, struct exercise_blocks *blocks,
                       uint32_t from, uint32_t to)
 {
@@ -222,7 +223,7 @@ static void add_blocks(const struct exercise *exercise, struct exercise_blocks *
     }
 }
 
-/* One after the other; or from the last to the first, with gaps. */
+/* Places the blocks one after the other, or from the last to the first with gaps. */
 static void place(const struct exercise *exercise, struct exercise_blocks *blocks, bool is_in)
 {
     uint32_t me = this_site(exercise);
@@ -265,8 +266,8 @@ uint64_t exercise_input(const struct exercise *exercise, const struct exercise_b
     return content(exercise, this_site(exercise), block->key, place);
 }
 
-/* An element as a map x -> ax + b over 32 bits; left first, then right. Associative, and not
- * commutative. */
+/* An element is a map x -> ax + b over 32 bits. The left map is applied first, then the right one.
+ * This operation is associative and not commutative. */
 uint64_t exercise_compose(uint64_t left, uint64_t right)
 {
     uint32_t a = (uint32_t)left, b = (uint32_t)(left >> 32);
@@ -274,7 +275,7 @@ uint64_t exercise_compose(uint64_t left, uint64_t right)
     return (uint64_t)(uint32_t)(c * b + d) << 32 | (uint32_t)(a * c);
 }
 
-/* What the inputs of sites 0 to LAST reduce to. */
+/* The reduction of the inputs of sites 0 to LAST. */
 static uint64_t reduced(const struct exercise *exercise, uint32_t last, uint64_t key, size_t place)
 {
     bool ordered = exercise_is_ordered(exercise);

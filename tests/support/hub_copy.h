@@ -4,7 +4,7 @@
 
 #include "runtime/net/hub.h"
 
-/* HUB again, with descriptors of its own, as another process has them. */
+/* The same hub with descriptors of its own, as another process would have them. */
 struct cohort__hub *hub_copy(const struct cohort__hub *hub);
 
 #endif

@@ -77,7 +77,7 @@ static void end_init(struct cohort__inproc_end *end, struct cohort__inproc_hub *
                      const struct cohort__net_handlers *handlers, int fd)
 {
     struct cohort__inproc_address address;
-    memset(&address, 0, sizeof address); /* the padding as well: it is copied as bytes */
+    memset(&address, 0, sizeof address); /* the padding too, since it is copied as bytes */
     memcpy(address.transport, cohort__inproc_name, sizeof cohort__inproc_name);
     address.hub = hub;
     address.rank = rank;

@@ -10,8 +10,8 @@
 #include "runtime/base/random.h"
 #include "tests/support/inproc.h"
 
-/* What the inproc_*.c share. One lock a hub guards all of its ends; it is not held while handlers
- * run. */
+/* Shared by the inproc_*.c. One lock for each hub guards all of its ends. It is not held while
+ * handlers run. */
 enum {
     COHORT__INPROC_MAX_MESSAGE = 16384,
     COHORT__INPROC_MAX_FETCH = 1 << 20,
@@ -43,10 +43,10 @@ struct cohort__inproc_event {
     struct cohort__list link;
     enum cohort__inproc_kind kind;
     uint64_t due;  /* in the receiving end's calls of progress */
-    uint32_t peer; /* its number there */
+    uint32_t peer; /* its number at the receiving end */
     struct cohort__net_token token;
     size_t offset;
-    size_t bytes; /* of the fetch */
+    size_t bytes; /* bytes of the fetch */
     void *destination;
     void *cookie;
     struct cohort__net_message message;
@@ -83,7 +83,7 @@ struct cohort__inproc_region {
     unsigned num_readers;
 };
 
-/* It never leaves the process. */
+/* Never used outside this process. */
 struct cohort__inproc_address {
     char transport[COHORT__INPROC_NAME_BYTES];
     const struct cohort__inproc_hub *hub;
@@ -92,31 +92,31 @@ struct cohort__inproc_address {
 
 /* With the hub's lock held. */
 
-/* NULL where memory ran out. BYTES follow it as data. */
+/* NULL if there is no memory. BYTES bytes of data follow the event. */
 struct cohort__inproc_event *cohort__inproc_event_create(enum cohort__inproc_kind kind,
                                                          uint32_t peer, size_t bytes);
-/* Queues EVENT at END, after a delay of its own, and wakes who is blocked there. */
+/* Queues EVENT at END, with a delay of its own, and wakes a thread that is blocked there. */
 void cohort__inproc_event_push(struct cohort__inproc_end *end, struct cohort__inproc_event *event);
-/* What is still to be said about PEER isn't any more, but for fetches under way. */
+/* Drops all queued events about PEER, except fetches under way. */
 void cohort__inproc_events_drop(struct cohort__inproc_end *end, uint32_t peer);
 struct cohort__inproc_peer *cohort__inproc_peer_find(const struct cohort__inproc_end *end,
                                                      uint32_t number);
-/* END finds out that PEER is not there any more. */
+/* END notices that PEER no longer exists. */
 void cohort__inproc_peer_lose(struct cohort__inproc_end *end, struct cohort__inproc_peer *peer);
-/* The other end of PEER; NULL if either has gone, or was never there. */
+/* The end of PEER. NULL if one of the two no longer exists, or never existed. */
 struct cohort__inproc_end *cohort__inproc_peer_end(const struct cohort__inproc_end *end,
                                                    const struct cohort__inproc_peer *peer);
-/* Whether the seed wants AGAIN answered; then `writable` follows. */
+/* Whether the seed wants the answer AGAIN. `writable` follows then. */
 bool cohort__inproc_refuse(struct cohort__inproc_end *end, uint32_t peer);
 /* Withdraws all blocks of END. */
 void cohort__inproc_regions_close(struct cohort__inproc_end *end);
 
 /* Without the hub's lock. */
 
-/* Copies what was to be fetched, and reports it. */
+/* Copies the bytes of the fetch, and reports its end. */
 void cohort__inproc_fetch_end(struct cohort__inproc_end *end,
                               const struct cohort__inproc_event *event);
-/* Reports fetches as cancelled, and frees all of EVENTS. */
+/* Reports the fetches as cancelled, and frees all EVENTS. */
 void cohort__inproc_events_fini(struct cohort__inproc_end *end, struct cohort__list *events);
 
 /* The operations of the transport and its poller. */

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What an end is told: in its time, from progress. */
+/* Events for an end: handled when they are due, in progress. */
 #include <stdlib.h>
 #include <unistd.h>
 
 #include "runtime/base/container.h"
 #include "tests/support/inproc_end.h"
 
-/* How many of the events are handled in one call of progress, and how far they overtake. */
+/* How many events one call of progress handles, and how far events may overtake each other. */
 enum { MAX_EVENTS = 64, WINDOW = 64 };
 
 struct cohort__inproc_event *cohort__inproc_event_create(enum cohort__inproc_kind kind,
@@ -47,8 +47,8 @@ void cohort__inproc_events_drop(struct cohort__inproc_end *end, uint32_t peer)
     }
 }
 
-/* One of those that are due: the oldest, or with a seed any of the oldest; NULL if there is none.
- */
+/* Takes an event that is due: the oldest one, or with a seed any of the oldest ones. NULL if there
+ * is none. */
 static struct cohort__inproc_event *event_take(struct cohort__inproc_end *end)
 {
     struct cohort__inproc_event *taken = NULL;
@@ -75,7 +75,7 @@ static void deliver(struct cohort__inproc_end *end, struct cohort__inproc_event 
     switch (event->kind) {
     case COHORT__INPROC_MESSAGE:
         handlers->message(handlers->context, &event->message);
-        return; /* the receiver's now */
+        return; /* belongs to the receiver now */
     case COHORT__INPROC_FETCHED:
         cohort__inproc_fetch_end(end, event);
         break;
@@ -95,7 +95,7 @@ bool cohort__inproc_progress(void *context)
     bool any = false;
     pthread_mutex_lock(&end->hub->lock);
     end->num_progress++;
-    /* Not for ever: what handlers do may bring new events here at once. */
+    /* Not without limit: handlers may add new events here at once. */
     for (int i = 0; i < MAX_EVENTS; i++) {
         struct cohort__inproc_event *event = event_take(end);
         if (!event)

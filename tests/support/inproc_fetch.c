@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Exposed blocks, and fetching from them: the copy is made when the fetch ends. */
+/* Exposed blocks, and fetches from them. The copy is made when the fetch ends. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -41,7 +41,7 @@ static void region_close(struct cohort__inproc_hub *hub, struct cohort__inproc_r
 
 void cohort__inproc_withdraw(struct cohort__net *net, uint32_t number, void *region)
 {
-    (void)number; /* a block is known to all */
+    (void)number; /* all peers may fetch from a block */
     struct cohort__inproc_end *end = (struct cohort__inproc_end *)net;
     pthread_mutex_lock(&end->hub->lock);
     region_close(end->hub, region);
@@ -85,8 +85,8 @@ enum cohort__net_sent cohort__inproc_fetch(struct cohort__net *net, uint32_t num
     return sent;
 }
 
-/* The region that EVENT reads from, kept until region_leave; NULL with the reason in *ret_status.
- */
+/* The region that EVENT reads from. It is kept until region_leave. NULL, with the reason in
+ * *ret_status, if there is none. */
 static struct cohort__inproc_region *region_enter(struct cohort__inproc_end *end,
                                                   const struct cohort__inproc_event *event,
                                                   cohort_status *ret_status)
@@ -128,7 +128,7 @@ void cohort__inproc_fetch_end(struct cohort__inproc_end *end,
     end->net.handlers.fetched(end->net.handlers.context, event->cookie, status);
 }
 
-/* The lock is given up while a reader is waited for, so begin again after each. */
+/* The lock is released while it waits for a reader. So it begins again after each wait. */
 static struct cohort__inproc_region *region_of(const struct cohort__inproc_end *end)
 {
     struct cohort__map_node *n = cohort__map_first(&end->hub->regions);

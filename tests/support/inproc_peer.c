@@ -60,7 +60,7 @@ static size_t gather(unsigned char *to, const struct iovec *parts, int num_parts
     return bytes;
 }
 
-/* No memory looks like a peer that is gone: a message that can't be kept is lost. */
+/* If there is no memory, the message is lost, as if the peer no longer existed. */
 static enum cohort__net_sent send_locked(struct cohort__inproc_end *end, uint32_t number,
                                          const struct iovec *parts, int num_parts)
 {

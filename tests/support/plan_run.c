@@ -8,7 +8,7 @@
 
 enum { RUBBISH = 0xa5 };
 
-/* From a SEND to a RECV. */
+/* A message from a SEND to a RECV. */
 struct message {
     uint32_t source;
     uint32_t send;
@@ -68,7 +68,7 @@ static const uint8_t *read_address(const struct site *site, const struct cohort_
     return base + block->offset;
 }
 
-/* IN is not for writing; that it never is is the plan check's business. */
+/* IN must not be written to. The plan check ensures that it never is. */
 static uint8_t *write_address(const struct site *site, const struct cohort__block *block)
 {
     uint8_t *base = block->space == COHORT__SPACE_OUT   ? site->out
@@ -135,7 +135,7 @@ static void message_free(struct message *message)
     free(message);
 }
 
-/* Both ends are there. */
+/* The SEND and the RECV are both complete. */
 static void message_done(struct runner *self, struct message *message)
 {
     struct site *source = &self->sites[message->source];
@@ -223,7 +223,7 @@ static cohort_status event_run(struct runner *self, struct event event)
         if (target->is_started[event.message->recv])
             message_done(self, event.message);
         else if (target->arrived[event.message->recv])
-            message_free(event.message); /* twice: steps will be left over */
+            message_free(event.message); /* sent twice: there will be steps that can't start */
         else
             target->arrived[event.message->recv] = event.message;
         return COHORT_OK;

@@ -40,7 +40,7 @@ void test_failed(const char *file, int line, const char *format, ...)
     fputc('\n', stderr);
     va_end(args);
     fflush(NULL);
-    _exit(1); /* not exit: other threads still run */
+    _exit(1); /* not exit(), because other threads still run */
 }
 
 void test_check_int(const char *file, int line, const char *what, long long got, long long want)

@@ -6,29 +6,29 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A test program is a table of cases, run in order; the first failed check ends it with status 1.
- * (cmocka and its like leave a failed case by longjmp, which must not cross from a fiber to
- * another stack, nor from one thread to another.) */
+/* A test program is a table of cases that run in order. The first failed check ends the program
+ * with status 1. (cmocka and similar libraries leave a failed case by longjmp, which must not jump
+ * from a fiber to another stack, nor from one thread to another.) */
 struct test_case {
     const char *name;
     void (*run)(void);
 };
 
-/* Runs all cases, or those whose names are given as arguments; returns main's status. */
+/* Runs all cases, or those whose names are given as arguments. Returns the status for main. */
 int test_main(int argc, char **argv, const struct test_case *cases, size_t num_cases);
 
-/* Prints where and what, then ends the process with status 1. */
+/* Prints the place and the reason, then ends the process with status 1. */
 _Noreturn void test_failed(const char *file, int line, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
 void test_check_int(const char *file, int line, const char *what, long long got, long long want);
 void test_check_text(const char *file, int line, const char *what, const char *got,
                      const char *want);
-/* WANT is part of GOT. */
+/* Checks that WANT is part of GOT. */
 void test_check_contains(const char *file, int line, const char *what, const char *got,
                          const char *want);
 
-/* Macros, for the place and the text of the check. */
+/* Macros, because they need the place and the text of the check. */
 #define CHECK(condition)                                                                           \
     ((condition) ? (void)0 : test_failed(__FILE__, __LINE__, "not true: %s", #condition))
 #define CHECK_INT(got, want) test_check_int(__FILE__, __LINE__, #got, (got), (want))

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Valid messages with seeded mutations. Whatever is accepted has to be what would be encoded, byte
- * by byte; whatever is refused has to leave the result alone and say why. */
+/* Valid messages with seeded mutations. If a message is accepted, encoding the result has to give
+ * the same bytes. If it is refused, the result must be untouched and there must be an error
+ * message. */
 #include "runtime/wire/envelope.h"
 
 #include <stdio.h>
@@ -54,7 +55,8 @@ static size_t mutate(struct cohort__random *random, unsigned char *bytes, size_t
     return n;
 }
 
-/* In memory of exactly N bytes, so that the address sanitizer sees every byte beyond. */
+/* Decodes from memory of exactly N bytes, so that the address sanitizer detects reads beyond the
+ * end. */
 static bool decode_exactly(const unsigned char *bytes, size_t n)
 {
     unsigned char *copy = malloc(n > 0 ? n : 1);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Whole messages with seeded mutations, into a locality that has sends announced, fetches under way
- * and joins waiting. Whatever comes: memory is given back, everything ends at most once, and when
- * the job is over exactly once. */
+/* Whole messages with seeded mutations are given to a locality that has announced sends, fetches
+ * under way and waiting joins. Whatever arrives, all memory is freed and each operation ends at
+ * most once, and exactly once by the end of the job. */
 #include "runtime/proc/router.h"
 
 #include <stdio.h>
@@ -197,7 +197,7 @@ static void deliver_one(void)
     fake_net_deliver_bytes(&fake, data, bytes);
 }
 
-/* What else goes on: the transport refuses, and completes what it was asked. */
+/* What else happens: the transport refuses some requests, and completes others. */
 static size_t turn_transport(size_t num_fetched)
 {
     if (below(8) == 0)

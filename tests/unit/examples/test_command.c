@@ -3,7 +3,7 @@
 
 #include "tests/support/test.h"
 
-/* What is printed is for tests/multi to look at. */
+/* tests/multi checks what is printed. */
 
 static bool flag;
 static uint32_t number;

@@ -13,12 +13,13 @@
 
 #include "tests/support/test.h"
 
-/* All cases run in a new folder, their current one, which has to be empty after each. */
+/* All cases run in a new folder, which is their current folder. It has to be empty after each case.
+ */
 
 static bool refuse_nameless;
 
-/* By the linker's --wrap: all calls of open, under either name; also those of a shared library that
- * is linked without saying where they go (b_lundef=false). */
+/* The linker redirects all calls of open here (--wrap), under both of its names. This includes the
+ * calls of a shared library that is linked with undefined symbols (b_lundef=false). */
 #pragma GCC visibility push(default)
 int __real_open(const char *path, int flags, ...);
 int __wrap_open(const char *path, int flags, ...);
@@ -144,7 +145,7 @@ static void abandoned(void)
     CHECK(unlink("old") == 0);
 }
 
-/* What is under a hidden name already is not ours. */
+/* A file that already has the hidden name is not ours. */
 static void name_taken(void)
 {
     char taken[40];
@@ -197,7 +198,7 @@ static void refused(void)
     CHECK(unlink("file") == 0);
 }
 
-/* The folder vanishes meanwhile. */
+/* The folder is removed before the draft is finished. */
 static void lost_folder(void)
 {
     struct draft draft;

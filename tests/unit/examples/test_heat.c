@@ -34,7 +34,7 @@ static void test_step(void)
     free(next.cells);
 }
 
-/* A part of the plate begins as the plate does there, its border as well. */
+/* A part of the plate begins with the values that the plate has there, including its border. */
 static void test_part(void)
 {
     struct heat plate = make(0, 0, 9, 7);

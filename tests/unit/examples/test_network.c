@@ -12,7 +12,7 @@ static double loss_at(const double *weights, const struct point *point)
     return sums.loss;
 }
 
-/* The gradient is what the loss does when a weight changes a little. */
+/* The gradient is how the loss changes when a weight changes a little. */
 static void test_gradient(void)
 {
     const double little = 1e-5;
@@ -34,7 +34,7 @@ static void test_gradient(void)
     }
 }
 
-/* Sums add up, and say what the output says. */
+/* Sums of parts add up, and match the output. */
 static void test_sums(void)
 {
     double weights[NETWORK_WEIGHTS];

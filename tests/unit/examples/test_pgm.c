@@ -22,7 +22,7 @@ static void put(const void *bytes, size_t num_bytes)
     CHECK(file && fwrite(bytes, 1, num_bytes, file) == num_bytes && fclose(file) == 0);
 }
 
-/* WHY NULL: it can be read. */
+/* WHY NULL: the file can be read. */
 static void check_read(const void *bytes, size_t num_bytes, const char *why)
 {
     struct pgm picture = {0};
@@ -132,7 +132,7 @@ static void test_absurd_dimensions(void)
     check_text("P5 65536 65536 255 a", "truncated: 1 bytes of 4294967296 expected");
 }
 
-/* Nobody can have the memory for what is in a sparse file of 2^62 bytes. */
+/* No machine has the memory for the contents of a sparse file of 2^62 bytes. */
 static void test_absurd_sparse_file(void)
 {
     static const char header[] = "P5 2147483647 1073741824 65535 ";
@@ -254,7 +254,7 @@ static int num_entries(void)
     return num;
 }
 
-/* As on a full disk, for pictures that do and do not fit into one buffer. */
+/* As on a full disk, for pictures that fit into one buffer and for pictures that don't. */
 static void write_without_space(unsigned maxval, size_t width)
 {
     struct rlimit before, limit;

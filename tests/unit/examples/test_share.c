@@ -3,7 +3,8 @@
 
 #include "tests/support/test.h"
 
-/* Shares follow each other without gaps, sizes differ by one at most, the larger ones first. */
+/* Shares follow each other without gaps. Their sizes differ by at most one, and the larger shares
+ * come first. */
 static void check_shares(size_t whole, size_t num)
 {
     size_t counts[20];

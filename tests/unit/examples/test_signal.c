@@ -12,7 +12,7 @@ static void test_values(void)
     }
 }
 
-/* Smoothing keeps a level that doesn't change. */
+/* Smoothing keeps a constant signal unchanged. */
 static void test_weights(void)
 {
     double sum = 0;

@@ -21,21 +21,21 @@ static void test_rows(void)
     CHECK(!cohort__algorithm_find(COHORT__BARRIER, "padded"));
 }
 
-/* A collective that has rows has a plain one for every request. */
+/* If a collective has rows, it has a linear or direct one that accepts every request. */
 static void test_linear(void)
 {
     for (uint32_t i = 0; i < cohort__num_algorithms; i++) {
         enum cohort__collective collective = cohort__algorithms[i]->collective;
         const struct cohort__algorithm *row = cohort__algorithm_find(collective, "linear");
         if (collective == COHORT__SHIFT)
-            row = cohort__algorithm_find(collective, "direct"); /* everybody has one peer */
+            row = cohort__algorithm_find(collective, "direct"); /* each site has one peer */
         CHECK(row);
         CHECK(!row->hierarchical);
         CHECK(!row->accepts);
     }
 }
 
-/* A plan is named after its row, and passes the checks of the request. */
+/* A plan has the name of its row, and passes the checks of the request. */
 static void test_names(void)
 {
     for (uint32_t i = 0; i < cohort__num_algorithms; i++) {
@@ -46,7 +46,7 @@ static void test_names(void)
         if (row->shared)
             continue;
         request.collective = row->collective;
-        request.num_sites = 16; /* has all that any row needs */
+        request.num_sites = 16; /* meets the conditions of every row */
         request.commutative = true;
         snprintf(name, sizeof(name), "%s_%s", cohort__collective_name(row->collective), row->name);
         CHECK_INT(cohort__algorithm_build(row, &request, &plan), COHORT_OK);
@@ -122,7 +122,7 @@ static void test_parts_refused(void)
     check_parts_refused(COHORT__EXCHANGE, "linear", &request, "a part is too large");
 }
 
-/* Another value for one field of REQUEST, chosen by RANDOM. */
+/* Gives one field of REQUEST, chosen by RANDOM, another value. */
 static void change_one(struct cohort__request *request, struct cohort__random *random)
 {
     static const struct cohort__part part;
@@ -173,7 +173,7 @@ static void change_one(struct cohort__request *request, struct cohort__random *r
     }
 }
 
-/* Requests that differ in one thing never have the same words, so never the same plan. */
+/* Requests that differ in one field never have the same words, so they never get the same plan. */
 static void test_words(void)
 {
     struct cohort__random random;
@@ -194,7 +194,7 @@ static void test_words(void)
     }
 }
 
-/* Messages of the whole call. */
+/* The number of messages of the whole call. */
 static uint32_t count_messages(enum cohort__collective collective, const char *name,
                                uint32_t num_sites, uint32_t arity)
 {
@@ -213,7 +213,7 @@ static uint32_t count_messages(enum cohort__collective collective, const char *n
     return num_messages;
 }
 
-/* What the files' comments promise. */
+/* The numbers of messages that the comments of the rows' files promise. */
 static void test_messages(void)
 {
     for (uint32_t n = 1; n <= 33; n++)

@@ -35,7 +35,7 @@ static void test_there_and_back(void)
     CHECK_INT(cohort__blobs_unpack(packed, bytes, 4, &again), COHORT_OK);
     CHECK_INT((long long)again->num, 4);
     for (int i = 0; i < 4; i++) {
-        CHECK(!texts[i] == !again->blobs[i]); /* an object without bytes is none */
+        CHECK(!texts[i] == !again->blobs[i]); /* an object of no bytes is NULL */
         if (texts[i])
             CHECK(again->blobs[i]->bytes == strlen(texts[i]) &&
                   memcmp(again->blobs[i]->data, texts[i], strlen(texts[i])) == 0);
@@ -76,7 +76,7 @@ static void test_wrong(void)
     free(packed);
 }
 
-/* Whatever comes is taken or refused, and nothing is left (the address sanitizer sees to that). */
+/* Any bytes are accepted or refused. Nothing leaks (the address sanitizer checks that). */
 static void test_mutations(void)
 {
     static const char *const texts[] = {"a", NULL, "bcd", "efghijklmnopqrstuvwxyz", NULL, "0"};

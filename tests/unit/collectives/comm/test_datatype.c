@@ -18,7 +18,7 @@ static void test_built_in(void)
         {COHORT_FLOAT, 4, "float"},   {COHORT_DOUBLE, 8, "double"},
     };
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-        CHECK_INT(rows[i].datatype, i + 1); /* they travel between processes */
+        CHECK_INT(rows[i].datatype, i + 1); /* the numbers are sent between processes */
         CHECK_INT(cohort_datatype_size(rows[i].datatype), rows[i].bytes);
         CHECK_TEXT(cohort_datatype_name(rows[i].datatype), rows[i].name);
     }
@@ -43,7 +43,7 @@ static void test_none(void)
         COHORT_DOUBLE + 1,
         999,
         UINT64_C(1) << 62,
-        UINT64_C(1) << 63, /* a user's, of no bytes */
+        UINT64_C(1) << 63, /* a user's type, of no bytes */
         UINT64_C(1) << 63 | UINT64_C(1) << 48,
         UINT64_MAX,
         cohort_datatype_of_bytes(0),

@@ -9,9 +9,10 @@
 #include "tests/support/test.h"
 #include "tests/unit/runtime/proc/fake_net.h"
 
-/* A failure of a whole call is told to locality 0, which has the sites 0 and 3 of a communicator
- * with a site in each other locality as well. It is for that call only: not for another instance
- * of the same name, nor for a site that is through with the generation. */
+/* The failure of a whole call is reported to locality 0. It has the sites 0 and 3 of a
+ * communicator, which has one site in each other locality as well. The failure applies to that call
+ * only: neither to another instance of the same name, nor to a site that is through with the
+ * generation. */
 enum { NUM_SITES = FAKE_SIZE + 1, GENERATION = 3, FIRST = 5, SECOND = 6 };
 
 static struct fake_net fake;
@@ -54,7 +55,7 @@ static struct cohort_comm *endpoint_open(struct cohort__group *group, uint32_t s
     return comm;
 }
 
-/* The call of site 1 has failed. */
+/* Reports that the call of site 1 has failed. */
 static void tell(uint64_t instance, uint64_t generation)
 {
     const struct cohort__error error = {COHORT_ERR_FAILED, NULL};
@@ -72,7 +73,7 @@ static void tell(uint64_t instance, uint64_t generation)
     cohort__packer_fini(&packer);
 }
 
-/* Of how many generations COMM keeps a failure; one of them is GENERATION, or it is not. */
+/* Checks for how many generations COMM keeps a failure, and whether GENERATION is one of them. */
 static void check_told(const struct cohort_comm *comm, uint32_t num, bool is_told)
 {
     CHECK_INT(comm->num_parked_failures, num);
@@ -84,11 +85,11 @@ static void test_both_sites(void)
     inbox_open();
     struct cohort__group *group = group_open(FIRST);
     struct cohort_comm *near = endpoint_open(group, 0);
-    tell(FIRST, GENERATION); /* site 3's is kept until its endpoint is there */
+    tell(FIRST, GENERATION); /* site 3's failure is kept until its endpoint exists */
     struct cohort_comm *later = endpoint_open(group, 3);
     check_told(near, 1, true);
     check_told(later, 1, true);
-    tell(FIRST, GENERATION); /* once is enough */
+    tell(FIRST, GENERATION); /* a second report changes nothing */
     tell(FIRST, GENERATION + COHORT__WINDOW);
     check_told(near, 2, true);
     check_told(later, 2, true);
@@ -104,14 +105,15 @@ static void test_another_instance(void)
     tell(FIRST, GENERATION);
     check_told(first, 1, true);
     check_told(second, 0, false);
-    check_told(endpoint_open(group, 3), 0, false); /* nor is it kept for that one */
+    check_told(endpoint_open(group, 3), 0, false); /* not kept for that site either */
     tell(SECOND, GENERATION + 1);
     check_told(first, 1, true);
     check_told(second, 1, false);
     fake_net_close(&fake);
 }
 
-/* The instance is over, or not known yet, when it is told of, and the next one is made. */
+/* The report arrives when its instance has ended, or is not known yet, and the next one is being
+ * made. */
 static void test_late_and_early(void)
 {
     inbox_open();
@@ -120,18 +122,18 @@ static void test_late_and_early(void)
     tell(SECOND, GENERATION + 1);
     struct cohort_comm *second = endpoint_open(group_open(SECOND), 0);
     check_told(second, 1, false);
-    cohort__inbox_creation_end(inbox); /* what was kept for FIRST is dropped here */
+    cohort__inbox_creation_end(inbox); /* drops what was kept for FIRST */
     cohort__inbox_creation_begin(inbox);
     struct cohort_comm *first = endpoint_open(group_open(FIRST), 0);
     cohort__inbox_creation_end(inbox);
     check_told(first, 0, false);
-    tell(FIRST + 10, GENERATION); /* nobody knows it */
+    tell(FIRST + 10, GENERATION); /* an unknown instance */
     check_told(first, 0, false);
     check_told(second, 1, false);
     fake_net_close(&fake);
 }
 
-/* One site has called the generation, and is through; the other one has left it out. */
+/* One site has called the generation and is through with it. The other one has left it out. */
 static void test_through(void)
 {
     inbox_open();
@@ -144,13 +146,13 @@ static void test_through(void)
     tell(FIRST, GENERATION);
     check_told(through, 0, false);
     check_told(beyond, 0, false);
-    tell(FIRST, GENERATION + COHORT__WINDOW); /* for the same slot */
+    tell(FIRST, GENERATION + COHORT__WINDOW); /* the same slot */
     check_told(through, 1, false);
     check_told(beyond, 1, false);
     fake_net_close(&fake);
 }
 
-/* What was kept for a generation that is then left out goes. */
+/* A failure that is kept for a generation is dropped when the site leaves that generation out. */
 static void test_left_out(void)
 {
     inbox_open();
@@ -164,7 +166,8 @@ static void test_left_out(void)
     fake_net_close(&fake);
 }
 
-/* As many as may be in flight are kept, and no more: who is told of another one asks. */
+/* At most as many failures are kept as calls may be in flight. A site that is told of another one
+ * has to ask. */
 static void test_many(void)
 {
     inbox_open();

@@ -16,7 +16,7 @@ static const struct cohort__signature ten_doubles = {
     .count = 10,
 };
 
-/* The low bits are what phase 0 compares: 5 collective, 2 variant, 1 checked. */
+/* Phase 0 compares the low bits: 5 bits for the collective, 2 for the variant, 1 for checked. */
 static void test_early_bits(void)
 {
     CHECK_INT((long long)(cohort__fingerprint(&ten_doubles) & 0xff), 6);
@@ -25,7 +25,7 @@ static void test_early_bits(void)
     CHECK_INT((long long)(cohort__fingerprint(&signature) & 0xff), 0xff);
 }
 
-/* Another value for one field, chosen by RANDOM; most values are small, as in programs. */
+/* Gives one field, chosen by RANDOM, another value. Most values are small, as in programs. */
 static void change_one(struct cohort__signature *signature, struct cohort__random *random)
 {
     unsigned bits = 1 + (unsigned)cohort__random_below(random, 63);
@@ -63,8 +63,8 @@ static void change_one(struct cohort__signature *signature, struct cohort__rando
     }
 }
 
-/* Whatever differs in one thing has another fingerprint; in two, the same number of changes back
- * and forth gives the same one. */
+/* Signatures that differ in one field have different fingerprints. Equal signatures have the same
+ * fingerprint. */
 static void test_differs(void)
 {
     struct cohort__random random;
@@ -81,7 +81,7 @@ static void test_differs(void)
     }
 }
 
-/* Users' operations and datatypes, roots, shifts and counts, however many of them. */
+/* Any number of users' operations and datatypes, roots, shifts and counts. */
 static void test_many_differ(void)
 {
     enum { NUM = 1000 };
@@ -138,7 +138,7 @@ static void check_described(const struct cohort__signature *parts, const char *w
 
 static void test_describe(void)
 {
-    check_described(&ten_doubles, "? (?) of 10 double with ?"); /* nobody has set the names */
+    check_described(&ten_doubles, "? (?) of 10 double with ?"); /* the names are not set yet */
     static const struct cohort__signature_names names = {.collective = collective_name,
                                                          .algorithm = algorithm_name,
                                                          .op = op_name,
@@ -173,7 +173,7 @@ static void test_describe(void)
     CHECK_CONTAINS(text, ", root 64, checked");
 }
 
-/* Whatever was called can be put into words, and none too many. */
+/* Any signature can be described, and the text is never too long. */
 static void test_describe_anything(void)
 {
     struct cohort__random random;
@@ -190,7 +190,8 @@ static void test_describe_anything(void)
     }
 }
 
-/* In phase 0 sites understand each other that differ in what they have yet to agree on. */
+/* In phase 0 sites accept each other's messages if they differ only in what they still have to
+ * agree on. */
 static void test_fits(void)
 {
     struct cohort__signature parts = ten_doubles;

@@ -16,7 +16,7 @@ static void check_refused(struct cohort__gate *gate, uint64_t generation, cohort
     CHECK(gate->next == before.next);
 }
 
-/* Generation k takes the slots 3k-2 to 3k. */
+/* Generation k uses the slots 3k-2 to 3k. */
 static void test_slots(void)
 {
     struct cohort__gate gate;
@@ -67,7 +67,7 @@ static void test_history_without_gaps(void)
         cohort__history_call(&history, generation);
     CHECK_INT(history.last, 5000);
     CHECK_INT(history.num_skipped, 0);
-    CHECK(history.skipped == NULL); /* nothing is paid for what doesn't happen */
+    CHECK(history.skipped == NULL); /* no memory is used if nothing was skipped */
     for (uint64_t generation = 1; generation <= 5000; generation++)
         CHECK(!cohort__history_skipped(&history, generation));
     cohort__history_fini(&history);
@@ -77,9 +77,9 @@ static void test_history_gaps(void)
 {
     struct cohort__history history;
     cohort__history_init(&history);
-    cohort__history_call(&history, 3); /* 1, 2 */
+    cohort__history_call(&history, 3); /* 1 and 2 are left out */
     cohort__history_call(&history, 4);
-    cohort__history_call(&history, 6); /* 5 */
+    cohort__history_call(&history, 6); /* 5 is left out */
     cohort__history_call(&history, 1000);
     static const struct {
         uint64_t generation;
@@ -91,14 +91,15 @@ static void test_history_gaps(void)
     cohort__history_fini(&history);
 }
 
-/* Beyond COHORT__HISTORY_RANGES gaps the oldest ones are forgotten: they count as called. */
+/* The history keeps COHORT__HISTORY_RANGES gaps. Older gaps are forgotten: their generations count
+ * as called. */
 static void test_history_forgets(void)
 {
     struct cohort__history history;
     cohort__history_init(&history);
     const uint64_t num_gaps = 3 * COHORT__HISTORY_RANGES + 7;
     for (uint64_t i = 1; i <= num_gaps; i++)
-        cohort__history_call(&history, 2 * i); /* the odd ones are left out */
+        cohort__history_call(&history, 2 * i); /* the odd generations are left out */
     CHECK_INT(history.num_skipped, COHORT__HISTORY_RANGES);
     const uint64_t first_known = 2 * (num_gaps - COHORT__HISTORY_RANGES) + 1;
     for (uint64_t generation = 1; generation <= history.last; generation++)

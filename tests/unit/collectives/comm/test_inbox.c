@@ -11,14 +11,14 @@
 #include "tests/support/test.h"
 #include "tests/unit/runtime/proc/fake_net.h"
 
-/* Messages come in at locality 0 of a communicator with a site in each locality, and each of the
- * allocations that they take fails in turn. */
+/* Messages arrive at locality 0 of a communicator with one site in each locality. Each allocation
+ * that they need fails in turn. */
 enum { INSTANCE = 5, GENERATION = 3 };
 
 static struct fake_net fake;
 static struct cohort__inbox *inbox;
 
-/* The linker sends all calls of malloc to __wrap_malloc, and so on. */
+/* The linker redirects all calls of malloc to __wrap_malloc, and so on. */
 void *__real_malloc(size_t bytes);
 void *__real_calloc(size_t count, size_t bytes);
 void *__real_realloc(void *memory, size_t bytes);
@@ -28,8 +28,8 @@ void *__wrap_calloc(size_t count, size_t bytes);
 void *__wrap_realloc(void *memory, size_t bytes);
 void *__wrap_cohort__slab_alloc(size_t bytes);
 
-/* While a message is taken: how many allocations succeed until one fails; those after it succeed
- * again. -1: none fails. */
+/* How many allocations succeed before one fails, while a message is received. Those after it
+ * succeed again. -1: none fails. */
 static long left = -1;
 static bool is_taking;
 
@@ -73,7 +73,7 @@ static void inbox_open(void)
     take = fake.net.handlers.message;
     fake.net.handlers.message = on_message;
     CHECK_INT(cohort__inbox_get(fake.process, &inbox), COHORT_OK);
-    for (uint32_t source = 1; source < FAKE_SIZE; source++) /* from now on they are known */
+    for (uint32_t source = 1; source < FAKE_SIZE; source++) /* from now on their links exist */
         fake_net_deliver(&fake, source, (struct cohort__envelope){.kind = COHORT__KIND_CREDIT},
                          NULL, 0);
 }
@@ -110,7 +110,7 @@ static struct cohort_comm *endpoint_open(struct cohort__group *group)
     return comm;
 }
 
-/* From site SOURCE to site 0. */
+/* A message from site SOURCE to site 0. */
 static void deliver(uint32_t source, enum cohort__kind kind)
 {
     const struct cohort__net_token token = {{0}};
@@ -146,7 +146,7 @@ static void ask(uint32_t source)
     cohort__packer_fini(&packer);
 }
 
-/* The latest message is ANSWER to SOURCE's question. */
+/* Checks that the latest message is ANSWER, sent to the site SOURCE that had asked. */
 static void check_answered(uint32_t source, enum cohort__answer answer, size_t num_sent)
 {
     const struct fake_sent *sent = &fake.sent[fake.num_sent - 1];
@@ -157,8 +157,8 @@ static void check_answered(uint32_t source, enum cohort__answer answer, size_t n
     CHECK_INT(sent->envelope.dest_site, source);
 }
 
-/* Whoever waits for a message from there fails, instead of waiting for ever; nobody else is
- * affected. */
+/* If IS, whatever waits for a message from SOURCE fails instead of waiting for ever. No other site
+ * is affected. */
 static void check_given_up(uint32_t source, bool is)
 {
     CHECK_INT(cohort__process_check_dead(fake.process, source), is);
@@ -168,11 +168,11 @@ static void check_given_up(uint32_t source, bool is)
     CHECK(!cohort__process_check_dead(fake.process, 3 - source));
 }
 
-/* What is made before the message comes. */
+/* What exists before the message arrives. */
 enum { ENDPOINT, GROUP, NEITHER, NUM_MADE };
 
-/* Either the endpoint gets the message, or its sender is given up. Returns how often that was so.
- */
+/* Either the endpoint gets the message, or the sender is given up. Returns how often the sender was
+ * given up. */
 static int verify(int made, enum cohort__kind kind, uint32_t source)
 {
     int num_given_up = 0;
@@ -208,7 +208,8 @@ static void test_no_memory(void)
                 CHECK(verify(made, kinds[i], source) >= 2); /* the arrival is kept in a message */
 }
 
-/* With no creation under way nobody waits for it: its sender is told, and nothing else happens. */
+/* Without a creation under way no site will join later. The sender is told, and nothing else
+ * happens. */
 static void test_unknown(void)
 {
     inbox_open();
@@ -219,12 +220,12 @@ static void test_unknown(void)
     cohort__inbox_creation_begin(inbox);
     ask(2);
     CHECK_INT(fake.num_sent, num_sent + 1);
-    cohort__inbox_creation_end(inbox); /* it was of another one */
+    cohort__inbox_creation_end(inbox); /* it belonged to another instance */
     check_answered(2, COHORT__ANSWER_GONE, num_sent + 2);
     fake_net_close(&fake);
 }
 
-/* What is early is handed on once the group is there, and the endpoint. */
+/* An early message is handed on when the group exists, and then when the endpoint exists. */
 static void test_early(void)
 {
     inbox_open();
@@ -243,7 +244,7 @@ static void test_early(void)
     fake_net_close(&fake);
 }
 
-/* From a site that doesn't sit there, or for one that doesn't sit here. */
+/* A message from a site that isn't in that locality, or to a site that isn't in this one. */
 static void test_wrong_site(void)
 {
     inbox_open();

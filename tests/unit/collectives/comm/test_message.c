@@ -11,7 +11,7 @@
 #include "runtime/wire/pack.h"
 #include "tests/support/test.h"
 
-/* A transport that only counts what is given back and what is sent. */
+/* A transport that only counts what is released and what is sent. */
 static struct {
     struct cohort__net net;
     int num_released;
@@ -58,7 +58,7 @@ static void process_close(struct cohort__process *process)
     cohort__process_destroy(process);
 }
 
-/* As the router makes them. */
+/* Makes an arrival as the router does. */
 static struct cohort__arrival *arrive(struct cohort__process *process,
                                       struct cohort__envelope envelope, const void *payload,
                                       size_t bytes)
@@ -99,7 +99,7 @@ static void test_inline(void)
     cohort__message_release(NULL);
 }
 
-/* The owner of a loan: an endpoint whose turn counts what comes back. */
+/* The owner of a loan: an endpoint whose turn counts the loans that come back. */
 static int num_returned;
 
 static void on_returned(struct cohort_comm *comm, struct cohort__item *item)
@@ -150,7 +150,8 @@ static void test_arrival(void)
     process_close(process);
 }
 
-/* Parking moves the data out of the transport's memory: that is given back then, and only then. */
+/* Parking a message copies the data out of the transport's memory. That memory is released then,
+ * and not before. */
 static void test_parked_arrival(void)
 {
     struct cohort__process *process = process_open();
@@ -167,7 +168,7 @@ static void test_parked_arrival(void)
     process_close(process);
 }
 
-/* An announcement that nobody takes up is declined, once; one that is taken up is not. */
+/* An announcement that is not accepted is declined once. One that is accepted is not declined. */
 static void test_announcement(void)
 {
     static const unsigned char token[COHORT__NET_TOKEN_BYTES];
@@ -216,7 +217,7 @@ static void test_error(void)
     process_close(process);
 }
 
-/* What makes no sense is no message, and nothing of it is kept. */
+/* A nonsensical error message is refused, and nothing of it is kept. */
 static void test_wrong_errors(void)
 {
     struct cohort__process *process = process_open();
@@ -249,7 +250,8 @@ static void test_answer(void)
     process_close(process);
 }
 
-/* That a site is through is believed once all has come that it sent before it said so. */
+/* A site's answer that it is through counts only when everything has arrived that it sent before.
+ */
 static void test_answer_overtakes(void)
 {
     struct cohort__process *process = process_open();

@@ -6,7 +6,7 @@
 
 enum { NUM_GENERATIONS = 2000, NUM_SEEDS = 100, PLENTY = COHORT__BOARD_DEPTH };
 
-/* A post that goes up at once. */
+/* Makes a post that can be made at once. */
 static uint32_t put(struct cohort__room *room, uint64_t generation, size_t bytes,
                     uint64_t all_passed)
 {
@@ -17,7 +17,7 @@ static uint32_t put(struct cohort__room *room, uint64_t generation, size_t bytes
     return offset;
 }
 
-/* What has to pass before so many BYTES can go up. */
+/* Which generation has to be passed before BYTES bytes can be posted. */
 static uint64_t needed_for(const struct cohort__room *room, uint64_t generation, size_t bytes,
                            uint64_t all_passed)
 {
@@ -26,7 +26,7 @@ static uint64_t needed_for(const struct cohort__room *room, uint64_t generation,
     return needed;
 }
 
-/* As many as there may be, of each length that allows it, without anybody passing. */
+/* As many posts as possible of each length, while no locality passes anything. */
 static void test_plenty(void)
 {
     const size_t lengths[] = {1, COHORT__BOARD_INLINE, COHORT__BOARD_INLINE + 1, 4096,
@@ -40,7 +40,7 @@ static void test_plenty(void)
     }
 }
 
-/* One as long as the arena waits for all others, but for those that hold nothing of it. */
+/* A post as long as the arena waits for all others, except those that use nothing of the arena. */
 static void test_longest(void)
 {
     struct cohort__room room = {0};
@@ -56,11 +56,11 @@ static void test_longest(void)
     CHECK_INT((long long)needed_for(&room, 6, COHORT__BOARD_POST, 3), 5);
     struct cohort__room halves = {0};
     put(&halves, 1, COHORT__BOARD_POST / 2, 0);
-    put(&halves, 2, COHORT__BOARD_POST / 2, 0); /* room for both */
+    put(&halves, 2, COHORT__BOARD_POST / 2, 0); /* there is room for both */
 }
 
-/* Short ones stay in a part of the arena that is not much more than what they need, also after a
- * long one, as soon as that has passed; before, they go behind it. */
+/* Short posts stay in a part of the arena that is not much larger than what they need. After a long
+ * post this is true again as soon as it has been passed. Before that they go behind it. */
 static void check_short(uint32_t spread, uint32_t turns)
 {
     struct cohort__room room = {.spread = spread};
@@ -70,7 +70,8 @@ static void check_short(uint32_t spread, uint32_t turns)
         latest = put(&room, generation, 4096, generation - 1);
         furthest = latest > furthest ? latest : furthest;
     }
-    CHECK_INT((long long)furthest, limit - (4096 + COHORT__BOARD_LINE)); /* all turns are taken */
+    /* All places of the rotation are used. */
+    CHECK_INT((long long)furthest, limit - (4096 + COHORT__BOARD_LINE));
     uint32_t offset = put(&room, generation, 1 << 20, generation - 1);
     for (int i = 1; i < COHORT__BOARD_DEPTH; i++) {
         uint32_t next = put(&room, generation + (uint64_t)i, 4096, generation - 1);
@@ -87,8 +88,9 @@ static void test_short(void)
     check_short(1 << 20, COHORT__ROOM_TURNS);
 }
 
-/* All lengths, and others that pass sooner or later: posts that are not passed are in the arena, on
- * lines, apart from each other; and nobody waits for more than all that were before. */
+/* Posts of all lengths, which are passed sooner or later. Posts that have not been passed are
+ * inside the arena, begin at lines, and do not overlap. No post has to wait for more than all
+ * earlier posts. */
 static void test_random(void)
 {
     for (uint64_t seed = 1; seed <= NUM_SEEDS; seed++) {

@@ -58,7 +58,7 @@ static void test_round_trip(void)
     }
 }
 
-/* Nobody has such a board. */
+/* A board that does not exist. */
 static void test_wrong_board(void)
 {
     struct cohort__comm_settings settings = {.board = {7, COHORT__NUM_BOARDS}}, back;
@@ -105,7 +105,8 @@ static void test_malformed(void)
     cohort__packer_fini(&packer);
 }
 
-/* Whatever comes is either taken or refused with a message; exact memory, for the sanitizers. */
+/* Any bytes are either accepted or refused with a message. They are in memory of exactly their
+ * size, for the sanitizers. */
 static void test_random_bytes(void)
 {
     struct cohort__random random;

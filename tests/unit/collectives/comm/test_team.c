@@ -11,7 +11,7 @@
 #include "tests/support/test.h"
 #include "tests/unit/runtime/proc/localities.h"
 
-/* Localities of one host within this process, and the team of each. */
+/* Localities of one host within this process, and the team of each of them. */
 enum { NUM = 3, NUM_SITES = 7, ANYTHING = 99 };
 
 static const uint32_t locality_of[NUM_SITES] = {0, 2, 1, 1, 0, 1, 2};
@@ -86,7 +86,7 @@ static unsigned char content(uint64_t generation, uint32_t site, size_t at)
     return (unsigned char)(generation * 31 + site * 7 + at + 1);
 }
 
-/* What all sites of RANK bring; false: there is no place. */
+/* Posts what all sites of RANK bring. False if there is no place. */
 static bool post(uint32_t rank, struct cohort__round *round)
 {
     unsigned char *to = cohort__team_place(teams[rank], round, num_sites[rank] * round->bytes);
@@ -98,7 +98,7 @@ static bool post(uint32_t rank, struct cohort__round *round)
     return to;
 }
 
-/* A look that finds nothing wrong. */
+/* Looks at the round and checks that nothing is wrong. */
 static enum cohort__round_state look(uint32_t rank, struct cohort__round *round)
 {
     uint32_t site = ANYTHING;
@@ -108,7 +108,7 @@ static enum cohort__round_state look(uint32_t rank, struct cohort__round *round)
     return state;
 }
 
-/* A look that finds that the locality of SITE has posted for another call. */
+/* Looks at the round and checks that the locality of SITE has posted for another call. */
 static void look_different(uint32_t rank, struct cohort__round *round, uint32_t site)
 {
     uint32_t got_site = ANYTHING;
@@ -125,7 +125,7 @@ static void check_inputs(uint32_t rank, const struct cohort__round *round)
     }
 }
 
-/* All of one generation. */
+/* All localities meet in one generation. */
 static void meet(uint64_t generation, size_t bytes)
 {
     struct cohort__round all[NUM];
@@ -169,7 +169,7 @@ static void test_has_posted(void)
     close_all();
 }
 
-/* Another call, or another length. Who has posted that has not come. */
+/* Another call, or another length. A locality that has posted for another call has not come. */
 static void test_mismatch(void)
 {
     for (int other_length = 0; other_length < 2; other_length++) {
@@ -179,21 +179,21 @@ static void test_mismatch(void)
         CHECK(post(2, &c));
         CHECK_INT(look(2, &c), COHORT__ROUND_PARTIAL);
         CHECK(post(1, &b));
-        CHECK_INT(look(1, &b), COHORT__ROUND_PARTIAL); /* locality 0 comes first */
+        CHECK_INT(look(1, &b), COHORT__ROUND_PARTIAL); /* locality 0 posts first */
         CHECK_INT(look(2, &c), COHORT__ROUND_PARTIAL);
         CHECK(!cohort__team_has_come(teams[1], &b, first_site[2]));
         b.is_overdue = true;
         look_different(1, &b, first_site[2]);
         c.is_overdue = true;
         look_different(2, &c, first_site[1]);
-        CHECK_INT(look(1, &b), COHORT__ROUND_PARTIAL); /* once */
+        CHECK_INT(look(1, &b), COHORT__ROUND_PARTIAL); /* reported only once */
         CHECK(post(0, &a));
         look_different(0, &a, first_site[2]);
         close_all();
     }
 }
 
-/* A post that says that its data is where it can't be is an error that says whose it is. */
+/* A post whose offset can't be right is an error, which names the locality. */
 static void test_nonsense(void)
 {
     open_all();
@@ -226,7 +226,8 @@ static enum cohort__round_state look_shares(uint32_t rank, struct cohort__round 
     return cohort__team_look_shares(teams[rank], &all[rank]);
 }
 
-/* All have posted; what each writes over its own is read by the others when its share is there. */
+/* All localities have posted. Each one overwrites part of its data with its share. The others read
+ * it when the share is there. */
 static void test_shares(void)
 {
     open_all();
@@ -275,7 +276,7 @@ static void go_to_sleep(uint32_t rank)
         poller->progress(poller->context);
 }
 
-/* Whether it was woken since it went to sleep; it is awake now. */
+/* Whether the locality was woken since it went to sleep. It is awake afterwards. */
 static bool was_woken(uint32_t rank)
 {
     struct cohort__poller *poller = &localities.nets[rank]->poller;
@@ -286,7 +287,7 @@ static bool was_woken(uint32_t rank)
     return fd.revents & POLLIN;
 }
 
-/* By who is last, and by nobody else. */
+/* Only the last locality to post wakes the others. */
 static void test_wake_when_full(void)
 {
     open_all();
@@ -308,8 +309,8 @@ static void test_wake_when_full(void)
     close_all();
 }
 
-/* A place is used again when all have passed, who waits for it is woken by those who pass, and
- * counts as waiting no longer than it does. */
+/* A place is used again when all localities have passed it. The localities that pass it wake the
+ * one that waits for it. That one counts as waiting only as long as it waits. */
 static void test_places(void)
 {
     open_all();
@@ -344,7 +345,7 @@ static void test_places(void)
     close_all();
 }
 
-/* Also where the news that all have passed comes with their next posts. */
+/* The same if the news that all have passed arrives with their next posts. */
 static void test_waiting_no_more(void)
 {
     open_all();
@@ -368,8 +369,8 @@ static void test_waiting_no_more(void)
     close_all();
 }
 
-/* There is no place either where the data of those before fills the arena; and what needs none
- * still has one. */
+/* There is no place either if the data of earlier posts fills the arena. A post that needs nothing
+ * of the arena still has a place. */
 static void test_full_arena(void)
 {
     open_all();
@@ -394,7 +395,7 @@ static void test_full_arena(void)
     close_all();
 }
 
-/* In any order, with generations under way at the same time. */
+/* In any order, with several generations under way at the same time. */
 static void test_random(void)
 {
     struct cohort__round all[NUM][4];
@@ -424,7 +425,7 @@ static void test_random(void)
     }
 }
 
-/* Why there is none, and nothing is left. */
+/* The error says why there is no team, and nothing is left over. */
 static void test_create_fails(void)
 {
     open_all();

@@ -16,7 +16,7 @@ static struct cohort__check_values both(struct cohort__check_values a,
         min(a.smallest_kind, b.smallest_kind), min(a.largest_kind_negated, b.largest_kind_negated)};
 }
 
-/* What sites may say: no type, the predefined ones, a user's, a wrong call. */
+/* The values of a site: no type, the predefined types, a user's type, a wrong call. */
 enum { NUM_PREDEFINED = 12, USERS = NUM_PREDEFINED, WRONG, NUM_SAYINGS };
 
 static struct cohort__check_values saying(int which)
@@ -32,7 +32,7 @@ static cohort_status verdict(int a, int b, int c)
     return cohort__check_values_judge(&minima);
 }
 
-/* By the documented precedence, whatever the order. */
+/* The result follows the documented precedence, in whatever order the values are combined. */
 static void test_every_three(void)
 {
     for (int a = 0; a < NUM_SAYINGS; a++)
@@ -48,7 +48,8 @@ static void test_every_three(void)
             }
 }
 
-/* Every handle of a user's is one, also one that has the low bits of a predefined type. */
+/* Every handle of a user's type counts as a user's type, also one whose low bits are those of a
+ * predefined type. */
 static void test_users_types(void)
 {
     static const size_t sizes[] = {1, 11, 32767, 65536 + 3, ((size_t)1 << 48) - 1};
@@ -61,7 +62,8 @@ static void test_users_types(void)
     }
 }
 
-/* The rule of the minimum and the negated minimum alone finds no agreement with them. */
+/* With these values, the comparison of the minimum and the negated minimum alone never shows
+ * agreement. */
 static void test_nobody_can_agree(void)
 {
     for (int special = USERS; special <= WRONG; special++)

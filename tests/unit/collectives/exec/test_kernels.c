@@ -10,9 +10,9 @@
 #include "runtime/base/random.h"
 #include "tests/support/test.h"
 
-/* Every reduction on every type, in every variant that this machine can run, against a loop that
- * does one element after the other in the widest type, for aligned and unaligned addresses, and
- * with the result in place of an operand. */
+/* Every reduction on every type, in every variant that this machine can run. The reference is a
+ * loop that reduces one element after the other in the widest type. Addresses are aligned and
+ * unaligned, and the result may replace an operand. */
 
 enum { COUNT_MAX = 67, MARGIN = 16 };
 
@@ -56,7 +56,7 @@ static void test_table(void)
     CHECK(!cohort__kernel_find(COHORT__KERNEL_BITWISE_AND, cohort_datatype_of_bytes(1)));
 }
 
-/* One element, sign-extended where it has a sign. */
+/* Loads one element, sign-extended if the type is signed. */
 static uint64_t load_integer(const unsigned char *at, int type)
 {
     uint64_t value = 0;
@@ -128,7 +128,7 @@ static double reduce_floating(enum cohort__kernel kernel, double left, double ri
     }
 }
 
-/* One element of the result. */
+/* Computes one element of the result. */
 static void reduce_one(enum cohort__kernel kernel, int type, unsigned char *to,
                        const unsigned char *left, const unsigned char *right)
 {
@@ -147,8 +147,8 @@ static void reduce_one(enum cohort__kernel kernel, int type, unsigned char *to,
     }
 }
 
-/* Any bits for integers, with zeros and both ends of the range among them; small quarters for
- * floating point, so that double and float both compute exactly. */
+/* Integers get any bits, among them zeros and both ends of the range. Floating-point numbers are
+ * small multiples of a quarter, so that double and float both compute exactly. */
 static void fill(unsigned char *at, size_t count, int type, struct cohort__random *random)
 {
     for (size_t i = 0; i < count; i++, at += types[type].bytes) {
@@ -174,7 +174,7 @@ static void fill(unsigned char *at, size_t count, int type, struct cohort__rando
 
 enum place { APART, ON_LEFT, ON_RIGHT, ON_BOTH, NUM_PLACES };
 
-/* What is tested: a kernel of a variant, directly or streamed. */
+/* What is tested: a kernel of a variant, called directly or streamed. */
 struct subject {
     struct cohort__kernel_variant variant;
     enum cohort__kernel kernel;
@@ -190,7 +190,7 @@ static void apply(const struct subject *subject, void *to, const void *left, con
     (subject->is_streamed ? functions->streamed : functions->plain)(to, left, right, count);
 }
 
-/* Calls TEST for each kernel that there is. */
+/* Calls TEST for each existing kernel. */
 static void for_each_kernel(void (*test)(struct subject *subject, struct cohort__random *random),
                             bool is_streamed)
 {
@@ -224,7 +224,7 @@ static void check(const struct subject *subject, size_t count, size_t misaligned
     fill(left, count, type, random);
     if (place != ON_BOTH)
         fill(right, count, type, random);
-    memcpy(want, to - MARGIN, bytes + 2 * MARGIN - 8); /* with what is around it */
+    memcpy(want, to - MARGIN, bytes + 2 * MARGIN - 8); /* with the bytes around it */
     for (size_t i = 0; i < count; i++)
         reduce_one(subject->kernel, type, want + MARGIN + i * types[type].bytes,
                    left + i * types[type].bytes, right + i * types[type].bytes);
@@ -249,7 +249,7 @@ static void test_against_naive(void)
     for_each_kernel(check_against_naive, false);
 }
 
-/* Around the lines that are streamed, at every place in a line. */
+/* Lengths around the streamed lines, at every place in a line. */
 static void check_streamed(struct subject *subject, struct cohort__random *random)
 {
     enum { BYTES = 512, ROOM = BYTES + 256 };
@@ -277,7 +277,7 @@ static void test_streamed(void)
     for_each_kernel(check_streamed, true);
 }
 
-/* Any number, and infinity, zeros with signs, the smallest numbers, one NaN. */
+/* Any number, infinity, zeros of both signs, the smallest numbers, and one NaN. */
 static double any_number(struct cohort__random *random)
 {
     static const double rare[] = {INFINITY, -INFINITY, 0.0, -0.0, 5e-324, -1e-310, 1e308, 3e38};
@@ -288,7 +288,7 @@ static double any_number(struct cohort__random *random)
                  (int)cohort__random_below(random, 128) - 127);
 }
 
-/* The baseline and the variant in use agree in every bit, in numbers that have to be rounded. */
+/* The baseline and the variant in use give the same bits, for numbers that have to be rounded. */
 static void check_bits(struct subject *subject, struct cohort__random *random)
 {
     enum { COUNT = 1000 };
@@ -306,7 +306,7 @@ static void check_bits(struct subject *subject, struct cohort__random *random)
     baseline.variant = (struct cohort__kernel_variant){"baseline", cohort__kernels_baseline};
     if (is_wide) {
         apply(subject, wide[2], wide[0], wide[1], COUNT);
-        for (int i = 0; i < COUNT; i++) /* one by one: nothing is vectorised */
+        for (int i = 0; i < COUNT; i++) /* one by one, so that nothing is vectorised */
             apply(&baseline, &wide[3][i], &wide[0][i], &wide[1][i], 1);
     } else {
         apply(subject, narrow[2], narrow[0], narrow[1], COUNT);
@@ -325,7 +325,7 @@ static void test_bits(void)
     for_each_kernel(check_bits, false);
 }
 
-/* What is used is the last variant. */
+/* The variant in use is the last one. */
 static void test_variants(void)
 {
     struct cohort__kernel_variant variants[COHORT__MAX_KERNEL_VARIANTS];
@@ -341,7 +341,8 @@ static void test_variants(void)
                 cohort__kernel_find_in(&variants[num - 1], (enum cohort__kernel)kernel, datatype));
 }
 
-/* A result beyond the caches, apart and in place; few elements of it are looked at. */
+/* A result that is larger than the caches, in a buffer of its own and in place. Only a few elements
+ * are checked. */
 static void test_large(void)
 {
     enum { COUNT = 2 * 1024 * 1024 + 3 };
@@ -359,7 +360,7 @@ static void test_large(void)
     free(memory);
 }
 
-/* Integers wrap around, and nothing is undefined about it: for the sanitizer to see. */
+/* Integers wrap around without undefined behaviour, which the sanitizer checks. */
 static void test_wraps(void)
 {
     int32_t big = INT32_MAX, one = 1, low = INT32_MIN, result;
@@ -371,7 +372,7 @@ static void test_wraps(void)
     cohort__kernel_find(COHORT__KERNEL_PRODUCT, COHORT_INT64)
         ->plain(&wide_result, &wide, &minus, 1);
     CHECK(wide_result == INT64_MIN);
-    /* uint16 * uint16 would be computed as int, and overflow. */
+    /* C would compute uint16 * uint16 as int, which may overflow. */
     uint16_t most = UINT16_MAX, short_result;
     cohort__kernel_find(COHORT__KERNEL_PRODUCT, COHORT_UINT16)
         ->plain(&short_result, &most, &most, 1);
@@ -381,7 +382,7 @@ static void test_wraps(void)
     CHECK_INT(small_result, -2);
 }
 
-/* With count 0 no address is looked at. */
+/* With count 0 no address is accessed. */
 static void test_nothing(void)
 {
     for (int kernel = COHORT__KERNEL_SUM; kernel < COHORT__KERNEL_END; kernel++)

@@ -6,8 +6,8 @@
 
 #include "tests/support/test.h"
 
-/* Every kind of movement against its definition, in parts that are done in any order, and in place
- * where that needs no copy. */
+/* Every kind of movement is compared with its definition. Its parts are done in any order, and in
+ * place if that needs no copy. */
 
 enum { MAX_SITES = 9 };
 
@@ -25,7 +25,7 @@ static int64_t content(uint32_t site, size_t index)
     return (int64_t)(site * 1000003u + index * 7 + 1);
 }
 
-/* What site TARGET gets at INDEX; false: nothing is written there. */
+/* The value that site TARGET gets at INDEX. False if nothing is written there. */
 typedef bool expectation(const struct setting *setting, uint32_t target, size_t index,
                          int64_t *ret_value);
 
@@ -224,7 +224,7 @@ static void test_past_caches(void)
     check_all(true, true);
 }
 
-/* A large block has many parts, small ones share one, none at all has none. */
+/* A large block has many parts, small blocks share one, and no data has none. */
 static void test_num_parts(void)
 {
     struct cohort__movement movement = {.num_sites = 4, .count = 1 << 20, .element = 8};
@@ -239,7 +239,7 @@ static void test_num_parts(void)
     CHECK_INT(cohort__movement_num_parts(&cohort__movement_all_to_all, &movement), 2);
     CHECK_INT(cohort__movement_bytes(&cohort__movement_all_to_all, &movement), 2 * 4 * 64);
     CHECK_INT(cohort__movement_num_parts(&cohort__movement_gather, &movement), 1);
-    movement.element = 100000; /* never cut inside of an element */
+    movement.element = 100000; /* elements are never cut */
     CHECK_INT(cohort__movement_num_parts(&cohort__movement_gather, &movement), 32);
     movement.count = 0;
     CHECK_INT(cohort__movement_num_parts(&cohort__movement_gather, &movement), 0);

@@ -35,7 +35,7 @@ static void test_built_in(void)
         int64_t left = 6, right = 3, result = -1;
         CHECK_INT(cohort__op_apply(op, &result, &left, &right, 1, COHORT_INT64), COHORT_OK);
         CHECK_INT(result, rows[i].result);
-        cohort__op_ref(op); /* constants: nothing happens */
+        cohort__op_ref(op); /* the operations are constants: nothing happens */
         cohort__op_unref(op);
         cohort__op_unref(op);
         cohort_op_unref((cohort_op *)op);
@@ -58,7 +58,7 @@ static void test_check(void)
     CHECK_CONTAINS(cohort_error_message(), "sum can't reduce elements of type user type");
 }
 
-/* What the user's function was called with. */
+/* The arguments of the last call of the user's function. */
 struct seen {
     void *result;
     const void *left, *right;
@@ -83,7 +83,7 @@ static void test_users(void)
     const struct cohort_op_options options = {
         .name = name, .function = look, .arg = &seen, .commutative = false};
     CHECK_INT(cohort_op_create(&op, &options), COHORT_OK);
-    strcpy(name, "gone"); /* the name was copied */
+    strcpy(name, "gone"); /* the operation has its own copy of the name */
     CHECK_TEXT(op->name, "look");
     CHECK(!cohort__op_is_builtin(op) && !op->commutative);
     CHECK_INT(op->number, 0);
@@ -97,7 +97,7 @@ static void test_users(void)
     CHECK_INT(cohort__op_apply(op, a, b, c, 13, type), COHORT_ERR_FAILED);
     CHECK_TEXT(cohort_error_message(), "not 13");
     cohort__op_ref(op);
-    cohort_op_unref(op); /* the other reference keeps it */
+    cohort_op_unref(op); /* the other reference keeps the operation */
     CHECK_TEXT(op->name, "look");
     cohort__op_unref(op);
     cohort_op_unref(NULL);
@@ -117,7 +117,7 @@ static uint64_t hash_of(const char *name, bool commutative)
     return hash;
 }
 
-/* Sites compare their operations by this: name and commutativity, and nothing else. */
+/* The hash, by which sites compare their operations, depends only on name and commutativity. */
 static void test_hash(void)
 {
     CHECK(hash_of("one", true) == hash_of("one", true));

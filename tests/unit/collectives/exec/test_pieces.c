@@ -8,8 +8,8 @@
 #include "runtime/base/random.h"
 #include "tests/support/test.h"
 
-/* Lists of blocks of random shapes, strided and ragged, against a list of the addresses of all
- * their bytes. */
+/* Lists of blocks of random shapes, strided and ragged, compared with a list of the addresses of
+ * all their bytes. */
 
 enum { BLOCKS_MAX = 6, BYTES_MAX = 1024, SPACE_BYTES = 8192 };
 
@@ -33,7 +33,7 @@ static void list_bytes(struct shape *shape, const struct cohort__block *block)
                 shape->bases[block->space] + block->offset + i * block->stride + j;
 }
 
-/* BYTES bytes in random pieces; blocks without bytes and with stride 0 among them. */
+/* BYTES bytes in random pieces, among them blocks without bytes and with stride 0. */
 static void shape_init(struct shape *shape, size_t bytes, struct cohort__random *random)
 {
     memset(shape, 0, sizeof(*shape));
@@ -62,7 +62,7 @@ static void shape_init(struct shape *shape, size_t bytes, struct cohort__random 
         left -= block->count * block->bytes;
         num++;
     }
-    /* The references go through the blocks in any order. */
+    /* The list refers to the blocks in any order. */
     for (uint32_t i = 0; i < num; i++) {
         uint32_t other = (uint32_t)cohort__random_below(random, i + 1);
         shape->refs[i] = shape->refs[other];
@@ -88,7 +88,7 @@ static void fill(unsigned char *memory, size_t bytes, struct cohort__random *ran
         memory[i] = (unsigned char)cohort__random_next(random);
 }
 
-/* MEMORY is as BEFORE, but for the bytes of SHAPE, which are CONTENT's. */
+/* MEMORY is the same as BEFORE, except that the bytes of SHAPE are those of CONTENT. */
 static void check_written(const struct shape *shape, unsigned char *before,
                           const unsigned char *content, uint64_t seed)
 {
@@ -163,7 +163,7 @@ static void test_contiguous(void)
     CHECK(!contiguous((struct cohort__block){.count = 1, .bytes = 4}, 0, memory));
 }
 
-/* A call with count 0 may come without any memory. */
+/* A call with count 0 may have no memory at all. */
 static void test_nothing(void)
 {
     static const struct cohort__block nothing = {.count = 1};

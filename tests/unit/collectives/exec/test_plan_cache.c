@@ -6,7 +6,7 @@
 
 #include "tests/support/test.h"
 
-enum { ENTRIES = 32 }; /* what a cache holds */
+enum { ENTRIES = 32 }; /* the capacity of a cache */
 
 static struct cohort__plan_cache *cache_create(void)
 {
@@ -20,7 +20,7 @@ static struct cohort__plan_key key_of(uint64_t number)
     return (struct cohort__plan_key){.request = {1, number}, .flags = COHORT__PLAN_RAGGED};
 }
 
-/* A plan of NUMBER + 1 sites, to be told from others. */
+/* Adds a plan of NUMBER + 1 sites, so that plans can be told apart. */
 static struct cohort__plan_entry *add_key(struct cohort__plan_cache *cache,
                                           const struct cohort__plan_key *key, const void *tail,
                                           uint32_t number)
@@ -66,13 +66,13 @@ static void test_hit(void)
     }
     for (uint32_t i = 0; i < ENTRIES; i++) {
         check_found(cache, i);
-        check_found(cache, i); /* once more, as the last one found */
+        check_found(cache, i); /* once more, now as the last one found */
     }
     cohort__plan_cache_destroy(cache);
     cohort__plan_cache_destroy(NULL);
 }
 
-/* Every field of the key counts. */
+/* Every field of the key matters. */
 static void test_key(void)
 {
     struct cohort__plan_cache *cache = cache_create();
@@ -93,13 +93,13 @@ static void test_key(void)
     cohort__plan_cache_destroy(cache);
 }
 
-/* The tail is kept, and compared as a whole. */
+/* The tail is copied, and compared as a whole. */
 static void test_tail(void)
 {
     struct cohort__plan_cache *cache = cache_create();
     struct cohort__plan_key key = key_of(8);
     char *tail = cohort__plan_cache_scratch(cache, 6);
-    CHECK(tail == cohort__plan_cache_scratch(cache, 3)); /* it only grows */
+    CHECK(tail == cohort__plan_cache_scratch(cache, 3)); /* the scratch memory only grows */
     memcpy(tail, "seven", 6);
     key.tail_bytes = 6;
     struct cohort__plan_entry *entry = add_key(cache, &key, tail, 7);
@@ -113,7 +113,7 @@ static void test_tail(void)
     cohort__plan_cache_destroy(cache);
 }
 
-/* The oldest one goes; who still runs it keeps it. */
+/* The oldest entry is evicted. An execution that still uses it keeps it. */
 static void test_eviction(void)
 {
     struct cohort__plan_cache *cache = cache_create();
@@ -146,7 +146,8 @@ static void test_outlives_the_cache(void)
     cohort__plan_entry_unref(NULL);
 }
 
-/* An entry's spare memory ends with it, wherever that is; the sanitizer sees what leaks. */
+/* An entry's spare memory is freed with the entry, wherever that happens. The sanitizer detects
+ * leaks. */
 static void test_spare(void)
 {
     struct cohort__plan_cache *cache = cache_create();
@@ -162,8 +163,8 @@ static void test_spare(void)
     cohort__plan_entry_unref(kept);
 }
 
-/* It is empty at first, holds what it is given while entries are only found, and forgets when one
- * is added: the entry that it knows may be the one that goes. */
+/* The memo is empty at first. It keeps its entry as long as entries are only searched. It forgets
+ * the entry when another one is added, since that may evict the entry. */
 static void test_memo(void)
 {
     struct cohort__plan_cache *cache = cache_create();
@@ -184,7 +185,7 @@ static void test_memo(void)
     }
     cohort__plan_entry_unref(known);
     *memo = (struct cohort__plan_memo){.function = "call", .entry = known};
-    cohort__plan_cache_destroy(cache); /* the memo has no reference to give back */
+    cohort__plan_cache_destroy(cache); /* the memo has no reference to release */
 }
 
 static const struct test_case cases[] = {

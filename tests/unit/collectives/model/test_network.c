@@ -6,7 +6,7 @@
 
 #include "tests/support/test.h"
 
-/* The links from FROM to TO, as "0->1 1->2". */
+/* The links on the route from FROM to TO, as "0->1 1->2". */
 static const char *way(const char *name, uint32_t num_sites, uint32_t from, uint32_t to)
 {
     static char text[512];
@@ -31,7 +31,7 @@ static void test_ring(void)
     CHECK_TEXT(way("ring", 6, 1, 1), "");
     CHECK_TEXT(way("ring", 6, 4, 0), "4->5 5->0");
     CHECK_TEXT(way("ring", 6, 0, 4), "0->5 5->4");
-    CHECK_TEXT(way("ring", 6, 1, 4), "1->2 2->3 3->4"); /* as far either way: upwards */
+    CHECK_TEXT(way("ring", 6, 1, 4), "1->2 2->3 3->4"); /* both ways are equally long: upwards */
     CHECK_TEXT(way("ring", 6, 4, 1), "4->5 5->0 0->1");
     CHECK_TEXT(way("ring", 2, 1, 0), "1->0");
     CHECK_TEXT(way("ring", 1, 0, 0), "");
@@ -44,7 +44,7 @@ static void test_mesh(void)
     CHECK_TEXT(way("mesh", 6, 0, 5), "0->2 2->5"); /* rows of three */
     CHECK_TEXT(way("mesh:2x3", 6, 0, 5), "0->1 1->5");
     CHECK_TEXT(way("mesh:2x3x4", 24, 0, 23), "0->1 1->5 5->23");
-    CHECK_TEXT(way("mesh", 7, 0, 2), "0->1 1->2"); /* a prime: one row */
+    CHECK_TEXT(way("mesh", 7, 0, 2), "0->1 1->2"); /* a prime number: one row */
 }
 
 static void test_hypercube(void)
@@ -52,7 +52,7 @@ static void test_hypercube(void)
     CHECK_TEXT(way("hypercube", 16, 0, 13), "0->1 1->5 5->13");
     CHECK_TEXT(way("hypercube", 16, 15, 1), "15->13 13->9 9->1");
     CHECK_TEXT(way("hypercube", 1, 0, 0), "");
-    /* In Gray code site 7 is at 4, site 5 at 7, site 1 at 1. */
+    /* In Gray code site 7 is at node 4, site 5 at node 7, and site 1 at node 1. */
     CHECK_TEXT(way("hypercube:gray", 8, 7, 0), "7->0");
     CHECK_TEXT(way("hypercube:gray", 8, 7, 5), "7->6 6->5");
     CHECK_TEXT(way("hypercube:gray", 8, 7, 1), "7->6 6->1");
@@ -64,7 +64,7 @@ static void test_full(void)
     CHECK_TEXT(way("full", 9, 3, 3), "");
 }
 
-/* 10 sites on 3 hosts: 0-3, 4-6, 7-9. */
+/* 10 sites on 3 hosts: 0-3, 4-6 and 7-9. */
 static void test_hosts(void)
 {
     struct cohort__network network;
@@ -79,8 +79,8 @@ static void test_hosts(void)
     CHECK(!cohort__network_is_inside(&network, 4, 6));
 }
 
-/* Each link on any route has a name of its own, begins where the last one ended, and routes are as
- * short as can be. */
+/* Each link of a route has a number of its own and begins where the previous one ends. Routes are
+ * as short as possible. */
 static void test_routes_are_ways(void)
 {
     static const char *const names[] = {"ring", "mesh", "hypercube", "hypercube:gray"};

@@ -19,7 +19,7 @@ static void test_ratios(void)
     CHECK_INT(cohort__factor_of_ratio(1e-9), INT8_MIN);
 }
 
-/* Everything comes back, doubles bit for bit. */
+/* All values are read back, doubles bit for bit. */
 static void test_encode(void)
 {
     static struct cohort__parameters sent, got;

@@ -12,7 +12,7 @@ static void check_near(double got, double want)
         test_failed(__FILE__, __LINE__, "got %.17g, not %.17g", got, want);
 }
 
-/* Every term has a price of its own, so the sum shows each of them. */
+/* Every term has another price, so the sum shows each of them. */
 static void test_sum(void)
 {
     static struct cohort__parameters parameters;
@@ -63,14 +63,15 @@ static void test_factor(void)
     check_factor(&parameters, tasks, 2, 64, 1);
     check_factor(&parameters, tasks, 3, 8, 2.5);
     check_factor(&parameters, tasks, 100000, (size_t)1 << 40, 1);
-    /* Three localities on two cores are like four, not like two; on three cores, between. */
+    /* Three localities on two cores have the factor of four, not of two. On three cores it is
+     * between. */
     check_factor(&parameters, localities, 2, 8, 4);
     check_factor(&parameters, localities, 3, 8, 1);
     check_factor(&parameters, localities, 6, 8, 1.5);
     parameters.cores = 3;
     check_factor(&parameters, localities, 3, 8, 2.5);
     parameters.workers = 2;
-    check_factor(&parameters, localities, 3, 8, 2.5); /* here even two share */
+    check_factor(&parameters, localities, 3, 8, 2.5); /* here even two share a core */
 }
 
 static void test_placement(void)
@@ -86,7 +87,7 @@ static void test_placement(void)
     CHECK(!placement.is_contiguous);
 }
 
-/* More sites, more bytes: never less time; farther apart: neither. */
+/* More sites or more bytes never take less time. Neither do sites that are farther apart. */
 static void test_monotone(void)
 {
     static struct cohort__parameters parameters;

@@ -6,7 +6,7 @@
 
 #include "tests/support/test.h"
 
-/* A machine on which only some things cost. */
+/* A machine on which only some of the terms have a cost. */
 static struct cohort__parameters parameters;
 static struct cohort__placement placement;
 
@@ -60,7 +60,7 @@ static void test_is_flat(void)
     CHECK(cohort__select_is_flat(64, 2, 1024));
 }
 
-/* Flat: nothing over the tree; the tree: nothing else, where there is one; and always something. */
+/* Flat: no row over the tree. Tree: only such rows, if there are any. There is always some row. */
 static void test_modes(void)
 {
     set_machine(1000, 1, 100);
@@ -105,9 +105,8 @@ static void test_same_for_all_sites(void)
             }
 }
 
-/* linear has 2 (N - 1) startups, over the tree 18 of them with 64 sites of arity 4, but bytes on
- * the longest way and messages are ... whatever the formulas say: where only startups cost, the row
- * with fewest of them wins, and where only bytes do, that with fewest bytes. */
+/* The amounts of startups, bytes and messages are those of the formulas. If only startups cost, the
+ * row with the fewest startups is chosen. The same holds for bytes and for messages. */
 static void test_what_costs_decides(void)
 {
     static const enum cohort__term terms[] = {COHORT__TERM_STARTUP, COHORT__TERM_BYTE,
@@ -135,7 +134,7 @@ static void test_what_costs_decides(void)
         }
 }
 
-/* The time by the formulas, with a startup of 1000 and 1 for each byte of any message. */
+/* The time by the formulas, if a startup costs 1000 and each byte of any message 1. */
 static double price(const struct cohort__algorithm *algorithm,
                     const struct cohort__request *request)
 {
@@ -143,9 +142,10 @@ static double price(const struct cohort__algorithm *algorithm,
     return 1000 * cost.startups + cost.moved;
 }
 
-/* To gather at one site takes log2 64 = 6 startups in a binomial tree, in which blocks are passed
- * on several times, and 63 without one, in which they go once: the one is better for small blocks,
- * the other for large ones, and the choice changes where the formulas say. */
+/* A gather at one of 64 sites takes log2 64 = 6 startups in a binomial tree, in which blocks are
+ * passed on several times. Without a tree it takes 63 startups, and each block is sent once. The
+ * tree is better for small blocks, and the other way for large ones. The choice changes at the size
+ * that the formulas give. */
 static void test_crossover(void)
 {
     const struct cohort__algorithm *last = NULL;
@@ -209,7 +209,7 @@ static void test_budget(void)
     CHECK_INT(cohort__select(&question, &chosen), COHORT_ERR_NO_MEMORY);
     question.memory_beside = 0;
     question.memory_budget--;
-    /* Without force, one that needs less. */
+    /* Without force, a row that needs less memory is chosen. */
     question.forced = NULL;
     question.mode = COHORT__MODE_ANY;
     CHECK_INT(cohort__select(&question, &chosen), COHORT_OK);
@@ -227,7 +227,8 @@ static void test_reproducible(void)
     CHECK_INT(choice(&question)->collective, COHORT__BROADCAST);
 }
 
-/* Sizes that not all know lead to one row, whatever they are; those that all know are priced. */
+/* If not all sites know the sizes, the same row is chosen for all sizes. If all sites know them,
+ * rows are priced. */
 static void test_ragged(void)
 {
     set_machine(1000, 1, 0);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Plans written by hand, of a few messages each, whose times can be told with a pencil. */
+/* Plans written by hand, with a few messages each, whose times can be computed with a pencil. */
 #include "collectives/model/sim.h"
 
 #include <stdlib.h>
@@ -8,7 +8,7 @@
 
 enum { MAX_SITES = 8, MAX_STEPS = 8, NOTHING = -1 };
 
-/* A step as a test writes it: what SEND to or RECV from, or how many bytes to REDUCE, and the
+/* A step as a test writes it: the peer of a SEND or RECV, or how many bytes to REDUCE, and the
  * earlier step of this site that it follows. */
 struct line {
     uint32_t site;
@@ -66,7 +66,7 @@ static cohort_status simulate(const char *name, uint32_t num_sites, const struct
     return cohort__simulate(&network, &costs, get_plan, &script, ret_result);
 }
 
-/* Ends the test where times differ at all: all numbers here are exact. */
+/* Ends the test if the times differ at all: all numbers here are exact. */
 static void check_time(double got, double want)
 {
     if (got < want || got > want)
@@ -83,7 +83,7 @@ static struct line recv(uint32_t site, uint32_t peer, size_t bytes, int after)
     return (struct line){site, COHORT__STEP_RECV, peer, 0, bytes, after, 1};
 }
 
-/* The way there and back is as long as both messages; bytes are counted for each link. */
+/* The time there and back is the sum of both messages. Bytes are counted for each link. */
 static void test_ping_pong(void)
 {
     const struct line lines[] = {send(0, 2, 5, NOTHING), recv(0, 2, 7, NOTHING),
@@ -109,7 +109,8 @@ static void test_ping_pong(void)
     cohort__sim_result_fini(&result);
 }
 
-/* A site sends and receives at once; but two messages out, or in, go one after the other. */
+/* A site can send and receive at the same time. But two messages out, or two messages in, go one
+ * after the other. */
 static void test_ports(void)
 {
     const struct line both[] = {send(0, 1, 5, NOTHING), recv(0, 1, 7, NOTHING),
@@ -124,14 +125,14 @@ static void test_ports(void)
     cohort__sim_result_fini(&result);
     CHECK_INT(simulate("full", 3, out, sizeof(out), &result), COHORT_OK);
     check_time(result.time, 15 + 17);
-    CHECK_INT(result.delayed, 0); /* ports are no links */
+    CHECK_INT(result.delayed, 0); /* a wait for a port is no wait for a link */
     cohort__sim_result_fini(&result);
     CHECK_INT(simulate("full", 3, in, sizeof(in), &result), COHORT_OK);
     check_time(result.time, 15 + 17);
     cohort__sim_result_fini(&result);
 }
 
-/* A message starts when its RECV is posted, not before; another one does not wait behind it. */
+/* A message does not start before its RECV is posted. Another message does not wait behind it. */
 static void test_waits_for_receiver(void)
 {
     const struct line lines[] = {send(0, 1, 5, NOTHING),  send(0, 2, 90, NOTHING),
@@ -139,12 +140,12 @@ static void test_waits_for_receiver(void)
                                  recv(1, 0, 5, 0),        send(3, 1, 20, NOTHING)};
     struct cohort__sim_result result;
     CHECK_INT(simulate("full", 4, lines, sizeof(lines), &result), COHORT_OK);
-    check_time(result.time, 100 + 15); /* the long one goes first, since it can */
+    check_time(result.time, 100 + 15); /* the long message goes first, since its RECV is posted */
     cohort__sim_result_fini(&result);
 }
 
-/* When a port is free again and the first one in its queue waits for something else, the next one
- * starts: 0 is free at 20, 1 at 60. */
+/* When a port becomes free and the first message in its queue waits for something else, the next
+ * message starts. Site 0 is free at 20, site 1 at 60. */
 static void test_next_in_queue(void)
 {
     const struct line lines[] = {send(0, 3, 10, NOTHING), send(0, 1, 5, NOTHING),
@@ -157,7 +158,8 @@ static void test_next_in_queue(void)
     cohort__sim_result_fini(&result);
 }
 
-/* Two messages over one link, one of them by a longer way that it holds for all of its time. */
+/* Two messages use one link. One of them has a longer route, and occupies all links of it for its
+ * whole time. */
 static void test_links(void)
 {
     const struct line lines[] = {send(0, 3, 5, NOTHING), recv(3, 0, 5, NOTHING),
@@ -177,7 +179,8 @@ static void test_links(void)
     cohort__sim_result_fini(&result);
 }
 
-/* Three want the link between the hosts; inside, messages are faster and go beside them. */
+/* Three messages want the link between the hosts. Messages inside a host are faster and run at the
+ * same time. */
 static void test_hosts(void)
 {
     const struct line lines[] = {send(0, 4, 10, NOTHING), send(1, 5, 10, NOTHING),
@@ -198,7 +201,7 @@ static void test_hosts(void)
     cohort__sim_result_fini(&result);
 }
 
-/* A site has one processor; phases have their own times. */
+/* A site has one processor. Each phase has its own time. */
 static void test_reductions(void)
 {
     const struct line lines[] = {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The heap of events and the queues of jobs give out what they are given in order. */
+/* The heap of events and the queues of jobs return their entries in order. */
 #include <stdlib.h>
 
 #include "collectives/model/sim_heap.h"
@@ -26,7 +26,7 @@ static void test_heap(void)
     cohort__sim_heap_fini(&heap);
 }
 
-/* Jobs come and go at random; the one that goes is always the lowest there is. */
+/* Jobs are added and removed at random. The job that is removed is always the lowest one. */
 static void test_queue(void)
 {
     struct cohort__sim_job jobs[NUM] = {0};

@@ -19,7 +19,7 @@ static struct cohort__plan *finish(struct cohort__plan_builder *builder)
     return plan;
 }
 
-/* Embeds FRAGMENT, which is given back, into BUILDER, which becomes a plan. */
+/* Embeds FRAGMENT, which is released, into BUILDER, and makes BUILDER's plan. */
 static struct cohort__plan *embed(struct cohort__plan_builder *builder,
                                   struct cohort__plan *fragment,
                                   const struct cohort__embedding *embedding, uint32_t *ret_end)
@@ -99,12 +99,12 @@ static void test_chain(void)
     CHECK(follows(plan, 2, second) && !follows(plan, 2, first));
     CHECK(follows(plan, 3, 2) && follows(plan, 3, first));
     CHECK(follows(plan, 4, 3) && !follows(plan, 4, first));
-    CHECK_INT(end, 4); /* after everything else: no JOIN is needed */
+    CHECK_INT(end, 4); /* after all other steps, so no JOIN is needed */
     CHECK_INT(plan->tmp_bytes, 72);
     cohort__plan_unref(plan);
 }
 
-/* A copy of 24 bytes, with one more step after it that makes its end visible. */
+/* A copy of 24 bytes. With IS_LINKED one more step follows it, which shows where the copy ends. */
 static struct cohort__plan *copy_create(bool is_linked)
 {
     struct cohort__plan_builder *builder = builder_create(2);
@@ -116,7 +116,7 @@ static struct cohort__plan *copy_create(bool is_linked)
     return finish(builder);
 }
 
-/* [8 bytes][2 pieces of 8] from three pieces of 8: cut after the first one. */
+/* [8 bytes][2 pieces of 8], mapped to three pieces of 8. It is cut after the first piece. */
 static void test_split(void)
 {
     struct cohort__plan_builder *builder = builder_create(2);
@@ -140,7 +140,7 @@ static void test_split(void)
                                                                   .after = before,
                                                                   .recv_after = COHORT__NO_STEP},
                                       &end);
-    CHECK_INT(plan->num_steps, 5); /* before, two copies, their JOIN, the SEND */
+    CHECK_INT(plan->num_steps, 5); /* the step before, two copies, their JOIN, the SEND */
     check_block(block_of(plan, 1, 0), COHORT__SPACE_OUT, 0, 1, 8, 0);
     check_block(block_of(plan, 1, 1), COHORT__SPACE_IN, 0, 1, 8, 0);
     check_block(block_of(plan, 2, 0), COHORT__SPACE_OUT, 50, 2, 8, 20);
@@ -154,7 +154,7 @@ static void test_split(void)
     cohort__plan_unref(plan);
 }
 
-/* Inside of pieces: 12 + 12 bytes from three pieces of 8 are 8, 4, 4, 8. */
+/* Cuts inside pieces: 12 + 12 bytes, mapped to three pieces of 8, become 8, 4, 4, 8. */
 static void test_split_pieces(void)
 {
     struct cohort__plan_builder *builder = builder_create(2);
@@ -183,7 +183,7 @@ static void test_split_pieces(void)
     cohort__plan_unref(plan);
 }
 
-/* A copy of bytes onto themselves is nothing, unless something has to wait where it was. */
+/* A copy of bytes onto themselves is dropped, unless something has to wait at that point. */
 static void test_vanish(void)
 {
     for (int is_linked = 0; is_linked <= 1; is_linked++) {
@@ -207,7 +207,7 @@ static void test_vanish(void)
     }
 }
 
-/* The end is after both of the embedding's steps, also where nothing in between is. */
+/* The end follows both of the embedding's steps, even if no step of the fragment connects them. */
 static void test_end(void)
 {
     struct cohort__plan_builder *inner = builder_create(2);
@@ -257,7 +257,7 @@ static void test_failed_builder(void)
     cohort__plan_unref(fragment);
 }
 
-/* Messages with one tag in two phases that become one. */
+/* Messages with one tag in two phases that become one phase. */
 static void test_tags_per_phase(void)
 {
     struct cohort__plan_builder *inner = builder_create(2), *outer = builder_create(2);

@@ -62,7 +62,7 @@ static void test_layout(void)
     cohort__plan_unref(plan);
 }
 
-/* Pieces without gaps, and blocks without bytes, are one piece. */
+/* Pieces without gaps are one piece, and so are blocks without bytes. */
 static void test_blocks(void)
 {
     struct cohort__plan_builder *builder = builder_create(1);
@@ -102,7 +102,7 @@ static void test_find_recv(void)
     cohort__plan_unref(plan);
 }
 
-/* A builder that has failed takes everything, and fails in the end. */
+/* A builder that has failed accepts all further steps, and fails at the end. */
 static void test_builder_fails(void)
 {
     struct cohort__plan_builder *builder = builder_create(2);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A good pair of plans passes; broken in any one place, it does not, and the message says where. */
+/* A correct pair of plans passes. With a mistake in any one place it does not pass, and the message
+ * names the place. */
 #include "collectives/plan/plan_check.h"
 
 #include <stdlib.h>
@@ -11,7 +12,7 @@ enum { BYTES = 8, MAX_ITEMS = 16 };
 enum { IN, OUT, TMP, OUT_END, NUM_BLOCKS };
 enum { RECV, REDUCE, SEND, COPY, NUM_STEPS };
 
-/* A plan whose arrays may be written to. */
+/* A plan whose arrays can be changed. */
 struct broken {
     struct cohort__plan plan;
     struct cohort__block blocks[MAX_ITEMS];
@@ -21,8 +22,8 @@ struct broken {
     uint32_t table[MAX_ITEMS];
 };
 
-/* Two sites: each receives the other's IN in TMP, reduces it with its own to OUT, and copies OUT's
- * second half from TMP. */
+/* Two sites. Each receives the other's IN in TMP, reduces it with its own IN to OUT, and copies the
+ * second half of OUT from TMP. */
 static void broken_init(struct broken *broken, uint32_t site)
 {
     struct cohort__plan_builder *builder = NULL;
@@ -58,7 +59,7 @@ static uint32_t *ref(struct broken *broken, uint32_t step, uint32_t index)
     return &broken->refs[broken->steps[step].first_block + index];
 }
 
-/* The only successor of RECV in the place INDEX becomes one of EARLIER, which has none. */
+/* Makes the only successor of RECV, at INDEX, a successor of EARLIER, which has none. */
 static void move_edge(struct broken *broken, uint32_t index, uint32_t earlier)
 {
     uint32_t first = broken->steps[RECV].first_successor;
@@ -223,7 +224,7 @@ static void waits_for_itself(struct broken *broken)
     move_edge(broken, 1, COPY);
 }
 
-/* Site 0 sends only after it has received; so does site 1, see test_message_cycle. */
+/* Site 0 sends only after it has received. test_message_cycle makes site 1 do the same. */
 static void sends_after_recv(struct broken *broken)
 {
     broken->successors[broken->steps[RECV].first_successor + 1] = SEND;
@@ -359,7 +360,7 @@ static void test_defects(void)
     }
 }
 
-/* Where the caller's blocks have gaps. */
+/* The caller's blocks may have gaps. */
 static void may_have_a_gap(struct broken *broken)
 {
     leaves_out_a_gap(broken);
@@ -379,7 +380,7 @@ static void test_gaps(void)
     cohort__plan_unref(plan);
 }
 
-/* Each dependency is fine; only both together wait in a circle. */
+/* Each dependency is correct alone. Only together do they form a cycle. */
 static void sends_after_recv_only(struct broken *broken)
 {
     sends_after_recv(broken);
@@ -394,7 +395,8 @@ static void test_message_cycle(void)
     CHECK_CONTAINS(cohort_error_message(), "never starts: deadlock");
 }
 
-/* Two sites that send first and receive then: fine only with memory for what is under way. */
+/* Two sites that send first and then receive. This is correct only with memory for messages under
+ * way. */
 static void test_needs_memory(void)
 {
     struct cohort__plan *plans[2];
@@ -413,7 +415,7 @@ static void test_needs_memory(void)
     cohort__plan_unref(plans[1]);
 }
 
-/* Ordered after whoever reads it, a write to IN is still one. */
+/* A write to IN is a mistake even if it is ordered after all steps that read IN. */
 static void test_writes_in_later(void)
 {
     struct cohort__plan_builder *builder = NULL;

@@ -43,7 +43,7 @@ static void test_release(void)
     CHECK(!cohort__batch_queue_push(&queue, &items[0][1].node));
     struct cohort__batch_queue_node *node = cohort__batch_queue_take_or_release(&queue);
     CHECK(node == &items[0][0].node && node->next == &items[0][1].node && !node->next->next);
-    CHECK(!cohort__batch_queue_push(&queue, &items[0][2].node)); /* we still run it */
+    CHECK(!cohort__batch_queue_push(&queue, &items[0][2].node)); /* we still are its runner */
     node = cohort__batch_queue_take_or_release(&queue);
     CHECK(node == &items[0][2].node && !node->next);
     CHECK(!cohort__batch_queue_take_or_release(&queue));
@@ -101,7 +101,7 @@ static void test_many_producers_one_consumer(void)
         pthread_join(threads[p], NULL);
 }
 
-/* next_number is not atomic: the sanitizer sees it if there are two runners. */
+/* next_number is not atomic, so the thread sanitizer reports it if there are two runners. */
 static void *produce_and_run(void *row)
 {
     for (int i = 0; i < NUM_ITEMS; i++) {

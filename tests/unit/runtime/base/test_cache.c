@@ -18,7 +18,7 @@ static void test_nonsense(void)
         CHECK_INT((long long)cohort__cache_read_size(texts[i]), 0);
 }
 
-/* Whatever this host tells: something that can be, and always the same. */
+/* Whatever this host says: a possible value, and always the same. */
 static void test_this_host(void)
 {
     size_t bytes = cohort__cache_bytes();

@@ -6,7 +6,7 @@
 
 #include "tests/support/test.h"
 
-enum { PAST = 400, NEAR = 150, BETWEEN = 700, FAR = 1600 }; /* what a sample takes */
+enum { PAST = 400, NEAR = 150, BETWEEN = 700, FAR = 1600 }; /* how long a sample takes */
 
 static bool is_past(const struct cohort__copier *copier)
 {
@@ -48,7 +48,7 @@ static void test_follows_there_and_back(void)
     CHECK(!is_past(&copier));
 }
 
-/* Who is taken off its core during a trial finds that way slow. */
+/* A thread that loses its core during a trial measures that way as slow. */
 static void test_single_trials_change_nothing(void)
 {
     struct cohort__copier near = {0}, far = far_one();
@@ -63,7 +63,7 @@ static void test_single_trials_change_nothing(void)
     }
 }
 
-/* What is not clearly better is no reason to change. */
+/* A way that is not clearly better is no reason to change. */
 static void test_between_stays_what_it_is(void)
 {
     struct cohort__copier copier = far_one();
@@ -102,7 +102,8 @@ static void test_doubts_are_settled_at_once(void)
     CHECK(!cohort__copier_is_due(&copier, COHORT__COPIER_LEAST));
 }
 
-/* In both ways, with and without a trial, from and to any place, and nothing beside it. */
+/* Copies in both ways, with and without a trial, from and to any place. The bytes beside the target
+ * stay unchanged. */
 static void check_copy(struct cohort__copier copier, size_t bytes)
 {
     enum { EDGE = 64 };

@@ -7,7 +7,8 @@
 
 enum { MAX_BYTES = 300, MAX_OFFSET = 17, SIZE = MAX_BYTES + 2 * MAX_OFFSET };
 
-/* All sizes, from and to addresses of all alignments, and nothing beside them. */
+/* All sizes, from and to addresses of all alignments. The bytes beside the target stay unchanged.
+ */
 static void check_sizes(void (*copy)(void *, const void *, size_t))
 {
     unsigned char from[SIZE], to[SIZE], expected[SIZE];

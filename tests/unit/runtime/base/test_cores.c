@@ -11,7 +11,7 @@
 
 #include "tests/support/test.h"
 
-/* A folder with played files. */
+/* A folder with files that simulate those of the system. */
 static char root[64];
 
 static void path_of(const char *name, char path[PATH_MAX])
@@ -19,7 +19,7 @@ static void path_of(const char *name, char path[PATH_MAX])
     snprintf(path, PATH_MAX, "%s%s", root, name);
 }
 
-/* With the folders on the way there. */
+/* Writes a file, and makes the folders on the way to it. */
 static void play(const char *name, const char *text)
 {
     char path[PATH_MAX];
@@ -59,7 +59,7 @@ static void test_none(void)
     begin("22 1 0:20 / /proc rw - proc proc rw\n", "0::/\n");
     CHECK_INT(cohort__cores_quota(root), UINT_MAX);
     end();
-    begin(version_2, "0::/user.slice\n"); /* the root has no such file */
+    begin(version_2, "0::/user.slice\n"); /* the root group has no such file */
     play("/sys/fs/cgroup/user.slice/cpu.max", "max 100000\n");
     CHECK_INT(cohort__cores_quota(root), UINT_MAX);
     end();
@@ -72,7 +72,7 @@ static void test_version_2(void)
     play("/sys/fs/cgroup/user.slice/job/step/cpu.max", "max 100000\n");
     play("/sys/fs/cgroup/user.slice/job/cpu.max", "350000 100000\n");
     play("/sys/fs/cgroup/user.slice/cpu.max", "800000 100000\n");
-    play("/sys/fs/cgroup/cpu.max", "100000 100000\n"); /* a container's own */
+    play("/sys/fs/cgroup/cpu.max", "100000 100000\n"); /* a container's own group */
     CHECK_INT(cohort__cores_quota(root), 1);
     play("/sys/fs/cgroup/cpu.max", "max 100000\n");
     CHECK_INT(cohort__cores_quota(root), 3);
@@ -96,7 +96,7 @@ static void test_version_1(void)
     end();
 }
 
-/* A container sees its own group where the root would be, and perhaps its whole name. */
+/* A container sees its own group as the root, and may see the whole name of the group. */
 static void test_part_of_the_groups(void)
 {
     static const char mounted[] = "30 22 0:26 /docker/c1 /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n";
@@ -106,7 +106,7 @@ static void test_part_of_the_groups(void)
     play("/sys/fs/cgroup/cpu.max", "200000 100000\n");
     CHECK_INT(cohort__cores_quota(root), 2);
     end();
-    begin(mounted, "0::/docker/c10\n"); /* not below: all that is seen is the folder itself */
+    begin(mounted, "0::/docker/c10\n"); /* not below c1: only the folder itself is visible */
     play("/sys/fs/cgroup/cpu.max", "500000 100000\n");
     play("/sys/fs/cgroup/0/cpu.max", "100000 100000\n");
     CHECK_INT(cohort__cores_quota(root), 5);
@@ -124,7 +124,7 @@ static void test_nonsense(void)
     }
 }
 
-/* The mask of one core, whatever the machine has. */
+/* The mask of one core, on any machine. */
 static void test_mask_and_sharing(void)
 {
     cpu_set_t before, one;
@@ -138,7 +138,7 @@ static void test_mask_and_sharing(void)
     CHECK_INT(sched_setaffinity(0, sizeof(one), &one), 0);
     CHECK_INT(cohort__cores_each(1, false), 1);
     CHECK_INT(cohort__cores_each(2, false), 0);
-    if (quota > 1 && sysconf(_SC_NPROCESSORS_ONLN) > 1) /* each has one of its own */
+    if (quota > 1 && sysconf(_SC_NPROCESSORS_ONLN) > 1) /* each process has a core of its own */
         CHECK_INT(cohort__cores_each(2, true), 1);
     else
         CHECK_INT(cohort__cores_each(2, true), 0);

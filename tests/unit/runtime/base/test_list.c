@@ -12,7 +12,7 @@ struct number {
 static struct number numbers[6] = {{.value = 0}, {.value = 1}, {.value = 2},
                                    {.value = 3}, {.value = 4}, {.value = 5}};
 
-/* The digits in the list, first to last; checks the way back too. */
+/* The digits in the list from first to last. Also checks the links backwards. */
 static long digits(struct cohort__list *list)
 {
     long forward = 0, backward = 0, place = 1;

@@ -61,7 +61,8 @@ static void test_long_lines_are_cut(void)
     cohort__log_sink_set(NULL, NULL);
 }
 
-/* In a child, since the environment is read once. Returns what comes out on stderr. */
+/* Runs it in a child, since the environment is read only once. Returns what the child prints to
+ * stderr. */
 static void run_with_environment(const char *value, char *ret_text, size_t bytes)
 {
     int ends[2];
@@ -105,7 +106,7 @@ static void test_environment(void)
 int main(int argc, char **argv)
 {
     static const struct test_case cases[] = {
-        {"environment", test_environment}, /* first: the others set the level */
+        {"environment", test_environment}, /* first, since the others set the level */
         {"levels", test_levels},
         {"long lines are cut", test_long_lines_are_cut},
     };

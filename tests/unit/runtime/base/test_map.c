@@ -23,7 +23,7 @@ static bool equal(const struct cohort__map_node *node, const void *key)
     return COHORT_CONTAINER_OF(node, const struct entry, node)->key == *(const int *)key;
 }
 
-/* Few different ones, so that chains hold other keys of the same hash. */
+/* Only few different hashes, so that chains contain other keys with the same hash. */
 static uint64_t hash(int key)
 {
     return cohort__hash_u64((uint64_t)key / 3);

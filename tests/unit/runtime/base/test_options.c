@@ -3,7 +3,7 @@
 
 #include "tests/support/test.h"
 
-/* One struct as three versions of a header have it. */
+/* One struct as three versions of a header declare it. */
 struct older {
     int a;
 };

@@ -20,7 +20,7 @@ static void test_seeds(void)
 
 static void test_known_value(void)
 {
-    /* Of the reference xoshiro256** with this state: (2 * 5 <<< 7) * 9. */
+    /* From the reference xoshiro256** with this state: (2 * 5 <<< 7) * 9. */
     struct cohort__random random = {{1, 2, 3, 4}};
     CHECK_INT((long long)cohort__random_next(&random), 11520);
     CHECK_INT((long long)cohort__random_next(&random), 0);

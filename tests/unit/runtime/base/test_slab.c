@@ -59,7 +59,7 @@ static void test_zeroed(void)
 static void test_absurd_sizes(void)
 {
     volatile size_t absurd = SIZE_MAX - 10;
-    if (!COHORT__ASAN && !COHORT__TSAN) /* which end the program over it */
+    if (!COHORT__ASAN && !COHORT__TSAN) /* these sanitizers end the program on such a request */
         CHECK(!cohort__slab_alloc(absurd));
 }
 
@@ -132,7 +132,7 @@ static void test_caches_are_handed_on(void)
 enum { NUM_THREADS = 4, NUM_SLOTS = 512, NUM_STEPS = 100000 };
 static void *_Atomic slots[NUM_SLOTS];
 
-/* Puts objects into slots that all threads share, and frees what was there. */
+/* Puts objects into slots that all threads share, and frees the objects that were there. */
 static void *exchange_objects(void *seed)
 {
     struct cohort__random random;
@@ -167,13 +167,13 @@ static void test_threads_exchange_objects(void)
 
 enum { LIMITED_BYTES = 512 };
 
-/* The system gives no more memory, but malloc has some that was given back. */
+/* The system gives no more memory, but malloc has some that was freed before. */
 static void test_no_chunk(void)
 {
     static void *objects[NUM_OBJECTS], *kept[NUM_OBJECTS];
     struct rlimit before, none = {0};
     if (COHORT__ASAN || COHORT__TSAN)
-        return; /* these need memory of their own */
+        return; /* the sanitizers need memory of their own */
     for (int i = 0; i < NUM_OBJECTS; i++)
         CHECK(kept[i] = malloc(2 * LIMITED_BYTES));
     CHECK_INT(getrlimit(RLIMIT_AS, &before), 0);

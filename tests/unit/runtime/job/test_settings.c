@@ -11,7 +11,7 @@ static const char *const variables[] = {"COHORT_WORKERS", "COHORT_STACK", "COHOR
 
 static struct cohort__settings settings;
 
-/* With VARIABLE alone set. */
+/* Only VARIABLE is set. */
 static cohort_status read_with(const char *variable, const char *value)
 {
     for (size_t i = 0; i < sizeof(variables) / sizeof(variables[0]); i++)

@@ -8,8 +8,8 @@
 #include "runtime/launch/bootstrap_private.h"
 #include "tests/support/test.h"
 
-/* What is made of a setting, of the number of hosts, and of memory that the launcher has given, or
- * not. Locality 0 of two. */
+/* Which transport results from a setting, from the number of hosts, and from whether the launcher
+ * has passed shared memory. This is locality 0 of two. */
 
 static int num_descriptors(void)
 {
@@ -60,7 +60,7 @@ static void test_shm(void)
     check_created(COHORT__TRANSPORT_SHM, 1, true, "shm");
 }
 
-/* No memory is shared, although there is some. */
+/* Memory is not shared, although the launcher has passed some. */
 static void test_ofi(void)
 {
     for (uint32_t num_hosts = 1; num_hosts <= 2; num_hosts++) {

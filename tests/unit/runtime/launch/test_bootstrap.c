@@ -15,7 +15,7 @@
 #include "runtime/launch/launcher.h"
 #include "tests/support/test.h"
 
-/* What the handlers were told; asked for counts, they answer with what is here. */
+/* What the handlers were told. When they are asked for counts, they answer with these. */
 struct locality {
     struct cohort__bootstrap *bootstrap;
     uint64_t sent, received;
@@ -95,12 +95,12 @@ static void test_singleton(void)
     cohort__bootstrap_finished(bootstrap);
     while (!locality.num_exit_allowed)
         cohort__loop_park(loop);
-    CHECK_INT(locality.num_asked, 3); /* busy, and then two that are equal */
+    CHECK_INT(locality.num_asked, 3); /* one while busy, and then two equal ones */
     cohort__bootstrap_destroy(bootstrap);
     cohort__loop_destroy(loop);
 }
 
-/* Destroyed in the middle of everything: nothing is called any more. */
+/* Destroyed while much is going on: no handler is called any more. */
 static void test_singleton_destroyed_early(void)
 {
     struct cohort__loop *loop = create_loop();
@@ -112,7 +112,7 @@ static void test_singleton_destroyed_early(void)
     CHECK_INT(locality.num_asked, 0);
     CHECK_INT(create(&locality, loop), COHORT_OK);
     CHECK_INT(cohort__bootstrap_exchange(locality.bootstrap, "", 0), COHORT_OK);
-    locality.sent = 1; /* never quiet, so in the end it pauses */
+    locality.sent = 1; /* never quiet, so that it pauses at last */
     cohort__bootstrap_finished(locality.bootstrap);
     while (locality.num_asked < 6)
         cohort__loop_park(loop);
@@ -121,8 +121,8 @@ static void test_singleton_destroyed_early(void)
     cohort__bootstrap_destroy(NULL);
 }
 
-/* A launcher in the same loop: the real state machine with this end of a socket pair as locality 0,
- * and locality 1 played by hand. */
+/* A launcher in the same loop: the real state machine with the other end of a socket pair as
+ * locality 0. The test plays locality 1. */
 struct fake {
     struct cohort__launcher *launcher;
     struct cohort__stream *stream;
@@ -306,7 +306,7 @@ static cohort_status is_failed(void *context, const struct cohort__control *cont
     return COHORT_OK;
 }
 
-/* A launcher that says something else first, something absurd, or nothing at all. */
+/* A launcher whose first message is another one, nonsense, or missing. */
 static void check_welcome(const void *bytes, size_t num_bytes, cohort_status want, const char *why)
 {
     int fds[2];
@@ -318,7 +318,8 @@ static void check_welcome(const void *bytes, size_t num_bytes, cohort_status wan
     check_environment(number, want, why);
 }
 
-/* The launcher is told why: another program of the locality may wait for what came here. */
+/* The launcher is told the reason, since what arrived here may be for another program of the
+ * locality. */
 static void test_refusal_is_told(void)
 {
     int fds[2];

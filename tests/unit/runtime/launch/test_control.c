@@ -7,7 +7,8 @@
 #include "runtime/base/random.h"
 #include "tests/support/test.h"
 
-/* What the callback saw, compared there, since it may not be kept. */
+/* What the callback should get. It is compared in the callback, since the message may not be kept.
+ */
 struct expected {
     struct cohort__control control;
     unsigned num_calls;
@@ -124,7 +125,7 @@ static void test_nonsense(void)
     control = samples[0];
     control.slot = control.sharing;
     check_refused(&control, "locality 3 of 4 in slot 2 of 2 on host 2 of 3");
-    control.slot = 0; /* and so another one, of 4, would follow on this host */
+    control.slot = 0; /* then another one, of 4, would follow on this host */
     check_refused(&control, "locality 3 of 4 in slot 0 of 2 on host 2 of 3");
     control.slot = 1;
     control.host = 3;
@@ -152,7 +153,7 @@ static cohort_status accept(void *context, const struct cohort__control *control
     return COHORT_OK;
 }
 
-/* Good messages with bytes changed: an answer, whatever it is. */
+/* Valid messages with changed bytes: any answer is allowed, but no crash. */
 static void test_changed_bytes(void)
 {
     struct cohort__random random;

@@ -31,7 +31,7 @@ static void test_not_done(void)
     cohort__drain_begin(&drain);
     CHECK_INT(answer(&drain, 2, 2, false), COHORT__DRAIN_AGAIN);
     cohort__drain_begin(&drain);
-    CHECK_INT(answer(&drain, 3, 3, false), COHORT__DRAIN_AGAIN); /* something moved */
+    CHECK_INT(answer(&drain, 3, 3, false), COHORT__DRAIN_AGAIN); /* the counts have changed */
     cohort__drain_begin(&drain);
     CHECK_INT(answer(&drain, 3, 3, true), COHORT__DRAIN_AGAIN); /* busy */
     cohort__drain_begin(&drain);
@@ -39,7 +39,7 @@ static void test_not_done(void)
     cohort__drain_begin(&drain);
     CHECK_INT(answer(&drain, 4, 3, false), COHORT__DRAIN_AGAIN);
     cohort__drain_begin(&drain);
-    CHECK_INT(answer(&drain, 4, 3, false), COHORT__DRAIN_AGAIN); /* one is under way */
+    CHECK_INT(answer(&drain, 4, 3, false), COHORT__DRAIN_AGAIN); /* one message is under way */
     cohort__drain_begin(&drain);
     CHECK_INT(answer(&drain, 4, 4, false), COHORT__DRAIN_AGAIN);
     cohort__drain_begin(&drain);
@@ -53,7 +53,7 @@ static void test_stray_answers(void)
     cohort__drain_begin(&drain);
     CHECK_INT(cohort__drain_answer(&drain, 7, 9, 9, true), COHORT__DRAIN_WAIT);
     CHECK_INT(answer(&drain, 0, 0, false), COHORT__DRAIN_AGAIN);
-    CHECK_INT(answer(&drain, 0, 0, false), COHORT__DRAIN_WAIT); /* twice in one round */
+    CHECK_INT(answer(&drain, 0, 0, false), COHORT__DRAIN_WAIT); /* answered twice in one round */
     cohort__drain_begin(&drain);
     CHECK_INT(answer(&drain, 0, 0, false), COHORT__DRAIN_DONE);
 }
@@ -72,8 +72,8 @@ static void test_pauses_grow(void)
     CHECK(last > 0);
 }
 
-/* A job at random: messages are sent, travel and arrive, and each arrival may send more, while the
- * rounds are asked at random moments. Done must never be said while one is under way. */
+/* A random job: messages are sent, travel and arrive, each arrival may send more, and rounds are
+ * asked at random moments. The drain must never end while a message is under way. */
 enum { SIZE = 5 };
 
 struct job {

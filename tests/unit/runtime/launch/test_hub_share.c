@@ -20,11 +20,11 @@
 #include "runtime/launch/hub_share_private.h"
 #include "tests/support/test.h"
 
-/* Localities 10, 11, ... of a host; each is a thread, or the test itself, which then says by hand
- * what it likes. */
+/* Localities 10, 11, ... of a host. Each is a thread, or the test itself, which then sends whatever
+ * it likes. */
 
-#define PATIENCE 60000000000ull /* that only a failure reaches */
-#define SHORT 50000000ull       /* that is waited for */
+#define PATIENCE 60000000000ull /* reached only on failure */
+#define SHORT 50000000ull       /* expires in the test */
 
 enum { FIRST_RANK = 10, KEY = 4711, NOBODY = 65534 };
 
@@ -83,7 +83,7 @@ static void *host_run(void *arg)
     return NULL;
 }
 
-/* Its listener_id is open, but nobody is there yet. */
+/* Its listener exists, but the host does not accept guests yet. */
 static void host_open(struct host *host, uint32_t size, uint64_t patience)
 {
     *host = (struct host){.share = listener_id()};
@@ -118,11 +118,11 @@ static cohort_status fetch(uint64_t of, uint32_t slot, uint32_t size, struct coh
     return cohort__hub_share_meet(&share, &own, ret_hub);
 }
 
-/* Has each of slots FIRST .. END-1 meet, one after the other. */
+/* Lets the slots FIRST to END-1 meet the host, one after the other. */
 struct guests {
     uint64_t listener_id;
     uint32_t first, end, size;
-    uint64_t id; /* of what they got */
+    uint64_t id; /* of the hub that they got */
     pthread_t thread;
 };
 
@@ -135,7 +135,7 @@ static void *guests_run(void *arg)
         CHECK_INT(hub->size, guests->size);
         CHECK(guests->id == 0 || guests->id == id_of(hub));
         guests->id = id_of(hub);
-        uint64_t rings = 1; /* the sum of all slots that have done so is looked at in the end */
+        uint64_t rings = 1; /* at the end the test checks the sum for all slots */
         CHECK_INT(write(hub->doorbells[slot], &rings, sizeof rings), sizeof rings);
         cohort__hub_destroy(hub);
     }
@@ -155,7 +155,7 @@ static void guests_end(struct guests *guests, const struct host *host)
     CHECK(guests->first == guests->end || guests->id == id_of(host->hub));
 }
 
-/* All others come, in NUM threads; then the host has ended well. */
+/* All others come, in NUM threads. Then the host has succeeded. */
 static void all_come(struct host *host, uint32_t num)
 {
     struct guests guests[8];
@@ -183,7 +183,8 @@ static void test_alone(void)
     CHECK_INT(num_descriptors(), before);
 }
 
-/* Also where the descriptors fill one message, and just don't: 250 go with one. */
+/* Also with as many descriptors as just fit into one message, and one more. A message has at most
+ * 250. */
 static void test_all_come(void)
 {
     static const uint32_t sizes[] = {2, 5, 40, 249, 250, 501};
@@ -221,7 +222,7 @@ static int hello(uint64_t to, uint32_t slot)
     return fd;
 }
 
-/* The other side has closed without a word. */
+/* The other side has closed without a message. */
 static void expect_end(int fd)
 {
     char byte;
@@ -229,7 +230,7 @@ static void expect_end(int fd)
     close(fd);
 }
 
-/* Without its descriptors, which the kernel closes. False: the other side has closed. */
+/* Receives no descriptors, so the kernel closes them. False: the other side has closed. */
 static bool get_piece(int fd, uint32_t first, uint32_t num)
 {
     struct cohort__hub_note piece;
@@ -259,7 +260,7 @@ static void expect_failure(int fd, const char *text)
     expect_end(fd);
 }
 
-/* Those from slot FIRST on, but for EXCEPT, come, and hear TEXT. */
+/* The guests from slot FIRST on, except EXCEPT, come and are told TEXT. */
 static void rest_hear(const struct host *host, uint32_t first, uint32_t except, const char *text)
 {
     for (uint32_t slot = first; slot < host->party.size; slot++)
@@ -280,7 +281,7 @@ static void send_rubbish(uint64_t to, size_t bytes, bool with_descriptors)
     expect_end(fd);
 }
 
-/* None of them disturbs, nor is told anything. */
+/* Strangers do not disturb the host, and are told nothing. */
 static void test_strangers(void)
 {
     static const struct {
@@ -296,7 +297,7 @@ static void test_strangers(void)
     struct host host;
     host_begin(&host, 6, PATIENCE);
     int silent = go(host.share.listener_id);
-    for (unsigned i = 0; i < 100; i++) /* more than the host takes in at a time */
+    for (unsigned i = 0; i < 100; i++) /* more than the host accepts at a time */
         close(go(host.share.listener_id));
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
         int fd = go(host.share.listener_id);
@@ -311,7 +312,7 @@ static void test_strangers(void)
     expect_piece(first, 0, 7);
     say(first, KEY, COHORT__HUB_NOTE_TAKEN, 5, 7);
     expect_end(first);
-    expect_end(hello(host.share.listener_id, 5)); /* once more */
+    expect_end(hello(host.share.listener_id, 5)); /* a second time */
     struct guests guests;
     guests_begin(&guests, &host, 1, 5);
     CHECK_INT(pthread_join(host.thread, NULL), 0);
@@ -333,7 +334,7 @@ static void test_guest_dies(void)
     rest_hear(&host, 1, 2, "locality 12 has ended while locality 10 gave it");
     host_end(&host, COHORT_ERR_PEER_DIED);
     CHECK_CONTAINS(host.message, "locality 12 has ended while locality 10 gave it");
-    host_begin(&host, 300, PATIENCE); /* with a piece that it hasn't looked at */
+    host_begin(&host, 300, PATIENCE); /* ends with a piece that it has not read */
     fd = hello(host.share.listener_id, 1);
     expect_piece(fd, 0, 250);
     say(fd, KEY, COHORT__HUB_NOTE_TAKEN, 1, 250);
@@ -342,7 +343,7 @@ static void test_guest_dies(void)
     close(fd);
     rest_hear(&host, 2, 0, "locality 11 has ended");
     host_end(&host, COHORT_ERR_PEER_DIED);
-    host_begin(&host, 2, PATIENCE); /* before it was answered */
+    host_begin(&host, 2, PATIENCE); /* ends before it was answered */
     close(hello(host.share.listener_id, 1));
     host_end(&host, COHORT_ERR_PEER_DIED);
     CHECK_INT(num_descriptors(), before);
@@ -371,14 +372,15 @@ static void test_guest_is_late(void)
 {
     int before = num_descriptors();
     struct host host;
-    host_begin(&host, 4, SHORT); /* nobody comes */
+    host_begin(&host, 4, SHORT); /* no guest comes */
     host_end(&host, COHORT_ERR_TIMEOUT);
     CHECK_TEXT(host.message, "locality 10 has waited 0.05 s for locality 11 and 2 others to take "
                              "the memory that this host's localities share");
     CHECK_INT(num_descriptors(), before);
 }
 
-/* One comes, and takes nothing. On a busy machine it takes longer until it is given something. */
+/* A guest comes and does not take its piece. On a busy machine it takes longer until it gets one.
+ */
 static void test_guest_takes_nothing(void)
 {
     int before = num_descriptors();
@@ -400,7 +402,7 @@ static void test_guest_takes_nothing(void)
     CHECK_INT(num_descriptors(), before);
 }
 
-/* A guest that gives up says why, and so do the others then. */
+/* A guest that gives up says why. Then the other guests say so too. */
 static void test_guest_fails(void)
 {
     int before = num_descriptors();
@@ -417,15 +419,15 @@ static void test_guest_fails(void)
     CHECK_INT(num_descriptors(), before);
 }
 
-/* A guest, in a thread of its own, whose host is the test. */
+/* A guest in a thread of its own. The test plays its host. */
 struct visit {
-    struct cohort__hub_share share; /* the host's */
+    struct cohort__hub_share share; /* of the host */
     uint32_t size;
     uint64_t patience;
     cohort_status status;
     char message[512];
     pthread_t thread;
-    int fd; /* the host's connection */
+    int fd; /* the host's end of the connection */
 };
 
 static void *visit_run(void *arg)
@@ -440,7 +442,7 @@ static void *visit_run(void *arg)
     return NULL;
 }
 
-/* Until it has said hello. */
+/* Runs the guest until it has said hello. */
 static void visit_begin(struct visit *visit, uint32_t size, uint64_t patience)
 {
     struct cohort__hub_note note;
@@ -474,13 +476,13 @@ static void test_host_dies(void)
     struct cohort__hub_share gone = listener_id();
     cohort__hub_share_fini(&gone);
     CHECK_INT(fetch(gone.listener_id, 1, 2, &none),
-              COHORT_ERR_PEER_DIED); /* before the guest comes */
+              COHORT_ERR_PEER_DIED); /* ends before the guest comes */
     CHECK_CONTAINS(cohort_error_message(), "locality 11 waits");
     CHECK_CONTAINS(cohort_error_message(), "locality 10, which gives it, has ended");
     visit_begin(&visit, 2, PATIENCE);
     shutdown(visit.fd, SHUT_RDWR);
     visit_end(&visit, COHORT_ERR_PEER_DIED, "has ended");
-    visit_begin(&visit, 2, PATIENCE); /* between two pieces */
+    visit_begin(&visit, 2, PATIENCE); /* ends between two pieces */
     struct cohort__hub_note piece = {.key = KEY, .kind = COHORT__HUB_NOTE_PIECE, .slot = 1};
     piece.num = 2;
     CHECK(cohort__hub_share_send(visit.fd, &piece, (int[]){visit.fd, visit.fd}, 2) > 0);
@@ -501,7 +503,7 @@ static void test_host_is_late(void)
     CHECK_INT(num_descriptors(), before);
 }
 
-/* Whatever descriptors come with it are closed. */
+/* All descriptors that come with the message are closed. */
 static void test_host_sends_rubbish(void)
 {
     static const struct {
@@ -536,8 +538,8 @@ static void test_host_sends_rubbish(void)
     visit_begin(&visit, 2, PATIENCE);
     CHECK_INT(send(visit.fd, "?", 1, 0), 1);
     visit_end(&visit, COHORT_ERR_PROTOCOL, "1 bytes with 0 descriptors");
-    visit_begin(&visit, 2,
-                PATIENCE); /* a failure that is another guest's, and one without an end */
+    /* A failure that belongs to another guest, and a failure that is cut off. */
+    visit_begin(&visit, 2, PATIENCE);
     CHECK(send(visit.fd, &words, sizeof words - 1, 0) > 0);
     visit_end(&visit, COHORT_ERR_PROTOCOL, "no piece");
     words.note.slot = 1;
@@ -597,7 +599,7 @@ static void test_few_descriptors(void)
     struct host host;
     host_open(&host, 100, PATIENCE);
     pid_t pid =
-        begin(be_guest_of_few, &host.share.listener_id); /* before there is any hub to inherit */
+        begin(be_guest_of_few, &host.share.listener_id); /* before there is a hub to inherit */
     host_start(&host);
     end(pid);
     rest_hear(&host, 2, 0, "101 descriptors, and it may have 60 open");
@@ -605,7 +607,7 @@ static void test_few_descriptors(void)
     CHECK_INT(num_descriptors(), before);
 }
 
-/* As where memory can't be had at all. */
+/* As if no memory were available. */
 static void be_host_without_memory(void *arg)
 {
     struct cohort__hub_share *share = arg;
@@ -651,7 +653,8 @@ static void be_host_of_nobody(void *arg)
     expect_end(fd); /* it is told nothing */
 }
 
-/* Neither gets in, nor is visited. Only root can be somebody else. */
+/* A process of another user is not accepted as a guest, and not visited as a host. Only root can
+ * change its user for this. */
 static void test_other_user(void)
 {
     struct host host;
@@ -676,7 +679,7 @@ static void test_other_user(void)
     close(pipes[1]);
 }
 
-/* The user has as many descriptors under way as may be: the host waits until there are less. */
+/* The user has the maximum of descriptors under way. The host waits until there are fewer. */
 static void be_busy(void *arg)
 {
     (void)arg;
@@ -697,7 +700,7 @@ static void be_busy(void *arg)
     host_begin(&host, 2, PATIENCE);
     int fd = hello(host.share.listener_id, 1);
     struct pollfd pollfd = {.fd = fd, .events = POLLIN};
-    CHECK_INT(poll(&pollfd, 1, 20), 0); /* nothing can come */
+    CHECK_INT(poll(&pollfd, 1, 20), 0); /* nothing can arrive */
     while (recv(pair[1], &note, sizeof note, MSG_DONTWAIT) > 0)
         ;
     expect_piece(fd, 0, 3);

@@ -7,7 +7,7 @@
 #include "runtime/launch/control.h"
 #include "tests/support/test.h"
 
-/* The launcher without sockets: what it sends is noted for each locality, as the names of the kinds
+/* The launcher without sockets. What it sends is recorded for each locality: the names of the kinds
  * in order ("WELCOME EXIT "), with the fields that matter. */
 enum { MAX_SIZE = 4 };
 
@@ -167,7 +167,7 @@ static void test_whole_life(void)
     cohort__launcher_destroy(job.launcher);
 }
 
-/* A drain that takes long is paced. */
+/* If a drain takes long, its rounds are slowed down. */
 static void test_pause(void)
 {
     struct job job;
@@ -201,7 +201,8 @@ static void test_death(void)
     cohort__launcher_destroy(job.launcher);
 }
 
-/* After FINISHED, and with counts on their way: still a death. Who is left may go at once. */
+/* A death after FINISHED, with counts on their way, is still a death. The survivor may leave at
+ * once. */
 static void test_death_in_drain(void)
 {
     struct job job;
@@ -220,7 +221,7 @@ static void test_death_in_drain(void)
     cohort__launcher_destroy(job.launcher);
 }
 
-/* Each survivor's program returns in its own time; then they may go together. */
+/* The program of each survivor returns in its own time. Then the survivors may leave together. */
 static void test_survivors(void)
 {
     struct job job;
@@ -263,7 +264,7 @@ static void test_some_joined(void)
     CHECK_TEXT(job.broken_text, "locality 1 ended without joining the job");
     cohort__launcher_destroy(job.launcher);
 
-    start(&job, 2); /* the other way round */
+    start(&job, 2); /* in the other order */
     cohort__launcher_ended(job.launcher, 1, false, "locality 1 exited");
     CHECK_INT(job.num_broken, 0);
     hello(&job, 0);
@@ -312,7 +313,8 @@ static void test_second_epoch_incomplete(void)
     start_pair(&job);
     release_pair(&job);
     say(&job, 0, COHORT__CONTROL_BYE);
-    cohort__launcher_ended(job.launcher, 1, false, "locality 1 exited"); /* without BYE: fine */
+    /* Ended without BYE: fine. */
+    cohort__launcher_ended(job.launcher, 1, false, "locality 1 exited");
     CHECK_INT(job.num_broken, 0);
     hello(&job, 0);
     CHECK_INT(job.num_broken, 1);
@@ -376,7 +378,7 @@ static void test_failure_text(void)
     release_pair(&job);
     say(&job, 0, COHORT__CONTROL_BYE);
     say(&job, 1, COHORT__CONTROL_BYE);
-    hello(&job, 1); /* another program of this locality's */
+    hello(&job, 1); /* from another program of this locality */
     CHECK(!cohort__launcher_failure(job.launcher, 1));
     cohort__launcher_destroy(job.launcher);
 }

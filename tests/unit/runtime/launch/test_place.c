@@ -22,7 +22,8 @@ static void test_one_host_after_the_other(void)
         CHECK_INT(processes[i], i);
 }
 
-/* As a launcher does that deals them out: the ranks of a host still follow each other. */
+/* As a launcher that deals ranks out to hosts in turn: the ranks of a host still follow each other.
+ */
 static void test_in_turn(void)
 {
     const char *hosts[] = {"b", "a", "b", "a", "b"};
@@ -37,7 +38,7 @@ static void test_in_turn(void)
     CHECK_INT(place.sharing, 2);
 }
 
-/* All processes come to the same numbers, and they fit together. */
+/* All processes compute the same numbers, and these are consistent. */
 static void test_random_jobs(void)
 {
     enum { MAX = 40 };

@@ -70,7 +70,7 @@ static void test_bad_cards(void)
     check_refused(&packer, "");
 }
 
-/* No prefix is a card or counts. */
+/* No prefix of a card or of counts is valid. */
 static void test_cut(void)
 {
     struct cohort__pmix_card card = {.host = "h", .name = "n"};

@@ -14,7 +14,7 @@ struct collected {
     char text[256];
     size_t bytes;
     unsigned num_ended;
-    size_t allow; /* more, after each piece */
+    size_t allow; /* how much more to allow after each piece */
 };
 
 static void arrived(void *context, const void *data, size_t bytes)
@@ -47,7 +47,7 @@ static void close_intake(struct collected *collected, struct cohort__loop *loop)
     cohort__loop_destroy(loop);
 }
 
-/* Turns the loop more often than it would need. Polling alone may look at nothing for a while. */
+/* Turns the loop more often than necessary, since polling alone may check nothing for a while. */
 static void turn(struct cohort__loop *loop)
 {
     for (int i = 0; i < 10; i++) {
@@ -99,7 +99,7 @@ static void test_file(void)
     fclose(file);
 }
 
-/* Closed while there is something to read. */
+/* Closed while there is data to read. */
 static void test_closed(void)
 {
     struct collected collected;

@@ -64,13 +64,13 @@ static void test_accepts(void)
         cohort__loop_park(loop);
     for (int i = 0; i < 1000; i++)
         cohort__loop_poll(loop);
-    CHECK_INT(door.num, 3); /* it was closed within the third */
+    CHECK_INT(door.num, 3); /* it was closed during the third */
     CHECK_INT(connect_to(&name), -1);
     for (unsigned i = 0; i < door.num; i++) {
         CHECK(write(door.fds[i], "x", 1) == 1);
         close(door.fds[i]);
     }
-    for (unsigned i = 0; i < 5; i++) { /* who was not let in sees that */
+    for (unsigned i = 0; i < 5; i++) { /* clients that were not accepted notice that */
         CHECK((read(clients[i], &byte, 1) == 1) == (i < 3));
         close(clients[i]);
     }
@@ -78,7 +78,7 @@ static void test_accepts(void)
     cohort__loop_destroy(loop);
 }
 
-/* The system's accept4, which may be out of descriptors. */
+/* The system's accept4. The test can make it run out of descriptors. */
 static bool is_full;
 static uint64_t num_refused;
 
@@ -94,7 +94,7 @@ int __wrap_accept4(int fd, struct sockaddr *name, socklen_t *bytes, int flags)
     return -1;
 }
 
-/* Who can't be let in is not asked about again and again, and is let in later. */
+/* A client that can't be accepted does not keep the loop busy, and is accepted later. */
 static void test_without_descriptors(void)
 {
     struct cohort__loop *loop;
@@ -117,7 +117,7 @@ static void test_without_descriptors(void)
         cohort__loop_park(loop);
     close(door.fds[0]);
     close(client);
-    is_full = true; /* and closed within a pause */
+    is_full = true; /* and closed during a pause */
     client = connect_to(&name);
     num_refused = 0;
     while (num_refused == 0)

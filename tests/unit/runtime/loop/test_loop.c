@@ -65,7 +65,7 @@ static void create_with(rlim_t num_descriptors)
     _exit(status ? 1 : 0);
 }
 
-/* However few there are; each time in a process where libuv has not begun yet. */
+/* With few descriptors. Each time in a new process, in which libuv has not started yet. */
 static void test_few_descriptors(void)
 {
     int status = 1;
@@ -90,7 +90,7 @@ static void test_wake_before_park(void)
     cohort__loop_destroy(loop);
 }
 
-/* Requests of several threads, in the order of each of them. */
+/* Requests of several threads. Those of one thread stay in order. */
 struct sequenced {
     struct cohort__loop_request request;
     unsigned thread;
@@ -128,7 +128,7 @@ static void *send_requests(void *arg)
     return NULL;
 }
 
-/* Parks only: every request has to wake it, or this hangs. */
+/* The loop only parks. Every request has to wake it, or this test hangs. */
 static void test_requests_from_threads(void)
 {
     struct cohort__loop *loop = create();
@@ -145,7 +145,8 @@ static void test_requests_from_threads(void)
     cohort__loop_destroy(loop);
 }
 
-/* One at a time, each only after the last one has been run: the holder blocks nearly every time. */
+/* One request at a time, each sent only after the previous one has run. So the loop blocks nearly
+ * every time. */
 enum { NUM_TURNS = 20000 };
 static _Atomic unsigned turn;
 
@@ -177,7 +178,7 @@ static void test_wake_up_not_lost(void)
     cohort__loop_destroy(loop);
 }
 
-/* The same with wake alone, where what is to be seen is a variable, as in the scheduler. */
+/* The same with wake alone. What the loop has to see is a variable, as in the scheduler. */
 static _Atomic unsigned published, seen;
 
 static void *publish(void *arg)
@@ -206,7 +207,7 @@ static void test_wake_not_lost(void)
     cohort__loop_destroy(loop);
 }
 
-/* A transport: a counter that other threads raise, with the doorbell of the design. */
+/* A transport: a counter that other threads increment, with the doorbell of the design. */
 struct bell {
     struct cohort__poller poller;
     _Atomic unsigned raised;
@@ -305,7 +306,7 @@ static void test_poller_wakes(void)
     close(bell.poller.fd);
 }
 
-/* One poller refuses: nothing blocks, and the ones before it are disarmed again. */
+/* If one poller refuses, the loop does not block, and the pollers before it are disarmed again. */
 static void test_poller_refuses(void)
 {
     struct cohort__loop *loop = create();
@@ -370,7 +371,7 @@ static void test_every(void)
     struct cohort__loop *loop = create();
     unsigned ticks = 0;
     CHECK_INT(cohort__loop_every(loop, 1, tick, &ticks), COHORT_OK);
-    cohort__loop_run(loop); /* nothing that would keep it */
+    cohort__loop_run(loop); /* nothing that could keep it running */
     uint64_t start = cohort__clock_now();
     while (ticks < 5)
         cohort__loop_park(loop);
@@ -380,7 +381,7 @@ static void test_every(void)
     cohort__loop_destroy(loop);
 }
 
-/* Ticks alone are told from anything else, and become rarer; until something else comes. */
+/* If only ticks happen, this is noticed, and ticks become rarer until something else happens. */
 static void test_quiet(void)
 {
     enum { TICK = 2000000 };
@@ -394,7 +395,7 @@ static void test_quiet(void)
     CHECK(cohort__clock_now() - start >= (1 + 2 + 4 + 8 + 8) * TICK);
     uint64_t shortest = UINT64_MAX;
     for (unsigned round = 0; round < 1000 && shortest >= 4 * TICK; round++) {
-        cohort__loop_poll(loop); /* somebody works; a busy machine may delay us all the same */
+        cohort__loop_poll(loop); /* a worker is busy; a busy machine may still delay us */
         start = cohort__clock_now();
         CHECK(!cohort__loop_park(loop));
         uint64_t time = cohort__clock_now() - start;
@@ -429,7 +430,7 @@ static void test_run_and_stop(void)
 {
     struct cohort__loop *loop = create();
     struct cohort__loop_request request = {.run = stop_loop};
-    cohort__loop_run(loop); /* nothing to do: returns */
+    cohort__loop_run(loop); /* nothing to do, so it returns */
     cohort__loop_stop(loop);
     struct stopper later = {{.expired = expire_and_stop}, loop};
     cohort__loop_timer(loop, &later.timer, cohort__clock_now());

@@ -74,8 +74,8 @@ static void test_lines(void)
     cohort__loop_destroy(loop);
 }
 
-/* Without a pipe: what is fed is handed out in the same way, and no more is kept than there is room
- * for. */
+/* Without a pipe: data that is fed is handed out in the same way, and no more is kept than there is
+ * room for. */
 static void test_fed_lines(void)
 {
     static struct collected collected;
@@ -122,7 +122,7 @@ static void *write_long_line(void *arg)
     return NULL;
 }
 
-/* In pieces, with a pause after each; what is in the buffer comes after the pause, too. */
+/* In pieces, with a pause after each. Data that is in the buffer also comes after the pause. */
 static void test_long_line_paused(void)
 {
     static struct collected collected;
@@ -200,7 +200,7 @@ static void test_outlet_pipe(void)
     for (int i = 0; i < NUM_BLOCKS; i++) {
         for (size_t k = 0; k < BLOCK; k++)
             block[k] = (unsigned char)(total++ % 251);
-        cohort__outlet_write(outlet, block, BLOCK); /* nobody reads: must not block */
+        cohort__outlet_write(outlet, block, BLOCK); /* no reader: must not block */
     }
     CHECK(cohort__outlet_queued(outlet) > 0);
     CHECK((fcntl(fds[1], F_GETFL) & O_NONBLOCK) == 0);
@@ -235,7 +235,7 @@ static void test_outlet_broken(void)
     cohort__loop_destroy(loop);
 }
 
-/* The reader leaves while much is queued. */
+/* The reader closes while much data is queued. */
 static void test_outlet_broken_later(void)
 {
     int fds[2];
@@ -267,7 +267,7 @@ static void test_outlet_file(void)
     static char block[1 << 20];
     cohort__outlet_write(outlet, block, sizeof(block));
     cohort__outlet_write(outlet, "x", 1);
-    CHECK_INT((long long)cohort__outlet_queued(outlet), 1); /* the rest was much */
+    CHECK_INT((long long)cohort__outlet_queued(outlet), 1); /* there was much left */
     while (written.num_drained == 0)
         cohort__loop_park(loop);
     CHECK_INT((long long)lseek(fd, 0, SEEK_END), sizeof(block) + 1);

@@ -75,7 +75,7 @@ static void test_no_loop(void)
     cohort_future_unref(future);
 }
 
-/* A thread outside that is about to bring its timer, while the runtime ends. */
+/* A thread outside the runtime that is about to add its timer while the runtime ends. */
 static struct {
     pthread_t thread;
     atomic_bool is_on; /* the next timer waits */
@@ -95,7 +95,7 @@ void __wrap_cohort__loop_timer(struct cohort__loop *loop, struct cohort__timer *
     if (atomic_exchange(&late.is_on, false)) {
         atomic_store(&late.is_inside, true);
         for (int i = 0; i < 20000; i++)
-            sched_yield(); /* time enough to end, for who does not wait */
+            sched_yield(); /* long enough for the runtime to end, if it does not wait */
         CHECK(!atomic_load(&late.has_ended));
     }
     __real_cohort__loop_timer(loop, timer, deadline);

@@ -12,7 +12,7 @@
 
 enum { MAX_MESSAGE = 1 << 20, NUM_MESSAGES = 2000 };
 
-/* One end; it expects messages number 0, 1, ... of check_message's lengths. */
+/* One end. It expects messages number 0, 1, ... with the lengths of check_message. */
 struct end {
     struct cohort__stream *stream;
     unsigned received;
@@ -134,7 +134,7 @@ static void test_too_long(void)
     cohort__loop_destroy(loop);
 }
 
-/* A message that comes byte by byte, and then one that is never finished. */
+/* A message that arrives byte by byte, and then one that is never complete. */
 static void test_pieces(void)
 {
     int fds[2];

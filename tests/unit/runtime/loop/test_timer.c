@@ -20,7 +20,7 @@ static struct cohort__loop *create(void)
 
 struct probe {
     struct cohort__timer timer;
-    uint64_t expired_at; /* 0: not yet */
+    uint64_t expired_at; /* 0: not expired yet */
     uint64_t order;
 };
 
@@ -39,7 +39,7 @@ static void probe_init(struct probe *probe)
     *probe = (struct probe){.timer.expired = probe_expired};
 }
 
-/* In the order of their deadlines, and never before. */
+/* In the order of their deadlines, and never early. */
 static void test_order(void)
 {
     enum { NUM = 200 };
@@ -76,7 +76,7 @@ static void test_past_deadline(void)
     cohort__loop_destroy(loop);
 }
 
-/* Random cancels between timers of all ages: each expires once, the cancelled ones at once. */
+/* Random cancels among timers of all ages. Each timer expires once, and a cancelled one at once. */
 static void test_cancel(void)
 {
     enum { NUM = 1000 };
@@ -102,7 +102,7 @@ static void test_cancel(void)
     CHECK_INT((long long)num_expired, NUM / 2);
     for (int i = 0; i < NUM; i++)
         CHECK((probes[i].expired_at != 0) == (i % 2 == 0));
-    cohort__loop_destroy(loop); /* expires the rest */
+    cohort__loop_destroy(loop); /* expires the others */
     CHECK_INT((long long)num_expired, NUM);
 }
 
@@ -119,8 +119,8 @@ static void test_cancel_after_expiry(void)
     cohort__loop_destroy(loop);
 }
 
-/* Another thread starts timers that are just about to expire, and cancels them: whichever wins,
- * each expires once, and its memory is given back as the contract allows. */
+/* Another thread starts timers that are just about to expire, and cancels them. Whichever wins the
+ * race, each timer expires once, and its memory is freed as the contract allows. */
 enum { NUM_RACES = 20000 };
 
 struct racer {

@@ -130,7 +130,8 @@ int ofi_peer_main(void)
     return 0;
 }
 
-/* As in tests/multi/lsan.supp: this process and the peer may connect to each other at once. */
+/* As in tests/multi/lsan.supp: this process and the peer may connect to each other at the same
+ * time. */
 static void forgive_libfabric(void)
 {
     static const char suppressions[] = "leak:libfabric.so\n";
@@ -141,7 +142,7 @@ static void forgive_libfabric(void)
     setenv("LSAN_OPTIONS", options, 1);
 }
 
-/* Starts it; it is peer 1 of STATION. */
+/* Starts the process, which becomes peer 1 of STATION. */
 pid_t ofi_peer_start(struct station *station)
 {
     int sockets[2];
@@ -150,7 +151,7 @@ pid_t ofi_peer_start(struct station *station)
     pid_t pid = fork();
     CHECK(pid >= 0);
     if (pid == 0) {
-        prctl(PR_SET_PDEATHSIG, SIGKILL); /* also where a check fails here */
+        prctl(PR_SET_PDEATHSIG, SIGKILL); /* also if a check fails here */
         dup2(sockets[1], SOCKET);
         forgive_libfabric();
         execl("/proc/self/exe", "test_ofi", "peer", (char *)NULL);
@@ -170,7 +171,7 @@ void ofi_peer_stop(struct station *station, pid_t pid)
     unsigned char order = OFI_PEER_QUIT;
     int status;
     CHECK_INT(station_send(station, 1, &order, 1), COHORT__NET_SENT);
-    /* The order may still be on its way in here. */
+    /* The order may still be on its way in this process. */
     while (waitpid(pid, &status, WNOHANG) == 0)
         station_turn(station);
     CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0);
@@ -187,7 +188,7 @@ void ofi_remember(struct station *station, const struct cohort__net_message *mes
     memcpy(station->data, message->data, message->bytes);
 }
 
-/* A block of BYTES in the other process, full of the pattern. */
+/* A block of BYTES bytes in the other process, filled with the pattern. */
 struct cohort__net_token ofi_peer_block(struct station *station, size_t bytes)
 {
     unsigned char order[1 + sizeof bytes] = {OFI_PEER_EXPOSE};

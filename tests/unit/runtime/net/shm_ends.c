@@ -122,7 +122,7 @@ void *shm_ends_sleep_and_turn(void *arg)
     while (!atomic_load(&sleeper->is_done)) {
         while (station_turn(sleeper->station))
             ;
-        CHECK(station_block(sleeper->station, 20000)); /* else nobody has woken us */
+        CHECK(station_block(sleeper->station, 20000)); /* if this fails, nothing has woken us */
     }
     return NULL;
 }

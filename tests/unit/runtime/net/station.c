@@ -9,7 +9,7 @@
 #include "runtime/wire/envelope.h"
 #include "tests/support/test.h"
 
-/* Only a failure takes so long: how busy the machine is does not matter. */
+/* Reached only on failure, however busy the machine is. */
 static const uint64_t patience = 120ull * 1000 * 1000 * 1000;
 
 static void on_message(void *context, struct cohort__net_message *message)
@@ -99,7 +99,7 @@ void station_until_unreachable(struct station *station, uint32_t peer)
     }
 }
 
-/* After an AGAIN that left the count of `writable` at BEFORE. */
+/* Waits after an AGAIN, before which the count of `writable` was BEFORE. */
 static void wait_writable(struct station *station, uint32_t peer, unsigned before)
 {
     uint64_t deadline = cohort__clock_after(patience);

@@ -20,7 +20,7 @@ static struct cohort__board board_create(uint32_t size)
     return board;
 }
 
-/* Claims bytes of the board, which nobody may have claimed, nor are they behind its end. */
+/* Claims bytes of the board. They must be inside the board and not claimed before. */
 static void claim(const struct cohort__board *board, unsigned char *claims, const void *from,
                   size_t bytes)
 {
@@ -52,7 +52,8 @@ static void test_no_overlap(void)
     }
 }
 
-/* Up to a size the data is in the post itself; from there on, where its slot says in its arena. */
+/* Up to a certain size the data is in the post itself. Longer data is in the slot's arena, at the
+ * offset that the post gives. */
 static void test_data(void)
 {
     struct cohort__board board = board_create(3);
@@ -73,7 +74,7 @@ static void test_data(void)
     free(board.memory);
 }
 
-/* What a slot says is taken only where it is in its arena. */
+/* The offset that a slot gives is accepted only if it is in the slot's arena. */
 static void test_nonsense(void)
 {
     static const size_t lengths[] = {COHORT__BOARD_INLINE + 1, 4096, COHORT__BOARD_POST,
@@ -97,7 +98,7 @@ static void test_nonsense(void)
     free(board.memory);
 }
 
-/* Lines are not shared, and elements of up to 16 bytes are aligned. */
+/* Slots do not share lines, and elements of up to 16 bytes are aligned. */
 static void test_alignment(void)
 {
     for (uint32_t i = 0; i < NUM_SIZES; i++) {
@@ -116,7 +117,8 @@ static void test_alignment(void)
     }
 }
 
-/* The place of a generation is that of the one a depth later, and of no other in between. */
+/* A generation has the same place as the generation one depth later, and no other in between has
+ * it. */
 static void test_places(void)
 {
     struct cohort__board board = board_create(2);
@@ -129,7 +131,7 @@ static void test_places(void)
     free(board.memory);
 }
 
-/* A cleared board has no post, nobody has passed anything, and nobody waits or has gone. */
+/* A cleared board has no post, no locality has passed anything, and none is waiting or gone. */
 static void test_empty(void)
 {
     struct cohort__board board = board_create(MAX_SIZE);

@@ -19,7 +19,7 @@
 #include "runtime/net/shm_memory.h"
 #include "tests/support/test.h"
 
-enum { FIRST = 100 }; /* where inherited descriptors are put: beyond those of the test */
+enum { FIRST = 100 }; /* where inherited descriptors are put: beyond the test's own */
 
 static int num_descriptors(void)
 {
@@ -71,14 +71,14 @@ static void test_create(void)
     CHECK_INT(num_descriptors(), before);
 }
 
-/* Nobody can cut off what others have mapped, nor make it writable to. */
+/* No process can truncate memory that others have mapped, nor make it writable for itself. */
 static void test_sealed(void)
 {
     struct cohort__hub *hub = create(3);
     struct stat stat;
     CHECK_INT(fstat(hub->memory, &stat), 0);
     CHECK_INT(stat.st_size, (long long)cohort__shm_memory_bytes(3));
-    CHECK_INT(stat.st_blocks > 64, 0); /* what nobody has touched takes nothing */
+    CHECK_INT(stat.st_blocks > 64, 0); /* memory that is not used takes no blocks */
     CHECK_INT(ftruncate(hub->memory, 0), -1);
     CHECK_INT(errno, EPERM);
     CHECK_INT(ftruncate(hub->memory, stat.st_size + 65536), -1);
@@ -87,7 +87,7 @@ static void test_sealed(void)
     cohort__hub_destroy(hub);
 }
 
-/* As if HUB's descriptors were inherited; the hub itself is destroyed. */
+/* Makes HUB's descriptors look inherited. The hub itself is destroyed. */
 static void put_at(struct cohort__hub *hub, int first)
 {
     CHECK_INT(dup2(hub->memory, first), first);
@@ -131,12 +131,12 @@ static void test_adopt_wrong(void)
 {
     int before = num_descriptors();
     put_at(create(4), FIRST);
-    expect_no_hub(3); /* of another size; what was named is closed */
+    expect_no_hub(3); /* of another size; the named descriptors are closed */
     close(FIRST + 4);
     put_at(create(4), FIRST);
-    close(FIRST + 2); /* a doorbell was closed */
+    close(FIRST + 2); /* one doorbell was closed */
     expect_no_hub(4);
-    expect_no_hub(4); /* all were */
+    expect_no_hub(4); /* all were closed */
     put_at(create(4), FIRST);
     CHECK_INT(dup2(STDIN_FILENO, FIRST), FIRST); /* the memory is something else */
     expect_no_hub(4);
@@ -147,7 +147,7 @@ static void test_adopt_wrong(void)
     CHECK_INT(num_descriptors(), before);
 }
 
-/* What somebody could cut off after it was looked at is no hub, however good it looks now. */
+/* Memory that can be truncated after the check is no hub, however correct it is now. */
 static void test_adopt_unsealed(void)
 {
     int before = num_descriptors();
@@ -197,14 +197,14 @@ static void test_inherit_wrong(void)
         CHECK_INT(cohort__hub_inherit(&none), COHORT_ERR_PROTOCOL);
         CHECK_CONTAINS(cohort_error_message(), COHORT__HUB_VARIABLE);
     }
-    setenv(COHORT__HUB_VARIABLE, "100 2", 1); /* nothing is there */
+    setenv(COHORT__HUB_VARIABLE, "100 2", 1); /* no such descriptors */
     CHECK_INT(cohort__hub_inherit(&none), COHORT_ERR_PROTOCOL);
     unsetenv(COHORT__HUB_VARIABLE);
     CHECK(!none);
     CHECK_INT(num_descriptors(), before);
 }
 
-/* RUN in a process of its own, whose limits are its own. */
+/* Runs RUN in a child process, which has its own limits. */
 static void in_child(void (*run)(void))
 {
     int status;
@@ -225,7 +225,7 @@ static void limit(int what, rlim_t soft, rlim_t hard)
     CHECK_INT(setrlimit(what, &limit), 0);
 }
 
-/* What programs may write to disk: nothing. */
+/* The limit of file sizes that programs may write is 0. */
 static void with_soft_limit(void)
 {
     struct rlimit now;
@@ -235,7 +235,7 @@ static void with_soft_limit(void)
     CHECK(now.rlim_cur == 0 && now.rlim_max == RLIM_INFINITY);
 }
 
-/* Then it can't be had, but the signal that kills such programs must not come. */
+/* Then the hub can't be made, but the signal that kills such programs must not come. */
 static void with_hard_limit(void)
 {
     static const rlim_t limits[] = {0, 8, 65536};
@@ -272,7 +272,7 @@ static void test_limits(void)
     in_child(with_few_descriptors);
 }
 
-/* As many as there can be: the memory's size is what it would be if all were used. */
+/* The most slots possible. The size of the memory is what it would be if all of it were used. */
 static void test_large(void)
 {
     struct rlimit now;

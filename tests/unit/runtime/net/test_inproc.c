@@ -100,7 +100,7 @@ static void test_again(void)
     for (int i = 0; i < 400; i++)
         num_again += cohort__net_send(stations[0].net, 1, &part, 1) == COHORT__NET_AGAIN;
     CHECK(num_again > 10 && num_again < 200);
-    /* Nothing was done for those; each is followed by `writable`. */
+    /* Nothing was done for those sends. Each AGAIN is followed by `writable`. */
     stations[0].peer = &stations[1];
     station_until(&stations[0], &stations[1].num_messages, 400 - num_again);
     for (int i = 0; i < 100; i++)
@@ -129,7 +129,7 @@ static void test_fetch(void)
         station_until(&stations[1], &stations[1].num_fetched, 100);
         CHECK_INT(stations[1].num_failed, 0);
         CHECK(memcmp(source, target, sizeof source) == 0);
-        /* Beyond the end; of a block of somebody else; after it is withdrawn. */
+        /* Beyond the end, of another end's block, and after the block is withdrawn. */
         CHECK_INT(station_fetch(&stations[1], 0, &token, 99999, target, 2), COHORT__NET_SENT);
         CHECK_INT(station_fetch(&stations[1], 2, &token, 0, target, 1), COHORT__NET_SENT);
         station_until(&stations[1], &stations[1].num_failed, 2);
@@ -203,7 +203,7 @@ static void test_addresses(void)
     close_hub();
 }
 
-/* Destroyed with everything still there: the address sanitizer looks for what is left. */
+/* Destroyed with everything still in use. The address sanitizer detects leaks. */
 static void test_destroy(void)
 {
     static unsigned char data[1000];
@@ -238,7 +238,7 @@ static void test_arm(void)
     open_hub(0);
     for (int i = 0; i < 200; i++) {
         pthread_t thread;
-        CHECK(!station_block(&stations[1], 0)); /* idle: it would block */
+        CHECK(!station_block(&stations[1], 0)); /* idle, so it would block */
         CHECK_INT(pthread_create(&thread, NULL, send_later, &stations[0]), 0);
         while (stations[1].num_messages <= (unsigned long)i) {
             CHECK(station_block(&stations[1], 10000));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Two hubs, as on two hosts, with two ends each: to one peer an end shares memory, to the two
- * others it goes over the loopback interface. */
+/* Two hubs, as on two hosts, with two ends each. An end shares memory with one peer, and reaches
+ * the two others over the loopback interface. */
 #include "runtime/net/mixed.h"
 
 #include <fcntl.h>
@@ -133,7 +133,7 @@ static void test_fetch(void)
             CHECK_INT(
                 cohort__net_expose(stations[owner].net, i, source, BLOCK, &regions[i], &token),
                 COHORT_OK);
-            stations[i].peer = &stations[owner]; /* which may have to be connected first */
+            stations[i].peer = &stations[owner]; /* which may have to connect first */
             CHECK_INT(station_fetch(&stations[i], owner, &token, 0, target[i], BLOCK),
                       COHORT__NET_SENT);
         }
@@ -170,7 +170,7 @@ static void test_unknown(void)
         cohort__net_remove_peer(net, k);
         CHECK_INT(cohort__net_send(net, k, &part, 1), COHORT__NET_DEAD);
     }
-    /* The others still have each other. */
+    /* The others can still reach each other. */
     stations[1].peer = &stations[2];
     CHECK_INT(station_send(&stations[1], 2, &byte, 1), COHORT__NET_SENT);
     turn_all_until(&stations[2].num_messages, 1);
@@ -199,9 +199,9 @@ static void test_addresses(void)
     memcpy(address, near->address, sizeof address);
     address[6] = 255;
     expect_bad(address, near->address_bytes, "truncated");
-    address[6] = 0; /* nothing near, and what is far makes no sense */
+    address[6] = 0; /* the near part is empty, and the far part is nonsense */
     expect_bad(address, near->address_bytes, "transport");
-    expect_bad(far->address, 7u + far->address[6], ""); /* nothing far */
+    expect_bad(far->address, 7u + far->address[6], ""); /* the far part is empty */
     expect_bad(near->address, near->address_bytes, "already");
     CHECK_INT(cohort__net_add_peer(stations[0].net, 1, near->address, near->address_bytes),
               COHORT_ERR_BAD_PARAMETER);
@@ -209,7 +209,7 @@ static void test_addresses(void)
     close_all();
 }
 
-/* From its peers near and far in turn. */
+/* Messages from its near and far peers in turn. */
 struct sender {
     struct station *from;
     unsigned long number; /* of its message */
@@ -221,7 +221,7 @@ static void *send_one(void *arg)
     struct sender *sender = arg;
     char byte = 1;
     CHECK_INT(station_send(sender->from, 0, &byte, 1), COHORT__NET_SENT);
-    /* Over the network it goes only when it is driven. */
+    /* Over the network the message is sent only when the end is driven. */
     while (atomic_load(&stations[0].num_messages) < sender->number)
         station_turn(sender->from);
     return NULL;
@@ -244,7 +244,7 @@ static void test_sleep(void)
     close_all();
 }
 
-/* A handler of the far part's that turns to the near one, which is gone. */
+/* A handler of the far part that uses the near part, which no longer exists. */
 struct attempt {
     struct cohort__net_token token;
     void *regions[NUM_ENDS];

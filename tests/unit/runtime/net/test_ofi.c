@@ -79,7 +79,8 @@ static void test_retain(void)
     ofi_pair_close(&a, &b);
 }
 
-/* Much faster than the receiver, and without any account: nothing is lost, nothing changes. */
+/* The sender is much faster than the receiver, and there is no flow control. Nothing is lost or
+ * changed. */
 static void test_flood(void)
 {
     enum { NUM = 100000 };
@@ -91,12 +92,12 @@ static void test_flood(void)
     for (int i = 0; i < NUM; i++) {
         order[0] = OFI_PEER_COUNT;
         CHECK_INT(station_send(&a, 1, order, 1 + (size_t)i % 100), COHORT__NET_SENT);
-        order[0] = 0xff; /* the bytes are ours again: this must not be seen */
+        order[0] = 0xff; /* the bytes are ours again, so the receiver must not see this */
     }
     order[0] = OFI_PEER_REPORT;
     a.on_message = ofi_remember;
     a.data = &counted;
-    /* Messages may overtake each other: ask until all are there. */
+    /* Messages may overtake each other, so ask until all have arrived. */
     for (unsigned long i = 1; counted < NUM; i++) {
         CHECK_INT(station_send(&a, 1, order, 1), COHORT__NET_SENT);
         station_until(&a, &a.num_messages, i);
@@ -120,7 +121,7 @@ static void test_echo(void)
     cohort__net_destroy(a.net);
 }
 
-/* Dead before anything was ever sent; and dead after the connection was used and idle. */
+/* Dead before anything was sent, and dead after the connection was used and idle. */
 static void test_kill_idle(void)
 {
     for (int used = 0; used < 2; used++) {
@@ -141,7 +142,7 @@ static void test_kill_idle(void)
     }
 }
 
-/* A peer that lives but is not driven is not taken for a dead one. */
+/* A peer that lives but is not driven must not be regarded as dead. */
 static void test_stopped_peer(void)
 {
     struct station a;
@@ -184,7 +185,7 @@ static void test_remove(void)
     ofi_pair_close(&a, &b);
 }
 
-/* Both connect to each other at once. */
+/* Both ends connect to each other at the same time. */
 static void test_crossing(void)
 {
     for (int round = 0; round < 20; round++) {
@@ -255,7 +256,8 @@ static void test_bad_settings(void)
     CHECK(net == NULL);
 }
 
-/* Bound to the address that was asked for; only a peer at the same one is known to be here. */
+/* Bound to the requested address. A peer is known to be on this host only if it has the same
+ * address. */
 static void test_local_address(void)
 {
     struct station a = {0};
@@ -274,7 +276,7 @@ static void test_local_address(void)
     cohort__net_destroy(a.net);
 }
 
-/* Native tcp is sound from 1.18.1 on. */
+/* Native tcp works correctly from 1.18.1 on. */
 static void test_provider(void)
 {
     const struct cohort__ofi_library *library;
@@ -291,7 +293,7 @@ static void test_provider(void)
     cohort__net_destroy(a.net);
 }
 
-/* libfabric's companions catch signals; a program's dispositions stay as they are. */
+/* Libraries that libfabric loads catch signals. The program's signal handlers stay as they are. */
 static void test_signals(void)
 {
     struct station a;
@@ -299,7 +301,7 @@ static void test_signals(void)
     for (int s = 1; s < 32; s++) {
         struct sigaction action;
         if (s == SIGSEGV || s == SIGBUS || s == SIGFPE || s == SIGILL || s == SIGABRT)
-            continue; /* the sanitizers' own */
+            continue; /* belongs to the sanitizers */
         CHECK_INT(sigaction(s, NULL, &action), 0);
         CHECK(action.sa_handler == SIG_DFL || action.sa_handler == SIG_IGN);
     }
@@ -328,7 +330,7 @@ static void *pelt(void *arg)
     return NULL;
 }
 
-/* A process that gets SIGTERM again and again while libfabric is loaded. */
+/* A process that gets SIGTERM again and again while libfabric is being loaded. */
 static int pelted_main(void)
 {
     struct station a;
@@ -344,7 +346,7 @@ static int pelted_main(void)
     return 0;
 }
 
-/* They don't get them in the meantime either. */
+/* These libraries don't get the signals in the meantime either. */
 static void test_signals_while_loading(void)
 {
     int status;
@@ -367,7 +369,7 @@ static uint64_t cpu_ns(void)
            (uint64_t)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) * 1000;
 }
 
-/* Once connected and quiet, waiting costs nothing; a message ends it. */
+/* Once it is connected and quiet, waiting takes no CPU time. A message ends the wait. */
 static void test_idle(void)
 {
     struct station a;
@@ -400,7 +402,7 @@ static void test_idle(void)
     cohort__net_destroy(a.net);
 }
 
-/* Somebody who is no peer, at the port of STATION's provider. */
+/* A stranger that connects to the port of STATION's provider. */
 static int stranger_connect(const struct station *station)
 {
     const struct cohort__ofi *ofi = (const struct cohort__ofi *)station->net;
@@ -430,7 +432,7 @@ static void turn_for(struct station *station, uint64_t nanoseconds)
         station_turn(station);
 }
 
-/* Until the other side has closed FD. */
+/* Waits until the other side has closed FD. */
 static void await_close(struct station *station, int fd)
 {
     char byte;
@@ -452,8 +454,8 @@ static void check_rest(struct station *station)
     CHECK(num_turns < 100);
 }
 
-/* Those who say nothing take no descriptor; those who say too little, or go, lose theirs; and then
- * the end rests, and its peer is heard. */
+/* Strangers that say nothing take no descriptor. Those that say too little, or that leave, lose
+ * their descriptors. After that the end is idle again, and its peer can still reach it. */
 static void test_strangers(void)
 {
     enum { NUM = 20 };
@@ -487,7 +489,7 @@ static void test_strangers(void)
     ofi_pair_close(&a, &b);
 }
 
-/* What ofi_rxm says when a stranger has told it so: a send has ended, again. */
+/* What ofi_rxm reports when a stranger has sent this to it: a send ends a second time. */
 static void test_ended_twice(void)
 {
     struct station a;
@@ -510,7 +512,8 @@ static void test_ended_twice(void)
     ofi_pair_close(&a, &b);
 }
 
-/* Connects to a peer that is blocked, from an end that blocks: nobody spins, nobody is lost. */
+/* Connects to a peer that is blocked, from an end that blocks. Neither end spins, and neither is
+ * lost. */
 static void test_idle_connect(void)
 {
     struct station a;
@@ -571,7 +574,7 @@ static void *send_once(void *arg)
     return NULL;
 }
 
-/* A sender on one thread, the loop blocked on another, as with several workers. */
+/* The sender is on one thread and the loop is blocked on another, as with several workers. */
 static void test_threads_blocked(void)
 {
     struct station a;
@@ -592,7 +595,7 @@ static void test_threads_blocked(void)
     ofi_pair_close(&a, &b);
 }
 
-/* What is sent right before the end still arrives. */
+/* What is sent just before the end is destroyed still arrives. */
 static void test_destroy_after_send(void)
 {
     for (int i = 0; i < 5; i++) {
@@ -619,10 +622,10 @@ static int stay(struct fid *fid)
     return 0;
 }
 
-/* A provider that does not close its endpoint keeps nobody from ending. */
+/* A provider that does not close its endpoint must not keep the program from ending. */
 static void test_stuck_in_close(void)
 {
-    static struct cohort__ofi *ofi; /* stays: the provider may still use it */
+    static struct cohort__ofi *ofi; /* static, since the provider may still use it */
     struct station station;
     ofi_end_open(&station);
     ofi = (struct cohort__ofi *)station.net;

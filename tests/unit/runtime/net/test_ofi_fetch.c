@@ -77,7 +77,8 @@ static void test_fetch_outside(void)
     ofi_pair_close(&a, &b);
 }
 
-/* Killed while fetches are under way: they all end, `unreachable` comes once, and then DEAD. */
+/* The peer is killed while fetches are under way. They all end, `unreachable` is reported once, and
+ * then sends are answered with DEAD. */
 static void test_kill_in_transfer(void)
 {
     enum { PIECES = 16 };
@@ -92,7 +93,7 @@ static void test_kill_in_transfer(void)
         for (size_t i = 0; i < PIECES; i++)
             CHECK_INT(station_fetch(&a, 1, &token, i * MIB, target + i * MIB, MIB),
                       COHORT__NET_SENT);
-        if (round > 0) { /* some of it gets through */
+        if (round > 0) { /* some of the data gets through */
             CHECK_INT(kill(pid, SIGCONT), 0);
             station_until(&a, &a.num_fetched, (unsigned long)round);
         }
@@ -111,7 +112,7 @@ static void test_kill_in_transfer(void)
     }
 }
 
-/* What the router does: the end of one fetch may start the next, or a message. */
+/* As in the router: the end of one fetch may start the next fetch, or a message. */
 static void call_on_cancelled(struct station *station, cohort_status status)
 {
     static unsigned char block[100], target[100];
@@ -154,8 +155,8 @@ static void test_destroy(void)
     cohort__net_destroy(NULL);
 }
 
-/* Between hosts a peer may fall silent without a word: its fetches end when it is removed. Another
- * address than ours stands for another host. */
+/* A peer on another host may stop without any sign. Its fetches end when it is removed. An address
+ * different from ours stands for another host. */
 static void test_silent_host(void)
 {
     static unsigned char target[MIB];
@@ -177,7 +178,7 @@ static void test_silent_host(void)
     station_until(&a, &a.num_fetched, 5);
     CHECK_INT(a.num_failed, 4);
     CHECK_INT(a.fetch_status, COHORT_ERR_PEER_DIED);
-    /* What arrives all the same isn't ours any more. */
+    /* Data that still arrives may no longer be written to our memory. */
     CHECK_INT(kill(pid, SIGCONT), 0);
     for (uint64_t end = station_now() + 100000000; station_now() < end;)
         station_turn(&a);

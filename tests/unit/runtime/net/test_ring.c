@@ -17,7 +17,7 @@ struct ends {
     struct cohort__ring_reader reader;
 };
 
-/* Dirty memory: nothing may depend on what was in it. */
+/* Dirty memory, since nothing may depend on its old contents. */
 static void open_ring(struct ends *ends)
 {
     ends->memory = aligned_alloc(COHORT__RING_LINE, BYTES);
@@ -71,7 +71,7 @@ static bool get(struct cohort__ring_reader *reader, uint32_t number, size_t byte
     return true;
 }
 
-/* Every size, coming round several times, so from all places. */
+/* Every size, wrapping around several times, so from all positions. */
 static void test_sizes(void)
 {
     struct ends ends;
@@ -89,7 +89,7 @@ static void test_sizes(void)
     close_ring(&ends);
 }
 
-/* The largest record fits into an empty ring wherever that begins. */
+/* The largest record fits into an empty ring, wherever that ring begins. */
 static void test_largest(void)
 {
     struct ends ends;
@@ -123,12 +123,12 @@ static void test_full(void)
         CHECK(!cohort__ring_has_room(&ends.writer, bytes));
         CHECK(!cohort__ring_writer_waits(&ends.reader));
         CHECK(cohort__ring_await_room(&ends.writer, bytes));
-        /* Said once. */
+        /* Reported only once. */
         CHECK(cohort__ring_writer_waits(&ends.reader));
         CHECK(!cohort__ring_writer_waits(&ends.reader));
         for (uint32_t i = 0; i < num; i++)
             CHECK(get(&ends.reader, i, bytes));
-        /* There is room after all, so nothing is asked. */
+        /* There is room after all, so no wake-up is requested. */
         CHECK(!cohort__ring_await_room(&ends.writer, bytes));
         CHECK(!cohort__ring_writer_waits(&ends.reader));
         CHECK(cohort__ring_is_empty(&ends.reader));
@@ -136,8 +136,8 @@ static void test_full(void)
     close_ring(&ends);
 }
 
-/* What a writer that dies before it publishes leaves behind is nothing, also where it has already
- * said that the ring's end is left out. */
+/* If a writer dies before it publishes, it leaves no record. This is also true if it has already
+ * marked the end of the ring as skipped. */
 static void test_unpublished(void)
 {
     struct ends ends;
@@ -183,14 +183,14 @@ static void test_broken(void)
 {
     struct ends ends;
     open_ring(&ends);
-    expect_broken(&ends, LINES, 10);      /* goes beyond the end by one line */
-    expect_broken(&ends, UINT32_MAX, 10); /* by many */
+    expect_broken(&ends, LINES, 10);      /* one line beyond the end */
+    expect_broken(&ends, UINT32_MAX, 10); /* many lines beyond the end */
     expect_broken(&ends, 1, COHORT__RING_LINE - sizeof(struct cohort__ring_record) + 1);
     expect_broken(&ends, 3, UINT32_MAX);
     close_ring(&ends);
 }
 
-/* Two threads; the sizes are a seed's, so that both know them. */
+/* Two threads. The sizes are computed from a seed, so that both know them. */
 enum { NUM_RECORDS = 10000 };
 
 static size_t next_size(struct cohort__random *random)
@@ -209,7 +209,7 @@ static void *write_all(void *arg)
     for (uint32_t number = 0; number < NUM_RECORDS; number++) {
         size_t bytes = next_size(&random);
         while (!put(&ends->writer, number, bytes)) {
-            /* Asks now and then, and waits until that is answered. */
+            /* Now and then asks for a wake-up, and waits for it. */
             if (number % 2 == 0 && cohort__ring_await_room(&ends->writer, bytes))
                 while (atomic_load(&ends->writer.ring->writer_waits))
                     sched_yield();

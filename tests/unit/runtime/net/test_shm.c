@@ -18,7 +18,7 @@ enum { MIB = 1 << 20 };
 
 /* Messages ------------------------------------------------------------------------------------ */
 
-/* The bytes that station->data counts. */
+/* Counts the bytes in station->data. */
 static void check_size(struct station *station, const struct cohort__net_message *message)
 {
     size_t *next = station->data;
@@ -45,7 +45,7 @@ static void test_sizes(void)
     shm_ends_close();
 }
 
-/* Each message says who sent it as the how manyth; from one sender they come in order. */
+/* Each message has its sender and its number. Messages from one sender arrive in order. */
 struct header {
     uint32_t from;
     uint32_t number;
@@ -116,7 +116,7 @@ static void test_again(void)
 
 enum { NUM_ROUNDS = 20000 };
 
-/* Answers what came, until all rounds are over. */
+/* Answers each message until all rounds are over. */
 static void *ping_pong(void *arg)
 {
     struct station *station = arg;
@@ -148,7 +148,8 @@ static void test_ping_pong(void)
 
 /* Sleeping ------------------------------------------------------------------------------------ */
 
-/* One thread sleeps while another finds the ring full; who reads it wakes the first. */
+/* One thread sleeps while another finds the ring full. The end that reads the ring wakes the first
+ * thread. */
 static void test_again_asleep(void)
 {
     struct shm_sleeper sleeper = {.station = &shm_stations[0]};
@@ -166,13 +167,13 @@ static void test_again_asleep(void)
     }
     shm_ends_wait_until_asleep(0);
     atomic_store(&sleeper.is_done, true);
-    cohort__net_remove_peer(shm_stations[0].net, 1); /* wakes it as well */
+    cohort__net_remove_peer(shm_stations[0].net, 1); /* also wakes it */
     CHECK_INT(pthread_join(thread, NULL), 0);
     shm_ends_close();
 }
 
-/* A writer whose wish for room is seen only when all has been read: as its two stores may come
- * late, they are made by hand. */
+/* A writer's request for room is seen only when everything has been read. Its two stores may arrive
+ * late, so the test makes them by hand. */
 static void test_room_seen_late(void)
 {
     shm_ends_open(2, COHORT__SHM_STREAM);
@@ -211,7 +212,7 @@ static void test_remove(void)
     CHECK_INT(station_send(&shm_stations[1], 0, &byte, 1), COHORT__NET_SENT);
     (void)station_block(&shm_stations[0], 0);
     shm_ends_settle();
-    CHECK(!station_block(&shm_stations[0], 0)); /* what lies in its ring keeps nobody awake */
+    CHECK(!station_block(&shm_stations[0], 0)); /* data left in its ring keeps no end awake */
     CHECK_INT(station_send(&shm_stations[0], 2, &byte, 1), COHORT__NET_SENT);
     shm_ends_settle();
     CHECK_INT(shm_stations[2].num_messages, 1);
@@ -265,7 +266,8 @@ static void test_addresses(void)
     shm_ends_close();
 }
 
-/* Whoever is called by somebody not yet known hears it when that is added. */
+/* An end that is called by a slot that it does not know yet gets the message when that peer is
+ * added. */
 static void test_early_call(void)
 {
     char byte = 1;
@@ -287,7 +289,7 @@ static void test_early_call(void)
     shm_ends_close();
 }
 
-/* Nothing of those who had the slots before is seen. */
+/* Nothing of the previous owners of the slots is visible. */
 static void test_epochs(void)
 {
     static unsigned char source[MIB], target[MIB];
@@ -309,7 +311,8 @@ static void test_epochs(void)
         CHECK_INT(shm_stations[0].num_fetched, 1);
         CHECK_INT(shm_stations[0].num_failed, 0);
         CHECK_INT(memcmp(source, target, MIB), 0);
-        /* Left: full rings, who waits for room in them, requests, a doorbell that was rung. */
+        /* Left behind: full rings, ends that wait for room in them, requests, a doorbell that was
+         * rung. */
         for (int i = 0; i < 3; i++)
             CHECK_INT(station_fetch(&shm_stations[0], 1, &token, 0, target, MIB), COHORT__NET_SENT);
         while (station_turn(&shm_stations[1]))
@@ -355,7 +358,7 @@ static void expect_lost(unsigned kind, const void *data, size_t bytes, uint32_t 
     shm_ends_close();
 }
 
-/* Messages whose heads differ in some words or in none, among others without one. */
+/* Messages whose heads differ in some words or in none, mixed with messages without a head. */
 enum { NUM_HEADS = 2000, HEAD_BYTES = COHORT__ENVELOPE_BYTES };
 
 struct headed {
@@ -404,11 +407,11 @@ static void test_heads(void)
     shm_ends_close();
 }
 
-/* A message like the last one, but for its number, takes one line of the ring. */
+/* A message that differs from the previous one only in its number takes one line of the ring. */
 static void test_one_line(void)
 {
     unsigned char message[HEAD_BYTES + 48] = {1};
-    memset(message + COHORT__ENVELOPE_NUMBER_AT, 0xff, 4); /* the next one is 0 */
+    memset(message + COHORT__ENVELOPE_NUMBER_AT, 0xff, 4); /* the next number is 0 */
     message[COHORT__ENVELOPE_NUMBER_AT + 4] = 5;
     shm_ends_open(2, COHORT__SHM_STREAM);
     CHECK_INT(station_send(&shm_stations[0], 1, message, sizeof(message)), COHORT__NET_SENT);
@@ -432,7 +435,8 @@ static void test_garbage(void)
     expect_lost(COHORT__SHM_ABRIDGED, noise, 10, 0, "makes no sense");
     expect_lost(COHORT__SHM_REFUSAL + 1, noise, 10, 0, "something unknown");
     expect_lost(UINT32_MAX, noise, 0, 0, "something unknown");
-    expect_lost(COHORT__SHM_PIECE, noise, sizeof noise, 0, "something unknown"); /* here */
+    /* Unknown in this ring. */
+    expect_lost(COHORT__SHM_PIECE, noise, sizeof noise, 0, "something unknown");
     expect_lost(COHORT__SHM_REFUSAL, noise, 0, 0, "something unknown");
 }
 
@@ -447,7 +451,7 @@ static void *send_many(void *arg)
     for (int i = 0; i < NUM_EACH; i++) {
         struct iovec part = {data, (size_t)i % sizeof data};
         while (cohort__net_send(station->net, 1, &part, 1) == COHORT__NET_AGAIN)
-            sched_yield(); /* its own end is driven by another thread */
+            sched_yield(); /* another thread drives the receiving end */
     }
     return NULL;
 }
@@ -465,8 +469,8 @@ static void *expose_many(void *arg)
     return NULL;
 }
 
-/* One that calls after it was removed, and before that nothing was sent: nothing comes of it, and
- * progress does not go on looking. */
+/* A peer calls after it was removed, without any message sent to it before. The call has no effect,
+ * and progress does not keep looking for it. */
 static void test_removed_calls(void)
 {
     char byte = 1;
@@ -479,13 +483,14 @@ static void test_removed_calls(void)
     CHECK_INT(shm_stations[0].num_messages, 0);
     CHECK(cohort__shm_arm(shm_ends_shm(0)));
     cohort__shm_disarm(shm_ends_shm(0));
-    CHECK(!shm_ends_shm(0)->by_slot[2]); /* and nobody is made who was not called */
+    CHECK(!shm_ends_shm(0)->by_slot[2]); /* no entry is made for a slot that was not called */
     CHECK_INT(cohort__net_send(shm_stations[2].net, 0, &part, 1), COHORT__NET_SENT);
     station_until(&shm_stations[0], &shm_stations[0].num_messages, 1);
     shm_ends_close();
 }
 
-/* Several send from one end, which a sleeper drives, while blocks come and go and are fetched. */
+/* Several threads send from one end, which a sleeper drives. Meanwhile blocks are exposed, fetched
+ * and withdrawn. */
 static void test_threads(void)
 {
     struct shm_sleeper sleeper = {.station = &shm_stations[0]};

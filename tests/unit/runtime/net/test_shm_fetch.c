@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Blocks of peers: through the ring for bulk, and by process_vm_readv. Where a process has to die
- * or to be forbidden something, it is a child. */
+/* Blocks of peers, fetched through the ring for bulk, and by process_vm_readv. Where a process has
+ * to die or to lose a permission, it is a child. */
 #include "runtime/net/shm.h"
 
 #include <errno.h>
@@ -25,7 +25,7 @@
 
 enum { MAX_SLOTS = 200, MIB = 1 << 20 };
 
-/* Pieces that fit into a ring for bulk of these ends when it is empty. */
+/* How many pieces fit into an empty ring for bulk of these ends. */
 static size_t pieces_in_ring(void)
 {
     size_t lines = (cohort__shm_bulk_bytes(shm_hub->size) - sizeof(struct cohort__ring) - 1) /
@@ -55,7 +55,7 @@ static void fetch_all_sizes(enum cohort__shm_copy copy)
             CHECK(target[sizes[i]] == 0xee);
         }
     CHECK_INT(shm_stations[1].num_failed, 0);
-    /* Many at once. */
+    /* Many fetches at once. */
     memset(target, 0xee, MIB);
     for (size_t at = 0; at < MIB; at += 4096)
         CHECK_INT(station_fetch(&shm_stations[1], 0, &token, at, target + at, 4096),
@@ -99,16 +99,16 @@ static void test_fetch_outside(void)
     expect_refused(&token, 1000, 1);
     expect_refused(&token, SIZE_MAX, 2);
     expect_refused(&token, 0, 0);
-    /* A token that says more than is so, and one of nothing. */
+    /* A token that claims too many bytes, and a token of nothing. */
     struct cohort__net_token larger = token, nothing = {{0}};
     memset(larger.bytes + 16, 0xff, 4);
     expect_refused(&larger, 0, 1001);
-    expect_refused(&larger, 1, 1000); /* neither is too large */
+    expect_refused(&larger, 1, 1000); /* each of offset and length is possible */
     expect_refused(&larger, 2000, 1);
     expect_refused(&nothing, 0, 1);
     cohort__net_withdraw(shm_stations[0].net, 1, region);
     struct cohort__net_token next = shm_ends_expose(0, source, sizeof source, &other);
-    expect_refused(&token, 0, 1); /* withdrawn; the other block is not taken for it */
+    expect_refused(&token, 0, 1); /* withdrawn; the other block is not used instead of it */
     CHECK_INT(station_fetch(&shm_stations[1], 0, &next, 0, target, 1), COHORT__NET_SENT);
     unsigned long failed = shm_stations[1].num_failed;
     shm_ends_settle();
@@ -117,7 +117,7 @@ static void test_fetch_outside(void)
     shm_ends_close();
 }
 
-/* One that is wrong is reported also while the ring is full. */
+/* A wrong fetch is reported even while the ring is full. */
 static void test_fetch_wrong_when_full(void)
 {
     unsigned char source[100] = {0}, target[100];
@@ -138,7 +138,7 @@ static void test_fetch_wrong_when_full(void)
     shm_ends_close();
 }
 
-/* From when it is withdrawn the block may be gone: after so many TURNS of its owner. */
+/* The block may be freed as soon as it is withdrawn, here after TURNS turns of its owner. */
 static void withdraw_under_way(int turns)
 {
     enum { NUM = 5 };
@@ -165,11 +165,11 @@ static void withdraw_under_way(int turns)
     unsigned long failed = shm_stations[1].num_failed;
     CHECK(failed >= NUM - pieces_in_ring() * COHORT__SHM_CHUNK / MIB - 1);
     CHECK_INT(shm_stations[1].fetch_status, COHORT_ERR_PROTOCOL);
-    if (turns == 1) { /* none was whole by then */
+    if (turns == 1) { /* none was complete by then */
         CHECK_INT(failed, NUM);
         CHECK_INT(shm_stations[2].num_failed, 1);
     }
-    /* Both go on. */
+    /* Both ends can still be used. */
     unsigned char *other = shm_ends_block(MIB);
     token = shm_ends_expose(0, other, MIB, &region);
     CHECK_INT(station_fetch(&shm_stations[1], 0, &token, 0, target, MIB), COHORT__NET_SENT);
@@ -187,7 +187,7 @@ static void test_withdraw_under_way(void)
     withdraw_under_way(100); /* with a full ring */
 }
 
-/* Each ends once, and nothing is written any more. */
+/* Each fetch ends once, and nothing is written any more. */
 static void remove_under_way(enum cohort__shm_copy copy)
 {
     enum { NUM = 8 };
@@ -213,8 +213,9 @@ static void remove_under_way(enum cohort__shm_copy copy)
     CHECK_INT(shm_stations[1].fetch_status, COHORT_ERR_PEER_DIED);
     for (size_t i = 0; i < MIB; i++)
         CHECK(target[i] == 0xee);
-    CHECK_INT(shm_stations[1].num_unreachable[0], 0); /* that was our own doing */
-    /* Its streams end when the owner hears of it. */
+    /* Not reported, since we removed the peer ourselves. */
+    CHECK_INT(shm_stations[1].num_unreachable[0], 0);
+    /* Its streams end when the owner notices. */
     cohort__net_remove_peer(shm_stations[0].net, 1);
     shm_ends_settle();
     cohort__net_withdraw(shm_stations[0].net, 1, region);
@@ -230,7 +231,7 @@ static void test_remove_under_way(void)
     remove_under_way(COHORT__SHM_DIRECT);
 }
 
-/* Even one that tries again whatever happens. */
+/* Even a handler that starts a new fetch whatever happens. */
 static void fetch_again(struct station *station, cohort_status status)
 {
     char byte = 0;
@@ -265,7 +266,7 @@ static void destroy_under_way(enum cohort__shm_copy copy)
     CHECK_INT(shm_stations[2].num_failed, 3);
     CHECK_INT(shm_stations[2].fetch_status, COHORT_ERR_CANCELLED);
     shm_num_ends = 2;
-    shm_ends_settle(); /* streams to nobody do no harm */
+    shm_ends_settle(); /* streams to a removed peer do no harm */
     shm_ends_close();
 }
 
@@ -277,8 +278,8 @@ static void test_destroy(void)
 
 /* The ring for bulk ----------------------------------------------------------------------- */
 
-/* Where the peer has no time to read, its writer sleeps, whatever it is that waits: bulk, messages
- * or both. */
+/* If the peer has no time to read, its writer sleeps, whatever is waiting: bulk, messages or both.
+ */
 static void test_stream_sleeps(void)
 {
     enum { NUM = 3 };
@@ -288,7 +289,7 @@ static void test_stream_sleeps(void)
     CHECK(NUM * MIB > cohort__shm_bulk_bytes(2));
     struct cohort__net_token token = shm_ends_expose(0, source, MIB, &region);
     for (size_t shift = 1; shift < 40; shift++) {
-        /* So that it is full at different places. */
+        /* The start differs, so that the ring is full at different places. */
         CHECK_INT(station_fetch(&shm_stations[1], 0, &token, 0, target, 1000 * shift),
                   COHORT__NET_SENT);
         CHECK_INT(station_send(&shm_stations[0], 1, source, 100 * shift), COHORT__NET_SENT);
@@ -318,7 +319,7 @@ static void test_stream_sleeps(void)
     shm_ends_close();
 }
 
-/* However much of bulk waits, messages go past it. */
+/* However much bulk data waits, messages overtake it. */
 static void test_message_beside_bulk(void)
 {
     enum { NUM = 4 };
@@ -333,7 +334,7 @@ static void test_message_beside_bulk(void)
     CHECK_INT(station_send(&shm_stations[0], 1, source, 100), COHORT__NET_SENT);
     station_turn(&shm_stations[1]);
     CHECK_INT(shm_stations[1].num_messages, 1);
-    CHECK_INT(shm_stations[1].num_fetched, 0); /* one turn takes only so much */
+    CHECK_INT(shm_stations[1].num_fetched, 0); /* one turn takes only a limited amount */
     shm_ends_settle();
     CHECK_INT(shm_stations[1].num_fetched, NUM);
     free(source);
@@ -341,7 +342,7 @@ static void test_message_beside_bulk(void)
     shm_ends_close();
 }
 
-/* A turn is soon over, at both ends, however much there is to do. */
+/* A turn is short at both ends, however much there is to do. */
 static void test_bulk_bounded(void)
 {
     enum { NUM = 4, TURNS = (MIB + COHORT__SHM_TURN_BYTES - 1) / COHORT__SHM_TURN_BYTES };
@@ -360,14 +361,16 @@ static void test_bulk_bounded(void)
     CHECK_INT(shm_stations[1].num_fetched, 0);
     shm_ends_settle();
     CHECK_INT(shm_stations[1].num_fetched, NUM);
-    CHECK_INT(atomic_load(&shm_ends_shm(1)->num_requested), 0); /* from now on nobody looks there */
+    /* From now on this end does not look there. */
+    CHECK_INT(atomic_load(&shm_ends_shm(1)->num_requested), 0);
     CHECK(shm_ends_is_pattern(target, 0, MIB));
     free(source);
     free(target);
     shm_ends_close();
 }
 
-/* The writer sleeps whenever the ring is full, in a thread; the reader takes a little at a time. */
+/* The writer, in a thread, sleeps whenever the ring is full. The reader takes a little at a time.
+ */
 static void test_bulk_writer_asleep(void)
 {
     enum { NUM = 6 };
@@ -396,7 +399,7 @@ static void test_bulk_writer_asleep(void)
     shm_ends_close();
 }
 
-/* The reader sleeps, in a thread, whenever it has read what there is. */
+/* The reader, in a thread, sleeps whenever it has read everything. */
 static void test_bulk_reader_asleep(void)
 {
     enum { NUM = 100 };
@@ -427,7 +430,7 @@ static void test_bulk_reader_asleep(void)
     shm_ends_close();
 }
 
-/* Each from all others at once, more than a ring for bulk holds. */
+/* Each end fetches from all others at once, and more than a ring for bulk holds. */
 static void fetch_from_each_other(void)
 {
     enum { BYTES = MIB / 4 };
@@ -457,7 +460,7 @@ static void fetch_from_each_other(void)
     free(targets);
 }
 
-/* The slots' bits are in several words. */
+/* With so many slots, their bits are in several words. */
 static void test_many_slots(void)
 {
     static const uint32_t slots[SHM_MAX_ENDS] = {0, 63, 64, 127, MAX_SLOTS - 1};
@@ -480,7 +483,8 @@ static void test_many_slots(void)
     shm_ends_close();
 }
 
-/* End 0 writes it into the ring for bulk while end 1 fetches NUM from there, and another from 2. */
+/* End 0 writes garbage into the ring for bulk, while end 1 fetches from end 0 (NUM fetches) and
+ * from end 2 (one fetch). */
 static void expect_lost_bulk(int num, unsigned kind, const void *data, size_t bytes, uint32_t lines,
                              const char *why)
 {
@@ -525,8 +529,8 @@ static void test_garbage_bulk(void)
     expect_lost_bulk(0, COHORT__SHM_REFUSAL, noise, 0, 0, "refused what nobody asked for");
 }
 
-/* Requests that make no sense are refused, in their turn: who makes them takes that for the answer
- * to something else. Nobody gives up the other. */
+/* Nonsensical requests are refused, in order. The end that makes them takes the refusals as answers
+ * to other requests. Neither end gives up the other. */
 static void test_garbage_request(void)
 {
     static const size_t sizes[] = {0, 1, sizeof(struct cohort__shm_request) - 1,
@@ -570,7 +574,8 @@ static void forbid_reading(void)
     CHECK_INT(errno, EPERM);
 }
 
-/* Fetches go through the ring where the kernel doesn't let us read, also those already begun. */
+/* If the kernel doesn't let us read, fetches go through the ring, also those that have already
+ * begun. */
 static void test_forbidden(void)
 {
     int status;
@@ -589,7 +594,7 @@ static void test_forbidden(void)
     CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0);
 }
 
-/* A process that exposes a block and serves until it is killed. */
+/* A process that exposes a block and serves it until it is killed. */
 struct offer {
     unsigned char address[128];
     size_t address_bytes;
@@ -614,7 +619,7 @@ static _Noreturn void serve(int fd)
             station_block(&shm_stations[1], 1000);
 }
 
-/* In a child, as the other end of one here that knows it. */
+/* Runs in a child, as the other end for an end here that knows it. */
 static pid_t start_server(enum cohort__shm_copy copy, struct offer *ret_offer)
 {
     int fds[2];
@@ -651,7 +656,7 @@ static void kill_server(enum cohort__shm_copy copy)
     if (copy == COHORT__SHM_DIRECT && shm_ends_shm(0)->by_number[1]->may_read) {
         station_until_unreachable(&shm_stations[0], 1);
         CHECK_CONTAINS(shm_stations[0].why, "its process has ended");
-    } else { /* by the ring nobody notices */
+    } else { /* with the ring the death is not noticed */
         shm_ends_settle();
         CHECK_INT(shm_stations[0].num_fetched, 1);
         cohort__net_remove_peer(shm_stations[0].net, 1);
@@ -661,7 +666,7 @@ static void kill_server(enum cohort__shm_copy copy)
     shm_ends_close();
 }
 
-/* Killed while its ring for bulk is full: what is in there comes, and the rest ends. */
+/* Killed while its ring for bulk is full. The data in the ring is delivered, and the rest ends. */
 static void test_killed_under_way(void)
 {
     enum { NUM = 4 };

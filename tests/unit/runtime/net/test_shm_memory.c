@@ -11,7 +11,7 @@ static const uint32_t sizes[] = {1,  2,  3,  5,  6,  7,    8,
                                  12, 16, 23, 24, 64, 1000, COHORT__SHM_MAX_SLOTS};
 enum { NUM_SIZES = sizeof sizes / sizeof sizes[0] };
 
-/* Everything begins where what is in front of it ends, at a page. */
+/* Each part begins at a page, where the part before it ends. */
 static void test_layout(void)
 {
     for (size_t i = 0; i < NUM_SIZES; i++) {
@@ -34,7 +34,8 @@ static void test_layout(void)
     }
 }
 
-/* What can ever be touched of bulk is bounded, but that the least is enough for several pieces. */
+/* The bulk memory that can ever be used is bounded. But the minimum is enough for several pieces.
+ */
 static void test_bulk(void)
 {
     size_t before = COHORT__SHM_BULK_MOST;

@@ -6,8 +6,8 @@
 #include "runtime/proc/process.h"
 #include "runtime/wire/envelope.h"
 
-/* A transport that answers what the test says and keeps account of what it is asked. It belongs to
- * rank 0 of FAKE_SIZE localities. */
+/* A transport that answers what the test says and records the requests. It belongs to rank 0 of
+ * FAKE_SIZE localities. */
 enum {
     FAKE_SIZE = 3,
     FAKE_BUDGET = 1000,
@@ -21,7 +21,7 @@ enum {
 struct fake_sent {
     uint32_t peer;
     struct cohort__envelope envelope;
-    unsigned char payload[64]; /* its beginning */
+    unsigned char payload[64]; /* the first bytes of it */
 };
 
 struct fake_fetch {
@@ -35,7 +35,7 @@ struct fake_fetch {
 struct fake_net {
     struct cohort__net net;
     struct cohort__process *process;
-    unsigned accepts; /* sends and fetches that are taken; then they are answered with: */
+    unsigned accepts; /* how many sends and fetches are accepted; after that the answer is: */
     enum cohort__net_sent otherwise;
     struct fake_sent sent[FAKE_KEPT]; /* the first ones */
     size_t num_sent;
@@ -47,23 +47,24 @@ struct fake_net {
     bool may_lose;
 };
 
-/* Makes the process as well, which takes everything. BUDGET 0: FAKE_BUDGET. */
+/* Also makes the process. All sends and fetches are accepted. BUDGET 0: FAKE_BUDGET. */
 void fake_net_open(struct fake_net *fake, size_t budget);
 
-/* The same with a launcher that may take so long to tell of a death. */
+/* The same with a launcher that may take NEWS_NS to report a death. */
 void fake_net_open_launched(struct fake_net *fake, size_t budget, uint64_t news_ns);
 
-/* Stops and destroys the process; checks that nothing was left. */
+/* Stops and destroys the process, and checks that nothing is left over. */
 void fake_net_close(struct fake_net *fake);
 
-/* The number of the next message that is expected of SOURCE. */
+/* The number of the next message that is expected from SOURCE. */
 uint32_t fake_net_next_number(const struct fake_net *fake, uint32_t source);
 
-/* What rank SOURCE would send next: key, epoch, source, number and payload_bytes are filled in. */
+/* Delivers the next message from rank SOURCE. Key, epoch, source, number and payload_bytes of the
+ * envelope are filled in. */
 void fake_net_deliver(struct fake_net *fake, uint32_t source, struct cohort__envelope envelope,
                       const void *payload, size_t bytes);
 
-/* Any bytes, in memory of exactly that size. */
+/* Delivers any bytes, in memory of exactly that size. */
 void fake_net_deliver_bytes(struct fake_net *fake, const void *data, size_t bytes);
 
 void fake_net_writable(struct fake_net *fake, uint32_t peer);

@@ -7,7 +7,7 @@
 #include "tests/support/hub_copy.h"
 #include "tests/support/test.h"
 
-/* More than any delay on the hub. */
+/* More than any delay of the hub. */
 enum { IDLE_TURNS = 20 };
 
 static struct cohort__net_handlers process_open(struct localities *localities, uint32_t rank,

@@ -6,8 +6,8 @@
 #include "tests/support/inproc.h"
 #include "runtime/proc/process.h"
 
-/* Several processes on one inproc hub, or in shared memory, turned by hand. Numbers of seeds that
- * tests run through. */
+/* Several processes on one inproc hub, or in shared memory, which the test turns by hand. NUM_SEEDS
+ * is how many seeds tests run with. */
 enum { LOCALITIES_MAX = 5, NUM_SEEDS = 50 };
 
 struct localities {
@@ -17,24 +17,25 @@ struct localities {
     struct cohort__net *nets[LOCALITIES_MAX];
 };
 
-/* Prints SEED, so that a failed check tells it. */
+/* Prints SEED, so that it is known when a check fails. */
 void localities_open(struct localities *localities, uint64_t seed, uint32_t num,
                      size_t eager_budget);
 
-/* In the memory of SHARED, from its slot FIRST_SLOT on. */
+/* In the memory of SHARED, beginning with its slot FIRST_SLOT. */
 void localities_open_shared(struct localities *localities, const struct cohort__hub *shared,
                             uint32_t first_slot, uint32_t num);
 
-/* Lets each of them handle what is there, once: whether anything was. */
+/* Lets each process handle what is there, once. Returns whether there was anything. */
 bool localities_turn(struct localities *localities);
 
-/* Turns until nothing is under way in the transport any more. */
+/* Turns until nothing is under way in the transport. */
 void localities_settle(struct localities *localities);
 
-/* Checks that as much was received as was sent, that nobody is busy, and nothing was dropped. */
+/* Checks that all sent messages were received, that no locality is busy, and that nothing was
+ * dropped. */
 void localities_check_quiet(struct localities *localities);
 
-/* Stops and destroys everything. */
+/* Stops and destroys all processes. */
 void localities_close(struct localities *localities);
 
 #endif

@@ -23,7 +23,7 @@ static struct cohort__board_name take(uint32_t rank)
     return cohort__boards_take(localities.processes[rank]);
 }
 
-/* By several localities in turn, until there are none. */
+/* Several localities take boards in turn, until there are none. */
 static void take_all(struct cohort__board_name *names)
 {
     uint64_t seen = 0;
@@ -56,7 +56,7 @@ static void test_all(void)
     localities_close(&localities);
 }
 
-/* All see the same memory, and whoever takes a board that was used finds it empty. */
+/* All localities see the same memory. A board that was used is empty when it is taken again. */
 static void test_contents(void)
 {
     open_all();
@@ -83,7 +83,7 @@ static void test_contents(void)
     localities_close(&localities);
 }
 
-/* While one of those that use it is still there, nobody else gets it. */
+/* As long as one of its users has not left, a board is not given out again. */
 static void test_leaving(void)
 {
     open_all();
@@ -101,7 +101,7 @@ static void test_leaving(void)
     localities_close(&localities);
 }
 
-/* Another memory's boards are not this one's, nor are numbers that there can't be. */
+/* Boards of another memory are not accepted, nor are numbers that can't exist. */
 static void test_foreign(void)
 {
     struct localities others;
@@ -125,7 +125,7 @@ static void test_foreign(void)
     localities_close(&localities);
 }
 
-/* Without shared memory there is nothing in common. */
+/* Without shared memory there are no boards. */
 static void test_alone(void)
 {
     uint32_t slot = 77;

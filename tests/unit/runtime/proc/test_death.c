@@ -28,7 +28,7 @@ static void check_first(const char *text)
     CHECK_TEXT(cohort_error_message(), text);
 }
 
-/* Whatever is heard first. */
+/* The result does not depend on which report comes first. */
 static void test_order(void)
 {
     fake_net_open(&fake, 0);
@@ -42,7 +42,7 @@ static void test_order(void)
     fake_net_close(&fake);
 }
 
-/* What was only noticed comes behind what is told, in its own order. */
+/* Deaths that were only noticed come after those that were reported, in their own order. */
 static void test_noticed(void)
 {
     fake_net_open(&fake, 0);
@@ -90,7 +90,8 @@ static void on_sent(struct cohort__send *send, cohort_status status)
     parcel->send_status = status;
 }
 
-/* Something from and to locality 1, which the transport says can't be reached: neither ends. */
+/* A message to and a fetch from locality 1. The transport says that it can't be reached. Neither
+ * ends yet. */
 static void begin(struct parcel *parcel)
 {
     static char byte;
@@ -118,7 +119,7 @@ static void check_ended(const struct parcel *parcel, const char *text)
     fake_net_close(&fake);
 }
 
-/* The launcher says what it was, and of which death it is the consequence. */
+/* The launcher reports the reason of the death, and which other death caused it. */
 static void test_lost_then_told(void)
 {
     struct parcel parcel;
@@ -130,7 +131,7 @@ static void test_lost_then_told(void)
     check_ended(&parcel, "locality 1 exited with status 1");
 }
 
-/* It says nothing. */
+/* The launcher reports nothing. */
 static void test_lost_for_long(void)
 {
     struct parcel parcel;
@@ -142,7 +143,8 @@ static void test_lost_for_long(void)
     check_ended(&parcel, "locality 1 can't be reached");
 }
 
-/* Who fails for another reason need not wait for the news; nor does the end of the job. */
+/* Operations that end for another reason need not wait for the report. Neither does the end of the
+ * job. */
 static void test_lost_and_stopped(void)
 {
     struct parcel parcel;
@@ -158,7 +160,7 @@ static void test_lost_and_stopped(void)
     CHECK_INT(parcel.fetch_status, COHORT_ERR_CANCELLED);
 }
 
-/* Who says that something is gone says why. */
+/* A letter that says that something no longer exists also says why. */
 static void test_letter(void)
 {
     struct cohort__death death = {.rank = 2, .order = 1, .why = "was killed"};

@@ -11,10 +11,10 @@
 #include "tests/unit/runtime/proc/fake_net.h"
 #include "tests/unit/runtime/proc/localities.h"
 
-/* A block that is on its way from RANK, and how that ended. */
+/* A block that is fetched from RANK, and the result of the fetch. */
 struct parcel {
     struct cohort__fetch fetch;
-    struct parcel *stops; /* another one, to be stopped once this one has ended */
+    struct parcel *stops; /* another fetch, which is stopped when this one has ended */
     int num_done;
     cohort_status status;
     char text[200];
@@ -48,7 +48,7 @@ static void check_done(const struct parcel *parcel, cohort_status status, const 
     CHECK_CONTAINS(parcel->text, text);
 }
 
-/* That message INDEX tells RANK that HANDLE is its own again. */
+/* Checks that message INDEX tells RANK that it owns HANDLE again. */
 static void check_told(size_t index, uint32_t rank, uint64_t handle)
 {
     CHECK(index < fake.num_sent);
@@ -57,7 +57,7 @@ static void check_told(size_t index, uint32_t rank, uint64_t handle)
     CHECK_INT(fake.sent[index].envelope.handle, handle);
 }
 
-/* And whether it says that not all of it was fetched. */
+/* Checks whether the message says that not all of the block was fetched. */
 static void check_declined(size_t index, bool declined)
 {
     CHECK_INT(fake.sent[index].envelope.tag, declined);
@@ -92,7 +92,7 @@ static void test_again(void)
     begin(&first, 1, 1, 3 * FAKE_MAX_FETCH);
     begin(&second, 1, 2, 1);
     CHECK_INT(fake.num_fetches, 1);
-    fake_net_fetched(&fake, 0, COHORT_OK); /* tries again, in vain, and is in the queue once only */
+    fake_net_fetched(&fake, 0, COHORT_OK); /* retried in vain; it is in the queue only once */
     fake.accepts = 100;
     fake_net_writable(&fake, 2);
     CHECK_INT(fake.num_fetches, 1);
@@ -129,7 +129,7 @@ static void test_stop(void)
 {
     struct parcel parcel;
     fake_net_open(&fake, 0);
-    begin(&parcel, 1, 5, 9 * FAKE_MAX_FETCH); /* in the middle */
+    begin(&parcel, 1, 5, 9 * FAKE_MAX_FETCH); /* stopped in the middle */
     fake_net_fetched(&fake, 0, COHORT_OK);
     cohort__fetch_stop(&parcel.fetch);
     cohort__fetch_stop(&parcel.fetch);
@@ -142,7 +142,7 @@ static void test_stop(void)
     check_told(0, 1, 5);
     check_declined(0, true);
 
-    begin(&parcel, 2, 6, 2 * FAKE_MAX_FETCH); /* all asked for already */
+    begin(&parcel, 2, 6, 2 * FAKE_MAX_FETCH); /* all pieces are requested already */
     cohort__fetch_stop(&parcel.fetch);
     fake_net_fetched(&fake, 5, COHORT_OK);
     fake_net_fetched(&fake, 6, COHORT_OK);
@@ -151,7 +151,7 @@ static void test_stop(void)
     check_declined(1, false);
 
     fake.accepts = 0;
-    begin(&parcel, 1, 7, 1); /* nothing asked for yet */
+    begin(&parcel, 1, 7, 1); /* nothing is requested yet */
     fake.accepts = 100;
     cohort__fetch_stop(&parcel.fetch);
     check_done(&parcel, COHORT_ERR_CANCELLED, "");
@@ -190,8 +190,8 @@ static void test_death(void)
     fake_net_close(&fake);
 }
 
-/* When it was only waited for pieces whose memory is known to be written: they may still succeed.
- */
+/* The only missing pieces are those that may already have been written to memory. They may still
+ * succeed. */
 static void test_death_at_the_end(void)
 {
     struct parcel whole, broken;
@@ -208,7 +208,7 @@ static void test_death_at_the_end(void)
     fake_net_close(&fake);
 }
 
-/* The transport finds out by itself. */
+/* The transport finds the death itself. */
 static void test_transport_says_dead(void)
 {
     struct parcel parcel;
@@ -224,7 +224,7 @@ static void test_transport_says_dead(void)
     CHECK(cohort__process_check_dead(fake.process, 1));
     fake_net_close(&fake);
 
-    /* Also where it is not the message to the announcer that finds out. */
+    /* Also if it is not the message to the announcer that finds the death. */
     fake_net_open(&fake, 0);
     fake.accepts = 0;
     cohort__fetch_decline(fake.process, 1, 1);
@@ -235,7 +235,7 @@ static void test_transport_says_dead(void)
     fake_net_close(&fake);
 }
 
-/* Whoever is told of the first one's end stops the others, as a failing operation does. */
+/* The handler of the first fetch's end stops the others, as a failing operation does. */
 static void test_stop_when_another_ends(void)
 {
     struct parcel parcels[3];
@@ -266,7 +266,7 @@ static void test_stop_of_the_job(void)
     fake_net_close(&fake);
 }
 
-/* Announcing, fetching and its end between two localities -------------------------------------- */
+/* Announcing, fetching, and the end of both, between two localities ---------------------------- */
 
 struct transfer {
     struct cohort__send send;
@@ -340,7 +340,7 @@ static void test_transfer(void)
     }
 }
 
-/* Either side may die after any number of turns: both ends come, once each. */
+/* Either side may die after any number of turns. Both operations end, once each. */
 static void test_transfer_and_death(void)
 {
     struct localities localities;
@@ -361,12 +361,13 @@ static void test_transfer_and_death(void)
         CHECK(transfer.parcel.num_done == 1 || !transfer.parcel.fetch.process);
         CHECK(!transfer.parcel.status || transfer.parcel.status == COHORT_ERR_PEER_DIED);
         if (transfer.parcel.status)
-            CHECK_CONTAINS(transfer.parcel.text, "locality 0"); /* who it fetches from */
+            /* the locality that it fetches from */
+            CHECK_CONTAINS(transfer.parcel.text, "locality 0");
         localities_close(&localities);
     }
 }
 
-/* A token that means nothing to who is asked. */
+/* A token that the owner does not know. */
 static void test_bogus_token(void)
 {
     struct localities localities;

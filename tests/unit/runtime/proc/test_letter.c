@@ -9,8 +9,8 @@
 #include "tests/support/test.h"
 #include "tests/unit/runtime/proc/fake_net.h"
 
-/* A map of a creation of one site, which this locality waits for, as its home tells it: the first
- * letter that the registry understands says so. */
+/* The map of a creation with one site, as the home tells it to this locality, which waits for it.
+ * When the registry gets the first valid letter, the join ends. */
 enum { NUM_SEEDS = 20, MAX_PIECES = 64 };
 
 static struct fake_net fake;
@@ -37,7 +37,7 @@ static void begin(void)
 {
     fake_net_open(&fake, 0);
     num_done = 0;
-    /* By its hash its home is another locality: else it would be alive at once. */
+    /* Its hash gives another locality as home. Otherwise it would be alive at once. */
     join = (struct cohort__join){
         .name = "letters", .num_sites = 1, .terms = "", .settings_bytes = 0, .done = on_done};
     cohort__registry_join(cohort__process_registry(fake.process), &join);
@@ -76,7 +76,7 @@ static void deliver(uint32_t source, uint64_t number, uint64_t total, uint64_t f
                      letter.data + (from < letter.bytes ? from : 0), bytes);
 }
 
-/* As few as possible, each no longer than the transport can. */
+/* As few pieces as possible, and each no longer than the transport can send. */
 static void test_cut(void)
 {
     static unsigned char text[3 * FAKE_MAX_PAYLOAD + 1];
@@ -106,7 +106,7 @@ static void test_cut(void)
         }
         CHECK_INT(next, sizes[s]);
     }
-    CHECK(fake.sent[0].envelope.handle > 1); /* each has a number of its own */
+    CHECK(fake.sent[0].envelope.handle > 1); /* each letter has its own number */
     end();
 }
 
@@ -118,7 +118,7 @@ static void test_whole(void)
     end();
 }
 
-/* Its pieces come in any order, mixed with those of another letter and of another locality. */
+/* Pieces arrive in any order, mixed with those of another letter and of another locality. */
 static void test_pieces(void)
 {
     for (uint64_t seed = 1; seed <= NUM_SEEDS; seed++) {
@@ -137,7 +137,7 @@ static void test_pieces(void)
         for (size_t i = 0; i < num; i++) {
             size_t rest = letter.bytes - order[i];
             CHECK_INT(num_done, 0);
-            if (i > 0) { /* those never become whole */
+            if (i > 0) { /* these letters are never complete */
                 deliver(1, 8, letter.bytes, order[i], 1);
                 deliver(2, 7, letter.bytes, order[i], rest < piece ? rest : piece);
             }
@@ -148,8 +148,8 @@ static void test_pieces(void)
     }
 }
 
-/* What is lost may be what the join waits for: it ends with the reason. Nothing is written where it
- * does not belong. */
+/* A malformed letter is lost. It may be the one that the join waits for, so the join ends with the
+ * reason. Nothing is written outside the letter's memory. */
 static void test_malformed(void)
 {
     static const struct {
@@ -158,15 +158,15 @@ static void test_malformed(void)
     } wrong[] = {
         {1, 100, 100, 1},        /* behind the end */
         {1, 100, UINT64_MAX, 1}, /* far behind it */
-        {1, 100, 99, 2},         /* across it */
+        {1, 100, 99, 2},         /* across the end */
         {1, 0, 0, 1},            /* of no bytes */
         {1, UINT32_MAX, 0, 1},   /* too long */
-        {2, 50, 0, 10},          /* of another length than the part before it says */
+        {2, 50, 0, 10},          /* another length than in the piece before */
         {2, 0, 0, 0},            /* more than is missing */
     };
     for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
         begin();
-        deliver(1, 2, letter.bytes, 0, 100); /* a good one */
+        deliver(1, 2, letter.bytes, 0, 100); /* a valid piece */
         CHECK_INT(num_done, 0);
         if (wrong[i].bytes > 0)
             deliver(1, wrong[i].number, wrong[i].total, wrong[i].from, wrong[i].bytes);

@@ -13,13 +13,14 @@ static void test_in_order(void)
     struct cohort__link link = {.next = UINT32_MAX - 10}; /* they wrap around */
     for (uint32_t i = 0; i < 30; i++) {
         CHECK(cohort__link_take(&link, link.next));
-        CHECK(!cohort__link_take(&link, link.next - 1)); /* again */
+        CHECK(!cohort__link_take(&link, link.next - 1)); /* a second time */
         CHECK(!cohort__link_is_broken(&link, UINT64_MAX));
     }
     CHECK_INT(link.next, 19);
 }
 
-/* Each message is up to DISTANCE places from its own, comes once, and again, and is taken once. */
+/* Each message arrives up to DISTANCE places from its own, and then a second time. It is accepted
+ * once. */
 static void test_overtaking(void)
 {
     static uint32_t order[NUM_MESSAGES];
@@ -58,9 +59,9 @@ static void test_lost(void)
     CHECK(!cohort__link_is_broken(&link, before));
     CHECK(!cohort__link_is_broken(&link, before + 9 * second));
     CHECK(cohort__link_is_broken(&link, after + 10 * second));
-    CHECK(cohort__link_take(&link, 4)); /* that it goes on does not help */
+    CHECK(cohort__link_take(&link, 4)); /* later messages do not help */
     CHECK(cohort__link_is_broken(&link, after + 10 * second));
-    CHECK(cohort__link_take(&link, 1)); /* now it is 3, from now on */
+    CHECK(cohort__link_take(&link, 1)); /* now 3 is missing, and the time starts again */
     CHECK(!cohort__link_is_broken(&link, before + 10 * second) ||
           cohort__clock_now() >= before + 10 * second);
     CHECK(cohort__link_take(&link, 3));

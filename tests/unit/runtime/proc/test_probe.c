@@ -30,7 +30,7 @@ static bool is_question(const struct fake_sent *sent)
     return sent->envelope.kind == COHORT__KIND_CREDIT && sent->envelope.tag == 1;
 }
 
-/* Ticks ten times a second from START on; returns how many questions were asked. */
+/* Ticks ten times a second from START on. Returns the number of probes sent. */
 static size_t tick_for(uint64_t start, unsigned seconds)
 {
     size_t before = fake.num_sent;
@@ -57,7 +57,7 @@ static void test_unconfirmed(void)
     send_byte();
     CHECK_INT(tick_for(now + 10 * second, 1), 0);
     CHECK_INT(tick_for(now + 11 * second, 1), 1);
-    CHECK_INT(fake.sent[2].envelope.number, 2); /* behind the two */
+    CHECK_INT(fake.sent[2].envelope.number, 2); /* after the two messages */
     deliver_drained(1);
     CHECK_INT(tick_for(now + 12 * second, 3), 1);
     deliver_drained(1);
@@ -65,7 +65,8 @@ static void test_unconfirmed(void)
     fake_net_close(&fake);
 }
 
-/* The question may be lost, too; but who is stopped for an hour is not drowned. */
+/* The probe may be lost, too. But a peer that is stopped for an hour does not get too many probes.
+ */
 static void test_repeated(void)
 {
     open_lossy();
@@ -78,7 +79,7 @@ static void test_repeated(void)
     fake_net_close(&fake);
 }
 
-/* What is sent asks by itself. */
+/* Regular messages serve as probes. */
 static void test_busy(void)
 {
     open_lossy();
@@ -99,7 +100,7 @@ static void test_memory_loses_nothing(void)
     fake_net_close(&fake);
 }
 
-/* A transport that has no room is asked for it again later; one that is dead is not. */
+/* If the transport has no room, the probe is sent again later. If the peer is dead, it is not. */
 static void test_refused(void)
 {
     struct cohort__death death;
@@ -130,7 +131,7 @@ static void deliver_question(uint32_t number)
     fake_net_deliver_bytes(&fake, data, sizeof(data));
 }
 
-/* However little is drained, and where it is nothing: the answer has a number, too. */
+/* Each probe is answered, even if little or nothing was drained. The answer is numbered, too. */
 static void test_answered(void)
 {
     open_lossy();
@@ -144,7 +145,7 @@ static void test_answered(void)
         CHECK_INT(fake.sent[i].envelope.number, i);
         CHECK_INT(fake.sent[i].envelope.drained, i == 0);
     }
-    fake.accepts = 0; /* as soon as there is room */
+    fake.accepts = 0; /* sent as soon as there is room */
     deliver_question(3);
     CHECK_INT(fake.num_sent, 2);
     fake.accepts = 1;

@@ -12,7 +12,7 @@
 
 enum { NUM_LOCALITIES = 4, MAX_SITES = 1001 };
 
-/* A site's join, and how it ended. */
+/* A site's join and its result. */
 struct guest {
     struct cohort__join join;
     uint32_t rank;
@@ -22,7 +22,7 @@ struct guest {
     char text[256];
 };
 
-/* Site 0, and all with an even number, have other ones than the rest. */
+/* Sites with an even number have these settings. The others have different ones. */
 static const char settings[] = "0123456789abc";
 
 static struct localities job;
@@ -93,7 +93,7 @@ static void check_done(const struct guest *guest, cohort_status status, const ch
     CHECK_CONTAINS(guest->text, text);
 }
 
-/* Site i sits in locality (i / RUN) % num. */
+/* Site i is in locality (i / RUN) % num. */
 static void enter_all(const char *name, uint32_t num_sites, uint32_t run, uint64_t left)
 {
     for (uint32_t site = 0; site < num_sites; site++)
@@ -152,7 +152,7 @@ static void test_join_leave_reuse(void)
         localities_settle(&job);
         uint64_t second = check_all(12, run);
         CHECK(second != first);
-        /* At once again: leaves and joins overtake each other. */
+        /* At once again, so that leaves and joins overtake each other. */
         for (uint32_t site = 0; site < 12; site++) {
             leave(&guests[site]);
             enter(&guests[site], guests[site].rank, name, site, 12, "other terms", second);
@@ -168,7 +168,7 @@ static void test_join_leave_reuse(void)
     }
 }
 
-/* Two at once. */
+/* Two communicators at once. */
 static void test_many_runs(void)
 {
     static struct guest others[MAX_SITES];
@@ -204,7 +204,7 @@ static void test_duplicate(void)
         check_done(&here, COHORT_ERR_DUPLICATE_SITE, "site 0");
         CHECK_CONTAINS(here.text, "in this locality (0)");
         localities_settle(&job);
-        enter(&there, 2, name, 0, 2, "terms", 0); /* waits elsewhere */
+        enter(&there, 2, name, 0, 2, "terms", 0); /* waits in another one */
         localities_settle(&job);
         check_done(&there, COHORT_ERR_DUPLICATE_SITE, "site 0 of locality 2");
         CHECK_CONTAINS(there.text, "locality 0 has this site");
@@ -241,7 +241,7 @@ static void test_mismatch(void)
             check_done(&guests[site], COHORT_ERR_MISMATCH, "arity 2");
             CHECK_CONTAINS(guests[site].text, "arity 3");
         }
-        enter_all(name, 9, 1, 0); /* nothing of it is left */
+        enter_all(name, 9, 1, 0); /* nothing of it is left over */
         localities_settle(&job);
         check_all(9, 1);
         for (uint32_t site = 0; site < 9; site++)
@@ -250,7 +250,7 @@ static void test_mismatch(void)
     }
 }
 
-/* A locality dies while sites join: whoever waits is told, once, and so are later ones. */
+/* A locality dies while sites join. Waiting joins are told once, and so are later ones. */
 static void test_death(void)
 {
     for (uint64_t seed = 0; seed <= NUM_SEEDS; seed++) {
@@ -376,22 +376,22 @@ static void test_malformed(void)
     open_job(0, 2);
     enter(&guests[0], 0, "bogus", 900, 1000, "terms", 0);
     localities_settle(&job);
-    send_map(1, 0, NULL, 0);                        /* of no sites */
-    send_map(2, 3, (uint64_t[]){1, 3, 0}, 3);       /* of fewer than wait here */
+    send_map(1, 0, NULL, 0);                        /* no sites */
+    send_map(2, 3, (uint64_t[]){1, 3, 0}, 3);       /* fewer sites than wait here */
     send_map(3, 1000, (uint64_t[]){1, 1001, 0}, 3); /* a run that is too long */
     send_map(3, 1000, (uint64_t[]){2, 501, 0}, 3);
     send_map(3, 1000, (uint64_t[]){2, 400, 0, 1, 201, 0}, 6);
-    send_map(3, 1000, (uint64_t[]){1, 1000, 2}, 3); /* in a locality that is none */
+    send_map(3, 1000, (uint64_t[]){1, 1000, 2}, 3); /* a locality that does not exist */
     send_map(3, 1000, (uint64_t[]){2, 500, 1}, 3);
     send_map(3, 1000, (uint64_t[]){INT32_MAX, INT32_MAX, INT32_MAX}, 3);
-    send_map(3, 1000, (uint64_t[]){0, 1000, 0}, 3); /* a run of nothing */
+    send_map(3, 1000, (uint64_t[]){0, 1000, 0}, 3); /* an empty run */
     send_map(3, 1000, (uint64_t[]){1000, 0, 0}, 3);
     send_map(4, 1000, (uint64_t[]){1, 900, 0}, 3);         /* not all sites */
     send_map(4, 1000, (uint64_t[]){1, 900, 0, 1, 100}, 5); /* half a run */
     send_map(5, UINT64_MAX, NULL, 0);
     send_map_with(6, 1000, (uint64_t[]){1, 1000, 0}, 3, COHORT__SETTINGS_BYTES_MAX + 1);
     send_request_with(COHORT__REGISTRY_JOIN, 0, 1, 0, COHORT__SETTINGS_BYTES_MAX + 1, 0);
-    send_request_with(COHORT__REGISTRY_JOIN, 900, 1000, 0, 0, 1); /* failed with no error */
+    send_request_with(COHORT__REGISTRY_JOIN, 900, 1000, 0, 0, 1); /* failed without an error */
     send_request_with(COHORT__REGISTRY_JOIN, 900, 1000, 0, 0, -(1ll << 32));
     send_refusal(0, 900);
     send_refusal(7, 900);
@@ -407,7 +407,7 @@ static void test_malformed(void)
     send_bogus(&packer);
     cohort__registry_message(cohort__process_registry(job.processes[0]), 1, "\x81", 1);
     localities_settle(&job);
-    /* The first of them has ended what waits: it may have been the answer. */
+    /* The first of these messages has ended the waiting join, since it may have been its answer. */
     check_done(&guests[0], COHORT_ERR_PROTOCOL, "locality 0: registry message of locality 1: ");
     localities_close(&job);
 }
@@ -434,7 +434,7 @@ static void test_long_settings(void)
     close_job();
 }
 
-/* More than a message of shared memory has room for, on the way to the home and back. */
+/* Letters that are larger than a message of shared memory, on the way to the home and back. */
 static void test_long_letters(void)
 {
     static unsigned char some[COHORT__SETTINGS_BYTES_MAX];
@@ -466,12 +466,12 @@ static void test_long_letters(void)
     cohort__hub_destroy(hub);
 }
 
-/* What is lost in one locality ends all joins, everywhere, and says why. */
+/* A letter that is lost in one locality ends all joins in all localities, with the reason. */
 static void test_broken(void)
 {
     static struct guest late;
     open_job(1, NUM_LOCALITIES);
-    for (uint32_t site = 0; site < NUM_LOCALITIES; site++) /* the last site never comes */
+    for (uint32_t site = 0; site < NUM_LOCALITIES; site++) /* the last site never joins */
         enter(&guests[site], site, "incomplete", site, NUM_LOCALITIES + 1, "terms", 0);
     localities_settle(&job);
     for (uint32_t site = 0; site < NUM_LOCALITIES; site++)

@@ -12,7 +12,7 @@
 
 enum { RANK = 6, NOTES_MAX = 64 };
 
-/* A letter in the outbox, read. */
+/* A decoded letter of the outbox. */
 struct note {
     uint32_t rank;
     uint64_t type;
@@ -187,7 +187,7 @@ static void test_join_and_leave(void)
     join("a", 1, 1, 4);
     CHECK_INT(num_notes, 0);
     join("a", 3, 3, 4);
-    CHECK_INT(num_notes, 2); /* each locality once */
+    CHECK_INT(num_notes, 2); /* one for each locality */
     check_map(0, 1, 1, 4);
     check_map(1, 3, 1, 4);
     static const uint32_t runs[] = {1, 2, 1, 1, 2, 3};
@@ -209,7 +209,7 @@ static void test_join_and_leave(void)
         CHECK_INT(notes[i].rank, i == 0 ? 1 : 3);
         CHECK_INT(notes[i].instance, instance);
     }
-    CHECK_INT(home.names.num_nodes, 1); /* the other one */
+    CHECK_INT(home.names.num_nodes, 1); /* that of the other name */
     leave("a", 3, 2, instance);         /* told once */
     CHECK_INT(num_notes, 0);
     join("a", 2, 0, 1);
@@ -217,14 +217,14 @@ static void test_join_and_leave(void)
     end();
 }
 
-/* A name that is used again before all have left. */
+/* A name is used again before all sites have left. */
 static void test_reuse(void)
 {
     begin();
     join("a", 0, 0, 2);
     join("a", 1, 1, 2);
     uint64_t first = notes[0].instance;
-    join_again("a", 0, 0, 2, "others", first); /* the leave may come later, or was overtaken */
+    join_again("a", 0, 0, 2, "others", first); /* the leave may come later, or be overtaken */
     CHECK_INT(num_notes, 0);
     leave("a", 0, 0, first);
     CHECK_INT(num_notes, 0);
@@ -255,7 +255,7 @@ static void test_duplicate(void)
     CHECK_INT(num_notes, 1);
     check_refusal(0, 4, 1, COHORT_ERR_DUPLICATE_SITE, "locality 1 has this site already");
     join_again("a", 0, 0, 2, "the same", instance);
-    join("a", 0, 0, 2); /* in the next one */
+    join("a", 0, 0, 2); /* in the next instance */
     check_refusal(0, 0, 0, COHORT_ERR_DUPLICATE_SITE, "locality 0 has this site already");
     end();
 }
@@ -271,7 +271,7 @@ static void test_mismatch(void)
         check_refusal(i, i, i, COHORT_ERR_MISMATCH,
                       "communicator \"a\": site 2 of locality 2 joins with arity 3, site 0 of "
                       "locality 0 with arity 2");
-    join_again("a", 0, 0, 4, "arity 2", 0); /* the next attempt already */
+    join_again("a", 0, 0, 4, "arity 2", 0); /* already the next attempt */
     CHECK_INT(num_notes, 0);
     join_again("a", 3, 3, 4, "arity 2", 0); /* late */
     CHECK_INT(num_notes, 1);
@@ -296,8 +296,8 @@ static void join_failed(const char *name, uint32_t source, uint32_t site, uint32
     read_outbox(&outbox);
 }
 
-/* A site that can't take part: so it, who has joined, and who joins later are told; the next
- * attempt is not concerned. */
+/* A site can't take part. It is told, and so are the sites that have joined before and those that
+ * join later. The next attempt is not affected. */
 static void test_cannot_join(void)
 {
     static const uint32_t others[] = {0, 1, 3};
@@ -312,7 +312,7 @@ static void test_cannot_join(void)
         CHECK_INT(num_notes, num_before + 1);
         for (uint32_t i = 0; i < num_notes; i++)
             check_refusal(i, notes[i].rank, notes[i].rank, COHORT_ERR_SYSTEM, why);
-        join("a", 2, 2, 4); /* the next attempt already */
+        join("a", 2, 2, 4); /* already the next attempt */
         CHECK_INT(num_notes, 0);
         for (uint32_t i = num_before; i < 3; i++) {
             join("a", others[i], others[i], 4);
@@ -327,7 +327,8 @@ static void test_cannot_join(void)
     }
 }
 
-/* The sites don't agree on how many they are: every one of them is told, in whatever order. */
+/* The sites don't agree on the number of sites. Each of them is told, in whatever order they join.
+ */
 static void test_other_number(void)
 {
     static const uint32_t orders[][4] = {{0, 2, 1, 3}, {2, 0, 1, 3}, {3, 2, 1, 0}, {0, 1, 2, 3}};
@@ -350,14 +351,14 @@ static void test_other_number(void)
     }
     begin();
     join("a", 0, 0, 2);
-    join("a", 1, 2, 3); /* the terms don't tell, the number does */
+    join("a", 1, 2, 3); /* the terms are equal, the numbers are not */
     CHECK_INT(num_notes, 2);
     check_refusal(0, 0, 0, COHORT_ERR_MISMATCH, "site 2 of locality 1");
     check_refusal(1, 1, 2, COHORT_ERR_MISMATCH, "site 2 of locality 1");
     end();
 }
 
-/* One that would belong to a number that is larger than the first one's. */
+/* A late site whose number of sites is larger than that of the first one. */
 static void test_late_and_larger(void)
 {
     begin();
@@ -383,7 +384,8 @@ static void check_runs(const uint32_t *runs, uint32_t num)
     CHECK(memcmp(notes[0].runs, runs, num * sizeof(*runs)) == 0);
 }
 
-/* Where the sites of 12 sit: what follows each other is one run. */
+/* Which sites are where, with 12 sites. Sites with consecutive numbers in one locality are one run.
+ */
 static void test_runs(void)
 {
     static const struct {
@@ -409,7 +411,7 @@ static void test_runs(void)
     }
 }
 
-/* Whatever it takes is one letter, the same for all. */
+/* Any number of runs is one letter, the same for all localities. */
 static void test_many_runs(void)
 {
     enum { NUM_SITES = 1001 };
@@ -430,7 +432,8 @@ static void test_many_runs(void)
     end();
 }
 
-/* Everybody gets site 0's, whoever comes first; also with many runs and the longest of names. */
+/* All sites get the settings of site 0, whichever joins first. Also with many runs and with the
+ * longest name. */
 static void test_settings(void)
 {
     static char name[COHORT__NAME_BYTES_MAX + 1];
@@ -464,7 +467,7 @@ static void test_settings(void)
     end();
 }
 
-/* The sanitizers take more of the address space than any limit leaves. */
+/* The sanitizers use more of the address space than a limit could leave. */
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 static void limit_memory(rlim_t bytes)
 {
@@ -482,7 +485,7 @@ static void limit_memory(rlim_t bytes)
 static const bool has_limits = true;
 #endif
 
-/* More sites than there is memory for: that join is refused, and nothing else suffers. */
+/* More sites than there is memory for. That join is refused, and no other is affected. */
 static void test_too_many_sites(void)
 {
     if (!has_limits)
@@ -498,25 +501,25 @@ static void test_too_many_sites(void)
     end();
 }
 
-/* What nobody sends who is in his right mind changes nothing. */
+/* Messages that no correct locality sends change nothing. */
 static void test_bogus(void)
 {
     begin();
     leave("a", 0, 0, 1);
     join("a", 0, 0, 2);
-    leave("a", 0, 0, 0); /* a creation that is pending has no instance */
+    leave("a", 0, 0, 0); /* a pending creation has no instance */
     leave("a", 0, 1, 0);
     CHECK_INT(num_notes, 0);
     join("a", 1, 1, 2);
     CHECK_INT(num_notes, 2);
     uint64_t instance = notes[0].instance;
-    join("a", 0, 0, 2); /* it is still there */
+    join("a", 0, 0, 2); /* the site is still there */
     check_refusal(0, 0, 0, COHORT_ERR_DUPLICATE_SITE, "locality 0 has this site already");
     leave("a", 0, 0, instance + 1);
     leave("b", 0, 0, instance);
     leave("a", 0, 2, instance);
     leave("a", 0, INT32_MAX, instance);
-    leave("a", 0, 1, instance); /* it sits in locality 1 */
+    leave("a", 0, 1, instance); /* that site is in locality 1 */
     leave("a", 0, 0, instance);
     CHECK_INT(num_notes, 0);
     leave("a", 1, 1, instance);

@@ -52,7 +52,7 @@ static void test_dispatch(void)
     fake_net_close(&fake);
 }
 
-/* What isn't ours does nothing at all, not even give credit. */
+/* A message that isn't for this process has no effect at all, and does not give credit. */
 static void test_dropped(void)
 {
     int num_messages = 0;
@@ -93,7 +93,7 @@ static void test_dropped(void)
     fake_net_close(&fake);
 }
 
-/* Nobody here has ever joined anything: the sender gets back what is its own. */
+/* No site of this locality has ever joined anything. The sender gets back what belongs to it. */
 static void test_nobody_here(void)
 {
     struct cohort__net_token token = {{0}};
@@ -128,8 +128,8 @@ static void deliver_number(uint32_t source, uint32_t number)
     fake_net_deliver_bytes(&fake, data, sizeof(data));
 }
 
-/* Messages may overtake each other, and each counts once; but where one does not come at all, its
- * sender is not waited for any longer. */
+/* Messages may overtake each other, and each counts once. But if one does not arrive at all, its
+ * sender is given up. */
 static void test_numbers(void)
 {
     fake_net_open(&fake, 0);
@@ -141,7 +141,7 @@ static void test_numbers(void)
     deliver_number(1, 2);
     deliver_number(1, 1);
     deliver_number(2, 0);
-    deliver_number(2, 2); /* 1 is not to come */
+    deliver_number(2, 2); /* 1 never arrives */
     CHECK_INT(cohort__process_traffic(fake.process).received, 6);
     cohort__process_tick(fake.process, cohort__clock_now());
     CHECK(!cohort__process_any_dead(fake.process));
@@ -153,7 +153,8 @@ static void test_numbers(void)
     fake_net_close(&fake);
 }
 
-/* What it sends is numbered for each of its peers, by what the transport has taken. */
+/* The messages that it sends are numbered for each peer. Only messages that the transport has
+ * accepted count. */
 static void test_numbering(void)
 {
     const struct cohort__envelope ask = {.kind = COHORT__KIND_ASK};
@@ -185,8 +186,8 @@ static void test_unreachable(void)
     fake_net_close(&fake);
 }
 
-/* A storm: everybody sends everybody messages of all sizes; receivers keep some for a while, fetch
- * what is announced, or decline it. ------------------------------------------------------------ */
+/* A storm: all localities send each other messages of all sizes. Receivers keep some of them for a
+ * while, and fetch or decline announced blocks. ------------------------------------------------ */
 
 enum { NUM_LOCALITIES = 3, NUM_PARCELS = 300, MAX_BYTES = 40000, BUDGET = 5000 };
 
@@ -319,14 +320,15 @@ static void test_storm(void)
         localities_check_quiet(&localities);
         for (uint32_t i = 0; i < NUM_PARCELS; i++)
             check_parcel(&parcels[i]);
-        localities_settle(&localities); /* credit */
+        localities_settle(&localities); /* lets the credit arrive */
         localities_check_quiet(&localities);
         localities_close(&localities);
     }
 }
 
-/* Tiny messages to receivers that are slow to drain: how far a sender is ahead of them is bounded.
- * Both have full windows at the same time, and still everything arrives. ---------------------- */
+/* Tiny messages to receivers that drain slowly. The number of messages by which a sender is ahead
+ * is bounded. Both have full windows at the same time, and still everything arrives. ------------
+ */
 
 enum { NUM_TINY = 3000, SLOW_TURNS = 2000 };
 
@@ -377,7 +379,7 @@ static void test_slow_receivers(void)
                                          &(struct cohort__process_handlers){.message = on_tiny});
             send_tiny(&localities, rank);
         }
-        for (int turns = 0; turns < SLOW_TURNS; turns++) { /* only the one; refusals end */
+        for (int turns = 0; turns < SLOW_TURNS; turns++) { /* only this one, so that refusals end */
             struct cohort__poller *poller = &localities.nets[0]->poller;
             poller->progress(poller->context);
             CHECK(num_undrained(&localities, 0) <= window);
@@ -395,7 +397,8 @@ static void test_slow_receivers(void)
     }
 }
 
-/* Both localities of a pair send from two threads, each of which turns the transport of one. */
+/* Both localities of a pair send from two threads. Each thread turns the transport of one of them.
+ */
 
 enum { NUM_EACH = 2000 };
 
@@ -448,7 +451,7 @@ static void *run_one(void *arg)
                          atomic_load(&num_taken) < 2 * NUM_EACH;
          i++) {
         if (i < NUM_EACH) {
-            uint32_t rank = i / 3 % 2; /* not only from the one that this thread turns */
+            uint32_t rank = i / 3 % 2; /* not only from the locality that this thread turns */
             struct cohort__send *send = malloc(sizeof(*send));
             CHECK(send);
             *send = (struct cohort__send){.envelope = {.kind = COHORT__KIND_DATA},

@@ -8,7 +8,7 @@
 #include "tests/support/test.h"
 #include "tests/unit/runtime/proc/fake_net.h"
 
-/* A message to rank 1 or 2, and how it ended. */
+/* A message to rank 1 or 2, and its result. */
 struct letter {
     struct cohort__send send;
     int num_done;
@@ -45,7 +45,7 @@ static void check_done(const struct letter *letter, cohort_status status, const 
     CHECK_CONTAINS(letter->text, text);
 }
 
-/* The kind of the next message to RANK of that many bytes; one that is announced is fetched. */
+/* The kind of the next message to RANK, with that many bytes. An announced message is fetched. */
 static enum cohort__kind kind_of(uint32_t rank, size_t bytes)
 {
     struct letter letter;
@@ -98,10 +98,10 @@ static void test_eager_or_announced(void)
     CHECK_INT(kind_of(1, 400), COHORT__KIND_DATA);
     CHECK_INT(fake.sent[1].envelope.payload_bytes, 400);
     CHECK_INT(fake.sent[1].envelope.tag, 5);
-    CHECK_INT(kind_of(1, FAKE_BUDGET - 400 + 1), COHORT__KIND_ANNOUNCE); /* charges nothing */
+    CHECK_INT(kind_of(1, FAKE_BUDGET - 400 + 1), COHORT__KIND_ANNOUNCE); /* not charged */
     CHECK_INT(kind_of(1, FAKE_BUDGET - 400), COHORT__KIND_DATA);         /* exactly what is left */
     CHECK_INT(kind_of(1, 0), COHORT__KIND_DATA);
-    CHECK_INT(kind_of(2, 1), COHORT__KIND_DATA); /* each peer has its own */
+    CHECK_INT(kind_of(2, 1), COHORT__KIND_DATA); /* each peer has its own budget */
 
     post(&letter, 1, 1);
     const struct fake_sent *sent = &fake.sent[fake.num_sent - 1];
@@ -116,9 +116,9 @@ static void test_eager_or_announced(void)
 
     struct cohort__envelope fetched = {.kind = COHORT__KIND_FETCHED,
                                        .handle = sent->envelope.handle + 1};
-    fake_net_deliver(&fake, 1, fetched, NULL, 0); /* of nothing */
+    fake_net_deliver(&fake, 1, fetched, NULL, 0); /* of an unknown handle */
     fetched.handle--;
-    fake_net_deliver(&fake, 2, fetched, NULL, 0); /* of somebody else's */
+    fake_net_deliver(&fake, 2, fetched, NULL, 0); /* of another peer's message */
     CHECK_INT(letter.num_done, 0);
     fake_net_deliver(&fake, 1, fetched, NULL, 0);
     fake_net_deliver(&fake, 1, fetched, NULL, 0); /* twice */
@@ -129,7 +129,7 @@ static void test_eager_or_announced(void)
     fake_net_close(&fake);
 }
 
-/* What doesn't fit in one message is announced, budget or not. */
+/* A payload that doesn't fit into one message is announced, whatever the budget is. */
 static void test_max_message(void)
 {
     open_fake(100 * FAKE_MAX_PAYLOAD);
@@ -142,17 +142,17 @@ static void test_budget_comes_back(void)
 {
     open_fake(0);
     CHECK_INT(kind_of(1, FAKE_BUDGET), COHORT__KIND_DATA);
-    give_credit(2, FAKE_BUDGET); /* not the one that owes it */
+    give_credit(2, FAKE_BUDGET); /* not the peer that owes it */
     CHECK_INT(kind_of(1, 1), COHORT__KIND_ANNOUNCE);
     give_credit(1, 300);
     CHECK_INT(kind_of(1, 301), COHORT__KIND_ANNOUNCE);
     CHECK_INT(kind_of(1, 300), COHORT__KIND_DATA);
     CHECK_INT(kind_of(1, 1), COHORT__KIND_ANNOUNCE);
-    /* With any message. */
+    /* Credit comes with any message. */
     fake_net_deliver(&fake, 1, (struct cohort__envelope){.kind = COHORT__KIND_FETCHED, .credit = 1},
                      NULL, 0);
     CHECK_INT(kind_of(1, 1), COHORT__KIND_DATA);
-    /* Never more than there was. */
+    /* Never more credit than the budget was. */
     give_credit(1, 5);
     give_credit(1, COHORT__ENVELOPE_MAX_CREDIT);
     CHECK_INT(kind_of(1, FAKE_BUDGET + 1), COHORT__KIND_ANNOUNCE);
@@ -176,7 +176,7 @@ static void test_giving_back(void)
     cohort__arrival_release(receive(1, 400));
     cohort__arrival_release(receive(2, 7));
     cohort__arrival_release(receive(1, 0));
-    CHECK_INT(fake.num_sent, 0); /* that's not worth a message */
+    CHECK_INT(fake.num_sent, 0); /* too little for a message */
     CHECK_INT(kind_of(1, 1), COHORT__KIND_DATA);
     CHECK_INT(fake.sent[0].envelope.credit, 400);
     CHECK_INT(kind_of(1, 1), COHORT__KIND_DATA);
@@ -186,7 +186,7 @@ static void test_giving_back(void)
     cohort__arrival_park(kept);
     CHECK_INT(fake.num_messages, 0);
     CHECK(memcmp(kept->data, payload, 300) == 0);
-    fake.accepts = 0; /* what is refused is not lost */
+    fake.accepts = 0; /* credit in a refused message is not lost */
     cohort__arrival_release(kept);
     cohort__arrival_release(receive(1, 200));
     CHECK_INT(fake.num_sent, 2);
@@ -200,7 +200,7 @@ static void test_giving_back(void)
     fake_net_close(&fake);
 }
 
-/* More than a message's field can say goes in several. */
+/* If there is more credit than a message's field can hold, several messages are sent. */
 static void test_giving_back_much(void)
 {
     size_t budget = 5 * (size_t)COHORT__ENVELOPE_MAX_CREDIT;
@@ -220,13 +220,13 @@ static void test_giving_back_much(void)
         credit += fake.sent[i].envelope.credit;
         drained += fake.sent[i].envelope.drained;
     }
-    CHECK_INT(fake.num_sent, 3); /* then the rest is not worth a message */
+    CHECK_INT(fake.num_sent, 3); /* then the rest is too little for a message */
     CHECK_INT(credit, 3 * (size_t)COHORT__ENVELOPE_MAX_CREDIT);
     CHECK_INT(drained, 300);
     fake_net_close(&fake);
 }
 
-/* The peer has drained so many messages. */
+/* The peer reports DRAINED more messages as drained. */
 static void acknowledge(uint32_t rank, uint32_t drained)
 {
     fake_net_deliver(&fake, rank,
@@ -244,7 +244,7 @@ static int num_done_of(const struct letter *letters)
     return num;
 }
 
-/* What can't be sent is an error in every build, and not half a message. */
+/* A message that is too long is an error in every build, and no part of it is sent. */
 static void test_too_long(void)
 {
     static unsigned char text[FAKE_MAX_PAYLOAD + 1];
@@ -267,7 +267,8 @@ static void test_too_long(void)
     fake_net_close(&fake);
 }
 
-/* However small: not more than a window's messages are undrained, and each peer has its own. */
+/* However small messages are, at most one window of them is undrained. Each peer has its own
+ * window. */
 static void test_window(void)
 {
     static struct letter letters[NUM_POSTED];
@@ -281,12 +282,12 @@ static void test_window(void)
     CHECK_INT(num_done_of(letters), window);
     post(&other, 2, 0);
     check_done(&other, COHORT_OK, "");
-    fake_net_writable(&fake, 1); /* the transport would take them */
+    fake_net_writable(&fake, 1); /* the transport would accept them */
     CHECK_INT(num_done_of(letters), window);
     cohort__send_control(fake.process, 1, &(struct cohort__envelope){.kind = COHORT__KIND_ASK},
                          NULL, 0);
     CHECK_INT(fake.num_sent, window + 1);
-    acknowledge(2, 1); /* somebody else's */
+    acknowledge(2, 1); /* another peer's */
     acknowledge(1, 0);
     CHECK_INT(num_done_of(letters), window);
     acknowledge(1, 1);
@@ -302,7 +303,7 @@ static void test_window(void)
     fake_net_writable(&fake, 1);
     CHECK_INT(num_done_of(letters), window + 13);
     for (int i = 0; i < 5; i++)
-        acknowledge(1, COHORT__ENVELOPE_MAX_DRAINED); /* more than there were, too */
+        acknowledge(1, COHORT__ENVELOPE_MAX_DRAINED); /* also more than there were */
     CHECK_INT(num_done_of(letters), NUM_POSTED);
     CHECK_INT(fake.sent[(fake.num_sent - 1) % FAKE_KEPT].envelope.kind, COHORT__KIND_ASK);
     CHECK_INT(fake.num_sent, NUM_POSTED + 2);
@@ -313,8 +314,8 @@ static void test_window(void)
     fake_net_close(&fake);
 }
 
-/* What was drained is said with the next message once it is an eighth of a window, or by half of
- * one; a CREDIT waits for nobody. */
+/* Drained messages are acknowledged with the next message once they are an eighth of a window, or
+ * by a message of its own once they are half of one. A CREDIT needs no room in the window. */
 static void test_acknowledging(void)
 {
     static struct letter letters[NUM_POSTED];
@@ -334,13 +335,14 @@ static void test_acknowledging(void)
     CHECK_INT(last->envelope.drained, window / 2);
     for (int i = 0; i < window / 2; i++)
         cohort__arrival_release(kept[i]);
-    acknowledge(1, 1); /* a CREDIT is no message to be drained */
+    acknowledge(1, 1); /* a CREDIT does not count as drained */
     CHECK_INT(fake.num_sent, window + 2);
     last = &fake.sent[(fake.num_sent - 1) % FAKE_KEPT];
     CHECK_INT(last->envelope.kind, COHORT__KIND_DATA);
     CHECK_INT(last->envelope.drained, 0);
     int drained = 0, num_told = 0;
-    for (int i = 1; i <= window; i++) { /* request and reply: nothing besides, and seldom said */
+    /* Request and reply: no extra messages, and few acknowledgements. */
+    for (int i = 1; i <= window; i++) {
         cohort__arrival_release(receive(2, 0));
         CHECK_INT(kind_of(2, 0), COHORT__KIND_DATA);
         acknowledge(2, 1);
@@ -367,14 +369,14 @@ static bool try(uint32_t rank, size_t bytes)
     return is_sent;
 }
 
-/* Only what can go at once, and eagerly; else nothing has happened. */
+/* Sends only if the message can go at once and eagerly. Otherwise nothing happens. */
 static void test_trying(void)
 {
     struct letter letter;
     open_fake(0);
     CHECK(try(1, 0));
     CHECK_INT(fake.sent[0].envelope.kind, COHORT__KIND_DATA);
-    CHECK(try(1, FAKE_BUDGET - 100)); /* it is taken from the budget */
+    CHECK(try(1, FAKE_BUDGET - 100)); /* charged to the budget */
     CHECK_INT(fake.sent[1].envelope.payload_bytes, FAKE_BUDGET - 100);
     CHECK(!try(1, 101));
     CHECK(try(1, 100));
@@ -385,15 +387,16 @@ static void test_trying(void)
     CHECK(!try(2, 1));
     post(&letter, 2, 1);
     fake.accepts = 100;
-    CHECK(!cohort__send_try(fake.process, 2, &letter.send.envelope, payload, 1)); /* behind it */
+    /* Behind the one that waits. */
+    CHECK(!cohort__send_try(fake.process, 2, &letter.send.envelope, payload, 1));
     fake_net_writable(&fake, 2);
     check_done(&letter, COHORT_OK, "");
-    CHECK(try(2, FAKE_BUDGET - 1)); /* what was refused has cost nothing */
+    CHECK(try(2, FAKE_BUDGET - 1)); /* the refused ones were not charged */
     fake.accepts = 1000;
     while (try(2, 0))
         ;
     CHECK_INT(cohort__process_traffic(fake.process).sent,
-              4 + cohort__send_window(FAKE_SIZE)); /* what is not drained */
+              4 + cohort__send_window(FAKE_SIZE)); /* the undrained ones */
     acknowledge(2, 1);
     CHECK(try(2, 0));
     cohort__process_peer_died(fake.process, 1, "is dead");
@@ -404,7 +407,7 @@ static void test_trying(void)
     fake_net_close(&fake);
 }
 
-/* What was refused waits, in order, and what comes later waits behind it. */
+/* Refused messages wait in order, and later messages wait behind them. */
 static void test_again(void)
 {
     struct letter letters[6];
@@ -413,15 +416,15 @@ static void test_again(void)
     for (unsigned i = 0; i < 6; i++)
         post(&letters[i], 1, i == 2 ? FAKE_BUDGET + 1 : 100 + i);
     CHECK_INT(cohort__process_traffic(fake.process).sent, 0);
-    fake_net_writable(&fake, 2); /* somebody else */
-    fake_net_writable(&fake, 1); /* and not for long */
+    fake_net_writable(&fake, 2); /* another peer */
+    fake_net_writable(&fake, 1); /* and is full again at once */
     CHECK_INT(fake.num_sent, 0);
     fake.accepts = 4;
     fake_net_writable(&fake, 1);
     CHECK_INT(fake.num_sent, 4);
     CHECK_INT(letters[3].num_done, 1);
     CHECK_INT(letters[4].num_done, 0);
-    fake.accepts = 1; /* behind what waits, though it might go */
+    fake.accepts = 1; /* though it might be sent, it waits behind the others */
     struct letter late;
     post(&late, 1, 1);
     CHECK_INT(fake.num_sent, 4);
@@ -444,7 +447,7 @@ static void test_again(void)
     fake_net_close(&fake);
 }
 
-/* An answer to what was never sent: it ends, and does not go out any more. */
+/* An answer to a message that was never sent: the message ends, and is not sent any more. */
 static void test_fetched_too_early(void)
 {
     struct letter letter;
@@ -492,7 +495,7 @@ static void test_death(void)
     fake_net_close(&fake);
 }
 
-/* Nothing was ever sent to it; ranks that are none don't matter. */
+/* Nothing was ever sent to that peer. Ranks that do not exist are ignored. */
 static void test_death_before_use(void)
 {
     struct letter letter;
@@ -504,12 +507,12 @@ static void test_death_before_use(void)
     CHECK_INT(num_deaths, 1);
     post(&letter, 1, FAKE_BUDGET + 1);
     check_done(&letter, COHORT_ERR_PEER_DIED, "locality 1 exited with status 3");
-    cohort__arrival_release(receive(1, FAKE_BUDGET)); /* what it had sent before */
+    cohort__arrival_release(receive(1, FAKE_BUDGET)); /* sent before its death */
     CHECK_INT(fake.num_sent, 0);
     fake_net_close(&fake);
 }
 
-/* The transport finds out by itself. */
+/* The transport finds the death itself. */
 static void test_transport_says_dead(void)
 {
     struct letter first, waiting;

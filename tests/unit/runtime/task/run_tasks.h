@@ -19,8 +19,8 @@ static inline cohort_status run_tasks_then_stop(void *arg)
     return status;
 }
 
-/* Runs FUNCTION(ARG) as the first task of a scheduler with OPTIONS and no I/O, and all that it
- * starts; returns its status, and its message as the thread's. */
+/* Runs FUNCTION(ARG) as the first task of a scheduler with OPTIONS and without I/O, and all tasks
+ * that it starts. Returns its status, and leaves its message in this thread. */
 static inline cohort_status run_tasks_with(const struct cohort__scheduler_options *options,
                                            cohort_task_function *function, void *arg)
 {

@@ -32,7 +32,7 @@ static cohort_status suspend_until_fulfilled(void *arg)
         CHECK_INT(cohort_await_value(future, &value), COHORT_OK);
         CHECK(value == promise);
         CHECK_INT(errno, i);
-        /* A success leaves the message alone, and so does the other task. */
+        /* A success leaves the message unchanged, and so does the other task. */
         CHECK_INT(cohort__error_slot()->status, COHORT_ERR_FAILED);
     }
     return cohort_fail(COHORT_ERR_GONE, "the end %s", (char *)arg);
@@ -77,7 +77,7 @@ static void test_many_wait_for_one(void)
     CHECK_INT(run_tasks(3, many_wait_for_one, NULL), COHORT_OK);
 }
 
-/* Deeper than any stack: the room runs out, and the rest suspends. */
+/* Deeper than any stack: when there is no more room, the rest suspends. */
 static cohort_status recurse(void *depth)
 {
     volatile char frame[2000];
@@ -146,7 +146,7 @@ static cohort_status deadlines(void *arg)
     CHECK_INT(cohort_await_for(future, UINT64_MAX), COHORT_OK);
     CHECK_INT(cohort_await_for(cohort_future_of_value(NULL), 0), COHORT_OK);
     CHECK_INT(cohort_await_for(NULL, 0), COHORT_ERR_BAD_PARAMETER);
-    /* A deadline never runs a task as a call; it still gets done. */
+    /* A wait with a deadline never runs a task as a call. The task still runs. */
     create(&promise, &future);
     CHECK_INT(cohort_await_for(cohort_async(fulfil, promise), UINT64_MAX), COHORT_OK);
     CHECK_INT(cohort_await(future), COHORT_OK);
@@ -230,7 +230,7 @@ static void *fulfil_on_a_thread(void *promise)
     return NULL;
 }
 
-/* A stack larger than the address space: the wait blocks the worker, and the message says so. */
+/* A stack larger than the address space. The wait blocks the worker, and the message says so. */
 static cohort_status wait_without_a_stack(void *arg)
 {
     pthread_t thread;

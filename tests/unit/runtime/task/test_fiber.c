@@ -180,7 +180,8 @@ static void test_on_other_threads(void)
 static void overflow_run(void *arg)
 {
     struct echo *echo = arg;
-    /* The sanitizers explain the signal at length; this is about the signal. */
+    /* The sanitizers would print a long report about the signal. This test only needs the signal.
+     */
     signal(SIGSEGV, SIG_DFL);
     volatile char *below = echo->fiber->low - 1;
     *below = 1;

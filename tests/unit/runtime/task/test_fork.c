@@ -71,7 +71,7 @@ static cohort_status fork_and_return(void *arg)
     return cohort_await(cohort_async(no_task, NULL));
 }
 
-/* A child does not run what was started before. */
+/* A child does not run tasks that were started before the fork. */
 static cohort_status exit_with_unreached(void *arg)
 {
     const pid_t *parent = arg;
@@ -133,7 +133,7 @@ static void test_thread_outside(void)
     CHECK_INT(run_tasks(2, start_thread, NULL), COHORT_OK);
 }
 
-/* A child of a process whose runtime is not up may start one. */
+/* A child of a process without a running runtime may start one. */
 static void test_not_up(void)
 {
     for (int i = 0; i < 2; i++) {

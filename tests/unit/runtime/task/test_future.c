@@ -83,7 +83,7 @@ static void test_errors_travel(void)
     CHECK_INT(cohort_await(future), COHORT_ERR_GONE);
     CHECK_TEXT(cohort_error_message(), "site 7");
 
-    /* The message of another error doesn't belong to this one. */
+    /* The message of another error doesn't belong to this future. */
     future = cohort__future_create();
     cohort__future_complete(future, COHORT_ERR_NETWORK, &error);
     CHECK_INT(cohort_await(future), COHORT_ERR_NETWORK);
@@ -124,8 +124,8 @@ static void test_dropped_before_it_completes(void)
     cohort__future_fail(future, COHORT_ERR_FAILED, "nobody hears it");
 }
 
-/* Waiters come and go while another thread completes the future: each is told once, or was taken
- * out. */
+/* Waiters are added and removed while another thread completes the future. Each one is either told
+ * once or removed. */
 enum { NUM_ROUNDS = 3000, NUM_WAITERS = 8 };
 
 struct race_waiter {

@@ -134,7 +134,7 @@ static void test_works_run_and_may_be_posted_again(void)
 
 struct spy {
     const struct cohort__scheduler_hooks *plain;
-    atomic_int num_inside; /* poll and park together */
+    atomic_int num_inside; /* in poll and park together */
     atomic_int num_polls;
     atomic_int num_parks;
     atomic_int num_in_task;
@@ -184,13 +184,13 @@ static cohort_status busy_then_idle(void *arg)
     struct spy *spy = arg;
     cohort_promise *promise;
     cohort_future *future;
-    /* Busy: short tasks, one after another, until the loop was polled between them, or another
-     * worker has parked in it, which then has it for itself. */
+    /* Busy: short tasks run one after another until the loop was polled between them, or until
+     * another worker has parked in it, which then turns it alone. */
     int before = atomic_load(&spy->num_polls);
     while (atomic_load(&spy->num_polls) < before + 3 && atomic_load(&spy->num_parks) == 0)
         cohort_yield();
-    /* Idle: nothing but a timer, until somebody has parked; a busy machine may not let them get so
-     * far each time. */
+    /* Idle: there is only a timer, until a worker has parked. On a busy machine the workers may not
+     * get so far each time. */
     CHECK_INT(cohort_promise_create(&promise, &future), COHORT_OK);
     do
         CHECK_INT(cohort_await_for(future, 20000000), COHORT_ERR_TIMEOUT);
@@ -224,12 +224,12 @@ static void test_hooks_have_one_caller_outside_of_tasks(void)
     }
 }
 
-/* Parks that bring nothing. */
+/* Parks that bring no work. */
 struct quiet {
     cohort_promise *promise;
     int num_polls;
     int num_parks;
-    int polls_before; /* the first park */
+    int polls_before; /* before the first park */
 };
 
 static bool quiet_poll(void *context)
@@ -246,7 +246,7 @@ static bool quiet_park(void *context)
         quiet->polls_before = quiet->num_polls;
     CHECK_INT(quiet->num_polls, quiet->polls_before);
     if (quiet->num_parks == 5)
-        cohort_promise_fulfil(quiet->promise, NULL); /* work all the same */
+        cohort_promise_fulfil(quiet->promise, NULL); /* this does bring work */
     CHECK(quiet->num_parks <= 5);
     return false;
 }
@@ -341,7 +341,7 @@ static cohort_status meet(void *arg)
 {
     atomic_fetch_add(&met, 1);
     while (atomic_load(&met) < 3)
-        sched_yield(); /* holds its worker until the others have come */
+        sched_yield(); /* keeps its worker busy until the others have come */
     return arg ? COHORT_ERR_FAILED : COHORT_OK;
 }
 
@@ -360,7 +360,8 @@ static cohort_status meeting(void *arg)
 static void test_tasks_are_stolen(void)
 {
     CHECK_INT(run_tasks(3, meeting, NULL), COHORT_OK);
-    /* Workers that fall asleep at once: each one that is woken has to wake the next. */
+    /* Workers that go to sleep at the same time: each worker that is woken has to wake the next
+     * one. */
     struct cohort__scheduler_options options;
     cohort__scheduler_options_init(&options);
     options.num_workers = 3;

@@ -10,7 +10,7 @@
 #include "runtime/base/clock.h"
 #include "tests/support/test.h"
 
-/* The time is played: it is what this says, in ticks. */
+/* The time is simulated: this is the current time, in ticks. */
 static uint64_t now;
 
 static uint64_t us(uint64_t microseconds)
@@ -26,7 +26,8 @@ static void begin(struct cohort__spin *spin, uint64_t budget_us)
     cohort__spin_begin(spin);
 }
 
-/* Looks of one microsecond each, that find nothing; how long until spinning ends. */
+/* A search that finds nothing, with looks of one microsecond each. Returns how long it takes until
+ * spinning ends. */
 static uint64_t search(struct cohort__spin *spin)
 {
     uint64_t start = now;
@@ -36,7 +37,7 @@ static uint64_t search(struct cohort__spin *spin)
     return (now - start) / us(1);
 }
 
-/* Finds something after a look without. */
+/* The first look finds nothing, and the second one finds something. */
 static void find(struct cohort__spin *spin)
 {
     cohort__spin_begin(spin);
@@ -44,14 +45,14 @@ static void find(struct cohort__spin *spin)
     cohort__spin_found(spin);
 }
 
-/* Until it pauses. */
+/* Fails until spinning is paused. */
 static void fail(struct cohort__spin *spin)
 {
     for (int i = 0; search(spin) > 0; i++)
         CHECK(i < 100);
 }
 
-/* How long spinning is paused by now. */
+/* How long spinning is paused now. */
 static uint64_t pause_us(struct cohort__spin *spin)
 {
     uint64_t start = now;
@@ -71,7 +72,7 @@ static void test_time_and_not_polls(void)
     uint64_t start = now;
     for (int i = 0; i < 90; i++, now += us(1))
         CHECK(cohort__spin_again(&spin, now));
-    cohort__spin_found(&spin); /* and from now on it has the whole time again */
+    cohort__spin_found(&spin); /* from now on it has the whole time again */
     for (int i = 0; i < 90; i++, now += us(1))
         CHECK(cohort__spin_again(&spin, now));
     CHECK_INT((long long)((now - start) / us(1)), 180);
@@ -94,7 +95,7 @@ static void test_what_brings_nothing_ends(void)
     }
     for (int i = 0; i < 20; i++) {
         search(&spin);
-        CHECK(pause_us(&spin) <= 200000); /* it never gives up */
+        CHECK(pause_us(&spin) <= 200000); /* it is always tried again */
     }
 }
 
@@ -102,12 +103,12 @@ static void test_what_brings_something_stays(void)
 {
     struct cohort__spin spin;
     begin(&spin, 100);
-    for (int i = 0; i < 1000; i++) { /* most come soon, some late */
+    for (int i = 0; i < 1000; i++) { /* most finds are early, some late */
         CHECK_INT((long long)search(&spin), 100);
         find(&spin);
         find(&spin);
     }
-    for (int i = 0; i < 1000; i++) /* found by the first look: no merit of spinning's */
+    for (int i = 0; i < 1000; i++) /* found by the first look, so spinning gained nothing */
         cohort__spin_found(&spin);
     fail(&spin);
     pause_us(&spin);
@@ -117,10 +118,11 @@ static void test_what_brings_something_stays(void)
     }
     CHECK_INT((long long)search(&spin), 100);
     fail(&spin);
-    CHECK(pause_us(&spin) <= 1010); /* short again, after it went well */
+    CHECK(pause_us(&spin) <= 1010); /* short again after a success */
 }
 
-/* Wants its core, and does not have it for a while: another process takes a turn there. */
+/* The thread wants its core but does not have it for a while, because another process runs there.
+ */
 static void lose_core(void)
 {
     cpu_set_t before, one;
@@ -148,7 +150,8 @@ static void test_preempted(void)
     struct cohort__spin spin;
     begin(&spin, 10000);
     lose_core();
-    for (int i = 0; i < 100; i++, now += us(5)) /* not while it looked, as far as one can see */
+    /* No preemption while it looks, as far as it can tell. */
+    for (int i = 0; i < 100; i++, now += us(5))
         CHECK(cohort__spin_again(&spin, now));
     now += us(1000);
     CHECK(!cohort__spin_again(&spin, now)); /* noticed late, which does no harm */
@@ -164,7 +167,7 @@ static void test_preempted(void)
     CHECK(pause_us(&spin) > pause + pause / 2);
 }
 
-/* Again and again, if only for a moment each time. */
+/* Preempted again and again, even if only for a moment each time. */
 static void test_preempted_often(void)
 {
     struct cohort__spin spin;
@@ -177,7 +180,7 @@ static void test_preempted_often(void)
     CHECK(pause_us(&spin) > 0);
 }
 
-/* A look that takes long: an interrupt, or there was much to do. */
+/* A look that takes long because of an interrupt, or because there was much to do. */
 static void test_gap_without_preemption(void)
 {
     struct cohort__spin spin;
@@ -186,7 +189,7 @@ static void test_gap_without_preemption(void)
     for (int i = 0; i < 100; i++, now += us(1000)) {
         uint64_t before = spin.num_preemptions;
         bool again = cohort__spin_again(&spin, now);
-        CHECK(again == (spin.num_preemptions == before)); /* others may run here, too */
+        CHECK(again == (spin.num_preemptions == before)); /* other processes may run here, too */
         if (!again)
             pause_us(&spin);
         gaps += again;

@@ -47,7 +47,7 @@ static void test_message_of_another_status_stays_behind(void)
     CHECK_INT(run_tasks(1, message_of_another_status, "x"), COHORT_OK);
 }
 
-/* Awaited in every order, also twice the deque's first capacity. */
+/* Awaited in every order, also with twice the first capacity of the deque. */
 static cohort_status orders(void *arg)
 {
     enum { NUM_TASKS = 3000 };
@@ -75,7 +75,7 @@ static void test_orders(void)
         CHECK_INT(run_tasks(num_workers, orders, tasks), COHORT_OK);
 }
 
-/* What awaiting ran out of turn doesn't pile up in the deque. */
+/* Tasks that an await has run out of turn don't accumulate in the deque. */
 static cohort_status pairs(void *arg)
 {
     for (int i = 0; i < 100000; i++) {
@@ -145,14 +145,15 @@ static cohort_status respawn(void *arg)
     return COHORT_OK;
 }
 
-/* A task that always starts another one does not starve the older ones, nor the yielded. */
+/* A task that always starts another one does not starve the older tasks, nor those that have
+ * yielded. */
 static cohort_status fair(void *arg)
 {
     flag = false;
     cohort_future *old = cohort_async(set_flag, arg);
     cohort_future_unref(cohort_async(respawn, arg));
     cohort_yield();
-    flag = true; /* also when respawn goes on for ever */
+    flag = true; /* also ends respawn, should it go on for ever */
     return cohort_await(old);
 }
 

@@ -42,7 +42,7 @@ static void test_chains(void)
     }
 }
 
-/* What a thread outside does when the workers have ended, and the runtime not yet. */
+/* What a thread outside does after the workers have ended and before the runtime has. */
 static cohort_future *late_source, *late_then;
 
 int __real_pthread_join(pthread_t thread, void **ret_result);

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""valgrind knows the stacks of fibers without options. Usage: valgrind.py PROGRAM [case...]; status
-77, that is skipped, where there is no valgrind."""
+"""valgrind recognizes the stacks of fibers without options. Usage: valgrind.py PROGRAM [case...].
+Status 77, which means skipped, if there is no valgrind."""
 import shutil
 import subprocess
 import sys

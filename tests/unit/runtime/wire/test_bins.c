@@ -22,7 +22,7 @@ static unsigned char *filled(size_t bytes)
     return data;
 }
 
-/* A message of strings of these lengths. */
+/* A message of strings with these lengths. */
 static unsigned char *write_all(const size_t *lengths, uint32_t count, size_t *ret_bytes)
 {
     size_t bytes = cohort__bins_head_bytes(count);
@@ -93,7 +93,7 @@ static void test_counts(void)
     free(none);
 }
 
-/* It is what others take for msgpack, too. */
+/* Another implementation also reads it as msgpack. */
 static void test_is_msgpack(void)
 {
     static const size_t lengths[] = {3, 300, 70000, COHORT__BINS_PIECE_BYTES + 5};
@@ -124,7 +124,7 @@ static void test_too_long(void)
     CHECK(cohort__bins_string_bytes((size_t)5 << 30) > (size_t)5 << 30);
 }
 
-/* Reads what may be anything, in memory of exactly that length. True: it was a message. */
+/* Reads any bytes, in memory of exactly that length. True: they are a message. */
 static bool read_exactly(const unsigned char *bytes, size_t num)
 {
     unsigned char *copy = malloc(num > 0 ? num : 1);
@@ -151,7 +151,7 @@ static bool read_exactly(const unsigned char *bytes, size_t num)
     return !status;
 }
 
-/* Each prefix of a message is none, nor is one with a byte behind. */
+/* No prefix of a message is a message, nor is a message with an extra byte. */
 static void test_cut_off(void)
 {
     static const size_t lengths[] = {3, 0, 300, 20};

@@ -58,7 +58,7 @@ static void test_round_trip(void)
     }
 }
 
-/* The layout is part of the wire, not of the compiler. */
+/* The wire format determines the layout, not the compiler. */
 static void test_layout(void)
 {
     static const unsigned char want[COHORT__ENVELOPE_BYTES] = {

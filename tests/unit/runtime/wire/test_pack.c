@@ -25,7 +25,7 @@ static struct cohort__packer pack_sample(void)
     return packer;
 }
 
-/* From memory of its exact size, so that the address sanitizer sees a read beyond. */
+/* Unpacks from memory of the exact size, so that the address sanitizer detects reads beyond it. */
 static cohort_status unpack_exact(struct cohort__unpacked **ret, const void *data, size_t bytes,
                                   unsigned char **ret_copy)
 {
@@ -178,7 +178,7 @@ static void test_too_many_values(void)
     free(many);
 }
 
-/* Whatever the bytes are: an answer, no crash, and no success that msgpack-c would not agree to. */
+/* Any bytes give an answer and no crash, and no success that msgpack-c does not agree with. */
 static void test_random_bytes(void)
 {
     struct cohort__random random;
@@ -192,7 +192,7 @@ static void test_random_bytes(void)
         unsigned char data[128];
         size_t bytes;
         struct cohort__unpacked *unpacked = NULL;
-        if (round % 2) { /* a good message with some bytes changed */
+        if (round % 2) { /* a valid message with some bytes changed */
             bytes = sample.bytes;
             memcpy(data, sample.data, bytes);
             for (uint64_t i = cohort__random_below(&random, 3); i-- > 0;)

@@ -6,7 +6,7 @@
 #include "tests/support/test.h"
 #include "tools/bench/works.h"
 
-/* Each row can be asked for by a list of works. */
+/* Each row can be selected by a list of works. */
 static void test_works(void)
 {
     struct peers_row rows[PEERS_MAX_ROWS];
@@ -20,7 +20,7 @@ static void test_works(void)
     }
 }
 
-/* No two have the same name, and those that share jobs are neighbours. */
+/* No two rows have the same name. Rows that share jobs are neighbours. */
 static void test_distinct(void)
 {
     struct peers_row rows[PEERS_MAX_ROWS];

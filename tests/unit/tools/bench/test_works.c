@@ -18,7 +18,7 @@ static void test_list(void)
     CHECK_INT(works.list[2].bytes, 1 << 30);
 }
 
-/* What is wrong leaves the result alone. */
+/* A wrong text leaves the result untouched. */
 static void test_wrong(void)
 {
     static const char *const wrong[] = {

@@ -17,7 +17,7 @@ struct story {
     struct deadline deadline;
     unsigned num_messages;
     unsigned num_expired;
-    unsigned num_messages_before; /* the deadline */
+    unsigned num_messages_before; /* before the deadline */
 };
 
 static void rings(void *context)
@@ -46,7 +46,7 @@ static void begin(struct story *story)
     deadline_init(&story->deadline, story->loop, rings, story);
 }
 
-/* As if this process were stopped for so long. */
+/* As if this process had been stopped for NANOSECONDS. */
 static void hold_up(uint64_t nanoseconds)
 {
     uint64_t end = cohort__clock_after(nanoseconds);
@@ -54,7 +54,7 @@ static void hold_up(uint64_t nanoseconds)
         sched_yield();
 }
 
-/* What came before the deadline comes before the deadline, however late anybody looks. */
+/* Messages that arrived before the deadline are handled before it, however late the loop runs. */
 static void test_listens_first(void)
 {
     static const unsigned char sent[] = {1, 0, 0, 0, 'x'};
@@ -80,7 +80,7 @@ static void test_listens_first(void)
     close(fds[1]);
 }
 
-/* Later, and sooner, than it was set to before. */
+/* The deadline is set again, to a later and to an earlier time. */
 static void test_set_again(void)
 {
     const uint64_t hour = UINT64_C(3600000) * MILLISECOND;
@@ -106,7 +106,7 @@ static void test_clear(void)
     CHECK(deadline_is_set(&story.deadline));
     deadline_clear(&story.deadline);
     CHECK(!deadline_is_set(&story.deadline));
-    cohort__loop_run(story.loop); /* nothing that would keep it, but the timer */
+    cohort__loop_run(story.loop); /* only the timer could keep the loop running */
     CHECK_INT(story.num_expired, 0);
     cohort__loop_destroy(story.loop);
 }

@@ -24,7 +24,7 @@ static void test_parse(void)
     CHECK_INT(hosts.num, 0);
 }
 
-/* As batch systems list them: a line for each slot. */
+/* As batch systems list hosts: one line for each slot. */
 static void test_repeated(void)
 {
     struct hosts hosts = parse("a,ab,a,b:2,a:3");

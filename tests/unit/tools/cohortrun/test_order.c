@@ -32,7 +32,7 @@ static void test_round_trip(void)
     struct cohort__packer packer = pack(&sample);
     struct order *order = NULL;
     CHECK_INT(order_read(&order, packer.data, packer.bytes), COHORT_OK);
-    memset(packer.data, 'x', packer.bytes); /* it has got a copy */
+    memset(packer.data, 'x', packer.bytes); /* the order has its own copy */
     CHECK_INT(order->size, 9);
     CHECK_INT(order->first, 4);
     CHECK_INT(order->num, 5);
@@ -59,7 +59,7 @@ static void check_refused(struct order changed)
 static void test_nonsense(void)
 {
     struct order order = sample;
-    order.first = 5; /* and so the last one would be beyond the job */
+    order.first = 5; /* the last one would then be outside the job */
     check_refused(order);
     order = sample;
     order.num = 0;
@@ -72,7 +72,7 @@ static void test_nonsense(void)
     check_refused(order);
 }
 
-/* Changed and cut messages: an answer, whatever it is, and under a sanitizer nothing else. */
+/* Changed and truncated messages give some answer, and no error of a sanitizer. */
 static void test_changed_bytes(void)
 {
     struct cohort__random random;

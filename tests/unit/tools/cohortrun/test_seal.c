@@ -7,7 +7,7 @@
 
 enum { BYTES = 20 };
 
-/* Both ends, up to where they trust each other. */
+/* Both ends, up to the point where they trust each other. */
 struct pair {
     struct seal launcher;
     struct seal daemon;
@@ -67,7 +67,7 @@ static void test_both_ways(void)
     CHECK(pair.launcher.send_key[0] == 0 && pair.launcher.key[0] == 0);
 }
 
-/* Any byte of a greeting that is changed, and greetings that are too short or too long. */
+/* Greetings with one changed byte, and greetings that are too short or too long. */
 static void test_changed_greetings(void)
 {
     struct pair pair;
@@ -86,7 +86,7 @@ static void test_changed_greetings(void)
     CHECK(!seal_take_proof(&pair.launcher, pair.proof, 0));
     for (size_t i = 0; i < sizeof(pair.offer); i++) {
         pair.offer[i] ^= 1;
-        /* Its beginning is checked; a changed rest does not lead to the same tags. */
+        /* The beginning is checked. Changes behind it lead to different tags. */
         if (seal_take_offer(&pair.launcher, pair.offer, sizeof(pair.offer)))
             CHECK(!seal_take_proof(&pair.launcher, pair.proof, sizeof(pair.proof)));
         else
@@ -110,7 +110,7 @@ static void test_wrong_key(void)
     CHECK(!seal_take_proof(&pair.launcher, pair.proof, sizeof(pair.proof)));
 }
 
-/* What one side says can't be said back to it, nor at another time. */
+/* What one side sends is not accepted by that side, nor in another connection. */
 static void test_reflected(void)
 {
     struct pair pair, later;
@@ -120,7 +120,8 @@ static void test_reflected(void)
     seal_text(&pair.launcher, sealed, "down");
     CHECK(!opens(&pair.launcher, sealed, sizeof(sealed), "down"));
     start(&later, pair.launcher.key, pair.launcher.key);
-    CHECK(seal_take_offer(&later.launcher, pair.offer, sizeof(pair.offer))); /* the old one */
+    /* From the first connection. */
+    CHECK(seal_take_offer(&later.launcher, pair.offer, sizeof(pair.offer)));
     seal_make_challenge(&later.launcher, later.challenge);
     CHECK(!seal_take_proof(&later.launcher, pair.proof, sizeof(pair.proof)));
 }

@@ -34,7 +34,7 @@ static char *directory(void)
     return name;
 }
 
-/* A directory with nothing but the files that the test knows. */
+/* Removes the directory, which must have only the files that the test knows. */
 static void end_directory(const char *name, unsigned num_files)
 {
     DIR *open = opendir(name);
@@ -71,7 +71,7 @@ static unsigned count(const char *text, const char *part)
     return found;
 }
 
-/* The lines cross where 100 / sqrt x = 10 sqrt x: at 10. */
+/* The lines cross where 100 / sqrt x = 10 sqrt x, that is at 10. */
 static void test_picture(void)
 {
     char path[96];
@@ -88,12 +88,13 @@ static void test_picture(void)
     CHECK_CONTAINS(text, "fill=\"#555555\">10</text>");
     CHECK_INT(count(text, "stroke=\"#888888\""), 1);
     plot.mark_crossings = false;
-    CHECK_INT(plot_write(&plot, path), COHORT_OK); /* replaces it */
+    CHECK_INT(plot_write(&plot, path), COHORT_OK); /* replaces the file */
     CHECK_INT(count(text_of(path), "stroke=\"#888888\""), 0);
     end_directory(in, 1);
 }
 
-/* Series with gaps and without points; the lowest one is known only where there are points. */
+/* Series with gaps and without points. Which series is lowest is known only where there are points.
+ */
 static void test_gaps(void)
 {
     static const struct plot_point late[] = {{16, 5}, {64, 5}};
@@ -111,7 +112,7 @@ static void test_gaps(void)
     end_directory(in, 1);
 }
 
-/* A curve that hides an earlier one says so. */
+/* A curve that hides an earlier curve says so. */
 static void test_same(void)
 {
     static const struct plot_series series[] = {
@@ -149,7 +150,7 @@ static void test_wrong_points(void)
     end_directory(in, 0);
 }
 
-/* A file that can't be replaced stays, and nothing stays beside it. */
+/* If a file can't be replaced, it stays as it is, and no other file is left over. */
 static void test_failures(void)
 {
     const char *in = directory();

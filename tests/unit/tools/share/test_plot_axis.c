@@ -46,7 +46,7 @@ static void test_places(void)
     CHECK(fabs(plot_range_value(&range, 0.25) - 4) < 1e-12);
 }
 
-/* No more ticks than there is room for, and at least two, whatever the values. */
+/* Never more ticks than there is room for, and at least two, whatever the values are. */
 static void test_few_ticks(void)
 {
     for (unsigned scale = PLOT_LINEAR; scale <= PLOT_LOG10; scale++)

@@ -46,7 +46,7 @@ static int read_word(void *context, const char *word)
 static const struct usage_reader with_words = {"", long_options, read_option, read_word};
 static const struct usage_reader with_letters = {"n:x", long_options, read_option, NULL};
 
-/* Reads LINE, whose words are parted by single blanks. */
+/* Reads LINE, whose words are separated by single blanks. */
 static int read_line(const struct usage_reader *reader, const char *line)
 {
     static char words[256];
@@ -65,7 +65,7 @@ static void check_read(const struct usage_reader *reader, const char *line, cons
     CHECK_TEXT(read_so_far, wanted);
 }
 
-/* Reading LINE ends with 2, and says WANTED. */
+/* Reading LINE ends with status 2, and prints WANTED. */
 static void check_wrong(const struct usage_reader *reader, const char *line, const char *wanted)
 {
     FILE *saved = stderr;
@@ -94,7 +94,7 @@ static void test_mixed(void)
     CHECK_TEXT(read_so_far, "end|");
 }
 
-/* What begins with the first word is another program's. */
+/* Everything from the first word on belongs to another program. */
 static void test_stops(void)
 {
     check_read(&with_letters, "-n 3 -xn4 --flag program --flag -n", "n=3|x|n=4|flag|");

@@ -17,7 +17,8 @@ static double draw(struct cohort__random *random)
     return (double)(1 + cohort__random_below(random, 1000));
 }
 
-/* Times that were made from terms lead back to them; a row that is slower, to its factor. */
+/* Times that were computed from terms give these terms back. For a row that is slower, they give
+ * its factor back. */
 static void test_terms_return(void)
 {
     enum { NUM = 300, ODD_ROW = 7 };
@@ -54,7 +55,8 @@ static void test_terms_return(void)
         CHECK_INT(found.factors[COHORT__SCOPE_TASKS][1][i], 0);
 }
 
-/* A knot takes its own sample's factor, the others that of the nearest. */
+/* A knot has the factor of its own sample. Knots without a sample have the factor of the nearest
+ * one. */
 static void test_factors(void)
 {
     static struct cohort__parameters found;
@@ -81,8 +83,8 @@ static void test_factors(void)
     CHECK_INT(found.factors[COHORT__SCOPE_TASKS][4][0], 0);
 }
 
-/* What would have to be negative is 0, and the rest is the best without it: a = (1, 1), (1, 2) and
- * right sides of 1 ask for x = (1, 0). */
+/* A coefficient that would be negative is 0, and the others are the best fit without it. Here a =
+ * (1, 1), (1, 2) and right sides of 1 give x = (1, 0). */
 static void test_none_negative(void)
 {
     double equations[3][COHORT__NUM_TERMS] = {{1, 2}, {1, 1}, {2, 8}};

@@ -39,7 +39,7 @@ static bool is_same(const struct tune_sample *a, const struct tune_sample *b)
            at->is_contiguous == bt->is_contiguous;
 }
 
-/* What is printed is read back, bit for bit. */
+/* What is printed is read back bit for bit. */
 static void test_round_trip(void)
 {
     struct cohort__random random;

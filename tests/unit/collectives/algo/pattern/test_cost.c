@@ -15,7 +15,7 @@ static void test_log2(void)
     CHECK_INT(cohort__log2_ceiling(UINT32_MAX), 32);
 }
 
-/* By the definition: all ranges of the tree. */
+/* By the definition: the sum over all ranges of the tree. */
 static uint32_t count_blocks(uint32_t num_sites, uint32_t arity)
 {
     struct cohort__range range = {.first = 0, .count = num_sites};
@@ -40,7 +40,7 @@ static void test_scatter(void)
         }
 }
 
-/* The closed forms where the tree is complete. */
+/* The closed forms hold where the tree is complete. */
 static void test_complete(void)
 {
     for (uint32_t arity = 2; arity <= 8; arity++)

@@ -25,7 +25,7 @@ static void test_pieces(void)
                 check_pieces(count * (element > 0 ? element : 1), element, num_pieces);
 }
 
-/* Nothing overflows on the way. */
+/* No intermediate result overflows. */
 static void test_large(void)
 {
     size_t bytes = SIZE_MAX / 8 * 8;

@@ -3,7 +3,7 @@
 #include "collectives/algo/pattern/mesh_tree.h"
 #include "tests/support/test.h"
 
-/* The reference's GENERAL_ONE_TO_ALL_BC on 2^d nodes, for one site. */
+/* Compares with the reference's GENERAL_ONE_TO_ALL_BC on 2^d nodes, for one site. */
 static void check_template(uint32_t num_dimensions, uint32_t source, uint32_t site)
 {
     struct cohort__mesh mesh = cohort__mesh_line(UINT32_C(1) << num_dimensions);
@@ -56,7 +56,7 @@ static void check_site(const struct cohort__mesh *mesh, enum cohort__mesh_order 
         CHECK_INT(tree.sites.count, below);
 }
 
-/* Parents and children agree, in meshes of all kinds; with rows last, subtrees are ranges. */
+/* Parents and children agree in meshes of all kinds. If rows are last, subtrees are ranges. */
 static void test_agreement(void)
 {
     for (uint32_t n = 1; n <= 40; n++) {

@@ -5,7 +5,7 @@
 
 static const size_t half_gibibyte = (size_t)512 << 20;
 
-/* What memory could hold is not refused: of one block there are never N^2. */
+/* A request that fits into memory is not refused: one block never takes N^2 blocks. */
 static void test_many_sites(void)
 {
     for (unsigned collective = 0; collective < COHORT__NUM_COLLECTIVES; collective++) {

@@ -5,8 +5,8 @@
 
 enum { LAST_SITES = 40 };
 
-/* Every site but the root sends to one other, which expects it; the subtrees of the children and
- * the site itself are its subtree. */
+/* Every site except the root sends to one other site, which expects it. A site's subtree consists
+ * of the site itself and the subtrees of its children. */
 static void check_tree(uint32_t num_sites, uint32_t arity, uint32_t root)
 {
     struct cohort__range all = {.first = 100, .count = num_sites};
@@ -51,7 +51,7 @@ static void test_all(void)
                 check_tree(num_sites, arity, root);
 }
 
-/* The worked example of the reference design: 3, 3, 3, 2. */
+/* The worked example of the reference design: groups of 3, 3, 3 and 2. */
 static void test_example(void)
 {
     struct cohort__range all = {.first = 0, .count = 11};
