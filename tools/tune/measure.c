@@ -33,7 +33,7 @@ struct course {
     struct point points[NUM_SIZES][COHORT__MAX_ROWS];
 };
 
-static enum cohort__scope reach_of(const struct tune_measure *measure)
+static enum cohort__scope scope_of(const struct tune_measure *measure)
 {
     return measure->is_spread ? COHORT__SCOPE_LOCALITIES : COHORT__SCOPE_TASKS;
 }
@@ -47,7 +47,7 @@ static void set_point(struct point *point, struct trial_lead *lead, const struct
     if (!algorithm->cost || trial_memory(lead, trial) > max_memory)
         return;
     struct cohort__placement placement =
-        tune_samples_placement(reach_of(measure), measure->num_sites);
+        tune_samples_placement(scope_of(measure), measure->num_sites);
     point->trial = *trial;
     point->cost = algorithm->cost(&request);
     point->predicted = cohort__predict(parameters, &placement, trial->row, &request, &point->cost);
@@ -159,7 +159,7 @@ static cohort_status measure_point(struct trial_lead *lead, struct point *point)
 
 static cohort_status add_samples(struct course *course)
 {
-    enum cohort__scope scope = reach_of(course->measure);
+    enum cohort__scope scope = scope_of(course->measure);
     cohort_status status = COHORT_OK;
     for (unsigned size = 0; size < NUM_SIZES; size++)
         for (uint32_t row = 0; !status && row < COHORT__MAX_ROWS; row++) {

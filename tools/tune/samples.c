@@ -48,7 +48,7 @@ cohort_status tune_samples_print(const struct tune_samples *samples, FILE *file)
 }
 
 /* COHORT__NUM_SCOPES: none of that name. */
-static enum cohort__scope find_reach(const char *name)
+static enum cohort__scope find_scope(const char *name)
 {
     unsigned scope = 0;
     while (scope < COHORT__NUM_SCOPES &&
@@ -79,7 +79,7 @@ cohort_status tune_samples_read(struct tune_samples *samples, const char *line)
                name, &sample.num_sites, &sample.bytes, &sample.ns, &cost->startups, &cost->bytes,
                &cost->reduced, &cost->messages, &cost->moved, &cost->combined, &cost->memory, &end);
     if (num == 13) {
-        sample.scope = find_reach(scope);
+        sample.scope = find_scope(scope);
         sample.row = find_row(collective, name);
     }
     if (num != 13 || strcmp(line + end, "\n") != 0 || sample.scope == COHORT__NUM_SCOPES ||
