@@ -362,11 +362,18 @@ def long_64_localities():
     large(256, 64, 64, threshold='flat')
 
 
+def available_mib():
+    with open('/proc/meminfo', encoding='ascii') as file:
+        return int(re.search(r'MemAvailable: +(\d+) kB', file.read()).group(1)) // 1024
+
+
 def long_many_localities():
-    """Up to the maximum of localities on a host, if cohortrun may open 4 files for each of them."""
+    """Up to what a host can have at most, if cohortrun may open 4 files for each, and there is
+    memory: with libfabric's buffers a locality has 32 MiB."""
     _, limit = resource.getrlimit(resource.RLIMIT_NOFILE)
-    for num in () if SLOW else (1024, 2048, 4096):
-        if 4 * num + 64 <= limit:
+    has_ofi = os.environ.get('COHORT_NET') == 'ofi' or '--far' in sys.argv
+    for num in () if SLOW else (256, 1024, 2048, 4096):
+        if 4 * num + 64 <= limit and num * (40 if has_ofi else 3) < available_mib():
             many_localities(num)
 
 
