@@ -5,8 +5,6 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #include "runtime/base/sanitizer.h"
 #include "runtime/task/fiber_switch.h"
@@ -130,67 +128,50 @@ static void bounds_set(struct cohort__fiber *fiber, void *low, size_t bytes)
     fiber->floor = fiber->low + (bytes / 4 < FLOOR_BYTES ? bytes / 4 : FLOOR_BYTES);
 }
 
-static cohort_status stack_map(struct cohort__fiber *fiber, size_t bytes)
+/* At the top of STACK. */
+static struct cohort__fiber *place(const struct cohort__stack *stack)
 {
-    size_t page = (size_t)sysconf(_SC_PAGESIZE);
-    if (bytes > SIZE_MAX / 2)
-        return cohort_fail(COHORT_ERR_NO_MEMORY, "fiber: no stack of %zu bytes", bytes);
-    bytes = (bytes + page - 1) & ~(page - 1);
-    size_t mapping_bytes = bytes + page;
-    char *mapping = mmap(NULL, mapping_bytes, PROT_READ | PROT_WRITE,
-                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
-    if (mapping == MAP_FAILED)
-        return cohort_fail(COHORT_ERR_NO_MEMORY, "fiber: no stack of %zu bytes: mmap: %s", bytes,
-                           strerror(errno));
-    if (mprotect(mapping, page, PROT_NONE) != 0) {
-        int error = errno;
-        munmap(mapping, mapping_bytes);
-        return cohort_fail(COHORT_ERR_NO_MEMORY,
-                           "fiber: no guard page for a stack: mprotect: %s "
-                           "(is vm.max_map_count reached?)",
-                           strerror(error));
-    }
-    fiber->mapping = mapping;
-    fiber->mapping_bytes = mapping_bytes;
-    bounds_set(fiber, mapping + page, bytes);
-    return COHORT_OK;
+    uintptr_t top = (uintptr_t)(stack->low + stack->bytes);
+    uintptr_t at = (top - sizeof(struct cohort__fiber)) & ~(uintptr_t)63;
+    struct cohort__fiber *fiber =
+        (struct cohort__fiber *)(stack->low + (at - (uintptr_t)stack->low));
+    memset(fiber, 0, sizeof(*fiber));
+    fiber->stack = *stack;
+    bounds_set(fiber, stack->low, (size_t)((char *)fiber - stack->low));
+    return fiber;
 }
 
 cohort_status cohort__fiber_create(struct cohort__fiber **ret_fiber, size_t stack_bytes,
                                    void (*entry)(void *arg), void *arg)
 {
-    struct cohort__fiber *fiber = calloc(1, sizeof(*fiber));
-    if (!fiber)
-        return cohort_fail(COHORT_ERR_NO_MEMORY, "fiber: no memory for %zu bytes", sizeof(*fiber));
-    cohort_status status = stack_map(fiber, stack_bytes);
+    struct cohort__stack stack;
+    cohort_status status = cohort__stack_take(&stack, stack_bytes);
     if (status != COHORT_OK)
-        goto fail;
+        return status;
+    struct cohort__fiber *fiber = place(&stack);
     fiber->entry = entry;
     fiber->arg = arg;
     status = cohort__fiber_swap_init(fiber, start);
-    if (status != COHORT_OK)
-        goto fail;
+    if (status != COHORT_OK) {
+        cohort__stack_give_back(&stack);
+        return status;
+    }
     tsan_create(fiber);
     valgrind_create(fiber);
     *ret_fiber = fiber;
     return COHORT_OK;
-fail:
-    if (fiber->mapping)
-        munmap(fiber->mapping, fiber->mapping_bytes);
-    free(fiber);
-    return status;
 }
 
 void cohort__fiber_destroy(struct cohort__fiber *fiber)
 {
     if (!fiber)
         return;
+    struct cohort__stack stack = fiber->stack;
     cohort__fiber_swap_fini(fiber);
     tsan_destroy(fiber);
     asan_forget(fiber);
     valgrind_destroy(fiber);
-    munmap(fiber->mapping, fiber->mapping_bytes);
-    free(fiber);
+    cohort__stack_give_back(&stack);
 }
 
 cohort_status cohort__fiber_adopt(struct cohort__fiber *fiber)

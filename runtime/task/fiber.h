@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include "cohort/status.h"
+#include "runtime/task/stack.h"
 
 /* A stack to run on. A switch saves the registers that a call has to preserve, errno, and the
  * floating point control words. It costs a call: it makes no system call and doesn't save the
@@ -23,16 +24,15 @@ struct cohort__fiber {
     void (*entry)(void *arg);
     void *arg;
     struct cohort__fiber *next; /* for the lists of its owner */
-    void *mapping;              /* with the guard page; NULL: a thread's own stack */
-    size_t mapping_bytes;
+    struct cohort__stack stack; /* all zero: a thread's own stack */
     void *asan_fake_stack;
     void *tsan_fiber;
     unsigned valgrind_stack;
 };
 
 /* Creates a fiber that will run ENTRY(ARG) at the first switch to it. ENTRY must not return.
- * STACK_BYTES is rounded up to whole pages. The page below the stack is not accessible.
- * COHORT_ERR_NO_MEMORY. */
+ * STACK_BYTES is rounded up to whole pages. The fiber itself is at the top of its stack, so that
+ * one that is only begun holds one page of memory. COHORT_ERR_NO_MEMORY. */
 cohort_status cohort__fiber_create(struct cohort__fiber **ret_fiber, size_t stack_bytes,
                                    void (*entry)(void *arg), void *arg);
 

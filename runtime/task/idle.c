@@ -29,6 +29,11 @@
  * is to search, the thread that wakes it counts it as a searcher, too. Otherwise, each of many
  * pushes would wake one more worker before the first of them runs. */
 
+enum {
+    TRIM_NANOSECONDS = 1000000000, /* so often a sleeper with many stacks looks at them */
+    STACKS_A_SLEEP = 256, /* given back before a sleep: so long, about 0.3 ms, nothing is seen to */
+};
+
 static bool wake(struct cohort__worker *worker, enum cohort__sleep_state to)
 {
     uint32_t state = atomic_load(&worker->sleep_state);
@@ -198,7 +203,21 @@ static bool search(struct cohort__worker *worker, bool *is_holder)
 static bool must_not_sleep(struct cohort__worker *worker, bool is_holder)
 {
     return cohort__worker_has_work(worker) || cohort__worker_may_leave() ||
+           cohort__worker_must_trim(worker) ||
            (!is_holder && atomic_load(&cohort__scheduler.token) == 0);
+}
+
+/* Until somebody changes the state, or there are stacks to give back. */
+static void wait_for_state(struct cohort__worker *worker)
+{
+    bool is_limited = cohort__worker_has_surplus(worker);
+    while (atomic_load(&worker->sleep_state) == COHORT__SLEEPING &&
+           !(is_limited && cohort__worker_must_trim(worker)))
+        if (is_limited)
+            cohort__futex_wait_until(&worker->sleep_state, COHORT__SLEEPING,
+                                     cohort__clock_after(TRIM_NANOSECONDS));
+        else
+            cohort__futex_wait(&worker->sleep_state, COHORT__SLEEPING);
 }
 
 static void sleep_until_woken(struct cohort__worker *worker, bool is_holder)
@@ -213,8 +232,7 @@ static void sleep_until_woken(struct cohort__worker *worker, bool is_holder)
                    !must_not_sleep(worker, true))
                 ;
         else
-            while (atomic_load(&worker->sleep_state) == COHORT__SLEEPING)
-                cohort__futex_wait(&worker->sleep_state, COHORT__SLEEPING);
+            wait_for_state(worker);
     }
     uint32_t state = atomic_exchange(&worker->sleep_state, COHORT__AWAKE);
     if (state == COHORT__SLEEPING || state == COHORT__PARKED)
@@ -228,6 +246,7 @@ void cohort__worker_idle(struct cohort__worker *worker)
     search_begin(worker);
     if (!search(worker, &is_holder)) {
         search_give_up(worker);
+        cohort__worker_trim(worker, STACKS_A_SLEEP);
         sleep_until_woken(worker, is_holder);
     }
     if (is_holder)

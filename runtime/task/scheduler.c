@@ -10,6 +10,7 @@
 #include "runtime/base/log.h"
 #include "runtime/task/fork.h"
 #include "runtime/task/futex.h"
+#include "runtime/task/overflow.h"
 #include "runtime/task/pinning.h"
 #include "runtime/task/plain_loop.h"
 #include "runtime/task/worker.h"
@@ -240,6 +241,7 @@ static void fini(void)
     s->num_workers = 0;
     cohort__pinning_destroy(s->pinning);
     s->pinning = NULL;
+    cohort__overflow_unwatch();
     atomic_store(&is_taken, false);
 }
 
@@ -326,6 +328,7 @@ cohort_status cohort__scheduler_start(const struct cohort__scheduler_options *op
         fini();
         return status;
     }
+    cohort__overflow_watch();
     atomic_store(&s->is_up, true);
     return COHORT_OK;
 }

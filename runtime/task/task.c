@@ -6,6 +6,7 @@
 #include "runtime/base/container.h"
 #include "runtime/base/slab.h"
 #include "runtime/task/fork.h"
+#include "runtime/task/overflow.h"
 #include "runtime/task/worker.h"
 
 static struct cohort__task *task_of(const struct cohort__work *work)
@@ -39,13 +40,14 @@ static bool claim(struct cohort__task *task)
 /* Calls TASK, which was claimed, and consumes one reference to it. */
 static void execute(struct cohort__worker *worker, struct cohort__task *task)
 {
-    struct cohort__task_context context = {.error = {COHORT_OK, NULL}};
+    struct cohort__task_context context = {.error = {COHORT_OK, NULL}, .function = task->function};
     struct cohort__task_context *outer = worker->context;
     struct cohort__error *outer_slot = cohort__error_slot_set(&context.error);
     worker->context = &context;
     cohort_status status = task->function(task->arg);
     if (cohort__fork_is_child())
         cohort__fork_end(status);
+    cohort__overflow_check(worker);
     worker->context = outer;
     cohort__error_slot_set(outer_slot);
     cohort__future_complete(&task->future, status, &context.error);

@@ -24,6 +24,7 @@ struct cohort__task {
 /* The data of a running task. It is in the stack frame that has called the task. */
 struct cohort__task_context {
     struct cohort__error error;
+    cohort_task_function *function;
 };
 
 /* Starts with two references. The task counts as claimed until it is queued. */

@@ -5,12 +5,19 @@
 
 #include "runtime/base/clock.h"
 #include "runtime/base/container.h"
+#include "runtime/task/overflow.h"
 
 enum {
     FAIR_TICKS = 64, /* one look in so many begins with what is looked at last */
     /* A busy worker polls so often, between two tasks. It balances how long a message waits for
      * its locality against polls that find nothing. Not measured. */
     POLL_NANOSECONDS = 20000,
+    /* A worker keeps so many stacks. Those that it has not used for a second go back to the system,
+     * some after each poll. To give one back takes about 1 us, and to take it again two, so that a
+     * program that needs many every now and then loses little. */
+    KEPT_STACKS = 64,
+    STACKS_A_POLL = 4,
+    UNUSED_NANOSECONDS = 1000000000,
 };
 
 _Thread_local struct cohort__worker *cohort__worker_self __attribute__((tls_model("initial-exec")));
@@ -176,7 +183,10 @@ bool cohort__worker_poll_is_due(void)
 /* Calls hooks.poll if it is due and the token is free. Only outside of tasks. */
 static void poll_if_due(struct cohort__worker *worker)
 {
-    if (!cohort__worker_poll_is_due() || !cohort__token_try(worker))
+    if (!cohort__worker_poll_is_due())
+        return;
+    cohort__worker_trim(worker, STACKS_A_POLL);
+    if (!cohort__token_try(worker))
         return;
     cohort__scheduler.hooks.poll(cohort__scheduler.hooks.context);
     atomic_store_explicit(&cohort__scheduler.last_poll, cohort__clock_ticks(),
@@ -190,6 +200,56 @@ static void put_into_pool(struct cohort__worker *worker, struct cohort__fiber *f
 {
     fiber->next = worker->pool;
     worker->pool = fiber;
+    worker->use.num++;
+}
+
+/* The pool is not empty. */
+static struct cohort__fiber *take_from_pool(struct cohort__worker *worker)
+{
+    struct cohort__fiber *fiber = worker->pool;
+    worker->pool = fiber->next;
+    if (--worker->use.num < worker->use.least)
+        worker->use.least = worker->use.num;
+    return fiber;
+}
+
+/* Finds out how many stacks were in the pool all the time since the last look. */
+static void look_at_pool(struct cohort__worker *worker)
+{
+    struct cohort__pool_use *use = &worker->use;
+    uint64_t now = cohort__clock_ticks();
+    if (now < use->look_at)
+        return;
+    if (use->look_at > 0)
+        use->num_surplus = use->least > KEPT_STACKS ? use->least - KEPT_STACKS : 0;
+    use->least = use->num;
+    use->look_at = now + cohort__clock_ticks_of(UNUSED_NANOSECONDS);
+}
+
+bool cohort__worker_has_surplus(const struct cohort__worker *worker)
+{
+    return worker->use.num > KEPT_STACKS + 1; /* the thread's own stack is one of them */
+}
+
+bool cohort__worker_must_trim(const struct cohort__worker *worker)
+{
+    return cohort__worker_has_surplus(worker) &&
+           (worker->use.num_surplus > 0 || cohort__clock_ticks() >= worker->use.look_at);
+}
+
+void cohort__worker_trim(struct cohort__worker *worker, size_t most)
+{
+    struct cohort__pool_use *use = &worker->use;
+    look_at_pool(worker);
+    for (; most > 0 && use->num_surplus > 0 && cohort__worker_has_surplus(worker); most--) {
+        struct cohort__fiber *fiber = take_from_pool(worker);
+        if (fiber == &worker->own_fiber) {
+            fiber = take_from_pool(worker);
+            put_into_pool(worker, &worker->own_fiber);
+        }
+        cohort__fiber_destroy(fiber);
+        use->num_surplus--;
+    }
 }
 
 static void switch_to(struct cohort__worker *worker, struct cohort__fiber *fiber)
@@ -207,6 +267,7 @@ static void go_home(struct cohort__worker *worker)
     while (*link != &worker->own_fiber)
         link = &(*link)->next;
     *link = worker->own_fiber.next;
+    worker->use.num--;
     put_into_pool(worker, worker->fiber);
     switch_to(worker, &worker->own_fiber);
 }
@@ -237,6 +298,7 @@ static void loop_on_fiber(void *worker)
 
 void cohort__worker_run(struct cohort__worker *worker)
 {
+    void *handler_stack = cohort__overflow_thread_begin();
     worker->fiber = &worker->own_fiber;
     cohort__spin_init(&worker->spin, cohort__scheduler.options.spin_ns);
     loop(worker);
@@ -246,6 +308,7 @@ void cohort__worker_run(struct cohort__worker *worker)
         worker->pool = fiber->next;
         cohort__fiber_destroy(fiber);
     }
+    cohort__overflow_thread_end(handler_stack);
 }
 
 cohort_status cohort__worker_reserve_stack(struct cohort__worker *worker)
@@ -297,10 +360,9 @@ void cohort__worker_suspend(struct cohort__worker *worker)
     struct cohort__task_context *context = worker->context;
     struct cohort__error *slot = cohort__error_slot_set(NULL);
     struct cohort__fiber *fiber = take_next_fiber(worker);
-    if (!fiber) {
-        fiber = worker->pool;
-        worker->pool = fiber->next;
-    }
+    if (!fiber)
+        fiber = take_from_pool(worker);
+    cohort__overflow_check(worker);
     worker->context = NULL;
     switch_to(worker, fiber);
     worker->context = context;

@@ -39,6 +39,14 @@ struct cohort__fifo {
     struct cohort__batch_queue_node *last;
 };
 
+/* How many stacks of a pool are needed. */
+struct cohort__pool_use {
+    size_t num;         /* stacks in the pool */
+    size_t least;       /* fewest in it since the last look */
+    size_t num_surplus; /* that have not been used for a while, and are still to be given back */
+    uint64_t look_at;   /* when to look next, in ticks of the clock */
+};
+
 struct cohort__worker {
     /* Used only by its own thread. */
     struct cohort__fiber *fiber;          /* the stack on which it runs now */
@@ -46,6 +54,7 @@ struct cohort__worker {
     struct cohort__fifo ready;            /* fibers to be resumed, and other work */
     struct cohort__fifo yielded;          /* the same, to be run after everything else */
     struct cohort__fiber *pool;           /* stacks with only a loop on them */
+    struct cohort__pool_use use;          /* of the pool */
     unsigned index;
     unsigned tick;
     bool is_searching; /* and counted in num_searching if there are several workers */
@@ -107,6 +116,16 @@ void cohort__worker_send(struct cohort__worker *worker, struct cohort__work *wor
 /* Makes sure that there is a stack to go on with, so that suspend can't fail.
  * COHORT_ERR_NO_MEMORY. */
 cohort_status cohort__worker_reserve_stack(struct cohort__worker *worker);
+
+/* Gives up to MOST stacks back to the system, if so many have not been used for a while. Only
+ * outside of tasks. */
+void cohort__worker_trim(struct cohort__worker *worker, size_t most);
+
+/* Whether there is something to trim now. */
+bool cohort__worker_must_trim(const struct cohort__worker *worker);
+
+/* Whether the pool has more stacks than it keeps, so that some may have to be given back later. */
+bool cohort__worker_has_surplus(const struct cohort__worker *worker);
 
 /* The work that resumes a suspended stack when it is sent or queued. It is in the frame that
  * suspends. */

@@ -248,7 +248,7 @@ static cohort_status wait_without_a_stack(void *arg)
     CHECK_INT(cohort_await(future), COHORT_OK);
     pthread_join(thread, NULL);
     cohort_yield();
-    CHECK_CONTAINS(cohort_error_message(), "fiber: no stack");
+    CHECK_CONTAINS(cohort_error_message(), "no stack of");
     return arg ? COHORT_ERR_FAILED : COHORT_OK;
 }
 

@@ -6,8 +6,10 @@
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 
+#include "cohort/future.h"
 #include "runtime/base/container.h"
 #include "runtime/base/sanitizer.h"
 #include "runtime/base/slab.h"
@@ -382,6 +384,62 @@ static void test_pinned_workers(void)
     CHECK_INT(sched_setaffinity(0, sizeof(before), &before), 0);
 }
 
+struct crowd {
+    cohort_future *gate;
+    int num_waiting;
+};
+
+static cohort_status join_crowd(void *arg)
+{
+    struct crowd *crowd = arg;
+    crowd->num_waiting++;
+    return cohort_await(cohort_future_ref(crowd->gate));
+}
+
+static long resident_pages(void)
+{
+    FILE *file = fopen("/proc/self/statm", "r");
+    long size, resident;
+    CHECK(file && fscanf(file, "%ld %ld", &size, &resident) == 2);
+    fclose(file);
+    return resident;
+}
+
+static cohort_status crowd_and_wait(void *arg)
+{
+    enum { NUM = 5000, LONGEST = 3000 };
+    struct crowd crowd = {0};
+    cohort_promise *promise, *never;
+    cohort_future *future;
+    cohort_future **tasks = calloc(NUM, sizeof(*tasks));
+    CHECK(tasks);
+    CHECK_INT(cohort_promise_create(&promise, &crowd.gate), COHORT_OK);
+    CHECK_INT(cohort_promise_create(&never, &future), COHORT_OK);
+    long before = resident_pages();
+    for (int i = 0; i < NUM; i++)
+        tasks[i] = cohort_async(join_crowd, &crowd);
+    while (crowd.num_waiting < NUM)
+        cohort_yield();
+    long peak = resident_pages() - before;
+    cohort_promise_fulfil(promise, NULL);
+    CHECK_INT(cohort_await(cohort_when_all(tasks, NUM)), COHORT_OK);
+    for (int i = 0; i < LONGEST && resident_pages() - before > peak / 4; i++)
+        CHECK_INT(cohort_await_for(cohort_future_ref(future), 20000000), COHORT_ERR_TIMEOUT);
+    CHECK(resident_pages() - before <= peak / 4);
+    cohort_promise_fulfil(never, NULL);
+    cohort_future_unref(future);
+    cohort_future_unref(crowd.gate);
+    free(tasks);
+    return arg ? COHORT_ERR_FAILED : COHORT_OK;
+}
+
+/* The memory of stacks that are not needed any more goes back to the system. */
+static void test_unused_stacks_go_back(void)
+{
+    if (!COHORT__ASAN && !COHORT__TSAN) /* they keep memory of their own for each stack */
+        CHECK_INT(run_tasks(1, crowd_and_wait, NULL), COHORT_OK);
+}
+
 int main(int argc, char **argv)
 {
     static const struct test_case cases[] = {
@@ -395,6 +453,7 @@ int main(int argc, char **argv)
         {"steady state maps nothing", test_steady_state_maps_nothing},
         {"tasks are stolen", test_tasks_are_stolen},
         {"pinned workers", test_pinned_workers},
+        {"unused stacks go back", test_unused_stacks_go_back},
     };
     return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
 }

@@ -1,0 +1,285 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "runtime/task/stack.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "runtime/base/container.h"
+#include "runtime/base/list.h"
+
+/* Debian 12's headers don't have it. */
+#ifndef MADV_GUARD_INSTALL
+#define MADV_GUARD_INSTALL 102
+#endif
+
+enum {
+    /* A slab has twice as many stacks as the one before. It begins with few, since a process may
+     * have little address space (ulimit -v, or vm.overcommit_memory=2, where a slab counts in
+     * full); it ends where the number of mappings is no matter any more. */
+    LEAST_STACKS = 4,
+    MOST_STACKS = 1024,
+    /* Each guard page makes two mappings more: half of the default limit is left to the program. */
+    MOST_GUARD_PAGES = 16000,
+    CANARY_BYTES = 64, /* at the top of each stack, for the one above it */
+};
+
+static const uint64_t canary_word = UINT64_C(0x6b63617473646e65);
+
+/* A mapping with stacks of one size. Below each stack there is a page for its guard. */
+struct cohort__stack_slab {
+    struct cohort__list link; /* in the class, while there are free stacks */
+    struct class *class;
+    char *memory;
+    uint32_t num_stacks;
+    uint32_t num_used; /* so many were ever taken: the first ones */
+    uint32_t num_free; /* of these */
+    struct place {
+        uint32_t free;       /* the number of a free stack; a stack of num_free of them */
+        unsigned char guard; /* of the stack with the number of this place */
+    } places[];
+};
+
+/* The slabs with stacks of one size. */
+struct class
+{
+    struct class *next;
+    size_t bytes;         /* of a stack */
+    uint32_t next_stacks; /* of the next slab */
+    uint32_t num_slabs;
+    struct cohort__list slabs; /* with free stacks */
+};
+
+static struct {
+    pthread_mutex_t lock;
+    struct class *classes;
+    uint32_t num_guard_pages;
+    enum cohort__stack_guard guard;
+    bool are_guards_known; /* the kernel's guards have been seen to work */
+} stacks = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+static size_t page_bytes(void)
+{
+    return (size_t)sysconf(_SC_PAGESIZE);
+}
+
+static struct class *find_class(size_t bytes)
+{
+    struct class *class = stacks.classes;
+    while (class && class->bytes != bytes)
+        class = class->next;
+    if (class || !(class = calloc(1, sizeof(*class))))
+        return class;
+    class->bytes = bytes;
+    class->next_stacks = LEAST_STACKS;
+    cohort__list_init(&class->slabs);
+    class->next = stacks.classes;
+    stacks.classes = class;
+    return class;
+}
+
+static char *low_of(const struct cohort__stack_slab *slab, uint32_t index)
+{
+    size_t page = page_bytes();
+    return slab->memory + index * (slab->class->bytes + page) + page;
+}
+
+/* The words that stack INDEX must not overwrite: at the top of the stack below it. */
+static uint64_t *canary_of(const struct cohort__stack_slab *slab, uint32_t index)
+{
+    return (uint64_t *)(void *)(low_of(slab, index) - page_bytes() - CANARY_BYTES);
+}
+
+static void canary_set(const struct cohort__stack_slab *slab, uint32_t index)
+{
+    uint64_t *words = canary_of(slab, index);
+    for (size_t i = 0; i < CANARY_BYTES / sizeof(*words); i++)
+        words[i] = canary_word;
+}
+
+/* With NUM stacks, or fewer where there is no memory for so many. */
+static struct cohort__stack_slab *slab_map(struct class *class, uint32_t num)
+{
+    size_t stride = class->bytes + page_bytes();
+    struct cohort__stack_slab *slab = NULL;
+    void *memory = MAP_FAILED;
+    if (stride > SIZE_MAX / 2 / num)
+        num = 1;
+    for (; num > 0 && memory == MAP_FAILED; num /= 2) {
+        slab = malloc(sizeof(*slab) + num * sizeof(slab->places[0]));
+        if (slab)
+            memory = mmap(NULL, num * stride, PROT_READ | PROT_WRITE,
+                          MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
+        if (memory != MAP_FAILED) {
+            *slab =
+                (struct cohort__stack_slab){.class = class, .memory = memory, .num_stacks = num};
+            /* A huge page would be memory for eight stacks that use a page each. */
+            madvise(memory, num * stride, MADV_NOHUGEPAGE);
+            return slab;
+        }
+        free(slab);
+    }
+    return NULL;
+}
+
+static cohort_status slab_create(struct class *class)
+{
+    struct cohort__stack_slab *slab = slab_map(class, class->next_stacks);
+    if (!slab)
+        return cohort_fail(COHORT_ERR_NO_MEMORY, "no stack of %zu bytes: mmap: %s", class->bytes,
+                           strerror(errno));
+    class->next_stacks =
+        slab->num_stacks < MOST_STACKS / 2 ? 2 * slab->num_stacks : (uint32_t)MOST_STACKS;
+    class->num_slabs++;
+    cohort__list_push_front(&class->slabs, &slab->link);
+    return COHORT_OK;
+}
+
+static void slab_destroy(struct cohort__stack_slab *slab)
+{
+    for (uint32_t i = 0; i < slab->num_used; i++)
+        stacks.num_guard_pages -= slab->places[i].guard == COHORT__STACK_GUARD_PAGE;
+    cohort__list_remove(&slab->link);
+    slab->class->num_slabs--;
+    munmap(slab->memory, slab->num_stacks * (slab->class->bytes + page_bytes()));
+    free(slab);
+}
+
+/* Whether the kernel refuses to read at ADDRESS. Emulators accept advice that they don't know. */
+static bool is_guarded(const char *address)
+{
+    if (stacks.are_guards_known)
+        return true;
+    stacks.are_guards_known = access(address, F_OK) != 0 && errno == EFAULT;
+    return stacks.are_guards_known;
+}
+
+/* Guards a stack that is taken for the first time. False: there is no memory for that. */
+static bool guard(struct cohort__stack_slab *slab, uint32_t index)
+{
+    size_t page = page_bytes();
+    char *low = low_of(slab, index);
+    enum cohort__stack_guard kind = stacks.guard;
+    if (kind == COHORT__STACK_GUARD_KERNEL) {
+        int error = madvise(low - page, page, MADV_GUARD_INSTALL) == 0 ? 0 : errno;
+        if (error == ENOMEM)
+            return false;
+        if (error || !is_guarded(low - page)) /* such a kernel, or one that an emulator plays */
+            kind = stacks.guard = COHORT__STACK_GUARD_PAGE;
+    }
+    bool has_neighbour =
+        index > 0; /* the lowest one has none below it whose top could be watched */
+    if (kind == COHORT__STACK_GUARD_PAGE && stacks.num_guard_pages >= MOST_GUARD_PAGES &&
+        has_neighbour)
+        kind = COHORT__STACK_GUARD_CANARY;
+    if (kind == COHORT__STACK_GUARD_CANARY && !has_neighbour)
+        kind = COHORT__STACK_GUARD_PAGE;
+    if (kind == COHORT__STACK_GUARD_PAGE) {
+        if (mprotect(low - page, page, PROT_NONE) != 0) {
+            if (!has_neighbour)
+                return false;
+            kind = COHORT__STACK_GUARD_CANARY; /* there are too many mappings */
+        } else {
+            stacks.num_guard_pages++;
+        }
+    }
+    slab->places[index].guard = (unsigned char)kind;
+    return true;
+}
+
+/* The number of a stack of SLAB that is free. False: there is no memory for its guard. */
+static bool take_place(struct cohort__stack_slab *slab, uint32_t *ret_index)
+{
+    if (slab->num_free > 0) {
+        *ret_index = slab->places[--slab->num_free].free;
+    } else {
+        if (!guard(slab, slab->num_used))
+            return false;
+        *ret_index = slab->num_used++;
+    }
+    return true;
+}
+
+static cohort_status take(struct cohort__stack *ret_stack, size_t bytes)
+{
+    struct class *class = find_class(bytes);
+    if (!class)
+        return cohort_fail(COHORT_ERR_NO_MEMORY, "no memory for %zu bytes", sizeof(*class));
+    cohort_status status = COHORT_OK;
+    if (cohort__list_is_empty(&class->slabs))
+        status = slab_create(class);
+    if (status != COHORT_OK)
+        return status;
+    struct cohort__stack_slab *slab =
+        COHORT_CONTAINER_OF(class->slabs.next, struct cohort__stack_slab, link);
+    uint32_t index;
+    if (!take_place(slab, &index))
+        return cohort_fail(COHORT_ERR_NO_MEMORY, "no guard for a stack of %zu bytes: %s", bytes,
+                           strerror(errno));
+    if (slab->num_free == 0 && slab->num_used == slab->num_stacks)
+        cohort__list_remove(&slab->link);
+    enum cohort__stack_guard kind = (enum cohort__stack_guard)slab->places[index].guard;
+    if (kind == COHORT__STACK_GUARD_CANARY)
+        canary_set(slab, index);
+    *ret_stack = (struct cohort__stack){.low = low_of(slab, index),
+                                        .bytes = bytes - CANARY_BYTES,
+                                        .slab = slab,
+                                        .index = index,
+                                        .guard = kind};
+    return COHORT_OK;
+}
+
+cohort_status cohort__stack_take(struct cohort__stack *ret_stack, size_t bytes)
+{
+    size_t page = page_bytes();
+    if (bytes > SIZE_MAX / 2)
+        return cohort_fail(COHORT_ERR_NO_MEMORY, "no stack of %zu bytes", bytes);
+    bytes = (bytes + CANARY_BYTES + page - 1) & ~(page - 1);
+    pthread_mutex_lock(&stacks.lock);
+    cohort_status status = take(ret_stack, bytes);
+    pthread_mutex_unlock(&stacks.lock);
+    return status;
+}
+
+/* The canary of the stack above is at the top of this one, and goes with its memory: then it reads
+ * as zeros. */
+void cohort__stack_give_back(const struct cohort__stack *stack)
+{
+    struct cohort__stack_slab *slab = stack->slab;
+    struct class *class = slab->class;
+    madvise(stack->low, class->bytes, MADV_DONTNEED);
+    pthread_mutex_lock(&stacks.lock);
+    if (slab->num_free == 0 && slab->num_used == slab->num_stacks)
+        cohort__list_push_front(&class->slabs, &slab->link);
+    slab->places[slab->num_free++].free = stack->index;
+    if (slab->num_free == slab->num_used && class->num_slabs > 1)
+        slab_destroy(slab);
+    pthread_mutex_unlock(&stacks.lock);
+}
+
+bool cohort__stack_is_intact(const struct cohort__stack *stack)
+{
+    if (stack->guard != COHORT__STACK_GUARD_CANARY)
+        return true;
+    const uint64_t *words = canary_of(stack->slab, stack->index);
+    for (size_t i = 0; i < CANARY_BYTES / sizeof(*words); i++)
+        if (words[i] != canary_word && words[i] != 0)
+            return false;
+    return true;
+}
+
+bool cohort__stack_guards(const struct cohort__stack *stack, const void *address)
+{
+    const char *at = address;
+    return stack->slab && at < stack->low && at >= stack->low - page_bytes();
+}
+
+void cohort__stack_use_guard(enum cohort__stack_guard guard)
+{
+    pthread_mutex_lock(&stacks.lock);
+    stacks.guard = guard;
+    pthread_mutex_unlock(&stacks.lock);
+}

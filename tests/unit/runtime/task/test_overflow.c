@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "runtime/task/overflow.h"
+
+#include <signal.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "cohort/future.h"
+#include "cohort/task.h"
+#include "runtime/base/sanitizer.h"
+#include "runtime/task/stack.h"
+#include "tests/support/test.h"
+#include "tests/unit/runtime/task/run_tasks.h"
+
+/* Takes more than 1 KiB of the stack for each call. The compiler can't know what the asm does with
+ * the frame, so that each call has its own. */
+__attribute__((noinline)) static int descend(int depth)
+{
+    char frame[1024];
+    memset(frame, depth, sizeof(frame));
+    int below = depth > 0 ? descend(depth - 1) : 0;
+    __asm__ volatile("" : : "r"(frame) : "memory");
+    return below + frame[depth % 1024];
+}
+
+struct descent {
+    cohort_future *gate;
+    int num_waiting;
+    int depth; /* of the second task */
+};
+
+static cohort_status wait_at_gate(struct descent *descent)
+{
+    descent->num_waiting++;
+    return cohort_await(cohort_future_ref(descent->gate));
+}
+
+static cohort_status wait_task(void *arg)
+{
+    return wait_at_gate(arg);
+}
+
+static cohort_status descend_task(void *arg)
+{
+    struct descent *descent = arg;
+    cohort_status status = wait_at_gate(descent);
+    if (status == COHORT_OK && descend(descent->depth) == 1 << 30)
+        status = COHORT_ERR_FAILED;
+    return cohort_await(cohort_future_ref(descent->gate)) || status;
+}
+
+/* A task waits on the thread's own stack, and others on stacks of a slab. The last one goes on, and
+ * calls itself. */
+static cohort_status several(void *arg)
+{
+    struct descent descent = {.depth = *(int *)arg};
+    cohort_promise *promise;
+    CHECK_INT(cohort_promise_create(&promise, &descent.gate), COHORT_OK);
+    cohort_future *tasks[4];
+    for (int i = 0; i < 4; i++) {
+        tasks[i] = cohort_async(i < 3 ? wait_task : descend_task, &descent);
+        while (descent.num_waiting <= i)
+            cohort_yield();
+    }
+    cohort_promise_fulfil(promise, NULL);
+    cohort_status status = cohort_await(cohort_when_all(tasks, 4));
+    cohort_future_unref(descent.gate);
+    return status;
+}
+
+/* What a child says on standard error that calls itself so deep, and how it ends. */
+static int run_child(enum cohort__stack_guard guard, int depth, char *text, size_t capacity)
+{
+    int ends[2], status;
+    CHECK_INT(pipe(ends), 0);
+    pid_t child = fork();
+    CHECK(child >= 0);
+    if (child == 0) {
+        dup2(ends[1], STDERR_FILENO);
+        cohort__stack_use_guard(guard);
+        _exit(run_tasks(1, several, &depth) == COHORT_OK ? 0 : 1);
+    }
+    close(ends[1]);
+    size_t bytes = 0;
+    ssize_t got;
+    while ((got = read(ends[0], text + bytes, capacity - 1 - bytes)) > 0)
+        bytes += (size_t)got;
+    text[bytes] = 0;
+    close(ends[0]);
+    CHECK_INT(waitpid(child, &status, 0), child);
+    return status;
+}
+
+static void check_kind(enum cohort__stack_guard guard, int too_deep)
+{
+    char text[4096];
+    int status = run_child(guard, 100, text, sizeof(text));
+    CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    CHECK_TEXT(text, "");
+    status = run_child(guard, too_deep, text, sizeof(text));
+    CHECK(WIFSIGNALED(status) && WTERMSIG(status) == SIGSEGV);
+    CHECK_CONTAINS(text, "test_task_overflow");
+    CHECK_CONTAINS(text, "beyond its stack of 262144 bytes (COHORT_STACK)\n");
+}
+
+static void test_tasks_that_are_too_deep(void)
+{
+    if (COHORT__ASAN || COHORT__TSAN)
+        return; /* they explain it themselves */
+    check_kind(COHORT__STACK_GUARD_KERNEL, 1000);
+    check_kind(COHORT__STACK_GUARD_PAGE, 1000);
+    check_kind(COHORT__STACK_GUARD_CANARY, 258); /* a little, which the neighbour survives */
+}
+
+static volatile sig_atomic_t num_handled;
+
+static void count(int number)
+{
+    (void)number;
+    num_handled++;
+}
+
+static cohort_status do_nothing(void *arg)
+{
+    (void)arg;
+    return COHORT_OK;
+}
+
+/* The program's own handler stays. */
+static void test_own_handler(void)
+{
+    struct sigaction got, action = {.sa_handler = count};
+    sigaction(SIGSEGV, &action, &got);
+    struct sigaction before = got;
+    CHECK_INT(run_tasks(1, do_nothing, NULL), COHORT_OK);
+    sigaction(SIGSEGV, &before, &got);
+    CHECK(got.sa_handler == count);
+}
+
+static const struct test_case cases[] = {
+    {"tasks that are too deep", test_tasks_that_are_too_deep},
+    {"own handler", test_own_handler},
+};
+
+int main(int argc, char **argv)
+{
+    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
+}

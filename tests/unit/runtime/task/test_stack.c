@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "runtime/task/stack.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "runtime/base/sanitizer.h"
+#include "tests/support/test.h"
+
+enum { PAGE = 4096 };
+
+/* A stack keeps the guard that it was first taken with. So each kind has a size of its own. */
+static size_t stack_bytes;
+
+static void use_guard(enum cohort__stack_guard guard)
+{
+    cohort__stack_use_guard(guard);
+    stack_bytes = 64 * 1024 + guard * PAGE;
+}
+
+static long num_mappings(void)
+{
+    FILE *file = fopen("/proc/self/maps", "r");
+    long num = 0;
+    CHECK(file);
+    for (int c; (c = fgetc(file)) != EOF;)
+        num += c == '\n';
+    fclose(file);
+    return num;
+}
+
+static long resident_pages(void)
+{
+    FILE *file = fopen("/proc/self/statm", "r");
+    long size, resident;
+    CHECK(file && fscanf(file, "%ld %ld", &size, &resident) == 2);
+    fclose(file);
+    return resident;
+}
+
+static char *top_of(const struct cohort__stack *stack)
+{
+    return stack->low + stack->bytes - 1;
+}
+
+static void take(struct cohort__stack *stacks, size_t num)
+{
+    for (size_t i = 0; i < num; i++) {
+        CHECK_INT(cohort__stack_take(&stacks[i], stack_bytes), COHORT_OK);
+        CHECK(stacks[i].bytes >= stack_bytes && (uintptr_t)stacks[i].low % PAGE == 0);
+        memset(top_of(&stacks[i]), 1, 1);
+    }
+}
+
+static void give_back(const struct cohort__stack *stacks, size_t num)
+{
+    for (size_t i = 0; i < num; i++)
+        cohort__stack_give_back(&stacks[i]);
+}
+
+/* No byte belongs to two stacks, and what is given back is taken again. */
+static void check_apart(enum cohort__stack_guard guard)
+{
+    enum { NUM = 100 };
+    struct cohort__stack stacks[NUM];
+    use_guard(guard);
+    for (int round = 0; round < 3; round++) {
+        take(stacks, NUM);
+        for (int i = 0; i < NUM; i++)
+            memset(stacks[i].low, i, stacks[i].bytes);
+        for (int i = 0; i < NUM; i++) {
+            CHECK(*stacks[i].low == i && *top_of(&stacks[i]) == i);
+            CHECK(cohort__stack_is_intact(&stacks[i]));
+        }
+        for (int i = 0; i < NUM; i += 2)
+            cohort__stack_give_back(&stacks[i]);
+        for (int i = 1; i < NUM; i += 2)
+            CHECK(cohort__stack_is_intact(&stacks[i]));
+        for (int i = 0; i < NUM; i += 2) {
+            take(&stacks[i], 1);
+            CHECK_INT(*stacks[i].low, 0);
+        }
+        give_back(stacks, NUM);
+    }
+}
+
+static void test_stacks_are_apart(void)
+{
+    check_apart(COHORT__STACK_GUARD_CANARY);
+    check_apart(COHORT__STACK_GUARD_PAGE);
+    check_apart(COHORT__STACK_GUARD_KERNEL);
+}
+
+/* More stacks than the kernel allows mappings, and their memory goes back to the system. */
+static void check_many(enum cohort__stack_guard guard)
+{
+    enum { NUM = COHORT__ASAN || COHORT__TSAN ? 2000 : 40000 };
+    struct cohort__stack *stacks = calloc(NUM, sizeof(*stacks));
+    CHECK(stacks);
+    use_guard(guard);
+    long before = resident_pages();
+    take(stacks, NUM);
+    CHECK(num_mappings() < 40000);
+    CHECK(resident_pages() - before > NUM - NUM / 10); /* the kernel's count lags behind */
+    give_back(stacks, NUM);
+    CHECK(resident_pages() - before < NUM / 4);
+    free(stacks);
+}
+
+static void test_many(void)
+{
+    check_many(COHORT__STACK_GUARD_KERNEL);
+    check_many(COHORT__STACK_GUARD_PAGE);
+    check_many(COHORT__STACK_GUARD_CANARY);
+}
+
+static void write_below(const struct cohort__stack *stack)
+{
+    signal(SIGSEGV, SIG_DFL); /* the sanitizers explain it at length */
+    volatile char *below = stack->low - 1;
+    *below = 1;
+    _exit(0);
+}
+
+static void check_guard(enum cohort__stack_guard guard)
+{
+    struct cohort__stack stacks[3];
+    use_guard(guard);
+    take(stacks, 3);
+    CHECK(cohort__stack_guards(&stacks[1], stacks[1].low - 1));
+    CHECK(!cohort__stack_guards(&stacks[1], stacks[1].low));
+    CHECK(!cohort__stack_guards(&stacks[1], stacks[1].low - PAGE - 1));
+    int status;
+    pid_t child = fork();
+    CHECK(child >= 0);
+    if (child == 0)
+        write_below(&stacks[1]);
+    CHECK_INT(waitpid(child, &status, 0), child);
+    CHECK(WIFSIGNALED(status) && WTERMSIG(status) == SIGSEGV);
+    give_back(stacks, 3);
+}
+
+static void test_guards_catch(void)
+{
+    check_guard(COHORT__STACK_GUARD_PAGE);
+    check_guard(COHORT__STACK_GUARD_KERNEL);
+}
+
+static void test_canary_tells(void)
+{
+    struct cohort__stack stacks[3];
+    use_guard(COHORT__STACK_GUARD_CANARY);
+    take(stacks, 3);
+    CHECK_INT(stacks[2].guard, COHORT__STACK_GUARD_CANARY);
+    memset(stacks[2].low - PAGE, 1, PAGE); /* what no neighbour has */
+    CHECK(cohort__stack_is_intact(&stacks[2]));
+    memset(stacks[2].low - PAGE - 1, 1, 1);
+    CHECK(!cohort__stack_is_intact(&stacks[2]));
+    give_back(stacks, 3);
+    take(stacks, 3);
+    CHECK(cohort__stack_is_intact(&stacks[2]));
+    give_back(stacks, 3);
+}
+
+/* With little address space there are fewer stacks, and an error says so. */
+static void test_little_address_space(void)
+{
+    if (COHORT__ASAN || COHORT__TSAN)
+        return; /* they need all of it for themselves */
+    struct cohort__stack stack;
+    struct rlimit limit = {64 << 20, 64 << 20};
+    use_guard(COHORT__STACK_GUARD_KERNEL);
+    int status, num = 0;
+    pid_t child = fork();
+    CHECK(child >= 0);
+    if (child == 0) {
+        CHECK_INT(setrlimit(RLIMIT_AS, &limit), 0);
+        while (cohort__stack_take(&stack, stack_bytes) == COHORT_OK)
+            num++;
+        CHECK(num > 400 && num < 1024);
+        CHECK_CONTAINS(cohort_error_message(), "no stack of 69632 bytes: mmap");
+        _exit(0);
+    }
+    CHECK_INT(waitpid(child, &status, 0), child);
+    CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+}
+
+static const struct test_case cases[] = {
+    {"stacks are apart", test_stacks_are_apart},
+    {"guards catch", test_guards_catch},
+    {"canary tells", test_canary_tells},
+    {"little address space", test_little_address_space},
+    {"many", test_many},
+};
+
+int main(int argc, char **argv)
+{
+    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
+}
