@@ -11,6 +11,10 @@
 #include "runtime/base/container.h"
 #include "runtime/base/list.h"
 
+#if COHORT__VALGRIND
+#include <valgrind/valgrind.h>
+#endif
+
 /* Debian 12's headers don't have it. */
 #ifndef MADV_GUARD_INSTALL
 #define MADV_GUARD_INSTALL 102
@@ -148,6 +152,16 @@ static void slab_destroy(struct cohort__stack_slab *slab)
     free(slab);
 }
 
+/* valgrind does not know of the kernel's guards, and reads what it takes for memory. */
+static bool has_valgrind(void)
+{
+#if COHORT__VALGRIND
+    return RUNNING_ON_VALGRIND;
+#else
+    return false;
+#endif
+}
+
 /* Whether the kernel refuses to read at ADDRESS. Emulators accept advice that they don't know. */
 static bool is_guarded(const char *address)
 {
@@ -163,11 +177,13 @@ static bool guard(struct cohort__stack_slab *slab, uint32_t index)
     size_t page = page_bytes();
     char *low = low_of(slab, index);
     enum cohort__stack_guard kind = stacks.guard;
+    if (kind == COHORT__STACK_GUARD_KERNEL && has_valgrind())
+        kind = COHORT__STACK_GUARD_PAGE;
     if (kind == COHORT__STACK_GUARD_KERNEL) {
-        int error = madvise(low - page, page, MADV_GUARD_INSTALL) == 0 ? 0 : errno;
-        if (error == ENOMEM)
+        bool is_there = madvise(low - page, page, MADV_GUARD_INSTALL) == 0;
+        if (!is_there && errno == ENOMEM)
             return false;
-        if (error || !is_guarded(low - page)) /* such a kernel, or one that an emulator plays */
+        if (!is_there || !is_guarded(low - page)) /* the kernel has no such guards */
             kind = stacks.guard = COHORT__STACK_GUARD_PAGE;
     }
     bool has_neighbour =
@@ -238,9 +254,11 @@ cohort_status cohort__stack_take(struct cohort__stack *ret_stack, size_t bytes)
     if (bytes > SIZE_MAX / 2)
         return cohort_fail(COHORT_ERR_NO_MEMORY, "no stack of %zu bytes", bytes);
     bytes = (bytes + CANARY_BYTES + page - 1) & ~(page - 1);
+    int saved_errno = errno;
     pthread_mutex_lock(&stacks.lock);
     cohort_status status = take(ret_stack, bytes);
     pthread_mutex_unlock(&stacks.lock);
+    errno = saved_errno;
     return status;
 }
 
