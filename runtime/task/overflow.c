@@ -56,7 +56,8 @@ static bool is_beyond(const struct cohort__fiber *fiber, const char *address)
     return address < fiber->low + THREAD_GUARD_BYTES && address >= fiber->low - THREAD_GUARD_BYTES;
 }
 
-/* On its own stack. The default action comes when the instruction is tried again. */
+/* On a stack of its own. The default action comes when the instruction is tried again; a signal
+ * that somebody has sent has none, and is sent anew. */
 static void handle(int number, siginfo_t *info, void *context)
 {
     (void)context;
@@ -64,6 +65,8 @@ static void handle(int number, siginfo_t *info, void *context)
     if (worker && worker->fiber && is_beyond(worker->fiber, info->si_addr))
         explain(worker);
     signal(number, SIG_DFL);
+    if (info->si_code <= 0)
+        raise(number);
 }
 
 static bool is_ours(int number)

@@ -186,8 +186,8 @@ static bool guard(struct cohort__stack_slab *slab, uint32_t index)
         if (!is_there || !is_guarded(low - page)) /* the kernel has no such guards */
             kind = stacks.guard = COHORT__STACK_GUARD_PAGE;
     }
-    bool has_neighbour =
-        index > 0; /* the lowest one has none below it whose top could be watched */
+    /* The lowest stack has none below it whose top could be looked at. */
+    bool has_neighbour = index > 0;
     if (kind == COHORT__STACK_GUARD_PAGE && stacks.num_guard_pages >= MOST_GUARD_PAGES &&
         has_neighbour)
         kind = COHORT__STACK_GUARD_CANARY;

@@ -113,6 +113,24 @@ static void test_tasks_that_are_too_deep(void)
     check_kind(COHORT__STACK_GUARD_CANARY, 258); /* a little, which the neighbour survives */
 }
 
+static cohort_status send_signal(void *arg)
+{
+    kill(getpid(), SIGSEGV);
+    return arg ? COHORT_ERR_FAILED : COHORT_OK;
+}
+
+/* A signal that is sent, and not caused, ends the program as ever, without a word. */
+static void test_signal_that_is_sent(void)
+{
+    int status;
+    pid_t child = fork();
+    CHECK(child >= 0);
+    if (child == 0)
+        _exit(run_tasks(1, send_signal, NULL) == COHORT_OK ? 0 : 1);
+    CHECK_INT(waitpid(child, &status, 0), child);
+    CHECK(COHORT__ASAN || COHORT__TSAN || (WIFSIGNALED(status) && WTERMSIG(status) == SIGSEGV));
+}
+
 static volatile sig_atomic_t num_handled;
 
 static void count(int number)
@@ -140,6 +158,7 @@ static void test_own_handler(void)
 
 static const struct test_case cases[] = {
     {"tasks that are too deep", test_tasks_that_are_too_deep},
+    {"signal that is sent", test_signal_that_is_sent},
     {"own handler", test_own_handler},
 };
 
