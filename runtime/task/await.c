@@ -198,8 +198,8 @@ static cohort_status wait_until(cohort_future *future, uint64_t deadline)
             until_suspend(until, worker);
         else
             until_block(until);
-        if (cohort__future_forget(future, &until->waiter))
-            until_unref(until);
+        if (!cohort_future_ready(future))
+            cohort__future_forget(future, &until->waiter);
     } else {
         until_unref(until);
     }

@@ -10,6 +10,9 @@
  * counted. */
 #define NOT_COUNTED UINT32_MAX
 
+/* So many waiters of a future may be forgotten before they are removed for the first time. */
+enum { SWEEP_MIN = 16 };
+
 /* What future_no_memory returns. */
 static struct cohort_future out_of_memory = {
     .state = COHORT__FUTURE_DONE,
@@ -32,6 +35,8 @@ void cohort__future_init(cohort_future *future, uint32_t refs)
     future->value = NULL;
     future->is_task = false;
     atomic_init(&future->claim, COHORT__TASK_CLAIMED);
+    atomic_init(&future->sweep_shift, 0);
+    atomic_init(&future->num_forgotten, 0);
 }
 
 cohort_future *cohort__future_create(void)
@@ -162,6 +167,7 @@ void cohort__future_fail(cohort_future *future, cohort_status status, const char
 
 bool cohort__future_wait_with(cohort_future *future, struct cohort__waiter *waiter)
 {
+    atomic_init(&waiter->is_forgotten, false);
     struct cohort__waiter *head = atomic_load_explicit(&future->state, memory_order_acquire);
     do {
         if (head == COHORT__FUTURE_DONE)
@@ -202,31 +208,60 @@ static void attach(cohort_future *future, struct cohort__waiter *first, struct c
                                                     memory_order_acq_rel, memory_order_acquire));
 }
 
-bool cohort__future_forget(cohort_future *future, struct cohort__waiter *waiter)
+/* Moves the forgotten waiters of the list at *LINK to the list *FORGOTTEN. Returns the last one
+ * that stays, or NULL, and counts both. */
+static struct cohort__waiter *sort_out(struct cohort__waiter **link,
+                                       struct cohort__waiter **forgotten, uint32_t *num_forgotten,
+                                       uint32_t *num_left)
 {
-    struct cohort__waiter *first = NULL;
+    struct cohort__waiter *last = NULL;
+    while (*link) {
+        struct cohort__waiter *waiter = *link;
+        if (atomic_load_explicit(&waiter->is_forgotten, memory_order_acquire)) {
+            *link = waiter->next;
+            waiter->next = *forgotten;
+            *forgotten = waiter;
+            ++*num_forgotten;
+        } else {
+            last = waiter;
+            link = &waiter->next;
+            ++*num_left;
+        }
+    }
+    return last;
+}
+
+/* Removes the forgotten waiters. The next time is when as many have been forgotten as are left. */
+static void sweep(cohort_future *future)
+{
+    struct cohort__waiter *first, *forgotten = NULL;
+    uint32_t num_forgotten = 0, num_left = 0;
+    if (!detach(future, &first) || !first)
+        return;
+    struct cohort__waiter *last = sort_out(&first, &forgotten, &num_forgotten, &num_left);
+    unsigned char shift = 0;
+    while (shift < 31 && (uint32_t)SWEEP_MIN << shift < num_left)
+        shift++;
+    atomic_store_explicit(&future->sweep_shift, shift, memory_order_relaxed);
+    atomic_fetch_sub_explicit(&future->num_forgotten, num_forgotten, memory_order_relaxed);
+    if (first)
+        attach(future, first, last);
+    notify_all(forgotten);
+}
+
+void cohort__future_forget(cohort_future *future, struct cohort__waiter *waiter)
+{
     bool is_foreign = !cohort__worker_self;
-    bool found = false;
     if (is_foreign)
         cohort__foreign_enter();
-    if (detach(future, &first)) {
-        struct cohort__waiter **link = &first;
-        struct cohort__waiter *last = NULL;
-        while (*link) {
-            if (*link == waiter) {
-                *link = waiter->next;
-                found = true;
-                continue;
-            }
-            last = *link;
-            link = &last->next;
-        }
-        if (first)
-            attach(future, first, last);
-    }
+    /* It is counted before it is marked, so that the count never falls below zero. */
+    uint32_t num = atomic_fetch_add_explicit(&future->num_forgotten, 1, memory_order_relaxed) + 1;
+    atomic_store_explicit(&waiter->is_forgotten, true, memory_order_release);
+    if (num >= (uint32_t)SWEEP_MIN
+                   << atomic_load_explicit(&future->sweep_shift, memory_order_relaxed))
+        sweep(future);
     if (is_foreign)
         cohort__foreign_leave();
-    return found;
 }
 
 cohort_status cohort__future_status(const cohort_future *future)

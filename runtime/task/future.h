@@ -18,6 +18,7 @@
 struct cohort__waiter {
     struct cohort__waiter *next;
     void (*notify)(struct cohort__waiter *waiter);
+    atomic_bool is_forgotten;
 };
 
 /* The state is one atomic word: the list of the waiters, or COHORT__FUTURE_DONE. The result is
@@ -32,7 +33,9 @@ struct cohort_future {
         struct cohort__error_text *text; /* of an error; a counted reference */
     };
     bool is_task;
-    atomic_uchar claim; /* of a task, see task.h */
+    atomic_uchar claim;             /* of a task, see task.h */
+    atomic_uchar sweep_shift;       /* see forget */
+    _Atomic uint32_t num_forgotten; /* waiters that may still be in the list */
 };
 
 #define COHORT__FUTURE_DONE ((struct cohort__waiter *)1)
@@ -60,11 +63,12 @@ void cohort__future_vfail(cohort_future *future, cohort_status status, const cha
  * future. Any thread. */
 bool cohort__future_wait_with(cohort_future *future, struct cohort__waiter *waiter);
 
-/* Removes WAITER again. True: it is removed, and notify will not be called. False: notify was
- * called, is being called, or will be called (this is rare: it happens if another thread removes a
- * waiter of the same future at the same time). So after false, WAITER has to exist until notify was
- * called. Takes time linear in the number of waiters. Any thread. */
-bool cohort__future_forget(cohort_future *future, struct cohort__waiter *waiter);
+/* Nobody is interested in WAITER any more, which wait_with has registered. Its notify is called
+ * once, as ever: when FUTURE is complete, or sooner, when a later forget removes all such waiters
+ * at once. So WAITER has to exist until then, and its notify has to find out by itself that there
+ * is nothing left to do. A future keeps at most as many forgotten waiters as it had others at the
+ * last removal, or 16, so this takes constant time on average. Any thread. */
+void cohort__future_forget(cohort_future *future, struct cohort__waiter *waiter);
 
 /* FUTURE is complete. The value is NULL unless the future was fulfilled with another one. */
 cohort_status cohort__future_status(const cohort_future *future);

@@ -3,11 +3,10 @@
 #include "runtime/base/slab.h"
 #include "runtime/task/future.h"
 
-/* The first future that completes wins. After that, and once all waiters are registered, the
- * waiters of the other futures are removed by cohort__future_forget. Otherwise they would pile up
- * in a future that takes part in one when_any after another. Each registered waiter holds a
- * reference to this object, which is given back when the waiter is notified or forgotten. One more
- * reference is held until forget_all has tried to remove all waiters. */
+/* The first future that completes wins. After that, and once all waiters are registered, the other
+ * futures forget their waiters. Otherwise they would pile up in a future that takes part in one
+ * when_any after another. Each registered waiter holds a reference to this object, which is given
+ * back when the waiter is notified. One more reference is held until forget_all is through. */
 
 struct when_any;
 struct member {
@@ -29,18 +28,18 @@ struct when_any {
 
 static void unref(struct when_any *any)
 {
-    if (atomic_fetch_sub_explicit(&any->refs, 1, memory_order_acq_rel) != 1)
-        return;
-    for (size_t i = 0; i < any->count; i++)
-        cohort_future_unref(any->members[i].future);
-    cohort__slab_free(any);
+    if (atomic_fetch_sub_explicit(&any->refs, 1, memory_order_acq_rel) == 1)
+        cohort__slab_free(any);
 }
 
+/* From now on, a notification finds the race decided, and does not look at its future. */
 static void forget_all(struct when_any *any)
 {
-    for (size_t i = 0; i < any->num_registered; i++)
-        if (cohort__future_forget(any->members[i].future, &any->members[i].waiter))
-            unref(any);
+    for (size_t i = 0; i < any->count; i++) {
+        if (i < any->num_registered && !cohort_future_ready(any->members[i].future))
+            cohort__future_forget(any->members[i].future, &any->members[i].waiter);
+        cohort_future_unref(any->members[i].future);
+    }
     unref(any);
 }
 

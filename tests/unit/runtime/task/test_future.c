@@ -25,7 +25,7 @@ static void count(struct cohort__waiter *waiter)
 static void test_completes_once_for_all_waiters(void)
 {
     struct counter counters[3] = {
-        {{NULL, count}, 0, 0}, {{NULL, count}, 0, 0}, {{NULL, count}, 0, 0}};
+        {.waiter.notify = count}, {.waiter.notify = count}, {.waiter.notify = count}};
     next_order = 0;
     cohort_future *future = cohort__future_create();
     CHECK(!cohort_future_ready(future));
@@ -45,22 +45,41 @@ static void test_completes_once_for_all_waiters(void)
     cohort_future_unref(future);
 }
 
+enum { NUM_LEFT = 40, NUM_FORGOTTEN = 1000 };
+
+/* The forgotten ones are notified from time to time, and the others when the future is complete. */
 static void test_forget(void)
 {
-    struct counter counters[4];
+    static struct counter left[NUM_LEFT], forgotten[NUM_FORGOTTEN];
     cohort_future *future = cohort__future_create();
-    for (int i = 0; i < 4; i++) {
-        counters[i] = (struct counter){{NULL, count}, 0, 0};
-        CHECK(cohort__future_wait_with(future, &counters[i].waiter));
+    for (int i = 0; i < NUM_LEFT; i++) {
+        left[i] = (struct counter){.waiter.notify = count};
+        CHECK(cohort__future_wait_with(future, &left[i].waiter));
     }
-    CHECK(cohort__future_forget(future, &counters[1].waiter));
-    CHECK(!cohort__future_forget(future, &counters[1].waiter));
-    CHECK(cohort__future_forget(future, &counters[3].waiter));
-    CHECK(cohort__future_forget(future, &counters[0].waiter));
+    int num_kept = 0, most_kept = 0;
+    for (int i = 0; i < NUM_FORGOTTEN; i++) {
+        forgotten[i] = (struct counter){.waiter.notify = count};
+        CHECK(cohort__future_wait_with(future, &forgotten[i].waiter));
+        cohort__future_forget(future, &forgotten[i].waiter);
+        num_kept++;
+        for (int j = 0; forgotten[i].num_calls > 0 && j <= i; j++) {
+            CHECK_INT(forgotten[j].num_calls, 1);
+            num_kept = 0;
+        }
+        most_kept = num_kept > most_kept ? num_kept : most_kept;
+    }
+    CHECK(most_kept >= 16 && most_kept <= 2 * NUM_LEFT);
+    for (int i = 0; i < NUM_LEFT; i++)
+        CHECK_INT(left[i].num_calls, 0);
     cohort__future_complete(cohort_future_ref(future), COHORT_OK, NULL);
-    CHECK(!cohort__future_forget(future, &counters[2].waiter));
-    CHECK_INT(counters[0].num_calls + counters[1].num_calls + counters[3].num_calls, 0);
-    CHECK_INT(counters[2].num_calls, 1);
+    for (int i = 1; i < NUM_LEFT; i++) {
+        CHECK_INT(left[i].num_calls, 1);
+        CHECK(left[i].order > left[i - 1].order);
+    }
+    for (int i = 0; i < NUM_FORGOTTEN; i++)
+        CHECK_INT(forgotten[i].num_calls, 1);
+    cohort__future_forget(future, &left[0].waiter);
+    CHECK_INT(left[0].num_calls, 1);
     cohort_future_unref(future);
     cohort_future_unref(future);
 }
@@ -166,10 +185,11 @@ static void test_forgetting_races_with_completing(void)
             is_in[i] = cohort__future_wait_with(future, &waiters[i].waiter);
         }
         for (int i = 0; i < NUM_WAITERS; i += 2)
-            if (cohort__future_forget(future, &waiters[i].waiter))
-                is_in[i] = false;
+            if (is_in[i])
+                cohort__future_forget(future, &waiters[i].waiter);
         while (!cohort_future_ready(future)) /* takes the list out and puts it back */
-            cohort__future_forget(future, &waiters[0].waiter);
+            if (is_in[0])
+                cohort__future_forget(future, &waiters[0].waiter);
         for (int i = 0; i < NUM_WAITERS; i++) {
             while (is_in[i] && atomic_load(&waiters[i].num_calls) == 0)
                 sched_yield();
