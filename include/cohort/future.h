@@ -42,9 +42,12 @@ COHORT_API bool cohort_future_ready(const cohort_future *future);
  * as a plain call, if the stack has room. Outside of tasks the calling thread blocks. NULL:
  * COHORT_ERR_BAD_PARAMETER.
  *
- * COHORT_ERR_STATE: called by a thread outside of tasks before the runtime has started. If no other
- * stack could be allocated for this worker to go on with, the call still waits, but it blocks this
- * worker, and the message says so. Other workers go on. */
+ * COHORT_ERR_STATE: called by a thread outside of tasks before the runtime has started.
+ *
+ * If there is no memory for one more stack, the call still waits. Its worker goes on with other
+ * tasks that are ready, those that have not started yet on the stack of this one. These have to end
+ * before this call returns. So there they must not wait for what this task does later. The log
+ * (COHORT_LOG=warn) says once that this has begun. */
 COHORT_API cohort_status cohort_await(cohort_future *future) COHORT_MUST_USE;
 
 /* The same. On success writes the value to *ret_value (untouched on failure). */

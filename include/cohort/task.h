@@ -37,8 +37,9 @@ COHORT_API cohort_future *cohort_async(cohort_task_function *function, void *arg
  * sched_yield. */
 COHORT_API void cohort_yield(void);
 
-/* Completes after at least NANOSECONDS. The clock ticks in milliseconds, and the time is rounded
- * up. The future holds COHORT_ERR_STATE before the start and after the end of the runtime,
+/* Completes after at least NANOSECONDS. How much later depends on the tasks: the time is noticed
+ * when one of them suspends or ends. In an idle locality it is well below a millisecond. The future
+ * holds COHORT_ERR_STATE before the start and after the end of the runtime,
  * COHORT_ERR_CANCELLED if the runtime ends before that time, or COHORT_ERR_NO_MEMORY. Any thread;
  * never suspends. */
 COHORT_API cohort_future *cohort_sleep(uint64_t nanoseconds) COHORT_MUST_USE;

@@ -20,10 +20,14 @@
  * within which a stall is to be noticed. */
 enum { MAX_SLOWNESS = 8 };
 
-/* While the holder polls, libuv has its turn so often. It asks the kernel, during which a message
- * has to wait, and what libuv watches is never as urgent. Every 25 us instead of after 64 polls
- * took 1 us off 3 of a message over a channel (docs/performance.md, "Beside MPI"). */
-enum { POLLS_PER_LOOK_AT_THE_CLOCK = 64, UV_RUN_INTERVAL_NS = 25 * 1000 };
+enum {
+    /* While the holder polls, libuv has its turn so often. It asks the kernel, during which a
+     * message has to wait, and what libuv watches is never as urgent. Every 25 us instead of after
+     * 64 polls took 1 us off 3 of a message over a channel (docs/performance.md, "Beside MPI"). */
+    UV_RUN_INTERVAL_NS = 25 * 1000,
+    /* And the timers, which cost a look at the clock, so often: they may be so late. */
+    TIMERS_INTERVAL_NS = 5 * 1000,
+};
 
 struct watched {
     struct cohort__list link;
@@ -72,10 +76,8 @@ bool cohort__loop_run_requests(struct cohort__loop *loop)
         request->run(loop, request);
         any = true;
     }
-    if (cohort__timers_pending(loop)) {
+    if (cohort__timers_pending(loop))
         cohort__timers_absorb(loop);
-        any = true;
-    }
     return any;
 }
 
@@ -274,15 +276,12 @@ static void set_slowness(struct cohort__loop *loop, unsigned slowness)
         start_ticker(COHORT_CONTAINER_OF(link, struct ticker, link));
 }
 
-static bool is_libuvs_turn(struct cohort__loop *loop)
+/* Whether NANOSECONDS have passed since *LAST, which then becomes NOW. Both are in ticks. */
+static bool is_turn(uint64_t *last, uint64_t now, uint64_t nanoseconds)
 {
-    if (++loop->num_polls < POLLS_PER_LOOK_AT_THE_CLOCK)
+    if (now - *last < cohort__clock_ticks_of(nanoseconds))
         return false;
-    loop->num_polls = 0;
-    uint64_t now = cohort__clock_ticks();
-    if (now - loop->uv_run_at < cohort__clock_ticks_of(UV_RUN_INTERVAL_NS))
-        return false;
-    loop->uv_run_at = now;
+    *last = now;
     return true;
 }
 
@@ -291,11 +290,14 @@ bool cohort__loop_poll(struct cohort__loop *loop)
 {
     set_slowness(loop, 1);
     bool any = is_pending(loop) && cohort__loop_run_requests(loop);
-    if (any || is_libuvs_turn(loop)) {
+    uint64_t now = cohort__clock_ticks();
+    if (is_turn(&loop->uv_run_at, now, UV_RUN_INTERVAL_NS) || any) {
         unsigned before = loop->num_events;
         uv_run(&loop->uv, UV_RUN_NOWAIT);
         any |= loop->num_events != before;
     }
+    if (loop->timers.num > 0 && is_turn(&loop->timers_at, now, TIMERS_INTERVAL_NS))
+        any |= cohort__timers_expire(loop);
     any |= progress(loop);
     return any;
 }
@@ -326,6 +328,7 @@ static bool arm(struct cohort__loop *loop)
 static bool block(struct cohort__loop *loop)
 {
     bool armed = arm(loop);
+    cohort__timers_arm(loop);
     unsigned events = loop->num_events, ticks = loop->num_ticks;
     atomic_store(&loop->blocking, true);
     uv_run(&loop->uv, armed && !is_pending(loop) ? UV_RUN_ONCE : UV_RUN_NOWAIT);
@@ -357,6 +360,7 @@ void cohort__loop_run(struct cohort__loop *loop)
         bool asked = cohort__loop_run_requests(loop);
         if (loop->stopped)
             break;
+        cohort__timers_arm(loop);
         more = uv_run(&loop->uv, asked ? UV_RUN_NOWAIT : UV_RUN_ONCE) || is_pending(loop);
     }
     atomic_store(&loop->blocking, false);

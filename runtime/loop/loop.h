@@ -41,12 +41,11 @@ struct cohort__loop_request {
 void cohort__loop_request(struct cohort__loop *loop, struct cohort__loop_request *request);
 
 /* Runs the requests that are queued now and takes in new timers, but does nothing else. Returns
- * true if there were any. Holder only. */
+ * true if there were requests. Holder only. */
 bool cohort__loop_run_requests(struct cohort__loop *loop);
 
-/* Turns the loop without blocking. Runs requests and the pollers. Runs libuv at once after
- * requests, and otherwise about every 25 microseconds, for which it looks at the clock in every
- * 64th call. Returns true if anything was done. Holder only. */
+/* Turns the loop without blocking. Runs requests and the pollers, and timers that are due, and
+ * about every 25 microseconds libuv. Returns true if anything was done. Holder only. */
 bool cohort__loop_poll(struct cohort__loop *loop);
 
 /* Blocks until something arrives (for a poller, for libuv, a request, a timer, or

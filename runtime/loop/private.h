@@ -17,14 +17,17 @@
 struct cohort__timer;
 
 /* Timers are in two lock-free stacks, into which any thread may push, and in a binary heap, which
- * only the holder uses. One libuv timer runs, for the top of the heap. */
+ * only the holder uses. A holder that polls looks at the clock. One that blocks sets a timerfd for
+ * the top of the heap, since libuv's own timers count in milliseconds. */
 struct cohort__timers {
     struct cohort__timer *_Atomic incoming;
     struct cohort__timer *_Atomic cancelled;
     struct cohort__timer **heap;
     size_t num;
     size_t capacity;
-    uv_timer_t uv;
+    int fd;         /* the timerfd */
+    uint64_t armed; /* the deadline for which it is set; 0: none */
+    uv_poll_t uv;
 };
 
 struct cohort__loop {
@@ -36,7 +39,7 @@ struct cohort__loop {
     struct cohort__list tickers; /* struct ticker */
     _Atomic bool blocking; /* if true, a thread that queues something has to wake the holder */
     bool stopped;
-    unsigned num_polls;  /* calls of poll since the last look at the clock */
+    uint64_t timers_at;  /* when poll has last looked at the timers, in ticks */
     uint64_t uv_run_at;  /* when poll has last run libuv, in ticks */
     unsigned num_events; /* callbacks of libuv that have done something */
     unsigned num_ticks;  /* how many of these were ticks */
@@ -56,7 +59,7 @@ void cohort__loop_notify(struct cohort__loop *loop);
 
 cohort_status cohort__timers_init(struct cohort__loop *loop);
 
-/* Closes only the libuv timer. fini does the rest. */
+/* Closes only the handle of libuv. fini does the rest. */
 void cohort__timers_close(struct cohort__loop *loop);
 void cohort__timers_fini(struct cohort__loop *loop);
 
@@ -68,5 +71,13 @@ static inline bool cohort__timers_pending(const struct cohort__loop *loop)
 
 /* Moves new timers to the heap, and handles cancelled ones. Holder only. */
 void cohort__timers_absorb(struct cohort__loop *loop);
+
+/* Calls `expired` of the timers whose deadline has passed. Returns whether there were any. Holder
+ * only. */
+bool cohort__timers_expire(struct cohort__loop *loop);
+
+/* To be called before libuv blocks: makes it wake up at the next deadline, and keeps it running
+ * until then. Holder only. */
+void cohort__timers_arm(struct cohort__loop *loop);
 
 #endif

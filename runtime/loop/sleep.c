@@ -15,8 +15,8 @@
 static struct cohort__loop *_Atomic current_loop;
 
 struct sleeper {
+    cohort_future future; /* first: it is freed as a future */
     struct cohort__timer timer;
-    cohort_promise *promise;
 };
 
 void cohort__loop_attach(struct cohort__loop *loop)
@@ -28,14 +28,13 @@ static void woken(struct cohort__timer *timer)
 {
     struct sleeper *sleeper = COHORT_CONTAINER_OF(timer, struct sleeper, timer);
     if (cohort__clock_now() >= timer->deadline)
-        cohort_promise_fulfil(sleeper->promise, NULL);
+        cohort__future_fulfil(&sleeper->future, NULL);
     else if (atomic_load(&current_loop))
-        cohort_promise_fail(sleeper->promise, COHORT_ERR_NO_MEMORY,
+        cohort__future_fail(&sleeper->future, COHORT_ERR_NO_MEMORY,
                             "cohort_sleep: no memory for one more timer");
     else
-        cohort_promise_fail(sleeper->promise, COHORT_ERR_CANCELLED,
+        cohort__future_fail(&sleeper->future, COHORT_ERR_CANCELLED,
                             "cohort_sleep: the runtime has ended before the time was over");
-    cohort__slab_free(sleeper);
 }
 
 static cohort_future *sleep_in(struct cohort__loop *loop, uint64_t nanoseconds)
@@ -43,18 +42,13 @@ static cohort_future *sleep_in(struct cohort__loop *loop, uint64_t nanoseconds)
     if (!loop)
         return cohort__future_of_status(cohort__scheduler_refuse("cohort_sleep"),
                                         cohort__error_slot());
-    cohort_future *future;
     struct sleeper *sleeper = cohort__slab_alloc_zero(sizeof(*sleeper));
     if (!sleeper)
         return cohort_future_of_error(COHORT_ERR_NO_MEMORY, "cohort_sleep: out of memory");
-    cohort_status status = cohort_promise_create(&sleeper->promise, &future);
-    if (status) {
-        cohort__slab_free(sleeper);
-        return cohort_future_of_error(status, "cohort_sleep: %s", cohort_error_message());
-    }
+    cohort__future_init(&sleeper->future, 2);
     sleeper->timer.expired = woken;
     cohort__loop_timer(loop, &sleeper->timer, cohort__clock_after(nanoseconds));
-    return future;
+    return &sleeper->future;
 }
 
 /* The hold makes sure that the loop stays, since it exists as long as the scheduler is up. */

@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "runtime/loop/timer.h"
 
+#include <errno.h>
 #include <stdlib.h>
+#include <sys/timerfd.h>
+#include <time.h>
+#include <unistd.h>
 
 #include "runtime/base/clock.h"
 #include "runtime/loop/private.h"
@@ -85,35 +89,50 @@ static void expire(struct cohort__timer *timer)
         timer->expired(timer);
 }
 
-static void deadline_reached(uv_timer_t *uv);
-
-static void start(struct cohort__loop *loop)
+bool cohort__timers_expire(struct cohort__loop *loop)
 {
     struct cohort__timers *timers = &loop->timers;
-    if (timers->num == 0) {
-        uv_timer_stop(&timers->uv);
-        return;
-    }
-    uint64_t now = cohort__clock_now();
-    uint64_t deadline = timers->heap[0]->deadline;
-    uint64_t delay = deadline > now ? (deadline - now) / 1000000 + 1 : 0;
-    uv_update_time(&loop->uv);
-    uv_timer_start(&timers->uv, deadline_reached, delay, 0);
-}
-
-static void deadline_reached(uv_timer_t *uv)
-{
-    struct cohort__loop *loop = uv->data;
-    struct cohort__timers *timers = &loop->timers;
-    cohort__loop_note(loop);
-    cohort__timers_absorb(loop);
+    if (timers->num == 0)
+        return false;
+    bool any = false;
     uint64_t now = cohort__clock_now();
     while (timers->num > 0 && timers->heap[0]->deadline <= now) {
         struct cohort__timer *timer = timers->heap[0];
         heap_remove(timers, timer);
         expire(timer);
+        any = true;
     }
-    start(loop);
+    return any;
+}
+
+static void rung(uv_poll_t *uv, int status, int events)
+{
+    (void)status, (void)events;
+    struct cohort__loop *loop = uv->data;
+    uint64_t count;
+    if (read(loop->timers.fd, &count, sizeof(count)) == (ssize_t)sizeof(count))
+        loop->timers.armed = 0;
+    cohort__loop_note(loop);
+    cohort__timers_expire(loop);
+}
+
+void cohort__timers_arm(struct cohort__loop *loop)
+{
+    struct cohort__timers *timers = &loop->timers;
+    if (timers->num == 0) {
+        uv_unref((uv_handle_t *)&timers->uv);
+        return;
+    }
+    uv_ref((uv_handle_t *)&timers->uv);
+    uint64_t deadline = timers->heap[0]->deadline;
+    if (deadline == 0)
+        deadline = 1; /* 0 would stop the timerfd */
+    if (timers->armed == deadline)
+        return;
+    struct itimerspec time = {.it_value = {.tv_sec = (time_t)(deadline / 1000000000),
+                                           .tv_nsec = (long)(deadline % 1000000000)}};
+    timerfd_settime(timers->fd, TFD_TIMER_ABSTIME, &time, NULL);
+    timers->armed = deadline;
 }
 
 static void push_incoming(struct cohort__timers *timers, struct cohort__timer *timer)
@@ -169,15 +188,22 @@ void cohort__timers_absorb(struct cohort__loop *loop)
         timer->expired(timer);
         timer = next;
     }
-    start(loop);
 }
 
 cohort_status cohort__timers_init(struct cohort__loop *loop)
 {
-    int error = uv_timer_init(&loop->uv, &loop->timers.uv);
-    if (error)
+    struct cohort__timers *timers = &loop->timers;
+    timers->fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+    int error = timers->fd < 0 ? uv_translate_sys_error(errno)
+                               : uv_poll_init(&loop->uv, &timers->uv, timers->fd);
+    if (error) {
+        if (timers->fd >= 0)
+            close(timers->fd);
         return cohort__loop_fail(error, "event loop: timer");
-    loop->timers.uv.data = loop;
+    }
+    timers->uv.data = loop;
+    uv_poll_start(&timers->uv, UV_READABLE, rung);
+    uv_unref((uv_handle_t *)&timers->uv);
     return COHORT_OK;
 }
 
@@ -203,4 +229,5 @@ void cohort__timers_fini(struct cohort__loop *loop)
         expire(timer);
     }
     free(timers->heap);
+    close(timers->fd);
 }

@@ -37,7 +37,7 @@ static void wait_by_suspending(cohort_future *future, struct cohort__worker *wor
     struct await await = {.waiter = {.notify = notify_task}};
     cohort__resumption_init(&await.resumption, worker);
     if (cohort__future_wait_with(future, &await.waiter))
-        cohort__worker_suspend(worker);
+        cohort__worker_suspend(worker, &await.resumption);
 }
 
 static void wait_by_blocking(cohort_future *future)
@@ -72,7 +72,7 @@ static cohort_status wait_for(cohort_future *future, const char *function)
     cohort_status status = check_may_wait(function);
     if (status != COHORT_OK)
         return status;
-    if (worker && cohort__worker_reserve_stack(worker) == COHORT_OK)
+    if (worker)
         wait_by_suspending(future, worker);
     else
         wait_by_blocking(future);
@@ -163,7 +163,7 @@ static void until_suspend(struct await_until *until, struct cohort__worker *work
     const struct cohort__scheduler_hooks *hooks = &cohort__scheduler.hooks;
     atomic_fetch_add_explicit(&until->refs, 1, memory_order_relaxed);
     hooks->timer(hooks->context, &until->timer, until->timer.deadline);
-    cohort__worker_suspend(worker);
+    cohort__worker_suspend(worker, &until->resumption);
     if (hooks->timer_cancel && !atomic_load(&until->is_expired))
         hooks->timer_cancel(hooks->context, &until->timer);
 }
@@ -189,7 +189,7 @@ static cohort_status wait_until(cohort_future *future, uint64_t deadline)
     until->waiter.notify = until_notify;
     until->timer.expired = until_expired;
     until->timer.deadline = deadline;
-    until->is_task = worker && cohort__worker_reserve_stack(worker) == COHORT_OK;
+    until->is_task = worker != NULL;
     if (until->is_task)
         cohort__resumption_init(&until->resumption, worker);
     atomic_init(&until->refs, 2);

@@ -251,4 +251,5 @@ void cohort__worker_idle(struct cohort__worker *worker)
     }
     if (is_holder)
         cohort__token_release();
+    cohort__worker_polled(worker);
 }

@@ -272,7 +272,6 @@ static void reset(const struct cohort__scheduler_options *options,
     atomic_store(&s->may_go, 0);
     atomic_store(&s->num_foreign_spawned, 0);
     atomic_store(&s->token, 0);
-    atomic_store(&s->last_poll, 0);
     atomic_store(&s->num_searching, 0);
     atomic_store(&s->num_sleeping, 0);
 }

@@ -96,7 +96,8 @@ bool cohort__task_try_inline(cohort_future *future)
         atomic_load_explicit(&future->claim, memory_order_acquire) != COHORT__TASK_OPEN)
         return false;
     struct cohort__worker *worker = cohort__worker_self;
-    if ((char *)__builtin_frame_address(0) < worker->fiber->floor)
+    if ((char *)__builtin_frame_address(0) < worker->fiber->floor ||
+        cohort__worker_poll_is_overdue(worker))
         return false;
     struct cohort__task *task = (struct cohort__task *)future;
     bool is_popped = cohort__deque_peek(&worker->deque) == &task->work &&
@@ -133,7 +134,7 @@ static bool is_alone(struct cohort__worker *worker)
     return !worker->ready.first && !worker->yielded.first &&
            cohort__deque_is_empty(&worker->deque) && cohort__batch_queue_is_empty(&worker->inbox) &&
            cohort__batch_queue_is_empty(&cohort__scheduler.injected) &&
-           !cohort__worker_poll_is_due();
+           !cohort__worker_poll_is_due(worker);
 }
 
 void cohort_yield(void)
@@ -143,11 +144,8 @@ void cohort_yield(void)
         sched_yield();
         return;
     }
-    if (is_alone(worker) || cohort__worker_reserve_stack(worker) != COHORT_OK)
-        return;
-    struct cohort__resumption resumption;
-    cohort__resumption_init(&resumption, worker);
-    cohort__worker_yield(worker, &resumption);
+    if (!is_alone(worker))
+        cohort__worker_yield(worker);
 }
 
 int cohort_worker_index(void)

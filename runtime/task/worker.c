@@ -5,13 +5,21 @@
 
 #include "runtime/base/clock.h"
 #include "runtime/base/container.h"
+#include "runtime/base/log.h"
 #include "runtime/task/overflow.h"
 
 enum {
     FAIR_TICKS = 64, /* one look in so many begins with what is looked at last */
+    /* While there are tasks that have not been started for so long, every second task is the
+     * oldest. Otherwise tasks of which nobody waits for the end would pile up below newer ones. */
+    OLD_NANOSECONDS = 1000000,
     /* A busy worker polls so often, between two tasks. It balances how long a message waits for
      * its locality against polls that find nothing. Not measured. */
     POLL_NANOSECONDS = 20000,
+    /* An await that would run another task by a plain call does not do so if the last poll is so
+     * long ago, so that tasks that only await each other in this way don't keep messages and timers
+     * waiting. */
+    OVERDUE_NANOSECONDS = 100000,
     /* A worker keeps so many stacks. Those that it has not used for a second go back to the system,
      * some after each poll. To give one back takes about 1 us, and to take it again two, so that a
      * program that needs many every now and then loses little. */
@@ -122,28 +130,51 @@ static struct cohort__work *steal(struct cohort__worker *worker)
 static struct cohort__work *next_ready(struct cohort__worker *worker)
 {
     struct cohort__batch_queue_node *node = cohort__fifo_pop(&worker->ready);
-    return node ? cohort__work_of(node) : NULL;
+    if (!node)
+        return NULL;
+    worker->was_ready = true;
+    return cohort__work_of(node);
 }
 
 /* Gives their turn to the places where next_work looks last. Takes the oldest item of the deque.
- * Work that others have sent and tasks that have yielded move to the ready list. */
+ * Tasks that have yielded move to the ready list. */
 static struct cohort__work *next_fair(struct cohort__worker *worker)
 {
-    take_inbox(worker);
     take_yielded(worker);
     take_injected(worker);
     return cohort__deque_steal(&worker->deque, NULL);
 }
 
+/* Whether the next look takes the oldest task. Tasks that go on and old ones take turns, so that
+ * each waits for one task at most. */
+static bool is_turn_of_oldest(const struct cohort__worker *worker)
+{
+    return atomic_load_explicit(&worker->deque.top, memory_order_relaxed) < worker->old_end &&
+           (worker->was_ready || !worker->ready.first);
+}
+
+/* What is in the deque now is old when the time has passed, unless it has been taken. */
+static void look_for_old(struct cohort__worker *worker)
+{
+    uint64_t now = cohort__clock_ticks();
+    if (now < worker->old_at)
+        return;
+    int64_t end = atomic_load_explicit(&worker->deque.bottom, memory_order_relaxed);
+    worker->old_end = worker->seen_end < end ? worker->seen_end : end;
+    worker->seen_end = end;
+    worker->old_at = now + cohort__clock_ticks_of(OLD_NANOSECONDS);
+}
+
 static struct cohort__work *next_work(struct cohort__worker *worker)
 {
     struct cohort__work *work = NULL;
-    if (++worker->tick % FAIR_TICKS == 0 && (work = next_fair(worker)))
-        return work;
-    if ((work = next_ready(worker)) || (work = cohort__deque_pop(&worker->deque)))
-        return work;
     take_inbox(worker);
-    if ((work = next_ready(worker)))
+    if (++worker->tick % FAIR_TICKS == 0)
+        work = next_fair(worker);
+    else if (is_turn_of_oldest(worker))
+        work = cohort__deque_steal(&worker->deque, NULL);
+    worker->was_ready = false;
+    if (work || (work = next_ready(worker)) || (work = cohort__deque_pop(&worker->deque)))
         return work;
     take_injected(worker);
     if ((work = cohort__deque_pop(&worker->deque)) || (work = steal(worker)))
@@ -174,24 +205,36 @@ bool cohort__worker_may_leave(void)
     return cohort__scheduler_live_tasks() == 0;
 }
 
-bool cohort__worker_poll_is_due(void)
+bool cohort__worker_poll_is_due(const struct cohort__worker *worker)
 {
-    uint64_t last = atomic_load_explicit(&cohort__scheduler.last_poll, memory_order_relaxed);
-    return cohort__clock_ticks() - last >= cohort__clock_ticks_of(POLL_NANOSECONDS);
+    return cohort__clock_ticks() >= worker->poll_at;
 }
 
-/* Calls hooks.poll if it is due and the token is free. Only outside of tasks. */
+bool cohort__worker_poll_is_overdue(const struct cohort__worker *worker)
+{
+    return cohort__clock_ticks() >=
+           worker->poll_at + cohort__clock_ticks_of(OVERDUE_NANOSECONDS - POLL_NANOSECONDS);
+}
+
+void cohort__worker_polled(struct cohort__worker *worker)
+{
+    worker->poll_at = cohort__clock_ticks() + cohort__clock_ticks_of(POLL_NANOSECONDS);
+}
+
+/* Sees to what has to be done from time to time while there is work. Calls hooks.poll if the token
+ * is free. Only outside of tasks. */
 static void poll_if_due(struct cohort__worker *worker)
 {
-    if (!cohort__worker_poll_is_due())
+    if (!cohort__worker_poll_is_due(worker))
         return;
+    look_for_old(worker);
+    take_injected(worker);
     cohort__worker_trim(worker, STACKS_A_POLL);
-    if (!cohort__token_try(worker))
-        return;
-    cohort__scheduler.hooks.poll(cohort__scheduler.hooks.context);
-    atomic_store_explicit(&cohort__scheduler.last_poll, cohort__clock_ticks(),
-                          memory_order_relaxed);
-    cohort__token_release();
+    if (cohort__token_try(worker)) {
+        cohort__scheduler.hooks.poll(cohort__scheduler.hooks.context);
+        cohort__token_release();
+    }
+    cohort__worker_polled(worker);
 }
 
 /* --- stacks --- */
@@ -275,11 +318,11 @@ static void go_home(struct cohort__worker *worker)
 static void loop(struct cohort__worker *worker)
 {
     for (;;) {
+        poll_if_due(worker); /* also when a task has just suspended */
         struct cohort__work *work = next_work(worker);
         if (work) {
             cohort__worker_search_end(worker);
             work->run(work);
-            poll_if_due(worker);
         } else if (cohort__worker_may_leave()) {
             cohort__worker_search_end(worker);
             if (worker->fiber == &worker->own_fiber)
@@ -311,24 +354,34 @@ void cohort__worker_run(struct cohort__worker *worker)
     cohort__overflow_thread_end(handler_stack);
 }
 
-cohort_status cohort__worker_reserve_stack(struct cohort__worker *worker)
+/* A stack with a loop. NULL: there is no memory for one. */
+static struct cohort__fiber *take_stack(struct cohort__worker *worker)
 {
     if (worker->pool)
-        return COHORT_OK;
+        return take_from_pool(worker);
     struct cohort__fiber *fiber = NULL;
-    cohort_status status =
-        cohort__fiber_create(&fiber, cohort__scheduler.options.stack_bytes, loop_on_fiber, worker);
-    if (status == COHORT_OK)
-        put_into_pool(worker, fiber);
-    return status;
+    if (cohort__fiber_create(&fiber, cohort__scheduler.options.stack_bytes, loop_on_fiber,
+                             worker) == COHORT_OK)
+        return fiber;
+    static atomic_bool is_said;
+    if (!atomic_exchange(&is_said, true))
+        cohort__log(COHORT__LOG_WARN,
+                    "scheduler: worker %u: %s; tasks that have to wait run others on the stack "
+                    "that they have (this is said once)",
+                    worker->index, cohort_error_message());
+    return NULL;
 }
 
-/* The run function of a resumption, called by the loop of a stack. */
+/* The run function of a resumption. The stack that it leaves holds only a loop, unless it is the
+ * resumed one itself, which has waited without leaving. */
 static void resume(struct cohort__work *work)
 {
     struct cohort__resumption *resumption =
         COHORT_CONTAINER_OF(work, struct cohort__resumption, work);
     struct cohort__worker *worker = resumption->worker;
+    resumption->has_run = true;
+    if (resumption->fiber == worker->fiber)
+        return;
     put_into_pool(worker, worker->fiber);
     switch_to(worker, resumption->fiber);
 }
@@ -338,6 +391,16 @@ void cohort__resumption_init(struct cohort__resumption *resumption, struct cohor
     resumption->work.run = resume;
     resumption->worker = worker;
     resumption->fiber = worker->fiber;
+    resumption->has_run = false;
+}
+
+/* WORK is a resumption that was taken from a queue. Returns the stack to continue. */
+static struct cohort__fiber *fiber_of(struct cohort__work *work)
+{
+    struct cohort__resumption *resumption =
+        COHORT_CONTAINER_OF(work, struct cohort__resumption, work);
+    resumption->has_run = true;
+    return resumption->fiber;
 }
 
 /* The fiber that the loop would resume next, removed from the ready list. A direct switch to it
@@ -345,32 +408,68 @@ void cohort__resumption_init(struct cohort__resumption *resumption, struct cohor
  * look elsewhere. */
 static struct cohort__fiber *take_next_fiber(struct cohort__worker *worker)
 {
-    if (!worker->ready.first || (worker->tick + 1) % FAIR_TICKS == 0)
+    if (!worker->ready.first || (worker->tick + 1) % FAIR_TICKS == 0 || is_turn_of_oldest(worker))
         return NULL;
     struct cohort__work *work = cohort__work_of(worker->ready.first);
-    if (work->run != resume || cohort__worker_poll_is_due())
+    if (work->run != resume || cohort__worker_poll_is_due(worker))
         return NULL;
     worker->tick++;
-    cohort__fifo_pop(&worker->ready);
-    return COHORT_CONTAINER_OF(work, struct cohort__resumption, work)->fiber;
+    return fiber_of(next_ready(worker));
 }
 
-void cohort__worker_suspend(struct cohort__worker *worker)
+/* The same as the loop does, once, for a worker without another stack: this one is full of frames
+ * that wait. A task that is started here and has to wait itself keeps them waiting longer. So it is
+ * started only if nothing else is ready, and if the stack has room. */
+static void run_in_place(struct cohort__worker *worker)
+{
+    poll_if_due(worker);
+    take_inbox(worker);
+    struct cohort__work *work = next_ready(worker);
+    if (!work && (char *)__builtin_frame_address(0) >= worker->fiber->floor)
+        work = next_work(worker);
+    if (!work) {
+        take_yielded(worker);
+        work = next_ready(worker);
+    }
+    if (!work) {
+        cohort__worker_idle(worker);
+        return;
+    }
+    cohort__worker_search_end(worker);
+    if (work->run != resume) {
+        work->run(work);
+        return;
+    }
+    struct cohort__fiber *fiber = fiber_of(work);
+    if (fiber != worker->fiber)
+        switch_to(worker, fiber);
+}
+
+/* A stack may hold several frames that wait, see run_in_place. So it may be continued for the sake
+ * of one that is farther down. */
+void cohort__worker_suspend(struct cohort__worker *worker, struct cohort__resumption *resumption)
 {
     struct cohort__task_context *context = worker->context;
     struct cohort__error *slot = cohort__error_slot_set(NULL);
-    struct cohort__fiber *fiber = take_next_fiber(worker);
-    if (!fiber)
-        fiber = take_from_pool(worker);
     cohort__overflow_check(worker);
     worker->context = NULL;
-    switch_to(worker, fiber);
+    while (!resumption->has_run) {
+        struct cohort__fiber *fiber = take_next_fiber(worker);
+        if (!fiber)
+            fiber = take_stack(worker);
+        if (!fiber)
+            run_in_place(worker);
+        else if (fiber != worker->fiber)
+            switch_to(worker, fiber);
+    }
     worker->context = context;
     cohort__error_slot_set(slot);
 }
 
-void cohort__worker_yield(struct cohort__worker *worker, struct cohort__resumption *resumption)
+void cohort__worker_yield(struct cohort__worker *worker)
 {
-    cohort__fifo_push(&worker->yielded, &resumption->work.node);
-    cohort__worker_suspend(worker);
+    struct cohort__resumption resumption;
+    cohort__resumption_init(&resumption, worker);
+    cohort__fifo_push(&worker->yielded, &resumption.work.node);
+    cohort__worker_suspend(worker, &resumption);
 }

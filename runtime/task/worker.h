@@ -57,6 +57,11 @@ struct cohort__worker {
     struct cohort__pool_use use;          /* of the pool */
     unsigned index;
     unsigned tick;
+    uint64_t poll_at;  /* when to poll next, in ticks of the clock */
+    bool was_ready;    /* the last work was taken from the ready list */
+    int64_t old_end;   /* the tasks of the deque before this place are old */
+    int64_t seen_end;  /* the end of the deque when that was last looked at */
+    uint64_t old_at;   /* when to look again, in ticks of the clock */
     bool is_searching; /* and counted in num_searching if there are several workers */
     struct cohort__random random;
     struct cohort__spin spin;
@@ -90,7 +95,6 @@ struct cohort__scheduler {
     struct cohort__batch_queue injected
         __attribute__((aligned(64)));                    /* work from outside, for any worker */
     _Atomic unsigned token __attribute__((aligned(64))); /* the holder's index + 1, or 0: free */
-    _Atomic uint64_t last_poll;                          /* in ticks */
     _Atomic int num_searching __attribute__((aligned(64)));
     _Atomic int num_sleeping; /* may be -1 for a moment */
 };
@@ -113,10 +117,6 @@ void cohort__worker_push(struct cohort__worker *worker, struct cohort__work *wor
 /* Gives WORK to WORKER, and no other worker can take it. Any thread. */
 void cohort__worker_send(struct cohort__worker *worker, struct cohort__work *work);
 
-/* Makes sure that there is a stack to go on with, so that suspend can't fail.
- * COHORT_ERR_NO_MEMORY. */
-cohort_status cohort__worker_reserve_stack(struct cohort__worker *worker);
-
 /* Gives up to MOST stacks back to the system, if so many have not been used for a while. Only
  * outside of tasks. */
 void cohort__worker_trim(struct cohort__worker *worker, size_t most);
@@ -133,21 +133,29 @@ struct cohort__resumption {
     struct cohort__work work;
     struct cohort__worker *worker;
     struct cohort__fiber *fiber;
+    bool has_run;
 };
 
 /* Prepares RESUMPTION for the stack that runs now. */
 void cohort__resumption_init(struct cohort__resumption *resumption, struct cohort__worker *worker);
 
-/* Leaves this stack until its resumption runs. Call reserve_stack before. */
-void cohort__worker_suspend(struct cohort__worker *worker);
+/* Leaves this stack until RESUMPTION, of this stack, has run. If there is no memory for another
+ * stack, runs on this one what is ready meanwhile. Only in a task. */
+void cohort__worker_suspend(struct cohort__worker *worker, struct cohort__resumption *resumption);
 
-/* Suspends, to be resumed after all other work of this worker. Call reserve_stack before. */
-void cohort__worker_yield(struct cohort__worker *worker, struct cohort__resumption *resumption);
+/* Suspends, to be resumed after all other work of this worker. */
+void cohort__worker_yield(struct cohort__worker *worker);
 
 /* Whether there is work for WORKER, in its own queues or to be stolen. */
 bool cohort__worker_has_work(struct cohort__worker *worker);
 
-bool cohort__worker_poll_is_due(void);
+/* Whether WORKER has not polled for so long that it should before the next task, or before anything
+ * else. */
+bool cohort__worker_poll_is_due(const struct cohort__worker *worker);
+bool cohort__worker_poll_is_overdue(const struct cohort__worker *worker);
+
+/* To be called when WORKER has polled, or has found that another one does. */
+void cohort__worker_polled(struct cohort__worker *worker);
 
 /* Whether stop was called and all tasks have ended. */
 bool cohort__worker_may_leave(void);

@@ -76,6 +76,23 @@ static void test_past_deadline(void)
     cohort__loop_destroy(loop);
 }
 
+/* However seldom the loop is polled, a timer that is due expires in the next poll. */
+static void test_seldom_polls(void)
+{
+    struct cohort__loop *loop = create();
+    for (int i = 0; i < 20; i++) {
+        struct probe probe;
+        probe_init(&probe);
+        cohort__loop_timer(loop, &probe.timer, cohort__clock_after(100000));
+        cohort__loop_poll(loop);
+        while (cohort__clock_now() < probe.timer.deadline + 100000)
+            ;
+        cohort__loop_poll(loop);
+        CHECK(probe.expired_at != 0);
+    }
+    cohort__loop_destroy(loop);
+}
+
 /* Random cancels among timers of all ages. Each timer expires once, and a cancelled one at once. */
 static void test_cancel(void)
 {
@@ -179,6 +196,7 @@ int main(int argc, char **argv)
     static const struct test_case cases[] = {
         {"order", test_order},
         {"past_deadline", test_past_deadline},
+        {"seldom_polls", test_seldom_polls},
         {"cancel", test_cancel},
         {"cancel_after_expiry", test_cancel_after_expiry},
         {"cancel_race", test_cancel_race},

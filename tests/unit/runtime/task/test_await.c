@@ -1,9 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <errno.h>
 #include <pthread.h>
+#include <stdio.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 #include "runtime/base/clock.h"
 #include "runtime/base/error.h"
+#include "runtime/base/log.h"
+#include "runtime/base/sanitizer.h"
 #include "tests/unit/runtime/task/run_tasks.h"
 
 enum { MILLISECOND = 1000000 };
@@ -231,25 +236,45 @@ static void *fulfil_on_a_thread(void *promise)
 }
 
 /* A stack larger than the address space. The wait blocks the worker, and the message says so. */
+/* --- without memory for a stack --- */
+
+static cohort_status fulfil_and_keep(void *promise)
+{
+    cohort_fail(COHORT_ERR_FAILED, "of another task");
+    return fulfil(promise);
+}
+
 static cohort_status wait_without_a_stack(void *arg)
 {
     pthread_t thread;
     cohort_promise *promise;
     cohort_future *future;
-    create(&promise, &future);
-    CHECK_INT(pthread_create(&thread, NULL, fulfil_on_a_thread, promise), 0);
-    while (!cohort_future_ready(future))
-        CHECK_INT(cohort_await(cohort_future_ref(future)), COHORT_OK);
-    cohort_future_unref(future);
-    pthread_join(thread, NULL);
+    (void)!cohort_fail(COHORT_ERR_GONE, "of this task");
+    for (int i = 0; i < 3; i++) {
+        create(&promise, &future);
+        CHECK_INT(pthread_create(&thread, NULL, fulfil_on_a_thread, promise), 0);
+        CHECK_INT(cohort_await(future), COHORT_OK);
+        pthread_join(thread, NULL);
+        create(&promise, &future);
+        cohort_future *other = cohort_async(fulfil_and_keep, promise);
+        CHECK_INT(cohort_await(future), COHORT_OK); /* runs the other one */
+        CHECK_INT(cohort_await(other), COHORT_OK);
+        cohort_yield();
+    }
+    CHECK_TEXT(cohort_error_message(), "of this task");
     create(&promise, &future);
     CHECK_INT(cohort_await_for(future, MILLISECOND), COHORT_ERR_TIMEOUT);
-    CHECK_INT(pthread_create(&thread, NULL, fulfil_on_a_thread, promise), 0);
+    cohort_promise_fulfil(promise, NULL);
     CHECK_INT(cohort_await(future), COHORT_OK);
-    pthread_join(thread, NULL);
-    cohort_yield();
-    CHECK_CONTAINS(cohort_error_message(), "no stack of");
     return arg ? COHORT_ERR_FAILED : COHORT_OK;
+}
+
+static void count_lines(void *count, enum cohort__log_level level, const char *line, size_t bytes)
+{
+    (void)bytes;
+    CHECK_INT(level, COHORT__LOG_WARN);
+    CHECK_CONTAINS(line, "no stack of");
+    ++*(int *)count;
 }
 
 static void test_without_a_stack(void)
@@ -257,7 +282,116 @@ static void test_without_a_stack(void)
     struct cohort__scheduler_options options;
     cohort__scheduler_options_init(&options);
     options.stack_bytes = (size_t)1 << 60;
+    int num_lines = 0;
+    cohort__log_level_set(COHORT__LOG_WARN);
+    cohort__log_sink_set(count_lines, &num_lines);
     CHECK_INT(run_tasks_with(&options, wait_without_a_stack, NULL), COHORT_OK);
+    cohort__log_sink_set(NULL, NULL);
+    CHECK_INT(num_lines, 1);
+}
+
+/* More tasks than there are stacks, each of which waits for the one before. What is started while
+ * another one waits on the same stack has to end first. Here the last ones are started first, so
+ * that nobody waits for one that is below it. */
+enum { NUM_IN_CHAIN = 200, FEW_STACKS_BYTES = 3 << 20 };
+struct chain {
+    cohort_promise *promises[NUM_IN_CHAIN + 1];
+    cohort_future *futures[NUM_IN_CHAIN + 1];
+    int num_through;
+};
+struct chain_link {
+    struct chain *chain;
+    int index;
+};
+
+static cohort_status wait_for_the_one_before(void *arg)
+{
+    struct chain_link *link = arg;
+    struct chain *chain = link->chain;
+    CHECK_INT(cohort_await(chain->futures[link->index]), COHORT_OK);
+    chain->num_through++;
+    cohort_promise_fulfil(chain->promises[link->index + 1], NULL);
+    return COHORT_OK;
+}
+
+static cohort_status go_through_a_chain(void *arg)
+{
+    struct chain *chain = arg;
+    static struct chain_link links[NUM_IN_CHAIN];
+    cohort_future *tasks[NUM_IN_CHAIN];
+    for (int i = 0; i <= NUM_IN_CHAIN; i++)
+        create(&chain->promises[i], &chain->futures[i]);
+    for (int i = 0; i < NUM_IN_CHAIN; i++) {
+        links[i] = (struct chain_link){chain, i};
+        tasks[i] = cohort_async(wait_for_the_one_before, &links[i]);
+    }
+    CHECK_INT(cohort_await_for(chain->futures[NUM_IN_CHAIN], MILLISECOND), COHORT_ERR_TIMEOUT);
+    CHECK_INT(chain->num_through, 0);
+    cohort_promise_fulfil(chain->promises[0], NULL);
+    CHECK_INT(cohort_await(cohort_when_all(tasks, NUM_IN_CHAIN)), COHORT_OK);
+    CHECK_INT(chain->num_through, NUM_IN_CHAIN);
+    return cohort_await(chain->futures[NUM_IN_CHAIN]);
+}
+
+static size_t address_space(void)
+{
+    size_t num_pages = 0;
+    FILE *file = fopen("/proc/self/statm", "r");
+    CHECK(file && fscanf(file, "%zu", &num_pages) == 1);
+    fclose(file);
+    return num_pages * (size_t)sysconf(_SC_PAGESIZE);
+}
+
+static void test_few_stacks(void)
+{
+    static struct chain chain;
+    struct rlimit old, limit;
+    CHECK_INT(getrlimit(RLIMIT_AS, &old), 0);
+    limit = old;
+    limit.rlim_cur = address_space() + FEW_STACKS_BYTES;
+    if (!COHORT__ASAN && !COHORT__TSAN)
+        CHECK_INT(setrlimit(RLIMIT_AS, &limit), 0);
+    CHECK_INT(run_tasks(1, go_through_a_chain, &chain), COHORT_OK);
+    CHECK_INT(setrlimit(RLIMIT_AS, &old), 0);
+}
+
+/* --- tasks that only await others in place --- */
+
+static cohort_status compute(void *arg)
+{
+    uint64_t end = cohort__clock_after((uint64_t)(uintptr_t)arg);
+    while (cohort__clock_now() < end)
+        ;
+    return COHORT_OK;
+}
+
+static cohort_status wait_a_millisecond(void *is_over)
+{
+    cohort_promise *promise;
+    cohort_future *future;
+    create(&promise, &future);
+    CHECK_INT(cohort_await_for(future, MILLISECOND), COHORT_ERR_TIMEOUT);
+    *(bool *)is_over = true;
+    cohort_promise_fulfil(promise, NULL);
+    return cohort_await(future);
+}
+
+/* Its awaits could all be plain calls. Still the event loop gets its turn. */
+static cohort_status compute_beside_a_timer(void *arg)
+{
+    bool is_over = false;
+    cohort_future *timer = cohort_async(wait_a_millisecond, &is_over);
+    cohort_yield();
+    int num_rounds = 0;
+    for (; !is_over && num_rounds < 10000; num_rounds++)
+        CHECK_INT(cohort_await(cohort_async(compute, (void *)(uintptr_t)50000)), COHORT_OK);
+    CHECK(num_rounds < 10000);
+    return arg ? COHORT_ERR_FAILED : cohort_await(timer);
+}
+
+static void test_progress_beside_plain_calls(void)
+{
+    CHECK_INT(run_tasks(1, compute_beside_a_timer, NULL), COHORT_OK);
 }
 
 int main(int argc, char **argv)
@@ -272,6 +406,8 @@ int main(int argc, char **argv)
         {"deadline of a thread", test_deadline_of_a_thread},
         {"works must not wait", test_works_must_not_wait},
         {"without a stack", test_without_a_stack},
+        {"few stacks", test_few_stacks},
+        {"progress beside plain calls", test_progress_beside_plain_calls},
     };
     return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
 }

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 
 #include "cohort/future.h"
+#include "runtime/base/clock.h"
 #include "runtime/base/container.h"
 #include "runtime/base/sanitizer.h"
 #include "runtime/base/slab.h"
@@ -440,6 +441,42 @@ static void test_unused_stacks_go_back(void)
         CHECK_INT(run_tasks(1, crowd_and_wait, NULL), COHORT_OK);
 }
 
+/* --- tasks for which nobody waits --- */
+
+static cohort_status count_run(void *num_run)
+{
+    ++*(int *)num_run;
+    return COHORT_OK;
+}
+
+static cohort_status do_nothing(void *arg)
+{
+    (void)arg;
+    return COHORT_OK;
+}
+
+/* Each round leaves a task behind, and suspends until a newer one has run. */
+static cohort_status pile_up_tasks(void *arg)
+{
+    int num_left = 0, num_run = 0;
+    uint64_t end = cohort__clock_after(50000000);
+    while (cohort__clock_now() < end) {
+        num_left++;
+        cohort_future_unref(cohort_async(count_run, &num_run));
+        cohort_future *newer = cohort_async(do_nothing, NULL);
+        CHECK_INT(cohort_await(cohort_when_all(&newer, 1)), COHORT_OK);
+    }
+    CHECK(num_run > num_left / 2);
+    while (num_run < num_left)
+        cohort_yield();
+    return arg ? COHORT_ERR_FAILED : COHORT_OK;
+}
+
+static void test_old_tasks_are_run(void)
+{
+    CHECK_INT(run_tasks(1, pile_up_tasks, NULL), COHORT_OK);
+}
+
 int main(int argc, char **argv)
 {
     static const struct test_case cases[] = {
@@ -454,6 +491,7 @@ int main(int argc, char **argv)
         {"tasks are stolen", test_tasks_are_stolen},
         {"pinned workers", test_pinned_workers},
         {"unused stacks go back", test_unused_stacks_go_back},
+        {"old tasks are run", test_old_tasks_are_run},
     };
     return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
 }
