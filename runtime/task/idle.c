@@ -108,11 +108,41 @@ void cohort__idle_wake_one(void)
     } while (is_needed());
 }
 
+void cohort__idle_wake_some(unsigned most)
+{
+    struct cohort__scheduler *s = &cohort__scheduler;
+    for (; most > 0 && atomic_load(&s->num_sleeping) > 0; most--) {
+        atomic_fetch_add(&s->num_searching, 1);
+        if (wake_any())
+            continue;
+        atomic_fetch_sub(&s->num_searching, 1);
+        if (is_needed()) /* as in wake_one */
+            cohort__idle_wake_one();
+        return;
+    }
+}
+
+static bool is_searching(const struct cohort__worker *worker)
+{
+    return atomic_load_explicit(&worker->is_searching, memory_order_relaxed);
+}
+
+static void set_searching(struct cohort__worker *worker, bool value)
+{
+    atomic_store_explicit(&worker->is_searching, value, memory_order_relaxed);
+}
+
+bool cohort__idle_is(const struct cohort__worker *worker)
+{
+    return is_searching(worker) ||
+           atomic_load_explicit(&worker->sleep_state, memory_order_relaxed) != COHORT__AWAKE;
+}
+
 static void search_begin(struct cohort__worker *worker)
 {
-    if (worker->is_searching)
+    if (is_searching(worker))
         return;
-    worker->is_searching = true;
+    set_searching(worker, true);
     if (cohort__scheduler.num_workers > 1)
         atomic_fetch_add(&cohort__scheduler.num_searching, 1);
 }
@@ -120,14 +150,14 @@ static void search_begin(struct cohort__worker *worker)
 /* The search has found nothing. */
 static void search_give_up(struct cohort__worker *worker)
 {
-    worker->is_searching = false;
+    set_searching(worker, false);
     if (cohort__scheduler.num_workers > 1)
         atomic_fetch_sub(&cohort__scheduler.num_searching, 1);
 }
 
 void cohort__worker_search_end(struct cohort__worker *worker)
 {
-    if (!worker->is_searching)
+    if (!is_searching(worker))
         return;
     search_give_up(worker);
     if (cohort__scheduler.num_workers > 1 && is_needed())
@@ -223,6 +253,7 @@ static void wait_for_state(struct cohort__worker *worker)
 static void sleep_until_woken(struct cohort__worker *worker, bool is_holder)
 {
     struct cohort__scheduler *s = &cohort__scheduler;
+    cohort__spread_settle(worker);
     atomic_store(&worker->sleep_state, is_holder ? COHORT__PARKED : COHORT__SLEEPING);
     atomic_fetch_add(&s->num_sleeping, 1);
     if (!must_not_sleep(worker, is_holder)) {
@@ -237,7 +268,7 @@ static void sleep_until_woken(struct cohort__worker *worker, bool is_holder)
     uint32_t state = atomic_exchange(&worker->sleep_state, COHORT__AWAKE);
     if (state == COHORT__SLEEPING || state == COHORT__PARKED)
         atomic_fetch_sub(&s->num_sleeping, 1);
-    worker->is_searching = state == COHORT__AWAKE_TO_SEARCH;
+    set_searching(worker, state == COHORT__AWAKE_TO_SEARCH);
 }
 
 void cohort__worker_idle(struct cohort__worker *worker)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "runtime/task/worker.h"
 
+#include <sched.h>
 #include <stddef.h>
 
 #include "runtime/base/clock.h"
@@ -9,7 +10,8 @@
 #include "runtime/task/overflow.h"
 
 enum {
-    FAIR_TICKS = 64, /* one look in so many begins with what is looked at last */
+    MOST_STOLEN = 128, /* at once */
+    FAIR_TICKS = 64,   /* one look in so many begins with what is looked at last */
     /* While there are tasks that have not been started for so long, every second task is the
      * oldest. Otherwise tasks of which nobody waits for the end would pile up below newer ones. */
     OLD_NANOSECONDS = 1000000,
@@ -107,6 +109,26 @@ static void take_injected(struct cohort__worker *worker)
     }
 }
 
+/* Takes WORKER's share of what is in the deque of VICTIM. Returns one of it, and puts the others
+ * into WORKER's own deque. */
+static struct cohort__work *steal_share(struct cohort__worker *worker,
+                                        struct cohort__worker *victim, bool *ret_again)
+{
+    if (victim == worker || cohort__deque_is_empty(&victim->deque))
+        return NULL;
+    uint32_t share = cohort__spread_share(worker, victim);
+    if (share == 0 && cohort__spread_makes_way(worker, victim))
+        return NULL;
+    struct cohort__work *first = cohort__deque_steal(&victim->deque, ret_again);
+    for (uint32_t i = 1; first && i < share && i < MOST_STOLEN; i++) {
+        struct cohort__work *more = cohort__deque_steal(&victim->deque, NULL);
+        if (!more)
+            break;
+        cohort__worker_push(worker, more);
+    }
+    return first;
+}
+
 static struct cohort__work *steal(struct cohort__worker *worker)
 {
     unsigned num_workers = cohort__scheduler.num_workers;
@@ -116,15 +138,36 @@ static struct cohort__work *steal(struct cohort__worker *worker)
         unsigned first = (unsigned)cohort__random_below(&worker->random, num_workers);
         for (unsigned i = 0; i < num_workers; i++) {
             unsigned index = first + i < num_workers ? first + i : first + i - num_workers;
-            struct cohort__worker *victim = cohort__scheduler.workers[index];
-            struct cohort__work *work = NULL;
-            if (victim != worker)
-                work = cohort__deque_steal(&victim->deque, &again);
+            struct cohort__work *work =
+                steal_share(worker, cohort__scheduler.workers[index], &again);
             if (work)
                 return work;
         }
     }
     return NULL;
+}
+
+/* Whether WORKER may start what is in its own deque; otherwise others are about to come for it. */
+static bool may_start(struct cohort__worker *worker)
+{
+    const struct cohort__scheduler *s = &cohort__scheduler;
+    if (s->num_workers == 1 || atomic_load_explicit(&worker->num_held, memory_order_relaxed) == 0 ||
+        atomic_load_explicit(&s->num_sleeping, memory_order_relaxed) +
+                atomic_load_explicit(&s->num_searching, memory_order_relaxed) <=
+            0 ||
+        cohort__deque_is_empty(&worker->deque))
+        return true;
+    return cohort__spread_share(worker, worker) > 0 || !cohort__spread_makes_way(worker, worker);
+}
+
+static struct cohort__work *next_own(struct cohort__worker *worker)
+{
+    return may_start(worker) ? cohort__deque_pop(&worker->deque) : NULL;
+}
+
+static struct cohort__work *oldest_own(struct cohort__worker *worker)
+{
+    return may_start(worker) ? cohort__deque_steal(&worker->deque, NULL) : NULL;
 }
 
 static struct cohort__work *next_ready(struct cohort__worker *worker)
@@ -142,7 +185,7 @@ static struct cohort__work *next_fair(struct cohort__worker *worker)
 {
     take_yielded(worker);
     take_injected(worker);
-    return cohort__deque_steal(&worker->deque, NULL);
+    return oldest_own(worker);
 }
 
 /* Whether the next look takes the oldest task. Tasks that go on and old ones take turns, so that
@@ -172,12 +215,12 @@ static struct cohort__work *next_work(struct cohort__worker *worker)
     if (++worker->tick % FAIR_TICKS == 0)
         work = next_fair(worker);
     else if (is_turn_of_oldest(worker))
-        work = cohort__deque_steal(&worker->deque, NULL);
-    worker->was_ready = false;
-    if (work || (work = next_ready(worker)) || (work = cohort__deque_pop(&worker->deque)))
+        work = oldest_own(worker);
+    worker->was_ready = worker->is_making_way = false;
+    if (work || (work = next_ready(worker)) || (work = next_own(worker)))
         return work;
     take_injected(worker);
-    if ((work = cohort__deque_pop(&worker->deque)) || (work = steal(worker)))
+    if ((work = next_own(worker)) || (work = steal(worker)))
         return work;
     take_yielded(worker);
     return next_ready(worker);
@@ -328,6 +371,8 @@ static void loop(struct cohort__worker *worker)
             if (worker->fiber == &worker->own_fiber)
                 return;
             go_home(worker);
+        } else if (worker->is_making_way) {
+            sched_yield(); /* those that are to come may need this core */
         } else {
             cohort__worker_idle(worker);
         }
@@ -445,14 +490,23 @@ static void run_in_place(struct cohort__worker *worker)
         switch_to(worker, fiber);
 }
 
+/* Counts a task that has suspended here, or that goes on. */
+static void hold(struct cohort__worker *worker, int count)
+{
+    uint32_t num = atomic_load_explicit(&worker->num_held, memory_order_relaxed);
+    atomic_store_explicit(&worker->num_held, num + (uint32_t)count, memory_order_relaxed);
+}
+
 /* A stack may hold several frames that wait, see run_in_place. So it may be continued for the sake
  * of one that is farther down. */
 void cohort__worker_suspend(struct cohort__worker *worker, struct cohort__resumption *resumption)
 {
     struct cohort__task_context *context = worker->context;
     struct cohort__error *slot = cohort__error_slot_set(NULL);
+    uint32_t burst = worker->burst;
     cohort__overflow_check(worker);
     worker->context = NULL;
+    hold(worker, 1);
     while (!resumption->has_run) {
         struct cohort__fiber *fiber = take_next_fiber(worker);
         if (!fiber)
@@ -462,6 +516,8 @@ void cohort__worker_suspend(struct cohort__worker *worker, struct cohort__resump
         else if (fiber != worker->fiber)
             switch_to(worker, fiber);
     }
+    if (burst == worker->burst)
+        hold(worker, -1);
     worker->context = context;
     cohort__error_slot_set(slot);
 }

@@ -57,12 +57,18 @@ struct cohort__worker {
     struct cohort__pool_use use;          /* of the pool */
     unsigned index;
     unsigned tick;
-    uint64_t poll_at;  /* when to poll next, in ticks of the clock */
-    bool was_ready;    /* the last work was taken from the ready list */
-    int64_t old_end;   /* the tasks of the deque before this place are old */
-    int64_t seen_end;  /* the end of the deque when that was last looked at */
-    uint64_t old_at;   /* when to look again, in ticks of the clock */
-    bool is_searching; /* and counted in num_searching if there are several workers */
+    uint64_t poll_at;         /* when to poll next, in ticks of the clock */
+    bool was_ready;           /* the last work was taken from the ready list */
+    int64_t old_end;          /* the tasks of the deque before this place are old */
+    int64_t seen_end;         /* the end of the deque when that was last looked at */
+    uint64_t old_at;          /* when to look again, in ticks of the clock */
+    bool is_making_way;       /* found only work that it leaves to others */
+    uint64_t way_limit;       /* until when it does so at most, in ticks; 0: it has not begun */
+    uint64_t way_end;         /* until when, if nothing more is taken */
+    size_t way_length;        /* of the deque that it leaves to others */
+    uint64_t way_after;       /* when it may make way again, in ticks */
+    uint32_t burst;           /* which one num_held is about */
+    atomic_bool is_searching; /* and counted in num_searching if there are several workers */
     struct cohort__random random;
     struct cohort__spin spin;
     struct cohort__fiber own_fiber; /* the thread's own stack */
@@ -71,6 +77,7 @@ struct cohort__worker {
     /* Written by its own thread, read by others. */
     _Atomic uint64_t num_spawned __attribute__((aligned(64)));
     _Atomic uint64_t num_finished;
+    _Atomic uint32_t num_held; /* tasks that have suspended here since it last slept */
     struct cohort__deque deque __attribute__((aligned(64)));
 
     /* Written by others. */
@@ -160,6 +167,19 @@ void cohort__worker_polled(struct cohort__worker *worker);
 /* Whether stop was called and all tasks have ended. */
 bool cohort__worker_may_leave(void);
 
+/* --- spread.c --- */
+
+/* How many of the tasks in the deque of VICTIM, which have not started, are for WORKER, if all idle
+ * workers get their share. VICTIM may be WORKER itself. */
+uint32_t cohort__spread_share(const struct cohort__worker *worker, struct cohort__worker *victim);
+
+/* Whether WORKER, whose share has come to an end, leaves the tasks of VICTIM to the workers that
+ * are about to come. */
+bool cohort__spread_makes_way(struct cohort__worker *worker, struct cohort__worker *victim);
+
+/* To be called when WORKER is about to sleep: what it holds has been spread. */
+void cohort__spread_settle(struct cohort__worker *worker);
+
 /* --- idle.c --- */
 
 /* To be called when there is no work. Searches, polls and sleeps. Returns when there may be
@@ -173,6 +193,12 @@ void cohort__worker_search_end(struct cohort__worker *worker);
 /* To be called after work was made available for any worker, by a sequentially consistent
  * operation. Wakes a worker, unless one is searching for work. */
 void cohort__idle_wake_one(void);
+
+/* Wakes up to MOST sleepers, which will look for work. */
+void cohort__idle_wake_some(unsigned most);
+
+/* Whether WORKER sleeps, is about to wake up, or looks for work. Any thread. */
+bool cohort__idle_is(const struct cohort__worker *worker);
 
 /* Wakes WORKER if it sleeps. To be called after work was made available for it, likewise. */
 void cohort__idle_wake(struct cohort__worker *worker);
