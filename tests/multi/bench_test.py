@@ -13,7 +13,9 @@ from jobs import TIMEOUT, check, check_equal, run, run_cases
 
 BENCH = sys.argv[2]
 TASKS = ['spawn_await', 'spawn_when_all', 'suspend_resume', 'yield']
-UNITS = {**dict.fromkeys(TASKS, 'ns'), 'memory_rss': 'MiB'}
+SUSPENDED = [('touch_page', 'ns'), ('start_suspend', 'ns'), ('start_suspend', 'x'),
+             ('suspended_memory', 'KiB'), ('resume_end', 'ns'), ('give_back', 's')]
+UNITS = {**dict.fromkeys(TASKS, 'ns'), 'memory_rss': 'MiB', **dict(reversed(SUSPENDED))}
 KERNELS = [name + place for name in ('double_sum', 'float_sum', 'int32_max')
            for place in ('', '_in_place')]
 DATA = [(name, size) for name in ('all_reduce', 'all_to_all') for size in (8, 4096, 1 << 20)]
@@ -37,7 +39,7 @@ def read(status, out, err):
         check(set(result) == {'name', 'params', 'median', 'min', 'max', 'unit', 'rounds'}, result)
         check(0 < result['min'] <= result['median'] <= result['max'], result)
         check(result['unit'] == UNITS.get(result['name'], 'us') or
-              (result['unit'] == 'x' and result['name'] in KERNELS), result)
+              (result['unit'] == 'x' and result['name'] in [*KERNELS, 'start_suspend']), result)
     return report
 
 
@@ -97,6 +99,15 @@ def test_kernels():
                 [row + (size,) for size in (4096, 256 << 10, 64 << 20) for row in rows])
 
 
+def test_suspended():
+    """Far fewer than a million, and what it can't measure."""
+    results = read(*bench('suspended', '--tasks', 10000, '--rounds', 2, '--json'))['results']
+    check_equal([(result['name'], result['unit'], result['params']['sites'], result['rounds'])
+                 for result in results], [row + (10000, 2) for row in SUSPENDED])
+    status, _, err = bench('suspended', '--tasks', 10, env={'COHORT_WORKERS': '2'})
+    check(status == 1 and 'suspended measures one worker, and COHORT_WORKERS is 2' in err, err)
+
+
 def test_coll_of_few():
     """With one site, and with a larger arity than there are sites: no tree."""
     for sites, arity in (1, 2), (3, 3):
@@ -153,7 +164,7 @@ def test_figures_fails():
 
 def test_one_locality_only():
     status, out, err = run('-n', 2, BENCH, '--json', '--quick', 'tasks', 'coll')
-    check(status == 1 and 'tasks, barrier and kernels measure one locality' in err, status, err)
+    check(status == 1 and 'kernels and suspended measure one locality' in err, status, err)
     check_equal(out, '')
 
 
@@ -183,6 +194,8 @@ def test_wrong_options():
             (['coll', '--sites', '0'], '--sites needs a number from 1'),
             (['barrier', '--sites', '4'], 'are for coll'),
             (['tasks', '--cohortrun', 'x'], '--cohortrun is for figures'),
+            (['tasks', '--tasks', '5'], '--tasks is for suspended'),
+            (['suspended', '--tasks', '0'], '--tasks needs a number from 1'),
             (['figures', '--cohortrun', ''], '--cohortrun needs a path'),
             (['tasks', '--json=1'], '--json=1 is no option'),
             (['tasks', '--peers'], '--peers and --works are for coll alone'),

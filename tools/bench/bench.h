@@ -21,6 +21,7 @@ cohort_status bench_coll(const struct bench *bench);
 cohort_status bench_listed(const struct bench *bench); /* coll --works */
 cohort_status bench_check(const struct bench *bench);
 cohort_status bench_kernels(const struct bench *bench);
+cohort_status bench_suspended(const struct bench *bench);
 
 /* Starts the others as jobs, and is no Cohort program itself. Returns main's status, after it has
  * printed what went wrong. */

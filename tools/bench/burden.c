@@ -21,17 +21,27 @@ void bench_burden_compute(uint64_t ns)
         ;
 }
 
-double bench_burden_memory(const char *field)
+static double read_kib(const char *path, const char *field)
 {
     char line[256];
     double kib = 0;
     size_t length = strlen(field);
-    FILE *file = fopen("/proc/self/smaps_rollup", "re");
+    FILE *file = fopen(path, "re");
     if (!file)
         return 0;
     while (fgets(line, sizeof(line), file))
         if (strncmp(line, field, length) == 0 && line[length] == ':')
             kib = strtod(line + length + 1, NULL);
     fclose(file);
-    return kib / 1024;
+    return kib;
+}
+
+double bench_burden_memory(const char *field)
+{
+    return read_kib("/proc/self/smaps_rollup", field) / 1024;
+}
+
+double bench_burden_counted(const char *field)
+{
+    return read_kib("/proc/self/status", field);
 }

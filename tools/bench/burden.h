@@ -15,4 +15,8 @@ void bench_burden_compute(uint64_t ns);
  * shared page counts by its share. 0: the kernel does not say. */
 double bench_burden_memory(const char *field);
 
+/* FIELD of /proc/self/status in KiB, "VmRSS" or "VmPTE", which the kernel counts, so that many
+ * pages don't take long. 0: the kernel does not say. */
+double bench_burden_counted(const char *field);
+
 #endif

@@ -18,10 +18,11 @@ static cohort_status run_all(const struct bench *bench)
     cohort_status status = COHORT_OK;
     if (subcommands == BENCH_HIERARCHY)
         return bench_hierarchy(bench);
-    if (cohort_num_localities() > 1 && subcommands & (BENCH_TASKS | BENCH_BARRIER | BENCH_KERNELS))
+    if (cohort_num_localities() > 1 &&
+        subcommands & (BENCH_TASKS | BENCH_BARRIER | BENCH_KERNELS | BENCH_SUSPENDED))
         return cohort_fail(COHORT_ERR_BAD_PARAMETER,
-                           "tasks, barrier and kernels measure one locality: run them without "
-                           "cohortrun");
+                           "tasks, barrier, kernels and suspended measure one locality: run them "
+                           "without cohortrun");
     if (subcommands & BENCH_TASKS)
         status = bench_tasks(bench);
     if (status == COHORT_OK && subcommands & BENCH_BARRIER)
@@ -32,6 +33,8 @@ static cohort_status run_all(const struct bench *bench)
         status = bench_check(bench);
     if (status == COHORT_OK && subcommands & BENCH_KERNELS)
         status = bench_kernels(bench);
+    if (status == COHORT_OK && subcommands & BENCH_SUSPENDED)
+        status = bench_suspended(bench);
     return status;
 }
 

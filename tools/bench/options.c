@@ -12,9 +12,10 @@ enum {
     DEFAULT_ROUNDS = 7,
     QUICK_ROUNDS = 3, /* also with --peers, which takes long */
     DEFAULT_SITES = 64,
+    DEFAULT_TASKS = 1000 * 1000,
     DEFAULT_LIMIT = 570
 };
-enum { MAX_SITES = 65536 };
+enum { MAX_SITES = 65536, MAX_TASKS = 100 * 1000 * 1000 };
 
 static const char help[] =
     "Measures Cohort and prints a table.\n"
@@ -29,6 +30,10 @@ static const char help[] =
     "  kernels    reductions of 4 KiB, 256 KiB and 64 MiB side by side with memcpy; x: the bytes "
     "of\n"
     "             the result per second, as so many times memcpy's\n"
+    "  suspended  a million tasks that wait for the same promise: starting and resuming one, its\n"
+    "             memory, and until that is given back, in one locality with one worker; x: as "
+    "so\n"
+    "             many times a first access to a page\n"
     "  figures    those that docs/performance.md shows; starts the jobs for it by itself\n"
     "  select     the library's choice of algorithms against the fastest one, over collectives,\n"
     "             2 to 32 sites and 8 B to 4 MiB; starts the jobs by itself\n"
@@ -43,6 +48,7 @@ static const char help[] =
     "  --sites N                coll, check in a job of one locality: its sites, which are tasks;\n"
     "                           default 64\n"
     "  --sites-per-locality N   coll, check in a larger job, started by cohortrun; default 1\n"
+    "  --tasks N                suspended: so many tasks instead of a million\n"
     "  --arity A                of their tree, 2 or more; default 4, or 2 for up to 4 sites\n"
     "  --cohortrun PATH         figures, select, hierarchy, coll --peers: the launcher; default:\n"
     "                           the one beside this program\n"
@@ -70,7 +76,7 @@ static const char help[] =
 static const struct usage usage = {
     .program = "cohort-bench",
     .line = "usage: cohort-bench [options] "
-            "tasks|barrier|coll|check|kernels|figures|select|hierarchy...\n",
+            "tasks|barrier|coll|check|kernels|suspended|figures|select|hierarchy...\n",
     .help = help,
 };
 
@@ -80,6 +86,7 @@ enum {
     OPTION_QUICK,
     OPTION_SITES,
     OPTION_SITES_PER_LOCALITY,
+    OPTION_TASKS,
     OPTION_ARITY,
     OPTION_COHORTRUN,
     OPTION_COLLECTIVE,
@@ -100,6 +107,7 @@ static const struct option long_options[] = {
     {"quick", no_argument, NULL, OPTION_QUICK},
     {"sites", required_argument, NULL, OPTION_SITES},
     {"sites-per-locality", required_argument, NULL, OPTION_SITES_PER_LOCALITY},
+    {"tasks", required_argument, NULL, OPTION_TASKS},
     {"arity", required_argument, NULL, OPTION_ARITY},
     {"cohortrun", required_argument, NULL, OPTION_COHORTRUN},
     {"collective", required_argument, NULL, OPTION_COLLECTIVE},
@@ -210,6 +218,8 @@ static int read_option(void *context, int option, const char *word)
     case OPTION_SITES_PER_LOCALITY:
         return usage_read_count(&usage, "--sites-per-locality", optarg, 1, MAX_SITES,
                                 &options->sites_per_locality);
+    case OPTION_TASKS:
+        return usage_read_count(&usage, "--tasks", optarg, 1, MAX_TASKS, &options->tasks);
     case OPTION_ARITY:
         return usage_read_count(&usage, "--arity", optarg, 2, MAX_SITES, &options->arity);
     case OPTION_COHORTRUN:
@@ -223,8 +233,8 @@ static int read_option(void *context, int option, const char *word)
 static int read_subcommand(void *context, const char *word)
 {
     unsigned *subcommands = &((struct bench_options *)context)->subcommands;
-    static const char *const names[] = {"tasks", "barrier", "coll",      "figures",
-                                        "check", "select",  "hierarchy", "kernels"};
+    static const char *const names[] = {"tasks",  "barrier",   "coll",    "figures",  "check",
+                                        "select", "hierarchy", "kernels", "suspended"};
     for (unsigned i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
         if (strcmp(word, names[i]) != 0)
             continue;
@@ -277,11 +287,15 @@ static int complete(struct bench_options *options)
         return usage_wrong(&usage, "--collective, --bytes, --placement and --limit are for select");
     if (options->plot && options->subcommands != BENCH_HIERARCHY)
         return usage_wrong(&usage, "--plot is for hierarchy");
+    if (options->tasks && !(options->subcommands & BENCH_SUSPENDED))
+        return usage_wrong(&usage, "--tasks is for suspended");
     status = check_coll(options);
     if (status >= 0)
         return status;
     if (!options->computing)
         options->computing = 1;
+    if (!options->tasks)
+        options->tasks = DEFAULT_TASKS;
     if (!options->limit)
         options->limit = DEFAULT_LIMIT;
     if (!options->rounds)

@@ -17,6 +17,7 @@ enum bench_subcommand {
     BENCH_SELECT = 1 << 5,
     BENCH_HIERARCHY = 1 << 6,
     BENCH_KERNELS = 1 << 7,
+    BENCH_SUSPENDED = 1 << 8,
 };
 
 enum { BENCH_MAX_ROUNDS = 999 };
@@ -28,6 +29,7 @@ struct bench_options {
     double seconds;              /* of a round; 0: the default */
     uint32_t sites;              /* of coll and check in a job of one locality */
     uint32_t sites_per_locality; /* of coll and check in a job of several */
+    uint32_t tasks;              /* of suspended */
     uint32_t arity;              /* 0: chosen by the number of sites */
     const char *cohortrun;       /* NULL: beside this program */
     const char *collective;      /* of select; NULL: all */

@@ -9,7 +9,7 @@
 
 #include "tools/share/json.h"
 
-static const char columns[] = "%-18s %10s %7s %5s %8s %8s %-5s %5s %10s %10s %10s %7s %-4s %6s\n";
+static const char columns[] = "%-18s %10s %7s %7s %8s %8s %-5s %5s %10s %10s %10s %7s %-4s %6s\n";
 
 static void print_head(const struct bench_report *report)
 {
