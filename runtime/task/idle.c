@@ -31,7 +31,7 @@
 
 enum {
     TRIM_NANOSECONDS = 1000000000, /* so often a sleeper with many stacks looks at them */
-    STACKS_A_SLEEP = 256, /* given back before a sleep: so long, about 0.3 ms, nothing is seen to */
+    STACKS_A_SLEEP = 256, /* given back before a sleep: so long, about 0.5 ms, nothing is seen to */
 };
 
 static bool wake(struct cohort__worker *worker, enum cohort__sleep_state to)

@@ -23,10 +23,10 @@ enum {
      * waiting. */
     OVERDUE_NANOSECONDS = 100000,
     /* A worker keeps so many stacks. Those that it has not used for a second go back to the system,
-     * some after each poll. To give one back takes about 1 us, and to take it again two, so that a
+     * some after each poll. To give one back takes about 2 us, and to take it again two, so that a
      * program that needs many every now and then loses little. */
     KEPT_STACKS = 64,
-    STACKS_A_POLL = 4,
+    STACKS_A_POLL = 2,
     UNUSED_NANOSECONDS = 1000000000,
 };
 
