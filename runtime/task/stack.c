@@ -35,31 +35,33 @@ static const uint64_t canary_word = UINT64_C(0x6b63617473646e65);
 
 /* A mapping with stacks of one size. Below each stack there is a page for its guard. */
 struct cohort__stack_slab {
-    struct cohort__list link; /* in the class, while there are free stacks */
-    struct class *class;
+    struct cohort__list link; /* in the class's list, while a stack of the slab is free */
+    struct size_class *class;
     char *memory;
     uint32_t num_stacks;
-    uint32_t num_used; /* so many were ever taken: the first ones */
-    uint32_t num_free; /* of these */
+    uint32_t num_used; /* the stacks below this index were taken at least once; they have guards */
+    uint32_t num_free; /* how many of those were given back */
+    /* Two arrays in one. The first num_free elements of `free` are the indices of the stacks that
+     * were given back, as a last-in-first-out list. `guard` is that of the stack with the same
+     * index as the place. */
     struct place {
-        uint32_t free;       /* the number of a free stack; a stack of num_free of them */
-        unsigned char guard; /* of the stack with the number of this place */
+        uint32_t free;
+        unsigned char guard;
     } places[];
 };
 
-/* The slabs with stacks of one size. */
-struct class
-{
-    struct class *next;
-    size_t bytes;         /* of a stack */
-    uint32_t next_stacks; /* of the next slab */
+/* All slabs whose stacks have the same size. */
+struct size_class {
+    struct size_class *next;
+    size_t bytes;         /* of each stack */
+    uint32_t next_stacks; /* so many stacks the next slab will have */
     uint32_t num_slabs;
-    struct cohort__list slabs; /* with free stacks */
+    struct cohort__list slabs; /* those in which a stack is free */
 };
 
 static struct {
     pthread_mutex_t lock;
-    struct class *classes;
+    struct size_class *classes;
     uint32_t num_guard_pages;
     enum cohort__stack_guard guard;
     bool are_guards_known; /* the kernel's guards have been seen to work */
@@ -70,9 +72,9 @@ static size_t page_bytes(void)
     return (size_t)sysconf(_SC_PAGESIZE);
 }
 
-static struct class *find_class(size_t bytes)
+static struct size_class *find_class(size_t bytes)
 {
-    struct class *class = stacks.classes;
+    struct size_class *class = stacks.classes;
     while (class && class->bytes != bytes)
         class = class->next;
     if (class || !(class = calloc(1, sizeof(*class))))
@@ -105,7 +107,7 @@ static void canary_set(const struct cohort__stack_slab *slab, uint32_t index)
 }
 
 /* With NUM stacks, or fewer where there is no memory for so many. */
-static struct cohort__stack_slab *slab_map(struct class *class, uint32_t num)
+static struct cohort__stack_slab *slab_map(struct size_class *class, uint32_t num)
 {
     size_t stride = class->bytes + page_bytes();
     struct cohort__stack_slab *slab = NULL;
@@ -129,7 +131,7 @@ static struct cohort__stack_slab *slab_map(struct class *class, uint32_t num)
     return NULL;
 }
 
-static cohort_status slab_create(struct class *class)
+static cohort_status slab_create(struct size_class *class)
 {
     struct cohort__stack_slab *slab = slab_map(class, class->next_stacks);
     if (!slab)
@@ -206,7 +208,7 @@ static bool guard(struct cohort__stack_slab *slab, uint32_t index)
     return true;
 }
 
-/* The number of a stack of SLAB that is free. False: there is no memory for its guard. */
+/* The index of a stack of SLAB that is free. False: there is no memory for its guard. */
 static bool take_place(struct cohort__stack_slab *slab, uint32_t *ret_index)
 {
     if (slab->num_free > 0) {
@@ -221,9 +223,10 @@ static bool take_place(struct cohort__stack_slab *slab, uint32_t *ret_index)
 
 static cohort_status take(struct cohort__stack *ret_stack, size_t bytes)
 {
-    struct class *class = find_class(bytes);
+    struct size_class *class = find_class(bytes);
     if (!class)
-        return cohort_fail(COHORT_ERR_NO_MEMORY, "no memory for %zu bytes", sizeof(*class));
+        return cohort_fail(COHORT_ERR_NO_MEMORY, "no stack of %zu bytes: no memory for their list",
+                           bytes);
     cohort_status status = COHORT_OK;
     if (cohort__list_is_empty(&class->slabs))
         status = slab_create(class);
@@ -233,7 +236,8 @@ static cohort_status take(struct cohort__stack *ret_stack, size_t bytes)
         COHORT_CONTAINER_OF(class->slabs.next, struct cohort__stack_slab, link);
     uint32_t index;
     if (!take_place(slab, &index))
-        return cohort_fail(COHORT_ERR_NO_MEMORY, "no guard for a stack of %zu bytes: %s", bytes,
+        return cohort_fail(COHORT_ERR_NO_MEMORY,
+                           "no stack of %zu bytes: no memory for its guard: %s", bytes,
                            strerror(errno));
     if (slab->num_free == 0 && slab->num_used == slab->num_stacks)
         cohort__list_remove(&slab->link);
@@ -252,7 +256,8 @@ cohort_status cohort__stack_take(struct cohort__stack *ret_stack, size_t bytes)
 {
     size_t page = page_bytes();
     if (bytes > SIZE_MAX / 2)
-        return cohort_fail(COHORT_ERR_NO_MEMORY, "no stack of %zu bytes", bytes);
+        return cohort_fail(COHORT_ERR_NO_MEMORY,
+                           "no stack of %zu bytes: that is more than half of all addresses", bytes);
     bytes = (bytes + CANARY_BYTES + page - 1) & ~(page - 1);
     int saved_errno = errno;
     pthread_mutex_lock(&stacks.lock);
@@ -267,7 +272,7 @@ cohort_status cohort__stack_take(struct cohort__stack *ret_stack, size_t bytes)
 void cohort__stack_give_back(const struct cohort__stack *stack)
 {
     struct cohort__stack_slab *slab = stack->slab;
-    struct class *class = slab->class;
+    struct size_class *class = slab->class;
     madvise(stack->low, class->bytes, MADV_DONTNEED);
     pthread_mutex_lock(&stacks.lock);
     if (slab->num_free == 0 && slab->num_used == slab->num_stacks)
