@@ -20,31 +20,36 @@ enum { THREAD_GUARD_BYTES = 4096 };
 static const int signals[] = {SIGSEGV, SIGBUS};
 enum { NUM_SIGNALS = sizeof(signals) / sizeof(signals[0]) };
 
-/* "site (./heat)", or "./heat+0x12a0" for addr2line if the function has no exported name. */
-static void name_function(cohort_task_function *function, char *text, size_t bytes)
+/* "the task site (./heat)", or "the task ./heat+0x12a0" for addr2line if the function has no
+ * exported name. */
+static void name_task(const struct cohort__task_context *context, char *text, size_t bytes)
 {
     Dl_info info = {0};
     void *address;
-    memcpy(&address, &function, sizeof(address));
-    if (!address || !dladdr(address, &info) || !info.dli_fname)
-        snprintf(text, bytes, "%p", address);
+    if (!context) {
+        snprintf(text, bytes, "a function outside of tasks");
+        return;
+    }
+    memcpy(&address, &context->function, sizeof(address));
+    if (!dladdr(address, &info) || !info.dli_fname)
+        snprintf(text, bytes, "the task %p", address);
     else if (info.dli_sname && info.dli_saddr == address)
-        snprintf(text, bytes, "%s (%s)", info.dli_sname, info.dli_fname);
+        snprintf(text, bytes, "the task %s (%s)", info.dli_sname, info.dli_fname);
     else
-        snprintf(text, bytes, "%s+0x%zx", info.dli_fname,
+        snprintf(text, bytes, "the task %s+0x%zx", info.dli_fname,
                  (size_t)((char *)address - (char *)info.dli_fbase));
 }
 
 static void explain(const struct cohort__worker *worker)
 {
     char name[512], text[768];
-    name_function(worker->context ? worker->context->function : NULL, name, sizeof(name));
+    name_task(worker->context, name, sizeof(name));
     bool is_own = !worker->fiber->stack.slab;
-    int bytes = snprintf(text, sizeof(text),
-                         "cohort: the task %s has grown beyond its %sstack of %zu bytes (%s)\n",
-                         name, is_own ? "thread's " : "",
-                         is_own ? worker->fiber->bytes : cohort__scheduler.options.stack_bytes,
-                         is_own ? "ulimit -s" : "COHORT_STACK");
+    int bytes =
+        snprintf(text, sizeof(text), "cohort: %s has grown beyond its %sstack of %zu bytes (%s)\n",
+                 name, is_own ? "thread's " : "",
+                 is_own ? worker->fiber->bytes : cohort__scheduler.options.stack_bytes,
+                 is_own ? "ulimit -s" : "COHORT_STACK");
     if (write(STDERR_FILENO, text, (size_t)bytes) < 0)
         return; /* nobody to tell */
 }

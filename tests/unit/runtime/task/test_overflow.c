@@ -3,6 +3,7 @@
 
 #include <signal.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -10,8 +11,11 @@
 #include "cohort/task.h"
 #include "runtime/base/sanitizer.h"
 #include "runtime/task/stack.h"
+#include "runtime/task/worker.h"
 #include "tests/support/test.h"
 #include "tests/unit/runtime/task/run_tasks.h"
+
+enum { THREAD_STACK_KIB = 1024 };
 
 /* Takes more than 1 KiB of the stack for each call. The compiler can't know what the asm does with
  * the frame, so that each call has its own. */
@@ -69,17 +73,18 @@ static cohort_status several(void *arg)
     return status;
 }
 
-/* What a child says on standard error that calls itself so deep, and how it ends. */
-static int run_child(enum cohort__stack_guard guard, int depth, char *text, size_t capacity)
+/* What a child that runs FUNCTION(ARG) as a task says on standard error, and how it ends. */
+static int run_child(cohort_task_function *function, void *arg, char *text, size_t capacity)
 {
     int ends[2], status;
     CHECK_INT(pipe(ends), 0);
     pid_t child = fork();
     CHECK(child >= 0);
     if (child == 0) {
+        struct rlimit limit = {THREAD_STACK_KIB << 10, THREAD_STACK_KIB << 10};
         dup2(ends[1], STDERR_FILENO);
-        cohort__stack_use_guard(guard);
-        _exit(run_tasks(1, several, &depth) == COHORT_OK ? 0 : 1);
+        CHECK_INT(setrlimit(RLIMIT_STACK, &limit), 0);
+        _exit(run_tasks(1, function, arg) == COHORT_OK ? 0 : 1);
     }
     close(ends[1]);
     size_t bytes = 0;
@@ -92,16 +97,27 @@ static int run_child(enum cohort__stack_guard guard, int depth, char *text, size
     return status;
 }
 
+static void check_overflow(cohort_task_function *function, void *arg, const char *who,
+                           const char *where)
+{
+    char text[4096];
+    int status = run_child(function, arg, text, sizeof(text));
+    CHECK(WIFSIGNALED(status) && WTERMSIG(status) == SIGSEGV);
+    CHECK_CONTAINS(text, who);
+    CHECK_CONTAINS(text, where);
+}
+
 static void check_kind(enum cohort__stack_guard guard, int too_deep)
 {
     char text[4096];
-    int status = run_child(guard, 100, text, sizeof(text));
+    int deep = 100;
+    cohort__stack_use_guard(guard);
+    int status = run_child(several, &deep, text, sizeof(text));
     CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0);
     CHECK_TEXT(text, "");
-    status = run_child(guard, too_deep, text, sizeof(text));
-    CHECK(WIFSIGNALED(status) && WTERMSIG(status) == SIGSEGV);
-    CHECK_CONTAINS(text, "test_task_overflow");
-    CHECK_CONTAINS(text, "beyond its stack of 262144 bytes (COHORT_STACK)\n");
+    check_overflow(several, &too_deep, "test_task_overflow",
+                   " has grown beyond its stack of 262144 bytes (COHORT_STACK)\n");
+    cohort__stack_use_guard(COHORT__STACK_GUARD_KERNEL);
 }
 
 static void test_tasks_that_are_too_deep(void)
@@ -111,6 +127,45 @@ static void test_tasks_that_are_too_deep(void)
     check_kind(COHORT__STACK_GUARD_KERNEL, 1000);
     check_kind(COHORT__STACK_GUARD_PAGE, 1000);
     check_kind(COHORT__STACK_GUARD_CANARY, 258); /* a little, which the neighbour survives */
+}
+
+/* The first task runs on the thread's own stack. */
+static cohort_status descend_on_thread(void *arg)
+{
+    return descend(*(int *)arg) == 1 << 30 ? COHORT_ERR_FAILED : COHORT_OK;
+}
+
+static void test_stack_of_thread(void)
+{
+    int too_deep = 2 * THREAD_STACK_KIB;
+    if (COHORT__ASAN || COHORT__TSAN)
+        return;
+    check_overflow(descend_on_thread, &too_deep, "cohort: the task ",
+                   " has grown beyond its thread's stack of ");
+    check_overflow(descend_on_thread, &too_deep, "test_task_overflow", " bytes (ulimit -s)\n");
+}
+
+static void descend_in_work(struct cohort__work *work)
+{
+    work->node.next = NULL;
+    if (descend(1000) == 1 << 30)
+        work->run = NULL;
+}
+
+/* The loop runs a work on the stack to which it goes on when this task yields. */
+static cohort_status start_work(void *arg)
+{
+    struct cohort__work work = {.run = descend_in_work};
+    cohort__worker_push(cohort__worker_self, &work);
+    cohort_yield();
+    return arg ? COHORT_ERR_FAILED : COHORT_OK;
+}
+
+static void test_outside_of_tasks(void)
+{
+    if (!COHORT__ASAN && !COHORT__TSAN)
+        check_overflow(start_work, NULL, "cohort: a function outside of tasks has grown beyond its",
+                       " stack of 262144 bytes (COHORT_STACK)\n");
 }
 
 static cohort_status send_signal(void *arg)
@@ -158,6 +213,8 @@ static void test_own_handler(void)
 
 static const struct test_case cases[] = {
     {"tasks that are too deep", test_tasks_that_are_too_deep},
+    {"stack of thread", test_stack_of_thread},
+    {"outside of tasks", test_outside_of_tasks},
     {"signal that is sent", test_signal_that_is_sent},
     {"own handler", test_own_handler},
 };
