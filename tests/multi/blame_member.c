@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <errno.h>
+#include <poll.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "cohort/cohort.h"
@@ -14,12 +17,18 @@ enum { NUM_SITES = 3, VICTIM = 2 };
 
 static int64_t pids[NUM_SITES];
 
-/* Does not run the event loop. The guardian has waited for the process, so it is no zombie any
- * more. */
+/* Does not run the event loop. After the process has ended, the guardian soon waits for it; then it
+ * is no zombie any more. */
 static void wait_for_end(pid_t pid)
 {
+    struct pollfd end = {.fd = (int)syscall(SYS_pidfd_open, pid, 0), .events = POLLIN};
+    if (end.fd >= 0) { /* else it is gone already, or the kernel has no such descriptors */
+        while (poll(&end, 1, -1) < 0 && errno == EINTR)
+            continue;
+        close(end.fd);
+    }
     while (kill(pid, 0) == 0 || errno != ESRCH)
-        usleep(1000);
+        sched_yield();
 }
 
 static cohort_status program(void *arg)
