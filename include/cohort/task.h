@@ -26,7 +26,8 @@ typedef cohort_status cohort_task_function(void *arg);
 /* If a task grows beyond the end of its stack (COHORT_STACK, see job.h), the program ends with
  * SIGSEGV, after one line on standard error that names the task's function. Frames larger than a
  * page may jump over the guard of a stack: compile with -fstack-clash-protection where there are
- * any. */
+ * any, with gcc on aarch64 also with --param=stack-clash-protection-guard-size=12, as it takes
+ * guards for 64 KiB there. */
 
 /* Starts FUNCTION(ARG) as a task. ARG is only passed on. The caller owns one reference to the
  * future. Tasks of one worker start in any order. The future holds COHORT_ERR_STATE before the

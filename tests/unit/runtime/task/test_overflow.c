@@ -15,7 +15,7 @@
 #include "tests/support/test.h"
 #include "tests/unit/runtime/task/run_tasks.h"
 
-enum { THREAD_STACK_KIB = 1024 };
+enum { THREAD_STACK_KIB = 1024, LEAP = -1 };
 
 /* Takes more than 1 KiB of the stack for each call. The compiler can't know what the asm does with
  * the frame, so that each call has its own. */
@@ -28,10 +28,33 @@ __attribute__((noinline)) static int descend(int depth)
     return below + frame[depth % 1024];
 }
 
+/* Uses only the far end of its frame, which is larger than what is left of the stack. The compiler
+ * makes it touch each page of it in turn (-fstack-clash-protection), so that none is left out. */
+__attribute__((noinline)) static int leap(void)
+{
+    char frame[64 * 1024];
+    char *far = frame;
+    __asm__ volatile("" : "+r"(far) : : "memory");
+    *far = 1;
+    __asm__ volatile("" : : "r"(far) : "memory");
+    return *far;
+}
+
+/* Leaps from where 16 KiB of the stack are left. */
+static int descend_and_leap(void)
+{
+    char frame[1024];
+    __asm__ volatile("" : : "r"(frame) : "memory");
+    int below =
+        cohort__fiber_room(cohort__worker_self->fiber) > 16 * 1024 ? descend_and_leap() : leap();
+    __asm__ volatile("" : : "r"(frame) : "memory");
+    return below + 1;
+}
+
 struct descent {
     cohort_future *gate;
     int num_waiting;
-    int depth; /* of the second task */
+    int depth; /* of the last task; LEAP: as descend_and_leap */
 };
 
 static cohort_status wait_at_gate(struct descent *descent)
@@ -49,7 +72,8 @@ static cohort_status descend_task(void *arg)
 {
     struct descent *descent = arg;
     cohort_status status = wait_at_gate(descent);
-    if (status == COHORT_OK && descend(descent->depth) == 1 << 30)
+    int sum = descent->depth == LEAP ? descend_and_leap() : descend(descent->depth);
+    if (status == COHORT_OK && sum == 1 << 30)
         status = COHORT_ERR_FAILED;
     return cohort_await(cohort_future_ref(descent->gate)) || status;
 }
@@ -127,6 +151,21 @@ static void test_tasks_that_are_too_deep(void)
     check_kind(COHORT__STACK_GUARD_KERNEL, 1000);
     check_kind(COHORT__STACK_GUARD_PAGE, 1000);
     check_kind(COHORT__STACK_GUARD_CANARY, 258); /* a little, which the neighbour survives */
+}
+
+/* A frame that is larger than the guard does not get over it. */
+static void test_large_frame(void)
+{
+    int depth = LEAP;
+    if (COHORT__ASAN || COHORT__TSAN || !HAS_STACK_CLASH_PROTECTION)
+        return;
+    for (enum cohort__stack_guard guard = COHORT__STACK_GUARD_KERNEL;
+         guard <= COHORT__STACK_GUARD_PAGE; guard++) {
+        cohort__stack_use_guard(guard);
+        check_overflow(several, &depth, "test_task_overflow",
+                       " has grown beyond its stack of 262144 bytes (COHORT_STACK)\n");
+    }
+    cohort__stack_use_guard(COHORT__STACK_GUARD_KERNEL);
 }
 
 /* The first task runs on the thread's own stack. */
@@ -213,6 +252,7 @@ static void test_own_handler(void)
 
 static const struct test_case cases[] = {
     {"tasks that are too deep", test_tasks_that_are_too_deep},
+    {"large frame", test_large_frame},
     {"stack of thread", test_stack_of_thread},
     {"outside of tasks", test_outside_of_tasks},
     {"signal that is sent", test_signal_that_is_sent},
