@@ -26,15 +26,18 @@ extern "C" {
  * most 4096; 1), COHORT_SPIN (microseconds, at most 1000000, for which a waiting worker polls
  * before it gives up its core, unless polling turns out to bring nothing, or to keep others from
  * the core; 0: not at all; 100, or 0 where the host's localities have more workers than cores),
- * COHORT_STACK (bytes of a task's stack; 262144), COHORT_NET (shm or ofi for all messages; without
- * it shared memory within a host, libfabric between hosts), COHORT_EAGER_BUDGET (bytes of payload
- * that one peer may have sent before they are asked for; 262144), COHORT_OFI_PROVIDER,
- * COHORT_OFI_ADDRESS, COHORT_CHECK_ASYMMETRIC (1: agreement before gather and scatter, see
- * collectives.h; 0), COHORT_TUNE (a file of cohort-tune, instead of the one in the configuration
- * folder), COHORT_GRACE (under another launcher than cohortrun: seconds in which a locality may end
- * by itself when the job is broken; 1), COHORT_LOG (error, warn, info, debug: on stderr; off). A
- * wrong value of any of them is an error at the start, except that wrong values of
- * COHORT_CHECK_ASYMMETRIC and COHORT_TUNE are an error when the first communicator is created.
+ * COHORT_STACK (bytes of a task's stack; 262144), COHORT_STACK_GUARD (what shows that a task has
+ * grown beyond its stack: kernel, a page that the kernel guards; page, one without access; canary,
+ * known bytes, which are looked at when the task waits or ends; kernel, or page where the kernel
+ * has no guards), COHORT_NET (shm or ofi for all messages; without it shared memory within a host,
+ * libfabric between hosts), COHORT_EAGER_BUDGET (bytes of payload that one peer may have sent
+ * before they are asked for; 262144), COHORT_OFI_PROVIDER, COHORT_OFI_ADDRESS,
+ * COHORT_CHECK_ASYMMETRIC (1: agreement before gather and scatter, see collectives.h; 0),
+ * COHORT_TUNE (a file of cohort-tune, instead of the one in the configuration folder), COHORT_GRACE
+ * (under another launcher than cohortrun: seconds in which a locality may end by itself when the
+ * job is broken; 1), COHORT_LOG (error, warn, info, debug: on stderr; off). A wrong value of any of
+ * them is an error at the start, except that wrong values of COHORT_CHECK_ASYMMETRIC and
+ * COHORT_TUNE are an error when the first communicator is created.
  *
  * It is called once in a process, from a thread that runs no task. */
 COHORT_API int cohort_main(int argc, char **argv, cohort_task_function *program, void *arg);

@@ -19,6 +19,7 @@
 #include "runtime/proc/process.h"
 #include "runtime/task/fork.h"
 #include "runtime/task/scheduler.h"
+#include "runtime/task/stack.h"
 
 /* Creates the layers from bottom to top, runs the program, and destroys the layers when the job has
  * drained. */
@@ -164,6 +165,7 @@ static cohort_status start(struct job *job)
     if (status)
         return status;
     cohort__bootstrap_set_grace(job->bootstrap, job->settings.grace);
+    cohort__stack_use_guard(job->settings.stack_guard);
     struct cohort__process_options options = {
         .rank = cohort__bootstrap_rank(job->bootstrap),
         .size = cohort__bootstrap_size(job->bootstrap),

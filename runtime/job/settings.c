@@ -49,6 +49,23 @@ static cohort_status read_transport(enum cohort__transport *ret_transport)
     return COHORT_OK;
 }
 
+static cohort_status read_stack_guard(enum cohort__stack_guard *ret_guard)
+{
+    const char *guard = getenv("COHORT_STACK_GUARD");
+    if (!guard || !*guard || strcmp(guard, "kernel") == 0)
+        *ret_guard = COHORT__STACK_GUARD_KERNEL;
+    else if (strcmp(guard, "page") == 0)
+        *ret_guard = COHORT__STACK_GUARD_PAGE;
+    else if (strcmp(guard, "canary") == 0)
+        *ret_guard = COHORT__STACK_GUARD_CANARY;
+    else
+        return cohort_fail(COHORT_ERR_BAD_PARAMETER,
+                           "environment variable COHORT_STACK_GUARD is \"%.40s\"; it can be "
+                           "\"kernel\", \"page\" or \"canary\"",
+                           guard);
+    return COHORT_OK;
+}
+
 /* Checks COHORT_LOG. The log reads this variable itself, in the first thread that logs, where it
  * can't report an error. */
 static cohort_status check_log(void)
@@ -67,6 +84,7 @@ cohort_status cohort__settings_read(struct cohort__settings *ret_settings)
 {
     unsigned long workers = 0, spin = 0, stack = 0, budget = 0, grace = 0;
     enum cohort__transport transport = COHORT__TRANSPORT_ANY;
+    enum cohort__stack_guard stack_guard = COHORT__STACK_GUARD_KERNEL;
     cohort_status status = read_number("COHORT_WORKERS", 1, COHORT__MAX_WORKERS, 0, &workers);
     if (!status)
         status = read_number("COHORT_SPIN", 0, COHORT__SPIN_MAX_NS / 1000, ULONG_MAX, &spin);
@@ -79,6 +97,8 @@ cohort_status cohort__settings_read(struct cohort__settings *ret_settings)
     if (!status)
         status = read_transport(&transport);
     if (!status)
+        status = read_stack_guard(&stack_guard);
+    if (!status)
         status = check_log();
     if (status)
         return status;
@@ -86,6 +106,7 @@ cohort_status cohort__settings_read(struct cohort__settings *ret_settings)
         .workers = (unsigned)workers,
         .spin = spin == ULONG_MAX ? -1 : (int64_t)spin * 1000,
         .stack = stack,
+        .stack_guard = stack_guard,
         .eager_budget = budget,
         .grace = grace * 1000000000,
         .transport = transport,

@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include "cohort/status.h"
+#include "runtime/task/stack.h"
 
 /* The transport for messages to localities of this host and of other hosts. */
 enum cohort__transport {
@@ -19,6 +20,7 @@ struct cohort__settings {
     unsigned workers; /* 0: not set */
     int64_t spin;     /* ns; -1: not set */
     size_t stack;
+    enum cohort__stack_guard stack_guard;
     size_t eager_budget; /* 0: the default */
     uint64_t grace;      /* ns */
     enum cohort__transport transport;

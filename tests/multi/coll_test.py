@@ -194,6 +194,7 @@ def test_cannot_start():
     for num in (1, 3):
         for variable, why in (('COHORT_NET=x', 'COHORT_NET is "x"; it can be "shm" or "ofi"'),
                               ('COHORT_STACK=1', 'COHORT_STACK is "1", not a number'),
+                              ('COHORT_STACK_GUARD=x', 'it can be "kernel", "page" or "canary"'),
                               ('COHORT_LOG=x', 'COHORT_LOG is "x"; it can be "error"')):
             check_cannot_start(num, variable, why)
     check_cannot_start(3, 'COHORT_OFI_PROVIDER=nosuch', 'libfabric provider nosuch', 'ofi')

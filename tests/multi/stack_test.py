@@ -1,0 +1,40 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""A task that grows beyond its stack, with each kind of guard.
+
+usage: stack_test.py COHORTRUN MEMBER [case...]"""
+import os
+import re
+import signal
+import sys
+
+import jobs
+from jobs import check, check_equal, run
+
+MEMBER = os.path.abspath(sys.argv[2])
+CHOSEN = sys.argv[3:]
+
+
+def overflow(guard):
+    """The number of mappings that are guards, and whether the task has come back from beyond."""
+    status, out, err = run('-n', 1, '-x', 'COHORT_STACK_GUARD=' + guard, MEMBER)
+    check_equal(status, 128 + signal.SIGSEGV)
+    line = (r'^cohort: the task \S*stack_member\+0x[0-9a-f]+ has grown beyond its stack of '
+            r'262144 bytes \(COHORT_STACK\)$')
+    check(re.search(line, err, re.M), err)
+    return int(re.search(r'^guards: (\d+)$', out, re.M)[1]), 'back' in out
+
+
+def test_each_kind():
+    """Pages catch the task; bytes tell of it later. The lowest stack has a page, unless the kernel
+    has guards that are no mappings."""
+    kernel, page, canary = (overflow(guard) for guard in ('kernel', 'page', 'canary'))
+    check_equal((kernel[1], page[1], canary[1]), (False, False, True))
+    check(page[0] > canary[0] and kernel[0] in (page[0], canary[0] - 1), kernel, page, canary)
+
+
+def test_default():
+    check_equal(overflow(''), overflow('kernel'))
+
+
+jobs.run_cases(globals(), 'test_', CHOSEN)
