@@ -135,6 +135,21 @@ void cohort__future_complete(cohort_future *future, cohort_status status,
     finish(future);
 }
 
+bool cohort__future_is_own(const cohort_future *future)
+{
+    return atomic_load_explicit(&future->refs, memory_order_acquire) == 2 &&
+           !atomic_load_explicit(&future->state, memory_order_relaxed);
+}
+
+void cohort__future_complete_own(cohort_future *future, cohort_status status,
+                                 const struct cohort__error *error)
+{
+    if (status != COHORT_OK)
+        set_error(future, status, error);
+    atomic_store_explicit(&future->state, COHORT__FUTURE_DONE, memory_order_release);
+    atomic_store_explicit(&future->refs, 1, memory_order_relaxed);
+}
+
 void cohort__future_fulfil(cohort_future *future, void *value)
 {
     future->value = value;

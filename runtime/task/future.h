@@ -53,6 +53,14 @@ cohort_future *cohort__future_create(void);
 void cohort__future_complete(cohort_future *future, cohort_status status,
                              const struct cohort__error *error);
 void cohort__future_fulfil(cohort_future *future, void *value);
+
+/* The same as complete, for a FUTURE to which only the completer and the calling thread itself, in
+ * an await of it, hold a reference: so nobody else can look at it. */
+void cohort__future_complete_own(cohort_future *future, cohort_status status,
+                                 const struct cohort__error *error);
+
+/* Whether that is so, if the caller holds both. */
+bool cohort__future_is_own(const cohort_future *future);
 void cohort__future_fail(cohort_future *future, cohort_status status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 void cohort__future_vfail(cohort_future *future, cohort_status status, const char *format,

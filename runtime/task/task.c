@@ -37,8 +37,9 @@ static bool claim(struct cohort__task *task)
     return true;
 }
 
-/* Calls TASK, which was claimed, and consumes one reference to it. */
-static void execute(struct cohort__worker *worker, struct cohort__task *task)
+/* Calls TASK, which was claimed, and consumes one reference to it. If IS_AWAITED_HERE, the caller
+ * holds another one, and is about to return it. */
+static void execute(struct cohort__worker *worker, struct cohort__task *task, bool is_awaited_here)
 {
     struct cohort__task_context context = {.error = {COHORT_OK, NULL}, .function = task->function};
     struct cohort__task_context *outer = worker->context;
@@ -50,7 +51,10 @@ static void execute(struct cohort__worker *worker, struct cohort__task *task)
     cohort__overflow_check(worker);
     worker->context = outer;
     cohort__error_slot_set(outer_slot);
-    cohort__future_complete(&task->future, status, &context.error);
+    if (is_awaited_here && cohort__future_is_own(&task->future))
+        cohort__future_complete_own(&task->future, status, &context.error);
+    else
+        cohort__future_complete(&task->future, status, &context.error);
     if (context.error.text)
         cohort__error_fini(&context.error);
     cohort__count(&worker->num_finished);
@@ -60,7 +64,7 @@ void cohort__task_run(struct cohort__work *work)
 {
     struct cohort__task *task = task_of(work);
     if (claim(task))
-        execute(cohort__worker_self, task);
+        execute(cohort__worker_self, task, false);
     else
         cohort__task_drop(work);
 }
@@ -102,14 +106,17 @@ bool cohort__task_try_inline(cohort_future *future)
     struct cohort__task *task = (struct cohort__task *)future;
     bool is_popped = cohort__deque_peek(&worker->deque) == &task->work &&
                      cohort__deque_pop(&worker->deque) == &task->work;
-    if (!claim(task)) {
+    if (is_popped && cohort__future_is_own(future)) {
+        /* Nobody else can claim it. */
+        atomic_store_explicit(&future->claim, COHORT__TASK_CLAIMED, memory_order_relaxed);
+    } else if (!claim(task)) {
         if (is_popped)
             cohort__task_drop(&task->work);
         return false;
     }
     if (!is_popped) /* the queue keeps its own reference until the task is found there */
         task = (struct cohort__task *)cohort_future_ref(future);
-    execute(worker, task);
+    execute(worker, task, is_popped);
     return true;
 }
 

@@ -196,6 +196,54 @@ static void test_spawned_by_foreign_threads(void)
     }
 }
 
+/* --- the plain call of a task that nobody else knows of, and of one that others do --- */
+
+struct known {
+    cohort_future *own;
+    cohort_future *all;
+};
+
+static cohort_status tell_others(void *arg)
+{
+    struct known *known = arg;
+    cohort_future *own = cohort_future_ref(known->own);
+    known->all = cohort_when_all(&own, 1);
+    return COHORT_OK;
+}
+
+static cohort_status fail_alone(void *arg)
+{
+    (void)arg;
+    return cohort_fail(COHORT_ERR_GONE, "alone");
+}
+
+static cohort_status await_known_tasks(void *arg)
+{
+    struct known known;
+    known.own = cohort_async(tell_others, &known);
+    CHECK_INT(cohort_await(known.own), COHORT_OK);
+    CHECK_INT(cohort_await(known.all), COHORT_OK);
+    CHECK_INT(cohort_await(cohort_async(fail_alone, NULL)), COHORT_ERR_GONE);
+    CHECK_TEXT(cohort_error_message(), "alone");
+    /* A waiter of this one has been forgotten, and is notified nevertheless. */
+    cohort_promise *promise;
+    cohort_future *pair[2];
+    CHECK_INT(cohort_promise_create(&promise, &pair[0]), COHORT_OK);
+    cohort_future *task = cohort_async(fail_alone, NULL);
+    pair[1] = cohort_future_ref(task);
+    cohort_future *any = cohort_when_any(pair, 2, NULL);
+    cohort_promise_fulfil(promise, NULL);
+    CHECK_INT(cohort_await(any), COHORT_OK);
+    CHECK_INT(cohort_await(task), COHORT_ERR_GONE);
+    return arg ? COHORT_ERR_FAILED : COHORT_OK;
+}
+
+static void test_known_tasks(void)
+{
+    for (unsigned num_workers = 1; num_workers <= 2; num_workers++)
+        CHECK_INT(run_tasks(num_workers, await_known_tasks, NULL), COHORT_OK);
+}
+
 int main(int argc, char **argv)
 {
     static const struct test_case cases[] = {
@@ -207,6 +255,7 @@ int main(int argc, char **argv)
         {"yield lets others run", test_yield_lets_others_run},
         {"fair", test_fair},
         {"spawned by foreign threads", test_spawned_by_foreign_threads},
+        {"known tasks", test_known_tasks},
     };
     return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
 }
