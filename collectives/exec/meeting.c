@@ -293,6 +293,18 @@ static uint32_t site_beyond(const struct meetings *meetings, uint64_t generation
     return site;
 }
 
+/* A site of this locality that has left, so that it comes to no meeting that is opened from now on.
+ * UINT32_MAX: there is none. One that leaves later fails the meetings that are open (on_left). */
+static uint32_t site_left(const struct cohort__group *group)
+{
+    for (uint32_t site = 0; site < group->membership->num_sites; site++) {
+        const struct cohort_comm *comm = atomic_load(&group->endpoints[site]);
+        if (comm && atomic_load(&comm->unreferenced))
+            return site;
+    }
+    return UINT32_MAX;
+}
+
 /* Sets *ERROR to the reason why COMM's site, which comes to LATER, is not in PAST, an open meeting.
  * Its call there was another one, or failed outside of a meeting, or there was no such call. */
 static void set_missed(struct cohort__error *error, struct cohort_comm *comm,
@@ -360,6 +372,7 @@ static void begin(struct cohort__meeting *meeting, const struct cohort__particip
     meeting->num_inside = 0;
     meeting->num_come = 0;
     meeting->are_shares_made = false;
+    meeting->inquiry = (struct cohort__inquiry){0};
     struct cohort__movement *movement = &meeting->movement;
     movement->has_far = false;
     movement->root = participant->root;
@@ -410,7 +423,7 @@ struct entry {
     struct cohort__error error; /* why it may not enter, if so */
     bool is_told;               /* the sites that depend on it know that error */
     bool is_last;               /* all are there */
-    uint32_t beyond;            /* a site that never comes, and knows why; UINT32_MAX: none */
+    uint32_t never_comes;       /* a site that knows why; UINT32_MAX: none */
     struct cohort__looked looked;
 };
 
@@ -419,7 +432,9 @@ static struct cohort__meeting *open_meeting(struct meetings *meetings,
                                             struct entry *entry)
 {
     const struct cohort__group *group = participant->operation.comm->group;
-    entry->beyond = site_beyond(meetings, participant->operation.generation);
+    entry->never_comes = site_beyond(meetings, participant->operation.generation);
+    if (entry->never_comes == UINT32_MAX && atomic_load(&group->num_left) > 0)
+        entry->never_comes = site_left(group);
     struct cohort__meeting *meeting = meeting_create(meetings, group->membership->num_sites);
     if (!meeting) {
         cohort__error_set(&entry->error, COHORT_ERR_NO_MEMORY,
@@ -491,13 +506,17 @@ static void gathered(struct meetings *meetings, struct cohort__meeting *meeting,
         cohort__meeting_begin_moving(meetings, meeting);
 }
 
-/* With the lock held. */
+/* With the lock held. A site that has been told already that the call fails stays outside. It is
+ * about to fail, and the meeting of those that have come is over, mostly. If it opened another one,
+ * to fail at once, n sites would look through n places each. */
 static void try_enter(struct meetings *meetings, struct cohort__participant *participant,
                       struct entry *entry)
 {
     struct cohort_comm *comm = participant->operation.comm;
     uint64_t generation = participant->operation.generation;
     fail_left_out(meetings, comm, generation, entry);
+    if (cohort__endpoint_is_told(comm, generation))
+        return;
     struct cohort__meeting *meeting = meeting_find(meetings, generation);
     if (!meeting) {
         meeting = open_meeting(meetings, participant, entry);
@@ -522,7 +541,7 @@ void cohort__participant_start(struct cohort__operation *operation)
     struct cohort__participant *participant = (struct cohort__participant *)operation;
     struct cohort__group *group = operation->comm->group;
     struct meetings *meetings = cohort__meetings_get(group);
-    struct entry entry = {.beyond = UINT32_MAX};
+    struct entry entry = {.never_comes = UINT32_MAX};
     if (!meetings) {
         cohort__operation_fail_with(operation, cohort__error_slot()->status, "%s",
                                     cohort_error_message());
@@ -539,10 +558,8 @@ void cohort__participant_start(struct cohort__operation *operation)
         operation->are_all_told |= entry.is_told;
         cohort__operation_fail(operation, &entry.error);
         cohort__error_fini(&entry.error);
-    } else if (entry.beyond != UINT32_MAX) {
-        cohort__operation_ask(operation, entry.beyond, 1);
-    } else if (!entry.is_last && atomic_load_explicit(&group->num_left, memory_order_acquire) > 0) {
-        cohort__participant_stalled(operation);
+    } else if (entry.never_comes != UINT32_MAX) {
+        cohort__operation_ask(operation, entry.never_comes, 1);
     }
     if (entry.looked.told || entry.looked.full || entry.looked.question.message) /* mostly none */
         cohort__looked_go_on(&entry.looked); /* the operation may be gone after this */

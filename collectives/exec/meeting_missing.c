@@ -14,39 +14,83 @@ static bool is_there(const struct meetings *meetings, const struct cohort__meeti
                         cohort__team_has_share(meetings->team, &meeting->far, site));
 }
 
-uint32_t cohort__participant_missing(const struct cohort__participant *participant,
-                                     uint32_t *ret_sites, uint32_t max_sites)
+/* The last answer of SITE to what MEETING has asked. */
+static uint8_t answer_of(const struct cohort__meeting *meeting, uint32_t site)
 {
-    struct meetings *meetings = cohort__meetings_get(participant->operation.comm->group);
-    struct cohort__meeting *meeting = participant->meeting;
+    const struct cohort__inquiry *inquiry = &meeting->inquiry;
+    for (uint32_t i = 0; i < inquiry->num_sites; i++)
+        if (inquiry->sites[i] == site)
+            return inquiry->answers[i];
+    return COHORT__ANSWER_NONE;
+}
+
+/* With the lock held. Looks at all sites. */
+static uint32_t find_missing(const struct meetings *meetings, const struct cohort__meeting *meeting,
+                             struct cohort__inquiry *ret_inquiry)
+{
     uint32_t num_missing = 0;
-    if (!meeting)
-        return 0;
-    pthread_mutex_lock(&meetings->lock);
     bool is_open =
         meeting->state != COHORT__MEETING_MOVING && meeting->state != COHORT__MEETING_FAILED;
     const struct cohort__meeting *first =
         is_open ? cohort__meeting_first_to_post(meetings, meeting) : meeting;
+    *ret_inquiry = (struct cohort__inquiry){.asker = meeting->inquiry.asker};
     for (uint32_t site = 0; is_open && site < meeting->movement.num_sites; site++) {
         bool is_local = cohort__group_is_local(meetings->group, site);
         if (is_local ? meeting->participants[site] != NULL
                      : is_there(meetings, meeting, first, site))
             continue;
-        if (num_missing < max_sites)
-            ret_sites[num_missing] = site;
-        num_missing++;
+        if (num_missing++ >= COHORT__INQUIRY_SITES)
+            continue;
+        ret_inquiry->sites[ret_inquiry->num_sites] = site;
+        ret_inquiry->answers[ret_inquiry->num_sites++] = answer_of(meeting, site);
     }
+    return num_missing;
+}
+
+uint32_t cohort__participant_missing(const struct cohort__participant *participant,
+                                     struct cohort__inquiry *ret_inquiry)
+{
+    struct meetings *meetings = cohort__meetings_get(participant->operation.comm->group);
+    *ret_inquiry = (struct cohort__inquiry){0};
+    if (!participant->meeting)
+        return 0;
+    pthread_mutex_lock(&meetings->lock);
+    uint32_t num_missing = find_missing(meetings, participant->meeting, ret_inquiry);
     pthread_mutex_unlock(&meetings->lock);
     return num_missing;
 }
 
-void cohort__participant_overdue(const struct cohort__participant *participant)
+/* The asker stays inside while the meeting waits, since a participant that fails fails it. */
+bool cohort__participant_inquires(const struct cohort__participant *participant,
+                                  struct cohort__inquiry *ret_inquiry)
+{
+    struct meetings *meetings = cohort__meetings_get(participant->operation.comm->group);
+    struct cohort__meeting *meeting = participant->meeting;
+    if (!meeting)
+        return false;
+    pthread_mutex_lock(&meetings->lock);
+    if (!meeting->inquiry.asker)
+        meeting->inquiry.asker = participant;
+    bool is_asker = meeting->inquiry.asker == participant;
+    if (is_asker) {
+        find_missing(meetings, meeting, ret_inquiry);
+        meeting->inquiry = *ret_inquiry;
+        meeting->far.is_overdue = true;
+    }
+    pthread_mutex_unlock(&meetings->lock);
+    return is_asker;
+}
+
+void cohort__participant_answered(const struct cohort__participant *participant, uint32_t site,
+                                  enum cohort__answer answer)
 {
     struct meetings *meetings = cohort__meetings_get(participant->operation.comm->group);
     struct cohort__meeting *meeting = participant->meeting;
     if (!meeting)
         return;
     pthread_mutex_lock(&meetings->lock);
-    meeting->far.is_overdue = true;
+    for (uint32_t i = 0; i < meeting->inquiry.num_sites; i++)
+        if (meeting->inquiry.sites[i] == site)
+            meeting->inquiry.answers[i] = (uint8_t)answer;
     pthread_mutex_unlock(&meetings->lock);
 }

@@ -32,62 +32,45 @@ static void on_start(struct cohort__operation *operation)
         cohort__participant_start(operation);
 }
 
-void cohort__participant_stalled(struct cohort__operation *operation)
+static void on_stalled(struct cohort__operation *operation)
 {
-    struct cohort__participant *participant = (struct cohort__participant *)operation;
-    uint32_t missing[COHORT__PARTICIPANT_ASKED];
-    uint32_t num = cohort__participant_missing(participant, missing, COHORT__PARTICIPANT_ASKED);
-    uint32_t num_before = participant->num_asked;
-    participant->num_asked =
-        (uint8_t)(num < COHORT__PARTICIPANT_ASKED ? num : COHORT__PARTICIPANT_ASKED);
-    cohort__participant_overdue(participant);
-    for (uint32_t i = 0; i < participant->num_asked; i++) {
-        if (i >= num_before || participant->asked[i] != missing[i])
-            participant->answers[i] = COHORT__ANSWER_NONE;
-        participant->asked[i] = missing[i];
-        if (participant->answers[i] == COHORT__ANSWER_COMPLETED) {
-            cohort__fail_forgotten(operation, missing[i]);
+    struct cohort__inquiry inquiry;
+    if (!cohort__participant_inquires((struct cohort__participant *)operation, &inquiry))
+        return;
+    for (uint32_t i = 0; i < inquiry.num_sites; i++) {
+        if (inquiry.answers[i] == COHORT__ANSWER_COMPLETED) {
+            cohort__fail_forgotten(operation, inquiry.sites[i]);
             return;
         }
-        cohort__operation_ask(operation, missing[i], 1);
+        cohort__operation_ask(operation, inquiry.sites[i], 1);
     }
 }
 
 static void on_answer(struct cohort__operation *operation, uint32_t site,
                       enum cohort__answer answer)
 {
-    struct cohort__participant *participant = (struct cohort__participant *)operation;
-    for (uint32_t i = 0; i < participant->num_asked; i++)
-        if (participant->asked[i] == site)
-            participant->answers[i] = (uint8_t)answer;
-}
-
-static enum cohort__answer answer_of(const struct cohort__participant *participant, uint32_t site)
-{
-    for (uint32_t i = 0; i < participant->num_asked; i++)
-        if (participant->asked[i] == site)
-            return (enum cohort__answer)participant->answers[i];
-    return COHORT__ANSWER_NONE;
+    cohort__participant_answered((struct cohort__participant *)operation, site, answer);
 }
 
 static size_t on_describe(const struct cohort__operation *operation, char *text, size_t used,
                           size_t capacity)
 {
-    const struct cohort__participant *participant = (const struct cohort__participant *)operation;
-    uint32_t missing[COHORT__PARTICIPANT_ASKED];
-    uint32_t num = cohort__participant_missing(participant, missing, COHORT__PARTICIPANT_ASKED);
-    uint32_t told = num < COHORT__PARTICIPANT_ASKED ? num : COHORT__PARTICIPANT_ASKED;
+    const uint32_t *locality_of = operation->comm->group->membership->locality_of;
+    struct cohort__inquiry inquiry;
+    uint32_t num =
+        cohort__participant_missing((const struct cohort__participant *)operation, &inquiry);
     char what[96];
     cohort__signature_describe(&operation->signature, what, sizeof(what));
     used = cohort__describe_append(text, used, capacity,
                                    "generation %" PRIu64 ", %s:", operation->generation, what);
-    for (uint32_t i = 0; i < told; i++)
-        used = cohort__describe_append(text, used, capacity,
-                                       " waits for site %u (locality %u), %s;", missing[i],
-                                       operation->comm->group->membership->locality_of[missing[i]],
-                                       cohort__describe_answer(answer_of(participant, missing[i])));
-    if (num > told)
-        used = cohort__describe_append(text, used, capacity, " and for %u more sites;", num - told);
+    for (uint32_t i = 0; i < inquiry.num_sites; i++)
+        used = cohort__describe_append(
+            text, used, capacity, " waits for site %u (locality %u), %s;", inquiry.sites[i],
+            locality_of[inquiry.sites[i]],
+            cohort__describe_answer((enum cohort__answer)inquiry.answers[i]));
+    if (num > inquiry.num_sites)
+        used = cohort__describe_append(text, used, capacity, " and for %u more sites;",
+                                       num - inquiry.num_sites);
     return cohort__describe_append(text, used, capacity, "\n");
 }
 
@@ -120,7 +103,7 @@ static const struct cohort__operation_handlers handlers = {
     .start = on_start,
     .message = on_message,
     .fail = cohort__participant_failing,
-    .stalled = cohort__participant_stalled,
+    .stalled = on_stalled,
     .answer = on_answer,
     .peer_died = on_peer_died,
     .describe = on_describe,
@@ -149,7 +132,6 @@ cohort_future *cohort__meeting_start(const struct cohort__meeting_call *call)
     };
     participant->operation.signature = *call->signature;
     participant->meeting = NULL;
-    participant->num_asked = 0;
     participant->kind = call->kind;
     participant->in = (unsigned char *)call->in;
     participant->out = call->out;

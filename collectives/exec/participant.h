@@ -12,8 +12,6 @@
 
 /* One site's operation in a meeting. */
 
-enum { COHORT__PARTICIPANT_ASKED = 4 }; /* how many missing sites a stalled participant asks */
-
 struct cohort__meeting;
 
 struct cohort__participant {
@@ -28,9 +26,6 @@ struct cohort__participant {
     uint32_t shift;
     const cohort_op *op;  /* a reference, or NULL */
     cohort_future **rows; /* the references that complete them, one for each site; or NULL */
-    uint32_t asked[COHORT__PARTICIPANT_ASKED];
-    uint8_t answers[COHORT__PARTICIPANT_ASKED]; /* enum cohort__answer */
-    uint8_t num_asked;
 };
 
 enum cohort__meeting_state {
@@ -53,6 +48,17 @@ static inline bool cohort__meeting_is_busy(enum cohort__meeting_state state)
     return state == COHORT__MEETING_BRINGING || state == COHORT__MEETING_REDUCING;
 }
 
+enum { COHORT__INQUIRY_SITES = 4 }; /* how many missing sites are asked at a time */
+
+/* What a meeting that has waited for long has asked. One participant asks for all of them: what it
+ * learns fails the meeting, and there may be many participants. */
+struct cohort__inquiry {
+    const struct cohort__participant *asker; /* the first one that has stalled, or NULL */
+    uint32_t num_sites;
+    uint32_t sites[COHORT__INQUIRY_SITES];
+    uint8_t answers[COHORT__INQUIRY_SITES]; /* enum cohort__answer, the last one of each */
+};
+
 struct cohort__meeting {
     struct cohort__list link; /* in one of the group's lists */
     struct cohort__meeting *next_full;
@@ -63,6 +69,7 @@ struct cohort__meeting {
     struct cohort__movement movement;
     struct cohort__round far; /* what the other localities have posted, if there are any */
     bool are_shares_made;     /* on the board, by all localities */
+    struct cohort__inquiry inquiry;
     _Atomic uint32_t num_inside;
     uint32_t num_come; /* participants that have ever entered */
     struct cohort__error error;
@@ -81,18 +88,23 @@ void cohort__participant_start(struct cohort__operation *operation);
 void cohort__participant_failing(struct cohort__operation *operation);
 void cohort__participant_release(struct cohort__operation *operation);
 
-/* meeting_missing.c. Returns how many sites have not come yet. Sets RET_SITES to the first
- * MAX_SITES of them. */
+/* meeting_missing.c. Returns how many sites have not come yet. Sets *RET_INQUIRY to the first of
+ * them, with what they have answered so far. */
 uint32_t cohort__participant_missing(const struct cohort__participant *participant,
-                                     uint32_t *ret_sites, uint32_t max_sites);
+                                     struct cohort__inquiry *ret_inquiry);
 
-/* Has the next look check all posts that are there, even behind one that is missing. */
-void cohort__participant_overdue(const struct cohort__participant *participant);
+/* Whether PARTICIPANT is to ask for its meeting. If so: *RET_INQUIRY is whom, and what they have
+ * answered before; and the next look checks all posts that are there, even behind one that is
+ * missing. */
+bool cohort__participant_inquires(const struct cohort__participant *participant,
+                                  struct cohort__inquiry *ret_inquiry);
 
-/* participant.c. Asks the sites that are missing. */
-void cohort__participant_stalled(struct cohort__operation *operation);
+/* SITE has answered. */
+void cohort__participant_answered(const struct cohort__participant *participant, uint32_t site,
+                                  enum cohort__answer answer);
 
-/* Completes the futures of the rows with the outcome of the operation. `rows` must not be NULL. */
+/* participant.c. Completes the futures of the rows with the outcome of the operation. `rows` must
+ * not be NULL. */
 void cohort__participant_rows_complete(struct cohort__participant *participant);
 
 #endif
