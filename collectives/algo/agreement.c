@@ -35,13 +35,10 @@ struct place {
 static uint32_t embed(struct cohort__plan_builder *builder, const struct cohort__plan *fragment,
                       const struct place *places, struct cohort__embedding embedding)
 {
-    uint32_t *sites = calloc(fragment->num_sites, sizeof(*sites));
     uint32_t *blocks = calloc(fragment->num_blocks + (size_t)1, sizeof(*blocks));
     struct cohort__block_list *lists = calloc(fragment->num_blocks + (size_t)1, sizeof(*lists));
     uint32_t end = COHORT__NO_STEP;
-    if (sites && blocks && lists) {
-        for (uint32_t site = 0; site < fragment->num_sites; site++)
-            sites[site] = site;
+    if (blocks && lists) {
         for (uint32_t i = 0; i < fragment->num_blocks; i++) {
             struct cohort__block block = fragment->blocks[i];
             if (block.space == COHORT__SPACE_TMP)
@@ -51,13 +48,11 @@ static uint32_t embed(struct cohort__plan_builder *builder, const struct cohort_
             blocks[i] = cohort__plan_block(builder, block);
             lists[i] = (struct cohort__block_list){.blocks = &blocks[i], .num_blocks = 1};
         }
-        embedding.sites = sites;
         embedding.block_map = lists;
         end = cohort__plan_embed(builder, fragment, &embedding);
     } else {
         cohort__plan_builder_fail(builder);
     }
-    free(sites);
     free(blocks);
     free(lists);
     return end;

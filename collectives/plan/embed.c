@@ -145,7 +145,8 @@ static uint32_t parts_append(struct embedder *self, const struct cohort__step *s
 static void message_append(struct embedder *self, const struct cohort__step *step)
 {
     const uint32_t *blocks = &self->fragment->block_refs[step->first_block];
-    uint32_t peer = self->embedding->sites[step->peer];
+    const uint32_t *sites = self->embedding->sites;
+    uint32_t peer = sites ? sites[step->peer] : step->peer;
     uint32_t tag = self->embedding->tag + step->tag + self->embedding->tags_per_phase * step->phase;
     uint32_t num_refs = 0;
     for (uint32_t i = 0; i < step->num_blocks; i++) {

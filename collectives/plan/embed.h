@@ -14,7 +14,7 @@ struct cohort__block_list {
 /* How a fragment, which is a plan over ranks 0, 1, ... of a group, becomes a part of an outer
  * plan. */
 struct cohort__embedding {
-    const uint32_t *sites; /* the outer site for each rank */
+    const uint32_t *sites; /* the outer site for each rank; NULL: they are the same */
     /* One list for each block of the fragment. The fragment's TMP blocks get TMP memory of the
      * outer plan, so their lists are ignored. */
     const struct cohort__block_list *block_map;

@@ -61,12 +61,9 @@ static struct span *spans_of(const struct cohort__plan *plan, enum cohort__space
 static void embed(struct cohort__plan_builder *builder, const struct cohort__plan *plan,
                   enum cohort__space from, size_t first, size_t base, uint32_t after)
 {
-    uint32_t *sites = calloc(plan->num_sites, sizeof(*sites));
     uint32_t *blocks = calloc(plan->num_blocks + (size_t)1, sizeof(*blocks));
     struct cohort__block_list *lists = calloc(plan->num_blocks + (size_t)1, sizeof(*lists));
-    if (sites && blocks && lists) {
-        for (uint32_t site = 0; site < plan->num_sites; site++)
-            sites[site] = site;
+    if (blocks && lists) {
         for (uint32_t i = 0; i < plan->num_blocks; i++) {
             struct cohort__block block = plan->blocks[i];
             if (is_used(&block, from)) {
@@ -78,15 +75,13 @@ static void embed(struct cohort__plan_builder *builder, const struct cohort__pla
             lists[i] = (struct cohort__block_list){.blocks = &blocks[i], .num_blocks = 1};
         }
         cohort__plan_embed(builder, plan,
-                           &(struct cohort__embedding){.sites = sites,
-                                                       .block_map = lists,
+                           &(struct cohort__embedding){.block_map = lists,
                                                        .phase = COHORT__KEEP_PHASE,
                                                        .after = after,
                                                        .recv_after = after});
     } else {
         cohort__plan_builder_fail(builder);
     }
-    free(sites);
     free(blocks);
     free(lists);
 }

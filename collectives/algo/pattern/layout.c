@@ -7,9 +7,9 @@
  * begins again at site 0 in between. */
 enum { MAX_PARTS = 3 };
 
-/* What embedding needs, for each rank of a level. */
+/* What embedding needs, for each rank of a level that this site has to know. */
 struct arrays {
-    uint32_t *weights;
+    uint32_t *weights;                /* as the fragment takes them */
     uint32_t *blocks;                 /* MAX_PARTS for each list */
     struct cohort__block_list *lists; /* of the fragment: its own block, then one for each rank */
 };
@@ -74,13 +74,14 @@ static uint32_t parts_append(struct cohort__plan_builder *builder, const struct 
 
 static bool arrays_init(struct arrays *arrays, const struct cohort__tree *tree, uint32_t level)
 {
-    uint32_t num_ranks = tree->levels[level].num_ranks;
-    size_t num_lists = num_ranks + (size_t)1;
-    arrays->weights = calloc(num_ranks, sizeof(*arrays->weights));
+    uint32_t this_rank = tree->levels[level].this_rank;
+    uint32_t num_peers = cohort__tree_level_peers(tree, level);
+    size_t num_lists = num_peers + (size_t)1;
+    arrays->weights = calloc(num_peers, sizeof(*arrays->weights));
     arrays->blocks = calloc(num_lists * MAX_PARTS, sizeof(*arrays->blocks));
     arrays->lists = calloc(num_lists, sizeof(*arrays->lists));
-    for (uint32_t rank = 0; arrays->weights && rank < num_ranks; rank++)
-        arrays->weights[rank] = cohort__tree_group(tree, level, rank).count;
+    for (uint32_t i = 0; arrays->weights && i < num_peers; i++)
+        arrays->weights[i] = cohort__tree_group(tree, level, this_rank + i).count;
     return arrays->weights && arrays->blocks && arrays->lists;
 }
 

@@ -5,11 +5,11 @@
 #include "collectives/algo/algorithm.h"
 
 /* The linear primitives over one group of ranks, as fragments for embedding. They are plans like
- * those of the rows, but their blocks have an order that a block map can rely on. With WEIGHTS, a
- * number for each rank, blocks have different sizes. WEIGHTS NULL: all are 1. */
+ * those of the rows, but their blocks have an order that a block map can rely on. With WEIGHTS
+ * blocks have different sizes. WEIGHTS NULL: all are 1. */
 
-/* Block 0 is this rank's own, weights[this_site] times the request's bytes. At the root, block 1 +
- * r is that of rank r. */
+/* Block 0 is this rank's own, its weight times the request's bytes. At the root, block 1 + r is
+ * that of rank r. WEIGHTS: at the root a number for each rank, elsewhere only this rank's. */
 cohort_status cohort__gather_linear_fragment(const struct cohort__request *request,
                                              const uint32_t *weights,
                                              struct cohort__plan **ret_plan);

@@ -61,15 +61,20 @@ struct cohort__request cohort__tree_level_request(const struct cohort__tree *tre
                                     .bytes = bytes};
 }
 
+uint32_t cohort__tree_level_peers(const struct cohort__tree *tree, uint32_t level)
+{
+    return tree->levels[level].this_rank == 0 ? tree->levels[level].num_ranks : 1;
+}
+
 uint32_t cohort__tree_embed(struct cohort__plan_builder *builder, const struct cohort__tree *tree,
                             uint32_t level, struct cohort__plan *fragment,
                             struct cohort__embedding embedding)
 {
-    uint32_t num_ranks = tree->levels[level].num_ranks;
-    uint32_t *sites = calloc(num_ranks, sizeof(*sites));
+    uint32_t num_peers = cohort__tree_level_peers(tree, level);
+    uint32_t *sites = calloc(num_peers, sizeof(*sites));
     uint32_t end = COHORT__NO_STEP;
     if (fragment && sites) {
-        for (uint32_t rank = 0; rank < num_ranks; rank++)
+        for (uint32_t rank = 0; rank < num_peers; rank++)
             sites[rank] = cohort__tree_site(tree, cohort__tree_group(tree, level, rank).first);
         embedding.sites = sites;
         end = cohort__plan_embed(builder, fragment, &embedding);

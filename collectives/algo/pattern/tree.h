@@ -52,6 +52,10 @@ uint32_t cohort__tree_site(const struct cohort__tree *tree, uint32_t number);
 struct cohort__request cohort__tree_level_request(const struct cohort__tree *tree, uint32_t level,
                                                   size_t bytes);
 
+/* How many ranks of LEVEL, from 0 on, this site has to know: rank 0 all of them, the others only
+ * rank 0. So what n sites do for a level of n ranks does not grow with n at each of them. */
+uint32_t cohort__tree_level_peers(const struct cohort__tree *tree, uint32_t level);
+
 /* Embeds FRAGMENT, which a linear primitive has made for that request, for one level. Sets `sites`
  * of EMBEDDING. Takes the caller's reference. FRAGMENT NULL (no memory) fails the builder. */
 uint32_t cohort__tree_embed(struct cohort__plan_builder *builder, const struct cohort__tree *tree,

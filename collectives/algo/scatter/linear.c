@@ -35,12 +35,12 @@ cohort_status cohort__scatter_linear_fragment(const struct cohort__request *requ
                                               struct cohort__plan **ret_plan)
 {
     struct cohort__plan_builder *builder = NULL;
-    uint32_t weight = weights ? weights[request->this_site] : 1;
+    bool is_root = request->this_site == request->root;
+    uint32_t weight = weights ? weights[is_root ? request->this_site : 0] : 1;
     cohort_status status = cohort__plan_builder_create(&builder, "scatter_linear",
                                                        request->num_sites, request->this_site);
     if (status != COHORT_OK)
         return status;
-    bool is_root = request->this_site == request->root;
     /* If blocks have different sizes, only the root has the parts. The others know their own
      * size. */
     size_t bytes = is_root ? cohort__request_in(request, request->root).bytes : request->bytes;
