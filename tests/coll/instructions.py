@@ -1,17 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""How many instructions frequent calls take, counted by valgrind. Unlike time, that does not depend
-on other processes. The limits are a quarter more than what gcc 12's -O2 takes (-O3 takes fewer), so
-they are not exceeded by accident.
+"""How many instructions frequent calls take. The limits are a quarter more than what gcc 12's -O2
+takes (-O3 takes fewer), so they are not exceeded by accident.
 
 usage: instructions.py PROGRAM ARGUMENT...
 
 Runs the program twice, with the arguments followed by a number of calls: few, and many."""
 import os
-import re
-import shutil
-import subprocess
 import sys
+
+import callgrind
 
 CALLS = 100, 400
 # For each program: what is counted there, the limit, and into how many parts a call is divided.
@@ -19,27 +17,14 @@ LIMITS = {
     'all_reduce_calls': ('an 8-byte all_reduce of 64 sites in one locality, each site', 1900, 64),
     'channel_calls': ('an 8-byte message between two localities that share memory', 3400, 1),
 }
-SKIPPED = 77
-
-
-def count(command):
-    """The number of instructions of a whole run."""
-    done = subprocess.run(
-        ['valgrind', '--tool=callgrind', '--callgrind-out-file=/dev/null', *command],
-        env=dict(os.environ, COHORT_WORKERS='1'), capture_output=True, text=True, timeout=100)
-    collected = re.search(r'Collected : (\d+)', done.stderr)
-    if done.returncode != 0 or not collected:
-        sys.exit(f'{command}: status {done.returncode}\n{done.stderr}')
-    return int(collected.group(1))
 
 
 def main():
-    if not shutil.which('valgrind'):
-        print('skipped: instructions are counted by valgrind, which is not here')
-        sys.exit(SKIPPED)
+    callgrind.skip_without()
     command = sys.argv[1:]
     what, limit, parts = LIMITS[os.path.basename(command[0])]
-    few, many = (count([*command, str(calls)]) for calls in CALLS)  # the start cancels out
+    # The start cancels out.
+    few, many = (callgrind.count([*command, str(calls)]) for calls in CALLS)
     per_call = (many - few) / (CALLS[1] - CALLS[0]) / parts
     print(f'{what}: {per_call:.0f} instructions, at most {limit} wanted')
     sys.exit(per_call > limit)

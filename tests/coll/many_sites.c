@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <cohort/cohort.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* usage: many_sites WHAT SITES: makes the endpoints of all sites of a communicator in one locality,
+ * does WHAT with them, and gives them back. growth.py counts what that takes. */
+
+struct job {
+    const struct what *what;
+    uint32_t num_sites;
+    cohort_comm **comms;
+    cohort_future **done; /* by site */
+    double *in, *out;     /* a number for each site */
+    double *gathered;
+};
+
+struct what {
+    const char *name;
+    cohort_comm_options options; /* create fills in the rest */
+    cohort_status (*run)(struct job *job);
+};
+
+static cohort_status await_all(struct job *job)
+{
+    return cohort_await(cohort_when_all(job->done, job->num_sites));
+}
+
+static cohort_status create(struct job *job)
+{
+    cohort_comm_options options = job->what->options;
+    options.num_sites = job->num_sites;
+    options.auto_generation = true;
+    for (uint32_t site = 0; site < job->num_sites; site++) {
+        options.this_site = site;
+        job->done[site] = cohort_comm_create(&job->comms[site], "many", &options);
+    }
+    return await_all(job);
+}
+
+static cohort_status nothing(struct job *job)
+{
+    (void)job;
+    return COHORT_OK;
+}
+
+static cohort_future *sum(struct job *job, uint32_t site, size_t count)
+{
+    return cohort_all_reduce(job->comms[site], &job->in[site], &job->out[site], count,
+                             COHORT_DOUBLE, COHORT_SUM, COHORT_AUTO_GENERATION);
+}
+
+static cohort_future *broadcast(struct job *job, uint32_t site)
+{
+    cohort_comm *comm = job->comms[site];
+    return site == 0
+               ? cohort_broadcast_to(comm, &job->in[0], 1, COHORT_DOUBLE, COHORT_AUTO_GENERATION)
+               : cohort_broadcast_from(comm, &job->out[site], 1, COHORT_DOUBLE,
+                                       COHORT_AUTO_GENERATION);
+}
+
+static cohort_future *gather(struct job *job, uint32_t site)
+{
+    cohort_comm *comm = job->comms[site];
+    return site == 0 ? cohort_gather_here(comm, &job->in[0], job->gathered, 1, COHORT_DOUBLE,
+                                          COHORT_AUTO_GENERATION)
+                     : cohort_gather_there(comm, &job->in[site], 1, COHORT_DOUBLE,
+                                           COHORT_AUTO_GENERATION);
+}
+
+static cohort_status calls(struct job *job)
+{
+    for (uint32_t site = 0; site < job->num_sites; site++)
+        job->done[site] = cohort_barrier(job->comms[site], COHORT_AUTO_GENERATION);
+    cohort_status status = await_all(job);
+    for (uint32_t site = 0; !status && site < job->num_sites; site++)
+        job->done[site] = sum(job, site, 1);
+    status = status ? status : await_all(job);
+    for (uint32_t site = 0; !status && site < job->num_sites; site++)
+        job->done[site] = broadcast(job, site);
+    status = status ? status : await_all(job);
+    for (uint32_t site = 0; !status && site < job->num_sites; site++)
+        job->done[site] = gather(job, site);
+    return status ? status : await_all(job);
+}
+
+static cohort_status expect(cohort_status wanted, cohort_status status)
+{
+    return status == wanted ? COHORT_OK : cohort_fail(COHORT_ERR_FAILED, "it did not fail");
+}
+
+/* Site 0 calls with another count than all others, which come one after the other. */
+static cohort_status differ(struct job *job)
+{
+    for (uint32_t site = 0; site < job->num_sites; site++)
+        job->done[site] = sum(job, site, site == 0 ? 0 : 1);
+    return expect(COHORT_ERR_MISMATCH, await_all(job));
+}
+
+/* The last site has left before the others call. */
+static cohort_status leave(struct job *job)
+{
+    uint32_t last = job->num_sites - 1;
+    cohort_comm_unref(job->comms[last]);
+    job->comms[last] = NULL;
+    for (uint32_t site = 0; site < last; site++)
+        job->done[site] = sum(job, site, 1);
+    job->done[last] = cohort_sleep(0);
+    return expect(COHORT_ERR_GONE, await_all(job));
+}
+
+static const struct what whats[] = {
+    {.name = "create", .run = nothing},
+    {.name = "calls", .run = calls},
+    {.name = "tree",
+     .run = calls,
+     .options = {.algorithms = "barrier=hierarchical,all_reduce=hierarchical,"
+                               "broadcast=hierarchical,gather=hierarchical"}},
+    {.name = "linear",
+     .run = calls,
+     .options = {.algorithms = "barrier=linear,all_reduce=linear,broadcast=linear,gather=linear"}},
+    {.name = "agree", .run = calls, .options = {.check_asymmetric = true}},
+    {.name = "differ", .run = differ},
+    {.name = "leave", .run = leave},
+};
+
+static cohort_status run(void *arg)
+{
+    struct job *job = arg;
+    cohort_status status = create(job);
+    if (!status)
+        status = job->what->run(job);
+    for (uint32_t site = 0; site < job->num_sites; site++)
+        cohort_comm_unref(job->comms[site]);
+    return status;
+}
+
+static int run_job(int argc, char **argv, struct job *job)
+{
+    size_t num_sites = job->num_sites;
+    job->comms = calloc(num_sites, sizeof(cohort_comm *));
+    job->done = calloc(num_sites, sizeof(cohort_future *));
+    job->in = calloc(3 * num_sites, sizeof(*job->in));
+    bool has_memory = job->comms && job->done && job->in;
+    if (has_memory) {
+        job->out = job->in + num_sites;
+        job->gathered = job->out + num_sites;
+    }
+    int result = has_memory ? cohort_main(argc, argv, run, job) : 1;
+    free(job->comms);
+    free(job->done);
+    free(job->in);
+    return result;
+}
+
+int main(int argc, char **argv)
+{
+    struct job job = {0};
+    for (size_t i = 0; argc == 3 && i < sizeof(whats) / sizeof(whats[0]); i++)
+        if (strcmp(whats[i].name, argv[1]) == 0)
+            job.what = &whats[i];
+    if (!job.what) {
+        fprintf(stderr, "usage: many_sites create|calls|tree|linear|agree|differ|leave SITES\n");
+        return 2;
+    }
+    job.num_sites = (uint32_t)strtoul(argv[2], NULL, 10);
+    return run_job(argc, argv, &job);
+}
