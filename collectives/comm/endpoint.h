@@ -65,48 +65,50 @@ struct cohort__next_call {
 struct cohort__plan_cache;
 
 struct cohort_comm {
+    /* What every call touches is in the first two cache lines, and in its slot. With thousands of
+     * sites in a locality the lines of an endpoint have left the caches by its next call. */
     struct cohort__batch_queue queue;
     struct cohort_comm *next_ready; /* in the list of the thread that runs it */
+    struct cohort__group *group;
+    struct cohort__plan_cache *plans; /* exec's; the caller's side */
+    struct cohort__gate gate;         /* the caller's side */
+    uint32_t this_site;
+    uint32_t root_site;
+    bool auto_generation;
+    bool reproducible;
+    bool check_asymmetric;              /* set by the settings or by the options */
+    bool has_left;                      /* the actor's side */
+    _Atomic uint32_t num_in_flight;     /* written in the endpoint's turn, read by the tick */
+    uint64_t oldest;                    /* generation in flight, or 0; the actor's side */
+    struct cohort__history history;     /* the actor's side */
+    struct cohort__list waiting;        /* calls beyond the window; the actor's side */
+    struct cohort__list idle_waiters;   /* the actor's side */
+    struct cohort__next_call next_call; /* the caller's side; mostly only its beginning is read */
 
     /* Fixed. */
-    struct cohort__group *group;
     struct cohort__list link;       /* in the inbox's list of endpoints */
     struct cohort__map_node latest; /* in the inbox's map of the latest ones by name and site */
     bool is_latest;                 /* whether it is in that map; under the inbox's lock */
-    uint32_t this_site;
-    uint32_t root_site;
     uint32_t arity;
     bool is_flat;
     bool is_tree_forced;
-    bool auto_generation;
     uint64_t stall_after;
-    uint64_t memory_budget; /* limit for a plan at one site; 0: none */
-    bool reproducible;
+    uint64_t memory_budget;                /* limit for a plan at one site; 0: none */
     uint8_t forced[COHORT__FORCED_MAX];    /* for each collective: the forced row + 1, or 0 */
     struct cohort__comm_settings settings; /* site 0's */
-    bool check_asymmetric;                 /* set by the settings or by the options */
 
     /* The caller's side. The caller does not make two calls at the same time. */
     atomic_bool unreferenced; /* the caller has given it back */
-    struct cohort__gate gate;
-    struct cohort__next_call next_call;
-    struct cohort__plan_cache *plans; /* exec's */
     void (*plans_destroy)(struct cohort__plan_cache *plans);
 
     /* The actor's side. */
-    struct cohort__history history;
-    uint64_t oldest;             /* generation in flight, or 0 */
-    struct cohort__list waiting; /* calls beyond the window */
     uint32_t num_failures;
     uint32_t num_parked_failures; /* among the parked messages: failures of whole calls */
-    struct cohort__list idle_waiters;
-    bool has_left;
     uint64_t gone_from;   /* once it has left: the first generation in which it takes no part */
     atomic_bool finished; /* it has left, and no call, set or get of it is under way */
     struct cohort__event tick, death, leave;
     struct cohort__item resume; /* starts calls that waited for the window */
     bool resume_posted;
-    _Atomic uint32_t num_in_flight; /* written in the endpoint's turn, read by the tick */
     struct cohort__channels channels;
 
     /* The large fields are last, so that the others share cache lines. */
