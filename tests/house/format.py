@@ -19,7 +19,7 @@ def main():
     if VERSION not in subprocess.run([tool, "--version"], stdout=subprocess.PIPE, text=True,
                                      check=True).stdout:
         house.skip(f"{tool} is not {VERSION}*")
-    paths = [path for path in house.files(root) if path.endswith((".c", ".h"))]
+    paths = [path for path in house.files(root) if path.endswith((".c", ".cpp", ".h"))]
     done = subprocess.run([tool, "--dry-run", "-Werror", "--style=file", *paths], cwd=root,
                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     wrong = [line for line in done.stdout.splitlines() if ": error: " in line]

@@ -45,7 +45,7 @@ SHARE = "tools/share"
 
 # Headers of the dependencies, and which files may include them, by the beginnings of their paths.
 FOREIGN = {
-    r"uv\.h|uv/.*": ("runtime/loop/",),
+    r"uv\.h|uv/.*": ("runtime/loop/", "tools/bench/peer_system"),
     r"msgpack(\.h|/.*)": ("runtime/wire/", "include/cohort/msgpack.h"),
     r"rdma/.*": ("runtime/net/ofi",),
     r"pmix.*\.h": ("runtime/launch/pmix_",),
@@ -150,7 +150,7 @@ def check(root, path, present):
 def main():
     root = sys.argv[1]
     present = set(house.files(root))
-    sources = [path for path in sorted(present) if path.endswith((".c", ".h", ".S"))]
+    sources = [path for path in sorted(present) if path.endswith((".c", ".cpp", ".h", ".S"))]
     house.finish([wrong for path in sources for wrong in check(root, path, present)],
                  len(sources))
 

@@ -21,12 +21,14 @@ def main():
                                  root) for entry in json.load(file)}
     examples = any(path.startswith("examples/") for path in built)  # -Dexamples=false
     fft = any(path.startswith("examples/fft") for path in built)  # without FFTW
-    mpi = "tools/bench/peer_mpi.c" in built  # without an MPI
-    sources = [path for path in house.files(root) if path.endswith((".c", ".S"))
+    # Peers of cohort-bench that are not installed.
+    absent = {path for path in ("tools/bench/peer_mpi.c", "tools/bench/peer_openmp.c",
+                                "tools/bench/peer_tbb.cpp") if path not in built}
+    sources = [path for path in house.files(root) if path.endswith((".c", ".cpp", ".S"))
                and not ELSEWHERE.fullmatch(path)
                and (examples or not path.startswith("examples/"))
                and (fft or not path.startswith("examples/fft"))
-               and (mpi or path != "tools/bench/peer_mpi.c")]
+               and path not in absent]
     house.finish([f"{path}: in no meson.build" for path in sources if path not in built],
                  len(sources))
 

@@ -10,7 +10,7 @@ import sys
 
 import house
 
-FILE = re.compile(r"(tools/[a-z_]+)/([a-z0-9_]+)\.[ch]")
+FILE = re.compile(r"(tools/[a-z_]+)/([a-z0-9_]+)\.(?:[ch]|cpp)")
 ROW = re.compile(r"^\| `([a-z0-9_]+)` \| (.*) \|$", re.M)
 FIRST = re.compile(r"/\* ([a-z-]+): (.*)\. \*/")
 

@@ -5,6 +5,7 @@
 usage: bench_test.py COHORTRUN COHORT-BENCH [case...]"""
 import json
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -15,7 +16,7 @@ BENCH = sys.argv[2]
 TASKS = ['spawn_await', 'spawn_when_all', 'suspend_resume', 'yield']
 SUSPENDED = [('touch_page', 'ns'), ('start_suspend', 'ns'), ('start_suspend', 'x'),
              ('suspended_memory', 'KiB'), ('resume_end', 'ns'), ('give_back', 's')]
-UNITS = {**dict.fromkeys(TASKS, 'ns'), 'memory_rss': 'MiB', **dict(reversed(SUSPENDED))}
+UNITS = {**dict.fromkeys([*TASKS, 'then', 'fib'], 'ns'), 'memory_rss': 'MiB', **dict(reversed(SUSPENDED))}
 KERNELS = [name + place for name in ('double_sum', 'float_sum', 'int32_max')
            for place in ('', '_in_place')]
 DATA = [(name, size) for name in ('all_reduce', 'all_to_all') for size in (8, 4096, 1 << 20)]
@@ -198,11 +199,15 @@ def test_wrong_options():
             (['suspended', '--tasks', '0'], '--tasks needs a number from 1'),
             (['figures', '--cohortrun', ''], '--cohortrun needs a path'),
             (['tasks', '--json=1'], '--json=1 is no option'),
-            (['tasks', '--peers'], '--peers and --works are for coll alone'),
+            (['barrier', '--peers'], '--peers and --works are for coll alone, or tasks alone'),
             (['coll', 'check', '--works', 'barrier:0'], '--peers and --works are for coll alone'),
+            (['tasks', 'barrier', '--peers'], '--peers and --works are for coll alone'),
+            (['tasks', '--peers', '--cohortrun', 'x'], '--cohortrun is for figures'),
+            (['tasks', '--works', 'barrier:0'], "--works needs a list like fib:30,empty:1000"),
+            (['tasks', '--works', 'fib:30', '--compute', '2'], '--compute is for coll --works'),
             (['coll', '--peers', '--works', 'barrier:0'], '--peers has its own list'),
             (['coll', '--peers', '--sites', '4'], 'have one site a locality'),
-            (['coll', '--only', 'barrier/*'], '--only is for coll --peers'),
+            (['coll', '--only', 'barrier/*'], '--only is for --peers'),
             (['coll', '--works', 'barrier'], "--works needs a list like all_reduce:8,barrier:0"),
             (['coll', '--seconds', '0'], "--seconds needs a number from 0.001 to 100, not '0'"),
             (['coll', '--seconds', 'nan'], "not 'nan'"),
@@ -268,16 +273,22 @@ def test_works():
         check(status == 1 and why in err, status, err)
 
 
-def peers(*args, **options):
-    """The results of --peers, with the peers that are installed. Each verdict has to follow from
-    its figures. The lines on stderr only say which peers are left out."""
-    status, out, err = bench('coll', '--peers', '--json', '--quick', '--rounds', 1, *args,
+def run_peers(subcommand, *args, **options):
+    """The results of --peers, with the peers that are installed, and those that are not. The lines
+    on stderr only say that."""
+    status, out, err = bench(subcommand, '--peers', '--json', '--quick', '--rounds', 1, *args,
                              **options)
     check(status == 0, status, err)
     left_out = [line.split()[3].strip(',:') for line in err.splitlines()
                 if line.startswith('cohort-bench: left out: ')]
     check_equal(len(left_out), err.count('cohort-bench: '))
-    for result in json.loads(out)['results']:
+    return json.loads(out)['results'], left_out
+
+
+def peers(*args, **options):
+    """Those of coll. Each verdict has to follow from its figures."""
+    results, left_out = run_peers('coll', *args, **options)
+    for result in results:
         figures = result['figures']
         check(all(value > 0 for value in figures.values()), result)
         check(not set(left_out) & {name.removesuffix('_wait') for name in figures}, result)
@@ -285,7 +296,7 @@ def peers(*args, **options):
             check(any(figures[cohort] / figures[result['against']] == result['ratio']
                       for cohort in figures if cohort.startswith('cohort_')), result)
             check_equal(result['reached'], result['ratio'] <= result['limit'])
-    return json.loads(out)['results'], left_out
+    return results, left_out
 
 
 def test_peers():
@@ -341,6 +352,83 @@ def test_peers_break():
             check(status == 1 and why in err, status, err)
             figures = json.loads(out)['results'][0]['figures']
             check(figures and all(name.startswith('cohort_') for name in figures), out)
+
+
+def test_task_works():
+    """Single works, and those that this program can't do."""
+    results = read(*bench('--json', '--quick', 'tasks', '--works', 'then:10,fib:9',
+                          env={'COHORT_WORKERS': '2'}))['results']
+    check_equal([(result['name'], result['params']['workers']) for result in results],
+                [('then', 2), ('fib', 2)])
+    for work, why in (('ping_pong:8', 'this needs 2 workers'), ('fib:0', 'its size is at least 1'),
+                      ('range:8', 'only peers have this work')):
+        status, _, err = bench('--json', '--quick', 'tasks', '--works', work)
+        check(status == 1 and why in err, status, err)
+
+
+# What each peer does of tasks --peers, and with how many workers each work is measured.
+TASK_PEERS = {'tbb': ['fib', 'empty', 'halves', 'tree', 'suspend', 'foreign'],
+              'openmp': ['fib', 'empty', 'halves', 'tree'],
+              'system': ['ping_pong', 'sleeps', 'wake']}
+TASK_WORKERS = {'fib': (1, 2), 'empty': (1, 2), 'halves': (1, 2), 'tree': (1, 2), 'then': (1, 2),
+                'suspend': (1,), 'ping_pong': (2,), 'when_all': (1, 2), 'when_any': (1,),
+                'sleeps': (1,), 'foreign': (1,), 'wake': (1,), 'spread': (2,)}
+
+
+def test_task_peers():
+    """All rows, by Cohort and by the peers that are there, which check their results by themselves.
+    Each verdict has to follow from its figures."""
+    results, left_out = run_peers('tasks')
+    check_equal([(result['name'], result['workers']) for result in results],
+                [(name, workers) for name, row in TASK_WORKERS.items() for workers in row])
+    for result in results:
+        figures = dict(result['figures'])
+        check_equal(set(figures), {'cohort', *(peer for peer, works in TASK_PEERS.items()
+                                               if result['name'] in works
+                                               and peer not in left_out)})
+        cohort = figures.pop('cohort')
+        if figures:
+            best = min(figures, key=figures.get)
+            check_equal((result['best'], result['ratio']), (best, cohort / figures[best]))
+        if 'against' not in result:
+            check_equal(result['reached'], cohort <= result['limit'])
+        elif result['against'] in figures:
+            check_equal(result['reached'],
+                        cohort <= result['limit'] * figures[result['against']])
+        else:
+            check('reached' not in result, result)
+
+
+def test_task_peers_table():
+    status, out, _ = bench('tasks', '--peers', '--quick', '--rounds', 2, '--only', 'when_all/*')
+    check_equal((status, [line.split()[:3] for line in out.splitlines()[-2:]]),
+                (0, [['when_all', '100', '1'], ['when_all', '100', '2']]))
+
+
+def test_task_peers_fails():
+    status, _, err = bench('tasks', '--peers', '--only', 'frob')
+    check(status == 1 and "--only 'frob' fits no row" in err, status, err)
+    status, _, err = run('-n', 2, BENCH, 'tasks', '--peers')
+    check(status == 1 and 'run it without cohortrun' in err, status, err)
+
+
+def test_task_peers_break():
+    """Peers that are not there are named, and so is one that fails. The results of the others are
+    printed. The status shows the failure."""
+    with tempfile.TemporaryDirectory() as folder:
+        alone = os.path.join(folder, 'cohort-bench')
+        shutil.copy(BENCH, alone)
+        env = dict(os.environ, LD_LIBRARY_PATH=os.path.dirname(os.path.dirname(BENCH)))
+        command = [alone, 'tasks', '--peers', '--json', '--quick', '--rounds', '1', '--only',
+                   'halves/1']
+        done = subprocess.run(command, capture_output=True, text=True, timeout=TIMEOUT, env=env)
+        check(done.returncode == 0 and done.stderr.count('left out: ') == 3, done)
+        with open(os.path.join(folder, 'peer_tbb'), 'w', encoding='utf-8') as file:
+            file.write('#!/bin/sh\nexit 3\n')
+        os.chmod(file.name, 0o755)
+        done = subprocess.run(command, capture_output=True, text=True, timeout=TIMEOUT, env=env)
+        check(done.returncode == 1 and 'peer_tbb ended with status 3' in done.stderr, done)
+        check_equal(set(json.loads(done.stdout)['results'][0]['figures']), {'cohort'})
 
 
 def test_help():

@@ -18,7 +18,8 @@ struct bench {
 cohort_status bench_tasks(const struct bench *bench);
 cohort_status bench_barrier(const struct bench *bench);
 cohort_status bench_coll(const struct bench *bench);
-cohort_status bench_listed(const struct bench *bench); /* coll --works */
+cohort_status bench_listed(const struct bench *bench);     /* coll --works */
+cohort_status bench_task_works(const struct bench *bench); /* tasks --works */
 cohort_status bench_check(const struct bench *bench);
 cohort_status bench_kernels(const struct bench *bench);
 cohort_status bench_suspended(const struct bench *bench);
@@ -29,6 +30,7 @@ int bench_figures(const struct bench_options *options, struct bench_report *repo
 
 /* coll --peers: Cohort and others, in jobs of their own. As above, but with a report of its own. */
 int bench_peers(const struct bench_options *options);
+int bench_task_peers(const struct bench_options *options); /* tasks --peers */
 
 /* all_to_all flat and over trees. The first one measures within a job. The other one starts the
  * jobs, as above, and draws the picture. */

@@ -28,9 +28,9 @@ static cohort_status measure(const struct bench *bench, const struct bench_work 
     if (one->is_for_two && cohort_num_localities() != 2)
         return cohort_fail(COHORT_ERR_BAD_PARAMETER, "%s needs a job of 2 localities, not %u",
                            work->name, (unsigned)cohort_num_localities());
-    const struct bench_case single = {.operation = one->operation, .bytes = work->bytes};
+    const struct bench_case single = {.operation = one->operation, .bytes = work->size};
     char name[64];
-    snprintf(name, sizeof(name), "%s of %llu", work->name, (unsigned long long)work->bytes);
+    snprintf(name, sizeof(name), "%s of %llu", work->name, (unsigned long long)work->size);
     return bench_group_run(&(struct bench_group){
         .bench = bench,
         .name = name,

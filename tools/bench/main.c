@@ -24,7 +24,7 @@ static cohort_status run_all(const struct bench *bench)
                            "tasks, barrier, kernels and suspended measure one locality: run them "
                            "without cohortrun");
     if (subcommands & BENCH_TASKS)
-        status = bench_tasks(bench);
+        status = bench->options->list ? bench_task_works(bench) : bench_tasks(bench);
     if (status == COHORT_OK && subcommands & BENCH_BARRIER)
         status = bench_barrier(bench);
     if (status == COHORT_OK && subcommands & BENCH_COLL)
@@ -104,7 +104,8 @@ int main(int argc, char **argv)
     if (options.subcommands & BENCH_SELECT)
         return run_select(argc, argv, &options);
     if (options.peers)
-        return bench_peers(&options);
+        return options.subcommands == BENCH_TASKS ? bench_task_peers(&options)
+                                                  : bench_peers(&options);
     if (options.subcommands & BENCH_FIGURES ||
         (options.subcommands & BENCH_HIERARCHY && !is_in_job))
         return run_figures(&options);

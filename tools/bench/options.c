@@ -58,14 +58,16 @@ static const char help[] =
     "                           of their own; --sites N: only so many sites\n"
     "  --limit SECONDS          select: what is not measured then is left out; default 570\n"
     "  --plot FILE.svg          hierarchy: draws time against bytes\n"
-    "  --peers                  coll: beside Open MPI, MPICH and fi_pingpong, as far as they are\n"
-    "                           there, in turns; starts the jobs by itself; 3 rounds by default\n"
-    "  --only PATTERN           coll --peers: only such rows, 'all_reduce/*/2' for instance\n"
+    "  --peers                  coll: beside Open MPI, MPICH and fi_pingpong; tasks: beside TBB,\n"
+    "                           OpenMP and the system itself; as far as they are there, in turns;\n"
+    "                           starts the jobs by itself; 3 rounds by default\n"
+    "  --only PATTERN           --peers: only such rows, 'all_reduce/*/2' or 'fib/2' for instance\n"
     "  --works LIST             coll: only these, 'all_reduce:8,barrier:0' for instance, with "
     "default\n"
-    "                           options and one site a locality\n"
+    "                           options and one site a locality; tasks: 'fib:30,empty:1000'\n"
     "  --compute N              coll --works: overlap computes N times 200 us; default 1\n"
-    "  --seconds S              of a round, 0.001 to 100; default 0.02, with --peers 0.08\n"
+    "  --seconds S              of a round, 0.001 to 100; default 0.02, with --peers 0.08 for\n"
+    "                           coll and 0.2 for tasks\n"
     "  --help, --version\n"
     "\n"
     "A round makes as many calls as fill its time. Printed are median, minimum and maximum of the\n"
@@ -141,15 +143,6 @@ static int read_placement(char *ret)
     return -1;
 }
 
-static int read_works(struct bench_options *options)
-{
-    options->list = optarg;
-    return bench_works_read(optarg, &options->works)
-               ? -1
-               : usage_wrong(&usage, "--works needs a list like all_reduce:8,barrier:0, not '%s'",
-                             optarg);
-}
-
 static int read_seconds(double *ret)
 {
     return usage_parse_decimal(optarg, "0123456789.eE+-", 0.001, 100, ret)
@@ -158,8 +151,8 @@ static int read_seconds(double *ret)
                              optarg);
 }
 
-/* Reads an option of coll. */
-static int read_coll_option(int option, struct bench_options *options)
+/* Reads an option of coll or tasks. */
+static int read_beside_option(int option, struct bench_options *options)
 {
     switch (option) {
     case OPTION_PEERS:
@@ -169,7 +162,8 @@ static int read_coll_option(int option, struct bench_options *options)
         options->only = optarg;
         return -1;
     case OPTION_WORKS:
-        return read_works(options);
+        options->list = optarg;
+        return -1;
     default: /* OPTION_COMPUTE */
         return usage_read_count(&usage, "--compute", optarg, 1, 1000000, &options->computing);
     }
@@ -194,7 +188,7 @@ static int read_other_option(int option, struct bench_options *options)
         options->plot = optarg;
         return optarg[0] ? -1 : usage_wrong(&usage, "--plot needs a path");
     default:
-        return read_coll_option(option, options);
+        return read_beside_option(option, options);
     }
 }
 
@@ -246,21 +240,36 @@ static int read_subcommand(void *context, const char *word)
     return usage_wrong(&usage, "'%s' is no subcommand", word);
 }
 
-static int check_coll(const struct bench_options *options)
+/* Reads the list of --works. */
+static int read_works(struct bench_options *options)
+{
+    bool is_tasks = options->subcommands == BENCH_TASKS;
+    if (!options->list ||
+        bench_works_read(options->list, is_tasks ? bench_works_of_tasks : bench_works_of_coll,
+                         &options->works))
+        return -1;
+    return usage_wrong(&usage, "--works needs a list like %s, not '%s'",
+                       is_tasks ? "fib:30,empty:1000" : "all_reduce:8,barrier:0", options->list);
+}
+
+/* Checks --peers, --works, and what goes with them. */
+static int check_beside(struct bench_options *options)
 {
     bool has_shape = options->sites || options->sites_per_locality || options->arity;
-    if ((options->peers || options->list) && options->subcommands != BENCH_COLL)
-        return usage_wrong(&usage, "--peers and --works are for coll alone");
+    bool is_coll = options->subcommands == BENCH_COLL,
+         is_tasks = options->subcommands == BENCH_TASKS;
+    if ((options->peers || options->list) && !is_coll && !is_tasks)
+        return usage_wrong(&usage, "--peers and --works are for coll alone, or tasks alone");
     if (options->peers && options->list)
         return usage_wrong(&usage, "--peers has its own list: no --works");
     if ((options->peers || options->list) && has_shape)
         return usage_wrong(
             &usage, "--peers and --works have one site a locality, and no tree of their own");
-    if (options->computing && !options->list)
+    if (options->computing && !(options->list && is_coll))
         return usage_wrong(&usage, "--compute is for coll --works");
     if (options->only && !options->peers)
-        return usage_wrong(&usage, "--only is for coll --peers");
-    return -1;
+        return usage_wrong(&usage, "--only is for --peers");
+    return read_works(options);
 }
 
 /* Whether the options fit together. Fills in those that are not given. */
@@ -279,7 +288,7 @@ static int complete(struct bench_options *options)
         return usage_wrong(
             &usage,
             "--sites, --sites-per-locality and --arity are for coll, check, select and hierarchy");
-    if (options->cohortrun && !alone && !options->peers)
+    if (options->cohortrun && !alone && !(options->peers && options->subcommands == BENCH_COLL))
         return usage_wrong(&usage,
                            "--cohortrun is for figures, select, hierarchy and coll --peers");
     if ((options->collective || options->bytes || options->placement || options->limit) &&
@@ -289,7 +298,7 @@ static int complete(struct bench_options *options)
         return usage_wrong(&usage, "--plot is for hierarchy");
     if (options->tasks && !(options->subcommands & BENCH_SUSPENDED))
         return usage_wrong(&usage, "--tasks is for suspended");
-    status = check_coll(options);
+    status = check_beside(options);
     if (status >= 0)
         return status;
     if (!options->computing)

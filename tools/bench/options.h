@@ -37,9 +37,9 @@ struct bench_options {
     uint32_t limit;              /* of select, in seconds */
     char placement;              /* of select: 't'asks, 'l'ocalities, or 0: both */
     const char *plot;            /* of hierarchy; NULL: no picture */
-    bool peers;                  /* of coll: side by side with others, in jobs of their own */
+    bool peers;                  /* of coll or tasks: beside others, in jobs of their own */
     const char *only;            /* of peers; NULL: all rows */
-    const char *list;            /* of coll: what to measure instead; NULL: what it has */
+    const char *list;            /* of coll or tasks: what to measure instead, or NULL */
     uint32_t computing;          /* of overlap in list: how many times 200 us */
     struct bench_works works;    /* that list */
     unsigned subcommands;        /* of enum bench_subcommand */

@@ -199,7 +199,7 @@ static void print_result(const struct site *site, const struct bench_work *work,
     struct bench_result result = {.localities = (uint32_t)site->num_ranks,
                                   .workers = 1,
                                   .sites = (uint32_t)site->num_ranks,
-                                  .bytes = work->bytes,
+                                  .bytes = work->size,
                                   .median = value,
                                   .min = value,
                                   .max = value,
@@ -276,7 +276,7 @@ static void measure_both(struct site *site, const struct bench_options *options,
             return; /* only for Cohort */
     if (call->is_for_two && site->num_ranks != 2)
         die("this needs two processes");
-    make_room(site, call, work->bytes);
+    make_room(site, call, work->size);
     for (int form = 0; form < 2; form++) {
         site->waits = form == 1;
         measure(site, call, options, work);
@@ -318,7 +318,7 @@ int main(int argc, char **argv)
     struct bench_options options = {.rounds = 1};
     struct site site = {0};
     options.seconds = argc == 3 ? strtod(argv[1], NULL) : 0;
-    if (!(options.seconds > 0) || !bench_works_read(argv[2], &options.works)) {
+    if (!(options.seconds > 0) || !bench_works_read(argv[2], bench_works_of_coll, &options.works)) {
         fprintf(stderr, "usage: %s SECONDS LIST; see cohort-bench --help\n",
                 program_invocation_short_name);
         return STATUS_USAGE;

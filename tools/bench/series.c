@@ -82,7 +82,7 @@ struct bench_spread bench_series_spread(struct bench_series *series)
     };
 }
 
-void bench_spread_divide(struct bench_spread *spread, unsigned parts)
+void bench_spread_divide(struct bench_spread *spread, double parts)
 {
     spread->median /= parts;
     spread->min /= parts;

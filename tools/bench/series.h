@@ -38,6 +38,6 @@ void bench_series_add(struct bench_series *series, uint64_t elapsed_ns);
 struct bench_spread bench_series_spread(struct bench_series *series);
 
 /* Divides SPREAD by PARTS, if what was timed happened PARTS times in a call. */
-void bench_spread_divide(struct bench_spread *spread, unsigned parts);
+void bench_spread_divide(struct bench_spread *spread, double parts);
 
 #endif

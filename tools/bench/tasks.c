@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "tools/bench/bench.h"
+#include "tools/bench/turns.h"
 
 enum { NUM_SPAWNED = 1000 };
 
@@ -34,51 +35,10 @@ static cohort_status spawn_when_all(uint64_t calls)
     return status;
 }
 
-/* One of two tasks that take turns; it waits for its promise. */
-struct side {
-    cohort_promise *promise;
-    cohort_future *future;
-    struct side *other; /* is waiting, or about to, whenever this side runs */
-    uint64_t turns;
-};
-
-static cohort_status hand_over(struct side *side)
-{
-    cohort_status status = cohort_promise_create(&side->promise, &side->future);
-    if (status != COHORT_OK) {
-        cohort_promise_fail(side->other->promise, status, "%s", cohort_error_message());
-        return status;
-    }
-    cohort_promise_fulfil(side->other->promise, NULL);
-    return cohort_await(side->future);
-}
-
-static cohort_status second_side(void *arg)
-{
-    struct side *side = arg;
-    cohort_status status = cohort_await(side->future);
-    for (uint64_t i = 1; status == COHORT_OK && i < side->turns; i++)
-        status = hand_over(side);
-    if (status == COHORT_OK)
-        cohort_promise_fulfil(side->other->promise, NULL);
-    return status;
-}
-
-/* Two tasks hand over to each other through promises. With one worker, each time one suspends and
- * the other resumes. */
 static cohort_status suspend_resume(uint64_t calls)
 {
-    struct side sides[2];
-    sides[0] = (struct side){.other = &sides[1], .turns = calls};
-    sides[1] = (struct side){.other = &sides[0], .turns = calls};
-    cohort_status status = cohort_promise_create(&sides[1].promise, &sides[1].future);
-    if (status != COHORT_OK)
-        return status;
-    cohort_future *second = cohort_async(second_side, &sides[1]);
-    for (uint64_t i = 0; status == COHORT_OK && i < calls; i++)
-        status = hand_over(&sides[0]);
-    cohort_status second_status = cohort_await(second);
-    return status != COHORT_OK ? status : second_status;
+    uint64_t ns;
+    return turns_take(calls, false, &ns);
 }
 
 static cohort_status yield_often(void *arg)

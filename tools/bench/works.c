@@ -1,46 +1,51 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cohort-bench: the list of --works, which the programs for MPI read, too. */
+/* cohort-bench: the lists of --works, which the peers read, too. */
 #include "tools/bench/works.h"
 
 #include <string.h>
 
-static const char *const names[] = {
+const char *const bench_works_of_coll[] = {
     "barrier", "all_reduce", "all_to_all", "broadcast",  "overlap", "exchange",
-    "stream",  "ping_pong",  "memory_rss", "memory_pss", "nothing",
+    "stream",  "ping_pong",  "memory_rss", "memory_pss", "nothing", NULL,
 };
 
-static const char *find_name(const char *text, size_t length)
+const char *const bench_works_of_tasks[] = {
+    "fib",       "empty",     "halves",   "tree",         "then",     "suspend",
+    "ping_pong", "when_all",  "when_any", "sleeps",       "foreign",  "wake",
+    "spread",    "range_one", "range",    "range_one_us", "range_us", NULL,
+};
+
+static const char *find_name(const char *const *names, const char *text, size_t length)
 {
-    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-        if (strlen(names[i]) == length && memcmp(names[i], text, length) == 0)
-            return names[i];
+    for (; *names; names++)
+        if (strlen(*names) == length && memcmp(*names, text, length) == 0)
+            return *names;
     return NULL;
 }
 
 /* Reads digits at *TEXT, and moves it behind them. */
-static bool read_bytes(const char **text, uint64_t *ret_bytes)
+static bool read_size(const char **text, uint64_t *ret_size)
 {
     const char *c = *text;
-    uint64_t bytes = 0;
-    while (*c >= '0' && *c <= '9' && bytes <= 1 << 30)
-        bytes = 10 * bytes + (uint64_t)(*c++ - '0');
-    if (c == *text || bytes > 1 << 30)
+    uint64_t size = 0;
+    while (*c >= '0' && *c <= '9' && size <= 1 << 30)
+        size = 10 * size + (uint64_t)(*c++ - '0');
+    if (c == *text || size > 1 << 30)
         return false;
     *text = c;
-    *ret_bytes = bytes;
+    *ret_size = size;
     return true;
 }
 
-bool bench_works_read(const char *list, struct bench_works *ret_works)
+bool bench_works_read(const char *list, const char *const *names, struct bench_works *ret_works)
 {
     struct bench_works works = {.num = 0};
     for (const char *c = list;; c++) {
         struct bench_work work;
         size_t length = strcspn(c, ":");
-        work.name = find_name(c, length);
+        work.name = find_name(names, c, length);
         c += length;
-        if (!work.name || *c++ != ':' || !read_bytes(&c, &work.bytes) ||
-            works.num == BENCH_MAX_WORKS)
+        if (!work.name || *c++ != ':' || !read_size(&c, &work.size) || works.num == BENCH_MAX_WORKS)
             return false;
         works.list[works.num++] = work;
         if (*c == '\0')

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cohort-bench: the list of --works, which the programs for MPI read, too. */
+/* cohort-bench: the lists of --works, which the peers read, too. */
 #ifndef COHORT_TOOLS_BENCH_WORKS_H
 #define COHORT_TOOLS_BENCH_WORKS_H
 
@@ -8,13 +8,13 @@
 #include <stdint.h>
 
 /* What a job is told to measure, as one word: "all_reduce:8,barrier:0". Cohort's jobs and those of
- * the MPIs are told the same, so this file uses neither. */
+ * its peers are told the same, so this file uses neither. */
 
 enum { BENCH_MAX_WORKS = 32 };
 
 struct bench_work {
     const char *name; /* constant */
-    uint64_t bytes;   /* up to 1 GiB */
+    uint64_t size;    /* of coll: bytes; of tasks: see problems.h; up to 2^30 */
 };
 
 struct bench_works {
@@ -22,7 +22,11 @@ struct bench_works {
     size_t num;
 };
 
-/* False: LIST is not of that form, names an unknown work, or is too long. */
-bool bench_works_read(const char *list, struct bench_works *ret_works);
+/* The names that a list of the subcommand may have, ended by NULL. */
+extern const char *const bench_works_of_coll[];
+extern const char *const bench_works_of_tasks[];
+
+/* False: LIST is not of that form, names a work that is not in NAMES, or is too long. */
+bool bench_works_read(const char *list, const char *const *names, struct bench_works *ret_works);
 
 #endif

@@ -7,16 +7,23 @@
 #include <string.h>
 #include <unistd.h>
 
-bool programs_find(const char *launcher, struct programs *ret_programs)
+bool programs_find_self(char ret_path[PROGRAMS_MAX_PATH])
 {
-    ret_programs->timeout = "7200";
-    char *self = ret_programs->self, *cohortrun = ret_programs->cohortrun;
-    ssize_t length = readlink("/proc/self/exe", self, PROGRAMS_MAX_PATH - 1);
+    ssize_t length = readlink("/proc/self/exe", ret_path, PROGRAMS_MAX_PATH - 1);
     if (length <= 0) {
         fprintf(stderr, "%s: /proc/self/exe: %s\n", program_invocation_short_name, strerror(errno));
         return false;
     }
-    self[length] = '\0';
+    ret_path[length] = '\0';
+    return true;
+}
+
+bool programs_find(const char *launcher, struct programs *ret_programs)
+{
+    ret_programs->timeout = "7200";
+    char *self = ret_programs->self, *cohortrun = ret_programs->cohortrun;
+    if (!programs_find_self(self))
+        return false;
     int folder = (int)(strrchr(self, '/') - self);
     int written = launcher ? snprintf(cohortrun, PROGRAMS_MAX_PATH, "%s", launcher)
                            : snprintf(cohortrun, PROGRAMS_MAX_PATH, "%.*s/cohortrun", folder, self);

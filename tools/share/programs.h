@@ -15,6 +15,9 @@ struct programs {
     const char *timeout; /* of a job, in seconds; two hours by default */
 };
 
+/* The path of this program. False: it is not to be had, which has been printed. */
+bool programs_find_self(char ret_path[PROGRAMS_MAX_PATH]);
+
 /* Finds this program and the launcher. The launcher is at LAUNCHER; if that is NULL, it is beside
  * this program. False: there is none, which has been printed. */
 bool programs_find(const char *launcher, struct programs *ret_programs);

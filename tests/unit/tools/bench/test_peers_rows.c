@@ -16,7 +16,7 @@ static void test_works(void)
         char list[64];
         struct bench_works works;
         snprintf(list, sizeof(list), "%s:%llu", rows[i].work, (unsigned long long)rows[i].bytes);
-        CHECK(bench_works_read(list, &works));
+        CHECK(bench_works_read(list, bench_works_of_coll, &works));
     }
 }
 

@@ -8,14 +8,15 @@
 static void test_list(void)
 {
     struct bench_works works;
-    CHECK(bench_works_read("all_reduce:8,barrier:0,stream:1073741824", &works));
+    CHECK(
+        bench_works_read("all_reduce:8,barrier:0,stream:1073741824", bench_works_of_coll, &works));
     CHECK_INT(works.num, 3);
     CHECK_TEXT(works.list[0].name, "all_reduce");
-    CHECK_INT(works.list[0].bytes, 8);
+    CHECK_INT(works.list[0].size, 8);
     CHECK_TEXT(works.list[1].name, "barrier");
-    CHECK_INT(works.list[1].bytes, 0);
+    CHECK_INT(works.list[1].size, 0);
     CHECK_TEXT(works.list[2].name, "stream");
-    CHECK_INT(works.list[2].bytes, 1 << 30);
+    CHECK_INT(works.list[2].size, 1 << 30);
 }
 
 /* A wrong text leaves the result untouched. */
@@ -43,7 +44,7 @@ static void test_wrong(void)
     };
     for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
         struct bench_works works = {.num = 77};
-        CHECK(!bench_works_read(wrong[i], &works));
+        CHECK(!bench_works_read(wrong[i], bench_works_of_coll, &works));
         CHECK_INT(works.num, 77);
     }
 }
@@ -56,10 +57,10 @@ static void test_longest(void)
     for (size_t i = 0; i < BENCH_MAX_WORKS; i++)
         memcpy(list + i * (sizeof(word) - 1), word, sizeof(word));
     list[strlen(list) - 1] = '\0';
-    CHECK(bench_works_read(list, &works));
+    CHECK(bench_works_read(list, bench_works_of_coll, &works));
     CHECK_INT(works.num, BENCH_MAX_WORKS);
     strcat(list, ",barrier:0");
-    CHECK(!bench_works_read(list, &works));
+    CHECK(!bench_works_read(list, bench_works_of_coll, &works));
 }
 
 int main(int argc, char **argv)
