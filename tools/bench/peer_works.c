@@ -58,16 +58,16 @@ static bool measure(const struct peer_work *work, const struct problem *problem,
     struct problem_time time = {0};
     bench_series_init(&series, options);
     for (uint64_t calls; (calls = bench_series_next(&series)) > 0;) {
-        uint64_t elapsed_ns = 0;
+        uint64_t start = bench_now(), part_ns = 0;
         for (uint64_t i = 0; i < calls; i++) {
             if (!work->solve(problem, &time)) {
                 fprintf(stderr, "%s: wrong result of %s, %" PRIu64 "\n",
                         program_invocation_short_name, work->name, problem->size);
                 return false;
             }
-            elapsed_ns += time.ns;
+            part_ns += time.ns;
         }
-        bench_series_add(&series, elapsed_ns);
+        bench_series_add_part(&series, bench_now() - start, part_ns);
     }
     struct bench_spread spread = bench_series_spread(&series);
     bench_spread_divide(&spread, (double)(time.items ? time.items : 1));

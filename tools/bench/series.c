@@ -51,17 +51,22 @@ static uint64_t more_calls(const struct bench_series *series, uint64_t elapsed_n
     return calls < max_calls ? calls : max_calls;
 }
 
-void bench_series_add(struct bench_series *series, uint64_t elapsed_ns)
+void bench_series_add_part(struct bench_series *series, uint64_t elapsed_ns, uint64_t part_ns)
 {
     bool is_endless = series->calls == 1 && elapsed_ns / MUCH_TOO_LONG > series->round_ns;
     if (series->num_long == NUM_LONG_RUNS || is_endless) {
-        series->ns_per_call[series->num_rounds++] = (double)elapsed_ns / (double)series->calls;
+        series->ns_per_call[series->num_rounds++] = (double)part_ns / (double)series->calls;
     } else if (elapsed_ns >= series->round_ns || series->calls == max_calls) {
         series->num_long++;
     } else {
         series->num_long = 0;
         series->calls = more_calls(series, elapsed_ns);
     }
+}
+
+void bench_series_add(struct bench_series *series, uint64_t elapsed_ns)
+{
+    bench_series_add_part(series, elapsed_ns, elapsed_ns);
 }
 
 static int compare(const void *a, const void *b)

@@ -34,6 +34,9 @@ uint64_t bench_series_next(const struct bench_series *series);
 
 void bench_series_add(struct bench_series *series, uint64_t elapsed_ns);
 
+/* The same for calls of which only a part is measured: PART_NS of ELAPSED_NS. */
+void bench_series_add_part(struct bench_series *series, uint64_t elapsed_ns, uint64_t part_ns);
+
 /* The spread of one call, in nanoseconds. */
 struct bench_spread bench_series_spread(struct bench_series *series);
 

@@ -52,14 +52,14 @@ static cohort_status measure(const struct bench *bench, const struct named *one,
     struct problem_time time = {0};
     bench_series_init(&series, bench->options);
     for (uint64_t calls; (calls = bench_series_next(&series)) > 0;) {
-        uint64_t elapsed_ns = 0;
+        uint64_t start = bench_now(), part_ns = 0;
         for (uint64_t i = 0; i < calls; i++) {
             cohort_status status = one->solve(problem, &time);
             if (status != COHORT_OK)
                 return status;
-            elapsed_ns += time.ns;
+            part_ns += time.ns;
         }
-        bench_series_add(&series, elapsed_ns);
+        bench_series_add_part(&series, bench_now() - start, part_ns);
     }
     struct bench_spread spread = bench_series_spread(&series);
     bool is_ratio = strcmp(one->unit, "x") == 0;
