@@ -360,6 +360,16 @@ def test_training():
         check_equal(folder.entries(), ['OUT.pgm'])
 
 
+def test_task_bench():
+    """Each task checks its inputs. More localities than columns, too."""
+    shapes = ['stencil', 'nearest', 'fft', 'tree', 'random', 'all_to_all']
+    for num_localities, steps in (0, 7), (0, 100), (2, 100), (5, 2), (33, 3):
+        lines = succeed('task_bench', num_localities, '--steps', steps).splitlines()
+        check_equal(lines[0], 'graphs: %d steps of 32 tasks' % steps)
+        check_equal([line.split(':')[0] for line in lines[2:]], shapes)
+    check_wrong('task_bench', [], (['--steps', '1'], '--steps needs a number from 2 to 100000'))
+
+
 def test_training_algorithms():
     """All algorithms give the same results except for rounding. In the order of the sites, they
     give the same bits."""
