@@ -418,7 +418,8 @@ def test_task_peers_break():
     with tempfile.TemporaryDirectory() as folder:
         alone = os.path.join(folder, 'cohort-bench')
         shutil.copy(BENCH, alone)
-        env = dict(os.environ, LD_LIBRARY_PATH=os.path.dirname(os.path.dirname(BENCH)))
+        library = os.path.dirname(os.path.dirname(os.path.abspath(BENCH)))
+        env = dict(os.environ, LD_LIBRARY_PATH=library)
         command = [alone, 'tasks', '--peers', '--json', '--quick', '--rounds', '1', '--only',
                    'halves/1']
         done = subprocess.run(command, capture_output=True, text=True, timeout=TIMEOUT, env=env)
