@@ -16,7 +16,8 @@ BENCH = sys.argv[2]
 TASKS = ['spawn_await', 'spawn_when_all', 'suspend_resume', 'yield']
 SUSPENDED = [('touch_page', 'ns'), ('start_suspend', 'ns'), ('start_suspend', 'x'),
              ('suspended_memory', 'KiB'), ('resume_end', 'ns'), ('give_back', 's')]
-UNITS = {**dict.fromkeys([*TASKS, 'then', 'fib'], 'ns'), 'memory_rss': 'MiB', **dict(reversed(SUSPENDED))}
+UNITS = {**dict.fromkeys([*TASKS, 'then', 'fib'], 'ns'), 'memory_rss': 'MiB',
+         **dict(reversed(SUSPENDED))}
 KERNELS = [name + place for name in ('double_sum', 'float_sum', 'int32_max')
            for place in ('', '_in_place')]
 DATA = [(name, size) for name in ('all_reduce', 'all_to_all') for size in (8, 4096, 1 << 20)]
