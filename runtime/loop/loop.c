@@ -168,9 +168,10 @@ void cohort__loop_destroy(struct cohort__loop *loop)
 
 static void poller_readable(uv_poll_t *handle, int status, int events)
 {
-    (void)status, (void)events; /* block() calls progress of all pollers afterwards */
+    (void)status, (void)events; /* poll and block call progress of all pollers afterwards */
     struct watched *watched = handle->data;
-    cohort__loop_note(watched->loop);
+    watched->loop->num_readable++;
+    uv_stop(&watched->loop->uv);
 }
 
 cohort_status cohort__loop_add_poller(struct cohort__loop *loop,
@@ -329,14 +330,14 @@ static bool block(struct cohort__loop *loop)
 {
     bool armed = arm(loop);
     cohort__timers_arm(loop);
-    unsigned events = loop->num_events, ticks = loop->num_ticks;
+    unsigned events = loop->num_events + loop->num_readable, ticks = loop->num_ticks;
     atomic_store(&loop->blocking, true);
     uv_run(&loop->uv, armed && !is_pending(loop) ? UV_RUN_ONCE : UV_RUN_NOWAIT);
     atomic_store(&loop->blocking, false);
     if (armed)
         disarm(loop, &loop->pollers);
     ticks = loop->num_ticks - ticks;
-    bool any = !armed || loop->num_events - events != ticks;
+    bool any = !armed || loop->num_events + loop->num_readable - events != ticks;
     any |= progress(loop);
     any |= cohort__loop_run_requests(loop);
     if (any)

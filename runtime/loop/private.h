@@ -42,8 +42,11 @@ struct cohort__loop {
     uint64_t timers_at;  /* when poll has last looked at the timers, in ticks */
     uint64_t uv_run_at;  /* when poll has last run libuv, in ticks */
     unsigned num_events; /* callbacks of libuv that have done something */
-    unsigned num_ticks;  /* how many of these were ticks */
-    unsigned slowness;   /* factor by which ticks are slowed down */
+    /* How often the descriptor of a poller that is not armed was readable, which it may be for
+     * long: only what the poller then finds counts while the loop is polled. */
+    unsigned num_readable;
+    unsigned num_ticks; /* how many of these were ticks */
+    unsigned slowness;  /* factor by which ticks are slowed down */
 };
 
 /* Sets the error for libuv's UV_ERROR (a negative errno), with the message "WHAT: no such file or

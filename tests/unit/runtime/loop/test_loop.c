@@ -361,6 +361,24 @@ static void test_poll_runs_requests(void)
     cohort__loop_destroy(loop);
 }
 
+/* While it is not armed, its descriptor says nothing. libuv has its turn in some of these polls. */
+static void test_poll_does_not_believe_descriptors(void)
+{
+    struct cohort__loop *loop = create();
+    struct bell bell;
+    uint64_t one = 1, end = cohort__clock_after(2000000);
+    bell_init(&bell);
+    CHECK_INT(cohort__loop_add_poller(loop, &bell.poller), COHORT_OK);
+    CHECK(write(bell.poller.fd, &one, sizeof(one)) == sizeof(one));
+    while (cohort__clock_now() < end)
+        CHECK(!cohort__loop_poll(loop));
+    bell_ring(&bell);
+    CHECK(cohort__loop_poll(loop));
+    cohort__loop_remove_poller(loop, &bell.poller);
+    cohort__loop_destroy(loop);
+    close(bell.poller.fd);
+}
+
 static void tick(void *context)
 {
     ++*(unsigned *)context;
@@ -454,6 +472,7 @@ int main(int argc, char **argv)
         {"poller_refuses", test_poller_refuses},
         {"poller_without_descriptor", test_poller_without_descriptor},
         {"poll_runs_requests", test_poll_runs_requests},
+        {"poll_does_not_believe_descriptors", test_poll_does_not_believe_descriptors},
         {"every", test_every},
         {"quiet", test_quiet},
         {"run_and_stop", test_run_and_stop},
