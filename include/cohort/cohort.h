@@ -14,6 +14,7 @@
 #include "cohort/job.h"
 #include "cohort/objects.h"
 #include "cohort/op.h"
+#include "cohort/parallel.h"
 #include "cohort/ragged.h"
 #include "cohort/status.h"
 #include "cohort/task.h"

@@ -23,8 +23,9 @@ struct cohort__fiber {
     char *floor; /* below this, nothing new should be started on the stack */
     void (*entry)(void *arg);
     void *arg;
-    struct cohort__fiber *next; /* for the lists of its owner */
-    struct cohort__stack stack; /* all zero: a thread's own stack */
+    struct cohort__fiber *next;           /* for the lists of its owner */
+    struct cohort__range_runner *runners; /* on the stack, the innermost first; see range.h */
+    struct cohort__stack stack;           /* all zero: a thread's own stack */
     void *asan_fake_stack;
     void *tsan_fiber;
     unsigned valgrind_stack;

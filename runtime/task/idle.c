@@ -132,6 +132,14 @@ static void set_searching(struct cohort__worker *worker, bool value)
     atomic_store_explicit(&worker->is_searching, value, memory_order_relaxed);
 }
 
+bool cohort__idle_is_any(void)
+{
+    const struct cohort__scheduler *s = &cohort__scheduler;
+    return atomic_load_explicit(&s->num_sleeping, memory_order_relaxed) +
+               atomic_load_explicit(&s->num_searching, memory_order_relaxed) >
+           0;
+}
+
 bool cohort__idle_is(const struct cohort__worker *worker)
 {
     return is_searching(worker) ||

@@ -7,6 +7,7 @@
 #include "runtime/base/slab.h"
 #include "runtime/task/fork.h"
 #include "runtime/task/overflow.h"
+#include "runtime/task/range.h"
 #include "runtime/task/worker.h"
 
 static struct cohort__task *task_of(const struct cohort__work *work)
@@ -90,6 +91,8 @@ void cohort__task_cancel(struct cohort__work *work)
     }
     if (task->function == cohort__then_run)
         cohort__then_cancel(task->arg);
+    else if (task->function == cohort__range_run)
+        cohort__range_cancel(task->arg);
     cohort__future_fail(&task->future, COHORT_ERR_CANCELLED,
                         "task: the runtime ended before it was started");
 }

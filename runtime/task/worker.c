@@ -8,6 +8,7 @@
 #include "runtime/base/container.h"
 #include "runtime/base/log.h"
 #include "runtime/task/overflow.h"
+#include "runtime/task/range.h"
 
 enum {
     MOST_STOLEN = 128, /* at once */
@@ -150,12 +151,9 @@ static struct cohort__work *steal(struct cohort__worker *worker)
 /* Whether WORKER may start what is in its own deque; otherwise others are about to come for it. */
 static bool may_start(struct cohort__worker *worker)
 {
-    const struct cohort__scheduler *s = &cohort__scheduler;
-    if (s->num_workers == 1 || atomic_load_explicit(&worker->num_held, memory_order_relaxed) == 0 ||
-        atomic_load_explicit(&s->num_sleeping, memory_order_relaxed) +
-                atomic_load_explicit(&s->num_searching, memory_order_relaxed) <=
-            0 ||
-        cohort__deque_is_empty(&worker->deque))
+    if (cohort__scheduler.num_workers == 1 ||
+        atomic_load_explicit(&worker->num_held, memory_order_relaxed) == 0 ||
+        !cohort__idle_is_any() || cohort__deque_is_empty(&worker->deque))
         return true;
     return cohort__spread_share(worker, worker) > 0 || !cohort__spread_makes_way(worker, worker);
 }
@@ -505,6 +503,8 @@ void cohort__worker_suspend(struct cohort__worker *worker, struct cohort__resump
     struct cohort__error *slot = cohort__error_slot_set(NULL);
     uint32_t burst = worker->burst;
     cohort__overflow_check(worker);
+    if (worker->fiber->runners)
+        cohort__range_hand_on(worker->fiber->runners);
     worker->context = NULL;
     hold(worker, 1);
     while (!resumption->has_run) {

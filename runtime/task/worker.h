@@ -197,6 +197,9 @@ void cohort__idle_wake_one(void);
 /* Wakes up to MOST sleepers, which will look for work. */
 void cohort__idle_wake_some(unsigned most);
 
+/* Whether there are idle workers. May be wrong for a moment. */
+bool cohort__idle_is_any(void);
+
 /* Whether WORKER sleeps, is about to wake up, or looks for work. Any thread. */
 bool cohort__idle_is(const struct cohort__worker *worker);
 

@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <stdatomic.h>
+#include <string.h>
+
+#include "cohort/parallel.h"
+#include "runtime/base/clock.h"
+#include "tests/unit/runtime/task/run_tasks.h"
+
+enum { MOST = 100000 };
+
+static atomic_uchar counts[MOST];
+
+static void clear(void)
+{
+    memset(counts, 0, sizeof(counts));
+}
+
+static void check_counts(size_t begin, size_t end)
+{
+    for (size_t i = 0; i < MOST; i++)
+        CHECK_INT(atomic_load(&counts[i]), i >= begin && i < end);
+}
+
+static cohort_status count(size_t index, void *arg)
+{
+    atomic_fetch_add_explicit(&counts[index], 1, memory_order_relaxed);
+    return arg ? cohort_fail(COHORT_ERR_FAILED, "not wanted") : COHORT_OK;
+}
+
+static cohort_status count_all(void *arg)
+{
+    static const size_t ranges[][2] = {{0, MOST}, {0, 0}, {7, 7}, {7, 8}, {99, MOST - 1}, {0, 2}};
+    (void)arg;
+    for (size_t i = 0; i < sizeof(ranges) / sizeof(ranges[0]); i++)
+        for (size_t grain = 0; grain <= 1000; grain += 250) {
+            struct cohort_range_options options = {.grain = grain};
+            clear();
+            CHECK_INT(cohort_await(
+                          cohort_parallel_for(ranges[i][0], ranges[i][1], &options, count, NULL)),
+                      COHORT_OK);
+            check_counts(ranges[i][0], ranges[i][1]);
+        }
+    return COHORT_OK;
+}
+
+static void test_each_index_once(void)
+{
+    for (unsigned num_workers = 1; num_workers <= 4; num_workers++)
+        CHECK_INT(run_tasks(num_workers, count_all, NULL), COHORT_OK);
+}
+
+/* --- errors --- */
+
+static cohort_status fail_at_500(size_t index, void *arg)
+{
+    count(index, NULL);
+    (void)arg;
+    return index == 500 ? cohort_fail(COHORT_ERR_GONE, "it is gone") : COHORT_OK;
+}
+
+static cohort_status fail_without_words(size_t index, void *arg)
+{
+    (void)arg;
+    return index == 3 ? COHORT_ERR_GONE : COHORT_OK;
+}
+
+static cohort_status fail_in_ranges(void *arg)
+{
+    clear();
+    CHECK_INT(cohort_await(cohort_parallel_for(0, MOST, NULL, fail_at_500, NULL)), COHORT_ERR_GONE);
+    CHECK_TEXT(cohort_error_message(), "cohort_parallel_for: index 500: it is gone");
+    CHECK_INT(atomic_load(&counts[500]), 1);
+    CHECK_INT(cohort_await(cohort_parallel_for(0, 10, NULL, fail_without_words, NULL)),
+              COHORT_ERR_GONE);
+    CHECK_TEXT(cohort_error_message(), "cohort_parallel_for: index 3 failed");
+    return arg ? COHORT_ERR_FAILED : COHORT_OK;
+}
+
+static void test_errors(void)
+{
+    for (unsigned num_workers = 1; num_workers <= 4; num_workers++)
+        CHECK_INT(run_tasks(num_workers, fail_in_ranges, NULL), COHORT_OK);
+    CHECK_INT(run_tasks(1, fail_in_ranges, NULL), COHORT_OK);
+    int num_left_out = 0;
+    for (size_t i = 501; i < MOST; i++)
+        num_left_out += atomic_load(&counts[i]) == 0;
+    CHECK(num_left_out > MOST / 2);
+}
+
+static void test_mistakes(void)
+{
+    CHECK_INT(cohort_await(cohort_parallel_for(0, 1, NULL, NULL, NULL)), COHORT_ERR_BAD_PARAMETER);
+    CHECK_CONTAINS(cohort_error_message(), "cohort_parallel_for: function is NULL");
+    CHECK_INT(cohort_await(cohort_parallel_for(2, 1, NULL, count, NULL)), COHORT_ERR_BAD_PARAMETER);
+    CHECK_CONTAINS(cohort_error_message(), "begin 2 is beyond end 1");
+    struct {
+        struct cohort_range_options known;
+        size_t unknown;
+    } newer = {.unknown = 1};
+    CHECK_INT(
+        cohort_await(cohort_parallel_for_sized(0, 1, &newer.known, sizeof(newer), count, NULL)),
+        COHORT_ERR_BAD_PARAMETER);
+    CHECK_CONTAINS(cohort_error_message(), "a newer one");
+    CHECK_INT(cohort_await(cohort_parallel_for(0, 1, NULL, count, NULL)), COHORT_ERR_STATE);
+    CHECK_CONTAINS(cohort_error_message(), "cohort_parallel_for");
+}
+
+/* --- calls that suspend --- */
+
+enum { NUM_WAITING = 1000 };
+static cohort_promise *promises[NUM_WAITING];
+static cohort_future *futures[NUM_WAITING];
+
+/* Each waits for the next one. So they come to an end only if each goes on while those before it
+ * wait. */
+static cohort_status wait_for_the_next(size_t index, void *arg)
+{
+    count(index, NULL);
+    if (index + 1 < NUM_WAITING)
+        CHECK_INT(cohort_await(futures[index + 1]), COHORT_OK);
+    cohort_promise_fulfil(promises[index], NULL);
+    return arg ? COHORT_ERR_FAILED : COHORT_OK;
+}
+
+static cohort_status suspend_in_a_range(void *arg)
+{
+    clear();
+    for (size_t i = 0; i < NUM_WAITING; i++)
+        CHECK_INT(cohort_promise_create(&promises[i], &futures[i]), COHORT_OK);
+    CHECK_INT(cohort_await(cohort_parallel_for(0, NUM_WAITING, NULL, wait_for_the_next, NULL)),
+              COHORT_OK);
+    check_counts(0, NUM_WAITING);
+    return arg ? COHORT_ERR_FAILED : cohort_await(futures[0]);
+}
+
+static void test_the_rest_goes_on(void)
+{
+    for (unsigned num_workers = 1; num_workers <= 4; num_workers++)
+        CHECK_INT(run_tasks(num_workers, suspend_in_a_range, NULL), COHORT_OK);
+}
+
+enum { NUM_ROWS = 100, NUM_COLUMNS = 1000 };
+
+static cohort_status count_cell(size_t column, void *row)
+{
+    if (column % 100 == 0)
+        cohort_yield();
+    return count(*(size_t *)row * NUM_COLUMNS + column, NULL);
+}
+
+static cohort_status count_row(size_t row, void *arg)
+{
+    (void)arg;
+    return cohort_await(cohort_parallel_for(0, NUM_COLUMNS, NULL, count_cell, &row));
+}
+
+static cohort_status nest(void *arg)
+{
+    clear();
+    CHECK_INT(cohort_await(cohort_parallel_for(0, NUM_ROWS, NULL, count_row, NULL)), COHORT_OK);
+    check_counts(0, NUM_ROWS * NUM_COLUMNS);
+    return arg ? COHORT_ERR_FAILED : COHORT_OK;
+}
+
+static void test_nested(void)
+{
+    for (unsigned num_workers = 1; num_workers <= 4; num_workers++)
+        CHECK_INT(run_tasks(num_workers, nest, NULL), COHORT_OK);
+}
+
+/* --- other work --- */
+
+static cohort_status wait_until_over(size_t index, void *is_over)
+{
+    uint64_t end = cohort__clock_after(1000);
+    while (cohort__clock_now() < end)
+        ;
+    return atomic_load((atomic_bool *)is_over) ? cohort_fail(COHORT_ERR_CANCELLED, "%zu", index)
+                                               : COHORT_OK;
+}
+
+static cohort_status end_the_range(void *is_over)
+{
+    atomic_store((atomic_bool *)is_over, true);
+    return COHORT_OK;
+}
+
+/* A range without an end in sight does not keep a task of the same worker from running. */
+static cohort_status compute_beside_a_task(void *arg)
+{
+    atomic_bool is_over = false;
+    cohort_future *range = cohort_parallel_for(0, SIZE_MAX, NULL, wait_until_over, &is_over);
+    cohort_yield();
+    cohort_future *task = cohort_async(end_the_range, &is_over);
+    CHECK_INT(cohort_await(range), COHORT_ERR_CANCELLED);
+    return arg ? COHORT_ERR_FAILED : cohort_await(task);
+}
+
+static void test_others_have_their_turn(void)
+{
+    for (unsigned num_workers = 1; num_workers <= 2; num_workers++)
+        CHECK_INT(run_tasks(num_workers, compute_beside_a_task, NULL), COHORT_OK);
+}
+
+int main(int argc, char **argv)
+{
+    static const struct test_case cases[] = {
+        {"each index once", test_each_index_once},
+        {"errors", test_errors},
+        {"mistakes", test_mistakes},
+        {"the rest goes on", test_the_rest_goes_on},
+        {"nested", test_nested},
+        {"others have their turn", test_others_have_their_turn},
+    };
+    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
+}
