@@ -2,20 +2,61 @@
 #ifndef COHORT_RUNTIME_TASK_RANGE_H
 #define COHORT_RUNTIME_TASK_RANGE_H
 
-#include "cohort/status.h"
+#include <stdbool.h>
+#include <stddef.h>
 
-/* A range of indices (cohort/parallel.h) is worked off by runners. A runner is a task with a part
- * of the range. It runs one index after the other. It gives half of what it has left to a new
- * runner if some worker is idle, and all of it if its call of an index suspends. */
-struct cohort__range_runner;
+#include "cohort/parallel.h"
 
-/* The function of a runner's task. ARG is the runner. cohort__range_cancel is called instead if the
- * task never runs. */
+/* A range of indices (cohort/parallel.h) is worked off in parts. A task runs the indices of its
+ * part one after the other. It gives half of what is left to a new part if some worker is idle, and
+ * all of it if the call of an index suspends. A new part is always to the right of the one that it
+ * is taken from. */
+struct cohort__range_part {
+    size_t next, end;
+    void *piece; /* of the body */
+};
+
+/* What is done with the indices. Embedded in an object of the owner. */
+struct cohort__range_body {
+    const char *name; /* of the public function */
+    size_t grain;
+
+    /* Calls the user's function for up to COUNT indices, from part->next on. Takes each before the
+     * call, and looks at part->end after it, since that may have become less. */
+    cohort_status (*run)(struct cohort__range_body *body, struct cohort__range_part *part,
+                         size_t count);
+
+    /* Both may be NULL. split: prepares the piece of NEW_PART, which begins where PART will end.
+     * False: there is no memory, and PART is not split. part_over: nothing of PART runs any more.
+     * Any worker. */
+    bool (*split)(struct cohort__range_body *body, struct cohort__range_part *part,
+                  struct cohort__range_part *new_part);
+    void (*part_over)(struct cohort__range_body *body, struct cohort__range_part *part);
+
+    /* All parts are over, with STATUS; if that is an error, it is in the calling task's error.
+     * Frees BODY. Returns the status of the whole. */
+    cohort_status (*over)(struct cohort__range_body *body, cohort_status status);
+};
+
+/* Works off the indices from BEGIN to END - 1, at least one. PIECE is that of the first part. If it
+ * can't begin, BODY is over as well. Any thread. */
+cohort_future *cohort__range_start(struct cohort__range_body *body, size_t begin, size_t end,
+                                   void *piece);
+
+/* Checks the arguments of a public function with the NAME. Returns NULL, with the options in
+ * *RET_OPTIONS, or a future with the error. */
+cohort_future *cohort__range_check(const char *name, size_t begin, size_t end, bool has_function,
+                                   const cohort_range_options *options, size_t options_bytes,
+                                   cohort_range_options *ret_options);
+
+/* The function of a part's task. ARG is the task. cohort__range_cancel is called instead if it
+ * never runs. */
 cohort_status cohort__range_run(void *arg);
 void cohort__range_cancel(void *arg);
 
 /* To be called before a task suspends, with the innermost RUNNER on its stack, which is not NULL:
  * what it and those below it have left goes on without them. */
+struct cohort__range_runner;
 void cohort__range_hand_on(struct cohort__range_runner *runner);
 
 #endif

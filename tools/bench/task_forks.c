@@ -119,6 +119,45 @@ cohort_status task_halves(const struct problem *problem, struct problem_time *re
     return status;
 }
 
+static cohort_status mark_index(size_t index, void *marks)
+{
+    problem_mark(marks, index);
+    return COHORT_OK;
+}
+
+static cohort_status mark_index_slowly(size_t index, void *marks)
+{
+    problem_mark_slowly(marks, index);
+    return COHORT_OK;
+}
+
+static cohort_status mark_range(const struct problem *problem, struct problem_time *ret_time,
+                                cohort_range_function *function)
+{
+    uint8_t *marks = problem_marks_create(problem->size);
+    if (!marks)
+        return task_no_memory(problem->size, "marks");
+    uint64_t start = bench_now();
+    cohort_status status =
+        cohort_await(cohort_parallel_for(0, problem->size, NULL, function, marks));
+    *ret_time = (struct problem_time){bench_now() - start, problem->size};
+    if (status == COHORT_OK && !problem_marks_all(marks, problem->size))
+        status = task_wrong("an index was left out");
+    free(marks);
+    return status;
+}
+
+/* A grain of one index is what Cohort does anyway. */
+cohort_status task_range(const struct problem *problem, struct problem_time *ret_time)
+{
+    return mark_range(problem, ret_time, mark_index);
+}
+
+cohort_status task_range_us(const struct problem *problem, struct problem_time *ret_time)
+{
+    return mark_range(problem, ret_time, mark_index_slowly);
+}
+
 struct visit {
     struct problem_node node;
     uint64_t count; /* of the nodes in and below it */

@@ -20,7 +20,9 @@ static const struct named {
     {"suspend", task_suspend, "ns"},   {"ping_pong", task_ping_pong, "ns"},
     {"when_any", task_when_any, "ns"}, {"sleeps", task_sleeps, "ns"},
     {"spread", task_spread, "x"},      {"foreign", task_foreign, "ns"},
-    {"wake", task_wake, "ns"},
+    {"wake", task_wake, "ns"},         {"range_one", task_range, "ns"},
+    {"range", task_range, "ns"},       {"range_one_us", task_range_us, "ns"},
+    {"range_us", task_range_us, "ns"},
 };
 enum { NUM_NAMED = sizeof(named) / sizeof(named[0]) };
 
@@ -81,7 +83,7 @@ static cohort_status measure_work(const struct bench *bench, const struct bench_
                                     cohort_error_message())
                       : COHORT_OK;
     }
-    return cohort_fail(COHORT_ERR_BAD_PARAMETER, "%s: only peers have this work", work->name);
+    return cohort_fail(COHORT_ERR_BAD_PARAMETER, "%s: no such work", work->name);
 }
 
 /* A work that hangs is ended. */

@@ -16,6 +16,8 @@ typedef cohort_status task_solve_function(const struct problem *problem,
 task_solve_function task_fib;
 task_solve_function task_empty;
 task_solve_function task_halves;
+task_solve_function task_range;
+task_solve_function task_range_us;
 task_solve_function task_tree;
 task_solve_function task_when_all;
 

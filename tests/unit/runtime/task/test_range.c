@@ -33,7 +33,7 @@ static cohort_status count_all(void *arg)
     (void)arg;
     for (size_t i = 0; i < sizeof(ranges) / sizeof(ranges[0]); i++)
         for (size_t grain = 0; grain <= 1000; grain += 250) {
-            struct cohort_range_options options = {.grain = grain};
+            cohort_range_options options = {.grain = grain};
             clear();
             CHECK_INT(cohort_await(
                           cohort_parallel_for(ranges[i][0], ranges[i][1], &options, count, NULL)),
@@ -94,7 +94,7 @@ static void test_mistakes(void)
     CHECK_INT(cohort_await(cohort_parallel_for(2, 1, NULL, count, NULL)), COHORT_ERR_BAD_PARAMETER);
     CHECK_CONTAINS(cohort_error_message(), "begin 2 is beyond end 1");
     struct {
-        struct cohort_range_options known;
+        cohort_range_options known;
         size_t unknown;
     } newer = {.unknown = 1};
     CHECK_INT(

@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cohort/parallel.h"
+
+#include <pthread.h>
+#include <string.h>
+
+#include "collectives/exec/op.h"
+#include "runtime/base/container.h"
+#include "runtime/base/list.h"
+#include "runtime/base/slab.h"
+#include "runtime/task/future.h"
+#include "runtime/task/range.h"
+
+/* Each part of the range sums up its own indices. The pieces are in a list in the order of the
+ * indices. A piece whose part is over is merged with its neighbours that are over, too. So there
+ * are hardly more pieces than parts that have not come to their end, and the order is kept. */
+struct parallel_reduce {
+    struct cohort__range_body body;
+    cohort_range_value_function *function;
+    void *arg;
+    void *result;
+    size_t count;
+    size_t bytes; /* of COUNT elements */
+    cohort_datatype datatype;
+    const cohort_op *op;
+    pthread_mutex_t lock;
+    struct cohort__list pieces;
+    cohort_status status; /* of the merges */
+    struct cohort__error error;
+};
+
+struct piece {
+    struct cohort__list link;
+    bool has_sum;
+    bool is_over;
+    /* The sum, and then the value of one index. */
+    unsigned char elements[] __attribute__((aligned(16)));
+};
+
+static struct parallel_reduce *of(struct cohort__range_body *body)
+{
+    return COHORT_CONTAINER_OF(body, struct parallel_reduce, body);
+}
+
+static struct piece *piece_of(struct cohort__list *link)
+{
+    return COHORT_CONTAINER_OF(link, struct piece, link);
+}
+
+static struct piece *piece_create(const struct parallel_reduce *call)
+{
+    size_t bytes = sizeof(struct piece) + 2 * call->bytes;
+    struct piece *piece = cohort__slab_alloc(bytes);
+    if (piece)
+        memset(piece, 0, sizeof(*piece));
+    return piece;
+}
+
+/* SUM becomes SUM op VALUE. */
+static cohort_status add(const struct parallel_reduce *call, void *sum, const void *value)
+{
+    return cohort__op_apply(call->op, sum, sum, value, call->count, call->datatype);
+}
+
+static cohort_status run(struct cohort__range_body *body, struct cohort__range_part *part,
+                         size_t count)
+{
+    const struct parallel_reduce *call = of(body);
+    struct piece *piece = part->piece;
+    for (; count > 0 && part->next < part->end; count--) {
+        void *value = piece->elements + (piece->has_sum ? call->bytes : 0);
+        cohort_status status = call->function(part->next++, value, call->arg);
+        if (status == COHORT_OK && piece->has_sum)
+            status = add(call, piece->elements, value);
+        if (status != COHORT_OK)
+            return status;
+        piece->has_sum = true;
+    }
+    return COHORT_OK;
+}
+
+static bool split(struct cohort__range_body *body, struct cohort__range_part *part,
+                  struct cohort__range_part *new_part)
+{
+    struct parallel_reduce *call = of(body);
+    struct piece *left = part->piece, *piece = piece_create(call);
+    if (!piece)
+        return false;
+    pthread_mutex_lock(&call->lock);
+    cohort__list_insert_after(&left->link, &piece->link);
+    pthread_mutex_unlock(&call->lock);
+    new_part->piece = piece;
+    return true;
+}
+
+/* RIGHT is the next piece after LEFT, and both are over. */
+static void merge(struct parallel_reduce *call, struct piece *left, struct piece *right)
+{
+    if (right->has_sum && left->has_sum && call->status == COHORT_OK) {
+        call->status = add(call, left->elements, right->elements);
+        if (call->status != COHORT_OK)
+            cohort__error_copy(&call->error, cohort__error_slot());
+    } else if (right->has_sum) {
+        memcpy(left->elements, right->elements, call->bytes);
+        left->has_sum = true;
+    }
+    cohort__list_remove(&right->link);
+    cohort__slab_free(right);
+}
+
+static void part_over(struct cohort__range_body *body, struct cohort__range_part *part)
+{
+    struct parallel_reduce *call = of(body);
+    struct piece *piece = part->piece;
+    pthread_mutex_lock(&call->lock);
+    piece->is_over = true;
+    if (piece->link.next != &call->pieces && piece_of(piece->link.next)->is_over)
+        merge(call, piece, piece_of(piece->link.next));
+    if (piece->link.prev != &call->pieces && piece_of(piece->link.prev)->is_over)
+        merge(call, piece_of(piece->link.prev), piece);
+    pthread_mutex_unlock(&call->lock);
+}
+
+static void destroy(struct parallel_reduce *call)
+{
+    for (struct cohort__list *link; (link = cohort__list_pop_front(&call->pieces));)
+        cohort__slab_free(piece_of(link));
+    cohort__op_unref(call->op);
+    cohort__error_fini(&call->error);
+    pthread_mutex_destroy(&call->lock);
+    cohort__slab_free(call);
+}
+
+/* One piece is left, of all indices. */
+static cohort_status over(struct cohort__range_body *body, cohort_status status)
+{
+    struct parallel_reduce *call = of(body);
+    if (status == COHORT_OK && call->status != COHORT_OK) {
+        cohort__error_copy(cohort__error_slot(), &call->error);
+        status = call->status;
+    }
+    if (status == COHORT_OK)
+        status = add(call, call->result, piece_of(call->pieces.next)->elements);
+    destroy(call);
+    return status;
+}
+
+static cohort_future *check(const char *name, const void *result, size_t count,
+                            cohort_datatype datatype, const cohort_op *op)
+{
+    cohort_status status = cohort__op_check(op, datatype);
+    if (status != COHORT_OK)
+        return cohort_future_of_error(status, "%s: %s", name, cohort_error_message());
+    if (!result || count == 0)
+        return cohort_future_of_error(COHORT_ERR_BAD_PARAMETER, "%s: %s", name,
+                                      result ? "count is 0" : "result is NULL");
+    size_t bytes = cohort_datatype_size(datatype);
+    if (bytes == 0)
+        return cohort_future_of_error(COHORT_ERR_BAD_PARAMETER, "%s: 0x%llx is no datatype", name,
+                                      (unsigned long long)datatype);
+    if (count > SIZE_MAX / 4 / bytes)
+        return cohort_future_of_error(COHORT_ERR_BAD_PARAMETER,
+                                      "%s: %zu elements are more than memory can hold", name,
+                                      count);
+    return NULL;
+}
+
+static struct parallel_reduce *create(const char *name, size_t grain,
+                                      cohort_range_value_function *function, void *arg,
+                                      void *result, size_t count, cohort_datatype datatype,
+                                      const cohort_op *op)
+{
+    struct parallel_reduce *call = cohort__slab_alloc_zero(sizeof(*call));
+    if (!call)
+        return NULL;
+    call->body = (struct cohort__range_body){.name = name,
+                                             .grain = grain,
+                                             .run = run,
+                                             .split = split,
+                                             .part_over = part_over,
+                                             .over = over};
+    call->function = function;
+    call->arg = arg;
+    call->result = result;
+    call->count = count;
+    call->bytes = count * cohort_datatype_size(datatype);
+    call->datatype = datatype;
+    call->op = op;
+    cohort__op_ref(op);
+    pthread_mutex_init(&call->lock, NULL);
+    cohort__list_init(&call->pieces);
+    return call;
+}
+
+cohort_future *cohort_parallel_reduce_sized(size_t begin, size_t end,
+                                            const cohort_range_options *options,
+                                            size_t options_bytes,
+                                            cohort_range_value_function *function, void *arg,
+                                            void *result, size_t count, cohort_datatype datatype,
+                                            const cohort_op *op)
+{
+    const char *name = "cohort_parallel_reduce";
+    cohort_range_options read;
+    cohort_future *refused =
+        cohort__range_check(name, begin, end, function != NULL, options, options_bytes, &read);
+    if (!refused)
+        refused = check(name, result, count, datatype, op);
+    if (refused)
+        return refused;
+    if (begin == end)
+        return cohort_future_of_value(NULL);
+    struct parallel_reduce *call =
+        create(name, read.grain, function, arg, result, count, datatype, op);
+    struct piece *piece = call ? piece_create(call) : NULL;
+    if (!piece) {
+        if (call)
+            destroy(call);
+        return cohort__future_no_memory();
+    }
+    cohort__list_push_front(&call->pieces, &piece->link);
+    return cohort__range_start(&call->body, begin, end, piece);
+}
