@@ -467,8 +467,9 @@ static void run_in_place(struct cohort__worker *worker)
 {
     poll_if_due(worker);
     take_inbox(worker);
+    bool has_room = (char *)__builtin_frame_address(0) >= worker->fiber->floor;
     struct cohort__work *work = next_ready(worker);
-    if (!work && (char *)__builtin_frame_address(0) >= worker->fiber->floor)
+    if (!work && has_room)
         work = next_work(worker);
     if (!work) {
         take_yielded(worker);
@@ -476,6 +477,8 @@ static void run_in_place(struct cohort__worker *worker)
     }
     if (!work) {
         cohort__worker_idle(worker);
+        if (!has_room)
+            cohort__worker_search_end(worker); /* what it has found is for another worker */
         return;
     }
     cohort__worker_search_end(worker);

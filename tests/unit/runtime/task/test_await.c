@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <alloca.h>
 #include <errno.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -9,6 +10,7 @@
 #include "runtime/base/error.h"
 #include "runtime/base/log.h"
 #include "runtime/base/sanitizer.h"
+#include "runtime/task/worker.h"
 #include "tests/unit/runtime/task/run_tasks.h"
 
 enum { MILLISECOND = 1000000 };
@@ -235,7 +237,6 @@ static void *fulfil_on_a_thread(void *promise)
     return NULL;
 }
 
-/* A stack larger than the address space. The wait blocks the worker, and the message says so. */
 /* --- without memory for a stack --- */
 
 static cohort_status fulfil_and_keep(void *promise)
@@ -355,6 +356,39 @@ static void test_few_stacks(void)
     CHECK_INT(setrlimit(RLIMIT_AS, &old), 0);
 }
 
+/* A worker that can neither have a stack nor start a task on the one that it has. So another one
+ * has to wake up for a task that comes from outside. */
+static void *submit_on_a_thread(void *promise)
+{
+    cohort_future_unref(cohort_async(fulfil, promise));
+    return NULL;
+}
+
+static cohort_status wait_with_a_full_stack(void *arg)
+{
+    enum { REST_BYTES = 48 * 1024 }; /* less than where tasks may still start */
+    pthread_t thread;
+    cohort_promise *promise;
+    cohort_future *future;
+    volatile char *below = alloca(cohort__fiber_room(cohort__worker_self->fiber) - REST_BYTES);
+    below[0] = 0;
+    create(&promise, &future);
+    CHECK_INT(pthread_create(&thread, NULL, submit_on_a_thread, promise), 0);
+    CHECK_INT(cohort_await(future), COHORT_OK);
+    pthread_join(thread, NULL);
+    return arg ? COHORT_ERR_FAILED : COHORT_OK;
+}
+
+static void test_full_stack(void)
+{
+    struct cohort__scheduler_options options;
+    cohort__scheduler_options_init(&options);
+    options.stack_bytes = (size_t)1 << 60;
+    options.num_workers = 2;
+    for (int i = 0; i < 20; i++)
+        CHECK_INT(run_tasks_with(&options, wait_with_a_full_stack, NULL), COHORT_OK);
+}
+
 /* --- tasks that only await others in place --- */
 
 static cohort_status compute(void *arg)
@@ -407,6 +441,7 @@ int main(int argc, char **argv)
         {"works must not wait", test_works_must_not_wait},
         {"without a stack", test_without_a_stack},
         {"few stacks", test_few_stacks},
+        {"full stack", test_full_stack},
         {"progress beside plain calls", test_progress_beside_plain_calls},
     };
     return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
