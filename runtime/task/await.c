@@ -36,7 +36,12 @@ static void wait_by_suspending(cohort_future *future, struct cohort__worker *wor
 {
     struct await await = {.waiter = {.notify = notify_task}};
     cohort__resumption_init(&await.resumption, worker);
-    if (cohort__future_wait_with(future, &await.waiter))
+    bool is_open = cohort__task_is_open(future);
+    if (!cohort__future_wait_with(future, &await.waiter))
+        return;
+    if (is_open)
+        cohort__worker_postpone(worker, &await.resumption);
+    else
         cohort__worker_suspend(worker, &await.resumption);
 }
 

@@ -97,10 +97,15 @@ void cohort__task_cancel(struct cohort__work *work)
                         "task: the runtime ended before it was started");
 }
 
+bool cohort__task_is_open(const cohort_future *future)
+{
+    return future->is_task &&
+           atomic_load_explicit(&future->claim, memory_order_acquire) == COHORT__TASK_OPEN;
+}
+
 bool cohort__task_try_inline(cohort_future *future)
 {
-    if (!future->is_task ||
-        atomic_load_explicit(&future->claim, memory_order_acquire) != COHORT__TASK_OPEN)
+    if (!cohort__task_is_open(future))
         return false;
     struct cohort__worker *worker = cohort__worker_self;
     if ((char *)__builtin_frame_address(0) < worker->fiber->floor ||

@@ -50,6 +50,9 @@ void cohort__task_cancel(struct cohort__work *work);
 cohort_status cohort__then_run(void *arg);
 void cohort__then_cancel(void *arg);
 
+/* Whether FUTURE is a task that nobody has claimed. */
+bool cohort__task_is_open(const cohort_future *future);
+
 /* Runs FUTURE at once, by a plain call, if it is a task that nobody has claimed and the stack has
  * room. Returns whether it did. Only in a task. */
 bool cohort__task_try_inline(cohort_future *future);

@@ -165,7 +165,17 @@ static struct cohort__work *next_own(struct cohort__worker *worker)
 
 static struct cohort__work *oldest_own(struct cohort__worker *worker)
 {
-    return may_start(worker) ? cohort__deque_steal(&worker->deque, NULL) : NULL;
+    if (!may_start(worker))
+        return NULL;
+    struct cohort__work *work = cohort__deque_steal(&worker->deque, NULL);
+    worker->has_begun_old = work != NULL;
+    return work;
+}
+
+/* Whether old tasks have to wait for those that are postponed, see cohort__worker_postpone. */
+static bool is_old_pause(const struct cohort__worker *worker)
+{
+    return worker->num_postponed > 0 && cohort__clock_ticks() < worker->old_pause_end;
 }
 
 static struct cohort__work *next_ready(struct cohort__worker *worker)
@@ -174,6 +184,7 @@ static struct cohort__work *next_ready(struct cohort__worker *worker)
     if (!node)
         return NULL;
     worker->was_ready = true;
+    worker->has_begun_old = false;
     return cohort__work_of(node);
 }
 
@@ -183,7 +194,7 @@ static struct cohort__work *next_fair(struct cohort__worker *worker)
 {
     take_yielded(worker);
     take_injected(worker);
-    return oldest_own(worker);
+    return is_old_pause(worker) ? NULL : oldest_own(worker);
 }
 
 /* Whether the next look takes the oldest task. Tasks that go on and old ones take turns, so that
@@ -191,7 +202,7 @@ static struct cohort__work *next_fair(struct cohort__worker *worker)
 static bool is_turn_of_oldest(const struct cohort__worker *worker)
 {
     return atomic_load_explicit(&worker->deque.top, memory_order_relaxed) < worker->old_end &&
-           (worker->was_ready || !worker->ready.first);
+           (worker->was_ready || !worker->ready.first) && !is_old_pause(worker);
 }
 
 /* What is in the deque now is old when the time has passed, unless it has been taken. */
@@ -210,6 +221,7 @@ static struct cohort__work *next_work(struct cohort__worker *worker)
 {
     struct cohort__work *work = NULL;
     take_inbox(worker);
+    worker->has_begun_old = false;
     if (++worker->tick % FAIR_TICKS == 0)
         work = next_fair(worker);
     else if (is_turn_of_oldest(worker))
@@ -523,6 +535,19 @@ void cohort__worker_suspend(struct cohort__worker *worker, struct cohort__resump
         hold(worker, -1);
     worker->context = context;
     cohort__error_slot_set(slot);
+}
+
+/* An old task that is postponed has begun a tree of tasks, which needs a stack until its end. If
+ * old tasks went on to begin, all of them would have begun before the first one ends. So they
+ * pause, for longer the more are postponed. */
+void cohort__worker_postpone(struct cohort__worker *worker, struct cohort__resumption *resumption)
+{
+    worker->num_postponed++;
+    if (worker->has_begun_old)
+        worker->old_pause_end =
+            cohort__clock_ticks() + worker->num_postponed * cohort__clock_ticks_of(OLD_NANOSECONDS);
+    cohort__worker_suspend(worker, resumption);
+    worker->num_postponed--;
 }
 
 void cohort__worker_yield(struct cohort__worker *worker)

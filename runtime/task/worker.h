@@ -62,6 +62,9 @@ struct cohort__worker {
     int64_t old_end;          /* the tasks of the deque before this place are old */
     int64_t seen_end;         /* the end of the deque when that was last looked at */
     uint64_t old_at;          /* when to look again, in ticks of the clock */
+    uint64_t old_pause_end;   /* when old tasks may begin again, if some are postponed, in ticks */
+    uint32_t num_postponed;   /* tasks here that wait for one that they would have run in place */
+    bool has_begun_old;       /* the last work was taken since it is old */
     bool is_making_way;       /* found only work that it leaves to others */
     uint64_t way_limit;       /* until when it does so at most, in ticks; 0: it has not begun */
     uint64_t way_end;         /* until when, if nothing more is taken */
@@ -149,6 +152,9 @@ void cohort__resumption_init(struct cohort__resumption *resumption, struct cohor
 /* Leaves this stack until RESUMPTION, of this stack, has run. If there is no memory for another
  * stack, runs on this one what is ready meanwhile. Only in a task. */
 void cohort__worker_suspend(struct cohort__worker *worker, struct cohort__resumption *resumption);
+
+/* The same, if what the task waits for is a task that has not started. */
+void cohort__worker_postpone(struct cohort__worker *worker, struct cohort__resumption *resumption);
 
 /* Suspends, to be resumed after all other work of this worker. */
 void cohort__worker_yield(struct cohort__worker *worker);

@@ -477,6 +477,54 @@ static void test_old_tasks_are_run(void)
     CHECK_INT(run_tasks(1, pile_up_tasks, NULL), COHORT_OK);
 }
 
+/* --- many trees of tasks --- */
+
+struct grove {
+    int num_begun;
+    int num_ended;
+    int most; /* at a time */
+};
+
+static cohort_status grow(void *arg)
+{
+    uint64_t end = cohort__clock_after(20000);
+    while (cohort__clock_now() < end)
+        ;
+    int depth = (int)(intptr_t)arg;
+    return depth == 0 ? COHORT_OK : cohort_await(cohort_async(grow, (void *)(intptr_t)(depth - 1)));
+}
+
+static cohort_status grow_a_tree(void *arg)
+{
+    enum { DEPTH = 40 };
+    struct grove *grove = arg;
+    int num = ++grove->num_begun - grove->num_ended;
+    if (num > grove->most)
+        grove->most = num;
+    cohort_status status = grow((void *)(intptr_t)DEPTH);
+    grove->num_ended++;
+    return status;
+}
+
+/* Each tree waits longer than the event loop may, and then is suspended. */
+static cohort_status grow_trees(void *arg)
+{
+    enum { NUM_TREES = 200 };
+    struct grove *grove = arg;
+    cohort_future *trees[NUM_TREES];
+    for (int i = 0; i < NUM_TREES; i++)
+        trees[i] = cohort_async(grow_a_tree, grove);
+    return cohort_await(cohort_when_all(trees, NUM_TREES));
+}
+
+static void test_trees_end_before_others_begin(void)
+{
+    struct grove grove = {0};
+    CHECK_INT(run_tasks(1, grow_trees, &grove), COHORT_OK);
+    CHECK_INT(grove.num_ended, grove.num_begun);
+    CHECK(grove.most < grove.num_begun / 2);
+}
+
 int main(int argc, char **argv)
 {
     static const struct test_case cases[] = {
@@ -492,6 +540,7 @@ int main(int argc, char **argv)
         {"pinned workers", test_pinned_workers},
         {"unused stacks go back", test_unused_stacks_go_back},
         {"old tasks are run", test_old_tasks_are_run},
+        {"trees end before others begin", test_trees_end_before_others_begin},
     };
     return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
 }
