@@ -20,7 +20,8 @@ struct cohort__fiber {
     void *stack_pointer; /* while it is not running */
     char *low;           /* the stack is from low to low+bytes */
     size_t bytes;
-    char *floor; /* below this, nothing new should be started on the stack */
+    char *floor; /* below this, no task should be run by a plain call */
+    char *half;  /* below this, no task should be started on top of those that wait */
     void (*entry)(void *arg);
     void *arg;
     struct cohort__fiber *next;           /* for the lists of its owner */

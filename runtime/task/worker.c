@@ -474,15 +474,20 @@ static struct cohort__fiber *take_next_fiber(struct cohort__worker *worker)
 
 /* The same as the loop does, once, for a worker without another stack: this one is full of frames
  * that wait. A task that is started here and has to wait itself keeps them waiting longer. So it is
- * started only if nothing else is ready, and if the stack has room. */
+ * started only if nothing else is ready. Half of the stack is kept for the newest tasks, which are
+ * the most likely ones that those on the stack wait for. */
 static void run_in_place(struct cohort__worker *worker)
 {
     poll_if_due(worker);
     take_inbox(worker);
-    bool has_room = (char *)__builtin_frame_address(0) >= worker->fiber->floor;
+    const char *here = __builtin_frame_address(0);
+    const struct cohort__fiber *fiber = worker->fiber;
+    bool has_room = here >= (fiber == &worker->own_fiber ? fiber->half : fiber->floor);
     struct cohort__work *work = next_ready(worker);
-    if (!work && has_room)
+    if (!work && here >= fiber->half)
         work = next_work(worker);
+    else if (!work && has_room)
+        work = cohort__deque_pop(&worker->deque);
     if (!work) {
         take_yielded(worker);
         work = next_ready(worker);
@@ -498,9 +503,9 @@ static void run_in_place(struct cohort__worker *worker)
         work->run(work);
         return;
     }
-    struct cohort__fiber *fiber = fiber_of(work);
-    if (fiber != worker->fiber)
-        switch_to(worker, fiber);
+    struct cohort__fiber *next = fiber_of(work);
+    if (next != worker->fiber)
+        switch_to(worker, next);
 }
 
 /* Counts a task that has suspended here, or that goes on. */

@@ -356,13 +356,12 @@ def test_peers_break():
 
 
 def test_task_works():
-    """Single works, and those that this program can't do."""
+    """Single works, and those that can't be done."""
     results = read(*bench('--json', '--quick', 'tasks', '--works', 'then:10,fib:9',
                           env={'COHORT_WORKERS': '2'}))['results']
     check_equal([(result['name'], result['params']['workers']) for result in results],
                 [('then', 2), ('fib', 2)])
-    for work, why in (('ping_pong:8', 'this needs 2 workers'), ('fib:0', 'its size is at least 1'),
-                      ('range:8', 'only peers have this work')):
+    for work, why in (('ping_pong:8', 'this needs 2 workers'), ('fib:0', 'its size is at least 1')):
         status, _, err = bench('--json', '--quick', 'tasks', '--works', work)
         check(status == 1 and why in err, status, err)
 
