@@ -1,0 +1,291 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cohort/task.h"
+#include "runtime/loop/loop.h"
+#include "runtime/loop/timer.h"
+#include "runtime/task/scheduler.h"
+#include "runtime/task/worker.h"
+
+/* usage: task_calls CASE ROUNDS: runs the rounds of CASE on one worker. task_instructions.py counts
+ * what one of its operations takes, of which a round has as many as its table says. */
+
+enum {
+    NUM_TASKS = 100, /* in a round of when_all, when_any and then */
+    NUM_SLEEPS = 1000,
+    FIB = 12,
+    FIB_RESULT = 144,
+};
+
+static cohort_status empty(void *arg)
+{
+    (void)arg;
+    return COHORT_OK;
+}
+
+static cohort_status spawn_await(uint64_t rounds)
+{
+    cohort_status status = COHORT_OK;
+    for (uint64_t i = 0; !status && i < rounds; i++)
+        status = cohort_await(cohort_async(empty, NULL));
+    return status;
+}
+
+static cohort_status spawn_when_all(uint64_t rounds)
+{
+    cohort_future *futures[NUM_TASKS];
+    cohort_status status = COHORT_OK;
+    for (uint64_t i = 0; !status && i < rounds; i++) {
+        for (size_t task = 0; task < NUM_TASKS; task++)
+            futures[task] = cohort_async(empty, NULL);
+        status = cohort_await(cohort_when_all(futures, NUM_TASKS));
+    }
+    return status;
+}
+
+/* One of two tasks. Each waits for a promise of its own, which the other fulfils. */
+struct side {
+    cohort_promise *promise;
+    cohort_future *future;
+    struct side *other;
+    uint64_t rounds;
+};
+
+static cohort_status hand_over(struct side *side)
+{
+    cohort_status status = cohort_promise_create(&side->promise, &side->future);
+    cohort_promise_fulfil(side->other->promise, NULL);
+    return status ? status : cohort_await(side->future);
+}
+
+static cohort_status second_side(void *arg)
+{
+    struct side *side = arg;
+    cohort_status status = cohort_await(side->future);
+    for (uint64_t i = 1; !status && i < side->rounds; i++)
+        status = hand_over(side);
+    cohort_promise_fulfil(side->other->promise, NULL);
+    return status;
+}
+
+static cohort_status suspend_resume(uint64_t rounds)
+{
+    struct side first = {.rounds = rounds}, second = {.other = &first, .rounds = rounds};
+    first.other = &second;
+    cohort_status status = cohort_promise_create(&second.promise, &second.future);
+    if (status)
+        return status;
+    cohort_future *done = cohort_async(second_side, &second);
+    for (uint64_t i = 0; !status && i < rounds; i++)
+        status = hand_over(&first);
+    cohort_status second_status = cohort_await(done);
+    return status ? status : second_status;
+}
+
+static cohort_status link(cohort_future *future, void *arg)
+{
+    ++*(uint64_t *)arg;
+    return cohort_await(future);
+}
+
+/* Chains that are made first, and then run. */
+static cohort_status then(uint64_t rounds)
+{
+    uint64_t num_links = 0;
+    cohort_status status = COHORT_OK;
+    for (uint64_t i = 0; !status && i < rounds; i++) {
+        cohort_promise *promise;
+        cohort_future *future;
+        status = cohort_promise_create(&promise, &future);
+        if (status)
+            break;
+        for (size_t j = 0; j < NUM_TASKS; j++)
+            future = cohort_then(future, link, &num_links);
+        cohort_promise_fulfil(promise, NULL);
+        status = cohort_await(future);
+    }
+    return status || num_links == rounds * NUM_TASKS ? status : COHORT_ERR_FAILED;
+}
+
+struct fib {
+    uint64_t n;
+    uint64_t result;
+};
+
+static cohort_status fib(void *arg)
+{
+    struct fib *call = arg, left = {.n = call->n - 1}, right = {.n = call->n - 2};
+    if (call->n < 2) {
+        call->result = call->n;
+        return COHORT_OK;
+    }
+    cohort_future *future = cohort_async(fib, &left);
+    cohort_status status = fib(&right), left_status = cohort_await(future);
+    call->result = left.result + right.result;
+    return status ? status : left_status;
+}
+
+static cohort_status fork_join(uint64_t rounds)
+{
+    cohort_status status = COHORT_OK;
+    for (uint64_t i = 0; !status && i < rounds; i++) {
+        struct fib call = {.n = FIB};
+        status = fib(&call);
+        if (!status && call.result != FIB_RESULT)
+            status = COHORT_ERR_FAILED;
+    }
+    return status;
+}
+
+static cohort_status yield_often(void *arg)
+{
+    for (uint64_t i = *(uint64_t *)arg; i > 0; i--)
+        cohort_yield();
+    return COHORT_OK;
+}
+
+/* Two tasks yield to each other. */
+static cohort_status yield(uint64_t rounds)
+{
+    cohort_future *second = cohort_async(yield_often, &rounds);
+    yield_often(&rounds);
+    return cohort_await(second);
+}
+
+/* How often a busy worker polls depends on the time, and so on how slow valgrind is. So there is no
+ * poll but where a round needs one. */
+static void poll_never(void)
+{
+    cohort__worker_self->poll_at = UINT64_MAX / 2;
+}
+
+static void poll_now(void)
+{
+    cohort__worker_self->poll_at = 0;
+    cohort_yield();
+    poll_never();
+}
+
+/* The sleeps are over when the poll looks at them. */
+static cohort_status sleep_briefly(uint64_t rounds)
+{
+    static cohort_future *sleeps[NUM_SLEEPS];
+    cohort_status status = COHORT_OK;
+    for (uint64_t i = 0; !status && i < rounds; i++) {
+        for (size_t j = 0; j < NUM_SLEEPS; j++)
+            sleeps[j] = cohort_sleep(1);
+        poll_now();
+        for (size_t j = 0; j < NUM_SLEEPS; j++) {
+            cohort_status one = cohort_await(sleeps[j]);
+            status = status ? status : one;
+        }
+    }
+    return status;
+}
+
+/* Races between a promise of their own and STOP, which all have in common. The oldest one is
+ * decided first, while the others wait. */
+static cohort_status race(cohort_future *stop)
+{
+    cohort_promise *promises[NUM_TASKS];
+    cohort_future *results[NUM_TASKS];
+    cohort_status status = COHORT_OK;
+    size_t num = 0;
+    for (cohort_future *own; num < NUM_TASKS; num++) {
+        status = cohort_promise_create(&promises[num], &own);
+        if (status)
+            break;
+        results[num] =
+            cohort_when_any((cohort_future *const[]){own, cohort_future_ref(stop)}, 2, NULL);
+    }
+    for (size_t i = 0; i < num; i++) {
+        cohort_promise_fulfil(promises[i], NULL);
+        cohort_status one = cohort_await(results[i]);
+        status = status ? status : one;
+    }
+    return status;
+}
+
+static cohort_status when_any(uint64_t rounds)
+{
+    cohort_promise *promise;
+    cohort_future *stop;
+    cohort_status status = cohort_promise_create(&promise, &stop);
+    if (status)
+        return status;
+    for (uint64_t i = 0; !status && i < rounds; i++)
+        status = race(stop);
+    cohort_promise_fulfil(promise, NULL);
+    cohort_status stop_status = cohort_await(stop);
+    return status ? status : stop_status;
+}
+
+static const struct counted_case {
+    const char *name;
+    cohort_status (*run)(uint64_t rounds);
+} cases[] = {
+    {"spawn_await", spawn_await},
+    {"spawn_when_all", spawn_when_all},
+    {"fork_join", fork_join},
+    {"suspend_resume", suspend_resume},
+    {"yield", yield},
+    {"then", then},
+    {"when_any", when_any},
+    {"sleep", sleep_briefly},
+};
+
+struct program {
+    const struct counted_case *chosen;
+    uint64_t rounds;
+    cohort_status status;
+};
+
+static cohort_status main_task(void *arg)
+{
+    struct program *program = arg;
+    poll_never();
+    program->status = program->chosen->run(program->rounds);
+    cohort__worker_self->poll_at = 0;
+    cohort__scheduler_stop();
+    return COHORT_OK;
+}
+
+static cohort_status run(struct program *program)
+{
+    struct cohort__loop *loop;
+    struct cohort__scheduler_hooks hooks;
+    struct cohort__scheduler_options options;
+    cohort_status status = cohort__loop_create(&loop);
+    if (status)
+        return status;
+    cohort__loop_scheduler_hooks(loop, &hooks);
+    cohort__scheduler_options_init(&options);
+    status = cohort__scheduler_start(&options, &hooks);
+    if (!status) {
+        cohort__loop_attach(loop);
+        cohort_future_unref(cohort_async(main_task, program));
+        status = cohort__scheduler_run();
+        cohort__loop_attach(NULL);
+    }
+    cohort__loop_destroy(loop);
+    return status ? status : program->status;
+}
+
+int main(int argc, char **argv)
+{
+    struct program program = {0};
+    for (size_t i = 0; argc == 3 && i < sizeof(cases) / sizeof(cases[0]); i++)
+        if (strcmp(cases[i].name, argv[1]) == 0)
+            program.chosen = &cases[i];
+    if (!program.chosen) {
+        fprintf(stderr, "usage: task_calls CASE ROUNDS\n");
+        return 2;
+    }
+    program.rounds = strtoull(argv[2], NULL, 10);
+    cohort_status status = run(&program);
+    if (status)
+        fprintf(stderr, "task_calls: %s: %s\n", argv[1], cohort_error_message());
+    return status != COHORT_OK;
+}

@@ -1,0 +1,46 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""How many instructions the operations of tasks take with one worker, and how many of those are
+locked, which callgrind calls global bus events. The limits of instructions are 3 percent above what
+gcc 12's -O2 takes; a release build takes fewer. Of locked ones there may be as many as there are,
+plus what a round takes once.
+
+usage: task_instructions.py TASK_CALLS [CASE...]"""
+import sys
+
+import callgrind
+
+ROUNDS = 64, 256
+# For each case of task_calls.c: the operation, how many a round has, the limits of instructions and
+# of locked ones.
+CASES = {
+    'spawn_await': ('a task that is spawned, and awaited where it has not started', 1, 432, 0),
+    'spawn_when_all': ('one of 100 tasks that are spawned and awaited together', 100, 466, 4.1),
+    'fork_join': ('a spawn of fib(12)', 232, 478, 0),
+    'suspend_resume': ('a task that awaits a promise, which the other one fulfils', 2, 466, 3),
+    'yield': ('a yield of two tasks', 2, 290, 0),
+    'then': ('a link of a chain of 100', 100, 505, 3.1),
+    'when_any': ('a promise against one of 100 that all have in common', 100, 759, 19.1),
+    'sleep': ('one of 1,000 sleeps that are made, and expire', 1000, 653, 4.1),
+}
+
+
+def takes_too_much(program, case):
+    """Prints what an operation takes. Returns whether that is too much."""
+    what, parts, *limits = CASES[case]
+    # The start cancels out.
+    few, many = (callgrind.count_events([program, case, str(rounds)]) for rounds in ROUNDS)
+    num = (ROUNDS[1] - ROUNDS[0]) * parts
+    taken = [(there - base) / num for there, base in zip(many, few)]
+    print(f'{case}: {what}: {taken[0]:.1f} instructions, at most {limits[0]} wanted, '
+          f'{taken[1]:.2f} of them locked, at most {limits[1]} wanted')
+    return any(there > limit for there, limit in zip(taken, limits))
+
+
+def main():
+    callgrind.skip_without()
+    program, *cases = sys.argv[1:]
+    sys.exit(sum(takes_too_much(program, case) for case in cases or CASES) > 0)
+
+
+main()
