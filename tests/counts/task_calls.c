@@ -84,7 +84,7 @@ static cohort_status suspend_resume(uint64_t rounds)
     return status ? status : second_status;
 }
 
-static cohort_status link(cohort_future *future, void *arg)
+static cohort_status follow(cohort_future *future, void *arg)
 {
     ++*(uint64_t *)arg;
     return cohort_await(future);
@@ -102,7 +102,7 @@ static cohort_status then(uint64_t rounds)
         if (status)
             break;
         for (size_t j = 0; j < NUM_TASKS; j++)
-            future = cohort_then(future, link, &num_links);
+            future = cohort_then(future, follow, &num_links);
         cohort_promise_fulfil(promise, NULL);
         status = cohort_await(future);
     }
