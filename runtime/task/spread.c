@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <stddef.h>
+#include <time.h>
 
 #include "runtime/base/clock.h"
 #include "runtime/task/worker.h"
@@ -17,6 +18,7 @@
  * to wake up first, but not for long, and not often. So the time that is lost is bounded if nobody
  * comes, or if the tasks were so short that it would have been better to start them here. */
 enum {
+    WAIT_NANOSECONDS = 1000,  /* the kernel makes about 55 us of it */
     WAY_NANOSECONDS = 200000, /* a worker makes way until nothing has been taken for so long, */
     WAY_MOST_NANOSECONDS = 1000000,   /* at most for so long, */
     WAY_PAUSE_NANOSECONDS = 20000000, /* and begins again only after so long */
@@ -63,6 +65,15 @@ bool cohort__spread_makes_way(struct cohort__worker *worker, struct cohort__work
     if (!worker->is_making_way)
         cohort__spread_settle(worker);
     return worker->is_making_way;
+}
+
+/* Where the last level of cache is not shared, the kernel wakes a thread on the core on which it
+ * slept, even if its waker runs there. Then it would wait until the waker's slice is over, 3 ms, or
+ * until another core takes it over; a sched_yield does not help, since the kernel is fair. */
+void cohort__spread_wait(void)
+{
+    const struct timespec moment = {.tv_nsec = WAIT_NANOSECONDS};
+    nanosleep(&moment, NULL);
 }
 
 void cohort__spread_settle(struct cohort__worker *worker)

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -30,6 +31,8 @@ enum {
     MOST_GUARD_PAGES = 16000,
     CANARY_BYTES = 64, /* at the top of each stack, for the one above it */
 };
+
+enum { NOT_GUARDED = 255 }; /* a place that was never given away */
 
 static const uint64_t canary_word = UINT64_C(0x6b63617473646e65);
 
@@ -60,11 +63,11 @@ struct size_class {
 };
 
 static struct {
-    pthread_mutex_t lock;
+    pthread_mutex_t lock; /* not held during system calls for a stack: many are begun at a time */
     struct size_class *classes;
-    uint32_t num_guard_pages;
-    enum cohort__stack_guard guard;
-    bool are_guards_known; /* the kernel's guards have been seen to work */
+    _Atomic uint32_t num_guard_pages;
+    _Atomic enum cohort__stack_guard guard;
+    atomic_bool are_guards_known; /* the kernel's guards have been seen to work */
 } stacks = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 static size_t page_bytes(void)
@@ -208,19 +211,22 @@ static bool guard(struct cohort__stack_slab *slab, uint32_t index)
     return true;
 }
 
-/* The index of a stack of SLAB that is free. False: there is no memory for its guard. */
-static bool take_place(struct cohort__stack_slab *slab, uint32_t *ret_index)
+/* The index of a stack of SLAB that is free; there is one. */
+static uint32_t take_place(struct cohort__stack_slab *slab)
 {
+    uint32_t index;
     if (slab->num_free > 0) {
-        *ret_index = slab->places[--slab->num_free].free;
+        index = slab->places[--slab->num_free].free;
     } else {
-        if (!guard(slab, slab->num_used))
-            return false;
-        *ret_index = slab->num_used++;
+        index = slab->num_used++;
+        slab->places[index].guard = NOT_GUARDED;
     }
-    return true;
+    if (slab->num_free == 0 && slab->num_used == slab->num_stacks)
+        cohort__list_remove(&slab->link);
+    return index;
 }
 
+/* With the lock. */
 static cohort_status take(struct cohort__stack *ret_stack, size_t bytes)
 {
     struct size_class *class = find_class(bytes);
@@ -234,21 +240,26 @@ static cohort_status take(struct cohort__stack *ret_stack, size_t bytes)
         return status;
     struct cohort__stack_slab *slab =
         COHORT_CONTAINER_OF(class->slabs.next, struct cohort__stack_slab, link);
-    uint32_t index;
-    if (!take_place(slab, &index))
-        return cohort_fail(COHORT_ERR_NO_MEMORY,
-                           "no stack of %zu bytes: no memory for its guard: %s", bytes,
-                           strerror(errno));
-    if (slab->num_free == 0 && slab->num_used == slab->num_stacks)
-        cohort__list_remove(&slab->link);
-    enum cohort__stack_guard kind = (enum cohort__stack_guard)slab->places[index].guard;
-    if (kind == COHORT__STACK_GUARD_CANARY)
-        canary_set(slab, index);
-    *ret_stack = (struct cohort__stack){.low = low_of(slab, index),
-                                        .bytes = bytes - CANARY_BYTES,
-                                        .slab = slab,
-                                        .index = index,
-                                        .guard = kind};
+    uint32_t index = take_place(slab);
+    *ret_stack = (struct cohort__stack){
+        .low = low_of(slab, index), .bytes = bytes - CANARY_BYTES, .slab = slab, .index = index};
+    return COHORT_OK;
+}
+
+/* Without the lock: STACK is the caller's. */
+static cohort_status protect(struct cohort__stack *stack)
+{
+    struct cohort__stack_slab *slab = stack->slab;
+    unsigned char *kind = &slab->places[stack->index].guard;
+    if (*kind == NOT_GUARDED && !guard(slab, stack->index)) {
+        cohort_fail(COHORT_ERR_NO_MEMORY, "no stack of %zu bytes: no memory for its guard: %s",
+                    slab->class->bytes, strerror(errno));
+        cohort__stack_give_back(stack);
+        return COHORT_ERR_NO_MEMORY;
+    }
+    stack->guard = (enum cohort__stack_guard) * kind;
+    if (stack->guard == COHORT__STACK_GUARD_CANARY)
+        canary_set(slab, stack->index);
     return COHORT_OK;
 }
 
@@ -261,8 +272,13 @@ cohort_status cohort__stack_take(struct cohort__stack *ret_stack, size_t bytes)
     bytes = (bytes + CANARY_BYTES + page - 1) & ~(page - 1);
     int saved_errno = errno;
     pthread_mutex_lock(&stacks.lock);
-    cohort_status status = take(ret_stack, bytes);
+    struct cohort__stack stack = {0};
+    cohort_status status = take(&stack, bytes);
     pthread_mutex_unlock(&stacks.lock);
+    if (status == COHORT_OK)
+        status = protect(&stack);
+    if (status == COHORT_OK)
+        *ret_stack = stack;
     errno = saved_errno;
     return status;
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "runtime/task/worker.h"
 
-#include <sched.h>
 #include <stddef.h>
 
 #include "runtime/base/clock.h"
@@ -33,9 +32,12 @@ enum {
 
 _Thread_local struct cohort__worker *cohort__worker_self __attribute__((tls_model("initial-exec")));
 
+/* What is rare is not inlined, so that what is frequent needs no frame for it. */
+
 /* Makes room in a full deque. Drops stale tasks. If more than half of the items are left, doubles
  * the deque. Items that still don't fit go to the ready list, where a push can't fail. */
-static void push_full(struct cohort__worker *worker, struct cohort__work *work)
+__attribute__((noinline)) static void push_full(struct cohort__worker *worker,
+                                                struct cohort__work *work)
 {
     size_t capacity = cohort__deque_length(&worker->deque);
     size_t count = 0;
@@ -232,6 +234,8 @@ static struct cohort__work *next_work(struct cohort__worker *worker)
     take_injected(worker);
     if ((work = next_own(worker)) || (work = steal(worker)))
         return work;
+    if (worker->is_making_way)
+        cohort__spread_wait();
     take_yielded(worker);
     return next_ready(worker);
 }
@@ -381,9 +385,7 @@ static void loop(struct cohort__worker *worker)
             if (worker->fiber == &worker->own_fiber)
                 return;
             go_home(worker);
-        } else if (worker->is_making_way) {
-            sched_yield(); /* those that are to come may need this core */
-        } else {
+        } else if (!worker->is_making_way) {
             cohort__worker_idle(worker);
         }
     }
@@ -409,11 +411,9 @@ void cohort__worker_run(struct cohort__worker *worker)
     cohort__overflow_thread_end(handler_stack);
 }
 
-/* A stack with a loop. NULL: there is no memory for one. */
-static struct cohort__fiber *take_stack(struct cohort__worker *worker)
+/* A new stack, which will hold a loop. NULL: there is no memory for one. */
+__attribute__((noinline)) static struct cohort__fiber *create_stack(struct cohort__worker *worker)
 {
-    if (worker->pool)
-        return take_from_pool(worker);
     struct cohort__fiber *fiber = NULL;
     if (cohort__fiber_create(&fiber, cohort__scheduler.options.stack_bytes, loop_on_fiber,
                              worker) == COHORT_OK)
@@ -476,7 +476,7 @@ static struct cohort__fiber *take_next_fiber(struct cohort__worker *worker)
  * that wait. A task that is started here and has to wait itself keeps them waiting longer. So it is
  * started only if nothing else is ready. Half of the stack is kept for the newest tasks, which are
  * the most likely ones that those on the stack wait for. */
-static void run_in_place(struct cohort__worker *worker)
+__attribute__((noinline)) static void run_in_place(struct cohort__worker *worker)
 {
     poll_if_due(worker);
     take_inbox(worker);
@@ -530,7 +530,7 @@ void cohort__worker_suspend(struct cohort__worker *worker, struct cohort__resump
     while (!resumption->has_run) {
         struct cohort__fiber *fiber = take_next_fiber(worker);
         if (!fiber)
-            fiber = take_stack(worker);
+            fiber = worker->pool ? take_from_pool(worker) : create_stack(worker);
         if (!fiber)
             run_in_place(worker);
         else if (fiber != worker->fiber)

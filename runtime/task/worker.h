@@ -183,6 +183,9 @@ uint32_t cohort__spread_share(const struct cohort__worker *worker, struct cohort
  * are about to come. */
 bool cohort__spread_makes_way(struct cohort__worker *worker, struct cohort__worker *victim);
 
+/* To be called while a worker makes way: leaves the core for a moment. */
+void cohort__spread_wait(void);
+
 /* To be called when WORKER is about to sleep: what it holds has been spread. */
 void cohort__spread_settle(struct cohort__worker *worker);
 
