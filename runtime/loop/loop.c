@@ -362,7 +362,8 @@ void cohort__loop_run(struct cohort__loop *loop)
         if (loop->stopped)
             break;
         cohort__timers_arm(loop);
-        more = uv_run(&loop->uv, asked ? UV_RUN_NOWAIT : UV_RUN_ONCE) || is_pending(loop);
+        more = uv_run(&loop->uv, asked ? UV_RUN_NOWAIT : UV_RUN_ONCE) || is_pending(loop) ||
+               loop->timers.num > 0;
     }
     atomic_store(&loop->blocking, false);
     uv_ref((uv_handle_t *)&loop->async);

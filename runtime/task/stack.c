@@ -189,7 +189,7 @@ static bool guard(struct cohort__stack_slab *slab, uint32_t index)
         if (!is_there && errno == ENOMEM)
             return false;
         if (!is_there || !is_guarded(low - page)) /* the kernel has no such guards */
-            kind = stacks.guard = COHORT__STACK_GUARD_PAGE;
+            stacks.guard = kind = COHORT__STACK_GUARD_PAGE;
     }
     /* The lowest stack has none below it whose top could be looked at. */
     bool has_neighbour = index > 0;

@@ -57,21 +57,20 @@ struct cohort__worker {
     struct cohort__pool_use use;          /* of the pool */
     unsigned index;
     unsigned tick;
-    uint64_t poll_at;         /* when to poll next, in ticks of the clock */
-    bool was_ready;           /* the last work was taken from the ready list */
-    int64_t old_end;          /* the tasks of the deque before this place are old */
-    int64_t seen_end;         /* the end of the deque when that was last looked at */
-    uint64_t old_at;          /* when to look again, in ticks of the clock */
-    uint64_t old_pause_end;   /* when old tasks may begin again, if some are postponed, in ticks */
-    uint32_t num_postponed;   /* tasks here that wait for one that they would have run in place */
-    bool has_begun_old;       /* the last work was taken since it is old */
-    bool is_making_way;       /* found only work that it leaves to others */
-    uint64_t way_limit;       /* until when it does so at most, in ticks; 0: it has not begun */
-    uint64_t way_end;         /* until when, if nothing more is taken */
-    size_t way_length;        /* of the deque that it leaves to others */
-    uint64_t way_after;       /* when it may make way again, in ticks */
-    uint32_t burst;           /* which one num_held is about */
-    atomic_bool is_searching; /* and counted in num_searching if there are several workers */
+    uint64_t poll_at;       /* when to poll next, in ticks of the clock */
+    bool was_ready;         /* the last work was taken from the ready list */
+    int64_t old_end;        /* the tasks of the deque before this place are old */
+    int64_t seen_end;       /* the end of the deque when that was last looked at */
+    uint64_t old_at;        /* when to look again, in ticks of the clock */
+    uint64_t old_pause_end; /* when old tasks may begin again, if some are postponed, in ticks */
+    uint32_t num_postponed; /* tasks here that wait for one that they would have run in place */
+    bool has_begun_old;     /* the last work was taken since it is old */
+    bool is_making_way;     /* found only work that it leaves to others */
+    uint64_t way_limit;     /* until when it does so at most, in ticks; 0: it has not begun */
+    uint64_t way_end;       /* until when, if nothing more is taken */
+    size_t way_length;      /* of the deque that it leaves to others */
+    uint64_t way_after;     /* when it may make way again, in ticks */
+    uint32_t burst;         /* which one num_held is about */
     struct cohort__random random;
     struct cohort__spin spin;
     struct cohort__fiber own_fiber; /* the thread's own stack */
@@ -81,6 +80,7 @@ struct cohort__worker {
     _Atomic uint64_t num_spawned __attribute__((aligned(64)));
     _Atomic uint64_t num_finished;
     _Atomic uint32_t num_held; /* tasks that have suspended here since it last slept */
+    atomic_bool is_searching;  /* and counted in num_searching if there are several workers */
     struct cohort__deque deque __attribute__((aligned(64)));
 
     /* Written by others. */

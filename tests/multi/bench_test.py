@@ -367,11 +367,13 @@ def test_task_works():
 
 
 # What each peer does of tasks --peers, and with how many workers each work is measured.
-TASK_PEERS = {'tbb': ['fib', 'empty', 'halves', 'tree', 'suspend', 'foreign'],
-              'openmp': ['fib', 'empty', 'halves', 'tree'],
+RANGES = ['range_one', 'range', 'range_one_us', 'range_us']
+TASK_PEERS = {'tbb': ['fib', 'empty', 'halves', *RANGES, 'tree', 'suspend', 'foreign'],
+              'openmp': ['fib', 'empty', 'halves', *RANGES, 'tree'],
               'system': ['ping_pong', 'sleeps', 'wake']}
-TASK_WORKERS = {'fib': (1, 2), 'empty': (1, 2), 'halves': (1, 2), 'tree': (1, 2), 'then': (1, 2),
-                'suspend': (1,), 'ping_pong': (2,), 'when_all': (1, 2), 'when_any': (1,),
+TASK_WORKERS = {'fib': (1, 2), 'empty': (1, 2), 'halves': (1, 2),
+                **dict.fromkeys(RANGES, (1, 2)), 'tree': (1, 2), 'then': (1, 2), 'suspend': (1,),
+                'ping_pong': (2,), 'when_all': (1, 2), 'when_any': (1,),
                 'sleeps': (1,), 'foreign': (1,), 'wake': (1,), 'spread': (2,)}
 
 
