@@ -20,6 +20,7 @@
  * before it sleeps. So it sees work that was made available while it was counted. A searcher that
  * finds work leaves num_searching. If there is more work then, or nobody has the token, it wakes
  * another worker.
+ * The exception is a worker that makes way (spread.c): it wakes as many as it has tasks for.
  *
  * If there is only one worker, it saves the cost of two shared words: it is not counted in
  * num_searching, and it takes the token without an atomic exchange, since nobody else ever takes

@@ -7,8 +7,8 @@
 #include "runtime/task/task.h"
 #include "runtime/task/worker.h"
 
-/* So long a runner runs indices before it looks whether there is anything else to do: a look costs
- * about 20 ns. */
+/* So long a runner runs indices before it looks whether there is anything else to do. A look reads
+ * the processor's counter three times, 10 ns each. */
 enum { BATCH_NANOSECONDS = 5000 };
 
 struct range {

@@ -18,7 +18,7 @@
  * to wake up first, but not for long, and not often. So the time that is lost is bounded if nobody
  * comes, or if the tasks were so short that it would have been better to start them here. */
 enum {
-    WAIT_NANOSECONDS = 1000,  /* the kernel makes about 55 us of it */
+    WAIT_NANOSECONDS = 1000,  /* the kernel makes about 80 us of it */
     WAY_NANOSECONDS = 200000, /* a worker makes way until nothing has been taken for so long, */
     WAY_MOST_NANOSECONDS = 1000000,   /* at most for so long, */
     WAY_PAUSE_NANOSECONDS = 20000000, /* and begins again only after so long */

@@ -150,7 +150,8 @@ static struct cohort__work *steal(struct cohort__worker *worker)
     return NULL;
 }
 
-/* Whether WORKER may start what is in its own deque; otherwise others are about to come for it. */
+/* Whether WORKER may start the tasks of its own deque; otherwise others are about to come for it.
+ */
 static bool may_start(struct cohort__worker *worker)
 {
     if (cohort__scheduler.num_workers == 1 ||
@@ -160,9 +161,15 @@ static bool may_start(struct cohort__worker *worker)
     return cohort__spread_share(worker, worker) > 0 || !cohort__spread_makes_way(worker, worker);
 }
 
+/* Only tasks are left to others: any other work suspends nothing, and ends soon. */
 static struct cohort__work *next_own(struct cohort__worker *worker)
 {
-    return may_start(worker) ? cohort__deque_pop(&worker->deque) : NULL;
+    bool may_start_any = may_start(worker);
+    struct cohort__work *work = cohort__deque_pop(&worker->deque);
+    if (!work || may_start_any || work->run != cohort__task_run)
+        return work;
+    cohort__worker_push(worker, work);
+    return NULL;
 }
 
 static struct cohort__work *oldest_own(struct cohort__worker *worker)

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <pthread.h>
 #include <stdatomic.h>
 #include <string.h>
 
@@ -202,6 +203,40 @@ static void test_others_have_their_turn(void)
         CHECK_INT(run_tasks(num_workers, compute_beside_a_task, NULL), COHORT_OK);
 }
 
+/* --- at the end of the runtime --- */
+
+static bool is_late_wanted;
+static cohort_future *late;
+
+int __real_pthread_join(pthread_t thread, void **ret_result);
+int __wrap_pthread_join(pthread_t thread, void **ret_result);
+
+/* The scheduler joins its threads when no task is left, and then ends. */
+int __wrap_pthread_join(pthread_t thread, void **ret_result)
+{
+    int error = __real_pthread_join(thread, ret_result);
+    if (is_late_wanted)
+        late = cohort_parallel_for(0, MOST, NULL, count, NULL);
+    return error;
+}
+
+static cohort_status do_nothing(void *arg)
+{
+    return arg ? COHORT_ERR_FAILED : COHORT_OK;
+}
+
+static void test_too_late(void)
+{
+    clear();
+    is_late_wanted = true;
+    CHECK_INT(run_tasks(2, do_nothing, NULL), COHORT_OK);
+    is_late_wanted = false;
+    CHECK(cohort_future_ready(late));
+    CHECK_INT(cohort_await(late), COHORT_ERR_CANCELLED);
+    CHECK_CONTAINS(cohort_error_message(), "cohort_parallel_for: the runtime ended");
+    check_counts(0, 0);
+}
+
 int main(int argc, char **argv)
 {
     static const struct test_case cases[] = {
@@ -211,6 +246,7 @@ int main(int argc, char **argv)
         {"the rest goes on", test_the_rest_goes_on},
         {"nested", test_nested},
         {"others have their turn", test_others_have_their_turn},
+        {"too late", test_too_late},
     };
     return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
 }
