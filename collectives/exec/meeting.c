@@ -12,6 +12,7 @@
 #include "collectives/comm/remote.h"
 #include "collectives/exec/meetings.h"
 #include "collectives/exec/participant.h"
+#include "collectives/exec/stall.h"
 #include "runtime/base/cache.h"
 #include "runtime/base/container.h"
 #include "runtime/base/slab.h"
@@ -306,7 +307,8 @@ static uint32_t site_left(const struct cohort__group *group)
 }
 
 /* Sets *ERROR to the reason why COMM's site, which comes to LATER, is not in PAST, an open meeting.
- * Its call there was another one, or failed outside of a meeting, or there was no such call. */
+ * Its call there was another one, or failed outside of a meeting, perhaps too long ago to be
+ * remembered, or there was no such call. */
 static void set_missed(struct cohort__error *error, struct cohort_comm *comm,
                        const struct cohort__meeting *past, uint64_t later)
 {
@@ -328,6 +330,12 @@ static void set_missed(struct cohort__error *error, struct cohort_comm *comm,
         cohort__signature_describe(called, words, sizeof(words));
         cohort__operation_mismatch(&past->participants[other]->operation, comm->this_site, words,
                                    error);
+        return;
+    }
+    if (!cohort__history_skipped(&comm->history, generation)) {
+        cohort__error_set(error, COHORT_ERR_MISMATCH,
+                          "communicator \"%.60s\", generation %" PRIu64 ": " COHORT__FORGOTTEN,
+                          comm->group->name, generation, comm->this_site, comm->group->rank);
         return;
     }
     cohort__error_set(error, COHORT_ERR_MOVED_PAST,

@@ -47,11 +47,8 @@ void cohort__execution_answer(struct cohort__operation *operation, uint32_t site
 
 void cohort__fail_forgotten(struct cohort__operation *operation, uint32_t site)
 {
-    cohort__operation_fail_with(
-        operation, COHORT_ERR_MISMATCH,
-        "site %u (locality %u) is through with this generation without what this site waits for: "
-        "it has called something else, or failed, too long ago to remember what",
-        site, operation->comm->group->membership->locality_of[site]);
+    cohort__operation_fail_with(operation, COHORT_ERR_MISMATCH, COHORT__FORGOTTEN, site,
+                                operation->comm->group->membership->locality_of[site]);
 }
 
 void cohort__execution_peer_died(struct cohort__operation *operation)

@@ -16,6 +16,12 @@ size_t cohort__describe_append(char *text, size_t used, size_t capacity, const c
 /* A site's answer in words. */
 const char *cohort__describe_answer(enum cohort__answer answer);
 
+/* Why a call fails that waits for SITE, which is through with it and has forgotten why. Needs the
+ * site and its locality. */
+#define COHORT__FORGOTTEN                                                                          \
+    "site %u (locality %u) is through with this generation without what this site waits for: it "  \
+    "has called something else, or failed, too long ago to remember what"
+
 /* Fails OPERATION, since SITE has answered that it has completed this call, and a look after that
  * answer does not find what SITE owes. All that SITE has posted or sent came before its answer
  * (message.c). Two such answers without that look prove nothing, since SITE may have got both

@@ -369,6 +369,38 @@ static void test_forgotten(void)
             go_far_ahead);
 }
 
+/* Site 0 has called a gather where site 1 waits for it in a meeting, and has forgotten that when it
+ * comes to the next meeting. The last site, the root, stays away meanwhile. */
+static cohort_status come_from_afar(cohort_comm *comm, void *arg)
+{
+    enum { NUM_GATHERS = 70 };
+    struct scene *scene = arg;
+    uint32_t me = cohort_comm_this_site(comm);
+    double in = 1, out = 0;
+    for (uint64_t i = 1; me == 0 && i <= NUM_GATHERS; i++)
+        check_right(comm, i, cohort_gather_there(comm, &in, 1, COHORT_DOUBLE, i));
+    if (me == 1) {
+        await_over(scene, 1);
+        cohort_future *done = cohort_all_reduce(comm, &in, &out, 1, COHORT_DOUBLE, COHORT_SUM, 1);
+        is_over(scene);
+        check_wrong(comm, 1, done, COHORT_ERR_MISMATCH, "is through with this generation");
+    }
+    if (me < 2)
+        is_over(scene);
+    await_over(scene, me == 0 ? 2 : 3); /* that site 1 waits, or that it has got its answer */
+    check_usable(comm, NUM_GATHERS + 1);
+    return COHORT_OK;
+}
+
+static void test_from_afar(void)
+{
+    for (uint32_t num_localities = 1; num_localities <= 3; num_localities++)
+        run("from afar", num_localities,
+            (cohort_comm_options){
+                .num_sites = 3, .root_site = 2, .algorithms = "gather=linear", .stall_after = SOON},
+            come_from_afar);
+}
+
 /* Site 0 makes more wrong calls than a site remembers before the others make their first call. A
  * site that has forgotten says so. Then the message does not name site 0. */
 static cohort_status many_wrong(cohort_comm *comm, void *arg)
@@ -561,6 +593,7 @@ static const struct test_case cases[] = {
     {"wrong_ahead", test_wrong_ahead},
     {"left_out", test_left_out},
     {"forgotten", test_forgotten},
+    {"from_afar", test_from_afar},
     {"many_wrong", test_many_wrong},
     {"completed_alone", test_completed_alone},
     {"different", test_different},
