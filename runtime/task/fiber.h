@@ -2,6 +2,7 @@
 #ifndef COHORT_RUNTIME_TASK_FIBER_H
 #define COHORT_RUNTIME_TASK_FIBER_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -51,6 +52,12 @@ void cohort__fiber_unadopt(struct cohort__fiber *fiber);
 /* Stops FROM, the fiber that runs now, and continues TO where TO has stopped. Returns when there is
  * a switch to FROM again. */
 void cohort__fiber_switch(struct cohort__fiber *from, struct cohort__fiber *to);
+
+/* Whether FIBER is a thread's own stack. */
+static inline bool cohort__fiber_is_threads_own(const struct cohort__fiber *fiber)
+{
+    return !fiber->stack.slab;
+}
 
 /* The bytes that are left on the stack of FIBER, below the caller's frame. FIBER is the one that
  * runs now. */

@@ -242,16 +242,16 @@ static bool search(struct cohort__worker *worker, bool *is_holder)
 static bool must_not_sleep(struct cohort__worker *worker, bool is_holder)
 {
     return cohort__worker_has_work(worker) || cohort__worker_may_leave() ||
-           cohort__worker_must_trim(worker) ||
+           cohort__fiber_pool_must_trim(&worker->pool) ||
            (!is_holder && atomic_load(&cohort__scheduler.token) == 0);
 }
 
 /* Until somebody changes the state, or there are stacks to give back. */
 static void wait_for_state(struct cohort__worker *worker)
 {
-    bool is_limited = cohort__worker_has_surplus(worker);
+    bool is_limited = cohort__fiber_pool_has_surplus(&worker->pool);
     while (atomic_load(&worker->sleep_state) == COHORT__SLEEPING &&
-           !(is_limited && cohort__worker_must_trim(worker)))
+           !(is_limited && cohort__fiber_pool_must_trim(&worker->pool)))
         if (is_limited)
             cohort__futex_wait_until(&worker->sleep_state, COHORT__SLEEPING,
                                      cohort__clock_after(TRIM_NANOSECONDS));
@@ -286,7 +286,7 @@ void cohort__worker_idle(struct cohort__worker *worker)
     search_begin(worker);
     if (!search(worker, &is_holder)) {
         search_give_up(worker);
-        cohort__worker_trim(worker, STACKS_A_SLEEP);
+        cohort__fiber_pool_trim(&worker->pool, STACKS_A_SLEEP);
         sleep_until_woken(worker, is_holder);
     }
     if (is_holder)

@@ -44,7 +44,7 @@ static void explain(const struct cohort__worker *worker)
 {
     char name[512], text[768];
     name_task(worker->context, name, sizeof(name));
-    bool is_own = !worker->fiber->stack.slab;
+    bool is_own = cohort__fiber_is_threads_own(worker->fiber);
     int bytes =
         snprintf(text, sizeof(text), "cohort: %s has grown beyond its %sstack of %zu bytes (%s)\n",
                  name, is_own ? "thread's " : "",
@@ -56,7 +56,7 @@ static void explain(const struct cohort__worker *worker)
 
 static bool is_beyond(const struct cohort__fiber *fiber, const char *address)
 {
-    if (fiber->stack.slab)
+    if (!cohort__fiber_is_threads_own(fiber))
         return cohort__stack_guards(&fiber->stack, address);
     return address < fiber->low + THREAD_GUARD_BYTES && address >= fiber->low - THREAD_GUARD_BYTES;
 }

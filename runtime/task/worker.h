@@ -11,6 +11,7 @@
 #include "runtime/base/random.h"
 #include "runtime/task/deque.h"
 #include "runtime/task/fiber.h"
+#include "runtime/task/fiber_pool.h"
 #include "runtime/task/scheduler.h"
 #include "runtime/task/spin.h"
 #include "runtime/task/task.h"
@@ -39,22 +40,13 @@ struct cohort__fifo {
     struct cohort__batch_queue_node *last;
 };
 
-/* How many stacks of a pool are needed. */
-struct cohort__pool_use {
-    size_t num;         /* stacks in the pool */
-    size_t least;       /* fewest in it since the last look */
-    size_t num_surplus; /* that have not been used for a while, and are still to be given back */
-    uint64_t look_at;   /* when to look next, in ticks of the clock */
-};
-
 struct cohort__worker {
     /* Used only by its own thread. */
     struct cohort__fiber *fiber;          /* the stack on which it runs now */
     struct cohort__task_context *context; /* of the running task; NULL outside of tasks */
     struct cohort__fifo ready;            /* fibers to be resumed, and other work */
     struct cohort__fifo yielded;          /* the same, to be run after everything else */
-    struct cohort__fiber *pool;           /* stacks with only a loop on them */
-    struct cohort__pool_use use;          /* of the pool */
+    struct cohort__fiber_pool pool;
     unsigned index;
     unsigned tick;
     uint64_t poll_at;       /* when to poll next, in ticks of the clock */
@@ -120,6 +112,31 @@ extern _Thread_local struct cohort__worker *cohort__worker_self
 /* Runs WORKER until the scheduler has stopped. Returns on the thread's own stack. */
 void cohort__worker_run(struct cohort__worker *worker);
 
+/* A new stack, which holds a loop of WORKER. NULL: there is no memory for one; the log says so
+ * once. */
+struct cohort__fiber *cohort__worker_create_stack(struct cohort__worker *worker);
+
+/* Leaves the stack on which WORKER runs, and goes on with FIBER. Returns when there is a switch
+ * back. */
+void cohort__worker_switch(struct cohort__worker *worker, struct cohort__fiber *fiber);
+
+/* Sees to what has to be done from time to time while there is work. Calls hooks.poll if the token
+ * is free. Only outside of tasks. */
+void cohort__worker_poll_if_due(struct cohort__worker *worker);
+
+/* Whether WORKER has not polled for so long that it should before the next task, or before anything
+ * else. */
+bool cohort__worker_poll_is_due(const struct cohort__worker *worker);
+bool cohort__worker_poll_is_overdue(const struct cohort__worker *worker);
+
+/* To be called when WORKER has polled, or has found that another one does. */
+void cohort__worker_polled(struct cohort__worker *worker);
+
+/* Whether stop was called and all tasks have ended. */
+bool cohort__worker_may_leave(void);
+
+/* --- queues.c --- */
+
 /* Makes WORK available to this worker and to thieves. Doesn't count it as a task. Only from
  * WORKER's own thread. */
 void cohort__worker_push(struct cohort__worker *worker, struct cohort__work *work);
@@ -127,15 +144,33 @@ void cohort__worker_push(struct cohort__worker *worker, struct cohort__work *wor
 /* Gives WORK to WORKER, and no other worker can take it. Any thread. */
 void cohort__worker_send(struct cohort__worker *worker, struct cohort__work *work);
 
-/* Gives up to MOST stacks back to the system, if so many have not been used for a while. Only
- * outside of tasks. */
-void cohort__worker_trim(struct cohort__worker *worker, size_t most);
+/* What WORKER is to run next. NULL: there is nothing for it, or it leaves what there is to
+ * others. */
+struct cohort__work *cohort__worker_next(struct cohort__worker *worker);
 
-/* Whether there is something to trim now. */
-bool cohort__worker_must_trim(const struct cohort__worker *worker);
+/* What that will be, without taking it. NULL: not the first of the ready list. */
+struct cohort__work *cohort__worker_peek(struct cohort__worker *worker);
 
-/* Whether the pool has more stacks than it keeps, so that some may have to be given back later. */
-bool cohort__worker_has_surplus(const struct cohort__worker *worker);
+/* Takes the first of the ready list. NULL: it is empty. */
+struct cohort__work *cohort__worker_next_ready(struct cohort__worker *worker);
+
+/* Move what others have sent, or what has yielded, to the ready list, and what comes from outside
+ * to the deque. */
+void cohort__worker_take_inbox(struct cohort__worker *worker);
+void cohort__worker_take_yielded(struct cohort__worker *worker);
+void cohort__worker_take_injected(struct cohort__worker *worker);
+
+/* Whether there is work for WORKER, in its own queues or to be stolen. */
+bool cohort__worker_has_work(struct cohort__worker *worker);
+
+/* What is in the deque now will be old when the time has passed, unless it has been taken. */
+void cohort__worker_look_for_old(struct cohort__worker *worker);
+
+/* To be called when a task is postponed (resumption.c) and counted in num_postponed. If it was
+ * begun since it was old, old tasks pause. */
+void cohort__worker_pause_old(struct cohort__worker *worker);
+
+/* --- resumption.c --- */
 
 /* The work that resumes a suspended stack when it is sent or queued. It is in the frame that
  * suspends. */
@@ -158,20 +193,6 @@ void cohort__worker_postpone(struct cohort__worker *worker, struct cohort__resum
 
 /* Suspends, to be resumed after all other work of this worker. */
 void cohort__worker_yield(struct cohort__worker *worker);
-
-/* Whether there is work for WORKER, in its own queues or to be stolen. */
-bool cohort__worker_has_work(struct cohort__worker *worker);
-
-/* Whether WORKER has not polled for so long that it should before the next task, or before anything
- * else. */
-bool cohort__worker_poll_is_due(const struct cohort__worker *worker);
-bool cohort__worker_poll_is_overdue(const struct cohort__worker *worker);
-
-/* To be called when WORKER has polled, or has found that another one does. */
-void cohort__worker_polled(struct cohort__worker *worker);
-
-/* Whether stop was called and all tasks have ended. */
-bool cohort__worker_may_leave(void);
 
 /* --- spread.c --- */
 

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "runtime/task/fiber_pool.h"
+
+#include "runtime/base/clock.h"
+
+/* A pool keeps so many stacks. To give one back takes about 2 us, and to take it again two, so that
+ * a program that needs many every now and then loses little. */
+enum { KEPT = 64, UNUSED_NANOSECONDS = 1000000000 };
+
+void cohort__fiber_pool_remove(struct cohort__fiber_pool *pool, struct cohort__fiber *fiber)
+{
+    struct cohort__fiber **link = &pool->first;
+    while (*link != fiber)
+        link = &(*link)->next;
+    *link = fiber->next;
+    pool->num--;
+}
+
+/* Finds out how many stacks were here all the time since the last look. */
+static void look(struct cohort__fiber_pool *pool)
+{
+    uint64_t now = cohort__clock_ticks();
+    if (now < pool->look_at)
+        return;
+    if (pool->look_at > 0)
+        pool->num_surplus = pool->least > KEPT ? pool->least - KEPT : 0;
+    pool->least = pool->num;
+    pool->look_at = now + cohort__clock_ticks_of(UNUSED_NANOSECONDS);
+}
+
+bool cohort__fiber_pool_has_surplus(const struct cohort__fiber_pool *pool)
+{
+    return pool->num > KEPT + 1; /* the thread's own stack is one of them */
+}
+
+bool cohort__fiber_pool_must_trim(const struct cohort__fiber_pool *pool)
+{
+    return cohort__fiber_pool_has_surplus(pool) &&
+           (pool->num_surplus > 0 || cohort__clock_ticks() >= pool->look_at);
+}
+
+void cohort__fiber_pool_trim(struct cohort__fiber_pool *pool, size_t most)
+{
+    look(pool);
+    for (; most > 0 && pool->num_surplus > 0 && cohort__fiber_pool_has_surplus(pool); most--) {
+        struct cohort__fiber *fiber = cohort__fiber_pool_take(pool);
+        if (cohort__fiber_is_threads_own(fiber)) {
+            struct cohort__fiber *own = fiber;
+            fiber = cohort__fiber_pool_take(pool);
+            cohort__fiber_pool_put(pool, own);
+        }
+        cohort__fiber_destroy(fiber);
+        pool->num_surplus--;
+    }
+}
+
+void cohort__fiber_pool_fini(struct cohort__fiber_pool *pool)
+{
+    struct cohort__fiber *fiber;
+    while ((fiber = cohort__fiber_pool_take(pool)))
+        cohort__fiber_destroy(fiber);
+}

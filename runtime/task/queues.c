@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "runtime/base/clock.h"
+#include "runtime/task/worker.h"
+
+/* Where a worker finds its next work. */
+
+enum {
+    MOST_STOLEN = 128, /* at once */
+    FAIR_TICKS = 64,   /* one look in so many begins with what is looked at last */
+    /* While there are tasks that have not been started for so long, every second task is the
+     * oldest. Otherwise tasks of which nobody waits for the end would pile up below newer ones. */
+    OLD_NANOSECONDS = 1000000,
+};
+
+/* What is rare is not inlined, so that what is frequent needs no frame for it. */
+
+/* Makes room in a full deque. Drops stale tasks. If more than half of the items are left, doubles
+ * the deque. Items that still don't fit go to the ready list, where a push can't fail. */
+__attribute__((noinline)) static void push_full(struct cohort__worker *worker,
+                                                struct cohort__work *work)
+{
+    size_t capacity = cohort__deque_length(&worker->deque);
+    size_t count = 0;
+    struct cohort__batch_queue_node *oldest = NULL;
+    struct cohort__work *item;
+    while ((item = cohort__deque_pop(&worker->deque))) {
+        if (cohort__task_is_stale(item)) {
+            cohort__task_drop(item);
+            continue;
+        }
+        item->node.next = oldest;
+        oldest = &item->node;
+        count++;
+    }
+    if (2 * count > capacity)
+        cohort__deque_grow(&worker->deque);
+    while (oldest) {
+        item = cohort__work_of(oldest);
+        oldest = oldest->next;
+        if (!cohort__deque_push(&worker->deque, item))
+            cohort__fifo_push(&worker->ready, &item->node);
+    }
+    if (!cohort__deque_push(&worker->deque, work))
+        cohort__fifo_push(&worker->ready, &work->node);
+}
+
+void cohort__worker_push(struct cohort__worker *worker, struct cohort__work *work)
+{
+    if (!cohort__deque_push(&worker->deque, work))
+        push_full(worker, work);
+    if (cohort__scheduler.num_workers > 1)
+        cohort__idle_wake_one();
+}
+
+void cohort__worker_send(struct cohort__worker *worker, struct cohort__work *work)
+{
+    if (worker == cohort__worker_self) {
+        cohort__fifo_push(&worker->ready, &work->node);
+        return;
+    }
+    /* As soon as WORK is pushed, the task that it resumes may end, and then the whole program. But
+     * the scheduler can't end before this thread is through, since the thread is a worker or has
+     * called foreign_enter. */
+    cohort__batch_queue_push(&worker->inbox, &work->node);
+    cohort__idle_wake(worker);
+}
+
+void cohort__worker_take_inbox(struct cohort__worker *worker)
+{
+    struct cohort__batch_queue_node *node = cohort__batch_queue_take(&worker->inbox);
+    while (node) {
+        struct cohort__batch_queue_node *next = node->next;
+        cohort__fifo_push(&worker->ready, node);
+        node = next;
+    }
+}
+
+void cohort__worker_take_yielded(struct cohort__worker *worker)
+{
+    struct cohort__batch_queue_node *node;
+    while ((node = cohort__fifo_pop(&worker->yielded)))
+        cohort__fifo_push(&worker->ready, node);
+}
+
+void cohort__worker_take_injected(struct cohort__worker *worker)
+{
+    struct cohort__batch_queue_node *node = cohort__batch_queue_take(&cohort__scheduler.injected);
+    while (node) {
+        struct cohort__batch_queue_node *next = node->next;
+        cohort__worker_push(worker, cohort__work_of(node));
+        node = next;
+    }
+}
+
+/* Takes WORKER's share of what is in the deque of VICTIM. Returns one of it, and puts the others
+ * into WORKER's own deque. */
+static struct cohort__work *steal_share(struct cohort__worker *worker,
+                                        struct cohort__worker *victim, bool *ret_again)
+{
+    if (victim == worker || cohort__deque_is_empty(&victim->deque))
+        return NULL;
+    uint32_t share = cohort__spread_share(worker, victim);
+    if (share == 0 && cohort__spread_makes_way(worker, victim))
+        return NULL;
+    struct cohort__work *first = cohort__deque_steal(&victim->deque, ret_again);
+    for (uint32_t i = 1; first && i < share && i < MOST_STOLEN; i++) {
+        struct cohort__work *more = cohort__deque_steal(&victim->deque, NULL);
+        if (!more)
+            break;
+        cohort__worker_push(worker, more);
+    }
+    return first;
+}
+
+static struct cohort__work *steal(struct cohort__worker *worker)
+{
+    unsigned num_workers = cohort__scheduler.num_workers;
+    bool again = num_workers > 1;
+    while (again) {
+        again = false;
+        unsigned first = (unsigned)cohort__random_below(&worker->random, num_workers);
+        for (unsigned i = 0; i < num_workers; i++) {
+            unsigned index = first + i < num_workers ? first + i : first + i - num_workers;
+            struct cohort__work *work =
+                steal_share(worker, cohort__scheduler.workers[index], &again);
+            if (work)
+                return work;
+        }
+    }
+    return NULL;
+}
+
+/* Whether WORKER may start the tasks of its own deque; otherwise others are about to come for it.
+ */
+static bool may_start(struct cohort__worker *worker)
+{
+    if (cohort__scheduler.num_workers == 1 ||
+        atomic_load_explicit(&worker->num_held, memory_order_relaxed) == 0 ||
+        !cohort__idle_is_any() || cohort__deque_is_empty(&worker->deque))
+        return true;
+    return cohort__spread_share(worker, worker) > 0 || !cohort__spread_makes_way(worker, worker);
+}
+
+/* Only tasks are left to others: any other work suspends nothing, and ends soon. */
+static struct cohort__work *next_own(struct cohort__worker *worker)
+{
+    bool may_start_any = may_start(worker);
+    struct cohort__work *work = cohort__deque_pop(&worker->deque);
+    if (!work || may_start_any || work->run != cohort__task_run)
+        return work;
+    cohort__worker_push(worker, work);
+    return NULL;
+}
+
+static struct cohort__work *oldest_own(struct cohort__worker *worker)
+{
+    if (!may_start(worker))
+        return NULL;
+    struct cohort__work *work = cohort__deque_steal(&worker->deque, NULL);
+    worker->has_begun_old = work != NULL;
+    return work;
+}
+
+/* Whether old tasks have to wait for those that are postponed, see cohort__worker_postpone. */
+static bool is_old_pause(const struct cohort__worker *worker)
+{
+    return worker->num_postponed > 0 && cohort__clock_ticks() < worker->old_pause_end;
+}
+
+struct cohort__work *cohort__worker_next_ready(struct cohort__worker *worker)
+{
+    struct cohort__batch_queue_node *node = cohort__fifo_pop(&worker->ready);
+    if (!node)
+        return NULL;
+    worker->was_ready = true;
+    worker->has_begun_old = false;
+    return cohort__work_of(node);
+}
+
+/* Gives their turn to the places where next_work looks last. Takes the oldest item of the deque.
+ * Tasks that have yielded move to the ready list. */
+static struct cohort__work *next_fair(struct cohort__worker *worker)
+{
+    cohort__worker_take_yielded(worker);
+    cohort__worker_take_injected(worker);
+    return is_old_pause(worker) ? NULL : oldest_own(worker);
+}
+
+/* Whether the next look takes the oldest task. Tasks that go on and old ones take turns, so that
+ * each waits for one task at most. */
+static bool is_turn_of_oldest(const struct cohort__worker *worker)
+{
+    return atomic_load_explicit(&worker->deque.top, memory_order_relaxed) < worker->old_end &&
+           (worker->was_ready || !worker->ready.first) && !is_old_pause(worker);
+}
+
+void cohort__worker_look_for_old(struct cohort__worker *worker)
+{
+    uint64_t now = cohort__clock_ticks();
+    if (now < worker->old_at)
+        return;
+    int64_t end = atomic_load_explicit(&worker->deque.bottom, memory_order_relaxed);
+    worker->old_end = worker->seen_end < end ? worker->seen_end : end;
+    worker->seen_end = end;
+    worker->old_at = now + cohort__clock_ticks_of(OLD_NANOSECONDS);
+}
+
+struct cohort__work *cohort__worker_peek(struct cohort__worker *worker)
+{
+    bool is_fair = (worker->tick + 1) % FAIR_TICKS == 0;
+    return worker->ready.first && !is_fair && !is_turn_of_oldest(worker)
+               ? cohort__work_of(worker->ready.first)
+               : NULL;
+}
+
+struct cohort__work *cohort__worker_next(struct cohort__worker *worker)
+{
+    struct cohort__work *work = NULL;
+    cohort__worker_take_inbox(worker);
+    worker->has_begun_old = false;
+    if (++worker->tick % FAIR_TICKS == 0)
+        work = next_fair(worker);
+    else if (is_turn_of_oldest(worker))
+        work = oldest_own(worker);
+    worker->was_ready = worker->is_making_way = false;
+    if (work || (work = cohort__worker_next_ready(worker)) || (work = next_own(worker)))
+        return work;
+    cohort__worker_take_injected(worker);
+    if ((work = next_own(worker)) || (work = steal(worker)))
+        return work;
+    if (worker->is_making_way)
+        cohort__spread_wait();
+    cohort__worker_take_yielded(worker);
+    return cohort__worker_next_ready(worker);
+}
+
+bool cohort__worker_has_work(struct cohort__worker *worker)
+{
+    if (worker->ready.first || worker->yielded.first ||
+        !cohort__batch_queue_is_empty(&worker->inbox) ||
+        !cohort__batch_queue_is_empty(&cohort__scheduler.injected))
+        return true;
+    for (unsigned i = 0; i < cohort__scheduler.num_workers; i++)
+        if (!cohort__deque_is_empty(&cohort__scheduler.workers[i]->deque))
+            return true;
+    return false;
+}
+
+void cohort__worker_pause_old(struct cohort__worker *worker)
+{
+    if (worker->has_begun_old)
+        worker->old_pause_end =
+            cohort__clock_ticks() + worker->num_postponed * cohort__clock_ticks_of(OLD_NANOSECONDS);
+}
