@@ -29,9 +29,10 @@ extern "C" {
  * COHORT_STACK (bytes of a task's stack; 262144), COHORT_STACK_GUARD (what shows that a task has
  * grown beyond its stack: kernel, a page that the kernel guards; page, one without access; canary,
  * known bytes, which are looked at when the task waits or ends; kernel, or page where the kernel
- * has no guards), COHORT_NET (shm or ofi for all messages; without it shared memory within a host,
- * libfabric between hosts), COHORT_EAGER_BUDGET (bytes of payload that one peer may have sent
- * before they are asked for; 262144), COHORT_OFI_PROVIDER, COHORT_OFI_ADDRESS,
+ * has no guards), COHORT_TASKS (pinned or movable: whether another worker may go on with a task
+ * that has waited, see task.h; pinned), COHORT_NET (shm or ofi for all messages; without it shared
+ * memory within a host, libfabric between hosts), COHORT_EAGER_BUDGET (bytes of payload that one
+ * peer may have sent before they are asked for; 262144), COHORT_OFI_PROVIDER, COHORT_OFI_ADDRESS,
  * COHORT_CHECK_ASYMMETRIC (1: agreement before gather and scatter, see collectives.h; 0),
  * COHORT_TUNE (a file of cohort-tune, instead of the one in the configuration folder), COHORT_GRACE
  * (under another launcher than cohortrun: seconds in which a locality may end by itself when the

@@ -14,6 +14,16 @@ extern "C" {
  * the variable belongs to the worker, and other tasks that run there during the await may set it.
  * Only errno and cohort_error_message() belong to the task, and keep their values.
  *
+ * With COHORT_TASKS=movable (job.h) any worker may go on with a task that has awaited something, so
+ * that tasks that compute after an await are spread over the workers anew. Then a thread-local
+ * variable is another one after an await, in the same function. Compilers don't know that: they
+ * keep its address across the call, and that of errno, which is such a variable. So a task that may
+ * move must not use one before and after an await in one function, after inlining; call a function
+ * for it that is not inlined. The same is true for what knows its thread: a mutex has to be
+ * unlocked by the thread that has locked it. errno keeps its value for those who find it. Don't
+ * link programs with such tasks against the static library by link-time optimization, which may
+ * inline the library's own functions into the task's.
+ *
  * What the function returns becomes the status of the task's future. If it is an error, and equal
  * to the status of the last message set in this task (by cohort_fail, or by a call or await that
  * failed), the future gets this message, too.

@@ -19,8 +19,7 @@ struct cohort__error_text {
     char text[];
 };
 
-/* With initial-exec, no function call is needed to get the address. A fiber may cache the address,
- * since it stays on its thread. */
+/* With initial-exec, no function call is needed to get the address. */
 static _Thread_local struct cohort__error own_slot __attribute__((tls_model("initial-exec")));
 static _Thread_local struct cohort__error *current_slot __attribute__((tls_model("initial-exec")));
 static _Thread_local bool own_slot_is_watched __attribute__((tls_model("initial-exec")));
@@ -57,9 +56,9 @@ static void thread_end_init(void)
 }
 
 /* Makes sure that the text of the thread's own slot is freed when the thread ends. */
-static void own_slot_watch(void)
+__attribute__((noinline)) static void watch_if_own(const struct cohort__error *slot)
 {
-    if (own_slot_is_watched)
+    if (slot != &own_slot || own_slot_is_watched)
         return;
     pthread_once(&thread_end_once, thread_end_init);
     own_slot_is_watched = true;
@@ -74,8 +73,7 @@ cohort_status cohort__error_vset(struct cohort__error *error, cohort_status stat
     char message[MESSAGE_BYTES];
     if (vsnprintf(message, sizeof(message), format, args) < 0)
         snprintf(message, sizeof(message), "%s", cohort_status_text(status));
-    if (error == &own_slot)
-        own_slot_watch();
+    watch_if_own(error);
     cohort__error_text_unref(error->text);
     error->status = status;
     error->text = text_create(message);
@@ -98,8 +96,7 @@ void cohort__error_copy(struct cohort__error *target, const struct cohort__error
     struct cohort__error copy = *source; /* source may be target */
     if (copy.text)
         atomic_fetch_add_explicit(&copy.text->refs, 1, memory_order_relaxed);
-    if (target == &own_slot)
-        own_slot_watch();
+    watch_if_own(target);
     cohort__error_text_unref(target->text);
     *target = copy;
 }
@@ -111,14 +108,16 @@ const char *cohort__error_message(const struct cohort__error *error)
     return error->status == COHORT_OK ? "" : cohort_status_text(error->status);
 }
 
-struct cohort__error *cohort__error_slot(void)
+/* Not inlined: this way, an address of the thread stays in this file, whose functions never go on
+ * in another thread. See fiber.h. */
+__attribute__((noinline)) struct cohort__error *cohort__error_slot(void)
 {
     return current_slot ? current_slot : &own_slot;
 }
 
 struct cohort__error *cohort__error_slot_set(struct cohort__error *slot)
 {
-    struct cohort__error *previous = cohort__error_slot();
+    struct cohort__error *previous = current_slot;
     current_slot = slot;
     return previous;
 }

@@ -137,6 +137,7 @@ static void scheduler_options(const struct job *job, struct cohort__scheduler_op
     cohort__scheduler_options_init(options);
     options->num_workers = num_workers(job);
     options->stack_bytes = job->settings.stack;
+    options->tasks_move = job->settings.tasks_move;
     /* If another locality or worker needs the core, spinning only delays the work that this worker
      * waits for. */
     if (job->settings.spin >= 0)

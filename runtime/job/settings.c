@@ -66,6 +66,22 @@ static cohort_status read_stack_guard(enum cohort__stack_guard *ret_guard)
     return COHORT_OK;
 }
 
+static cohort_status read_tasks(bool *ret_move)
+{
+    const char *tasks = getenv("COHORT_TASKS");
+    if (!tasks || !*tasks || strcmp(tasks, "pinned") == 0)
+        *ret_move = false;
+    else if (strcmp(tasks, "movable") == 0)
+        *ret_move = true;
+    else
+        return cohort_fail(
+            COHORT_ERR_BAD_PARAMETER,
+            "environment variable COHORT_TASKS is \"%.40s\"; it can be \"pinned\" or "
+            "\"movable\"",
+            tasks);
+    return COHORT_OK;
+}
+
 /* Checks COHORT_LOG. The log reads this variable itself, in the first thread that logs, where it
  * can't report an error. */
 static cohort_status check_log(void)
@@ -85,6 +101,7 @@ cohort_status cohort__settings_read(struct cohort__settings *ret_settings)
     unsigned long workers = 0, spin = 0, stack = 0, budget = 0, grace = 0;
     enum cohort__transport transport = COHORT__TRANSPORT_ANY;
     enum cohort__stack_guard stack_guard = COHORT__STACK_GUARD_KERNEL;
+    bool tasks_move = false;
     cohort_status status = read_number("COHORT_WORKERS", 1, COHORT__MAX_WORKERS, 0, &workers);
     if (!status)
         status = read_number("COHORT_SPIN", 0, COHORT__SPIN_MAX_NS / 1000, ULONG_MAX, &spin);
@@ -99,6 +116,8 @@ cohort_status cohort__settings_read(struct cohort__settings *ret_settings)
     if (!status)
         status = read_stack_guard(&stack_guard);
     if (!status)
+        status = read_tasks(&tasks_move);
+    if (!status)
         status = check_log();
     if (status)
         return status;
@@ -107,6 +126,7 @@ cohort_status cohort__settings_read(struct cohort__settings *ret_settings)
         .spin = spin == ULONG_MAX ? -1 : (int64_t)spin * 1000,
         .stack = stack,
         .stack_guard = stack_guard,
+        .tasks_move = tasks_move,
         .eager_budget = budget,
         .grace = grace * 1000000000,
         .transport = transport,

@@ -2,6 +2,7 @@
 #ifndef COHORT_RUNTIME_JOB_SETTINGS_H
 #define COHORT_RUNTIME_JOB_SETTINGS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -21,6 +22,7 @@ struct cohort__settings {
     int64_t spin;     /* ns; -1: not set */
     size_t stack;
     enum cohort__stack_guard stack_guard;
+    bool tasks_move;
     size_t eager_budget; /* 0: the default */
     uint64_t grace;      /* ns */
     enum cohort__transport transport;

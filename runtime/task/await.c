@@ -21,7 +21,7 @@ struct await {
 static void notify_task(struct cohort__waiter *waiter)
 {
     struct await *await = COHORT_CONTAINER_OF(waiter, struct await, waiter);
-    cohort__worker_send(await->resumption.worker, &await->resumption.work);
+    cohort__resumption_notify(&await->resumption);
 }
 
 static void notify_thread(struct cohort__waiter *waiter)
@@ -37,6 +37,8 @@ static void wait_by_suspending(cohort_future *future, struct cohort__worker *wor
     struct await await = {.waiter = {.notify = notify_task}};
     cohort__resumption_init(&await.resumption, worker);
     bool is_open = cohort__task_is_open(future);
+    if (!is_open)
+        cohort__resumption_unpin(&await.resumption);
     if (!cohort__future_wait_with(future, &await.waiter))
         return;
     if (is_open)
@@ -69,7 +71,8 @@ static cohort_status check_may_wait(const char *function)
     return is_up ? COHORT_OK : cohort__scheduler_refuse(function);
 }
 
-static cohort_status wait_for(cohort_future *future, const char *function)
+/* The thread may be another one afterwards. */
+COHORT__IN_THREAD_OF_NOW static cohort_status wait_for(cohort_future *future, const char *function)
 {
     struct cohort__worker *worker = cohort__worker_self;
     if (worker && worker->context && cohort__task_try_inline(future))
@@ -144,7 +147,7 @@ static void until_over(struct await_until *until)
 {
     if (atomic_exchange(&until->is_over, 1) == 0) {
         if (until->is_task)
-            cohort__worker_send(until->resumption.worker, &until->resumption.work);
+            cohort__resumption_notify(&until->resumption);
         else
             cohort__futex_wake(&until->is_over);
     }
@@ -180,8 +183,16 @@ static void until_block(struct await_until *until)
             return;
 }
 
+/* UNTIL is over. The thread may be another one by now. */
+COHORT__IN_THREAD_OF_NOW static void until_end(struct await_until *until, cohort_future *future)
+{
+    if (!cohort_future_ready(future))
+        cohort__future_forget(future, &until->waiter);
+    until_unref(until);
+}
+
 /* Waits until FUTURE is complete or the deadline has passed. */
-static cohort_status wait_until(cohort_future *future, uint64_t deadline)
+COHORT__IN_THREAD_OF_NOW static cohort_status wait_until(cohort_future *future, uint64_t deadline)
 {
     cohort_status status = check_may_wait("cohort_await_for");
     if (status != COHORT_OK)
@@ -195,20 +206,20 @@ static cohort_status wait_until(cohort_future *future, uint64_t deadline)
     until->timer.expired = until_expired;
     until->timer.deadline = deadline;
     until->is_task = worker != NULL;
-    if (until->is_task)
+    if (until->is_task) {
         cohort__resumption_init(&until->resumption, worker);
+        cohort__resumption_unpin(&until->resumption);
+    }
     atomic_init(&until->refs, 2);
     if (cohort__future_wait_with(future, &until->waiter)) {
         if (until->is_task)
             until_suspend(until, worker);
         else
             until_block(until);
-        if (!cohort_future_ready(future))
-            cohort__future_forget(future, &until->waiter);
     } else {
         until_unref(until);
     }
-    until_unref(until);
+    until_end(until, future);
     return COHORT_OK;
 }
 

@@ -207,6 +207,12 @@ void cohort__fiber_unadopt(struct cohort__fiber *fiber)
         cohort__fiber_swap_fini(fiber);
 }
 
+/* Not inlined, so that the address of errno is that of the thread that runs now. */
+__attribute__((noinline)) static void restore_errno(int value)
+{
+    errno = value;
+}
+
 void cohort__fiber_switch(struct cohort__fiber *from, struct cohort__fiber *to)
 {
     int saved_errno = errno;
@@ -214,7 +220,7 @@ void cohort__fiber_switch(struct cohort__fiber *from, struct cohort__fiber *to)
     tsan_leave(to);
     cohort__fiber_swap(from, to);
     asan_arrive(from);
-    errno = saved_errno;
+    restore_errno(saved_errno);
 }
 
 size_t cohort__fiber_room(const struct cohort__fiber *fiber)

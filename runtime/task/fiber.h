@@ -9,10 +9,21 @@
 #include "cohort/status.h"
 #include "runtime/task/stack.h"
 
+#if defined(__x86_64__)
+/* Each access to a thread-local variable of ours goes by the segment register. */
+#define COHORT__IN_THREAD_OF_NOW
+#else
+#define COHORT__IN_THREAD_OF_NOW __attribute__((noinline))
+#endif
+
 /* A stack to run on. A switch saves the registers that a call has to preserve, errno, and the
  * floating point control words. It costs a call: it makes no system call and doesn't save the
- * signal mask. A fiber belongs to the thread that first ran it, since compilers cache the addresses
- * of thread-local variables.
+ * signal mask.
+ *
+ * Compilers keep the addresses of thread-local variables, also that of errno, across calls. So if a
+ * function switches, or calls one that may, and goes on in another thread then, what uses such a
+ * variable afterwards has to be in a function that is not inlined, marked by
+ * COHORT__IN_THREAD_OF_NOW.
  *
  * The assembly has no endbr64 and no shadow stack support: build with -fcf-protection=none (gcc's
  * default except on Ubuntu), or at least run without user shadow stacks. The linker takes care of
@@ -25,7 +36,9 @@ struct cohort__fiber {
     char *half;  /* below this, no task should be started on top of those that wait */
     void (*entry)(void *arg);
     void *arg;
-    struct cohort__fiber *next;           /* for the lists of its owner */
+    struct cohort__worker *worker; /* that runs on it, or that has last; for the owner */
+    unsigned num_in_place;         /* frames on it that wait without leaving it; for the owner */
+    struct cohort__fiber *next;    /* for the lists of its owner */
     struct cohort__range_runner *runners; /* on the stack, the innermost first; see range.h */
     struct cohort__stack stack;           /* all zero: a thread's own stack */
     void *asan_fake_stack;
@@ -50,7 +63,7 @@ cohort_status cohort__fiber_adopt(struct cohort__fiber *fiber);
 void cohort__fiber_unadopt(struct cohort__fiber *fiber);
 
 /* Stops FROM, the fiber that runs now, and continues TO where TO has stopped. Returns when there is
- * a switch to FROM again. */
+ * a switch to FROM again, which may be in another thread. errno is kept. */
 void cohort__fiber_switch(struct cohort__fiber *from, struct cohort__fiber *to);
 
 /* Whether FIBER is a thread's own stack. */

@@ -7,15 +7,6 @@
  * a program that needs many every now and then loses little. */
 enum { KEPT = 64, UNUSED_NANOSECONDS = 1000000000 };
 
-void cohort__fiber_pool_remove(struct cohort__fiber_pool *pool, struct cohort__fiber *fiber)
-{
-    struct cohort__fiber **link = &pool->first;
-    while (*link != fiber)
-        link = &(*link)->next;
-    *link = fiber->next;
-    pool->num--;
-}
-
 /* Finds out how many stacks were here all the time since the last look. */
 static void look(struct cohort__fiber_pool *pool)
 {
@@ -30,7 +21,7 @@ static void look(struct cohort__fiber_pool *pool)
 
 bool cohort__fiber_pool_has_surplus(const struct cohort__fiber_pool *pool)
 {
-    return pool->num > KEPT + 1; /* the thread's own stack is one of them */
+    return pool->num > KEPT;
 }
 
 bool cohort__fiber_pool_must_trim(const struct cohort__fiber_pool *pool)
@@ -43,20 +34,13 @@ void cohort__fiber_pool_trim(struct cohort__fiber_pool *pool, size_t most)
 {
     look(pool);
     for (; most > 0 && pool->num_surplus > 0 && cohort__fiber_pool_has_surplus(pool); most--) {
-        struct cohort__fiber *fiber = cohort__fiber_pool_take(pool);
-        if (cohort__fiber_is_threads_own(fiber)) {
-            struct cohort__fiber *own = fiber;
-            fiber = cohort__fiber_pool_take(pool);
-            cohort__fiber_pool_put(pool, own);
-        }
-        cohort__fiber_destroy(fiber);
+        cohort__fiber_destroy(cohort__fiber_pool_take(pool));
         pool->num_surplus--;
     }
 }
 
 void cohort__fiber_pool_fini(struct cohort__fiber_pool *pool)
 {
-    struct cohort__fiber *fiber;
-    while ((fiber = cohort__fiber_pool_take(pool)))
-        cohort__fiber_destroy(fiber);
+    while (pool->first)
+        cohort__fiber_destroy(cohort__fiber_pool_take(pool));
 }

@@ -162,15 +162,14 @@ cohort_status cohort__range_run(void *arg)
 {
     struct cohort__range_runner *runner = arg;
     struct cohort__range_part *part = &runner->part;
-    struct cohort__worker *worker = cohort__worker_self;
-    struct cohort__fiber *fiber = worker->fiber;
+    struct cohort__fiber *fiber = cohort__worker_self->fiber;
     size_t batch = 1;
     runner->outer = fiber->runners;
     fiber->runners = runner;
     while (part->next < part->end && !atomic_load(&runner->range->has_failed)) {
-        split(worker, runner);
+        split(fiber->worker, runner);
         batch = run_batch(runner, batch);
-        if (cohort__worker_poll_is_due(worker))
+        if (cohort__worker_poll_is_due(fiber->worker))
             let_others_run(fiber, runner);
     }
     fiber->runners = runner->outer;

@@ -4,13 +4,21 @@
 #include "runtime/task/range.h"
 #include "runtime/task/worker.h"
 
+/* A stack stays on its worker, unless all of the tasks on it may move. Then it can be resumed by
+ * any worker, and perhaps before the one that suspends it has left it. So whoever that worker
+ * switches to says that the stack was left, and makes the resumption available if what the task
+ * waits for has come meanwhile. tests/model/movable.pml is about this.
+ *
+ * A stack stays, too, while it is a thread's own one, while a task on it waits without leaving it,
+ * since there is no memory for another stack, and for a yield. */
+
 /* The run function of a resumption. The stack that it leaves holds only a loop, unless it is the
  * resumed one itself, which has waited without leaving. */
 static void resume(struct cohort__work *work)
 {
     struct cohort__resumption *resumption =
         COHORT_CONTAINER_OF(work, struct cohort__resumption, work);
-    struct cohort__worker *worker = resumption->worker;
+    struct cohort__worker *worker = cohort__worker_self;
     resumption->has_run = true;
     if (resumption->fiber == worker->fiber)
         return;
@@ -23,7 +31,50 @@ void cohort__resumption_init(struct cohort__resumption *resumption, struct cohor
     resumption->work.run = resume;
     resumption->worker = worker;
     resumption->fiber = worker->fiber;
+    atomic_init(&resumption->state, COHORT__RESUMPTION_PINNED);
     resumption->has_run = false;
+}
+
+void cohort__resumption_unpin(struct cohort__resumption *resumption)
+{
+    const struct cohort__fiber *fiber = resumption->fiber;
+    if (resumption->worker->context->may_move && fiber->num_in_place == 0 &&
+        !cohort__fiber_is_threads_own(fiber))
+        atomic_init(&resumption->state, COHORT__RESUMPTION_LEAVING);
+}
+
+static bool is_pinned(const struct cohort__resumption *resumption)
+{
+    return atomic_load_explicit(&resumption->state, memory_order_relaxed) ==
+           COHORT__RESUMPTION_PINNED;
+}
+
+void cohort__resumption_notify(struct cohort__resumption *resumption)
+{
+    unsigned char state = COHORT__RESUMPTION_PINNED;
+    if (!is_pinned(resumption))
+        state = atomic_exchange(&resumption->state, COHORT__RESUMPTION_NOTIFIED);
+    if (state == COHORT__RESUMPTION_PINNED)
+        cohort__worker_send(resumption->worker, &resumption->work);
+    else if (state == COHORT__RESUMPTION_LEFT)
+        cohort__scheduler_submit(&resumption->work, false);
+}
+
+void cohort__resumption_publish(struct cohort__worker *worker)
+{
+    struct cohort__resumption *left = worker->left;
+    unsigned char leaving = COHORT__RESUMPTION_LEAVING;
+    worker->left = NULL;
+    if (!atomic_compare_exchange_strong(&left->state, &leaving, COHORT__RESUMPTION_LEFT))
+        cohort__worker_push(worker, &left->work);
+}
+
+/* The stack is not left after all. False: what the task waits for has come meanwhile. */
+static bool pin(struct cohort__resumption *resumption)
+{
+    unsigned char leaving = COHORT__RESUMPTION_LEAVING;
+    return is_pinned(resumption) ||
+           atomic_compare_exchange_strong(&resumption->state, &leaving, COHORT__RESUMPTION_PINNED);
 }
 
 /* WORK is a resumption that was taken from a queue. Returns the stack to continue. */
@@ -51,7 +102,7 @@ static struct cohort__fiber *take_next_fiber(struct cohort__worker *worker)
  * that wait. A task that is started here and has to wait itself keeps them waiting longer. So it is
  * started only if nothing else is ready. Half of the stack is kept for the newest tasks, which are
  * the most likely ones that those on the stack wait for. */
-__attribute__((noinline)) static void run_in_place(struct cohort__worker *worker)
+static void run_in_place(struct cohort__worker *worker)
 {
     cohort__worker_poll_if_due(worker);
     cohort__worker_take_inbox(worker);
@@ -90,6 +141,37 @@ static void hold(struct cohort__worker *worker, int count)
     atomic_store_explicit(&worker->num_held, num + (uint32_t)count, memory_order_relaxed);
 }
 
+/* A stack to go on with. NULL: there is no memory for one. */
+static struct cohort__fiber *next_fiber(struct cohort__worker *worker)
+{
+    struct cohort__fiber *fiber = take_next_fiber(worker);
+    if (!fiber)
+        fiber = cohort__fiber_pool_take(&worker->pool);
+    return fiber ? fiber : cohort__worker_create_stack(worker);
+}
+
+__attribute__((noinline)) static void wait_in_place(struct cohort__worker *worker,
+                                                    struct cohort__resumption *resumption)
+{
+    struct cohort__fiber *fiber = worker->fiber;
+    if (!pin(resumption)) {
+        resumption->has_run = true;
+        return;
+    }
+    fiber->num_in_place++;
+    run_in_place(worker);
+    fiber->num_in_place--;
+}
+
+/* The thread may be another one now. */
+COHORT__IN_THREAD_OF_NOW static void go_on(struct cohort__worker *worker,
+                                           struct cohort__task_context *context,
+                                           struct cohort__error *slot)
+{
+    worker->context = context;
+    cohort__error_slot_set(slot);
+}
+
 /* A stack may hold several frames that wait, see run_in_place. So it may be continued for the sake
  * of one that is farther down. */
 void cohort__worker_suspend(struct cohort__worker *worker, struct cohort__resumption *resumption)
@@ -97,26 +179,26 @@ void cohort__worker_suspend(struct cohort__worker *worker, struct cohort__resump
     struct cohort__task_context *context = worker->context;
     struct cohort__error *slot = cohort__error_slot_set(NULL);
     uint32_t burst = worker->burst;
+    bool is_held = is_pinned(resumption); /* see spread.c */
     cohort__overflow_check(worker);
     if (worker->fiber->runners)
         cohort__range_hand_on(worker->fiber->runners);
     worker->context = NULL;
-    hold(worker, 1);
+    if (is_held)
+        hold(worker, 1);
     while (!resumption->has_run) {
-        struct cohort__fiber *fiber = take_next_fiber(worker);
-        if (!fiber)
-            fiber = cohort__fiber_pool_take(&worker->pool);
-        if (!fiber)
-            fiber = cohort__worker_create_stack(worker);
-        if (!fiber)
-            run_in_place(worker);
-        else if (fiber != worker->fiber)
-            cohort__worker_switch(worker, fiber);
+        struct cohort__fiber *fiber = next_fiber(worker);
+        if (!fiber) {
+            wait_in_place(worker, resumption);
+        } else if (fiber != worker->fiber) {
+            if (!is_held && !is_pinned(resumption))
+                worker->left = resumption;
+            worker = cohort__worker_switch(worker, fiber);
+        }
     }
-    if (burst == worker->burst)
+    if (is_held && burst == worker->burst)
         hold(worker, -1);
-    worker->context = context;
-    cohort__error_slot_set(slot);
+    go_on(worker, context, slot);
 }
 
 /* An old task that is postponed has begun a tree of tasks, which needs a stack until its end. If

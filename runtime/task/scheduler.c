@@ -268,6 +268,7 @@ static void reset(const struct cohort__scheduler_options *options,
     s->options = *options;
     s->hooks = hooks ? *hooks : *cohort__plain_loop_hooks();
     s->num_workers = 0;
+    atomic_store(&s->tasks_move, options->tasks_move);
     atomic_store(&s->is_stopping, false);
     atomic_store(&s->may_go, 0);
     atomic_store(&s->num_foreign_spawned, 0);

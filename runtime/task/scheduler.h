@@ -57,6 +57,7 @@ struct cohort__scheduler_options {
     uint64_t spin_ns;     /* how long an idle worker polls, if that pays (see spin.h); */
     unsigned yield_polls; /* then how many times it polls after a sched_yield; then it blocks */
     bool pin;             /* bind worker i to the i-th core that this process may use */
+    bool tasks_move;      /* unless a task says otherwise */
 };
 
 /* How long a worker spins before it blocks: some times the latency of a message between hosts. */

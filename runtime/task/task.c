@@ -19,6 +19,8 @@ void cohort__task_init(struct cohort__task *task, cohort_task_function *function
 {
     cohort__future_init(&task->future, 2);
     task->future.is_task = true;
+    task->future.may_move =
+        atomic_load_explicit(&cohort__scheduler.tasks_move, memory_order_relaxed);
     task->work.run = cohort__task_run;
     task->function = function;
     task->arg = arg;
@@ -38,27 +40,37 @@ static bool claim(struct cohort__task *task)
     return true;
 }
 
+/* TASK's function has returned. The thread may be another one now. */
+COHORT__IN_THREAD_OF_NOW static void ended(struct cohort__task_context *context,
+                                           struct cohort__task *task, cohort_status status,
+                                           bool is_awaited_here)
+{
+    struct cohort__worker *worker = context->fiber->worker;
+    if (cohort__fork_is_child())
+        cohort__fork_end(status);
+    cohort__overflow_check(worker);
+    worker->context = context->outer;
+    cohort__error_slot_set(context->outer_slot);
+    if (is_awaited_here && cohort__future_is_own(&task->future))
+        cohort__future_complete_own(&task->future, status, &context->error);
+    else
+        cohort__future_complete(&task->future, status, &context->error);
+    if (context->error.text)
+        cohort__error_fini(&context->error);
+    cohort__count(&worker->num_finished);
+}
+
 /* Calls TASK, which was claimed, and consumes one reference to it. If IS_AWAITED_HERE, the caller
  * holds another one, and is about to return it. */
 static void execute(struct cohort__worker *worker, struct cohort__task *task, bool is_awaited_here)
 {
-    struct cohort__task_context context = {.error = {COHORT_OK, NULL}, .function = task->function};
-    struct cohort__task_context *outer = worker->context;
-    struct cohort__error *outer_slot = cohort__error_slot_set(&context.error);
+    struct cohort__task_context context = {
+        .function = task->function, .fiber = worker->fiber, .outer = worker->context};
+    if (task->future.may_move)
+        context.may_move = !context.outer || context.outer->may_move;
+    context.outer_slot = cohort__error_slot_set(&context.error);
     worker->context = &context;
-    cohort_status status = task->function(task->arg);
-    if (cohort__fork_is_child())
-        cohort__fork_end(status);
-    cohort__overflow_check(worker);
-    worker->context = outer;
-    cohort__error_slot_set(outer_slot);
-    if (is_awaited_here && cohort__future_is_own(&task->future))
-        cohort__future_complete_own(&task->future, status, &context.error);
-    else
-        cohort__future_complete(&task->future, status, &context.error);
-    if (context.error.text)
-        cohort__error_fini(&context.error);
-    cohort__count(&worker->num_finished);
+    ended(&context, task, task->function(task->arg), is_awaited_here);
 }
 
 void cohort__task_run(struct cohort__work *work)
@@ -68,6 +80,11 @@ void cohort__task_run(struct cohort__work *work)
         execute(cohort__worker_self, task, false);
     else
         cohort__task_drop(work);
+}
+
+bool cohort__task_may_move(const struct cohort__work *work)
+{
+    return work->run == cohort__task_run && task_of(work)->future.may_move;
 }
 
 bool cohort__task_is_stale(const struct cohort__work *work)

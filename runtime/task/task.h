@@ -25,6 +25,11 @@ struct cohort__task {
 struct cohort__task_context {
     struct cohort__error error;
     cohort_task_function *function;
+    struct cohort__fiber *fiber;
+    struct cohort__task_context
+        *outer; /* of the task that runs this one by a plain call, or NULL */
+    struct cohort__error *outer_slot;
+    bool may_move; /* and so may all tasks below it on the same stack */
 };
 
 /* Starts with two references. The task counts as claimed until it is queued. */
@@ -33,6 +38,9 @@ void cohort__task_init(struct cohort__task *task, cohort_task_function *function
 /* The run function of a task's work. Runs the task if nobody has claimed it, and gives the queue's
  * reference back. */
 void cohort__task_run(struct cohort__work *work);
+
+/* Whether WORK is a task, and a worker may go on with it that has not begun it. */
+bool cohort__task_may_move(const struct cohort__work *work);
 
 /* Whether WORK is a task that was claimed already, so that it only has to be dropped. */
 bool cohort__task_is_stale(const struct cohort__work *work);

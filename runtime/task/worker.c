@@ -58,33 +58,57 @@ void cohort__worker_poll_if_due(struct cohort__worker *worker)
     cohort__worker_polled(worker);
 }
 
-void cohort__worker_switch(struct cohort__worker *worker, struct cohort__fiber *fiber)
+struct cohort__worker *cohort__worker_switch(struct cohort__worker *worker,
+                                             struct cohort__fiber *fiber)
 {
     struct cohort__fiber *from = worker->fiber;
     worker->fiber = fiber;
+    fiber->worker = worker;
     cohort__fiber_switch(from, fiber);
+    worker = from->worker;
+    if (worker->left)
+        cohort__resumption_publish(worker);
+    return worker;
 }
 
 /* For the stop. Only the loop on the thread's own stack returns, so switches to that stack. It is
  * in the pool, since no task is left. */
 static void go_home(struct cohort__worker *worker)
 {
-    cohort__fiber_pool_remove(&worker->pool, &worker->own_fiber);
     cohort__fiber_pool_put(&worker->pool, worker->fiber);
-    cohort__worker_switch(worker, &worker->own_fiber);
+    cohort__worker_switch(worker, cohort__fiber_pool_take_own(&worker->pool));
 }
 
-static void loop(struct cohort__worker *worker)
+/* A thread's own stack can't move. So a task that may move runs on another one, if there is one. */
+static bool leave_own(struct cohort__worker *worker, struct cohort__work *work)
+{
+    if (!cohort__task_may_move(work))
+        return false;
+    struct cohort__fiber *fiber = cohort__fiber_pool_take(&worker->pool);
+    if (!fiber)
+        fiber = cohort__worker_create_stack(worker);
+    if (!fiber)
+        return false;
+    cohort__worker_push(worker, work);
+    cohort__fiber_pool_put(&worker->pool, worker->fiber);
+    cohort__worker_switch(worker, fiber);
+    return true;
+}
+
+/* The worker of a stack is another one after a task on it has moved. */
+static void loop(const struct cohort__fiber *fiber)
 {
     for (;;) {
+        struct cohort__worker *worker = fiber->worker;
         cohort__worker_poll_if_due(worker); /* also when a task has just suspended */
         struct cohort__work *work = cohort__worker_next(worker);
         if (work) {
             cohort__worker_search_end(worker);
-            work->run(work);
+            if (fiber != &worker->own_fiber || !leave_own(worker, work))
+                work->run(work);
         } else if (cohort__worker_may_leave()) {
             cohort__worker_search_end(worker);
-            if (worker->fiber == &worker->own_fiber)
+            if (fiber == &worker->own_fiber)
                 return;
             go_home(worker);
         } else if (!worker->is_making_way) {
@@ -93,17 +117,22 @@ static void loop(struct cohort__worker *worker)
     }
 }
 
-static void loop_on_fiber(void *worker)
+static void loop_on_fiber(void *arg)
 {
-    loop(worker);
+    struct cohort__worker *worker = cohort__worker_self;
+    (void)arg;
+    if (worker->left)
+        cohort__resumption_publish(worker);
+    loop(worker->fiber);
 }
 
 void cohort__worker_run(struct cohort__worker *worker)
 {
     void *handler_stack = cohort__overflow_thread_begin();
     worker->fiber = &worker->own_fiber;
+    worker->own_fiber.worker = worker;
     cohort__spin_init(&worker->spin, cohort__scheduler.options.spin_ns);
-    loop(worker);
+    loop(&worker->own_fiber);
     cohort__idle_wake_all(); /* the other workers can leave as well */
     cohort__fiber_pool_fini(&worker->pool);
     cohort__overflow_thread_end(handler_stack);
@@ -112,8 +141,8 @@ void cohort__worker_run(struct cohort__worker *worker)
 struct cohort__fiber *cohort__worker_create_stack(struct cohort__worker *worker)
 {
     struct cohort__fiber *fiber = NULL;
-    if (cohort__fiber_create(&fiber, cohort__scheduler.options.stack_bytes, loop_on_fiber,
-                             worker) == COHORT_OK)
+    if (cohort__fiber_create(&fiber, cohort__scheduler.options.stack_bytes, loop_on_fiber, NULL) ==
+        COHORT_OK)
         return fiber;
     static atomic_bool is_said;
     if (!atomic_exchange(&is_said, true))

@@ -43,6 +43,7 @@ struct cohort__fifo {
 struct cohort__worker {
     /* Used only by its own thread. */
     struct cohort__fiber *fiber;          /* the stack on which it runs now */
+    struct cohort__resumption *left;      /* of the stack that a switch is leaving; NULL: pinned */
     struct cohort__task_context *context; /* of the running task; NULL outside of tasks */
     struct cohort__fifo ready;            /* fibers to be resumed, and other work */
     struct cohort__fifo yielded;          /* the same, to be run after everything else */
@@ -87,6 +88,7 @@ struct cohort__scheduler {
     unsigned num_workers;
     struct cohort__pinning *pinning;
 
+    atomic_bool tasks_move; /* the option; read by threads that don't hold the scheduler */
     atomic_bool is_up;
     atomic_bool is_stopping;
     _Atomic uint32_t may_go;      /* futex on which the threads wait for run */
@@ -117,8 +119,10 @@ void cohort__worker_run(struct cohort__worker *worker);
 struct cohort__fiber *cohort__worker_create_stack(struct cohort__worker *worker);
 
 /* Leaves the stack on which WORKER runs, and goes on with FIBER. Returns when there is a switch
- * back. */
-void cohort__worker_switch(struct cohort__worker *worker, struct cohort__fiber *fiber);
+ * back. If the stack may move, returns another worker then, perhaps: the one that runs on it now. A
+ * frame must not use WORKER any more. It may keep its fiber, whose field worker is the same. */
+struct cohort__worker *cohort__worker_switch(struct cohort__worker *worker,
+                                             struct cohort__fiber *fiber);
 
 /* Sees to what has to be done from time to time while there is work. Calls hooks.poll if the token
  * is free. Only outside of tasks. */
@@ -172,27 +176,50 @@ void cohort__worker_pause_old(struct cohort__worker *worker);
 
 /* --- resumption.c --- */
 
-/* The work that resumes a suspended stack when it is sent or queued. It is in the frame that
+/* How a suspension of a stack that may move stands. Its worker is not the only one that may resume
+ * it, so nobody must do that before it has left the stack. */
+enum cohort__resumption_state {
+    COHORT__RESUMPTION_PINNED, /* only its worker resumes it, which has left the stack by then */
+    COHORT__RESUMPTION_LEAVING,
+    COHORT__RESUMPTION_LEFT,
+    COHORT__RESUMPTION_NOTIFIED, /* what the task waits for is there */
+};
+
+/* The work that resumes a suspended stack when it is notified or queued. It is in the frame that
  * suspends. */
 struct cohort__resumption {
     struct cohort__work work;
-    struct cohort__worker *worker;
+    struct cohort__worker *worker; /* that has suspended it */
     struct cohort__fiber *fiber;
+    atomic_uchar state; /* an enum cohort__resumption_state */
     bool has_run;
 };
 
-/* Prepares RESUMPTION for the stack that runs now. */
+/* Prepares RESUMPTION for the stack that runs now. It is pinned. */
 void cohort__resumption_init(struct cohort__resumption *resumption, struct cohort__worker *worker);
 
+/* Lets any worker resume the stack, if all of the tasks on it may move. To be called before anybody
+ * else knows RESUMPTION. */
+void cohort__resumption_unpin(struct cohort__resumption *resumption);
+
+/* To be called once when the stack is to be resumed. RESUMPTION may be gone when this returns. Any
+ * thread; one that is no worker has called foreign_enter. */
+void cohort__resumption_notify(struct cohort__resumption *resumption);
+
 /* Leaves this stack until RESUMPTION, of this stack, has run. If there is no memory for another
- * stack, runs on this one what is ready meanwhile. Only in a task. */
+ * stack, runs on this one what is ready meanwhile. Only in a task. The worker of the stack may be
+ * another one afterwards, and another thread: the caller must not use a thread-local variable
+ * before and after this (fiber.h). */
 void cohort__worker_suspend(struct cohort__worker *worker, struct cohort__resumption *resumption);
 
-/* The same, if what the task waits for is a task that has not started. */
+/* The same, if what the task waits for is a task that has not started. RESUMPTION is pinned. */
 void cohort__worker_postpone(struct cohort__worker *worker, struct cohort__resumption *resumption);
 
-/* Suspends, to be resumed after all other work of this worker. */
+/* Suspends, to be resumed after all other work of this worker. Such a task does not move. */
 void cohort__worker_yield(struct cohort__worker *worker);
+
+/* To be called by whoever WORKER has just switched to, for the stack that it has left. */
+void cohort__resumption_publish(struct cohort__worker *worker);
 
 /* --- spread.c --- */
 

@@ -15,7 +15,7 @@
  * the same name. Whatever happens, every call ends. A call that succeeds has the right result, and
  * the others end with an error that follows from what was done. There are more workers than cores,
  * and messages overtake each other, or (--shm) go through boards and shared memory.
- *     stress_coll_mixed [--shm] WORKERS [FIRST_SEED [NUM_SEEDS [case...]]] */
+ *     stress_coll_mixed [--movable] [--shm] WORKERS [FIRST_SEED [NUM_SEEDS [case...]]] */
 
 enum {
     NUM_NAMES = 2,
@@ -223,14 +223,16 @@ static const struct test_case cases[] = {
 
 int main(int argc, char **argv)
 {
-    bool is_shared = argc > 1 && strcmp(argv[1], "--shm") == 0;
-    int num_own = argc - is_shared > 4 ? 3 : argc - is_shared - 1; /* before the cases */
-    char **own = argv + 1 + is_shared;
+    int first = 1;
+    while (first < argc && strncmp(argv[first], "--", 2) == 0)
+        first++;
+    int num_own = argc - first > 3 ? 3 : argc - first; /* before the cases */
+    char **own = argv + first;
     unsigned num_workers = num_own > 0 ? (unsigned)strtoul(own[0], NULL, 10) : 4;
     if (num_own > 1)
         first_seed = strtoull(own[1], NULL, 10);
     if (num_own > 2)
         num_seeds = strtoull(own[2], NULL, 10);
-    memmove(own, own + num_own, (size_t)(argc - is_shared - num_own) * sizeof(*own));
+    memmove(own, own + num_own, (size_t)(argc - first - num_own) * sizeof(*own));
     return cluster_main(argc - num_own, argv, cases, sizeof(cases) / sizeof(cases[0]), num_workers);
 }

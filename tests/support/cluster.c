@@ -237,17 +237,30 @@ static cohort_status run(void *arg)
     return failed ? COHORT_ERR_FAILED : COHORT_OK;
 }
 
+/* Whether the first argument is OPTION. Then the program's name takes its place. */
+static bool takes(int *argc, char ***argv, const char *option)
+{
+    if (*argc < 2 || strcmp((*argv)[1], option) != 0)
+        return false;
+    (*argv)[1] = (*argv)[0];
+    --*argc;
+    ++*argv;
+    return true;
+}
+
 int cluster_main(int argc, char **argv, const struct test_case *cases, size_t num_cases,
                  unsigned num_workers)
 {
-    shares_memory = argc > 1 && strcmp(argv[1], "--shm") == 0;
-    struct program program = {argc - shares_memory, argv + shares_memory, cases, num_cases};
+    bool tasks_move = takes(&argc, &argv, "--movable");
+    shares_memory = takes(&argc, &argv, "--shm");
+    struct program program = {argc, argv, cases, num_cases};
     struct cohort__poller poller = {.progress = progress, .arm = arm, .disarm = disarm, .fd = -1};
     struct cohort__loop *loop;
     struct cohort__scheduler_options options;
     struct cohort__scheduler_hooks hooks;
     cohort__scheduler_options_init(&options);
     options.num_workers = num_workers;
+    options.tasks_move = tasks_move;
     CHECK_INT(cohort__loop_create(&loop), COHORT_OK);
     CHECK_INT(cohort__loop_add_poller(loop, &poller), COHORT_OK);
     CHECK_INT(cohort__loop_every(loop, TICK_NANOSECONDS, tick, NULL), COHORT_OK);

@@ -11,7 +11,8 @@
 struct cluster;
 
 /* Runs test_main in a task, with NUM_WORKERS workers and the event loop that drives clusters. If
- * the first argument is --shm, all clusters are in shared memory. */
+ * the first argument is --movable, tasks may move; if --shm comes next or first, all clusters are
+ * in shared memory. */
 int cluster_main(int argc, char **argv, const struct test_case *cases, size_t num_cases,
                  unsigned num_workers);
 

@@ -6,8 +6,8 @@
 #include "tests/support/test.h"
 
 static const char *const variables[] = {
-    "COHORT_WORKERS", "COHORT_STACK", "COHORT_EAGER_BUDGET", "COHORT_GRACE",
-    "COHORT_NET",     "COHORT_LOG",   "COHORT_SPIN",         "COHORT_STACK_GUARD"};
+    "COHORT_WORKERS", "COHORT_STACK", "COHORT_EAGER_BUDGET", "COHORT_GRACE", "COHORT_NET",
+    "COHORT_LOG",     "COHORT_SPIN",  "COHORT_STACK_GUARD",  "COHORT_TASKS"};
 
 static struct cohort__settings settings;
 
@@ -18,8 +18,8 @@ static cohort_status read_with(const char *variable, const char *value)
         CHECK_INT(unsetenv(variables[i]), 0);
     if (variable)
         CHECK_INT(setenv(variable, value, 1), 0);
-    settings = (struct cohort__settings){
-        77, 77, 77, COHORT__STACK_GUARD_CANARY, 77, 77, COHORT__TRANSPORT_OFI};
+    settings = (struct cohort__settings){77,   77, 77, COHORT__STACK_GUARD_CANARY,
+                                         true, 77, 77, COHORT__TRANSPORT_OFI};
     return cohort__settings_read(&settings);
 }
 
@@ -29,6 +29,7 @@ static void check_defaults(void)
     CHECK_INT(settings.spin, -1);
     CHECK_INT(settings.stack, 256 << 10);
     CHECK_INT(settings.stack_guard, COHORT__STACK_GUARD_KERNEL);
+    CHECK(!settings.tasks_move);
     CHECK_INT(settings.eager_budget, 0);
     CHECK_INT(settings.grace, 1000000000);
 }
@@ -63,6 +64,10 @@ static void test_values(void)
     CHECK_INT(settings.stack_guard, COHORT__STACK_GUARD_CANARY);
     CHECK_INT(read_with("COHORT_STACK_GUARD", "kernel"), COHORT_OK);
     CHECK_INT(settings.stack_guard, COHORT__STACK_GUARD_KERNEL);
+    CHECK_INT(read_with("COHORT_TASKS", "movable"), COHORT_OK);
+    CHECK(settings.tasks_move);
+    CHECK_INT(read_with("COHORT_TASKS", "pinned"), COHORT_OK);
+    CHECK(!settings.tasks_move);
     CHECK_INT(read_with("COHORT_EAGER_BUDGET", "010"), COHORT_OK); /* not octal */
     CHECK_INT(settings.eager_budget, 10);
     CHECK_INT(settings.workers, 0);
@@ -95,6 +100,7 @@ static void test_mistakes(void)
         {"COHORT_SPIN", "-1"},          {"COHORT_SPIN", "1000001"},
         {"COHORT_SPIN", "1.5"},         {"COHORT_LOG", "verbose"},
         {"COHORT_LOG", "Warn"},         {"COHORT_STACK_GUARD", "pages"},
+        {"COHORT_TASKS", "moveable"},
     };
     for (size_t i = 0; i < sizeof(mistakes) / sizeof(mistakes[0]); i++) {
         CHECK_INT(read_with(mistakes[i].variable, mistakes[i].value), COHORT_ERR_BAD_PARAMETER);
@@ -104,6 +110,7 @@ static void test_mistakes(void)
         CHECK_INT(settings.spin, 77);
         CHECK_INT(settings.stack, 77);
         CHECK_INT(settings.stack_guard, COHORT__STACK_GUARD_CANARY);
+        CHECK(settings.tasks_move);
     }
     CHECK_INT(
         read_with("COHORT_WORKERS", "4096 of them or more if the machine has as many as that"),

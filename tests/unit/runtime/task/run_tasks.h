@@ -2,9 +2,28 @@
 #ifndef COHORT_TESTS_UNIT_RUNTIME_TASK_RUN_TASKS_H
 #define COHORT_TESTS_UNIT_RUNTIME_TASK_RUN_TASKS_H
 
+#include <errno.h>
+
 #include "cohort/task.h"
 #include "runtime/task/scheduler.h"
 #include "tests/support/test.h"
+
+/* The same tests are built with tasks that may move, too. */
+#ifndef TASKS_MOVE
+#define TASKS_MOVE 0
+#endif
+
+/* A function that is not inlined doesn't know the address of errno from before a wait, which is
+ * another one after it if the task has moved. */
+__attribute__((noinline, unused)) static int read_errno(void)
+{
+    return errno;
+}
+
+__attribute__((noinline, unused)) static void write_errno(int value)
+{
+    errno = value;
+}
 
 struct run_tasks_program {
     cohort_task_function *function;
@@ -25,7 +44,9 @@ static inline cohort_status run_tasks_with(const struct cohort__scheduler_option
                                            cohort_task_function *function, void *arg)
 {
     struct run_tasks_program program = {function, arg};
-    CHECK_INT(cohort__scheduler_start(options, NULL), COHORT_OK);
+    struct cohort__scheduler_options with_moves = *options;
+    with_moves.tasks_move |= TASKS_MOVE;
+    CHECK_INT(cohort__scheduler_start(&with_moves, NULL), COHORT_OK);
     cohort_future *done = cohort_async(run_tasks_then_stop, &program);
     CHECK_INT(cohort__scheduler_run(), COHORT_OK);
     CHECK(cohort_future_ready(done));

@@ -33,12 +33,12 @@ static cohort_status suspend_until_fulfilled(void *arg)
         cohort_future *future;
         void *value = NULL;
         create(&promise, &future);
-        errno = i;
+        write_errno(i);
         cohort_fail(COHORT_ERR_FAILED, "%d", i);
         cohort_future_unref(cohort_async(fulfil, promise));
         CHECK_INT(cohort_await_value(future, &value), COHORT_OK);
         CHECK(value == promise);
-        CHECK_INT(errno, i);
+        CHECK_INT(read_errno(), i);
         /* A success leaves the message unchanged, and so does the other task. */
         CHECK_INT(cohort__error_slot()->status, COHORT_ERR_FAILED);
     }

@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <stdatomic.h>
+
+#include "runtime/base/error.h"
+#include "runtime/task/worker.h"
+#include "tests/unit/runtime/task/run_tasks.h"
+
+/* Tasks that may move. The waits themselves are in test_await.c, which is built with such tasks,
+ * too. */
+
+static cohort_status run_movable(unsigned num_workers, cohort_task_function *function, void *arg)
+{
+    struct cohort__scheduler_options options;
+    cohort__scheduler_options_init(&options);
+    options.num_workers = num_workers;
+    options.tasks_move = true;
+    return run_tasks_with(&options, function, arg);
+}
+
+/* A task waits, and its worker is kept busy until it has gone on. So it has to do so elsewhere. */
+struct mover {
+    cohort_promise *promise;
+    cohort_future *future;
+    int worker; /* on which it has waited */
+    bool has_moved;
+    atomic_bool is_on; /* it has gone on */
+};
+
+static cohort_status keep_busy(void *arg)
+{
+    struct mover *mover = arg;
+    cohort_promise_fulfil(mover->promise, NULL);
+    /* On another worker it was stolen, and would keep that one from taking the mover. */
+    while (cohort_worker_index() == mover->worker && !atomic_load(&mover->is_on))
+        ;
+    return COHORT_OK;
+}
+
+static cohort_status move(void *arg)
+{
+    struct mover *mover = arg;
+    mover->worker = cohort_worker_index();
+    write_errno(mover->worker + 1000);
+    cohort_fail(COHORT_ERR_FAILED, "on %d", mover->worker);
+    cohort_future *busy = cohort_async(keep_busy, mover);
+    CHECK_INT(cohort_await(mover->future), COHORT_OK);
+    atomic_store(&mover->is_on, true);
+    CHECK_INT(read_errno(), mover->worker + 1000);
+    CHECK_INT(cohort__error_slot()->status, COHORT_ERR_FAILED);
+    mover->has_moved = cohort_worker_index() != mover->worker;
+    CHECK_INT(cohort_await(busy), COHORT_OK);
+    return COHORT_OK;
+}
+
+static cohort_status move_often(void *arg)
+{
+    int num_moved = 0;
+    for (int i = 0; i < 1000 && num_moved < 20; i++) {
+        struct mover mover = {.worker = -1};
+        CHECK_INT(cohort_promise_create(&mover.promise, &mover.future), COHORT_OK);
+        cohort_future *moved = cohort_async(move, &mover);
+        /* So that it does not begin on top of this task, whose stack is a thread's own one. */
+        while (!atomic_load(&mover.is_on))
+            cohort_yield();
+        CHECK_INT(cohort_await(moved), COHORT_OK);
+        num_moved += mover.has_moved;
+    }
+    CHECK(num_moved > 0);
+    return arg ? COHORT_ERR_FAILED : COHORT_OK;
+}
+
+static void test_moves(void)
+{
+    for (unsigned num_workers = 2; num_workers <= 4; num_workers++)
+        CHECK_INT(run_movable(num_workers, move_often, NULL), COHORT_OK);
+}
+
+/* Many tasks wait for each other's promises in a ring, and each worker goes on with any of them.
+ * What comes before the switch is over is the point here: a task often fulfils the promise for
+ * which its neighbour has just begun to wait. */
+enum { NUM_IN_RING = 24, NUM_ROUNDS = 400 };
+
+struct ring {
+    cohort_promise *promises[NUM_IN_RING][NUM_ROUNDS];
+    cohort_future *futures[NUM_IN_RING][NUM_ROUNDS];
+    _Atomic long sum;
+};
+
+struct place {
+    struct ring *ring;
+    int number;
+};
+
+static cohort_status go_round(void *arg)
+{
+    const struct place *place = arg;
+    struct ring *ring = place->ring;
+    int next = (place->number + 1) % NUM_IN_RING;
+    for (int round = 0; round < NUM_ROUNDS; round++) {
+        void *value = NULL;
+        write_errno(round);
+        CHECK_INT(cohort_await_value(ring->futures[place->number][round], &value), COHORT_OK);
+        CHECK(value == ring);
+        CHECK_INT(read_errno(), round);
+        atomic_fetch_add(&ring->sum, 1);
+        if (round + 1 < NUM_ROUNDS || next != 0)
+            cohort_promise_fulfil(ring->promises[next][next == 0 ? round + 1 : round], ring);
+    }
+    return COHORT_OK;
+}
+
+static cohort_status go_round_all(void *arg)
+{
+    static struct ring ring;
+    struct place places[NUM_IN_RING];
+    cohort_future *ended[NUM_IN_RING];
+    atomic_store(&ring.sum, 0);
+    for (int i = 0; i < NUM_IN_RING; i++)
+        for (int round = 0; round < NUM_ROUNDS; round++)
+            CHECK_INT(cohort_promise_create(&ring.promises[i][round], &ring.futures[i][round]),
+                      COHORT_OK);
+    for (int i = 0; i < NUM_IN_RING; i++) {
+        places[i] = (struct place){&ring, i};
+        ended[i] = cohort_async(go_round, &places[i]);
+    }
+    cohort_promise_fulfil(ring.promises[0][0], &ring);
+    CHECK_INT(cohort_await(cohort_when_all(ended, NUM_IN_RING)), COHORT_OK);
+    CHECK_INT(atomic_load(&ring.sum), NUM_IN_RING * NUM_ROUNDS);
+    return arg ? COHORT_ERR_FAILED : COHORT_OK;
+}
+
+static void test_ring(void)
+{
+    for (unsigned num_workers = 1; num_workers <= 8; num_workers *= 2)
+        CHECK_INT(run_movable(num_workers, go_round_all, NULL), COHORT_OK);
+}
+
+int main(int argc, char **argv)
+{
+    static const struct test_case cases[] = {
+        {"moves", test_moves},
+        {"ring", test_ring},
+    };
+    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
+}
