@@ -34,6 +34,7 @@ static void meeting_free(struct cohort__meeting *meeting)
 {
     cohort__error_fini(&meeting->error);
     free(meeting->copies);
+    free(meeting->bunches);
     free(meeting);
 }
 
@@ -57,6 +58,16 @@ static void meetings_destroy(struct cohort__meetings *base)
 static void on_left(struct cohort__meetings *base, const struct cohort_comm *comm);
 static bool on_look(struct cohort__meetings *base);
 
+/* It is held for so short a time that a thread spins for a moment before it sleeps. */
+static void lock_init(pthread_mutex_t *lock)
+{
+    pthread_mutexattr_t attributes;
+    pthread_mutexattr_init(&attributes);
+    pthread_mutexattr_settype(&attributes, PTHREAD_MUTEX_ADAPTIVE_NP);
+    pthread_mutex_init(lock, &attributes);
+    pthread_mutexattr_destroy(&attributes);
+}
+
 static struct meetings *meetings_create(struct cohort__group *group)
 {
     struct meetings *meetings = calloc(1, sizeof(*meetings));
@@ -67,7 +78,7 @@ static struct meetings *meetings_create(struct cohort__group *group)
     meetings->base = (struct cohort__meetings){meetings_destroy, on_left, on_look};
     meetings->group = group;
     meetings->num_local = group->num_local;
-    pthread_mutex_init(&meetings->lock, NULL);
+    lock_init(&meetings->lock);
     cohort__list_init(&meetings->current);
     cohort__list_init(&meetings->moving);
     cohort__list_init(&meetings->spare);
@@ -106,8 +117,10 @@ static struct cohort__meeting *meeting_create(struct meetings *meetings, uint32_
         return cohort__meeting_of(link);
     size_t pointers = 3 * num_sites;
     struct cohort__meeting *meeting = calloc(1, sizeof(*meeting) + pointers * sizeof(void *));
-    if (!meeting)
+    if (!meeting || !cohort__meeting_bunches_create(meeting, meetings->num_local)) {
+        free(meeting);
         return NULL;
+    }
     meeting->movement.num_sites = num_sites;
     meeting->movement.in = (unsigned char **)(meeting->participants + num_sites);
     meeting->movement.out = meeting->movement.in + num_sites;
@@ -198,64 +211,13 @@ void cohort__meeting_fail(struct meetings *meetings, struct cohort__meeting *mee
         atomic_fetch_sub(&meetings->num_gathered, 1);
     meeting->state = COHORT__MEETING_FAILED;
     cohort__error_copy(&meeting->error, error);
+    cohort__meeting_bunches_empty(meeting);
     for (uint32_t site = 0; site < meeting->movement.num_sites; site++) {
         struct cohort__participant *participant = meeting->participants[site];
         if (!participant || participant == except)
             continue;
         participant->next = *told;
         *told = participant;
-    }
-}
-
-/* Telling ---------------------------------------------------------------------------------- */
-
-/* In the endpoint's turn. The first participant of a failed meeting that comes here tells the sites
- * outside. */
-static void tell_outside(struct cohort__meeting *meeting, struct cohort__operation *operation)
-{
-    if (operation->failure.status && atomic_exchange(&meeting->is_untold, false))
-        cohort__operation_tell(operation, meeting->is_awaited);
-}
-
-/* In the endpoint's turn: the meeting is over for this participant. */
-static void run_over(struct cohort_comm *comm, struct cohort__item *item)
-{
-    (void)comm;
-    struct cohort__participant *participant =
-        COHORT_CONTAINER_OF(item, struct cohort__participant, over);
-    struct cohort__operation *operation = &participant->operation;
-    if (participant->meeting->error.status && !operation->failure.status)
-        cohort__error_copy(&operation->failure, &participant->meeting->error);
-    tell_outside(participant->meeting, operation);
-    cohort__operation_ended(operation);
-}
-
-static void tell(struct cohort__participant *participant)
-{
-    participant->over.run = run_over;
-    cohort__endpoint_post(participant->operation.comm, &participant->over);
-}
-
-void cohort__participants_tell(struct cohort__participant *participants)
-{
-    while (participants) {
-        struct cohort__participant *next = participants->next; /* it may be gone then */
-        tell(participants);
-        participants = next;
-    }
-}
-
-/* All are there, and the data has been moved, or the user's operation has failed. No participant
- * leaves before it is told, so the meeting stays until the last one is. */
-void cohort__meeting_over(struct cohort__meeting *meeting)
-{
-    struct cohort__participant **participants = meeting->participants;
-    uint32_t num_left = meeting->num_come; /* the meeting may be gone after the last one */
-    for (uint32_t site = 0; num_left > 0; site++) {
-        if (!participants[site])
-            continue;
-        num_left--;
-        tell(participants[site]);
     }
 }
 
@@ -404,6 +366,7 @@ static void enter(struct cohort__meeting *meeting, struct cohort__participant *p
 {
     uint32_t site = participant->operation.comm->this_site;
     meeting->participants[site] = participant;
+    cohort__meeting_bunch(meeting, participant);
     meeting->movement.in[site] = participant->in;
     meeting->movement.out[site] = participant->out;
     meeting->num_inside++;
@@ -608,7 +571,7 @@ void cohort__participant_failing(struct cohort__operation *operation)
     if (!participant->meeting)
         cohort__operation_tell(operation, true);
     else if (is_over)
-        tell_outside(participant->meeting, operation);
+        cohort__meeting_tell_outside(participant->meeting, operation);
     cohort__looked_go_on(&looked);
     if (is_over)
         cohort__operation_ended(operation);

@@ -44,6 +44,22 @@ void cohort__meeting_fail(struct meetings *meetings, struct cohort__meeting *mee
                           const struct cohort__participant *except,
                           struct cohort__participant **told);
 
+/* meeting_tell.c. Prepares the bunches of a new meeting of NUM_LOCAL sites of this locality. False:
+ * there is no memory. */
+bool cohort__meeting_bunches_create(struct cohort__meeting *meeting, uint32_t num_local);
+
+/* With the lock held: PARTICIPANT, which the calling worker has made, has entered. */
+void cohort__meeting_bunch(struct cohort__meeting *meeting,
+                           struct cohort__participant *participant);
+
+/* Forgets who is in which bunch. */
+void cohort__meeting_bunches_empty(struct cohort__meeting *meeting);
+
+/* In the turn of the OPERATION's endpoint: if that has failed, and nobody has told the sites that
+ * are not in MEETING, tells them. */
+void cohort__meeting_tell_outside(struct cohort__meeting *meeting,
+                                  struct cohort__operation *operation);
+
 /* Without the lock: tells each of PARTICIPANTS, a list, that its meeting has failed. */
 void cohort__participants_tell(struct cohort__participant *participants);
 

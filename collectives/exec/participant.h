@@ -17,7 +17,7 @@ struct cohort__meeting;
 struct cohort__participant {
     struct cohort__operation operation; /* first */
     struct cohort__item over;           /* tells it that the meeting is over */
-    struct cohort__participant *next;   /* in a list of participants to be told */
+    struct cohort__participant *next;   /* in a bunch, or in a list of those to be told */
     struct cohort__meeting *meeting;    /* NULL: it has not entered */
     const struct cohort__movement_kind *kind;
     unsigned char *in;
@@ -71,7 +71,9 @@ struct cohort__meeting {
     bool are_shares_made;     /* on the board, by all localities */
     struct cohort__inquiry inquiry;
     _Atomic uint32_t num_inside;
-    uint32_t num_come; /* participants that have ever entered */
+    uint32_t num_come;             /* participants that have ever entered */
+    struct cohort__bunch *bunches; /* the participants by worker, see meeting_tell.c */
+    uint32_t num_bunches;          /* 0: there is one worker, or few sites */
     struct cohort__error error;
     atomic_bool has_error; /* `error` is set, or being set, while data moves */
     atomic_bool is_untold; /* it has failed, and sites outside have not been told */

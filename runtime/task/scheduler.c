@@ -131,6 +131,11 @@ unsigned cohort__scheduler_num_workers(void)
     return cohort__scheduler.num_workers;
 }
 
+bool cohort__scheduler_has_idle(void)
+{
+    return cohort__idle_is_any();
+}
+
 bool cohort__scheduler_in_task(void)
 {
     return cohort__worker_self && cohort__worker_self->context;

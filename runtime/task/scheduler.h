@@ -99,6 +99,9 @@ void cohort__scheduler_release(void);
 /* COHORT_ERR_STATE, with a message: FUNCTION was called while the scheduler is not up. */
 cohort_status cohort__scheduler_refuse(const char *function);
 
+/* Whether a worker is idle. May be wrong for a moment. */
+bool cohort__scheduler_has_idle(void);
+
 /* Whether the caller runs in a task, so that it may wait by suspending. */
 bool cohort__scheduler_in_task(void);
 
