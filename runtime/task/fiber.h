@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "cohort/status.h"
+#include "runtime/base/batch_queue.h"
 #include "runtime/task/stack.h"
 
 #if defined(__x86_64__)
@@ -39,8 +40,9 @@ struct cohort__fiber {
     struct cohort__worker *worker; /* that runs on it, or that has last; for the owner */
     unsigned num_in_place;         /* frames on it that wait without leaving it; for the owner */
     struct cohort__fiber *next;    /* for the lists of its owner */
-    struct cohort__range_runner *runners; /* on the stack, the innermost first; see range.h */
-    struct cohort__stack stack;           /* all zero: a thread's own stack */
+    struct cohort__batch_queue_node returned; /* for the queue of its owner */
+    struct cohort__range_runner *runners;     /* on the stack, the innermost first; see range.h */
+    struct cohort__stack stack;               /* all zero: a thread's own stack */
     void *asan_fake_stack;
     void *tsan_fiber;
     unsigned valgrind_stack;

@@ -17,10 +17,10 @@
  *
  * To wake no more workers than needed, new work that any worker may run wakes nobody while some
  * worker searches. A searcher that gives up leaves num_searching, and after that looks once more
- * before it sleeps. So it sees work that was made available while it was counted. A searcher that
- * finds work leaves num_searching. If there is more work then, or nobody has the token, it wakes
- * another worker.
- * The exception is a worker that makes way (spread.c): it wakes as many as it has tasks for.
+ * before it sleeps. So it sees work that was made available while it was counted; then it searches
+ * again, since there may be more. A searcher that finds work leaves num_searching. If there is more
+ * work then, or nobody has the token, it wakes another worker. The exception is a worker that makes
+ * way (spread.c): it wakes as many as it has tasks for.
  *
  * If there is only one worker, it saves the cost of two shared words: it is not counted in
  * num_searching, and it takes the token without an atomic exchange, since nobody else ever takes
@@ -265,7 +265,8 @@ static void sleep_until_woken(struct cohort__worker *worker, bool is_holder)
     cohort__spread_settle(worker);
     atomic_store(&worker->sleep_state, is_holder ? COHORT__PARKED : COHORT__SLEEPING);
     atomic_fetch_add(&s->num_sleeping, 1);
-    if (!must_not_sleep(worker, is_holder)) {
+    bool has_found = must_not_sleep(worker, is_holder);
+    if (!has_found) {
         if (is_holder)
             while (!s->hooks.park(s->hooks.context) &&
                    atomic_load(&worker->sleep_state) == COHORT__PARKED &&
@@ -278,6 +279,8 @@ static void sleep_until_woken(struct cohort__worker *worker, bool is_holder)
     if (state == COHORT__SLEEPING || state == COHORT__PARKED)
         atomic_fetch_sub(&s->num_sleeping, 1);
     set_searching(worker, state == COHORT__AWAKE_TO_SEARCH);
+    if (has_found)
+        search_begin(worker); /* others have left it to this worker to wake another one */
 }
 
 void cohort__worker_idle(struct cohort__worker *worker)

@@ -9,8 +9,31 @@
  * switches to says that the stack was left, and makes the resumption available if what the task
  * waits for has come meanwhile. tests/model/movable.pml is about this.
  *
+ * A worker that resumes a stack of another one gives that one a stack of its pool. Otherwise, where
+ * tasks go mostly one way, one pool would grow, and the other worker would have to create stacks.
+ *
  * A stack stays, too, while it is a thread's own one, while a task on it waits without leaving it,
  * since there is no memory for another stack, and for a yield. */
+
+static void return_stack(struct cohort__worker *worker, struct cohort__worker *home)
+{
+    if (!worker->pool.first)
+        return; /* the next time */
+    struct cohort__fiber *fiber = cohort__fiber_pool_take(&worker->pool);
+    cohort__batch_queue_push(&home->returned, &fiber->returned);
+}
+
+void cohort__worker_take_returned(struct cohort__worker *worker)
+{
+    if (cohort__batch_queue_is_empty(&worker->returned))
+        return; /* mostly */
+    struct cohort__batch_queue_node *node = cohort__batch_queue_take(&worker->returned);
+    while (node) {
+        struct cohort__fiber *fiber = COHORT_CONTAINER_OF(node, struct cohort__fiber, returned);
+        node = node->next;
+        cohort__fiber_pool_put(&worker->pool, fiber);
+    }
+}
 
 /* The run function of a resumption. The stack that it leaves holds only a loop, unless it is the
  * resumed one itself, which has waited without leaving. */
@@ -22,6 +45,8 @@ static void resume(struct cohort__work *work)
     resumption->has_run = true;
     if (resumption->fiber == worker->fiber)
         return;
+    if (resumption->worker != worker)
+        return_stack(worker, resumption->worker);
     cohort__fiber_pool_put(&worker->pool, worker->fiber);
     cohort__worker_switch(worker, resumption->fiber);
 }
@@ -145,8 +170,11 @@ static void hold(struct cohort__worker *worker, int count)
 static struct cohort__fiber *next_fiber(struct cohort__worker *worker)
 {
     struct cohort__fiber *fiber = take_next_fiber(worker);
-    if (!fiber)
-        fiber = cohort__fiber_pool_take(&worker->pool);
+    if (fiber)
+        return fiber;
+    if (!worker->pool.first)
+        cohort__worker_take_returned(worker);
+    fiber = cohort__fiber_pool_take(&worker->pool);
     return fiber ? fiber : cohort__worker_create_stack(worker);
 }
 

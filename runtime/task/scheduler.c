@@ -218,6 +218,7 @@ static cohort_status worker_create(struct cohort__worker **ret_worker, unsigned 
     memset(worker, 0, sizeof(*worker));
     worker->index = index;
     cohort__batch_queue_init(&worker->inbox);
+    cohort__batch_queue_init(&worker->returned);
     cohort__random_init(&worker->random, index);
     cohort_status status = cohort__deque_init(&worker->deque, DEQUE_CAPACITY,
                                               cohort__scheduler.options.num_workers > 1);

@@ -133,7 +133,8 @@ void cohort__worker_run(struct cohort__worker *worker)
     worker->own_fiber.worker = worker;
     cohort__spin_init(&worker->spin, cohort__scheduler.options.spin_ns);
     loop(&worker->own_fiber);
-    cohort__idle_wake_all(); /* the other workers can leave as well */
+    cohort__idle_wake_all();              /* the other workers can leave as well */
+    cohort__worker_take_returned(worker); /* no task is left, so none comes later */
     cohort__fiber_pool_fini(&worker->pool);
     cohort__overflow_thread_end(handler_stack);
 }

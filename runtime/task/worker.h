@@ -77,6 +77,7 @@ struct cohort__worker {
     struct cohort__deque deque __attribute__((aligned(64)));
 
     /* Written by others. */
+    struct cohort__batch_queue returned; /* stacks for the pool, see resumption.c */
     struct cohort__batch_queue inbox __attribute__((aligned(64)));
     _Atomic uint32_t sleep_state; /* an enum cohort__sleep_state; also the futex */
 };
@@ -217,6 +218,9 @@ void cohort__worker_postpone(struct cohort__worker *worker, struct cohort__resum
 
 /* Suspends, to be resumed after all other work of this worker. Such a task does not move. */
 void cohort__worker_yield(struct cohort__worker *worker);
+
+/* Moves the stacks that other workers have given back to the pool. */
+void cohort__worker_take_returned(struct cohort__worker *worker);
 
 /* To be called by whoever WORKER has just switched to, for the stack that it has left. */
 void cohort__resumption_publish(struct cohort__worker *worker);

@@ -17,12 +17,16 @@ static cohort_status run_movable(unsigned num_workers, cohort_task_function *fun
     return run_tasks_with(&options, function, arg);
 }
 
-/* A task waits, and its worker is kept busy until it has gone on. So it has to do so elsewhere. */
+/* A task waits, and its worker is kept busy until it has gone on. So it has to do so elsewhere. It
+ * goes mostly the same way, and yet no pool of stacks grows. */
+enum { MOST_STACKS = 40 };
+
 struct mover {
     cohort_promise *promise;
     cohort_future *future;
     int worker; /* on which it has waited */
     bool has_moved;
+    const struct cohort__fiber *stack;
     atomic_bool is_on; /* it has gone on */
 };
 
@@ -40,6 +44,7 @@ static cohort_status move(void *arg)
 {
     struct mover *mover = arg;
     mover->worker = cohort_worker_index();
+    mover->stack = cohort__worker_self->fiber;
     write_errno(mover->worker + 1000);
     cohort_fail(COHORT_ERR_FAILED, "on %d", mover->worker);
     cohort_future *busy = cohort_async(keep_busy, mover);
@@ -52,10 +57,26 @@ static cohort_status move(void *arg)
     return COHORT_OK;
 }
 
+/* The stacks on which movers have run. */
+struct seen {
+    const struct cohort__fiber *stacks[MOST_STACKS];
+    int num;
+};
+
+static void see(struct seen *seen, const struct cohort__fiber *stack)
+{
+    for (int i = 0; i < seen->num; i++)
+        if (seen->stacks[i] == stack)
+            return;
+    CHECK(seen->num < MOST_STACKS);
+    seen->stacks[seen->num++] = stack;
+}
+
 static cohort_status move_often(void *arg)
 {
+    struct seen seen = {.num = 0};
     int num_moved = 0;
-    for (int i = 0; i < 1000 && num_moved < 20; i++) {
+    for (int i = 0; i < 1000; i++) {
         struct mover mover = {.worker = -1};
         CHECK_INT(cohort_promise_create(&mover.promise, &mover.future), COHORT_OK);
         cohort_future *moved = cohort_async(move, &mover);
@@ -64,6 +85,7 @@ static cohort_status move_often(void *arg)
             cohort_yield();
         CHECK_INT(cohort_await(moved), COHORT_OK);
         num_moved += mover.has_moved;
+        see(&seen, mover.stack);
     }
     CHECK(num_moved > 0);
     return arg ? COHORT_ERR_FAILED : COHORT_OK;
