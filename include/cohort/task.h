@@ -2,6 +2,8 @@
 #ifndef COHORT_TASK_H
 #define COHORT_TASK_H
 
+#include <stddef.h>
+
 #include "cohort/future.h"
 
 #ifdef __cplusplus
@@ -33,16 +35,38 @@ extern "C" {
  * becomes the child's exit status, 0 or 1. */
 typedef cohort_status cohort_task_function(void *arg);
 
-/* If a task grows beyond the end of its stack (COHORT_STACK, see job.h), the program ends with
- * SIGSEGV, after one line on standard error that names the task's function. Frames larger than a
- * page may jump over the guard of a stack: compile with -fstack-clash-protection where there are
- * any, with gcc on aarch64 also with --param=stack-clash-protection-guard-size=12, as it takes
- * guards for 64 KiB there. */
+/* If a task grows beyond the end of its stack (COHORT_STACK, see job.h, or what cohort_async_with
+ * was asked for), the program ends with SIGSEGV, after one line on standard error that names the
+ * task's function. Frames larger than a page may jump over the guard of a stack: compile with
+ * -fstack-clash-protection where there are any, with gcc on aarch64 also with
+ * --param=stack-clash-protection-guard-size=12, as it takes guards for 64 KiB there. */
 
 /* Starts FUNCTION(ARG) as a task. ARG is only passed on. The caller owns one reference to the
  * future. Tasks of one worker start in any order. The future holds COHORT_ERR_STATE before the
  * start and after the end of the runtime, or COHORT_ERR_NO_MEMORY. Any thread; never suspends. */
 COHORT_API cohort_future *cohort_async(cohort_task_function *function, void *arg) COHORT_MUST_USE;
+
+typedef struct cohort_task_options {
+    /* The task runs on a stack of at least so many bytes, 32768 to 1073741824; the library rounds
+     * them up to a power of two. Only pages that the task touches take memory, but all of them take
+     * address space. 0: COHORT_STACK. */
+    size_t stack_bytes;
+} cohort_task_options;
+
+/* The same as cohort_async, with OPTIONS, which may be NULL and are read before the call returns.
+ * An await runs a task that has not started as a plain call only if there are still stack_bytes
+ * left on the stack. If there is no memory for a stack of that size when the task is to start,
+ * FUNCTION is not called, and the future holds COHORT_ERR_NO_MEMORY. COHORT_ERR_BAD_PARAMETER if
+ * FUNCTION is NULL or stack_bytes is out of its bounds. Any thread; never suspends. _sized: the
+ * exported function, for OPTIONS_BYTES of OPTIONS; see cohort_comm_create_sized. */
+COHORT_API cohort_future *cohort_async_with_sized(cohort_task_function *function, void *arg,
+                                                  const cohort_task_options *options,
+                                                  size_t options_bytes) COHORT_MUST_USE;
+COHORT_MUST_USE static inline cohort_future *
+cohort_async_with(cohort_task_function *function, void *arg, const cohort_task_options *options)
+{
+    return cohort_async_with_sized(function, arg, options, sizeof(*options));
+}
 
 /* Lets other ready tasks of this worker run, then goes on. Suspends. Outside of tasks it calls
  * sched_yield. */

@@ -106,7 +106,8 @@ cohort_status cohort__settings_read(struct cohort__settings *ret_settings)
     if (!status)
         status = read_number("COHORT_SPIN", 0, COHORT__SPIN_MAX_NS / 1000, ULONG_MAX, &spin);
     if (!status)
-        status = read_number("COHORT_STACK", 32 << 10, 1 << 30, 256 << 10, &stack);
+        status = read_number("COHORT_STACK", COHORT__MIN_STACK_BYTES, COHORT__MAX_STACK_BYTES,
+                             256 << 10, &stack);
     if (!status)
         status = read_number("COHORT_EAGER_BUDGET", 1, 1 << 30, 0, &budget);
     if (!status)

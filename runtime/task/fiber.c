@@ -130,6 +130,7 @@ static void bounds_set(struct cohort__fiber *fiber, void *low, size_t bytes)
     fiber->bytes = bytes;
     fiber->floor = fiber->low + (bytes / 4 < FLOOR_BYTES ? bytes / 4 : FLOOR_BYTES);
     fiber->half = fiber->low + bytes / 2;
+    fiber->end = fiber->floor;
 }
 
 /* At the top of STACK. */
@@ -153,6 +154,7 @@ cohort_status cohort__fiber_create(struct cohort__fiber **ret_fiber, size_t stac
     if (status != COHORT_OK)
         return status;
     struct cohort__fiber *fiber = place(&stack);
+    fiber->size = stack_bytes;
     fiber->entry = entry;
     fiber->arg = arg;
     status = cohort__fiber_swap_init(fiber, start);
@@ -196,7 +198,8 @@ cohort_status cohort__fiber_adopt(struct cohort__fiber *fiber)
     if (COHORT__TSAN && cohort__fiber_room(fiber) > TSAN_STACK_BYTES)
         fiber->floor = (char *)__builtin_frame_address(0) - TSAN_STACK_BYTES;
     /* Where there is no memory for another stack, this one may not grow to its full size either. */
-    fiber->half = (char *)__builtin_frame_address(0) - GROWN_BYTES;
+    fiber->half = (char *)__builtin_frame_address(0) - GROWN_BYTES / 2;
+    fiber->end = (char *)__builtin_frame_address(0) - GROWN_BYTES;
     tsan_adopt(fiber);
     return cohort__fiber_swap_adopt(fiber);
 }

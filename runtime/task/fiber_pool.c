@@ -3,9 +3,9 @@
 
 #include "runtime/base/clock.h"
 
-/* A pool keeps so many stacks. To give one back takes about 2 us, and to take it again two, so that
- * a program that needs many every now and then loses little. */
-enum { KEPT = 64, UNUSED_NANOSECONDS = 1000000000 };
+/* To give a stack back takes about 2 us, and to take it again two, so that a program that needs
+ * many every now and then loses little. */
+enum { UNUSED_NANOSECONDS = 1000000000 };
 
 /* Finds out how many stacks were here all the time since the last look. */
 static void look(struct cohort__fiber_pool *pool)
@@ -14,14 +14,14 @@ static void look(struct cohort__fiber_pool *pool)
     if (now < pool->look_at)
         return;
     if (pool->look_at > 0)
-        pool->num_surplus = pool->least > KEPT ? pool->least - KEPT : 0;
+        pool->num_surplus = pool->least > pool->num_kept ? pool->least - pool->num_kept : 0;
     pool->least = pool->num;
     pool->look_at = now + cohort__clock_ticks_of(UNUSED_NANOSECONDS);
 }
 
 bool cohort__fiber_pool_has_surplus(const struct cohort__fiber_pool *pool)
 {
-    return pool->num > KEPT;
+    return pool->num > pool->num_kept;
 }
 
 bool cohort__fiber_pool_must_trim(const struct cohort__fiber_pool *pool)

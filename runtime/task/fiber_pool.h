@@ -9,12 +9,14 @@
 #include "runtime/task/fiber.h"
 
 /* The stacks of a worker that hold only a loop (see worker.h). Those that are not used for a while
- * are given back to the system. One thread. All zero: empty. */
+ * are given back to the system, but for the first ones. One thread. All zero: empty, and keeps
+ * none. */
 struct cohort__fiber_pool {
     struct cohort__fiber *first;
     struct cohort__fiber *own; /* the thread's own stack if it is here. It is taken last, since */
                                /* tasks that may move can't run on it */
     size_t num;                /* the others */
+    size_t num_kept;           /* so many stay */
     size_t least;              /* fewest since the last look */
     size_t num_surplus; /* that have not been used for a while, and are still to be given back */
     uint64_t look_at;   /* when to look next, in ticks of the clock */

@@ -35,6 +35,7 @@ void cohort__future_init(cohort_future *future, uint32_t refs)
     future->value = NULL;
     future->is_task = false;
     atomic_init(&future->claim, COHORT__TASK_CLAIMED);
+    future->stack_exponent = 0;
     atomic_init(&future->sweep_shift, 0);
     atomic_init(&future->num_forgotten, 0);
 }

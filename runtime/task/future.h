@@ -32,9 +32,10 @@ struct cohort_future {
         void *value;                     /* of a success */
         struct cohort__error_text *text; /* of an error; a counted reference */
     };
-    bool is_task;
-    bool may_move;                  /* a task that other workers may go on with */
+    bool is_task : 1;
+    bool may_move : 1;              /* a task that other workers may go on with */
     atomic_uchar claim;             /* of a task, see task.h */
+    unsigned char stack_exponent;   /* of a task, see task.h */
     atomic_uchar sweep_shift;       /* see forget */
     _Atomic uint32_t num_forgotten; /* waiters that may still be in the list */
 };

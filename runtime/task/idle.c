@@ -238,20 +238,26 @@ static bool search(struct cohort__worker *worker, bool *is_holder)
     }
 }
 
+/* Whether there are stacks to give back now. */
+static bool must_trim(const struct cohort__worker *worker)
+{
+    return cohort__fiber_pool_must_trim(&worker->pool) || cohort__sized_must_trim(&worker->sized);
+}
+
 /* The last look before sleeping, after the sleep_state was written. */
 static bool must_not_sleep(struct cohort__worker *worker, bool is_holder)
 {
-    return cohort__worker_has_work(worker) || cohort__worker_may_leave() ||
-           cohort__fiber_pool_must_trim(&worker->pool) ||
+    return cohort__worker_has_work(worker) || cohort__worker_may_leave() || must_trim(worker) ||
            (!is_holder && atomic_load(&cohort__scheduler.token) == 0);
 }
 
 /* Until somebody changes the state, or there are stacks to give back. */
 static void wait_for_state(struct cohort__worker *worker)
 {
-    bool is_limited = cohort__fiber_pool_has_surplus(&worker->pool);
+    bool is_limited =
+        cohort__fiber_pool_has_surplus(&worker->pool) || cohort__sized_has_any(&worker->sized);
     while (atomic_load(&worker->sleep_state) == COHORT__SLEEPING &&
-           !(is_limited && cohort__fiber_pool_must_trim(&worker->pool)))
+           !(is_limited && must_trim(worker)))
         if (is_limited)
             cohort__futex_wait_until(&worker->sleep_state, COHORT__SLEEPING,
                                      cohort__clock_after(TRIM_NANOSECONDS));
@@ -290,6 +296,7 @@ void cohort__worker_idle(struct cohort__worker *worker)
     if (!search(worker, &is_holder)) {
         search_give_up(worker);
         cohort__fiber_pool_trim(&worker->pool, STACKS_A_SLEEP);
+        cohort__sized_trim(&worker->sized, STACKS_A_SLEEP);
         sleep_until_woken(worker, is_holder);
     }
     if (is_holder)

@@ -44,12 +44,14 @@ static void explain(const struct cohort__worker *worker)
 {
     char name[512], text[768];
     name_task(worker->context, name, sizeof(name));
-    bool is_own = cohort__fiber_is_threads_own(worker->fiber);
+    const struct cohort__fiber *fiber = worker->fiber;
+    bool is_own = cohort__fiber_is_threads_own(fiber);
     int bytes =
         snprintf(text, sizeof(text), "cohort: %s has grown beyond its %sstack of %zu bytes (%s)\n",
-                 name, is_own ? "thread's " : "",
-                 is_own ? worker->fiber->bytes : cohort__scheduler.options.stack_bytes,
-                 is_own ? "ulimit -s" : "COHORT_STACK");
+                 name, is_own ? "thread's " : "", is_own ? fiber->bytes : fiber->size,
+                 is_own            ? "ulimit -s"
+                 : fiber->exponent ? "stack_bytes of cohort_task_options"
+                                   : "COHORT_STACK");
     if (write(STDERR_FILENO, text, (size_t)bytes) < 0)
         return; /* nobody to tell */
 }

@@ -234,6 +234,21 @@ struct cohort__work *cohort__worker_next(struct cohort__worker *worker)
     return cohort__worker_next_ready(worker);
 }
 
+/* An old task that is started in place, and has to wait for newer ones, would often be below those.
+ * So it has no turn there, but where others come to an end: tasks that go on starting others don't
+ * keep it waiting for ever. */
+struct cohort__work *cohort__worker_next_in_place(struct cohort__worker *worker)
+{
+    worker->old_end = 0;
+    if (worker->num_ended_in_place >= FAIR_TICKS) {
+        worker->num_ended_in_place = 0;
+        worker->tick |= FAIR_TICKS - 1;
+    } else if ((worker->tick + 1) % FAIR_TICKS == 0) {
+        worker->tick++;
+    }
+    return cohort__worker_next(worker);
+}
+
 bool cohort__worker_has_work(struct cohort__worker *worker)
 {
     if (worker->ready.first || worker->yielded.first ||

@@ -4,6 +4,8 @@
 #include "runtime/task/range.h"
 #include "runtime/task/worker.h"
 
+enum { RESERVE_BYTES = 256 * 1024 };
+
 /* A stack stays on its worker, unless all of the tasks on it may move. Then it can be resumed by
  * any worker, and perhaps before the one that suspends it has left it. So whoever that worker
  * switches to says that the stack was left, and makes the resumption available if what the task
@@ -47,8 +49,7 @@ static void resume(struct cohort__work *work)
         return;
     if (resumption->worker != worker)
         return_stack(worker, resumption->worker);
-    cohort__fiber_pool_put(&worker->pool, worker->fiber);
-    cohort__worker_switch(worker, resumption->fiber);
+    cohort__worker_leave(worker, resumption->fiber);
 }
 
 void cohort__resumption_init(struct cohort__resumption *resumption, struct cohort__worker *worker)
@@ -123,35 +124,86 @@ static struct cohort__fiber *take_next_fiber(struct cohort__worker *worker)
     return fiber_of(cohort__worker_next_ready(worker));
 }
 
+/* A worker whose stacks are full of frames that wait needs one for the event loop, which takes more
+ * than may be left there. Nothing is started on it, and nothing waits. */
+static void run_steps(void *arg)
+{
+    struct cohort__worker *worker = arg;
+    for (;;) {
+        worker->reserve_step(worker);
+        cohort__worker_switch(worker, worker->reserve_from);
+    }
+}
+
+cohort_status cohort__worker_create_reserve(struct cohort__worker *worker)
+{
+    return cohort__fiber_create(&worker->reserve, RESERVE_BYTES, run_steps, worker);
+}
+
+static void call_on_reserve(struct cohort__worker *worker, void (*step)(struct cohort__worker *))
+{
+    worker->reserve_step = step;
+    worker->reserve_from = worker->fiber;
+    cohort__worker_switch(worker, worker->reserve);
+}
+
+/* Tasks that are in the deque now have not been spawned by the newest one on this stack. */
+static void note_bottom(const struct cohort__worker *worker, int64_t most)
+{
+    int64_t bottom = atomic_load_explicit(&worker->deque.bottom, memory_order_relaxed);
+    worker->fiber->bottom = bottom < most ? bottom : most;
+}
+
+/* WORK was taken while others wait on this stack. */
+static void call_in_place(struct cohort__worker *worker, struct cohort__work *work)
+{
+    struct cohort__fiber *fiber = worker->fiber;
+    int64_t bottom = fiber->bottom;
+    note_bottom(worker, INT64_MAX);
+    fiber->num_in_place++;
+    work->run(work);
+    fiber->num_in_place--;
+    note_bottom(worker, bottom);
+    worker->num_ended_in_place++;
+}
+
+/* What may be started at HERE, if anything. What is left of the stack below its half is kept for
+ * tasks that the newest one on it has spawned, and waits for. */
+static struct cohort__work *next_in_place(struct cohort__worker *worker, const char *here)
+{
+    const struct cohort__fiber *fiber = worker->fiber;
+    if (here >= fiber->half)
+        return cohort__worker_next_in_place(worker);
+    int64_t bottom = atomic_load_explicit(&worker->deque.bottom, memory_order_relaxed);
+    return here >= fiber->end && bottom > fiber->bottom ? cohort__deque_pop(&worker->deque) : NULL;
+}
+
 /* The same as the loop does, once, for a worker without another stack: this one is full of frames
  * that wait. A task that is started here and has to wait itself keeps them waiting longer. So it is
- * started only if nothing else is ready. Half of the stack is kept for the newest tasks, which are
- * the most likely ones that those on the stack wait for. */
+ * started only if nothing else is ready, and the newest first, which are the most likely ones that
+ * those on the stack wait for. */
 static void run_in_place(struct cohort__worker *worker)
 {
-    cohort__worker_poll_if_due(worker);
+    if (cohort__worker_poll_is_due(worker))
+        call_on_reserve(worker, cohort__worker_poll_if_due);
     cohort__worker_take_inbox(worker);
     const char *here = __builtin_frame_address(0);
-    const struct cohort__fiber *fiber = worker->fiber;
-    bool has_room = here >= (fiber == &worker->own_fiber ? fiber->half : fiber->floor);
     struct cohort__work *work = cohort__worker_next_ready(worker);
-    if (!work && here >= fiber->half)
-        work = cohort__worker_next(worker);
-    else if (!work && has_room)
-        work = cohort__deque_pop(&worker->deque);
+    if (!work)
+        work = next_in_place(worker, here);
     if (!work) {
         cohort__worker_take_yielded(worker);
         work = cohort__worker_next_ready(worker);
     }
     if (!work) {
-        cohort__worker_idle(worker);
-        if (!has_room)
+        call_on_reserve(worker, cohort__worker_idle);
+        if (here < worker->fiber->half)
             cohort__worker_search_end(worker); /* what it has found is for another worker */
         return;
     }
     cohort__worker_search_end(worker);
     if (work->run != resume) {
-        work->run(work);
+        call_in_place(worker, work);
         return;
     }
     struct cohort__fiber *next = fiber_of(work);
@@ -181,14 +233,10 @@ static struct cohort__fiber *next_fiber(struct cohort__worker *worker)
 __attribute__((noinline)) static void wait_in_place(struct cohort__worker *worker,
                                                     struct cohort__resumption *resumption)
 {
-    struct cohort__fiber *fiber = worker->fiber;
-    if (!pin(resumption)) {
+    if (pin(resumption))
+        run_in_place(worker);
+    else
         resumption->has_run = true;
-        return;
-    }
-    fiber->num_in_place++;
-    run_in_place(worker);
-    fiber->num_in_place--;
 }
 
 /* The thread may be another one now. */
@@ -226,6 +274,8 @@ void cohort__worker_suspend(struct cohort__worker *worker, struct cohort__resump
     }
     if (is_held && burst == worker->burst)
         hold(worker, -1);
+    if (worker->fiber->num_in_place > 0)
+        note_bottom(worker, worker->fiber->bottom);
     go_on(worker, context, slot);
 }
 

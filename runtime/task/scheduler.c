@@ -15,10 +15,7 @@
 #include "runtime/task/plain_loop.h"
 #include "runtime/task/worker.h"
 
-enum {
-    DEQUE_CAPACITY = 1024,
-    MIN_STACK_BYTES = 32 * 1024,
-};
+enum { DEQUE_CAPACITY = 1024 };
 
 struct cohort__scheduler cohort__scheduler;
 
@@ -222,6 +219,11 @@ static cohort_status worker_create(struct cohort__worker **ret_worker, unsigned 
     cohort__random_init(&worker->random, index);
     cohort_status status = cohort__deque_init(&worker->deque, DEQUE_CAPACITY,
                                               cohort__scheduler.options.num_workers > 1);
+    if (status == COHORT_OK) {
+        status = cohort__worker_create_reserve(worker);
+        if (status != COHORT_OK)
+            cohort__deque_fini(&worker->deque);
+    }
     if (status != COHORT_OK) {
         free(worker);
         return status;
@@ -232,6 +234,7 @@ static cohort_status worker_create(struct cohort__worker **ret_worker, unsigned 
 
 static void worker_destroy(struct cohort__worker *worker)
 {
+    cohort__fiber_destroy(worker->reserve);
     cohort__deque_fini(&worker->deque);
     free(worker);
 }
@@ -256,10 +259,10 @@ static cohort_status check_options(const struct cohort__scheduler_options *optio
     if (options->num_workers < 1 || options->num_workers > COHORT__MAX_WORKERS)
         return cohort_fail(COHORT_ERR_BAD_PARAMETER, "scheduler: %u workers, not 1 to %d",
                            options->num_workers, COHORT__MAX_WORKERS);
-    if (options->stack_bytes < MIN_STACK_BYTES)
+    if (options->stack_bytes < COHORT__MIN_STACK_BYTES)
         return cohort_fail(COHORT_ERR_BAD_PARAMETER,
                            "scheduler: stacks of %zu bytes, not of at least %d",
-                           options->stack_bytes, MIN_STACK_BYTES);
+                           options->stack_bytes, COHORT__MIN_STACK_BYTES);
     if (options->spin_ns > COHORT__SPIN_MAX_NS)
         return cohort_fail(COHORT_ERR_BAD_PARAMETER,
                            "scheduler: %llu ns of spinning, not at most %d",

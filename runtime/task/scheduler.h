@@ -27,7 +27,7 @@ struct cohort__scheduler_hooks {
 
     /* Makes progress without blocking. Returns true if something happened. It is called by the
      * holder of the token, outside of tasks, at the base of a stack of at least
-     * options.stack_bytes. It may only enqueue work, not run it. */
+     * options.stack_bytes or 256 KiB. It may only enqueue work, not run it. */
     bool (*poll)(void *context);
 
     /* Blocks until something happens or wake is called. It is called as poll is. False means that

@@ -27,6 +27,7 @@ enum {
      * full); it ends where the number of mappings is no matter any more. */
     LEAST_STACKS = 4,
     MOST_STACKS = 1024,
+    MOST_SLAB_BYTES = 512 * 1024 * 1024, /* unless a single stack is larger */
     /* Each guard page makes two mappings more: half of the default limit is left to the program. */
     MOST_GUARD_PAGES = 16000,
     CANARY_BYTES = 64, /* at the top of each stack, for the one above it */
@@ -56,9 +57,8 @@ struct cohort__stack_slab {
 /* All slabs whose stacks have the same size. */
 struct size_class {
     struct size_class *next;
-    size_t bytes;         /* of each stack */
-    uint32_t next_stacks; /* so many stacks the next slab will have */
-    uint32_t num_slabs;
+    size_t bytes;              /* of each stack */
+    uint32_t next_stacks;      /* so many stacks the next slab will have */
     struct cohort__list slabs; /* those in which a stack is free */
 };
 
@@ -134,15 +134,21 @@ static struct cohort__stack_slab *slab_map(struct size_class *class, uint32_t nu
     return NULL;
 }
 
+/* How many stacks the next slab of CLASS should have. */
+static uint32_t num_stacks_of(const struct size_class *class)
+{
+    size_t most = MOST_SLAB_BYTES / (class->bytes + page_bytes());
+    return most >= class->next_stacks ? class->next_stacks : most > 0 ? (uint32_t)most : 1;
+}
+
 static cohort_status slab_create(struct size_class *class)
 {
-    struct cohort__stack_slab *slab = slab_map(class, class->next_stacks);
+    struct cohort__stack_slab *slab = slab_map(class, num_stacks_of(class));
     if (!slab)
         return cohort_fail(COHORT_ERR_NO_MEMORY, "no stack of %zu bytes: mmap: %s", class->bytes,
                            strerror(errno));
     class->next_stacks =
         slab->num_stacks < MOST_STACKS / 2 ? 2 * slab->num_stacks : (uint32_t)MOST_STACKS;
-    class->num_slabs++;
     cohort__list_push_front(&class->slabs, &slab->link);
     return COHORT_OK;
 }
@@ -152,7 +158,6 @@ static void slab_destroy(struct cohort__stack_slab *slab)
     for (uint32_t i = 0; i < slab->num_used; i++)
         stacks.num_guard_pages -= slab->places[i].guard == COHORT__STACK_GUARD_PAGE;
     cohort__list_remove(&slab->link);
-    slab->class->num_slabs--;
     munmap(slab->memory, slab->num_stacks * (slab->class->bytes + page_bytes()));
     free(slab);
 }
@@ -294,7 +299,7 @@ void cohort__stack_give_back(const struct cohort__stack *stack)
     if (slab->num_free == 0 && slab->num_used == slab->num_stacks)
         cohort__list_push_front(&class->slabs, &slab->link);
     slab->places[slab->num_free++].free = stack->index;
-    if (slab->num_free == slab->num_used && class->num_slabs > 1)
+    if (slab->num_free == slab->num_used)
         slab_destroy(slab);
     pthread_mutex_unlock(&stacks.lock);
 }

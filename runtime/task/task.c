@@ -3,7 +3,9 @@
 
 #include <sched.h>
 
+#include "runtime/base/bounds.h"
 #include "runtime/base/container.h"
+#include "runtime/base/options.h"
 #include "runtime/base/slab.h"
 #include "runtime/task/fork.h"
 #include "runtime/task/overflow.h"
@@ -62,7 +64,8 @@ COHORT__IN_THREAD_OF_NOW static void ended(struct cohort__task_context *context,
 
 /* Calls TASK, which was claimed, and consumes one reference to it. If IS_AWAITED_HERE, the caller
  * holds another one, and is about to return it. */
-static void execute(struct cohort__worker *worker, struct cohort__task *task, bool is_awaited_here)
+static inline void execute(struct cohort__worker *worker, struct cohort__task *task,
+                           bool is_awaited_here)
 {
     struct cohort__task_context context = {
         .function = task->function, .fiber = worker->fiber, .outer = worker->context};
@@ -73,13 +76,31 @@ static void execute(struct cohort__worker *worker, struct cohort__task *task, bo
     ended(&context, task, task->function(task->arg), is_awaited_here);
 }
 
+void cohort__task_call(struct cohort__task *task)
+{
+    execute(cohort__worker_self, task, false);
+}
+
+/* Whether the stack of WORKER, which runs now, has the room that TASK asks for. A thread's own
+ * stack may be larger than COHORT_STACK, but nobody has reserved its memory. */
+static bool has_room(const struct cohort__worker *worker, const struct cohort__task *task)
+{
+    const struct cohort__fiber *fiber = worker->fiber;
+    size_t bytes = (size_t)1 << task->future.stack_exponent;
+    return cohort__fiber_room(fiber) >= bytes &&
+           (bytes <= cohort__scheduler.options.stack_bytes || !cohort__fiber_is_threads_own(fiber));
+}
+
 void cohort__task_run(struct cohort__work *work)
 {
     struct cohort__task *task = task_of(work);
-    if (claim(task))
-        execute(cohort__worker_self, task, false);
-    else
+    struct cohort__worker *worker = cohort__worker_self;
+    if (!claim(task))
         cohort__task_drop(work);
+    else if (task->future.stack_exponent && !has_room(worker, task))
+        cohort__worker_run_sized(worker, task);
+    else
+        execute(worker, task, false);
 }
 
 bool cohort__task_may_move(const struct cohort__work *work)
@@ -129,6 +150,8 @@ bool cohort__task_try_inline(cohort_future *future)
         cohort__worker_poll_is_overdue(worker))
         return false;
     struct cohort__task *task = (struct cohort__task *)future;
+    if (future->stack_exponent && !has_room(worker, task))
+        return false;
     bool is_popped = cohort__deque_peek(&worker->deque) == &task->work &&
                      cohort__deque_pop(&worker->deque) == &task->work;
     if (is_popped && cohort__future_is_own(future)) {
@@ -145,19 +168,76 @@ bool cohort__task_try_inline(cohort_future *future)
     return true;
 }
 
+/* NULL: there is no memory. */
+static inline struct cohort__task *create(cohort_task_function *function, void *arg)
+{
+    struct cohort__task *task = cohort__slab_alloc(sizeof(*task));
+    if (!task)
+        return NULL;
+    cohort__task_init(task, function, arg);
+    atomic_store_explicit(&task->future.claim, COHORT__TASK_OPEN, memory_order_relaxed);
+    return task;
+}
+
+/* For the public function with the NAME. Takes TASK. */
+static inline cohort_future *submit(struct cohort__task *task, const char *name)
+{
+    if (cohort__scheduler_submit(&task->work, true))
+        return &task->future;
+    cohort__slab_free(task);
+    return cohort__future_of_status(cohort__scheduler_refuse(name), cohort__error_slot());
+}
+
 cohort_future *cohort_async(cohort_task_function *function, void *arg)
 {
     if (!function)
         return cohort_future_of_error(COHORT_ERR_BAD_PARAMETER, "cohort_async: function is NULL");
-    struct cohort__task *task = cohort__slab_alloc(sizeof(*task));
+    struct cohort__task *task = create(function, arg);
+    return task ? submit(task, "cohort_async") : cohort__future_no_memory();
+}
+
+/* The least exponent that is enough for BYTES. */
+static unsigned char exponent_of(size_t bytes)
+{
+    unsigned char exponent = 0;
+    while ((size_t)1 << exponent < bytes)
+        exponent++;
+    return exponent;
+}
+
+static cohort_status read_options(cohort_task_options *ret_options,
+                                  const cohort_task_options *options, size_t options_bytes)
+{
+    cohort_task_options read = {0};
+    cohort_status status = COHORT_OK;
+    if (options)
+        status = cohort__options_read(&read, sizeof(read), options, options_bytes,
+                                      "cohort_task_options");
+    if (status == COHORT_OK && read.stack_bytes > 0 &&
+        (read.stack_bytes < COHORT__MIN_STACK_BYTES || read.stack_bytes > COHORT__MAX_STACK_BYTES))
+        status = cohort_fail(COHORT_ERR_BAD_PARAMETER, "stack_bytes is %zu, not 0 or %d to %d",
+                             read.stack_bytes, COHORT__MIN_STACK_BYTES, COHORT__MAX_STACK_BYTES);
+    if (status == COHORT_OK)
+        *ret_options = read;
+    return status;
+}
+
+cohort_future *cohort_async_with_sized(cohort_task_function *function, void *arg,
+                                       const cohort_task_options *options, size_t options_bytes)
+{
+    const char *name = "cohort_async_with";
+    if (!function)
+        return cohort_future_of_error(COHORT_ERR_BAD_PARAMETER, "%s: function is NULL", name);
+    cohort_task_options read;
+    cohort_status status = read_options(&read, options, options_bytes);
+    if (status != COHORT_OK)
+        return cohort_future_of_error(status, "%s: %s", name, cohort_error_message());
+    struct cohort__task *task = create(function, arg);
     if (!task)
         return cohort__future_no_memory();
-    cohort__task_init(task, function, arg);
-    atomic_store_explicit(&task->future.claim, COHORT__TASK_OPEN, memory_order_relaxed);
-    if (cohort__scheduler_submit(&task->work, true))
-        return &task->future;
-    cohort__slab_free(task);
-    return cohort__future_of_status(cohort__scheduler_refuse("cohort_async"), cohort__error_slot());
+    if (read.stack_bytes > 0)
+        task->future.stack_exponent = exponent_of(read.stack_bytes);
+    return submit(task, name);
 }
 
 /* Whether there is nothing else that could run here before the caller goes on. */

@@ -9,7 +9,10 @@
 /* A future with the function that completes it, in one object. A task is queued as a work, and the
  * queue holds a reference to it. But the first worker that claims the task runs it. So a task that
  * awaits it can run it without searching for it in the queue. The entry in the queue is then stale,
- * and the worker that finds it there drops it. */
+ * and the worker that finds it there drops it.
+ *
+ * A task that asks for a stack of its own size needs two to the power of stack_exponent bytes, a
+ * field of its future. It is 0 for all others. */
 enum cohort__task_claim {
     COHORT__TASK_OPEN,    /* any worker may claim it */
     COHORT__TASK_CLAIMED, /* claimed, or not queued yet */
@@ -41,6 +44,10 @@ void cohort__task_run(struct cohort__work *work);
 
 /* Whether WORK is a task, and a worker may go on with it that has not begun it. */
 bool cohort__task_may_move(const struct cohort__work *work);
+
+/* Calls TASK, which was claimed, and gives the queue's reference back. At the base of a stack, or
+ * on top of tasks that wait in place. */
+void cohort__task_call(struct cohort__task *task);
 
 /* Whether WORK is a task that was claimed already, so that it only has to be dropped. */
 bool cohort__task_is_stale(const struct cohort__work *work);

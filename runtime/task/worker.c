@@ -13,6 +13,7 @@ enum {
      * long ago, so that tasks that only await each other in this way don't keep messages and timers
      * waiting. */
     OVERDUE_NANOSECONDS = 100000,
+    KEPT = 64,         /* stacks that a worker keeps, besides the thread's own one */
     STACKS_A_POLL = 2, /* given back to the system; so long, about 4 us, nothing else is done */
 };
 
@@ -51,6 +52,7 @@ void cohort__worker_poll_if_due(struct cohort__worker *worker)
     cohort__worker_look_for_old(worker);
     cohort__worker_take_injected(worker);
     cohort__fiber_pool_trim(&worker->pool, STACKS_A_POLL);
+    cohort__sized_trim(&worker->sized, STACKS_A_POLL);
     if (cohort__token_try(worker)) {
         cohort__scheduler.hooks.poll(cohort__scheduler.hooks.context);
         cohort__token_release();
@@ -75,8 +77,7 @@ struct cohort__worker *cohort__worker_switch(struct cohort__worker *worker,
  * in the pool, since no task is left. */
 static void go_home(struct cohort__worker *worker)
 {
-    cohort__fiber_pool_put(&worker->pool, worker->fiber);
-    cohort__worker_switch(worker, cohort__fiber_pool_take_own(&worker->pool));
+    cohort__worker_leave(worker, cohort__fiber_pool_take_own(&worker->pool));
 }
 
 /* A thread's own stack can't move. So a task that may move runs on another one, if there is one. */
@@ -90,40 +91,54 @@ static bool leave_own(struct cohort__worker *worker, struct cohort__work *work)
     if (!fiber)
         return false;
     cohort__worker_push(worker, work);
-    cohort__fiber_pool_put(&worker->pool, worker->fiber);
-    cohort__worker_switch(worker, fiber);
+    cohort__worker_leave(worker, fiber);
     return true;
+}
+
+/* Inline, since the loop is what a worker does most. */
+static inline bool turn(struct cohort__worker *worker)
+{
+    cohort__worker_poll_if_due(worker); /* also when a task has just suspended */
+    struct cohort__work *work = cohort__worker_next(worker);
+    if (work) {
+        cohort__worker_search_end(worker);
+        if (worker->fiber != &worker->own_fiber || !leave_own(worker, work))
+            work->run(work);
+    } else if (cohort__worker_may_leave()) {
+        cohort__worker_search_end(worker);
+        if (worker->fiber == &worker->own_fiber)
+            return true;
+        go_home(worker);
+    } else if (!worker->is_making_way) {
+        cohort__worker_idle(worker);
+    }
+    return false;
+}
+
+bool cohort__worker_turn(struct cohort__worker *worker)
+{
+    return turn(worker);
 }
 
 /* The worker of a stack is another one after a task on it has moved. */
 static void loop(const struct cohort__fiber *fiber)
 {
-    for (;;) {
-        struct cohort__worker *worker = fiber->worker;
-        cohort__worker_poll_if_due(worker); /* also when a task has just suspended */
-        struct cohort__work *work = cohort__worker_next(worker);
-        if (work) {
-            cohort__worker_search_end(worker);
-            if (fiber != &worker->own_fiber || !leave_own(worker, work))
-                work->run(work);
-        } else if (cohort__worker_may_leave()) {
-            cohort__worker_search_end(worker);
-            if (fiber == &worker->own_fiber)
-                return;
-            go_home(worker);
-        } else if (!worker->is_making_way) {
-            cohort__worker_idle(worker);
-        }
-    }
+    while (!turn(fiber->worker))
+        ;
+}
+
+const struct cohort__fiber *cohort__worker_arrive(void)
+{
+    struct cohort__worker *worker = cohort__worker_self;
+    if (worker->left)
+        cohort__resumption_publish(worker);
+    return worker->fiber;
 }
 
 static void loop_on_fiber(void *arg)
 {
-    struct cohort__worker *worker = cohort__worker_self;
     (void)arg;
-    if (worker->left)
-        cohort__resumption_publish(worker);
-    loop(worker->fiber);
+    loop(cohort__worker_arrive());
 }
 
 void cohort__worker_run(struct cohort__worker *worker)
@@ -131,11 +146,13 @@ void cohort__worker_run(struct cohort__worker *worker)
     void *handler_stack = cohort__overflow_thread_begin();
     worker->fiber = &worker->own_fiber;
     worker->own_fiber.worker = worker;
+    worker->pool.num_kept = KEPT;
     cohort__spin_init(&worker->spin, cohort__scheduler.options.spin_ns);
     loop(&worker->own_fiber);
     cohort__idle_wake_all();              /* the other workers can leave as well */
     cohort__worker_take_returned(worker); /* no task is left, so none comes later */
     cohort__fiber_pool_fini(&worker->pool);
+    cohort__sized_fini(&worker->sized);
     cohort__overflow_thread_end(handler_stack);
 }
 

@@ -34,6 +34,18 @@ enum cohort__sleep_state {
     COHORT__PARKED,          /* waits in hooks.park, with the token */
 };
 
+/* For tasks that ask for a stack of their own size, see sized.c. All zero: empty. */
+enum {
+    COHORT__MIN_STACK_EXPONENT = 15,
+    COHORT__MAX_STACK_EXPONENT = 30,
+    COHORT__NUM_STACK_EXPONENTS = COHORT__MAX_STACK_EXPONENT - COHORT__MIN_STACK_EXPONENT + 1,
+};
+struct cohort__sized {
+    struct cohort__fiber_pool pools[COHORT__NUM_STACK_EXPONENTS];
+    size_t num;                /* stacks in all pools */
+    struct cohort__task *task; /* the next one, for the stack to which the worker switches */
+};
+
 /* A first-in, first-out list of works. One thread. */
 struct cohort__fifo {
     struct cohort__batch_queue_node *first;
@@ -48,6 +60,11 @@ struct cohort__worker {
     struct cohort__fifo ready;            /* fibers to be resumed, and other work */
     struct cohort__fifo yielded;          /* the same, to be run after everything else */
     struct cohort__fiber_pool pool;
+    struct cohort__sized sized;
+    struct cohort__fiber *reserve;                       /* see resumption.c */
+    void (*reserve_step)(struct cohort__worker *worker); /* what is called on it */
+    struct cohort__fiber *reserve_from;                  /* where it goes on after that */
+    uint32_t num_ended_in_place;                         /* works, see run_in_place */
     unsigned index;
     unsigned tick;
     uint64_t poll_at;       /* when to poll next, in ticks of the clock */
@@ -115,6 +132,10 @@ extern _Thread_local struct cohort__worker *cohort__worker_self
 /* Runs WORKER until the scheduler has stopped. Returns on the thread's own stack. */
 void cohort__worker_run(struct cohort__worker *worker);
 
+/* What a loop does again and again: looks for work, and calls it. Returns true if the worker is on
+ * the thread's own stack and may leave. */
+bool cohort__worker_turn(struct cohort__worker *worker);
+
 /* A new stack, which holds a loop of WORKER. NULL: there is no memory for one; the log says so
  * once. */
 struct cohort__fiber *cohort__worker_create_stack(struct cohort__worker *worker);
@@ -124,6 +145,9 @@ struct cohort__fiber *cohort__worker_create_stack(struct cohort__worker *worker)
  * frame must not use WORKER any more. It may keep its fiber, whose field worker is the same. */
 struct cohort__worker *cohort__worker_switch(struct cohort__worker *worker,
                                              struct cohort__fiber *fiber);
+
+/* To be called first on a stack that begins. Returns it. */
+const struct cohort__fiber *cohort__worker_arrive(void);
 
 /* Sees to what has to be done from time to time while there is work. Calls hooks.poll if the token
  * is free. Only outside of tasks. */
@@ -152,6 +176,10 @@ void cohort__worker_send(struct cohort__worker *worker, struct cohort__work *wor
 /* What WORKER is to run next. NULL: there is nothing for it, or it leaves what there is to
  * others. */
 struct cohort__work *cohort__worker_next(struct cohort__worker *worker);
+
+/* The same, for a worker without another stack, when nothing is ready: only what has not started
+ * yet. */
+struct cohort__work *cohort__worker_next_in_place(struct cohort__worker *worker);
 
 /* What that will be, without taking it. NULL: not the first of the ready list. */
 struct cohort__work *cohort__worker_peek(struct cohort__worker *worker);
@@ -213,6 +241,9 @@ void cohort__resumption_notify(struct cohort__resumption *resumption);
  * before and after this (fiber.h). */
 void cohort__worker_suspend(struct cohort__worker *worker, struct cohort__resumption *resumption);
 
+/* For a new WORKER. COHORT_ERR_NO_MEMORY. */
+cohort_status cohort__worker_create_reserve(struct cohort__worker *worker);
+
 /* The same, if what the task waits for is a task that has not started. RESUMPTION is pinned. */
 void cohort__worker_postpone(struct cohort__worker *worker, struct cohort__resumption *resumption);
 
@@ -224,6 +255,26 @@ void cohort__worker_take_returned(struct cohort__worker *worker);
 
 /* To be called by whoever WORKER has just switched to, for the stack that it has left. */
 void cohort__resumption_publish(struct cohort__worker *worker);
+
+/* --- sized.c --- */
+
+/* Calls TASK, which was claimed, on a stack of the size that it asks for. If there is no memory for
+ * one, completes it with COHORT_ERR_NO_MEMORY. Only outside of tasks. */
+void cohort__worker_run_sized(struct cohort__worker *worker, struct cohort__task *task);
+
+/* For cohort__worker_leave, where the stack that is left does not go to the ordinary ones. */
+void cohort__sized_leave(struct cohort__worker *worker, struct cohort__fiber *fiber);
+
+/* As for a pool, see fiber_pool.h. */
+void cohort__sized_trim(struct cohort__sized *sized, size_t most);
+bool cohort__sized_must_trim(const struct cohort__sized *sized);
+void cohort__sized_fini(struct cohort__sized *sized);
+
+/* Whether there are free stacks, all of which will have to be given back. */
+static inline bool cohort__sized_has_any(const struct cohort__sized *sized)
+{
+    return sized->num > 0;
+}
 
 /* --- spread.c --- */
 
@@ -284,6 +335,19 @@ bool cohort__scheduler_submit(struct cohort__work *work, bool count);
 
 /* Counts a task that will be submitted later. False: the scheduler is not up. Any thread. */
 bool cohort__scheduler_count_task(void);
+
+/* The same as cohort__worker_switch. Others may take the stack that is left, unless tasks wait
+ * there in place. Only outside of tasks. */
+static inline void cohort__worker_leave(struct cohort__worker *worker, struct cohort__fiber *fiber)
+{
+    struct cohort__fiber *left = worker->fiber;
+    if (left->exponent || left->num_in_place > 0) {
+        cohort__sized_leave(worker, fiber);
+        return;
+    }
+    cohort__fiber_pool_put(&worker->pool, left);
+    cohort__worker_switch(worker, fiber);
+}
 
 static inline void cohort__fifo_push(struct cohort__fifo *fifo,
                                      struct cohort__batch_queue_node *node)

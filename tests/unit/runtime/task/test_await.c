@@ -4,12 +4,14 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <sys/resource.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "runtime/base/clock.h"
 #include "runtime/base/error.h"
 #include "runtime/base/log.h"
 #include "runtime/base/sanitizer.h"
+#include "runtime/task/plain_loop.h"
 #include "runtime/task/worker.h"
 #include "tests/unit/runtime/task/run_tasks.h"
 
@@ -334,24 +336,25 @@ static cohort_status go_through_a_chain(void *arg)
     return cohort_await(chain->futures[NUM_IN_CHAIN]);
 }
 
-static size_t address_space(void)
+static void limit_address_space(size_t more)
 {
     size_t num_pages = 0;
     FILE *file = fopen("/proc/self/statm", "r");
     CHECK(file && fscanf(file, "%zu", &num_pages) == 1);
     fclose(file);
-    return num_pages * (size_t)sysconf(_SC_PAGESIZE);
+    struct rlimit limit;
+    CHECK_INT(getrlimit(RLIMIT_AS, &limit), 0);
+    limit.rlim_cur = num_pages * (size_t)sysconf(_SC_PAGESIZE) + more;
+    CHECK_INT(setrlimit(RLIMIT_AS, &limit), 0);
 }
 
 static void test_few_stacks(void)
 {
     static struct chain chain;
-    struct rlimit old, limit;
+    struct rlimit old;
     CHECK_INT(getrlimit(RLIMIT_AS, &old), 0);
-    limit = old;
-    limit.rlim_cur = address_space() + FEW_STACKS_BYTES;
     if (!COHORT__ASAN && !COHORT__TSAN)
-        CHECK_INT(setrlimit(RLIMIT_AS, &limit), 0);
+        limit_address_space(FEW_STACKS_BYTES);
     CHECK_INT(run_tasks(1, go_through_a_chain, &chain), COHORT_OK);
     CHECK_INT(setrlimit(RLIMIT_AS, &old), 0);
 }
@@ -387,6 +390,94 @@ static void test_full_stack(void)
     options.num_workers = 2;
     for (int i = 0; i < 20; i++)
         CHECK_INT(run_tasks_with(&options, wait_with_a_full_stack, NULL), COHORT_OK);
+}
+
+/* Far more tasks than stacks, and small ones. Each has to be able to start those that it waits for,
+ * and the event loop always has the room of a whole stack. */
+enum { NUM_IN_CROWD = 2000, SMALL_STACK_BYTES = 32 * 1024, LOOP_BYTES = 28 * 1024 };
+static atomic_int num_from_crowd;
+
+static cohort_status count_one(void *arg)
+{
+    atomic_fetch_add(&num_from_crowd, 1);
+    return arg ? COHORT_ERR_FAILED : COHORT_OK;
+}
+
+static cohort_status wait_in_many_ways(void *arg)
+{
+    cohort_future *never = arg, *tasks[3];
+    for (int i = 0; i < 3; i++) {
+        CHECK_INT(cohort_await_for(never, MILLISECOND / 20), COHORT_ERR_TIMEOUT);
+        cohort_yield();
+        for (int j = 0; j < 3; j++)
+            tasks[j] = cohort_async(count_one, NULL);
+        CHECK_INT(cohort_await(cohort_when_all(tasks, 3)), COHORT_OK);
+        CHECK_INT(cohort_await(cohort_async(count_one, NULL)), COHORT_OK);
+    }
+    return COHORT_OK;
+}
+
+static cohort_status crowd(void *arg)
+{
+    static cohort_future *tasks[NUM_IN_CROWD];
+    cohort_promise *promise;
+    cohort_future *never;
+    create(&promise, &never);
+    for (int i = 0; i < NUM_IN_CROWD; i++)
+        tasks[i] = cohort_async(wait_in_many_ways, never);
+    cohort_status status = cohort_await(cohort_when_all(tasks, NUM_IN_CROWD));
+    cohort_promise_fulfil(promise, NULL);
+    cohort_future_unref(never);
+    cohort__scheduler_stop();
+    return arg ? COHORT_ERR_FAILED : status;
+}
+
+static bool poll_with_room(void *context)
+{
+    CHECK(cohort__fiber_room(cohort__worker_self->fiber) > LOOP_BYTES);
+    return cohort__plain_loop_hooks()->poll(context);
+}
+
+static bool park_with_room(void *context)
+{
+    CHECK(cohort__fiber_room(cohort__worker_self->fiber) > LOOP_BYTES);
+    return cohort__plain_loop_hooks()->park(context);
+}
+
+static void run_crowd(unsigned num_workers)
+{
+    struct cohort__scheduler_options options;
+    struct cohort__scheduler_hooks hooks = *cohort__plain_loop_hooks();
+    hooks.poll = poll_with_room;
+    hooks.park = park_with_room;
+    cohort__scheduler_options_init(&options);
+    options.num_workers = num_workers;
+    options.stack_bytes = SMALL_STACK_BYTES;
+    atomic_store(&num_from_crowd, 0);
+    CHECK_INT(cohort__scheduler_start(&options, &hooks), COHORT_OK);
+    limit_address_space(FEW_STACKS_BYTES);
+    cohort_future *done = cohort_async(crowd, NULL);
+    CHECK_INT(cohort__scheduler_run(), COHORT_OK);
+    CHECK_INT(cohort_await(done), COHORT_OK);
+    CHECK_INT(atomic_load(&num_from_crowd), 12 * NUM_IN_CROWD);
+    cohort__plain_loop_fini();
+}
+
+static void test_small_stacks(void)
+{
+    if (COHORT__ASAN || COHORT__TSAN)
+        return; /* they need more of a stack, and all addresses */
+    for (unsigned num_workers = 1; num_workers <= 3; num_workers++) {
+        int status;
+        pid_t child = fork();
+        CHECK(child >= 0);
+        if (child == 0) {
+            run_crowd(num_workers);
+            _exit(0);
+        }
+        CHECK_INT(waitpid(child, &status, 0), child);
+        CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    }
 }
 
 /* --- tasks that only await others in place --- */
@@ -442,6 +533,7 @@ int main(int argc, char **argv)
         {"without a stack", test_without_a_stack},
         {"few stacks", test_few_stacks},
         {"full stack", test_full_stack},
+        {"small stacks", test_small_stacks},
         {"progress beside plain calls", test_progress_beside_plain_calls},
     };
     return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));

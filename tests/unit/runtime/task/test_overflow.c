@@ -15,7 +15,7 @@
 #include "tests/support/test.h"
 #include "tests/unit/runtime/task/run_tasks.h"
 
-enum { THREAD_STACK_KIB = 1024, LEAP = -1 };
+enum { THREAD_STACK_KIB = 1024, LARGE_STACK_KIB = 4096, LEAP = -1 };
 
 /* Takes more than 1 KiB of the stack for each call. The compiler can't know what the asm does with
  * the frame, so that each call has its own. */
@@ -184,6 +184,26 @@ static void test_stack_of_thread(void)
     check_overflow(descend_on_thread, &too_deep, "test_task_overflow", " bytes (ulimit -s)\n");
 }
 
+static cohort_status descend_on_large_stack(void *arg)
+{
+    const cohort_task_options options = {.stack_bytes = LARGE_STACK_KIB << 10};
+    return cohort_await(cohort_async_with(descend_on_thread, arg, &options));
+}
+
+static void test_stack_of_its_own_size(void)
+{
+    int deep = LARGE_STACK_KIB / 2, too_deep = 2 * LARGE_STACK_KIB;
+    char text[4096];
+    if (COHORT__ASAN || COHORT__TSAN)
+        return;
+    int status = run_child(descend_on_large_stack, &deep, text, sizeof(text));
+    CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    CHECK_TEXT(text, "");
+    check_overflow(descend_on_large_stack, &too_deep, "test_task_overflow",
+                   " has grown beyond its stack of 4194304 bytes (stack_bytes of "
+                   "cohort_task_options)\n");
+}
+
 static void descend_in_work(struct cohort__work *work)
 {
     work->node.next = NULL;
@@ -254,6 +274,7 @@ static const struct test_case cases[] = {
     {"tasks that are too deep", test_tasks_that_are_too_deep},
     {"large frame", test_large_frame},
     {"stack of thread", test_stack_of_thread},
+    {"stack of its own size", test_stack_of_its_own_size},
     {"outside of tasks", test_outside_of_tasks},
     {"signal that is sent", test_signal_that_is_sent},
     {"own handler", test_own_handler},
