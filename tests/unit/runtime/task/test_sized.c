@@ -232,7 +232,7 @@ static cohort_status one_after_the_other(void *arg)
     static const size_t sizes[] = {LARGE, MIB, 16 * MIB};
     for (int i = 0; i < 3000; i++)
         CHECK_INT(cohort_await(start(do_nothing, arg, sizes[i % 3])), COHORT_OK);
-    CHECK_INT(cohort__worker_self->sized.num, 3);
+    CHECK(cohort__worker_self->sized.num <= 3);
     return COHORT_OK;
 }
 
