@@ -16,15 +16,15 @@ extern "C" {
  * the variable belongs to the worker, and other tasks that run there during the await may set it.
  * Only errno and cohort_error_message() belong to the task, and keep their values.
  *
- * With COHORT_TASKS=movable (job.h) any worker may go on with a task that has awaited something, so
- * that tasks that compute after an await are spread over the workers anew. Then a thread-local
- * variable is another one after an await, in the same function. Compilers don't know that: they
- * keep its address across the call, and that of errno, which is such a variable. So a task that may
- * move must not use one before and after an await in one function, after inlining; call a function
- * for it that is not inlined. The same is true for what knows its thread: a mutex has to be
- * unlocked by the thread that has locked it. errno keeps its value for those who find it. Don't
- * link programs with such tasks against the static library by link-time optimization, which may
- * inline the library's own functions into the task's.
+ * If a task is movable (cohort_async_with, or COHORT_TASKS=movable for all, see job.h), any worker
+ * may go on with it after an await, so that tasks that compute after an await are spread over the
+ * workers anew. Then a thread-local variable is another one after an await, in the same function.
+ * Compilers don't know that: they keep its address across the call, and that of errno, which is
+ * such a variable. So a task that may move must not use one before and after an await in one
+ * function, after inlining; call a function for it that is not inlined. The same is true for what
+ * knows its thread: a mutex has to be unlocked by the thread that has locked it. errno keeps its
+ * value for those who find it. Don't link programs with such tasks against the static library by
+ * link-time optimization, which may inline the library's own functions into the task's.
  *
  * What the function returns becomes the status of the task's future. If it is an error, and equal
  * to the status of the last message set in this task (by cohort_fail, or by a call or await that
@@ -46,19 +46,31 @@ typedef cohort_status cohort_task_function(void *arg);
  * start and after the end of the runtime, or COHORT_ERR_NO_MEMORY. Any thread; never suspends. */
 COHORT_API cohort_future *cohort_async(cohort_task_function *function, void *arg) COHORT_MUST_USE;
 
+/* Whether another worker may go on with a task that has waited. */
+enum cohort_task_mobility {
+    COHORT_TASK_AS_SET = 0, /* by COHORT_TASKS */
+    COHORT_TASK_PINNED = 1,
+    COHORT_TASK_MOVABLE = 2,
+};
+
 typedef struct cohort_task_options {
     /* The task runs on a stack of at least so many bytes, 32768 to 1073741824; the library rounds
      * them up to a power of two. Only pages that the task touches take memory, but all of them take
      * address space. 0: COHORT_STACK. */
     size_t stack_bytes;
+
+    /* What movable means for the task is said above. A task that an await runs in place of another
+     * one is on its stack, which moves only if both may. */
+    enum cohort_task_mobility mobility;
 } cohort_task_options;
 
 /* The same as cohort_async, with OPTIONS, which may be NULL and are read before the call returns.
  * An await runs a task that has not started as a plain call only if there are still stack_bytes
  * left on the stack. If there is no memory for a stack of that size when the task is to start,
  * FUNCTION is not called, and the future holds COHORT_ERR_NO_MEMORY. COHORT_ERR_BAD_PARAMETER if
- * FUNCTION is NULL or stack_bytes is out of its bounds. Any thread; never suspends. _sized: the
- * exported function, for OPTIONS_BYTES of OPTIONS; see cohort_comm_create_sized. */
+ * FUNCTION is NULL, stack_bytes is out of its bounds, or mobility is none of the above. Any thread;
+ * never suspends. _sized: the exported function, for OPTIONS_BYTES of OPTIONS; see
+ * cohort_comm_create_sized. */
 COHORT_API cohort_future *cohort_async_with_sized(cohort_task_function *function, void *arg,
                                                   const cohort_task_options *options,
                                                   size_t options_bytes) COHORT_MUST_USE;

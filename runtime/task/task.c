@@ -217,6 +217,9 @@ static cohort_status read_options(cohort_task_options *ret_options,
         (read.stack_bytes < COHORT__MIN_STACK_BYTES || read.stack_bytes > COHORT__MAX_STACK_BYTES))
         status = cohort_fail(COHORT_ERR_BAD_PARAMETER, "stack_bytes is %zu, not 0 or %d to %d",
                              read.stack_bytes, COHORT__MIN_STACK_BYTES, COHORT__MAX_STACK_BYTES);
+    if (status == COHORT_OK && (unsigned)read.mobility > COHORT_TASK_MOVABLE)
+        status = cohort_fail(COHORT_ERR_BAD_PARAMETER, "mobility is %d, not 0 to %d",
+                             (int)read.mobility, (int)COHORT_TASK_MOVABLE);
     if (status == COHORT_OK)
         *ret_options = read;
     return status;
@@ -237,6 +240,8 @@ cohort_future *cohort_async_with_sized(cohort_task_function *function, void *arg
         return cohort__future_no_memory();
     if (read.stack_bytes > 0)
         task->future.stack_exponent = exponent_of(read.stack_bytes);
+    if (read.mobility != COHORT_TASK_AS_SET)
+        task->future.may_move = read.mobility == COHORT_TASK_MOVABLE;
     return submit(task, name);
 }
 

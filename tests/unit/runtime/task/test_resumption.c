@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <stdatomic.h>
 
+#include "runtime/base/clock.h"
 #include "runtime/base/error.h"
 #include "runtime/task/worker.h"
 #include "tests/unit/runtime/task/run_tasks.h"
@@ -97,6 +98,85 @@ static void test_moves(void)
         CHECK_INT(run_movable(num_workers, move_often, NULL), COHORT_OK);
 }
 
+/* A task runs another one in its place, on its stack. The stack moves only if both may move: where
+ * one of them is pinned, the inner one goes on where it has waited, although that worker is kept
+ * busy until all others have had the time to take it. */
+struct pair {
+    enum cohort_task_mobility outer, inner;
+    struct mover mover;
+};
+
+static cohort_status keep_busy_for_a_while(void *arg)
+{
+    struct mover *mover = arg;
+    cohort_promise_fulfil(mover->promise, NULL);
+    uint64_t end = cohort__clock_now() + 200000;
+    while (cohort_worker_index() == mover->worker && cohort__clock_now() < end)
+        ;
+    return COHORT_OK;
+}
+
+static cohort_status wait_inside(void *arg)
+{
+    struct mover *mover = arg;
+    mover->worker = cohort_worker_index();
+    cohort_future *busy = cohort_async(keep_busy_for_a_while, mover);
+    CHECK_INT(cohort_await(mover->future), COHORT_OK);
+    mover->has_moved = cohort_worker_index() != mover->worker;
+    CHECK_INT(cohort_await(busy), COHORT_OK);
+    return COHORT_OK;
+}
+
+static cohort_status wait_outside(void *arg)
+{
+    struct pair *pair = arg;
+    return cohort_await(cohort_async_with(wait_inside, &pair->mover,
+                                          &(cohort_task_options){.mobility = pair->inner}));
+}
+
+static cohort_status wait_in_pairs(void *arg)
+{
+    const struct pair *kind = arg;
+    int num_moved = 0;
+    for (int i = 0; i < 100; i++) {
+        struct pair pair = *kind;
+        CHECK_INT(cohort_promise_create(&pair.mover.promise, &pair.mover.future), COHORT_OK);
+        cohort_future *outer =
+            cohort_async_with(wait_outside, &pair, &(cohort_task_options){.mobility = kind->outer});
+        while (!cohort_future_ready(outer))
+            cohort_yield();
+        CHECK_INT(cohort_await(outer), COHORT_OK);
+        num_moved += pair.mover.has_moved;
+    }
+    bool may_move = kind->outer == COHORT_TASK_MOVABLE && kind->inner == COHORT_TASK_MOVABLE;
+    CHECK_INT(num_moved > 0, may_move);
+    return COHORT_OK;
+}
+
+static void test_pairs(void)
+{
+    for (int outer = COHORT_TASK_PINNED; outer <= COHORT_TASK_MOVABLE; outer++)
+        for (int inner = COHORT_TASK_PINNED; inner <= COHORT_TASK_MOVABLE; inner++) {
+            struct pair pair = {.outer = (enum cohort_task_mobility)outer,
+                                .inner = (enum cohort_task_mobility)inner};
+            CHECK_INT(run_tasks(2, wait_in_pairs, &pair), COHORT_OK);
+        }
+}
+
+static cohort_status ask_wrongly(void *arg)
+{
+    cohort_task_options options = {.mobility = (enum cohort_task_mobility)3};
+    CHECK_INT(cohort_await(cohort_async_with(wait_inside, NULL, &options)),
+              COHORT_ERR_BAD_PARAMETER);
+    CHECK_CONTAINS(cohort_error_message(), "mobility is 3, not 0 to 2");
+    return arg ? COHORT_ERR_FAILED : COHORT_OK;
+}
+
+static void test_wrong_mobility(void)
+{
+    CHECK_INT(run_tasks(1, ask_wrongly, NULL), COHORT_OK);
+}
+
 /* Many tasks wait for each other's promises in a ring, and each worker goes on with any of them.
  * What comes before the switch is over is the point here: a task often fulfils the promise for
  * which its neighbour has just begun to wait. */
@@ -161,6 +241,8 @@ int main(int argc, char **argv)
 {
     static const struct test_case cases[] = {
         {"moves", test_moves},
+        {"pairs", test_pairs},
+        {"wrong mobility", test_wrong_mobility},
         {"ring", test_ring},
     };
     return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
