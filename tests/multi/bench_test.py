@@ -16,8 +16,12 @@ BENCH = sys.argv[2]
 TASKS = ['spawn_await', 'spawn_when_all', 'suspend_resume', 'yield']
 SUSPENDED = [('touch_page', 'ns'), ('start_suspend', 'ns'), ('start_suspend', 'x'),
              ('suspended_memory', 'KiB'), ('resume_end', 'ns'), ('give_back', 's')]
+SPREAD = {name + within: '%' if within else 'x'
+          for name, limits in (('burst', (1.15, 1.3)), ('sleep', (1.15, 1.5)),
+                               ('reduce', (1.15, 1.5)), ('threads', ()))
+          for within in ['', *(f'_within_{limit}' for limit in limits)]}
 UNITS = {**dict.fromkeys([*TASKS, 'then', 'fib'], 'ns'), 'memory_rss': 'MiB',
-         **dict(reversed(SUSPENDED))}
+         **dict(reversed(SUSPENDED)), **SPREAD}
 KERNELS = [name + place for name in ('double_sum', 'float_sum', 'int32_max')
            for place in ('', '_in_place')]
 DATA = [(name, size) for name in ('all_reduce', 'all_to_all') for size in (8, 4096, 1 << 20)]
@@ -39,7 +43,8 @@ def read(status, out, err):
     check(report['machine']['cores'] > 0 and report['machine']['cpu'], out)
     for result in report['results']:
         check(set(result) == {'name', 'params', 'median', 'min', 'max', 'unit', 'rounds'}, result)
-        check(0 < result['min'] <= result['median'] <= result['max'], result)
+        check(0 < result['min'] <= result['median'] <= result['max'] or result['unit'] == '%',
+              result)
         check(result['unit'] == UNITS.get(result['name'], 'us') or
               (result['unit'] == 'x' and result['name'] in [*KERNELS, 'start_suspend']), result)
     return report
@@ -108,6 +113,36 @@ def test_suspended():
                  for result in results], [row + (10000, 2) for row in SUSPENDED])
     status, _, err = bench('suspended', '--tasks', 10, env={'COHORT_WORKERS': '2'})
     check(status == 1 and 'suspended measures one worker, and COHORT_WORKERS is 2' in err, err)
+
+
+def test_spread():
+    """Each case computes, in processes of its own, of which it is told how many are near the
+    ideal."""
+    results = read(*bench('spread', '--runs', 2, '--quick', '--json',
+                          env={'COHORT_WORKERS': '2', 'COHORT_TASKS': 'movable'}))['results']
+    check_equal([result['name'] for result in results], list(SPREAD))
+    for result in results:
+        params = result['params']
+        check_equal((params['workers'], params['sites'], params['shape'], result['rounds']),
+                    (2, 64, 'movable', 2))
+        if result['unit'] == 'x':
+            check(result['min'] > 0.25, 'it has not computed', result)
+            two = result['min'], result['max']
+        else:
+            limit = float(result['name'].rpartition('_')[2])
+            check_equal(result['median'], 50 * sum(ratio <= limit for ratio in two))
+    one = read(*bench('spread', '--runs', 1, '--quick', '--json', '--only', 'b*t'))['results']
+    check_equal([(result['name'], result['params']['shape']) for result in one],
+                [(name, '') for name in SPREAD if name.startswith('burst')])
+
+
+def test_spread_fails():
+    for args, env, why in ((['--only', 'frob'], {}, "--only 'frob' fits no row"),
+                           ([], {'COHORT_WORKERS': 'two'}, 'ended with status 1')):
+        status, _, err = bench('spread', '--quick', *args, env=env)
+        check(status == 1 and why in err, status, err)
+    status, _, err = run('-n', 2, BENCH, 'spread')
+    check(status == 1 and 'spread starts its own jobs: run it without cohortrun' in err, err)
 
 
 def test_coll_of_few():
@@ -199,6 +234,10 @@ def test_wrong_options():
             (['tasks', '--tasks', '5'], '--tasks is for suspended'),
             (['suspended', '--tasks', '0'], '--tasks needs a number from 1'),
             (['figures', '--cohortrun', ''], '--cohortrun needs a path'),
+            (['tasks', '--runs', '5'], '--runs is for spread'),
+            (['spread', '--runs', '0'], '--runs needs a number from 1'),
+            (['spread', 'tasks'], 'give it alone'),
+            (['spread', '--cohortrun', 'x'], '--cohortrun is for figures'),
             (['tasks', '--json=1'], '--json=1 is no option'),
             (['barrier', '--peers'], '--peers and --works are for coll alone, or tasks alone'),
             (['coll', 'check', '--works', 'barrier:0'], '--peers and --works are for coll alone'),
@@ -208,7 +247,7 @@ def test_wrong_options():
             (['tasks', '--works', 'fib:30', '--compute', '2'], '--compute is for coll --works'),
             (['coll', '--peers', '--works', 'barrier:0'], '--peers has its own list'),
             (['coll', '--peers', '--sites', '4'], 'have one site a locality'),
-            (['coll', '--only', 'barrier/*'], '--only is for --peers'),
+            (['coll', '--only', 'barrier/*'], '--only is for --peers and spread'),
             (['coll', '--works', 'barrier'], "--works needs a list like all_reduce:8,barrier:0"),
             (['coll', '--seconds', '0'], "--seconds needs a number from 0.001 to 100, not '0'"),
             (['coll', '--seconds', 'nan'], "not 'nan'"),

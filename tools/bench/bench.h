@@ -23,10 +23,12 @@ cohort_status bench_task_works(const struct bench *bench); /* tasks --works */
 cohort_status bench_check(const struct bench *bench);
 cohort_status bench_kernels(const struct bench *bench);
 cohort_status bench_suspended(const struct bench *bench);
+cohort_status bench_spread(const struct bench *bench); /* a case, once */
 
 /* Starts the others as jobs, and is no Cohort program itself. Returns main's status, after it has
  * printed what went wrong. */
 int bench_figures(const struct bench_options *options, struct bench_report *report);
+int bench_spread_jobs(const struct bench_options *options, struct bench_report *report);
 
 /* coll --peers: Cohort and others, in jobs of their own. As above, but with a report of its own. */
 int bench_peers(const struct bench_options *options);

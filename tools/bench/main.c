@@ -18,6 +18,8 @@ static cohort_status run_all(const struct bench *bench)
     cohort_status status = COHORT_OK;
     if (subcommands == BENCH_HIERARCHY)
         return bench_hierarchy(bench);
+    if (subcommands == BENCH_SPREAD)
+        return bench_spread(bench);
     if (cohort_num_localities() > 1 &&
         subcommands & (BENCH_TASKS | BENCH_BARRIER | BENCH_KERNELS | BENCH_SUSPENDED))
         return cohort_fail(COHORT_ERR_BAD_PARAMETER,
@@ -58,16 +60,23 @@ static int run_job(int argc, char **argv, const struct bench_options *options)
     return cohort_main(argc, argv, run, &program);
 }
 
-static int run_figures(const struct bench_options *options)
+/* figures, hierarchy and spread, which start jobs of their own. */
+static int run_jobs(const struct bench_options *options)
 {
     struct bench_report report;
+    int status;
     if (getenv("COHORT_LOCALITY")) {
-        fputs("cohort-bench: figures starts its own jobs: run it without cohortrun\n", stderr);
+        fprintf(stderr, "cohort-bench: %s starts its own jobs: run it without cohortrun\n",
+                options->subcommands & BENCH_SPREAD ? "spread" : "figures");
         return 1;
     }
     bench_report_init(&report, options);
-    int status = options->subcommands & BENCH_FIGURES ? bench_figures(options, &report)
-                                                      : bench_hierarchy_jobs(options, &report);
+    if (options->subcommands & BENCH_FIGURES)
+        status = bench_figures(options, &report);
+    else if (options->subcommands & BENCH_SPREAD)
+        status = bench_spread_jobs(options, &report);
+    else
+        status = bench_hierarchy_jobs(options, &report);
     bench_report_fini(&report);
     return status;
 }
@@ -107,7 +116,8 @@ int main(int argc, char **argv)
         return options.subcommands == BENCH_TASKS ? bench_task_peers(&options)
                                                   : bench_peers(&options);
     if (options.subcommands & BENCH_FIGURES ||
-        (options.subcommands & BENCH_HIERARCHY && !is_in_job))
-        return run_figures(&options);
+        (options.subcommands & BENCH_HIERARCHY && !is_in_job) ||
+        (options.subcommands & BENCH_SPREAD && !getenv("COHORT_BENCH_PART")))
+        return run_jobs(&options);
     return run_job(argc, argv, &options);
 }

@@ -13,6 +13,7 @@ enum {
     QUICK_ROUNDS = 3, /* also with --peers, which takes long */
     DEFAULT_SITES = 64,
     DEFAULT_TASKS = 1000 * 1000,
+    DEFAULT_RUNS = 20,
     DEFAULT_LIMIT = 570
 };
 enum { MAX_SITES = 65536, MAX_TASKS = 100 * 1000 * 1000 };
@@ -34,6 +35,13 @@ static const char help[] =
     "             memory, and until that is given back, in one locality with one worker; x: as "
     "so\n"
     "             many times a first access to a page\n"
+    "  spread     64 tasks in one locality, and how well their computing comes to all workers: as\n"
+    "             so many times the ideal. burst: an all_reduce, then 2 ms each; sleep and "
+    "reduce:\n"
+    "             five rounds of 0.5 to 4 ms, each with a sleep or an all_reduce at its end;\n"
+    "             threads: the same as burst by threads, without tasks. Each in processes of its "
+    "own,\n"
+    "             with COHORT_WORKERS; %: so many runs are within that many times the ideal\n"
     "  figures    those that docs/performance.md shows; starts the jobs for it by itself\n"
     "  select     the library's choice of algorithms against the fastest one, over collectives,\n"
     "             2 to 32 sites and 8 B to 4 MiB; starts the jobs by itself\n"
@@ -49,6 +57,7 @@ static const char help[] =
     "                           default 64\n"
     "  --sites-per-locality N   coll, check in a larger job, started by cohortrun; default 1\n"
     "  --tasks N                suspended: so many tasks instead of a million\n"
+    "  --runs N                 spread: so many processes for each row, 1 to 999; default 20\n"
     "  --arity A                of their tree, 2 or more; default 4, or 2 for up to 4 sites\n"
     "  --cohortrun PATH         figures, select, hierarchy, coll --peers: the launcher; default:\n"
     "                           the one beside this program\n"
@@ -61,7 +70,9 @@ static const char help[] =
     "  --peers                  coll: beside Open MPI, MPICH and fi_pingpong; tasks: beside TBB,\n"
     "                           OpenMP and the system itself; as far as they are there, in turns;\n"
     "                           starts the jobs by itself; 3 rounds by default\n"
-    "  --only PATTERN           --peers: only such rows, 'all_reduce/*/2' or 'fib/2' for instance\n"
+    "  --only PATTERN           --peers: only such rows, 'all_reduce/*/2' or 'fib/2' for "
+    "instance;\n"
+    "                           spread: 'burst' for instance\n"
     "  --works LIST             coll: only these, 'all_reduce:8,barrier:0' for instance, with "
     "default\n"
     "                           options and one site a locality; tasks: 'fib:30,empty:1000'\n"
@@ -78,7 +89,8 @@ static const char help[] =
 static const struct usage usage = {
     .program = "cohort-bench",
     .line = "usage: cohort-bench [options] "
-            "tasks|barrier|coll|check|kernels|suspended|figures|select|hierarchy...\n",
+            "tasks|barrier|coll|check|kernels|suspended|spread|figures|select|"
+            "hierarchy...\n",
     .help = help,
 };
 
@@ -89,6 +101,7 @@ enum {
     OPTION_SITES,
     OPTION_SITES_PER_LOCALITY,
     OPTION_TASKS,
+    OPTION_RUNS,
     OPTION_ARITY,
     OPTION_COHORTRUN,
     OPTION_COLLECTIVE,
@@ -110,6 +123,7 @@ static const struct option long_options[] = {
     {"sites", required_argument, NULL, OPTION_SITES},
     {"sites-per-locality", required_argument, NULL, OPTION_SITES_PER_LOCALITY},
     {"tasks", required_argument, NULL, OPTION_TASKS},
+    {"runs", required_argument, NULL, OPTION_RUNS},
     {"arity", required_argument, NULL, OPTION_ARITY},
     {"cohortrun", required_argument, NULL, OPTION_COHORTRUN},
     {"collective", required_argument, NULL, OPTION_COLLECTIVE},
@@ -214,6 +228,8 @@ static int read_option(void *context, int option, const char *word)
                                 &options->sites_per_locality);
     case OPTION_TASKS:
         return usage_read_count(&usage, "--tasks", optarg, 1, MAX_TASKS, &options->tasks);
+    case OPTION_RUNS:
+        return usage_read_count(&usage, "--runs", optarg, 1, BENCH_MAX_ROUNDS, &options->runs);
     case OPTION_ARITY:
         return usage_read_count(&usage, "--arity", optarg, 2, MAX_SITES, &options->arity);
     case OPTION_COHORTRUN:
@@ -227,8 +243,8 @@ static int read_option(void *context, int option, const char *word)
 static int read_subcommand(void *context, const char *word)
 {
     unsigned *subcommands = &((struct bench_options *)context)->subcommands;
-    static const char *const names[] = {"tasks",  "barrier",   "coll",    "figures",  "check",
-                                        "select", "hierarchy", "kernels", "suspended"};
+    static const char *const names[] = {"tasks",  "barrier",   "coll",    "figures",   "check",
+                                        "select", "hierarchy", "kernels", "suspended", "spread"};
     for (unsigned i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
         if (strcmp(word, names[i]) != 0)
             continue;
@@ -267,28 +283,31 @@ static int check_beside(struct bench_options *options)
             &usage, "--peers and --works have one site a locality, and no tree of their own");
     if (options->computing && !(options->list && is_coll))
         return usage_wrong(&usage, "--compute is for coll --works");
-    if (options->only && !options->peers)
-        return usage_wrong(&usage, "--only is for --peers");
+    if (options->only && !options->peers && options->subcommands != BENCH_SPREAD)
+        return usage_wrong(&usage, "--only is for --peers and spread");
     return read_works(options);
 }
 
 /* Whether the options fit together. Fills in those that are not given. */
 static int complete(struct bench_options *options)
 {
-    unsigned alone = options->subcommands & (BENCH_FIGURES | BENCH_SELECT | BENCH_HIERARCHY);
+    unsigned alone =
+        options->subcommands & (BENCH_FIGURES | BENCH_SELECT | BENCH_HIERARCHY | BENCH_SPREAD);
     bool is_select = options->subcommands == BENCH_SELECT;
     bool has_shape = options->sites || options->sites_per_locality || options->arity;
     int status;
     if (!options->subcommands)
         return usage_wrong(&usage, "what is to be measured?");
     if (alone && (options->subcommands & (options->subcommands - 1)))
-        return usage_wrong(&usage, "figures, select and hierarchy measure a lot: give it alone");
+        return usage_wrong(&usage,
+                           "figures, select, hierarchy and spread start jobs: give it alone");
     if (has_shape &&
         !(options->subcommands & (BENCH_COLL | BENCH_CHECK | BENCH_SELECT | BENCH_HIERARCHY)))
         return usage_wrong(
             &usage,
             "--sites, --sites-per-locality and --arity are for coll, check, select and hierarchy");
-    if (options->cohortrun && !alone && !(options->peers && options->subcommands == BENCH_COLL))
+    if (options->cohortrun && !(alone & ~BENCH_SPREAD) &&
+        !(options->peers && options->subcommands == BENCH_COLL))
         return usage_wrong(&usage,
                            "--cohortrun is for figures, select, hierarchy and coll --peers");
     if ((options->collective || options->bytes || options->placement || options->limit) &&
@@ -298,6 +317,8 @@ static int complete(struct bench_options *options)
         return usage_wrong(&usage, "--plot is for hierarchy");
     if (options->tasks && !(options->subcommands & BENCH_SUSPENDED))
         return usage_wrong(&usage, "--tasks is for suspended");
+    if (options->runs && options->subcommands != BENCH_SPREAD)
+        return usage_wrong(&usage, "--runs is for spread");
     status = check_beside(options);
     if (status >= 0)
         return status;
@@ -305,6 +326,8 @@ static int complete(struct bench_options *options)
         options->computing = 1;
     if (!options->tasks)
         options->tasks = DEFAULT_TASKS;
+    if (!options->runs)
+        options->runs = options->quick ? QUICK_ROUNDS : DEFAULT_RUNS;
     if (!options->limit)
         options->limit = DEFAULT_LIMIT;
     if (!options->rounds)

@@ -18,9 +18,10 @@ enum bench_subcommand {
     BENCH_HIERARCHY = 1 << 6,
     BENCH_KERNELS = 1 << 7,
     BENCH_SUSPENDED = 1 << 8,
+    BENCH_SPREAD = 1 << 9,
 };
 
-enum { BENCH_MAX_ROUNDS = 999 };
+enum { BENCH_MAX_ROUNDS = 999 }; /* also of runs */
 
 struct bench_options {
     bool json;
@@ -30,6 +31,7 @@ struct bench_options {
     uint32_t sites;              /* of coll and check in a job of one locality */
     uint32_t sites_per_locality; /* of coll and check in a job of several */
     uint32_t tasks;              /* of suspended */
+    unsigned runs;               /* of spread: processes */
     uint32_t arity;              /* 0: chosen by the number of sites */
     const char *cohortrun;       /* NULL: beside this program */
     const char *collective;      /* of select; NULL: all */
@@ -38,7 +40,7 @@ struct bench_options {
     char placement;              /* of select: 't'asks, 'l'ocalities, or 0: both */
     const char *plot;            /* of hierarchy; NULL: no picture */
     bool peers;                  /* of coll or tasks: beside others, in jobs of their own */
-    const char *only;            /* of peers; NULL: all rows */
+    const char *only;            /* of peers and spread; NULL: all rows */
     const char *list;            /* of coll or tasks: what to measure instead, or NULL */
     uint32_t computing;          /* of overlap in list: how many times 200 us */
     struct bench_works works;    /* that list */

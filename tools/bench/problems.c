@@ -20,8 +20,7 @@ uint64_t problem_fib_spawns(uint64_t n)
     return problem_fib(n + 1) - 1;
 }
 
-/* The numbers of splitmix64 (Steele, Lea and Flood, OOPSLA 2014). */
-static uint64_t hash(uint64_t state)
+uint64_t problem_hash(uint64_t state)
 {
     state += 0x9e3779b97f4a7c15;
     state = (state ^ state >> 30) * 0xbf58476d1ce4e5b9;
@@ -32,7 +31,7 @@ static uint64_t hash(uint64_t state)
 struct problem_node problem_tree_root(uint64_t size)
 {
     enum { SEED = 21 }; /* with 4 levels about a million nodes, as in the mean */
-    return (struct problem_node){hash(SEED), size};
+    return (struct problem_node){problem_hash(SEED), size};
 }
 
 unsigned problem_tree_children(const struct problem_node *node,
@@ -44,7 +43,7 @@ unsigned problem_tree_children(const struct problem_node *node,
         num = (double)(node->state >> 11) < probability * (double)(1ull << 53) ? 8 : 0;
     for (unsigned i = 0; i < num; i++)
         ret_children[i] =
-            (struct problem_node){hash(node->state + i), node->level - (node->level > 0)};
+            (struct problem_node){problem_hash(node->state + i), node->level - (node->level > 0)};
     return num;
 }
 
@@ -90,7 +89,7 @@ __attribute__((noinline)) void problem_mark_slowly(uint8_t *marks, uint64_t inde
 
 uint64_t problem_sleep_ms(uint64_t index)
 {
-    return 1 + hash(index) % 8;
+    return 1 + problem_hash(index) % 8;
 }
 
 static int compare(const void *a, const void *b)

@@ -47,6 +47,9 @@ bool problem_marks_all(const uint8_t *marks, uint64_t num);
 /* Computes for about a microsecond, then leaves a mark. */
 void problem_mark_slowly(uint8_t *marks, uint64_t index);
 
+/* A number that looks random: that of splitmix64 (Steele, Lea and Flood, OOPSLA 2014). */
+uint64_t problem_hash(uint64_t state);
+
 /* sleeps: how long the sleep INDEX lasts, 1 to 8 ms. */
 uint64_t problem_sleep_ms(uint64_t index);
 

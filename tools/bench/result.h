@@ -17,7 +17,7 @@ struct bench_result {
     uint32_t sites;
     uint64_t bytes; /* of all_reduce: a site's; of all_to_all: see block */
     uint64_t block; /* of all_to_all: for each pair of sites */
-    char shape[8];  /* "flat" or "tree" */
+    char shape[8];  /* "flat" or "tree"; of spread: COHORT_TASKS */
     uint32_t arity; /* of the tree */
     double median;
     double min;
