@@ -2,6 +2,7 @@
 /* cohort-bench: the program peer_openmp: the works of `tasks` by tasks and loops of OpenMP. */
 #include <omp.h>
 
+#include "tools/bench/graph.h"
 #include "tools/bench/peer_works.h"
 
 /* Each work is a parallel region in which one thread begins. OpenMP has no futures, and a task that
@@ -148,6 +149,38 @@ static bool solve_range_us(const struct problem *problem, struct problem_time *r
     return solve_range(problem, ret_time, problem_mark_slowly, false);
 }
 
+/* By the dependences of OpenMP. Task Bench's own client for OpenMP is of this kind, too. */
+static void spawn_graph(struct graph *graph)
+{
+    uint64_t num = graph_size(graph);
+    for (uint64_t task = 0; task < num; task++) {
+        const struct shape_columns *inputs = graph_inputs(graph, task);
+        /* clang-format off */
+#pragma omp task depend(iterator(unsigned i = 0 : inputs->num), \
+                        in : graph->results[graph_input(task, inputs->columns[i])]) \
+                 depend(out : graph->results[task])
+        /* clang-format on */
+        graph_run(graph, task);
+    }
+}
+
+static bool solve_graph(const struct problem *problem, struct problem_time *ret_time)
+{
+    static struct graph graph;
+    if (!graph_init(&graph, problem))
+        return false;
+#pragma omp parallel num_threads(problem->workers)
+#pragma omp single
+    {
+        uint64_t start = peer_now();
+        spawn_graph(&graph);
+#pragma omp taskwait
+        ret_time->ns = peer_now() - start;
+    }
+    ret_time->items = graph_size(&graph);
+    return graph_fini(&graph);
+}
+
 int main(int argc, char **argv)
 {
     static const struct peer_work works[] = {
@@ -159,6 +192,12 @@ int main(int argc, char **argv)
         {"range", "static", solve_range_auto},
         {"range_one_us", "dynamic", solve_range_one_us},
         {"range_us", "static", solve_range_us},
+        {"graph_stencil", "depend", solve_graph},
+        {"graph_nearest", "depend", solve_graph},
+        {"graph_fft", "depend", solve_graph},
+        {"graph_tree", "depend", solve_graph},
+        {"graph_random", "depend", solve_graph},
+        {"graph_all_to_all", "depend", solve_graph},
         {NULL, NULL, NULL},
     };
     omp_set_dynamic(0);

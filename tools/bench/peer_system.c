@@ -14,6 +14,7 @@
 #include <uv.h>
 
 #include "tools/bench/cores.h"
+#include "tools/bench/graph.h"
 #include "tools/bench/peer_works.h"
 
 static void die(const char *what, int error)
@@ -152,13 +153,28 @@ static bool solve_sleeps(const struct problem *problem, struct problem_time *ret
     return num_ended == problem->size;
 }
 
+/* The floor of a graph: its tasks one after the other, as calls, shared out to the workers at no
+ * cost. */
+static bool solve_graph(const struct problem *problem, struct problem_time *ret_time)
+{
+    static struct graph graph;
+    if (!graph_init(&graph, problem))
+        die("the graph", ENOMEM);
+    uint64_t num = graph_size(&graph), start = peer_now();
+    for (uint64_t task = 0; task < num; task++)
+        graph_run(&graph, task);
+    *ret_time = (struct problem_time){(peer_now() - start) / problem->workers, num};
+    return graph_fini(&graph);
+}
+
 int main(int argc, char **argv)
 {
     static const struct peer_work works[] = {
-        {"ping_pong", "line", solve_ping_pong},
-        {"wake", "futex", solve_wake},
-        {"sleeps", "libuv", solve_sleeps},
-        {NULL, NULL, NULL},
+        {"ping_pong", "line", solve_ping_pong},    {"wake", "futex", solve_wake},
+        {"sleeps", "libuv", solve_sleeps},         {"graph_stencil", "loop", solve_graph},
+        {"graph_nearest", "loop", solve_graph},    {"graph_fft", "loop", solve_graph},
+        {"graph_tree", "loop", solve_graph},       {"graph_random", "loop", solve_graph},
+        {"graph_all_to_all", "loop", solve_graph}, {NULL, NULL, NULL},
     };
     return peer_works_main(argc, argv, works);
 }

@@ -14,6 +14,7 @@
 
 extern "C" {
 #include "tools/bench/cores.h"
+#include "tools/bench/graph.h"
 #include "tools/bench/peer_works.h"
 }
 
@@ -202,6 +203,42 @@ bool solve_foreign(const struct problem *problem, struct problem_time *ret_time)
     return num_done == problem->size;
 }
 
+/* The task that brings the last input of another one starts it. */
+struct Walk {
+    struct graph graph;
+    std::unique_ptr<std::atomic<unsigned>[]> num_missing;
+    tbb::task_group group;
+
+    void run(uint64_t task)
+    {
+        const struct shape_columns *outputs = graph_outputs(&graph, task);
+        graph_run(&graph, task);
+        for (unsigned i = 0; i < outputs->num; i++) {
+            uint64_t output = graph_output(task, outputs->columns[i]);
+            if (num_missing[output].fetch_sub(1) == 1)
+                group.run([this, output] { run(output); });
+        }
+    }
+};
+
+bool solve_graph(const struct problem *problem, struct problem_time *ret_time)
+{
+    use_threads(problem->workers);
+    Walk walk;
+    if (!graph_init(&walk.graph, problem))
+        return false;
+    uint64_t num = graph_size(&walk.graph);
+    walk.num_missing.reset(new std::atomic<unsigned>[num]);
+    for (uint64_t task = 0; task < num; task++)
+        walk.num_missing[task] = graph_inputs(&walk.graph, task)->num;
+    uint64_t start = peer_now();
+    for (unsigned column = 0; column < SHAPE_WIDTH; column++)
+        walk.group.run([&walk, column] { walk.run(column); });
+    walk.group.wait();
+    *ret_time = {peer_now() - start, num};
+    return graph_fini(&walk.graph);
+}
+
 const struct peer_work works[] = {
     {"fib", "group", solve_fib<fib_group>},
     {"fib", "invoke", solve_fib<fib_invoke>},
@@ -214,6 +251,12 @@ const struct peer_work works[] = {
     {"range", "auto", solve_range<tbb::auto_partitioner, problem_mark>},
     {"range_one_us", "simple", solve_range<tbb::simple_partitioner, problem_mark_slowly>},
     {"range_us", "auto", solve_range<tbb::auto_partitioner, problem_mark_slowly>},
+    {"graph_stencil", "counter", solve_graph},
+    {"graph_nearest", "counter", solve_graph},
+    {"graph_fft", "counter", solve_graph},
+    {"graph_tree", "counter", solve_graph},
+    {"graph_random", "counter", solve_graph},
+    {"graph_all_to_all", "counter", solve_graph},
     {nullptr, nullptr, nullptr},
 };
 } // namespace

@@ -99,6 +99,7 @@ int peer_works_main(int argc, char **argv, const struct peer_work *works)
     }
     for (size_t i = 0; i < options.works.num; i++) {
         problem.size = options.works.list[i].size;
+        problem.work = options.works.list[i].name;
         alarm(PROBLEM_TIMEOUT);
         for (const struct peer_work *work = works; work->name; work++)
             if (strcmp(work->name, options.works.list[i].name) == 0 &&

@@ -12,6 +12,7 @@
 struct problem {
     uint64_t size; /* of fib: its argument; of tree: see below; else how many items there are */
     unsigned workers;
+    const char *work; /* its name */
 };
 
 /* How long a solution took, and how many items it had: the figure is the time of one. */

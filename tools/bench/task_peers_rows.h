@@ -26,6 +26,7 @@ struct task_peers_row {
     double limit; /* in that unit, for Cohort; but if there is a peer that it is compared with: */
     enum task_peers_column against; /* so many times that one's figure. COHORT: there is none */
     const char *system;             /* what peer_system does; NULL: nothing */
+    bool is_above; /* what the system takes is the floor: ratio and limit are of what is above it */
 };
 
 /* All rows. Returns how many there are. */

@@ -17,7 +17,8 @@
  *
  * Figures are medians. One that was not measured is left out. "best" and "ratio" are left out where
  * there is no peer, and "reached" where it can't be told. Without "against", the limit is in the
- * unit of the figures; else it is a ratio. */
+ * unit of the figures; else it is a ratio. With "floor", the ratio and the limit are of what is
+ * above that one's figure. */
 
 const char *const task_peers_names[TASK_PEERS_NUM_COLUMNS] = {
     [TASK_PEERS_COHORT] = "cohort",
@@ -30,7 +31,8 @@ const char *const task_peers_names[TASK_PEERS_NUM_COLUMNS] = {
 struct verdict {
     double medians[TASK_PEERS_NUM_COLUMNS];
     size_t best;  /* of the peers; 0: there is none */
-    double ratio; /* to that one */
+    double floor; /* 0: there is none */
+    double ratio; /* to that one, above the floor */
     double limit; /* for Cohort's figure; 0: can't be told */
     bool is_reached;
 };
@@ -42,17 +44,20 @@ static struct verdict judge(struct task_peers_line *line)
         double *median = &verdict.medians[i];
         if (line->num_rounds[i])
             *median = trial_median(line->figures[i], line->num_rounds[i]);
-        if (i != TASK_PEERS_COHORT && *median > 0 &&
-            (!verdict.best || *median < verdict.medians[verdict.best]))
+        if (line->row->is_above && i == TASK_PEERS_SYSTEM)
+            verdict.floor = *median;
+        else if (i != TASK_PEERS_COHORT && *median > 0 &&
+                 (!verdict.best || *median < verdict.medians[verdict.best]))
             verdict.best = i;
     }
     double cohort = verdict.medians[TASK_PEERS_COHORT];
     if (verdict.best)
-        verdict.ratio = cohort / verdict.medians[verdict.best];
+        verdict.ratio = (cohort - verdict.floor) / (verdict.medians[verdict.best] - verdict.floor);
     if (cohort > 0)
         verdict.limit = line->row->limit;
-    if (line->row->against != TASK_PEERS_COHORT)
-        verdict.limit *= verdict.medians[line->row->against];
+    double against = verdict.medians[line->row->against];
+    if (line->row->against != TASK_PEERS_COHORT && verdict.limit > 0)
+        verdict.limit = against > 0 ? verdict.floor + verdict.limit * (against - verdict.floor) : 0;
     verdict.is_reached = cohort <= verdict.limit;
     return verdict;
 }
@@ -73,7 +78,7 @@ void task_peers_table_begin(const struct task_peers_table *table)
     puts("Medians of the rounds, for one item; x: times the ideal. ratio: Cohort's figure by that "
          "of the\n"
          "best peer. docs/performance.md tells what the rows are.\n");
-    printf("%-10s %8s %7s", "work", "size", "workers");
+    printf("%-16s %8s %7s", "work", "size", "workers");
     for (size_t i = 0; i < TASK_PEERS_NUM_COLUMNS; i++)
         printf(" %9s", task_peers_names[i]);
     printf(" %-4s %6s  wanted\n", "unit", "ratio");
@@ -94,13 +99,14 @@ void task_peers_table_show(const struct task_peers_table *table, struct task_pee
     if (table->json)
         return;
     struct verdict verdict = judge(line);
-    printf("%-10s %8" PRIu64 " %7u", row->work, task_peers_size(table, line), row->workers);
+    printf("%-16s %8" PRIu64 " %7u", row->work, task_peers_size(table, line), row->workers);
     for (size_t i = 0; i < TASK_PEERS_NUM_COLUMNS; i++)
         print_number(9, verdict.medians[i]);
     printf(" %-4s", row->unit);
     print_number(6, verdict.ratio);
     if (row->against != TASK_PEERS_COHORT)
-        printf("  <= %g of %s", row->limit, task_peers_names[row->against]);
+        printf("  <= %g of %s%s", row->limit, task_peers_names[row->against],
+               row->is_above ? " above system" : "");
     else
         printf("  <= %g %s", row->limit, row->unit);
     if (verdict.limit > 0)
@@ -134,6 +140,8 @@ static void write_line(const struct task_peers_table *table, struct task_peers_l
     json_number(json, "limit", row->limit);
     if (row->against != TASK_PEERS_COHORT)
         json_text(json, "against", task_peers_names[row->against]);
+    if (row->is_above)
+        json_text(json, "floor", task_peers_names[TASK_PEERS_SYSTEM]);
     if (verdict.limit > 0)
         json_bool(json, "reached", verdict.is_reached);
     json_end(json, '}');

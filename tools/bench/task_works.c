@@ -14,15 +14,29 @@ static const struct named {
     task_solve_function *solve;
     const char *unit;
 } named[] = {
-    {"fib", task_fib, "ns"},           {"empty", task_empty, "ns"},
-    {"halves", task_halves, "ns"},     {"tree", task_tree, "ns"},
-    {"when_all", task_when_all, "ns"}, {"then", task_then, "ns"},
-    {"suspend", task_suspend, "ns"},   {"ping_pong", task_ping_pong, "ns"},
-    {"when_any", task_when_any, "ns"}, {"sleeps", task_sleeps, "ns"},
-    {"spread", task_spread, "x"},      {"foreign", task_foreign, "ns"},
-    {"wake", task_wake, "ns"},         {"range_one", task_range, "ns"},
-    {"range", task_range, "ns"},       {"range_one_us", task_range_us, "ns"},
+    {"fib", task_fib, "ns"},
+    {"empty", task_empty, "ns"},
+    {"halves", task_halves, "ns"},
+    {"tree", task_tree, "ns"},
+    {"when_all", task_when_all, "ns"},
+    {"then", task_then, "ns"},
+    {"suspend", task_suspend, "ns"},
+    {"ping_pong", task_ping_pong, "ns"},
+    {"when_any", task_when_any, "ns"},
+    {"sleeps", task_sleeps, "ns"},
+    {"spread", task_spread, "x"},
+    {"foreign", task_foreign, "ns"},
+    {"wake", task_wake, "ns"},
+    {"range_one", task_range, "ns"},
+    {"range", task_range, "ns"},
+    {"range_one_us", task_range_us, "ns"},
     {"range_us", task_range_us, "ns"},
+    {"graph_stencil", task_graph, "ns"},
+    {"graph_nearest", task_graph, "ns"},
+    {"graph_fft", task_graph, "ns"},
+    {"graph_tree", task_graph, "ns"},
+    {"graph_random", task_graph, "ns"},
+    {"graph_all_to_all", task_graph, "ns"},
 };
 enum { NUM_NAMED = sizeof(named) / sizeof(named[0]) };
 
@@ -72,7 +86,7 @@ static cohort_status measure(const struct bench *bench, const struct named *one,
 
 static cohort_status measure_work(const struct bench *bench, const struct bench_work *work)
 {
-    const struct problem problem = {work->size, cohort_num_workers()};
+    const struct problem problem = {work->size, cohort_num_workers(), work->name};
     if (work->size == 0)
         return cohort_fail(COHORT_ERR_BAD_PARAMETER, "%s: its size is at least 1", work->name);
     for (size_t i = 0; i < NUM_NAMED; i++) {

@@ -21,6 +21,9 @@ task_solve_function task_range_us;
 task_solve_function task_tree;
 task_solve_function task_when_all;
 
+/* task_graphs.c */
+task_solve_function task_graph;
+
 /* task_waits.c */
 task_solve_function task_then;
 task_solve_function task_suspend;

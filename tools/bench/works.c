@@ -10,9 +10,30 @@ const char *const bench_works_of_coll[] = {
 };
 
 const char *const bench_works_of_tasks[] = {
-    "fib",       "empty",     "halves",   "tree",         "then",     "suspend",
-    "ping_pong", "when_all",  "when_any", "sleeps",       "foreign",  "wake",
-    "spread",    "range_one", "range",    "range_one_us", "range_us", NULL,
+    "fib",
+    "empty",
+    "halves",
+    "tree",
+    "then",
+    "suspend",
+    "ping_pong",
+    "when_all",
+    "when_any",
+    "sleeps",
+    "foreign",
+    "wake",
+    "spread",
+    "range_one",
+    "range",
+    "range_one_us",
+    "range_us",
+    "graph_stencil",
+    "graph_nearest",
+    "graph_fft",
+    "graph_tree",
+    "graph_random",
+    "graph_all_to_all",
+    NULL,
 };
 
 static const char *find_name(const char *const *names, const char *text, size_t length)
