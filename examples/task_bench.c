@@ -5,14 +5,22 @@
  *     cohortrun -n 2 task_bench
  *
  * Alone it starts a task for each point of a graph (task_bench_counters.c). In a job of several
- * localities they share the columns, and send each other results (task_bench_channels.c). */
+ * localities they share the columns, and send each other results (task_bench_channels.c). With
+ * --plain each locality does all the work in a loop (task_bench_plain.c), which shows how much of
+ * the time is not the tasks'. */
 #include "examples/task_bench.h"
 
 #include <inttypes.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <time.h>
 
 #include "examples/command.h"
+
+struct options {
+    uint32_t steps;
+    bool is_plain;
+};
 
 static uint64_t now(void)
 {
@@ -21,8 +29,17 @@ static uint64_t now(void)
     return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
 }
 
+static cohort_status run_once(const struct shape *shape, const struct options *options,
+                              cohort_comm *comm)
+{
+    if (options->is_plain)
+        return task_bench_plainly(shape, options->steps);
+    return cohort_num_localities() == 1 ? task_bench_by_counters(shape, options->steps)
+                                        : task_bench_by_channels(shape, options->steps, comm);
+}
+
 /* The first of two runs warms up. All localities begin together. */
-static cohort_status run_shape(cohort_comm *comm, const char *name, uint32_t steps,
+static cohort_status run_shape(cohort_comm *comm, const char *name, const struct options *options,
                                uint64_t *generation)
 {
     static struct shape shape;
@@ -32,40 +49,43 @@ static cohort_status run_shape(cohort_comm *comm, const char *name, uint32_t ste
         cohort_status status = cohort_await(cohort_barrier(comm, ++*generation));
         uint64_t start = now();
         if (!status)
-            status = cohort_num_localities() == 1 ? task_bench_by_counters(&shape, steps)
-                                                  : task_bench_by_channels(&shape, steps, comm);
+            status = run_once(&shape, options, comm);
         if (status)
             return status;
         elapsed_ns = now() - start;
     }
     if (cohort_locality() == 0)
-        printf("%s: %.1f ns a task\n", name, (double)elapsed_ns / ((double)steps * SHAPE_WIDTH));
+        printf("%s: %.1f ns a task\n", name,
+               (double)elapsed_ns / ((double)options->steps * SHAPE_WIDTH));
     return COHORT_OK;
 }
 
 static cohort_status program(void *arg)
 {
-    uint32_t steps = *(uint32_t *)arg;
+    const struct options *options = arg;
     uint64_t generation = 0;
     cohort_comm *comm = NULL;
-    cohort_comm_options options = {.num_sites = cohort_num_localities(),
-                                   .this_site = cohort_locality()};
-    cohort_status status = cohort_await(cohort_comm_create(&comm, "task_bench", &options));
+    cohort_comm_options comm_options = {.num_sites = cohort_num_localities(),
+                                        .this_site = cohort_locality()};
+    cohort_status status = cohort_await(cohort_comm_create(&comm, "task_bench", &comm_options));
     if (!status && cohort_locality() == 0)
         printf("graphs: %" PRIu32 " steps of %d tasks\n"
-               "localities: %" PRIu32 ", with %" PRIu32 " workers each\n",
-               steps, SHAPE_WIDTH, cohort_num_localities(), cohort_num_workers());
+               "localities: %" PRIu32 ", with %" PRIu32 " workers each%s\n",
+               options->steps, SHAPE_WIDTH, cohort_num_localities(), cohort_num_workers(),
+               options->is_plain ? ", but without tasks" : "");
     for (size_t i = 0; !status && shape_names[i]; i++)
-        status = run_shape(comm, shape_names[i], steps, &generation);
+        status = run_shape(comm, shape_names[i], options, &generation);
     cohort_comm_unref(comm);
     return status;
 }
 
 int main(int argc, char **argv)
 {
-    uint32_t steps = 1000;
+    struct options options = {.steps = 1000};
     const struct command_option rows[] = {
-        {"steps", "N", "of each graph; 1000", .number = &steps, .min = 2, .max = 100000},
+        {"steps", "N", "of each graph; 1000", .number = &options.steps, .min = 2, .max = 100000},
+        {"plain", NULL, "all the work in a loop of each locality, without tasks",
+         .flag = &options.is_plain},
     };
     const struct command command = {
         .name = "task_bench",
@@ -77,5 +97,5 @@ int main(int argc, char **argv)
     enum command_result result = command_parse(&command, argc, argv);
     if (result != COMMAND_RUN)
         return result == COMMAND_HELP ? 0 : 2;
-    return cohort_main(argc, argv, program, &steps);
+    return cohort_main(argc, argv, program, &options);
 }

@@ -8,7 +8,7 @@
 
 #include "examples/shape.h"
 
-/* Both run STEPS steps of the graph SHAPE, and check that each task has the results it needs. */
+/* All run STEPS steps of the graph SHAPE, and check that each task has the results it needs. */
 
 /* By a task for each point. A point counts which of its inputs are missing, and the one that
  * brings the last of them starts its task. */
@@ -17,6 +17,9 @@ cohort_status task_bench_by_counters(const struct shape *shape, uint32_t steps);
 /* By all sites of COMM, of which each has some of the columns, and goes through them step by
  * step. */
 cohort_status task_bench_by_channels(const struct shape *shape, uint32_t steps, cohort_comm *comm);
+
+/* In a plain loop, without tasks: what the work itself takes. */
+cohort_status task_bench_plainly(const struct shape *shape, uint32_t steps);
 
 /* The result of a task. No other task has the same. */
 static inline uint64_t task_bench_result(uint32_t step, uint32_t column)

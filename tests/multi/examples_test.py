@@ -367,6 +367,10 @@ def test_task_bench():
         lines = succeed('task_bench', num_localities, '--steps', steps).splitlines()
         check_equal(lines[0], 'graphs: %d steps of 32 tasks' % steps)
         check_equal([line.split(':')[0] for line in lines[2:]], shapes)
+    for num_localities in 0, 2:
+        lines = succeed('task_bench', num_localities, '--plain', '--steps', 3).splitlines()
+        check(lines[1].endswith('but without tasks'), lines)
+        check_equal([line.split(':')[0] for line in lines[2:]], shapes)
     check_wrong('task_bench', [], (['--steps', '1'], '--steps needs a number from 2 to 100000'))
 
 
