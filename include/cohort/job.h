@@ -23,7 +23,8 @@ extern "C" {
  * died, which ends the job.
  *
  * Environment, with the default last where there is one: COHORT_WORKERS (threads that run tasks, at
- * most 4096; 1), COHORT_SPIN (microseconds, at most 1000000, for which a waiting worker polls
+ * most 4096; the cores that this process may use, shared with the localities of its host, at least
+ * one), COHORT_SPIN (microseconds, at most 1000000, for which a waiting worker polls
  * before it gives up its core, unless polling turns out to bring nothing, or to keep others from
  * the core; 0: not at all; 100, or 0 where the host's localities have more workers than cores),
  * COHORT_STACK (bytes of a task's stack; 262144), COHORT_STACK_GUARD (what shows that a task has

@@ -10,11 +10,13 @@
 extern "C" {
 #endif
 
-/* A task is a function that runs once, on one of the locality's workers. It starts as a plain call;
- * only a task that has to wait is given a stack of its own. It stays on the worker that started it,
- * so the address of a thread-local variable stays the same across an await. Its value may change:
- * the variable belongs to the worker, and other tasks that run there during the await may set it.
- * Only errno and cohort_error_message() belong to the task, and keep their values.
+/* A task is a function that runs once, on one of the locality's workers. These are threads, as many
+ * as the locality has cores for itself (COHORT_WORKERS, job.h), so tasks run in parallel: what they
+ * share has to be atomic, or handed over by futures. A task starts as a plain call; only one that
+ * has to wait is given a stack of its own. It stays on the worker that started it, so the address
+ * of a thread-local variable stays the same across an await. Its value may change: the variable
+ * belongs to the worker, and other tasks that run there during the await may set it. Only errno and
+ * cohort_error_message() belong to the task, and keep their values.
  *
  * If a task is movable (cohort_async_with, or COHORT_TASKS=movable for all, see job.h), any worker
  * may go on with it after an await, so that tasks that compute after an await are spread over the

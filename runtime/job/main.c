@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "runtime/base/bounds.h"
 #include "runtime/base/clock.h"
 #include "runtime/base/cores.h"
 #include "runtime/base/descriptors.h"
@@ -94,16 +95,21 @@ static void tick(void *context)
     cohort__process_tick(job->process, cohort__clock_now());
 }
 
-static unsigned num_workers(const struct job *job)
-{
-    unsigned told = cohort__bootstrap_workers(job->bootstrap);
-    return told ? told : job->settings.workers ? job->settings.workers : 1;
-}
-
 static unsigned cores_each(const struct job *job)
 {
     return cohort__cores_each(cohort__bootstrap_sharing(job->bootstrap),
                               cohort__bootstrap_may_bind(job->bootstrap));
+}
+
+/* If nobody says how many, this locality's share of the cores. */
+static unsigned num_workers(const struct job *job)
+{
+    unsigned told = cohort__bootstrap_workers(job->bootstrap);
+    if (told == 0)
+        told = job->settings.workers;
+    if (told == 0)
+        told = cores_each(job);
+    return told < 1 ? 1 : told > COHORT__MAX_WORKERS ? COHORT__MAX_WORKERS : told;
 }
 
 /* Whether there are more workers than cores on this host, so that workers take turns. */

@@ -57,6 +57,9 @@ static cohort_status run(void *arg)
 static int run_job(int argc, char **argv, const struct bench_options *options)
 {
     struct program program = {.options = options};
+    /* Figures are those of one worker, unless others are asked for. */
+    if (!(options->subcommands & BENCH_SPREAD) && setenv("COHORT_WORKERS", "1", 0))
+        return 1;
     return cohort_main(argc, argv, run, &program);
 }
 
