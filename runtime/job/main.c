@@ -101,15 +101,20 @@ static unsigned cores_each(const struct job *job)
                               cohort__bootstrap_may_bind(job->bootstrap));
 }
 
-/* If nobody says how many, this locality's share of the cores. */
-static unsigned num_workers(const struct job *job)
+/* 0: nobody has said how many. */
+static unsigned workers_asked_for(const struct job *job)
 {
     unsigned told = cohort__bootstrap_workers(job->bootstrap);
-    if (told == 0)
-        told = job->settings.workers;
-    if (told == 0)
-        told = cores_each(job);
-    return told < 1 ? 1 : told > COHORT__MAX_WORKERS ? COHORT__MAX_WORKERS : told;
+    return told ? told : job->settings.workers;
+}
+
+/* If nobody has said how many, this locality's share of the cores. */
+static unsigned num_workers(const struct job *job)
+{
+    unsigned num = workers_asked_for(job);
+    if (num == 0)
+        num = cores_each(job);
+    return num < 1 ? 1 : num > COHORT__MAX_WORKERS ? COHORT__MAX_WORKERS : num;
 }
 
 /* Whether there are more workers than cores on this host, so that workers take turns. */
@@ -142,6 +147,7 @@ static void scheduler_options(const struct job *job, struct cohort__scheduler_op
 {
     cohort__scheduler_options_init(options);
     options->num_workers = num_workers(job);
+    options->fewer_will_do = workers_asked_for(job) == 0;
     options->stack_bytes = job->settings.stack;
     options->tasks_move = job->settings.tasks_move;
     /* If another locality or worker needs the core, spinning only delays the work that this worker

@@ -238,10 +238,11 @@ static bool search(struct cohort__worker *worker, bool *is_holder)
     }
 }
 
-/* Whether there are stacks to give back now. */
-static bool must_trim(const struct cohort__worker *worker)
+/* Whether there are stacks to give back now, or to take from others. */
+static bool must_trim(struct cohort__worker *worker)
 {
-    return cohort__fiber_pool_must_trim(&worker->pool) || cohort__sized_must_trim(&worker->sized);
+    return cohort__fiber_pool_must_trim(&worker->pool) || cohort__sized_must_trim(&worker->sized) ||
+           !cohort__batch_queue_is_empty(&worker->returned);
 }
 
 /* The last look before sleeping, after the sleep_state was written. */
@@ -254,8 +255,8 @@ static bool must_not_sleep(struct cohort__worker *worker, bool is_holder)
 /* Until somebody changes the state, or there are stacks to give back. */
 static void wait_for_state(struct cohort__worker *worker)
 {
-    bool is_limited =
-        cohort__fiber_pool_has_surplus(&worker->pool) || cohort__sized_has_any(&worker->sized);
+    bool is_limited = cohort__fiber_pool_has_surplus(&worker->pool) ||
+                      cohort__sized_has_any(&worker->sized) || worker->lends;
     while (atomic_load(&worker->sleep_state) == COHORT__SLEEPING &&
            !(is_limited && must_trim(worker)))
         if (is_limited)
@@ -295,6 +296,7 @@ void cohort__worker_idle(struct cohort__worker *worker)
     search_begin(worker);
     if (!search(worker, &is_holder)) {
         search_give_up(worker);
+        cohort__worker_take_returned(worker);
         cohort__fiber_pool_trim(&worker->pool, STACKS_A_SLEEP);
         cohort__sized_trim(&worker->sized, STACKS_A_SLEEP);
         sleep_until_woken(worker, is_holder);

@@ -15,7 +15,8 @@ enum { RESERVE_BYTES = 256 * 1024 };
  * tasks go mostly one way, one pool would grow, and the other worker would have to create stacks.
  *
  * A stack stays, too, while it is a thread's own one, while a task on it waits without leaving it,
- * since there is no memory for another stack, and for a yield. */
+ * since there is no memory for another stack, for a yield, and for an await of a task that has not
+ * started. */
 
 static void return_stack(struct cohort__worker *worker, struct cohort__worker *home)
 {
@@ -47,7 +48,7 @@ static void resume(struct cohort__work *work)
     resumption->has_run = true;
     if (resumption->fiber == worker->fiber)
         return;
-    if (resumption->worker != worker)
+    if (resumption->worker != worker && !resumption->fiber->exponent)
         return_stack(worker, resumption->worker);
     cohort__worker_leave(worker, resumption->fiber);
 }
@@ -77,9 +78,11 @@ static bool is_pinned(const struct cohort__resumption *resumption)
 
 void cohort__resumption_notify(struct cohort__resumption *resumption)
 {
-    unsigned char state = COHORT__RESUMPTION_PINNED;
-    if (!is_pinned(resumption))
-        state = atomic_exchange(&resumption->state, COHORT__RESUMPTION_NOTIFIED);
+    /* Once it is pinned it stays so: its worker relies on that. */
+    unsigned char state = atomic_load_explicit(&resumption->state, memory_order_relaxed);
+    while (state != COHORT__RESUMPTION_PINNED &&
+           !atomic_compare_exchange_weak(&resumption->state, &state, COHORT__RESUMPTION_NOTIFIED))
+        ;
     if (state == COHORT__RESUMPTION_PINNED)
         cohort__worker_send(resumption->worker, &resumption->work);
     else if (state == COHORT__RESUMPTION_LEFT)
@@ -197,8 +200,7 @@ static void run_in_place(struct cohort__worker *worker)
     }
     if (!work) {
         call_on_reserve(worker, cohort__worker_idle);
-        if (here < worker->fiber->half)
-            cohort__worker_search_end(worker); /* what it has found is for another worker */
+        cohort__worker_search_end(worker); /* what it has found may be for another worker */
         return;
     }
     cohort__worker_search_end(worker);
@@ -222,12 +224,7 @@ static void hold(struct cohort__worker *worker, int count)
 static struct cohort__fiber *next_fiber(struct cohort__worker *worker)
 {
     struct cohort__fiber *fiber = take_next_fiber(worker);
-    if (fiber)
-        return fiber;
-    if (!worker->pool.first)
-        cohort__worker_take_returned(worker);
-    fiber = cohort__fiber_pool_take(&worker->pool);
-    return fiber ? fiber : cohort__worker_create_stack(worker);
+    return fiber ? fiber : cohort__worker_take_stack(worker);
 }
 
 __attribute__((noinline)) static void wait_in_place(struct cohort__worker *worker,
@@ -267,8 +264,10 @@ void cohort__worker_suspend(struct cohort__worker *worker, struct cohort__resump
         if (!fiber) {
             wait_in_place(worker, resumption);
         } else if (fiber != worker->fiber) {
-            if (!is_held && !is_pinned(resumption))
+            if (!is_held && !is_pinned(resumption)) {
                 worker->left = resumption;
+                worker->lends = true;
+            }
             worker = cohort__worker_switch(worker, fiber);
         }
     }

@@ -309,6 +309,13 @@ static cohort_status start_threads(void)
         cohort_status status = thread_start(s->workers[i]);
         if (status == COHORT_OK)
             continue;
+        if (s->options.fewer_will_do) {
+            cohort__log(COHORT__LOG_WARN, "%s; going on with %u of %u workers",
+                        cohort_error_message(), i, s->num_workers);
+            while (s->num_workers > i)
+                worker_destroy(s->workers[--s->num_workers]);
+            return COHORT_OK;
+        }
         atomic_store(&s->is_stopping, true);
         join_threads(i - 1);
         return status;

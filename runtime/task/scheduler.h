@@ -53,6 +53,7 @@ struct cohort__scheduler_hooks {
 
 struct cohort__scheduler_options {
     unsigned num_workers;
+    bool fewer_will_do;   /* if the system has no more threads, go on with those that there are */
     size_t stack_bytes;   /* the stack of a fiber; at least 32 KiB */
     uint64_t spin_ns;     /* how long an idle worker polls, if that pays (see spin.h); */
     unsigned yield_polls; /* then how many times it polls after a sched_yield; then it blocks */

@@ -31,9 +31,7 @@ static void run_tasks(void *arg)
         if (task)
             cohort__task_call(task);
         worker = fiber->worker; /* if the task has moved */
-        struct cohort__fiber *ordinary = cohort__fiber_pool_take(&worker->pool);
-        if (!ordinary)
-            ordinary = cohort__worker_create_stack(worker);
+        struct cohort__fiber *ordinary = cohort__worker_take_stack(worker);
         if (ordinary)
             cohort__worker_leave(worker, ordinary);
         else

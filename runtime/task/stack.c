@@ -57,8 +57,9 @@ struct cohort__stack_slab {
 /* All slabs whose stacks have the same size. */
 struct size_class {
     struct size_class *next;
-    size_t bytes;              /* of each stack */
-    uint32_t next_stacks;      /* so many stacks the next slab will have */
+    size_t bytes;         /* of each stack */
+    uint32_t next_stacks; /* so many stacks the next slab will have */
+    uint32_t num_slabs;
     struct cohort__list slabs; /* those in which a stack is free */
 };
 
@@ -149,12 +150,15 @@ static cohort_status slab_create(struct size_class *class)
                            strerror(errno));
     class->next_stacks =
         slab->num_stacks < MOST_STACKS / 2 ? 2 * slab->num_stacks : (uint32_t)MOST_STACKS;
+    class->num_slabs++;
     cohort__list_push_front(&class->slabs, &slab->link);
     return COHORT_OK;
 }
 
 static void slab_destroy(struct cohort__stack_slab *slab)
 {
+    if (--slab->class->num_slabs == 0)
+        slab->class->next_stacks = LEAST_STACKS;
     for (uint32_t i = 0; i < slab->num_used; i++)
         stacks.num_guard_pages -= slab->places[i].guard == COHORT__STACK_GUARD_PAGE;
     cohort__list_remove(&slab->link);

@@ -51,6 +51,7 @@ void cohort__worker_poll_if_due(struct cohort__worker *worker)
         return;
     cohort__worker_look_for_old(worker);
     cohort__worker_take_injected(worker);
+    cohort__worker_take_returned(worker);
     cohort__fiber_pool_trim(&worker->pool, STACKS_A_POLL);
     cohort__sized_trim(&worker->sized, STACKS_A_POLL);
     if (cohort__token_try(worker)) {
@@ -85,9 +86,7 @@ static bool leave_own(struct cohort__worker *worker, struct cohort__work *work)
 {
     if (!cohort__task_may_move(work))
         return false;
-    struct cohort__fiber *fiber = cohort__fiber_pool_take(&worker->pool);
-    if (!fiber)
-        fiber = cohort__worker_create_stack(worker);
+    struct cohort__fiber *fiber = cohort__worker_take_stack(worker);
     if (!fiber)
         return false;
     cohort__worker_push(worker, work);
@@ -156,7 +155,7 @@ void cohort__worker_run(struct cohort__worker *worker)
     cohort__overflow_thread_end(handler_stack);
 }
 
-struct cohort__fiber *cohort__worker_create_stack(struct cohort__worker *worker)
+__attribute__((noinline)) static struct cohort__fiber *create_stack(struct cohort__worker *worker)
 {
     struct cohort__fiber *fiber = NULL;
     if (cohort__fiber_create(&fiber, cohort__scheduler.options.stack_bytes, loop_on_fiber, NULL) ==
@@ -169,4 +168,12 @@ struct cohort__fiber *cohort__worker_create_stack(struct cohort__worker *worker)
                     "that they have (this is said once)",
                     worker->index, cohort_error_message());
     return NULL;
+}
+
+struct cohort__fiber *cohort__worker_take_stack(struct cohort__worker *worker)
+{
+    if (!worker->pool.first)
+        cohort__worker_take_returned(worker);
+    struct cohort__fiber *fiber = cohort__fiber_pool_take(&worker->pool);
+    return fiber ? fiber : create_stack(worker);
 }

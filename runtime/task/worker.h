@@ -21,8 +21,9 @@
  * loop at the base. The worker switches to another stack, whose loop goes on. When the task may go
  * on, its resumption is found by that loop or another one. That loop puts its own stack, which
  * holds only the loop, into the pool, and switches to the task's stack. So all stacks are alike,
- * including the thread's own one, and the loop must not keep any state in its frame across a
- * call. */
+ * and the loop must not keep any state in its frame across a call. Three kinds are special: the
+ * thread's own one, on which no task runs that may move; those of tasks that have asked for a size
+ * (sized.c); and one in reserve for the event loop (resumption.c). */
 
 struct cohort__pinning;
 
@@ -54,7 +55,8 @@ struct cohort__fifo {
 
 struct cohort__worker {
     /* Used only by its own thread. */
-    struct cohort__fiber *fiber;          /* the stack on which it runs now */
+    struct cohort__fiber *fiber; /* the stack on which it runs now */
+    bool lends; /* a stack of its own may have moved, so that others may return some */
     struct cohort__resumption *left;      /* of the stack that a switch is leaving; NULL: pinned */
     struct cohort__task_context *context; /* of the running task; NULL outside of tasks */
     struct cohort__fifo ready;            /* fibers to be resumed, and other work */
@@ -89,7 +91,7 @@ struct cohort__worker {
     /* Written by its own thread, read by others. */
     _Atomic uint64_t num_spawned __attribute__((aligned(64)));
     _Atomic uint64_t num_finished;
-    _Atomic uint32_t num_held; /* tasks that have suspended here since it last slept */
+    _Atomic uint32_t num_held; /* pinned tasks that have suspended here since it last slept */
     atomic_bool is_searching;  /* and counted in num_searching if there are several workers */
     struct cohort__deque deque __attribute__((aligned(64)));
 
@@ -136,9 +138,9 @@ void cohort__worker_run(struct cohort__worker *worker);
  * the thread's own stack and may leave. */
 bool cohort__worker_turn(struct cohort__worker *worker);
 
-/* A new stack, which holds a loop of WORKER. NULL: there is no memory for one; the log says so
- * once. */
-struct cohort__fiber *cohort__worker_create_stack(struct cohort__worker *worker);
+/* A stack of the pool, or a new one, which holds a loop of WORKER. NULL: there is no memory for
+ * one; the log says so once. */
+struct cohort__fiber *cohort__worker_take_stack(struct cohort__worker *worker);
 
 /* Leaves the stack on which WORKER runs, and goes on with FIBER. Returns when there is a switch
  * back. If the stack may move, returns another worker then, perhaps: the one that runs on it now. A
@@ -177,8 +179,7 @@ void cohort__worker_send(struct cohort__worker *worker, struct cohort__work *wor
  * others. */
 struct cohort__work *cohort__worker_next(struct cohort__worker *worker);
 
-/* The same, for a worker without another stack, when nothing is ready: only what has not started
- * yet. */
+/* The same, for a worker without another stack, when nothing is ready. */
 struct cohort__work *cohort__worker_next_in_place(struct cohort__worker *worker);
 
 /* What that will be, without taking it. NULL: not the first of the ready list. */
@@ -208,7 +209,7 @@ void cohort__worker_pause_old(struct cohort__worker *worker);
 /* How a suspension of a stack that may move stands. Its worker is not the only one that may resume
  * it, so nobody must do that before it has left the stack. */
 enum cohort__resumption_state {
-    COHORT__RESUMPTION_PINNED, /* only its worker resumes it, which has left the stack by then */
+    COHORT__RESUMPTION_PINNED, /* for good: only its worker resumes it, by its inbox */
     COHORT__RESUMPTION_LEAVING,
     COHORT__RESUMPTION_LEFT,
     COHORT__RESUMPTION_NOTIFIED, /* what the task waits for is there */
@@ -241,14 +242,14 @@ void cohort__resumption_notify(struct cohort__resumption *resumption);
  * before and after this (fiber.h). */
 void cohort__worker_suspend(struct cohort__worker *worker, struct cohort__resumption *resumption);
 
-/* For a new WORKER. COHORT_ERR_NO_MEMORY. */
-cohort_status cohort__worker_create_reserve(struct cohort__worker *worker);
-
 /* The same, if what the task waits for is a task that has not started. RESUMPTION is pinned. */
 void cohort__worker_postpone(struct cohort__worker *worker, struct cohort__resumption *resumption);
 
 /* Suspends, to be resumed after all other work of this worker. Such a task does not move. */
 void cohort__worker_yield(struct cohort__worker *worker);
+
+/* For a new WORKER. COHORT_ERR_NO_MEMORY. */
+cohort_status cohort__worker_create_reserve(struct cohort__worker *worker);
 
 /* Moves the stacks that other workers have given back to the pool. */
 void cohort__worker_take_returned(struct cohort__worker *worker);

@@ -110,13 +110,17 @@ static cohort_status once(cohort_comm *comm, void *arg)
 }
 
 /* The victim is disconnected when its endpoints are requested, so some of its messages may have
- * been sent. */
+ * been sent. A dead locality's tasks would be gone. Those here are told that the others are. */
 static cohort_future *create_and_kill(void *context, cohort_comm **ret_comm, const char *name,
                                       const cohort_comm_options *options)
 {
     cohort_future *creation = cluster_create_comm(context, ret_comm, name, options);
-    if (options->this_site == NUM_SITES - 1)
-        cluster_kill(context, VICTIM);
+    if (options->this_site < NUM_SITES - 1)
+        return creation;
+    cluster_kill(context, VICTIM);
+    for (uint32_t peer = 0, order = 1; peer < NUM_LOCALITIES; peer++)
+        if (peer != VICTIM)
+            cluster_tell_death(context, VICTIM, peer, order++, "is out of reach");
     return creation;
 }
 

@@ -18,7 +18,7 @@ CASES = {
     'spawn_when_all': ('one of 100 tasks that are spawned and awaited together', 100, 490, 4.1),
     'fork_join': ('a spawn of fib(12)', 232, 480, 0),
     'suspend_resume': ('a task that awaits a promise, which the other one fulfils', 2, 538, 3),
-    'yield': ('a yield of two tasks', 2, 358, 0),
+    'yield': ('a yield of two tasks', 2, 375, 0),
     'then': ('a link of a chain of 100', 100, 530, 3.1),
     'when_any': ('a promise against one of 100 that all have in common', 100, 761, 19.1),
     'sleep': ('one of 1,000 sleeps that are made, and expire', 1000, 655, 4.1),

@@ -101,8 +101,11 @@ static cohort_status recurse(void *depth)
 
 static void test_recursion_takes_more_stacks(void)
 {
+    /* The thread sanitizer has 8128 stacks at most, and makes them so slowly that an await may take
+     * one each time, since a poll is overdue. */
+    uintptr_t depth = COHORT__TSAN ? 6000 : 20000;
     for (unsigned num_workers = 1; num_workers <= 2; num_workers++) {
-        CHECK_INT(run_tasks(num_workers, recurse, (void *)(uintptr_t)20000), COHORT_ERR_FAILED);
+        CHECK_INT(run_tasks(num_workers, recurse, (void *)depth), COHORT_ERR_FAILED);
         CHECK_TEXT(cohort_error_message(), "the bottom");
     }
 }

@@ -8,6 +8,9 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "cohort/future.h"
 #include "runtime/base/clock.h"
@@ -525,9 +528,51 @@ static void test_trees_end_before_others_begin(void)
     CHECK(grove.most < grove.num_begun / 2);
 }
 
+/* There is address space for the stacks of a few threads only. */
+static void start_many(bool fewer_will_do)
+{
+    enum { MANY = 200, ROOM_BYTES = 400 * 1024 * 1024 };
+    struct cohort__scheduler_options options;
+    struct rlimit limit;
+    long pages = 0;
+    cohort__scheduler_options_init(&options);
+    options.num_workers = MANY;
+    options.fewer_will_do = fewer_will_do;
+    FILE *file = fopen("/proc/self/statm", "re");
+    CHECK(file && fscanf(file, "%ld", &pages) == 1);
+    fclose(file);
+    CHECK_INT(getrlimit(RLIMIT_AS, &limit), 0);
+    limit.rlim_cur = (rlim_t)pages * (rlim_t)sysconf(_SC_PAGESIZE) + ROOM_BYTES;
+    CHECK_INT(setrlimit(RLIMIT_AS, &limit), 0);
+    cohort_status status = cohort__scheduler_start(&options, NULL);
+    CHECK_INT(status, fewer_will_do ? COHORT_OK : COHORT_ERR_NO_MEMORY);
+    if (status != COHORT_OK)
+        return;
+    CHECK(cohort__scheduler_num_workers() > 1 && cohort__scheduler_num_workers() < MANY);
+    cohort__scheduler_stop();
+    CHECK_INT(cohort__scheduler_run(), COHORT_OK);
+}
+
+static void test_too_few_threads(void)
+{
+    for (int fewer_will_do = 0; !COHORT__ASAN && !COHORT__TSAN && fewer_will_do < 2;
+         fewer_will_do++) {
+        int status;
+        pid_t child = fork();
+        CHECK(child >= 0);
+        if (child == 0) {
+            start_many(fewer_will_do);
+            _exit(0);
+        }
+        CHECK_INT(waitpid(child, &status, 0), child);
+        CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    }
+}
+
 int main(int argc, char **argv)
 {
     static const struct test_case cases[] = {
+        {"too few threads", test_too_few_threads},
         {"options are checked", test_options_are_checked},
         {"one worker is one thread", test_one_worker_is_one_thread},
         {"stop before run", test_stop_before_run},
