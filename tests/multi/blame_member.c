@@ -43,15 +43,16 @@ static cohort_status program(void *arg)
         status = cohort_await(cohort_all_gather(comm, &pid, pids, 1, COHORT_INT64, 1));
     if (status)
         return status;
-    if (me == VICTIM) {
-        (void)!cohort_await(cohort_channel_get(comm, 0, 1, &pid, sizeof(pid), NULL));
+    if (me == VICTIM) { /* dies when the others have its number */
+        for (uint32_t site = 0; site < VICTIM; site++)
+            (void)!cohort_await(cohort_channel_get(comm, site, 1, &pid, sizeof(pid), NULL));
         raise(SIGKILL);
     }
+    status = cohort_await(cohort_channel_set(comm, VICTIM, 1, &pid, sizeof(pid)));
     if (me == 1) {
         (void)!cohort_await(cohort_barrier(comm, 2));
         _exit(1);
     }
-    status = cohort_await(cohort_channel_set(comm, VICTIM, 1, &pid, sizeof(pid)));
     wait_for_end((pid_t)pids[VICTIM]);
     wait_for_end((pid_t)pids[1]);
     status = cohort_await(cohort_barrier(comm, 2));
