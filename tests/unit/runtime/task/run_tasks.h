@@ -3,6 +3,9 @@
 #define COHORT_TESTS_UNIT_RUNTIME_TASK_RUN_TASKS_H
 
 #include <errno.h>
+#include <stdio.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 #include "cohort/task.h"
 #include "runtime/task/scheduler.h"
@@ -23,6 +26,19 @@ __attribute__((noinline, unused)) static int read_errno(void)
 __attribute__((noinline, unused)) static void write_errno(int value)
 {
     errno = value;
+}
+
+/* The process gets at most MORE bytes of addresses in addition to those that it has. */
+static inline void limit_address_space(size_t more)
+{
+    size_t num_pages = 0;
+    FILE *file = fopen("/proc/self/statm", "r");
+    CHECK(file && fscanf(file, "%zu", &num_pages) == 1);
+    fclose(file);
+    struct rlimit limit;
+    CHECK_INT(getrlimit(RLIMIT_AS, &limit), 0);
+    limit.rlim_cur = num_pages * (size_t)sysconf(_SC_PAGESIZE) + more;
+    CHECK_INT(setrlimit(RLIMIT_AS, &limit), 0);
 }
 
 struct run_tasks_program {

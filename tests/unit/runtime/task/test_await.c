@@ -339,18 +339,6 @@ static cohort_status go_through_a_chain(void *arg)
     return cohort_await(chain->futures[NUM_IN_CHAIN]);
 }
 
-static void limit_address_space(size_t more)
-{
-    size_t num_pages = 0;
-    FILE *file = fopen("/proc/self/statm", "r");
-    CHECK(file && fscanf(file, "%zu", &num_pages) == 1);
-    fclose(file);
-    struct rlimit limit;
-    CHECK_INT(getrlimit(RLIMIT_AS, &limit), 0);
-    limit.rlim_cur = num_pages * (size_t)sysconf(_SC_PAGESIZE) + more;
-    CHECK_INT(setrlimit(RLIMIT_AS, &limit), 0);
-}
-
 static void test_few_stacks(void)
 {
     static struct chain chain;

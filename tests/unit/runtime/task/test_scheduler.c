@@ -8,7 +8,6 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -533,17 +532,10 @@ static void start_many(bool fewer_will_do)
 {
     enum { MANY = 200, ROOM_BYTES = 400 * 1024 * 1024 };
     struct cohort__scheduler_options options;
-    struct rlimit limit;
-    long pages = 0;
     cohort__scheduler_options_init(&options);
     options.num_workers = MANY;
     options.fewer_will_do = fewer_will_do;
-    FILE *file = fopen("/proc/self/statm", "re");
-    CHECK(file && fscanf(file, "%ld", &pages) == 1);
-    fclose(file);
-    CHECK_INT(getrlimit(RLIMIT_AS, &limit), 0);
-    limit.rlim_cur = (rlim_t)pages * (rlim_t)sysconf(_SC_PAGESIZE) + ROOM_BYTES;
-    CHECK_INT(setrlimit(RLIMIT_AS, &limit), 0);
+    limit_address_space(ROOM_BYTES);
     cohort_status status = cohort__scheduler_start(&options, NULL);
     CHECK_INT(status, fewer_will_do ? COHORT_OK : COHORT_ERR_NO_MEMORY);
     if (status != COHORT_OK)

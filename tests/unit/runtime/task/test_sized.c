@@ -286,18 +286,6 @@ static cohort_status start_without_memory(void *arg)
     return arg ? COHORT_ERR_FAILED : COHORT_OK;
 }
 
-static void limit_address_space(size_t more)
-{
-    size_t num_pages = 0;
-    FILE *file = fopen("/proc/self/statm", "r");
-    CHECK(file && fscanf(file, "%zu", &num_pages) == 1);
-    fclose(file);
-    struct rlimit limit;
-    CHECK_INT(getrlimit(RLIMIT_AS, &limit), 0);
-    limit.rlim_cur = num_pages * (size_t)sysconf(_SC_PAGESIZE) + more;
-    CHECK_INT(setrlimit(RLIMIT_AS, &limit), 0);
-}
-
 /* In a child of its own, in which no stack of another case is left. */
 static void test_without_memory(void)
 {
