@@ -35,21 +35,19 @@ struct matvec {
     size_t *counts; /* of values, of each site of a row or of a column */
 };
 
+/* The sites of a row have the same place in their columns, and the reverse. The order in both is
+ * that of the sites in the whole grid. */
 static cohort_status create(struct matvec *matvec)
 {
-    char name[64];
-    cohort_future *created[2];
-    const struct site *row = &matvec->row;
-    const struct site *column = &matvec->column;
-    snprintf(name, sizeof(name), "matvec row %" PRIu32, column->index);
-    created[0] = cohort_comm_create(
-        &matvec->row.comm, name,
-        &(cohort_comm_options){.num_sites = row->num_sites, .this_site = row->index});
-    snprintf(name, sizeof(name), "matvec column %" PRIu32, row->index);
-    created[1] = cohort_comm_create(
-        &matvec->column.comm, name,
-        &(cohort_comm_options){.num_sites = column->num_sites, .this_site = column->index});
-    return cohort_await(cohort_when_all(created, 2));
+    struct site *site = matvec->site;
+    const int32_t which_row = (int32_t)matvec->column.index;
+    const int32_t which_column = (int32_t)matvec->row.index;
+    cohort_future *made[] = {
+        cohort_comm_split(&matvec->row.comm, site->comm, which_row, 0, site->generation + 1),
+        cohort_comm_split(&matvec->column.comm, site->comm, which_column, 0, site->generation + 2),
+    };
+    site->generation += 2;
+    return cohort_await(cohort_when_all(made, 2));
 }
 
 static cohort_status allocate(struct matvec *matvec)

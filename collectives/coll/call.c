@@ -92,6 +92,7 @@ static struct cohort__signature signature_of(const struct cohort__call *call, ui
         .checked = call->is_checked,
         .count = ragged ? counts_hash : call->count,
         .count_is_hash = ragged && ragged->counts_agree,
+        .purpose = (uint8_t)call->purpose,
     };
 }
 
@@ -234,5 +235,19 @@ cohort_future *cohort__call_start(struct cohort__call *call)
     cohort_future *future = pass_and_start(call);
     if (call->options->is_set)
         call->comm->next_call = (struct cohort__next_call){0};
+    return future;
+}
+
+cohort_future *cohort__call_refuse(struct cohort__call *call, cohort_status status, const char *why)
+{
+    cohort_future *future;
+    cohort__call_take_options(call, &call->comm->next_call);
+    if (pass_gate(call)) {
+        future = give_up(call, cohort__error_slot());
+    } else {
+        cohort__call_wrong(call, status, "%s", why);
+        future = reject(call);
+    }
+    call->comm->next_call = (struct cohort__next_call){0};
     return future;
 }

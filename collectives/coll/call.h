@@ -64,7 +64,8 @@ struct cohort__call {
     size_t count;             /* of a block, or of this site's own block */
     cohort_datatype datatype; /* 0: a barrier has no elements, or each block has a type */
     const cohort_op *op;
-    int64_t q; /* the distance of a shift */
+    int64_t q;                    /* the distance of a shift */
+    enum cohort__purpose purpose; /* NONE: the user's own */
     uint64_t generation;
     const struct cohort__ragged *ragged; /* NULL: blocks of one size */
 
@@ -86,6 +87,11 @@ size_t cohort__call_meeting_copies(const struct cohort__call *call);
 
 /* Starts CALL. Sets its generation if the communicator numbers its calls. Never NULL. */
 cohort_future *cohort__call_start(struct cohort__call *call);
+
+/* The same for a CALL that its own function has found wrong: it uses up its generation, and the
+ * calls of all sites fail with STATUS and WHY. There is a communicator. */
+cohort_future *cohort__call_refuse(struct cohort__call *call, cohort_status status,
+                                   const char *why);
 
 /* Sets in CALL what follows from OPTIONS, which must stay, and from those of the communicator. */
 void cohort__call_take_options(struct cohort__call *call, const struct cohort__next_call *options);

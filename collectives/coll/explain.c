@@ -183,7 +183,8 @@ cohort_status cohort_explain(cohort_comm *comm, const char *collective, size_t c
             &(cohort_call_question){
                 .collective = collective, .count = count, .datatype = datatype, .op = op, .q = 1});
     if (!status)
-        status = cohort__explain(&subject.question, ret_text);
+        status = cohort__explain(&subject.question, comm->group->machine,
+                                 cohort__group_turn(comm->group), ret_text);
     free(subject.parts);
     return status;
 }

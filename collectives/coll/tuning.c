@@ -38,16 +38,13 @@ cohort_status cohort__tuning_local(const void **ret_data, size_t *ret_bytes)
 
 static cohort_status make(const cohort_comm *comm, struct cohort__tuning *tuning)
 {
-    const struct cohort__membership *membership = comm->group->membership;
     const struct cohort__comm_settings *settings = &comm->settings;
-    cohort_status status =
-        cohort__placement_of(&tuning->placement, membership->locality_of, membership->num_sites);
-    if (!status && settings->tuning_bytes > 0)
-        status = cohort__parameters_decode(&tuning->parameters, settings->tuning,
-                                           settings->tuning_bytes);
-    else if (!status)
-        cohort__parameters_default(&tuning->parameters);
-    return status;
+    tuning->placement = cohort__placement_of(comm->group->machine);
+    if (settings->tuning_bytes > 0)
+        return cohort__parameters_decode(&tuning->parameters, settings->tuning,
+                                         settings->tuning_bytes);
+    cohort__parameters_default(&tuning->parameters);
+    return COHORT_OK;
 }
 
 cohort_status cohort__tuning_get(cohort_comm *comm, const struct cohort__tuning **ret_tuning)

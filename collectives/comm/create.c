@@ -25,7 +25,7 @@ struct creation {
     struct cohort__packer settings;
     cohort_comm **ret_comm;
     cohort_future *future;
-    char name[COHORT__NAME_BYTES_MAX + 1];
+    char name[COHORT__NAME_BYTES_MAX + 1 + 2 * sizeof(uint64_t)]; /* behind its 0: see child */
     char terms[256 + COHORT__ALGORITHMS_BYTES];
 };
 
@@ -47,6 +47,7 @@ static cohort_status make_endpoint(struct creation *creation, struct cohort__mem
     comm->arity = creation->options.arity;
     comm->is_flat = creation->choice.is_flat;
     comm->is_tree_forced = creation->choice.is_tree_forced;
+    comm->flat_fallback_threshold = creation->options.flat_fallback_threshold;
     comm->memory_budget = creation->options.memory_budget;
     comm->auto_generation = creation->options.auto_generation;
     comm->stall_after = creation->options.stall_after;
@@ -56,6 +57,8 @@ static cohort_status make_endpoint(struct creation *creation, struct cohort__mem
     comm->check_asymmetric = creation->options.check_asymmetric || settings.check_asymmetric;
     *creation->ret_comm = comm;
     cohort__inbox_add(creation->inbox, comm);
+    if (creation->join.name_bytes == 0)
+        cohort__inbox_set_latest(creation->inbox, comm);
     cohort__group_add(group, comm);
     return COHORT_OK;
 }
@@ -169,6 +172,23 @@ static struct creation *creation_create(cohort_comm **ret_comm, const char *name
     return creation;
 }
 
+/* All else of the join is set. */
+static void begin(struct creation *creation, struct cohort__inbox *inbox, cohort_future *future)
+{
+    struct cohort__join *join = &creation->join;
+    creation->inbox = inbox;
+    creation->future = future;
+    join->name = creation->name;
+    join->site = creation->options.this_site;
+    join->num_sites = creation->options.num_sites;
+    join->terms = creation->terms;
+    join->settings = creation->settings.data;
+    join->settings_bytes = creation->settings.bytes;
+    join->done = on_joined;
+    cohort__inbox_creation_begin(inbox);
+    cohort__registry_join(cohort__process_registry(cohort__inbox_process(inbox)), join);
+}
+
 cohort_future *cohort__comm_create_in(struct cohort__process *process, cohort_comm **ret_comm,
                                       const char *name, const cohort_comm_options *given,
                                       cohort__comm_chooser *choose, cohort__comm_surveyor *survey)
@@ -214,30 +234,77 @@ cohort_future *cohort__comm_create_in(struct cohort__process *process, cohort_co
             cohort__boards_give_back(process, choice.settings.board);
         return cohort__future_of_status(cohort__error_slot()->status, cohort__error_slot());
     }
-    creation->inbox = inbox;
-    creation->future = future;
-    creation->join = (struct cohort__join){
-        .name = creation->name,
-        .site = options.this_site,
-        .num_sites = options.num_sites,
-        .terms = creation->terms,
-        .settings = creation->settings.data,
-        .settings_bytes = creation->settings.bytes,
-        .left_instance = left_instance,
-        .failed = failed,
-        .done = on_joined,
-    };
-    cohort__inbox_creation_begin(inbox);
-    cohort__registry_join(cohort__process_registry(process), &creation->join);
+    creation->join.left_instance = left_instance;
+    creation->join.failed = failed;
+    begin(creation, inbox, future);
     return future;
+}
+
+/* What the endpoints of CHILD have of PARENT's. The settings of all sites but site 0 are not
+ * used. */
+static void take_over(const struct cohort_comm *parent, const struct cohort__comm_child *child,
+                      cohort_comm_options *ret_options, struct cohort__comm_choice *ret_choice)
+{
+    *ret_options = (cohort_comm_options){
+        .num_sites = child->num_sites,
+        .this_site = child->this_site,
+        .root_site = child->root_site,
+        .arity = parent->arity,
+        .flat_fallback_threshold = parent->flat_fallback_threshold,
+        .auto_generation = parent->auto_generation,
+        .stall_after = parent->stall_after,
+        .reproducible = parent->reproducible,
+        .check_asymmetric = parent->check_asymmetric,
+        .memory_budget = parent->memory_budget,
+    };
+    *ret_choice = (struct cohort__comm_choice){
+        .is_flat = child->is_flat,
+        .is_tree_forced = parent->is_tree_forced,
+    };
+    memcpy(ret_choice->forced, parent->forced, sizeof(parent->forced));
+    if (child->this_site == 0)
+        ret_choice->settings = parent->settings;
+    ret_choice->settings.board = (struct cohort__board_name){0};
+}
+
+/* The registry's name of a child goes on behind the 0 of its name for messages: with the parent's
+ * instance, and the generation of the call that makes it. */
+void cohort__comm_create_child(const struct cohort_comm *parent,
+                               const struct cohort__comm_child *child, cohort_comm **ret_comm,
+                               cohort_future *future)
+{
+    const uint64_t origin[] = {parent->group->membership->instance, child->generation};
+    struct cohort__process *process = cohort__inbox_process(parent->group->inbox);
+    cohort_comm_options options;
+    struct cohort__comm_choice choice;
+    take_over(parent, child, &options, &choice);
+    if (child->this_site == 0 && !child->is_whole)
+        choice.settings.board = cohort__boards_take(process);
+    struct creation *creation =
+        creation_create(ret_comm, child->name, &options, &choice, COHORT_OK);
+    if (!creation) {
+        struct cohort__error error = {0};
+        cohort__error_copy(&error, cohort__error_slot());
+        cohort__boards_give_back(process, choice.settings.board);
+        cohort__registry_lost(cohort__process_registry(process), cohort__process_rank(process),
+                              error.status);
+        cohort__future_complete(future, error.status, &error);
+        cohort__error_fini(&error);
+        return;
+    }
+    size_t bytes = strlen(creation->name) + 1;
+    memcpy(creation->name + bytes, origin, sizeof(origin));
+    creation->join.name_bytes = bytes + sizeof(origin);
+    creation->join.home = child->home;
+    begin(creation, parent->group->inbox, future);
 }
 
 void cohort_comm_unref(cohort_comm *comm)
 {
     if (!comm || cohort__fork_is_child())
         return;
-    atomic_store(&comm->unreferenced, true);
-    cohort__endpoint_leave(comm);
+    if (atomic_fetch_sub(&comm->refs, 1) == 1)
+        cohort__endpoint_leave(comm);
 }
 
 uint32_t cohort_comm_num_sites(const cohort_comm *comm)

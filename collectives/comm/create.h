@@ -29,4 +29,24 @@ cohort_future *cohort__comm_create_in(struct cohort__process *process, cohort_co
                                       const char *name, const cohort_comm_options *options,
                                       cohort__comm_chooser *choose, cohort__comm_surveyor *survey);
 
+/* What a communicator that is made out of another one has of its own. */
+struct cohort__comm_child {
+    const char *name;    /* for messages: 1 to COHORT__NAME_BYTES_MAX bytes, need not be unique */
+    uint64_t generation; /* of the parent's call that makes it; with NAME, unique in the parent */
+    uint32_t num_sites;
+    uint32_t this_site;
+    uint32_t root_site;
+    uint32_t home; /* the locality of its site 0 */
+    bool is_flat;
+    bool is_whole; /* all of its sites are in one locality */
+};
+
+/* Joins CHILD, which takes over from PARENT all that is not in CHILD. When all of its sites have
+ * joined, *RET_COMM gets the endpoint, and FUTURE is completed. On failure FUTURE is completed with
+ * the error. Then no site of CHILD waits for this one for ever: no communicator can be made in this
+ * job any more. */
+void cohort__comm_create_child(const struct cohort_comm *parent,
+                               const struct cohort__comm_child *child, cohort_comm **ret_comm,
+                               cohort_future *future);
+
 #endif

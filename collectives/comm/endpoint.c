@@ -165,7 +165,7 @@ static void run_leave(struct cohort_comm *comm, struct cohort__item *item)
     if (meetings)
         meetings->left(meetings, comm);
     cohort__registry_leave(cohort__process_registry(cohort__inbox_process(comm->group->inbox)),
-                           comm->group->name, comm->group->membership->instance, comm->this_site);
+                           comm->group->membership, comm->this_site);
     if (cohort__endpoint_is_idle(comm))
         cohort__endpoint_when_idle(comm);
 }
@@ -186,6 +186,7 @@ cohort_status cohort__endpoint_create(struct cohort_comm **ret_comm, struct coho
                            group->name, site);
     memset(comm, 0, sizeof(*comm));
     cohort__batch_queue_init(&comm->queue);
+    atomic_init(&comm->refs, 1);
     comm->group = group;
     comm->this_site = site;
     cohort__list_init(&comm->link);

@@ -92,13 +92,16 @@ struct cohort_comm {
     uint32_t arity;
     bool is_flat;
     bool is_tree_forced;
+    uint32_t flat_fallback_threshold; /* for those made out of it; 0: the tree is forced */
     uint64_t stall_after;
     uint64_t memory_budget;                /* limit for a plan at one site; 0: none */
     uint8_t forced[COHORT__FORCED_MAX];    /* for each collective: the forced row + 1, or 0 */
     struct cohort__comm_settings settings; /* site 0's */
 
     /* The caller's side. The caller does not make two calls at the same time. */
-    atomic_bool unreferenced; /* the caller has given it back */
+    /* The caller's, and one for each split whose part here is not over. 0: it has been given back.
+     */
+    _Atomic uint32_t refs;
     void (*plans_destroy)(struct cohort__plan_cache *plans);
 
     /* The actor's side. */

@@ -3,7 +3,6 @@
  * sites that depend on it. If not, all sites are told: each site of this locality, and each other
  * locality once, which tells its own sites. A site that has not called yet keeps the failure until
  * it does. */
-#include <stdlib.h>
 
 #include "collectives/comm/endpoint.h"
 #include "collectives/comm/inbox.h"
@@ -26,8 +25,9 @@ bool cohort__endpoint_is_told(const struct cohort_comm *comm, uint64_t generatio
 void cohort__group_tell_all(struct cohort__group *group, const struct cohort__message *failure,
                             uint32_t source_site)
 {
-    for (uint32_t site = 0; site < group->membership->num_sites; site++) {
-        if (site == source_site || !cohort__group_is_local(group, site))
+    for (uint32_t i = 0; i < group->local.num; i++) {
+        uint32_t site = group->local.sites[i];
+        if (site == source_site)
             continue;
         struct cohort__message *message =
             cohort__message_create(COHORT__KIND_ERROR, source_site, failure->generation,
@@ -46,12 +46,10 @@ static void tell_localities(const struct cohort__operation *operation,
     const struct cohort__group *group = operation->comm->group;
     const struct cohort__membership *membership = group->membership;
     struct cohort__process *process = cohort__inbox_process(group->inbox);
-    bool *is_told = calloc(cohort__process_size(process), sizeof(*is_told));
-    for (uint32_t site = 0; is_told && site < membership->num_sites; site++) {
-        uint32_t rank = membership->locality_of[site];
-        if (rank == group->rank || is_told[rank])
+    for (uint32_t i = 0; i < group->num_localities; i++) {
+        uint32_t rank = membership->locality_of[cohort__group_first_site(group, i)];
+        if (rank == group->rank)
             continue;
-        is_told[rank] = true;
         cohort__send_control(process, rank,
                              &(struct cohort__envelope){
                                  .kind = COHORT__KIND_ERROR,
@@ -64,7 +62,6 @@ static void tell_localities(const struct cohort__operation *operation,
                              },
                              words->data, words->bytes);
     }
-    free(is_told);
 }
 
 void cohort__operation_tell(const struct cohort__operation *operation, bool is_for_all)

@@ -22,7 +22,7 @@ uint64_t cohort__fingerprint(const struct cohort__signature *signature)
         signature->count,
         signature->op,
         signature->place | (uint64_t)signature->algorithm << 32 | (uint64_t)signature->inner << 40 |
-            (uint64_t)signature->count_is_hash << 48,
+            (uint64_t)signature->count_is_hash << 48 | (uint64_t)signature->purpose << 49,
     };
     uint64_t early = (uint64_t)signature->collective |
                      (uint64_t)signature->variant << COLLECTIVE_BITS |
@@ -78,6 +78,16 @@ static void append_elements(struct text *text, const struct cohort__signature *s
         append(text, ", counts #%" PRIx64, signature->count);
 }
 
+/* What the library has called the collective for. */
+static const char *const purposes[COHORT__NUM_PURPOSES] = {
+    [COHORT__PURPOSE_NONE] = "",
+    [COHORT__PURPOSE_SPLIT] = "split: ",
+    [COHORT__PURPOSE_LOCALITY] = "split by localities: ",
+    [COHORT__PURPOSE_DOMAIN] = "split by domains: ",
+    [COHORT__PURPOSE_HOST] = "split by hosts: ",
+    [COHORT__PURPOSE_DUP] = "dup: ",
+};
+
 void cohort__signature_describe(const struct cohort__signature *signature, char *bytes,
                                 size_t capacity)
 {
@@ -85,7 +95,8 @@ void cohort__signature_describe(const struct cohort__signature *signature, char 
     struct text text = {.bytes = bytes, .capacity = capacity};
     uint32_t collective = signature->collective;
     const char *place = lookup ? lookup->place(collective) : NULL;
-    append(&text, "%s%s (%s)", lookup ? lookup->collective(collective) : "?",
+    append(&text, "%s%s%s (%s)", purposes[signature->purpose],
+           lookup ? lookup->collective(collective) : "?",
            lookup ? lookup->suffix(collective, (enum cohort__variant)signature->variant) : "",
            lookup ? lookup->algorithm(signature->algorithm) : "?");
     append_elements(&text, signature);

@@ -11,14 +11,26 @@
 struct cohort__signature {
     uint64_t datatype;
     uint64_t count;
-    uint64_t op;        /* 0: none; a built-in one's number; or cohort__signature_of_users_op() */
-    uint32_t place;     /* the root, or the distance of a shift; else 0 */
-    uint8_t algorithm;  /* the number of its row */
-    uint8_t inner;      /* for a composed row: the row among the leaders; else 0 */
-    bool count_is_hash; /* `count` is a hash of the counts of all sites */
+    uint64_t op;       /* 0: none; a built-in one's number; or cohort__signature_of_users_op() */
+    uint32_t place;    /* the root, or the distance of a shift; else 0 */
+    uint8_t algorithm; /* the number of its row */
+    uint8_t inner;     /* for a composed row: the row among the leaders; else 0 */
+    bool count_is_hash : 1; /* `count` is a hash of the counts of all sites */
+    uint8_t purpose : 3;    /* enum cohort__purpose */
     uint8_t collective : 5;
     uint8_t variant : 2; /* enum cohort__variant */
     uint8_t checked : 1; /* an agreement comes first */
+};
+
+/* What the library itself has called the collective for. */
+enum cohort__purpose {
+    COHORT__PURPOSE_NONE, /* the user has called it */
+    COHORT__PURPOSE_SPLIT,
+    COHORT__PURPOSE_LOCALITY, /* a split by localities, by domains, by hosts */
+    COHORT__PURPOSE_DOMAIN,
+    COHORT__PURPOSE_HOST,
+    COHORT__PURPOSE_DUP,
+    COHORT__NUM_PURPOSES
 };
 
 /* The `op` of a user's operation. HASH is that of its name and commutativity. */

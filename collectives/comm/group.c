@@ -9,30 +9,31 @@
 #include "collectives/comm/settings.h"
 #include "runtime/base/container.h"
 #include "runtime/base/log.h"
+#include "runtime/proc/positions.h"
 
 static struct cohort__message *unclaimed_of(struct cohort__list *link)
 {
     return COHORT_CONTAINER_OF(link, struct cohort__message, parked);
 }
 
-/* Counts the localities, and the sites of the one that has most. */
-static cohort_status count_localities(struct cohort__group *group)
+/* Where the sites are. */
+static cohort_status find_machine(struct cohort__group *group)
 {
     const struct cohort__membership *membership = group->membership;
-    uint32_t size = cohort__process_size(cohort__inbox_process(group->inbox));
-    uint32_t *num_sites = calloc(size, sizeof(*num_sites));
-    if (!num_sites)
-        return cohort_fail(COHORT_ERR_NO_MEMORY, "communicator \"%s\": no memory for %u localities",
-                           group->name, size);
-    for (uint32_t site = 0; site < membership->num_sites; site++) {
-        uint32_t num = ++num_sites[membership->locality_of[site]];
-        group->num_localities += num == 1;
-        if (num > group->max_local_sites)
-            group->max_local_sites = num;
-    }
-    group->num_local = num_sites[group->rank];
+    const struct cohort__process *process = cohort__inbox_process(group->inbox);
+    const struct cohort__machine_level outer[] = {{"domain", cohort__positions_domains(process)},
+                                                  {"host", cohort__positions_hosts(process)}};
+    cohort_status status = cohort__machine_create(
+        &group->machine, membership->locality_of, membership->num_sites,
+        cohort__process_size(process), outer, sizeof(outer) / sizeof(outer[0]));
+    if (status)
+        return status;
+    group->num_localities = cohort__machine_num_subgroups(group->machine, COHORT__LEVEL_LOCALITY);
+    group->max_local_sites = cohort__machine_largest(group->machine, COHORT__LEVEL_LOCALITY);
     group->is_whole = group->num_localities == 1;
-    free(num_sites);
+    for (uint32_t i = 0; i < group->num_localities; i++)
+        if (cohort__group_is_local(group, cohort__group_first_site(group, i)))
+            group->local = cohort__machine_members(group->machine, COHORT__LEVEL_LOCALITY, i);
     return COHORT_OK;
 }
 
@@ -51,8 +52,10 @@ static cohort_status find_board(struct cohort__group *group)
     uint32_t slot;
     group->board = settings.board;
     group->has_board = !group->is_whole && cohort__boards_has(process, group->board);
-    for (uint32_t site = 0; group->has_board && site < membership->num_sites; site++)
+    for (uint32_t i = 0; group->has_board && i < group->num_localities; i++) {
+        uint32_t site = cohort__group_first_site(group, i);
         group->has_board = cohort__boards_slot_of(process, membership->locality_of[site], &slot);
+    }
     bool has_taken = membership->locality_of[0] == group->rank;
     if (has_taken && !group->has_board && !cohort__process_any_dead(process))
         cohort__boards_give_back(process, group->board);
@@ -72,10 +75,11 @@ cohort_status cohort__group_create(struct cohort__group **ret_group, struct coho
     group->membership = membership;
     group->rank = cohort__process_rank(cohort__inbox_process(inbox));
     snprintf(group->name, sizeof(group->name), "%s", name);
-    cohort_status status = count_localities(group);
+    cohort_status status = find_machine(group);
     if (!status)
         status = find_board(group);
     if (status) {
+        cohort__machine_destroy(group->machine);
         free(group);
         return status;
     }
@@ -91,8 +95,8 @@ void cohort__group_destroy(struct cohort__group *group)
     struct cohort__list *link;
     while ((link = cohort__list_pop_front(&group->unclaimed)))
         cohort__message_release(unclaimed_of(link));
-    for (uint32_t site = 0; site < group->membership->num_sites; site++)
-        cohort__endpoint_destroy(atomic_load(&group->endpoints[site]));
+    for (uint32_t i = 0; i < group->local.num; i++)
+        cohort__endpoint_destroy(atomic_load(&group->endpoints[group->local.sites[i]]));
     struct cohort__meetings *meetings = atomic_load(&group->meetings);
     if (meetings)
         meetings->destroy(meetings);
@@ -101,6 +105,7 @@ void cohort__group_destroy(struct cohort__group *group)
                              group->num_localities);
     pthread_mutex_destroy(&group->lock);
     cohort__membership_unref(group->membership);
+    cohort__machine_destroy(group->machine);
     free(atomic_load(&group->tuning));
     free(group);
 }
@@ -108,8 +113,8 @@ void cohort__group_destroy(struct cohort__group *group)
 /* Whether each endpoint, at the moment it was looked at, had left and had nothing to do. */
 static bool look(const struct cohort__group *group)
 {
-    for (uint32_t site = 0; site < group->membership->num_sites; site++) {
-        const struct cohort_comm *comm = atomic_load(&group->endpoints[site]);
+    for (uint32_t i = 0; i < group->local.num; i++) {
+        const struct cohort_comm *comm = atomic_load(&group->endpoints[group->local.sites[i]]);
         if (comm && !(atomic_load(&comm->finished) && cohort__batch_queue_is_empty(&comm->queue)))
             return false;
     }

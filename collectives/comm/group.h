@@ -7,6 +7,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "collectives/comm/watch.h"
+#include "collectives/plan/machine.h"
+#include "runtime/base/hash.h"
 #include "runtime/base/list.h"
 #include "runtime/base/map.h"
 #include "runtime/proc/boards.h"
@@ -22,9 +25,7 @@ struct cohort__meetings {
     void (*destroy)(struct cohort__meetings *meetings);
     /* In the endpoint's turn: COMM's site has left, and will not come to a meeting any more. */
     void (*left)(struct cohort__meetings *meetings, const struct cohort_comm *comm);
-    /* Looks at the group's board. True: something was there. By the thread that turns the event
-     * loop. Not called if the group has no board. */
-    bool (*look)(struct cohort__meetings *meetings);
+    struct cohort__watch watch; /* looks at the group's board, if it has one */
 };
 
 /* The sites of one instance of a communicator, as one locality sees them: which locality each site
@@ -44,9 +45,10 @@ struct cohort__group {
     bool is_whole;  /* all sites are in this locality */
     bool has_board; /* not whole, and all localities can reach `board` */
     struct cohort__board_name board;
-    uint32_t num_localities;  /* in which the group has sites */
-    uint32_t num_local;       /* sites here */
-    uint32_t max_local_sites; /* in any of the localities */
+    struct cohort__machine *machine; /* localities, domains, hosts */
+    struct cohort__members local;    /* the sites of this locality */
+    uint32_t num_localities;         /* in which the group has sites */
+    uint32_t max_local_sites;        /* in any of the localities */
     char name[COHORT__NAME_BYTES_MAX + 1];
     void *_Atomic tuning;          /* belongs to coll, from malloc; NULL: none yet */
     pthread_mutex_t lock;          /* of `unclaimed` */
@@ -79,6 +81,18 @@ bool cohort__group_is_quiet(const struct cohort__group *group);
 static inline bool cohort__group_is_local(const struct cohort__group *group, uint32_t site)
 {
     return group->membership->locality_of[site] == group->rank;
+}
+
+/* The lowest site of a locality. INDEX is below num_localities. */
+static inline uint32_t cohort__group_first_site(const struct cohort__group *group, uint32_t index)
+{
+    return cohort__machine_members(group->machine, COHORT__LEVEL_LOCALITY, index).sites[0];
+}
+
+/* The turn by which the leaders of subgroups are chosen, as cohort__machine_leader takes it. */
+static inline uint64_t cohort__group_turn(const struct cohort__group *group)
+{
+    return cohort__hash_u64(group->membership->instance);
 }
 
 /* Hands MESSAGE, which it takes, to the endpoint of SITE, which is in this locality. */

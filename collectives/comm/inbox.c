@@ -25,11 +25,9 @@ struct cohort__inbox {
     struct cohort__list unknown;  /* messages for instances that are not known here yet */
     uint32_t num_creations;       /* that are not complete */
     _Atomic uint64_t num_works;
-    _Atomic uint64_t watched; /* boards, a bit for each */
-    struct cohort__meetings *_Atomic watchers[COHORT__NUM_BOARDS];
+    struct cohort__watches watches;
+    struct cohort__arenas arenas;
 };
-
-_Static_assert(COHORT__NUM_BOARDS == 64, "the bits of `watched`");
 
 /* A message for an instance that is not known here. */
 struct unknown {
@@ -256,9 +254,15 @@ static void forget_latest(struct cohort__inbox *inbox, struct cohort_comm *comm)
 
 void cohort__inbox_add(struct cohort__inbox *inbox, struct cohort_comm *comm)
 {
-    struct place place = {comm->group->name, comm->this_site};
     pthread_mutex_lock(&inbox->lock);
     cohort__list_push_back(&inbox->endpoints, &comm->link);
+    pthread_mutex_unlock(&inbox->lock);
+}
+
+void cohort__inbox_set_latest(struct cohort__inbox *inbox, struct cohort_comm *comm)
+{
+    struct place place = {comm->group->name, comm->this_site};
+    pthread_mutex_lock(&inbox->lock);
     forget_latest(inbox, find_latest(inbox, &place));
     cohort__map_insert(&inbox->latest, &comm->latest, hash_of(&place));
     comm->is_latest = true;
@@ -270,7 +274,7 @@ bool cohort__inbox_has_site(struct cohort__inbox *inbox, const char *name, uint3
 {
     pthread_mutex_lock(&inbox->lock);
     const struct cohort_comm *comm = find_latest(inbox, &(struct place){name, site});
-    bool has_left = comm && atomic_load(&comm->unreferenced);
+    bool has_left = comm && atomic_load(&comm->refs) == 0;
     *ret_left_instance = has_left ? comm->group->membership->instance : 0;
     pthread_mutex_unlock(&inbox->lock);
     return comm && !has_left;
@@ -309,16 +313,14 @@ static void on_peer_died(void *context, uint32_t rank)
     for_each_endpoint(context, cohort__endpoint_peer_died);
 }
 
-void cohort__inbox_watch(struct cohort__inbox *inbox, const struct cohort__group *group,
-                         struct cohort__meetings *meetings)
+struct cohort__watches *cohort__inbox_watches(struct cohort__inbox *inbox)
 {
-    atomic_store(&inbox->watchers[group->board.number], meetings);
-    atomic_fetch_or(&inbox->watched, UINT64_C(1) << group->board.number);
+    return &inbox->watches;
 }
 
-void cohort__inbox_unwatch(struct cohort__inbox *inbox, const struct cohort__group *group)
+struct cohort__arenas *cohort__inbox_arenas(struct cohort__inbox *inbox)
 {
-    atomic_fetch_and(&inbox->watched, ~(UINT64_C(1) << group->board.number));
+    return &inbox->arenas;
 }
 
 /* Freeing groups ---------------------------------------------------------------------------- */
@@ -327,8 +329,8 @@ void cohort__inbox_unwatch(struct cohort__inbox *inbox, const struct cohort__gro
 static void take_out(struct cohort__inbox *inbox, struct cohort__group *group)
 {
     cohort__map_remove(&inbox->groups, &group->node);
-    for (uint32_t site = 0; site < group->membership->num_sites; site++) {
-        struct cohort_comm *comm = atomic_load(&group->endpoints[site]);
+    for (uint32_t i = 0; i < group->local.num; i++) {
+        struct cohort_comm *comm = atomic_load(&group->endpoints[group->local.sites[i]]);
         if (!comm)
             continue;
         cohort__list_remove(&comm->link);
@@ -405,16 +407,9 @@ static void on_ended(void *context, uint64_t instance)
 static bool on_look(void *context)
 {
     struct cohort__inbox *inbox = context;
-    bool any = false;
     if (atomic_load_explicit(&inbox->is_holder_asked, memory_order_relaxed))
         do_as_asked(inbox);
-    for (uint64_t left = atomic_load_explicit(&inbox->watched, memory_order_acquire); left;
-         left &= left - 1) {
-        struct cohort__meetings *meetings =
-            atomic_load_explicit(&inbox->watchers[__builtin_ctzll(left)], memory_order_acquire);
-        any |= meetings->look(meetings);
-    }
-    return any;
+    return cohort__watches_look(&inbox->watches);
 }
 
 /* Without shared memory on_look is never called, so do_as_asked is called here, too. */
@@ -453,6 +448,7 @@ static void stop(void *context)
     }
     cohort__map_fini(&inbox->groups);
     cohort__map_fini(&inbox->latest);
+    cohort__arenas_fini(&inbox->arenas);
     pthread_mutex_destroy(&inbox->lock);
     free(inbox);
 }
@@ -469,6 +465,8 @@ static cohort_status create(struct cohort__inbox **ret_inbox, struct cohort__pro
     cohort__list_init(&inbox->endpoints);
     cohort__list_init(&inbox->unknown);
     cohort__list_init(&inbox->retired);
+    cohort__watches_init(&inbox->watches);
+    cohort__arenas_init(&inbox->arenas);
     cohort__registry_set_ended(cohort__process_registry(process), on_ended, inbox);
     cohort__process_set_handlers(process, &(struct cohort__process_handlers){
                                               .context = inbox,

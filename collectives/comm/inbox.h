@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "collectives/comm/arenas.h"
 #include "collectives/comm/group.h"
 #include "runtime/proc/process.h"
 
@@ -32,15 +33,16 @@ cohort_status cohort__inbox_group(struct cohort__inbox *inbox, const char *name,
                                   struct cohort__membership *membership,
                                   struct cohort__group **ret_group);
 
-/* Adds COMM to the list for ticks and news of deaths. Makes it the latest endpoint of its site. */
+/* Adds COMM to the list for ticks and news of deaths. */
 void cohort__inbox_add(struct cohort__inbox *inbox, struct cohort_comm *comm);
 
-/* Has MEETINGS look at the board of GROUP, which must have one, whenever others may have written to
- * it. Ends with unwatch, which is called by the thread that turns the event loop, or when no other
- * thread is left. */
-void cohort__inbox_watch(struct cohort__inbox *inbox, const struct cohort__group *group,
-                         struct cohort__meetings *meetings);
-void cohort__inbox_unwatch(struct cohort__inbox *inbox, const struct cohort__group *group);
+/* Makes COMM, which has been added, the latest endpoint of its site under its name. Not for one
+ * that was made out of another one: it has a name for messages only. */
+void cohort__inbox_set_latest(struct cohort__inbox *inbox, struct cohort_comm *comm);
+
+/* Who looks at boards, and the memory that is used on them. */
+struct cohort__watches *cohort__inbox_watches(struct cohort__inbox *inbox);
+struct cohort__arenas *cohort__inbox_arenas(struct cohort__inbox *inbox);
 
 /* Looks for SITE's latest endpoint under NAME in this locality. *RET_LEFT_INSTANCE is its instance
  * if it has left, else 0. True: there is one that has not left. */

@@ -82,7 +82,8 @@ bool cohort__remote_first_death(const struct cohort_comm *comm, uint32_t *ret_si
     bool any = false;
     if (group->is_whole || !cohort__remote_any_dead(comm))
         return false;
-    for (uint32_t site = 0; site < group->membership->num_sites; site++) {
+    for (uint32_t i = 0; i < group->num_localities; i++) {
+        uint32_t site = cohort__group_first_site(group, i);
         struct cohort__death death;
         if (!cohort__process_death_of(process_of(comm), group->membership->locality_of[site],
                                       &death) ||

@@ -66,3 +66,21 @@ void cohort__room_take(struct cohort__room *room, uint64_t generation, size_t by
     if (taken > 0)
         room->next = offset + taken;
 }
+
+uint64_t cohort__room_latest(const struct cohort__room *room)
+{
+    uint64_t latest = 0;
+    for (int i = 0; i < COHORT__BOARD_DEPTH; i++) {
+        const struct cohort__held *held = &room->held[i];
+        if (held->begin < held->end && held->generation > latest)
+            latest = held->generation;
+    }
+    return latest;
+}
+
+void cohort__room_forget(struct cohort__room *room)
+{
+    for (int i = 0; i < COHORT__BOARD_DEPTH; i++)
+        room->held[i].begin = room->held[i].end = 0;
+    room->next = 0;
+}

@@ -34,6 +34,12 @@ struct cohort__room {
 uint32_t cohort__room_find(const struct cohort__room *room, uint64_t generation, size_t bytes,
                            uint64_t all_passed, uint64_t *ret_needed);
 
+/* The latest generation that holds a part of the arena. 0: there is none. */
+uint64_t cohort__room_latest(const struct cohort__room *room);
+
+/* All have passed that generation, and the arena is empty again. */
+void cohort__room_forget(struct cohort__room *room);
+
 /* GENERATION posts BYTES at OFFSET. */
 void cohort__room_take(struct cohort__room *room, uint64_t generation, size_t bytes,
                        uint32_t offset);

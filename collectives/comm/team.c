@@ -16,7 +16,7 @@ struct seat {
     uint32_t slot;
     uint32_t first_site; /* one of its sites, for messages */
     uint32_t num_sites;
-    uint32_t number; /* among all localities, in the order of their first sites */
+    uint32_t number; /* of the locality in the group's machine */
 };
 
 /* Which part of which locality's post a site has. */
@@ -35,7 +35,7 @@ struct cohort__team {
     uint32_t num_others;
     uint32_t *slots;      /* of the others, then this locality's */
     struct seat *seats;   /* in the same order */
-    uint32_t *by_number;  /* seats, in the order of their first sites */
+    uint32_t *by_number;  /* seats, by the numbers of the localities */
     struct place *places; /* by site */
 };
 
@@ -56,30 +56,22 @@ void cohort__team_destroy(struct cohort__team *team)
     free(team);
 }
 
-/* Numbers the localities, and the sites within each. False: out of memory. */
-static bool take_seats(struct cohort__team *team, const struct cohort__group *group)
+/* Gives each locality a seat: the others first, in their order, and this one the last. */
+static void take_seats(struct cohort__team *team, const struct cohort__group *group)
 {
-    const struct cohort__membership *membership = group->membership;
-    uint32_t num_seats = 0;
-    uint32_t *seat_plus_1 =
-        calloc(cohort__process_size(team->process), sizeof(*seat_plus_1)); /* by rank */
-    if (!seat_plus_1)
-        return false;
-    for (uint32_t site = 0; site < membership->num_sites; site++) {
-        uint32_t rank = membership->locality_of[site];
-        bool is_new = seat_plus_1[rank] == 0;
-        if (is_new)
-            seat_plus_1[rank] = rank == group->rank ? group->num_localities : ++team->num_others;
-        uint32_t seat = seat_plus_1[rank] - 1;
-        if (is_new) {
-            team->seats[seat] =
-                (struct seat){.rank = rank, .first_site = site, .number = num_seats};
-            team->by_number[num_seats++] = seat;
-        }
-        team->places[site] = (struct place){seat, team->seats[seat].num_sites++};
+    for (uint32_t number = 0; number < group->num_localities; number++) {
+        struct cohort__members members =
+            cohort__machine_members(group->machine, COHORT__LEVEL_LOCALITY, number);
+        uint32_t rank = group->membership->locality_of[members.sites[0]];
+        uint32_t seat = rank == group->rank ? group->num_localities - 1 : team->num_others++;
+        team->seats[seat] = (struct seat){.rank = rank,
+                                          .first_site = members.sites[0],
+                                          .num_sites = members.num,
+                                          .number = number};
+        team->by_number[number] = seat;
+        for (uint32_t i = 0; i < members.num; i++)
+            team->places[members.sites[i]] = (struct place){seat, i};
     }
-    free(seat_plus_1);
-    return true;
 }
 
 cohort_status cohort__team_create(struct cohort__team **ret_team, struct cohort__group *group)
@@ -101,9 +93,7 @@ cohort_status cohort__team_create(struct cohort__team **ret_team, struct cohort_
         status = cohort__boards_open(team->process, group->board, &team->board);
     if (!status) {
         team->room.spread = COHORT__ROOM_SPREAD / group->num_localities;
-        if (!take_seats(team, group))
-            status = cohort_fail(COHORT_ERR_NO_MEMORY,
-                                 "communicator \"%.60s\": no memory for seats", group->name);
+        take_seats(team, group);
     }
     for (uint32_t i = 0; !status && i < group->num_localities; i++) {
         struct seat *seat = &team->seats[i];
@@ -391,6 +381,18 @@ uint32_t cohort__team_own_number(const struct cohort__team *team)
 uint32_t cohort__team_first_site(const struct cohort__team *team, uint32_t number)
 {
     return team->seats[team->by_number[number]].first_site;
+}
+
+bool cohort__team_free_arena(struct cohort__team *team, size_t bytes)
+{
+    uint64_t needed = cohort__room_latest(&team->room);
+    if (needed > team->all_passed)
+        look_up_passed(team, 0);
+    if (needed > team->all_passed ||
+        !cohort__boards_free(&team->board, own_seat(team)->slot, bytes))
+        return false;
+    cohort__room_forget(&team->room);
+    return true;
 }
 
 void cohort__team_pass(struct cohort__team *team, uint64_t generation)

@@ -86,13 +86,18 @@ enum cohort__round_state cohort__team_look_shares(struct cohort__team *team,
 bool cohort__team_has_share(const struct cohort__team *team, const struct cohort__round *round,
                             uint32_t site);
 
-/* The localities are numbered in the order of their first sites, which is the same everywhere. This
- * one's number, and the first site of locality NUMBER. */
+/* The localities have the numbers of the group's machine, which are the same everywhere. This one's
+ * number, and the first site of locality NUMBER. */
 uint32_t cohort__team_own_number(const struct cohort__team *team);
 uint32_t cohort__team_first_site(const struct cohort__team *team, uint32_t number);
 
 /* This locality does not read posts of GENERATION, or of earlier ones, any more. */
 void cohort__team_pass(struct cohort__team *team, uint64_t generation);
+
+/* Gives the first BYTES of this locality's arena back to the system. False: what is there may still
+ * be read by some locality, or the system does not take it. Nothing may be placed and not posted.
+ */
+bool cohort__team_free_arena(struct cohort__team *team, size_t bytes);
 
 /* How many bytes each site of GROUP may bring. The same in all localities. */
 size_t cohort__team_share(const struct cohort__group *group);

@@ -42,21 +42,40 @@ static void meetings_destroy(struct cohort__meetings *base)
 {
     struct meetings *meetings = (struct meetings *)base;
     struct cohort__list *link;
+    if (meetings->team) { /* after that no other thread looks at the lists */
+        cohort__watches_remove(cohort__inbox_watches(meetings->group->inbox),
+                               &meetings->base.watch);
+        cohort__arenas_remove(cohort__inbox_arenas(meetings->group->inbox), &meetings->arena);
+        cohort__team_free_arena(meetings->team, COHORT__BOARD_ARENA);
+    }
     while ((link = cohort__list_pop_front(&meetings->current)))
         meeting_free(cohort__meeting_of(link));
     while ((link = cohort__list_pop_front(&meetings->moving)))
         meeting_free(cohort__meeting_of(link));
     while ((link = cohort__list_pop_front(&meetings->spare)))
         meeting_free(cohort__meeting_of(link));
-    if (meetings->team)
-        cohort__inbox_unwatch(meetings->group->inbox, meetings->group);
     cohort__team_destroy(meetings->team);
     pthread_mutex_destroy(&meetings->lock);
     free(meetings);
 }
 
 static void on_left(struct cohort__meetings *base, const struct cohort_comm *comm);
-static bool on_look(struct cohort__meetings *base);
+static bool on_look(struct cohort__watch *watch);
+
+/* Not while a call is under way, which may be about to post. */
+static bool free_arena(struct cohort__arena *arena)
+{
+    struct meetings *meetings = COHORT_CONTAINER_OF(arena, struct meetings, arena);
+    if (pthread_mutex_trylock(&meetings->lock) != 0)
+        return false;
+    bool is_free = cohort__list_is_empty(&meetings->current) &&
+                   cohort__list_is_empty(&meetings->moving) &&
+                   cohort__team_free_arena(meetings->team, arena->bytes);
+    if (is_free)
+        arena->bytes = 0;
+    pthread_mutex_unlock(&meetings->lock);
+    return is_free;
+}
 
 /* It is held for so short a time that a thread spins for a moment before it sleeps. */
 static void lock_init(pthread_mutex_t *lock)
@@ -75,9 +94,10 @@ static struct meetings *meetings_create(struct cohort__group *group)
         cohort_fail(COHORT_ERR_NO_MEMORY, "no memory for meetings");
         return NULL;
     }
-    meetings->base = (struct cohort__meetings){meetings_destroy, on_left, on_look};
+    meetings->base = (struct cohort__meetings){meetings_destroy, on_left, {.look = on_look}};
+    meetings->arena.give_back = free_arena;
     meetings->group = group;
-    meetings->num_local = group->num_local;
+    meetings->num_local = group->local.num;
     lock_init(&meetings->lock);
     cohort__list_init(&meetings->current);
     cohort__list_init(&meetings->moving);
@@ -101,11 +121,17 @@ struct meetings *cohort__meetings_get(struct cohort__group *group)
     if (fresh) {
         base = &fresh->base;
         atomic_store(&group->meetings, base);
-        if (fresh->team)
-            cohort__inbox_watch(group->inbox, group, base);
     }
     pthread_mutex_unlock(&group->lock);
     return (struct meetings *)base;
+}
+
+void cohort__meetings_arena(struct cohort__group *group, size_t *ret_bytes, size_t *ret_all_bytes)
+{
+    const struct cohort__arena none = {0};
+    const struct meetings *meetings = (const struct meetings *)atomic_load(&group->meetings);
+    cohort__arenas_look(cohort__inbox_arenas(group->inbox), meetings ? &meetings->arena : &none,
+                        ret_bytes, ret_all_bytes);
 }
 
 /* The following are called with the lock held. */
@@ -208,7 +234,7 @@ void cohort__meeting_fail(struct meetings *meetings, struct cohort__meeting *mee
     bool is_untold = meeting->is_awaited || (is_open && meeting->num_come < meetings->num_local);
     atomic_store_explicit(&meeting->is_untold, is_untold, memory_order_relaxed);
     if (!is_open)
-        atomic_fetch_sub(&meetings->num_gathered, 1);
+        cohort__watch_end(&meetings->base.watch);
     meeting->state = COHORT__MEETING_FAILED;
     cohort__error_copy(&meeting->error, error);
     cohort__meeting_bunches_empty(meeting);
@@ -262,7 +288,7 @@ static uint32_t site_left(const struct cohort__group *group)
 {
     for (uint32_t site = 0; site < group->membership->num_sites; site++) {
         const struct cohort_comm *comm = atomic_load(&group->endpoints[site]);
-        if (comm && atomic_load(&comm->unreferenced))
+        if (comm && atomic_load(&comm->refs) == 0)
             return site;
     }
     return UINT32_MAX;
@@ -375,12 +401,10 @@ static void enter(struct cohort__meeting *meeting, struct cohort__participant *p
 }
 
 /* By the thread that turns the event loop: whether something has come on the board meanwhile. */
-static bool on_look(struct cohort__meetings *base)
+static bool on_look(struct cohort__watch *watch)
 {
-    struct meetings *meetings = (struct meetings *)base;
+    struct meetings *meetings = COHORT_CONTAINER_OF(watch, struct meetings, base.watch);
     struct cohort__looked looked = {0};
-    if (atomic_load_explicit(&meetings->num_gathered, memory_order_relaxed) == 0)
-        return false;
     pthread_mutex_lock(&meetings->lock);
     cohort__meetings_look(meetings, &looked);
     pthread_mutex_unlock(&meetings->lock);
@@ -466,7 +490,7 @@ static void gathered(struct meetings *meetings, struct cohort__meeting *meeting,
     entry->is_last = true;
     if (meetings->team) {
         meeting->state = COHORT__MEETING_GATHERED;
-        atomic_fetch_add(&meetings->num_gathered, 1);
+        cohort__watch_begin(cohort__inbox_watches(meetings->group->inbox), &meetings->base.watch);
         meetings->last_gathered = meeting->generation;
         if (meeting->generation > meetings->last_ended + 1)
             pass(meetings);

@@ -7,6 +7,7 @@
 #include "runtime/base/error.h"
 
 struct cohort_comm;
+struct cohort__group;
 
 /* A call without a plan, for sites that share memory: all in this locality, or on this host with a
  * board. Every site brings its buffers, and data moves once all are there. */
@@ -30,5 +31,9 @@ struct cohort__meeting_call {
 
 /* By the caller's thread. Never NULL. */
 cohort_future *cohort__meeting_start(const struct cohort__meeting_call *call);
+
+/* How many bytes this locality has in memory of its arena on GROUP's board, which it must have, and
+ * on all boards. Any thread. */
+void cohort__meetings_arena(struct cohort__group *group, size_t *ret_bytes, size_t *ret_all_bytes);
 
 #endif

@@ -3,6 +3,7 @@
  * is copied by works, without the lock. Until they are done, no participant is told that the
  * meeting has failed, since after that its buffers may be gone. */
 #include "collectives/comm/endpoint.h"
+#include "collectives/comm/inbox.h"
 #include "collectives/exec/meetings.h"
 #include "runtime/base/copy.h"
 
@@ -151,6 +152,16 @@ static void over(struct cohort__crew *crew)
     cohort__looked_go_on(&looked);
 }
 
+/* This locality writes to its arena up to END. In steps, so that few calls have to say so. */
+static void use_arena(struct meetings *meetings, size_t end)
+{
+    const size_t step = 64 * 1024;
+    size_t bytes = (end + step - 1) / step * step;
+    if (end > meetings->arena.bytes)
+        cohort__arenas_grow(cohort__inbox_arenas(meetings->group->inbox), &meetings->arena,
+                            bytes < COHORT__BOARD_ARENA ? bytes : COHORT__BOARD_ARENA);
+}
+
 bool cohort__meeting_bring(struct meetings *meetings, struct cohort__meeting *meeting)
 {
     uint32_t num = num_bringing(meeting);
@@ -158,6 +169,8 @@ bool cohort__meeting_bring(struct meetings *meetings, struct cohort__meeting *me
     unsigned char *to = cohort__team_place(meetings->team, &meeting->far, bytes);
     if (!to)
         return false;
+    if (bytes > COHORT__BOARD_INLINE)
+        use_arena(meetings, meeting->far.offset + bytes);
     if (copied_bytes(meetings, meeting, num) > COHORT__MEETING_ON_THE_SPOT) {
         meeting->state = COHORT__MEETING_BRINGING;
         meeting->place = to;

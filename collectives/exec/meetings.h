@@ -5,6 +5,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
+#include "collectives/comm/arenas.h"
 #include "collectives/comm/team.h"
 #include "collectives/comm/group.h"
 #include "collectives/exec/participant.h"
@@ -23,9 +24,9 @@ struct meetings {
     struct cohort__group *group;
     struct cohort__team *team;    /* the localities of this host; NULL: all sites are in this one */
     struct cohort__copier copier; /* copies to the board */
-    _Atomic uint32_t num_gathered;
-    uint64_t last_ended;    /* the highest generation that has ended */
-    uint64_t last_gathered; /* the latest one to which all sites of this locality have come */
+    struct cohort__arena arena;   /* this locality's on the board */
+    uint64_t last_ended;          /* the highest generation that has ended */
+    uint64_t last_gathered;       /* the latest one to which all sites of this locality have come */
 };
 
 static inline struct cohort__meeting *cohort__meeting_of(struct cohort__list *link)

@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "collectives/plan/machine_text.h"
+
 static void print_question(FILE *file, const struct cohort__question *question)
 {
     const struct cohort__request *request = question->request;
@@ -52,33 +54,66 @@ static const char *reason(const struct cohort__question *question,
     return candidates[0].is_priced ? "predicted to be the fastest" : "nothing is predicted";
 }
 
-static void print(FILE *file, const struct cohort__question *question)
+/* What a row does at the levels of the machine. */
+static const char *use_of_levels(const struct cohort__question *question,
+                                 const struct cohort__algorithm *algorithm)
 {
-    struct cohort__candidate candidates[COHORT__MAX_CANDIDATES], choice;
-    uint32_t num = cohort__select_candidates(question, candidates), first = 0;
-    print_question(file, question);
+    if (!algorithm->shared)
+        return "not used: the sites send messages to each other";
+    return question->placement->num_localities == 1
+               ? "all sites meet in their locality"
+               : "the sites meet in each locality, and the localities on a board of their host";
+}
+
+/* The leaders that the machine's levels have for the call. */
+static void print_levels(FILE *file, const struct cohort__question *question,
+                         const struct cohort__machine *machine, uint64_t turn)
+{
+    const struct cohort__request *request = question->request;
+    bool is_rooted = cohort__collective_is_rooted(request->collective);
+    bool is_free = request->commutative || !cohort__collective_reduces(request->collective);
+    cohort__machine_print(file, machine, is_rooted ? request->root : COHORT__NO_ROOT,
+                          is_free ? turn : 0);
+}
+
+/* The choice, or why there is none. Returns whether there is one. */
+static bool print_choice(FILE *file, const struct cohort__question *question,
+                         const struct cohort__candidate *candidates, uint32_t num)
+{
+    struct cohort__candidate choice;
     if (cohort__select(question, &choice)) {
         fprintf(file, "none: %s\n", cohort_error_message());
-    } else {
-        fprintf(file, "chosen: %s, %s\n  ", choice.algorithm->name,
-                reason(question, candidates, num));
-        print_figures(file, &choice);
-        fputc('\n', file);
-        first = 1;
+        return false;
     }
+    fprintf(file, "chosen: %s, %s\n  ", choice.algorithm->name, reason(question, candidates, num));
+    print_figures(file, &choice);
+    fprintf(file, "\n  levels: %s\n", use_of_levels(question, choice.algorithm));
+    return true;
+}
+
+static void print(FILE *file, const struct cohort__question *question,
+                  const struct cohort__machine *machine, uint64_t turn)
+{
+    struct cohort__candidate candidates[COHORT__MAX_CANDIDATES];
+    uint32_t num = cohort__select_candidates(question, candidates), first = 0;
+    print_question(file, question);
+    if (print_choice(file, question, candidates, num))
+        first = 1;
     if (first < num)
         fputs("others:\n", file);
     for (uint32_t i = first; i < num; i++)
         print_other(file, &candidates[i]);
+    print_levels(file, question, machine, turn);
 }
 
-cohort_status cohort__explain(const struct cohort__question *question, char **ret_text)
+cohort_status cohort__explain(const struct cohort__question *question,
+                              const struct cohort__machine *machine, uint64_t turn, char **ret_text)
 {
     char *text = NULL;
     size_t bytes;
     FILE *file = open_memstream(&text, &bytes);
     if (file)
-        print(file, question);
+        print(file, question, machine, turn);
     bool failed = !file || ferror(file);
     if (file && fclose(file))
         failed = true;

@@ -4,8 +4,10 @@
 
 #include "collectives/model/select.h"
 
-/* The answer to QUESTION as text, as include/cohort/explain.h describes it. The caller frees it.
- * COHORT_ERR_NO_MEMORY. */
-cohort_status cohort__explain(const struct cohort__question *question, char **ret_text);
+/* The answer to QUESTION as text, as include/cohort/explain.h describes it, on MACHINE, whose
+ * leaders TURN chooses (cohort__machine_leader). The caller frees it. COHORT_ERR_NO_MEMORY. */
+cohort_status cohort__explain(const struct cohort__question *question,
+                              const struct cohort__machine *machine, uint64_t turn,
+                              char **ret_text);
 
 #endif

@@ -1,36 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "collectives/model/predict.h"
 
-#include <stdlib.h>
-
 static double smaller(double a, double b)
 {
     return a < b ? a : b;
 }
 
-cohort_status cohort__placement_of(struct cohort__placement *ret_placement,
-                                   const uint32_t *locality_of, uint32_t num_sites)
+struct cohort__placement cohort__placement_of(const struct cohort__machine *machine)
 {
-    uint32_t num_ranks = 1, num_changes = 0;
-    for (uint32_t site = 0; site < num_sites; site++)
-        if (locality_of[site] >= num_ranks)
-            num_ranks = locality_of[site] + 1;
-    uint32_t *counts = calloc(num_ranks, sizeof(*counts));
-    if (!counts)
-        return cohort_fail(COHORT_ERR_NO_MEMORY, "no memory to count the sites of %u localities",
-                           num_ranks);
-    struct cohort__placement placement = {.num_sites = num_sites};
-    for (uint32_t site = 0; site < num_sites; site++) {
-        uint32_t count = ++counts[locality_of[site]];
-        placement.num_localities += count == 1;
-        if (count > placement.largest)
-            placement.largest = count;
-        num_changes += site > 0 && locality_of[site] != locality_of[site - 1];
-    }
-    placement.is_contiguous = num_changes + 1 == placement.num_localities;
-    free(counts);
-    *ret_placement = placement;
-    return COHORT_OK;
+    return (struct cohort__placement){
+        .num_sites = cohort__machine_num_sites(machine),
+        .num_localities = cohort__machine_num_subgroups(machine, COHORT__LEVEL_LOCALITY),
+        .largest = cohort__machine_largest(machine, COHORT__LEVEL_LOCALITY),
+        .is_contiguous = cohort__machine_keeps_order(machine, COHORT__LEVEL_LOCALITY),
+    };
 }
 
 /* How many sites can work at the same time. */

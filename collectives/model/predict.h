@@ -4,6 +4,7 @@
 
 #include "collectives/algo/algorithm.h"
 #include "collectives/model/parameters.h"
+#include "collectives/plan/machine.h"
 
 /* Where the sites are, as far as the model uses it. The same at all sites. */
 struct cohort__placement {
@@ -13,9 +14,7 @@ struct cohort__placement {
     bool is_contiguous;      /* the sites of each locality are next to each other */
 };
 
-/* Computes the placement from the locality of each site. COHORT_ERR_NO_MEMORY. */
-cohort_status cohort__placement_of(struct cohort__placement *ret_placement,
-                                   const uint32_t *locality_of, uint32_t num_sites);
+struct cohort__placement cohort__placement_of(const struct cohort__machine *machine);
 
 /* The amounts that the terms of struct cohort__parameters are multiplied with, in a job whose sites
  * all meet in SCOPE. */

@@ -16,6 +16,7 @@
 #include "cohort/op.h"
 #include "cohort/parallel.h"
 #include "cohort/ragged.h"
+#include "cohort/split.h"
 #include "cohort/status.h"
 #include "cohort/task.h"
 

@@ -91,7 +91,8 @@ cohort_comm_create(cohort_comm **ret_comm, const char *name, const cohort_comm_o
     return cohort_comm_create_sized(ret_comm, name, options, sizeof(*options));
 }
 
-/* Destroys the endpoint and waits for nothing. Calls in flight here end with COHORT_ERR_CANCELLED,
+/* Destroys the endpoint and waits for nothing, except for its part of splits that are in flight
+ * (cohort/split.h), until whose end it stays. Calls in flight here end with COHORT_ERR_CANCELLED,
  * as soon as the library doesn't touch their buffers any more. For the other sites, calls that have
  * completed here stay complete, and calls after those fail with COHORT_ERR_GONE. NULL is fine. Any
  * thread; never suspends. */

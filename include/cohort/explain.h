@@ -14,13 +14,43 @@
 extern "C" {
 #endif
 
+/* Describes where the sites of COMM are. *ret_text gets lines of text, which the caller frees with
+ * free(). The first line has the communicator's name and the number of its sites. Then come the
+ * levels of the machine, the finest first: localities; domains, which are last-level caches or NUMA
+ * nodes (see COHORT_TOPOLOGY in job.h); hosts. Each level divides the sites into subgroups, and has
+ * a line that says how many these are, how many sites the largest has, and whether each has
+ * consecutive sites ("in order") or not ("scattered"); or that they are those of the level before
+ * ("as locality"). Below it is a line for each of the first 16 subgroups: the site that leads it in
+ * calls without a root, and its sites, up to 8 ranges of them, in the order of the localities that
+ * they are in. For instance:
+ *
+ *   communicator "c": 8 sites
+ *   locality: 4, at most 2 in one, scattered
+ *     0 leads 0,4
+ *     6 leads 2,6
+ *     5 leads 1,5
+ *     7 leads 3,7
+ *   domain: 2, at most 4 in one, scattered
+ *     0 leads 0,4,2,6
+ *     7 leads 1,5,3,7
+ *   host: 2, as domain
+ *
+ * All sites get the same text, but for one more line where the localities of one host share memory
+ * for their calls (a board): its number, and how much of it this locality has written to and kept.
+ * COHORT_ERR_BAD_PARAMETER: an argument is NULL; COHORT_ERR_NO_MEMORY. Any task or thread. Sends
+ * nothing; never suspends. */
+COHORT_API cohort_status cohort_comm_describe(const cohort_comm *comm,
+                                              char **ret_text) COHORT_MUST_USE;
+
 /* Explains which algorithm would carry out COLLECTIVE ("all_reduce", "gather", ..., as in
  * docs/COLLECTIVES.md) of blocks of COUNT elements on COMM, and why. *ret_text gets lines of text,
  * which the caller frees with free(). The first line repeats the question. The second line begins
  * with "chosen: " and the algorithm's name, or with "none: " and the reason. Then come its
- * predicted time, startups, messages, bytes and memory. Then come the other algorithms, the fastest
- * first, with the same numbers, or with the reason why they can't be chosen. All sites get the same
- * text.
+ * predicted time, startups, messages, bytes and memory, and what it does at the levels of the
+ * machine. Then come the other algorithms, the fastest first, with the same numbers, or with the
+ * reason why they can't be chosen. Then come the levels as cohort_comm_describe has them, with the
+ * leaders for this call: of a rooted call the root leads its subgroups, and of a reduction that
+ * does not commute the lowest site. All sites get the same text.
  *
  * OP: the operation of a reduction; NULL: one that is commutative. A shift is by 1. DATATYPE is
  * ignored for a barrier. Options for the next call (cohort_comm_next_call) are neither used nor

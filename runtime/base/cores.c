@@ -3,8 +3,6 @@
 
 #include <errno.h>
 #include <limits.h>
-#include <sched.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,20 +22,35 @@ static unsigned smaller(unsigned a, unsigned b)
     return a < b ? a : b;
 }
 
-/* The number of cores in this thread's affinity mask; 0 if unknown. */
-static unsigned mask_cores(void)
+cpu_set_t *cohort__cores_mask(size_t *ret_bytes)
 {
     for (unsigned size = CPU_SETSIZE; size <= MAX_CORES; size *= 2) {
         cpu_set_t *set = CPU_ALLOC(size);
         if (!set)
-            return 0;
-        bool is_known = sched_getaffinity(0, CPU_ALLOC_SIZE(size), set) == 0;
-        unsigned count = is_known ? (unsigned)CPU_COUNT_S(CPU_ALLOC_SIZE(size), set) : 0;
+            return NULL;
+        *ret_bytes = CPU_ALLOC_SIZE(size);
+        if (sched_getaffinity(0, *ret_bytes, set) == 0)
+            return set;
         CPU_FREE(set);
-        if (is_known || errno != EINVAL) /* EINVAL: the kernel's sets are larger */
-            return count;
+        if (errno != EINVAL) /* EINVAL: the kernel's sets are larger */
+            return NULL;
     }
-    return 0;
+    return NULL;
+}
+
+/* The number of cores in this thread's affinity mask; 0 if unknown. */
+static unsigned mask_cores(void)
+{
+    size_t bytes;
+    cpu_set_t *set = cohort__cores_mask(&bytes);
+    unsigned count = set ? (unsigned)CPU_COUNT_S(bytes, set) : 0;
+    CPU_FREE(set);
+    return count;
+}
+
+bool cohort__cores_are_bound(unsigned count)
+{
+    return (long)count < sysconf(_SC_NPROCESSORS_ONLN);
 }
 
 /* Whether NAME is an item of LIST, whose items are separated by commas. */
@@ -160,7 +173,7 @@ unsigned cohort__cores_quota(const char *root)
 unsigned cohort__cores_each(unsigned num_processes, bool may_be_bound)
 {
     unsigned mask = mask_cores();
-    bool is_bound = may_be_bound && (long)mask < sysconf(_SC_NPROCESSORS_ONLN);
+    bool is_bound = may_be_bound && cohort__cores_are_bound(mask);
     unsigned by_mask = (mask ? mask : 1) / (is_bound ? 1 : num_processes);
     return smaller(by_mask, cohort__cores_quota("") / num_processes);
 }

@@ -2,7 +2,16 @@
 #ifndef COHORT_RUNTIME_BASE_CORES_H
 #define COHORT_RUNTIME_BASE_CORES_H
 
+#include <sched.h>
 #include <stdbool.h>
+#include <stddef.h>
+
+/* The processors on which the calling thread may run: its affinity mask, of *RET_BYTES bytes. The
+ * caller frees it with CPU_FREE. NULL: it can't be told. */
+cpu_set_t *cohort__cores_mask(size_t *ret_bytes);
+
+/* Whether that mask, of COUNT processors, lacks some of the machine's. */
+bool cohort__cores_are_bound(unsigned count);
 
 /* How many cores each of NUM_PROCESSES processes has for itself if they share what this process may
  * use. That is the number of cores in the calling thread's affinity mask, or the quota of its

@@ -13,6 +13,8 @@
 #include "runtime/base/descriptors.h"
 #include "runtime/base/error.h"
 #include "runtime/base/log.h"
+#include "runtime/job/contact.h"
+#include "runtime/job/position.h"
 #include "runtime/job/settings.h"
 #include "runtime/job/transport.h"
 #include "runtime/loop/loop.h"
@@ -123,7 +125,7 @@ static bool shares_cores(const struct job *job)
     return num_workers(job) > cores_each(job);
 }
 
-/* Creates the transport, and learns the addresses of the others. */
+/* Creates the transport, and learns where the others are. */
 static cohort_status connect_peers(struct job *job)
 {
     struct cohort__net_handlers handlers = cohort__process_net_handlers(job->process);
@@ -132,14 +134,10 @@ static cohort_status connect_peers(struct job *job)
     if (status)
         return status;
     cohort__process_attach_net(job->process, job->net);
-    status = cohort__bootstrap_exchange(job->bootstrap, job->net->address, job->net->address_bytes);
-    uint32_t size = cohort__bootstrap_size(job->bootstrap);
-    for (uint32_t rank = 0; !status && rank < size; rank++) {
-        size_t bytes;
-        const void *address = cohort__bootstrap_address(job->bootstrap, rank, &bytes);
-        if (rank != cohort__bootstrap_rank(job->bootstrap))
-            status = cohort__net_add_peer(job->net, rank, address, bytes);
-    }
+    struct cohort__position position;
+    status = cohort__position_find(job->bootstrap, &job->settings.topology, &position);
+    if (!status)
+        status = cohort__contacts_exchange(job->bootstrap, &position, job->process, job->net);
     return status ? status : cohort__loop_add_poller(job->loop, &job->net->poller);
 }
 

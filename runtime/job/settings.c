@@ -11,6 +11,8 @@
 #include "runtime/base/log.h"
 #include "runtime/task/spin.h"
 
+enum { MOST_PLACES = 4096 }; /* as many as localities */
+
 /* Reads the variable NAME as a number from MIN to MAX. If it is not set or empty, the value is
  * OTHERWISE. */
 static cohort_status read_number(const char *name, unsigned long min, unsigned long max,
@@ -29,6 +31,36 @@ static cohort_status read_number(const char *name, unsigned long min, unsigned l
                            "environment variable %s is \"%.40s\", not a number from %lu to %lu",
                            name, text, min, max);
     *ret_value = value;
+    return COHORT_OK;
+}
+
+/* Reads a number at *TEXT, and moves *TEXT behind it. 0: there is none from 1 to 4096. */
+static uint32_t take_number(const char **text)
+{
+    uint32_t number = 0;
+    while (isdigit((unsigned char)**text) && number <= MOST_PLACES)
+        number = 10 * number + (uint32_t)(*(*text)++ - '0');
+    return number <= MOST_PLACES ? number : 0;
+}
+
+static cohort_status read_topology(struct cohort__topology *ret_topology)
+{
+    const char *text = getenv("COHORT_TOPOLOGY");
+    if (!text || !*text)
+        return COHORT_OK;
+    const char *at = text;
+    uint32_t numbers[3] = {0};
+    bool is_good = true;
+    for (int i = 0; is_good && i < 3; i++) {
+        numbers[i] = take_number(&at);
+        is_good = numbers[i] > 0 && *at++ == (i < 2 ? 'x' : '\0');
+    }
+    if (!is_good)
+        return cohort_fail(COHORT_ERR_BAD_PARAMETER,
+                           "environment variable COHORT_TOPOLOGY is \"%.40s\", not "
+                           "HOSTSxDOMAINSxLOCALITIES, each from 1 to %d",
+                           text, MOST_PLACES);
+    *ret_topology = (struct cohort__topology){numbers[0], numbers[1], numbers[2]};
     return COHORT_OK;
 }
 
@@ -102,6 +134,7 @@ cohort_status cohort__settings_read(struct cohort__settings *ret_settings)
     enum cohort__transport transport = COHORT__TRANSPORT_ANY;
     enum cohort__stack_guard stack_guard = COHORT__STACK_GUARD_KERNEL;
     bool tasks_move = false;
+    struct cohort__topology topology = {0};
     cohort_status status = read_number("COHORT_WORKERS", 1, COHORT__MAX_WORKERS, 0, &workers);
     if (!status)
         status = read_number("COHORT_SPIN", 0, COHORT__SPIN_MAX_NS / 1000, ULONG_MAX, &spin);
@@ -119,6 +152,8 @@ cohort_status cohort__settings_read(struct cohort__settings *ret_settings)
     if (!status)
         status = read_tasks(&tasks_move);
     if (!status)
+        status = read_topology(&topology);
+    if (!status)
         status = check_log();
     if (status)
         return status;
@@ -131,6 +166,7 @@ cohort_status cohort__settings_read(struct cohort__settings *ret_settings)
         .eager_budget = budget,
         .grace = grace * 1000000000,
         .transport = transport,
+        .topology = topology,
     };
     return COHORT_OK;
 }

@@ -16,6 +16,13 @@ enum cohort__transport {
     COHORT__TRANSPORT_OFI,
 };
 
+/* A machine that is played: hosts, domains of each, localities of each domain. All zero: none. */
+struct cohort__topology {
+    uint32_t hosts;
+    uint32_t domains;
+    uint32_t localities;
+};
+
 /* What the user sets in the environment; see cohort_main. */
 struct cohort__settings {
     unsigned workers; /* 0: not set */
@@ -26,6 +33,7 @@ struct cohort__settings {
     size_t eager_budget; /* 0: the default */
     uint64_t grace;      /* ns */
     enum cohort__transport transport;
+    struct cohort__topology topology;
 };
 
 /* COHORT_ERR_BAD_PARAMETER, with a message that names the variable and what is wrong with it. */

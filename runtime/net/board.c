@@ -51,13 +51,17 @@ struct cohort__board_post *cohort__board_post(const struct cohort__board *board,
                                                      COHORT__BOARD_LINE);
 }
 
+unsigned char *cohort__board_arena(const struct cohort__board *board, uint32_t slot)
+{
+    return board->memory + cohort__board_clear_bytes(board->size) + (size_t)slot * ARENA_STRIDE;
+}
+
 unsigned char *cohort__board_place(const struct cohort__board *board, uint32_t slot,
                                    uint64_t generation, size_t bytes, uint32_t offset)
 {
     if (bytes <= COHORT__BOARD_INLINE)
         return cohort__board_post(board, slot, generation)->data;
-    return board->memory + cohort__board_clear_bytes(board->size) + (size_t)slot * ARENA_STRIDE +
-           offset;
+    return cohort__board_arena(board, slot) + offset;
 }
 
 const unsigned char *cohort__board_data(const struct cohort__board *board, uint32_t slot,

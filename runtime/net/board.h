@@ -85,16 +85,19 @@ struct cohort__board_post *cohort__board_post(const struct cohort__board *board,
 unsigned char *cohort__board_place(const struct cohort__board *board, uint32_t slot,
                                    uint64_t generation, size_t bytes, uint32_t offset);
 
+/* SLOT's arena. */
+unsigned char *cohort__board_arena(const struct cohort__board *board, uint32_t slot);
+
 /* Where SLOT has put the BYTES bytes of its post, which has to be valid. NULL: the offset in the
  * post is impossible. */
 const unsigned char *cohort__board_data(const struct cohort__board *board, uint32_t slot,
                                         uint64_t generation, size_t bytes);
 
+/* Sequentially consistent: who waits for a post says so first, and looks then. */
 static inline bool cohort__board_is_posted(const struct cohort__board *board, uint32_t slot,
                                            uint64_t generation)
 {
-    return atomic_load_explicit(&cohort__board_post(board, slot, generation)->generation,
-                                memory_order_acquire) == generation;
+    return atomic_load(&cohort__board_post(board, slot, generation)->generation) == generation;
 }
 
 #endif

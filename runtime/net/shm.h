@@ -46,6 +46,12 @@ cohort_status cohort__shm_board_open(struct cohort__net *net, uint32_t number,
                                      struct cohort__board *ret_board);
 void cohort__shm_board_close(struct cohort__board *board);
 
+/* Gives the memory of the first BYTES bytes of SLOT's arena, or of all arenas, back to the system,
+ * except for pages that are shared with what is before and behind. They are zero after that. False:
+ * the system does not take it. */
+bool cohort__shm_board_free(const struct cohort__board *board, uint32_t slot, size_t bytes);
+bool cohort__shm_board_free_all(const struct cohort__board *board);
+
 /* Wakes those of the NUM slots that sleep, so that they look at what this thread has written before
  * the call. */
 void cohort__shm_alert(struct cohort__net *net, const uint32_t *slots, uint32_t num);

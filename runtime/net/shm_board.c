@@ -3,11 +3,10 @@
 #include <stddef.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include "runtime/base/error.h"
 #include "runtime/net/shm_end.h"
-
-_Static_assert(COHORT__SHM_NUM_BOARDS == 64, "the bits of boards_taken");
 
 static struct cohort__shm *shm_of(const struct cohort__net *net)
 {
@@ -61,17 +60,58 @@ void cohort__shm_board_close(struct cohort__board *board)
     board->memory = NULL;
 }
 
-bool cohort__shm_board_take(struct cohort__net *net, uint32_t *ret_number)
+static bool free_pages(unsigned char *begin, const unsigned char *end)
 {
-    struct cohort__shm_head *head = head_of(shm_of(net));
-    struct cohort__board board = {0};
-    uint64_t taken = atomic_load(&head->boards_taken), bit;
+    uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+    uintptr_t first = ((uintptr_t)begin + page - 1) / page * page;
+    uintptr_t last = (uintptr_t)end / page * page;
+    return first >= last ||
+           madvise(begin + (first - (uintptr_t)begin), last - first, MADV_REMOVE) == 0;
+}
+
+bool cohort__shm_board_free(const struct cohort__board *board, uint32_t slot, size_t bytes)
+{
+    unsigned char *arena = cohort__board_arena(board, slot);
+    return free_pages(arena, arena + (bytes < COHORT__BOARD_ARENA ? bytes : COHORT__BOARD_ARENA));
+}
+
+bool cohort__shm_board_free_all(const struct cohort__board *board)
+{
+    return free_pages(cohort__board_arena(board, 0),
+                      board->memory + cohort__shm_board_bytes(board->size));
+}
+
+/* Takes a bit of WORD that is 0, the lowest one. False: there is none. */
+static bool take_bit(_Atomic uint64_t *word, uint32_t *ret_bit)
+{
+    uint64_t taken = atomic_load(word), bit;
     do {
         if (taken == UINT64_MAX)
             return false;
-        bit = ~taken & (taken + 1); /* the lowest free one */
-    } while (!atomic_compare_exchange_weak(&head->boards_taken, &taken, taken | bit));
-    uint32_t number = (uint32_t)__builtin_ctzll(bit);
+        bit = ~taken & (taken + 1);
+    } while (!atomic_compare_exchange_weak(word, &taken, taken | bit));
+    *ret_bit = (uint32_t)__builtin_ctzll(bit);
+    return true;
+}
+
+/* The lowest boards first, since those that were used before have memory for posts already. */
+static bool take_lowest(struct cohort__shm_head *head, uint32_t *ret_number)
+{
+    uint32_t bit;
+    for (uint32_t i = 0; i < COHORT__SHM_NUM_BOARDS / 64; i++)
+        if (take_bit(&head->boards_taken[i], &bit)) {
+            *ret_number = 64 * i + bit;
+            return true;
+        }
+    return false;
+}
+
+bool cohort__shm_board_take(struct cohort__net *net, uint32_t *ret_number)
+{
+    struct cohort__board board = {0};
+    uint32_t number;
+    if (!take_lowest(head_of(shm_of(net)), &number))
+        return false;
     if (cohort__shm_board_open(net, number, &board)) {
         cohort__shm_board_give_back(net, number);
         return false;
@@ -84,7 +124,8 @@ bool cohort__shm_board_take(struct cohort__net *net, uint32_t *ret_number)
 
 void cohort__shm_board_give_back(struct cohort__net *net, uint32_t number)
 {
-    atomic_fetch_and(&head_of(shm_of(net))->boards_taken, ~(UINT64_C(1) << number));
+    atomic_fetch_and(&head_of(shm_of(net))->boards_taken[number / 64],
+                     ~(UINT64_C(1) << number % 64));
 }
 
 void cohort__shm_alert(struct cohort__net *net, const uint32_t *slots, uint32_t num)

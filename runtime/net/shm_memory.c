@@ -6,13 +6,18 @@
 /* Rings begin at page boundaries, for any usual page size. */
 enum { PAGE = 65536 };
 
+enum {
+    HEAD_BYTES = (sizeof(struct cohort__shm_head) + COHORT__SHM_LINE - 1) / COHORT__SHM_LINE *
+                 COHORT__SHM_LINE
+};
+
 _Static_assert(COHORT__SHM_RING_BYTES % PAGE == 0 && COHORT__SHM_BULK_LEAST % PAGE == 0 &&
                    COHORT__SHM_BULK_MOST % PAGE == 0,
                "rings are mapped one by one");
 
 size_t cohort__shm_slot_offset(uint32_t slot)
 {
-    return COHORT__SHM_LINE + slot * sizeof(struct cohort__shm_slot);
+    return HEAD_BYTES + slot * sizeof(struct cohort__shm_slot);
 }
 
 static size_t pages(size_t bytes)

@@ -23,14 +23,14 @@ enum {
     COHORT__SHM_BULK_MOST = 2 * 1024 * 1024,
     COHORT__SHM_BULK_TOTAL = 64 * 1024 * 1024,
     COHORT__SHM_MAX_SLOTS = 4096,
-    COHORT__SHM_NUM_BOARDS = 64,
+    COHORT__SHM_NUM_BOARDS = 4096,
 };
 
 struct cohort__shm_head {
     uint32_t magic;
-    uint32_t size;                 /* slots */
-    uint64_t id;                   /* random; localities with the same id share this memory */
-    _Atomic uint64_t boards_taken; /* a bit for each board */
+    uint32_t size; /* slots */
+    uint64_t id;   /* random; localities with the same id share this memory */
+    _Atomic uint64_t boards_taken[COHORT__SHM_NUM_BOARDS / 64]; /* a bit for each board */
 };
 
 enum { COHORT__SHM_MAGIC = 0x6d687343 };

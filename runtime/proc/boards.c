@@ -34,6 +34,8 @@ void cohort__boards_leave(struct cohort__process *process, struct cohort__board_
     if (cohort__boards_open(process, name, &board))
         return; /* the board is lost, as if this locality had died */
     uint32_t num_gone = atomic_fetch_add(&cohort__board_head(&board)->num_gone, 1) + 1;
+    if (num_gone == num)
+        cohort__shm_board_free_all(&board);
     cohort__boards_close(&board);
     if (num_gone == num)
         cohort__boards_give_back(process, name);
@@ -55,6 +57,11 @@ cohort_status cohort__boards_open(struct cohort__process *process, struct cohort
 void cohort__boards_close(struct cohort__board *board)
 {
     cohort__shm_board_close(board);
+}
+
+bool cohort__boards_free(const struct cohort__board *board, uint32_t slot, size_t bytes)
+{
+    return cohort__shm_board_free(board, slot, bytes);
 }
 
 bool cohort__boards_slot_of(struct cohort__process *process, uint32_t rank, uint32_t *ret_slot)

@@ -10,9 +10,9 @@
 /* The boards that a locality shares with others of its host, see runtime/net/board.h. Any
  * thread. */
 
-/* How many boards there are: one for each bit of the word that says which are taken. They are
- * numbered from 0. A communicator that gets no board uses messages. */
-enum { COHORT__NUM_BOARDS = 64 };
+/* How many boards there are, numbered from 0. Those that are never used take no memory. A
+ * communicator that gets no board uses messages. */
+enum { COHORT__NUM_BOARDS = 4096 };
 
 /* Names a board in the whole job. All zero: none. */
 struct cohort__board_name {
@@ -28,7 +28,8 @@ struct cohort__board_name cohort__boards_take(struct cohort__process *process);
 void cohort__boards_give_back(struct cohort__process *process, struct cohort__board_name name);
 
 /* This locality, one of NUM that use NAME, doesn't use it any more. The last one of them gives it
- * back. So if one of them has died, the board is lost for the rest of the job. */
+ * back, and the memory of its arenas to the system. So if one of them has died, the board is lost
+ * for the rest of the job. */
 void cohort__boards_leave(struct cohort__process *process, struct cohort__board_name name,
                           uint32_t num);
 
@@ -39,6 +40,10 @@ bool cohort__boards_has(const struct cohort__process *process, struct cohort__bo
 cohort_status cohort__boards_open(struct cohort__process *process, struct cohort__board_name name,
                                   struct cohort__board *ret_board);
 void cohort__boards_close(struct cohort__board *board);
+
+/* Gives the memory of the first BYTES of SLOT's arena back to the system, except for a part of a
+ * page at both ends. What was there is zero after that. False: the system does not take it. */
+bool cohort__boards_free(const struct cohort__board *board, uint32_t slot, size_t bytes);
 
 /* The slot of locality RANK. False: it doesn't share memory with this one. */
 bool cohort__boards_slot_of(struct cohort__process *process, uint32_t rank, uint32_t *ret_slot);

@@ -51,8 +51,9 @@ struct cohort__process {
     struct cohort__process_handlers own_handlers;
     struct cohort__net *net; /* NULL in a job with one locality */
     struct cohort__registry *registry;
-    size_t eager_max; /* the largest eager payload */
-    uint32_t window;  /* the most messages to one peer that it has not drained */
+    uint32_t *hosts, *domains; /* of the localities, see positions.h */
+    size_t eager_max;          /* the largest eager payload */
+    uint32_t window;           /* the most messages to one peer that it has not drained */
     _Atomic uint64_t next_handle;
     _Atomic uint64_t received; /* counted by the router only */
     _Atomic uint64_t dropped;

@@ -34,9 +34,16 @@ cohort_status cohort__process_create(struct cohort__process **ret_process,
     process->window = cohort__send_window(options->size);
     atomic_init(&process->handlers, &no_handlers);
     atomic_init(&process->next_handle, 1);
-    cohort_status status = cohort__registry_create(&process->registry, process);
+    process->hosts = calloc(options->size, sizeof(*process->hosts));
+    process->domains = calloc(options->size, sizeof(*process->domains));
+    cohort_status status = COHORT_OK;
+    if (!process->hosts || !process->domains)
+        status = cohort_fail(COHORT_ERR_NO_MEMORY, "no memory for the positions of %u localities",
+                             options->size);
+    if (!status)
+        status = cohort__registry_create(&process->registry, process);
     if (status) {
-        free(process);
+        cohort__process_destroy(process);
         return status;
     }
     *ret_process = process;
@@ -67,6 +74,8 @@ void cohort__process_destroy(struct cohort__process *process)
     cohort__registry_destroy(process->registry);
     for (uint32_t rank = 0; rank < process->options.size; rank++)
         cohort__peer_destroy(atomic_load(&process->peers[rank]));
+    free(process->hosts);
+    free(process->domains);
     free(process);
 }
 

@@ -40,6 +40,7 @@ void cohort__membership_unref(struct cohort__membership *membership)
     if (!membership || atomic_fetch_sub_explicit(&membership->refs, 1, memory_order_acq_rel) != 1)
         return;
     free(membership->settings);
+    free(membership->name);
     free(membership);
 }
 
@@ -81,10 +82,15 @@ struct cohort__registry *cohort__process_registry(struct cohort__process *proces
     return process->registry;
 }
 
-static uint32_t home_of(const struct cohort__registry *registry, const char *name)
+static size_t name_bytes(const struct cohort__join *join)
 {
-    return (uint32_t)(cohort__hash_u64(cohort__hash_bytes(name, strlen(name))) %
-                      registry->process->options.size);
+    return join->name_bytes ? join->name_bytes : strlen(join->name);
+}
+
+static uint32_t home_of(const struct cohort__registry *registry, const struct cohort__join *join)
+{
+    uint64_t hash = cohort__hash_u64(cohort__hash_bytes(join->name, name_bytes(join)));
+    return join->name_bytes ? join->home : (uint32_t)(hash % registry->process->options.size);
 }
 
 /* A letter for this locality itself is handled at once. */
@@ -127,7 +133,7 @@ static bool is_at(const struct cohort__map_node *node, const void *key)
 {
     const struct cohort__join *join = COHORT_CONTAINER_OF(node, struct cohort__join, node);
     const struct place *place = key;
-    return join->site == place->site && strlen(join->name) == place->bytes &&
+    return join->site == place->site && name_bytes(join) == place->bytes &&
            memcmp(join->name, place->name, place->bytes) == 0;
 }
 
@@ -143,7 +149,7 @@ static struct cohort__join *find_waiting(struct cohort__registry *registry, cons
 
 static void add_waiting(struct cohort__registry *registry, struct cohort__join *join)
 {
-    struct place place = {join->name, strlen(join->name), join->site};
+    struct place place = {join->name, name_bytes(join), join->site};
     cohort__list_push_back(&registry->waiting, &join->link);
     cohort__map_insert(&registry->places, &join->node, hash_of(&place));
 }
@@ -169,7 +175,7 @@ static cohort_status write_join(struct cohort__list *outbox, uint32_t home,
     struct cohort__packer *packer = &letter->packer;
     cohort__pack_map(packer, 8);
     cohort__pack_field_unsigned(packer, "type", COHORT__REGISTRY_JOIN);
-    cohort__pack_field_bytes(packer, "name", join->name, strlen(join->name));
+    cohort__pack_field_bytes(packer, "name", join->name, name_bytes(join));
     cohort__pack_field_unsigned(packer, "site", join->site);
     cohort__pack_field_unsigned(packer, "num_sites", join->num_sites);
     cohort__pack_field_bytes(packer, "terms", join->terms, strlen(join->terms));
@@ -183,7 +189,7 @@ void cohort__registry_join(struct cohort__registry *registry, struct cohort__joi
 {
     struct cohort__list outbox;
     cohort__list_init(&outbox);
-    uint32_t home = home_of(registry, join->name);
+    uint32_t home = home_of(registry, join);
     cohort_status status = write_join(&outbox, home, join);
     pthread_mutex_lock(&registry->lock);
     /* The sites of a dead locality can't join any more, and which sites these are is not known. The
@@ -195,7 +201,7 @@ void cohort__registry_join(struct cohort__registry *registry, struct cohort__joi
             cohort_fail(registry->broken.status, "%s", cohort__error_message(&registry->broken));
     if (!status && atomic_load(&registry->process->stopped))
         status = cohort_fail(COHORT_ERR_CANCELLED, "the job is over");
-    if (!status && find_waiting(registry, join->name, strlen(join->name), join->site))
+    if (!status && find_waiting(registry, join->name, name_bytes(join), join->site))
         status = cohort_fail(COHORT_ERR_DUPLICATE_SITE,
                              "communicator \"%s\": site %u joins, but is waiting for the others "
                              "already, in this locality (%u)",
@@ -214,21 +220,21 @@ void cohort__registry_join(struct cohort__registry *registry, struct cohort__joi
     join->done(join, status, NULL);
 }
 
-void cohort__registry_leave(struct cohort__registry *registry, const char *name, uint64_t instance,
-                            uint32_t site)
+void cohort__registry_leave(struct cohort__registry *registry,
+                            const struct cohort__membership *membership, uint32_t site)
 {
     struct cohort__list outbox;
     cohort__list_init(&outbox);
-    uint32_t home = home_of(registry, name);
-    struct cohort__registry_letter *letter = cohort__registry_letter_add(&outbox, &home, 1);
+    struct cohort__registry_letter *letter =
+        cohort__registry_letter_add(&outbox, &membership->home, 1);
     if (!letter)
         return; /* then the instance's memory is kept until the job ends; no other harm */
     struct cohort__packer *packer = &letter->packer;
     cohort__pack_map(packer, 4);
     cohort__pack_field_unsigned(packer, "type", COHORT__REGISTRY_LEAVE);
-    cohort__pack_field_bytes(packer, "name", name, strlen(name));
+    cohort__pack_field_bytes(packer, "name", membership->name, membership->name_bytes);
     cohort__pack_field_unsigned(packer, "site", site);
-    cohort__pack_field_unsigned(packer, "instance", instance);
+    cohort__pack_field_unsigned(packer, "instance", membership->instance);
     if (!packer->status)
         deliver(registry, &outbox);
     else
@@ -291,10 +297,10 @@ static cohort_status refused(struct cohort__registry *registry,
 {
     const struct cohort__value *map = cohort__unpacked_root(unpacked);
     const void *name, *text;
-    size_t name_bytes, text_bytes;
+    size_t bytes, text_bytes;
     uint64_t site;
     int64_t status;
-    cohort_status wrong = cohort__get_bytes(unpacked, map, "name", &name, &name_bytes);
+    cohort_status wrong = cohort__get_bytes(unpacked, map, "name", &name, &bytes);
     if (!wrong)
         wrong = cohort__get_unsigned(unpacked, map, "site", INT32_MAX, &site);
     if (!wrong)
@@ -306,7 +312,7 @@ static cohort_status refused(struct cohort__registry *registry,
     if (wrong)
         return wrong;
     pthread_mutex_lock(&registry->lock);
-    struct cohort__join *join = find_waiting(registry, name, name_bytes, (uint32_t)site);
+    struct cohort__join *join = find_waiting(registry, name, bytes, (uint32_t)site);
     if (join)
         remove_waiting(registry, join);
     pthread_mutex_unlock(&registry->lock);
@@ -317,16 +323,24 @@ static cohort_status refused(struct cohort__registry *registry,
     return COHORT_OK;
 }
 
-static struct cohort__membership *membership_create(uint64_t instance, uint32_t num_sites)
+static struct cohort__membership *membership_create(uint64_t instance, uint32_t num_sites,
+                                                    uint32_t home, const void *name, size_t bytes)
 {
     struct cohort__membership *membership =
         calloc(1, sizeof(*membership) + num_sites * sizeof(membership->locality_of[0]));
-    if (!membership) {
+    void *copy = malloc(bytes + 1);
+    if (!membership || !copy) {
+        free(membership);
+        free(copy);
         cohort_fail(COHORT_ERR_NO_MEMORY, "no memory for %u sites", (unsigned)num_sites);
         return NULL;
     }
+    memcpy(copy, name, bytes);
     membership->instance = instance;
     membership->num_sites = num_sites;
+    membership->home = home;
+    membership->name = copy;
+    membership->name_bytes = bytes;
     atomic_init(&membership->refs, 1);
     return membership;
 }
@@ -406,21 +420,23 @@ static void take_joined(struct cohort__registry *registry, const void *name, siz
     }
 }
 
-static cohort_status mapped(struct cohort__registry *registry,
+/* From HOME. */
+static cohort_status mapped(struct cohort__registry *registry, uint32_t home,
                             const struct cohort__unpacked *unpacked)
 {
     const struct cohort__value *map = cohort__unpacked_root(unpacked);
     const void *name;
-    size_t name_bytes;
+    size_t bytes;
     uint64_t instance, num_sites;
-    cohort_status status = cohort__get_bytes(unpacked, map, "name", &name, &name_bytes);
+    cohort_status status = cohort__get_bytes(unpacked, map, "name", &name, &bytes);
     if (!status)
         status = cohort__get_unsigned(unpacked, map, "instance", UINT64_MAX, &instance);
     if (!status)
         status = cohort__get_unsigned(unpacked, map, "num_sites", INT32_MAX, &num_sites);
     if (status)
         return status;
-    struct cohort__membership *membership = membership_create(instance, (uint32_t)num_sites);
+    struct cohort__membership *membership =
+        membership_create(instance, (uint32_t)num_sites, home, name, bytes);
     if (!membership)
         return COHORT_ERR_NO_MEMORY;
     status = read_runs(registry, unpacked, membership);
@@ -430,7 +446,7 @@ static cohort_status mapped(struct cohort__registry *registry,
     cohort__list_init(&joined);
     pthread_mutex_lock(&registry->lock);
     if (!status)
-        take_joined(registry, name, name_bytes, membership, &joined);
+        take_joined(registry, name, bytes, membership, &joined);
     pthread_mutex_unlock(&registry->lock);
     struct cohort__list *link;
     while ((link = cohort__list_pop_front(&joined))) {
@@ -542,7 +558,7 @@ void cohort__registry_message(struct cohort__registry *registry, uint32_t source
             status = refused(registry, unpacked);
             break;
         case COHORT__REGISTRY_MAP:
-            status = mapped(registry, unpacked);
+            status = mapped(registry, source, unpacked);
             break;
         case COHORT__REGISTRY_END:
             status = cohort__get_unsigned(unpacked, map, "instance", UINT64_MAX, &instance);

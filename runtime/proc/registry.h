@@ -11,12 +11,12 @@
 
 struct cohort__process;
 
-/* The name registry: sites of any localities meet under a name. Each name has a home locality,
- * chosen by the name's hash, that collects the joins. When all sites have joined, the home gives
- * the new group an instance number, and tells all its localities which site is in which locality.
- * When all sites have left, it tells them that, too. The registry of a locality does both: it
- * connects its sites with the homes, and it is the home of some names. Any thread. Callbacks may
- * come during a call. */
+/* The name registry: sites of any localities meet under a name. Each name has a home locality that
+ * collects the joins: that of a name which a user gives is chosen by the name's hash. When all
+ * sites have joined, the home gives the new group an instance number, and tells all its localities
+ * which site is in which locality. When all sites have left, it tells them that, too. The registry
+ * of a locality does both: it connects its sites with the homes, and it is the home of some names.
+ * Any thread. Callbacks may come during a call. */
 struct cohort__registry;
 
 enum { COHORT__NAME_BYTES_MAX = 255, COHORT__SETTINGS_BYTES_MAX = 9216 };
@@ -29,6 +29,9 @@ struct cohort__membership {
     _Atomic uint32_t refs;
     void *settings; /* the settings that site 0 has joined with; NULL if there were none */
     size_t settings_bytes;
+    void *name; /* as it was joined, and its home */
+    size_t name_bytes;
+    uint32_t home;
     uint32_t locality_of[]; /* by site */
 };
 void cohort__membership_unref(struct cohort__membership *membership); /* NULL is fine */
@@ -37,6 +40,10 @@ void cohort__membership_unref(struct cohort__membership *membership); /* NULL is
  * is called. */
 struct cohort__join {
     const char *name;
+    /* 0: NAME ends at its 0, and its hash chooses its home. Otherwise its length: then it goes on
+     * behind a 0, so that it can't be a name that a user gives, and HOME is its home. */
+    size_t name_bytes;
+    uint32_t home;
     uint32_t site;
     uint32_t num_sites;
     const char *terms; /* as text; must be exactly the same for all sites */
@@ -67,9 +74,9 @@ void cohort__registry_set_ended(struct cohort__registry *registry,
 
 void cohort__registry_join(struct cohort__registry *registry, struct cohort__join *join);
 
-/* To be called when SITE, of this locality, has left INSTANCE of NAME. */
-void cohort__registry_leave(struct cohort__registry *registry, const char *name, uint64_t instance,
-                            uint32_t site);
+/* To be called when SITE, of this locality, has left the instance of MEMBERSHIP. */
+void cohort__registry_leave(struct cohort__registry *registry,
+                            const struct cohort__membership *membership, uint32_t site);
 
 /* For the router. */
 void cohort__registry_message(struct cohort__registry *registry, uint32_t source, const void *data,

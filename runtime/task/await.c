@@ -32,9 +32,10 @@ static void notify_thread(struct cohort__waiter *waiter)
     cohort__futex_wake(is_done);
 }
 
-static void wait_by_suspending(cohort_future *future, struct cohort__worker *worker)
+static void wait_by_suspending(cohort_future *future, struct cohort__worker *worker,
+                               const void *caller)
 {
-    struct await await = {.waiter = {.notify = notify_task}};
+    struct await await = {.waiter = {.notify = notify_task, .is_holder = true}};
     cohort__resumption_init(&await.resumption, worker);
     bool is_open = cohort__task_is_open(future);
     if (!is_open)
@@ -42,14 +43,14 @@ static void wait_by_suspending(cohort_future *future, struct cohort__worker *wor
     if (!cohort__future_wait_with(future, &await.waiter))
         return;
     if (is_open)
-        cohort__worker_postpone(worker, &await.resumption);
+        cohort__worker_postpone(worker, &await.resumption, future, caller);
     else
-        cohort__worker_suspend(worker, &await.resumption);
+        cohort__worker_suspend(worker, &await.resumption, future, caller);
 }
 
 static void wait_by_blocking(cohort_future *future)
 {
-    struct await await = {.waiter = {.notify = notify_thread}};
+    struct await await = {.waiter = {.notify = notify_thread, .is_holder = true}};
     if (!cohort__future_wait_with(future, &await.waiter))
         return;
     while (atomic_load(&await.is_done) == 0)
@@ -72,7 +73,8 @@ static cohort_status check_may_wait(const char *function)
 }
 
 /* The thread may be another one afterwards. */
-COHORT__IN_THREAD_OF_NOW static cohort_status wait_for(cohort_future *future, const char *function)
+COHORT__IN_THREAD_OF_NOW static cohort_status wait_for(cohort_future *future, const char *function,
+                                                       const void *caller)
 {
     struct cohort__worker *worker = cohort__worker_self;
     if (worker && worker->context && cohort__task_try_inline(future))
@@ -81,7 +83,7 @@ COHORT__IN_THREAD_OF_NOW static cohort_status wait_for(cohort_future *future, co
     if (status != COHORT_OK)
         return status;
     if (worker)
-        wait_by_suspending(future, worker);
+        wait_by_suspending(future, worker, caller);
     else
         wait_by_blocking(future);
     return COHORT_OK;
@@ -99,12 +101,13 @@ static cohort_status take_result(cohort_future *future, void **ret_value)
     return status;
 }
 
-static cohort_status await_value(cohort_future *future, void **ret_value, const char *function)
+static cohort_status await_value(cohort_future *future, void **ret_value, const char *function,
+                                 const void *caller)
 {
     if (!future)
         return cohort_fail(COHORT_ERR_BAD_PARAMETER, "%s: future is NULL", function);
     if (!cohort_future_ready(future)) {
-        cohort_status status = wait_for(future, function);
+        cohort_status status = wait_for(future, function, caller);
         if (status != COHORT_OK) {
             cohort_future_unref(future);
             return status;
@@ -115,12 +118,12 @@ static cohort_status await_value(cohort_future *future, void **ret_value, const 
 
 cohort_status cohort_await(cohort_future *future)
 {
-    return await_value(future, NULL, "cohort_await");
+    return await_value(future, NULL, "cohort_await", __builtin_return_address(0));
 }
 
 cohort_status cohort_await_value(cohort_future *future, void **ret_value)
 {
-    return await_value(future, ret_value, "cohort_await_value");
+    return await_value(future, ret_value, "cohort_await_value", __builtin_return_address(0));
 }
 
 /* Waiting with a deadline. Both the future and the timer report here. The first of them resumes the
@@ -166,12 +169,13 @@ static void until_expired(struct cohort__timer *timer)
     until_over(until);
 }
 
-static void until_suspend(struct await_until *until, struct cohort__worker *worker)
+static void until_suspend(struct await_until *until, struct cohort__worker *worker,
+                          const cohort_future *future, const void *caller)
 {
     const struct cohort__scheduler_hooks *hooks = &cohort__scheduler.hooks;
     atomic_fetch_add_explicit(&until->refs, 1, memory_order_relaxed);
     hooks->timer(hooks->context, &until->timer, until->timer.deadline);
-    cohort__worker_suspend(worker, &until->resumption);
+    cohort__worker_suspend(worker, &until->resumption, future, caller);
     if (hooks->timer_cancel && !atomic_load(&until->is_expired))
         hooks->timer_cancel(hooks->context, &until->timer);
 }
@@ -192,7 +196,8 @@ COHORT__IN_THREAD_OF_NOW static void until_end(struct await_until *until, cohort
 }
 
 /* Waits until FUTURE is complete or the deadline has passed. */
-COHORT__IN_THREAD_OF_NOW static cohort_status wait_until(cohort_future *future, uint64_t deadline)
+COHORT__IN_THREAD_OF_NOW static cohort_status wait_until(cohort_future *future, uint64_t deadline,
+                                                         const void *caller)
 {
     cohort_status status = check_may_wait("cohort_await_for");
     if (status != COHORT_OK)
@@ -213,7 +218,7 @@ COHORT__IN_THREAD_OF_NOW static cohort_status wait_until(cohort_future *future, 
     atomic_init(&until->refs, 2);
     if (cohort__future_wait_with(future, &until->waiter)) {
         if (until->is_task)
-            until_suspend(until, worker);
+            until_suspend(until, worker, future, caller);
         else
             until_block(until);
     } else {
@@ -228,7 +233,8 @@ cohort_status cohort_await_for(cohort_future *future, uint64_t nanoseconds)
     if (!future)
         return cohort_fail(COHORT_ERR_BAD_PARAMETER, "cohort_await_for: future is NULL");
     if (!cohort_future_ready(future) && nanoseconds > 0) {
-        cohort_status status = wait_until(future, cohort__clock_after(nanoseconds));
+        cohort_status status =
+            wait_until(future, cohort__clock_after(nanoseconds), __builtin_return_address(0));
         if (status != COHORT_OK) {
             cohort_future_unref(future);
             return status;

@@ -13,6 +13,9 @@
 /* So many waiters of a future may be forgotten before they are removed for the first time. */
 enum { SWEEP_MIN = 16 };
 
+/* A bit of the state, see for_holder. */
+#define FOR_HOLDER ((uintptr_t)2)
+
 /* What future_no_memory returns. */
 static struct cohort_future out_of_memory = {
     .state = COHORT__FUTURE_DONE,
@@ -101,6 +104,47 @@ static void notify_all(struct cohort__waiter *newest)
     }
 }
 
+/* The state while the list has only WAITER, which is a holder. */
+static struct cohort__waiter *for_holder(struct cohort__waiter *waiter)
+{
+    return (struct cohort__waiter *)((uintptr_t)waiter | FOR_HOLDER);
+}
+
+/* The list of STATE, which is not COHORT__FUTURE_DONE. */
+static struct cohort__waiter *list_of(struct cohort__waiter *state)
+{
+    return (struct cohort__waiter *)((uintptr_t)state & ~FOR_HOLDER);
+}
+
+/* Completes FUTURE without atomic changes, if nobody but its completer and its only waiter have it.
+ * False: that is not so. Another waiter could be forgotten and gone at any time, so the state
+ * itself says that this is a holder. From the first look on it is there. At the second one only it
+ * and the completer have a reference, so nobody changes the state any more. Who had one before may
+ * have done so after the first look, which the third one shows. tests/model/future.pml is about
+ * this. */
+static bool finish_for_holder(cohort_future *future)
+{
+    struct cohort__waiter *state = atomic_load_explicit(&future->state, memory_order_acquire);
+    if (!((uintptr_t)state & FOR_HOLDER) ||
+        atomic_load_explicit(&future->refs, memory_order_acquire) != 2 ||
+        atomic_load_explicit(&future->state, memory_order_relaxed) != state)
+        return false;
+    struct cohort__waiter *waiter = list_of(state);
+    atomic_store_explicit(&future->state, COHORT__FUTURE_DONE, memory_order_release);
+    atomic_store_explicit(&future->refs, 1, memory_order_relaxed);
+    waiter->notify(waiter);
+    return true;
+}
+
+static void finish_for_all(cohort_future *future)
+{
+    struct cohort__waiter *state =
+        atomic_exchange_explicit(&future->state, COHORT__FUTURE_DONE, memory_order_acq_rel);
+    if (state)
+        notify_all(list_of(state));
+    cohort_future_unref(future);
+}
+
 /* The status and the value or text are written already. */
 static void finish(cohort_future *future)
 {
@@ -109,13 +153,10 @@ static void finish(cohort_future *future)
     bool is_foreign = !cohort__worker_self;
     if (is_foreign)
         cohort__foreign_enter();
-    struct cohort__waiter *waiters =
-        atomic_exchange_explicit(&future->state, COHORT__FUTURE_DONE, memory_order_acq_rel);
-    if (waiters)
-        notify_all(waiters);
+    if (!finish_for_holder(future))
+        finish_for_all(future);
     if (is_foreign)
         cohort__foreign_leave();
-    cohort_future_unref(future);
 }
 
 static void set_error(cohort_future *future, cohort_status status,
@@ -188,9 +229,10 @@ bool cohort__future_wait_with(cohort_future *future, struct cohort__waiter *wait
     do {
         if (head == COHORT__FUTURE_DONE)
             return false;
-        waiter->next = head;
-    } while (!atomic_compare_exchange_weak_explicit(&future->state, &head, waiter,
-                                                    memory_order_release, memory_order_acquire));
+        waiter->next = list_of(head);
+    } while (!atomic_compare_exchange_weak_explicit(
+        &future->state, &head, !head && waiter->is_holder ? for_holder(waiter) : waiter,
+        memory_order_release, memory_order_acquire));
     return true;
 }
 
@@ -204,7 +246,7 @@ static bool detach(cohort_future *future, struct cohort__waiter **ret_waiters)
             return false;
     } while (!atomic_compare_exchange_weak_explicit(&future->state, &head, NULL,
                                                     memory_order_acquire, memory_order_acquire));
-    *ret_waiters = head;
+    *ret_waiters = list_of(head);
     return true;
 }
 
@@ -219,7 +261,7 @@ static void attach(cohort_future *future, struct cohort__waiter *first, struct c
             notify_all(first);
             return;
         }
-        last->next = head;
+        last->next = list_of(head);
     } while (!atomic_compare_exchange_weak_explicit(&future->state, &head, first,
                                                     memory_order_acq_rel, memory_order_acquire));
 }

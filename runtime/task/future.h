@@ -14,16 +14,19 @@
  * completes the future, which may be any thread and may be deep inside the processing of a queue.
  * So NOTIFY may only enqueue something, or complete another future, but must never run user code.
  * The waiter may no longer exist when NOTIFY returns. The future exists during the call, even if
- * nobody else holds a reference. */
+ * nobody else holds a reference, unless what NOTIFY does gives back the one of a holder. */
 struct cohort__waiter {
     struct cohort__waiter *next;
     void (*notify)(struct cohort__waiter *waiter);
+    /* Who waits has a reference to the future, and doesn't use that until NOTIFY is called. So if
+     * there is no further reference, nobody looks at the future when it becomes complete. */
+    bool is_holder;
     atomic_bool is_forgotten;
 };
 
-/* The state is one atomic word: the list of the waiters, or COHORT__FUTURE_DONE. The result is
- * written before the state becomes COHORT__FUTURE_DONE, and never changes after that. The first
- * member of a task is its future. */
+/* The state is one atomic word: the list of the waiters, with a mark if its only one is a holder,
+ * or COHORT__FUTURE_DONE. The result is written before the state becomes COHORT__FUTURE_DONE, and
+ * never changes after that. The first member of a task is its future. */
 struct cohort_future {
     struct cohort__waiter *_Atomic state;
     _Atomic uint32_t refs;

@@ -282,6 +282,9 @@ static void sleep_until_woken(struct cohort__worker *worker, bool is_holder)
         else
             wait_for_state(worker);
     }
+    /* Until that is over it counts as idle, for those that make way for it. */
+    if (!has_found && s->num_workers > 1)
+        cohort__core_leave_shared(worker);
     uint32_t state = atomic_exchange(&worker->sleep_state, COHORT__AWAKE);
     if (state == COHORT__SLEEPING || state == COHORT__PARKED)
         atomic_fetch_sub(&s->num_sleeping, 1);

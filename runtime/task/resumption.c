@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "runtime/base/clock.h"
 #include "runtime/base/container.h"
 #include "runtime/task/overflow.h"
 #include "runtime/task/range.h"
@@ -118,10 +119,10 @@ static struct cohort__fiber *fiber_of(struct cohort__work *work)
 /* The fiber that the loop would resume next, removed from the ready list. A direct switch to it
  * saves the switch to a stack with a loop. NULL: other work is next, or the loop has to poll or to
  * look elsewhere. */
-static struct cohort__fiber *take_next_fiber(struct cohort__worker *worker)
+static struct cohort__fiber *take_next_fiber(struct cohort__worker *worker, uint64_t now)
 {
     struct cohort__work *work = cohort__worker_peek(worker);
-    if (!work || work->run != resume || cohort__worker_poll_is_due(worker))
+    if (!work || work->run != resume || now >= worker->poll_at)
         return NULL;
     worker->tick++;
     return fiber_of(cohort__worker_next_ready(worker));
@@ -221,9 +222,9 @@ static void hold(struct cohort__worker *worker, int count)
 }
 
 /* A stack to go on with. NULL: there is no memory for one. */
-static struct cohort__fiber *next_fiber(struct cohort__worker *worker)
+static struct cohort__fiber *next_fiber(struct cohort__worker *worker, uint64_t now)
 {
-    struct cohort__fiber *fiber = take_next_fiber(worker);
+    struct cohort__fiber *fiber = take_next_fiber(worker, now);
     return fiber ? fiber : cohort__worker_take_stack(worker);
 }
 
@@ -247,9 +248,12 @@ COHORT__IN_THREAD_OF_NOW static void go_on(struct cohort__worker *worker,
 
 /* A stack may hold several frames that wait, see run_in_place. So it may be continued for the sake
  * of one that is farther down. */
-void cohort__worker_suspend(struct cohort__worker *worker, struct cohort__resumption *resumption)
+void cohort__worker_suspend(struct cohort__worker *worker, struct cohort__resumption *resumption,
+                            const cohort_future *future, const void *caller)
 {
     struct cohort__task_context *context = worker->context;
+    uint64_t now = cohort__clock_ticks();
+    cohort__recorder_add(&worker->recorder, now, future, caller);
     struct cohort__error *slot = cohort__error_slot_set(NULL);
     uint32_t burst = worker->burst;
     bool is_held = is_pinned(resumption); /* see spread.c */
@@ -260,9 +264,10 @@ void cohort__worker_suspend(struct cohort__worker *worker, struct cohort__resump
     if (is_held)
         hold(worker, 1);
     while (!resumption->has_run) {
-        struct cohort__fiber *fiber = next_fiber(worker);
+        struct cohort__fiber *fiber = next_fiber(worker, now);
         if (!fiber) {
             wait_in_place(worker, resumption);
+            now = cohort__clock_ticks();
         } else if (fiber != worker->fiber) {
             if (!is_held && !is_pinned(resumption)) {
                 worker->left = resumption;
@@ -281,18 +286,19 @@ void cohort__worker_suspend(struct cohort__worker *worker, struct cohort__resump
 /* An old task that is postponed has begun a tree of tasks, which needs a stack until its end. If
  * old tasks went on to begin, all of them would have begun before the first one ends. So they
  * pause, for longer the more are postponed. */
-void cohort__worker_postpone(struct cohort__worker *worker, struct cohort__resumption *resumption)
+void cohort__worker_postpone(struct cohort__worker *worker, struct cohort__resumption *resumption,
+                             const cohort_future *future, const void *caller)
 {
     worker->num_postponed++;
     cohort__worker_pause_old(worker);
-    cohort__worker_suspend(worker, resumption);
+    cohort__worker_suspend(worker, resumption, future, caller);
     worker->num_postponed--;
 }
 
-void cohort__worker_yield(struct cohort__worker *worker)
+void cohort__worker_yield(struct cohort__worker *worker, const void *caller)
 {
     struct cohort__resumption resumption;
     cohort__resumption_init(&resumption, worker);
     cohort__fifo_push(&worker->yielded, &resumption.work.node);
-    cohort__worker_suspend(worker, &resumption);
+    cohort__worker_suspend(worker, &resumption, NULL, caller);
 }

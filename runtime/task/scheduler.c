@@ -214,27 +214,35 @@ static cohort_status worker_create(struct cohort__worker **ret_worker, unsigned 
         return cohort_fail(COHORT_ERR_NO_MEMORY, "scheduler: no memory for worker %u", index);
     memset(worker, 0, sizeof(*worker));
     worker->index = index;
+    atomic_init(&worker->core, -1);
     cohort__batch_queue_init(&worker->inbox);
     cohort__batch_queue_init(&worker->returned);
     cohort__random_init(&worker->random, index);
     cohort_status status = cohort__deque_init(&worker->deque, DEQUE_CAPACITY,
                                               cohort__scheduler.options.num_workers > 1);
-    if (status == COHORT_OK) {
-        status = cohort__worker_create_reserve(worker);
-        if (status != COHORT_OK)
-            cohort__deque_fini(&worker->deque);
-    }
-    if (status != COHORT_OK) {
-        free(worker);
-        return status;
-    }
+    if (status != COHORT_OK)
+        goto fail;
+    status = cohort__recorder_init(&worker->recorder);
+    if (status != COHORT_OK)
+        goto fail_recorder;
+    status = cohort__worker_create_reserve(worker);
+    if (status != COHORT_OK)
+        goto fail_reserve;
     *ret_worker = worker;
     return COHORT_OK;
+fail_reserve:
+    cohort__recorder_fini(&worker->recorder);
+fail_recorder:
+    cohort__deque_fini(&worker->deque);
+fail:
+    free(worker);
+    return status;
 }
 
 static void worker_destroy(struct cohort__worker *worker)
 {
     cohort__fiber_destroy(worker->reserve);
+    cohort__recorder_fini(&worker->recorder);
     cohort__deque_fini(&worker->deque);
     free(worker);
 }

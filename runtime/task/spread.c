@@ -18,9 +18,9 @@
  * to wake up first, but not for long, and not often. So the time that is lost is bounded if nobody
  * comes, or if the tasks were so short that it would have been better to start them here. */
 enum {
-    WAIT_NANOSECONDS = 1000,  /* the kernel makes about 80 us of it */
-    WAY_NANOSECONDS = 200000, /* a worker makes way until nothing has been taken for so long, */
-    WAY_MOST_NANOSECONDS = 1000000,   /* at most for so long, */
+    WAIT_NANOSECONDS = 1000,   /* the kernel makes about 80 us of it */
+    WAY_NANOSECONDS = 1000000, /* a worker makes way until nothing has been taken for so long, */
+    WAY_MOST_NANOSECONDS = 2000000,   /* at most for so long, */
     WAY_PAUSE_NANOSECONDS = 20000000, /* and begins again only after so long */
 };
 
@@ -55,6 +55,7 @@ bool cohort__spread_makes_way(struct cohort__worker *worker, struct cohort__work
         worker->way_limit = now + cohort__clock_ticks_of(WAY_MOST_NANOSECONDS);
         worker->way_after = now + cohort__clock_ticks_of(WAY_PAUSE_NANOSECONDS);
         worker->way_length = 0;
+        cohort__core_note(worker);
         cohort__idle_wake_some((unsigned)length);
     }
     if (length != worker->way_length) {

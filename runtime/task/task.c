@@ -262,7 +262,7 @@ void cohort_yield(void)
         return;
     }
     if (!is_alone(worker))
-        cohort__worker_yield(worker);
+        cohort__worker_yield(worker, __builtin_return_address(0));
 }
 
 int cohort_worker_index(void)

@@ -55,7 +55,7 @@ cohort_future *cohort_then(cohort_future *future, cohort_then_function *function
                                         cohort__error_slot());
     }
     cohort__task_init(&then->task, cohort__then_run, then);
-    then->waiter.notify = notify;
+    then->waiter = (struct cohort__waiter){.notify = notify, .is_holder = true};
     then->source = future;
     then->function = function;
     then->arg = arg;

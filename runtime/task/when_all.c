@@ -58,8 +58,8 @@ static struct when_all *create(cohort_future *const *futures, size_t count)
     atomic_init(&all->num_pending, count + 1);
     all->count = count;
     for (size_t i = 0; i < count; i++)
-        all->members[i] =
-            (struct member){.waiter = {.notify = notify}, .all = all, .future = futures[i]};
+        all->members[i] = (struct member){
+            .waiter = {.notify = notify, .is_holder = true}, .all = all, .future = futures[i]};
     return all;
 }
 

@@ -43,6 +43,8 @@ bool cohort__worker_poll_is_overdue(const struct cohort__worker *worker)
 void cohort__worker_polled(struct cohort__worker *worker)
 {
     worker->poll_at = cohort__clock_ticks() + cohort__clock_ticks_of(POLL_NANOSECONDS);
+    if (cohort__scheduler.num_workers > 1)
+        cohort__core_note(worker);
 }
 
 void cohort__worker_poll_if_due(struct cohort__worker *worker)
@@ -143,6 +145,7 @@ static void loop_on_fiber(void *arg)
 void cohort__worker_run(struct cohort__worker *worker)
 {
     void *handler_stack = cohort__overflow_thread_begin();
+    cohort__core_note(worker);
     worker->fiber = &worker->own_fiber;
     worker->own_fiber.worker = worker;
     worker->pool.num_kept = KEPT;

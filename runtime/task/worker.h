@@ -12,6 +12,7 @@
 #include "runtime/task/deque.h"
 #include "runtime/task/fiber.h"
 #include "runtime/task/fiber_pool.h"
+#include "runtime/task/recorder.h"
 #include "runtime/task/scheduler.h"
 #include "runtime/task/spin.h"
 #include "runtime/task/task.h"
@@ -85,6 +86,7 @@ struct cohort__worker {
     uint32_t burst;         /* which one num_held is about */
     struct cohort__random random;
     struct cohort__spin spin;
+    struct cohort__recorder recorder;
     struct cohort__fiber own_fiber; /* the thread's own stack */
     pthread_t thread;
 
@@ -92,6 +94,7 @@ struct cohort__worker {
     _Atomic uint64_t num_spawned __attribute__((aligned(64)));
     _Atomic uint64_t num_finished;
     _Atomic uint32_t num_held; /* pinned tasks that have suspended here since it last slept */
+    _Atomic int core;          /* where it ran when it last looked; -1: unknown; see core.c */
     atomic_bool is_searching;  /* and counted in num_searching if there are several workers */
     struct cohort__deque deque __attribute__((aligned(64)));
 
@@ -237,16 +240,19 @@ void cohort__resumption_unpin(struct cohort__resumption *resumption);
 void cohort__resumption_notify(struct cohort__resumption *resumption);
 
 /* Leaves this stack until RESUMPTION, of this stack, has run. If there is no memory for another
- * stack, runs on this one what is ready meanwhile. Only in a task. The worker of the stack may be
- * another one afterwards, and another thread: the caller must not use a thread-local variable
- * before and after this (fiber.h). */
-void cohort__worker_suspend(struct cohort__worker *worker, struct cohort__resumption *resumption);
+ * stack, runs on this one what is ready meanwhile. FUTURE and CALLER are recorded (recorder.h).
+ * Only in a task. The worker of the stack may be another one afterwards, and another thread: the
+ * caller must not use a thread-local variable before and after this (fiber.h). */
+void cohort__worker_suspend(struct cohort__worker *worker, struct cohort__resumption *resumption,
+                            const cohort_future *future, const void *caller);
 
 /* The same, if what the task waits for is a task that has not started. RESUMPTION is pinned. */
-void cohort__worker_postpone(struct cohort__worker *worker, struct cohort__resumption *resumption);
+void cohort__worker_postpone(struct cohort__worker *worker, struct cohort__resumption *resumption,
+                             const cohort_future *future, const void *caller);
 
-/* Suspends, to be resumed after all other work of this worker. Such a task does not move. */
-void cohort__worker_yield(struct cohort__worker *worker);
+/* Suspends, to be resumed after all other work of this worker. Such a task does not move. CALLER:
+ * as above. */
+void cohort__worker_yield(struct cohort__worker *worker, const void *caller);
 
 /* For a new WORKER. COHORT_ERR_NO_MEMORY. */
 cohort_status cohort__worker_create_reserve(struct cohort__worker *worker);
@@ -292,6 +298,15 @@ void cohort__spread_wait(void);
 
 /* To be called when WORKER is about to sleep: what it holds has been spread. */
 void cohort__spread_settle(struct cohort__worker *worker);
+
+/* --- core.c --- */
+
+/* Notes on which core WORKER, which is the caller's, runs now. */
+void cohort__core_note(struct cohort__worker *worker);
+
+/* To be called when WORKER has slept. If it runs on the core of a worker that is awake, and there
+ * is a core without one, moves there; then returns true. Notes its core. */
+bool cohort__core_leave_shared(struct cohort__worker *worker);
 
 /* --- idle.c --- */
 

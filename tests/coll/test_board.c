@@ -5,9 +5,10 @@
 
 #include <cohort/cohort.h>
 
+#include "collectives/comm/arenas.h"
 #include "collectives/comm/endpoint.h"
+#include "collectives/exec/meeting.h"
 #include "runtime/base/container.h"
-#include "runtime/proc/boards.h"
 #include "tests/support/cluster.h"
 #include "tests/support/sites.h"
 
@@ -355,7 +356,7 @@ struct one_of_many {
     uint32_t number;
 };
 
-enum { SITES_OF_ONE = 3, MOST_COMMS = COHORT__NUM_BOARDS + 6 };
+enum { SITES_OF_ONE = 3, NUM_LEFT = 64, MANY_COMMS = 1000 };
 
 static cohort_status run_one(void *arg)
 {
@@ -369,8 +370,8 @@ static cohort_status run_one(void *arg)
 static uint64_t run_many(struct cluster *cluster, uint32_t num)
 {
     struct many many = {.cluster = cluster};
-    struct one_of_many all[MOST_COMMS];
-    cohort_future *done[MOST_COMMS];
+    struct one_of_many all[MANY_COMMS];
+    cohort_future *done[MANY_COMMS];
     for (uint32_t i = 0; i < num; i++) {
         all[i] = (struct one_of_many){&many, i};
         done[i] = cohort_async(run_one, &all[i]);
@@ -385,15 +386,115 @@ static uint64_t run_many(struct cluster *cluster, uint32_t num)
     return sent;
 }
 
-/* There are boards for just as many communicators as this. Boards that have been given back, which
- * may take a moment, are used again. If they are not, this test hangs. */
 static void test_many_comms(void)
 {
     struct cluster *cluster = cluster_create(1, 3, 0);
-    CHECK_INT((long long)run_many(cluster, COHORT__NUM_BOARDS), 0);
+    CHECK_INT((long long)run_many(cluster, MANY_COMMS), 0);
+    cluster_destroy(cluster);
+}
+
+/* More communicators than there may be memory for, with calls so large that each board uses more
+ * than a MiB of it. They call in turn, so that the boards of all others are idle. */
+enum { LARGE = 8192, NUM_LARGE = 100, LARGE_CALLS = 24 };
+
+struct large {
+    struct cluster *cluster;
+    _Atomic uint32_t num_done; /* sites */
+};
+
+struct one_large {
+    struct large *large;
+    uint32_t number;
+};
+
+static void call_large(cohort_comm *comm, uint64_t generation, uint64_t *in)
+{
+    uint64_t *out = in + LARGE, first = generation * LARGE * SITES_OF_ONE;
+    size_t bytes, all_bytes;
+    for (uint32_t i = 0; i < LARGE; i++)
+        in[i] = first + cohort_comm_this_site(comm) * LARGE + i;
+    CHECK_INT(cohort_await(cohort_all_gather(comm, in, out, LARGE, COHORT_UINT64, generation)),
+              COHORT_OK);
+    for (uint32_t i = 0; i < LARGE * SITES_OF_ONE; i++)
+        CHECK_INT((long long)out[i], (long long)(first + i));
+    cohort__meetings_arena(comm->group, &bytes, &all_bytes);
+    if (generation > LARGE_CALLS)
+        return; /* others may have taken it back already */
+    CHECK(bytes >= LARGE * sizeof(*in) && bytes <= all_bytes);
+    CHECK(all_bytes <= COHORT__ARENAS_MOST + 2 * COHORT__BOARD_ARENA);
+}
+
+static cohort_status large_site(cohort_comm *comm, void *arg)
+{
+    const struct one_large *one = arg;
+    uint64_t *in = malloc(LARGE * (1 + SITES_OF_ONE) * sizeof(*in));
+    CHECK(in);
+    await(&one->large->num_done, one->number * SITES_OF_ONE);
+    for (uint64_t generation = 1; generation <= LARGE_CALLS; generation++)
+        call_large(comm, generation, in);
+    atomic_fetch_add(&one->large->num_done, 1);
+    await(&one->large->num_done, NUM_LARGE * SITES_OF_ONE);
+    call_large(comm, LARGE_CALLS + 1, in); /* all at the same time */
+    free(in);
+    return COHORT_OK;
+}
+
+static cohort_status run_large(void *arg)
+{
+    const struct one_large *one = arg;
+    char name[32];
+    snprintf(name, sizeof(name), "large %u", one->number);
+    run_in(one->large->cluster, name, SITES_OF_ONE, never, large_site, arg);
+    return COHORT_OK;
+}
+
+static void test_large_comms(void)
+{
+    struct large large = {.cluster = cluster_create(1, SITES_OF_ONE, 0)};
+    struct one_large all[NUM_LARGE];
+    cohort_future *done[NUM_LARGE];
+    for (uint32_t i = 0; i < NUM_LARGE; i++) {
+        all[i] = (struct one_large){&large, i};
+        done[i] = cohort_async(run_large, &all[i]);
+    }
+    CHECK_INT(cohort_await(cohort_when_all(done, NUM_LARGE)), COHORT_OK);
+    cluster_destroy(large.cluster);
+}
+
+/* Two posts of a MiB end behind 2 MiB, but not behind the arena. */
+enum { HALF = 1 << 17 };
+
+static cohort_status fill_arena(cohort_comm *comm, void *arg)
+{
+    (void)arg;
+    uint64_t *in = calloc(3 * HALF, sizeof(*in));
+    size_t bytes, all_bytes;
+    CHECK(in);
+    for (uint64_t generation = 1; generation <= 3; generation++)
+        CHECK_INT(
+            cohort_await(cohort_all_gather(comm, in, in + HALF, HALF, COHORT_UINT64, generation)),
+            COHORT_OK);
+    free(in);
+    cohort__meetings_arena(comm->group, &bytes, &all_bytes);
+    CHECK_INT(bytes, COHORT__BOARD_ARENA);
+    return COHORT_OK;
+}
+
+static void test_full_arena(void)
+{
+    run("full", 2, 2, never, fill_arena, NULL);
+}
+
+/* Somebody has taken all boards but NUM_LEFT. Boards that have been given back, which may take a
+ * moment, are used again. If they are not, this test hangs. */
+static void test_few_boards(void)
+{
+    struct cluster *cluster = cluster_create(1, 3, 0);
+    cluster_take_boards(cluster, NUM_LEFT);
+    CHECK_INT((long long)run_many(cluster, NUM_LEFT), 0);
     for (int round = 0; round < 3; round++) {
-        CHECK(run_many(cluster, MOST_COMMS) > 0);
-        while (run_many(cluster, COHORT__NUM_BOARDS) > 0)
+        CHECK(run_many(cluster, NUM_LEFT + 6) > 0);
+        while (run_many(cluster, NUM_LEFT) > 0)
             cohort_yield();
     }
     cluster_destroy(cluster);
@@ -467,11 +568,18 @@ static void test_through(void)
 }
 
 static const struct test_case cases[] = {
-    {"silence", test_silence},       {"wrong", test_wrong},
-    {"absent", test_absent},         {"skip", test_skip},
-    {"leave", test_leave},           {"in_flight", test_in_flight},
-    {"many_comms", test_many_comms}, {"again", test_again},
+    {"silence", test_silence},
+    {"wrong", test_wrong},
+    {"absent", test_absent},
+    {"skip", test_skip},
+    {"leave", test_leave},
+    {"in_flight", test_in_flight},
+    {"many_comms", test_many_comms},
+    {"few_boards", test_few_boards},
+    {"again", test_again},
     {"through", test_through},
+    {"large_comms", test_large_comms},
+    {"full_arena", test_full_arena},
 };
 
 int main(int argc, char **argv)

@@ -2,6 +2,7 @@
 #include <stdatomic.h>
 #include <stdio.h>
 
+#include "cohort/split.h"
 #include "collectives/comm/group.h"
 #include "tests/support/cluster.h"
 #include "tests/support/sites.h"
@@ -152,6 +153,28 @@ static void test_localities(void)
     run_rounds(NUM_LOCALITIES, sum, ROUNDS / 5, NUM_LOCALITIES);
 }
 
+/* Splits, some of whose communicators, and some of whose parents, are given back at once. */
+static cohort_status split(cohort_comm *comm, void *arg)
+{
+    uint32_t round = *(const uint32_t *)arg, site = cohort_comm_this_site(comm);
+    cohort_comm *row = NULL, *again = NULL;
+    cohort_status status =
+        cohort_await(cohort_comm_split(&row, comm, (int32_t)(site / (1 + round % 3)), 0, 1));
+    CHECK_INT(status, COHORT_OK);
+    cohort_future *made = cohort_comm_dup(&again, row, 1);
+    cohort_comm_unref(row);
+    CHECK_INT(cohort_await(made), COHORT_OK);
+    status = round % 2 ? sum(again, NULL) : COHORT_OK;
+    cohort_comm_unref(again);
+    return status;
+}
+
+static void test_split(void)
+{
+    run_rounds(1, split, ROUNDS, 0);
+    run_rounds(NUM_LOCALITIES, split, ROUNDS / 5, NUM_LOCALITIES);
+}
+
 int main(int argc, char **argv)
 {
     static const struct test_case cases[] = {
@@ -160,6 +183,7 @@ int main(int argc, char **argv)
         {"sites", test_sites},
         {"localities", test_localities},
         {"leave_early", test_leave_early},
+        {"split", test_split},
     };
     int failed = cluster_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]), NUM_WORKERS);
     CHECK(failed || atomic_load(&num_groups) == 0);

@@ -22,7 +22,7 @@ LAYERS = {
     "plan": ("collectives/plan", ()),
     "algo": ("collectives/algo", ("plan",)),
     "model": ("collectives/model", ("plan", "algo")),
-    "comm": ("collectives/comm", ("proc", "task", "wire")),
+    "comm": ("collectives/comm", ("plan", "proc", "task", "wire")),
     "exec": ("collectives/exec", ("plan", "comm", "task")),
     "coll": ("collectives/coll", ("exec", "model", "algo", "plan", "comm", "task", "wire")),
 }
@@ -52,7 +52,7 @@ FOREIGN = {
     r"msgpack(\.h|/.*)": ("runtime/wire/", "include/cohort/msgpack.h"),
     r"rdma/.*": ("runtime/net/ofi",),
     r"pmix.*\.h": ("runtime/launch/pmix_",),
-    r"hwloc(\.h|/.*)": ("runtime/task/",),
+    r"hwloc(\.h|/.*)": ("runtime/task/", "runtime/launch/domain"),
 }
 
 # No threads, no clock, no I/O.

@@ -5,12 +5,15 @@
 usage: bench_test.py COHORTRUN COHORT-BENCH [case...]"""
 import json
 import os
+import re
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
 
-from jobs import TIMEOUT, check, check_equal, run, run_cases
+from jobs import TIMEOUT, await_orphans, check, check_equal, read_proc, run, run_cases
+from namespaces import why_impossible
 
 BENCH = sys.argv[2]
 TASKS = ['spawn_await', 'spawn_when_all', 'suspend_resume', 'yield']
@@ -18,7 +21,7 @@ SUSPENDED = [('touch_page', 'ns'), ('start_suspend', 'ns'), ('start_suspend', 'x
              ('suspended_memory', 'KiB'), ('resume_end', 'ns'), ('give_back', 's')]
 SPREAD = {name + within: '%' if within else 'x'
           for name, limits in (('burst', (1.15, 1.3)), ('sleep', (1.15, 1.5)),
-                               ('reduce', (1.15, 1.5)), ('threads', ()))
+                               ('reduce', (1.15, 1.5)), ('threads', (1.15, 1.3)))
           for within in ['', *(f'_within_{limit}' for limit in limits)]}
 UNITS = {**dict.fromkeys([*TASKS, 'then', 'fib'], 'ns'), 'memory_rss': 'MiB',
          **dict(reversed(SUSPENDED)), **SPREAD}
@@ -246,7 +249,15 @@ def test_wrong_options():
             (['tasks', '--works', 'barrier:0'], "--works needs a list like fib:30,empty:1000"),
             (['tasks', '--works', 'fib:30', '--compute', '2'], '--compute is for coll --works'),
             (['coll', '--peers', '--works', 'barrier:0'], '--peers has its own list'),
-            (['coll', '--peers', '--sites', '4'], 'have one site a locality'),
+            (['coll', '--peers', '--sites', '4'], '--peers has one site a locality'),
+            (['coll', '--works', 'barrier:0', '--arity', '2'], '--works has only'),
+            (['coll', '--hosts', '2x2'], '--hosts is for coll --peers'),
+            (['tasks', '--peers', '--hosts', '2x2'], '--hosts is for coll --peers'),
+            (['coll', '--peers', '--hosts'], '--hosts needs a value'),
+            *((['coll', '--peers', '--hosts', hosts],
+               '--hosts needs HxL or HxLxT, 2 to 16 hosts and at most 128 sites, not '
+               f"'{hosts}'") for hosts in ('', '2', '2x', 'x2', '1x2', '17x1', '2x0', '2x2x0',
+                                           '2x2x2x2', '2x65', '2x-1', '2X2', '0002x1')),
             (['coll', '--only', 'barrier/*'], '--only is for --peers and spread'),
             (['coll', '--works', 'barrier'], "--works needs a list like all_reduce:8,barrier:0"),
             (['coll', '--seconds', '0'], "--seconds needs a number from 0.001 to 100, not '0'"),
@@ -308,9 +319,13 @@ def test_works():
     check(results[0]['min'] >= 100 * 200, results)
     results = read(*bench('--json', '--quick', 'coll', '--works', 'broadcast:64'))['results']
     check_equal([result['name'] for result in results], ['broadcast'])
-    for args, why in ((['ping_pong:8'], 'ping_pong needs a job of 2 localities, not 1'),):
-        status, _, err = bench('--json', '--quick', 'coll', '--works', *args)
-        check(status == 1 and why in err, status, err)
+    results = read(*run('-n', 3, BENCH, '--json', '--quick', '--rounds', 1, 'coll', '--works',
+                        'all_gather:80,reduce_scatter:80', '--sites-per-locality', 2))['results']
+    check_equal([(result['name'], result['params']['sites']) for result in results],
+                [('all_gather', 6), ('reduce_scatter', 6)])
+    status, _, err = bench('--json', '--quick', 'coll', '--works', 'ping_pong:8')
+    check(status == 1 and 'ping_pong needs a job of 2 localities with a site each, not 1' in err,
+          status, err)
 
 
 def run_peers(subcommand, *args, **options):
@@ -392,6 +407,116 @@ def test_peers_break():
             check(status == 1 and why in err, status, err)
             figures = json.loads(out)['results'][0]['figures']
             check(figures and all(name.startswith('cohort_') for name in figures), out)
+
+
+# The works of --peers --hosts, each with how many of the sizes.
+HOST_SIZES = [8, 4 << 10, 64 << 10, 1 << 20]
+HOST_WORKS = {'all_reduce': 4, 'broadcast': 4, 'all_to_all': 3, 'reduce_scatter': 4,
+              'all_gather': 4}
+
+
+def marked(mark):
+    """The pids of processes with this variable, 'NAME=value', in their environment."""
+    return [int(name) for name in os.listdir('/proc')
+            if name.isdigit() and mark.encode() in read_proc(name, 'environ').split(b'\0')]
+
+
+def left_of_hosts():
+    """What --hosts makes, and must not leave here."""
+    def ip(*args):
+        done = subprocess.run(['ip', *args], stdout=-1, check=True, timeout=TIMEOUT)
+        return re.findall(r'\b(?:h\d+|v-h\d+|br0)\b', done.stdout.decode())
+    files = [name for name in os.listdir('/run') if re.match('agent|tmp|shm-h', name)]
+    return files, ip('netns'), ip('-o', 'link')
+
+
+def may_make_hosts():
+    """Whether this user may, and this kernel can. Else says why not."""
+    status, _, err = bench('--among-hosts', 'a,b', 'true')
+    why = why_impossible(err)
+    check(why or status == 0, status, err)
+    if why:
+        print('    skipped:', why)
+    return not why
+
+
+def test_hosts():
+    """All rows over hosts, with the peers that are there, and nothing is left."""
+    if not may_make_hosts():
+        return
+    before = left_of_hosts()
+    mark = 'COHORT_TEST_HOSTS=%d' % os.getpid()
+    results, left_out = run_peers('coll', '--hosts', '2x1', env=dict([mark.split('=')]))
+    check_equal([(result['name'], result['bytes']) for result in results],
+                [('barrier', 0)] + [(name, size) for name, num in HOST_WORKS.items()
+                                    for size in HOST_SIZES[:num]])
+    for result in results:
+        figures = result['figures']
+        check_equal((result['hosts'], result['localities'], result['tasks']), (2, 1, 1))
+        check_equal('tuned' in figures and 'han' in figures, 'openmpi' not in left_out)
+        check_equal('mpich' in figures, 'mpich' not in left_out)
+        check('cohort' in figures and all(value > 0 for value in figures.values()), result)
+        peers_here = [name for name in ('tuned', 'han') if name in figures]
+        if peers_here:
+            best = min(peers_here, key=figures.get)
+            check_equal((result['best'], result['ratio']),
+                        (best, figures['cohort'] / figures[best]))
+    check_equal((marked(mark), left_of_hosts()), ([], before))
+
+
+def test_hosts_of_tasks():
+    """Tasks as sites of Cohort's localities, and as many ranks. The table."""
+    if not may_make_hosts():
+        return
+    status, out, err = bench('coll', '--peers', '--quick', '--rounds', 1, '--hosts', '2x1x2',
+                             '--only', 'all_gather/8/4')
+    check_equal((status, out.splitlines()[-1].split()[:3]), (0, ['all_gather', '8', '4']))
+    check('left out: mpich' in err, err)
+
+
+def heed_signals():
+    """Whoever has started this test may ignore signals that the program has to heed."""
+    for number in signal.SIGINT, signal.SIGTERM, signal.SIGHUP:
+        signal.signal(number, signal.SIG_DFL)
+
+
+def test_hosts_end():
+    """Nothing is left after a signal, nor after a job has failed. If the program is killed, it
+    can't wait for that, so this test does."""
+    if not may_make_hosts():
+        return
+    before = left_of_hosts()
+    for number in signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGKILL:
+        mark = 'COHORT_TEST_HOSTS=%d.%d' % (os.getpid(), number)
+        with subprocess.Popen([BENCH, 'coll', '--peers', '--hosts', '2x1', '--rounds', '999'],
+                              stdout=-1, stderr=subprocess.DEVNULL, start_new_session=True,
+                              env=dict(os.environ, **dict([mark.split('=')])),
+                              preexec_fn=heed_signals) as process:
+            while not process.stdout.readline().startswith(b'work'):
+                check(process.poll() is None, 'it has ended')
+            check(len(marked(mark)) > 2, marked(mark))
+            process.send_signal(number)
+            check_equal(process.wait(TIMEOUT), -number)
+        if number == signal.SIGKILL:
+            await_orphans()
+        check_equal((marked(mark), left_of_hosts()), ([], before))
+    status, out, err = bench('coll', '--peers', '--quick', '--rounds', 1, '--hosts', '2x1',
+                             '--json', '--cohortrun', '/bin/false')
+    check(status == 1 and '/bin/false ended with status 1' in err, status, err)
+    check(all('cohort' not in result['figures'] for result in json.loads(out)['results']), out)
+    check_equal(left_of_hosts(), before)
+
+
+def test_hosts_fails():
+    status, _, err = bench('coll', '--peers', '--hosts', '2x1', '--only', 'barrier/*/4')
+    check(status == 1 and "--only 'barrier/*/4' fits no row" in err, status, err)
+    status, _, err = bench('coll', '--peers', '--hosts', '2x1', env={'PATH': '/nowhere'})
+    check(status == 1 and 'needs the program ip, of the package iproute2' in err, status, err)
+    if os.geteuid() == 0:
+        status, _, err = bench('coll', '--peers', '--hosts', '2x1', user=65534, group=65534,
+                               extra_groups=[])
+        check(status != 0 and 'no namespaces of its own: Operation not permitted: this needs root'
+              in err, status, err)
 
 
 def test_task_works():

@@ -18,13 +18,14 @@ COHORTRUN = os.path.abspath(sys.argv[1])
 # The suite long has thousands of localities, perhaps on a machine with other load.
 TIMEOUT = 600 if '--long' in sys.argv else 60
 MARK = 'COHORT_TEST_MARK'
-NAMESPACE_AGENT = os.path.join(os.path.dirname(os.path.abspath(__file__)), 'namespace_agent')
+# Of hosts that cohort-bench makes (tools/bench/hosts.h).
+HOSTS_AGENT = '/run/agent'
+HOSTS_TMP = '/run/tmp'
 # Also for programs that start jobs themselves.
 os.environ['LSAN_OPTIONS'] = 'print_suppressions=0:suppressions=' + os.path.join(
     os.path.dirname(os.path.abspath(__file__)), 'lsan.supp')
 # hwloc, also in mpirun, prints a warning if a chroot has no /sys.
 os.environ['HWLOC_HIDE_ERRORS'] = '2'
-NAMESPACE_TMP = '/run/tmp' # each of those hosts has its own folder there
 num_jobs = 0
 jobs_of_case = []
 # Further options for cohortrun, as a function of the number of localities. None by default.
@@ -57,8 +58,8 @@ def netns_hosts(names):
         share, rest = divmod(size, len(names))
         slots = [share + (i < rest) for i in range(len(names))]
         return ['--hosts', ','.join('%s:%d' % host for host in zip(names, slots) if host[1]),
-                '--listen', '10.77.0.1', '-x', 'TMPDIR=' + NAMESPACE_TMP,
-                '--agent', '%s {host} %s' % (NAMESPACE_AGENT, NAMESPACE_TMP)]
+                '--listen', '10.77.0.1', '-x', 'TMPDIR=' + HOSTS_TMP,
+                '--agent', HOSTS_AGENT + ' {host}']
     return options
 
 

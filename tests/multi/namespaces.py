@@ -1,51 +1,45 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Hosts that are network namespaces on a bridge, for jobs under test.
+"""Hosts that cohort-bench makes of this machine, for jobs under test.
 
-enter() first moves to a network namespace and a mount namespace of its own, and makes the hosts
-there. So nothing is left of them, however the program ends. What namespace_agent starts on a host
-has its own session, hostname and folder for temporary files, as on a separate machine. (The kernel
-divides cores among sessions, and within each session among its processes.)"""
+enter() continues the program among such hosts (tools/bench/hosts.h). So nothing is left of them,
+however the program ends."""
 import os
+import re
 import subprocess
 import sys
 
-from jobs import LIBC, NAMESPACE_TMP, check, last_error, make_mounts_private
+from jobs import COHORTRUN, check
 
-LISTEN = '10.77.0.1' # cohortrun's own address on the bridge
-CLONE_NEWNS, CLONE_NEWNET = 0x20000, 0x40000000
+BENCH = os.path.join(os.path.dirname(COHORTRUN), 'cohort-bench')
+INSIDE = 'COHORT_TEST_AMONG_HOSTS'
+IMPOSSIBLE = re.compile('--hosts(: no (namespaces|mounts) of its own| needs the program ip'
+                        '|: it was: ip link add br0 ).*')
 
 
-def command(text, check_status=True):
+def command(text):
     done = subprocess.run(text.split(), stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
-    check(not check_status or done.returncode == 0, text, 'said', done.stdout.decode())
-    return done.returncode == 0
+    check(done.returncode == 0, text, 'said', done.stdout.decode())
 
 
-def skip(*why):
-    print('skipped:', *why)
-    sys.exit(77)
+def why_impossible(err):
+    """What cohort-bench has said on stderr, if this user or this kernel can't have such hosts."""
+    found = IMPOSSIBLE.search(err)
+    return found and found[0]
 
 
 def enter(hosts):
-    """Makes HOSTS with these names. Ends the program with status 77 if that is not possible."""
-    if LIBC.unshare(CLONE_NEWNS | CLONE_NEWNET):
-        skip('no namespaces for this user:', last_error())
-    if not make_mounts_private():
-        skip('no mounts for this user:', last_error())
-    for text in ['mount -t tmpfs none /run', 'mkdir /run/netns', 'ip link set lo up']:
-        command(text)
-    if not command('ip link add br0 address 02:00:00:00:00:01 type bridge', False):
-        skip('this kernel has no bridges')
-    os.mkdir(NAMESPACE_TMP)
-    command('ip link set br0 up')
-    command('ip addr add %s/24 dev br0' % LISTEN)
-    for i, host in enumerate(hosts):
-        command('ip netns add ' + host)
-        command('ip -n %s link set lo up' % host)
-        command('ip link add v-%s type veth peer name eth0 netns %s' % (host, host))
-        command('ip link set v-%s master br0 up' % host)
-        configure(host, 'eth0', i)
-        os.mkdir(NAMESPACE_TMP + '-' + host)
+    """Ends the program with status 77 if that is not possible."""
+    if INSIDE in os.environ:
+        return
+    among = [BENCH, '--among-hosts', ','.join(hosts)]
+    tried = subprocess.run(among + ['true'], stderr=subprocess.PIPE)
+    err = tried.stderr.decode()
+    if why_impossible(err):
+        print('skipped:', why_impossible(err))
+        sys.exit(77)
+    check(tried.returncode == 0, err)
+    os.environ[INSIDE] = '1'
+    os.execv(BENCH, among + [sys.executable, '-B', *sys.argv])
 
 
 def configure(host, interface, i):

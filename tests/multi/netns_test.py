@@ -18,11 +18,10 @@ import jobs
 import kill_test
 import namespaces
 from jobs import Failed, check, check_equal, run
-from namespaces import command, configure
+from namespaces import BENCH, command, configure
 
 FOLDER = os.path.dirname(os.path.abspath(__file__))
 MEMBERS = os.path.abspath(sys.argv[2])
-BENCH = os.path.join(os.path.dirname(jobs.COHORTRUN), 'cohort-bench')
 CHOSEN = [a for a in sys.argv[3:] if not a.startswith('--')]
 SLOW = '--slow' in sys.argv
 PREFIX = 'long_' if '--long' in sys.argv else 'measure_' if '--measure' in sys.argv else 'test_'
@@ -121,6 +120,11 @@ def test_three_hosts():
     suite('abc', 'placement')
 
 
+def test_described():
+    suite('ab', script='describe_test.py')
+    suite('abc', script='describe_test.py')
+
+
 def test_mpirun():
     """The same hosts under another launcher."""
     if '--no-pmix' in sys.argv:
@@ -180,8 +184,8 @@ def test_cable_pulled():
     """The survivors learn from the launcher which host is dead, and no process is left over. The
     dead host's daemon also loses cohortrun. Its agent is not connected by a cable, and may report
     the death first."""
-    why = r"is lost: (it has been silent for 1.5 s|agent '%s b %s' exited with status 1)" % (
-        re.escape(jobs.NAMESPACE_AGENT), jobs.NAMESPACE_TMP)
+    why = (r"is lost: (it has been silent for 1.5 s|agent '%s b' exited with status 1)"
+           % jobs.HOSTS_AGENT)
     jobs.launcher_options = lambda size: jobs.netns_hosts('ab')(size) + QUICK
     storm = kill_test.Storm(4, 'kill', sites=8, arity=2, threshold='tree', count=100, in_flight=4)
     try:

@@ -68,18 +68,10 @@ class PmixJob(Job):
                'OMPI_MCA_odls_base_sigkill_timeout': '0'}
         if HAS_HOSTS:
             env.update(OMPI_MCA_oob_tcp_if_include='10.77.0.0/24',
-                       OMPI_MCA_plm_rsh_agent='sh ' + self.write_agent())
+                       OMPI_MCA_plm_rsh_agent=jobs.HOSTS_AGENT, TMPDIR=jobs.HOSTS_TMP)
         os.environ.update(env)
         self.segments = set(os.listdir('/dev/shm'))
         super().__init__(*args)
-
-    def write_agent(self):
-        """The command that starts mpirun's daemon on another host, with a folder for its files."""
-        path = os.path.join(self.folder.name, 'agent')
-        with open(path, 'w') as f:
-            f.write('host=$1; shift; TMPDIR="$TMPDIR/$host"; export TMPDIR; mkdir "$TMPDIR"\n'
-                    'exec ip netns exec "$host" sh -c "$*"\n')
-        return path
 
     def check_nothing_left(self, wait=True):
         """If a job has failed, mpirun does not wait for the processes that it has killed."""

@@ -13,6 +13,7 @@
 #include "runtime/loop/loop.h"
 #include "tests/support/inproc.h"
 #include "runtime/net/shm.h"
+#include "runtime/proc/boards.h"
 #include "runtime/proc/process.h"
 #include "runtime/task/scheduler.h"
 #include "tests/support/hub_copy.h"
@@ -142,6 +143,12 @@ static bool is_quiet(struct cluster *cluster, uint64_t *ret_sent)
     return same && sent == received && !busy;
 }
 
+void cluster_take_boards(struct cluster *cluster, uint32_t num_left)
+{
+    for (uint32_t i = num_left; i < COHORT__NUM_BOARDS; i++)
+        CHECK(cohort__boards_take(cluster->processes[0]).hub != 0);
+}
+
 uint64_t cluster_num_sent(struct cluster *cluster)
 {
     uint64_t sent = 0;
@@ -177,6 +184,12 @@ static void cluster_free(struct cluster *cluster)
     free(cluster->processes);
     free(cluster->nets);
     free(cluster);
+}
+
+void cluster_locate(struct cluster *cluster, const struct cohort__position *positions)
+{
+    for (uint32_t i = 0; i < cluster->num_localities; i++)
+        CHECK_INT(cohort__positions_set(cluster->processes[i], positions), COHORT_OK);
 }
 
 void cluster_place(struct cluster *cluster, enum cluster_placement placement)

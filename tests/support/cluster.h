@@ -3,6 +3,7 @@
 #define COHORT_TESTS_SUPPORT_CLUSTER_H
 
 #include "cohort/comm.h"
+#include "runtime/proc/positions.h"
 #include "tests/support/test.h"
 
 /* Several localities in one process. They are connected by an inproc hub, which delays messages and
@@ -25,6 +26,13 @@ void cluster_destroy(struct cluster *cluster);
 
 /* The same after a death, when messages may have been lost. Waits for nothing. */
 void cluster_abandon(struct cluster *cluster);
+
+/* Says where the localities are, by locality. Until then all are on one host, in one domain. Before
+ * there are communicators. */
+void cluster_locate(struct cluster *cluster, const struct cohort__position *positions);
+
+/* Takes all boards but NUM_LEFT, as if other communicators had them. In shared memory only. */
+void cluster_take_boards(struct cluster *cluster, uint32_t num_left);
 
 /* In which localities the sites of communicators are. */
 enum cluster_placement {

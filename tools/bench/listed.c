@@ -16,6 +16,7 @@ static const struct listed {
 } operations[] = {
     {&bench_operation_barrier, false},    {&bench_operation_all_reduce, false},
     {&bench_operation_all_to_all, false}, {&bench_operation_broadcast, false},
+    {&bench_operation_all_gather, false}, {&bench_operation_reduce_scatter, false},
     {&bench_operation_ping_pong, true},   {&bench_operation_stream, true},
     {&bench_operation_exchange, true},    {&bench_operation_overlap, true},
 };
@@ -25,9 +26,11 @@ static cohort_status measure(const struct bench *bench, const struct bench_work 
     const struct listed *one = operations;
     while (strcmp(one->operation->name, work->name) != 0)
         one++;
-    if (one->is_for_two && cohort_num_localities() != 2)
-        return cohort_fail(COHORT_ERR_BAD_PARAMETER, "%s needs a job of 2 localities, not %u",
-                           work->name, (unsigned)cohort_num_localities());
+    uint32_t num_tasks = bench->options->sites_per_locality;
+    if (one->is_for_two && (cohort_num_localities() != 2 || num_tasks != 1))
+        return cohort_fail(COHORT_ERR_BAD_PARAMETER,
+                           "%s needs a job of 2 localities with a site each, not %u with %u",
+                           work->name, (unsigned)cohort_num_localities(), (unsigned)num_tasks);
     const struct bench_case single = {.operation = one->operation, .bytes = work->size};
     char name[64];
     snprintf(name, sizeof(name), "%s of %llu", work->name, (unsigned long long)work->size);
@@ -35,7 +38,7 @@ static cohort_status measure(const struct bench *bench, const struct bench_work 
         .bench = bench,
         .name = name,
         .shape = "chosen",
-        .sites_per_locality = 1,
+        .sites_per_locality = num_tasks,
         .cases = &single,
         .num_cases = 1,
     });

@@ -2,8 +2,10 @@
 /* cohort-bench: where it begins: which subcommand, in a job or as the start of jobs. */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "tools/bench/bench.h"
+#include "tools/bench/hosts.h"
 #include "tools/bench/select.h"
 
 /* Within cohort_main. */
@@ -109,12 +111,16 @@ static int run_select(int argc, char **argv, struct bench_options *options)
 int main(int argc, char **argv)
 {
     struct bench_options options;
+    if (argc > 3 && strcmp(argv[1], HOSTS_OPTION) == 0)
+        return hosts_run_command(argv[2], argv + 3);
     int status = bench_options_read(argc, argv, &options);
     if (status >= 0)
         return status;
     bool is_in_job = getenv("COHORT_LOCALITY") || getenv("COHORT_BENCH_PART");
     if (options.subcommands & BENCH_SELECT)
         return run_select(argc, argv, &options);
+    if (options.places.hosts)
+        return bench_host_peers(&options);
     if (options.peers)
         return options.subcommands == BENCH_TASKS ? bench_task_peers(&options)
                                                   : bench_peers(&options);

@@ -121,6 +121,46 @@ const struct bench_operation bench_operation_all_to_all = {
     .check = check_all_to_all,
 };
 
+static void fill_reduce_scatter(const struct bench_call *call)
+{
+    uint32_t num_sites = cohort_comm_num_sites(call->comm);
+    uint32_t site = cohort_comm_this_site(call->comm);
+    for (uint32_t other = 0; other < num_sites; other++)
+        for (size_t i = 0; i < call->count; i++)
+            call->in[other * call->count + i] = exchanged(num_sites, site, other, i);
+    for (size_t i = 0; i < call->count; i++)
+        call->out[i] = 0;
+}
+
+static cohort_future *start_reduce_scatter(const struct bench_call *call, uint64_t generation)
+{
+    return cohort_reduce_scatter(call->comm, call->in, call->out, call->count, COHORT_DOUBLE,
+                                 COHORT_SUM, generation);
+}
+
+static cohort_status check_reduce_scatter(const struct bench_call *call)
+{
+    uint32_t num_sites = cohort_comm_num_sites(call->comm);
+    uint32_t site = cohort_comm_this_site(call->comm);
+    cohort_status status = COHORT_OK;
+    for (size_t i = 0; status == COHORT_OK && i < call->count; i++) {
+        double sum = 0;
+        for (uint32_t other = 0; other < num_sites; other++)
+            sum += exchanged(num_sites, other, site, i);
+        status = bench_check_element(call, i, sum);
+    }
+    return status;
+}
+
+const struct bench_operation bench_operation_reduce_scatter = {
+    .name = "reduce_scatter",
+    .has_data = true,
+    .has_blocks = true,
+    .fill = fill_reduce_scatter,
+    .start = start_reduce_scatter,
+    .check = check_reduce_scatter,
+};
+
 static void fill_broadcast(const struct bench_call *call)
 {
     bool is_root = cohort_comm_this_site(call->comm) == cohort_comm_root_site(call->comm);
@@ -182,18 +222,37 @@ static cohort_future *start_checked_gather(const struct bench_call *call, uint64
                   : start_gather(call, generation);
 }
 
-static cohort_status check_gather(const struct bench_call *call)
+static cohort_status check_all_gather(const struct bench_call *call)
 {
     uint32_t num_sites = cohort_comm_num_sites(call->comm);
     cohort_status status = COHORT_OK;
-    if (cohort_comm_this_site(call->comm) != cohort_comm_root_site(call->comm))
-        return COHORT_OK;
     for (uint32_t site = 0; site < num_sites; site++)
         for (size_t i = 0; status == COHORT_OK && i < call->count; i++)
             status =
                 bench_check_element(call, site * call->count + i, (site + 1) * bench_pattern(i));
     return status;
 }
+
+static cohort_status check_gather(const struct bench_call *call)
+{
+    bool is_root = cohort_comm_this_site(call->comm) == cohort_comm_root_site(call->comm);
+    return is_root ? check_all_gather(call) : COHORT_OK;
+}
+
+static cohort_future *start_all_gather(const struct bench_call *call, uint64_t generation)
+{
+    return cohort_all_gather(call->comm, call->in, call->out, call->count, COHORT_DOUBLE,
+                             generation);
+}
+
+const struct bench_operation bench_operation_all_gather = {
+    .name = "all_gather",
+    .has_data = true,
+    .has_blocks = true,
+    .fill = fill_gather,
+    .start = start_all_gather,
+    .check = check_all_gather,
+};
 
 const struct bench_operation bench_operation_gather = {
     .name = "gather",

@@ -40,6 +40,8 @@ extern const struct bench_operation bench_operation_barrier;
 extern const struct bench_operation bench_operation_all_reduce;
 extern const struct bench_operation bench_operation_all_to_all;
 extern const struct bench_operation bench_operation_broadcast;
+extern const struct bench_operation bench_operation_all_gather;
+extern const struct bench_operation bench_operation_reduce_scatter;
 extern const struct bench_operation bench_operation_gather;
 extern const struct bench_operation bench_operation_checked_gather;
 extern const struct bench_operation bench_operation_check; /* agreement alone */

@@ -3,8 +3,10 @@
 #include "tools/bench/options.h"
 
 #include <getopt.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "tools/bench/hosts.h"
 #include "tools/bench/select.h"
 #include "tools/share/usage.h"
 
@@ -16,7 +18,7 @@ enum {
     DEFAULT_RUNS = 20,
     DEFAULT_LIMIT = 570
 };
-enum { MAX_SITES = 65536, MAX_TASKS = 100 * 1000 * 1000 };
+enum { MAX_PLACES = 128, MAX_SITES = 65536, MAX_TASKS = 100 * 1000 * 1000 };
 
 static const char help[] =
     "Measures Cohort and prints a table.\n"
@@ -70,12 +72,17 @@ static const char help[] =
     "  --peers                  coll: beside Open MPI, MPICH and fi_pingpong; tasks: beside TBB,\n"
     "                           OpenMP and the system itself; as far as they are there, in turns;\n"
     "                           starts the jobs by itself; 3 rounds by default\n"
+    "  --hosts HxL              coll --peers: over H hosts with L localities each, 2x4 for "
+    "instance;\n"
+    "                           the hosts are namespaces of this machine, made and removed by "
+    "this\n"
+    "                           program, as root; HxLxT: and T tasks as sites of each locality\n"
     "  --only PATTERN           --peers: only such rows, 'all_reduce/*/2' or 'fib/2' for "
     "instance;\n"
     "                           spread: 'burst' for instance\n"
     "  --works LIST             coll: only these, 'all_reduce:8,barrier:0' for instance, with "
     "default\n"
-    "                           options and one site a locality; tasks: 'fib:30,empty:1000'\n"
+    "                           options, --sites-per-locality too; tasks: 'fib:30,empty:1000'\n"
     "  --compute N              coll --works: overlap computes N times 200 us; default 1\n"
     "  --seconds S              of a round, 0.001 to 100; default 0.02, with --peers 0.08 for\n"
     "                           coll and 0.2 for tasks\n"
@@ -110,6 +117,7 @@ enum {
     OPTION_LIMIT,
     OPTION_PLOT,
     OPTION_PEERS,
+    OPTION_HOSTS,
     OPTION_ONLY,
     OPTION_WORKS,
     OPTION_COMPUTE,
@@ -132,6 +140,7 @@ static const struct option long_options[] = {
     {"limit", required_argument, NULL, OPTION_LIMIT},
     {"plot", required_argument, NULL, OPTION_PLOT},
     {"peers", no_argument, NULL, OPTION_PEERS},
+    {"hosts", required_argument, NULL, OPTION_HOSTS},
     {"only", required_argument, NULL, OPTION_ONLY},
     {"works", required_argument, NULL, OPTION_WORKS},
     {"compute", required_argument, NULL, OPTION_COMPUTE},
@@ -165,6 +174,40 @@ static int read_seconds(double *ret)
                              optarg);
 }
 
+/* Reads two or three numbers of up to three digits with an x between them. False: TEXT is something
+ * else. */
+static bool parse_places(const char *text, struct bench_places *ret_places)
+{
+    uint32_t numbers[3] = {0, 0, 1};
+    for (size_t i = 0; i < 3; i++) {
+        size_t length = strspn(text, "0123456789");
+        if (length == 0 || length > 3)
+            return false;
+        numbers[i] = (uint32_t)strtoul(text, NULL, 10);
+        text += length;
+        if (*text == '\0') {
+            *ret_places = (struct bench_places){numbers[0], numbers[1], numbers[2]};
+            return i > 0;
+        }
+        if (*text++ != 'x')
+            return false;
+    }
+    return false;
+}
+
+static int read_hosts(struct bench_places *ret)
+{
+    struct bench_places places;
+    if (!parse_places(optarg, &places) || places.hosts < 2 || places.hosts > HOSTS_MAX ||
+        places.localities == 0 || places.tasks == 0 ||
+        places.hosts * places.localities * places.tasks > MAX_PLACES)
+        return usage_wrong(
+            &usage, "--hosts needs HxL or HxLxT, 2 to %d hosts and at most %d sites, not '%s'",
+            HOSTS_MAX, MAX_PLACES, optarg);
+    *ret = places;
+    return -1;
+}
+
 /* Reads an option of coll or tasks. */
 static int read_beside_option(int option, struct bench_options *options)
 {
@@ -172,6 +215,8 @@ static int read_beside_option(int option, struct bench_options *options)
     case OPTION_PEERS:
         options->peers = true;
         return -1;
+    case OPTION_HOSTS:
+        return read_hosts(&options->places);
     case OPTION_ONLY:
         options->only = optarg;
         return -1;
@@ -278,11 +323,14 @@ static int check_beside(struct bench_options *options)
         return usage_wrong(&usage, "--peers and --works are for coll alone, or tasks alone");
     if (options->peers && options->list)
         return usage_wrong(&usage, "--peers has its own list: no --works");
-    if ((options->peers || options->list) && has_shape)
-        return usage_wrong(
-            &usage, "--peers and --works have one site a locality, and no tree of their own");
+    if (options->peers && has_shape)
+        return usage_wrong(&usage, "--peers has one site a locality, and no tree of its own");
+    if (options->list && (options->sites || options->arity))
+        return usage_wrong(&usage, "--works has only --sites-per-locality, and no tree of its own");
     if (options->computing && !(options->list && is_coll))
         return usage_wrong(&usage, "--compute is for coll --works");
+    if (options->places.hosts && !(options->peers && is_coll))
+        return usage_wrong(&usage, "--hosts is for coll --peers");
     if (options->only && !options->peers && options->subcommands != BENCH_SPREAD)
         return usage_wrong(&usage, "--only is for --peers and spread");
     return read_works(options);

@@ -23,6 +23,14 @@ enum bench_subcommand {
 
 enum { BENCH_MAX_ROUNDS = 999 }; /* also of runs */
 
+/* Hosts that are made for a measurement, localities of each, and tasks as sites of each of these.
+ * All 0: no such hosts. */
+struct bench_places {
+    uint32_t hosts;
+    uint32_t localities;
+    uint32_t tasks;
+};
+
 struct bench_options {
     bool json;
     bool quick;
@@ -40,6 +48,7 @@ struct bench_options {
     char placement;              /* of select: 't'asks, 'l'ocalities, or 0: both */
     const char *plot;            /* of hierarchy; NULL: no picture */
     bool peers;                  /* of coll or tasks: beside others, in jobs of their own */
+    struct bench_places places;  /* of coll with peers */
     const char *only;            /* of peers and spread; NULL: all rows */
     const char *list;            /* of coll or tasks: what to measure instead, or NULL */
     uint32_t computing;          /* of overlap in list: how many times 200 us */

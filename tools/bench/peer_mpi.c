@@ -23,9 +23,10 @@ enum { TAG = 1, STATUS_USAGE = 2 };
 
 struct site {
     int rank, num_ranks;
-    int other;  /* of two */
-    int count;  /* elements of a block */
-    bool waits; /* the non-blocking form */
+    int other;     /* of two */
+    int count;     /* elements of a block */
+    int num_forms; /* 1: no non-blocking one */
+    bool waits;    /* the non-blocking form */
     double *in, *out;
 };
 
@@ -80,6 +81,30 @@ static void broadcast(const struct site *site)
         MPI_Ibcast(site->in, site->count, MPI_DOUBLE, 0, MPI_COMM_WORLD, &request);
     else
         MPI_Bcast(site->in, site->count, MPI_DOUBLE, 0, MPI_COMM_WORLD);
+    end(site, &request);
+}
+
+static void all_gather(const struct site *site)
+{
+    MPI_Request request;
+    if (site->waits)
+        MPI_Iallgather(site->in, site->count, MPI_DOUBLE, site->out, site->count, MPI_DOUBLE,
+                       MPI_COMM_WORLD, &request);
+    else
+        MPI_Allgather(site->in, site->count, MPI_DOUBLE, site->out, site->count, MPI_DOUBLE,
+                      MPI_COMM_WORLD);
+    end(site, &request);
+}
+
+static void reduce_scatter(const struct site *site)
+{
+    MPI_Request request;
+    if (site->waits)
+        MPI_Ireduce_scatter_block(site->in, site->out, site->count, MPI_DOUBLE, MPI_SUM,
+                                  MPI_COMM_WORLD, &request);
+    else
+        MPI_Reduce_scatter_block(site->in, site->out, site->count, MPI_DOUBLE, MPI_SUM,
+                                 MPI_COMM_WORLD);
     end(site, &request);
 }
 
@@ -182,6 +207,8 @@ static const struct call {
     {.name = "all_reduce", .make = all_reduce},
     {.name = "all_to_all", .make = all_to_all, .has_blocks = true},
     {.name = "broadcast", .make = broadcast, .is_one_way = true},
+    {.name = "all_gather", .make = all_gather, .has_blocks = true},
+    {.name = "reduce_scatter", .make = reduce_scatter, .has_blocks = true},
     {.name = "ping_pong", .make = ping_pong, .is_for_two = true, .num_in_call = 2},
     {.name = "stream",
      .make = stream,
@@ -267,8 +294,8 @@ static void make_room(struct site *site, const struct call *call, uint64_t bytes
         site->in[i] = site->out[i] = 1;
 }
 
-static void measure_both(struct site *site, const struct bench_options *options,
-                         const struct bench_work *work)
+static void measure_forms(struct site *site, const struct bench_options *options,
+                          const struct bench_work *work)
 {
     const struct call *call = calls;
     while (strcmp(call->name, work->name) != 0)
@@ -277,7 +304,7 @@ static void measure_both(struct site *site, const struct bench_options *options,
     if (call->is_for_two && site->num_ranks != 2)
         die("this needs two processes");
     make_room(site, call, work->size);
-    for (int form = 0; form < 2; form++) {
+    for (int form = 0; form < site->num_forms; form++) {
         site->waits = form == 1;
         measure(site, call, options, work);
     }
@@ -309,17 +336,18 @@ static void run(struct site *site, const struct bench_options *options)
         else if (strcmp(work->name, "memory_pss") == 0)
             print_memory(site, work, pss);
         else
-            measure_both(site, options, work);
+            measure_forms(site, options, work);
     }
 }
 
 int main(int argc, char **argv)
 {
     struct bench_options options = {.rounds = 1};
-    struct site site = {0};
-    options.seconds = argc == 3 ? strtod(argv[1], NULL) : 0;
+    bool is_blocking = argc == 4 && strcmp(argv[3], "blocking") == 0;
+    struct site site = {.num_forms = is_blocking ? 1 : 2};
+    options.seconds = argc == 3 || is_blocking ? strtod(argv[1], NULL) : 0;
     if (!(options.seconds > 0) || !bench_works_read(argv[2], bench_works_of_coll, &options.works)) {
-        fprintf(stderr, "usage: %s SECONDS LIST; see cohort-bench --help\n",
+        fprintf(stderr, "usage: %s SECONDS LIST [blocking]; see cohort-bench --help\n",
                 program_invocation_short_name);
         return STATUS_USAGE;
     }

@@ -3,9 +3,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "tools/bench/peers_jobs.h"
+#include "tools/bench/peers_mpi.h"
 #include "tools/share/child.h"
 
 static struct peers_contender *add(struct peers_jobs *jobs, const char *name, const char *net,
@@ -47,49 +47,32 @@ static bool find_nets(struct peers_jobs *jobs)
     return jobs->num_contenders > 0;
 }
 
-static bool is_in_path(const char *program)
+static void add_mpi(struct peers_jobs *jobs, const char *name, enum peers_column column)
 {
-    char path[PROGRAMS_MAX_PATH];
-    for (const char *folder = getenv("PATH"); folder && *folder;) {
-        size_t length = strcspn(folder, ":");
-        snprintf(path, sizeof(path), "%.*s/%s", (int)length, folder, program);
-        if (access(path, X_OK) == 0)
-            return true;
-        folder += length + (folder[length] == ':');
-    }
-    return false;
+    char program[PROGRAMS_MAX_PATH];
+    if (peers_find_mpi(jobs->programs.self, name, program))
+        memcpy(add(jobs, name, NULL, column)->program, program, sizeof(program));
 }
 
-/* The programs of the MPIs are built beside this one, and are never installed. */
-static void find_mpi(struct peers_jobs *jobs, const char *name, enum peers_column column)
+double peers_jobs_seconds(const struct bench_options *options)
 {
-    char program[PROGRAMS_MAX_PATH], launcher[32];
-    const char *self = jobs->programs.self;
-    int folder = (int)(strrchr(self, '/') - self);
-    int length = snprintf(program, sizeof(program), "%.*s/peer_%s", folder, self, name);
-    snprintf(launcher, sizeof(launcher), "mpirun.%s", name);
-    if (length >= (int)sizeof(program) || access(program, X_OK))
-        fprintf(stderr, "cohort-bench: left out: %s, since there is no %s\n", name, program);
-    else if (!is_in_path(launcher))
-        fprintf(stderr, "cohort-bench: left out: %s, since there is no %s\n", name, launcher);
-    else
-        memcpy(add(jobs, name, NULL, column)->program, program, sizeof(program));
+    static const double default_seconds = 0.08, quick_seconds = 0.001;
+    if (options->seconds > 0)
+        return options->seconds;
+    return options->quick ? quick_seconds : default_seconds;
 }
 
 bool peers_jobs_init(struct peers_jobs *jobs, const struct bench_options *options)
 {
-    static const double default_seconds = 0.08, quick_seconds = 0.001;
-    *jobs = (struct peers_jobs){.seconds = options->seconds > 0 ? options->seconds
-                                           : options->quick     ? quick_seconds
-                                                                : default_seconds};
+    *jobs = (struct peers_jobs){.seconds = peers_jobs_seconds(options)};
     if (!programs_find(options->cohortrun, &jobs->programs))
         return false;
     jobs->programs.timeout = peers_timeout;
     if (setenv("MPIEXEC_TIMEOUT", peers_timeout, 1) || !find_nets(jobs))
         return false;
-    find_mpi(jobs, "openmpi", PEERS_OPENMPI);
-    find_mpi(jobs, "mpich", PEERS_MPICH);
-    jobs->has_pingpong = is_in_path("fi_pingpong");
+    add_mpi(jobs, "openmpi", PEERS_OPENMPI);
+    add_mpi(jobs, "mpich", PEERS_MPICH);
+    jobs->has_pingpong = programs_is_in_path("fi_pingpong");
     if (!jobs->has_pingpong)
         fputs("cohort-bench: left out: fi_pingpong, which is not there\n", stderr);
     return true;

@@ -13,6 +13,9 @@ enum { PEERS_MAX_CONTENDERS = 4 };
 /* Seconds after which a job is taken to hang. */
 extern const char peers_timeout[];
 
+/* How long a round of each work lasts. */
+double peers_jobs_seconds(const struct bench_options *options);
+
 struct peers_contender {
     const char *name;         /* "openmpi"; NULL: Cohort */
     const char *net;          /* of Cohort */

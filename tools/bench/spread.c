@@ -193,7 +193,7 @@ static const struct spread_case cases[] = {
     {"burst", {1.15, 1.3}, run_burst},
     {"sleep", {1.15, 1.5}, run_sleeps},
     {"reduce", {1.15, 1.5}, run_reduces},
-    {"threads", {0}, run_threads},
+    {"threads", {1.15, 1.3}, run_threads},
 };
 
 size_t spread_cases(const struct spread_case **ret_cases)

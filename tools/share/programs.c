@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -16,6 +17,19 @@ bool programs_find_self(char ret_path[PROGRAMS_MAX_PATH])
     }
     ret_path[length] = '\0';
     return true;
+}
+
+bool programs_is_in_path(const char *program)
+{
+    char path[PROGRAMS_MAX_PATH];
+    for (const char *folder = getenv("PATH"); folder && *folder;) {
+        size_t length = strcspn(folder, ":");
+        snprintf(path, sizeof(path), "%.*s/%s", (int)length, folder, program);
+        if (access(path, X_OK) == 0)
+            return true;
+        folder += length + (folder[length] == ':');
+    }
+    return false;
 }
 
 bool programs_find(const char *launcher, struct programs *ret_programs)
@@ -41,16 +55,22 @@ void programs_command_add(struct programs_command *command, const char *arg)
         command->args[command->num_args++] = (char *)arg;
 }
 
+void programs_command_launch(struct programs_command *command, const struct programs *programs,
+                             const char *localities, const char *workers)
+{
+    const char *const args[] = {programs->cohortrun, "-n",    localities,
+                                "--workers",         workers, "--timeout",
+                                programs->timeout};
+    *command = (struct programs_command){.num_args = 0};
+    for (size_t i = 0; i < sizeof(args) / sizeof(args[0]); i++)
+        programs_command_add(command, args[i]);
+}
+
 void programs_command_begin(struct programs_command *command, const struct programs *programs,
                             const char *localities, const char *workers)
 {
     *command = (struct programs_command){.num_args = 0};
-    if (localities) {
-        const char *const launch[] = {programs->cohortrun, "-n",    localities,
-                                      "--workers",         workers, "--timeout",
-                                      programs->timeout};
-        for (size_t i = 0; i < sizeof(launch) / sizeof(launch[0]); i++)
-            programs_command_add(command, launch[i]);
-    }
+    if (localities)
+        programs_command_launch(command, programs, localities, workers);
     programs_command_add(command, programs->self);
 }

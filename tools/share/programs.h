@@ -18,6 +18,9 @@ struct programs {
 /* The path of this program. False: it is not to be had, which has been printed. */
 bool programs_find_self(char ret_path[PROGRAMS_MAX_PATH]);
 
+/* Whether PROGRAM is in a folder of PATH. */
+bool programs_is_in_path(const char *program);
+
 /* Finds this program and the launcher. The launcher is at LAUNCHER; if that is NULL, it is beside
  * this program. False: there is none, which has been printed. */
 bool programs_find(const char *launcher, struct programs *ret_programs);
@@ -30,8 +33,11 @@ struct programs_command {
 
 void programs_command_add(struct programs_command *command, const char *arg);
 
-/* Begins the command of this program in a job of LOCALITIES with WORKERS each. LOCALITIES NULL: of
- * this program alone. */
+/* Begins a command of the launcher, for LOCALITIES with WORKERS each. */
+void programs_command_launch(struct programs_command *command, const struct programs *programs,
+                             const char *localities, const char *workers);
+
+/* Begins the command of this program in such a job. LOCALITIES NULL: of this program alone. */
 void programs_command_begin(struct programs_command *command, const struct programs *programs,
                             const char *localities, const char *workers);
 

@@ -30,7 +30,7 @@ static void change_one(struct cohort__signature *signature, struct cohort__rando
 {
     unsigned bits = 1 + (unsigned)cohort__random_below(random, 63);
     uint64_t by = 1 + cohort__random_next(random) % ((UINT64_C(1) << bits) - 1);
-    switch (cohort__random_below(random, 10)) {
+    switch (cohort__random_below(random, 11)) {
     case 0:
         signature->datatype ^= by;
         break;
@@ -57,6 +57,10 @@ static void change_one(struct cohort__signature *signature, struct cohort__rando
         break;
     case 8:
         signature->variant ^= 1 + by % 3;
+        break;
+    case 9:
+        signature->purpose = (uint8_t)((signature->purpose + 1 + by % (COHORT__NUM_PURPOSES - 1)) %
+                                       COHORT__NUM_PURPOSES);
         break;
     default:
         signature->checked ^= 1;
@@ -146,6 +150,9 @@ static void test_describe(void)
                                                          .suffix = suffix};
     cohort__signature_set_names(&names);
     check_described(&ten_doubles, "all_reduce (linear) of 10 double with sum");
+    struct cohort__signature split = ten_doubles;
+    split.purpose = COHORT__PURPOSE_HOST;
+    check_described(&split, "split by hosts: all_reduce (linear) of 10 double with sum");
     struct cohort__signature parts = ten_doubles;
     parts.op = 0;
     check_described(&parts, "all_reduce (linear) of 10 double");

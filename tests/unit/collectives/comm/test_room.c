@@ -122,11 +122,24 @@ static void test_random(void)
     }
 }
 
+/* The arena is empty again, but the places of the heads are held. */
+static void test_forget(void)
+{
+    struct cohort__room room = {0};
+    CHECK_INT((long long)cohort__room_latest(&room), 0);
+    for (uint64_t generation = 1; generation <= PLENTY; generation++)
+        put(&room, generation, generation % 2 ? 4096 : 1, 0);
+    CHECK_INT((long long)cohort__room_latest(&room), PLENTY - 1);
+    cohort__room_forget(&room);
+    CHECK_INT((long long)cohort__room_latest(&room), 0);
+    CHECK_INT((long long)needed_for(&room, PLENTY + 1, 4096, 0), 1);
+    CHECK_INT(put(&room, PLENTY + 1, COHORT__BOARD_POST, 1), 0);
+    CHECK_INT((long long)cohort__room_latest(&room), PLENTY + 1);
+}
+
 static const struct test_case cases[] = {
-    {"plenty", test_plenty},
-    {"longest", test_longest},
-    {"short", test_short},
-    {"random", test_random},
+    {"plenty", test_plenty}, {"longest", test_longest}, {"short", test_short},
+    {"random", test_random}, {"forget", test_forget},
 };
 
 int main(int argc, char **argv)

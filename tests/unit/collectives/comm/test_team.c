@@ -156,6 +156,38 @@ static void test_meet(void)
     close_all();
 }
 
+/* The memory of an arena is given back once all have passed what is there, and used again. */
+static void test_free_arena(void)
+{
+    open_all();
+    size_t share = cohort__team_share(groups[0]);
+    struct cohort__board memory;
+    uint32_t slot;
+    CHECK_INT(cohort__boards_open(localities.processes[1], board, &memory), COHORT_OK);
+    CHECK(cohort__boards_slot_of(localities.processes[0], 0, &slot));
+    const unsigned char *middle = cohort__board_arena(&memory, slot) + share;
+    for (uint64_t generation = 1; generation < 5; generation++) {
+        struct cohort__round all[NUM];
+        for (uint32_t rank = 0; rank < NUM; rank++) {
+            all[rank] = attend(generation, 5, share);
+            CHECK(post(rank, &all[rank]));
+        }
+        for (uint32_t rank = 0; rank < NUM; rank++) {
+            CHECK(!cohort__team_free_arena(teams[0], 2 * share));
+            CHECK_INT(look(rank, &all[rank]), COHORT__ROUND_FULL);
+            check_inputs(rank, &all[rank]);
+            cohort__team_pass(teams[rank], generation);
+        }
+        CHECK(*middle != 0);
+        CHECK(cohort__team_free_arena(teams[0], 2 * share));
+        CHECK_INT(*middle, 0);
+        CHECK(cohort__team_free_arena(teams[0], 2 * share));
+    }
+    CHECK_INT(num_waiting(), 0);
+    cohort__boards_close(&memory);
+    close_all();
+}
+
 static void test_has_posted(void)
 {
     open_all();
@@ -440,6 +472,7 @@ static void test_create_fails(void)
 
 static const struct test_case cases[] = {
     {"meet", test_meet},
+    {"free arena", test_free_arena},
     {"has_posted", test_has_posted},
     {"mismatch", test_mismatch},
     {"nonsense", test_nonsense},

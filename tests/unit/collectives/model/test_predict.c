@@ -74,15 +74,23 @@ static void test_factor(void)
     check_factor(&parameters, localities, 3, 8, 2.5); /* here even two share a core */
 }
 
+static struct cohort__placement place(const uint32_t *locality_of, uint32_t num_sites)
+{
+    struct cohort__machine *machine;
+    CHECK_INT(cohort__machine_create(&machine, locality_of, num_sites, 3, NULL, 0), COHORT_OK);
+    struct cohort__placement placement = cohort__placement_of(machine);
+    cohort__machine_destroy(machine);
+    return placement;
+}
+
 static void test_placement(void)
 {
-    struct cohort__placement placement;
-    CHECK_INT(cohort__placement_of(&placement, (uint32_t[]){2, 2, 0, 0, 0}, 5), COHORT_OK);
+    struct cohort__placement placement = place((uint32_t[]){2, 2, 0, 0, 0}, 5);
     CHECK_INT(placement.num_sites, 5);
     CHECK_INT(placement.num_localities, 2);
     CHECK_INT(placement.largest, 3);
     CHECK(placement.is_contiguous);
-    CHECK_INT(cohort__placement_of(&placement, (uint32_t[]){0, 1, 0}, 3), COHORT_OK);
+    placement = place((uint32_t[]){0, 1, 0}, 3);
     CHECK_INT(placement.num_localities, 2);
     CHECK(!placement.is_contiguous);
 }

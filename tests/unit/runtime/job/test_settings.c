@@ -7,7 +7,7 @@
 
 static const char *const variables[] = {
     "COHORT_WORKERS", "COHORT_STACK", "COHORT_EAGER_BUDGET", "COHORT_GRACE", "COHORT_NET",
-    "COHORT_LOG",     "COHORT_SPIN",  "COHORT_STACK_GUARD",  "COHORT_TASKS"};
+    "COHORT_LOG",     "COHORT_SPIN",  "COHORT_STACK_GUARD",  "COHORT_TASKS", "COHORT_TOPOLOGY"};
 
 static struct cohort__settings settings;
 
@@ -18,8 +18,8 @@ static cohort_status read_with(const char *variable, const char *value)
         CHECK_INT(unsetenv(variables[i]), 0);
     if (variable)
         CHECK_INT(setenv(variable, value, 1), 0);
-    settings = (struct cohort__settings){77,   77, 77, COHORT__STACK_GUARD_CANARY,
-                                         true, 77, 77, COHORT__TRANSPORT_OFI};
+    settings = (struct cohort__settings){
+        77, 77, 77, COHORT__STACK_GUARD_CANARY, true, 77, 77, COHORT__TRANSPORT_OFI, {7, 7, 7}};
     return cohort__settings_read(&settings);
 }
 
@@ -32,6 +32,7 @@ static void check_defaults(void)
     CHECK(!settings.tasks_move);
     CHECK_INT(settings.eager_budget, 0);
     CHECK_INT(settings.grace, 1000000000);
+    CHECK_INT(settings.topology.hosts, 0);
 }
 
 static void test_defaults(void)
@@ -78,6 +79,10 @@ static void test_values(void)
     CHECK_INT(read_with("COHORT_LOG", "warn"), COHORT_OK);
     CHECK_INT(read_with("COHORT_LOG", "off"), COHORT_OK);
     check_defaults();
+    CHECK_INT(read_with("COHORT_TOPOLOGY", "1x4096x012"), COHORT_OK);
+    CHECK_INT(settings.topology.hosts, 1);
+    CHECK_INT(settings.topology.domains, 4096);
+    CHECK_INT(settings.topology.localities, 12);
 }
 
 static void test_mistakes(void)
@@ -86,21 +91,25 @@ static void test_mistakes(void)
         const char *variable;
         const char *value;
     } mistakes[] = {
-        {"COHORT_WORKERS", "0"},        {"COHORT_WORKERS", "4097"},
-        {"COHORT_WORKERS", "-1"},       {"COHORT_WORKERS", "+1"},
-        {"COHORT_WORKERS", " 1"},       {"COHORT_WORKERS", "1 "},
-        {"COHORT_WORKERS", "two"},      {"COHORT_WORKERS", "0x2"},
-        {"COHORT_WORKERS", "1e2"},      {"COHORT_WORKERS", "18446744073709551617"},
-        {"COHORT_STACK", "32767"},      {"COHORT_STACK", "1073741825"},
-        {"COHORT_STACK", "64k"},        {"COHORT_EAGER_BUDGET", "0"},
-        {"COHORT_NET", "sham"},         {"COHORT_EAGER_BUDGET", "1073741825"},
-        {"COHORT_NET", "OFI"},          {"COHORT_NET", "ofi "},
-        {"COHORT_GRACE", "0.5"},        {"COHORT_GRACE", "86401"},
-        {"COHORT_EAGER_BUDGET", "-10"}, {"COHORT_EAGER_BUDGET", "18446744073709551606"},
-        {"COHORT_SPIN", "-1"},          {"COHORT_SPIN", "1000001"},
-        {"COHORT_SPIN", "1.5"},         {"COHORT_LOG", "verbose"},
-        {"COHORT_LOG", "Warn"},         {"COHORT_STACK_GUARD", "pages"},
-        {"COHORT_TASKS", "moveable"},
+        {"COHORT_WORKERS", "0"},         {"COHORT_WORKERS", "4097"},
+        {"COHORT_WORKERS", "-1"},        {"COHORT_WORKERS", "+1"},
+        {"COHORT_WORKERS", " 1"},        {"COHORT_WORKERS", "1 "},
+        {"COHORT_WORKERS", "two"},       {"COHORT_WORKERS", "0x2"},
+        {"COHORT_WORKERS", "1e2"},       {"COHORT_WORKERS", "18446744073709551617"},
+        {"COHORT_STACK", "32767"},       {"COHORT_STACK", "1073741825"},
+        {"COHORT_STACK", "64k"},         {"COHORT_EAGER_BUDGET", "0"},
+        {"COHORT_NET", "sham"},          {"COHORT_EAGER_BUDGET", "1073741825"},
+        {"COHORT_NET", "OFI"},           {"COHORT_NET", "ofi "},
+        {"COHORT_GRACE", "0.5"},         {"COHORT_GRACE", "86401"},
+        {"COHORT_EAGER_BUDGET", "-10"},  {"COHORT_EAGER_BUDGET", "18446744073709551606"},
+        {"COHORT_SPIN", "-1"},           {"COHORT_SPIN", "1000001"},
+        {"COHORT_SPIN", "1.5"},          {"COHORT_LOG", "verbose"},
+        {"COHORT_LOG", "Warn"},          {"COHORT_STACK_GUARD", "pages"},
+        {"COHORT_TASKS", "moveable"},    {"COHORT_TOPOLOGY", "2x2"},
+        {"COHORT_TOPOLOGY", "2x2x2x2"},  {"COHORT_TOPOLOGY", "0x1x1"},
+        {"COHORT_TOPOLOGY", "1x4097x1"}, {"COHORT_TOPOLOGY", "1x1x99999999999"},
+        {"COHORT_TOPOLOGY", "2X2x2"},    {"COHORT_TOPOLOGY", "1x x1"},
+        {"COHORT_TOPOLOGY", "1x-1x1"},   {"COHORT_TOPOLOGY", "2x2x2 "},
     };
     for (size_t i = 0; i < sizeof(mistakes) / sizeof(mistakes[0]); i++) {
         CHECK_INT(read_with(mistakes[i].variable, mistakes[i].value), COHORT_ERR_BAD_PARAMETER);
@@ -111,6 +120,7 @@ static void test_mistakes(void)
         CHECK_INT(settings.stack, 77);
         CHECK_INT(settings.stack_guard, COHORT__STACK_GUARD_CANARY);
         CHECK(settings.tasks_move);
+        CHECK_INT(settings.topology.domains, 7);
     }
     CHECK_INT(
         read_with("COHORT_WORKERS", "4096 of them or more if the machine has as many as that"),

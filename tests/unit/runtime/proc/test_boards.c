@@ -26,13 +26,14 @@ static struct cohort__board_name take(uint32_t rank)
 /* Several localities take boards in turn, until there are none. */
 static void take_all(struct cohort__board_name *names)
 {
-    uint64_t seen = 0;
+    static bool seen[COHORT__NUM_BOARDS];
+    memset(seen, 0, sizeof(seen));
     for (uint32_t i = 0; i < COHORT__NUM_BOARDS; i++) {
         names[i] = take(i % NUM);
         CHECK(names[i].hub != 0 && names[i].number < COHORT__NUM_BOARDS);
         CHECK(names[i].hub == names[0].hub);
-        CHECK(!(seen & UINT64_C(1) << names[i].number));
-        seen |= UINT64_C(1) << names[i].number;
+        CHECK(!seen[names[i].number]);
+        seen[names[i].number] = true;
     }
     CHECK_INT((long long)take(0).hub, 0);
     CHECK_INT((long long)take(1).hub, 0);
@@ -40,7 +41,7 @@ static void take_all(struct cohort__board_name *names)
 
 static void test_all(void)
 {
-    struct cohort__board_name names[COHORT__NUM_BOARDS];
+    static struct cohort__board_name names[COHORT__NUM_BOARDS];
     open_all();
     for (int round = 0; round < 2; round++) {
         take_all(names);
@@ -80,6 +81,30 @@ static void test_contents(void)
         cohort__boards_close(&boards[rank]);
         cohort__boards_close(&boards[rank]);
     }
+    localities_close(&localities);
+}
+
+/* Giving back an arena takes nothing from the next one, nor from the board's posts. */
+static void test_free(void)
+{
+    open_all();
+    struct cohort__board board;
+    struct cohort__board_name name = take(0);
+    CHECK_INT(cohort__boards_open(localities.processes[0], name, &board), COHORT_OK);
+    size_t posts = cohort__board_clear_bytes(board.size);
+    for (uint32_t slot = 0; slot < board.size; slot++) {
+        memset(board.memory, 0x55, posts);
+        for (uint32_t other = 0; other < board.size; other++)
+            memset(cohort__board_arena(&board, other), 0x55, COHORT__BOARD_ARENA);
+        CHECK(cohort__boards_free(&board, slot, SIZE_MAX / 2));
+        CHECK_INT(cohort__board_arena(&board, slot)[COHORT__BOARD_ARENA / 2], 0);
+        for (size_t i = 0; i < posts; i++)
+            CHECK_INT(board.memory[i], 0x55);
+        for (uint32_t other = 0; other < board.size; other++)
+            for (size_t i = 0; other != slot && i < COHORT__BOARD_ARENA; i++)
+                CHECK_INT(cohort__board_arena(&board, other)[i], 0x55);
+    }
+    cohort__boards_close(&board);
     localities_close(&localities);
 }
 
@@ -156,8 +181,9 @@ static void test_slots(void)
 }
 
 static const struct test_case cases[] = {
-    {"all", test_all},         {"contents", test_contents}, {"leaving", test_leaving},
-    {"foreign", test_foreign}, {"alone", test_alone},       {"slots", test_slots},
+    {"all", test_all},         {"contents", test_contents}, {"free", test_free},
+    {"leaving", test_leaving}, {"foreign", test_foreign},   {"alone", test_alone},
+    {"slots", test_slots},
 };
 
 int main(int argc, char **argv)

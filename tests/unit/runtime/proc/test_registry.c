@@ -80,9 +80,9 @@ static void check_settings(const struct cohort__membership *membership)
 static uint64_t leave(struct guest *guest)
 {
     uint64_t instance = guest->membership->instance;
+    cohort__registry_leave(cohort__process_registry(job.processes[guest->rank]), guest->membership,
+                           guest->join.site);
     cohort__membership_unref(guest->membership);
-    cohort__registry_leave(cohort__process_registry(job.processes[guest->rank]), guest->join.name,
-                           instance, guest->join.site);
     return instance;
 }
 
@@ -162,6 +162,47 @@ static void test_join_leave_reuse(void)
         check_ended(2);
         for (uint32_t site = 0; site < 12; site++)
             leave(&guests[site]);
+        localities_settle(&job);
+        check_ended(3);
+        close_job();
+    }
+}
+
+/* A name that goes on behind its 0, and says which locality is its home, is another one than the
+ * name up to there, and than one that goes on differently. */
+static void test_longer_names(void)
+{
+    static const char longer[2][6] = {"a\0bcd", "a\0bce"};
+    enum { NUM = 3 * NUM_LOCALITIES };
+    for (uint64_t seed = 0; seed <= NUM_SEEDS; seed++) {
+        open_job(seed, NUM_LOCALITIES);
+        for (uint32_t i = 0; i < NUM; i++) {
+            uint32_t rank = i % NUM_LOCALITIES, which = i / NUM_LOCALITIES;
+            guests[i].join = (struct cohort__join){
+                .name = which == 0 ? "a" : longer[which - 1],
+                .name_bytes = which == 0 ? 0 : sizeof(longer[0]),
+                .home = which,
+                .site = rank,
+                .num_sites = NUM_LOCALITIES,
+                .terms = "terms",
+                .done = on_done,
+            };
+            guests[i].rank = rank;
+            guests[i].num_done = 0;
+            cohort__registry_join(cohort__process_registry(job.processes[rank]), &guests[i].join);
+        }
+        localities_settle(&job);
+        for (uint32_t i = 0; i < NUM; i++) {
+            const struct cohort__membership *membership = guests[i].membership;
+            check_done(&guests[i], COHORT_OK, "");
+            CHECK(membership->instance ==
+                  guests[i / NUM_LOCALITIES * NUM_LOCALITIES].membership->instance);
+            CHECK(i < NUM_LOCALITIES || membership->home == guests[i].join.home);
+            CHECK(i < NUM_LOCALITIES ||
+                  membership->instance != guests[i - NUM_LOCALITIES].membership->instance);
+        }
+        for (uint32_t i = 0; i < NUM; i++)
+            leave(&guests[i]);
         localities_settle(&job);
         check_ended(3);
         close_job();
@@ -488,6 +529,7 @@ static void test_broken(void)
 
 static const struct test_case cases[] = {
     {"join_leave_reuse", test_join_leave_reuse},
+    {"longer_names", test_longer_names},
     {"many_runs", test_many_runs},
     {"duplicate", test_duplicate},
     {"mismatch", test_mismatch},

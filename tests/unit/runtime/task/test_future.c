@@ -45,6 +45,32 @@ static void test_completes_once_for_all_waiters(void)
     cohort_future_unref(future);
 }
 
+/* A future that only its completer and its only waiter hold is completed in another way. */
+static void complete_for_holder(bool has_other_waiter, bool has_other_holder)
+{
+    struct counter holder = {.waiter = {.notify = count, .is_holder = true}};
+    struct counter other = {.waiter.notify = count};
+    cohort_future *future = cohort__future_create();
+    if (has_other_waiter)
+        CHECK(cohort__future_wait_with(future, &other.waiter));
+    CHECK(cohort__future_wait_with(future, &holder.waiter));
+    cohort_future *held = has_other_holder ? cohort_future_ref(future) : NULL;
+    cohort__future_fail(future, COHORT_ERR_GONE, "site %d", 7);
+    CHECK_INT(holder.num_calls, 1);
+    CHECK_INT(other.num_calls, has_other_waiter);
+    CHECK(cohort_future_ready(future));
+    CHECK(!cohort__future_wait_with(future, &other.waiter));
+    cohort_future_unref(held);
+    CHECK_INT(cohort_await(future), COHORT_ERR_GONE); /* the last reference, or a leak is found */
+}
+
+static void test_completes_for_holder(void)
+{
+    complete_for_holder(false, false);
+    complete_for_holder(true, false);
+    complete_for_holder(false, true);
+}
+
 enum { NUM_LEFT = 40, NUM_FORGOTTEN = 1000 };
 
 /* The forgotten ones are notified from time to time, and the others when the future is complete. */
@@ -153,6 +179,7 @@ struct race_waiter {
 };
 
 static cohort_future *_Atomic race_future;
+static cohort_future *_Atomic race_other;
 
 static void race_notify(struct cohort__waiter *waiter)
 {
@@ -200,16 +227,61 @@ static void test_forgetting_races_with_completing(void)
     pthread_join(thread, NULL);
 }
 
+/* The main thread holds the future and waits for it. The other thread has a reference, too, waits,
+ * and forgets that. */
+static void *race_forget(void *arg)
+{
+    static struct race_waiter waiter = {.waiter.notify = race_notify};
+    for (int i = 0; i < NUM_ROUNDS; i++) {
+        cohort_future *future;
+        while (!(future = atomic_exchange(&race_other, NULL)))
+            sched_yield();
+        atomic_store(&waiter.num_calls, 0);
+        bool is_in = cohort__future_wait_with(future, &waiter.waiter);
+        if (is_in)
+            cohort__future_forget(future, &waiter.waiter);
+        cohort_future_unref(future);
+        while (is_in && atomic_load(&waiter.num_calls) == 0)
+            sched_yield();
+    }
+    return arg;
+}
+
+static void test_holder_races_with_others(void)
+{
+    struct race_waiter holder = {.waiter = {.notify = race_notify, .is_holder = true}};
+    pthread_t completer, other;
+    CHECK_INT(pthread_create(&completer, NULL, race_complete, NULL), 0);
+    CHECK_INT(pthread_create(&other, NULL, race_forget, NULL), 0);
+    for (int round = 0; round < NUM_ROUNDS; round++) {
+        cohort_future *future = cohort__future_create();
+        atomic_store(&holder.num_calls, 0);
+        atomic_store(&race_other, cohort_future_ref(future));
+        atomic_store(&race_future, future);
+        if (cohort__future_wait_with(future, &holder.waiter))
+            while (atomic_load(&holder.num_calls) == 0)
+                sched_yield();
+        CHECK(cohort_future_ready(future));
+        cohort_future_unref(future);
+        while (atomic_load(&race_other))
+            sched_yield();
+    }
+    pthread_join(completer, NULL);
+    pthread_join(other, NULL);
+}
+
 int main(int argc, char **argv)
 {
     static const struct test_case cases[] = {
         {"completes once for all waiters", test_completes_once_for_all_waiters},
+        {"completes for its holder", test_completes_for_holder},
         {"forget", test_forget},
         {"errors travel", test_errors_travel},
         {"complete from the start", test_complete_from_the_start},
         {"null", test_null},
         {"dropped before it completes", test_dropped_before_it_completes},
         {"forgetting races with completing", test_forgetting_races_with_completing},
+        {"a holder races with others", test_holder_races_with_others},
     };
     return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
 }

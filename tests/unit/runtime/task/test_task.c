@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <pthread.h>
+#include <sched.h>
 #include <stdatomic.h>
 
 #include "runtime/base/error.h"
@@ -217,6 +218,15 @@ static cohort_status fail_alone(void *arg)
     return cohort_fail(COHORT_ERR_GONE, "alone");
 }
 
+/* With several workers it may begin at any time. */
+static cohort_status fail_when_told(void *arg)
+{
+    const atomic_bool *is_told = arg;
+    while (!atomic_load(is_told))
+        sched_yield();
+    return cohort_fail(COHORT_ERR_GONE, "alone");
+}
+
 static cohort_status await_known_tasks(void *arg)
 {
     struct known known;
@@ -229,10 +239,13 @@ static cohort_status await_known_tasks(void *arg)
     cohort_promise *promise;
     cohort_future *pair[2];
     CHECK_INT(cohort_promise_create(&promise, &pair[0]), COHORT_OK);
-    cohort_future *task = cohort_async(fail_alone, NULL);
+    atomic_bool is_decided = false;
+    cohort_future *task = cohort_async(fail_when_told, &is_decided);
     pair[1] = cohort_future_ref(task);
     cohort_future *any = cohort_when_any(pair, 2, NULL);
     cohort_promise_fulfil(promise, NULL);
+    CHECK(cohort_future_ready(any));
+    atomic_store(&is_decided, true);
     CHECK_INT(cohort_await(any), COHORT_OK);
     CHECK_INT(cohort_await(task), COHORT_ERR_GONE);
     return arg ? COHORT_ERR_FAILED : COHORT_OK;

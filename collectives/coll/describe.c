@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "cohort/explain.h"
+#include "collectives/comm/arenas.h"
+#include "collectives/comm/endpoint.h"
+#include "collectives/exec/meeting.h"
+#include "collectives/plan/machine_text.h"
+
+static void print_board(FILE *file, struct cohort__group *group)
+{
+    size_t bytes, all_bytes;
+    cohort__meetings_arena(group, &bytes, &all_bytes);
+    fprintf(file,
+            "board %u of the host: this locality has %zu of %d KiB in memory, and %zu on all its "
+            "boards\n",
+            (unsigned)group->board.number, bytes / 1024, COHORT__BOARD_ARENA / 1024,
+            all_bytes / 1024);
+}
+
+static void print(FILE *file, const cohort_comm *comm)
+{
+    struct cohort__group *group = comm->group;
+    uint32_t num = cohort_comm_num_sites(comm);
+    fprintf(file, "communicator \"%s\": %u site%s\n", group->name, num, num == 1 ? "" : "s");
+    cohort__machine_print(file, group->machine, COHORT__NO_ROOT, cohort__group_turn(group));
+    if (group->has_board)
+        print_board(file, group);
+}
+
+cohort_status cohort_comm_describe(const cohort_comm *comm, char **ret_text)
+{
+    if (!comm || !ret_text)
+        return cohort_fail(COHORT_ERR_BAD_PARAMETER, "cohort_comm_describe: no %s",
+                           comm ? "place for the text" : "communicator");
+    char *text = NULL;
+    size_t bytes;
+    FILE *file = open_memstream(&text, &bytes);
+    if (file)
+        print(file, comm);
+    bool failed = !file || ferror(file);
+    if (file && fclose(file))
+        failed = true;
+    if (failed) {
+        free(text);
+        return cohort_fail(COHORT_ERR_NO_MEMORY, "communicator \"%s\": no memory to describe it",
+                           cohort_comm_name(comm));
+    }
+    *ret_text = text;
+    return COHORT_OK;
+}

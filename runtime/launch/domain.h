@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef COHORT_RUNTIME_LAUNCH_DOMAIN_H
+#define COHORT_RUNTIME_LAUNCH_DOMAIN_H
+
+#include <sched.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* A domain is a part of a host whose processors share memory that is nearer to them than to others:
+ * a last-level cache or a NUMA node, whichever the host has more of. Its number, the same in all
+ * processes of the host, is that of its first processor. */
+
+enum { COHORT__NO_DOMAIN = UINT32_MAX };
+
+/* The domain that has more than half of the processors in MASK, of BYTES bytes. COHORT__NO_DOMAIN:
+ * none has, or nobody knows. Reads files, for about 5 ms on a small machine. */
+uint32_t cohort__domain_of(const cpu_set_t *mask, size_t bytes);
+
+/* The domain of the calling thread's affinity mask. A thread that may run on all processors of the
+ * machine has none, which is told at once. */
+uint32_t cohort__domain_find(void);
+
+#endif

@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "cohort/explain.h"
+#include "collectives/comm/endpoint.h"
+#include "collectives/plan/machine.h"
+#include "runtime/base/random.h"
+#include "tests/support/cluster.h"
+#include "tests/support/sites.h"
+
+/* What communicators know and say of the machine, on hosts and domains that are played. */
+
+enum { MAX_SITES = 20, MAX_LOCALITIES = 6, NUM_SEEDS = 60 };
+
+struct scene {
+    enum cluster_placement placement;
+    uint64_t seed;
+    uint32_t num_sites, num_localities;
+    struct cohort__position positions[MAX_LOCALITIES];
+    char *texts[MAX_SITES];
+};
+
+static const struct cohort__position *position_of(const struct scene *scene, uint32_t site)
+{
+    return &scene->positions[cluster_locality(scene->placement, scene->seed, scene->num_localities,
+                                              site, scene->num_sites)];
+}
+
+/* Whether two sites are together at LEVEL. */
+static bool are_together(const struct scene *scene, uint32_t level, uint32_t left, uint32_t right)
+{
+    const struct cohort__position *a = position_of(scene, left), *b = position_of(scene, right);
+    return level == 0   ? a == b
+           : level == 1 ? a->host == b->host && a->domain == b->domain
+                        : a->host == b->host;
+}
+
+static cohort_status describe(cohort_comm *comm, void *arg)
+{
+    static const char *const names[] = {"locality", "domain", "host"};
+    struct scene *scene = arg;
+    uint32_t me = cohort_comm_this_site(comm);
+    const struct cohort__machine *machine = comm->group->machine;
+    CHECK_INT(cohort__machine_num_levels(machine), 3);
+    for (uint32_t level = 0; level < 3; level++) {
+        CHECK_TEXT(cohort__machine_name(machine, level), names[level]);
+        for (uint32_t site = 0; site < scene->num_sites; site++)
+            CHECK_INT(cohort__machine_subgroup(machine, level, site) ==
+                          cohort__machine_subgroup(machine, level, me),
+                      are_together(scene, level, site, me));
+    }
+    for (uint32_t i = 0; i < comm->group->local.num; i++)
+        CHECK(are_together(scene, 0, comm->group->local.sites[i], me));
+    return cohort_comm_describe(comm, &scene->texts[me]);
+}
+
+static cohort_status explain(cohort_comm *comm, void *arg)
+{
+    struct scene *scene = arg;
+    return cohort_explain(comm, "broadcast", 1, COHORT_DOUBLE, NULL,
+                          &scene->texts[cohort_comm_this_site(comm)]);
+}
+
+static void run(struct scene *scene, uint32_t root, cohort_status (*site)(cohort_comm *, void *))
+{
+    struct cluster *cluster = cluster_create(scene->seed, scene->num_localities, 0);
+    cluster_locate(cluster, scene->positions);
+    cluster_place(cluster, scene->placement);
+    CHECK_INT(
+        sites_run(&(struct sites){.name = "c",
+                                  .options = {.num_sites = scene->num_sites, .root_site = root},
+                                  .create = cluster_create_comm,
+                                  .context = cluster,
+                                  .run = site,
+                                  .arg = scene}),
+        COHORT_OK);
+    cluster_destroy(cluster);
+    for (uint32_t i = 1; i < scene->num_sites; i++)
+        CHECK_TEXT(scene->texts[i], scene->texts[0]);
+}
+
+static void forget(struct scene *scene)
+{
+    for (uint32_t site = 0; site < scene->num_sites; site++)
+        free(scene->texts[site]);
+}
+
+/* Sites in turn in 4 localities, two of them in a domain. */
+static const struct scene in_turn = {
+    .num_sites = 8, .num_localities = 4, .positions = {{0, 5}, {0, 9}, {0, 5}, {0, 9}}};
+
+/* The leaders depend on the instance, so all that is known is that they are in their subgroups. */
+static void test_text(void)
+{
+    struct scene scene = in_turn;
+    unsigned leaders[7];
+    run(&scene, 0, describe);
+    CHECK_INT(sscanf(scene.texts[0],
+                     "communicator \"c\": 8 sites\n"
+                     "locality: 4, at most 2 in one, scattered\n"
+                     "  %u leads 0,4\n  %u leads 2,6\n  %u leads 1,5\n  %u leads 3,7\n"
+                     "domain: 2, at most 4 in one, scattered\n"
+                     "  %u leads 0,4,2,6\n  %u leads 1,5,3,7\n"
+                     "host: 1, at most 8 in one, in order\n  %u leads 0,4,2,6,1,5,3,7\n",
+                     &leaders[0], &leaders[1], &leaders[2], &leaders[3], &leaders[4], &leaders[5],
+                     &leaders[6]),
+              7);
+    for (unsigned i = 0; i < 4; i++)
+        CHECK_INT(leaders[i] % 4, i % 2 * 2 + i / 2);
+    CHECK(leaders[4] == leaders[0] || leaders[4] == leaders[1]);
+    CHECK(leaders[6] == leaders[4] || leaders[6] == leaders[5]);
+    forget(&scene);
+}
+
+/* The root leads its subgroups. */
+static void test_explain(void)
+{
+    struct scene scene = in_turn;
+    run(&scene, 7, explain);
+    CHECK_CONTAINS(scene.texts[0], "\n  levels: ");
+    CHECK_CONTAINS(scene.texts[0], "\n  7 leads 3,7\n");
+    CHECK_CONTAINS(scene.texts[0], "\n  7 leads 1,5,3,7\n");
+    CHECK_CONTAINS(scene.texts[0], "\n  7 leads 0,4,2,6,1,5,3,7\n");
+    forget(&scene);
+}
+
+static void test_random(void)
+{
+    for (uint64_t seed = 0; seed < NUM_SEEDS; seed++) {
+        struct cohort__random random;
+        cohort__random_init(&random, seed);
+        struct scene scene = {
+            .placement = seed % CLUSTER_NUM_PLACEMENTS,
+            .seed = seed,
+            .num_localities = 1 + (uint32_t)cohort__random_below(&random, MAX_LOCALITIES),
+        };
+        scene.num_sites = scene.num_localities + (uint32_t)cohort__random_below(
+                                                     &random, MAX_SITES - scene.num_localities + 1);
+        for (uint32_t i = 0; i < scene.num_localities; i++)
+            scene.positions[i] =
+                (struct cohort__position){(uint32_t)cohort__random_below(&random, 3),
+                                          (uint32_t)cohort__random_below(&random, 2)};
+        run(&scene, 0, describe);
+        forget(&scene);
+    }
+}
+
+static cohort_status misuse(cohort_comm *comm, void *arg)
+{
+    char *text = NULL;
+    CHECK_INT(cohort_comm_describe(comm, NULL), COHORT_ERR_BAD_PARAMETER);
+    CHECK_CONTAINS(cohort_error_message(), "cohort_comm_describe: no place for the text");
+    CHECK_INT(cohort_comm_describe(NULL, &text), COHORT_ERR_BAD_PARAMETER);
+    CHECK_CONTAINS(cohort_error_message(), "cohort_comm_describe: no communicator");
+    CHECK(!text);
+    return cohort_comm_describe(comm, &((struct scene *)arg)->texts[cohort_comm_this_site(comm)]);
+}
+
+static void test_misuse(void)
+{
+    struct scene scene = in_turn;
+    run(&scene, 0, misuse);
+    forget(&scene);
+}
+
+static const struct test_case cases[] = {
+    {"text", test_text},
+    {"explain", test_explain},
+    {"random", test_random},
+    {"misuse", test_misuse},
+};
+
+int main(int argc, char **argv)
+{
+    return cluster_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]), NUM_WORKERS);
+}

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "runtime/job/contact.h"
+
+#include <string.h>
+
+#include "tests/support/test.h"
+
+static void test_contact(void)
+{
+    const struct cohort__contact contact = {{UINT32_MAX, UINT32_MAX - 1}, "there", 5};
+    struct cohort__contact read = {0};
+    struct cohort__packer packer = {0};
+    cohort__contact_pack(&packer, &contact);
+    CHECK_INT(packer.status, COHORT_OK);
+    CHECK_INT(cohort__contact_read(packer.data, packer.bytes, 0, &read), COHORT_OK);
+    CHECK(read.position.host == UINT32_MAX && read.position.domain == UINT32_MAX - 1);
+    CHECK_INT(read.address_bytes, 5);
+    CHECK(memcmp(read.address, "there", 5) == 0);
+    cohort__packer_fini(&packer);
+}
+
+static void check_refused(struct cohort__packer *packer, const char *text)
+{
+    struct cohort__contact contact = {.address_bytes = 3};
+    CHECK_INT(cohort__contact_read(packer->data, packer->bytes, 4, &contact), COHORT_ERR_PROTOCOL);
+    CHECK(strstr(cohort_error_message(), "the contact of locality 4"));
+    CHECK(strstr(cohort_error_message(), text));
+    CHECK_INT(contact.address_bytes, 3);
+    cohort__packer_fini(packer);
+}
+
+static void pack(struct cohort__packer *packer, uint64_t version, uint64_t host, uint64_t domain)
+{
+    cohort__pack_map(packer, 4);
+    cohort__pack_field_unsigned(packer, "version", version);
+    cohort__pack_field_unsigned(packer, "host", host);
+    cohort__pack_field_unsigned(packer, "domain", domain);
+    cohort__pack_field_bytes(packer, "address", "a", 1);
+}
+
+static void test_bad_contacts(void)
+{
+    struct cohort__packer packer = {0};
+    pack(&packer, COHORT__CONTACT_VERSION + 1, 0, 0);
+    check_refused(&packer, "version 2, this program's is 1");
+    pack(&packer, COHORT__CONTACT_VERSION, UINT64_C(1) << 32, 0);
+    check_refused(&packer, "host");
+    pack(&packer, COHORT__CONTACT_VERSION, 0, UINT64_C(1) << 32);
+    check_refused(&packer, "domain");
+    cohort__pack_map(&packer, 1);
+    cohort__pack_field_unsigned(&packer, "version", COHORT__CONTACT_VERSION);
+    check_refused(&packer, "host");
+    cohort__pack_text(&packer, "an address alone, as in older versions");
+    check_refused(&packer, "");
+}
+
+/* No prefix of a contact is one. */
+static void test_cut(void)
+{
+    struct cohort__contact contact = {.address = "here", .address_bytes = 4};
+    struct cohort__packer packer = {0};
+    cohort__contact_pack(&packer, &contact);
+    for (size_t bytes = 0; bytes < packer.bytes; bytes++)
+        CHECK_INT(cohort__contact_read(packer.data, bytes, 1, &contact), COHORT_ERR_PROTOCOL);
+    cohort__packer_fini(&packer);
+}
+
+int main(int argc, char **argv)
+{
+    static const struct test_case cases[] = {
+        {"contact", test_contact},
+        {"bad_contacts", test_bad_contacts},
+        {"cut", test_cut},
+    };
+    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
+}

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <sched.h>
+
+#include "runtime/task/worker.h"
+#include "tests/unit/runtime/task/run_tasks.h"
+
+/* The other worker waits in a function until the test is over, and so is awake. What it says of its
+ * core is not true, so that this one finds what the test wants. */
+static atomic_bool is_waiting, is_over;
+
+static cohort_status wait(void *arg)
+{
+    (void)arg;
+    atomic_store(&is_waiting, true);
+    while (!atomic_load(&is_over))
+        sched_yield();
+    return COHORT_OK;
+}
+
+static cpu_set_t mask(void)
+{
+    cpu_set_t set;
+    CHECK_INT(sched_getaffinity(0, sizeof(set), &set), 0);
+    return set;
+}
+
+/* This worker runs on CORE alone, and the other one says that it does, too. Then leaves it if it
+ * can, with the cores of ALLOWED. */
+static bool leaves(int core, cpu_set_t allowed)
+{
+    struct cohort__worker *worker = cohort__worker_self;
+    struct cohort__worker *other = cohort__scheduler.workers[1 - worker->index];
+    cpu_set_t one;
+    CPU_ZERO(&one);
+    CPU_SET((unsigned)core, &one);
+    CHECK_INT(sched_setaffinity(0, sizeof(one), &one), 0);
+    atomic_store(&other->core, core);
+    /* Nobody moves a thread for a larger mask, or hardly ever: then there is nothing to leave. */
+    CHECK_INT(sched_setaffinity(0, sizeof(allowed), &allowed), 0);
+    bool has_moved = cohort__core_leave_shared(worker);
+    CHECK(!has_moved || atomic_load(&worker->core) != core);
+    cpu_set_t left = mask();
+    CHECK(CPU_EQUAL(&left, &allowed));
+    return has_moved;
+}
+
+static cohort_status test(void *arg)
+{
+    (void)arg;
+    cohort_future *waits = cohort_async(wait, NULL);
+    while (!atomic_load(&is_waiting))
+        sched_yield();
+    cpu_set_t all = mask(), one;
+    int first = 0;
+    while (!CPU_ISSET((unsigned)first, &all))
+        first++;
+    CPU_ZERO(&one);
+    CPU_SET((unsigned)first, &one);
+    CHECK(!leaves(first, one));
+    bool has_moved = false;
+    for (int i = 0; CPU_COUNT(&all) > 1 && !has_moved && i < 100; i++)
+        has_moved = leaves(first, all);
+    CHECK(has_moved || CPU_COUNT(&all) == 1);
+    struct cohort__worker *worker = cohort__worker_self;
+    struct cohort__worker *other = cohort__scheduler.workers[1 - worker->index];
+    CHECK_INT(sched_setaffinity(0, sizeof(one), &one), 0);
+    atomic_store(&other->core, -1); /* it is elsewhere */
+    CHECK(!cohort__core_leave_shared(worker));
+    CHECK_INT(atomic_load(&worker->core), first);
+    CHECK_INT(sched_setaffinity(0, sizeof(all), &all), 0);
+    atomic_store(&is_over, true);
+    return cohort_await(waits);
+}
+
+static void test_leave_shared(void)
+{
+    struct cohort__scheduler_options options;
+    cohort__scheduler_options_init(&options);
+    options.num_workers = 2;
+    run_tasks_with(&options, test, NULL);
+}
+
+int main(int argc, char **argv)
+{
+    static const struct test_case cases[] = {{"leave shared", test_leave_shared}};
+    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
+}

@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* cohort-bench: `coll --peers --hosts`: the command of each job, and reading its results. */
+#include "tools/bench/host_peers_jobs.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tools/bench/hosts.h"
+#include "tools/bench/machine.h"
+#include "tools/bench/peers_jobs.h"
+#include "tools/bench/peers_mpi.h"
+#include "tools/bench/result.h"
+#include "tools/share/child.h"
+
+/* Returns where the path of an MPI's program belongs. */
+static char *add(struct host_peers_jobs *jobs, enum host_peers_column column)
+{
+    struct host_peers_contender *contender = &jobs->contenders[jobs->num_contenders++];
+    contender->column = column;
+    return contender->program;
+}
+
+/* MPICH's waiting processes spin. Where they share cores, a call takes a hundred times as long. */
+static void find_mpis(struct host_peers_jobs *jobs)
+{
+    char program[PROGRAMS_MAX_PATH];
+    const struct bench_places *places = &jobs->places;
+    uint32_t sites = places->hosts * places->localities * places->tasks;
+    unsigned cores = bench_machine().cores;
+    if (peers_find_mpi(jobs->programs.self, "openmpi", program)) {
+        memcpy(add(jobs, HOST_PEERS_TUNED), program, sizeof(program));
+        memcpy(add(jobs, HOST_PEERS_HAN), program, sizeof(program));
+    }
+    if (sites > cores)
+        fprintf(stderr,
+                "cohort-bench: left out: mpich, which spins, with %" PRIu32
+                " processes on %u cores\n",
+                sites, cores);
+    else if (peers_find_mpi(jobs->programs.self, "mpich", program))
+        memcpy(add(jobs, HOST_PEERS_MPICH), program, sizeof(program));
+}
+
+bool host_peers_jobs_init(struct host_peers_jobs *jobs, const struct bench_options *options)
+{
+    *jobs =
+        (struct host_peers_jobs){.places = options->places, .seconds = peers_jobs_seconds(options)};
+    if (!programs_find(options->cohortrun, &jobs->programs))
+        return false;
+    jobs->programs.timeout = peers_timeout;
+    if (setenv("MPIEXEC_TIMEOUT", peers_timeout, 1))
+        return false;
+    add(jobs, HOST_PEERS_COHORT);
+    find_mpis(jobs);
+    return true;
+}
+
+/* The words of a command that are made for it. */
+struct words {
+    char localities[16], ranks[16], tasks[16], seconds[32], list[1024], agent[64];
+    char places[HOSTS_MAX_LIST], slots[HOSTS_MAX_LIST]; /* of localities, and of ranks */
+};
+
+static void compose_words(struct words *words, const struct host_peers_jobs *jobs,
+                          const struct host_peers_table *table)
+{
+    const struct bench_places *places = &jobs->places;
+    uint32_t ranks = places->localities * places->tasks;
+    size_t length = 0;
+    snprintf(words->localities, sizeof(words->localities), "%" PRIu32,
+             places->hosts * places->localities);
+    snprintf(words->ranks, sizeof(words->ranks), "%" PRIu32, places->hosts * ranks);
+    snprintf(words->tasks, sizeof(words->tasks), "%" PRIu32, places->tasks);
+    snprintf(words->seconds, sizeof(words->seconds), "%g", jobs->seconds);
+    snprintf(words->agent, sizeof(words->agent), "%s {host}", hosts_agent);
+    hosts_list(places->hosts, places->localities, words->places);
+    hosts_list(places->hosts, ranks, words->slots);
+    for (size_t i = 0; i < table->num_lines; i++)
+        length +=
+            (size_t)snprintf(words->list + length, sizeof(words->list) - length, "%s%s:%" PRIu64,
+                             i ? "," : "", table->lines[i].row.work, table->lines[i].row.bytes);
+}
+
+static void compose_cohort(struct programs_command *command, const struct host_peers_jobs *jobs,
+                           const struct words *words)
+{
+    const char *const args[] = {"--hosts",
+                                words->places,
+                                "--listen",
+                                hosts_launcher,
+                                "--agent",
+                                words->agent,
+                                jobs->programs.self,
+                                "--json",
+                                "--rounds",
+                                "1",
+                                "--seconds",
+                                words->seconds,
+                                "--works",
+                                words->list,
+                                "--sites-per-locality",
+                                words->tasks,
+                                "coll"};
+    programs_command_launch(command, &jobs->programs, words->localities, "1");
+    for (size_t i = 0; i < sizeof(args) / sizeof(args[0]); i++)
+        programs_command_add(command, args[i]);
+}
+
+/* Open MPI 4.1 takes HAN only where it is told to, and tuned by default. */
+static void compose_openmpi(struct programs_command *command,
+                            const struct host_peers_contender *contender, const struct words *words)
+{
+    bool is_han = contender->column == HOST_PEERS_HAN;
+    const char *const args[] = {"mpirun.openmpi",
+                                "--host",
+                                words->slots,
+                                "-n",
+                                words->ranks,
+                                "--oversubscribe",
+                                "--bind-to",
+                                "none",
+                                "--allow-run-as-root",
+                                "--timeout",
+                                peers_timeout,
+                                "--mca",
+                                "plm_rsh_agent",
+                                hosts_agent,
+                                "--mca",
+                                "oob_tcp_if_include",
+                                hosts_network,
+                                "--mca",
+                                "btl_tcp_if_include",
+                                hosts_network,
+                                "--mca",
+                                "mpi_yield_when_idle",
+                                "1",
+                                "--mca",
+                                "coll_han_priority",
+                                is_han ? "100" : "0",
+                                contender->program,
+                                words->seconds,
+                                words->list,
+                                "blocking"};
+    *command = (struct programs_command){.num_args = 0};
+    for (size_t i = 0; i < sizeof(args) / sizeof(args[0]); i++)
+        programs_command_add(command, args[i]);
+}
+
+/* MPICH's time limit is in the environment. */
+static void compose_mpich(struct programs_command *command,
+                          const struct host_peers_contender *contender, const struct words *words)
+{
+    const char *const args[] = {"mpirun.mpich", "-launcher", "rsh",        "-launcher-exec",
+                                hosts_agent,    "-iface",    hosts_bridge, "-hosts",
+                                words->slots,   "-n",        words->ranks, contender->program,
+                                words->seconds, words->list, "blocking"};
+    *command = (struct programs_command){.num_args = 0};
+    for (size_t i = 0; i < sizeof(args) / sizeof(args[0]); i++)
+        programs_command_add(command, args[i]);
+}
+
+/* Where the lines of a job go. */
+struct reading {
+    enum host_peers_column column;
+    const struct host_peers_table *table;
+};
+
+static bool take_line(void *context, const char *text)
+{
+    struct reading *reading = context;
+    struct bench_result result;
+    if (!bench_result_read(text, &result))
+        return true;
+    for (size_t i = 0; i < reading->table->num_lines; i++) {
+        struct host_peers_line *line = &reading->table->lines[i];
+        unsigned *num = &line->num_rounds[reading->column];
+        if (line->row.bytes == result.bytes && strcmp(line->row.work, result.name) == 0 &&
+            *num < BENCH_MAX_ROUNDS)
+            line->figures[reading->column][(*num)++] = result.median;
+    }
+    return true;
+}
+
+bool host_peers_jobs_run(const struct host_peers_jobs *jobs, const struct host_peers_table *table,
+                         unsigned round)
+{
+    struct words words;
+    bool is_done = true;
+    compose_words(&words, jobs, table);
+    for (size_t i = 0; i < jobs->num_contenders; i++) {
+        const struct host_peers_contender *contender =
+            &jobs->contenders[(round + i) % jobs->num_contenders];
+        struct reading reading = {contender->column, table};
+        struct programs_command command;
+        if (contender->column == HOST_PEERS_COHORT)
+            compose_cohort(&command, jobs, &words);
+        else if (contender->column == HOST_PEERS_MPICH)
+            compose_mpich(&command, contender, &words);
+        else
+            compose_openmpi(&command, contender, &words);
+        is_done = child_run(command.args, take_line, &reading) && is_done;
+    }
+    return is_done;
+}
