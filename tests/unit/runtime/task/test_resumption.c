@@ -127,11 +127,12 @@ static cohort_status wait_inside(void *arg)
 {
     struct pair *pair = arg;
     struct mover *mover = &pair->mover;
+    bool is_in_place = cohort__worker_self->fiber == mover->stack; /* else it was stolen */
     mover->worker = cohort_worker_index();
     cohort_future *busy = cohort_async(keep_busy_for_a_while, pair);
     CHECK_INT(cohort_await(mover->future), COHORT_OK);
     atomic_store(&mover->is_on, true);
-    mover->has_moved = cohort_worker_index() != mover->worker;
+    mover->has_moved = is_in_place && cohort_worker_index() != mover->worker;
     CHECK_INT(cohort_await(busy), COHORT_OK);
     return COHORT_OK;
 }
@@ -139,6 +140,7 @@ static cohort_status wait_inside(void *arg)
 static cohort_status wait_outside(void *arg)
 {
     struct pair *pair = arg;
+    pair->mover.stack = cohort__worker_self->fiber;
     return cohort_await(
         cohort_async_with(wait_inside, pair, &(cohort_task_options){.mobility = pair->inner}));
 }
