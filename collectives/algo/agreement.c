@@ -22,7 +22,9 @@ struct cohort__request cohort__agreement_request(const struct cohort__request *c
                                     .arity = call->arity,
                                     .bytes = COHORT__CHECK_BYTES,
                                     .element = sizeof(int16_t),
-                                    .commutative = true};
+                                    .commutative = true,
+                                    .machine = call->machine,
+                                    .turn = call->turn};
 }
 
 /* Where the IN and the OUT of a fragment are in the decorated plan. */

@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 
+#include "collectives/plan/machine.h"
 #include "collectives/plan/plan.h"
 
 /* "Blocks" are num_sites blocks in the order of the sites, see cohort__request_in and _out. */
@@ -45,6 +46,14 @@ struct cohort__request {
     size_t element;   /* its bytes; reductions cut a vector only between elements. 0: 1 */
     bool commutative; /* the reduction may be done in any order of the sites */
     bool can_meet;    /* all sites share memory, or a board with room for what they bring */
+    /* Of a row that is composed: the number in the table of the row for its leaders, + 1. 0: the
+     * linear one. */
+    uint32_t inner;
+    /* Where the sites are, and the turn by which leaders are chosen (cohort__machine_leader). Both
+     * belong to the communicator, so no two requests of one site differ in them. NULL: not known.
+     */
+    const struct cohort__machine *machine;
+    uint64_t turn;
     /* Blocks of different sizes: num_sites parts, of which part i is that of site i. NULL: all
      * blocks have `bytes` bytes, one after the other. Only for rows that are `ragged`:
      *   ALL_GATHER: out_parts, REDUCE_SCATTER: in_parts. The sizes are equal at all sites.
@@ -91,6 +100,35 @@ struct cohort__cost {
     double memory;   /* TMP of the site that needs most, in bytes; never too small */
 };
 
+/* Where those sit who exchange messages: in one locality, in localities of one host, or in
+ * different hosts. */
+enum cohort__scope {
+    COHORT__SCOPE_TASKS,
+    COHORT__SCOPE_LOCALITIES,
+    COHORT__SCOPE_HOSTS,
+    COHORT__NUM_SCOPES
+};
+
+/* What a composed row does at one level: a collective among so many, in several places at once. */
+struct cohort__stage {
+    enum cohort__collective collective;
+    enum cohort__scope scope;
+    uint32_t num_sites; /* in the largest place */
+    uint32_t at_once;   /* places that share the cores of one host */
+    uint32_t num_all;   /* places */
+    size_t bytes;       /* of the largest block */
+    bool is_ragged;     /* the blocks have different sizes */
+    bool is_top;        /* any row that accepts it may do it: request.inner says which */
+};
+
+enum { COHORT__MAX_STAGES = 20 };
+
+struct cohort__stages {
+    struct cohort__stage stages[COHORT__MAX_STAGES];
+    uint32_t num;
+    double memory; /* TMP besides that of the stages, at the site that needs most */
+};
+
 /* One row of the table: one algorithm for one collective. Each has a file of its own. */
 struct cohort__algorithm {
     enum cohort__collective collective;
@@ -111,6 +149,8 @@ struct cohort__algorithm {
     /* For a request without parts. The same for every this_site. The formula's source is in the
      * row's file. */
     struct cohort__cost (*cost)(const struct cohort__request *request);
+    /* In place of a cost, of a row that is composed of other rows. */
+    void (*stages)(const struct cohort__request *request, struct cohort__stages *ret_stages);
 };
 
 /* All rows, in the order of rows.h. */

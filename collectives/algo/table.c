@@ -145,8 +145,8 @@ static const char *parts_refuse(const struct cohort__request *request)
     return NULL;
 }
 
-/* A new field must be added in cohort__request_words. */
-_Static_assert(sizeof(struct cohort__request) == 72, "cohort__request_words knows all fields");
+/* A new field must be added in cohort__request_words, unless it is the communicator's. */
+_Static_assert(sizeof(struct cohort__request) == 88, "cohort__request_words knows all fields");
 
 void cohort__request_words(const struct cohort__request *request,
                            uint64_t ret_words[COHORT__REQUEST_WORDS])
@@ -157,7 +157,7 @@ void cohort__request_words(const struct cohort__request *request,
             (uint64_t)(request->out_parts != NULL) << 35,
         request->num_sites | (uint64_t)request->this_site << 32,
         request->root | (uint64_t)request->arity << 32,
-        request->shift,
+        request->shift | (uint64_t)request->inner << 32,
         request->bytes,
         request->element,
         request->num_in_parts | (uint64_t)request->num_out_parts << 32,

@@ -143,9 +143,11 @@ static cohort_status build_collective(const struct cohort__call *call,
     status = cohort__call_check_overlap(call, &shape->request);
     if (!status)
         status = cohort__call_choose(call, shape, &choice);
+    struct cohort__request request = shape->request;
+    request.inner = choice.inner;
     bool has_plan = !status && !choice.algorithm->shared; /* else the sites meet */
     if (has_plan)
-        status = cohort__algorithm_build(choice.algorithm, &shape->request, &plan);
+        status = cohort__algorithm_build(choice.algorithm, &request, &plan);
     if (!status && has_plan && flags & in_place)
         status = put_in_place(call, &shape->request, &plan);
     if (!status && has_plan && flags & COHORT__PLAN_ROWS)
@@ -164,6 +166,8 @@ static cohort_status build_minimum(const struct cohort__call *call,
     struct cohort__candidate choice;
     struct cohort__request request = cohort__agreement_request(like);
     cohort_status status = choose_minimum(call, &request, &choice);
+    if (!status)
+        request.inner = choice.inner;
     if (!status)
         status = cohort__algorithm_build(choice.algorithm, &request, ret_plan);
     if (!status)

@@ -6,12 +6,10 @@
 #include <stdint.h>
 
 #include "cohort/status.h"
+#include "collectives/algo/algorithm.h"
 
 /* The costs of the machine. predict.h says how the time of a call is computed from them. Times are
  * in nanoseconds. */
-
-/* Where two sites sit that exchange a message: in one locality, or in two. */
-enum cohort__scope { COHORT__SCOPE_TASKS, COHORT__SCOPE_LOCALITIES, COHORT__NUM_SCOPES };
 
 /* The coefficients of struct cohort__cost. The first four are for the critical path of a call. The
  * other four are for work, which the cores share. */
@@ -59,7 +57,7 @@ double cohort__factor_ratio(int8_t factor);
 
 /* Encodes the parameters as bytes that have the same meaning on every machine, with the exact bits
  * of the doubles. Rows without factors take no room. */
-enum { COHORT__PARAMETERS_MAX_BYTES = 9100 };
+enum { COHORT__PARAMETERS_MAX_BYTES = 13600 };
 size_t cohort__parameters_encode(const struct cohort__parameters *parameters,
                                  unsigned char ret_bytes[COHORT__PARAMETERS_MAX_BYTES]);
 

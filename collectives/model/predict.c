@@ -8,11 +8,15 @@ static double smaller(double a, double b)
 
 struct cohort__placement cohort__placement_of(const struct cohort__machine *machine)
 {
+    uint32_t hosts = cohort__machine_find(machine, "host");
+    bool has_hosts = hosts < cohort__machine_num_levels(machine);
     return (struct cohort__placement){
         .num_sites = cohort__machine_num_sites(machine),
         .num_localities = cohort__machine_num_subgroups(machine, COHORT__LEVEL_LOCALITY),
+        .num_hosts = has_hosts ? cohort__machine_num_subgroups(machine, hosts) : 1,
         .largest = cohort__machine_largest(machine, COHORT__LEVEL_LOCALITY),
-        .is_contiguous = cohort__machine_keeps_order(machine, COHORT__LEVEL_LOCALITY),
+        .is_contiguous = cohort__machine_keeps_order(machine, COHORT__LEVEL_LOCALITY) &&
+                         (!has_hosts || cohort__machine_keeps_order(machine, hosts)),
     };
 }
 
@@ -20,10 +24,12 @@ struct cohort__placement cohort__placement_of(const struct cohort__machine *mach
 static double num_at_work(const struct cohort__parameters *parameters,
                           const struct cohort__placement *placement, enum cohort__scope scope)
 {
-    double workers = parameters->workers;
-    if (scope == COHORT__SCOPE_LOCALITIES)
+    double workers = parameters->workers, cores = parameters->cores;
+    if (scope != COHORT__SCOPE_TASKS)
         workers *= placement->num_localities;
-    workers = smaller(smaller(workers, parameters->cores), placement->num_sites);
+    if (scope == COHORT__SCOPE_HOSTS)
+        cores *= placement->num_hosts;
+    workers = smaller(smaller(workers, cores), placement->num_sites);
     return workers > 1 ? workers : 1;
 }
 
@@ -107,31 +113,55 @@ static double predict_scope(const struct cohort__parameters *parameters,
                                                request->bytes);
 }
 
-/* The fraction of the messages that leave a locality. A tree over localities whose sites have
- * consecutive numbers has about one edge to each locality except the first. Other algorithms have
+/* The fraction of the messages that leave one of NUM_PLACES. A tree over places whose sites have
+ * consecutive numbers has about one edge to each place except the first. Other algorithms have
  * partners anywhere. */
-static double remote_part(const struct cohort__placement *placement, bool is_tree)
+static double part_beyond(const struct cohort__placement *placement, uint32_t num_places,
+                          bool is_tree)
 {
-    double sites = placement->num_sites, localities = placement->num_localities;
-    if (placement->num_localities <= 1)
+    double sites = placement->num_sites, places = num_places;
+    if (num_places <= 1)
         return 0;
     if (is_tree && placement->is_contiguous)
-        return (localities - 1) / (sites - 1);
-    return (sites - sites / localities) / (sites - 1);
+        return (places - 1) / (sites - 1);
+    return (sites - sites / places) / (sites - 1);
 }
 
 double cohort__predict(const struct cohort__parameters *parameters,
                        const struct cohort__placement *placement, uint32_t row,
                        const struct cohort__request *request, const struct cohort__cost *cost)
 {
-    double remote = remote_part(placement, row < cohort__num_algorithms &&
-                                               cohort__algorithms[row]->hierarchical);
+    bool is_tree = row < cohort__num_algorithms && cohort__algorithms[row]->hierarchical;
+    double far = part_beyond(placement, placement->num_hosts, is_tree);
+    double remote = part_beyond(placement, placement->num_localities, is_tree);
+    const double parts[COHORT__NUM_SCOPES] = {[COHORT__SCOPE_TASKS] = 1 - remote,
+                                              [COHORT__SCOPE_LOCALITIES] = remote - far,
+                                              [COHORT__SCOPE_HOSTS] = far};
     double time = 0;
-    if (remote < 1)
-        time += (1 - remote) *
-                predict_scope(parameters, placement, COHORT__SCOPE_TASKS, row, request, cost);
-    if (remote > 0)
-        time += remote *
-                predict_scope(parameters, placement, COHORT__SCOPE_LOCALITIES, row, request, cost);
+    for (unsigned scope = 0; scope < COHORT__NUM_SCOPES; scope++)
+        if (parts[scope] > 0)
+            time += parts[scope] * predict_scope(parameters, placement, (enum cohort__scope)scope,
+                                                 row, request, cost);
     return time;
+}
+
+/* The work of all places on a host is done by its cores, as if it was that of one place with so
+ * many localities. */
+double cohort__predict_stage(const struct cohort__parameters *parameters,
+                             const struct cohort__stage *stage, uint32_t row,
+                             const struct cohort__request *request, const struct cohort__cost *cost)
+{
+    bool is_tasks = stage->scope == COHORT__SCOPE_TASKS;
+    double at_once = stage->at_once;
+    double workers = smaller(parameters->workers * at_once, parameters->cores);
+    struct cohort__placement placement = {
+        .num_sites = stage->num_sites,
+        .num_localities = is_tasks ? 1 : stage->num_sites,
+        .num_hosts = stage->scope == COHORT__SCOPE_HOSTS ? stage->num_sites : 1,
+        .largest = is_tasks ? stage->num_sites : 1,
+        .is_contiguous = true,
+    };
+    double time = predict_scope(parameters, &placement, stage->scope, row, request, cost);
+    /* Places that share cores wait for each other. */
+    return is_tasks ? time * at_once * parameters->workers / workers : time;
 }

@@ -10,8 +10,9 @@
 struct cohort__placement {
     uint32_t num_sites;
     uint32_t num_localities; /* that have at least one site */
+    uint32_t num_hosts;      /* likewise */
     uint32_t largest;        /* how many sites the locality with most of them has */
-    bool is_contiguous;      /* the sites of each locality are next to each other */
+    bool is_contiguous;      /* the sites of each locality, and host, are next to each other */
 };
 
 struct cohort__placement cohort__placement_of(const struct cohort__machine *machine);
@@ -35,12 +36,19 @@ void cohort__predict_amounts(const struct cohort__parameters *parameters,
  * network). A sum is linear in the parameters, so they can be found by least squares. And it fits
  * better than the larger one of the two (docs/SELECTION.md).
  *
- * If some sites share a locality and others don't, the time is a mean of two times: of all sites in
- * one locality, and of each site in a locality of its own. The weights are the messages that stay
- * in a locality and those that don't. */
+ * If some sites share a locality, others a host, and others do not, the time is a mean of three
+ * times: of all sites in one locality, of each in a locality of its own on one host, and of each on
+ * a host of its own. The weights are the messages that go so far. */
 double cohort__predict(const struct cohort__parameters *parameters,
                        const struct cohort__placement *placement, uint32_t row,
                        const struct cohort__request *request, const struct cohort__cost *cost);
+
+/* The predicted time of STAGE, done by ROW, whose COST is that of one of its places. A time of its
+ * own for each stage, one after the other, is what a composed row takes. */
+double cohort__predict_stage(const struct cohort__parameters *parameters,
+                             const struct cohort__stage *stage, uint32_t row,
+                             const struct cohort__request *request,
+                             const struct cohort__cost *cost);
 
 /* The factor of a row for any number of sites and bytes. Between the knots it is the weighted mean
  * of the knots around it; outside of them it is that of the nearest knot. There is one exception:

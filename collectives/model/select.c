@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "collectives/algo/pattern/cost.h"
 #include "collectives/plan/partition.h"
 
 static const char over_budget[] = "it needs more memory than the budget";
@@ -63,6 +64,86 @@ static const char *refusal(const struct cohort__question *question,
     return NULL;
 }
 
+/* Composed rows ------------------------------------------------------------------------------ */
+
+static struct cohort__request stage_request(const struct cohort__request *request,
+                                            const struct cohort__stage *stage)
+{
+    return (struct cohort__request){
+        .collective = stage->collective,
+        .num_sites = stage->num_sites,
+        .arity = request->arity,
+        .bytes = stage->bytes,
+        .element = request->element,
+        .commutative = request->commutative,
+    };
+}
+
+/* The price of ROW for STAGE. False: it can't do it, or has none. */
+static bool price_stage(const struct cohort__question *question, const struct cohort__stage *stage,
+                        uint32_t row, struct cohort__cost *ret_cost, double *ret_time)
+{
+    const struct cohort__algorithm *algorithm = cohort__algorithms[row];
+    struct cohort__request request = stage_request(question->request, stage);
+    if (algorithm->collective != stage->collective || !algorithm->build || !algorithm->cost ||
+        (stage->is_ragged && !algorithm->ragged) || cohort__algorithm_refuses(algorithm, &request))
+        return false;
+    *ret_cost = algorithm->cost(&request);
+    *ret_time = cohort__predict_stage(question->parameters, stage, row, &request, ret_cost);
+    return true;
+}
+
+/* Whether ROW is the one that a composed row uses for STAGE, below the top. */
+static bool is_fixed_row(const struct cohort__stage *stage, uint32_t row)
+{
+    return strcmp(cohort__algorithms[row]->name, stage->is_ragged ? "linear" : "hierarchical") == 0;
+}
+
+/* The best row for STAGE. Returns its number, or UINT32_MAX if none has a price. */
+static uint32_t best_of_stage(const struct cohort__question *question,
+                              const struct cohort__stage *stage, struct cohort__cost *ret_cost,
+                              double *ret_time)
+{
+    uint32_t best = UINT32_MAX;
+    for (uint32_t row = 0; row < cohort__num_algorithms; row++) {
+        struct cohort__cost cost;
+        double time;
+        if ((!stage->is_top && !is_fixed_row(stage, row)) ||
+            !price_stage(question, stage, row, &cost, &time) ||
+            (best != UINT32_MAX && time >= *ret_time))
+            continue;
+        best = row;
+        *ret_cost = cost;
+        *ret_time = time;
+    }
+    return best;
+}
+
+/* Chooses the row for the leaders, and adds up the stages. */
+static void price_stages(const struct cohort__question *question,
+                         const struct cohort__request *common, struct cohort__candidate *candidate)
+{
+    struct cohort__stages stages;
+    candidate->algorithm->stages(common, &stages);
+    candidate->is_priced = true;
+    candidate->cost = (struct cohort__cost){.memory = stages.memory};
+    for (uint32_t i = 0; i < stages.num; i++) {
+        const struct cohort__stage *stage = &stages.stages[i];
+        struct cohort__cost cost = {0};
+        double time = 0;
+        uint32_t row = stage->num_sites > 1 ? best_of_stage(question, stage, &cost, &time) : 0;
+        if (stage->num_sites > 1 && row == UINT32_MAX)
+            candidate->is_priced = false;
+        if (stage->is_top && row != UINT32_MAX)
+            candidate->inner = row + 1;
+        double memory = candidate->cost.memory + cost.memory;
+        candidate->cost =
+            cohort__cost_then(candidate->cost, cohort__cost_at_once(cost, stage->num_all));
+        candidate->cost.memory = memory;
+        candidate->time += time;
+    }
+}
+
 static struct cohort__candidate judge(const struct cohort__question *question,
                                       const struct cohort__request *common, uint32_t row)
 {
@@ -75,6 +156,9 @@ static struct cohort__candidate judge(const struct cohort__question *question,
         candidate.cost = algorithm->cost(common);
         candidate.time = cohort__predict(question->parameters, question->placement, row, common,
                                          &candidate.cost);
+    } else if (algorithm->stages && sizes_are_known(question) &&
+               !cohort__algorithm_refuses(algorithm, common)) {
+        price_stages(question, common, &candidate);
     }
     candidate.refused = refusal(question, &candidate);
     return candidate;

@@ -32,6 +32,7 @@ struct cohort__question {
 struct cohort__candidate {
     const struct cohort__algorithm *algorithm;
     uint32_t row;        /* its number in the table */
+    uint32_t inner;      /* of a composed row: what request.inner has to be */
     const char *refused; /* why it can't be chosen; NULL: it can be */
     bool is_priced;      /* `cost` and `time` are valid */
     struct cohort__cost cost;

@@ -195,6 +195,14 @@ uint32_t cohort__machine_num_levels(const struct cohort__machine *machine)
     return machine->num_levels;
 }
 
+uint32_t cohort__machine_find(const struct cohort__machine *machine, const char *name)
+{
+    uint32_t level = 0;
+    while (level < machine->num_levels && strcmp(machine->levels[level].name, name) != 0)
+        level++;
+    return level;
+}
+
 const char *cohort__machine_name(const struct cohort__machine *machine, uint32_t level)
 {
     return machine->levels[level].name;
@@ -231,6 +239,29 @@ struct cohort__members cohort__machine_members(const struct cohort__machine *mac
     uint32_t first = first_place(machine, level, subgroup);
     uint32_t end = first_place(machine, level, subgroup + 1);
     return (struct cohort__members){.sites = &machine->order[first], .num = end - first};
+}
+
+struct cohort__children cohort__machine_children(const struct cohort__machine *machine,
+                                                 uint32_t level, uint32_t subgroup, uint32_t finer)
+{
+    uint32_t first = subgroup, end = subgroup + 1;
+    if (level == machine->num_levels)
+        return (struct cohort__children){.first = 0, .num = machine->levels[finer].num};
+    for (; level > finer; level--) {
+        first = machine->levels[level].first[first];
+        end = machine->levels[level].first[end];
+    }
+    return (struct cohort__children){.first = first, .num = end - first};
+}
+
+const uint32_t *cohort__machine_order(const struct cohort__machine *machine)
+{
+    return machine->order;
+}
+
+uint32_t cohort__machine_place(const struct cohort__machine *machine, uint32_t site)
+{
+    return machine->place[site];
 }
 
 /* The subgroup that CHILD is in. */

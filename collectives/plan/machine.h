@@ -38,6 +38,9 @@ void cohort__machine_destroy(struct cohort__machine *machine); /* NULL is fine *
 uint32_t cohort__machine_num_sites(const struct cohort__machine *machine);
 uint32_t cohort__machine_num_levels(const struct cohort__machine *machine);
 
+/* The level with NAME, or the number of levels if there is none. */
+uint32_t cohort__machine_find(const struct cohort__machine *machine, const char *name);
+
 const char *cohort__machine_name(const struct cohort__machine *machine, uint32_t level);
 uint32_t cohort__machine_num_subgroups(const struct cohort__machine *machine, uint32_t level);
 /* How many sites the largest subgroup has. */
@@ -52,6 +55,21 @@ struct cohort__members {
 };
 struct cohort__members cohort__machine_members(const struct cohort__machine *machine,
                                                uint32_t level, uint32_t subgroup);
+
+/* Subgroups of one level that follow each other. */
+struct cohort__children {
+    uint32_t first;
+    uint32_t num;
+};
+
+/* The subgroups of level FINER, below LEVEL, that lie in SUBGROUP of LEVEL. LEVEL may be the number
+ * of levels: its only subgroup, 0, has all sites. */
+struct cohort__children cohort__machine_children(const struct cohort__machine *machine,
+                                                 uint32_t level, uint32_t subgroup, uint32_t finer);
+
+/* All sites in their order; valid as long as the machine. And where SITE is in it. */
+const uint32_t *cohort__machine_order(const struct cohort__machine *machine);
+uint32_t cohort__machine_place(const struct cohort__machine *machine, uint32_t site);
 
 /* The subgroup that SITE is in, and which of its members SITE is. Logarithmic time. */
 uint32_t cohort__machine_subgroup(const struct cohort__machine *machine, uint32_t level,

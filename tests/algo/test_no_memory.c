@@ -6,6 +6,7 @@
 #include "collectives/algo/agreement.h"
 #include "collectives/algo/table.h"
 #include "collectives/model/sim.h"
+#include "tests/support/machine.h"
 #include "tests/support/test.h"
 
 /* The linker redirects all calls of malloc to __wrap_malloc, and so on. */
@@ -61,6 +62,7 @@ static long verify(const struct cohort__algorithm *row, const struct cohort__req
 static void test_rows(void)
 {
     long num_allocations = 0;
+    struct cohort__machine *machine = test_machine_create();
     for (uint32_t i = 0; i < cohort__num_algorithms; i++)
         for (uint32_t site = 0; site < 23; site++) {
             struct cohort__request request = {.collective = cohort__algorithms[i]->collective,
@@ -70,13 +72,15 @@ static void test_rows(void)
                                               .bytes = 8,
                                               .commutative = true};
             if (cohort__algorithm_refuses(cohort__algorithms[i], &request)) {
-                request.num_sites = 16; /* the row needs a power of two */
-                request.this_site %= 16;
+                request.num_sites = TEST_MACHINE_SITES; /* the row needs a power of two */
+                request.this_site %= TEST_MACHINE_SITES;
+                request.machine = machine; /* or levels */
             }
             if (!cohort__algorithms[i]->shared)
                 num_allocations += verify(cohort__algorithms[i], &request);
         }
     CHECK(num_allocations > 17 * 23 * 3); /* the wrapped functions are really called */
+    cohort__machine_destroy(machine);
 }
 
 static void test_agreement(void)

@@ -11,9 +11,14 @@ enum { MAX_NAME = 64 };
 
 struct cohort__placement tune_samples_placement(enum cohort__scope scope, uint32_t num_sites)
 {
-    bool is_spread = scope == COHORT__SCOPE_LOCALITIES;
-    return (struct cohort__placement){num_sites, is_spread ? num_sites : 1,
-                                      is_spread ? 1 : num_sites, true};
+    bool is_spread = scope != COHORT__SCOPE_TASKS;
+    return (struct cohort__placement){
+        .num_sites = num_sites,
+        .num_localities = is_spread ? num_sites : 1,
+        .num_hosts = scope == COHORT__SCOPE_HOSTS ? num_sites : 1,
+        .largest = is_spread ? 1 : num_sites,
+        .is_contiguous = true,
+    };
 }
 
 cohort_status tune_samples_add(struct tune_samples *samples, const struct tune_sample *sample)

@@ -4,6 +4,7 @@
 
 #include "collectives/algo/algorithm.h"
 #include "runtime/base/random.h"
+#include "tests/support/machine.h"
 #include "tests/support/test.h"
 
 static const struct cohort__request good = {
@@ -38,6 +39,7 @@ static void test_linear(void)
 /* A plan has the name of its row, and passes the checks of the request. */
 static void test_names(void)
 {
+    struct cohort__machine *machine = test_machine_create();
     for (uint32_t i = 0; i < cohort__num_algorithms; i++) {
         const struct cohort__algorithm *row = cohort__algorithms[i];
         struct cohort__request request = good;
@@ -46,7 +48,8 @@ static void test_names(void)
         if (row->shared)
             continue;
         request.collective = row->collective;
-        request.num_sites = 16; /* meets the conditions of every row */
+        request.num_sites = TEST_MACHINE_SITES; /* meets the conditions of every row */
+        request.machine = machine;
         request.commutative = true;
         snprintf(name, sizeof(name), "%s_%s", cohort__collective_name(row->collective), row->name);
         CHECK_INT(cohort__algorithm_build(row, &request, &plan), COHORT_OK);
@@ -54,6 +57,7 @@ static void test_names(void)
         CHECK_INT(plan->num_sites, request.num_sites);
         cohort__plan_unref(plan);
     }
+    cohort__machine_destroy(machine);
 }
 
 static void check_refused(struct cohort__request request, const char *message)

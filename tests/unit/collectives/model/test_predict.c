@@ -17,7 +17,7 @@ static void test_sum(void)
 {
     static struct cohort__parameters parameters;
     struct cohort__cost cost = {1, 2, 3, 4, 5, 6, 7};
-    struct cohort__placement placement = {8, 1, 8, true};
+    struct cohort__placement placement = {8, 1, 1, 8, true};
     struct cohort__request request = {.num_sites = 8, .bytes = 8};
     memset(&parameters, 0, sizeof(parameters));
     parameters.cores = 4;
@@ -32,7 +32,7 @@ static void test_sum(void)
     memcpy(parameters.terms[COHORT__SCOPE_LOCALITIES], parameters.terms[COHORT__SCOPE_TASKS],
            sizeof(parameters.terms[0]));
     memset(parameters.terms[COHORT__SCOPE_TASKS], 0, sizeof(parameters.terms[0]));
-    placement = (struct cohort__placement){8, 8, 1, true};
+    placement = (struct cohort__placement){8, 8, 1, 1, true};
     check_near(cohort__predict(&parameters, &placement, 0, &request, &cost),
                1 + 10 * 1 + 100 * 2 + 1000 * 3 + (1e4 * 8 + 1e5 * 4 + 1e6 * 5 + 1e7 * 6) / 4);
 }
@@ -103,8 +103,8 @@ static void test_monotone(void)
     for (uint32_t row = 0; row < cohort__num_algorithms; row++) {
         const struct cohort__algorithm *algorithm = cohort__algorithms[row];
         for (uint32_t n = 2; algorithm->cost && n <= 64; n *= 4) {
-            struct cohort__placement here = {n, 1, n, true}, apart = {n, n, 1, true};
-            struct cohort__placement mixed = {n, 2, n / 2, true};
+            struct cohort__placement here = {n, 1, 1, n, true}, apart = {n, n, 1, 1, true};
+            struct cohort__placement mixed = {n, 2, 1, n / 2, true};
             double last = 0;
             for (size_t bytes = 64; bytes <= 1 << 22; bytes *= 64) {
                 struct cohort__request request = {.collective = algorithm->collective,

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Gather that follows the machine: to the leader of each subgroup, level by level (phase 1), then
+ * among the leaders of the largest subgroups (phase 2). The root leads all subgroups that it is in.
+ * See pattern/levels.h.
+ * Cost: that of its parts. TMP: at a leader the blocks of its subgroup; at the root all blocks if
+ * the sites of a subgroup are not next to each other, else none.
+ * Source: Graham et al., Cheetah (CCGrid 2011); Luo et al., HAN (CLUSTER 2020). */
+#include "collectives/algo/pattern/cost.h"
+#include "collectives/algo/pattern/levels.h"
+#include "collectives/algo/table.h"
+
+static cohort_status build(const struct cohort__request *request, struct cohort__plan **ret_plan)
+{
+    struct cohort__levels levels;
+    bool is_root = request->this_site == request->root;
+    cohort_status status = cohort__levels_init(&levels, request, "gather_levels");
+    if (status)
+        return status;
+    struct cohort__area own = {COHORT__SPACE_IN, 0}, out = {COHORT__SPACE_OUT, 0};
+    struct cohort__shelf shelf = {.area = out, .bytes = request->bytes};
+    if (!is_root || !levels.keeps_order)
+        shelf = cohort__levels_shelf(&levels, request->bytes, is_root);
+    uint32_t end = cohort__levels_gather_up(&levels, &own, &shelf);
+    end = cohort__levels_gather_top(&levels, own, &shelf, end);
+    if (is_root && !levels.keeps_order)
+        cohort__levels_sort(&levels, COHORT__LEVELS_DOWN, &shelf, out, false, end);
+    return cohort__plan_finish(levels.builder, ret_plan);
+}
+
+static void stages(const struct cohort__request *request, struct cohort__stages *ret_stages)
+{
+    cohort__levels_stages(
+        request,
+        (struct cohort__levels_way){
+            .collective = COHORT__GATHER, .bytes = request->bytes, .is_for_each = true},
+        (struct cohort__levels_way){
+            .collective = COHORT__GATHER, .bytes = request->bytes, .is_for_each = true},
+        (struct cohort__levels_way){.collective = COHORT__NUM_COLLECTIVES}, ret_stages);
+    ret_stages->memory = cohort__cost_tmp(1, request->num_sites * request->bytes);
+}
+
+const struct cohort__algorithm cohort__gather_levels = {
+    .collective = COHORT__GATHER,
+    .name = "levels",
+    .needs = cohort__levels_needs,
+    .accepts = cohort__levels_accepts,
+    .build = build,
+    .stages = stages,
+};

@@ -1,0 +1,586 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "collectives/algo/pattern/levels.h"
+
+#include <stdlib.h>
+
+#include "collectives/plan/embed.h"
+
+enum { TAGS_PER_PHASE = 1 << 20 };
+
+const char cohort__levels_needs[] = "levels of the machine with several sites in a subgroup, and, "
+                                    "for scans and where the operation "
+                                    "does not commute, subgroups of consecutive sites";
+
+/* The levels whose tiers have more than one member somewhere. */
+static uint32_t find_used(const struct cohort__machine *machine,
+                          uint32_t ret_used[COHORT__LEVELS_MAX])
+{
+    uint32_t num_used = 0, num_members = cohort__machine_num_sites(machine);
+    for (uint32_t level = 0; level < cohort__machine_num_levels(machine); level++) {
+        uint32_t num = cohort__machine_num_subgroups(machine, level);
+        if (num == 1 || num == num_members || num_used == COHORT__LEVELS_MAX)
+            continue;
+        ret_used[num_used++] = level;
+        num_members = num;
+    }
+    return num_used;
+}
+
+static bool keeps_order(const struct cohort__machine *machine, const uint32_t *used,
+                        uint32_t num_used)
+{
+    bool keeps = true;
+    for (uint32_t i = 0; i < num_used; i++)
+        keeps = keeps && cohort__machine_keeps_order(machine, used[i]);
+    return keeps;
+}
+
+/* Whether the sites of a subgroup, with the lowest one as its leader, must follow each other. */
+static bool needs_order(const struct cohort__request *request)
+{
+    return request->collective == COHORT__SCAN || request->collective == COHORT__EXCLUSIVE_SCAN ||
+           (cohort__collective_reduces(request->collective) && !request->commutative);
+}
+
+bool cohort__levels_accepts(const struct cohort__request *request)
+{
+    uint32_t used[COHORT__LEVELS_MAX];
+    uint32_t num_used = request->machine ? find_used(request->machine, used) : 0;
+    return num_used > 0 && (!needs_order(request) || keeps_order(request->machine, used, num_used));
+}
+
+/* Stages ------------------------------------------------------------------------------------ */
+
+uint32_t cohort__levels_largest(const struct cohort__request *request)
+{
+    uint32_t used[COHORT__LEVELS_MAX];
+    uint32_t num_used = find_used(request->machine, used);
+    return cohort__machine_largest(request->machine, used[num_used - 1]);
+}
+
+uint32_t cohort__levels_num_used(const struct cohort__request *request)
+{
+    uint32_t used[COHORT__LEVELS_MAX];
+    return find_used(request->machine, used);
+}
+
+/* The most members that a tier between LEVEL, or all sites, and the level FINER has. */
+static uint32_t largest_tier(const struct cohort__machine *machine, uint32_t level, uint32_t finer)
+{
+    uint32_t largest = 0;
+    bool is_all = level == cohort__machine_num_levels(machine);
+    for (uint32_t i = 0; i < (is_all ? 1 : cohort__machine_num_subgroups(machine, level)); i++) {
+        struct cohort__children children = cohort__machine_children(machine, level, i, finer);
+        largest = children.num > largest ? children.num : largest;
+    }
+    return largest;
+}
+
+static struct cohort__stage stage_of(const struct cohort__request *request, const uint32_t *used,
+                                     uint32_t num_used, uint32_t tier)
+{
+    const struct cohort__machine *machine = request->machine;
+    bool is_top = tier == num_used;
+    uint32_t hosts = cohort__machine_find(machine, "host");
+    uint32_t level = is_top ? cohort__machine_num_levels(machine) : used[tier];
+    bool has_hosts = hosts < cohort__machine_num_levels(machine);
+    uint32_t num_hosts = has_hosts ? cohort__machine_num_subgroups(machine, hosts) : 1;
+    uint32_t num = is_top ? 1 : cohort__machine_num_subgroups(machine, level);
+    bool crosses = is_top && used[tier - 1] == hosts;
+    return (struct cohort__stage){
+        .scope = crosses                           ? COHORT__SCOPE_HOSTS
+                 : level == COHORT__LEVEL_LOCALITY ? COHORT__SCOPE_TASKS
+                                                   : COHORT__SCOPE_LOCALITIES,
+        .num_sites = tier == 0 ? cohort__machine_largest(machine, level)
+                               : largest_tier(machine, level, used[tier - 1]),
+        .at_once = (num + num_hosts - 1) / num_hosts,
+        .num_all = num,
+        .is_top = is_top,
+    };
+}
+
+/* Appends what TIER does in one direction. */
+static void add_stage(const struct cohort__request *request, const uint32_t *used,
+                      uint32_t num_used, uint32_t tier, struct cohort__levels_way way,
+                      struct cohort__stages *stages)
+{
+    struct cohort__stage stage = stage_of(request, used, num_used, tier);
+    if (way.collective == COHORT__NUM_COLLECTIVES || stages->num == COHORT__MAX_STAGES)
+        return;
+    uint32_t num_below = 1;
+    if (way.is_for_each && tier > 0) {
+        uint32_t num = cohort__machine_num_subgroups(request->machine, used[tier - 1]);
+        num_below = cohort__machine_largest(request->machine, used[tier - 1]);
+        stage.is_ragged = (uint64_t)num * num_below != request->num_sites;
+    }
+    stage.collective = way.collective;
+    stage.bytes = way.bytes * num_below;
+    stages->stages[stages->num++] = stage;
+}
+
+void cohort__levels_stages(const struct cohort__request *request, struct cohort__levels_way up,
+                           struct cohort__levels_way top, struct cohort__levels_way down,
+                           struct cohort__stages *ret_stages)
+{
+    uint32_t used[COHORT__LEVELS_MAX];
+    uint32_t num_used = find_used(request->machine, used);
+    *ret_stages = (struct cohort__stages){.num = 0};
+    for (uint32_t tier = 0; tier < num_used; tier++)
+        add_stage(request, used, num_used, tier, up, ret_stages);
+    add_stage(request, used, num_used, num_used, top, ret_stages);
+    for (uint32_t tier = num_used; tier-- > 0;)
+        add_stage(request, used, num_used, tier, down, ret_stages);
+}
+
+/* Tiers ------------------------------------------------------------------------------------- */
+
+uint32_t cohort__levels_site_at(const struct cohort__levels *levels, uint32_t place)
+{
+    return cohort__machine_order(levels->machine)[place];
+}
+
+/* The leader of subgroup CHILD of the level below TIER; in tier 0 the site at that place. */
+static uint32_t leader_of(const struct cohort__levels *levels, uint32_t tier, uint32_t child)
+{
+    return tier == 0 ? cohort__levels_site_at(levels, child)
+                     : cohort__machine_leader(levels->machine, levels->used[tier - 1], child,
+                                              levels->root, levels->turn);
+}
+
+static uint32_t site_of(const struct cohort__levels *levels, uint32_t tier, uint32_t rank)
+{
+    return leader_of(levels, tier, levels->tiers[tier].first_child + rank);
+}
+
+/* The number of SITE's subgroup among those that TIER's members lead. */
+static uint32_t child_of(const struct cohort__levels *levels, uint32_t tier, uint32_t site)
+{
+    return tier == 0 ? cohort__machine_place(levels->machine, site)
+                     : cohort__machine_subgroup(levels->machine, levels->used[tier - 1], site);
+}
+
+/* This site's tier NUMBER. Returns the site that goes on from there. */
+static uint32_t find_tier(struct cohort__levels *levels, uint32_t number)
+{
+    const struct cohort__machine *machine = levels->machine;
+    struct cohort__tier *tier = &levels->tiers[number];
+    uint32_t site = levels->request->this_site;
+    bool is_top = number == levels->num_used;
+    uint32_t level = is_top ? cohort__machine_num_levels(machine) : levels->used[number];
+    uint32_t subgroup = is_top ? 0 : cohort__machine_subgroup(machine, level, site);
+    if (number == 0) {
+        struct cohort__members members = cohort__machine_members(machine, level, subgroup);
+        tier->first_child = cohort__machine_place(machine, members.sites[0]);
+        tier->num = members.num;
+    } else {
+        struct cohort__children children =
+            cohort__machine_children(machine, level, subgroup, levels->used[number - 1]);
+        tier->first_child = children.first;
+        tier->num = children.num;
+    }
+    uint32_t leader =
+        is_top ? cohort__levels_site_at(levels, 0)
+               : cohort__machine_leader(machine, level, subgroup, levels->root, levels->turn);
+    if (is_top && cohort__collective_is_rooted(levels->request->collective))
+        leader = levels->request->root;
+    tier->this_rank = child_of(levels, number, site) - tier->first_child;
+    tier->leader = child_of(levels, number, leader) - tier->first_child;
+    return leader;
+}
+
+cohort_status cohort__levels_init(struct cohort__levels *levels,
+                                  const struct cohort__request *request, const char *name)
+{
+    bool is_rooted = cohort__collective_is_rooted(request->collective);
+    bool has_order = needs_order(request);
+    *levels = (struct cohort__levels){
+        .request = request,
+        .machine = request->machine,
+        .root = is_rooted && !has_order ? request->root : COHORT__NO_ROOT,
+        .turn = has_order ? 0 : request->turn,
+    };
+    cohort_status status =
+        cohort__plan_builder_create(&levels->builder, name, request->num_sites, request->this_site);
+    if (status)
+        return status;
+    levels->num_used = find_used(request->machine, levels->used);
+    levels->keeps_order = keeps_order(request->machine, levels->used, levels->num_used);
+    while (find_tier(levels, levels->height) == request->this_site &&
+           levels->height < levels->num_used)
+        levels->height++; /* at the top nobody goes on */
+    return COHORT_OK;
+}
+
+struct cohort__slice cohort__levels_slice(const struct cohort__levels *levels, uint32_t tier,
+                                          uint32_t rank)
+{
+    uint32_t child = levels->tiers[tier].first_child + rank;
+    if (tier == 0)
+        return (struct cohort__slice){.first = child, .num = 1};
+    struct cohort__members members =
+        cohort__machine_members(levels->machine, levels->used[tier - 1], child);
+    return (struct cohort__slice){.first = cohort__machine_place(levels->machine, members.sites[0]),
+                                  .num = members.num};
+}
+
+static struct cohort__slice slice_of_all(const struct cohort__levels *levels, uint32_t tier)
+{
+    struct cohort__slice first = cohort__levels_slice(levels, tier, 0);
+    struct cohort__slice last = cohort__levels_slice(levels, tier, levels->tiers[tier].num - 1);
+    return (struct cohort__slice){.first = first.first, .num = last.first + last.num - first.first};
+}
+
+/* Parts ------------------------------------------------------------------------------------- */
+
+/* The row that carries out a part: at the top the one that was chosen, below a tree. */
+static const struct cohort__algorithm *row_of(const struct cohort__levels *levels, uint32_t tier,
+                                              const struct cohort__tier_part *part)
+{
+    const struct cohort__request *request = levels->request;
+    if (tier == levels->num_used && request->inner > 0)
+        return cohort__algorithms[request->inner - 1];
+    bool is_linear = part->is_ragged || tier == levels->num_used;
+    return cohort__algorithm_find(part->collective, is_linear ? "linear" : "hierarchical");
+}
+
+static cohort_status build_part(const struct cohort__levels *levels, uint32_t number,
+                                const struct cohort__tier_part *part,
+                                struct cohort__plan **ret_plan)
+{
+    const struct cohort__tier *tier = &levels->tiers[number];
+    const bool is_rooted = cohort__collective_is_rooted(part->collective);
+    struct cohort__request request = {
+        .collective = part->collective,
+        .num_sites = tier->num,
+        .this_site = tier->this_rank,
+        .root = is_rooted ? tier->leader : 0,
+        .arity = levels->request->arity,
+        .bytes = part->bytes,
+        .element = levels->request->element,
+        .commutative = levels->request->commutative,
+    };
+    if (part->is_ragged && part->in_parts) {
+        request.in_parts = part->in_parts;
+        request.num_in_parts = tier->num;
+    }
+    if (part->is_ragged && part->out_parts) {
+        request.out_parts = part->out_parts;
+        request.num_out_parts = tier->num;
+    }
+    return cohort__algorithm_build(row_of(levels, number, part), &request, ret_plan);
+}
+
+/* The block that stands for BLOCK of a part. */
+static uint32_t block_of(struct cohort__levels *levels, const struct cohort__tier_part *part,
+                         struct cohort__block block)
+{
+    struct cohort__area area = block.space == COHORT__SPACE_IN ? part->in : part->out;
+    block.space = area.space;
+    block.offset += area.offset;
+    return cohort__plan_block(levels->builder, block);
+}
+
+static uint32_t embed(struct cohort__levels *levels, uint32_t number,
+                      const struct cohort__tier_part *part, const struct cohort__plan *fragment,
+                      uint32_t after)
+{
+    const struct cohort__tier *tier = &levels->tiers[number];
+    uint32_t end = COHORT__NO_STEP;
+    uint32_t *sites = calloc(tier->num, sizeof(*sites));
+    uint32_t *blocks = calloc(fragment->num_blocks + (size_t)1, sizeof(*blocks));
+    struct cohort__block_list *lists = calloc(fragment->num_blocks + (size_t)1, sizeof(*lists));
+    if (sites && blocks && lists) {
+        for (uint32_t rank = 0; rank < tier->num; rank++)
+            sites[rank] = site_of(levels, number, rank);
+        for (uint32_t i = 0; i < fragment->num_blocks; i++) {
+            if (fragment->blocks[i].space != COHORT__SPACE_TMP)
+                blocks[i] = block_of(levels, part, fragment->blocks[i]);
+            lists[i] = (struct cohort__block_list){.blocks = &blocks[i], .num_blocks = 1};
+        }
+        struct cohort__embedding embedding = {.sites = sites,
+                                              .block_map = lists,
+                                              .phase = part->phase,
+                                              .tags_per_phase = TAGS_PER_PHASE,
+                                              .after = after,
+                                              .recv_after = after};
+        end = cohort__plan_embed(levels->builder, fragment, &embedding);
+    } else {
+        cohort__plan_builder_fail(levels->builder);
+    }
+    free(lists);
+    free(blocks);
+    free(sites);
+    return end;
+}
+
+uint32_t cohort__levels_append(struct cohort__levels *levels, uint32_t tier,
+                               const struct cohort__tier_part *part, uint32_t after)
+{
+    struct cohort__plan *fragment = NULL;
+    if (levels->tiers[tier].num == 1)
+        return after;
+    if (build_part(levels, tier, part, &fragment)) {
+        cohort__plan_builder_fail(levels->builder);
+        return COHORT__NO_STEP;
+    }
+    uint32_t end = embed(levels, tier, part, fragment, after);
+    cohort__plan_unref(fragment);
+    return end;
+}
+
+struct cohort__area cohort__levels_tmp(struct cohort__levels *levels, size_t bytes)
+{
+    uint32_t block = cohort__plan_tmp(levels->builder, bytes);
+    return (struct cohort__area){.space = COHORT__SPACE_TMP,
+                                 .offset = cohort__plan_get_block(levels->builder, block).offset};
+}
+
+uint32_t cohort__levels_copy(struct cohort__levels *levels, unsigned phase, struct cohort__area to,
+                             struct cohort__area from, size_t bytes, uint32_t after)
+{
+    struct cohort__plan_builder *builder = levels->builder;
+    uint32_t blocks[] = {cohort__plan_range(builder, to.space, to.offset, bytes),
+                         cohort__plan_range(builder, from.space, from.offset, bytes)};
+    uint32_t copy = cohort__plan_copy(builder, phase, blocks[0], blocks[1]);
+    cohort__plan_after(builder, copy, after);
+    return copy;
+}
+
+uint32_t cohort__levels_below(const struct cohort__levels *levels)
+{
+    return levels->height < levels->num_used ? levels->height + 1 : levels->num_used;
+}
+
+/* Reductions, broadcasts -------------------------------------------------------------------- */
+
+uint32_t cohort__levels_reduce_up(struct cohort__levels *levels, struct cohort__area *area,
+                                  size_t bytes)
+{
+    uint32_t end = COHORT__NO_STEP;
+    for (uint32_t tier = 0; tier < cohort__levels_below(levels); tier++) {
+        bool leads = levels->height > tier;
+        if (levels->tiers[tier].num == 1)
+            continue;
+        struct cohort__area result = leads ? cohort__levels_tmp(levels, bytes) : *area;
+        end = cohort__levels_append(levels, tier,
+                                    &(struct cohort__tier_part){.collective = COHORT__REDUCE,
+                                                                .phase = COHORT__LEVELS_UP,
+                                                                .bytes = bytes,
+                                                                .in = *area,
+                                                                .out = result},
+                                    end);
+        *area = result;
+    }
+    return end;
+}
+
+uint32_t cohort__levels_broadcast_down(struct cohort__levels *levels, struct cohort__area area,
+                                       size_t bytes, uint32_t after)
+{
+    for (uint32_t tier = cohort__levels_below(levels); tier-- > 0;)
+        after = cohort__levels_append(levels, tier,
+                                      &(struct cohort__tier_part){.collective = COHORT__BROADCAST,
+                                                                  .phase = COHORT__LEVELS_DOWN,
+                                                                  .bytes = bytes,
+                                                                  .in = area,
+                                                                  .out = area},
+                                      after);
+    return after;
+}
+
+/* Blocks of all sites ------------------------------------------------------------------------ */
+
+/* Whether some tier of this site below TIER has more than one member. If not, its part in TIER is
+ * just its own block. */
+static bool has_below(const struct cohort__levels *levels, uint32_t tier)
+{
+    bool has = false;
+    for (uint32_t i = 0; i < tier; i++)
+        has = has || levels->tiers[i].num > 1;
+    return has;
+}
+
+struct cohort__shelf cohort__levels_shelf(struct cohort__levels *levels, size_t bytes, bool is_all)
+{
+    struct cohort__slice all = {.first = 0, .num = levels->request->num_sites};
+    if (!is_all)
+        all = levels->height > 0 ? slice_of_all(levels, levels->height - 1)
+                                 : cohort__levels_slice(levels, 0, levels->tiers[0].this_rank);
+    return (struct cohort__shelf){.area = all.num > 1 ? cohort__levels_tmp(levels, all.num * bytes)
+                                                      : (struct cohort__area){0},
+                                  .first = all.first,
+                                  .bytes = bytes};
+}
+
+struct cohort__area cohort__shelf_at(const struct cohort__shelf *shelf, uint32_t place)
+{
+    return (struct cohort__area){.space = shelf->area.space,
+                                 .offset =
+                                     shelf->area.offset + (place - shelf->first) * shelf->bytes};
+}
+
+bool cohort__levels_parts(const struct cohort__levels *levels, uint32_t tier, size_t bytes,
+                          struct cohort__part *ret_parts)
+{
+    bool is_ragged = false;
+    uint32_t begin = cohort__levels_slice(levels, tier, 0).first;
+    for (uint32_t rank = 0; rank < levels->tiers[tier].num; rank++) {
+        struct cohort__slice slice = cohort__levels_slice(levels, tier, rank);
+        ret_parts[rank] =
+            (struct cohort__part){rank, (slice.first - begin) * bytes, slice.num * bytes};
+        is_ragged = is_ragged || ret_parts[rank].bytes != ret_parts[0].bytes;
+    }
+    return is_ragged;
+}
+
+/* Gathers or scatters, in TIER, the blocks on the leader's shelf. OWN: where this site has its
+ * part. */
+static uint32_t move_blocks(struct cohort__levels *levels, uint32_t tier,
+                            enum cohort__collective collective, struct cohort__area own,
+                            const struct cohort__shelf *shelf, uint32_t after)
+{
+    bool is_up = collective == COHORT__GATHER;
+    bool leads = levels->tiers[tier].this_rank == levels->tiers[tier].leader;
+    struct cohort__slice mine = cohort__levels_slice(levels, tier, levels->tiers[tier].this_rank);
+    struct cohort__slice all = slice_of_all(levels, tier);
+    struct cohort__area whole = leads ? cohort__shelf_at(shelf, all.first) : own;
+    struct cohort__part *parts = calloc(levels->tiers[tier].num, sizeof(*parts));
+    if (!parts) {
+        cohort__plan_builder_fail(levels->builder);
+        return COHORT__NO_STEP;
+    }
+    struct cohort__tier_part part = {
+        .collective = collective,
+        .phase = tier == levels->num_used ? COHORT__LEVELS_TOP
+                 : is_up                  ? COHORT__LEVELS_UP
+                                          : COHORT__LEVELS_DOWN,
+        .bytes = mine.num * shelf->bytes,
+        .is_ragged = cohort__levels_parts(levels, tier, shelf->bytes, parts),
+        .in = is_up ? own : whole,
+        .out = is_up ? whole : own,
+        .in_parts = leads && !is_up ? parts : NULL,
+        .out_parts = leads && is_up ? parts : NULL,
+    };
+    after = cohort__levels_append(levels, tier, &part, after);
+    free(parts);
+    return after;
+}
+
+/* Where this site has its part in TIER: on its shelf, or, if that is just its own block, in OWN. */
+static struct cohort__area part_at(const struct cohort__levels *levels, uint32_t tier,
+                                   struct cohort__area own, const struct cohort__shelf *shelf)
+{
+    uint32_t rank = levels->tiers[tier].this_rank;
+    return has_below(levels, tier)
+               ? cohort__shelf_at(shelf, cohort__levels_slice(levels, tier, rank).first)
+               : own;
+}
+
+uint32_t cohort__levels_gather_up(struct cohort__levels *levels, struct cohort__area *area,
+                                  const struct cohort__shelf *shelf)
+{
+    uint32_t end = COHORT__NO_STEP;
+    for (uint32_t tier = 0; tier < cohort__levels_below(levels); tier++)
+        if (levels->tiers[tier].num > 1)
+            end = move_blocks(levels, tier, COHORT__GATHER, part_at(levels, tier, *area, shelf),
+                              shelf, end);
+    if (levels->height == levels->num_used)
+        *area = part_at(levels, levels->num_used, *area, shelf);
+    return end;
+}
+
+uint32_t cohort__levels_scatter_down(struct cohort__levels *levels, struct cohort__area own,
+                                     const struct cohort__shelf *shelf, uint32_t after)
+{
+    for (uint32_t tier = cohort__levels_below(levels); tier-- > 0;)
+        if (levels->tiers[tier].num > 1)
+            after = move_blocks(levels, tier, COHORT__SCATTER, part_at(levels, tier, own, shelf),
+                                shelf, after);
+    return after;
+}
+
+static bool is_at_top(const struct cohort__levels *levels)
+{
+    return levels->height == levels->num_used;
+}
+
+uint32_t cohort__levels_gather_top(struct cohort__levels *levels, struct cohort__area own,
+                                   const struct cohort__shelf *shelf, uint32_t after)
+{
+    return is_at_top(levels)
+               ? move_blocks(levels, levels->num_used, COHORT__GATHER, own, shelf, after)
+               : after;
+}
+
+struct cohort__area cohort__levels_below_top(const struct cohort__levels *levels,
+                                             struct cohort__area own,
+                                             const struct cohort__shelf *shelf)
+{
+    return part_at(levels, levels->num_used, own, shelf);
+}
+
+uint32_t cohort__levels_scatter_top(struct cohort__levels *levels, struct cohort__area own,
+                                    const struct cohort__shelf *shelf, uint32_t after)
+{
+    return is_at_top(levels)
+               ? move_blocks(levels, levels->num_used, COHORT__SCATTER,
+                             cohort__levels_below_top(levels, own, shelf), shelf, after)
+               : after;
+}
+
+uint32_t cohort__levels_blocks_top(struct cohort__levels *levels,
+                                   enum cohort__collective collective, struct cohort__area in,
+                                   struct cohort__area out, size_t bytes, uint32_t after)
+{
+    const struct cohort__tier *top = &levels->tiers[levels->num_used];
+    if (!is_at_top(levels))
+        return after;
+    struct cohort__part *parts = calloc(top->num, sizeof(*parts));
+    if (!parts) {
+        cohort__plan_builder_fail(levels->builder);
+        return COHORT__NO_STEP;
+    }
+    bool is_ragged = cohort__levels_parts(levels, levels->num_used, bytes, parts);
+    struct cohort__tier_part part = {
+        .collective = collective,
+        .phase = COHORT__LEVELS_TOP,
+        .bytes = parts[top->this_rank].bytes,
+        .is_ragged = is_ragged,
+        .in = in,
+        .out = out,
+        .in_parts = collective == COHORT__REDUCE_SCATTER ? parts : NULL,
+        .out_parts = collective == COHORT__ALL_GATHER ? parts : NULL,
+    };
+    after = cohort__levels_append(levels, levels->num_used, &part, after);
+    free(parts);
+    return after;
+}
+
+uint32_t cohort__levels_run(const struct cohort__levels *levels, uint32_t place, uint32_t end)
+{
+    uint32_t num = 1;
+    while (place + num < end && cohort__levels_site_at(levels, place + num) ==
+                                    cohort__levels_site_at(levels, place) + num)
+        num++;
+    return num;
+}
+
+uint32_t cohort__levels_sort(struct cohort__levels *levels, unsigned phase,
+                             const struct cohort__shelf *shelf, struct cohort__area sites,
+                             bool is_to_shelf, uint32_t after)
+{
+    uint32_t end = cohort__plan_join(levels->builder, phase);
+    uint32_t num_sites = levels->request->num_sites;
+    cohort__plan_after(levels->builder, end, after);
+    for (uint32_t place = 0, num; place < num_sites; place += num) {
+        num = cohort__levels_run(levels, place, num_sites);
+        struct cohort__area machine = cohort__shelf_at(shelf, place);
+        struct cohort__area site = {
+            sites.space, sites.offset + cohort__levels_site_at(levels, place) * shelf->bytes};
+        uint32_t copy =
+            cohort__levels_copy(levels, phase, is_to_shelf ? machine : site,
+                                is_to_shelf ? site : machine, num * shelf->bytes, after);
+        cohort__plan_after(levels->builder, end, copy);
+    }
+    return end;
+}

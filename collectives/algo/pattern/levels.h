@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef COHORT_COLLECTIVES_ALGO_PATTERN_LEVELS_H
+#define COHORT_COLLECTIVES_ALGO_PATTERN_LEVELS_H
+
+#include "collectives/algo/algorithm.h"
+
+/* Rows that follow the machine. In each subgroup of the finest level the sites do a part of the
+ * collective among themselves, by a row of the table. The leader of each subgroup goes on to the
+ * next level, up to the leaders of the largest subgroups, and then it goes back. So only the
+ * messages of the last part go between the largest subgroups.
+ *
+ * Those who do a part together are a *tier*: the members of one subgroup that lead the subgroups
+ * below it. Tiers have numbers: 0 is of the finest level that is used, `num_used` is the *top*.
+ * Levels whose tiers would all have one member are not used. A site is in tiers 0 to `height`. */
+
+enum { COHORT__LEVELS_MAX = 8 };
+enum { COHORT__LEVELS_UP = 1, COHORT__LEVELS_TOP = 2, COHORT__LEVELS_DOWN = 3 }; /* phases */
+
+/* Consecutive places in the machine's order of the sites. */
+struct cohort__slice {
+    uint32_t first;
+    uint32_t num;
+};
+
+/* A tier that this site is in. */
+struct cohort__tier {
+    uint32_t num;         /* members; their ranks are in the machine's order */
+    uint32_t this_rank;   /* this site's */
+    uint32_t leader;      /* the rank of the one that goes on. At the top the rank of the leader for
+                           * the root, or 0 */
+    uint32_t first_child; /* the subgroup that rank 0 leads; in tier 0 the place of rank 0 */
+};
+
+struct cohort__levels {
+    const struct cohort__request *request;
+    struct cohort__plan_builder *builder;
+    const struct cohort__machine *machine;
+    uint32_t root; /* leads all subgroups that it is in; COHORT__NO_ROOT: none */
+    uint64_t turn;
+    bool keeps_order; /* the machine's order is that of the sites */
+    uint32_t num_used;
+    uint32_t used[COHORT__LEVELS_MAX]; /* levels of the machine */
+    uint32_t height;
+    struct cohort__tier tiers[COHORT__LEVELS_MAX + 1];
+};
+
+/* Where the IN or OUT of a tier is in this site's memory. */
+struct cohort__area {
+    enum cohort__space space;
+    size_t offset;
+};
+
+/* What a tier does. */
+struct cohort__tier_part {
+    enum cohort__collective collective;
+    unsigned phase;
+    size_t bytes;   /* of a block, or of this site's own */
+    bool is_ragged; /* the blocks have different sizes */
+    struct cohort__area in, out;
+    const struct cohort__part *in_parts; /* by rank, relative to `in` and `out`; or NULL */
+    const struct cohort__part *out_parts;
+};
+
+/* Whether the machine of REQUEST has levels that can be used. For a scan, and a reduction that does
+ * not commute, the sites of each subgroup must be next to each other. */
+bool cohort__levels_accepts(const struct cohort__request *request);
+extern const char cohort__levels_needs[];
+
+/* What a composed row does on the way up, at the top and on the way down. */
+struct cohort__levels_way {
+    enum cohort__collective collective; /* COHORT__NUM_COLLECTIVES: nothing */
+    size_t bytes;                       /* of a block */
+    bool is_for_each;                   /* a block for each site of a subgroup */
+};
+
+/* The stages of a row. Sets no memory. */
+void cohort__levels_stages(const struct cohort__request *request, struct cohort__levels_way up,
+                           struct cohort__levels_way top, struct cohort__levels_way down,
+                           struct cohort__stages *ret_stages);
+
+/* How many sites the largest of the largest subgroups has. */
+uint32_t cohort__levels_largest(const struct cohort__request *request);
+
+/* How many levels are used. */
+uint32_t cohort__levels_num_used(const struct cohort__request *request);
+
+/* Makes the builder, and finds the tiers of the request's site. */
+cohort_status cohort__levels_init(struct cohort__levels *levels,
+                                  const struct cohort__request *request, const char *name);
+
+/* The sites of the subgroup that member RANK leads. */
+struct cohort__slice cohort__levels_slice(const struct cohort__levels *levels, uint32_t tier,
+                                          uint32_t rank);
+
+/* The site at PLACE of the machine's order. */
+uint32_t cohort__levels_site_at(const struct cohort__levels *levels, uint32_t place);
+
+/* How many tiers this site is in, without the top. */
+uint32_t cohort__levels_below(const struct cohort__levels *levels);
+
+/* Appends this site's share of PART. Nothing of it except RECVs starts before step AFTER. Returns
+ * the step that is done when all of that and AFTER are. Does nothing in a tier of one. */
+uint32_t cohort__levels_append(struct cohort__levels *levels, uint32_t tier,
+                               const struct cohort__tier_part *part, uint32_t after);
+
+/* New TMP. */
+struct cohort__area cohort__levels_tmp(struct cohort__levels *levels, size_t bytes);
+
+/* Copies BYTES. Returns the step. */
+uint32_t cohort__levels_copy(struct cohort__levels *levels, unsigned phase, struct cohort__area to,
+                             struct cohort__area from, size_t bytes, uint32_t after);
+
+/* On the way up: reduces BYTES at *AREA of the sites of each subgroup to its leader, as far as this
+ * site goes. Sets *AREA to where the result is, of which the leaders of the largest subgroups bring
+ * theirs to the top. */
+uint32_t cohort__levels_reduce_up(struct cohort__levels *levels, struct cohort__area *area,
+                                  size_t bytes);
+
+/* On the way down: BYTES at AREA go from the members of the top to all other sites. */
+uint32_t cohort__levels_broadcast_down(struct cohort__levels *levels, struct cohort__area area,
+                                       size_t bytes, uint32_t after);
+
+/* Memory for a block for each site of a slice, in the machine's order. */
+struct cohort__shelf {
+    struct cohort__area area;
+    uint32_t first; /* the place of its first block */
+    size_t bytes;   /* of a block */
+};
+
+/* A new one in TMP, for all sites whose blocks pass this site below the top, or, with IS_ALL, for
+ * all sites. */
+struct cohort__shelf cohort__levels_shelf(struct cohort__levels *levels, size_t bytes, bool is_all);
+
+struct cohort__area cohort__shelf_at(const struct cohort__shelf *shelf, uint32_t place);
+
+/* On the way up: gathers what all sites have at *AREA, a block each, on the shelves of the leaders.
+ * Sets *AREA to where this site has the blocks that it brings to the top. */
+uint32_t cohort__levels_gather_up(struct cohort__levels *levels, struct cohort__area *area,
+                                  const struct cohort__shelf *shelf);
+
+/* At the top, with the root: gathers what all members have at OWN on the root's shelf, or scatters
+ * what is there. Only a member of the top does anything. */
+uint32_t cohort__levels_gather_top(struct cohort__levels *levels, struct cohort__area own,
+                                   const struct cohort__shelf *shelf, uint32_t after);
+uint32_t cohort__levels_scatter_top(struct cohort__levels *levels, struct cohort__area own,
+                                    const struct cohort__shelf *shelf, uint32_t after);
+
+/* At the top: an all_gather from IN to OUT, or a reduce_scatter, with blocks of BYTES for each
+ * site. Only a member of the top does anything. */
+uint32_t cohort__levels_blocks_top(struct cohort__levels *levels,
+                                   enum cohort__collective collective, struct cohort__area in,
+                                   struct cohort__area out, size_t bytes, uint32_t after);
+
+/* Where a member of the top has the blocks of its subgroup on the way down: on SHELF, or, if there
+ * is only its own, in OWN. */
+struct cohort__area cohort__levels_below_top(const struct cohort__levels *levels,
+                                             struct cohort__area own,
+                                             const struct cohort__shelf *shelf);
+
+/* On the way down: scatters the blocks on the shelves to OWN of each site. If a leader has nobody
+ * below the top, its block is in OWN already. */
+uint32_t cohort__levels_scatter_down(struct cohort__levels *levels, struct cohort__area own,
+                                     const struct cohort__shelf *shelf, uint32_t after);
+
+/* How many sites from PLACE on, before place END, have consecutive numbers. */
+uint32_t cohort__levels_run(const struct cohort__levels *levels, uint32_t place, uint32_t end);
+
+/* Copies the blocks of all sites between the order of the machine, on SHELF, and that of the sites,
+ * at SITES. Returns a step that is done when all are. */
+uint32_t cohort__levels_sort(struct cohort__levels *levels, unsigned phase,
+                             const struct cohort__shelf *shelf, struct cohort__area sites,
+                             bool is_to_shelf, uint32_t after);
+
+/* The blocks of the members of TIER in the machine's order, of BYTES for each site. RET_PARTS has
+ * room for all. Returns whether they have different sizes. */
+bool cohort__levels_parts(const struct cohort__levels *levels, uint32_t tier, size_t bytes,
+                          struct cohort__part *ret_parts);
+
+#endif

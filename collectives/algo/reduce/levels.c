@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Reduce that follows the machine: to the leader of each subgroup, level by level (phase 1), then
+ * among the leaders of the largest subgroups (phase 2). The root leads all subgroups that it is in.
+ * If the operation does not commute, the lowest site of each subgroup leads it, and the leader of
+ * the root's largest subgroup sends the result to the root (phase 3). See pattern/levels.h.
+ * Cost: that of its parts, and perhaps one message. TMP: at a leader a block for each level, and
+ * that of the parts.
+ * Source: Graham et al., Cheetah (CCGrid 2011); Luo et al., HAN (CLUSTER 2020). */
+#include "collectives/algo/pattern/cost.h"
+#include "collectives/algo/pattern/levels.h"
+#include "collectives/algo/table.h"
+
+enum { TAG = 0 };
+
+/* The leader of the largest subgroup that the root is in. */
+static uint32_t root_of_top(const struct cohort__levels *levels)
+{
+    uint32_t level = levels->used[levels->num_used - 1], root = levels->request->root;
+    return cohort__machine_leader(levels->machine, level,
+                                  cohort__machine_subgroup(levels->machine, level, root),
+                                  levels->root, levels->turn);
+}
+
+static void hand_over(struct cohort__levels *levels, struct cohort__area result, uint32_t from,
+                      uint32_t after)
+{
+    const struct cohort__request *request = levels->request;
+    uint32_t step = COHORT__NO_STEP;
+    uint32_t block =
+        cohort__plan_range(levels->builder, result.space, result.offset, request->bytes);
+    if (request->this_site == from)
+        step =
+            cohort__plan_send(levels->builder, COHORT__LEVELS_DOWN, request->root, TAG, &block, 1);
+    else
+        step = cohort__plan_recv(levels->builder, COHORT__LEVELS_DOWN, from, TAG, &block, 1);
+    cohort__plan_after(levels->builder, step, after);
+}
+
+static cohort_status build(const struct cohort__request *request, struct cohort__plan **ret_plan)
+{
+    struct cohort__levels levels;
+    cohort_status status = cohort__levels_init(&levels, request, "reduce_levels");
+    if (status)
+        return status;
+    uint32_t site = request->this_site, from = root_of_top(&levels);
+    struct cohort__area in = {COHORT__SPACE_IN, 0}, out = {COHORT__SPACE_OUT, 0};
+    uint32_t end = cohort__levels_reduce_up(&levels, &in, request->bytes);
+    if (from != request->root && site == from)
+        out = cohort__levels_tmp(&levels, request->bytes);
+    if (levels.height == levels.num_used)
+        end = cohort__levels_append(&levels, levels.num_used,
+                                    &(struct cohort__tier_part){.collective = COHORT__REDUCE,
+                                                                .phase = COHORT__LEVELS_TOP,
+                                                                .bytes = request->bytes,
+                                                                .in = in,
+                                                                .out = out},
+                                    end);
+    if (from != request->root && (site == from || site == request->root))
+        hand_over(&levels, out, from, end);
+    return cohort__plan_finish(levels.builder, ret_plan);
+}
+
+static void stages(const struct cohort__request *request, struct cohort__stages *ret_stages)
+{
+    cohort__levels_stages(
+        request, (struct cohort__levels_way){.collective = COHORT__REDUCE, .bytes = request->bytes},
+        (struct cohort__levels_way){.collective = COHORT__REDUCE, .bytes = request->bytes},
+        (struct cohort__levels_way){.collective = COHORT__NUM_COLLECTIVES}, ret_stages);
+    ret_stages->memory = cohort__cost_tmp(cohort__levels_num_used(request) + 1, request->bytes);
+}
+
+const struct cohort__algorithm cohort__reduce_levels = {
+    .collective = COHORT__REDUCE,
+    .name = "levels",
+    .needs = cohort__levels_needs,
+    .accepts = cohort__levels_accepts,
+    .build = build,
+    .stages = stages,
+};

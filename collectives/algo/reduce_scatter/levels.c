@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Reduce-scatter that follows the machine: a reduction of all blocks to the leader of each
+ * subgroup, level by level (phase 1), a reduce_scatter among the leaders of the largest subgroups
+ * (phase 2), and a scatter back (phase 3). See pattern/levels.h.
+ * Cost: that of its parts. TMP: at a leader all blocks for each level, once more if the sites of a
+ * subgroup are not next to each other, and the blocks of its subgroup.
+ * Source: Graham et al., Cheetah (CCGrid 2011); Luo et al., HAN (CLUSTER 2020). */
+#include "collectives/algo/pattern/cost.h"
+#include "collectives/algo/pattern/levels.h"
+#include "collectives/algo/table.h"
+
+static cohort_status build(const struct cohort__request *request, struct cohort__plan **ret_plan)
+{
+    struct cohort__levels levels;
+    cohort_status status = cohort__levels_init(&levels, request, "reduce_scatter_levels");
+    if (status)
+        return status;
+    struct cohort__area in = {COHORT__SPACE_IN, 0}, out = {COHORT__SPACE_OUT, 0};
+    uint32_t end = cohort__levels_reduce_up(&levels, &in, request->num_sites * request->bytes);
+    if (levels.height == levels.num_used && !levels.keeps_order) {
+        struct cohort__shelf sorted = cohort__levels_shelf(&levels, request->bytes, true);
+        end = cohort__levels_sort(&levels, COHORT__LEVELS_TOP, &sorted, in, true, end);
+        in = sorted.area;
+    }
+    struct cohort__shelf shelf = cohort__levels_shelf(&levels, request->bytes, false);
+    end = cohort__levels_blocks_top(&levels, COHORT__REDUCE_SCATTER, in,
+                                    cohort__levels_below_top(&levels, out, &shelf), request->bytes,
+                                    end);
+    cohort__levels_scatter_down(&levels, out, &shelf, end);
+    return cohort__plan_finish(levels.builder, ret_plan);
+}
+
+static void stages(const struct cohort__request *request, struct cohort__stages *ret_stages)
+{
+    cohort__levels_stages(
+        request,
+        (struct cohort__levels_way){.collective = COHORT__REDUCE,
+                                    .bytes = request->num_sites * request->bytes},
+        (struct cohort__levels_way){
+            .collective = COHORT__REDUCE_SCATTER, .bytes = request->bytes, .is_for_each = true},
+        (struct cohort__levels_way){
+            .collective = COHORT__SCATTER, .bytes = request->bytes, .is_for_each = true},
+        ret_stages);
+    ret_stages->memory =
+        cohort__cost_tmp(cohort__levels_num_used(request) + 2, request->num_sites * request->bytes);
+}
+
+const struct cohort__algorithm cohort__reduce_scatter_levels = {
+    .collective = COHORT__REDUCE_SCATTER,
+    .name = "levels",
+    .needs = cohort__levels_needs,
+    .accepts = cohort__levels_accepts,
+    .build = build,
+    .stages = stages,
+};

@@ -1,0 +1,285 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The rows that follow the machine, on machines of all kinds: the plan check, the result, and who
+ * sends how many messages to whom. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/base/random.h"
+#include "tests/algo/call.h"
+#include "tests/support/test.h"
+
+enum { MAX_SITES = 40, MAX_LOCALITIES = 12, NUM_MACHINES = 600 };
+
+/* A machine of localities, domains and hosts. */
+struct place {
+    uint32_t num_sites, num_localities;
+    uint32_t locality_of[MAX_SITES];
+    uint32_t domain_of[MAX_LOCALITIES];
+    uint32_t host_of[MAX_LOCALITIES];
+    struct cohort__machine *machine;
+};
+
+static void place_init(struct place *place)
+{
+    const struct cohort__machine_level outer[] = {{"domain", place->domain_of},
+                                                  {"host", place->host_of}};
+    CHECK_INT(cohort__machine_create(&place->machine, place->locality_of, place->num_sites,
+                                     place->num_localities, outer, 2),
+              COHORT_OK);
+}
+
+/* HOSTS x DOMAINS x LOCALITIES x TASKS, one after the other or dealt out. */
+static void place_regular(struct place *place, uint32_t hosts, uint32_t domains,
+                          uint32_t localities, uint32_t tasks, bool is_cyclic)
+{
+    *place = (struct place){.num_localities = hosts * domains * localities};
+    place->num_sites = place->num_localities * tasks;
+    CHECK(place->num_sites <= MAX_SITES && place->num_localities <= MAX_LOCALITIES);
+    for (uint32_t i = 0; i < place->num_localities; i++) {
+        place->domain_of[i] = i / localities;
+        place->host_of[i] = i / localities / domains;
+    }
+    for (uint32_t site = 0; site < place->num_sites; site++)
+        place->locality_of[site] = is_cyclic ? site % place->num_localities : site / tasks;
+    place_init(place);
+}
+
+/* That of an earlier locality of the same host, or a new one. */
+static uint32_t random_domain(const struct place *place, uint32_t locality,
+                              struct cohort__random *random)
+{
+    uint32_t other = (uint32_t)cohort__random_below(random, locality + 1);
+    return place->host_of[other] == place->host_of[locality] && other < locality
+               ? place->domain_of[other]
+               : locality;
+}
+
+static void place_random(struct place *place, struct cohort__random *random)
+{
+    uint32_t num_hosts = 1 + (uint32_t)cohort__random_below(random, 5);
+    *place = (struct place){
+        .num_localities = num_hosts + (uint32_t)cohort__random_below(random, 8),
+        .num_sites = 1 + (uint32_t)cohort__random_below(random, MAX_SITES),
+    };
+    bool is_sorted = cohort__random_below(random, 2);
+    for (uint32_t i = 0; i < place->num_localities; i++) {
+        place->host_of[i] = is_sorted ? i * num_hosts / place->num_localities
+                                      : (uint32_t)cohort__random_below(random, num_hosts);
+    }
+    for (uint32_t i = 0; i < place->num_localities; i++)
+        place->domain_of[i] = random_domain(place, i, random);
+    for (uint32_t site = 0; site < place->num_sites; site++)
+        place->locality_of[site] =
+            is_sorted ? site * place->num_localities / place->num_sites
+                      : (uint32_t)cohort__random_below(random, place->num_localities);
+    place_init(place);
+}
+
+static void place_fini(struct place *place)
+{
+    cohort__machine_destroy(place->machine);
+}
+
+static uint32_t host_of(const struct place *place, uint32_t site)
+{
+    return place->host_of[place->locality_of[site]];
+}
+
+static bool is_levels(const struct cohort__algorithm *row)
+{
+    return strcmp(row->name, "levels") == 0;
+}
+
+/* The last site's input goes to its leader, who need not read it. */
+static void sizes_of(const struct cohort__request *request, uint32_t site, size_t *ret_in,
+                     size_t *ret_out)
+{
+    call_sizes_collective(request, site, ret_in, ret_out);
+    if (request->collective == COHORT__EXCLUSIVE_SCAN)
+        *ret_in = request->bytes;
+}
+
+static void verify(const struct cohort__algorithm *row, const struct cohort__request *request,
+                   uint64_t seed)
+{
+    struct call call;
+    call_init(&call, request, row->build, sizes_of, seed);
+    call_expect(&call, row->name, call_check(&call), seed);
+    call_verify(&call, row->name, request->commutative ? call_op_add : call_op_affine, seed);
+    call_fini(&call);
+}
+
+/* A scan that follows the machine has an exclusive one at its top. */
+static enum cohort__collective collective_of_top(enum cohort__collective collective)
+{
+    return collective == COHORT__SCAN ? COHORT__EXCLUSIVE_SCAN : collective;
+}
+
+/* Subgroups of different sizes have blocks of different sizes. */
+static bool may_be_inner(const struct cohort__algorithm *row, const struct cohort__request *request)
+{
+    bool has_blocks =
+        request->collective == COHORT__GATHER || request->collective == COHORT__SCATTER ||
+        request->collective == COHORT__ALL_GATHER || request->collective == COHORT__ALL_TO_ALL ||
+        request->collective == COHORT__REDUCE_SCATTER;
+    return row->build && !is_levels(row) && (row->ragged || !has_blocks) &&
+           !cohort__algorithm_refuses(row, request);
+}
+
+/* Any row for the leaders. */
+static uint32_t random_inner(enum cohort__collective collective, uint32_t num_leaders,
+                             bool commutative, struct cohort__random *random)
+{
+    const struct cohort__request request = {.collective = collective,
+                                            .num_sites = num_leaders,
+                                            .arity = 2,
+                                            .bytes = 24,
+                                            .element = 8,
+                                            .commutative = commutative};
+    uint32_t row = (uint32_t)cohort__random_below(random, cohort__num_algorithms);
+    for (uint32_t i = 0; i < cohort__num_algorithms; i++, row = (row + 1) % cohort__num_algorithms)
+        if (may_be_inner(cohort__algorithms[row], &request))
+            return row + 1;
+    return 0;
+}
+
+static uint32_t num_leaders(const struct place *place)
+{
+    uint32_t num = cohort__machine_num_subgroups(place->machine, 2);
+    if (num == 1)
+        num = cohort__machine_num_subgroups(place->machine, 1);
+    return num == 1 ? cohort__machine_num_subgroups(place->machine, 0) : num;
+}
+
+static void verify_random(struct cohort__random *random)
+{
+    static const size_t sizes[] = {24, 8, 0};
+    struct place place;
+    place_random(&place, random);
+    struct cohort__request request = {
+        .num_sites = place.num_sites,
+        .root = (uint32_t)cohort__random_below(random, place.num_sites),
+        .arity = 2 + (uint32_t)cohort__random_below(random, 7),
+        .bytes = sizes[cohort__random_below(random, 3)],
+        .element = 8,
+        .machine = place.machine,
+        .turn = cohort__random_next(random),
+    };
+    for (uint32_t i = 0; i < cohort__num_algorithms; i++) {
+        const struct cohort__algorithm *row = cohort__algorithms[i];
+        request.collective = row->collective;
+        if (!cohort__collective_is_rooted(row->collective))
+            request.root = 0;
+        request.commutative = cohort__random_below(random, 2);
+        request.inner = random_inner(collective_of_top(row->collective), num_leaders(&place),
+                                     request.commutative, random);
+        if (is_levels(row) && !cohort__algorithm_refuses(row, &request))
+            verify(row, &request, cohort__random_next(random));
+    }
+    place_fini(&place);
+}
+
+static void test_random(void)
+{
+    struct cohort__random random;
+    cohort__random_init(&random, 14);
+    for (int i = 0; i < NUM_MACHINES; i++)
+        verify_random(&random);
+}
+
+/* Messages between hosts, in all plans of a call. */
+static uint32_t between_hosts(const struct place *place, struct cohort__request request)
+{
+    const struct cohort__algorithm *row = cohort__algorithm_find(request.collective, "levels");
+    uint32_t num = 0;
+    for (uint32_t site = 0; site < place->num_sites; site++) {
+        struct cohort__plan *plan = NULL;
+        request.this_site = site;
+        CHECK_INT(cohort__algorithm_build(row, &request, &plan), COHORT_OK);
+        for (uint32_t i = 0; i < plan->num_steps; i++)
+            num += plan->steps[i].kind == COHORT__STEP_SEND &&
+                   host_of(place, site) != host_of(place, plan->steps[i].peer);
+        cohort__plan_unref(plan);
+    }
+    return num;
+}
+
+static uint32_t inner_of(enum cohort__collective collective, const char *name)
+{
+    uint32_t row = 0;
+    while (cohort__algorithms[row] != cohort__algorithm_find(collective, name))
+        row++;
+    return row + 1;
+}
+
+static uint32_t log2_ceiling(uint32_t value)
+{
+    uint32_t log = 0;
+    while ((1u << log) < value)
+        log++;
+    return log;
+}
+
+/* For every root, and numbers of hosts that are no power of two. */
+static void check_messages(const struct place *place, uint32_t hosts)
+{
+    struct cohort__request request = {.num_sites = place->num_sites,
+                                      .arity = 4,
+                                      .bytes = 8,
+                                      .element = 8,
+                                      .commutative = true,
+                                      .machine = place->machine,
+                                      .turn = 5};
+    uint32_t log = log2_ceiling(hosts);
+    request.collective = COHORT__ALL_REDUCE;
+    request.inner = inner_of(COHORT__ALL_REDUCE, "recursive_doubling");
+    bool is_power = (hosts & (hosts - 1)) == 0;
+    CHECK(between_hosts(place, request) <= (is_power ? hosts * log : 2 * hosts * log));
+    request.collective = COHORT__BROADCAST;
+    request.inner = inner_of(COHORT__BROADCAST, "binomial");
+    for (request.root = 0; request.root < place->num_sites; request.root++)
+        CHECK_INT(between_hosts(place, request), hosts - 1);
+}
+
+static void test_messages(void)
+{
+    for (uint32_t hosts = 2; hosts <= 6; hosts++)
+        for (int is_cyclic = 0; is_cyclic < 2; is_cyclic++) {
+            struct place place;
+            place_regular(&place, hosts, 1, 2, 3, is_cyclic);
+            check_messages(&place, hosts);
+            place_fini(&place);
+        }
+}
+
+/* Where there are no levels, or where the order of the sites can't be kept, the rows refuse. */
+static void test_refused(void)
+{
+    struct place place;
+    struct cohort__request request = {
+        .collective = COHORT__ALL_REDUCE, .num_sites = 12, .arity = 2, .bytes = 8, .element = 8};
+    const struct cohort__algorithm *row = cohort__algorithm_find(COHORT__ALL_REDUCE, "levels");
+    CHECK(cohort__algorithm_refuses(row, &request));
+    place_regular(&place, 2, 1, 3, 2, true);
+    request.machine = place.machine;
+    CHECK(cohort__algorithm_refuses(row, &request));
+    request.commutative = true;
+    CHECK(!cohort__algorithm_refuses(row, &request));
+    place_fini(&place);
+    place_regular(&place, 2, 1, 3, 2, false);
+    request.machine = place.machine;
+    request.commutative = false;
+    CHECK(!cohort__algorithm_refuses(row, &request));
+    place_fini(&place);
+    place_regular(&place, 1, 1, 12, 1, false);
+    request.machine = place.machine;
+    CHECK(cohort__algorithm_refuses(row, &request));
+    place_fini(&place);
+}
+
+int main(int argc, char **argv)
+{
+    static const struct test_case cases[] = {
+        {"random", test_random}, {"messages", test_messages}, {"refused", test_refused}};
+    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
+}
