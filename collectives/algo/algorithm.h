@@ -136,7 +136,7 @@ struct cohort__algorithm {
     bool hierarchical; /* uses the arity */
     bool ragged;       /* takes blocks of different sizes */
     /* For sites that share memory: no plan, `build` is NULL. exec moves the data when all sites are
-     * there (see collectives/exec/meeting.h). */
+     * there (see collectives/exec/meeting_call.h). */
     bool shared;
     /* Reduces site by site from the left, ((0 op 1) op 2) ..., for every request. The result has
      * the same bits as in all other such rows. */

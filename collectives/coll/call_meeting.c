@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "collectives/coll/call.h"
-#include "collectives/exec/meeting.h"
+#include "collectives/exec/meeting_call.h"
 
 static const struct cohort__movement_kind *const kinds[COHORT__NUM_COLLECTIVES] = {
     [COHORT__GATHER] = &cohort__movement_gather,
@@ -30,7 +30,7 @@ cohort_future *cohort__call_meet(const struct cohort__call *call, uint32_t root,
                                  uint64_t fingerprint, const struct cohort__signature *signature)
 {
     bool is_out_in_place = call->is_in_place && call->in_place == COHORT__IN_PLACE_OUT;
-    return cohort__meeting_start(&(struct cohort__meeting_call){
+    return cohort__meeting_call_start(&(struct cohort__meeting_call){
         .comm = call->comm,
         .kind = kinds[call->collective],
         .in = call->is_in_place && !is_out_in_place ? call->out : call->in,

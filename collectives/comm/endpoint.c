@@ -161,9 +161,11 @@ static void run_leave(struct cohort_comm *comm, struct cohort__item *item)
                                         "this site has left the communicator meanwhile");
     cohort__endpoint_release_parked(comm);
     cohort__channels_leave(comm);
-    struct cohort__meetings *meetings = atomic_load(&comm->group->meetings);
-    if (meetings)
-        meetings->left(meetings, comm);
+    for (uint32_t i = 0; i < COHORT__NUM_SUBGROUPS; i++) {
+        struct cohort__meetings *meetings = atomic_load(&comm->group->meetings[i]);
+        if (meetings)
+            meetings->left(meetings, comm);
+    }
     cohort__registry_leave(cohort__process_registry(cohort__inbox_process(comm->group->inbox)),
                            comm->group->membership, comm->this_site);
     if (cohort__endpoint_is_idle(comm))

@@ -97,9 +97,11 @@ void cohort__group_destroy(struct cohort__group *group)
         cohort__message_release(unclaimed_of(link));
     for (uint32_t i = 0; i < group->local.num; i++)
         cohort__endpoint_destroy(atomic_load(&group->endpoints[group->local.sites[i]]));
-    struct cohort__meetings *meetings = atomic_load(&group->meetings);
-    if (meetings)
-        meetings->destroy(meetings);
+    for (uint32_t i = 0; i < COHORT__NUM_SUBGROUPS; i++) {
+        struct cohort__meetings *meetings = atomic_load(&group->meetings[i]);
+        if (meetings)
+            meetings->destroy(meetings);
+    }
     if (group->has_board)
         cohort__boards_leave(cohort__inbox_process(group->inbox), group->board,
                              group->num_localities);

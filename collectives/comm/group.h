@@ -20,7 +20,14 @@ struct cohort__arrival;
 struct cohort__message;
 struct cohort_comm;
 
-/* What exec keeps for a group. It begins with the functions that comm calls. */
+/* Sites of a group that meet. Their ranks are numbers from 0 on, in the order of the sites. */
+enum cohort__subgroup {
+    COHORT__SUBGROUP_ALL,      /* a rank is the number of the site */
+    COHORT__SUBGROUP_LOCALITY, /* those of this locality only */
+    COHORT__NUM_SUBGROUPS,
+};
+
+/* What exec keeps for a subgroup. It begins with the functions that comm calls. */
 struct cohort__meetings {
     void (*destroy)(struct cohort__meetings *meetings);
     /* In the endpoint's turn: COMM's site has left, and will not come to a meeting any more. */
@@ -53,9 +60,10 @@ struct cohort__group {
     void *_Atomic tuning;          /* belongs to coll, from malloc; NULL: none yet */
     pthread_mutex_t lock;          /* of `unclaimed` */
     struct cohort__list unclaimed; /* messages for endpoints that are not made here yet */
-    struct cohort__meetings *_Atomic meetings; /* belong to exec, or NULL */
-    _Atomic uint32_t num_left;                 /* endpoints of this locality that have left */
-    struct cohort_comm *_Atomic endpoints[];   /* by site; NULL: elsewhere, or not made yet */
+    /* They belong to exec. NULL: none yet. */
+    struct cohort__meetings *_Atomic meetings[COHORT__NUM_SUBGROUPS];
+    _Atomic uint32_t num_left;               /* endpoints of this locality that have left */
+    struct cohort_comm *_Atomic endpoints[]; /* by site; NULL: elsewhere, or not made yet */
 };
 
 cohort_status cohort__group_create(struct cohort__group **ret_group, struct cohort__inbox *inbox,

@@ -2,35 +2,68 @@
 #ifndef COHORT_COLLECTIVES_EXEC_MEETING_H
 #define COHORT_COLLECTIVES_EXEC_MEETING_H
 
-#include "cohort/future.h"
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "collectives/comm/team.h"
+#include "collectives/exec/crew.h"
 #include "collectives/exec/movement.h"
+#include "collectives/exec/participant.h"
 #include "runtime/base/error.h"
+#include "runtime/base/list.h"
 
-struct cohort_comm;
-struct cohort__group;
+struct meetings;
 
-/* A call without a plan, for sites that share memory: all in this locality, or on this host with a
- * board. Every site brings its buffers, and data moves once all are there. */
+/* A meeting of sites that share memory. Only meeting*.c and participant.c know what is in it. */
 
-/* What one site brings. Everything except `comm`, `in`, `out`, `op` and `ret_rows` is equal at all
- * sites. */
-struct cohort__meeting_call {
-    struct cohort_comm *comm;
-    const struct cohort__movement_kind *kind;
-    const void *in; /* the same as `out`: in place */
-    void *out;
-    uint32_t root;
-    uint32_t shift;
-    const cohort_op *op;
-    uint64_t generation; /* has passed the gate */
-    uint64_t fingerprint;
-    /* Also has the count and the datatype of the call. Datatype 0: no elements. */
-    const struct cohort__signature *signature;
-    cohort_future **ret_rows; /* where to put num_sites futures for the caller, or NULL */
+enum cohort__meeting_state {
+    COHORT__MEETING_OPEN,     /* not all sites of this locality are there */
+    COHORT__MEETING_GATHERED, /* they are there, and wait for other localities */
+    /* Like GATHERED, while the crew copies what they bring to the board. If the meeting has to fail
+     * meanwhile, it fails after that, with `error`. */
+    COHORT__MEETING_BRINGING,
+    /* All have posted, and this locality's share of the result is made on the board. It fails like
+     * BRINGING. */
+    COHORT__MEETING_REDUCING,
+    COHORT__MEETING_REDUCED, /* this share is made; waits for the others' */
+    COHORT__MEETING_MOVING,  /* all are there, and data moves, or has moved; in the list `moving` */
+    COHORT__MEETING_FAILED,  /* with `error`, before all were there */
 };
 
-/* By the caller's thread. Never NULL. */
-cohort_future *cohort__meeting_start(const struct cohort__meeting_call *call);
+/* Whether works access the buffers, so that the meeting can't fail yet. */
+static inline bool cohort__meeting_is_busy(enum cohort__meeting_state state)
+{
+    return state == COHORT__MEETING_BRINGING || state == COHORT__MEETING_REDUCING;
+}
+
+struct cohort__meeting {
+    struct cohort__list link; /* in one of the subgroup's lists */
+    struct meetings *meetings;
+    struct cohort__meeting *next_full;
+    enum cohort__meeting_state state;
+    uint64_t generation;
+    uint64_t fingerprint; /* of those inside */
+    const struct cohort__movement_kind *kind;
+    struct cohort__movement movement;
+    struct cohort__round far; /* what the other localities have posted, if there are any */
+    bool are_shares_made;     /* on the board, by all localities */
+    struct cohort__inquiry inquiry;
+    _Atomic uint32_t num_inside;
+    uint32_t num_come;             /* participants that have ever entered */
+    struct cohort__bunch *bunches; /* the participants by worker, see meeting_tell.c */
+    uint32_t num_bunches;          /* 0: there is one worker, or few sites */
+    struct cohort__error error;
+    atomic_bool has_error; /* `error` is set, or being set, while data moves */
+    atomic_bool is_untold; /* it has failed, and sites outside have not been told */
+    bool is_awaited;       /* these sites include other localities, which wait for this one */
+    unsigned char *copies; /* of inputs in place; the memory is kept for the next meeting */
+    size_t copies_bytes;
+    unsigned char *place;                       /* on the board, where the crew copies to */
+    struct cohort__crew crew;                   /* copies to the board, reduces, then moves */
+    struct cohort__participant *participants[]; /* by rank */
+};
 
 /* How many bytes this locality has in memory of its arena on GROUP's board, which it must have, and
  * on all boards. Any thread. */

@@ -2,7 +2,6 @@
 /* Copies what the sites of this locality bring to a meeting to the board, and posts it. Much data
  * is copied by works, without the lock. Until they are done, no participant is told that the
  * meeting has failed, since after that its buffers may be gone. */
-#include "collectives/comm/endpoint.h"
 #include "collectives/comm/inbox.h"
 #include "collectives/exec/meetings.h"
 #include "runtime/base/copy.h"
@@ -14,23 +13,23 @@ size_t cohort__meeting_in_bytes(const struct cohort__meeting *meeting)
     return num_blocks * movement->count * movement->element;
 }
 
-bool cohort__meeting_brings(const struct cohort__meeting *meeting, uint32_t site)
+bool cohort__meeting_brings(const struct cohort__meeting *meeting, uint32_t rank)
 {
-    return !meeting->kind->has_source || site == meeting->movement.root;
+    return !meeting->kind->has_source || rank == meeting->movement.root;
 }
 
-/* What SITE brings: cohort__meeting_in_bytes() bytes. NULL: nothing. */
-static const unsigned char *contribution(const struct cohort__meeting *meeting, uint32_t site)
+/* What the site of RANK brings: cohort__meeting_in_bytes() bytes. NULL: nothing. */
+static const unsigned char *contribution(const struct cohort__meeting *meeting, uint32_t rank)
 {
     const struct cohort__movement *movement = &meeting->movement;
-    const unsigned char *in = movement->in[site];
-    bool is_in_place = in == movement->out[site];
-    if (!cohort__meeting_brings(meeting, site))
+    const unsigned char *in = movement->in[rank];
+    bool is_in_place = in == movement->out[rank];
+    if (!cohort__meeting_brings(meeting, rank))
         return NULL;
     if (in && is_in_place &&
         (meeting->kind == &cohort__movement_all_gather ||
          meeting->kind == &cohort__movement_gather))
-        return in + site * cohort__meeting_in_bytes(meeting);
+        return in + rank * cohort__meeting_in_bytes(meeting);
     return in;
 }
 
@@ -58,15 +57,15 @@ static void bring_for_shares(struct meetings *meetings, const struct cohort__mee
         bring_bytes(meetings, meeting, to + behind, from + behind, end - behind);
 }
 
-/* Copies what SITE brings, the bytes from BEGIN to END, to their place in TO. If there is a block
- * for each target site, blocks for sites of this locality are left out: these are read in the
- * input. */
-static void copy(struct meetings *meetings, const struct cohort__meeting *meeting, uint32_t site,
+/* Copies what the site of RANK brings, the bytes from BEGIN to END, to their place in TO. If there
+ * is a block for each target site, blocks for sites of this locality are left out: these are read
+ * in the input. */
+static void copy(struct meetings *meetings, const struct cohort__meeting *meeting, uint32_t rank,
                  unsigned char *to, size_t begin, size_t end)
 {
     const struct cohort__movement *movement = &meeting->movement;
-    const unsigned char *from = contribution(meeting, site);
-    bool is_in_place = from && from == movement->out[site];
+    const unsigned char *from = contribution(meeting, rank);
+    bool is_in_place = from && from == movement->out[rank];
     if (!from)
         return;
     if (cohort__meeting_has_shares(meetings, meeting)) {
@@ -80,7 +79,7 @@ static void copy(struct meetings *meetings, const struct cohort__meeting *meetin
     size_t block = movement->count * movement->element;
     for (uint32_t target = (uint32_t)(begin / block); begin < end; target++) {
         size_t next = (target + 1) * block < end ? (target + 1) * block : end;
-        if (!cohort__group_is_local(meetings->group, target))
+        if (!meeting->participants[target])
             bring_bytes(meetings, meeting, to + begin, from + begin, next - begin);
         begin = next;
     }
@@ -90,8 +89,8 @@ static void copy(struct meetings *meetings, const struct cohort__meeting *meetin
 static uint32_t num_bringing(const struct cohort__meeting *meeting)
 {
     uint32_t num = 0;
-    for (uint32_t site = 0; site < meeting->movement.num_sites; site++)
-        num += meeting->participants[site] && cohort__meeting_brings(meeting, site);
+    for (uint32_t rank = 0; rank < meeting->movement.num_sites; rank++)
+        num += meeting->participants[rank] && cohort__meeting_brings(meeting, rank);
     return num;
 }
 
@@ -110,24 +109,24 @@ static uint64_t parts_of_site(const struct cohort__meeting *meeting)
     return (meeting->far.bytes + COHORT__PART_BYTES - 1) / COHORT__PART_BYTES;
 }
 
-/* The site of this locality that has number INDEX among them. */
-static uint32_t local_site(const struct cohort__meeting *meeting, uint64_t index)
+/* The rank of the site that has number INDEX among those of this locality. */
+static uint32_t local_rank(const struct cohort__meeting *meeting, uint64_t index)
 {
-    uint32_t site = 0;
-    while (!meeting->participants[site] || index-- > 0)
-        site++;
-    return site;
+    uint32_t rank = 0;
+    while (!meeting->participants[rank] || index-- > 0)
+        rank++;
+    return rank;
 }
 
 /* By some worker. */
 static void perform(struct cohort__crew *crew, uint64_t part)
 {
     const struct cohort__meeting *meeting = COHORT_CONTAINER_OF(crew, struct cohort__meeting, crew);
-    struct meetings *meetings = cohort__meetings_get(cohort__meeting_local_comm(meeting)->group);
+    struct meetings *meetings = meeting->meetings;
     uint64_t num_parts = parts_of_site(meeting);
     size_t begin = part % num_parts * COHORT__PART_BYTES, bytes = meeting->far.bytes;
     uint64_t index = part / num_parts;
-    copy(meetings, meeting, local_site(meeting, index), meeting->place + index * bytes, begin,
+    copy(meetings, meeting, local_rank(meeting, index), meeting->place + index * bytes, begin,
          bytes - begin < COHORT__PART_BYTES ? bytes : begin + COHORT__PART_BYTES);
 }
 
@@ -136,7 +135,7 @@ static void perform(struct cohort__crew *crew, uint64_t part)
 static void over(struct cohort__crew *crew)
 {
     struct cohort__meeting *meeting = COHORT_CONTAINER_OF(crew, struct cohort__meeting, crew);
-    struct meetings *meetings = cohort__meetings_get(cohort__meeting_local_comm(meeting)->group);
+    struct meetings *meetings = meeting->meetings;
     struct cohort__looked looked = {0};
     pthread_mutex_lock(&meetings->lock);
     struct cohort__error error = meeting->error;
@@ -178,10 +177,10 @@ bool cohort__meeting_bring(struct meetings *meetings, struct cohort__meeting *me
                            meetings->num_local * parts_of_site(meeting), perform, over);
         return false;
     }
-    for (uint32_t site = 0; bytes > 0 && site < meeting->movement.num_sites; site++) {
-        if (!meeting->participants[site])
+    for (uint32_t rank = 0; bytes > 0 && rank < meeting->movement.num_sites; rank++) {
+        if (!meeting->participants[rank])
             continue;
-        copy(meetings, meeting, site, to, 0, meeting->far.bytes);
+        copy(meetings, meeting, rank, to, 0, meeting->far.bytes);
         to += meeting->far.bytes;
     }
     cohort__team_post(meetings->team, &meeting->far);

@@ -3,15 +3,6 @@
 #include "collectives/comm/endpoint.h"
 #include "collectives/exec/meetings.h"
 
-/* One of this locality's endpoints. */
-struct cohort_comm *cohort__meeting_local_comm(const struct cohort__meeting *meeting)
-{
-    uint32_t site = 0;
-    while (!meeting->participants[site])
-        site++;
-    return meeting->participants[site]->operation.comm;
-}
-
 /* The latest meeting before MEETING that is gathered, and has posted or is going to post. NULL:
  * there is none. */
 static const struct cohort__meeting *poster_before(const struct meetings *meetings,
@@ -64,17 +55,17 @@ static cohort_status find_inputs(const struct meetings *meetings, struct cohort_
     struct cohort__movement *movement = &meeting->movement;
     bool has_shares = cohort__meeting_has_shares(meetings, meeting);
     movement->has_far = true;
-    for (uint32_t site = 0; site < movement->num_sites; site++) {
-        bool is_far = !meeting->participants[site];
-        bool is_in_place = movement->in[site] && movement->in[site] == movement->out[site];
+    for (uint32_t rank = 0; rank < movement->num_sites; rank++) {
+        bool is_far = !meeting->participants[rank];
+        bool is_in_place = movement->in[rank] && movement->in[rank] == movement->out[rank];
         if (is_far)
-            movement->out[site] = movement->in[site] = NULL;
+            movement->out[rank] = movement->in[rank] = NULL;
         if ((!is_far && !(is_in_place && is_overwritten(meeting) && !has_shares)) ||
-            !cohort__meeting_brings(meeting, site))
+            !cohort__meeting_brings(meeting, rank))
             continue;
-        movement->in[site] =
-            (unsigned char *)cohort__team_input(meetings->team, &meeting->far, site, ret_error);
-        if (!movement->in[site])
+        movement->in[rank] = (unsigned char *)cohort__team_input(
+            meetings->team, &meeting->far, meetings->sites.sites[rank], ret_error);
+        if (!movement->in[rank])
             return ret_error->status;
     }
     return COHORT_OK;
@@ -84,11 +75,11 @@ static cohort_status find_inputs(const struct meetings *meetings, struct cohort_
  * so that both calls fail. */
 static void ask(struct cohort__meeting *meeting, uint32_t site, struct cohort__looked *looked)
 {
-    struct cohort_comm *comm = cohort__meeting_local_comm(meeting);
+    const struct cohort__operation *operation = cohort__meeting_first(meeting)->operation;
+    struct cohort_comm *comm = operation->comm;
     if (meeting->far.has_asked || looked->question.message)
         return;
-    struct cohort__message *message =
-        cohort__operation_question(&meeting->participants[comm->this_site]->operation, 1);
+    struct cohort__message *message = cohort__operation_question(operation, 1);
     if (!message)
         return;
     meeting->far.has_asked = true;

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Which sites a meeting waits for. Asked when an operation has waited for long. */
-#include "collectives/comm/endpoint.h"
 #include "collectives/exec/meetings.h"
 
 /* Whether the locality of SITE, another one, has done what MEETING waits for. FIRST is the meeting
@@ -34,9 +33,10 @@ static uint32_t find_missing(const struct meetings *meetings, const struct cohor
     const struct cohort__meeting *first =
         is_open ? cohort__meeting_first_to_post(meetings, meeting) : meeting;
     *ret_inquiry = (struct cohort__inquiry){.asker = meeting->inquiry.asker};
-    for (uint32_t site = 0; is_open && site < meeting->movement.num_sites; site++) {
+    for (uint32_t rank = 0; is_open && rank < meetings->sites.num; rank++) {
+        uint32_t site = meetings->sites.sites[rank];
         bool is_local = cohort__group_is_local(meetings->group, site);
-        if (is_local ? meeting->participants[site] != NULL
+        if (is_local ? meeting->participants[rank] != NULL
                      : is_there(meetings, meeting, first, site))
             continue;
         if (num_missing++ >= COHORT__INQUIRY_SITES)
@@ -50,12 +50,13 @@ static uint32_t find_missing(const struct meetings *meetings, const struct cohor
 uint32_t cohort__participant_missing(const struct cohort__participant *participant,
                                      struct cohort__inquiry *ret_inquiry)
 {
-    struct meetings *meetings = cohort__meetings_get(participant->operation.comm->group);
+    const struct cohort__meeting *meeting = participant->meeting;
     *ret_inquiry = (struct cohort__inquiry){0};
-    if (!participant->meeting)
+    if (!meeting)
         return 0;
+    struct meetings *meetings = meeting->meetings;
     pthread_mutex_lock(&meetings->lock);
-    uint32_t num_missing = find_missing(meetings, participant->meeting, ret_inquiry);
+    uint32_t num_missing = find_missing(meetings, meeting, ret_inquiry);
     pthread_mutex_unlock(&meetings->lock);
     return num_missing;
 }
@@ -64,10 +65,10 @@ uint32_t cohort__participant_missing(const struct cohort__participant *participa
 bool cohort__participant_inquires(const struct cohort__participant *participant,
                                   struct cohort__inquiry *ret_inquiry)
 {
-    struct meetings *meetings = cohort__meetings_get(participant->operation.comm->group);
     struct cohort__meeting *meeting = participant->meeting;
     if (!meeting)
         return false;
+    struct meetings *meetings = meeting->meetings;
     pthread_mutex_lock(&meetings->lock);
     if (!meeting->inquiry.asker)
         meeting->inquiry.asker = participant;
@@ -84,10 +85,10 @@ bool cohort__participant_inquires(const struct cohort__participant *participant,
 void cohort__participant_answered(const struct cohort__participant *participant, uint32_t site,
                                   enum cohort__answer answer)
 {
-    struct meetings *meetings = cohort__meetings_get(participant->operation.comm->group);
     struct cohort__meeting *meeting = participant->meeting;
     if (!meeting)
         return;
+    struct meetings *meetings = meeting->meetings;
     pthread_mutex_lock(&meetings->lock);
     for (uint32_t i = 0; i < meeting->inquiry.num_sites; i++)
         if (meeting->inquiry.sites[i] == site)

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "collectives/comm/endpoint.h"
 #include "collectives/exec/meetings.h"
 
 static void keep_error(struct cohort__meeting *meeting, cohort_status status)
@@ -14,9 +13,8 @@ static void keep_error(struct cohort__meeting *meeting, cohort_status status)
         return;
     char why[256];
     snprintf(why, sizeof(why), "%s", cohort_error_message());
-    const struct cohort_comm *comm = cohort__meeting_local_comm(meeting);
     cohort__error_set(&meeting->error, status, "communicator \"%.60s\", generation %" PRIu64 ": %s",
-                      comm->group->name, meeting->generation, why);
+                      meeting->meetings->group->name, meeting->generation, why);
 }
 
 static void perform(struct cohort__crew *crew, uint64_t part)
@@ -38,8 +36,8 @@ static cohort_status copy_inputs(struct cohort__meeting *meeting)
     struct cohort__movement *movement = &meeting->movement;
     size_t bytes = cohort__meeting_in_bytes(meeting);
     uint32_t num_in_place = 0;
-    for (uint32_t site = 0; site < movement->num_sites; site++)
-        num_in_place += movement->in[site] && movement->in[site] == movement->out[site];
+    for (uint32_t rank = 0; rank < movement->num_sites; rank++)
+        num_in_place += movement->in[rank] && movement->in[rank] == movement->out[rank];
     if (num_in_place == 0 || bytes == 0)
         return COHORT_OK;
     if (num_in_place * bytes > meeting->copies_bytes) {
@@ -51,11 +49,11 @@ static cohort_status copy_inputs(struct cohort__meeting *meeting)
     if (!copy)
         return cohort_fail(COHORT_ERR_NO_MEMORY, "no memory for the input of %u sites in place",
                            num_in_place);
-    for (uint32_t site = 0; site < movement->num_sites; site++) {
-        if (!movement->in[site] || movement->in[site] != movement->out[site])
+    for (uint32_t rank = 0; rank < movement->num_sites; rank++) {
+        if (!movement->in[rank] || movement->in[rank] != movement->out[rank])
             continue;
-        memcpy(copy, movement->in[site], bytes);
-        movement->in[site] = copy;
+        memcpy(copy, movement->in[rank], bytes);
+        movement->in[rank] = copy;
         copy += bytes;
     }
     return COHORT_OK;
@@ -78,8 +76,8 @@ void cohort__meeting_move(struct cohort__meeting *meeting)
         keep_error(meeting, status);
     else if (num_parts > 0 && (is_users || cohort__movement_bytes(meeting->kind, movement) >
                                                COHORT__MEETING_ON_THE_SPOT)) {
-        struct cohort__inbox *inbox = cohort__meeting_local_comm(meeting)->group->inbox;
-        cohort__crew_start(&meeting->crew, inbox, num_parts, perform, over);
+        cohort__crew_start(&meeting->crew, meeting->meetings->group->inbox, num_parts, perform,
+                           over);
         return;
     }
     for (uint64_t part = 0; !status && part < num_parts; part++)

@@ -5,7 +5,6 @@
  * every locality reads as many bytes as one locality brings, and not as many as all bring. */
 #include <string.h>
 
-#include "collectives/comm/endpoint.h"
 #include "collectives/exec/meetings.h"
 #include "runtime/base/copy.h"
 
@@ -22,11 +21,6 @@ bool cohort__meeting_has_shares(const struct meetings *meetings,
     return meetings->team && meeting->kind == &cohort__movement_all_reduce &&
            meetings->group->num_localities >= FROM_LOCALITIES && meeting->far.bytes >= FROM_BYTES &&
            cohort__op_is_builtin(meeting->movement.op);
-}
-
-static struct meetings *meetings_of(const struct cohort__meeting *meeting)
-{
-    return cohort__meetings_get(cohort__meeting_local_comm(meeting)->group);
 }
 
 /* Where the share of locality NUMBER begins, in bytes. */
@@ -66,7 +60,7 @@ static size_t part_end(size_t begin, size_t end)
 static void reduce_part(struct cohort__crew *crew, uint64_t part)
 {
     const struct cohort__meeting *meeting = COHORT_CONTAINER_OF(crew, struct cohort__meeting, crew);
-    const struct meetings *meetings = meetings_of(meeting);
+    const struct meetings *meetings = meeting->meetings;
     size_t begin, end;
     cohort__meeting_own_share(meetings, meeting, &begin, &end);
     begin += part * COHORT__PART_BYTES;
@@ -79,7 +73,7 @@ static void reduce_part(struct cohort__crew *crew, uint64_t part)
  * it. */
 static void reduced(struct cohort__meeting *meeting, struct cohort__looked *looked)
 {
-    struct meetings *meetings = meetings_of(meeting);
+    struct meetings *meetings = meeting->meetings;
     pthread_mutex_lock(&meetings->lock);
     struct cohort__error error = meeting->error;
     meeting->error = (struct cohort__error){0};
@@ -101,7 +95,7 @@ static void reduce_over(struct cohort__crew *crew)
 
 void cohort__meeting_reduce(struct cohort__meeting *meeting, struct cohort__looked *looked)
 {
-    const struct meetings *meetings = meetings_of(meeting);
+    const struct meetings *meetings = meeting->meetings;
     size_t begin, end;
     cohort__meeting_own_share(meetings, meeting, &begin, &end);
     size_t bytes = end - begin;
@@ -118,7 +112,7 @@ void cohort__meeting_reduce(struct cohort__meeting *meeting, struct cohort__look
 /* Collecting ------------------------------------------------------------------------------- */
 
 /* The part of locality NUMBER's post that its first site has. The locality's share of the result is
- * in it. */
+ * in it. A rank is the number of a site here. */
 static const unsigned char *share_of(const struct meetings *meetings,
                                      const struct cohort__meeting *meeting, uint32_t number)
 {
@@ -131,7 +125,7 @@ static void collect_part(struct cohort__crew *crew, uint64_t part)
 {
     const struct cohort__meeting *meeting = COHORT_CONTAINER_OF(crew, struct cohort__meeting, crew);
     const struct cohort__movement *movement = &meeting->movement;
-    const struct meetings *meetings = meetings_of(meeting);
+    const struct meetings *meetings = meeting->meetings;
     size_t bytes = meeting->far.bytes, begin = part * COHORT__PART_BYTES,
            end = part_end(begin, bytes);
     for (uint32_t number = 0; begin < end; number++) {
@@ -141,9 +135,9 @@ static void collect_part(struct cohort__crew *crew, uint64_t part)
         if (next > end)
             next = end;
         const unsigned char *from = share_of(meetings, meeting, number);
-        for (uint32_t site = 0; site < movement->num_sites; site++)
-            if (movement->out[site])
-                cohort__copy(movement->out[site] + begin, from + begin, next - begin);
+        for (uint32_t rank = 0; rank < movement->num_sites; rank++)
+            if (movement->out[rank])
+                cohort__copy(movement->out[rank] + begin, from + begin, next - begin);
         begin = next;
     }
 }
@@ -155,7 +149,7 @@ static void collect_over(struct cohort__crew *crew)
 
 void cohort__meeting_collect(struct cohort__meeting *meeting)
 {
-    const struct meetings *meetings = meetings_of(meeting);
+    const struct meetings *meetings = meeting->meetings;
     uint64_t num = num_parts(meeting->far.bytes);
     if (meeting->far.bytes * meetings->num_local > COHORT__MEETING_ON_THE_SPOT) {
         cohort__crew_start(&meeting->crew, meetings->group->inbox, num, collect_part, collect_over);

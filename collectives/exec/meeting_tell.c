@@ -23,13 +23,12 @@ struct cohort__bunch {
     uint32_t num;
 } __attribute__((aligned(64))); /* so that workers don't write to the same lines */
 
-/* In the endpoint's turn. The first participant of a failed meeting that comes here tells the sites
- * outside. */
-void cohort__meeting_tell_outside(struct cohort__meeting *meeting,
-                                  struct cohort__operation *operation)
+/* The first participant of a failed meeting that comes here tells the sites outside. */
+void cohort__participant_tell_outside(const struct cohort__participant *participant)
 {
-    if (operation->failure.status && atomic_exchange(&meeting->is_untold, false))
-        cohort__operation_tell(operation, meeting->is_awaited);
+    struct cohort__meeting *meeting = participant->meeting;
+    if (participant->operation->failure.status && atomic_exchange(&meeting->is_untold, false))
+        cohort__operation_tell(participant->operation, meeting->is_awaited);
 }
 
 /* In the endpoint's turn: the meeting is over for this participant. */
@@ -38,17 +37,14 @@ static void run_over(struct cohort_comm *comm, struct cohort__item *item)
     (void)comm;
     struct cohort__participant *participant =
         COHORT_CONTAINER_OF(item, struct cohort__participant, over);
-    struct cohort__operation *operation = &participant->operation;
-    if (participant->meeting->error.status && !operation->failure.status)
-        cohort__error_copy(&operation->failure, &participant->meeting->error);
-    cohort__meeting_tell_outside(participant->meeting, operation);
-    cohort__operation_ended(operation);
+    const struct cohort__error *error = &participant->meeting->error;
+    participant->told(participant, error->status ? error : NULL);
 }
 
 static void tell(struct cohort__participant *participant)
 {
     participant->over.run = run_over;
-    cohort__endpoint_post(participant->operation.comm, &participant->over);
+    cohort__endpoint_post(participant->operation->comm, &participant->over);
 }
 
 void cohort__participants_tell(struct cohort__participant *participants)
@@ -141,11 +137,11 @@ static void tell_all(struct cohort__meeting *meeting)
     struct cohort__participant **participants = meeting->participants;
     uint32_t num_left = meeting->num_come; /* the meeting may be gone after the last one */
     cohort__meeting_bunches_empty(meeting);
-    for (uint32_t site = 0; num_left > 0; site++) {
-        if (!participants[site])
+    for (uint32_t rank = 0; num_left > 0; rank++) {
+        if (!participants[rank])
             continue;
         num_left--;
-        tell(participants[site]);
+        tell(participants[rank]);
     }
 }
 

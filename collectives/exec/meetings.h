@@ -3,26 +3,30 @@
 #define COHORT_COLLECTIVES_EXEC_MEETINGS_H
 
 #include <pthread.h>
-#include <stdatomic.h>
 
 #include "collectives/comm/arenas.h"
 #include "collectives/comm/team.h"
 #include "collectives/comm/group.h"
+#include "collectives/exec/meeting.h"
 #include "collectives/exec/participant.h"
 #include "runtime/base/container.h"
 #include "runtime/base/error.h"
 #include "runtime/base/copier.h"
 
-/* All meetings of a group. Private to the meeting*.c. */
+/* All meetings of a subgroup. Private to the meeting*.c and to participant.c. */
 struct meetings {
     struct cohort__meetings base; /* first */
     pthread_mutex_t lock;
     struct cohort__list current; /* by generation: those that do not move, failed ones, too */
     struct cohort__list moving;
     struct cohort__list spare;
-    uint32_t num_local; /* sites of this locality */
+    struct cohort__members sites; /* the site of each rank */
+    uint32_t *own_sites;          /* memory for these; NULL: they are the group's */
+    uint32_t num_local;           /* sites of this locality */
     struct cohort__group *group;
-    struct cohort__team *team;    /* the localities of this host; NULL: all sites are in this one */
+    /* The localities of this host. NULL: all sites are in this one. With a team, each site's rank
+     * is its number. */
+    struct cohort__team *team;
     struct cohort__copier copier; /* copies to the board */
     struct cohort__arena arena;   /* this locality's on the board */
     uint64_t last_ended;          /* the highest generation that has ended */
@@ -34,11 +38,45 @@ static inline struct cohort__meeting *cohort__meeting_of(struct cohort__list *li
     return COHORT_CONTAINER_OF(link, struct cohort__meeting, link);
 }
 
-/* meeting.c. The meetings of GROUP, made by the first call. NULL: they can't be made; the error is
- * set. */
-struct meetings *cohort__meetings_get(struct cohort__group *group);
+/* meetings.c. The meetings of a subgroup of GROUP, made by the first call. NULL: they can't be
+ * made; the error is set. */
+struct meetings *cohort__meetings_get(struct cohort__group *group, enum cohort__subgroup subgroup);
 
-/* With the lock held: fails MEETING, which is open, gathered or reduced, with ERROR. Adds the
+/* participant.c. Functions of struct cohort__meetings. _on_look: by the thread that turns the event
+ * loop; whether something has come on the board meanwhile. */
+void cohort__meetings_left(struct cohort__meetings *base, const struct cohort_comm *comm);
+bool cohort__meetings_on_look(struct cohort__watch *watch);
+
+/* meeting.c. The following with the lock held. A meeting for PARTICIPANT, which is to enter it.
+ * NULL: there is no memory. */
+struct cohort__meeting *cohort__meeting_open(struct meetings *meetings,
+                                             const struct cohort__participant *participant);
+
+/* The bytes of an element. */
+static inline size_t cohort__meeting_element(cohort_datatype datatype)
+{
+    return datatype ? cohort_datatype_size(datatype) : 1;
+}
+
+/* The participant of the lowest rank. There must be one that has not left. */
+static inline const struct cohort__participant *
+cohort__meeting_first(const struct cohort__meeting *meeting)
+{
+    uint32_t rank = 0;
+    while (!meeting->participants[rank])
+        rank++;
+    return meeting->participants[rank];
+}
+
+/* Tells the other localities up to which generation this one reads no posts any more: the last one
+ * that has ended, or all below one to which all sites here have come. But a meeting that is still
+ * under way needs its posts. */
+void cohort__meetings_pass(struct meetings *meetings);
+
+/* The last participant has left. */
+void cohort__meeting_end(struct meetings *meetings, struct cohort__meeting *meeting);
+
+/* Fails MEETING, which is open, gathered or reduced, with ERROR. Adds the
  * participants that are inside, except EXCEPT, to *TOLD. */
 void cohort__meeting_fail(struct meetings *meetings, struct cohort__meeting *meeting,
                           const struct cohort__error *error,
@@ -56,11 +94,6 @@ void cohort__meeting_bunch(struct cohort__meeting *meeting,
 /* Forgets who is in which bunch. */
 void cohort__meeting_bunches_empty(struct cohort__meeting *meeting);
 
-/* In the turn of the OPERATION's endpoint: if that has failed, and nobody has told the sites that
- * are not in MEETING, tells them. */
-void cohort__meeting_tell_outside(struct cohort__meeting *meeting,
-                                  struct cohort__operation *operation);
-
 /* Without the lock: tells each of PARTICIPANTS, a list, that its meeting has failed. */
 void cohort__participants_tell(struct cohort__participant *participants);
 
@@ -74,11 +107,8 @@ void cohort__meeting_over(struct cohort__meeting *meeting);
 enum { COHORT__MEETING_ON_THE_SPOT = 64 * 1024 };
 void cohort__meeting_move(struct cohort__meeting *meeting);
 
-/* meeting_far.c. One of this locality's endpoints. At least one site of this locality is inside. */
-struct cohort_comm *cohort__meeting_local_comm(const struct cohort__meeting *meeting);
-
-/* The following with the lock held. The first meeting that has to post before MEETING may. MEETING
- * itself if there is none. */
+/* meeting_far.c. The following with the lock held. The first meeting that has to post before
+ * MEETING may. MEETING itself if there is none. */
 const struct cohort__meeting *cohort__meeting_first_to_post(const struct meetings *meetings,
                                                             const struct cohort__meeting *meeting);
 
@@ -130,8 +160,8 @@ void cohort__meeting_collect(struct cohort__meeting *meeting);
 /* meeting_bring.c. How many bytes each site brings. */
 size_t cohort__meeting_in_bytes(const struct cohort__meeting *meeting);
 
-/* Whether SITE brings anything. If the call has one source, no other site does. */
-bool cohort__meeting_brings(const struct cohort__meeting *meeting, uint32_t site);
+/* Whether the site of RANK brings anything. If the call has one source, no other site does. */
+bool cohort__meeting_brings(const struct cohort__meeting *meeting, uint32_t rank);
 
 /* With the lock held, for a gathered meeting that is next: copies what its sites bring to the
  * board, and posts it. True: it is posted. False: there is no place yet, or works copy it and will

@@ -6,7 +6,8 @@
 
 #include "collectives/exec/op.h"
 
-/* A collective among sites that share memory, when all of them are there. Every input is read where
+/* A collective among sites that share memory, when all of them are there. A site here is one of a
+ * subgroup, and its number is its rank there. Every input is read where
  * it is, and every output is written where it belongs. The work is cut into parts that write to
  * different outputs, so that workers can share it. Reductions go strictly from left to right. */
 struct cohort__movement {

@@ -2,146 +2,376 @@
 #include "collectives/exec/participant.h"
 
 #include <inttypes.h>
-#include <stdio.h>
+#include <string.h>
 
 #include "collectives/comm/endpoint.h"
+#include "collectives/comm/fingerprint.h"
+#include "collectives/comm/inbox.h"
 #include "collectives/comm/remote.h"
-#include "collectives/exec/meeting.h"
-#include "collectives/exec/rejection.h"
+#include "collectives/exec/meetings.h"
 #include "collectives/exec/stall.h"
-#include "runtime/base/slab.h"
-#include "runtime/task/future.h"
 
-/* No site sends data in a meeting. */
-static void on_message(struct cohort__operation *operation, struct cohort__message *message)
+/* How sites come to meetings, fail and leave. What a meeting does then is in the meeting*.c. */
+
+/* Coming ----------------------------------------------------------------------------------- */
+
+static struct cohort__meeting *meeting_find(struct meetings *meetings, uint64_t generation)
 {
-    cohort__operation_fail_with(operation, COHORT_ERR_PROTOCOL,
-                                "site %u sent a message that nobody waits for (tag %x)",
-                                message->source_site, message->tag);
-    cohort__message_release(message);
+    for (struct cohort__list *link = meetings->current.next; link != &meetings->current;
+         link = link->next) {
+        struct cohort__meeting *meeting = cohort__meeting_of(link);
+        if (meeting->generation >= generation)
+            return meeting->generation == generation ? meeting : NULL;
+    }
+    return NULL;
 }
 
-static void on_peer_died(struct cohort__operation *operation)
+/* An open meeting that the site of RANK, which comes to GENERATION, has left out. It will never be
+ * complete. NULL: there is none. */
+static struct cohort__meeting *left_out_by(struct meetings *meetings, uint32_t rank,
+                                           uint64_t generation)
 {
-    (void)cohort__operation_fail_if_broken(operation);
+    for (struct cohort__list *link = meetings->current.next; link != &meetings->current;
+         link = link->next) {
+        struct cohort__meeting *meeting = cohort__meeting_of(link);
+        if (meeting->generation >= generation)
+            return NULL;
+        if (meeting->state == COHORT__MEETING_OPEN && !meeting->participants[rank])
+            return meeting;
+    }
+    return NULL;
 }
 
-static void on_start(struct cohort__operation *operation)
+static uint32_t site_of(const struct cohort__participant *participant)
 {
-    if (!cohort__operation_fail_if_broken(operation))
-        cohort__participant_start(operation);
+    return participant->operation->comm->this_site;
 }
 
-static void on_stalled(struct cohort__operation *operation)
+/* A site that has come to a later generation, so that it will never come to GENERATION. UINT32_MAX:
+ * there is none. */
+static uint32_t site_beyond(const struct meetings *meetings, uint64_t generation)
 {
-    struct cohort__inquiry inquiry;
-    if (!cohort__participant_inquires((struct cohort__participant *)operation, &inquiry))
+    const struct cohort__list *last = meetings->current.prev;
+    if (last == &meetings->current)
+        return UINT32_MAX;
+    const struct cohort__meeting *later =
+        COHORT_CONTAINER_OF(last, const struct cohort__meeting, link);
+    if (later->generation <= generation || later->state != COHORT__MEETING_OPEN)
+        return UINT32_MAX;
+    return site_of(cohort__meeting_first(later));
+}
+
+/* A site of this locality that has left, so that it comes to no meeting that is opened from now on.
+ * UINT32_MAX: there is none. One that leaves later fails the meetings that are open
+ * (cohort__meetings_left). */
+static uint32_t site_left(const struct meetings *meetings)
+{
+    for (uint32_t rank = 0; rank < meetings->sites.num; rank++) {
+        uint32_t site = meetings->sites.sites[rank];
+        const struct cohort_comm *comm = atomic_load(&meetings->group->endpoints[site]);
+        if (comm && atomic_load(&comm->refs) == 0)
+            return site;
+    }
+    return UINT32_MAX;
+}
+
+/* Sets *ERROR to the reason why COMM's site, which comes to LATER, is not in PAST, an open meeting.
+ * Its call there was another one, or failed outside of a meeting, perhaps too long ago to be
+ * remembered, or there was no such call. */
+static void set_missed(struct cohort__error *error, struct cohort_comm *comm,
+                       const struct cohort__meeting *past, uint64_t later)
+{
+    uint64_t generation = past->generation;
+    const struct cohort__operation *operation = cohort__endpoint_find(comm, generation);
+    const struct cohort__ended *ended = &comm->slots[generation % COHORT__WINDOW].ended;
+    const struct cohort__error *failure = cohort__endpoint_failure(comm, generation);
+    bool has_called = operation || ended->generation == generation;
+    const struct cohort__signature *called = operation ? &operation->signature : &ended->signature;
+    if (failure) {
+        cohort__error_copy(error, failure);
         return;
-    for (uint32_t i = 0; i < inquiry.num_sites; i++) {
-        if (inquiry.answers[i] == COHORT__ANSWER_COMPLETED) {
-            cohort__fail_forgotten(operation, inquiry.sites[i]);
-            return;
-        }
-        cohort__operation_ask(operation, inquiry.sites[i], 1);
     }
-}
-
-static void on_answer(struct cohort__operation *operation, uint32_t site,
-                      enum cohort__answer answer)
-{
-    cohort__participant_answered((struct cohort__participant *)operation, site, answer);
-}
-
-static size_t on_describe(const struct cohort__operation *operation, char *text, size_t used,
-                          size_t capacity)
-{
-    const uint32_t *locality_of = operation->comm->group->membership->locality_of;
-    struct cohort__inquiry inquiry;
-    uint32_t num =
-        cohort__participant_missing((const struct cohort__participant *)operation, &inquiry);
-    char what[96];
-    cohort__signature_describe(&operation->signature, what, sizeof(what));
-    used = cohort__describe_append(text, used, capacity,
-                                   "generation %" PRIu64 ", %s:", operation->generation, what);
-    for (uint32_t i = 0; i < inquiry.num_sites; i++)
-        used = cohort__describe_append(
-            text, used, capacity, " waits for site %u (locality %u), %s;", inquiry.sites[i],
-            locality_of[inquiry.sites[i]],
-            cohort__describe_answer((enum cohort__answer)inquiry.answers[i]));
-    if (num > inquiry.num_sites)
-        used = cohort__describe_append(text, used, capacity, " and for %u more sites;",
-                                       num - inquiry.num_sites);
-    return cohort__describe_append(text, used, capacity, "\n");
-}
-
-/* The caller's futures of the rows. All complete with the call. If there is no memory for one of
- * them, that one fails at once. */
-static void rows_create(struct cohort__participant *participant, cohort_future **ret_rows,
-                        uint32_t num_sites)
-{
-    participant->rows = cohort__slab_alloc(num_sites * sizeof(*participant->rows));
-    for (uint32_t row = 0; row < num_sites; row++) {
-        cohort_future *future = participant->rows ? cohort__future_create() : NULL;
-        if (participant->rows)
-            participant->rows[row] = future;
-        ret_rows[row] = future ? future : cohort__future_no_memory();
+    if (has_called && cohort__fingerprint(called) != past->fingerprint) {
+        char words[COHORT__SIGNATURE_TEXT];
+        cohort__signature_describe(called, words, sizeof(words));
+        cohort__operation_mismatch(cohort__meeting_first(past)->operation, comm->this_site, words,
+                                   error);
+        return;
     }
+    if (!cohort__history_skipped(&comm->history, generation)) {
+        cohort__error_set(error, COHORT_ERR_MISMATCH,
+                          "communicator \"%.60s\", generation %" PRIu64 ": " COHORT__FORGOTTEN,
+                          comm->group->name, generation, comm->this_site, comm->group->rank);
+        return;
+    }
+    cohort__error_set(error, COHORT_ERR_MOVED_PAST,
+                      "communicator \"%.60s\", generation %" PRIu64
+                      ": site %u (locality %u) has left out this generation; its last is %" PRIu64,
+                      comm->group->name, generation, comm->this_site, comm->group->rank, later);
 }
 
-void cohort__participant_rows_complete(struct cohort__participant *participant)
+/* Two calls may differ though their fingerprints are equal. */
+static bool same_terms(const struct cohort__meeting *meeting,
+                       const struct cohort__participant *participant)
 {
-    const struct cohort__operation *operation = &participant->operation;
-    uint32_t num_sites = operation->comm->group->membership->num_sites;
-    for (uint32_t row = 0; row < num_sites; row++)
-        if (participant->rows[row])
-            cohort__future_complete(participant->rows[row], operation->failure.status,
-                                    operation->failure.status ? &operation->failure : NULL);
-    cohort__slab_free(participant->rows);
+    const struct cohort__movement *movement = &meeting->movement;
+    return meeting->kind == participant->kind && movement->root == participant->root &&
+           movement->shift == participant->shift && movement->count == participant->count &&
+           movement->element == cohort__meeting_element(participant->datatype);
 }
 
-static const struct cohort__operation_handlers handlers = {
-    .start = on_start,
-    .message = on_message,
-    .fail = cohort__participant_failing,
-    .stalled = on_stalled,
-    .answer = on_answer,
-    .peer_died = on_peer_died,
-    .describe = on_describe,
-    .release = cohort__participant_release,
+static void enter(struct cohort__meeting *meeting, struct cohort__participant *participant)
+{
+    uint32_t rank = participant->rank;
+    meeting->participants[rank] = participant;
+    cohort__meeting_bunch(meeting, participant);
+    meeting->movement.in[rank] = participant->in;
+    meeting->movement.out[rank] = participant->out;
+    meeting->num_inside++;
+    meeting->num_come++;
+    participant->meeting = meeting;
+}
+
+bool cohort__meetings_on_look(struct cohort__watch *watch)
+{
+    struct meetings *meetings = COHORT_CONTAINER_OF(watch, struct meetings, base.watch);
+    struct cohort__looked looked = {0};
+    pthread_mutex_lock(&meetings->lock);
+    cohort__meetings_look(meetings, &looked);
+    pthread_mutex_unlock(&meetings->lock);
+    bool any = looked.told || looked.full;
+    cohort__looked_go_on(&looked);
+    return any;
+}
+
+/* What came of an attempt to enter. */
+struct entry {
+    struct cohort__refusal *refusal; /* why it may not enter, if so */
+    bool is_last;                    /* all are there */
+    uint32_t never_comes;            /* a site that knows why; UINT32_MAX: none */
+    struct cohort__looked looked;
 };
 
-cohort_future *cohort__meeting_start(const struct cohort__meeting_call *call)
+static struct cohort__meeting *open_meeting(struct meetings *meetings,
+                                            const struct cohort__participant *participant,
+                                            struct entry *entry)
 {
-    cohort_future *future = cohort__future_create();
-    struct cohort__participant *participant =
-        future ? cohort__slab_alloc(sizeof(*participant)) : NULL;
-    if (!participant) {
-        if (future)
-            cohort__future_fail(future, COHORT_ERR_NO_MEMORY, "no memory for a call");
-        cohort_future_unref(future);
-        const struct cohort__error error = {COHORT_ERR_NO_MEMORY, NULL};
-        return cohort__rejection_start(call->comm, call->generation, call->signature, &error,
-                                       call->ret_rows);
+    struct cohort__group *group = meetings->group;
+    entry->never_comes = site_beyond(meetings, participant->operation->generation);
+    if (entry->never_comes == UINT32_MAX && atomic_load(&group->num_left) > 0)
+        entry->never_comes = site_left(meetings);
+    struct cohort__meeting *meeting = cohort__meeting_open(meetings, participant);
+    if (!meeting)
+        cohort__error_set(&entry->refusal->error, COHORT_ERR_NO_MEMORY,
+                          "communicator \"%.60s\": no memory for a meeting of %u sites",
+                          group->name, meetings->sites.num);
+    return meeting;
+}
+
+/* Sets *RET_ERROR to the reason why PARTICIPANT can't be in MEETING: the sites there have called
+ * something else. Leaves it empty if PARTICIPANT can. */
+static void compare(const struct cohort__meeting *meeting,
+                    const struct cohort__participant *participant, struct cohort__error *ret_error)
+{
+    const struct cohort__operation *operation = participant->operation;
+    const struct cohort__movement *movement = &meeting->movement;
+    if (meeting->fingerprint == operation->fingerprint && same_terms(meeting, participant))
+        return;
+    if (meeting->fingerprint != operation->fingerprint) {
+        char words[COHORT__SIGNATURE_TEXT];
+        const struct cohort__participant *other = cohort__meeting_first(meeting);
+        cohort__signature_describe(&other->operation->signature, words, sizeof(words));
+        cohort__operation_mismatch(operation, site_of(other), words, ret_error);
+        return;
     }
-    participant->operation = (struct cohort__operation){
-        .handlers = &handlers,
-        .comm = call->comm,
-        .future = future,
-        .generation = call->generation,
-        .fingerprint = call->fingerprint,
-    };
-    participant->operation.signature = *call->signature;
+    cohort__error_set(ret_error, COHORT_ERR_MISMATCH,
+                      "communicator \"%.60s\", generation %" PRIu64
+                      ": site %u has blocks of %zu elements of %zu bytes where %zu of %zu bytes "
+                      "were expected",
+                      operation->comm->group->name, operation->generation,
+                      operation->comm->this_site, participant->count,
+                      cohort__meeting_element(participant->datatype), movement->count,
+                      movement->element);
+}
+
+static void fail_left_out(struct meetings *meetings, const struct cohort__participant *participant,
+                          struct entry *entry)
+{
+    uint64_t generation = participant->operation->generation;
+    struct cohort__meeting *past;
+    while ((past = left_out_by(meetings, participant->rank, generation))) {
+        struct cohort__error error = {0};
+        set_missed(&error, participant->operation->comm, past, generation);
+        cohort__meeting_fail(meetings, past, &error, NULL, &entry->looked.told);
+        cohort__error_fini(&error);
+    }
+}
+
+/* All sites of this locality are inside, so none of them will come to an earlier meeting. */
+static void gathered(struct meetings *meetings, struct cohort__meeting *meeting,
+                     struct entry *entry)
+{
+    entry->is_last = true;
+    if (meetings->team) {
+        meeting->state = COHORT__MEETING_GATHERED;
+        cohort__watch_begin(cohort__inbox_watches(meetings->group->inbox), &meetings->base.watch);
+        meetings->last_gathered = meeting->generation;
+        if (meeting->generation > meetings->last_ended + 1)
+            cohort__meetings_pass(meetings);
+        entry->is_last =
+            cohort__meeting_await_others(meetings, meeting, &entry->looked) == COHORT__ROUND_FULL;
+    }
+    if (entry->is_last)
+        cohort__meeting_begin_moving(meetings, meeting);
+}
+
+/* With the lock held. A site that has been told already that the call fails stays outside. It is
+ * about to fail, and the meeting of those that have come is over, mostly. If it opened another one,
+ * to fail at once, n sites would look through n places each. */
+static void try_enter(struct meetings *meetings, struct cohort__participant *participant,
+                      struct entry *entry)
+{
+    uint64_t generation = participant->operation->generation;
+    struct cohort__refusal *refusal = entry->refusal;
+    fail_left_out(meetings, participant, entry);
+    if (cohort__endpoint_is_told(participant->operation->comm, generation))
+        return;
+    struct cohort__meeting *meeting = meeting_find(meetings, generation);
+    if (!meeting) {
+        meeting = open_meeting(meetings, participant, entry);
+    } else if (meeting->state == COHORT__MEETING_FAILED) {
+        cohort__error_copy(&refusal->error, &meeting->error);
+        refusal->is_told = true;
+    } else {
+        compare(meeting, participant, &refusal->error);
+        refusal->is_told = refusal->error.status != COHORT_OK;
+        if (refusal->is_told)
+            cohort__meeting_fail(meetings, meeting, &refusal->error, NULL, &entry->looked.told);
+    }
+    if (refusal->error.status)
+        return;
+    enter(meeting, participant);
+    if (meeting->num_come == meetings->num_local)
+        gathered(meetings, meeting, entry);
+}
+
+/* Without the lock: does what has to follow. */
+static void go_on(struct cohort__participant *participant, struct entry *entry)
+{
+    if (entry->is_last) {
+        participant->meeting->next_full = NULL;
+        entry->looked.full = participant->meeting;
+    }
+    if (entry->looked.told || entry->looked.full ||
+        entry->looked.question.message) /* mostly none */
+        cohort__looked_go_on(&entry->looked);
+}
+
+void cohort__participant_enter(struct cohort__participant *participant,
+                               struct cohort__refusal *ret_refusal)
+{
+    const struct cohort__operation *operation = participant->operation;
+    struct cohort__group *group = operation->comm->group;
+    struct meetings *meetings = cohort__meetings_get(group, participant->subgroup);
+    struct entry entry = {.refusal = ret_refusal, .never_comes = UINT32_MAX};
+    if (!meetings) {
+        cohort__error_set(&ret_refusal->error, cohort__error_slot()->status,
+                          "communicator \"%.60s\", generation %" PRIu64 ": %s", group->name,
+                          operation->generation, cohort_error_message());
+        return;
+    }
+    pthread_mutex_lock(&meetings->lock);
+    try_enter(meetings, participant, &entry);
+    pthread_mutex_unlock(&meetings->lock);
+    if (entry.never_comes != UINT32_MAX && !ret_refusal->error.status)
+        cohort__operation_ask(operation, entry.never_comes, 1);
+    go_on(participant, &entry);
+}
+
+/* Failing ---------------------------------------------------------------------------------- */
+
+/* With the lock held: PARTICIPANT, which is inside, fails. Then its meeting fails, too, now or
+ * later. True: it has failed now. */
+static bool fail_meeting_of(struct meetings *meetings,
+                            const struct cohort__participant *participant,
+                            struct cohort__participant **told)
+{
+    const struct cohort__error *failure = &participant->operation->failure;
+    struct cohort__meeting *meeting = participant->meeting;
+    if (meeting->state == COHORT__MEETING_OPEN || meeting->state == COHORT__MEETING_GATHERED ||
+        meeting->state == COHORT__MEETING_REDUCED) {
+        cohort__meeting_fail(meetings, meeting, failure, participant, told);
+        return true;
+    }
+    if (cohort__meeting_is_busy(meeting->state) && !meeting->error.status)
+        cohort__error_copy(&meeting->error, failure);
+    return false; /* it will be told, or is being told */
+}
+
+bool cohort__participant_fail(struct cohort__participant *participant)
+{
+    struct meetings *meetings = participant->meeting->meetings;
+    struct cohort__looked looked = {0};
+    pthread_mutex_lock(&meetings->lock);
+    bool is_over = fail_meeting_of(meetings, participant, &looked.told);
+    cohort__meetings_look(meetings, &looked); /* later meetings may have waited for this one */
+    pthread_mutex_unlock(&meetings->lock);
+    if (is_over)
+        cohort__participant_tell_outside(participant);
+    cohort__looked_go_on(&looked);
+    return is_over;
+}
+
+/* Leaving ---------------------------------------------------------------------------------- */
+
+/* The calls that a site made before it left have been cancelled by now. So an open meeting from
+ * there on, in which the site is not, will never be complete. */
+void cohort__meetings_left(struct cohort__meetings *base, const struct cohort_comm *comm)
+{
+    struct meetings *meetings = (struct meetings *)base;
+    struct cohort__participant *told = NULL;
+    pthread_mutex_lock(&meetings->lock);
+    for (struct cohort__list *link = meetings->current.next; link != &meetings->current;
+         link = link->next) {
+        struct cohort__meeting *meeting = cohort__meeting_of(link);
+        if (meeting->state != COHORT__MEETING_OPEN || meeting->generation < comm->gone_from)
+            continue;
+        struct cohort__error error = {0};
+        if (cohort__remote_is_broken(comm)) /* the others here have not been told yet */
+            cohort__error_set(&error, COHORT_ERR_PEER_DIED,
+                              "communicator \"%.60s\", generation %" PRIu64 ": %s",
+                              comm->group->name, meeting->generation, cohort_error_message());
+        else
+            cohort__error_set(&error, COHORT_ERR_GONE,
+                              "communicator \"%.60s\", generation %" PRIu64
+                              ": site %u (locality %u) has left the communicator after generation "
+                              "%" PRIu64,
+                              comm->group->name, meeting->generation, comm->this_site,
+                              comm->group->rank, comm->gone_from - 1);
+        cohort__meeting_fail(meetings, meeting, &error, NULL, &told);
+        cohort__error_fini(&error);
+    }
+    pthread_mutex_unlock(&meetings->lock);
+    cohort__participants_tell(told);
+}
+
+/* A participant of a meeting that is not open any more leaves it. */
+static void leave(struct cohort__meeting *meeting)
+{
+    struct meetings *meetings = meeting->meetings;
+    bool has_moved = meeting->state == COHORT__MEETING_MOVING;
+    if (has_moved && atomic_fetch_sub(&meeting->num_inside, 1) > 1)
+        return; /* nobody enters such a meeting any more, so it needs no lock */
+    pthread_mutex_lock(&meetings->lock);
+    if (has_moved || atomic_fetch_sub(&meeting->num_inside, 1) == 1)
+        cohort__meeting_end(meetings, meeting);
+    pthread_mutex_unlock(&meetings->lock);
+}
+
+void cohort__participant_leave(struct cohort__participant *participant)
+{
+    struct cohort__meeting *meeting = participant->meeting;
     participant->meeting = NULL;
-    participant->kind = call->kind;
-    participant->in = (unsigned char *)call->in;
-    participant->out = call->out;
-    participant->root = call->root;
-    participant->shift = call->shift;
-    participant->op = call->op;
-    participant->rows = NULL;
-    if (call->ret_rows)
-        rows_create(participant, call->ret_rows, call->comm->group->membership->num_sites);
-    cohort__op_ref(call->op);
-    cohort__operation_call(&participant->operation);
-    return future;
+    if (meeting)
+        leave(meeting);
 }

@@ -2,51 +2,40 @@
 #ifndef COHORT_COLLECTIVES_EXEC_PARTICIPANT_H
 #define COHORT_COLLECTIVES_EXEC_PARTICIPANT_H
 
-#include <stdatomic.h>
 #include <stdbool.h>
+#include <stdint.h>
 
-#include "collectives/comm/team.h"
+#include "collectives/comm/group.h"
 #include "collectives/comm/operation.h"
-#include "collectives/exec/crew.h"
 #include "collectives/exec/movement.h"
 
-/* One site's operation in a meeting. */
+/* One site in one meeting, for an operation of its endpoint. The operation may be that meeting
+ * alone (meeting_call.c). All of this happens in the endpoint's turn. */
 
 struct cohort__meeting;
 
 struct cohort__participant {
-    struct cohort__operation operation; /* first */
-    struct cohort__item over;           /* tells it that the meeting is over */
-    struct cohort__participant *next;   /* in a bunch, or in a list of those to be told */
-    struct cohort__meeting *meeting;    /* NULL: it has not entered */
+    /* The owner sets these before the participant enters. */
+    const struct cohort__operation *operation; /* which it is a part of */
+    /* The meeting is over for it, with ERROR, or NULL if all went well. ERROR is valid until it
+     * leaves, which it has to do now or later. */
+    void (*told)(struct cohort__participant *participant, const struct cohort__error *error);
     const struct cohort__movement_kind *kind;
-    unsigned char *in;
+    unsigned char *in; /* the same as `out`: in place */
     unsigned char *out;
-    uint32_t root;
+    size_t count;                   /* of a block, in elements */
+    cohort_datatype datatype;       /* 0: no elements */
+    const cohort_op *op;            /* or NULL; the owner has a reference */
+    enum cohort__subgroup subgroup; /* whose sites meet */
+    uint32_t rank;                  /* of this site in that subgroup */
+    uint32_t root;                  /* a rank */
     uint32_t shift;
-    const cohort_op *op;  /* a reference, or NULL */
-    cohort_future **rows; /* the references that complete them, one for each site; or NULL */
-};
 
-enum cohort__meeting_state {
-    COHORT__MEETING_OPEN,     /* not all sites of this locality are there */
-    COHORT__MEETING_GATHERED, /* they are there, and wait for other localities */
-    /* Like GATHERED, while the crew copies what they bring to the board. If the meeting has to fail
-     * meanwhile, it fails after that, with `error`. */
-    COHORT__MEETING_BRINGING,
-    /* All have posted, and this locality's share of the result is made on the board. It fails like
-     * BRINGING. */
-    COHORT__MEETING_REDUCING,
-    COHORT__MEETING_REDUCED, /* this share is made; waits for the others' */
-    COHORT__MEETING_MOVING,  /* all are there, and data moves, or has moved; in the list `moving` */
-    COHORT__MEETING_FAILED,  /* with `error`, before all were there */
+    /* The meeting's. */
+    struct cohort__meeting *meeting;  /* NULL, as at the beginning: it is not inside */
+    struct cohort__item over;         /* tells it that the meeting is over */
+    struct cohort__participant *next; /* in a bunch, or in a list of those to be told */
 };
-
-/* Whether works access the buffers, so that the meeting can't fail yet. */
-static inline bool cohort__meeting_is_busy(enum cohort__meeting_state state)
-{
-    return state == COHORT__MEETING_BRINGING || state == COHORT__MEETING_REDUCING;
-}
 
 enum { COHORT__INQUIRY_SITES = 4 }; /* how many missing sites are asked at a time */
 
@@ -59,36 +48,32 @@ struct cohort__inquiry {
     uint8_t answers[COHORT__INQUIRY_SITES]; /* enum cohort__answer, the last one of each */
 };
 
-struct cohort__meeting {
-    struct cohort__list link; /* in one of the group's lists */
-    struct cohort__meeting *next_full;
-    enum cohort__meeting_state state;
-    uint64_t generation;
-    uint64_t fingerprint; /* of those inside */
-    const struct cohort__movement_kind *kind;
-    struct cohort__movement movement;
-    struct cohort__round far; /* what the other localities have posted, if there are any */
-    bool are_shares_made;     /* on the board, by all localities */
-    struct cohort__inquiry inquiry;
-    _Atomic uint32_t num_inside;
-    uint32_t num_come;             /* participants that have ever entered */
-    struct cohort__bunch *bunches; /* the participants by worker, see meeting_tell.c */
-    uint32_t num_bunches;          /* 0: there is one worker, or few sites */
-    struct cohort__error error;
-    atomic_bool has_error; /* `error` is set, or being set, while data moves */
-    atomic_bool is_untold; /* it has failed, and sites outside have not been told */
-    bool is_awaited;       /* these sites include other localities, which wait for this one */
-    unsigned char *copies; /* of inputs in place; the memory is kept for the next meeting */
-    size_t copies_bytes;
-    unsigned char *place;                       /* on the board, where the crew copies to */
-    struct cohort__crew crew;                   /* copies to the board, reduces, then moves */
-    struct cohort__participant *participants[]; /* by site */
+/* meetings.c. The rank of SITE, one of the subgroup. */
+uint32_t cohort__subgroup_rank(const struct cohort__group *group, enum cohort__subgroup subgroup,
+                               uint32_t site);
+
+/* participant.c. Why a participant may not enter. */
+struct cohort__refusal {
+    struct cohort__error error; /* the caller frees its text */
+    bool is_told;               /* the sites that depend on it know that error */
 };
 
-/* meeting.c. Handlers of struct cohort__operation_handlers, in the endpoint's turn. */
-void cohort__participant_start(struct cohort__operation *operation);
-void cohort__participant_failing(struct cohort__operation *operation);
-void cohort__participant_release(struct cohort__operation *operation);
+/* PARTICIPANT's site comes to the meeting. If it may not, sets *RET_REFUSAL, which is all zero.
+ * Else it is told later. But it stays outside, and is not told, if its endpoint has been told
+ * already that the call has failed, and is about to fail it. */
+void cohort__participant_enter(struct cohort__participant *participant,
+                               struct cohort__refusal *ret_refusal);
+
+/* The operation fails, with its `failure`: so does the meeting, now or later. True: now, and
+ * PARTICIPANT, which has entered, is not told. False: it will be told. */
+bool cohort__participant_fail(struct cohort__participant *participant);
+
+/* It has been told, or the meeting has failed with it. Does nothing if it is not inside. */
+void cohort__participant_leave(struct cohort__participant *participant);
+
+/* meeting_tell.c. PARTICIPANT has been told, and its operation has failed: unless somebody has done
+ * so, tells the sites that are not in its meeting. */
+void cohort__participant_tell_outside(const struct cohort__participant *participant);
 
 /* meeting_missing.c. Returns how many sites have not come yet. Sets *RET_INQUIRY to the first of
  * them, with what they have answered so far. */
@@ -104,9 +89,5 @@ bool cohort__participant_inquires(const struct cohort__participant *participant,
 /* SITE has answered. */
 void cohort__participant_answered(const struct cohort__participant *participant, uint32_t site,
                                   enum cohort__answer answer);
-
-/* participant.c. Completes the futures of the rows with the outcome of the operation. `rows` must
- * not be NULL. */
-void cohort__participant_rows_complete(struct cohort__participant *participant);
 
 #endif

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef COHORT_COLLECTIVES_EXEC_MEETING_CALL_H
+#define COHORT_COLLECTIVES_EXEC_MEETING_CALL_H
+
+#include "cohort/future.h"
+#include "collectives/comm/fingerprint.h"
+#include "collectives/exec/movement.h"
+
+struct cohort_comm;
+
+/* A call without a plan, for sites that share memory: all in this locality, or on this host with a
+ * board. Every site brings its buffers, and data moves once all are there. */
+
+/* What one site brings. Everything except `comm`, `in`, `out`, `op` and `ret_rows` is equal at all
+ * sites. */
+struct cohort__meeting_call {
+    struct cohort_comm *comm;
+    const struct cohort__movement_kind *kind;
+    const void *in; /* the same as `out`: in place */
+    void *out;
+    uint32_t root;
+    uint32_t shift;
+    const cohort_op *op;
+    uint64_t generation; /* has passed the gate */
+    uint64_t fingerprint;
+    /* Also has the count and the datatype of the call. Datatype 0: no elements. */
+    const struct cohort__signature *signature;
+    cohort_future **ret_rows; /* where to put num_sites futures for the caller, or NULL */
+};
+
+/* By the caller's thread. Never NULL. */
+cohort_future *cohort__meeting_call_start(const struct cohort__meeting_call *what);
+
+#endif
