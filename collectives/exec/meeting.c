@@ -6,12 +6,12 @@
 
 #include "runtime/base/cache.h"
 
-/* How a meeting goes. A participant enters it in its endpoint's turn. The last one to enter has the
- * data moved (meeting_move.c), once what other localities bring is there, too (meeting_far.c). Then
- * every participant is told, each in its own endpoint's turn. The last one to leave puts the
- * meeting away.
+/* How a meeting goes. A participant enters it in its endpoint's turn, and is ready then, or later.
+ * The last one to be ready has the data moved (meeting_move.c), once what other localities bring is
+ * there, too (meeting_far.c). Then every participant is told, each in its own endpoint's turn. The
+ * last one to leave puts the meeting away.
  *
- * A participant that fails before all are there fails the meeting for those inside. One of these
+ * A participant that fails before all are ready fails the meeting for those inside. One of these
  * tells the sites that have not come yet, and other localities if they wait for this one
  * (failure.c). */
 
@@ -36,12 +36,13 @@ static struct cohort__meeting *meeting_create(struct meetings *meetings)
     return meeting;
 }
 
-/* Keeps the list in the order of generations. */
+/* Keeps the list in its order. */
 static void meeting_insert(struct meetings *meetings, struct cohort__meeting *meeting)
 {
     struct cohort__list *place = meetings->current.prev;
     while (place != &meetings->current &&
-           cohort__meeting_of(place)->generation > meeting->generation)
+           cohort__meeting_precedes(meeting, cohort__meeting_of(place)->generation,
+                                    cohort__meeting_of(place)->index))
         place = place->prev;
     cohort__list_insert_after(place, &meeting->link);
 }
@@ -61,10 +62,12 @@ static void begin(struct cohort__meeting *meeting, const struct cohort__particip
 {
     meeting->state = COHORT__MEETING_OPEN;
     meeting->generation = participant->operation->generation;
+    meeting->index = participant->index;
     meeting->fingerprint = participant->operation->fingerprint;
     meeting->kind = participant->kind;
     meeting->num_inside = 0;
     meeting->num_come = 0;
+    meeting->num_ready = 0;
     meeting->are_shares_made = false;
     meeting->inquiry = (struct cohort__inquiry){0};
     struct cohort__movement *movement = &meeting->movement;

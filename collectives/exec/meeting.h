@@ -19,8 +19,8 @@ struct meetings;
 /* A meeting of sites that share memory. Only meeting*.c and participant.c know what is in it. */
 
 enum cohort__meeting_state {
-    COHORT__MEETING_OPEN,     /* not all sites of this locality are there */
-    COHORT__MEETING_GATHERED, /* they are there, and wait for other localities */
+    COHORT__MEETING_OPEN,     /* not all sites of this locality are there and ready */
+    COHORT__MEETING_GATHERED, /* they are, and wait for other localities */
     /* Like GATHERED, while the crew copies what they bring to the board. If the meeting has to fail
      * meanwhile, it fails after that, with `error`. */
     COHORT__MEETING_BRINGING,
@@ -44,6 +44,7 @@ struct cohort__meeting {
     struct cohort__meeting *next_full;
     enum cohort__meeting_state state;
     uint64_t generation;
+    uint32_t index;       /* among those of the generation */
     uint64_t fingerprint; /* of those inside */
     const struct cohort__movement_kind *kind;
     struct cohort__movement movement;
@@ -52,6 +53,7 @@ struct cohort__meeting {
     struct cohort__inquiry inquiry;
     _Atomic uint32_t num_inside;
     uint32_t num_come;             /* participants that have ever entered */
+    uint32_t num_ready;            /* of these: whose buffers may be accessed */
     struct cohort__bunch *bunches; /* the participants by worker, see meeting_tell.c */
     uint32_t num_bunches;          /* 0: there is one worker, or few sites */
     struct cohort__error error;
@@ -64,6 +66,14 @@ struct cohort__meeting {
     struct cohort__crew crew;                   /* copies to the board, reduces, then moves */
     struct cohort__participant *participants[]; /* by rank */
 };
+
+/* Whether MEETING comes before the one of GENERATION and INDEX in the lists. */
+static inline bool cohort__meeting_precedes(const struct cohort__meeting *meeting,
+                                            uint64_t generation, uint32_t index)
+{
+    return meeting->generation < generation ||
+           (meeting->generation == generation && meeting->index < index);
+}
 
 /* How many bytes this locality has in memory of its arena on GROUP's board, which it must have, and
  * on all boards. Any thread. */

@@ -50,7 +50,8 @@ static void on_told(struct cohort__participant *participant, const struct cohort
     struct call *call = COHORT_CONTAINER_OF(participant, struct call, participant);
     if (error && !call->operation.failure.status)
         cohort__error_copy(&call->operation.failure, error);
-    cohort__participant_tell_outside(participant);
+    if (call->operation.failure.status) /* mostly not */
+        cohort__participant_tell_outside(participant);
     cohort__operation_ended(&call->operation);
 }
 
@@ -178,6 +179,8 @@ static struct call *call_create(const struct cohort__meeting_call *what, cohort_
     participant->rank = what->comm->this_site;
     participant->root = what->root;
     participant->shift = what->shift;
+    participant->index = 0;
+    participant->is_ready = true;
     participant->meeting = NULL;
     call->rows = NULL;
     return call;

@@ -13,6 +13,11 @@ static bool is_there(const struct meetings *meetings, const struct cohort__meeti
                         cohort__team_has_share(meetings->team, &meeting->far, site));
 }
 
+static bool is_ready(const struct cohort__participant *participant)
+{
+    return participant && participant->is_ready;
+}
+
 /* The last answer of SITE to what MEETING has asked. */
 static uint8_t answer_of(const struct cohort__meeting *meeting, uint32_t site)
 {
@@ -36,7 +41,7 @@ static uint32_t find_missing(const struct meetings *meetings, const struct cohor
     for (uint32_t rank = 0; is_open && rank < meetings->sites.num; rank++) {
         uint32_t site = meetings->sites.sites[rank];
         bool is_local = cohort__group_is_local(meetings->group, site);
-        if (is_local ? meeting->participants[rank] != NULL
+        if (is_local ? is_ready(meeting->participants[rank])
                      : is_there(meetings, meeting, first, site))
             continue;
         if (num_missing++ >= COHORT__INQUIRY_SITES)
@@ -66,7 +71,7 @@ bool cohort__participant_inquires(const struct cohort__participant *participant,
                                   struct cohort__inquiry *ret_inquiry)
 {
     struct cohort__meeting *meeting = participant->meeting;
-    if (!meeting)
+    if (!meeting || !participant->is_ready)
         return false;
     struct meetings *meetings = meeting->meetings;
     pthread_mutex_lock(&meetings->lock);

@@ -27,7 +27,7 @@ struct cohort__bunch {
 void cohort__participant_tell_outside(const struct cohort__participant *participant)
 {
     struct cohort__meeting *meeting = participant->meeting;
-    if (participant->operation->failure.status && atomic_exchange(&meeting->is_untold, false))
+    if (atomic_exchange(&meeting->is_untold, false))
         cohort__operation_tell(participant->operation, meeting->is_awaited);
 }
 

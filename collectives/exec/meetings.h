@@ -17,7 +17,8 @@
 struct meetings {
     struct cohort__meetings base; /* first */
     pthread_mutex_t lock;
-    struct cohort__list current; /* by generation: those that do not move, failed ones, too */
+    /* By generation and index: those that do not move, failed ones, too. */
+    struct cohort__list current;
     struct cohort__list moving;
     struct cohort__list spare;
     struct cohort__members sites; /* the site of each rank */

@@ -11,23 +11,25 @@
 #include "collectives/exec/meetings.h"
 #include "collectives/exec/stall.h"
 
-/* How sites come to meetings, fail and leave. What a meeting does then is in the meeting*.c. */
+/* How sites come to meetings, fail and leave. What a meeting does then is in the meeting*.c. What
+ * is rare is not inlined, so that what each call does keeps the registers. */
 
 /* Coming ----------------------------------------------------------------------------------- */
 
-static struct cohort__meeting *meeting_find(struct meetings *meetings, uint64_t generation)
+static struct cohort__meeting *meeting_find(struct meetings *meetings, uint64_t generation,
+                                            uint32_t index)
 {
     for (struct cohort__list *link = meetings->current.next; link != &meetings->current;
          link = link->next) {
         struct cohort__meeting *meeting = cohort__meeting_of(link);
-        if (meeting->generation >= generation)
-            return meeting->generation == generation ? meeting : NULL;
+        if (!cohort__meeting_precedes(meeting, generation, index))
+            return meeting->generation == generation && meeting->index == index ? meeting : NULL;
     }
     return NULL;
 }
 
-/* An open meeting that the site of RANK, which comes to GENERATION, has left out. It will never be
- * complete. NULL: there is none. */
+/* An open meeting that the site of RANK, which comes to GENERATION, has left out, whatever its
+ * index. It will never be complete. NULL: there is none. */
 static struct cohort__meeting *left_out_by(struct meetings *meetings, uint32_t rank,
                                            uint64_t generation)
 {
@@ -111,22 +113,20 @@ static void set_missed(struct cohort__error *error, struct cohort_comm *comm,
 }
 
 /* Two calls may differ though their fingerprints are equal. */
-static bool same_terms(const struct cohort__meeting *meeting,
-                       const struct cohort__participant *participant)
+static bool has_same_terms(const struct cohort__meeting *meeting,
+                           const struct cohort__participant *participant)
 {
     const struct cohort__movement *movement = &meeting->movement;
-    return meeting->kind == participant->kind && movement->root == participant->root &&
+    return meeting->fingerprint == participant->operation->fingerprint &&
+           meeting->kind == participant->kind && movement->root == participant->root &&
            movement->shift == participant->shift && movement->count == participant->count &&
            movement->element == cohort__meeting_element(participant->datatype);
 }
 
 static void enter(struct cohort__meeting *meeting, struct cohort__participant *participant)
 {
-    uint32_t rank = participant->rank;
-    meeting->participants[rank] = participant;
+    meeting->participants[participant->rank] = participant;
     cohort__meeting_bunch(meeting, participant);
-    meeting->movement.in[rank] = participant->in;
-    meeting->movement.out[rank] = participant->out;
     meeting->num_inside++;
     meeting->num_come++;
     participant->meeting = meeting;
@@ -147,14 +147,14 @@ bool cohort__meetings_on_look(struct cohort__watch *watch)
 /* What came of an attempt to enter. */
 struct entry {
     struct cohort__refusal *refusal; /* why it may not enter, if so */
-    bool is_last;                    /* all are there */
+    bool is_last;                    /* all are there and ready */
     uint32_t never_comes;            /* a site that knows why; UINT32_MAX: none */
     struct cohort__looked looked;
 };
 
-static struct cohort__meeting *open_meeting(struct meetings *meetings,
-                                            const struct cohort__participant *participant,
-                                            struct entry *entry)
+__attribute__((noinline)) static struct cohort__meeting *
+open_meeting(struct meetings *meetings, const struct cohort__participant *participant,
+             struct entry *entry)
 {
     struct cohort__group *group = meetings->group;
     entry->never_comes = site_beyond(meetings, participant->operation->generation);
@@ -168,23 +168,21 @@ static struct cohort__meeting *open_meeting(struct meetings *meetings,
     return meeting;
 }
 
-/* Sets *RET_ERROR to the reason why PARTICIPANT can't be in MEETING: the sites there have called
- * something else. Leaves it empty if PARTICIPANT can. */
-static void compare(const struct cohort__meeting *meeting,
-                    const struct cohort__participant *participant, struct cohort__error *ret_error)
+/* PARTICIPANT can't be in MEETING: the sites there have called something else. */
+__attribute__((noinline)) static void set_mismatch(struct cohort__error *error,
+                                                   const struct cohort__meeting *meeting,
+                                                   const struct cohort__participant *participant)
 {
     const struct cohort__operation *operation = participant->operation;
     const struct cohort__movement *movement = &meeting->movement;
-    if (meeting->fingerprint == operation->fingerprint && same_terms(meeting, participant))
-        return;
     if (meeting->fingerprint != operation->fingerprint) {
         char words[COHORT__SIGNATURE_TEXT];
         const struct cohort__participant *other = cohort__meeting_first(meeting);
         cohort__signature_describe(&other->operation->signature, words, sizeof(words));
-        cohort__operation_mismatch(operation, site_of(other), words, ret_error);
+        cohort__operation_mismatch(operation, site_of(other), words, error);
         return;
     }
-    cohort__error_set(ret_error, COHORT_ERR_MISMATCH,
+    cohort__error_set(error, COHORT_ERR_MISMATCH,
                       "communicator \"%.60s\", generation %" PRIu64
                       ": site %u has blocks of %zu elements of %zu bytes where %zu of %zu bytes "
                       "were expected",
@@ -194,20 +192,18 @@ static void compare(const struct cohort__meeting *meeting,
                       movement->element);
 }
 
-static void fail_left_out(struct meetings *meetings, const struct cohort__participant *participant,
-                          struct entry *entry)
+__attribute__((noinline)) static void fail_left_out(struct meetings *meetings,
+                                                    struct cohort__meeting *past,
+                                                    const struct cohort__participant *participant,
+                                                    struct entry *entry)
 {
-    uint64_t generation = participant->operation->generation;
-    struct cohort__meeting *past;
-    while ((past = left_out_by(meetings, participant->rank, generation))) {
-        struct cohort__error error = {0};
-        set_missed(&error, participant->operation->comm, past, generation);
-        cohort__meeting_fail(meetings, past, &error, NULL, &entry->looked.told);
-        cohort__error_fini(&error);
-    }
+    struct cohort__error error = {0};
+    set_missed(&error, participant->operation->comm, past, participant->operation->generation);
+    cohort__meeting_fail(meetings, past, &error, NULL, &entry->looked.told);
+    cohort__error_fini(&error);
 }
 
-/* All sites of this locality are inside, so none of them will come to an earlier meeting. */
+/* All sites of this locality are inside and ready. None of them will come to an earlier meeting. */
 static void gathered(struct meetings *meetings, struct cohort__meeting *meeting,
                      struct entry *entry)
 {
@@ -225,6 +221,16 @@ static void gathered(struct meetings *meetings, struct cohort__meeting *meeting,
         cohort__meeting_begin_moving(meetings, meeting);
 }
 
+/* The buffers of PARTICIPANT, which is inside, may be accessed. */
+static inline void get_ready(struct meetings *meetings, struct cohort__meeting *meeting,
+                             const struct cohort__participant *participant, struct entry *entry)
+{
+    meeting->movement.in[participant->rank] = participant->in;
+    meeting->movement.out[participant->rank] = participant->out;
+    if (++meeting->num_ready == meetings->num_local)
+        gathered(meetings, meeting, entry);
+}
+
 /* With the lock held. A site that has been told already that the call fails stays outside. It is
  * about to fail, and the meeting of those that have come is over, mostly. If it opened another one,
  * to fail at once, n sites would look through n places each. */
@@ -233,30 +239,31 @@ static void try_enter(struct meetings *meetings, struct cohort__participant *par
 {
     uint64_t generation = participant->operation->generation;
     struct cohort__refusal *refusal = entry->refusal;
-    fail_left_out(meetings, participant, entry);
+    struct cohort__meeting *past;
+    while ((past = left_out_by(meetings, participant->rank, generation)))
+        fail_left_out(meetings, past, participant, entry);
     if (cohort__endpoint_is_told(participant->operation->comm, generation))
         return;
-    struct cohort__meeting *meeting = meeting_find(meetings, generation);
+    struct cohort__meeting *meeting = meeting_find(meetings, generation, participant->index);
     if (!meeting) {
         meeting = open_meeting(meetings, participant, entry);
     } else if (meeting->state == COHORT__MEETING_FAILED) {
         cohort__error_copy(&refusal->error, &meeting->error);
         refusal->is_told = true;
-    } else {
-        compare(meeting, participant, &refusal->error);
-        refusal->is_told = refusal->error.status != COHORT_OK;
-        if (refusal->is_told)
-            cohort__meeting_fail(meetings, meeting, &refusal->error, NULL, &entry->looked.told);
+    } else if (!has_same_terms(meeting, participant)) {
+        set_mismatch(&refusal->error, meeting, participant);
+        refusal->is_told = true;
+        cohort__meeting_fail(meetings, meeting, &refusal->error, NULL, &entry->looked.told);
     }
     if (refusal->error.status)
         return;
     enter(meeting, participant);
-    if (meeting->num_come == meetings->num_local)
-        gathered(meetings, meeting, entry);
+    if (participant->is_ready)
+        get_ready(meetings, meeting, participant, entry);
 }
 
 /* Without the lock: does what has to follow. */
-static void go_on(struct cohort__participant *participant, struct entry *entry)
+static inline void go_on(struct cohort__participant *participant, struct entry *entry)
 {
     if (entry->is_last) {
         participant->meeting->next_full = NULL;
@@ -288,6 +295,21 @@ void cohort__participant_enter(struct cohort__participant *participant,
     go_on(participant, &entry);
 }
 
+void cohort__participant_ready(struct cohort__participant *participant)
+{
+    struct cohort__meeting *meeting = participant->meeting;
+    if (!meeting)
+        return;
+    struct meetings *meetings = meeting->meetings;
+    struct entry entry = {0};
+    pthread_mutex_lock(&meetings->lock);
+    participant->is_ready = true;
+    if (meeting->state == COHORT__MEETING_OPEN) /* else it has failed, and PARTICIPANT is told */
+        get_ready(meetings, meeting, participant, &entry);
+    pthread_mutex_unlock(&meetings->lock);
+    go_on(participant, &entry);
+}
+
 /* Failing ---------------------------------------------------------------------------------- */
 
 /* With the lock held: PARTICIPANT, which is inside, fails. Then its meeting fails, too, now or
@@ -310,6 +332,8 @@ static bool fail_meeting_of(struct meetings *meetings,
 
 bool cohort__participant_fail(struct cohort__participant *participant)
 {
+    if (!participant->meeting)
+        return true;
     struct meetings *meetings = participant->meeting->meetings;
     struct cohort__looked looked = {0};
     pthread_mutex_lock(&meetings->lock);
@@ -355,23 +379,19 @@ void cohort__meetings_left(struct cohort__meetings *base, const struct cohort_co
     cohort__participants_tell(told);
 }
 
-/* A participant of a meeting that is not open any more leaves it. */
-static void leave(struct cohort__meeting *meeting)
+/* The meeting is not open any more. */
+void cohort__participant_leave(struct cohort__participant *participant)
 {
-    struct meetings *meetings = meeting->meetings;
+    struct cohort__meeting *meeting = participant->meeting;
+    if (!meeting)
+        return;
+    participant->meeting = NULL;
     bool has_moved = meeting->state == COHORT__MEETING_MOVING;
     if (has_moved && atomic_fetch_sub(&meeting->num_inside, 1) > 1)
         return; /* nobody enters such a meeting any more, so it needs no lock */
+    struct meetings *meetings = meeting->meetings;
     pthread_mutex_lock(&meetings->lock);
     if (has_moved || atomic_fetch_sub(&meeting->num_inside, 1) == 1)
         cohort__meeting_end(meetings, meeting);
     pthread_mutex_unlock(&meetings->lock);
-}
-
-void cohort__participant_leave(struct cohort__participant *participant)
-{
-    struct cohort__meeting *meeting = participant->meeting;
-    participant->meeting = NULL;
-    if (meeting)
-        leave(meeting);
 }

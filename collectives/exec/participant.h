@@ -14,6 +14,9 @@
 
 struct cohort__meeting;
 
+/* How many meetings of one subgroup a call may have. With a board it has one. */
+enum { COHORT__MEETINGS_OF_CALL = 4 };
+
 struct cohort__participant {
     /* The owner sets these before the participant enters. */
     const struct cohort__operation *operation; /* which it is a part of */
@@ -30,6 +33,10 @@ struct cohort__participant {
     uint32_t rank;                  /* of this site in that subgroup */
     uint32_t root;                  /* a rank */
     uint32_t shift;
+    uint32_t index; /* which one of the call's meetings: below COHORT__MEETINGS_OF_CALL */
+    /* Whether its buffers may be read and written as soon as it enters. If not, `in` and `out` are
+     * set before it gets ready. With a board they may. */
+    bool is_ready;
 
     /* The meeting's. */
     struct cohort__meeting *meeting;  /* NULL, as at the beginning: it is not inside */
@@ -60,12 +67,20 @@ struct cohort__refusal {
 
 /* PARTICIPANT's site comes to the meeting. If it may not, sets *RET_REFUSAL, which is all zero.
  * Else it is told later. But it stays outside, and is not told, if its endpoint has been told
- * already that the call has failed, and is about to fail it. */
+ * already that the call has failed, and is about to fail it.
+ *
+ * A call enters all its meetings when it starts, in the order of their indices. A site that has
+ * come to a meeting of a later call has left out the earlier ones in which it is not. */
 void cohort__participant_enter(struct cohort__participant *participant,
                                struct cohort__refusal *ret_refusal);
 
-/* The operation fails, with its `failure`: so does the meeting, now or later. True: now, and
- * PARTICIPANT, which has entered, is not told. False: it will be told. */
+/* The buffers of PARTICIPANT, which has entered without being ready, may be read and written from
+ * now on, until it is told. The data moves when all have entered and are ready. In any order. Does
+ * nothing if the meeting has failed, or PARTICIPANT is not inside. */
+void cohort__participant_ready(struct cohort__participant *participant);
+
+/* The operation fails, with its `failure`: so does the meeting, now or later. True: now, or
+ * PARTICIPANT is not inside; it is not told. False: it will be told. */
 bool cohort__participant_fail(struct cohort__participant *participant);
 
 /* It has been told, or the meeting has failed with it. Does nothing if it is not inside. */
@@ -75,14 +90,14 @@ void cohort__participant_leave(struct cohort__participant *participant);
  * so, tells the sites that are not in its meeting. */
 void cohort__participant_tell_outside(const struct cohort__participant *participant);
 
-/* meeting_missing.c. Returns how many sites have not come yet. Sets *RET_INQUIRY to the first of
- * them, with what they have answered so far. */
+/* meeting_missing.c. Returns how many sites have not come yet, or are not ready. Sets *RET_INQUIRY
+ * to the first of them, with what they have answered so far. */
 uint32_t cohort__participant_missing(const struct cohort__participant *participant,
                                      struct cohort__inquiry *ret_inquiry);
 
-/* Whether PARTICIPANT is to ask for its meeting. If so: *RET_INQUIRY is whom, and what they have
- * answered before; and the next look checks all posts that are there, even behind one that is
- * missing. */
+/* Whether PARTICIPANT is to ask for its meeting. Only one that is ready waits for others. If so:
+ * *RET_INQUIRY is whom, and what they have answered before; and the next look checks all posts that
+ * are there, even behind one that is missing. */
 bool cohort__participant_inquires(const struct cohort__participant *participant,
                                   struct cohort__inquiry *ret_inquiry);
 
