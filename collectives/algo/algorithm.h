@@ -46,6 +46,7 @@ struct cohort__request {
     size_t element;   /* its bytes; reductions cut a vector only between elements. 0: 1 */
     bool commutative; /* the reduction may be done in any order of the sites */
     bool can_meet;    /* all sites share memory, or a board with room for what they bring */
+    bool meets;       /* the sites of each locality share memory: they need no messages */
     /* Of a row that is composed: the number in the table of the row for its leaders, + 1. 0: the
      * linear one. */
     uint32_t inner;

@@ -65,6 +65,7 @@ cohort_status cohort__call_shape(const struct cohort__call *call, struct cohort_
             .commutative = !reduces || !call->op || call->op->commutative,
             .can_meet =
                 !call->is_checked && !call->of_objects && can_meet(comm, call->collective, bytes),
+            .meets = !call->is_checked && !call->of_objects && !comm->group->is_whole,
             .machine = comm->group->machine,
             .turn = cohort__group_turn(comm->group),
         }};

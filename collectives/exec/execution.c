@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "collectives/comm/remote.h"
+#include "collectives/exec/meet.h"
 #include "collectives/exec/object_steps.h"
 #include "collectives/exec/rejection.h"
 #include "runtime/task/future.h"
@@ -26,7 +27,8 @@ static struct cohort__execution *allocate(const struct cohort__plan_entry *entry
     bool of_objects = entry->key.flags & COHORT__PLAN_OBJECTS;
     size_t slots = of_objects ? cohort__object_slots_bytes(plan) : 0;
     size_t tmp = aligned(plan->tmp_bytes);
-    unsigned char *block = aligned_alloc(64, head + arrays + tmp + aligned(slots));
+    size_t meets = aligned(plan->num_meetings * sizeof(struct cohort__meet));
+    unsigned char *block = aligned_alloc(64, head + arrays + meets + tmp + aligned(slots));
     if (!block)
         return NULL;
     struct cohort__execution *execution = (struct cohort__execution *)block;
@@ -38,9 +40,10 @@ static struct cohort__execution *allocate(const struct cohort__plan_entry *entry
     execution->states = (uint8_t *)(execution->ready + num);
     execution->answers = execution->states + num;
     execution->mode = of_objects ? &cohort__object_mode : &cohort__byte_mode;
-    execution->bases[COHORT__SPACE_TMP] = block + head + arrays;
+    execution->meets = (struct cohort__meet *)(void *)(block + head + arrays);
+    execution->bases[COHORT__SPACE_TMP] = block + head + arrays + meets;
     execution->slots[COHORT__SPACE_IN] =
-        (struct cohort__blob **)(void *)(block + head + arrays + tmp);
+        (struct cohort__blob **)(void *)(block + head + arrays + meets + tmp);
     return execution;
 }
 
@@ -98,6 +101,7 @@ static void start(struct cohort__operation *operation)
     cohort__execution_enter(execution);
     if (cohort__remote_any_dead(operation->comm))
         cohort__execution_peer_died(operation);
+    cohort__meets_enter(execution);
     for (uint32_t step = 0; step < plan->num_steps; step++)
         if (plan->steps[step].num_waits == 0)
             execution->ready[execution->ready_end++] = step;
@@ -157,6 +161,7 @@ static cohort_status init(struct cohort__execution *execution,
         execution->waits[step] = plan->steps[step].num_waits;
     memset(execution->states, COHORT__STEP_IDLE, plan->num_steps);
     memset(execution->answers, COHORT__ANSWER_NONE, plan->num_steps);
+    cohort__meets_init(execution);
     return execution->mode->init ? execution->mode->init(execution, call) : COHORT_OK;
 }
 

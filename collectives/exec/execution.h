@@ -19,7 +19,7 @@
 enum cohort__step_state {
     COHORT__STEP_IDLE,    /* not started: waits for other steps */
     COHORT__STEP_ARRIVED, /* a RECV, not started, whose message is there: `held` */
-    COHORT__STEP_POSTED,  /* a RECV that waits for its message */
+    COHORT__STEP_POSTED,  /* a RECV that waits for its message, or a MEET for the others */
     COHORT__STEP_BUSY,    /* `held` is the activity */
     COHORT__STEP_OVER,
 };
@@ -27,6 +27,7 @@ enum cohort__step_state {
 struct cohort__execution;
 struct cohort__execution_call;
 struct cohort__blob;
+struct cohort__meet;
 
 /* What the blocks of a plan stand for: bytes, or objects. All are called between enter and leave,
  * except init and release. */
@@ -56,9 +57,10 @@ struct cohort__execution {
     cohort_object *out_objects;     /* the caller's */
     const cohort_op *op;            /* a reference, or NULL */
     cohort_datatype datatype;
-    uint32_t num_left;    /* steps that are not over */
-    uint32_t num_busy;    /* activities under way */
-    uint32_t ready_first; /* steps to start: ready[ready_first..ready_end-1] */
+    uint32_t num_left;          /* steps that are not over */
+    uint32_t num_busy;          /* activities under way, and meetings that it is inside */
+    struct cohort__meet *meets; /* of the plan, by number */
+    uint32_t ready_first;       /* steps to start: ready[ready_first..ready_end-1] */
     uint32_t ready_end;
     bool is_entered;
     bool is_refused;                   /* the sites do not agree */

@@ -8,12 +8,15 @@
 #include "collectives/comm/remote.h"
 #include "collectives/exec/activity.h"
 #include "collectives/exec/execution.h"
+#include "collectives/exec/meet.h"
 
 /* What an operation waits for: asks for it, keeps the answers, and describes it. */
 
 /* Whether STEP waits for its peer, which has to send, or to take what it is sent. */
 static bool awaits(const struct cohort__execution *execution, uint32_t step)
 {
+    if (execution->plan->steps[step].kind == COHORT__STEP_MEET)
+        return false; /* see meet.c */
     if (execution->states[step] != COHORT__STEP_BUSY)
         return execution->states[step] == COHORT__STEP_POSTED;
     const struct cohort__activity *activity = execution->held[step];
@@ -33,6 +36,7 @@ void cohort__execution_stalled(struct cohort__operation *operation)
         }
         cohort__operation_ask(operation, plan->steps[step].peer, plan->steps[step].phase);
     }
+    cohort__meets_stalled(execution);
 }
 
 void cohort__execution_answer(struct cohort__operation *operation, uint32_t site,
@@ -43,6 +47,7 @@ void cohort__execution_answer(struct cohort__operation *operation, uint32_t site
         if (awaits(execution, step) && execution->plan->steps[step].peer == site)
             execution->answers[step] = (uint8_t)answer;
     }
+    cohort__meets_answer(execution, site, answer);
 }
 
 void cohort__fail_forgotten(struct cohort__operation *operation, uint32_t site)
@@ -106,5 +111,6 @@ size_t cohort__execution_describe(const struct cohort__operation *operation, cha
             text, used, capacity, " waits for site %u (locality %u), %s;", site, locality_of[site],
             cohort__describe_answer((enum cohort__answer)execution->answers[step]));
     }
+    used = cohort__meets_describe(execution, text, used, capacity);
     return cohort__describe_append(text, used, capacity, "\n");
 }

@@ -3,6 +3,7 @@
 
 #include "collectives/exec/activity.h"
 #include "collectives/exec/execution.h"
+#include "collectives/exec/meet.h"
 #include "runtime/base/container.h"
 #include "runtime/task/future.h"
 
@@ -335,6 +336,9 @@ void cohort__step_start(struct cohort__execution *execution, uint32_t step)
     case COHORT__STEP_ZERO:
     case COHORT__STEP_REDUCE:
         mode_of(execution, step)->compute(execution, step);
+        break;
+    case COHORT__STEP_MEET:
+        cohort__meet_start(execution, step);
         break;
     case COHORT__STEP_GUARD:
         look_at_agreement(execution, step);

@@ -56,6 +56,8 @@ static const char *refusal(const struct cohort__question *question,
         return "its result is not reproducible";
     if (question->forced && question->forced != algorithm)
         return "another one is forced";
+    if (!question->forced && algorithm->stages && question->request->can_meet)
+        return "the sites can meet, or use a board";
     if (!question->forced && question->mode == COHORT__MODE_FLAT && algorithm->hierarchical)
         return "the communicator is flat";
     if (question->memory_budget > 0 && candidate->is_priced &&
@@ -76,6 +78,7 @@ static struct cohort__request stage_request(const struct cohort__request *reques
         .bytes = stage->bytes,
         .element = request->element,
         .commutative = request->commutative,
+        .can_meet = request->meets && stage->scope == COHORT__SCOPE_TASKS,
     };
 }
 
@@ -85,7 +88,7 @@ static bool price_stage(const struct cohort__question *question, const struct co
 {
     const struct cohort__algorithm *algorithm = cohort__algorithms[row];
     struct cohort__request request = stage_request(question->request, stage);
-    if (algorithm->collective != stage->collective || !algorithm->build || !algorithm->cost ||
+    if (algorithm->collective != stage->collective || !algorithm->cost ||
         (stage->is_ragged && !algorithm->ragged) || cohort__algorithm_refuses(algorithm, &request))
         return false;
     *ret_cost = algorithm->cost(&request);
@@ -93,10 +96,16 @@ static bool price_stage(const struct cohort__question *question, const struct co
     return true;
 }
 
-/* Whether ROW is the one that a composed row uses for STAGE, below the top. */
-static bool is_fixed_row(const struct cohort__stage *stage, uint32_t row)
+/* Whether ROW may be what a composed row uses for STAGE. */
+static bool may_use(const struct cohort__question *question, const struct cohort__stage *stage,
+                    uint32_t row)
 {
-    return strcmp(cohort__algorithms[row]->name, stage->is_ragged ? "linear" : "hierarchical") == 0;
+    const struct cohort__algorithm *algorithm = cohort__algorithms[row];
+    if (stage->is_top)
+        return algorithm->build != NULL;
+    if (question->request->meets && stage->scope == COHORT__SCOPE_TASKS)
+        return algorithm->shared;
+    return strcmp(algorithm->name, stage->is_ragged ? "linear" : "hierarchical") == 0;
 }
 
 /* The best row for STAGE. Returns its number, or UINT32_MAX if none has a price. */
@@ -108,8 +117,7 @@ static uint32_t best_of_stage(const struct cohort__question *question,
     for (uint32_t row = 0; row < cohort__num_algorithms; row++) {
         struct cohort__cost cost;
         double time;
-        if ((!stage->is_top && !is_fixed_row(stage, row)) ||
-            !price_stage(question, stage, row, &cost, &time) ||
+        if (!may_use(question, stage, row) || !price_stage(question, stage, row, &cost, &time) ||
             (best != UINT32_MAX && time >= *ret_time))
             continue;
         best = row;

@@ -160,6 +160,15 @@ static void message_append(struct embedder *self, const struct cohort__step *ste
         cohort__plan_recv(self->builder, phase_of(self, step), peer, tag, self->refs, num_refs);
 }
 
+/* The blocks of a meeting are contiguous, and stay so. */
+static void meeting_append(struct embedder *self, const struct cohort__step *step)
+{
+    const uint32_t *refs = &self->fragment->block_refs[step->first_block];
+    cohort__plan_meet(self->builder, phase_of(self, step), (enum cohort__step_meeting)step->meeting,
+                      step->peer, step->bytes, list_of(self, refs[0]).blocks[0],
+                      list_of(self, refs[1]).blocks[0]);
+}
+
 /* Appends the parts of a step, and a JOIN where other steps of the fragment need a single step. */
 static void step_append(struct embedder *self, const struct cohort__step *step, struct image *image)
 {
@@ -169,6 +178,8 @@ static void step_append(struct embedder *self, const struct cohort__step *step, 
     image->num_parts = 1;
     if (step->kind == COHORT__STEP_SEND || step->kind == COHORT__STEP_RECV)
         message_append(self, step);
+    else if (step->kind == COHORT__STEP_MEET)
+        meeting_append(self, step);
     else if (step->kind == COHORT__STEP_JOIN)
         cohort__plan_join(self->builder, phase);
     else if (step->kind == COHORT__STEP_DONE)
@@ -288,6 +299,9 @@ uint32_t cohort__plan_embed(struct cohort__plan_builder *builder,
     uint32_t end = COHORT__NO_STEP;
     if (embedder_init(&self, builder, fragment, embedding)) {
         tmp_append(&self);
+        if (fragment->num_members > 0)
+            cohort__plan_set_members(builder, fragment->members, fragment->num_members,
+                                     fragment->this_rank);
         for (uint32_t i = 0; i < fragment->num_steps; i++)
             step_append(&self, &fragment->steps[i], &self.images[i]);
         for (uint32_t i = 0; i < fragment->num_steps; i++)

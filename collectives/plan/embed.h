@@ -27,11 +27,12 @@ struct cohort__embedding {
     uint32_t recv_after; /* no RECV starts before this one is done */
 };
 
-/* Composition: appends the steps of FRAGMENT, which has no GUARD, to BUILDER. A COPY whose source
- * and destination become the same bytes is left out. A COPY, REDUCE or ZERO of a list becomes one
- * step for each part. The steps in `after` and `recv_after` may be COHORT__NO_STEP; otherwise they
- * have to exist already. Returns a step that is done when these two and the whole fragment are
- * done, or COHORT__NO_STEP if there is none. The fragment still belongs to the caller. */
+/* Composition: appends the steps of FRAGMENT, which has no GUARD, and meetings only if the sites
+ * are the same, to BUILDER. A COPY whose source and destination become the same bytes is left out.
+ * A COPY, REDUCE or ZERO of a list becomes one step for each part. The steps in `after` and
+ * `recv_after` may be COHORT__NO_STEP; otherwise they have to exist already. Returns a step that is
+ * done when these two and the whole fragment are done, or COHORT__NO_STEP if there is none. The
+ * fragment still belongs to the caller. */
 uint32_t cohort__plan_embed(struct cohort__plan_builder *builder,
                             const struct cohort__plan *fragment,
                             const struct cohort__embedding *embedding);

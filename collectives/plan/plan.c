@@ -34,6 +34,9 @@ struct cohort__plan_builder {
     struct array block_refs;
     struct array steps;
     struct array edges;
+    struct array members;
+    uint32_t this_rank;
+    uint32_t num_meetings;
 };
 
 /* A plan and its arrays are one allocation. */
@@ -85,6 +88,7 @@ void cohort__plan_builder_destroy(struct cohort__plan_builder *builder)
     free(builder->block_refs.items);
     free(builder->steps.items);
     free(builder->edges.items);
+    free(builder->members.items);
     free(builder);
 }
 
@@ -255,12 +259,40 @@ uint32_t cohort__plan_done(struct cohort__plan_builder *builder, uint32_t row)
     return step_append(builder, step, NULL);
 }
 
+void cohort__plan_set_members(struct cohort__plan_builder *builder, const uint32_t *sites,
+                              uint32_t num, uint32_t rank)
+{
+    builder->members.count = 0;
+    uint32_t *members =
+        builder->failed ? NULL : array_append(&builder->members, num, sizeof(*members));
+    if (members)
+        memcpy(members, sites, num * sizeof(*members));
+    else
+        builder->failed = true;
+    builder->this_rank = rank;
+}
+
+uint32_t cohort__plan_meet(struct cohort__plan_builder *builder, unsigned phase,
+                           enum cohort__step_meeting meeting, uint32_t root, size_t bytes,
+                           uint32_t to, uint32_t from)
+{
+    struct cohort__step step = {.kind = COHORT__STEP_MEET,
+                                .phase = (uint8_t)phase,
+                                .meeting = (uint8_t)meeting,
+                                .peer = root,
+                                .tag = builder->num_meetings++,
+                                .num_blocks = 2,
+                                .bytes = bytes};
+    return step_append(builder, step, (uint32_t[]){to, from});
+}
+
 uint32_t cohort__plan_copy_step(struct cohort__plan_builder *builder,
                                 const struct cohort__plan *plan, uint32_t index)
 {
     struct cohort__step step = plan->steps[index];
     const uint32_t *blocks = plan->block_refs + step.first_block;
     step.num_waits = step.first_successor = step.num_successors = 0;
+    builder->num_meetings += step.kind == COHORT__STEP_MEET;
     return step_append(builder, step, blocks);
 }
 
@@ -377,8 +409,9 @@ static struct cohort__plan *plan_create(const struct cohort__plan_builder *build
     size_t refs_bytes = builder->block_refs.count * sizeof(uint32_t);
     size_t successors_bytes = builder->edges.count * sizeof(uint32_t);
     size_t table_bytes = table_size * sizeof(uint32_t);
+    size_t members_bytes = builder->members.count * sizeof(uint32_t);
     struct shared_plan *shared = malloc(sizeof(*shared) + steps_bytes + blocks_bytes + refs_bytes +
-                                        successors_bytes + table_bytes);
+                                        successors_bytes + table_bytes + members_bytes);
     if (!shared)
         return NULL;
     char *memory = (char *)(shared + 1);
@@ -387,6 +420,7 @@ static struct cohort__plan *plan_create(const struct cohort__plan_builder *build
     uint32_t *refs = take(&memory, builder->block_refs.items, refs_bytes);
     uint32_t *successors = take(&memory, NULL, successors_bytes);
     uint32_t *table = take(&memory, NULL, table_bytes);
+    const uint32_t *members = take(&memory, builder->members.items, members_bytes);
     successors_fill(steps, builder->steps.count, successors, &builder->edges);
     shared->refs = 1;
     shared->plan = (struct cohort__plan){.num_sites = builder->num_sites,
@@ -394,6 +428,10 @@ static struct cohort__plan *plan_create(const struct cohort__plan_builder *build
                                          .name = builder->name,
                                          .tmp_bytes = builder->tmp_bytes,
                                          .has_gaps = builder->has_gaps,
+                                         .num_meetings = builder->num_meetings,
+                                         .num_members = builder->members.count,
+                                         .this_rank = builder->this_rank,
+                                         .members = members,
                                          .num_blocks = builder->blocks.count,
                                          .num_block_refs = builder->block_refs.count,
                                          .num_steps = builder->steps.count,

@@ -47,7 +47,23 @@ enum cohort__step_kind {
     COHORT__STEP_ZERO,   /* blocks[0] = zeros */
     COHORT__STEP_GUARD,  /* checks blocks[0], all of CHECK; may fail the operation */
     COHORT__STEP_DONE,   /* row `peer` of OUT is ready for the caller */
+    /* The members do `meeting` together, without messages: blocks[1] is what this
+     * site brings, blocks[0] what it gets, both contiguous, perhaps without bytes; a block of it
+     * has `bytes` bytes. `peer` is the rank of the root among them, `tag` which meeting of the plan
+     * it is. Is done when all members are ready and the data has moved. */
+    COHORT__STEP_MEET,
 };
+
+/* What a meeting does. A barrier is a gather or a broadcast without bytes. */
+enum cohort__step_meeting {
+    COHORT__MEETING_GATHER,
+    COHORT__MEETING_SCATTER,
+    COHORT__MEETING_BROADCAST,
+    COHORT__MEETING_REDUCE,
+};
+
+/* How many meetings a plan may have. */
+enum { COHORT__PLAN_MEETINGS = 4 };
 
 /* The operation of a REDUCE step. */
 enum cohort__step_op {
@@ -63,17 +79,17 @@ enum {
 
 struct cohort__step {
     uint8_t kind;
-    uint8_t phase; /* 1, 2 or 3; COHORT__PHASE_CHECK */
-    uint8_t op;    /* REDUCE: enum cohort__step_op */
-    uint8_t reserved;
-    uint32_t peer;        /* SEND, RECV: the other site; DONE: the row */
+    uint8_t phase;        /* 1, 2 or 3; COHORT__PHASE_CHECK */
+    uint8_t op;           /* REDUCE: enum cohort__step_op */
+    uint8_t meeting;      /* MEET: enum cohort__step_meeting */
+    uint32_t peer;        /* SEND, RECV: the other site; DONE: the row; MEET: the root's rank */
     uint32_t tag;         /* (phase, source site, tag) is unique among the receiver's RECVs */
     uint32_t first_block; /* into plan->block_refs */
     uint32_t num_blocks;
     uint32_t num_waits;       /* how many steps have to be done before this one may start */
     uint32_t first_successor; /* into plan->successors: the steps that wait for this one */
     uint32_t num_successors;
-    size_t bytes; /* in all of the blocks (of blocks[0] for COPY, REDUCE, ZERO) */
+    size_t bytes; /* in all of the blocks (of blocks[0] for COPY, REDUCE, ZERO); MEET: see there */
 };
 
 struct cohort__plan {
@@ -83,7 +99,11 @@ struct cohort__plan {
     size_t in_bytes;  /* of the caller's buffers, as far as the steps touch them */
     size_t out_bytes;
     size_t tmp_bytes;
-    bool has_gaps; /* some bytes of OUT belong to no block, and are not written */
+    bool has_gaps;           /* some bytes of OUT belong to no block, and are not written */
+    uint32_t num_meetings;   /* MEET steps */
+    uint32_t num_members;    /* who take part in them; 0: there are none */
+    uint32_t this_rank;      /* this site's among them */
+    const uint32_t *members; /* sites */
     uint32_t num_blocks, num_block_refs, num_steps, num_successors;
     const struct cohort__block *blocks;
     const uint32_t *block_refs; /* indices into blocks */
@@ -134,6 +154,16 @@ uint32_t cohort__plan_reduce(struct cohort__plan_builder *builder, unsigned phas
 uint32_t cohort__plan_zero(struct cohort__plan_builder *builder, unsigned phase, uint32_t block);
 uint32_t cohort__plan_guard(struct cohort__plan_builder *builder, uint32_t block);
 uint32_t cohort__plan_done(struct cohort__plan_builder *builder, uint32_t row);
+
+/* Those who take part in the MEET steps: NUM sites, of which this one is RANK. They are copied. */
+void cohort__plan_set_members(struct cohort__plan_builder *builder, const uint32_t *sites,
+                              uint32_t num, uint32_t rank);
+
+/* The next meeting of these, see COHORT__STEP_MEET. All members append the same ones, in the same
+ * order. */
+uint32_t cohort__plan_meet(struct cohort__plan_builder *builder, unsigned phase,
+                           enum cohort__step_meeting meeting, uint32_t root, size_t bytes,
+                           uint32_t to, uint32_t from);
 
 /* Appends a copy of step INDEX of PLAN, without its dependencies. The blocks of PLAN must have the
  * same indices in BUILDER. */

@@ -24,8 +24,8 @@ struct check {
 
 static const char *kind_name(unsigned kind)
 {
-    static const char *const names[] = {"JOIN",   "SEND", "RECV",  "COPY",
-                                        "REDUCE", "ZERO", "GUARD", "DONE"};
+    static const char *const names[] = {"JOIN", "SEND",  "RECV", "COPY", "REDUCE",
+                                        "ZERO", "GUARD", "DONE", "MEET"};
     return kind < sizeof(names) / sizeof(names[0]) ? names[kind] : "unknown kind";
 }
 
@@ -88,10 +88,11 @@ static cohort_status check_blocks(const struct cohort__plan *plan, uint32_t inde
         const struct cohort__block *block = step_block(plan, step, i);
         if (!block_in_bounds(plan, block))
             return cohort__plan_check_fail(plan, index, "block %u is out of bounds", i);
-        if (!is_message && block_bytes(block) != step->bytes)
+        if (!is_message && step->kind != COHORT__STEP_MEET && block_bytes(block) != step->bytes)
             return cohort__plan_check_fail(plan, index, "block %u has %zu bytes, the step %zu", i,
                                            block_bytes(block), step->bytes);
-        if (step->kind == COHORT__STEP_REDUCE && block->count != 1)
+        bool is_single = step->kind == COHORT__STEP_REDUCE || step->kind == COHORT__STEP_MEET;
+        if (is_single && block->count != 1)
             return cohort__plan_check_fail(plan, index, "block %u is not contiguous", i);
         bytes += block_bytes(block);
     }
@@ -106,10 +107,11 @@ static cohort_status check_step(const struct cohort__plan *plan, uint32_t index)
     static const uint32_t num_blocks[] = {
         [COHORT__STEP_JOIN] = 0, [COHORT__STEP_COPY] = 2,  [COHORT__STEP_REDUCE] = 3,
         [COHORT__STEP_ZERO] = 1, [COHORT__STEP_GUARD] = 1, [COHORT__STEP_DONE] = 0,
+        [COHORT__STEP_MEET] = 2,
     };
     const struct cohort__step *step = &plan->steps[index];
     bool is_message = step->kind == COHORT__STEP_SEND || step->kind == COHORT__STEP_RECV;
-    if (step->kind > COHORT__STEP_DONE)
+    if (step->kind > COHORT__STEP_MEET)
         return cohort__plan_check_fail(plan, index, "kind %u", step->kind);
     if (step->phase > COHORT__LAST_PHASE)
         return cohort__plan_check_fail(plan, index, "no such phase");
@@ -183,9 +185,70 @@ static cohort_status check_messages(struct check *check)
     return status;
 }
 
+/* The meeting of PLAN with number TAG. NULL: it has none. */
+static const struct cohort__step *find_meeting(const struct cohort__plan *plan, uint32_t tag,
+                                               uint32_t *ret_index)
+{
+    for (uint32_t i = 0; i < plan->num_steps; i++)
+        if (plan->steps[i].kind == COHORT__STEP_MEET && plan->steps[i].tag == tag) {
+            *ret_index = i;
+            return &plan->steps[i];
+        }
+    return NULL;
+}
+
+/* Makes the steps of the same meeting a ring of partners. */
+static cohort_status match_meeting(struct check *check, uint32_t site, uint32_t index)
+{
+    const struct cohort__plan *plan = check->plans[site];
+    const struct cohort__step *meet = &plan->steps[index];
+    uint32_t next = plan->this_rank + 1 < plan->num_members ? plan->this_rank + 1 : 0;
+    if (meet->peer >= plan->num_members || plan->members[plan->this_rank] != site)
+        return cohort__plan_check_fail(plan, index, "its site or its root is no member");
+    uint32_t other = plan->members[next], at = 0;
+    const struct cohort__plan *theirs = check->plans[other];
+    const struct cohort__step *same = find_meeting(theirs, meet->tag, &at);
+    if (!same || theirs->num_members != plan->num_members || theirs->this_rank != next ||
+        same->meeting != meet->meeting || same->peer != meet->peer || same->bytes != meet->bytes ||
+        theirs->num_meetings != plan->num_meetings)
+        return cohort__plan_check_fail(plan, index, "site %u has another meeting", other);
+    for (uint32_t rank = 0; rank < plan->num_members; rank++)
+        if (theirs->members[rank] != plan->members[rank])
+            return cohort__plan_check_fail(plan, index, "site %u has other members", other);
+    if (check->partner[check->first[other] + at] != NO_PARTNER)
+        return cohort__plan_check_fail(plan, index, "the plan has it twice");
+    check->partner[check->first[other] + at] = check->first[site] + index;
+    return COHORT_OK;
+}
+
+static cohort_status check_meetings(struct check *check)
+{
+    cohort_status status = COHORT_OK;
+    for (uint32_t site = 0; site < check->num_sites; site++)
+        for (uint32_t i = 0; i < check->plans[site]->num_steps && status == COHORT_OK; i++)
+            if (check->plans[site]->steps[i].kind == COHORT__STEP_MEET)
+                status = match_meeting(check, site, i);
+    return status;
+}
+
 static const struct cohort__step *step_at(const struct check *check, uint32_t site, size_t number)
 {
     return &check->plans[site]->steps[number - check->first[site]];
+}
+
+/* A meeting is done at all members when all of them have started. */
+static void start_meeting(struct check *check, size_t number)
+{
+    size_t at = number;
+    do {
+        if (!check->is_started[at])
+            return;
+        at = check->partner[at];
+    } while (at != number);
+    do {
+        check->queue[check->num_done++] = at;
+        at = check->partner[at];
+    } while (at != number);
 }
 
 /* Step NUMBER, of SITE, has nothing left to wait for. A message is done only when both of its ends
@@ -196,7 +259,9 @@ static void start(struct check *check, uint32_t site, size_t number)
     uint8_t kind = step_at(check, site, number)->kind;
     bool is_message = kind == COHORT__STEP_SEND || kind == COHORT__STEP_RECV;
     check->is_started[number] = true;
-    if (!is_message) {
+    if (kind == COHORT__STEP_MEET) {
+        start_meeting(check, number);
+    } else if (!is_message) {
         check->queue[check->num_done++] = number;
     } else if (check->is_started[check->partner[number]]) {
         check->queue[check->num_done++] = number;
@@ -287,6 +352,8 @@ cohort_status cohort__plan_check(struct cohort__plan *const *plans, uint32_t num
     }
     if (status == COHORT_OK)
         status = check_messages(&check);
+    if (status == COHORT_OK)
+        status = check_meetings(&check);
     if (status == COHORT_OK)
         status = check_progress(&check);
     for (uint32_t site = 0; site < num_sites && status == COHORT_OK; site++)

@@ -5,6 +5,7 @@
 #include "collectives/plan/plan.h"
 
 /* Checks the plans of all sites of one call, plans[site], against each other:
+ *   - the members of a meeting have the same meetings, with blocks of the same sizes;
  *   - every index is in range, every step has the blocks that its kind needs, blocks are in bounds;
  *   - every SEND has exactly one RECV, of the same size, and the reverse;
  *   - every step gets done, even if no message is sent before its RECV has started;

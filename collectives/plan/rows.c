@@ -78,7 +78,7 @@ static uint32_t num_written(const struct cohort__step *step)
     if (step->kind == COHORT__STEP_RECV)
         return step->num_blocks;
     return step->kind == COHORT__STEP_COPY || step->kind == COHORT__STEP_REDUCE ||
-           step->kind == COHORT__STEP_ZERO;
+           step->kind == COHORT__STEP_ZERO || step->kind == COHORT__STEP_MEET;
 }
 
 /* Appends the blocks and steps of PLAN, with the same indices. */
@@ -88,6 +88,8 @@ static void copy(struct rows *self)
     for (uint32_t i = 0; i < plan->num_blocks; i++)
         cohort__plan_block(self->builder, plan->blocks[i]);
     cohort__plan_tmp(self->builder, plan->tmp_bytes);
+    if (plan->num_members > 0)
+        cohort__plan_set_members(self->builder, plan->members, plan->num_members, plan->this_rank);
     for (uint32_t i = 0; i < plan->num_steps; i++)
         cohort__plan_copy_step(self->builder, plan, i);
     for (uint32_t i = 0; i < plan->num_steps; i++)

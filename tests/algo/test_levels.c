@@ -164,6 +164,7 @@ static void verify_random(struct cohort__random *random)
         .element = 8,
         .machine = place.machine,
         .turn = cohort__random_next(random),
+        .meets = cohort__random_below(random, 2),
     };
     for (uint32_t i = 0; i < cohort__num_algorithms; i++) {
         const struct cohort__algorithm *row = cohort__algorithms[i];

@@ -55,6 +55,7 @@ static bool is_refused(const struct cohort__algorithm *row, const struct exercis
         .element = sizeof(uint64_t),
         .commutative = !exercise_is_ordered(exercise),
         .can_meet = comm->group->is_whole,
+        .machine = comm->group->machine,
     };
     if (row->collective != COHORT__SHIFT)
         request.shift = 0;
@@ -115,6 +116,7 @@ static void test_every_row(void)
 {
     for (uint32_t num_sites = 1; num_sites <= MAX_SITES; num_sites++) {
         struct cluster *cluster = cluster_create(num_sites, 1 + num_sites % 3, 0);
+        cluster_place(cluster, num_sites % CLUSTER_NUM_PLACEMENTS);
         CHECK_INT(sites_run(&(struct sites){
                       .name = "forced",
                       .options = {.num_sites = num_sites, .arity = 2 + num_sites % 3},

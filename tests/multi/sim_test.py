@@ -76,8 +76,9 @@ def test_refusals():
         check(('refuses' in result) != ('time' in result), result)
         if 'refuses' in result:
             check('%s refuses: %s' % (result['algorithm'].ljust(22), result['refuses']) in out, out)
-            status, out, err = sim('all_reduce', '--sites', 5, '--algorithm', result['algorithm'])
-            check_equal((status, out), (2, ''))
+            status, alone, err = sim('all_reduce', '--sites', 5, '--algorithm',
+                                     result['algorithm'])
+            check_equal((status, alone), (2, ''))
             check(result['refuses'] in err, err)
 
 

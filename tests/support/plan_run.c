@@ -6,7 +6,7 @@
 
 #include "runtime/base/random.h"
 
-enum { RUBBISH = 0xa5 };
+enum { RUBBISH = 0xa5, MOST_MEMBERS = 64 };
 
 /* A message from a SEND to a RECV. */
 struct message {
@@ -25,7 +25,7 @@ struct site {
     uint8_t *check;
     uint32_t *waits;
     uint32_t num_left;        /* steps that are not done */
-    bool *is_started;         /* for each RECV */
+    bool *is_started;         /* for each RECV and MEET */
     struct message **arrived; /* for each RECV that has not started yet */
 };
 
@@ -216,6 +216,99 @@ static void local_run(struct runner *self, uint32_t index, uint32_t step)
         step_done(self, index, step);
 }
 
+/* Meetings --------------------------------------------------------------------------------- */
+
+/* A meeting, as all its members see it. */
+struct meeting {
+    struct runner *runner;
+    const struct cohort__plan *plan; /* of one of them */
+    const struct cohort__step *step;
+    uint32_t steps[MOST_MEMBERS]; /* by rank */
+};
+
+static uint32_t find_meeting(const struct cohort__plan *plan, uint32_t tag)
+{
+    uint32_t step = 0;
+    while (plan->steps[step].kind != COHORT__STEP_MEET || plan->steps[step].tag != tag)
+        step++;
+    return step;
+}
+
+static const uint8_t *meeting_in(const struct meeting *meeting, uint32_t rank)
+{
+    const struct site *site = &meeting->runner->sites[meeting->plan->members[rank]];
+    return read_address(site, step_block(site, &site->plan->steps[meeting->steps[rank]], 1));
+}
+
+/* Where it puts BYTES. Ends the test if there is no room for them. */
+static uint8_t *meeting_out(const struct meeting *meeting, uint32_t rank, size_t bytes)
+{
+    const struct site *site = &meeting->runner->sites[meeting->plan->members[rank]];
+    const struct cohort__block *block =
+        step_block(site, &site->plan->steps[meeting->steps[rank]], 0);
+    if (block->bytes != bytes)
+        abort();
+    return write_address(site, block);
+}
+
+/* The root of a scatter may have its block already where it is. */
+static bool leaves_in_place(const struct meeting *meeting, uint32_t rank)
+{
+    const struct site *site = &meeting->runner->sites[meeting->plan->members[rank]];
+    return rank == meeting->step->peer &&
+           step_block(site, &site->plan->steps[meeting->steps[rank]], 0)->bytes == 0;
+}
+
+static void meeting_reduce(const struct meeting *meeting)
+{
+    uint8_t *to = meeting_out(meeting, meeting->step->peer, meeting->step->bytes);
+    memcpy(to, meeting_in(meeting, 0), meeting->step->bytes);
+    for (uint32_t rank = 1; rank < meeting->plan->num_members; rank++)
+        meeting->runner->run->op(to, to, meeting_in(meeting, rank), meeting->step->bytes);
+}
+
+static void meeting_move(const struct meeting *meeting)
+{
+    size_t bytes = meeting->step->bytes;
+    uint32_t root = meeting->step->peer, num = meeting->plan->num_members;
+    if (bytes == 0)
+        return;
+    if (meeting->step->meeting == COHORT__MEETING_REDUCE) {
+        meeting_reduce(meeting);
+        return;
+    }
+    for (uint32_t rank = 0; rank < num; rank++) {
+        if (meeting->step->meeting == COHORT__MEETING_GATHER)
+            memcpy(meeting_out(meeting, root, num * bytes) + rank * bytes,
+                   meeting_in(meeting, rank), bytes);
+        else if (meeting->step->meeting == COHORT__MEETING_SCATTER &&
+                 !leaves_in_place(meeting, rank))
+            memcpy(meeting_out(meeting, rank, bytes), meeting_in(meeting, root) + rank * bytes,
+                   bytes);
+        else if (meeting->step->meeting == COHORT__MEETING_BROADCAST && rank != root)
+            memcpy(meeting_out(meeting, rank, bytes), meeting_in(meeting, root), bytes);
+    }
+}
+
+/* The last member to start moves the data. */
+static void meeting_start(struct runner *self, uint32_t index, uint32_t step)
+{
+    const struct cohort__plan *plan = self->sites[index].plan;
+    struct meeting meeting = {.runner = self, .plan = plan, .step = &plan->steps[step]};
+    if (plan->num_members > MOST_MEMBERS)
+        abort();
+    self->sites[index].is_started[step] = true;
+    for (uint32_t rank = 0; rank < plan->num_members; rank++) {
+        const struct site *site = &self->sites[plan->members[rank]];
+        meeting.steps[rank] = find_meeting(site->plan, meeting.step->tag);
+        if (!site->is_started[meeting.steps[rank]])
+            return;
+    }
+    meeting_move(&meeting);
+    for (uint32_t rank = 0; rank < plan->num_members; rank++)
+        step_done(self, plan->members[rank], meeting.steps[rank]);
+}
+
 static cohort_status event_run(struct runner *self, struct event event)
 {
     if (event.message) {
@@ -233,6 +326,8 @@ static cohort_status event_run(struct runner *self, struct event event)
         return send_start(self, event.site, event.step);
     if (kind == COHORT__STEP_RECV)
         recv_start(self, event.site, event.step);
+    else if (kind == COHORT__STEP_MEET)
+        meeting_start(self, event.site, event.step);
     else
         local_run(self, event.site, event.step);
     return COHORT_OK;

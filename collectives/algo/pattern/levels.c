@@ -7,9 +7,8 @@
 
 enum { TAGS_PER_PHASE = 1 << 20 };
 
-const char cohort__levels_needs[] = "levels of the machine with several sites in a subgroup, and, "
-                                    "for scans and where the operation "
-                                    "does not commute, subgroups of consecutive sites";
+const char cohort__levels_needs[] =
+    "subgroups of several sites; for scans and ordered reductions, of consecutive ones";
 
 /* The levels whose tiers have more than one member somewhere. */
 static uint32_t find_used(const struct cohort__machine *machine,
@@ -313,12 +312,65 @@ static uint32_t embed(struct cohort__levels *levels, uint32_t number,
     return end;
 }
 
+/* The sites of a locality do a part without messages. */
+static bool meets(const struct cohort__levels *levels, uint32_t tier)
+{
+    return levels->request->meets && tier == 0 && levels->num_used > 0 &&
+           levels->used[0] == COHORT__LEVEL_LOCALITY;
+}
+
+/* The bytes of an area that only the root has, or only the others, or all. */
+static uint32_t range_if(struct cohort__levels *levels, bool has, struct cohort__area area,
+                         size_t bytes)
+{
+    return cohort__plan_range(levels->builder, area.space, area.offset, has ? bytes : 0);
+}
+
+static enum cohort__step_meeting meeting_of(enum cohort__collective collective)
+{
+    switch (collective) {
+    case COHORT__GATHER:
+        return COHORT__MEETING_GATHER;
+    case COHORT__SCATTER:
+        return COHORT__MEETING_SCATTER;
+    case COHORT__REDUCE:
+        return COHORT__MEETING_REDUCE;
+    default:
+        return COHORT__MEETING_BROADCAST;
+    }
+}
+
+static uint32_t meet(struct cohort__levels *levels, const struct cohort__tier_part *part,
+                     uint32_t after)
+{
+    const struct cohort__tier *tier = &levels->tiers[0];
+    bool is_root = tier->this_rank == tier->leader;
+    bool is_gather = part->collective == COHORT__GATHER;
+    bool is_scatter = part->collective == COHORT__SCATTER;
+    bool is_broadcast = part->collective == COHORT__BROADCAST;
+    size_t all = tier->num * part->bytes;
+    uint32_t from = range_if(levels, is_root || !(is_scatter || is_broadcast), part->in,
+                             is_scatter ? all : part->bytes);
+    bool is_there = is_scatter && is_root && part->out.space == part->in.space &&
+                    part->out.offset == part->in.offset + tier->this_rank * part->bytes;
+    bool gets = is_broadcast ? !is_root : is_root || is_scatter;
+    uint32_t to = range_if(levels, gets && !is_there, part->out, is_gather ? all : part->bytes);
+    const uint32_t *sites = cohort__machine_order(levels->machine) + tier->first_child;
+    cohort__plan_set_members(levels->builder, sites, tier->num, tier->this_rank);
+    uint32_t step = cohort__plan_meet(levels->builder, part->phase, meeting_of(part->collective),
+                                      tier->leader, part->bytes, to, from);
+    cohort__plan_after(levels->builder, step, after);
+    return step;
+}
+
 uint32_t cohort__levels_append(struct cohort__levels *levels, uint32_t tier,
                                const struct cohort__tier_part *part, uint32_t after)
 {
     struct cohort__plan *fragment = NULL;
     if (levels->tiers[tier].num == 1)
         return after;
+    if (meets(levels, tier))
+        return meet(levels, part, after);
     if (build_part(levels, tier, part, &fragment)) {
         cohort__plan_builder_fail(levels->builder);
         return COHORT__NO_STEP;

@@ -81,6 +81,16 @@ static struct cohort__area before_at(const struct scan *self, uint32_t tier)
     return (struct cohort__area){COHORT__SPACE_OUT, 0};
 }
 
+/* There is nothing before this site, but it scatters that slot with the others, to itself. */
+static uint32_t clear(struct scan *self, struct cohort__area area, uint32_t after)
+{
+    struct cohort__plan_builder *builder = self->levels.builder;
+    uint32_t block = cohort__plan_range(builder, area.space, area.offset, self->bytes);
+    uint32_t step = cohort__plan_zero(builder, COHORT__LEVELS_DOWN, block);
+    cohort__plan_after(builder, step, after);
+    return step;
+}
+
 static uint32_t tell_tier(struct scan *self, uint32_t tier, uint32_t end)
 {
     struct cohort__levels *levels = &self->levels;
@@ -89,10 +99,12 @@ static uint32_t tell_tier(struct scan *self, uint32_t tier, uint32_t end)
     for (uint32_t i = 1; leads(self, tier) && self->has_before && i < num; i++)
         end = reduce(self, COHORT__LEVELS_DOWN, slot(self, tier, i), slot(self, tier, 0),
                      slot(self, tier, i), end);
-    if (!leads(self, tier))
+    if (!leads(self, tier)) {
         self->has_before = true;
-    else if (!self->has_before)
-        own = slot(self, tier, 0); /* there is nothing, and it stays there */
+    } else if (!self->has_before) {
+        own = slot(self, tier, 0);
+        end = clear(self, own, end);
+    }
     return cohort__levels_append(levels, tier,
                                  &(struct cohort__tier_part){.collective = COHORT__SCATTER,
                                                              .phase = COHORT__LEVELS_DOWN,

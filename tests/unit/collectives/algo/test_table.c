@@ -131,7 +131,7 @@ static void change_one(struct cohort__request *request, struct cohort__random *r
 {
     static const struct cohort__part part;
     uint32_t by = 1 + (uint32_t)cohort__random_below(random, 5);
-    switch (cohort__random_below(random, 14)) {
+    switch (cohort__random_below(random, 16)) {
     case 0:
         request->collective = (request->collective + by) % COHORT__NUM_COLLECTIVES;
         break;
@@ -161,6 +161,12 @@ static void change_one(struct cohort__request *request, struct cohort__random *r
         break;
     case 9:
         request->can_meet = !request->can_meet;
+        break;
+    case 13:
+        request->meets = !request->meets;
+        break;
+    case 14:
+        request->inner += by;
         break;
     case 10:
         request->in_parts = request->in_parts ? NULL : &part;

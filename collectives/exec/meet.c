@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "collectives/exec/meet.h"
+
+#include "collectives/exec/stall.h"
+#include "runtime/base/container.h"
+
+static const struct cohort__movement_kind *kind_of(const struct cohort__step *step)
+{
+    switch ((enum cohort__step_meeting)step->meeting) {
+    case COHORT__MEETING_GATHER:
+        return &cohort__movement_gather;
+    case COHORT__MEETING_SCATTER:
+        return &cohort__movement_scatter;
+    case COHORT__MEETING_REDUCE:
+        return &cohort__movement_reduce;
+    default:
+        return &cohort__movement_broadcast;
+    }
+}
+
+static void leave(struct cohort__meet *meet)
+{
+    cohort__participant_leave(&meet->participant);
+    meet->execution->num_busy--;
+}
+
+/* The first failure of a member fails the call of all. */
+static void on_told(struct cohort__participant *participant, const struct cohort__error *error)
+{
+    struct cohort__meet *meet = COHORT_CONTAINER_OF(participant, struct cohort__meet, participant);
+    struct cohort__execution *execution = meet->execution;
+    struct cohort__operation *operation = &execution->operation;
+    cohort__execution_enter(execution);
+    meet->is_over = true;
+    if (error) {
+        cohort__operation_fail(operation, error); /* does nothing if it is failing */
+        cohort__participant_tell_outside(participant);
+    }
+    leave(meet);
+    if (!operation->failure.status)
+        cohort__execution_step_over(execution, meet->step);
+    else
+        execution->states[meet->step] = COHORT__STEP_OVER;
+    cohort__execution_leave(execution);
+}
+
+static void *address_of(const struct cohort__execution *execution, const struct cohort__step *step,
+                        uint32_t operand)
+{
+    const struct cohort__plan *plan = execution->plan;
+    const struct cohort__block *block =
+        &plan->blocks[plan->block_refs[step->first_block + operand]];
+    return block->bytes > 0 ? execution->bases[block->space] + block->offset : NULL;
+}
+
+static void init(struct cohort__meet *meet, struct cohort__execution *execution, uint32_t step)
+{
+    const struct cohort__step *what = &execution->plan->steps[step];
+    const bool reduces = what->meeting == COHORT__MEETING_REDUCE;
+    cohort_datatype datatype = reduces ? execution->datatype : 0;
+    size_t element = datatype ? cohort_datatype_size(datatype) : 1;
+    *meet = (struct cohort__meet){
+        .participant =
+            {
+                .operation = &execution->operation,
+                .told = on_told,
+                .kind = kind_of(what),
+                .in = address_of(execution, what, 1),
+                .out = address_of(execution, what, 0),
+                .count = what->bytes / element,
+                .datatype = datatype,
+                .op = reduces ? execution->op : NULL,
+                .subgroup = COHORT__SUBGROUP_LOCALITY,
+                .rank = execution->plan->this_rank,
+                .root = what->peer,
+                .index = what->tag,
+            },
+        .execution = execution,
+        .step = step,
+    };
+}
+
+static bool is_inside(const struct cohort__meet *meet)
+{
+    return meet->participant.meeting != NULL;
+}
+
+/* Enters one. False: the call fails. */
+static bool enter(struct cohort__meet *meet)
+{
+    struct cohort__operation *operation = &meet->execution->operation;
+    struct cohort__refusal refusal = {0};
+    cohort__participant_enter(&meet->participant, &refusal);
+    if (is_inside(meet))
+        meet->execution->num_busy++;
+    if (!refusal.error.status)
+        return true;
+    operation->are_all_told |= refusal.is_told;
+    cohort__operation_fail(operation, &refusal.error);
+    cohort__error_fini(&refusal.error);
+    return false;
+}
+
+void cohort__meets_init(struct cohort__execution *execution)
+{
+    const struct cohort__plan *plan = execution->plan;
+    for (uint32_t step = 0; step < plan->num_steps && plan->num_meetings > 0; step++)
+        if (plan->steps[step].kind == COHORT__STEP_MEET)
+            init(&execution->meets[plan->steps[step].tag], execution, step);
+}
+
+void cohort__meets_enter(struct cohort__execution *execution)
+{
+    for (uint32_t i = 0; i < execution->plan->num_meetings; i++)
+        if (execution->operation.failure.status || !enter(&execution->meets[i]))
+            return;
+}
+
+void cohort__meet_start(struct cohort__execution *execution, uint32_t step)
+{
+    struct cohort__meet *meet = &execution->meets[execution->plan->steps[step].tag];
+    execution->states[step] = COHORT__STEP_POSTED;
+    cohort__participant_ready(&meet->participant);
+}
+
+void cohort__meets_fail(struct cohort__execution *execution)
+{
+    for (uint32_t i = 0; i < execution->plan->num_meetings; i++) {
+        struct cohort__meet *meet = &execution->meets[i];
+        if (meet->is_over)
+            continue;
+        if (!is_inside(meet)) {
+            meet->is_over = true;
+            cohort__operation_tell(&execution->operation, false);
+        } else if (cohort__participant_fail(&meet->participant)) {
+            meet->is_over = true;
+            leave(meet);
+        }
+    }
+}
+
+/* Whether this site is ready, and waits for others. */
+static bool waits(const struct cohort__meet *meet)
+{
+    return is_inside(meet) && meet->execution->states[meet->step] == COHORT__STEP_POSTED;
+}
+
+static void ask(struct cohort__meet *meet)
+{
+    struct cohort__operation *operation = &meet->execution->operation;
+    struct cohort__inquiry inquiry;
+    if (!cohort__participant_inquires(&meet->participant, &inquiry))
+        return;
+    for (uint32_t i = 0; i < inquiry.num_sites; i++) {
+        if (inquiry.answers[i] == COHORT__ANSWER_COMPLETED) {
+            cohort__fail_forgotten(operation, inquiry.sites[i]);
+            return;
+        }
+        cohort__operation_ask(operation, inquiry.sites[i],
+                              meet->execution->plan->steps[meet->step].phase);
+    }
+}
+
+void cohort__meets_stalled(struct cohort__execution *execution)
+{
+    for (uint32_t i = 0; i < execution->plan->num_meetings; i++)
+        if (!execution->operation.failure.status && waits(&execution->meets[i]))
+            ask(&execution->meets[i]);
+}
+
+void cohort__meets_answer(struct cohort__execution *execution, uint32_t site,
+                          enum cohort__answer answer)
+{
+    for (uint32_t i = 0; i < execution->plan->num_meetings; i++)
+        if (waits(&execution->meets[i]))
+            cohort__participant_answered(&execution->meets[i].participant, site, answer);
+}
+
+size_t cohort__meets_describe(const struct cohort__execution *execution, char *text, size_t used,
+                              size_t capacity)
+{
+    const uint32_t *locality_of = execution->operation.comm->group->membership->locality_of;
+    for (uint32_t i = 0; i < execution->plan->num_meetings; i++) {
+        const struct cohort__meet *meet = &execution->meets[i];
+        struct cohort__inquiry inquiry;
+        if (!waits(meet))
+            continue;
+        uint32_t num = cohort__participant_missing(&meet->participant, &inquiry);
+        for (uint32_t k = 0; k < inquiry.num_sites; k++)
+            used = cohort__describe_append(
+                text, used, capacity,
+                " meets in its locality, and waits for site %u (locality "
+                "%u), %s;",
+                inquiry.sites[k], locality_of[inquiry.sites[k]],
+                cohort__describe_answer((enum cohort__answer)inquiry.answers[k]));
+        if (num > inquiry.num_sites)
+            used = cohort__describe_append(text, used, capacity, " and for %u more sites;",
+                                           num - inquiry.num_sites);
+    }
+    return used;
+}

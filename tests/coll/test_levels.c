@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <stdio.h>
+
+#include "collectives/algo/algorithm.h"
+#include "collectives/comm/endpoint.h"
+#include "runtime/base/random.h"
+#include "tests/support/cluster.h"
+#include "tests/support/exercise.h"
+#include "tests/support/sites.h"
+
+/* The rows that follow the machine, on played hosts and domains: sites meet in their locality, and
+ * leaders send messages. All kinds of calls share a communicator, several in flight at once, and
+ * those that such a row can carry out are forced to it. All sites leave out the same generations.
+ * In process the messages of the localities overtake each other. */
+
+enum { MAX_LOCALITIES = 6, IN_FLIGHT = 8, NUM_SEEDS = 100 };
+
+struct round {
+    uint64_t seed;
+    uint64_t num_generations;
+    _Atomic uint32_t num_forced;
+};
+
+static const enum cohort__collective collectives[EXERCISE_NUM_KINDS] = {
+    [EXERCISE_GATHER] = COHORT__GATHER,
+    [EXERCISE_SCATTER] = COHORT__SCATTER,
+    [EXERCISE_BROADCAST] = COHORT__BROADCAST,
+    [EXERCISE_REDUCE] = COHORT__REDUCE,
+    [EXERCISE_REDUCE_ORDERED] = COHORT__REDUCE,
+    [EXERCISE_ALL_GATHER] = COHORT__ALL_GATHER,
+    [EXERCISE_ALL_REDUCE] = COHORT__ALL_REDUCE,
+    [EXERCISE_ALL_REDUCE_ORDERED] = COHORT__ALL_REDUCE,
+    [EXERCISE_ALL_TO_ALL] = COHORT__ALL_TO_ALL,
+    [EXERCISE_BARRIER] = COHORT__BARRIER,
+    [EXERCISE_REDUCE_SCATTER] = COHORT__REDUCE_SCATTER,
+    [EXERCISE_SCAN] = COHORT__SCAN,
+    [EXERCISE_EXCLUSIVE_SCAN] = COHORT__EXCLUSIVE_SCAN,
+};
+
+/* Whether the row that follows the machine can carry out KIND. */
+static bool may_force(const cohort_comm *comm, enum exercise_kind kind, bool ordered)
+{
+    const struct cohort__algorithm *row = kind <= EXERCISE_EXCLUSIVE_SCAN
+                                              ? cohort__algorithm_find(collectives[kind], "levels")
+                                              : NULL;
+    bool is_ordered =
+        ordered || kind == EXERCISE_REDUCE_ORDERED || kind == EXERCISE_ALL_REDUCE_ORDERED;
+    const struct cohort__request request = {
+        .collective = row ? row->collective : COHORT__BARRIER,
+        .num_sites = cohort_comm_num_sites(comm),
+        .this_site = cohort_comm_this_site(comm),
+        .arity = cohort_comm_arity(comm),
+        .commutative = !is_ordered,
+        .machine = comm->group->machine,
+    };
+    return row && !cohort__algorithm_refuses(row, &request);
+}
+
+/* All sites draw the same numbers. */
+static void begin(struct exercise *exercise, cohort_comm *comm, struct round *round,
+                  struct cohort__random *random, uint64_t generation)
+{
+    enum exercise_kind kind = (enum exercise_kind)cohort__random_below(random, EXERCISE_NUM_KINDS);
+    struct exercise_options options = {
+        .in_place = cohort__random_below(random, 4) == 0,
+        .rows = cohort__random_below(random, 4) == 0,
+        .has_root = true,
+        .root = (uint32_t)cohort__random_below(random, cohort_comm_num_sites(comm)),
+        .ordered = cohort__random_below(random, 2),
+        .checked = cohort__random_below(random, 6) == 0,
+    };
+    static const size_t counts[] = {0, 1, 3, 5, 700};
+    size_t count = counts[cohort__random_below(random, 5)];
+    if (may_force(comm, kind, options.ordered)) {
+        options.algorithm = "levels";
+        round->num_forced++;
+    }
+    exercise_begin_with(exercise, comm, kind, count, generation, options);
+}
+
+static cohort_status random_calls(cohort_comm *comm, void *arg)
+{
+    struct round *round = arg;
+    struct cohort__random random;
+    struct exercise exercises[IN_FLIGHT];
+    cohort__random_init(&random, round->seed);
+    uint64_t generation = 0, begun = 0, ended = 0;
+    cohort_status status = COHORT_OK;
+    while (ended < round->num_generations) {
+        while (begun < round->num_generations && begun - ended < IN_FLIGHT) {
+            generation += 1 + cohort__random_below(&random, 2) * cohort__random_below(&random, 3);
+            begin(&exercises[begun++ % IN_FLIGHT], comm, round, &random, generation);
+        }
+        cohort_status ended_with = exercise_end(&exercises[ended++ % IN_FLIGHT]);
+        if (ended_with)
+            status = ended_with;
+    }
+    return status;
+}
+
+/* Hosts and domains of any sizes. */
+static void locate(struct cluster *cluster, uint32_t num_localities, struct cohort__random *random)
+{
+    struct cohort__position positions[MAX_LOCALITIES];
+    uint32_t num_hosts = 1 + (uint32_t)cohort__random_below(random, 3);
+    for (uint32_t i = 0; i < num_localities; i++)
+        positions[i] = (struct cohort__position){
+            .host = cohort__random_below(random, 2)
+                        ? i * num_hosts / num_localities
+                        : (uint32_t)cohort__random_below(random, num_hosts),
+            .domain = (uint32_t)cohort__random_below(random, 2),
+        };
+    cluster_locate(cluster, positions);
+}
+
+static void run(uint64_t seed, uint32_t *num_forced)
+{
+    struct cohort__random random;
+    struct round round = {.seed = seed, .num_generations = 60};
+    cohort__random_init(&random, seed);
+    uint32_t num_localities = 2 + (uint32_t)cohort__random_below(&random, MAX_LOCALITIES - 1);
+    uint32_t num_sites = num_localities + (uint32_t)cohort__random_below(&random, 14);
+    struct cluster *cluster = cluster_create(seed, num_localities, 0);
+    cluster_place(cluster, seed % CLUSTER_NUM_PLACEMENTS);
+    locate(cluster, num_localities, &random);
+    cohort_status status = sites_run(&(struct sites){
+        .name = "levels",
+        .options = {.num_sites = num_sites, .arity = 2 + seed % 3},
+        .create = cluster_create_comm,
+        .context = cluster,
+        .run = random_calls,
+        .arg = &round,
+    });
+    if (status)
+        test_failed(__FILE__, __LINE__, "seed %llu, %u sites in %u localities: %s",
+                    (unsigned long long)seed, num_sites, num_localities, cohort_error_message());
+    cluster_destroy(cluster);
+    *num_forced += round.num_forced;
+}
+
+static void test_random_calls(void)
+{
+    uint32_t num_forced = 0;
+    for (uint64_t seed = 0; seed < NUM_SEEDS; seed++)
+        run(seed, &num_forced);
+    CHECK(num_forced > 4000);
+}
+
+static const struct test_case cases[] = {{"random_calls", test_random_calls}};
+
+int main(int argc, char **argv)
+{
+    return cluster_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]), NUM_WORKERS);
+}
