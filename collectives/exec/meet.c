@@ -145,27 +145,29 @@ static bool waits(const struct cohort__meet *meet)
     return is_inside(meet) && meet->execution->states[meet->step] == COHORT__STEP_POSTED;
 }
 
-static void ask(struct cohort__meet *meet)
+/* False: the call has failed, and may be gone. */
+static bool ask(struct cohort__meet *meet)
 {
     struct cohort__operation *operation = &meet->execution->operation;
     struct cohort__inquiry inquiry;
     if (!cohort__participant_inquires(&meet->participant, &inquiry))
-        return;
+        return true;
     for (uint32_t i = 0; i < inquiry.num_sites; i++) {
         if (inquiry.answers[i] == COHORT__ANSWER_COMPLETED) {
             cohort__fail_forgotten(operation, inquiry.sites[i]);
-            return;
+            return false;
         }
         cohort__operation_ask(operation, inquiry.sites[i],
                               meet->execution->plan->steps[meet->step].phase);
     }
+    return true;
 }
 
 void cohort__meets_stalled(struct cohort__execution *execution)
 {
     for (uint32_t i = 0; i < execution->plan->num_meetings; i++)
-        if (!execution->operation.failure.status && waits(&execution->meets[i]))
-            ask(&execution->meets[i]);
+        if (waits(&execution->meets[i]) && !ask(&execution->meets[i]))
+            return;
 }
 
 void cohort__meets_answer(struct cohort__execution *execution, uint32_t site,
