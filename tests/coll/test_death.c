@@ -17,6 +17,7 @@ struct storm {
     struct cluster *cluster;
     uint64_t kill_at; /* generation at which the victim's first site disconnects its locality */
     size_t count;
+    const char *algorithm;     /* forced; NULL: other options are drawn */
     _Atomic uint32_t num_told; /* sites that have got their error */
     atomic_bool is_killed;
 };
@@ -37,7 +38,11 @@ static cohort_status until_it_fails(cohort_comm *comm, void *arg)
             return COHORT_OK;
         }
         struct exercise exercise;
-        exercise_begin(&exercise, comm, EXERCISE_ALL_REDUCE, storm->count, generation);
+        if (storm->algorithm)
+            exercise_begin_with(&exercise, comm, EXERCISE_ALL_REDUCE, storm->count, generation,
+                                (struct exercise_options){.algorithm = storm->algorithm});
+        else
+            exercise_begin(&exercise, comm, EXERCISE_ALL_REDUCE, storm->count, generation);
         cohort_status status = exercise_end(&exercise);
         if (victim && status)
             return COHORT_OK; /* its other sites may notice the death */
@@ -58,10 +63,21 @@ static cohort_status until_it_fails(cohort_comm *comm, void *arg)
     }
 }
 
-static void run(uint64_t seed, uint32_t threshold, size_t count)
+/* Two hosts. The victim leads its host in some runs, and follows in others. */
+static void locate(struct cluster *cluster, uint64_t seed)
+{
+    struct cohort__position positions[NUM_LOCALITIES];
+    for (uint32_t i = 0; i < NUM_LOCALITIES; i++)
+        positions[i] = (struct cohort__position){.host = (i + seed) % NUM_LOCALITIES < 2};
+    cluster_locate(cluster, positions);
+}
+
+static void run(uint64_t seed, uint32_t threshold, size_t count, const char *algorithm)
 {
     struct cluster *cluster = cluster_create(seed, NUM_LOCALITIES, 0);
-    struct storm storm = {cluster, 2 + seed % 5, count, 0, false};
+    if (algorithm)
+        locate(cluster, seed);
+    struct storm storm = {cluster, 2 + seed % 5, count, algorithm, 0, false};
     cohort_status status = sites_run(&(struct sites){
         .name = "storm",
         .options = {.num_sites = NUM_SITES,
@@ -82,16 +98,18 @@ static void run(uint64_t seed, uint32_t threshold, size_t count)
 static void test_small(void)
 {
     for (uint64_t seed = 1; seed < 40; seed++) {
-        run(seed, 1024, 1);
-        run(seed, COHORT_FORCE_TREE, 1);
+        run(seed, 1024, 1, NULL);
+        run(seed, COHORT_FORCE_TREE, 1, NULL);
+        run(seed, 1024, 1, "levels");
     }
 }
 
 static void test_large(void)
 {
     for (uint64_t seed = 1; seed < 20; seed++) {
-        run(seed, 1024, 10000);
-        run(seed, COHORT_FORCE_TREE, 10000);
+        run(seed, 1024, 10000, NULL);
+        run(seed, COHORT_FORCE_TREE, 10000, NULL);
+        run(seed, 1024, 10000, "levels");
     }
 }
 
