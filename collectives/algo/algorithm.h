@@ -114,6 +114,7 @@ enum cohort__scope {
 struct cohort__stage {
     enum cohort__collective collective;
     enum cohort__scope scope;
+    const char *level;  /* in each subgroup of which it happens; NULL: among all */
     uint32_t num_sites; /* in the largest place */
     uint32_t at_once;   /* places that share the cores of one host */
     uint32_t num_all;   /* places */

@@ -54,15 +54,41 @@ static const char *reason(const struct cohort__question *question,
     return candidates[0].is_priced ? "predicted to be the fastest" : "nothing is predicted";
 }
 
-/* What a row does at the levels of the machine. */
-static const char *use_of_levels(const struct cohort__question *question,
-                                 const struct cohort__algorithm *algorithm)
+/* The stages of a composed row, one after the other. */
+static void print_stages(FILE *file, const struct cohort__question *question,
+                         const struct cohort__candidate *choice)
 {
-    if (!algorithm->shared)
-        return "not used: the sites send messages to each other";
-    return question->placement->num_localities == 1
-               ? "all sites meet in their locality"
-               : "the sites meet in each locality, and the localities on a board of their host";
+    struct cohort__stages stages;
+    choice->algorithm->stages(question->request, &stages);
+    for (uint32_t i = 0; i < stages.num; i++) {
+        const struct cohort__stage *stage = &stages.stages[i];
+        const char *collective = cohort__collective_name(stage->collective);
+        if (i > 0)
+            fputs(", then ", file);
+        if (stage->is_top)
+            fprintf(file, "%s by %s among %u leaders", collective,
+                    choice->inner ? cohort__algorithms[choice->inner - 1]->name : "linear",
+                    stage->num_sites);
+        else
+            fprintf(file, "%s in each %s%s", collective, stage->level,
+                    question->request->meets && stage->scope == COHORT__SCOPE_TASKS
+                        ? ", whose sites meet"
+                        : "");
+    }
+}
+
+/* What a row does at the levels of the machine. */
+static void print_use_of_levels(FILE *file, const struct cohort__question *question,
+                                const struct cohort__candidate *choice)
+{
+    if (choice->algorithm->stages)
+        print_stages(file, question, choice);
+    else if (!choice->algorithm->shared)
+        fputs("not used: the sites send messages to each other", file);
+    else if (question->placement->num_localities == 1)
+        fputs("all sites meet in their locality", file);
+    else
+        fputs("the sites meet in each locality, and the localities on a board of their host", file);
 }
 
 /* The leaders that the machine's levels have for the call. */
@@ -87,7 +113,9 @@ static bool print_choice(FILE *file, const struct cohort__question *question,
     }
     fprintf(file, "chosen: %s, %s\n  ", choice.algorithm->name, reason(question, candidates, num));
     print_figures(file, &choice);
-    fprintf(file, "\n  levels: %s\n", use_of_levels(question, choice.algorithm));
+    fputs("\n  levels: ", file);
+    print_use_of_levels(file, question, &choice);
+    fputc('\n', file);
     return true;
 }
 

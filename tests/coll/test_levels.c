@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "collectives/algo/algorithm.h"
 #include "collectives/comm/endpoint.h"
@@ -146,7 +147,44 @@ static void test_random_calls(void)
     CHECK(num_forced > 4000);
 }
 
-static const struct test_case cases[] = {{"random_calls", test_random_calls}};
+/* Two hosts of two localities of two sites, one after the other. */
+static cohort_status explain(cohort_comm *comm, void *arg)
+{
+    (void)arg;
+    char *text = NULL;
+    if (comm->group->has_board)
+        return COHORT_OK; /* in shared memory all could use it, although the hosts are played */
+    CHECK_INT(cohort_explain(comm, "all_reduce", 1, COHORT_DOUBLE, COHORT_SUM, &text), COHORT_OK);
+    CHECK_CONTAINS(text, "chosen: levels, predicted to be the fastest\n");
+    CHECK_CONTAINS(text, "levels: reduce in each locality, whose sites meet, then reduce in each "
+                         "host, then all_reduce by ");
+    CHECK_CONTAINS(text, " among 2 leaders, then broadcast in each host, then broadcast in each "
+                         "locality, whose sites meet\n");
+    free(text);
+    return COHORT_OK;
+}
+
+static void test_explained(void)
+{
+    const struct cohort__position positions[] = {{0, 0}, {0, 0}, {1, 0}, {1, 0}};
+    struct cluster *cluster = cluster_create(1, 4, 0);
+    cluster_place(cluster, CLUSTER_BLOCKS);
+    cluster_locate(cluster, positions);
+    CHECK_INT(sites_run(&(struct sites){
+                  .name = "explained",
+                  .options = {.num_sites = 8},
+                  .create = cluster_create_comm,
+                  .context = cluster,
+                  .run = explain,
+              }),
+              COHORT_OK);
+    cluster_destroy(cluster);
+}
+
+static const struct test_case cases[] = {
+    {"random_calls", test_random_calls},
+    {"explained", test_explained},
+};
 
 int main(int argc, char **argv)
 {
