@@ -441,20 +441,23 @@ def may_make_hosts():
 
 
 def test_hosts():
-    """All rows over hosts, with the peers that are there, and nothing is left."""
+    """All rows over hosts, with the peers that are there, and nothing is left.
+
+    With so many processes MPICH, which spins, is left out. On a loaded machine it would now and
+    then not end within its limit."""
     if not may_make_hosts():
         return
     before = left_of_hosts()
     mark = 'COHORT_TEST_HOSTS=%d' % os.getpid()
-    results, left_out = run_peers('coll', '--hosts', '2x1', env=dict([mark.split('=')]))
+    results, left_out = run_peers('coll', '--hosts', '2x2', env=dict([mark.split('=')]))
     check_equal([(result['name'], result['bytes']) for result in results],
                 [('barrier', 0)] + [(name, size) for name, num in HOST_WORKS.items()
                                     for size in HOST_SIZES[:num]])
     for result in results:
         figures = result['figures']
-        check_equal((result['hosts'], result['localities'], result['tasks']), (2, 1, 1))
+        check_equal((result['hosts'], result['localities'], result['tasks']), (2, 2, 1))
         check_equal('tuned' in figures and 'han' in figures, 'openmpi' not in left_out)
-        check_equal('mpich' in figures, 'mpich' not in left_out)
+        check('mpich' not in figures and 'mpich' in left_out, result, left_out)
         check('cohort' in figures and all(value > 0 for value in figures.values()), result)
         peers_here = [name for name in ('tuned', 'han') if name in figures]
         if peers_here:
@@ -510,7 +513,7 @@ def test_hosts_end():
 def test_hosts_fails():
     status, _, err = bench('coll', '--peers', '--hosts', '2x1', '--only', 'barrier/*/4')
     check(status == 1 and "--only 'barrier/*/4' fits no row" in err, status, err)
-    status, _, err = bench('coll', '--peers', '--hosts', '2x1', env={'PATH': '/nowhere'})
+    status, _, err = bench('coll', '--peers', '--hosts', '2x2', env={'PATH': '/nowhere'})
     check(status == 1 and 'needs the program ip, of the package iproute2' in err, status, err)
     if os.geteuid() == 0:
         status, _, err = bench('coll', '--peers', '--hosts', '2x1', user=65534, group=65534,
