@@ -9,6 +9,7 @@
 #include "cohort/task.h"
 #include "collectives/algo/algorithm.h"
 #include "runtime/base/hash.h"
+#include "collectives/comm/endpoint.h"
 #include "tests/support/cluster.h"
 #include "tests/support/sites.h"
 
@@ -140,7 +141,8 @@ static bool is_possible(const struct call *call, const struct cohort__algorithm 
                                       .root = call->root,
                                       .arity = cohort_comm_arity(call->comm),
                                       .bytes = 1,
-                                      .commutative = true};
+                                      .commutative = true,
+                                      .machine = call->comm->group->machine};
     bool of_objects =
         algorithm->collective == COHORT__GATHER || algorithm->collective == COHORT__SCATTER ||
         algorithm->collective == COHORT__BROADCAST || algorithm->collective == COHORT__ALL_GATHER ||
@@ -182,6 +184,7 @@ static void run(uint64_t seed, uint32_t num_localities, uint32_t num_sites, size
                 cohort_status (*site)(cohort_comm *comm, void *arg))
 {
     struct cluster *cluster = cluster_create(seed, num_localities, budget);
+    cluster_place(cluster, seed % CLUSTER_NUM_PLACEMENTS);
     CHECK_INT(sites_run(&(struct sites){
                   .name = "objects",
                   .options = {.num_sites = num_sites, .arity = 3},
