@@ -96,13 +96,15 @@ static bool price_stage(const struct cohort__question *question, const struct co
     return true;
 }
 
-/* Whether ROW may be what a composed row uses for STAGE. */
+/* Whether ROW may be what a composed row uses for STAGE. At the top IN may lie in OUT, and a row
+ * over a tree may receive all of OUT before it has sent IN; and a flat communicator has no trees.
+ */
 static bool may_use(const struct cohort__question *question, const struct cohort__stage *stage,
                     uint32_t row)
 {
     const struct cohort__algorithm *algorithm = cohort__algorithms[row];
     if (stage->is_top)
-        return algorithm->build != NULL;
+        return algorithm->build && !algorithm->hierarchical;
     if (question->request->meets && stage->scope == COHORT__SCOPE_TASKS)
         return algorithm->shared;
     return strcmp(algorithm->name, stage->is_ragged ? "linear" : "hierarchical") == 0;

@@ -205,6 +205,13 @@ static cohort_status match_meeting(struct check *check, uint32_t site, uint32_t 
     uint32_t next = plan->this_rank + 1 < plan->num_members ? plan->this_rank + 1 : 0;
     if (meet->peer >= plan->num_members || plan->members[plan->this_rank] != site)
         return cohort__plan_check_fail(plan, index, "its site or its root is no member");
+    for (uint32_t i = 0; i < meet->num_blocks; i++) {
+        size_t bytes = block_bytes(step_block(plan, meet, i));
+        if (bytes != 0 && bytes != meet->bytes && bytes != plan->num_members * meet->bytes)
+            return cohort__plan_check_fail(plan, index, "block %u has %zu bytes", i, bytes);
+    }
+    if (meet->tag >= COHORT__PLAN_MEETINGS)
+        return cohort__plan_check_fail(plan, index, "more meetings than a plan may have");
     uint32_t other = plan->members[next], at = 0;
     const struct cohort__plan *theirs = check->plans[other];
     const struct cohort__step *same = find_meeting(theirs, meet->tag, &at);

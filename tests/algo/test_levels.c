@@ -138,7 +138,8 @@ static void verify(const struct cohort__algorithm *row, const struct cohort__req
     call_init(&call, request, row->build, sizes_of, seed);
     call_expect(&call, row->name, call_check(&call), seed);
     check_memory(row, &call);
-    call_verify(&call, row->name, request->commutative ? call_op_add : call_op_affine, seed);
+    plan_run_op *affine = request->bytes % 8 == 0 ? call_op_affine : call_op_affine_byte;
+    call_verify(&call, row->name, request->commutative ? call_op_add : affine, seed);
     call_fini(&call);
 }
 
@@ -149,19 +150,20 @@ static enum cohort__collective collective_of_top(enum cohort__collective collect
 }
 
 /* Subgroups of different sizes have blocks of different sizes. */
-static bool may_be_inner(const struct cohort__algorithm *row, const struct cohort__request *request)
+static bool may_be_inner(const struct cohort__algorithm *row, const struct cohort__request *request,
+                         bool is_even)
 {
     bool has_blocks =
         request->collective == COHORT__GATHER || request->collective == COHORT__SCATTER ||
         request->collective == COHORT__ALL_GATHER || request->collective == COHORT__ALL_TO_ALL ||
         request->collective == COHORT__REDUCE_SCATTER;
-    return row->build && !is_levels(row) && (row->ragged || !has_blocks) &&
-           !cohort__algorithm_refuses(row, request);
+    return row->build && !is_levels(row) && !row->hierarchical &&
+           (row->ragged || !has_blocks || is_even) && !cohort__algorithm_refuses(row, request);
 }
 
 /* Any row for the leaders. */
 static uint32_t random_inner(enum cohort__collective collective, uint32_t num_leaders,
-                             bool commutative, struct cohort__random *random)
+                             bool commutative, bool is_even, struct cohort__random *random)
 {
     const struct cohort__request request = {.collective = collective,
                                             .num_sites = num_leaders,
@@ -171,7 +173,7 @@ static uint32_t random_inner(enum cohort__collective collective, uint32_t num_le
                                             .commutative = commutative};
     uint32_t row = (uint32_t)cohort__random_below(random, cohort__num_algorithms);
     for (uint32_t i = 0; i < cohort__num_algorithms; i++, row = (row + 1) % cohort__num_algorithms)
-        if (may_be_inner(cohort__algorithms[row], &request))
+        if (may_be_inner(cohort__algorithms[row], &request, is_even))
             return row + 1;
     return 0;
 }
@@ -184,21 +186,37 @@ static uint32_t num_leaders(const struct place *place)
     return num == 1 ? cohort__machine_num_subgroups(place->machine, 0) : num;
 }
 
+/* Whether all leaders have the same number of sites. */
+static bool is_even(const struct place *place)
+{
+    uint32_t level = 2;
+    while (level > 0 && cohort__machine_num_subgroups(place->machine, level) == 1)
+        level--;
+    return num_leaders(place) * cohort__machine_largest(place->machine, level) == place->num_sites;
+}
+
 static void verify_random(struct cohort__random *random)
 {
-    static const size_t sizes[] = {24, 8, 0};
+    static const size_t sizes[] = {24, 8, 0, 1};
     struct place place;
-    place_random(&place, random);
+    if (cohort__random_below(random, 2))
+        place_random(&place, random);
+    else
+        place_regular(&place, 2 + (uint32_t)cohort__random_below(random, 2),
+                      1 + (uint32_t)cohort__random_below(random, 2),
+                      1 + (uint32_t)cohort__random_below(random, 2),
+                      1 + (uint32_t)cohort__random_below(random, 3),
+                      cohort__random_below(random, 2));
     struct cohort__request request = {
         .num_sites = place.num_sites,
         .root = (uint32_t)cohort__random_below(random, place.num_sites),
         .arity = 2 + (uint32_t)cohort__random_below(random, 7),
-        .bytes = sizes[cohort__random_below(random, 3)],
-        .element = 8,
+        .bytes = sizes[cohort__random_below(random, 4)],
         .machine = place.machine,
         .turn = cohort__random_next(random),
         .meets = cohort__random_below(random, 2),
     };
+    request.element = request.bytes % 8 == 0 ? 8 : 1; /* elements of call_op_affine */
     for (uint32_t i = 0; i < cohort__num_algorithms; i++) {
         const struct cohort__algorithm *row = cohort__algorithms[i];
         request.collective = row->collective;
@@ -206,7 +224,7 @@ static void verify_random(struct cohort__random *random)
             request.root = 0;
         request.commutative = cohort__random_below(random, 2);
         request.inner = random_inner(collective_of_top(row->collective), num_leaders(&place),
-                                     request.commutative, random);
+                                     request.commutative, is_even(&place), random);
         if (is_levels(row) && !cohort__algorithm_refuses(row, &request))
             verify(row, &request, cohort__random_next(random));
     }

@@ -37,7 +37,7 @@ static bool init(struct exchange *self, struct cohort__levels *levels)
         return false;
     self->is_ragged =
         cohort__levels_parts(levels, self->top, self->own.num * self->bytes, self->parts);
-    size_t all = self->own.num * levels->request->num_sites * self->bytes;
+    size_t all = (size_t)self->own.num * levels->request->num_sites * self->bytes;
     self->sent = cohort__levels_tmp(levels, all);
     self->received = cohort__levels_tmp(levels, all);
     return true;

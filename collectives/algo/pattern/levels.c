@@ -103,6 +103,14 @@ static struct cohort__stage stage_of(const struct cohort__request *request, cons
     };
 }
 
+/* Whether the subgroups of LEVEL have different numbers of sites, anywhere: all tiers of a level
+ * use the same row, as its price says. */
+static bool is_uneven(const struct cohort__machine *machine, uint32_t level)
+{
+    uint64_t num = cohort__machine_num_subgroups(machine, level);
+    return num * cohort__machine_largest(machine, level) != cohort__machine_num_sites(machine);
+}
+
 /* Appends what TIER does in one direction. */
 static void add_stage(const struct cohort__request *request, const uint32_t *used,
                       uint32_t num_used, uint32_t tier, struct cohort__levels_way way,
@@ -113,9 +121,8 @@ static void add_stage(const struct cohort__request *request, const uint32_t *use
         return;
     uint32_t num_below = 1;
     if (way.is_for_each && tier > 0) {
-        uint32_t num = cohort__machine_num_subgroups(request->machine, used[tier - 1]);
         num_below = cohort__machine_largest(request->machine, used[tier - 1]);
-        stage.is_ragged = (uint64_t)num * num_below != request->num_sites;
+        stage.is_ragged = is_uneven(request->machine, used[tier - 1]);
     }
     stage.collective = way.collective;
     stage.bytes = way.bytes * num_below;
@@ -479,15 +486,13 @@ struct cohort__area cohort__shelf_at(const struct cohort__shelf *shelf, uint32_t
 bool cohort__levels_parts(const struct cohort__levels *levels, uint32_t tier, size_t bytes,
                           struct cohort__part *ret_parts)
 {
-    bool is_ragged = false;
     uint32_t begin = cohort__levels_slice(levels, tier, 0).first;
     for (uint32_t rank = 0; rank < levels->tiers[tier].num; rank++) {
         struct cohort__slice slice = cohort__levels_slice(levels, tier, rank);
         ret_parts[rank] =
             (struct cohort__part){rank, (slice.first - begin) * bytes, slice.num * bytes};
-        is_ragged = is_ragged || ret_parts[rank].bytes != ret_parts[0].bytes;
     }
-    return is_ragged;
+    return tier > 0 && is_uneven(levels->machine, levels->used[tier - 1]);
 }
 
 /* Gathers or scatters, in TIER, the blocks on the leader's shelf. OWN: where this site has its
