@@ -75,7 +75,7 @@ static cohort_status find_plan(const struct cohort__call *call, struct cohort__s
 }
 
 static struct cohort__signature signature_of(const struct cohort__call *call, uint64_t counts_hash,
-                                             uint32_t row)
+                                             uint32_t row, uint8_t inner)
 {
     const struct cohort__ragged *ragged = call->ragged;
     const cohort_op *op = cohort__collective_reduces(call->collective) ? call->op : NULL;
@@ -83,6 +83,7 @@ static struct cohort__signature signature_of(const struct cohort__call *call, ui
     return (struct cohort__signature){
         .collective = (uint8_t)call->collective,
         .algorithm = (uint8_t)row,
+        .inner = inner,
         .datatype = call->collective == COHORT__CHECK ? 0 : call->datatype,
         .op = !op          ? 0
               : op->number ? op->number
@@ -177,7 +178,8 @@ static cohort_future *start_known(const struct cohort__call *call,
 static cohort_future *start(const struct cohort__call *call, const struct cohort__shape *shape,
                             struct cohort__plan_entry *entry, const struct cohort__error *objection)
 {
-    struct cohort__signature signature = signature_of(call, shape->counts_hash, entry->row);
+    struct cohort__signature signature =
+        signature_of(call, shape->counts_hash, entry->row, entry->inner);
     uint64_t fingerprint = cohort__fingerprint(&signature);
     if (!call->options->is_set && !objection && is_plain(call))
         keep_memo(call, shape, entry, fingerprint, &signature);
@@ -201,7 +203,7 @@ static cohort_future *reject(struct cohort__call *call)
     if (call->is_checked && !find_plan(call, &shape, &entry)) {
         future = start(call, &shape, entry, &error);
     } else {
-        struct cohort__signature signature = signature_of(call, 0, 0);
+        struct cohort__signature signature = signature_of(call, 0, 0, 0);
         future = cohort__rejection_start(call->comm, call->generation, &signature, &error,
                                          call->options->ret_rows);
     }

@@ -130,10 +130,16 @@ static cohort_status add_rows(const struct cohort__request *request, struct coho
     return status;
 }
 
+/* The row that was chosen, and that among its leaders. */
+struct chosen {
+    uint32_t row;
+    uint32_t inner; /* + 1; 0: none */
+};
+
 /* Builds the plan of the call without its agreement. *RET_PLAN is NULL if the row has no plan. */
 static cohort_status build_collective(const struct cohort__call *call,
                                       const struct cohort__shape *shape,
-                                      struct cohort__plan **ret_plan, uint32_t *ret_row)
+                                      struct cohort__plan **ret_plan, struct chosen *ret_chosen)
 {
     struct cohort__candidate choice = {0};
     struct cohort__plan *plan = NULL;
@@ -155,13 +161,13 @@ static cohort_status build_collective(const struct cohort__call *call,
     if (status)
         return status;
     *ret_plan = plan;
-    *ret_row = choice.row;
+    *ret_chosen = (struct chosen){choice.row, choice.inner};
     return COHORT_OK;
 }
 
 static cohort_status build_minimum(const struct cohort__call *call,
                                    const struct cohort__request *like,
-                                   struct cohort__plan **ret_plan, uint32_t *ret_row)
+                                   struct cohort__plan **ret_plan, struct chosen *ret_chosen)
 {
     struct cohort__candidate choice;
     struct cohort__request request = cohort__agreement_request(like);
@@ -171,22 +177,22 @@ static cohort_status build_minimum(const struct cohort__call *call,
     if (!status)
         status = cohort__algorithm_build(choice.algorithm, &request, ret_plan);
     if (!status)
-        *ret_row = choice.row;
+        *ret_chosen = (struct chosen){choice.row, choice.inner};
     return status;
 }
 
 /* Builds the plan with the agreement in front. It is the agreement alone if the call is wrong,
- * since then there will be no collective, or if the agreement is the call. *RET_ROW is that of the
- * collective, if there is one. */
+ * since then there will be no collective, or if the agreement is the call. *RET_CHOSEN is that of
+ * the collective, if there is one. */
 static cohort_status build_checked(const struct cohort__call *call,
                                    const struct cohort__shape *shape,
-                                   struct cohort__plan **ret_plan, uint32_t *ret_row)
+                                   struct cohort__plan **ret_plan, struct chosen *ret_chosen)
 {
     bool is_alone = shape->key.flags & COHORT__PLAN_ALONE;
     struct cohort__plan *minimum = NULL, *collective = NULL;
-    cohort_status status = build_minimum(call, &shape->request, &minimum, ret_row);
+    cohort_status status = build_minimum(call, &shape->request, &minimum, ret_chosen);
     if (!status && !is_alone)
-        status = build_collective(call, shape, &collective, ret_row);
+        status = build_collective(call, shape, &collective, ret_chosen);
     if (!status)
         status = cohort__agreement_build(minimum, collective, ret_plan);
     cohort__plan_unref(minimum);
@@ -195,11 +201,11 @@ static cohort_status build_checked(const struct cohort__call *call,
 }
 
 static cohort_status build(const struct cohort__call *call, const struct cohort__shape *shape,
-                           struct cohort__plan **ret_plan, uint32_t *ret_row)
+                           struct cohort__plan **ret_plan, struct chosen *ret_chosen)
 {
     return shape->key.flags & COHORT__PLAN_CHECKED
-               ? build_checked(call, shape, ret_plan, ret_row)
-               : build_collective(call, shape, ret_plan, ret_row);
+               ? build_checked(call, shape, ret_plan, ret_chosen)
+               : build_collective(call, shape, ret_plan, ret_chosen);
 }
 
 /* Only here is known how much memory a call takes in full. Each site decides for itself whether it
@@ -227,18 +233,23 @@ cohort_status cohort__call_plan(const struct cohort__call *call, const struct co
 {
     struct cohort__plan_cache *cache;
     struct cohort__plan *plan = NULL;
-    uint32_t row = 0;
+    struct chosen chosen = {0, 0};
     cohort_status status = cohort__call_cache(call->comm, &cache);
     if (status)
         return status;
     *ret_entry = cohort__plan_cache_find(cache, &shape->key, shape->tail);
     if (*ret_entry)
         return COHORT_OK;
-    status = build(call, shape, &plan, &row);
+    status = build(call, shape, &plan, &chosen);
     if (!status)
-        status = check_budget(call, shape, plan, row);
-    if (!status)
-        return cohort__plan_cache_add(cache, &shape->key, shape->tail, plan, row, ret_entry);
+        status = check_budget(call, shape, plan, chosen.row);
+    if (!status) {
+        status =
+            cohort__plan_cache_add(cache, &shape->key, shape->tail, plan, chosen.row, ret_entry);
+        if (!status)
+            (*ret_entry)->inner = (uint8_t)chosen.inner;
+        return status;
+    }
     cohort__plan_unref(plan);
     return status;
 }

@@ -43,7 +43,8 @@ struct cohort__plan_entry {
     struct cohort__plan_key key;
     const void *tail; /* key.tail_bytes bytes, behind the entry */
     struct cohort__plan *plan;
-    uint32_t row; /* of the algorithm that was chosen */
+    uint32_t row;  /* of the algorithm that was chosen */
+    uint8_t inner; /* of a composed one: that of the row among its leaders, + 1; else 0 */
     struct cohort__execution *_Atomic spare;
     _Atomic uint32_t refs; /* one for the cache and one for each execution */
 };
