@@ -4,6 +4,9 @@
 #include "collectives/exec/stall.h"
 #include "runtime/base/container.h"
 
+_Static_assert((int)COHORT__PLAN_MEETINGS <= (int)COHORT__MEETINGS_OF_CALL,
+               "each meeting of a plan has an index");
+
 static const struct cohort__movement_kind *kind_of(const struct cohort__step *step)
 {
     switch ((enum cohort__step_meeting)step->meeting) {

@@ -98,8 +98,8 @@ uint32_t cohort__levels_site_at(const struct cohort__levels *levels, uint32_t pl
 /* How many tiers this site is in, without the top. */
 uint32_t cohort__levels_below(const struct cohort__levels *levels);
 
-/* Appends this site's share of PART. Nothing of it except RECVs starts before step AFTER. Returns
- * the step that is done when all of that and AFTER are. Does nothing in a tier of one. */
+/* Appends this site's share of PART. Nothing of it starts before step AFTER. Returns the step that
+ * is done when all of that and AFTER are. Does nothing in a tier of one. */
 uint32_t cohort__levels_append(struct cohort__levels *levels, uint32_t tier,
                                const struct cohort__tier_part *part, uint32_t after);
 
