@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "tests/support/machine.h"
 #include "tests/support/test.h"
 
 /* A machine on which only some of the terms have a cost. */
@@ -254,6 +255,56 @@ static void test_ragged(void)
         CHECK(root.algorithm->ragged && root.is_priced == (root.algorithm->cost != NULL));
 }
 
+/* Makes row ROW nearly free between hosts. */
+static void make_cheap(uint32_t row)
+{
+    memset(parameters.factors[COHORT__SCOPE_HOSTS][row], -112, COHORT__KNOTS);
+}
+
+static struct cohort__candidate composed(const struct cohort__request *request, bool is_forced)
+{
+    struct cohort__candidate all[COHORT__MAX_CANDIDATES];
+    struct cohort__question question = question_of(request, COHORT__MODE_ANY);
+    uint32_t num, i = 0;
+    if (is_forced)
+        question.forced = cohort__algorithm_find(request->collective, "levels");
+    num = cohort__select_candidates(&question, all);
+    while (i < num && strcmp(all[i].algorithm->name, "levels") != 0)
+        i++;
+    CHECK(i < num);
+    return all[i];
+}
+
+/* The leaders' row is the cheapest one for them, but never one over a tree. Where the sites can
+ * meet, a composed row is not chosen by itself. */
+static void test_composed(void)
+{
+    struct cohort__machine *machine = test_machine_create();
+    struct cohort__request request = request_of(COHORT__ALL_REDUCE, TEST_MACHINE_SITES, 8);
+    request.machine = machine;
+    set_machine(1000, 1, 100);
+    for (uint32_t row = 0; row < cohort__num_algorithms; row++) {
+        const struct cohort__algorithm *algorithm = cohort__algorithms[row];
+        request.collective = algorithm->collective;
+        if (!algorithm->build || !algorithm->cost || algorithm->collective == COHORT__SCAN ||
+            !cohort__algorithm_find(request.collective, "levels"))
+            continue;
+        set_machine(1000, 1, 100);
+        make_cheap(row);
+        struct cohort__candidate candidate = composed(&request, true);
+        CHECK(candidate.is_priced && !candidate.refused && candidate.inner > 0);
+        const struct cohort__algorithm *inner = cohort__algorithms[candidate.inner - 1];
+        CHECK(!inner->hierarchical && inner->collective == request.collective);
+        CHECK(algorithm->hierarchical || inner == algorithm);
+    }
+    request.collective = COHORT__ALL_REDUCE;
+    CHECK(!composed(&request, false).refused);
+    request.can_meet = true;
+    CHECK_CONTAINS(composed(&request, false).refused, "the sites can meet");
+    CHECK(!composed(&request, true).refused);
+    cohort__machine_destroy(machine);
+}
+
 int main(int argc, char **argv)
 {
     static const struct test_case cases[] = {
@@ -266,6 +317,7 @@ int main(int argc, char **argv)
         {"budget", test_budget},
         {"reproducible", test_reproducible},
         {"ragged", test_ragged},
+        {"composed", test_composed},
     };
     return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
 }
