@@ -47,6 +47,7 @@ struct cohort__request {
     bool commutative; /* the reduction may be done in any order of the sites */
     bool can_meet;    /* all sites share memory, or a board with room for what they bring */
     bool meets;       /* the sites of each locality share memory: they need no messages */
+    bool has_notes;   /* and leaders of localities of one host can leave each other notes */
     /* Of a row that is composed: the number in the table of the row for its leaders, + 1. 0: the
      * linear one. */
     uint32_t inner;
@@ -120,7 +121,10 @@ struct cohort__stage {
     uint32_t num_all;   /* places */
     size_t bytes;       /* of the largest block */
     bool is_ragged;     /* the blocks have different sizes */
+    bool is_noted;      /* done by notes, if there are any (request.has_notes) */
     bool is_top;        /* any row that accepts it may do it: request.inner says which */
+    /* Of an exchange: what it costs. The cost of its row is known only for all its parts. */
+    struct cohort__cost exchanged;
 };
 
 enum { COHORT__MAX_STAGES = 20 };

@@ -108,6 +108,7 @@ ROW(shift, direct)
 ROW(shift, ring)
 ROW(shift, mesh)
 ROW(shift, hypercube)
+ROW(shift, levels)
 ROW(shift, shared)
 
 ROW(exchange, linear)

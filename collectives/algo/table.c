@@ -154,7 +154,8 @@ void cohort__request_words(const struct cohort__request *request,
     const uint64_t words[COHORT__REQUEST_WORDS] = {
         request->collective | (uint64_t)request->commutative << 32 |
             (uint64_t)request->can_meet << 33 | (uint64_t)(request->in_parts != NULL) << 34 |
-            (uint64_t)(request->out_parts != NULL) << 35 | (uint64_t)request->meets << 36,
+            (uint64_t)(request->out_parts != NULL) << 35 | (uint64_t)request->meets << 36 |
+            (uint64_t)request->has_notes << 37,
         request->num_sites | (uint64_t)request->this_site << 32,
         request->root | (uint64_t)request->arity << 32,
         request->shift | (uint64_t)request->inner << 32,

@@ -66,6 +66,7 @@ cohort_status cohort__call_shape(const struct cohort__call *call, struct cohort_
             .can_meet =
                 !call->is_checked && !call->of_objects && can_meet(comm, call->collective, bytes),
             .meets = !call->is_checked && !call->of_objects && !comm->group->is_whole,
+            .has_notes = !call->is_checked && !call->of_objects && comm->group->has_notes,
             .machine = comm->group->machine,
             .turn = cohort__group_turn(comm->group),
         }};

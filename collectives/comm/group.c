@@ -6,6 +6,7 @@
 
 #include "collectives/comm/endpoint.h"
 #include "collectives/comm/inbox.h"
+#include "collectives/comm/noticeboard.h"
 #include "collectives/comm/settings.h"
 #include "runtime/base/container.h"
 #include "runtime/base/log.h"
@@ -62,6 +63,37 @@ static cohort_status find_board(struct cohort__group *group)
     return COHORT_OK;
 }
 
+struct cohort__children cohort__group_host_localities(const struct cohort__group *group)
+{
+    uint32_t host = cohort__machine_find(group->machine, "host");
+    uint32_t subgroup = cohort__machine_subgroup(group->machine, host, group->local.sites[0]);
+    return cohort__machine_children(group->machine, host, subgroup, COHORT__LEVEL_LOCALITY);
+}
+
+/* All localities of a host come to the same result, see find_board. */
+static void find_notes(struct cohort__group *group)
+{
+    const struct cohort__membership *membership = group->membership;
+    struct cohort__process *process = cohort__inbox_process(group->inbox);
+    struct cohort__children here = cohort__group_host_localities(group);
+    uint32_t slot;
+    group->has_notes = here.num > 1 && membership->number != COHORT__NO_NUMBER;
+    for (uint32_t i = 0; group->has_notes && i < here.num; i++) {
+        uint32_t site = cohort__group_first_site(group, here.first + i);
+        group->has_notes = cohort__boards_slot_of(process, membership->locality_of[site], &slot);
+    }
+}
+
+/* This locality uses nothing of the group any more. */
+static void give_back(const struct cohort__group *group)
+{
+    struct cohort__process *process = cohort__inbox_process(group->inbox);
+    if (group->has_board)
+        cohort__boards_leave(process, group->board, group->num_localities);
+    if (group->has_ended)
+        cohort__registry_return(cohort__process_registry(process), group->membership);
+}
+
 cohort_status cohort__group_create(struct cohort__group **ret_group, struct cohort__inbox *inbox,
                                    const char *name, struct cohort__membership *membership)
 {
@@ -83,6 +115,7 @@ cohort_status cohort__group_create(struct cohort__group **ret_group, struct coho
         free(group);
         return status;
     }
+    find_notes(group);
     pthread_mutex_init(&group->lock, NULL);
     cohort__list_init(&group->retired);
     cohort__list_init(&group->unclaimed);
@@ -102,9 +135,8 @@ void cohort__group_destroy(struct cohort__group *group)
         if (meetings)
             meetings->destroy(meetings);
     }
-    if (group->has_board)
-        cohort__boards_leave(cohort__inbox_process(group->inbox), group->board,
-                             group->num_localities);
+    cohort__noticeboard_destroy(atomic_load(&group->noticeboard));
+    give_back(group);
     pthread_mutex_destroy(&group->lock);
     cohort__membership_unref(group->membership);
     cohort__machine_destroy(group->machine);

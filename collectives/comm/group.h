@@ -18,6 +18,7 @@
 struct cohort__inbox;
 struct cohort__arrival;
 struct cohort__message;
+struct cohort__noticeboard;
 struct cohort_comm;
 
 /* Sites of a group that meet. Their ranks are numbers from 0 on, in the order of the sites. */
@@ -52,10 +53,12 @@ struct cohort__group {
     bool is_whole;  /* all sites are in this locality */
     bool has_board; /* not whole, and all localities can reach `board` */
     struct cohort__board_name board;
-    struct cohort__machine *machine; /* localities, domains, hosts */
-    struct cohort__members local;    /* the sites of this locality */
-    uint32_t num_localities;         /* in which the group has sites */
-    uint32_t max_local_sites;        /* in any of the localities */
+    bool has_notes; /* several localities are on this host, and can leave each other notes */
+    struct cohort__noticeboard *_Atomic noticeboard; /* NULL: none yet */
+    struct cohort__machine *machine;                 /* localities, domains, hosts */
+    struct cohort__members local;                    /* the sites of this locality */
+    uint32_t num_localities;                         /* in which the group has sites */
+    uint32_t max_local_sites;                        /* in any of the localities */
     char name[COHORT__NAME_BYTES_MAX + 1];
     void *_Atomic tuning;          /* belongs to coll, from malloc; NULL: none yet */
     pthread_mutex_t lock;          /* of `unclaimed` */
@@ -96,6 +99,9 @@ static inline uint32_t cohort__group_first_site(const struct cohort__group *grou
 {
     return cohort__machine_members(group->machine, COHORT__LEVEL_LOCALITY, index).sites[0];
 }
+
+/* The localities of this host, by their numbers in the machine. */
+struct cohort__children cohort__group_host_localities(const struct cohort__group *group);
 
 /* The turn by which the leaders of subgroups are chosen, as cohort__machine_leader takes it. */
 static inline uint64_t cohort__group_turn(const struct cohort__group *group)

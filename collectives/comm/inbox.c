@@ -340,14 +340,14 @@ static void take_out(struct cohort__inbox *inbox, struct cohort__group *group)
 
 /* Frees the group of INSTANCE, if it is there and nothing can happen in it any more. The thread
  * that makes that true comes here afterwards, since it ends a turn or gives back a reference. If
- * the group has a board, the thread that turns the event loop looks at it, so that thread has to
- * free the group. */
+ * the group has a board or notes, the thread that turns the event loop looks at them, so that
+ * thread has to free the group. */
 static void reclaim(struct cohort__inbox *inbox, uint64_t instance)
 {
     pthread_mutex_lock(&inbox->lock);
     struct cohort__group *group = find(inbox, instance);
     bool is_over = group && cohort__group_is_quiet(group);
-    bool is_for_holder = is_over && group->has_board;
+    bool is_for_holder = is_over && (group->has_board || group->has_notes);
     if (is_over)
         take_out(inbox, group);
     if (is_for_holder) {

@@ -24,6 +24,7 @@ struct cohort__activity {
     struct cohort__message *message;       /* that is being read, or NULL */
     struct cohort__attachment *attachment; /* likewise */
     void *buffer;                          /* the activity's own, or NULL */
+    const unsigned char *source;           /* WORK: a note that it reads */
     size_t bytes;                          /* of the message */
     cohort_status (*perform)(struct cohort__activity *activity); /* WORK: what to do */
     void (*next)(struct cohort__activity *activity); /* in the endpoint's turn, if all went well */

@@ -6,6 +6,7 @@
 
 #include "collectives/comm/remote.h"
 #include "collectives/exec/meet.h"
+#include "collectives/exec/note_steps.h"
 #include "collectives/exec/object_steps.h"
 #include "collectives/exec/rejection.h"
 #include "runtime/task/future.h"
@@ -28,7 +29,9 @@ static struct cohort__execution *allocate(const struct cohort__plan_entry *entry
     size_t slots = of_objects ? cohort__object_slots_bytes(plan) : 0;
     size_t tmp = aligned(plan->tmp_bytes);
     size_t meets = aligned(plan->num_meetings * sizeof(struct cohort__meet));
-    unsigned char *block = aligned_alloc(64, head + arrays + meets + tmp + aligned(slots));
+    size_t notes = aligned((plan->num_posts + plan->num_reads) * sizeof(struct cohort__note_step));
+    size_t waits = meets + notes;
+    unsigned char *block = aligned_alloc(64, head + arrays + waits + tmp + aligned(slots));
     if (!block)
         return NULL;
     struct cohort__execution *execution = (struct cohort__execution *)block;
@@ -41,9 +44,10 @@ static struct cohort__execution *allocate(const struct cohort__plan_entry *entry
     execution->answers = execution->states + num;
     execution->mode = of_objects ? &cohort__object_mode : &cohort__byte_mode;
     execution->meets = (struct cohort__meet *)(void *)(block + head + arrays);
-    execution->bases[COHORT__SPACE_TMP] = block + head + arrays + meets;
+    execution->note_steps = (struct cohort__note_step *)(void *)(block + head + arrays + meets);
+    execution->bases[COHORT__SPACE_TMP] = block + head + arrays + waits;
     execution->slots[COHORT__SPACE_IN] =
-        (struct cohort__blob **)(void *)(block + head + arrays + meets + tmp);
+        (struct cohort__blob **)(void *)(block + head + arrays + waits + tmp);
     return execution;
 }
 
@@ -88,8 +92,10 @@ void cohort__execution_leave(struct cohort__execution *execution)
         execution->mode->finish(execution);
     execution->is_entered = false;
     bool over = operation->failure.status || execution->num_left == 0;
-    if (over && execution->num_busy == 0)
+    if (over && execution->num_busy == 0) {
+        cohort__note_steps_end(execution);
         cohort__operation_ended(operation);
+    }
 }
 
 /* The endpoint's calls ---------------------------------------------------------------------- */
@@ -102,6 +108,7 @@ static void start(struct cohort__operation *operation)
     if (cohort__remote_any_dead(operation->comm))
         cohort__execution_peer_died(operation);
     cohort__meets_enter(execution);
+    cohort__note_steps_begin(execution);
     for (uint32_t step = 0; step < plan->num_steps; step++)
         if (plan->steps[step].num_waits == 0)
             execution->ready[execution->ready_end++] = step;
@@ -162,6 +169,7 @@ static cohort_status init(struct cohort__execution *execution,
     memset(execution->states, COHORT__STEP_IDLE, plan->num_steps);
     memset(execution->answers, COHORT__ANSWER_NONE, plan->num_steps);
     cohort__meets_init(execution);
+    cohort__note_steps_init(execution);
     return execution->mode->init ? execution->mode->init(execution, call) : COHORT_OK;
 }
 

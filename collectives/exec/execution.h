@@ -6,6 +6,7 @@
 
 #include "cohort/objects.h"
 #include "collectives/comm/endpoint.h"
+#include "collectives/comm/noticeboard.h"
 #include "collectives/comm/operation.h"
 #include "collectives/exec/check_values.h"
 #include "collectives/exec/op.h"
@@ -19,7 +20,8 @@
 enum cohort__step_state {
     COHORT__STEP_IDLE,    /* not started: waits for other steps */
     COHORT__STEP_ARRIVED, /* a RECV, not started, whose message is there: `held` */
-    COHORT__STEP_POSTED,  /* a RECV that waits for its message, or a MEET for the others */
+    COHORT__STEP_POSTED,  /* a RECV or READ that waits for what it is to get, a MEET for the others,
+                           * a  POST for a place */
     COHORT__STEP_BUSY,    /* `held` is the activity */
     COHORT__STEP_OVER,
 };
@@ -28,6 +30,7 @@ struct cohort__execution;
 struct cohort__execution_call;
 struct cohort__blob;
 struct cohort__meet;
+struct cohort__note_step;
 
 /* What the blocks of a plan stand for: bytes, or objects. All are called between enter and leave,
  * except init and release. */
@@ -60,7 +63,12 @@ struct cohort__execution {
     uint32_t num_left;          /* steps that are not over */
     uint32_t num_busy;          /* activities under way, and meetings that it is inside */
     struct cohort__meet *meets; /* of the plan, by number */
-    uint32_t ready_first;       /* steps to start: ready[ready_first..ready_end-1] */
+    /* If the plan has notes: the group's noticeboard, once the call has begun there; the call; and
+     * what waits, for each POST and READ in their order. */
+    struct cohort__noticeboard *noticeboard;
+    struct cohort__notice_call notice_call;
+    struct cohort__note_step *note_steps;
+    uint32_t ready_first; /* steps to start: ready[ready_first..ready_end-1] */
     uint32_t ready_end;
     bool is_entered;
     bool is_refused;                   /* the sites do not agree */

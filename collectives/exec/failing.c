@@ -2,12 +2,13 @@
 #include "collectives/exec/activity.h"
 #include "collectives/exec/execution.h"
 #include "collectives/exec/meet.h"
+#include "collectives/exec/note_steps.h"
 
 /* When an operation fails, its site sends the error in place of data for every SEND that is not
- * done, and fails its meetings. So the error reaches all sites that depend on it. Then the
- * operation waits as long as another site may access its buffers. A peer that gets the error gives
- * back what was lent or announced to it. If the sites do not agree, no errors are sent: all sites
- * see the same values, and each says so in its own words. */
+ * done, and to those who wait for its notes, and fails its meetings. So the error reaches all sites
+ * that depend on it. Then the operation waits as long as another site may access its buffers. A
+ * peer that gets the error gives back what was lent or announced to it. If the sites do not agree,
+ * no errors are sent: all sites see the same values, and each says so in its own words. */
 
 /* Sends the error to the peer of STEP, a SEND. */
 static void tell(struct cohort__execution *execution, uint32_t step)
@@ -55,6 +56,7 @@ void cohort__execution_failing(struct cohort__operation *operation)
         else if (plan->steps[step].kind == COHORT__STEP_RECV)
             give_up(execution, step);
     }
+    cohort__note_steps_fail(execution);
     cohort__meets_fail(execution);
     if (!was_entered)
         cohort__execution_leave(execution);

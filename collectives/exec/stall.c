@@ -9,14 +9,16 @@
 #include "collectives/exec/activity.h"
 #include "collectives/exec/execution.h"
 #include "collectives/exec/meet.h"
+#include "collectives/exec/note_steps.h"
 
 /* What an operation waits for: asks for it, keeps the answers, and describes it. */
 
 /* Whether STEP waits for its peer, which has to send, or to take what it is sent. */
 static bool awaits(const struct cohort__execution *execution, uint32_t step)
 {
-    if (execution->plan->steps[step].kind == COHORT__STEP_MEET)
-        return false; /* see meet.c */
+    const uint8_t kind = execution->plan->steps[step].kind;
+    if (kind == COHORT__STEP_MEET || kind == COHORT__STEP_POST)
+        return false; /* see meet.c, note_steps.c */
     if (execution->states[step] != COHORT__STEP_BUSY)
         return execution->states[step] == COHORT__STEP_POSTED;
     const struct cohort__activity *activity = execution->held[step];
@@ -36,6 +38,7 @@ void cohort__execution_stalled(struct cohort__operation *operation)
         }
         cohort__operation_ask(operation, plan->steps[step].peer, plan->steps[step].phase);
     }
+    cohort__note_steps_stalled(execution);
     cohort__meets_stalled(execution);
 }
 
@@ -111,6 +114,7 @@ size_t cohort__execution_describe(const struct cohort__operation *operation, cha
             text, used, capacity, " waits for site %u (locality %u), %s;", site, locality_of[site],
             cohort__describe_answer((enum cohort__answer)execution->answers[step]));
     }
+    used = cohort__note_steps_describe(execution, text, used, capacity);
     used = cohort__meets_describe(execution, text, used, capacity);
     return cohort__describe_append(text, used, capacity, "\n");
 }

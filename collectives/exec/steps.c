@@ -4,6 +4,7 @@
 #include "collectives/exec/activity.h"
 #include "collectives/exec/execution.h"
 #include "collectives/exec/meet.h"
+#include "collectives/exec/note_steps.h"
 #include "runtime/base/container.h"
 #include "runtime/task/future.h"
 
@@ -339,6 +340,12 @@ void cohort__step_start(struct cohort__execution *execution, uint32_t step)
         break;
     case COHORT__STEP_MEET:
         cohort__meet_start(execution, step);
+        break;
+    case COHORT__STEP_POST:
+        cohort__note_post(execution, step);
+        break;
+    case COHORT__STEP_READ:
+        cohort__note_read(execution, step);
         break;
     case COHORT__STEP_GUARD:
         look_at_agreement(execution, step);

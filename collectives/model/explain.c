@@ -54,12 +54,21 @@ static const char *reason(const struct cohort__question *question,
     return candidates[0].is_priced ? "predicted to be the fastest" : "nothing is predicted";
 }
 
+/* How the sites of STAGE do without messages, if they do. */
+static const char *how_shared(const struct cohort__question *question,
+                              const struct cohort__stage *stage)
+{
+    if (stage->is_noted && question->request->has_notes)
+        return " by notes";
+    return cohort__stage_meets(question, stage) ? ", whose sites meet" : "";
+}
+
 /* The stages of a composed row, one after the other. */
 static void print_stages(FILE *file, const struct cohort__question *question,
                          const struct cohort__candidate *choice)
 {
     struct cohort__stages stages;
-    choice->algorithm->stages(question->request, &stages);
+    cohort__select_stages(question, choice->algorithm, question->request, &stages);
     for (uint32_t i = 0; i < stages.num; i++) {
         const struct cohort__stage *stage = &stages.stages[i];
         const char *collective = cohort__collective_name(stage->collective);
@@ -70,10 +79,7 @@ static void print_stages(FILE *file, const struct cohort__question *question,
                     choice->inner ? cohort__algorithms[choice->inner - 1]->name : "linear",
                     stage->num_sites);
         else
-            fprintf(file, "%s in each %s%s", collective, stage->level,
-                    question->request->meets && stage->scope == COHORT__SCOPE_TASKS
-                        ? ", whose sites meet"
-                        : "");
+            fprintf(file, "%s in each %s%s", collective, stage->level, how_shared(question, stage));
     }
 }
 

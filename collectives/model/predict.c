@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "collectives/model/predict.h"
 
+#include "collectives/algo/pattern/crossing.h"
+
 static double smaller(double a, double b)
 {
     return a < b ? a : b;
@@ -127,6 +129,15 @@ static double part_beyond(const struct cohort__placement *placement, uint32_t nu
     return (sites - sites / places) / (sites - 1);
 }
 
+/* The fraction of the blocks of a shift that leave their subgroup of LEVEL. */
+static double part_leaving(const struct cohort__request *request, uint32_t level)
+{
+    if (level == cohort__machine_num_levels(request->machine))
+        return 0;
+    struct cohort__crossing crossing = cohort__crossing_of(request->machine, level, request->shift);
+    return (double)crossing.num_leaving / crossing.num_sites;
+}
+
 double cohort__predict(const struct cohort__parameters *parameters,
                        const struct cohort__placement *placement, uint32_t row,
                        const struct cohort__request *request, const struct cohort__cost *cost)
@@ -134,6 +145,11 @@ double cohort__predict(const struct cohort__parameters *parameters,
     bool is_tree = row < cohort__num_algorithms && cohort__algorithms[row]->hierarchical;
     double far = part_beyond(placement, placement->num_hosts, is_tree);
     double remote = part_beyond(placement, placement->num_localities, is_tree);
+    if (request->collective == COHORT__SHIFT && request->machine && cost->startups <= 1) {
+        /* Each block goes straight to its target. */
+        far = part_leaving(request, cohort__machine_find(request->machine, "host"));
+        remote = part_leaving(request, COHORT__LEVEL_LOCALITY);
+    }
     const double parts[COHORT__NUM_SCOPES] = {[COHORT__SCOPE_TASKS] = 1 - remote,
                                               [COHORT__SCOPE_LOCALITIES] = remote - far,
                                               [COHORT__SCOPE_HOSTS] = far};

@@ -38,7 +38,8 @@ void cohort__predict_amounts(const struct cohort__parameters *parameters,
  *
  * If some sites share a locality, others a host, and others do not, the time is a mean of three
  * times: of all sites in one locality, of each in a locality of its own on one host, and of each on
- * a host of its own. The weights are the messages that go so far. */
+ * a host of its own. The weights are the messages that go so far: those of a shift without hops are
+ * counted, others are estimated. */
 double cohort__predict(const struct cohort__parameters *parameters,
                        const struct cohort__placement *placement, uint32_t row,
                        const struct cohort__request *request, const struct cohort__cost *cost);

@@ -42,10 +42,19 @@ static struct cohort__request common_request(const struct cohort__request *reque
     return common;
 }
 
+/* Whether a leader would have to know the sizes of other sites' blocks, and can't. */
+static bool leads_blindly(const struct cohort__question *question,
+                          const struct cohort__algorithm *algorithm)
+{
+    return algorithm->stages && !sizes_are_known(question);
+}
+
 static const char *refusal(const struct cohort__question *question,
                            const struct cohort__candidate *candidate)
 {
     const struct cohort__algorithm *algorithm = candidate->algorithm;
+    if (leads_blindly(question, algorithm))
+        return "its leaders don't know the sizes of the blocks of other sites";
     const char *why = cohort__algorithm_refuses(algorithm, question->request);
     if (why)
         return why;
@@ -56,7 +65,8 @@ static const char *refusal(const struct cohort__question *question,
         return "its result is not reproducible";
     if (question->forced && question->forced != algorithm)
         return "another one is forced";
-    if (!question->forced && algorithm->stages && question->request->can_meet)
+    if (!question->forced && algorithm->stages && question->request->can_meet &&
+        !question->is_ragged)
         return "the sites can meet, or use a board";
     if (!question->forced && question->mode == COHORT__MODE_FLAT && algorithm->hierarchical)
         return "the communicator is flat";
@@ -68,9 +78,22 @@ static const char *refusal(const struct cohort__question *question,
 
 /* Composed rows ------------------------------------------------------------------------------ */
 
-static struct cohort__request stage_request(const struct cohort__request *request,
+bool cohort__stage_meets(const struct cohort__question *question, const struct cohort__stage *stage)
+{
+    return question->request->meets && stage->scope == COHORT__SCOPE_TASKS && !stage->is_ragged;
+}
+
+/* Whether the sites of STAGE share memory and need no messages. Notes are priced as a board is, and
+ * taken to be there: sites of different hosts have to find the same price. */
+static bool is_shared(const struct cohort__question *question, const struct cohort__stage *stage)
+{
+    return stage->is_noted || cohort__stage_meets(question, stage);
+}
+
+static struct cohort__request stage_request(const struct cohort__question *question,
                                             const struct cohort__stage *stage)
 {
+    const struct cohort__request *request = question->request;
     return (struct cohort__request){
         .collective = stage->collective,
         .num_sites = stage->num_sites,
@@ -78,8 +101,29 @@ static struct cohort__request stage_request(const struct cohort__request *reques
         .bytes = stage->bytes,
         .element = request->element,
         .commutative = request->commutative,
-        .can_meet = request->meets && stage->scope == COHORT__SCOPE_TASKS,
+        .can_meet = is_shared(question, stage),
     };
+}
+
+static bool has_blocks(enum cohort__collective collective)
+{
+    return collective == COHORT__GATHER || collective == COHORT__SCATTER ||
+           collective == COHORT__ALL_GATHER || collective == COHORT__ALL_TO_ALL ||
+           collective == COHORT__REDUCE_SCATTER;
+}
+
+void cohort__select_stages(const struct cohort__question *question,
+                           const struct cohort__algorithm *algorithm,
+                           const struct cohort__request *request, struct cohort__stages *ret_stages)
+{
+    algorithm->stages(request, ret_stages);
+    for (uint32_t i = 0; i < ret_stages->num; i++) {
+        struct cohort__stage *stage = &ret_stages->stages[i];
+        if (!question->is_ragged || !has_blocks(stage->collective))
+            continue;
+        stage->is_ragged = true;
+        stage->is_noted = false; /* it may be, but no row that shares has such a price */
+    }
 }
 
 /* The price of ROW for STAGE. False: it can't do it, or has none. */
@@ -87,11 +131,12 @@ static bool price_stage(const struct cohort__question *question, const struct co
                         uint32_t row, struct cohort__cost *ret_cost, double *ret_time)
 {
     const struct cohort__algorithm *algorithm = cohort__algorithms[row];
-    struct cohort__request request = stage_request(question->request, stage);
+    struct cohort__request request = stage_request(question, stage);
     if (algorithm->collective != stage->collective || !algorithm->cost ||
         (stage->is_ragged && !algorithm->ragged) || cohort__algorithm_refuses(algorithm, &request))
         return false;
-    *ret_cost = algorithm->cost(&request);
+    *ret_cost =
+        stage->collective == COHORT__EXCHANGE ? stage->exchanged : algorithm->cost(&request);
     *ret_time = cohort__predict_stage(question->parameters, stage, row, &request, ret_cost);
     return true;
 }
@@ -105,7 +150,7 @@ static bool may_use(const struct cohort__question *question, const struct cohort
     const struct cohort__algorithm *algorithm = cohort__algorithms[row];
     if (stage->is_top)
         return algorithm->build && !algorithm->hierarchical;
-    if (question->request->meets && stage->scope == COHORT__SCOPE_TASKS)
+    if (is_shared(question, stage))
         return algorithm->shared;
     return strcmp(algorithm->name, stage->is_ragged ? "linear" : "hierarchical") == 0;
 }
@@ -134,7 +179,7 @@ static void price_stages(const struct cohort__question *question,
                          const struct cohort__request *common, struct cohort__candidate *candidate)
 {
     struct cohort__stages stages;
-    candidate->algorithm->stages(common, &stages);
+    cohort__select_stages(question, candidate->algorithm, common, &stages);
     candidate->is_priced = true;
     candidate->cost = (struct cohort__cost){.memory = stages.memory};
     for (uint32_t i = 0; i < stages.num; i++) {

@@ -53,6 +53,17 @@ bool cohort__select_is_flat(uint32_t num_sites, uint32_t arity, uint32_t flat_fa
 uint32_t cohort__select_candidates(const struct cohort__question *question,
                                    struct cohort__candidate ret_candidates[COHORT__MAX_CANDIDATES]);
 
+/* The stages of ALGORITHM, which is composed, for REQUEST: in a call with blocks of different
+ * sizes, their parts have such blocks, too. */
+void cohort__select_stages(const struct cohort__question *question,
+                           const struct cohort__algorithm *algorithm,
+                           const struct cohort__request *request,
+                           struct cohort__stages *ret_stages);
+
+/* Whether the sites that do STAGE meet, and need no messages. */
+bool cohort__stage_meets(const struct cohort__question *question,
+                         const struct cohort__stage *stage);
+
 /* Chooses a row. COHORT_ERR_NO_MEMORY: no row fits into the budget; the message names the row that
  * needs least, or the forced one, and how much it needs. COHORT_ERR_BAD_PARAMETER: the forced row
  * can't carry out the request. COHORT_ERR_NOT_SUPPORTED: no row can. */

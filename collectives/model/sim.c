@@ -345,7 +345,12 @@ cohort_status cohort__simulate(const struct cohort__network *network,
         cohort__sim_steps_init(&self.steps, network->num_sites, get_plan, argument);
     if (status != COHORT_OK)
         return status;
-    status = init(&self);
+    if (self.steps.num_meets > 0)
+        status = cohort_fail(COHORT_ERR_BAD_PARAMETER,
+                             "plan %s: on a network nobody meets: that needs a machine",
+                             self.steps.name);
+    if (status == COHORT_OK)
+        status = init(&self);
     if (status == COHORT_OK)
         status = run(&self);
     if (status == COHORT_OK)

@@ -49,7 +49,9 @@ static bool reserve(void **items, size_t *capacity, uint32_t used, uint32_t coun
 static bool is_sound(const struct cohort__plan *plan, const struct cohort__step *step)
 {
     bool is_message = step->kind == COHORT__STEP_SEND || step->kind == COHORT__STEP_RECV;
-    return step->kind <= COHORT__STEP_DONE && step->phase <= COHORT__LAST_PHASE &&
+    bool is_meet = step->kind == COHORT__STEP_MEET && step->tag < COHORT__PLAN_MEETINGS &&
+                   step->meeting <= COHORT__MEETING_REDUCE;
+    return (step->kind <= COHORT__STEP_DONE || is_meet) && step->phase <= COHORT__LAST_PHASE &&
            (!is_message || (step->peer < plan->num_sites && step->peer != plan->this_site));
 }
 
@@ -66,11 +68,13 @@ static void append(struct cohort__sim_steps *self, const struct cohort__plan *pl
                                       .num_waits = step->num_waits,
                                       .first_successor = self->num_successors,
                                       .kind = step->kind,
-                                      .phase = step->phase};
+                                      .phase = step->phase,
+                                      .meeting = step->meeting};
         for (uint32_t k = 0; k < step->num_successors; k++)
             self->successors[self->num_successors++] =
                 first + plan->successors[step->first_successor + k];
         self->num_messages += step->kind == COHORT__STEP_SEND;
+        self->num_meets += step->kind == COHORT__STEP_MEET;
     }
     self->steps[self->num_steps].first_successor = self->num_successors;
     self->first[plan->this_site + 1] = self->num_steps;

@@ -16,11 +16,13 @@ struct cohort__sim_step {
     size_t bytes;
     uint32_t site;
     uint32_t peer;
-    uint32_t partner; /* SEND, RECV: the step at the other end; until they are matched: the tag */
+    uint32_t partner; /* SEND, RECV: the step at the other end; until they are matched, and of a
+                       * MEET: the tag */
     uint32_t num_waits;
     uint32_t first_successor; /* into successors; they end where those of the next step begin */
     uint8_t kind;
     uint8_t phase;
+    uint8_t meeting; /* MEET: enum cohort__step_meeting */
 };
 
 struct cohort__sim_steps {
@@ -28,6 +30,7 @@ struct cohort__sim_steps {
     uint32_t num_steps;
     uint32_t num_successors;
     uint32_t num_messages;
+    uint32_t num_meets;             /* MEET steps */
     struct cohort__sim_step *steps; /* and one more, for the end of the last one's successors */
     uint32_t *successors;           /* numbers of steps */
     uint32_t *first;                /* the number of each site's step 0; first[num_sites] is

@@ -142,18 +142,25 @@ static uint32_t parts_append(struct embedder *self, const struct cohort__step *s
     return num_parts;
 }
 
-static void message_append(struct embedder *self, const struct cohort__step *step)
+/* Puts the blocks of a step with any number of them into `refs`. Returns their number. */
+static uint32_t refs_of(struct embedder *self, const struct cohort__step *step)
 {
     const uint32_t *blocks = &self->fragment->block_refs[step->first_block];
-    const uint32_t *sites = self->embedding->sites;
-    uint32_t peer = sites ? sites[step->peer] : step->peer;
-    uint32_t tag = self->embedding->tag + step->tag + self->embedding->tags_per_phase * step->phase;
     uint32_t num_refs = 0;
     for (uint32_t i = 0; i < step->num_blocks; i++) {
         struct cohort__block_list list = list_of(self, blocks[i]);
         for (uint32_t k = 0; k < list.num_blocks; k++)
             self->refs[num_refs++] = list.blocks[k];
     }
+    return num_refs;
+}
+
+static void message_append(struct embedder *self, const struct cohort__step *step)
+{
+    const uint32_t *sites = self->embedding->sites;
+    uint32_t peer = sites ? sites[step->peer] : step->peer;
+    uint32_t tag = self->embedding->tag + step->tag + self->embedding->tags_per_phase * step->phase;
+    uint32_t num_refs = refs_of(self, step);
     if (step->kind == COHORT__STEP_SEND)
         cohort__plan_send(self->builder, phase_of(self, step), peer, tag, self->refs, num_refs);
     else
@@ -169,6 +176,24 @@ static void meeting_append(struct embedder *self, const struct cohort__step *ste
                       list_of(self, refs[1]).blocks[0]);
 }
 
+/* What is read of a note is contiguous, and stays so. The sites are the same. */
+static void note_append(struct embedder *self, const struct cohort__step *step)
+{
+    const struct cohort__plan *fragment = self->fragment;
+    const uint32_t *refs = &fragment->block_refs[step->first_block];
+    if (step->kind == COHORT__STEP_READ) {
+        cohort__plan_read(self->builder, phase_of(self, step), step->tag, step->peer,
+                          fragment->blocks[refs[1]].offset, list_of(self, refs[0]).blocks[0],
+                          step->num_blocks > 2 ? list_of(self, refs[2]).blocks[0]
+                                               : COHORT__NO_BLOCK);
+        return;
+    }
+    uint32_t num_refs = refs_of(self, step);
+    cohort__plan_post(self->builder, phase_of(self, step), step->tag, step->peer,
+                      fragment->sharers + fragment->notes[step->tag].first,
+                      fragment->notes[step->tag].num, self->refs, num_refs);
+}
+
 /* Appends the parts of a step, and a JOIN where other steps of the fragment need a single step. */
 static void step_append(struct embedder *self, const struct cohort__step *step, struct image *image)
 {
@@ -180,6 +205,8 @@ static void step_append(struct embedder *self, const struct cohort__step *step, 
         message_append(self, step);
     else if (step->kind == COHORT__STEP_MEET)
         meeting_append(self, step);
+    else if (step->kind == COHORT__STEP_POST || step->kind == COHORT__STEP_READ)
+        note_append(self, step);
     else if (step->kind == COHORT__STEP_JOIN)
         cohort__plan_join(self->builder, phase);
     else if (step->kind == COHORT__STEP_DONE)

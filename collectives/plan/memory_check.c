@@ -28,7 +28,7 @@ struct memory {
 
 static const char *space_name(enum cohort__space space)
 {
-    static const char *const names[COHORT__NUM_SPACES] = {"IN", "OUT", "TMP", "CHECK"};
+    static const char *const names[COHORT__NUM_SPACES] = {"IN", "OUT", "TMP", "CHECK", "NOTE"};
     return names[space];
 }
 
@@ -72,7 +72,8 @@ static bool step_writes(const struct cohort__step *step, uint32_t operand)
 {
     if (step->kind == COHORT__STEP_RECV)
         return true;
-    return step->kind != COHORT__STEP_SEND && step->kind != COHORT__STEP_GUARD && operand == 0;
+    return step->kind != COHORT__STEP_SEND && step->kind != COHORT__STEP_POST &&
+           step->kind != COHORT__STEP_GUARD && operand == 0;
 }
 
 static int compare_accesses(const void *a, const void *b)
@@ -126,7 +127,8 @@ static bool may_share(const struct memory *memory, const struct access *a, const
 {
     if (a->step != b->step)
         return is_before(memory, a->step, b->step) || is_before(memory, b->step, a->step);
-    return memory->plan->steps[a->step].kind == COHORT__STEP_REDUCE && a->begin == b->begin &&
+    const uint8_t kind = memory->plan->steps[a->step].kind;
+    return (kind == COHORT__STEP_REDUCE || kind == COHORT__STEP_READ) && a->begin == b->begin &&
            a->end == b->end && !(a->writes && b->writes);
 }
 
@@ -212,7 +214,7 @@ cohort_status cohort__memory_check(const struct cohort__plan *plan)
     memory.bounds = calloc(2 * num_pieces + 2, sizeof(*memory.bounds));
     if (order && memory.later && memory.accesses && memory.live && memory.bounds) {
         later_fill(&memory, order, order + num_steps);
-        for (unsigned space = COHORT__SPACE_IN; space < COHORT__NUM_SPACES; space++)
+        for (unsigned space = COHORT__SPACE_IN; space < COHORT__SPACE_NOTE; space++)
             if (status == COHORT_OK)
                 status = check_space(&memory, space);
     } else {

@@ -37,6 +37,10 @@ struct cohort__plan_builder {
     struct array members;
     uint32_t this_rank;
     uint32_t num_meetings;
+    uint32_t num_posts;
+    uint32_t num_reads;
+    struct cohort__sharers notes[COHORT__PLAN_NOTES];
+    struct array sharers;
 };
 
 /* A plan and its arrays are one allocation. */
@@ -89,6 +93,7 @@ void cohort__plan_builder_destroy(struct cohort__plan_builder *builder)
     free(builder->steps.items);
     free(builder->edges.items);
     free(builder->members.items);
+    free(builder->sharers.items);
     free(builder);
 }
 
@@ -286,6 +291,48 @@ uint32_t cohort__plan_meet(struct cohort__plan_builder *builder, unsigned phase,
     return step_append(builder, step, (uint32_t[]){to, from});
 }
 
+/* Remembers who shares note NUMBER. */
+static void share(struct cohort__plan_builder *builder, uint32_t number, const uint32_t *sites,
+                  uint32_t num)
+{
+    uint32_t first = builder->sharers.count;
+    uint32_t *added = builder->failed ? NULL : array_append(&builder->sharers, num, sizeof(*added));
+    if (!added) {
+        builder->failed = true;
+        return;
+    }
+    memcpy(added, sites, num * sizeof(*added));
+    builder->notes[number] = (struct cohort__sharers){first, num};
+}
+
+uint32_t cohort__plan_post(struct cohort__plan_builder *builder, unsigned phase, uint32_t number,
+                           uint32_t reader, const uint32_t *sites, uint32_t num,
+                           const uint32_t *blocks, uint32_t num_blocks)
+{
+    struct cohort__step step = {.kind = COHORT__STEP_POST,
+                                .phase = (uint8_t)phase,
+                                .peer = reader,
+                                .tag = number,
+                                .num_blocks = num_blocks};
+    share(builder, number, sites, num);
+    builder->num_posts++;
+    return message_append(builder, step, blocks);
+}
+
+uint32_t cohort__plan_read(struct cohort__plan_builder *builder, unsigned phase, uint32_t number,
+                           uint32_t peer, size_t offset, uint32_t to, uint32_t left)
+{
+    struct cohort__step step = {.kind = COHORT__STEP_READ,
+                                .phase = (uint8_t)phase,
+                                .peer = peer,
+                                .tag = number,
+                                .num_blocks = left == COHORT__NO_BLOCK ? 2 : 3,
+                                .bytes = block_bytes(builder, to)};
+    uint32_t note = cohort__plan_range(builder, COHORT__SPACE_NOTE, offset, step.bytes);
+    builder->num_reads++;
+    return step_append(builder, step, (uint32_t[]){to, note, left});
+}
+
 uint32_t cohort__plan_copy_step(struct cohort__plan_builder *builder,
                                 const struct cohort__plan *plan, uint32_t index)
 {
@@ -293,6 +340,11 @@ uint32_t cohort__plan_copy_step(struct cohort__plan_builder *builder,
     const uint32_t *blocks = plan->block_refs + step.first_block;
     step.num_waits = step.first_successor = step.num_successors = 0;
     builder->num_meetings += step.kind == COHORT__STEP_MEET;
+    builder->num_posts += step.kind == COHORT__STEP_POST;
+    builder->num_reads += step.kind == COHORT__STEP_READ;
+    if (step.kind == COHORT__STEP_POST)
+        share(builder, step.tag, plan->sharers + plan->notes[step.tag].first,
+              plan->notes[step.tag].num);
     return step_append(builder, step, blocks);
 }
 
@@ -410,8 +462,10 @@ static struct cohort__plan *plan_create(const struct cohort__plan_builder *build
     size_t successors_bytes = builder->edges.count * sizeof(uint32_t);
     size_t table_bytes = table_size * sizeof(uint32_t);
     size_t members_bytes = builder->members.count * sizeof(uint32_t);
-    struct shared_plan *shared = malloc(sizeof(*shared) + steps_bytes + blocks_bytes + refs_bytes +
-                                        successors_bytes + table_bytes + members_bytes);
+    size_t sharers_bytes = builder->sharers.count * sizeof(uint32_t);
+    struct shared_plan *shared =
+        malloc(sizeof(*shared) + steps_bytes + blocks_bytes + refs_bytes + successors_bytes +
+               table_bytes + members_bytes + sharers_bytes);
     if (!shared)
         return NULL;
     char *memory = (char *)(shared + 1);
@@ -421,6 +475,7 @@ static struct cohort__plan *plan_create(const struct cohort__plan_builder *build
     uint32_t *successors = take(&memory, NULL, successors_bytes);
     uint32_t *table = take(&memory, NULL, table_bytes);
     const uint32_t *members = take(&memory, builder->members.items, members_bytes);
+    const uint32_t *sharers = take(&memory, builder->sharers.items, sharers_bytes);
     successors_fill(steps, builder->steps.count, successors, &builder->edges);
     shared->refs = 1;
     shared->plan = (struct cohort__plan){.num_sites = builder->num_sites,
@@ -432,6 +487,10 @@ static struct cohort__plan *plan_create(const struct cohort__plan_builder *build
                                          .num_members = builder->members.count,
                                          .this_rank = builder->this_rank,
                                          .members = members,
+                                         .num_posts = builder->num_posts,
+                                         .num_reads = builder->num_reads,
+                                         .num_sharers = builder->sharers.count,
+                                         .sharers = sharers,
                                          .num_blocks = builder->blocks.count,
                                          .num_block_refs = builder->block_refs.count,
                                          .num_steps = builder->steps.count,
@@ -442,6 +501,7 @@ static struct cohort__plan *plan_create(const struct cohort__plan_builder *build
                                          .successors = successors,
                                          .recv_mask = table_size - 1,
                                          .recv_table = table};
+    memcpy(shared->plan.notes, builder->notes, sizeof(builder->notes));
     extents_fill(&shared->plan);
     recv_table_fill(&shared->plan, table);
     return &shared->plan;

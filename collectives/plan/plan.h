@@ -22,6 +22,7 @@ enum cohort__space {
     COHORT__SPACE_TMP,   /* the operation's own memory, `tmp_bytes` of it, not initialised */
     COHORT__SPACE_CHECK, /* COHORT__CHECK_BYTES in the operation's own record: first this site's
                           * contribution to the agreement, afterwards its result */
+    COHORT__SPACE_NOTE,  /* another site's note; only a READ has blocks in it */
     COHORT__NUM_SPACES
 };
 enum { COHORT__CHECK_BYTES = 8 };
@@ -52,6 +53,13 @@ enum cohort__step_kind {
      * has `bytes` bytes. `peer` is the rank of the root among them, `tag` which meeting of the plan
      * it is. Is done when all members are ready and the data has moved. */
     COHORT__STEP_MEET,
+    /* Leaves the blocks, one after the other, as note `tag` where other sites of this host can read
+     * it: `peer`, or with COHORT__EVERYBODY all that share the note. Waits for none of them. */
+    COHORT__STEP_POST,
+    /* Reads blocks[1], a part of note `tag` of site `peer`, in the space NOTE: copies it to
+     * blocks[0]; or blocks[0] = blocks[2] op blocks[1]. Contiguous, the same size; blocks[0] may be
+     * blocks[2] exactly. Each site that a note is for reads it once. */
+    COHORT__STEP_READ,
 };
 
 /* What a meeting does. A barrier is a gather or a broadcast without bytes. */
@@ -62,8 +70,18 @@ enum cohort__step_meeting {
     COHORT__MEETING_REDUCE,
 };
 
-/* How many meetings a plan may have. */
-enum { COHORT__PLAN_MEETINGS = 4 };
+/* How many meetings a plan may have, and how many notes each site may leave. */
+enum { COHORT__PLAN_MEETINGS = 4, COHORT__PLAN_NOTES = 4 };
+
+/* All that share a note read it. */
+#define COHORT__EVERYBODY UINT32_MAX
+
+/* Who shares a note: the site that leaves it, those for whom it is, and those who leave the same
+ * note for the same site. */
+struct cohort__sharers {
+    uint32_t first; /* into plan->sharers */
+    uint32_t num;   /* 0: this site leaves no such note */
+};
 
 /* The operation of a REDUCE step. */
 enum cohort__step_op {
@@ -79,10 +97,11 @@ enum {
 
 struct cohort__step {
     uint8_t kind;
-    uint8_t phase;        /* 1, 2 or 3; COHORT__PHASE_CHECK */
-    uint8_t op;           /* REDUCE: enum cohort__step_op */
-    uint8_t meeting;      /* MEET: enum cohort__step_meeting */
-    uint32_t peer;        /* SEND, RECV: the other site; DONE: the row; MEET: the root's rank */
+    uint8_t phase;   /* 1, 2 or 3; COHORT__PHASE_CHECK */
+    uint8_t op;      /* REDUCE: enum cohort__step_op */
+    uint8_t meeting; /* MEET: enum cohort__step_meeting */
+    /* SEND, RECV, READ: the other site; DONE: the row; MEET: the root's rank; POST: see there */
+    uint32_t peer;
     uint32_t tag;         /* (phase, source site, tag) is unique among the receiver's RECVs */
     uint32_t first_block; /* into plan->block_refs */
     uint32_t num_blocks;
@@ -104,6 +123,11 @@ struct cohort__plan {
     uint32_t num_members;    /* who take part in them; 0: there are none */
     uint32_t this_rank;      /* this site's among them */
     const uint32_t *members; /* sites */
+    uint32_t num_posts;      /* POST and READ steps */
+    uint32_t num_reads;
+    struct cohort__sharers notes[COHORT__PLAN_NOTES]; /* of this site */
+    uint32_t num_sharers;
+    const uint32_t *sharers; /* sites */
     uint32_t num_blocks, num_block_refs, num_steps, num_successors;
     const struct cohort__block *blocks;
     const uint32_t *block_refs; /* indices into blocks */
@@ -165,8 +189,19 @@ uint32_t cohort__plan_meet(struct cohort__plan_builder *builder, unsigned phase,
                            enum cohort__step_meeting meeting, uint32_t root, size_t bytes,
                            uint32_t to, uint32_t from);
 
+/* POST: leaves note NUMBER, which each site leaves once at most, for READER, or COHORT__EVERYBODY,
+ * of the NUM sites that share it. These are copied. */
+uint32_t cohort__plan_post(struct cohort__plan_builder *builder, unsigned phase, uint32_t number,
+                           uint32_t reader, const uint32_t *sites, uint32_t num,
+                           const uint32_t *blocks, uint32_t num_blocks);
+
+/* READ: from byte OFFSET of PEER's note NUMBER on. LEFT is a block, or COHORT__NO_BLOCK. */
+#define COHORT__NO_BLOCK UINT32_MAX
+uint32_t cohort__plan_read(struct cohort__plan_builder *builder, unsigned phase, uint32_t number,
+                           uint32_t peer, size_t offset, uint32_t to, uint32_t left);
+
 /* Appends a copy of step INDEX of PLAN, without its dependencies. The blocks of PLAN must have the
- * same indices in BUILDER. */
+ * same indices in BUILDER. What a POST shares goes with it. */
 uint32_t cohort__plan_copy_step(struct cohort__plan_builder *builder,
                                 const struct cohort__plan *plan, uint32_t index);
 

@@ -12,11 +12,14 @@
 struct check {
     struct cohort__plan *const *plans;
     uint32_t num_sites;
-    size_t *first;    /* the number of each site's step 0; [num_sites]: how many steps there are */
-    size_t *partner;  /* of a SEND or RECV: the step at the other end, or NO_PARTNER */
-    uint32_t *waits;  /* how many steps each one still waits for */
-    bool *is_started; /* it has nothing to wait for at its own site */
-    size_t *queue;    /* steps that are done, each one once */
+    size_t *first; /* the number of each site's step 0; [num_sites]: how many steps there are */
+    /* Of a SEND or RECV: the step at the other end, or NO_PARTNER. Of a READ: the POST. Of a MEET:
+     * that of the next member. */
+    size_t *partner;
+    size_t *next_reader; /* of a POST, or a READ: another READ of that POST, or NO_PARTNER */
+    uint32_t *waits;     /* how many steps each one still waits for */
+    bool *is_started;    /* it has nothing to wait for at its own site */
+    size_t *queue;       /* steps that are done, each one once */
     size_t num_done;
 };
 
@@ -24,8 +27,8 @@ struct check {
 
 static const char *kind_name(unsigned kind)
 {
-    static const char *const names[] = {"JOIN", "SEND",  "RECV", "COPY", "REDUCE",
-                                        "ZERO", "GUARD", "DONE", "MEET"};
+    static const char *const names[] = {"JOIN",  "SEND", "RECV", "COPY", "REDUCE", "ZERO",
+                                        "GUARD", "DONE", "MEET", "POST", "READ"};
     return kind < sizeof(names) / sizeof(names[0]) ? names[kind] : "unknown kind";
 }
 
@@ -63,7 +66,7 @@ static size_t block_bytes(const struct cohort__block *block)
 static bool block_in_bounds(const struct cohort__plan *plan, const struct cohort__block *block)
 {
     size_t limits[COHORT__NUM_SPACES] = {plan->in_bytes, plan->out_bytes, plan->tmp_bytes,
-                                         COHORT__CHECK_BYTES};
+                                         COHORT__CHECK_BYTES, SIZE_MAX}; /* NOTE: see below */
     size_t end;
     if (block->space >= COHORT__NUM_SPACES || block->count == 0)
         return false;
@@ -77,7 +80,9 @@ static bool block_in_bounds(const struct cohort__plan *plan, const struct cohort
 static cohort_status check_blocks(const struct cohort__plan *plan, uint32_t index)
 {
     const struct cohort__step *step = &plan->steps[index];
-    bool is_message = step->kind == COHORT__STEP_SEND || step->kind == COHORT__STEP_RECV;
+    bool has_list = step->kind == COHORT__STEP_SEND || step->kind == COHORT__STEP_RECV ||
+                    step->kind == COHORT__STEP_POST;
+    bool is_read = step->kind == COHORT__STEP_READ;
     size_t bytes = 0;
     if (step->first_block > plan->num_block_refs ||
         step->num_blocks > plan->num_block_refs - step->first_block)
@@ -88,15 +93,18 @@ static cohort_status check_blocks(const struct cohort__plan *plan, uint32_t inde
         const struct cohort__block *block = step_block(plan, step, i);
         if (!block_in_bounds(plan, block))
             return cohort__plan_check_fail(plan, index, "block %u is out of bounds", i);
-        if (!is_message && step->kind != COHORT__STEP_MEET && block_bytes(block) != step->bytes)
+        if ((block->space == COHORT__SPACE_NOTE) != (is_read && i == 1))
+            return cohort__plan_check_fail(plan, index, "block %u is in the wrong space", i);
+        if (!has_list && step->kind != COHORT__STEP_MEET && block_bytes(block) != step->bytes)
             return cohort__plan_check_fail(plan, index, "block %u has %zu bytes, the step %zu", i,
                                            block_bytes(block), step->bytes);
-        bool is_single = step->kind == COHORT__STEP_REDUCE || step->kind == COHORT__STEP_MEET;
+        bool is_single =
+            step->kind == COHORT__STEP_REDUCE || step->kind == COHORT__STEP_MEET || is_read;
         if (is_single && block->count != 1)
             return cohort__plan_check_fail(plan, index, "block %u is not contiguous", i);
         bytes += block_bytes(block);
     }
-    if (is_message && bytes != step->bytes)
+    if (has_list && bytes != step->bytes)
         return cohort__plan_check_fail(plan, index, "its blocks have %zu bytes, the step %zu",
                                        bytes, step->bytes);
     return COHORT_OK;
@@ -107,17 +115,20 @@ static cohort_status check_step(const struct cohort__plan *plan, uint32_t index)
     static const uint32_t num_blocks[] = {
         [COHORT__STEP_JOIN] = 0, [COHORT__STEP_COPY] = 2,  [COHORT__STEP_REDUCE] = 3,
         [COHORT__STEP_ZERO] = 1, [COHORT__STEP_GUARD] = 1, [COHORT__STEP_DONE] = 0,
-        [COHORT__STEP_MEET] = 2,
+        [COHORT__STEP_MEET] = 2, [COHORT__STEP_POST] = 0,  [COHORT__STEP_READ] = 2,
     };
     const struct cohort__step *step = &plan->steps[index];
     bool is_message = step->kind == COHORT__STEP_SEND || step->kind == COHORT__STEP_RECV;
-    if (step->kind > COHORT__STEP_MEET)
+    bool has_peer = is_message || step->kind == COHORT__STEP_READ;
+    bool has_list = is_message || step->kind == COHORT__STEP_POST;
+    if (step->kind > COHORT__STEP_READ)
         return cohort__plan_check_fail(plan, index, "kind %u", step->kind);
     if (step->phase > COHORT__LAST_PHASE)
         return cohort__plan_check_fail(plan, index, "no such phase");
-    if (is_message && (step->peer >= plan->num_sites || step->peer == plan->this_site))
+    if (has_peer && (step->peer >= plan->num_sites || step->peer == plan->this_site))
         return cohort__plan_check_fail(plan, index, "no such peer");
-    if (!is_message && step->num_blocks != num_blocks[step->kind])
+    bool may_reduce = step->kind == COHORT__STEP_READ && step->num_blocks == 3;
+    if (!has_list && !may_reduce && step->num_blocks != num_blocks[step->kind])
         return cohort__plan_check_fail(plan, index, "has %u blocks", step->num_blocks);
     if (step->first_successor > plan->num_successors ||
         step->num_successors > plan->num_successors - step->first_successor)
@@ -238,6 +249,89 @@ static cohort_status check_meetings(struct check *check)
     return status;
 }
 
+/* The POST of PLAN with number TAG. NULL: it has none, or more than one. */
+static const struct cohort__step *find_post(const struct cohort__plan *plan, uint32_t tag,
+                                            uint32_t *ret_index)
+{
+    const struct cohort__step *found = NULL;
+    for (uint32_t i = 0; i < plan->num_steps; i++) {
+        if (plan->steps[i].kind != COHORT__STEP_POST || plan->steps[i].tag != tag)
+            continue;
+        if (found)
+            return NULL;
+        found = &plan->steps[i];
+        *ret_index = i;
+    }
+    return found;
+}
+
+static bool shares(const struct cohort__plan *plan, uint32_t number, uint32_t site)
+{
+    const struct cohort__sharers *sharers = &plan->notes[number];
+    bool has = false;
+    for (uint32_t i = 0; i < sharers->num; i++)
+        has = has || plan->sharers[sharers->first + i] == site;
+    return has;
+}
+
+/* Adds a READ to those of its POST. */
+static cohort_status match_read(struct check *check, uint32_t site, uint32_t index)
+{
+    const struct cohort__plan *plan = check->plans[site];
+    const struct cohort__step *read = &plan->steps[index];
+    const struct cohort__plan *source = check->plans[read->peer];
+    const struct cohort__block *part = step_block(plan, read, 1);
+    uint32_t at = 0;
+    const struct cohort__step *post =
+        read->tag < COHORT__PLAN_NOTES ? find_post(source, read->tag, &at) : NULL;
+    if (!post)
+        return cohort__plan_check_fail(plan, index, "nobody posts it, or twice");
+    if (!shares(source, read->tag, site) || (post->peer != COHORT__EVERYBODY && post->peer != site))
+        return cohort__plan_check_fail(plan, index, "the note is not for this site");
+    if (part->offset > post->bytes || part->bytes > post->bytes - part->offset)
+        return cohort__plan_check_fail(plan, index, "the note has only %zu bytes", post->bytes);
+    size_t here = check->first[site] + index, there = check->first[read->peer] + at;
+    for (size_t other = check->next_reader[there]; other != NO_PARTNER;
+         other = check->next_reader[other])
+        if (other >= check->first[site] && other < check->first[site + 1])
+            return cohort__plan_check_fail(plan, index, "reads a note twice");
+    check->partner[here] = there;
+    check->next_reader[here] = check->next_reader[there];
+    check->next_reader[there] = here;
+    return COHORT_OK;
+}
+
+/* Whether as many read it as it is for. */
+static cohort_status count_readers(const struct check *check, uint32_t site, uint32_t index)
+{
+    const struct cohort__plan *plan = check->plans[site];
+    const struct cohort__step *post = &plan->steps[index];
+    uint32_t num = 0;
+    if (post->tag >= COHORT__PLAN_NOTES || !shares(plan, post->tag, site))
+        return cohort__plan_check_fail(plan, index, "no such note");
+    uint32_t wanted = post->peer == COHORT__EVERYBODY ? plan->notes[post->tag].num - 1 : 1;
+    for (size_t at = check->next_reader[check->first[site] + index]; at != NO_PARTNER;
+         at = check->next_reader[at])
+        num++;
+    if (num != wanted)
+        return cohort__plan_check_fail(plan, index, "%u sites read it, not %u", num, wanted);
+    return COHORT_OK;
+}
+
+static cohort_status check_notes(struct check *check)
+{
+    cohort_status status = COHORT_OK;
+    for (uint32_t site = 0; site < check->num_sites; site++)
+        for (uint32_t i = 0; i < check->plans[site]->num_steps && status == COHORT_OK; i++)
+            if (check->plans[site]->steps[i].kind == COHORT__STEP_READ)
+                status = match_read(check, site, i);
+    for (uint32_t site = 0; site < check->num_sites; site++)
+        for (uint32_t i = 0; i < check->plans[site]->num_steps && status == COHORT_OK; i++)
+            if (check->plans[site]->steps[i].kind == COHORT__STEP_POST)
+                status = count_readers(check, site, i);
+    return status;
+}
+
 static const struct cohort__step *step_at(const struct check *check, uint32_t site, size_t number)
 {
     return &check->plans[site]->steps[number - check->first[site]];
@@ -258,6 +352,15 @@ static void start_meeting(struct check *check, size_t number)
     } while (at != number);
 }
 
+/* A note is there once it is posted. Then those who have started to read it are done. */
+static void start_post(struct check *check, size_t number)
+{
+    check->queue[check->num_done++] = number;
+    for (size_t at = check->next_reader[number]; at != NO_PARTNER; at = check->next_reader[at])
+        if (check->is_started[at])
+            check->queue[check->num_done++] = at;
+}
+
 /* Step NUMBER, of SITE, has nothing left to wait for. A message is done only when both of its ends
  * have started. So a plan that passes the check needs no buffers for messages whose RECV has not
  * started yet. */
@@ -268,6 +371,11 @@ static void start(struct check *check, uint32_t site, size_t number)
     check->is_started[number] = true;
     if (kind == COHORT__STEP_MEET) {
         start_meeting(check, number);
+    } else if (kind == COHORT__STEP_POST) {
+        start_post(check, number);
+    } else if (kind == COHORT__STEP_READ) {
+        if (check->is_started[check->partner[number]])
+            check->queue[check->num_done++] = number;
     } else if (!is_message) {
         check->queue[check->num_done++] = number;
     } else if (check->is_started[check->partner[number]]) {
@@ -326,18 +434,21 @@ static bool check_init(struct check *check, struct cohort__plan *const *plans, u
         check->first[site + 1] = check->first[site] + plans[site]->num_steps;
     size_t num_steps = check->first[num_sites];
     check->partner = calloc(num_steps + 1, sizeof(*check->partner));
+    check->next_reader = calloc(num_steps + 1, sizeof(*check->next_reader));
     check->waits = calloc(num_steps + 1, sizeof(*check->waits));
     check->is_started = calloc(num_steps + 1, sizeof(*check->is_started));
     check->queue = calloc(num_steps + 1, sizeof(*check->queue));
-    for (size_t i = 0; check->partner && i < num_steps; i++)
-        check->partner[i] = NO_PARTNER;
-    return check->partner && check->waits && check->is_started && check->queue;
+    for (size_t i = 0; check->partner && check->next_reader && i < num_steps; i++)
+        check->partner[i] = check->next_reader[i] = NO_PARTNER;
+    return check->partner && check->next_reader && check->waits && check->is_started &&
+           check->queue;
 }
 
 static void check_fini(struct check *check)
 {
     free(check->first);
     free(check->partner);
+    free(check->next_reader);
     free(check->waits);
     free(check->is_started);
     free(check->queue);
@@ -361,6 +472,8 @@ cohort_status cohort__plan_check(struct cohort__plan *const *plans, uint32_t num
         status = check_messages(&check);
     if (status == COHORT_OK)
         status = check_meetings(&check);
+    if (status == COHORT_OK)
+        status = check_notes(&check);
     if (status == COHORT_OK)
         status = check_progress(&check);
     for (uint32_t site = 0; site < num_sites && status == COHORT_OK; site++)

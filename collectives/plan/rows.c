@@ -78,7 +78,8 @@ static uint32_t num_written(const struct cohort__step *step)
     if (step->kind == COHORT__STEP_RECV)
         return step->num_blocks;
     return step->kind == COHORT__STEP_COPY || step->kind == COHORT__STEP_REDUCE ||
-           step->kind == COHORT__STEP_ZERO || step->kind == COHORT__STEP_MEET;
+           step->kind == COHORT__STEP_ZERO || step->kind == COHORT__STEP_MEET ||
+           step->kind == COHORT__STEP_READ;
 }
 
 /* Appends the blocks and steps of PLAN, with the same indices. */

@@ -11,6 +11,9 @@
 
 enum part { NOBODY, NEAR, FAR, NUM_PARTS };
 
+/* After so many looks in vain the far part is looked at each so many times only. */
+enum { FAR_LOOKS = 256, FAR_EACH = 8 };
+
 /* Peers are added before anything is sent, so from the first send on their table is only read. The
  * handlers of the parts are those of the whole: each peer is known to one part only, by the same
  * number. */
@@ -19,6 +22,7 @@ struct mixed {
     struct cohort__net *parts[NUM_PARTS]; /* NULL: destroyed; always NULL for NOBODY */
     unsigned char *of_peer;               /* which part each peer belongs to */
     uint32_t num_peers;
+    uint32_t num_vain; /* looks at the far part, one after the other, that have found nothing */
 };
 
 static const char transport_name[] = "mixed";
@@ -119,13 +123,24 @@ static bool may_lose(const struct cohort__net *net, uint32_t peer)
     return part && cohort__net_may_lose(part, peer);
 }
 
+static bool progress_of(struct mixed *mixed, enum part part)
+{
+    const struct cohort__poller *poller = &mixed->parts[part]->poller;
+    return poller->progress(poller->context);
+}
+
+/* A look at the far part is a system call. Localities to which no other host has sent anything for
+ * long, which are most where leaders speak for them, look there less often. (What arrives while
+ * this locality sleeps wakes it.) */
 static bool progress(void *context)
 {
     struct mixed *mixed = context;
-    bool any = false;
-    for (int i = NEAR; i < NUM_PARTS; i++)
-        any |= mixed->parts[i]->poller.progress(mixed->parts[i]->poller.context);
-    return any;
+    bool any = progress_of(mixed, NEAR);
+    if (mixed->num_vain >= FAR_LOOKS && mixed->num_vain++ % FAR_EACH != 0)
+        return any;
+    bool any_far = progress_of(mixed, FAR);
+    mixed->num_vain = any_far ? 0 : mixed->num_vain + (mixed->num_vain < FAR_LOOKS);
+    return any || any_far;
 }
 
 static bool arm(void *context)

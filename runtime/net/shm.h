@@ -5,6 +5,7 @@
 #include "runtime/net/board.h"
 #include "runtime/net/hub.h"
 #include "runtime/net/net.h"
+#include "runtime/net/notes.h"
 
 /* How fetches copy. */
 enum cohort__shm_copy {
@@ -51,6 +52,14 @@ void cohort__shm_board_close(struct cohort__board *board);
  * the system does not take it. */
 bool cohort__shm_board_free(const struct cohort__board *board, uint32_t slot, size_t bytes);
 bool cohort__shm_board_free_all(const struct cohort__board *board);
+
+/* The notes of communicator NUMBER, below COHORT__SHM_NUM_NOTES. */
+cohort_status cohort__shm_notes_open(struct cohort__net *net, uint32_t number,
+                                     struct cohort__notes *ret_notes);
+void cohort__shm_notes_close(struct cohort__notes *notes);
+
+/* Makes those of SLOT zero, and gives their memory back to the system if it takes it. */
+void cohort__shm_notes_clear(const struct cohort__notes *notes, uint32_t slot);
 
 /* Wakes those of the NUM slots that sleep, so that they look at what this thread has written before
  * the call. */

@@ -2,6 +2,7 @@
 #include "runtime/net/shm_memory.h"
 
 #include "runtime/net/board.h"
+#include "runtime/net/notes.h"
 
 /* Rings begin at page boundaries, for any usual page size. */
 enum { PAGE = 65536 };
@@ -61,7 +62,12 @@ size_t cohort__shm_bulk_offset(uint32_t size, uint32_t from, uint32_t to)
            ((size_t)from * size + to) * cohort__shm_bulk_bytes(size);
 }
 
+size_t cohort__shm_notes_offset(uint32_t size, uint32_t number)
+{
+    return cohort__shm_bulk_offset(size, size, 0) + number * cohort__notes_bytes(size);
+}
+
 size_t cohort__shm_memory_bytes(uint32_t size)
 {
-    return cohort__shm_bulk_offset(size, size, 0);
+    return cohort__shm_notes_offset(size, COHORT__SHM_NUM_NOTES);
 }

@@ -6,10 +6,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The layout of a hub's memory: a head, a slot for each locality, boards (runtime/net/board.h), and
- * for each ordered pair of localities a ring for messages and a ring for bulk: the pieces of what
- * is fetched. The file has the size of all of that, but only pages that were ever touched take
- * memory. What was never written is zero.
+/* The layout of a hub's memory: a head, a slot for each locality, boards (runtime/net/board.h), for
+ * each ordered pair of localities a ring for messages and a ring for bulk: the pieces of what is
+ * fetched; and notes (runtime/net/notes.h). The file has the size of all of that, but only pages
+ * that were ever touched take memory. What was never written is zero.
  *
  * There are no locks here. Each word has one writer, except `sleeping`, `writer_waits`, `callers`
  * and `boards_taken`. These change by single atomic operations. So a process that is killed between
@@ -24,6 +24,7 @@ enum {
     COHORT__SHM_BULK_TOTAL = 64 * 1024 * 1024,
     COHORT__SHM_MAX_SLOTS = 4096,
     COHORT__SHM_NUM_BOARDS = 4096,
+    COHORT__SHM_NUM_NOTES = 16384, /* communicators that have notes at the same time */
 };
 
 struct cohort__shm_head {
@@ -62,5 +63,8 @@ size_t cohort__shm_bulk_bytes(uint32_t size);
 /* The offset of board NUMBER, and the size of each one, in whole pages. */
 size_t cohort__shm_board_offset(uint32_t size, uint32_t number);
 size_t cohort__shm_board_bytes(uint32_t size);
+
+/* The offset of the notes of communicator NUMBER, see cohort__notes_bytes. */
+size_t cohort__shm_notes_offset(uint32_t size, uint32_t number);
 
 #endif

@@ -6,6 +6,7 @@
 #include "runtime/proc/peer.h"
 
 _Static_assert((int)COHORT__NUM_BOARDS == (int)COHORT__SHM_NUM_BOARDS, "the same boards");
+_Static_assert((int)COHORT__NUM_NOTICEBOARDS == (int)COHORT__SHM_NUM_NOTES, "the same notes");
 
 static struct cohort__net *near_of(const struct cohort__process *process)
 {
@@ -62,6 +63,22 @@ void cohort__boards_close(struct cohort__board *board)
 bool cohort__boards_free(const struct cohort__board *board, uint32_t slot, size_t bytes)
 {
     return cohort__shm_board_free(board, slot, bytes);
+}
+
+cohort_status cohort__boards_open_notes(struct cohort__process *process, uint32_t number,
+                                        struct cohort__notes *ret_notes)
+{
+    return cohort__shm_notes_open(near_of(process), number, ret_notes);
+}
+
+void cohort__boards_close_notes(struct cohort__notes *notes)
+{
+    cohort__shm_notes_close(notes);
+}
+
+void cohort__boards_clear_notes(const struct cohort__notes *notes, uint32_t slot)
+{
+    cohort__shm_notes_clear(notes, slot);
 }
 
 bool cohort__boards_slot_of(struct cohort__process *process, uint32_t rank, uint32_t *ret_slot)

@@ -5,6 +5,7 @@
 #include <stdbool.h>
 
 #include "runtime/net/board.h"
+#include "runtime/net/notes.h"
 #include "runtime/proc/process.h"
 
 /* The boards that a locality shares with others of its host, see runtime/net/board.h. Any
@@ -13,6 +14,9 @@
 /* How many boards there are, numbered from 0. Those that are never used take no memory. A
  * communicator that gets no board uses messages. */
 enum { COHORT__NUM_BOARDS = 4096 };
+
+/* How many communicators may have notes (runtime/net/notes.h) at the same time. */
+enum { COHORT__NUM_NOTICEBOARDS = 16384 };
 
 /* Names a board in the whole job. All zero: none. */
 struct cohort__board_name {
@@ -47,6 +51,15 @@ bool cohort__boards_free(const struct cohort__board *board, uint32_t slot, size_
 
 /* The slot of locality RANK. False: it doesn't share memory with this one. */
 bool cohort__boards_slot_of(struct cohort__process *process, uint32_t rank, uint32_t *ret_slot);
+
+/* Maps the notes of communicator NUMBER. This locality must share memory with others. */
+cohort_status cohort__boards_open_notes(struct cohort__process *process, uint32_t number,
+                                        struct cohort__notes *ret_notes);
+void cohort__boards_close_notes(struct cohort__notes *notes);
+
+/* Makes SLOT's notes zero, and what it has passed. To be done before they are used for another
+ * communicator. */
+void cohort__boards_clear_notes(const struct cohort__notes *notes, uint32_t slot);
 
 /* Wakes those of the NUM slots that sleep, so that they look at what this thread has written before
  * the call. */

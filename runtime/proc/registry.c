@@ -11,6 +11,7 @@
 #include "runtime/base/error.h"
 #include "runtime/base/hash.h"
 #include "runtime/base/log.h"
+#include "runtime/proc/boards.h"
 #include "runtime/proc/letter.h"
 #include "runtime/proc/peer.h"
 #include "runtime/proc/registry_home.h"
@@ -54,7 +55,7 @@ cohort_status cohort__registry_create(struct cohort__registry **ret_registry,
     pthread_mutex_init(&registry->lock, NULL);
     cohort__list_init(&registry->waiting);
     cohort__map_init(&registry->places);
-    cohort__registry_home_init(&registry->home, process->options.rank);
+    cohort__registry_home_init(&registry->home, process->options.rank, process->options.size);
     *ret_registry = registry;
     return COHORT_OK;
 }
@@ -239,6 +240,44 @@ void cohort__registry_leave(struct cohort__registry *registry,
         deliver(registry, &outbox);
     else
         cohort__registry_letter_destroy(letter);
+}
+
+void cohort__registry_return(struct cohort__registry *registry,
+                             const struct cohort__membership *membership)
+{
+    struct cohort__list outbox;
+    cohort__list_init(&outbox);
+    if (membership->number == COHORT__NO_NUMBER || atomic_load(&registry->process->stopped))
+        return;
+    struct cohort__registry_letter *letter =
+        cohort__registry_letter_add(&outbox, &membership->home, 1);
+    if (!letter)
+        return; /* then the number is not lent again */
+    struct cohort__packer *packer = &letter->packer;
+    cohort__pack_map(packer, 3);
+    cohort__pack_field_unsigned(packer, "type", COHORT__REGISTRY_RETURN);
+    cohort__pack_field_unsigned(packer, "instance", membership->instance);
+    cohort__pack_field_unsigned(packer, "number", membership->number);
+    if (!packer->status)
+        deliver(registry, &outbox);
+    else
+        cohort__registry_letter_destroy(letter);
+}
+
+static cohort_status returned(struct cohort__registry *registry,
+                              const struct cohort__unpacked *unpacked)
+{
+    const struct cohort__value *map = cohort__unpacked_root(unpacked);
+    uint64_t instance, number;
+    cohort_status status = cohort__get_unsigned(unpacked, map, "instance", UINT64_MAX, &instance);
+    if (!status)
+        status = cohort__get_unsigned(unpacked, map, "number", UINT32_MAX, &number);
+    if (status)
+        return status;
+    pthread_mutex_lock(&registry->lock);
+    cohort__numbers_return(&registry->home.numbers, instance, (uint32_t)number);
+    pthread_mutex_unlock(&registry->lock);
+    return COHORT_OK;
 }
 
 static cohort_status read_request(const struct cohort__unpacked *unpacked, uint64_t type,
@@ -427,18 +466,23 @@ static cohort_status mapped(struct cohort__registry *registry, uint32_t home,
     const struct cohort__value *map = cohort__unpacked_root(unpacked);
     const void *name;
     size_t bytes;
-    uint64_t instance, num_sites;
+    uint64_t instance, num_sites, number;
     cohort_status status = cohort__get_bytes(unpacked, map, "name", &name, &bytes);
     if (!status)
         status = cohort__get_unsigned(unpacked, map, "instance", UINT64_MAX, &instance);
     if (!status)
         status = cohort__get_unsigned(unpacked, map, "num_sites", INT32_MAX, &num_sites);
+    if (!status)
+        status = cohort__get_unsigned(unpacked, map, "number", UINT32_MAX, &number);
+    if (!status && number != COHORT__NO_NUMBER && number >= COHORT__NUM_NOTICEBOARDS)
+        status = cohort_fail(COHORT_ERR_PROTOCOL, "a map with number %u", (unsigned)number);
     if (status)
         return status;
     struct cohort__membership *membership =
         membership_create(instance, (uint32_t)num_sites, home, name, bytes);
     if (!membership)
         return COHORT_ERR_NO_MEMORY;
+    membership->number = (uint32_t)number;
     status = read_runs(registry, unpacked, membership);
     if (!status)
         status = read_settings(unpacked, membership);
@@ -547,7 +591,7 @@ void cohort__registry_message(struct cohort__registry *registry, uint32_t source
     cohort_status status = cohort__unpack(&unpacked, data, bytes, "registry message");
     const struct cohort__value *map = status ? NULL : cohort__unpacked_root(unpacked);
     if (!status)
-        status = cohort__get_unsigned(unpacked, map, "type", COHORT__REGISTRY_BROKEN, &type);
+        status = cohort__get_unsigned(unpacked, map, "type", COHORT__REGISTRY_RETURN, &type);
     if (!status)
         switch ((enum cohort__registry_type)type) {
         case COHORT__REGISTRY_JOIN:
@@ -564,6 +608,9 @@ void cohort__registry_message(struct cohort__registry *registry, uint32_t source
             status = cohort__get_unsigned(unpacked, map, "instance", UINT64_MAX, &instance);
             if (!status && registry->ended)
                 registry->ended(registry->context, instance);
+            break;
+        case COHORT__REGISTRY_RETURN:
+            status = returned(registry, unpacked);
             break;
         case COHORT__REGISTRY_BROKEN:
             status = broken(registry, unpacked);

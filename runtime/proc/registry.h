@@ -8,6 +8,7 @@
 #include "cohort/status.h"
 #include "runtime/base/list.h"
 #include "runtime/base/map.h"
+#include "runtime/proc/numbers.h"
 
 struct cohort__process;
 
@@ -29,7 +30,8 @@ struct cohort__membership {
     _Atomic uint32_t refs;
     void *settings; /* the settings that site 0 has joined with; NULL if there were none */
     size_t settings_bytes;
-    void *name; /* as it was joined, and its home */
+    uint32_t number; /* of its notes, below COHORT__NUM_NOTICEBOARDS; COHORT__NO_NUMBER: none */
+    void *name;      /* as it was joined, and its home */
     size_t name_bytes;
     uint32_t home;
     uint32_t locality_of[]; /* by site */
@@ -77,6 +79,11 @@ void cohort__registry_join(struct cohort__registry *registry, struct cohort__joi
 /* To be called when SITE, of this locality, has left the instance of MEMBERSHIP. */
 void cohort__registry_leave(struct cohort__registry *registry,
                             const struct cohort__membership *membership, uint32_t site);
+
+/* This locality does not use the notes of MEMBERSHIP's instance any more, which has ended, and it
+ * has cleared its own. */
+void cohort__registry_return(struct cohort__registry *registry,
+                             const struct cohort__membership *membership);
 
 /* For the router. */
 void cohort__registry_message(struct cohort__registry *registry, uint32_t source, const void *data,

@@ -7,6 +7,7 @@
 
 #include "runtime/base/container.h"
 #include "runtime/base/hash.h"
+#include "runtime/proc/boards.h"
 #include "runtime/proc/registry.h"
 
 struct member {
@@ -19,6 +20,7 @@ struct member {
 struct creation {
     struct cohort__list link;
     uint64_t instance; /* 0: not alive */
+    uint32_t number;   /* lent to it; COHORT__NO_NUMBER: none */
     cohort_status failed;
     char text[640];      /* why it has failed */
     uint32_t first_site; /* the site that `terms` came from */
@@ -60,11 +62,12 @@ void cohort__registry_letter_destroy(struct cohort__registry_letter *letter)
     free(letter);
 }
 
-void cohort__registry_home_init(struct cohort__registry_home *home, uint32_t rank)
+void cohort__registry_home_init(struct cohort__registry_home *home, uint32_t rank, uint32_t size)
 {
     home->rank = rank;
     home->num_instances = 0;
     cohort__map_init(&home->names);
+    cohort__numbers_init(&home->numbers, rank, size, COHORT__NUM_NOTICEBOARDS);
 }
 
 static void creation_destroy(struct creation *creation)
@@ -92,6 +95,7 @@ void cohort__registry_home_fini(struct cohort__registry_home *home)
     while ((node = cohort__map_first(&home->names)))
         name_destroy(home, COHORT_CONTAINER_OF(node, struct name, node));
     cohort__map_fini(&home->names);
+    cohort__numbers_fini(&home->numbers);
 }
 
 static bool name_equal(const struct cohort__map_node *node, const void *key)
@@ -236,12 +240,13 @@ static cohort_status tell_map(struct cohort__list *outbox, const struct name *na
     if (!letter)
         return COHORT_ERR_NO_MEMORY;
     struct cohort__packer *packer = &letter->packer;
-    cohort__pack_map(packer, 6);
+    cohort__pack_map(packer, 7);
     cohort__pack_field_unsigned(packer, "type", COHORT__REGISTRY_MAP);
     cohort__pack_field_bytes(packer, "name", name->text, name->bytes);
     cohort__pack_field_unsigned(packer, "instance", creation->instance);
     cohort__pack_field_unsigned(packer, "num_sites", creation->num_sites);
     cohort__pack_field_bytes(packer, "settings", creation->settings, creation->settings_bytes);
+    cohort__pack_field_unsigned(packer, "number", creation->number);
     cohort__pack_text(packer, "runs");
     cohort__pack_array(packer, 3 * count_runs(creation));
     for (uint32_t site = 0; site < creation->num_sites;) {
@@ -286,6 +291,9 @@ static cohort_status come_alive(struct cohort__registry_home *home, const struct
     uint32_t num;
     uint32_t *ranks = localities(creation, &num);
     cohort_status status = ranks ? COHORT_OK : COHORT_ERR_NO_MEMORY;
+    creation->number = COHORT__NO_NUMBER;
+    if (!status && num > 1)
+        creation->number = cohort__numbers_lend(&home->numbers, creation->instance, num);
     if (!status)
         status = tell_map(outbox, name, creation, ranks, num);
     free(ranks);

@@ -6,6 +6,7 @@
 
 #include "runtime/base/list.h"
 #include "runtime/base/map.h"
+#include "runtime/proc/numbers.h"
 #include "runtime/wire/pack.h"
 
 /* The home's half of the name registry: the state of the names whose home is here. It does not use
@@ -15,9 +16,11 @@ struct cohort__registry_home {
     uint32_t rank; /* of this locality: instance numbers begin with it */
     uint64_t num_instances;
     struct cohort__map names;
+    struct cohort__numbers numbers;
 };
 
-void cohort__registry_home_init(struct cohort__registry_home *home, uint32_t rank);
+/* For locality RANK of SIZE. */
+void cohort__registry_home_init(struct cohort__registry_home *home, uint32_t rank, uint32_t size);
 void cohort__registry_home_fini(struct cohort__registry_home *home);
 
 /* A letter to be sent. The outbox is a list of them, in order. */
@@ -57,9 +60,10 @@ enum cohort__registry_type {
     COHORT__REGISTRY_MAP,      /* name, instance, num_sites, settings, runs: [localities, sites,
                                 * locality, ...]. Each run is a number of consecutive localities,
                                 * the number of sites in each of them, and the first of these
-                                * localities; in the order of the sites */
+                                * localities; in the order of the sites; number: of its notes */
     COHORT__REGISTRY_END,      /* instance */
     COHORT__REGISTRY_BROKEN,   /* status, text: joins are not reliable any more */
+    COHORT__REGISTRY_RETURN,   /* instance, number: that locality uses its notes no more */
 };
 
 /* Appends an empty letter to OUTBOX, for the NUM_RANKS localities in RANKS. NULL where memory ran

@@ -4,11 +4,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "collectives/algo/pattern/cost.h"
+#include "collectives/plan/plan_check.h"
 #include "runtime/base/random.h"
 #include "tests/algo/call.h"
 #include "tests/support/test.h"
 
-enum { MAX_SITES = 40, MAX_LOCALITIES = 12, NUM_MACHINES = 600 };
+enum { MAX_SITES = 40, MAX_LOCALITIES = 12, MAX_HOSTS = 6, NUM_MACHINES = 600, RUBBISH = 0x5a };
 
 /* A machine of localities, domains and hosts. */
 struct place {
@@ -143,10 +145,17 @@ static void verify(const struct cohort__algorithm *row, const struct cohort__req
     call_fini(&call);
 }
 
-/* A scan that follows the machine has an exclusive one at its top. */
+/* A scan that follows the machine has an exclusive one at its top, a shift an exchange. */
 static enum cohort__collective collective_of_top(enum cohort__collective collective)
 {
-    return collective == COHORT__SCAN ? COHORT__EXCLUSIVE_SCAN : collective;
+    switch (collective) {
+    case COHORT__SCAN:
+        return COHORT__EXCLUSIVE_SCAN;
+    case COHORT__SHIFT:
+        return COHORT__EXCHANGE;
+    default:
+        return collective;
+    }
 }
 
 /* Subgroups of different sizes have blocks of different sizes. */
@@ -215,13 +224,16 @@ static void verify_random(struct cohort__random *random)
         .machine = place.machine,
         .turn = cohort__random_next(random),
         .meets = cohort__random_below(random, 2),
+        .has_notes = cohort__random_below(random, 2),
     };
     request.element = request.bytes % 8 == 0 ? 8 : 1; /* elements of call_op_affine */
+    uint32_t shift = (uint32_t)cohort__random_below(random, place.num_sites);
     for (uint32_t i = 0; i < cohort__num_algorithms; i++) {
         const struct cohort__algorithm *row = cohort__algorithms[i];
         request.collective = row->collective;
         if (!cohort__collective_is_rooted(row->collective))
             request.root = 0;
+        request.shift = row->collective == COHORT__SHIFT ? shift : 0;
         request.commutative = cohort__random_below(random, 2);
         request.inner = random_inner(collective_of_top(row->collective), num_leaders(&place),
                                      request.commutative, is_even(&place), random);
@@ -239,21 +251,255 @@ static void test_random(void)
         verify_random(&random);
 }
 
-/* Messages between hosts, in all plans of a call. */
-static uint32_t between_hosts(const struct place *place, struct cohort__request request)
+/* Blocks of different sizes ------------------------------------------------------------------ */
+
+/* Some blocks are empty, and each site has them, or wants them, in other places. */
+static struct {
+    struct cohort__part parts[MAX_SITES][MAX_SITES]; /* of each site's OUT, or IN */
+    size_t ends[MAX_SITES];
+    size_t all;
+} ragged;
+
+/* In the order of the sites, in that of the machine, or backwards, with gaps. */
+static void lay_out(const struct place *place, uint32_t site, struct cohort__random *random)
 {
-    const struct cohort__algorithm *row = cohort__algorithm_find(request.collective, "levels");
-    uint32_t num = 0;
+    uint32_t way = (uint32_t)cohort__random_below(random, 3), num = place->num_sites;
+    ragged.ends[site] = way == 2 ? 3 : 0;
+    for (uint32_t i = 0; i < num; i++) {
+        uint32_t from = way == 0   ? i
+                        : way == 1 ? cohort__machine_order(place->machine)[i]
+                                   : num - 1 - i;
+        ragged.parts[site][from].offset = ragged.ends[site];
+        ragged.ends[site] += ragged.parts[site][from].bytes + (way == 2 ? i % 3 : 0);
+    }
+}
+
+static void make_ragged(const struct place *place, struct cohort__random *random)
+{
+    ragged.all = 0;
+    for (uint32_t from = 0; from < place->num_sites; from++) {
+        size_t bytes = cohort__random_below(random, 3) * cohort__random_below(random, 20);
+        ragged.all += bytes;
+        for (uint32_t site = 0; site < place->num_sites; site++)
+            ragged.parts[site][from] = (struct cohort__part){.site = from, .bytes = bytes};
+    }
+    for (uint32_t site = 0; site < place->num_sites; site++)
+        lay_out(place, site, random);
+}
+
+static cohort_status build_ragged(const struct cohort__request *request,
+                                  struct cohort__plan **ret_plan)
+{
+    struct cohort__request own = *request;
+    bool gathers = request->collective == COHORT__ALL_GATHER;
+    const struct cohort__part *parts = ragged.parts[request->this_site];
+    *(gathers ? &own.out_parts : &own.in_parts) = parts;
+    *(gathers ? &own.num_out_parts : &own.num_in_parts) = request->num_sites;
+    own.bytes = parts[request->this_site].bytes;
+    return cohort__algorithm_build(cohort__algorithm_find(request->collective, "levels"), &own,
+                                   ret_plan);
+}
+
+static void sizes_ragged(const struct cohort__request *request, uint32_t site, size_t *ret_in,
+                         size_t *ret_out)
+{
+    bool gathers = request->collective == COHORT__ALL_GATHER;
+    *ret_in = gathers ? ragged.parts[site][site].bytes : ragged.ends[site];
+    *ret_out = gathers ? ragged.ends[site] : ragged.parts[site][site].bytes;
+}
+
+static void fill(uint8_t *block, uint8_t value, size_t bytes)
+{
+    for (size_t i = 0; i < bytes; i++)
+        block[i] = value;
+}
+
+/* Every block is in its place, and nothing else is written. */
+static void expect_gathered(const struct call *call, uint64_t seed)
+{
+    for (uint32_t site = 0; site < call->request.num_sites; site++)
+        for (uint32_t from = 0; from < call->request.num_sites; from++) {
+            const struct cohort__part *part = &ragged.parts[site][from];
+            if (part->bytes == 0)
+                continue;
+            if (memcmp(call->out[site] + part->offset, call->in[from], part->bytes) != 0)
+                test_failed(__FILE__, __LINE__, "seed 0x%llx, site %u: not the block of site %u",
+                            (unsigned long long)seed, site, from);
+            fill(call->out[site] + part->offset, RUBBISH, part->bytes);
+        }
+    for (uint32_t site = 0; site < call->request.num_sites; site++)
+        for (size_t i = 0; i < ragged.ends[site]; i++)
+            CHECK_INT(call->out[site][i], RUBBISH);
+}
+
+/* OP is for elements of a byte. */
+static void expect_reduced(const struct call *call, plan_run_op *op, uint64_t seed)
+{
+    for (uint32_t site = 0; site < call->request.num_sites; site++)
+        for (size_t i = 0; i < ragged.parts[site][site].bytes; i++) {
+            uint8_t want = call->in[0][ragged.parts[0][site].offset + i];
+            for (uint32_t from = 1; from < call->request.num_sites; from++)
+                op(&want, &want, &call->in[from][ragged.parts[from][site].offset + i], 1);
+            if (call->out[site][i] != want)
+                test_failed(__FILE__, __LINE__, "seed 0x%llx, site %u, byte %zu",
+                            (unsigned long long)seed, site, i);
+        }
+}
+
+/* A site of an all_gather that wants the blocks in the machine's order takes no memory. */
+static bool is_in_order(const struct place *place, uint32_t site)
+{
+    const uint32_t *order = cohort__machine_order(place->machine);
+    const struct cohort__part *parts = ragged.parts[site];
+    bool is_there = true;
+    for (uint32_t i = 1; i < place->num_sites; i++)
+        is_there = is_there &&
+                   parts[order[i]].offset == parts[order[i - 1]].offset + parts[order[i - 1]].bytes;
+    return is_there;
+}
+
+static void check_gathered(const struct place *place, const struct call *call, uint64_t seed)
+{
+    for (uint32_t site = 0; site < place->num_sites; site++) {
+        CHECK(call->plans[site]->out_bytes <= ragged.ends[site]);
+        CHECK((double)call->plans[site]->tmp_bytes <=
+              (is_in_order(place, site) ? 0 : cohort__cost_tmp(1, ragged.all)));
+    }
+    expect_gathered(call, seed);
+}
+
+static void verify_ragged(const struct place *place, const struct cohort__request *request,
+                          struct cohort__random *random)
+{
+    struct call call;
+    uint64_t seed = cohort__random_next(random);
+    make_ragged(place, random);
+    call_init(&call, request, build_ragged, sizes_ragged, seed);
+    call_expect(&call, "levels", cohort__plan_check(call.plans, place->num_sites), seed);
+    plan_run_op *op = request->commutative ? call_op_add : call_op_affine_byte;
+    call_expect(&call, "levels", call_run(&call, op, seed), seed);
+    if (request->collective == COHORT__REDUCE_SCATTER)
+        expect_reduced(&call, op, seed);
+    else
+        check_gathered(place, &call, seed);
+    call_fini(&call);
+}
+
+static void test_ragged(void)
+{
+    struct cohort__random random;
+    uint32_t num_done = 0;
+    cohort__random_init(&random, 15);
+    for (int i = 0; i < NUM_MACHINES; i++) {
+        struct place place;
+        place_random(&place, &random);
+        struct cohort__request request = {
+            .collective = i % 2 ? COHORT__ALL_GATHER : COHORT__REDUCE_SCATTER,
+            .num_sites = place.num_sites,
+            .arity = 2 + (uint32_t)cohort__random_below(&random, 7),
+            .element = 1,
+            .commutative = cohort__random_below(&random, 2),
+            .machine = place.machine,
+            .turn = cohort__random_next(&random),
+            .meets = cohort__random_below(&random, 2),
+            .has_notes = cohort__random_below(&random, 2),
+        };
+        request.inner = random_inner(request.collective, num_leaders(&place), request.commutative,
+                                     false, &random);
+        const struct cohort__algorithm *row = cohort__algorithm_find(request.collective, "levels");
+        if (!cohort__algorithm_refuses(row, &request)) {
+            num_done++;
+            verify_ragged(&place, &request, &random);
+        }
+        place_fini(&place);
+    }
+    CHECK(num_done > NUM_MACHINES / 2);
+}
+
+/* Messages --------------------------------------------------------------------------------- */
+
+/* Messages between hosts, in all plans of a call. With meetings and notes there are no others. */
+struct traffic {
+    uint32_t num_all; /* those within hosts, too */
+    uint32_t num;
+    uint32_t from[MAX_HOSTS][MAX_HOSTS];
+};
+
+static void add_traffic(const struct place *place, const struct cohort__plan *plan,
+                        struct traffic *traffic)
+{
+    uint32_t host = host_of(place, plan->this_site);
+    for (uint32_t i = 0; i < plan->num_steps; i++) {
+        const struct cohort__step *step = &plan->steps[i];
+        traffic->num_all += step->kind == COHORT__STEP_SEND;
+        if (step->kind != COHORT__STEP_SEND || host_of(place, step->peer) == host)
+            continue;
+        traffic->num++;
+        traffic->from[host][host_of(place, step->peer)]++;
+    }
+}
+
+static struct traffic traffic_of(const struct place *place, struct cohort__request request,
+                                 call_build *build)
+{
+    struct traffic traffic = {0};
     for (uint32_t site = 0; site < place->num_sites; site++) {
         struct cohort__plan *plan = NULL;
         request.this_site = site;
-        CHECK_INT(cohort__algorithm_build(row, &request, &plan), COHORT_OK);
-        for (uint32_t i = 0; i < plan->num_steps; i++)
-            num += plan->steps[i].kind == COHORT__STEP_SEND &&
-                   host_of(place, site) != host_of(place, plan->steps[i].peer);
+        CHECK_INT(build(&request, &plan), COHORT_OK);
+        add_traffic(place, plan, &traffic);
         cohort__plan_unref(plan);
     }
-    return num;
+    return traffic;
+}
+
+static uint32_t between_hosts(const struct place *place, struct cohort__request request)
+{
+    const struct cohort__algorithm *row = cohort__algorithm_find(request.collective, "levels");
+    struct traffic traffic = traffic_of(place, request, row->build);
+    if (request.has_notes)
+        CHECK_INT(traffic.num_all, traffic.num);
+    return traffic.num;
+}
+
+/* One message for each ordered pair of hosts that a block of the shift goes between. Returns
+ * whether the row accepts it. */
+static bool check_shift(const struct place *place, const struct cohort__request *request)
+{
+    const struct cohort__algorithm *row = cohort__algorithm_find(COHORT__SHIFT, "levels");
+    uint32_t blocks[MAX_HOSTS][MAX_HOSTS] = {{0}};
+    bool is_shared = false;
+    for (uint32_t site = 0; site < place->num_sites; site++) {
+        uint32_t from = host_of(place, site);
+        uint32_t to = host_of(place, (site + request->shift) % place->num_sites);
+        if (from != to)
+            is_shared |= ++blocks[from][to] > 1;
+    }
+    if (cohort__algorithm_refuses(row, request)) {
+        CHECK(!is_shared); /* all hosts are alike here */
+        return false;
+    }
+    struct traffic traffic = traffic_of(place, *request, row->build);
+    CHECK(is_shared);
+    for (uint32_t from = 0; from < MAX_HOSTS; from++)
+        for (uint32_t to = 0; to < MAX_HOSTS; to++)
+            CHECK_INT(traffic.from[from][to], blocks[from][to] > 0);
+    return true;
+}
+
+static void check_shifts(const struct place *place, bool is_cyclic)
+{
+    struct cohort__request request = {.collective = COHORT__SHIFT,
+                                      .num_sites = place->num_sites,
+                                      .arity = 4,
+                                      .bytes = 8,
+                                      .machine = place->machine,
+                                      .turn = 5};
+    uint32_t num_accepted = 0;
+    for (; request.shift < place->num_sites; request.shift++)
+        num_accepted += check_shift(place, &request);
+    /* Blocks: all but those by 0, 1 and N - 1. Dealt out: all but those that stay in a host. */
+    CHECK(num_accepted >= place->num_sites - (is_cyclic ? place->num_sites / 2 : 3));
 }
 
 static uint32_t inner_of(enum cohort__collective collective, const char *name)
@@ -273,7 +519,7 @@ static uint32_t log2_ceiling(uint32_t value)
 }
 
 /* For every root, and numbers of hosts that are no power of two. */
-static void check_messages(const struct place *place, uint32_t hosts)
+static void check_messages(const struct place *place, uint32_t hosts, bool has_notes)
 {
     struct cohort__request request = {.num_sites = place->num_sites,
                                       .arity = 4,
@@ -281,6 +527,8 @@ static void check_messages(const struct place *place, uint32_t hosts)
                                       .element = 8,
                                       .commutative = true,
                                       .machine = place->machine,
+                                      .meets = has_notes,
+                                      .has_notes = has_notes,
                                       .turn = 5};
     uint32_t log = log2_ceiling(hosts);
     request.collective = COHORT__ALL_REDUCE;
@@ -293,13 +541,41 @@ static void check_messages(const struct place *place, uint32_t hosts)
         CHECK_INT(between_hosts(place, request), hosts - 1);
 }
 
+/* Blocks of different sizes, of which all sites know the sizes: what the leaders' row sends. */
+static void check_ragged(const struct place *place, enum cohort__collective collective,
+                         uint32_t hosts)
+{
+    static const char *const inner[] = {"linear", "ring"};
+    struct cohort__random random;
+    cohort__random_init(&random, hosts);
+    make_ragged(place, &random);
+    for (unsigned i = 0; i < 2; i++) {
+        struct cohort__request request = {.collective = collective,
+                                          .num_sites = place->num_sites,
+                                          .arity = 4,
+                                          .commutative = true,
+                                          .machine = place->machine,
+                                          .turn = 5,
+                                          .inner = inner_of(collective, inner[i])};
+        struct traffic traffic = traffic_of(place, request, build_ragged);
+        CHECK_INT(traffic.num, hosts * (hosts - 1));
+        for (uint32_t from = 0; i == 0 && from < hosts; from++)
+            for (uint32_t to = 0; to < hosts; to++)
+                CHECK_INT(traffic.from[from][to], from != to);
+    }
+}
+
 static void test_messages(void)
 {
     for (uint32_t hosts = 2; hosts <= 6; hosts++)
         for (int is_cyclic = 0; is_cyclic < 2; is_cyclic++) {
             struct place place;
             place_regular(&place, hosts, 1, 2, 3, is_cyclic);
-            check_messages(&place, hosts);
+            check_messages(&place, hosts, false);
+            check_messages(&place, hosts, true);
+            check_shifts(&place, is_cyclic);
+            check_ragged(&place, COHORT__ALL_GATHER, hosts);
+            check_ragged(&place, COHORT__REDUCE_SCATTER, hosts);
             place_fini(&place);
         }
 }
@@ -331,7 +607,9 @@ static void test_refused(void)
 
 int main(int argc, char **argv)
 {
-    static const struct test_case cases[] = {
-        {"random", test_random}, {"messages", test_messages}, {"refused", test_refused}};
+    static const struct test_case cases[] = {{"random", test_random},
+                                             {"ragged", test_ragged},
+                                             {"messages", test_messages},
+                                             {"refused", test_refused}};
     return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
 }

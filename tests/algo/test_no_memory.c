@@ -75,6 +75,7 @@ static void test_rows(void)
                 request.num_sites = TEST_MACHINE_SITES; /* the row needs a power of two */
                 request.this_site %= TEST_MACHINE_SITES;
                 request.machine = machine; /* or levels */
+                request.shift = request.collective == COHORT__SHIFT ? 5 : 0;
             }
             if (!cohort__algorithms[i]->shared)
                 num_allocations += verify(cohort__algorithms[i], &request);
@@ -134,11 +135,35 @@ static void test_simulation(void)
     }
 }
 
+/* Blocks of different sizes, on a machine. */
+static void test_ragged(void)
+{
+    struct cohort__machine *machine = test_machine_create();
+    struct cohort__part parts[TEST_MACHINE_SITES];
+    struct cohort__request request = {
+        .num_sites = TEST_MACHINE_SITES, .arity = 3, .commutative = true, .machine = machine};
+    for (uint32_t i = 0; i < TEST_MACHINE_SITES; i++)
+        parts[i] = (struct cohort__part){i, 100 * i, 3 * i};
+    for (uint32_t site = 0; site < TEST_MACHINE_SITES; site++) {
+        struct cohort__request gather = request, scatter = request;
+        gather.collective = COHORT__ALL_GATHER;
+        scatter.collective = COHORT__REDUCE_SCATTER;
+        gather.this_site = scatter.this_site = site;
+        gather.bytes = scatter.bytes = parts[site].bytes;
+        gather.out_parts = scatter.in_parts = parts;
+        gather.num_out_parts = scatter.num_in_parts = TEST_MACHINE_SITES;
+        verify(cohort__algorithm_find(COHORT__ALL_GATHER, "levels"), &gather);
+        verify(cohort__algorithm_find(COHORT__REDUCE_SCATTER, "levels"), &scatter);
+    }
+    cohort__machine_destroy(machine);
+}
+
 int main(int argc, char **argv)
 {
     static const struct test_case cases[] = {
         {"simulation", test_simulation},
         {"rows", test_rows},
+        {"ragged", test_ragged},
         {"agreement", test_agreement},
     };
     return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));

@@ -95,8 +95,9 @@ static void test_ragged(void)
     uint32_t num_rows = 0;
     for (uint32_t i = 0; i < cohort__num_algorithms; i++) {
         row_under_test = cohort__algorithms[i];
-        if (!row_under_test->ragged || (row_under_test->collective != COHORT__ALL_GATHER &&
-                                        row_under_test->collective != COHORT__REDUCE_SCATTER))
+        if (!row_under_test->ragged || row_under_test->stages ||
+            (row_under_test->collective != COHORT__ALL_GATHER &&
+             row_under_test->collective != COHORT__REDUCE_SCATTER))
             continue;
         num_rows++;
         for (uint32_t num_sites = 1; num_sites <= MAX_SITES; num_sites++)

@@ -100,6 +100,13 @@ static const char *draw_algorithm(enum random_kind kind, struct cohort__random *
     return NULL;
 }
 
+void random_call_force(struct random_call *call, const char *algorithm)
+{
+    if (call->kind != RANDOM_CHECK &&
+        cohort__algorithm_find(kinds[call->kind].collective, algorithm))
+        call->algorithm = algorithm;
+}
+
 static void draw_edges(struct random_call *call, struct cohort__random *random)
 {
     call->num_edges =

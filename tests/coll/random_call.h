@@ -84,6 +84,9 @@ struct random_side {
     size_t end;
 };
 
+/* By ALGORITHM, if the collective has such a row. It may refuse the call. */
+void random_call_force(struct random_call *call, const char *algorithm);
+
 /* Draws a call on a communicator with ROOT. */
 void random_call_draw(struct random_call *call, struct cohort__random *random, uint32_t num_sites,
                       uint32_t root);

@@ -36,14 +36,25 @@ static const enum cohort__collective collectives[EXERCISE_NUM_KINDS] = {
     [EXERCISE_REDUCE_SCATTER] = COHORT__REDUCE_SCATTER,
     [EXERCISE_SCAN] = COHORT__SCAN,
     [EXERCISE_EXCLUSIVE_SCAN] = COHORT__EXCLUSIVE_SCAN,
+    [EXERCISE_SHIFT] = COHORT__SHIFT,
+    [EXERCISE_ALL_GATHERV] = COHORT__ALL_GATHER,
+    [EXERCISE_REDUCE_SCATTERV] = COHORT__REDUCE_SCATTER,
 };
 
-/* Whether the row that follows the machine can carry out KIND. */
-static bool may_force(const cohort_comm *comm, enum exercise_kind kind, bool ordered)
+/* How far the shift of GENERATION goes. */
+static uint32_t shift_of(cohort_comm *comm, uint64_t generation)
 {
-    const struct cohort__algorithm *row = kind <= EXERCISE_EXCLUSIVE_SCAN
-                                              ? cohort__algorithm_find(collectives[kind], "levels")
-                                              : NULL;
+    const struct exercise exercise = {
+        .comm = comm, .kind = EXERCISE_SHIFT, .generation = generation};
+    int64_t num_sites = cohort_comm_num_sites(comm), rest = exercise_shift(&exercise) % num_sites;
+    return (uint32_t)(rest < 0 ? rest + num_sites : rest);
+}
+
+/* Whether the row that follows the machine can carry out KIND. */
+static bool may_force(cohort_comm *comm, enum exercise_kind kind, bool ordered, uint64_t generation)
+{
+    const struct cohort__algorithm *row =
+        kind <= EXERCISE_SHIFT ? cohort__algorithm_find(collectives[kind], "levels") : NULL;
     bool is_ordered =
         ordered || kind == EXERCISE_REDUCE_ORDERED || kind == EXERCISE_ALL_REDUCE_ORDERED;
     const struct cohort__request request = {
@@ -51,6 +62,7 @@ static bool may_force(const cohort_comm *comm, enum exercise_kind kind, bool ord
         .num_sites = cohort_comm_num_sites(comm),
         .this_site = cohort_comm_this_site(comm),
         .arity = cohort_comm_arity(comm),
+        .shift = kind == EXERCISE_SHIFT ? shift_of(comm, generation) : 0,
         .commutative = !is_ordered,
         .machine = comm->group->machine,
     };
@@ -72,7 +84,7 @@ static void begin(struct exercise *exercise, cohort_comm *comm, struct round *ro
     };
     static const size_t counts[] = {0, 1, 3, 5, 700};
     size_t count = counts[cohort__random_below(random, 5)];
-    if (may_force(comm, kind, options.ordered)) {
+    if (may_force(comm, kind, options.ordered, generation)) {
         options.algorithm = "levels";
         round->num_forced++;
     }
@@ -147,6 +159,28 @@ static void test_random_calls(void)
     CHECK(num_forced > 4000);
 }
 
+/* A leader knows the sizes of other sites' blocks only if all sites know all of them. */
+static cohort_status check_ragged(cohort_comm *comm)
+{
+    static const size_t counts[8] = {1, 0, 3, 5, 2, 2, 0, 7};
+    static const char *const blind[] = {"gather", "scatter", "all_to_all"};
+    cohort_call_question question = {.collective = "all_gather",
+                                     .algorithm = "levels",
+                                     .datatype = COHORT_DOUBLE,
+                                     .is_ragged = true,
+                                     .counts = counts};
+    CHECK_INT(cohort_call_check(comm, &question), COHORT_OK);
+    question.collective = "reduce_scatter";
+    CHECK_INT(cohort_call_check(comm, &question), COHORT_OK);
+    for (unsigned i = 0; i < 3; i++) {
+        question.collective = blind[i];
+        CHECK_INT(cohort_call_check(comm, &question), COHORT_ERR_BAD_PARAMETER);
+        CHECK_CONTAINS(cohort_error_message(),
+                       "its leaders don't know the sizes of the blocks of other sites");
+    }
+    return COHORT_OK;
+}
+
 /* Two hosts of two localities of two sites, one after the other. */
 static cohort_status explain(cohort_comm *comm, void *arg)
 {
@@ -161,7 +195,11 @@ static cohort_status explain(cohort_comm *comm, void *arg)
     CHECK_CONTAINS(text, " among 2 leaders, then broadcast in each host, then broadcast in each "
                          "locality, whose sites meet\n");
     free(text);
-    return COHORT_OK;
+    CHECK_INT(cohort_explain(comm, "shift", 1, COHORT_DOUBLE, NULL, &text), COHORT_OK);
+    CHECK_CONTAINS(text, "levels           no: subgroups of several sites, of which two have their "
+                         "targets in the same other one\n");
+    free(text);
+    return check_ragged(comm);
 }
 
 static void test_explained(void)

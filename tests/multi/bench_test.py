@@ -264,6 +264,10 @@ def test_wrong_options():
             (['coll', '--seconds', 'nan'], "not 'nan'"),
             (['coll', '--seconds', '1s'], "not '1s'"),
             (['coll', '--peers', '--only'], '--only needs a value'),
+            (['select', '--placement', 'host'],
+             "--placement needs tasks, localities, mixed or hosts, not 'host'"),
+            (['select', '--placement', 'mixed', '--hosts', '2x2'],
+             '--hosts is for coll --peers and select --placement hosts'),
             (['select', '--collective', 'gahter'], "select measures no 'gahter'"),
             (['select', '--collective', 'exchange'], "select measures no 'exchange'"),
             (['--', '--json'], "'--json' is no subcommand")]:
@@ -296,6 +300,53 @@ def test_select():
         status, out, err = bench('--quick', '--sites', 1, '--collective', 'barrier', *args,
                                  'select')
         check(status == 1 and 'nothing was measured' in err and 'target' not in out, out, err)
+
+
+def select_points(*args):
+    status, out, err = bench('--json', '--quick', '--collective', 'all_reduce', '--bytes', 64,
+                             *args, 'select')
+    check_equal((status, err), (0, ''))
+    report = json.loads(out)
+    check_equal((report['num_points'], report['late']), (len(report['points']), 0))
+    return [(p['placement'], p['shape'], p['sites']) for p in report['points']], report['points']
+
+
+def test_select_mixed():
+    """Several sites in each of several localities: their meetings are one of the rows, and so are
+    those that follow the machine."""
+    places, points = select_points('--placement', 'mixed', '--sites', 8)
+    check_equal(places, [('mixed', '1x2x4', 8)])
+    check_equal(select_points('--sites', 8)[0],
+                [('tasks', '1x1x8', 8), ('localities', '1x8x1', 8), ('mixed', '1x2x4', 8)])
+    places, spread = select_points('--placement', 'localities', '--sites', 8)
+    check_equal(places, [('localities', '1x8x1', 8)])
+    check_equal(points[0]['rows'], spread[0]['rows'] + 1)  # levels
+
+
+def test_select_hosts():
+    if not may_make_hosts():
+        return
+    before = left_of_hosts()
+    places, points = select_points('--placement', 'hosts', '--hosts', '2x1x2')
+    check_equal(places, [('hosts', '2x1x2', 4)])
+    check(points[0]['rows'] > 1, points)
+    check_equal(left_of_hosts(), before)
+    status, _, err = bench('--quick', '--placement', 'hosts', '--hosts', '2x2', '--sites', 3,
+                           'select')
+    check(status == 1 and 'nothing was measured' in err, status, err)
+
+
+def test_select_hosts_fails():
+    """A job that is another one than is asked for; and who may not make hosts."""
+    for args, why in [(['--hosts', '2x2'], '--hosts 2x2: this job has 2 localities'),
+                      ([], '--placement hosts in a job needs --hosts HxL')]:
+        status, _, err = run('-n', 2, BENCH, '--quick', '--placement', 'hosts', *args, 'select')
+        check(status == 1 and why in err, status, err)
+    if os.geteuid() == 0:
+        status, _, err = bench('--placement', 'hosts', 'select', user=65534, group=65534,
+                               extra_groups=[])
+        check(status != 0 and 'no namespaces of its own: Operation not permitted: this needs root'
+              in err, status, err)
 
 
 def test_hierarchy():

@@ -94,6 +94,109 @@ def test_hosts():
     check_equal(result['time'], 2)
 
 
+# Prices by which times can be computed by hand.
+PRICES = """version = 1
+cores = 2
+hosts.call = 1000
+hosts.startup = 5000
+hosts.byte = 2
+hosts.site = 500
+hosts.message = 3000
+hosts.moved = 0
+"""
+
+
+def test_machine():
+    """A message from host to host, with prices from a file. One row at least is the library's
+    choice, and the parts of the critical path are its whole time."""
+    with tempfile.NamedTemporaryFile('w', suffix='.tune') as file:
+        file.write(PRICES)
+        file.flush()
+        report = read('broadcast', '--machine', '2x1x1', '--bytes', '1KiB', '--tune', file.name)
+    check_equal((report['hosts'], report['localities'], report['tasks'], report['sites']),
+                (2, 1, 1, 2))
+    check_equal((report['cores'], report['turn'], report['tune']), (1, 2.5, file.name))
+    results = {r['algorithm']: r for r in report['results']}
+    check_equal(results['linear']['time'], (1000 + 500 + 1500 + 2048 + 5000 + 1500) / 1000)
+    check_equal(results['linear']['hosts']['messages'], 1)
+    check_equal(sum(r.get('chosen', False) for r in report['results']), 1)
+    for r in results.values():
+        if 'time' in r:
+            parts = r['calls'] + r['turns'] + sum(r[reach]['work'] + r[reach]['wire'] for reach in
+                                                  ('tasks', 'localities', 'hosts'))
+            check(abs(parts - r['time']) <= 1e-9 * r['time'], r)
+
+
+def test_machine_levels():
+    """A row that follows the machine: its sites meet, and one message goes from host to host and
+    one back. It says which row its leaders have."""
+    for tasks, localities in (1, 12), (4, 12):
+        [result] = read('all_reduce', '--machine', '2x4x%d' % tasks, '--bytes', 8,
+                        '--algorithm', 'levels')['results']
+        check_equal([result[reach]['messages'] for reach in ('tasks', 'localities', 'hosts')],
+                    [0, localities, 2])
+        check(result['leaders'] in ('linear', 'recursive_doubling'), result)
+        check((result['tasks']['work'] > 0.1) == (tasks > 1), result)  # else only the reductions
+    status, out, err = sim('all_reduce', '--machine', '2x4x4', '--bytes', 8)
+    check_equal((status, err), (0, ''))
+    check('levels *' in out and 'shared                 refuses: ' in out, out)
+    check('32 sites, blocks of 8 bytes, on 2 hosts x 4 localities x 4 tasks, 4 cores each' in out,
+          out)
+
+
+def test_machine_cores():
+    """Fewer cores: it takes longer, and localities take turns."""
+    def one(*args):
+        [result] = read('all_reduce', '--machine', '2x4x1', '--bytes', 8, '--algorithm',
+                        'recursive_doubling', *args)['results']
+        return result
+    own, few, shared = one(), one('--cores', 2), one('--shared-cores', 2)
+    check(own['time'] < few['time'] < shared['time'], own, few, shared)
+    check(own['turns'] == 0 < few['turns'] < shared['turns'], own, few, shared)
+    check(own['busy'] < shared['busy'] <= 1, own, shared)
+    check_equal(one('--shared-cores', 2, '--turn', 0)['turns'], 0)
+
+
+def test_machine_large():
+    """A hundred thousand sites take a second."""
+    [result] = read('all_reduce', '--machine', '100x64x16', '--bytes', 8, '--algorithm',
+                    'levels')['results']
+    check_equal(result['localities']['messages'], 2 * 100 * 63)
+    status, out, err = sim('all_gather', '--machine', '1000x64x16', '--bytes', 8, '--algorithm',
+                           'ring')
+    check_equal((status, out), (2, ''))
+    check('--algorithm ring refuses: too many messages to simulate' in err, err)
+
+
+def test_machine_plot():
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, 'a.svg')
+        for over, label in ('hosts', 'hosts'), ('bytes', 'bytes of a block'):
+            status, _, err = sim('reduce', '--machine', '8x2x2', '--plot', path, '--over', over)
+            check_equal((status, err), (0, ''))
+            lines, texts = curves(path)
+            check(label in texts, texts)
+            check('levels' in [line.find(SVG + 'title').text for line in lines], texts)
+
+
+def test_machine_fails():
+    """What can't be simulated, and files without prices."""
+    with tempfile.NamedTemporaryFile('w', suffix='.tune') as file:
+        file.write('version = 1\nhosts.startap = 3\n')
+        file.flush()
+        for args, wanted, why in [
+                (['--algorithm', 'levels', '--machine', '4x1x1'], 2,
+                 '--algorithm levels refuses: subgroups of several sites'),
+                (['--algorithm', 'shared', '--machine', '1x2x2'], 2, 'shared refuses: '),
+                (['--machine', '2x1x1', '--tune', file.name], 2,
+                 file.name + ', line 2: "startap" is no term of hosts'),
+                (['--machine', '2x1x1', '--tune', '/nowhere/t'], 1,
+                 '--tune /nowhere/t: No such file')]:
+            status, out, err = sim('barrier', *args)
+            check_equal((status, out), (wanted, ''))
+            check(why in err, args, err)
+
+
 def curves(path):
     root = xml.etree.ElementTree.parse(path).getroot()
     check_equal(root.tag, SVG + 'svg')
@@ -206,11 +309,36 @@ def test_wrong_options():
             (['broadcast', '--plot', ''], '--plot needs a path'),
             (['broadcast', '--over', 'bytes'], 'are for --plot'),
             (['broadcast', '--plot', '/nowhere/x', '--over', 'site'],
-             "--over needs bytes or sites, not 'site'"),
+             "--over needs bytes, sites or hosts, not 'site'"),
             (['broadcast', '--plot', '/nowhere/x', '--from', 'x'], '--from needs bytes'),
             (['broadcast', '--plot', '/nowhere/x', '--over', 'sites', '--to', '4KiB'],
              '--to needs a number of sites'),
             (['broadcast', '--plot', '/nowhere/x', '--from', 9, '--to', 8], 'is empty'),
+            *((['broadcast', '--machine', machine],
+               '--machine needs HxLxT, hosts, localities and tasks, up to 1048576 sites in all, '
+               f"not '{machine}'") for machine in ('', '2', '2x4', '2x4x', '0x4x4', '2x4x4x4',
+                                                   '2x4x4a', '1024x1024x2', '9999999999x1x1',
+                                                   '65536x65536x1')),
+            (['broadcast', '--machine', '2x4x1', '--sites', 8], '--sites is for networks'),
+            (['broadcast', '--machine', '2x4x1', '--network', 'ring'],
+             '--network is for networks'),
+            (['broadcast', '--machine', '2x4x1', '--startup', 1], '--startup is for networks'),
+            (['broadcast', '--machine', '2x4x1', '--links'], '--links is for networks'),
+            (['broadcast', '--machine', '2x4x1', '--root', 8], 'there are only sites 0 to 7'),
+            (['broadcast', '--cores', 2], '--cores is for --machine'),
+            (['broadcast', '--shared-cores', 2], '--shared-cores is for --machine'),
+            (['broadcast', '--turn', 2], '--turn is for --machine'),
+            (['broadcast', '--tune', 'x'], '--tune is for --machine'),
+            (['broadcast', '--machine', '2x4x1', '--cores', 0], '--cores needs a number from 1'),
+            (['broadcast', '--machine', '2x4x1', '--turn', 'x'], '--turn needs microseconds'),
+            (['broadcast', '--machine', '2x4x1', '--cores', 2, '--shared-cores', 2],
+             '--shared-cores is given twice, or with --cores'),
+            (['broadcast', '--machine', '2x4x1', '--plot', '/nowhere/x', '--over', 'sites'],
+             '--over sites is for networks'),
+            (['broadcast', '--plot', '/nowhere/x', '--over', 'hosts'],
+             '--over hosts is for --machine'),
+            (['broadcast', '--machine', '2x4x1', '--plot', '/nowhere/x', '--over', 'hosts',
+              '--to', 3], '--to 3: the machine has 2 hosts'),
             (['broadcast', '--json=1'], '--json=1 is no option'),
             (['-x', 'broadcast'], '-x is no option')]:
         status, out, err = sim(*args)

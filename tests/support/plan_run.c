@@ -24,9 +24,10 @@ struct site {
     uint8_t *tmp;
     uint8_t *check;
     uint32_t *waits;
-    uint32_t num_left;        /* steps that are not done */
-    bool *is_started;         /* for each RECV and MEET */
-    struct message **arrived; /* for each RECV that has not started yet */
+    uint32_t num_left;                  /* steps that are not done */
+    bool *is_started;                   /* for each RECV, MEET and READ that waits */
+    uint8_t *notes[COHORT__PLAN_NOTES]; /* that it has left; NULL: not yet */
+    struct message **arrived;           /* for each RECV that has not started yet */
 };
 
 /* Something that may happen next: a message arrives, or a step starts. */
@@ -309,6 +310,49 @@ static void meeting_start(struct runner *self, uint32_t index, uint32_t step)
         step_done(self, plan->members[rank], meeting.steps[rank]);
 }
 
+/* Notes ------------------------------------------------------------------------------------ */
+
+static void note_read(struct runner *self, uint32_t index, uint32_t step)
+{
+    struct site *site = &self->sites[index];
+    const struct cohort__step *read = &site->plan->steps[step];
+    const uint8_t *note =
+        self->sites[read->peer].notes[read->tag] + step_block(site, read, 1)->offset;
+    if (read->num_blocks == 3)
+        self->run->op(write_address(site, step_block(site, read, 0)),
+                      read_address(site, step_block(site, read, 2)), note, read->bytes);
+    else
+        unpack_block(site, step_block(site, read, 0), note);
+    step_done(self, index, step);
+}
+
+static void read_start(struct runner *self, uint32_t index, uint32_t step)
+{
+    const struct cohort__step *read = &self->sites[index].plan->steps[step];
+    if (self->sites[read->peer].notes[read->tag])
+        note_read(self, index, step);
+    else
+        self->sites[index].is_started[step] = true;
+}
+
+/* Those who wait for it read it now; the others when they start. */
+static void post_start(struct runner *self, uint32_t index, uint32_t step)
+{
+    struct site *site = &self->sites[index];
+    const struct cohort__step *post = &site->plan->steps[step];
+    const struct cohort__sharers *sharers = &site->plan->notes[post->tag];
+    site->notes[post->tag] = pack(site, post);
+    step_done(self, index, step);
+    for (uint32_t i = 0; i < sharers->num; i++) {
+        uint32_t other = site->plan->sharers[sharers->first + i];
+        const struct cohort__plan *plan = self->sites[other].plan;
+        for (uint32_t k = 0; k < plan->num_steps; k++)
+            if (plan->steps[k].kind == COHORT__STEP_READ && plan->steps[k].peer == index &&
+                plan->steps[k].tag == post->tag && self->sites[other].is_started[k])
+                note_read(self, other, k);
+    }
+}
+
 static cohort_status event_run(struct runner *self, struct event event)
 {
     if (event.message) {
@@ -328,6 +372,10 @@ static cohort_status event_run(struct runner *self, struct event event)
         recv_start(self, event.site, event.step);
     else if (kind == COHORT__STEP_MEET)
         meeting_start(self, event.site, event.step);
+    else if (kind == COHORT__STEP_POST)
+        post_start(self, event.site, event.step);
+    else if (kind == COHORT__STEP_READ)
+        read_start(self, event.site, event.step);
     else
         local_run(self, event.site, event.step);
     return COHORT_OK;
@@ -360,6 +408,8 @@ static void site_fini(struct site *site)
 {
     for (uint32_t i = 0; i < site->plan->num_steps; i++)
         message_free(site->arrived[i]);
+    for (uint32_t i = 0; i < COHORT__PLAN_NOTES; i++)
+        free(site->notes[i]);
     free(site->tmp);
     free(site->waits);
     free(site->is_started);

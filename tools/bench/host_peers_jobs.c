@@ -58,8 +58,9 @@ bool host_peers_jobs_init(struct host_peers_jobs *jobs, const struct bench_optio
 
 /* The words of a command that are made for it. */
 struct words {
-    char localities[16], ranks[16], tasks[16], seconds[32], list[1024], agent[64];
-    char places[HOSTS_MAX_LIST], slots[HOSTS_MAX_LIST]; /* of localities, and of ranks */
+    char localities[16], ranks[16], tasks[16], seconds[32], list[1024];
+    char slots[HOSTS_MAX_LIST]; /* of ranks */
+    struct hosts_words launch;
 };
 
 static void compose_words(struct words *words, const struct host_peers_jobs *jobs,
@@ -73,8 +74,6 @@ static void compose_words(struct words *words, const struct host_peers_jobs *job
     snprintf(words->ranks, sizeof(words->ranks), "%" PRIu32, places->hosts * ranks);
     snprintf(words->tasks, sizeof(words->tasks), "%" PRIu32, places->tasks);
     snprintf(words->seconds, sizeof(words->seconds), "%g", jobs->seconds);
-    snprintf(words->agent, sizeof(words->agent), "%s {host}", hosts_agent);
-    hosts_list(places->hosts, places->localities, words->places);
     hosts_list(places->hosts, ranks, words->slots);
     for (size_t i = 0; i < table->num_lines; i++)
         length +=
@@ -83,15 +82,9 @@ static void compose_words(struct words *words, const struct host_peers_jobs *job
 }
 
 static void compose_cohort(struct programs_command *command, const struct host_peers_jobs *jobs,
-                           const struct words *words)
+                           struct words *words)
 {
-    const char *const args[] = {"--hosts",
-                                words->places,
-                                "--listen",
-                                hosts_launcher,
-                                "--agent",
-                                words->agent,
-                                jobs->programs.self,
+    const char *const args[] = {jobs->programs.self,
                                 "--json",
                                 "--rounds",
                                 "1",
@@ -103,6 +96,7 @@ static void compose_cohort(struct programs_command *command, const struct host_p
                                 words->tasks,
                                 "coll"};
     programs_command_launch(command, &jobs->programs, words->localities, "1");
+    hosts_launch(command, jobs->places.hosts, jobs->places.localities, &words->launch);
     for (size_t i = 0; i < sizeof(args) / sizeof(args[0]); i++)
         programs_command_add(command, args[i]);
 }

@@ -19,7 +19,6 @@
 #include <unistd.h>
 
 #include "tools/share/child.h"
-#include "tools/share/programs.h"
 
 const char hosts_network[] = "10.77.0.0/24";
 const char hosts_launcher[] = "10.77.0.1";
@@ -111,6 +110,15 @@ static bool make_network(void)
            ip("addr add %s/24 dev %s", hosts_launcher, hosts_bridge);
 }
 
+/* The congestion control of the system's own choice may pace what is sent: bbr, which some virtual
+ * machines have, holds back a message by more than a virtual link takes for it, more in one run
+ * than in another (docs/performance.md, "Beside MPI over several hosts"). Reno is there in all
+ * kernels, and may be set in a namespace. */
+static bool choose_congestion_control(const char *name)
+{
+    return ip("netns exec %s sysctl -q -w net.ipv4.tcp_congestion_control=reno", name);
+}
+
 static bool make_host(const char *name, unsigned i)
 {
     char folders[2][64];
@@ -120,7 +128,8 @@ static bool make_host(const char *name, unsigned i)
            ip("link add v-%s type veth peer name eth0 netns %s", name, name) &&
            ip("link set v-%s master %s up", name, hosts_bridge) &&
            ip("-n %s addr add 10.77.0.%u/24 dev eth0", name, 2 + i) &&
-           ip("-n %s link set eth0 up", name) && make_folder(folders[0]) && make_folder(folders[1]);
+           ip("-n %s link set eth0 up", name) && choose_congestion_control(name) &&
+           make_folder(folders[0]) && make_folder(folders[1]);
 }
 
 static bool make_hosts(const char *names)
@@ -275,4 +284,15 @@ void hosts_list(uint32_t num, uint32_t slots, char ret_list[HOSTS_MAX_LIST])
             length +=
                 snprintf(ret_list + length, (size_t)(HOSTS_MAX_LIST - length), ":%" PRIu32, slots);
     }
+}
+
+void hosts_launch(struct programs_command *command, uint32_t num, uint32_t slots,
+                  struct hosts_words *words)
+{
+    const char *const args[] = {"--hosts",      words->places, "--listen",
+                                hosts_launcher, "--agent",     words->agent};
+    hosts_list(num, slots, words->places);
+    snprintf(words->agent, sizeof(words->agent), "%s {host}", hosts_agent);
+    for (size_t i = 0; i < sizeof(args) / sizeof(args[0]); i++)
+        programs_command_add(command, args[i]);
 }

@@ -6,6 +6,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "tools/share/programs.h"
+
 /* Each host has a network stack of its own, which a bridge connects to the others as v-NAME, a
  * name, a session, shared memory, and a folder for temporary files. They share the machine's cores
  * and all other files. */
@@ -31,5 +33,13 @@ int hosts_run_command(const char *names, char **command);
 
 /* "h0,h1" for two hosts; "h0:4,h1:4" with SLOTS 4, as each launcher wants it. */
 void hosts_list(uint32_t num, uint32_t slots, char ret_list[HOSTS_MAX_LIST]);
+
+/* Adds what cohortrun needs to start SLOTS localities on each of NUM hosts. WORDS have to stay
+ * valid. */
+struct hosts_words {
+    char places[HOSTS_MAX_LIST], agent[64];
+};
+void hosts_launch(struct programs_command *command, uint32_t num, uint32_t slots,
+                  struct hosts_words *words);
 
 #endif

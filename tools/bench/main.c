@@ -103,7 +103,7 @@ static cohort_status select_program(void *arg)
 /* The part that needs no other job is measured in this process. */
 static int run_select(int argc, char **argv, struct bench_options *options)
 {
-    if (!getenv("COHORT_LOCALITY") && options->placement != 't')
+    if (!getenv("COHORT_LOCALITY") && options->placement != BENCH_PLACED_TASKS)
         return bench_select_jobs(options);
     return setenv("COHORT_WORKERS", "1", 0) ? 1 : cohort_main(argc, argv, select_program, options);
 }

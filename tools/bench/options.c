@@ -65,8 +65,10 @@ static const char help[] =
     "                           the one beside this program\n"
     "  --collective NAME        select: only this one, 'all_reduce' for instance\n"
     "  --bytes B                select: only blocks of so many bytes\n"
-    "  --placement P            select: only sites as 'tasks' of one locality, or in 'localities'\n"
-    "                           of their own; --sites N: only so many sites\n"
+    "  --placement P            select: only sites as 'tasks' of one locality, in 'localities' of\n"
+    "                           their own, 'mixed' (tasks in each of several localities), or on\n"
+    "                           'hosts', which are not measured without being asked for;\n"
+    "                           --sites N: only so many sites\n"
     "  --limit SECONDS          select: what is not measured then is left out; default 570\n"
     "  --plot FILE.svg          hierarchy: draws time against bytes\n"
     "  --peers                  coll: beside Open MPI, MPICH and fi_pingpong; tasks: beside TBB,\n"
@@ -76,7 +78,9 @@ static const char help[] =
     "instance;\n"
     "                           the hosts are namespaces of this machine, made and removed by "
     "this\n"
-    "                           program, as root; HxLxT: and T tasks as sites of each locality\n"
+    "                           program, as root; HxLxT: and T tasks as sites of each locality;\n"
+    "                           select --placement hosts: only these, not 2x1, 2x4, 4x2, 8x1 and\n"
+    "                           2x2x4\n"
     "  --only PATTERN           --peers: only such rows, 'all_reduce/*/2' or 'fib/2' for "
     "instance;\n"
     "                           spread: 'burst' for instance\n"
@@ -160,10 +164,14 @@ static int read_bytes(uint64_t *ret)
 
 static int read_placement(char *ret)
 {
-    if (strcmp(optarg, "tasks") != 0 && strcmp(optarg, "localities") != 0)
-        return usage_wrong(&usage, "--placement needs tasks or localities, not '%s'", optarg);
-    *ret = optarg[0];
-    return -1;
+    static const char *const names[] = {"tasks", "localities", "mixed", "hosts"};
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+        if (strcmp(optarg, names[i]) == 0) {
+            *ret = names[i][0];
+            return -1;
+        }
+    return usage_wrong(&usage, "--placement needs tasks, localities, mixed or hosts, not '%s'",
+                       optarg);
 }
 
 static int read_seconds(double *ret)
@@ -329,8 +337,10 @@ static int check_beside(struct bench_options *options)
         return usage_wrong(&usage, "--works has only --sites-per-locality, and no tree of its own");
     if (options->computing && !(options->list && is_coll))
         return usage_wrong(&usage, "--compute is for coll --works");
-    if (options->places.hosts && !(options->peers && is_coll))
-        return usage_wrong(&usage, "--hosts is for coll --peers");
+    bool is_placed =
+        options->subcommands == BENCH_SELECT && options->placement == BENCH_PLACED_HOSTS;
+    if (options->places.hosts && !(options->peers && is_coll) && !is_placed)
+        return usage_wrong(&usage, "--hosts is for coll --peers and select --placement hosts");
     if (options->only && !options->peers && options->subcommands != BENCH_SPREAD)
         return usage_wrong(&usage, "--only is for --peers and spread");
     return read_works(options);

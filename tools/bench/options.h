@@ -23,6 +23,16 @@ enum bench_subcommand {
 
 enum { BENCH_MAX_ROUNDS = 999 }; /* also of runs */
 
+/* Where the sites of `select` are: tasks of one locality; each in a locality of its own on one
+ * host; several in each of several localities of one host; on several hosts. The first letters of
+ * their names. */
+enum bench_placement {
+    BENCH_PLACED_TASKS = 't',
+    BENCH_PLACED_LOCALITIES = 'l',
+    BENCH_PLACED_MIXED = 'm',
+    BENCH_PLACED_HOSTS = 'h',
+};
+
 /* Hosts that are made for a measurement, localities of each, and tasks as sites of each of these.
  * All 0: no such hosts. */
 struct bench_places {
@@ -45,10 +55,10 @@ struct bench_options {
     const char *collective;      /* of select; NULL: all */
     uint64_t bytes;              /* of select; 0: all */
     uint32_t limit;              /* of select, in seconds */
-    char placement;              /* of select: 't'asks, 'l'ocalities, or 0: both */
+    char placement;              /* of select: enum bench_placement, or 0: all but hosts */
     const char *plot;            /* of hierarchy; NULL: no picture */
     bool peers;                  /* of coll or tasks: beside others, in jobs of their own */
-    struct bench_places places;  /* of coll with peers */
+    struct bench_places places;  /* of coll with peers, and of select */
     const char *only;            /* of peers and spread; NULL: all rows */
     const char *list;            /* of coll or tasks: what to measure instead, or NULL */
     uint32_t computing;          /* of overlap in list: how many times 200 us */

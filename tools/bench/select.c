@@ -2,6 +2,7 @@
 /* cohort-bench: `select`: times the library's choice against all other algorithms. */
 #include "tools/bench/select.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,10 +16,12 @@ enum {
     NUM_SITES = sizeof(all_sites) / sizeof(all_sites[0]),
     NUM_BYTES = sizeof(all_bytes) / sizeof(all_bytes[0]),
     FIRST_ROUNDS = 3,
-    FRESH_ROUNDS = 5,
+    FRESH_ROUNDS = 7,
 };
 
-static const double max_memory = 8.0 * (1 << 30);
+/* Of all sites together: buffers, and the rows' own. Where there are tasks in several localities, a
+ * call has been seen to take six times as much. */
+static const uint64_t most_memory = UINT64_C(8) << 30, most_of_mixed = UINT64_C(3) << 29;
 static const double hopeless = 4;    /* times the best: not measured any further */
 static const double slow_ns = 200e6; /* a call that is not even repeated */
 
@@ -26,15 +29,23 @@ static const double slow_ns = 200e6; /* a call that is not even repeated */
 struct stretch {
     const struct bench_options *options;
     struct select_report *report;
+    enum bench_placement placement;
     uint32_t num_sites;
-    bool is_spread;
-    uint64_t end; /* of measuring */
+    uint32_t per_locality; /* sites */
+    uint64_t end;          /* of measuring */
 };
 
 struct runner {
     uint32_t row;
     double ns;
 };
+
+static uint64_t max_memory(const struct stretch *stretch)
+{
+    bool is_mixed =
+        stretch->placement == BENCH_PLACED_MIXED || stretch->placement == BENCH_PLACED_HOSTS;
+    return is_mixed ? most_of_mixed : most_memory;
+}
 
 static double round_ns(const struct stretch *stretch)
 {
@@ -75,6 +86,30 @@ static cohort_status race(struct trial_lead *lead, const struct stretch *stretch
         runners[i].ns = trial_median(&times[i * num_rounds], num_rounds);
     free(times);
     return status;
+}
+
+/* Measures two runners again, in turns. RET_RATIO: the median of the rounds' ratios, second to
+ * first. So what slows down both does not count. */
+static cohort_status duel(struct trial_lead *lead, const struct stretch *stretch,
+                          struct trial *trial, struct runner pair[2], double *ret_ratio)
+{
+    double times[2][FRESH_ROUNDS], ratios[FRESH_ROUNDS];
+    cohort_status status = COHORT_OK;
+    for (unsigned round = 0; round < FRESH_ROUNDS; round++) {
+        for (unsigned turn = 0; !status && turn < 2; turn++) {
+            unsigned i = (round + turn) % 2;
+            trial->row = pair[i].row;
+            status = trial_time(lead, trial, trial_calls(pair[i].ns, round_ns(stretch)),
+                                &times[i][round]);
+        }
+        if (status)
+            return status;
+        ratios[round] = times[1][round] / times[0][round];
+    }
+    for (unsigned i = 0; i < 2; i++)
+        pair[i].ns = trial_median(times[i], FRESH_ROUNDS);
+    *ret_ratio = trial_median(ratios, FRESH_ROUNDS);
+    return COHORT_OK;
 }
 
 static struct runner *fastest(struct runner *runners, unsigned num)
@@ -131,14 +166,27 @@ static cohort_status find_best(struct trial_lead *lead, const struct stretch *st
     return race(lead, stretch, trial, runners, num_kept, FIRST_ROUNDS);
 }
 
+/* Says where the point's sites are. */
+static void set_place(const struct stretch *stretch, struct select_point *point)
+{
+    static const char *const names[] = {"tasks", "localities", "mixed", "hosts"};
+    uint32_t hosts = 1, localities = stretch->num_sites / stretch->per_locality;
+    if (stretch->placement == BENCH_PLACED_HOSTS)
+        hosts = stretch->options->places.hosts;
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+        if (names[i][0] == (char)stretch->placement)
+            snprintf(point->placement, sizeof(point->placement), "%s", names[i]);
+    snprintf(point->shape, sizeof(point->shape), "%" PRIu32 "x%" PRIu32 "x%" PRIu32, hosts,
+             localities / hosts, stretch->per_locality);
+}
+
 static cohort_status measure(struct trial_lead *lead, const struct stretch *stretch,
                              struct trial *trial, struct runner *runners, unsigned num)
 {
     struct select_point point = {.sites = stretch->num_sites, .bytes = trial->bytes, .rows = num};
     snprintf(point.collective, sizeof(point.collective), "%s",
              cohort__collective_name((enum cohort__collective)trial->collective));
-    snprintf(point.placement, sizeof(point.placement), "%s",
-             stretch->is_spread ? "localities" : "tasks");
+    set_place(stretch, &point);
     uint32_t selected = 0;
     cohort_status status = find_selected(lead, trial, &selected);
     if (!status)
@@ -150,11 +198,11 @@ static cohort_status measure(struct trial_lead *lead, const struct stretch *stre
     pair[1] = (struct runner){selected, pair[0].ns};
     snprintf(point.best, sizeof(point.best), "%s", cohort__algorithms[pair[0].row]->name);
     snprintf(point.selected, sizeof(point.selected), "%s", cohort__algorithms[selected]->name);
+    point.regret = 1;
     if (pair[0].row != selected)
-        status = race(lead, stretch, trial, pair, 2, FRESH_ROUNDS);
+        status = duel(lead, stretch, trial, pair, &point.regret);
     point.best_us = pair[0].ns / 1e3;
     point.selected_us = pair[1].ns / 1e3;
-    point.regret = pair[1].ns / pair[0].ns;
     return status ? status : select_report_add(stretch->report, &point);
 }
 
@@ -169,7 +217,7 @@ static cohort_status measure_point(struct trial_lead *lead, const struct stretch
         return COHORT_OK;
     for (uint32_t i = 0; i < num; i++) {
         trial.row = rows[i];
-        if (trial_memory(lead, &trial) <= max_memory)
+        if (trial_memory(lead, &trial) <= (double)max_memory(stretch))
             runners[num_fit++] = (struct runner){.row = rows[i]};
     }
     if (num_fit == 0)
@@ -206,36 +254,97 @@ static cohort_status lead_stretch(struct trial_lead *lead, void *arg)
     return status;
 }
 
-static bool is_in_grid(const struct bench_options *options, uint32_t num_sites, bool is_spread)
+/* Where this job's sites are. */
+static enum bench_placement placement_of(const struct bench_options *options)
 {
-    return (!options->sites || options->sites == num_sites) &&
-           (!is_spread || num_sites <= cohort_num_localities());
+    if (options->placement)
+        return (enum bench_placement)options->placement;
+    return cohort_num_localities() > 1 ? BENCH_PLACED_LOCALITIES : BENCH_PLACED_TASKS;
+}
+
+/* How many of NUM_SITES each locality has. 0: that is not possible in this job. */
+static uint32_t per_locality(const struct bench_options *options, uint32_t num_sites)
+{
+    uint32_t localities = cohort_num_localities();
+    switch (placement_of(options)) {
+    case BENCH_PLACED_TASKS:
+        return num_sites;
+    case BENCH_PLACED_LOCALITIES:
+        return num_sites <= localities ? 1 : 0;
+    case BENCH_PLACED_MIXED:
+        return num_sites > localities && num_sites % localities == 0 ? num_sites / localities : 0;
+    default: /* hosts: their sites are the ones that are asked for */
+        return options->places.tasks;
+    }
+}
+
+/* The numbers of sites that this job is to measure. Returns how many there are. */
+static unsigned list_sites(const struct bench_options *options, uint32_t ret_sites[NUM_SITES])
+{
+    const struct bench_places *places = &options->places;
+    unsigned num = 0;
+    if (placement_of(options) == BENCH_PLACED_HOSTS) {
+        ret_sites[0] = places->hosts * places->localities * places->tasks;
+        return !options->sites || options->sites == ret_sites[0];
+    }
+    for (unsigned i = 0; i < NUM_SITES; i++)
+        if ((!options->sites || options->sites == all_sites[i]) &&
+            per_locality(options, all_sites[i]) > 0)
+            ret_sites[num++] = all_sites[i];
+    return num;
+}
+
+static cohort_status check_job(const struct bench_options *options)
+{
+    const struct bench_places *places = &options->places;
+    uint32_t localities = cohort_num_localities();
+    if (placement_of(options) != BENCH_PLACED_HOSTS)
+        return COHORT_OK;
+    if (!places->hosts)
+        return cohort_fail(COHORT_ERR_BAD_PARAMETER,
+                           "--placement hosts in a job needs --hosts HxL as well, as this job is");
+    if (places->hosts * places->localities == localities)
+        return COHORT_OK;
+    return cohort_fail(COHORT_ERR_BAD_PARAMETER,
+                       "--hosts %" PRIu32 "x%" PRIu32 ": this job has %" PRIu32 " localities",
+                       places->hosts, places->localities, localities);
+}
+
+static cohort_status run_stretch(struct stretch *stretch)
+{
+    char name[32];
+    snprintf(name, sizeof(name), "select %" PRIu32, stretch->num_sites);
+    return trial_group_run(&(struct trial_group){
+        .name = name,
+        .options = {.num_sites = stretch->num_sites,
+                    .flat_fallback_threshold = 1,
+                    .memory_budget = max_memory(stretch) / stretch->num_sites},
+        .per_locality = stretch->per_locality,
+        .lead = lead_stretch,
+        .arg = stretch,
+    });
 }
 
 cohort_status bench_select(const struct bench_options *options, struct select_report *report)
 {
-    bool is_spread = cohort_num_localities() > 1;
+    uint32_t sites[NUM_SITES];
     uint64_t end = trial_now() + options->limit * (uint64_t)1000000000;
-    unsigned parts_left = 0;
-    cohort_status status = COHORT_OK;
-    for (unsigned i = 0; i < NUM_SITES; i++)
-        parts_left += is_in_grid(options, all_sites[i], is_spread) ? all_sites[i] : 0;
-    for (unsigned i = 0; !status && i < NUM_SITES; i++) {
+    unsigned num = list_sites(options, sites), parts_left = 0;
+    cohort_status status = check_job(options);
+    for (unsigned i = 0; i < num; i++)
+        parts_left += sites[i];
+    for (unsigned i = 0; !status && i < num; i++) {
         uint64_t now = trial_now(), left = end > now ? end - now : 0;
-        if (!is_in_grid(options, all_sites[i], is_spread))
-            continue;
-        struct stretch stretch = {options, report, all_sites[i], is_spread,
-                                  now + left / parts_left * all_sites[i]};
-        char name[32];
-        parts_left -= all_sites[i];
-        snprintf(name, sizeof(name), "select %u", (unsigned)all_sites[i]);
-        status = trial_group_run(&(struct trial_group){
-            .name = name,
-            .options = {.num_sites = all_sites[i], .flat_fallback_threshold = 1},
-            .is_spread = is_spread,
-            .lead = lead_stretch,
-            .arg = &stretch,
-        });
+        struct stretch stretch = {
+            .options = options,
+            .report = report,
+            .placement = placement_of(options),
+            .num_sites = sites[i],
+            .per_locality = per_locality(options, sites[i]),
+            .end = now + left / parts_left * sites[i],
+        };
+        parts_left -= sites[i];
+        status = run_stretch(&stretch);
     }
     return status;
 }

@@ -18,7 +18,8 @@
 /* The choice at one place of the grid. */
 struct select_point {
     char collective[24];
-    char placement[16]; /* "tasks" or "localities" */
+    char placement[16]; /* "tasks", "localities", "mixed" or "hosts" */
+    char shape[16];     /* "2x4x1": hosts, localities of each, sites in each of these */
     uint32_t sites;
     uint64_t bytes;    /* of a block */
     unsigned rows;     /* algorithms measured */
@@ -49,8 +50,8 @@ void select_report_fini(struct select_report *report);
 cohort_status select_report_read(struct select_report *report, const char *line);
 
 /* select.c. To be called in every locality of a job, within a task. Measures the points of one
- * placement: localities if there are several, else tasks. REPORT: NULL in all localities except
- * 0. */
+ * placement: the one that is asked for; else localities if there are several, or tasks. REPORT:
+ * NULL in all localities except 0. */
 cohort_status bench_select(const struct bench_options *options, struct select_report *report);
 
 /* Whether there are points of COLLECTIVE. */

@@ -16,6 +16,7 @@ static void write_point(struct json *json, const struct select_point *point)
     json_begin(json, NULL, '{');
     json_text(json, "collective", point->collective);
     json_text(json, "placement", point->placement);
+    json_text(json, "shape", point->shape);
     json_count(json, "sites", point->sites);
     json_count(json, "bytes", point->bytes);
     json_count(json, "rows", point->rows);
@@ -36,9 +37,10 @@ void select_report_begin(struct select_report *report)
         return;
     }
     puts("The library's choice against the algorithm that was the fastest of all that can do it;\n"
-         "microseconds of one call, each the median of rounds in turns.\n");
-    printf("%-15s %-10s %5s %9s %4s %-16s %-16s %11s %11s %6s\n", "collective", "placement",
-           "sites", "bytes", "rows", "selected", "best", "selected", "best", "regret");
+         "microseconds of one call, each the median of rounds in turns; the regret is the median\n"
+         "of the rounds' ratios. The shape is hosts x localities of each x sites in each.\n");
+    printf("%-15s %-10s %-7s %5s %9s %4s %-16s %-16s %11s %11s %6s\n", "collective", "placement",
+           "shape", "sites", "bytes", "rows", "selected", "best", "selected", "best", "regret");
 }
 
 cohort_status select_report_add(struct select_report *report, const struct select_point *point)
@@ -55,9 +57,10 @@ cohort_status select_report_add(struct select_report *report, const struct selec
     if (report->json) {
         write_point(&report->writer, point);
     } else {
-        printf("%-15s %-10s %5" PRIu32 " %9" PRIu64 " %4u %-16s %-16s %11.2f %11.2f %6.2f\n",
-               point->collective, point->placement, point->sites, point->bytes, point->rows,
-               point->selected, point->best, point->selected_us, point->best_us, point->regret);
+        printf("%-15s %-10s %-7s %5" PRIu32 " %9" PRIu64 " %4u %-16s %-16s %11.2f %11.2f %6.2f\n",
+               point->collective, point->placement, point->shape, point->sites, point->bytes,
+               point->rows, point->selected, point->best, point->selected_us, point->best_us,
+               point->regret);
     }
     fflush(stdout);
     return COHORT_OK;
@@ -112,7 +115,7 @@ bool select_report_end(struct select_report *report)
     }
     printf("\n%zu points", num);
     if (report->num_too_large > 0)
-        printf("; left out as they need more than 8 GiB: %u", report->num_too_large);
+        printf("; left out as they need too much memory: %u", report->num_too_large);
     if (report->num_late > 0)
         printf("; left out as the time was over: %u", report->num_late);
     putchar('\n');
@@ -121,9 +124,9 @@ bool select_report_end(struct select_report *report)
     for (size_t i = 0; i < 10 && i < num && report->points[num - 1 - i].regret > median_wanted;
          i++) {
         const struct select_point *point = &report->points[num - 1 - i];
-        printf("%s%s, %s, %" PRIu32 " sites, %" PRIu64 " B: %s instead of %s: %.2f\n",
-               i ? "       " : "worst: ", point->collective, point->placement, point->sites,
-               point->bytes, point->selected, point->best, point->regret);
+        printf("%s%s, %s %s, %" PRIu32 " sites, %" PRIu64 " B: %s instead of %s: %.2f\n",
+               i ? "       " : "worst: ", point->collective, point->placement, point->shape,
+               point->sites, point->bytes, point->selected, point->best, point->regret);
     }
     return fflush(stdout) == 0 && !ferror(stdout);
 }
@@ -139,6 +142,7 @@ static bool read_point(const char *line, struct select_point *ret_point)
     double sites, bytes, rows;
     if (!json_read_word(line, "collective", point.collective, sizeof(point.collective)) ||
         !json_read_word(line, "placement", point.placement, sizeof(point.placement)) ||
+        !json_read_word(line, "shape", point.shape, sizeof(point.shape)) ||
         !json_read_word(line, "selected", point.selected, sizeof(point.selected)) ||
         !json_read_word(line, "best", point.best, sizeof(point.best)) ||
         !json_read_number(line, "sites", &sites) || !json_read_number(line, "bytes", &bytes) ||

@@ -229,11 +229,12 @@ struct cohort__request trial_request(struct trial_lead *lead, const struct trial
 uint32_t trial_rows(struct trial_lead *lead, const struct trial *trial, uint32_t *ret_rows,
                     uint32_t max)
 {
-    struct cohort__request request = trial_request(lead, trial);
+    const char *collective = cohort__collective_name((enum cohort__collective)trial->collective);
     uint32_t num = 0;
     for (uint32_t row = 0; row < cohort__num_algorithms && num < max; row++)
-        if (cohort__algorithms[row]->collective == request.collective &&
-            !cohort__algorithm_refuses(cohort__algorithms[row], &request))
+        if (cohort__algorithms[row]->collective == trial->collective &&
+            !cohort_algorithm_check(trial_comm(lead), collective, cohort__algorithms[row]->name,
+                                    trial->bytes / sizeof(double), COHORT_DOUBLE, NULL))
             ret_rows[num++] = row;
     return num;
 }
@@ -309,7 +310,7 @@ static cohort_status run_site(void *arg)
 
 static bool is_here(const struct trial_group *group, uint32_t site)
 {
-    return cohort_locality() == (group->is_spread ? site : 0);
+    return cohort_locality() == site / group->per_locality;
 }
 
 cohort_status trial_group_run(const struct trial_group *group)

@@ -23,7 +23,7 @@ struct trial_lead;
 struct trial_group {
     const char *name;            /* of the communicator */
     cohort_comm_options options; /* num_sites, and what else is wanted */
-    bool is_spread;              /* site i is in locality i; else all are in locality 0 */
+    uint32_t per_locality;       /* so many consecutive sites are in each, from locality 0 on */
     /* Site 0's task: makes trials, then returns. */
     cohort_status (*lead)(struct trial_lead *lead, void *arg);
     void *arg;

@@ -18,13 +18,19 @@ static uint64_t memory_bytes(void)
     return memory - memory / 4;
 }
 
+const char *sim_refuses_messages(double messages)
+{
+    return messages * message_bytes > (double)memory_bytes()
+               ? "too many messages to simulate in this machine's memory"
+               : NULL;
+}
+
 const char *sim_refuses(const struct cohort__algorithm *algorithm,
                         const struct cohort__request *request)
 {
     const char *refuses = cohort__algorithm_refuses(algorithm, request);
-    if (!refuses && algorithm->cost &&
-        algorithm->cost(request).messages * message_bytes > (double)memory_bytes())
-        return "too many messages to simulate in this machine's memory";
+    if (!refuses && algorithm->cost)
+        refuses = sim_refuses_messages(algorithm->cost(request).messages);
     return refuses;
 }
 

@@ -12,6 +12,9 @@
 const char *sim_refuses(const struct cohort__algorithm *algorithm,
                         const struct cohort__request *request);
 
+/* The same for so many messages, whatever carries them out. */
+const char *sim_refuses_messages(double messages);
+
 /* From now on, memory beyond what this machine has is refused. So a simulation that turns out to be
  * too large ends with an error, and no other process is killed for it. */
 void sim_limit_memory(void);

@@ -7,6 +7,7 @@
 #include "tools/sim/options.h"
 #include "tools/sim/plot.h"
 #include "tools/sim/report.h"
+#include "tools/sim/world_report.h"
 
 enum { STATUS_FAILED = 1, STATUS_USAGE = 2 };
 
@@ -46,7 +47,7 @@ static cohort_status simulate(struct program *program, size_t index)
                                       &options->request, &outcome->result);
 }
 
-static cohort_status run(struct program *program)
+static cohort_status run_network(struct program *program)
 {
     cohort_status status = choose(program);
     for (size_t i = 0; i < program->num_algorithms && status == COHORT_OK; i++)
@@ -57,9 +58,28 @@ static cohort_status run(struct program *program)
         return status;
     sim_report_print(&program->options, &program->network, program->outcomes,
                      program->num_algorithms);
-    if (fflush(stdout) || ferror(stdout))
-        return cohort_fail(COHORT_ERR_SYSTEM, "standard output can't be written");
     return COHORT_OK;
+}
+
+static cohort_status run_machine(const struct sim_options *options)
+{
+    const struct cohort__algorithm *rows[COHORT__MAX_CANDIDATES];
+    size_t num = 0;
+    for (uint32_t i = 0; i < cohort__num_algorithms && num < COHORT__MAX_CANDIDATES; i++)
+        if (options->algorithm ? cohort__algorithms[i] == options->algorithm
+                               : cohort__algorithms[i]->collective == options->request.collective)
+            rows[num++] = cohort__algorithms[i];
+    cohort_status status = options->plot ? sim_plot(options, rows, num) : COHORT_OK;
+    return status ? status : sim_world_report(options);
+}
+
+static cohort_status run(struct program *program)
+{
+    const struct sim_options *options = &program->options;
+    cohort_status status = options->machine.hosts > 0 ? run_machine(options) : run_network(program);
+    if (!status && (fflush(stdout) || ferror(stdout)))
+        return cohort_fail(COHORT_ERR_SYSTEM, "standard output can't be written");
+    return status;
 }
 
 int main(int argc, char **argv)
@@ -69,16 +89,21 @@ int main(int argc, char **argv)
     if (status >= 0)
         return status;
     const struct cohort__algorithm *only = program.options.algorithm;
-    const char *refuses = only ? sim_refuses(only, &program.options.request) : NULL;
+    bool is_machine = program.options.machine.hosts > 0;
+    const char *refuses = NULL;
+    if (only && !is_machine)
+        refuses = sim_refuses(only, &program.options.request);
     if (refuses && !program.options.plot) {
         fprintf(stderr, "cohort-sim: --algorithm %s refuses: %s\n", only->name, refuses);
         return STATUS_USAGE;
     }
     status = 0;
     sim_limit_memory();
-    if (run(&program) != COHORT_OK) {
+    cohort_status outcome = run(&program);
+    if (outcome != COHORT_OK) {
         fprintf(stderr, "cohort-sim: %s\n", cohort_error_message());
-        status = STATUS_FAILED;
+        /* What is wrong with a machine's options is only found there. */
+        status = is_machine && outcome == COHORT_ERR_BAD_PARAMETER ? STATUS_USAGE : STATUS_FAILED;
     }
     for (size_t i = 0; i < program.num_algorithms; i++)
         cohort__sim_result_fini(&program.outcomes[i].result);

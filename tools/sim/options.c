@@ -4,6 +4,7 @@
 
 #include <getopt.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "tools/share/usage.h"
@@ -30,11 +31,20 @@ static const char help[] =
     "  --reduce T           t_r, those for reducing a byte; default 0\n"
     "  --inside-startup T, --inside-per-byte T\n"
     "                       with hosts:H, t_s and t_w within a host; default: as between hosts\n"
+    "  --machine HxLxT      instead of a network: H hosts with L localities of T tasks, which are\n"
+    "                       the sites; up to 1000x64x16. Priced as the library prices its calls\n"
+    "  --cores N            of each host; default: as many as localities\n"
+    "  --shared-cores N     all hosts together have so many, as hosts that are namespaces do\n"
+    "  --turn T             microseconds until a core has gone from one locality to another;\n"
+    "                       default 2.5\n"
+    "  --tune FILE          the prices, by cohort-tune; default: those of the library\n"
     "  --links              print the bytes on each link\n"
     "  --json               print one JSON object instead of a table\n"
     "  --plot FILE.svg      draw the time against bytes or sites, a curve for each algorithm\n"
-    "  --over bytes|sites   which of both; default bytes\n"
-    "  --from X, --to X     the range of the plot; default 8 to 4MiB bytes, 2 to --sites sites\n"
+    "  --over bytes|sites|hosts\n"
+    "                       which of them; default bytes; hosts of a --machine\n"
+    "  --from X, --to X     the range of the plot; default 8 to 4MiB bytes, 2 to --sites sites,\n"
+    "                       2 to all hosts\n"
     "  --help, --version\n"
     "\n"
     "A message of n bytes takes t_s + t_w n and holds, for all of that time, its sender's port "
@@ -105,6 +115,11 @@ enum {
     OPTION_REDUCE,
     OPTION_INSIDE_STARTUP,
     OPTION_INSIDE_PER_BYTE,
+    OPTION_MACHINE,
+    OPTION_CORES,
+    OPTION_SHARED_CORES,
+    OPTION_TURN,
+    OPTION_TUNE,
     OPTION_LINKS,
     OPTION_JSON,
     OPTION_PLOT,
@@ -128,6 +143,11 @@ static const struct option long_options[] = {
     {"reduce", required_argument, NULL, OPTION_REDUCE},
     {"inside-startup", required_argument, NULL, OPTION_INSIDE_STARTUP},
     {"inside-per-byte", required_argument, NULL, OPTION_INSIDE_PER_BYTE},
+    {"machine", required_argument, NULL, OPTION_MACHINE},
+    {"cores", required_argument, NULL, OPTION_CORES},
+    {"shared-cores", required_argument, NULL, OPTION_SHARED_CORES},
+    {"turn", required_argument, NULL, OPTION_TURN},
+    {"tune", required_argument, NULL, OPTION_TUNE},
     {"links", no_argument, NULL, OPTION_LINKS},
     {"json", no_argument, NULL, OPTION_JSON},
     {"plot", required_argument, NULL, OPTION_PLOT},
@@ -148,6 +168,9 @@ struct reading {
     const char *to;
     bool has_over;
     bool is_inside;
+    const char *of_network; /* an option that is for networks, or NULL */
+    const char *of_machine; /* one that is for machines */
+    const char *cores;      /* which of the two has been given, or NULL */
 };
 
 /* Prints what is possible in place of a wrong name. */
@@ -186,9 +209,60 @@ static int read_over(struct reading *reading)
         reading->options.over = SIM_OVER_BYTES;
     else if (strcmp(optarg, "sites") == 0)
         reading->options.over = SIM_OVER_SITES;
+    else if (strcmp(optarg, "hosts") == 0)
+        reading->options.over = SIM_OVER_HOSTS;
     else
-        return usage_wrong(&usage, "--over needs bytes or sites, not '%s'", optarg);
+        return usage_wrong(&usage, "--over needs bytes, sites or hosts, not '%s'", optarg);
     return -1;
+}
+
+/* Reads a number of 1 to 9 digits, and what follows it. False: there is none. */
+static bool read_extent(const char **text, char end, uint32_t *ret)
+{
+    size_t length = strspn(*text, "0123456789");
+    if (length == 0 || length > 9 || (*text)[length] != end)
+        return false;
+    *ret = (uint32_t)strtoul(*text, NULL, 10);
+    *text += length + (end != '\0');
+    return *ret > 0;
+}
+
+static int read_machine(struct cohort__sim_machine *machine)
+{
+    const char *text = optarg;
+    if (!read_extent(&text, 'x', &machine->hosts) ||
+        !read_extent(&text, 'x', &machine->localities) ||
+        !read_extent(&text, '\0', &machine->tasks) ||
+        (uint64_t)machine->hosts * machine->localities > MAX_SITES ||
+        (uint64_t)machine->hosts * machine->localities * machine->tasks > MAX_SITES)
+        return usage_wrong(&usage,
+                           "--machine needs HxLxT, hosts, localities and tasks, up to %d sites in "
+                           "all, not '%s'",
+                           MAX_SITES, optarg);
+    return -1;
+}
+
+/* Reads an option that goes with --machine. */
+static int read_of_machine(int option, const char *word, struct reading *reading)
+{
+    struct cohort__sim_machine *machine = &reading->options.machine;
+    reading->of_machine = word;
+    switch (option) {
+    case OPTION_TURN: {
+        int status = read_time(word, &machine->turn);
+        machine->turn *= 1e3;
+        return status;
+    }
+    case OPTION_TUNE:
+        reading->options.tune = optarg;
+        return -1;
+    default:
+        if (reading->cores)
+            return usage_wrong(&usage, "%s is given twice, or with %s", word, reading->cores);
+        reading->cores = word;
+        machine->is_shared = option == OPTION_SHARED_CORES;
+        return usage_read_count(&usage, word, optarg, 1, MAX_SITES, &machine->cores);
+    }
 }
 
 static int read_number(int option, struct reading *reading)
@@ -197,6 +271,7 @@ static int read_number(int option, struct reading *reading)
     struct cohort__sim_costs *costs = &reading->options.costs;
     switch (option) {
     case OPTION_SITES:
+        reading->of_network = "--sites";
         return usage_read_count(&usage, "--sites", optarg, 1, MAX_SITES, &request->num_sites);
     case OPTION_BYTES:
         return read_bytes("--bytes", 0, &request->bytes);
@@ -209,10 +284,13 @@ static int read_number(int option, struct reading *reading)
     case OPTION_ELEMENT:
         return read_bytes("--element", 1, &request->element);
     case OPTION_STARTUP:
+        reading->of_network = "--startup";
         return read_time("--startup", &costs->startup);
     case OPTION_PER_BYTE:
+        reading->of_network = "--per-byte";
         return read_time("--per-byte", &costs->per_byte);
     case OPTION_REDUCE:
+        reading->of_network = "--reduce";
         return read_time("--reduce", &costs->reduce);
     case OPTION_INSIDE_STARTUP:
         reading->is_inside = true;
@@ -226,11 +304,18 @@ static int read_number(int option, struct reading *reading)
 static int read_option(void *context, int option, const char *word)
 {
     struct reading *reading = context;
-    (void)word;
     switch (option) {
     case OPTION_NETWORK:
+        reading->of_network = "--network";
         reading->options.network = optarg;
         return -1;
+    case OPTION_MACHINE:
+        return read_machine(&reading->options.machine);
+    case OPTION_CORES:
+    case OPTION_SHARED_CORES:
+    case OPTION_TURN:
+    case OPTION_TUNE:
+        return read_of_machine(option, word, reading);
     case OPTION_ALGORITHM:
         reading->algorithm = optarg;
         return -1;
@@ -238,6 +323,7 @@ static int read_option(void *context, int option, const char *word)
         reading->options.request.commutative = false;
         return -1;
     case OPTION_LINKS:
+        reading->of_network = "--links";
         reading->options.links = true;
         return -1;
     case OPTION_JSON:
@@ -280,7 +366,7 @@ static int read_end(const char *word, const char *text, const struct reading *re
     if (text && (!read_size(text, is_bytes ? max_bytes : MAX_SITES, is_bytes, end) || *end == 0))
         return usage_wrong(&usage,
                            is_bytes ? "%s needs bytes, as in 512, 64KiB or 4MiB, not '%s'"
-                                    : "%s needs a number of sites, 1 to 1048576, not '%s'",
+                                    : "%s needs a number of sites or hosts, 1 to 1048576, not '%s'",
                            word, text);
     return -1;
 }
@@ -293,15 +379,43 @@ static int complete_plot(struct reading *reading)
         return reading->has_over || reading->from || reading->to
                    ? usage_wrong(&usage, "--over, --from and --to are for --plot")
                    : -1;
+    bool is_hosts = options->over == SIM_OVER_HOSTS;
     options->from = is_bytes ? 8 : 2;
-    options->to = is_bytes ? 4 << 20 : options->request.num_sites;
+    options->to = is_bytes   ? 4 << 20
+                  : is_hosts ? options->machine.hosts
+                             : options->request.num_sites;
     int status = read_end("--from", reading->from, reading, &options->from);
     if (status < 0)
         status = read_end("--to", reading->to, reading, &options->to);
+    if (status < 0 && is_hosts && options->to > options->machine.hosts)
+        return usage_wrong(&usage, "--to %zu: the machine has %u hosts", options->to,
+                           options->machine.hosts);
     if (status < 0 && options->from > options->to)
         return usage_wrong(&usage, "the plot's range, %zu to %zu, is empty", options->from,
                            options->to);
     return status;
+}
+
+/* Whether what is for machines, and what is for networks, is given for the right one. */
+static int complete_machine(struct reading *reading)
+{
+    struct sim_options *options = &reading->options;
+    struct cohort__sim_machine *machine = &options->machine;
+    bool is_machine = machine->hosts > 0;
+    if (!is_machine && reading->of_machine)
+        return usage_wrong(&usage, "%s is for --machine", reading->of_machine);
+    if (is_machine && (reading->of_network || reading->is_inside))
+        return usage_wrong(&usage, "%s is for networks, and --machine is none",
+                           reading->is_inside ? "--inside-startup" : reading->of_network);
+    if (options->over == (is_machine ? SIM_OVER_SITES : SIM_OVER_HOSTS))
+        return usage_wrong(&usage, is_machine ? "--over sites is for networks: over hosts?"
+                                              : "--over hosts is for --machine");
+    if (!is_machine)
+        return -1;
+    options->request.num_sites = cohort__sim_machine_sites(machine);
+    if (machine->cores == 0)
+        machine->cores = machine->localities;
+    return -1;
 }
 
 /* Whether the options fit together. Fills in those that depend on others. */
@@ -312,6 +426,9 @@ static int complete(struct reading *reading)
     struct cohort__network network;
     if (!reading->collective)
         return wrong_collective(NULL);
+    int status = complete_machine(reading);
+    if (status >= 0)
+        return status;
     if (reading->algorithm && strcmp(reading->algorithm, "all") != 0) {
         options->algorithm = cohort__algorithm_find(request->collective, reading->algorithm);
         if (!options->algorithm)
@@ -348,6 +465,7 @@ int sim_options_read(int argc, char **argv, struct sim_options *ret_options)
         .num_sites = 16, .arity = 4, .shift = 1, .bytes = 4096, .element = 1, .commutative = true};
     reading.options.costs = (struct cohort__sim_costs){
         .startup = 1, .per_byte = 1e-4, .inside_startup = -1, .inside_per_byte = -1};
+    reading.options.machine.turn = 2.5e3;
     int status = usage_read(&usage, &reader, argc, argv, &reading);
     if (status < 0)
         status = complete(&reading);

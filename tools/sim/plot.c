@@ -7,6 +7,7 @@
 
 #include "tools/share/plot.h"
 #include "tools/sim/limits.h"
+#include "tools/sim/world.h"
 
 /* Two points for each power of two, and both ends. */
 enum { MAX_POINTS = 2 * 64 + 2 };
@@ -19,7 +20,7 @@ static size_t grid(const struct sim_options *options, size_t values[MAX_POINTS])
         size_t between = power + power / 2;
         if (power > options->from)
             values[num++] = power;
-        if (options->over == SIM_OVER_SITES && power > 1 && between > options->from &&
+        if (options->over != SIM_OVER_BYTES && power > 1 && between > options->from &&
             between < options->to)
             values[num++] = between;
     }
@@ -40,10 +41,10 @@ static struct cohort__request request_at(const struct sim_options *options, size
     return request;
 }
 
-/* Adds the point at VALUE to POINTS, unless it is refused. A time of 0 can't be on the axis. */
-static cohort_status add_point(const struct sim_options *options,
-                               const struct cohort__algorithm *algorithm, size_t value,
-                               struct plot_point *points, size_t *num_points)
+/* RET_TIME stays as it is where the network or the row refuses. */
+static cohort_status network_time(const struct sim_options *options,
+                                  const struct cohort__algorithm *algorithm, size_t value,
+                                  double *ret_time)
 {
     struct cohort__request request = request_at(options, value);
     struct cohort__network network;
@@ -55,15 +56,70 @@ static cohort_status add_point(const struct sim_options *options,
         cohort__simulate_algorithm(&network, &options->costs, algorithm, &request, &result);
     if (status != COHORT_OK)
         return status;
-    if (result.time > 0)
-        points[(*num_points)++] = (struct plot_point){(double)value, result.time};
+    *ret_time = result.time;
     cohort__sim_result_fini(&result);
     return COHORT_OK;
+}
+
+static cohort_status machine_time(const struct sim_options *options,
+                                  const struct cohort__algorithm *algorithm, size_t value,
+                                  double *ret_time)
+{
+    bool is_hosts = options->over == SIM_OVER_HOSTS;
+    struct cohort__request request = request_at(options, value);
+    struct sim_options one = *options;
+    struct sim_row row[COHORT__MAX_CANDIDATES];
+    struct sim_world *world = NULL;
+    one.algorithm = algorithm;
+    cohort_status status =
+        sim_world_create(&world, options, is_hosts ? (uint32_t)value : options->machine.hosts);
+    if (!status && sim_world_rows(world, &one, &request, row) == 1 && !row->refuses) {
+        status = sim_world_simulate(world, &request, row);
+        *ret_time = row->account.time / 1e3;
+    }
+    sim_world_destroy(world);
+    return status;
+}
+
+/* Adds the point at VALUE to POINTS, unless it is refused. A time of 0 can't be on the axis. */
+static cohort_status add_point(const struct sim_options *options,
+                               const struct cohort__algorithm *algorithm, size_t value,
+                               struct plot_point *points, size_t *num_points)
+{
+    double time = 0;
+    cohort_status status = options->machine.hosts > 0
+                               ? machine_time(options, algorithm, value, &time)
+                               : network_time(options, algorithm, value, &time);
+    if (!status && time > 0)
+        points[(*num_points)++] = (struct plot_point){(double)value, time};
+    return status;
+}
+
+static void machine_texts(const struct sim_options *options, char title[128], char subtitle[256])
+{
+    const struct cohort__sim_machine *machine = &options->machine;
+    const struct cohort__request *request = &options->request;
+    const char *name = cohort__collective_name(request->collective);
+    if (options->over == SIM_OVER_BYTES)
+        snprintf(title, 128, "%s on %u hosts x %u localities x %u tasks", name, machine->hosts,
+                 machine->localities, machine->tasks);
+    else
+        snprintf(title, 128, "%s of blocks of %zu bytes on hosts x %u localities x %u tasks", name,
+                 request->bytes, machine->localities, machine->tasks);
+    snprintf(subtitle, 256,
+             "simulated: %u cores %s, a turn %g us, arity %u; dashed: another one becomes the "
+             "fastest",
+             machine->cores, machine->is_shared ? "in all" : "each host", machine->turn / 1e3,
+             request->arity);
 }
 
 static void draw_texts(const struct sim_options *options, char title[128], char subtitle[256])
 {
     const struct cohort__request *request = &options->request;
+    if (options->machine.hosts > 0) {
+        machine_texts(options, title, subtitle);
+        return;
+    }
     if (options->over == SIM_OVER_BYTES)
         snprintf(title, 128, "%s of %u sites on %s", cohort__collective_name(request->collective),
                  request->num_sites, options->network);
@@ -86,8 +142,10 @@ static cohort_status draw(const struct sim_options *options, const struct plot_s
     struct plot plot = {
         .title = title,
         .subtitle = subtitle,
-        .x = {is_bytes ? "bytes of a block" : "sites", PLOT_LOG2,
-              is_bytes ? PLOT_BYTES : PLOT_NUMBER},
+        .x = {is_bytes                          ? "bytes of a block"
+              : options->over == SIM_OVER_HOSTS ? "hosts"
+                                                : "sites",
+              PLOT_LOG2, is_bytes ? PLOT_BYTES : PLOT_NUMBER},
         .y = {"time in microseconds", PLOT_LOG10, PLOT_NUMBER},
         .series = series,
         .num_series = num_series,

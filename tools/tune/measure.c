@@ -206,7 +206,7 @@ cohort_status tune_measure_run(const struct tune_measure *measure, struct tune_s
     cohort_status status = trial_group_run(&(struct trial_group){
         .name = name,
         .options = {.num_sites = measure->num_sites, .flat_fallback_threshold = 1},
-        .is_spread = measure->is_spread,
+        .per_locality = measure->is_spread ? 1 : measure->num_sites,
         .lead = lead_course,
         .arg = course,
     });

@@ -1,30 +1,73 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* All-gather that follows the machine: a gather to the leader of each subgroup, level by level
  * (phase 1), an all_gather among the leaders of the largest subgroups (phase 2), and a broadcast
- * back (phase 3). See pattern/levels.h.
+ * back (phase 3). See pattern/levels.h. Where blocks have different sizes, the sites of a locality
+ * gather by messages, too.
  * Cost: that of its parts. TMP: none; if the sites of a subgroup are not next to each other, at a
- * leader the blocks of its subgroup, at the top all blocks.
+ * leader the blocks of its subgroup, at the top all blocks. With blocks of different sizes: none at
+ * a site that wants them in the machine's order, else all blocks.
  * Source: Graham et al., Cheetah (CCGrid 2011); Luo et al., HAN (CLUSTER 2020). */
+#include <stdlib.h>
+
 #include "collectives/algo/pattern/cost.h"
 #include "collectives/algo/pattern/levels.h"
 #include "collectives/algo/table.h"
 
-static cohort_status build(const struct cohort__request *request, struct cohort__plan **ret_plan)
+/* Blocks of different sizes, which are in other places of OUT at each site, go in the machine's
+ * order. */
+static void append_ragged(struct cohort__levels *levels, const size_t *before)
+{
+    const struct cohort__request *request = levels->request;
+    const struct cohort__part *parts = request->out_parts;
+    const uint32_t num_sites = request->num_sites;
+    struct cohort__lengths lengths = {.before = before};
+    struct cohort__area own = {COHORT__SPACE_IN, 0}, out = {COHORT__SPACE_OUT, 0};
+    struct cohort__area first = {COHORT__SPACE_OUT,
+                                 parts[cohort__levels_site_at(levels, 0)].offset};
+    bool is_there = cohort__levels_row(levels, &lengths, parts, 0) == num_sites;
+    struct cohort__shelf shelf = {.area = first, .lengths = lengths};
+    if (!is_there)
+        shelf = cohort__levels_shelf(levels, lengths, true);
+    uint32_t end = cohort__levels_gather_up(levels, &own, &shelf);
+    end = cohort__levels_blocks_top(levels, COHORT__ALL_GATHER, own, shelf.area, lengths, end);
+    end = cohort__levels_broadcast_down(levels, shelf.area, before[num_sites], end);
+    if (!is_there)
+        cohort__levels_sort(levels, COHORT__LEVELS_DOWN, &shelf, out, parts, false, end);
+    cohort__plan_set_gaps(levels->builder);
+}
+
+static cohort_status build_ragged(const struct cohort__request *request,
+                                  struct cohort__plan **ret_plan)
 {
     struct cohort__levels levels;
     cohort_status status = cohort__levels_init(&levels, request, "all_gather_levels");
     if (status)
         return status;
+    size_t *before = cohort__levels_before(&levels, request->out_parts);
+    if (before)
+        append_ragged(&levels, before);
+    free(before);
+    return cohort__plan_finish(levels.builder, ret_plan);
+}
+
+static cohort_status build(const struct cohort__request *request, struct cohort__plan **ret_plan)
+{
+    struct cohort__levels levels;
+    if (request->out_parts)
+        return build_ragged(request, ret_plan);
+    cohort_status status = cohort__levels_init(&levels, request, "all_gather_levels");
+    if (status)
+        return status;
     bool is_top = levels.height == levels.num_used;
     struct cohort__area own = {COHORT__SPACE_IN, 0}, out = {COHORT__SPACE_OUT, 0};
-    struct cohort__shelf shelf = {.area = out, .bytes = request->bytes};
+    struct cohort__lengths lengths = {.bytes = request->bytes};
+    struct cohort__shelf shelf = {.area = out, .lengths = lengths};
     if (!levels.keeps_order)
-        shelf = cohort__levels_shelf(&levels, request->bytes, is_top);
+        shelf = cohort__levels_shelf(&levels, lengths, is_top);
     uint32_t end = cohort__levels_gather_up(&levels, &own, &shelf);
-    end = cohort__levels_blocks_top(&levels, COHORT__ALL_GATHER, own, shelf.area, request->bytes,
-                                    end);
+    end = cohort__levels_blocks_top(&levels, COHORT__ALL_GATHER, own, shelf.area, lengths, end);
     if (is_top && !levels.keeps_order)
-        end = cohort__levels_sort(&levels, COHORT__LEVELS_TOP, &shelf, out, false, end);
+        end = cohort__levels_sort(&levels, COHORT__LEVELS_TOP, &shelf, out, NULL, false, end);
     cohort__levels_broadcast_down(&levels, out, request->num_sites * request->bytes, end);
     return cohort__plan_finish(levels.builder, ret_plan);
 }
@@ -46,6 +89,7 @@ static void stages(const struct cohort__request *request, struct cohort__stages 
 const struct cohort__algorithm cohort__all_gather_levels = {
     .collective = COHORT__ALL_GATHER,
     .name = "levels",
+    .ragged = true,
     .needs = cohort__levels_needs,
     .accepts = cohort__levels_accepts,
     .build = build,

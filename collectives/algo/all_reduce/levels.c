@@ -15,7 +15,7 @@ static cohort_status build(const struct cohort__request *request, struct cohort_
     if (status)
         return status;
     struct cohort__area in = {COHORT__SPACE_IN, 0}, out = {COHORT__SPACE_OUT, 0};
-    uint32_t end = cohort__levels_reduce_up(&levels, &in, request->bytes);
+    uint32_t end = cohort__levels_reduce_up(&levels, &in, request->bytes, COHORT__NO_STEP);
     if (levels.height == levels.num_used)
         end = cohort__levels_append(&levels, levels.num_used,
                                     &(struct cohort__tier_part){.collective = COHORT__ALL_REDUCE,

@@ -35,8 +35,8 @@ static bool init(struct exchange *self, struct cohort__levels *levels)
     self->parts = calloc(num, sizeof(*self->parts));
     if (!self->parts)
         return false;
-    self->is_ragged =
-        cohort__levels_parts(levels, self->top, self->own.num * self->bytes, self->parts);
+    struct cohort__lengths width = {.bytes = self->own.num * self->bytes};
+    self->is_ragged = cohort__levels_parts(levels, self->top, width, self->parts);
     size_t all = (size_t)self->own.num * levels->request->num_sites * self->bytes;
     self->sent = cohort__levels_tmp(levels, all);
     self->received = cohort__levels_tmp(levels, all);
@@ -140,17 +140,17 @@ static cohort_status build(const struct cohort__request *request, struct cohort_
     cohort_status status = cohort__levels_init(&levels, request, "all_to_all_levels");
     if (status)
         return status;
-    size_t row = request->num_sites * request->bytes;
+    struct cohort__lengths row = {.bytes = request->num_sites * request->bytes};
     struct cohort__area in = {COHORT__SPACE_IN, 0}, out = {COHORT__SPACE_OUT, 0};
     struct cohort__shelf rows = cohort__levels_shelf(&levels, row, false);
     uint32_t end = cohort__levels_gather_up(&levels, &in, &rows);
     struct cohort__shelf columns = cohort__levels_shelf(&levels, row, false);
     if (levels.height == levels.num_used && init(&self, &levels)) {
-        self.rows = (struct cohort__shelf){.area = in, .first = self.own.first, .bytes = row};
+        self.rows = (struct cohort__shelf){.area = in, .first = self.own.first, .lengths = row};
         self.columns =
             (struct cohort__shelf){.area = cohort__levels_below_top(&levels, out, &columns),
                                    .first = self.own.first,
-                                   .bytes = row};
+                                   .lengths = row};
         end = exchange(&self, end);
     } else if (levels.height == levels.num_used) {
         cohort__plan_builder_fail(levels.builder);

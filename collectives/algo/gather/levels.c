@@ -17,13 +17,14 @@ static cohort_status build(const struct cohort__request *request, struct cohort_
     if (status)
         return status;
     struct cohort__area own = {COHORT__SPACE_IN, 0}, out = {COHORT__SPACE_OUT, 0};
-    struct cohort__shelf shelf = {.area = out, .bytes = request->bytes};
+    struct cohort__lengths lengths = {.bytes = request->bytes};
+    struct cohort__shelf shelf = {.area = out, .lengths = lengths};
     if (!is_root || !levels.keeps_order)
-        shelf = cohort__levels_shelf(&levels, request->bytes, is_root);
+        shelf = cohort__levels_shelf(&levels, lengths, is_root);
     uint32_t end = cohort__levels_gather_up(&levels, &own, &shelf);
     end = cohort__levels_gather_top(&levels, own, &shelf, end);
     if (is_root && !levels.keeps_order)
-        cohort__levels_sort(&levels, COHORT__LEVELS_DOWN, &shelf, out, false, end);
+        cohort__levels_sort(&levels, COHORT__LEVELS_DOWN, &shelf, out, NULL, false, end);
     return cohort__plan_finish(levels.builder, ret_plan);
 }
 

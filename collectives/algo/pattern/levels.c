@@ -54,11 +54,16 @@ bool cohort__levels_accepts(const struct cohort__request *request)
 
 /* Stages ------------------------------------------------------------------------------------ */
 
-uint32_t cohort__levels_largest(const struct cohort__request *request)
+uint32_t cohort__levels_level(const struct cohort__request *request)
 {
     uint32_t used[COHORT__LEVELS_MAX];
     uint32_t num_used = find_used(request->machine, used);
-    return cohort__machine_largest(request->machine, used[num_used - 1]);
+    return used[num_used - 1];
+}
+
+uint32_t cohort__levels_largest(const struct cohort__request *request)
+{
+    return cohort__machine_largest(request->machine, cohort__levels_level(request));
 }
 
 uint32_t cohort__levels_num_used(const struct cohort__request *request)
@@ -126,6 +131,11 @@ static void add_stage(const struct cohort__request *request, const uint32_t *use
     }
     stage.collective = way.collective;
     stage.bytes = way.bytes * num_below;
+    stage.is_noted = tier < num_used &&
+                     cohort__levels_notes_fit(
+                         request, used[tier], way.collective,
+                         stage.bytes * (way.collective == COHORT__SCATTER ? stage.num_sites : 1));
+    stage.is_ragged = stage.is_ragged && !stage.is_noted;
     stages->stages[stages->num++] = stage;
 }
 
@@ -158,7 +168,7 @@ static uint32_t leader_of(const struct cohort__levels *levels, uint32_t tier, ui
                                               levels->root, levels->turn);
 }
 
-static uint32_t site_of(const struct cohort__levels *levels, uint32_t tier, uint32_t rank)
+uint32_t cohort__levels_member(const struct cohort__levels *levels, uint32_t tier, uint32_t rank)
 {
     return leader_of(levels, tier, levels->tiers[tier].first_child + rank);
 }
@@ -168,6 +178,11 @@ static uint32_t child_of(const struct cohort__levels *levels, uint32_t tier, uin
 {
     return tier == 0 ? cohort__machine_place(levels->machine, site)
                      : cohort__machine_subgroup(levels->machine, levels->used[tier - 1], site);
+}
+
+uint32_t cohort__levels_rank(const struct cohort__levels *levels, uint32_t tier, uint32_t site)
+{
+    return child_of(levels, tier, site) - levels->tiers[tier].first_child;
 }
 
 /* This site's tier NUMBER. Returns the site that goes on from there. */
@@ -194,8 +209,8 @@ static uint32_t find_tier(struct cohort__levels *levels, uint32_t number)
                : cohort__machine_leader(machine, level, subgroup, levels->root, levels->turn);
     if (is_top && cohort__collective_is_rooted(levels->request->collective))
         leader = levels->request->root;
-    tier->this_rank = child_of(levels, number, site) - tier->first_child;
-    tier->leader = child_of(levels, number, leader) - tier->first_child;
+    tier->this_rank = cohort__levels_rank(levels, number, site);
+    tier->leader = cohort__levels_rank(levels, number, leader);
     return leader;
 }
 
@@ -270,13 +285,14 @@ static cohort_status build_part(const struct cohort__levels *levels, uint32_t nu
         .element = levels->request->element,
         .commutative = levels->request->commutative,
     };
+    bool is_exchange = part->collective == COHORT__EXCHANGE;
     if (part->is_ragged && part->in_parts) {
         request.in_parts = part->in_parts;
-        request.num_in_parts = tier->num;
+        request.num_in_parts = is_exchange ? part->num_in_parts : tier->num;
     }
     if (part->is_ragged && part->out_parts) {
         request.out_parts = part->out_parts;
-        request.num_out_parts = tier->num;
+        request.num_out_parts = is_exchange ? part->num_out_parts : tier->num;
     }
     return cohort__algorithm_build(row_of(levels, number, part), &request, ret_plan);
 }
@@ -302,7 +318,7 @@ static uint32_t embed(struct cohort__levels *levels, uint32_t number,
     struct cohort__block_list *lists = calloc(fragment->num_blocks + (size_t)1, sizeof(*lists));
     if (sites && blocks && lists) {
         for (uint32_t rank = 0; rank < tier->num; rank++)
-            sites[rank] = site_of(levels, number, rank);
+            sites[rank] = cohort__levels_member(levels, number, rank);
         for (uint32_t i = 0; i < fragment->num_blocks; i++) {
             if (fragment->blocks[i].space != COHORT__SPACE_TMP)
                 blocks[i] = block_of(levels, part, fragment->blocks[i]);
@@ -324,7 +340,7 @@ static uint32_t embed(struct cohort__levels *levels, uint32_t number,
     return end;
 }
 
-/* The sites of a locality do a part without messages. */
+/* The sites of a locality do a part without messages, if blocks are of one size. */
 static bool meets(const struct cohort__levels *levels, uint32_t tier)
 {
     return levels->request->meets && tier == 0 && levels->num_used > 0 &&
@@ -381,8 +397,10 @@ uint32_t cohort__levels_append(struct cohort__levels *levels, uint32_t tier,
     struct cohort__plan *fragment = NULL;
     if (levels->tiers[tier].num == 1)
         return after;
-    if (meets(levels, tier))
+    if (meets(levels, tier) && !part->is_ragged)
         return meet(levels, part, after);
+    if (cohort__levels_notes_can(levels, tier, part))
+        return cohort__levels_notes(levels, tier, part, after);
     if (build_part(levels, tier, part, &fragment)) {
         cohort__plan_builder_fail(levels->builder);
         return COHORT__NO_STEP;
@@ -418,9 +436,9 @@ uint32_t cohort__levels_below(const struct cohort__levels *levels)
 /* Reductions, broadcasts -------------------------------------------------------------------- */
 
 uint32_t cohort__levels_reduce_up(struct cohort__levels *levels, struct cohort__area *area,
-                                  size_t bytes)
+                                  size_t bytes, uint32_t after)
 {
-    uint32_t end = COHORT__NO_STEP;
+    uint32_t end = after;
     for (uint32_t tier = 0; tier < cohort__levels_below(levels); tier++) {
         bool leads = levels->height > tier;
         if (levels->tiers[tier].num == 1)
@@ -464,35 +482,65 @@ static bool has_below(const struct cohort__levels *levels, uint32_t tier)
     return has;
 }
 
-struct cohort__shelf cohort__levels_shelf(struct cohort__levels *levels, size_t bytes, bool is_all)
+/* The bytes of the blocks of SLICE. */
+static size_t sum_of(const struct cohort__lengths *lengths, struct cohort__slice slice)
+{
+    const size_t *before = lengths->before;
+    return before ? before[slice.first + slice.num] - before[slice.first]
+                  : slice.num * lengths->bytes;
+}
+
+size_t *cohort__levels_before(struct cohort__levels *levels, const struct cohort__part *parts)
+{
+    uint32_t num_sites = levels->request->num_sites;
+    size_t *before = calloc(num_sites + (size_t)1, sizeof(*before));
+    if (!before)
+        cohort__plan_builder_fail(levels->builder);
+    for (uint32_t place = 0; before && place < num_sites; place++)
+        before[place + 1] = before[place] + parts[cohort__levels_site_at(levels, place)].bytes;
+    return before;
+}
+
+struct cohort__shelf cohort__levels_shelf(struct cohort__levels *levels,
+                                          struct cohort__lengths lengths, bool is_all)
 {
     struct cohort__slice all = {.first = 0, .num = levels->request->num_sites};
     if (!is_all)
         all = levels->height > 0 ? slice_of_all(levels, levels->height - 1)
                                  : cohort__levels_slice(levels, 0, levels->tiers[0].this_rank);
-    return (struct cohort__shelf){.area = all.num > 1 ? cohort__levels_tmp(levels, all.num * bytes)
-                                                      : (struct cohort__area){0},
+    return (struct cohort__shelf){.area = all.num > 1
+                                              ? cohort__levels_tmp(levels, sum_of(&lengths, all))
+                                              : (struct cohort__area){0},
                                   .first = all.first,
-                                  .bytes = bytes};
+                                  .lengths = lengths};
 }
 
 struct cohort__area cohort__shelf_at(const struct cohort__shelf *shelf, uint32_t place)
 {
-    return (struct cohort__area){.space = shelf->area.space,
-                                 .offset =
-                                     shelf->area.offset + (place - shelf->first) * shelf->bytes};
+    struct cohort__slice before = {.first = shelf->first, .num = place - shelf->first};
+    struct cohort__area area = shelf->area;
+    area.offset += sum_of(&shelf->lengths, before);
+    return area;
 }
 
-bool cohort__levels_parts(const struct cohort__levels *levels, uint32_t tier, size_t bytes,
-                          struct cohort__part *ret_parts)
+bool cohort__levels_parts(const struct cohort__levels *levels, uint32_t tier,
+                          struct cohort__lengths lengths, struct cohort__part *ret_parts)
 {
-    uint32_t begin = cohort__levels_slice(levels, tier, 0).first;
+    size_t offset = 0;
     for (uint32_t rank = 0; rank < levels->tiers[tier].num; rank++) {
-        struct cohort__slice slice = cohort__levels_slice(levels, tier, rank);
-        ret_parts[rank] =
-            (struct cohort__part){rank, (slice.first - begin) * bytes, slice.num * bytes};
+        size_t bytes = sum_of(&lengths, cohort__levels_slice(levels, tier, rank));
+        ret_parts[rank] = (struct cohort__part){rank, offset, bytes};
+        offset += bytes;
     }
-    return tier > 0 && is_uneven(levels->machine, levels->used[tier - 1]);
+    return lengths.before || (tier > 0 && is_uneven(levels->machine, levels->used[tier - 1]));
+}
+
+static size_t most_bytes(const struct cohort__part *parts, uint32_t num)
+{
+    size_t most = 0;
+    for (uint32_t i = 0; i < num; i++)
+        most = parts[i].bytes > most ? parts[i].bytes : most;
+    return most;
 }
 
 /* Gathers or scatters, in TIER, the blocks on the leader's shelf. OWN: where this site has its
@@ -516,8 +564,11 @@ static uint32_t move_blocks(struct cohort__levels *levels, uint32_t tier,
         .phase = tier == levels->num_used ? COHORT__LEVELS_TOP
                  : is_up                  ? COHORT__LEVELS_UP
                                           : COHORT__LEVELS_DOWN,
-        .bytes = mine.num * shelf->bytes,
-        .is_ragged = cohort__levels_parts(levels, tier, shelf->bytes, parts),
+        .bytes = sum_of(&shelf->lengths, mine),
+        .is_ragged = cohort__levels_parts(levels, tier, shelf->lengths, parts),
+        .most_bytes =
+            is_up ? most_bytes(parts, levels->tiers[tier].num) : sum_of(&shelf->lengths, all),
+        .own_offset = parts[levels->tiers[tier].this_rank].offset,
         .in = is_up ? own : whole,
         .out = is_up ? whole : own,
         .in_parts = leads && !is_up ? parts : NULL,
@@ -592,7 +643,8 @@ uint32_t cohort__levels_scatter_top(struct cohort__levels *levels, struct cohort
 
 uint32_t cohort__levels_blocks_top(struct cohort__levels *levels,
                                    enum cohort__collective collective, struct cohort__area in,
-                                   struct cohort__area out, size_t bytes, uint32_t after)
+                                   struct cohort__area out, struct cohort__lengths lengths,
+                                   uint32_t after)
 {
     const struct cohort__tier *top = &levels->tiers[levels->num_used];
     if (!is_at_top(levels))
@@ -602,7 +654,7 @@ uint32_t cohort__levels_blocks_top(struct cohort__levels *levels,
         cohort__plan_builder_fail(levels->builder);
         return COHORT__NO_STEP;
     }
-    bool is_ragged = cohort__levels_parts(levels, levels->num_used, bytes, parts);
+    bool is_ragged = cohort__levels_parts(levels, levels->num_used, lengths, parts);
     struct cohort__tier_part part = {
         .collective = collective,
         .phase = COHORT__LEVELS_TOP,
@@ -627,21 +679,40 @@ uint32_t cohort__levels_run(const struct cohort__levels *levels, uint32_t place,
     return num;
 }
 
+/* Where the block at PLACE is among those of PARTS, or of the sites in their order. */
+static size_t offset_of(const struct cohort__levels *levels, const struct cohort__lengths *lengths,
+                        const struct cohort__part *parts, uint32_t place)
+{
+    uint32_t site = cohort__levels_site_at(levels, place);
+    return parts ? parts[site].offset : site * lengths->bytes;
+}
+
+uint32_t cohort__levels_row(const struct cohort__levels *levels,
+                            const struct cohort__lengths *lengths, const struct cohort__part *parts,
+                            uint32_t place)
+{
+    struct cohort__slice row = {.first = place, .num = 1};
+    size_t first = offset_of(levels, lengths, parts, place);
+    while (place + row.num < levels->request->num_sites &&
+           offset_of(levels, lengths, parts, place + row.num) == first + sum_of(lengths, row))
+        row.num++;
+    return row.num;
+}
+
 uint32_t cohort__levels_sort(struct cohort__levels *levels, unsigned phase,
                              const struct cohort__shelf *shelf, struct cohort__area sites,
-                             bool is_to_shelf, uint32_t after)
+                             const struct cohort__part *parts, bool is_to_shelf, uint32_t after)
 {
     uint32_t end = cohort__plan_join(levels->builder, phase);
-    uint32_t num_sites = levels->request->num_sites;
+    struct cohort__slice row = {.first = 0};
     cohort__plan_after(levels->builder, end, after);
-    for (uint32_t place = 0, num; place < num_sites; place += num) {
-        num = cohort__levels_run(levels, place, num_sites);
-        struct cohort__area machine = cohort__shelf_at(shelf, place);
-        struct cohort__area site = {
-            sites.space, sites.offset + cohort__levels_site_at(levels, place) * shelf->bytes};
+    for (; row.first < levels->request->num_sites; row.first += row.num) {
+        row.num = cohort__levels_row(levels, &shelf->lengths, parts, row.first);
+        struct cohort__area machine = cohort__shelf_at(shelf, row.first), site = sites;
+        site.offset += offset_of(levels, &shelf->lengths, parts, row.first);
         uint32_t copy =
             cohort__levels_copy(levels, phase, is_to_shelf ? machine : site,
-                                is_to_shelf ? site : machine, num * shelf->bytes, after);
+                                is_to_shelf ? site : machine, sum_of(&shelf->lengths, row), after);
         cohort__plan_after(levels->builder, end, copy);
     }
     return end;

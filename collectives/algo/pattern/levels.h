@@ -42,6 +42,7 @@ struct cohort__levels {
     uint32_t used[COHORT__LEVELS_MAX]; /* levels of the machine */
     uint32_t height;
     struct cohort__tier tiers[COHORT__LEVELS_MAX + 1];
+    unsigned noted[2]; /* for each direction: a bit for each tier that has left notes */
 };
 
 /* Where the IN or OUT of a tier is in this site's memory. */
@@ -56,9 +57,14 @@ struct cohort__tier_part {
     unsigned phase;
     size_t bytes;   /* of a block, or of this site's own */
     bool is_ragged; /* the blocks have different sizes */
+    /* If it is: what a member brings for another at most, as all members know it. 0: they don't. */
+    size_t most_bytes;
+    size_t own_offset; /* and where this site's block is among those of the members */
     struct cohort__area in, out;
     const struct cohort__part *in_parts; /* by rank, relative to `in` and `out`; or NULL */
     const struct cohort__part *out_parts;
+    uint32_t num_in_parts; /* of an exchange; any others have one for each rank */
+    uint32_t num_out_parts;
 };
 
 /* Whether the machine of REQUEST has levels that can be used. For a scan, and a reduction that does
@@ -78,7 +84,10 @@ void cohort__levels_stages(const struct cohort__request *request, struct cohort_
                            struct cohort__levels_way top, struct cohort__levels_way down,
                            struct cohort__stages *ret_stages);
 
-/* How many sites the largest of the largest subgroups has. */
+/* The level of the machine that has the largest subgroups. */
+uint32_t cohort__levels_level(const struct cohort__request *request);
+
+/* How many sites the largest of them has. */
 uint32_t cohort__levels_largest(const struct cohort__request *request);
 
 /* How many levels are used. */
@@ -95,6 +104,13 @@ struct cohort__slice cohort__levels_slice(const struct cohort__levels *levels, u
 /* The site at PLACE of the machine's order. */
 uint32_t cohort__levels_site_at(const struct cohort__levels *levels, uint32_t place);
 
+/* The site that is member RANK of this site's TIER. */
+uint32_t cohort__levels_member(const struct cohort__levels *levels, uint32_t tier, uint32_t rank);
+
+/* The rank in TIER of the member that leads SITE, which is in a subgroup that TIER's members lead.
+ */
+uint32_t cohort__levels_rank(const struct cohort__levels *levels, uint32_t tier, uint32_t site);
+
 /* How many tiers this site is in, without the top. */
 uint32_t cohort__levels_below(const struct cohort__levels *levels);
 
@@ -102,6 +118,23 @@ uint32_t cohort__levels_below(const struct cohort__levels *levels);
  * is done when all of that and AFTER are. Does nothing in a tier of one. */
 uint32_t cohort__levels_append(struct cohort__levels *levels, uint32_t tier,
                                const struct cohort__tier_part *part, uint32_t after);
+
+/* levels_notes.c. Whether the members of TIER, which has several, do PART by leaving notes, and not
+ * by messages. The same at all of them. To be asked once for each part. */
+bool cohort__levels_notes_can(struct cohort__levels *levels, uint32_t tier,
+                              const struct cohort__tier_part *part);
+
+/* Whether a part COLLECTIVE within each subgroup of LEVEL, with notes of up to BYTES, is of that
+ * kind. */
+bool cohort__levels_notes_fit(const struct cohort__request *request, uint32_t level,
+                              enum cohort__collective collective, size_t bytes);
+
+/* If so: appends this site's share, as cohort__levels_append does. */
+uint32_t cohort__levels_notes(struct cohort__levels *levels, uint32_t tier,
+                              const struct cohort__tier_part *part, uint32_t after);
+
+/* The most bytes of a note. */
+enum { COHORT__LEVELS_NOTE_BYTES = 64 * 1024 };
 
 /* New TMP. */
 struct cohort__area cohort__levels_tmp(struct cohort__levels *levels, size_t bytes);
@@ -114,22 +147,35 @@ uint32_t cohort__levels_copy(struct cohort__levels *levels, unsigned phase, stru
  * site goes. Sets *AREA to where the result is, of which the leaders of the largest subgroups bring
  * theirs to the top. */
 uint32_t cohort__levels_reduce_up(struct cohort__levels *levels, struct cohort__area *area,
-                                  size_t bytes);
+                                  size_t bytes, uint32_t after);
 
 /* On the way down: BYTES at AREA go from the members of the top to all other sites. */
 uint32_t cohort__levels_broadcast_down(struct cohort__levels *levels, struct cohort__area area,
                                        size_t bytes, uint32_t after);
 
+/* The sizes of the blocks of all sites. */
+struct cohort__lengths {
+    size_t bytes; /* of each one */
+    /* If they differ: for each place of the machine's order, how many bytes all blocks before it
+     * have; and behind the last place, how many all have. Else NULL. */
+    const size_t *before;
+};
+
+/* What lengths.before is for PARTS, one for each site. The caller frees it. NULL: there is no
+ * memory, and the builder knows. */
+size_t *cohort__levels_before(struct cohort__levels *levels, const struct cohort__part *parts);
+
 /* Memory for a block for each site of a slice, in the machine's order. */
 struct cohort__shelf {
     struct cohort__area area;
     uint32_t first; /* the place of its first block */
-    size_t bytes;   /* of a block */
+    struct cohort__lengths lengths;
 };
 
 /* A new one in TMP, for all sites whose blocks pass this site below the top, or, with IS_ALL, for
  * all sites. */
-struct cohort__shelf cohort__levels_shelf(struct cohort__levels *levels, size_t bytes, bool is_all);
+struct cohort__shelf cohort__levels_shelf(struct cohort__levels *levels,
+                                          struct cohort__lengths lengths, bool is_all);
 
 struct cohort__area cohort__shelf_at(const struct cohort__shelf *shelf, uint32_t place);
 
@@ -145,11 +191,12 @@ uint32_t cohort__levels_gather_top(struct cohort__levels *levels, struct cohort_
 uint32_t cohort__levels_scatter_top(struct cohort__levels *levels, struct cohort__area own,
                                     const struct cohort__shelf *shelf, uint32_t after);
 
-/* At the top: an all_gather from IN to OUT, or a reduce_scatter, with blocks of BYTES for each
- * site. Only a member of the top does anything. */
+/* At the top: an all_gather from IN to OUT, or a reduce_scatter, with a block for each site. Only a
+ * member of the top does anything. */
 uint32_t cohort__levels_blocks_top(struct cohort__levels *levels,
                                    enum cohort__collective collective, struct cohort__area in,
-                                   struct cohort__area out, size_t bytes, uint32_t after);
+                                   struct cohort__area out, struct cohort__lengths lengths,
+                                   uint32_t after);
 
 /* Where a member of the top has the blocks of its subgroup on the way down: on SHELF, or, if there
  * is only its own, in OWN. */
@@ -165,15 +212,21 @@ uint32_t cohort__levels_scatter_down(struct cohort__levels *levels, struct cohor
 /* How many sites from PLACE on, before place END, have consecutive numbers. */
 uint32_t cohort__levels_run(const struct cohort__levels *levels, uint32_t place, uint32_t end);
 
+/* How many blocks from PLACE on, of those that are LENGTHS long and where PARTS says, lie one
+ * behind the other in the machine's order. PARTS NULL: they are in the order of the sites. */
+uint32_t cohort__levels_row(const struct cohort__levels *levels,
+                            const struct cohort__lengths *lengths, const struct cohort__part *parts,
+                            uint32_t place);
+
 /* Copies the blocks of all sites between the order of the machine, on SHELF, and that of the sites,
- * at SITES. Returns a step that is done when all are. */
+ * or PARTS, at SITES. Returns a step that is done when all are. */
 uint32_t cohort__levels_sort(struct cohort__levels *levels, unsigned phase,
                              const struct cohort__shelf *shelf, struct cohort__area sites,
-                             bool is_to_shelf, uint32_t after);
+                             const struct cohort__part *parts, bool is_to_shelf, uint32_t after);
 
-/* The blocks of the members of TIER in the machine's order, of BYTES for each site. RET_PARTS has
- * room for all. Returns whether they have different sizes. */
-bool cohort__levels_parts(const struct cohort__levels *levels, uint32_t tier, size_t bytes,
-                          struct cohort__part *ret_parts);
+/* The blocks of the members of TIER in the machine's order. RET_PARTS has room for all. Returns
+ * whether they have different sizes. */
+bool cohort__levels_parts(const struct cohort__levels *levels, uint32_t tier,
+                          struct cohort__lengths lengths, struct cohort__part *ret_parts);
 
 #endif

@@ -44,7 +44,7 @@ static cohort_status build(const struct cohort__request *request, struct cohort_
         return status;
     uint32_t site = request->this_site, from = root_of_top(&levels);
     struct cohort__area in = {COHORT__SPACE_IN, 0}, out = {COHORT__SPACE_OUT, 0};
-    uint32_t end = cohort__levels_reduce_up(&levels, &in, request->bytes);
+    uint32_t end = cohort__levels_reduce_up(&levels, &in, request->bytes, COHORT__NO_STEP);
     if (from != request->root && site == from)
         out = cohort__levels_tmp(&levels, request->bytes);
     if (levels.height == levels.num_used)

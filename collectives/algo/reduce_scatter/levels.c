@@ -1,31 +1,75 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Reduce-scatter that follows the machine: a reduction of all blocks to the leader of each
  * subgroup, level by level (phase 1), a reduce_scatter among the leaders of the largest subgroups
- * (phase 2), and a scatter back (phase 3). See pattern/levels.h.
+ * (phase 2), and a scatter back (phase 3). See pattern/levels.h. Where blocks have different sizes,
+ * the scatter is by messages in a locality, too, and each site has its IN in the machine's order
+ * first.
  * Cost: that of its parts. TMP: at a leader all blocks for each level, once more if the sites of a
  * subgroup are not next to each other, and the blocks of its subgroup.
  * Source: Graham et al., Cheetah (CCGrid 2011); Luo et al., HAN (CLUSTER 2020). */
+#include <stdlib.h>
+
 #include "collectives/algo/pattern/cost.h"
 #include "collectives/algo/pattern/levels.h"
 #include "collectives/algo/table.h"
 
-static cohort_status build(const struct cohort__request *request, struct cohort__plan **ret_plan)
+/* Blocks of different sizes, which may be in other places of IN at each site, are reduced in the
+ * machine's order. */
+static void append_ragged(struct cohort__levels *levels, const size_t *before)
+{
+    const struct cohort__part *parts = levels->request->in_parts;
+    const uint32_t num_sites = levels->request->num_sites;
+    struct cohort__lengths lengths = {.before = before};
+    struct cohort__area in = {COHORT__SPACE_IN, 0}, out = {COHORT__SPACE_OUT, 0};
+    uint32_t end = COHORT__NO_STEP;
+    if (cohort__levels_row(levels, &lengths, parts, 0) == num_sites) {
+        in.offset = parts[cohort__levels_site_at(levels, 0)].offset;
+    } else {
+        struct cohort__shelf sorted = cohort__levels_shelf(levels, lengths, true);
+        end = cohort__levels_sort(levels, COHORT__LEVELS_UP, &sorted, in, parts, true, end);
+        in = sorted.area;
+    }
+    end = cohort__levels_reduce_up(levels, &in, before[num_sites], end);
+    struct cohort__shelf shelf = cohort__levels_shelf(levels, lengths, false);
+    end = cohort__levels_blocks_top(levels, COHORT__REDUCE_SCATTER, in,
+                                    cohort__levels_below_top(levels, out, &shelf), lengths, end);
+    cohort__levels_scatter_down(levels, out, &shelf, end);
+}
+
+static cohort_status build_ragged(const struct cohort__request *request,
+                                  struct cohort__plan **ret_plan)
 {
     struct cohort__levels levels;
     cohort_status status = cohort__levels_init(&levels, request, "reduce_scatter_levels");
     if (status)
         return status;
+    size_t *before = cohort__levels_before(&levels, request->in_parts);
+    if (before)
+        append_ragged(&levels, before);
+    free(before);
+    return cohort__plan_finish(levels.builder, ret_plan);
+}
+
+static cohort_status build(const struct cohort__request *request, struct cohort__plan **ret_plan)
+{
+    struct cohort__levels levels;
+    if (request->in_parts)
+        return build_ragged(request, ret_plan);
+    cohort_status status = cohort__levels_init(&levels, request, "reduce_scatter_levels");
+    if (status)
+        return status;
     struct cohort__area in = {COHORT__SPACE_IN, 0}, out = {COHORT__SPACE_OUT, 0};
-    uint32_t end = cohort__levels_reduce_up(&levels, &in, request->num_sites * request->bytes);
+    struct cohort__lengths lengths = {.bytes = request->bytes};
+    uint32_t end = cohort__levels_reduce_up(&levels, &in, request->num_sites * request->bytes,
+                                            COHORT__NO_STEP);
     if (levels.height == levels.num_used && !levels.keeps_order) {
-        struct cohort__shelf sorted = cohort__levels_shelf(&levels, request->bytes, true);
-        end = cohort__levels_sort(&levels, COHORT__LEVELS_TOP, &sorted, in, true, end);
+        struct cohort__shelf sorted = cohort__levels_shelf(&levels, lengths, true);
+        end = cohort__levels_sort(&levels, COHORT__LEVELS_TOP, &sorted, in, NULL, true, end);
         in = sorted.area;
     }
-    struct cohort__shelf shelf = cohort__levels_shelf(&levels, request->bytes, false);
+    struct cohort__shelf shelf = cohort__levels_shelf(&levels, lengths, false);
     end = cohort__levels_blocks_top(&levels, COHORT__REDUCE_SCATTER, in,
-                                    cohort__levels_below_top(&levels, out, &shelf), request->bytes,
-                                    end);
+                                    cohort__levels_below_top(&levels, out, &shelf), lengths, end);
     cohort__levels_scatter_down(&levels, out, &shelf, end);
     return cohort__plan_finish(levels.builder, ret_plan);
 }
@@ -48,6 +92,7 @@ static void stages(const struct cohort__request *request, struct cohort__stages 
 const struct cohort__algorithm cohort__reduce_scatter_levels = {
     .collective = COHORT__REDUCE_SCATTER,
     .name = "levels",
+    .ragged = true,
     .needs = cohort__levels_needs,
     .accepts = cohort__levels_accepts,
     .build = build,

@@ -17,12 +17,13 @@ static cohort_status build(const struct cohort__request *request, struct cohort_
     if (status)
         return status;
     struct cohort__area own = {COHORT__SPACE_OUT, 0}, in = {COHORT__SPACE_IN, 0};
-    struct cohort__shelf shelf = {.area = in, .bytes = request->bytes};
+    struct cohort__lengths lengths = {.bytes = request->bytes};
+    struct cohort__shelf shelf = {.area = in, .lengths = lengths};
     uint32_t end = COHORT__NO_STEP;
     if (!is_root || !levels.keeps_order)
-        shelf = cohort__levels_shelf(&levels, request->bytes, is_root);
+        shelf = cohort__levels_shelf(&levels, lengths, is_root);
     if (is_root && !levels.keeps_order)
-        end = cohort__levels_sort(&levels, COHORT__LEVELS_UP, &shelf, in, true, end);
+        end = cohort__levels_sort(&levels, COHORT__LEVELS_UP, &shelf, in, NULL, true, end);
     end = cohort__levels_scatter_top(&levels, own, &shelf, end);
     cohort__levels_scatter_down(&levels, own, &shelf, end);
     return cohort__plan_finish(levels.builder, ret_plan);

@@ -50,6 +50,7 @@ static void test_names(void)
         request.collective = row->collective;
         request.num_sites = TEST_MACHINE_SITES; /* meets the conditions of every row */
         request.machine = machine;
+        request.shift = row->collective == COHORT__SHIFT ? 5 : 0;
         request.commutative = true;
         snprintf(name, sizeof(name), "%s_%s", cohort__collective_name(row->collective), row->name);
         CHECK_INT(cohort__algorithm_build(row, &request, &plan), COHORT_OK);
@@ -131,7 +132,7 @@ static void change_one(struct cohort__request *request, struct cohort__random *r
 {
     static const struct cohort__part part;
     uint32_t by = 1 + (uint32_t)cohort__random_below(random, 5);
-    switch (cohort__random_below(random, 16)) {
+    switch (cohort__random_below(random, 17)) {
     case 0:
         request->collective = (request->collective + by) % COHORT__NUM_COLLECTIVES;
         break;
@@ -167,6 +168,9 @@ static void change_one(struct cohort__request *request, struct cohort__random *r
         break;
     case 14:
         request->inner += by;
+        break;
+    case 15:
+        request->has_notes = !request->has_notes;
         break;
     case 10:
         request->in_parts = request->in_parts ? NULL : &part;

@@ -261,18 +261,23 @@ static void make_cheap(uint32_t row)
     memset(parameters.factors[COHORT__SCOPE_HOSTS][row], -112, COHORT__KNOTS);
 }
 
-static struct cohort__candidate composed(const struct cohort__request *request, bool is_forced)
+static struct cohort__candidate candidate_of(const struct cohort__question *question,
+                                             const char *name)
 {
     struct cohort__candidate all[COHORT__MAX_CANDIDATES];
-    struct cohort__question question = question_of(request, COHORT__MODE_ANY);
-    uint32_t num, i = 0;
-    if (is_forced)
-        question.forced = cohort__algorithm_find(request->collective, "levels");
-    num = cohort__select_candidates(&question, all);
-    while (i < num && strcmp(all[i].algorithm->name, "levels") != 0)
+    uint32_t num = cohort__select_candidates(question, all), i = 0;
+    while (i < num && strcmp(all[i].algorithm->name, name) != 0)
         i++;
     CHECK(i < num);
     return all[i];
+}
+
+static struct cohort__candidate composed(const struct cohort__request *request, bool is_forced)
+{
+    struct cohort__question question = question_of(request, COHORT__MODE_ANY);
+    if (is_forced)
+        question.forced = cohort__algorithm_find(request->collective, "levels");
+    return candidate_of(&question, "levels");
 }
 
 /* The leaders' row is the cheapest one for them, but never one over a tree. Where the sites can
@@ -287,6 +292,7 @@ static void test_composed(void)
         const struct cohort__algorithm *algorithm = cohort__algorithms[row];
         request.collective = algorithm->collective;
         if (!algorithm->build || !algorithm->cost || algorithm->collective == COHORT__SCAN ||
+            algorithm->collective == COHORT__SHIFT ||
             !cohort__algorithm_find(request.collective, "levels"))
             continue;
         set_machine(1000, 1, 100);
@@ -305,6 +311,57 @@ static void test_composed(void)
     cohort__machine_destroy(machine);
 }
 
+/* Where all sites know the sizes, the sites of a locality gather by messages, and meet for what is
+ * of one size. */
+static void test_composed_ragged(void)
+{
+    struct cohort__machine *machine = test_machine_create();
+    struct cohort__request request = request_of(COHORT__ALL_GATHER, TEST_MACHINE_SITES, 8);
+    struct cohort__question question = question_of(&request, COHORT__MODE_ANY);
+    struct cohort__stages stages;
+    request.machine = machine;
+    request.meets = true;
+    request.can_meet = true; /* not with such blocks */
+    question.is_ragged = question.are_sizes_known = true;
+    set_machine(1000, 1, 100);
+    struct cohort__candidate candidate = candidate_of(&question, "levels");
+    CHECK(!candidate.refused && candidate.is_priced && candidate.inner > 0);
+    CHECK(cohort__algorithms[candidate.inner - 1]->ragged);
+    cohort__select_stages(&question, candidate.algorithm, &request, &stages);
+    CHECK(stages.num > 2 && stages.stages[0].collective == COHORT__GATHER);
+    CHECK(!cohort__stage_meets(&question, &stages.stages[0]));
+    CHECK(stages.stages[stages.num - 1].collective == COHORT__BROADCAST);
+    CHECK(cohort__stage_meets(&question, &stages.stages[stages.num - 1]));
+    question.are_sizes_known = false;
+    CHECK_CONTAINS(candidate_of(&question, "levels").refused, "don't know the sizes");
+    cohort__machine_destroy(machine);
+}
+
+/* A composed shift has an exchange among its leaders. It refuses where no two blocks have the same
+ * way; and how many blocks leave a host is counted for the direct one, too. */
+static void test_shift(void)
+{
+    struct cohort__machine *machine = test_machine_create();
+    struct cohort__request request = request_of(COHORT__SHIFT, TEST_MACHINE_SITES, 8);
+    struct cohort__question question = question_of(&request, COHORT__MODE_ANY);
+    request.machine = machine;
+    request.meets = true;
+    placement = cohort__placement_of(machine);
+    memset(&parameters, 0, sizeof(parameters));
+    parameters.cores = parameters.workers = 1;
+    parameters.terms[COHORT__SCOPE_HOSTS][COHORT__TERM_STARTUP] = 1000;
+    request.shift = 1;
+    CHECK_CONTAINS(candidate_of(&question, "levels").refused, "two have their targets");
+    CHECK_INT((int)candidate_of(&question, "direct").time, 125); /* one of eight leaves the host */
+    request.shift = 6;
+    CHECK_INT((int)candidate_of(&question, "direct").time, 750);
+    struct cohort__candidate levels = candidate_of(&question, "levels");
+    CHECK(!levels.refused && levels.is_priced);
+    CHECK(cohort__algorithms[levels.inner - 1]->collective == COHORT__EXCHANGE);
+    CHECK_INT((int)levels.time, 1000); /* one message for each of two leaders */
+    cohort__machine_destroy(machine);
+}
+
 int main(int argc, char **argv)
 {
     static const struct test_case cases[] = {
@@ -318,6 +375,8 @@ int main(int argc, char **argv)
         {"reproducible", test_reproducible},
         {"ragged", test_ragged},
         {"composed", test_composed},
+        {"composed_ragged", test_composed_ragged},
+        {"shift", test_shift},
     };
     return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
 }

@@ -88,7 +88,7 @@ static void no_defect(struct broken *broken)
 
 static void unknown_kind(struct broken *broken)
 {
-    broken->steps[COPY].kind = COHORT__STEP_MEET + 1;
+    broken->steps[COPY].kind = COHORT__STEP_READ + 1;
 }
 
 static void wrong_phase(struct broken *broken)
@@ -431,9 +431,76 @@ static void test_writes_in_later(void)
     cohort__plan_unref(plan);
 }
 
+/* What is wrong with the plans of test_notes, where site 0 leaves a note for sites 1 and 2. */
+struct note_defect {
+    const char *message; /* NULL: nothing is wrong */
+    uint32_t reader;     /* that the note is for */
+    uint32_t num_sharers;
+    uint32_t posts;  /* of site 0 */
+    uint32_t reads;  /* of site 2 */
+    uint32_t number; /* of the note that is read */
+    size_t offset;
+    bool reads_first; /* site 0 posts after a READ of what site 1 posts after its READ */
+};
+
+static struct cohort__plan *note_plan(const struct note_defect *defect, uint32_t site)
+{
+    static const uint32_t sites[] = {0, 1, 2};
+    struct cohort__plan_builder *builder = NULL;
+    struct cohort__plan *plan = NULL;
+    CHECK_INT(cohort__plan_builder_create(&builder, "notes", 3, site), COHORT_OK);
+    uint32_t in = cohort__plan_range(builder, COHORT__SPACE_IN, 0, BYTES);
+    uint32_t post = COHORT__NO_STEP, read = COHORT__NO_STEP;
+    for (uint32_t i = 0; site == 0 && i < defect->posts; i++)
+        post = cohort__plan_post(builder, 1, 0, defect->reader, sites, defect->num_sharers, &in, 1);
+    for (uint32_t i = 0; site > 0 && i < (site == 2 ? defect->reads : 1); i++)
+        read = cohort__plan_read(builder, 1, defect->number, 0, defect->offset,
+                                 cohort__plan_range(builder, COHORT__SPACE_OUT, i * 4, 4),
+                                 COHORT__NO_BLOCK);
+    if (defect->reads_first && site == 1)
+        cohort__plan_after(builder, cohort__plan_post(builder, 1, 1, 0, sites, 2, &in, 1), read);
+    if (defect->reads_first && site == 0)
+        cohort__plan_after(builder, post,
+                           cohort__plan_read(builder, 1, 1, 1, 0,
+                                             cohort__plan_range(builder, COHORT__SPACE_OUT, 0, 4),
+                                             COHORT__NO_BLOCK));
+    CHECK_INT(cohort__plan_finish(builder, &plan), COHORT_OK);
+    return plan;
+}
+
+static void test_notes(void)
+{
+    static const struct note_defect cases[] = {
+        {NULL, COHORT__EVERYBODY, 3, 1, 1, 0, 4, false},
+        {"site 2, step 0 (READ, phase 1): the note is not for this site", 1, 3, 1, 1, 0, 0, false},
+        {"the note is not for this site", COHORT__EVERYBODY, 2, 1, 1, 0, 0, false},
+        {"(READ, phase 1): nobody posts it, or twice", COHORT__EVERYBODY, 3, 2, 1, 0, 0, false},
+        {"nobody posts it, or twice", COHORT__EVERYBODY, 3, 1, 1, 2, 0, false},
+        {"nobody posts it, or twice", COHORT__EVERYBODY, 3, 1, 1, COHORT__PLAN_NOTES, 0, false},
+        {"site 2, step 1 (READ, phase 1): reads a note twice", COHORT__EVERYBODY, 3, 1, 2, 0, 0,
+         false},
+        {"(POST, phase 1): 1 sites read it, not 2", COHORT__EVERYBODY, 3, 1, 0, 0, 0, false},
+        {"the note has only 8 bytes", COHORT__EVERYBODY, 3, 1, 1, 0, 5, false},
+        {"block 1 is out of bounds", COHORT__EVERYBODY, 3, 1, 1, 0, SIZE_MAX, false},
+        {"never starts: deadlock", COHORT__EVERYBODY, 3, 1, 1, 0, 0, true},
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct cohort__plan *plans[3];
+        for (uint32_t site = 0; site < 3; site++)
+            plans[site] = note_plan(&cases[i], site);
+        CHECK_INT(cohort__plan_check(plans, 3),
+                  cases[i].message ? COHORT_ERR_BAD_PARAMETER : COHORT_OK);
+        if (cases[i].message)
+            CHECK_CONTAINS(cohort_error_message(), cases[i].message);
+        for (uint32_t site = 0; site < 3; site++)
+            cohort__plan_unref(plans[site]);
+    }
+}
+
 int main(int argc, char **argv)
 {
     static const struct test_case cases[] = {
+        {"notes", test_notes},
         {"good", test_good},
         {"defects", test_defects},
         {"gaps", test_gaps},

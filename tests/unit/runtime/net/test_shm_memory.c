@@ -26,8 +26,11 @@ static void test_layout(void)
             (long long)(cohort__shm_ring_offset(size, 0, 0) + slots * COHORT__SHM_RING_BYTES));
         CHECK_INT(cohort__shm_bulk_offset(size, size - 1, size - 1),
                   (long long)(cohort__shm_bulk_offset(size, 0, 0) + (slots - 1) * bulk));
-        CHECK_INT(cohort__shm_memory_bytes(size),
+        CHECK_INT(cohort__shm_notes_offset(size, 0),
                   (long long)(cohort__shm_bulk_offset(size, 0, 0) + slots * bulk));
+        CHECK_INT(cohort__shm_memory_bytes(size),
+                  (long long)cohort__shm_notes_offset(size, COHORT__SHM_NUM_NOTES));
+        CHECK_INT(cohort__shm_notes_offset(size, 1) % PAGE, 0);
         CHECK_INT(cohort__shm_board_offset(size, 1) % PAGE, 0);
         CHECK_INT(cohort__shm_ring_offset(size, 0, 0) % PAGE, 0);
         CHECK_INT(bulk % PAGE, 0);

@@ -359,12 +359,13 @@ static void send_map_with(uint64_t instance, uint64_t num_sites, const uint64_t 
 {
     static const unsigned char some[COHORT__SETTINGS_BYTES_MAX + 1];
     struct cohort__packer packer = {0};
-    cohort__pack_map(&packer, 6);
+    cohort__pack_map(&packer, 7);
     cohort__pack_field_unsigned(&packer, "type", COHORT__REGISTRY_MAP);
     cohort__pack_field_bytes(&packer, "name", "bogus", 5);
     cohort__pack_field_unsigned(&packer, "instance", instance);
     cohort__pack_field_unsigned(&packer, "num_sites", num_sites);
     cohort__pack_field_bytes(&packer, "settings", some, settings_bytes);
+    cohort__pack_field_unsigned(&packer, "number", COHORT__NO_NUMBER);
     cohort__pack_text(&packer, "runs");
     cohort__pack_array(&packer, num);
     for (uint32_t i = 0; i < num; i++)

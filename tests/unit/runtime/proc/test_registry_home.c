@@ -169,7 +169,7 @@ static void check_refusal(uint32_t index, uint32_t rank, uint32_t site, cohort_s
 
 static void begin(void)
 {
-    cohort__registry_home_init(&home, RANK);
+    cohort__registry_home_init(&home, RANK, 8);
 }
 
 static void end(void)

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef COHORT_COLLECTIVES_MODEL_SIM_PRICE_H
+#define COHORT_COLLECTIVES_MODEL_SIM_PRICE_H
+
+#include "collectives/model/sim_machine.h"
+
+/* What a step takes on a machine, in nanoseconds (sim_machine.h). */
+
+/* How far it is from one site to another. */
+enum cohort__scope cohort__sim_scope(const struct cohort__sim_machine *machine, uint32_t from,
+                                     uint32_t to);
+
+/* Between the SEND and the RECV of a message: once, and for each byte. */
+double cohort__sim_startup(const struct cohort__sim_machine *machine, enum cohort__scope scope);
+double cohort__sim_per_byte(const struct cohort__sim_machine *machine, enum cohort__scope scope);
+
+/* The work of STEP at its site: a SEND, RECV, REDUCE or MEET; 0 for others. */
+double cohort__sim_work(const struct cohort__sim_machine *machine,
+                        const struct cohort__sim_step *step);
+
+/* What is to be done when all are there of a meeting, of which STEP is one's MEET. */
+double cohort__sim_movement(const struct cohort__sim_machine *machine,
+                            const struct cohort__sim_step *step);
+
+#endif
