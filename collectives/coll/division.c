@@ -130,7 +130,7 @@ static void print_name(char text[COHORT__NAME_BYTES_MAX + 1], const struct divis
 
 static void join(struct division *division)
 {
-    const cohort_comm *parent = division->parent;
+    cohort_comm *parent = division->parent;
     struct family family = find_family(division);
     char name[COHORT__NAME_BYTES_MAX + 1];
     print_name(name, division, &family);
@@ -148,13 +148,6 @@ static void join(struct division *division)
     cohort__comm_create_child(parent, &child, division->ret_comm, division->future);
 }
 
-static void destroy(struct division *division)
-{
-    cohort_comm_unref(division->parent);
-    cohort_future_unref(division->called);
-    free(division);
-}
-
 static void fail(struct division *division)
 {
     struct cohort__error error = {0};
@@ -163,19 +156,23 @@ static void fail(struct division *division)
     cohort__error_fini(&error);
 }
 
-/* The collective is over. */
+/* The collective is over. The reference to the parent is given back before the future completes:
+ * the site may then give back the parent, too, and make one of the same name at once. */
 static void conclude(struct division *division)
 {
     if (cohort__future_status(division->called)) {
+        cohort_comm_unref(division->parent);
         fail(division);
     } else if (division->purpose == COHORT__PURPOSE_SPLIT &&
                division->own.color == COHORT_COLOR_NONE) {
+        cohort_comm_unref(division->parent);
         *division->ret_comm = NULL;
         cohort__future_fulfil(division->future, NULL);
     } else {
         join(division);
     }
-    destroy(division);
+    cohort_future_unref(division->called);
+    free(division);
 }
 
 /* A site that runs out of memory may be the only one whose collective has failed, and others wait

@@ -269,12 +269,12 @@ static void take_over(const struct cohort_comm *parent, const struct cohort__com
 
 /* The registry's name of a child goes on behind the 0 of its name for messages: with the parent's
  * instance, and the generation of the call that makes it. */
-void cohort__comm_create_child(const struct cohort_comm *parent,
-                               const struct cohort__comm_child *child, cohort_comm **ret_comm,
-                               cohort_future *future)
+void cohort__comm_create_child(struct cohort_comm *parent, const struct cohort__comm_child *child,
+                               cohort_comm **ret_comm, cohort_future *future)
 {
     const uint64_t origin[] = {parent->group->membership->instance, child->generation};
-    struct cohort__process *process = cohort__inbox_process(parent->group->inbox);
+    struct cohort__inbox *inbox = parent->group->inbox;
+    struct cohort__process *process = cohort__inbox_process(inbox);
     cohort_comm_options options;
     struct cohort__comm_choice choice;
     take_over(parent, child, &options, &choice);
@@ -282,9 +282,11 @@ void cohort__comm_create_child(const struct cohort_comm *parent,
         choice.settings.board = cohort__boards_take(process);
     struct creation *creation =
         creation_create(ret_comm, child->name, &options, &choice, COHORT_OK);
-    if (!creation) {
-        struct cohort__error error = {0};
+    struct cohort__error error = {0};
+    if (!creation)
         cohort__error_copy(&error, cohort__error_slot());
+    cohort_comm_unref(parent); /* now that its settings have been copied */
+    if (!creation) {
         cohort__boards_give_back(process, choice.settings.board);
         cohort__registry_lost(cohort__process_registry(process), cohort__process_rank(process),
                               error.status);
@@ -296,7 +298,7 @@ void cohort__comm_create_child(const struct cohort_comm *parent,
     memcpy(creation->name + bytes, origin, sizeof(origin));
     creation->join.name_bytes = bytes + sizeof(origin);
     creation->join.home = child->home;
-    begin(creation, parent->group->inbox, future);
+    begin(creation, inbox, future);
 }
 
 void cohort_comm_unref(cohort_comm *comm)

@@ -41,12 +41,12 @@ struct cohort__comm_child {
     bool is_whole; /* all of its sites are in one locality */
 };
 
-/* Joins CHILD, which takes over from PARENT all that is not in CHILD. When all of its sites have
- * joined, *RET_COMM gets the endpoint, and FUTURE is completed. On failure FUTURE is completed with
+/* Joins CHILD, which takes over from PARENT all that is not in CHILD. Gives back a reference to
+ * PARENT, before anybody can see FUTURE complete. When all of its sites have joined, *RET_COMM gets
+ * the endpoint, and FUTURE is completed. On failure FUTURE is completed with
  * the error. Then no site of CHILD waits for this one for ever: no communicator can be made in this
  * job any more. */
-void cohort__comm_create_child(const struct cohort_comm *parent,
-                               const struct cohort__comm_child *child, cohort_comm **ret_comm,
-                               cohort_future *future);
+void cohort__comm_create_child(struct cohort_comm *parent, const struct cohort__comm_child *child,
+                               cohort_comm **ret_comm, cohort_future *future);
 
 #endif
