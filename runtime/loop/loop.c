@@ -418,6 +418,16 @@ static void hook_timer_cancel(void *context, struct cohort__timer *timer)
     cohort__loop_timer_cancel(context, timer);
 }
 
+bool cohort__loop_has_ready_tasks(void)
+{
+    return cohort__scheduler_has_ready();
+}
+
+void cohort__loop_turn_next(void)
+{
+    cohort__scheduler_poll_next();
+}
+
 void cohort__loop_scheduler_hooks(struct cohort__loop *loop,
                                   struct cohort__scheduler_hooks *ret_hooks)
 {

@@ -76,6 +76,11 @@ cohort_status cohort__loop_every(struct cohort__loop *loop, uint64_t nanoseconds
  * COHORT_ERR_CANCELLED. */
 void cohort__loop_attach(struct cohort__loop *loop);
 
+/* For transports, in any thread. Whether the calling worker has tasks to resume before it is likely
+ * to turn the loop again; and asks it to turn the loop before its next task. */
+bool cohort__loop_has_ready_tasks(void);
+void cohort__loop_turn_next(void);
+
 /* The hooks with which the scheduler lets its workers turn LOOP. For the timers, see
  * loop/timer.h. */
 struct cohort__scheduler_hooks;

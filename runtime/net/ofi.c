@@ -280,7 +280,7 @@ static struct cohort__ofi *allocate(const struct cohort__net_handlers *handlers)
         return NULL;
     ofi->net.operations = &operations;
     ofi->net.handlers = *handlers;
-    ofi->net.max_message = COHORT__OFI_MAX_MESSAGE;
+    ofi->net.max_message = COHORT__OFI_MAX_PACKET - COHORT__PACKET_OVERHEAD;
     ofi->net.max_fetch = COHORT__OFI_MAX_FETCH;
     ofi->net.poller.fd = -1;
     ofi->wake_fd = -1;
@@ -292,6 +292,7 @@ static struct cohort__ofi *allocate(const struct cohort__net_handlers *handlers)
     cohort__list_init(&ofi->lost);
     cohort__list_init(&ofi->sends);
     cohort__list_init(&ofi->sending);
+    cohort__list_init(&ofi->batches);
     cohort__list_init(&ofi->receives);
     cohort__list_init(&ofi->all_receives);
     cohort__list_init(&ofi->fetches);

@@ -14,6 +14,7 @@
 #include "runtime/base/map.h"
 #include "runtime/net/net.h"
 #include "runtime/net/ofi_library.h"
+#include "runtime/net/packet.h"
 
 /* One end over libfabric, shared by the ofi_*.c.
  *
@@ -21,10 +22,12 @@
  * something (send, read, address vector), so nothing is started towards a peer that is just being
  * removed. Completions are read, and handlers are called, without it. */
 enum {
-    COHORT__OFI_MAX_MESSAGE = 16384, /* ofi_rxm's buffer size: longer ones would be split */
+    COHORT__OFI_MAX_PACKET = 16384, /* ofi_rxm's buffer size: longer ones would be split */
     COHORT__OFI_MAX_FETCH = 1 << 20,
-    COHORT__OFI_NUM_RECEIVES = 64, /* posted at all times */
-    COHORT__OFI_NUM_SENDS = 256,   /* at most under way */
+    COHORT__OFI_NUM_RECEIVES = 64,  /* posted at all times */
+    COHORT__OFI_NUM_SENDS = 256,    /* at most under way */
+    COHORT__OFI_NUM_DIRECT = 4,     /* to one peer, see ofi_send.c */
+    COHORT__OFI_MAX_BATCHED = 4096, /* longer messages go at once: they gain little */
 };
 
 /* What a completion's context points to. */
@@ -36,10 +39,12 @@ struct cohort__ofi_operation {
 };
 
 struct cohort__ofi_peer {
-    struct cohort__map_node node; /* in `peers`, by number, until it is removed */
-    struct cohort__list link;     /* in `all_peers`, until the end is destroyed */
-    struct cohort__list blocked;  /* in `blocked` while a sender waits for `writable` */
-    struct cohort__list lost;     /* in `lost` until `unreachable` is called */
+    struct cohort__map_node node;   /* in `peers`, by number, until it is removed */
+    struct cohort__list link;       /* in `all_peers`, until the end is destroyed */
+    struct cohort__list blocked;    /* in `blocked` while a sender waits for `writable` */
+    struct cohort__list lost;       /* in `lost` until `unreachable` is called */
+    struct cohort__ofi_send *batch; /* messages that wait for others; NULL: none */
+    unsigned num_sending;           /* packets under way */
     uint32_t number;
     bool is_dead;    /* lost or removed */
     bool is_removed; /* nothing is reported about it any more */
@@ -59,7 +64,9 @@ struct cohort__ofi_send {
     struct cohort__ofi_operation operation;
     struct cohort__ofi_peer *peer;
     struct fid_mr *mr;
-    _Alignas(64) unsigned char data[COHORT__OFI_MAX_MESSAGE];
+    struct cohort__packet packet;
+    uint64_t since; /* when it became a batch */
+    _Alignas(64) unsigned char data[COHORT__OFI_MAX_PACKET];
 };
 
 struct cohort__ofi_receive {
@@ -67,7 +74,7 @@ struct cohort__ofi_receive {
     struct cohort__net_message message;
     struct cohort__list all;
     struct fid_mr *mr;
-    _Alignas(64) unsigned char data[COHORT__OFI_MAX_MESSAGE];
+    _Alignas(64) unsigned char data[COHORT__OFI_MAX_PACKET];
 };
 
 struct cohort__ofi_fetch {
@@ -98,7 +105,8 @@ struct cohort__ofi {
     int retry_fd;             /* a timer for trying again what was refused */
     _Atomic bool has_work;    /* progress has to look at the lists below, or has to post receives */
     _Atomic bool is_armed;
-    bool is_closing; /* for handlers, there are no peers any more */
+    _Atomic bool is_handling; /* progress calls handlers now */
+    bool is_closing;          /* for handlers, there are no peers any more */
     pthread_mutex_t lock;
     struct cohort__map peers;
     struct cohort__list all_peers;
@@ -110,7 +118,9 @@ struct cohort__ofi {
     uint64_t retry_at;
     struct cohort__list sends;        /* free */
     struct cohort__list sending;      /* under way */
-    unsigned num_sends;               /* in both lists */
+    struct cohort__list batches;      /* to be sent by the next progress */
+    uint64_t direct_until;            /* no batches of tasks until then */
+    unsigned num_sends;               /* free, under way, and batches of peers */
     struct cohort__list receives;     /* free */
     struct cohort__list all_receives; /* free, posted and delivered */
     unsigned num_free_receives;
@@ -164,6 +174,14 @@ enum cohort__net_sent cohort__ofi_send(struct cohort__net *net, uint32_t number,
                                        const struct iovec *parts, int num_parts);
 void cohort__ofi_send_done(struct cohort__ofi *ofi, struct cohort__ofi_send *send,
                            const char *error);
+/* Sends the batch of PEER, if it has one. If that is refused, it is tried again when PEER's senders
+ * are. With the lock held, as the next two. */
+enum cohort__net_sent cohort__ofi_batch_send(struct cohort__ofi *ofi,
+                                             struct cohort__ofi_peer *peer);
+/* Nothing goes to PEER any more. */
+void cohort__ofi_batch_drop(struct cohort__ofi *ofi, struct cohort__ofi_peer *peer);
+/* The batches' part of progress. */
+bool cohort__ofi_batches_progress(struct cohort__ofi *ofi);
 void cohort__ofi_sends_fini(struct cohort__ofi *ofi);
 
 /* Posts receives until the fixed number is posted again. If memory runs out or the provider is

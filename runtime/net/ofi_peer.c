@@ -68,6 +68,7 @@ static void disconnect(struct cohort__ofi *ofi, struct cohort__ofi_peer *peer)
     peer->is_dead = true;
     cohort__list_remove(&peer->blocked);
     cohort__ofi_probe_end(&peer->probe_fd);
+    cohort__ofi_batch_drop(ofi, peer);
     if (peer->is_known)
         fi_av_remove(ofi->av, &peer->address, 1, 0);
     peer->is_known = false;
@@ -257,6 +258,8 @@ static bool say_writable(struct cohort__ofi *ofi)
         probe(ofi, peer, now);
         if (peer->is_dead)
             continue; /* `unreachable` is called for it, with the reason, and not `writable` */
+        if (cohort__ofi_batch_send(ofi, peer))
+            continue; /* it waits again */
         pthread_mutex_unlock(&ofi->lock);
         ofi->net.handlers.writable(ofi->net.handlers.context, number);
         pthread_mutex_lock(&ofi->lock);

@@ -62,6 +62,20 @@ static bool complete_error(struct cohort__ofi *ofi)
     return true;
 }
 
+/* What the handlers send goes out together. */
+static void handle(struct cohort__ofi *ofi, const struct fi_cq_msg_entry *entries, ssize_t num)
+{
+    atomic_store_explicit(&ofi->is_handling, true, memory_order_relaxed);
+    for (ssize_t i = 0; i < num; i++)
+        complete(ofi, entries[i].op_context, entries[i].len, NULL);
+    atomic_store_explicit(&ofi->is_handling, false, memory_order_relaxed);
+    if (!atomic_load(&ofi->has_work))
+        return;
+    pthread_mutex_lock(&ofi->lock);
+    cohort__ofi_batches_progress(ofi);
+    pthread_mutex_unlock(&ofi->lock);
+}
+
 static bool drain(struct cohort__ofi *ofi)
 {
     int num_done = 0;
@@ -78,8 +92,7 @@ static bool drain(struct cohort__ofi *ofi)
         }
         if (n <= 0)
             break;
-        for (ssize_t i = 0; i < n; i++)
-            complete(ofi, entries[i].op_context, entries[i].len, NULL);
+        handle(ofi, entries, n);
         num_done += (int)n;
     }
     return num_done > 0;
@@ -91,6 +104,7 @@ static bool work(struct cohort__ofi *ofi, bool had_completions)
     pthread_mutex_lock(&ofi->lock);
     atomic_store(&ofi->has_work, false);
     bool any = cohort__ofi_fetches_progress(ofi);
+    any |= cohort__ofi_batches_progress(ofi);
     any |= cohort__ofi_peers_progress(ofi, had_completions);
     if (cohort__ofi_receives_post(ofi) || cohort__ofi_peers_ready(ofi, &when) ||
         !cohort__list_is_empty(&ofi->blocked))
@@ -128,7 +142,8 @@ bool cohort__ofi_arm(void *context)
     uint64_t when = UINT64_MAX;
     if (may_block && atomic_load(&ofi->has_work)) {
         pthread_mutex_lock(&ofi->lock);
-        may_block = cohort__list_is_empty(&ofi->failed) && !cohort__ofi_peers_ready(ofi, &when);
+        may_block = cohort__list_is_empty(&ofi->failed) && cohort__list_is_empty(&ofi->batches) &&
+                    !cohort__ofi_peers_ready(ofi, &when);
         if (ofi->num_posted < COHORT__OFI_NUM_RECEIVES && when == UINT64_MAX)
             when = cohort__clock_now() + post_again;
         pthread_mutex_unlock(&ofi->lock);
@@ -160,6 +175,7 @@ void cohort__ofi_linger(struct cohort__ofi *ofi)
         while (drain(ofi))
             ;
         pthread_mutex_lock(&ofi->lock);
+        cohort__ofi_batches_progress(ofi);
         bool done = cohort__list_is_empty(&ofi->sending);
         pthread_mutex_unlock(&ofi->lock);
         if (done)

@@ -58,6 +58,33 @@ static void receive_give(struct cohort__ofi *ofi, struct cohort__ofi_receive *re
     cohort__list_push_front(&ofi->receives, &receive->operation.link);
 }
 
+static void receive_release(struct cohort__ofi *ofi, struct cohort__ofi_receive *receive)
+{
+    pthread_mutex_lock(&ofi->lock);
+    receive_give(ofi, receive);
+    pthread_mutex_unlock(&ofi->lock);
+}
+
+/* A single message keeps the buffer as long as its receiver wants. Several share it, so they are
+ * passing. */
+static void deliver(struct cohort__ofi *ofi, struct cohort__ofi_receive *receive,
+                    struct cohort__packet_reader *reader)
+{
+    const struct cohort__net_handlers *handlers = &ofi->net.handlers;
+    if (reader->num == 1) {
+        const unsigned char *data;
+        cohort__packet_reader_next(reader, &data, &receive->message.bytes);
+        handlers->message(handlers->context, &receive->message);
+        return;
+    }
+    struct cohort__net_message message = {.net = &ofi->net, .is_passing = true};
+    while (cohort__packet_reader_next(reader, &message.data, &message.bytes)) {
+        message.capacity = message.bytes;
+        handlers->message(handlers->context, &message);
+    }
+    receive_release(ofi, receive);
+}
+
 int cohort__ofi_receives_post(struct cohort__ofi *ofi)
 {
     while (ofi->num_posted < COHORT__OFI_NUM_RECEIVES) {
@@ -92,16 +119,19 @@ void cohort__ofi_receive_done(struct cohort__ofi *ofi, struct cohort__ofi_receiv
         cohort__log(COHORT__LOG_WARN, "net: a message could not be received: %s", error);
         return;
     }
-    receive->message.bytes = bytes;
-    ofi->net.handlers.message(ofi->net.handlers.context, &receive->message);
+    struct cohort__packet_reader reader;
+    if (cohort__packet_reader_init(&reader, receive->data, bytes)) {
+        deliver(ofi, receive, &reader);
+        return;
+    }
+    cohort__log(COHORT__LOG_WARN, "net: dropped %zu bytes that are no packet", bytes);
+    receive_release(ofi, receive);
 }
 
 void cohort__ofi_release(struct cohort__net *net, struct cohort__net_message *message)
 {
     struct cohort__ofi *ofi = (struct cohort__ofi *)net;
-    pthread_mutex_lock(&ofi->lock);
-    receive_give(ofi, COHORT_CONTAINER_OF(message, struct cohort__ofi_receive, message));
-    pthread_mutex_unlock(&ofi->lock);
+    receive_release(ofi, COHORT_CONTAINER_OF(message, struct cohort__ofi_receive, message));
 }
 
 void cohort__ofi_receives_fini(struct cohort__ofi *ofi)

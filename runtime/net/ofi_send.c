@@ -1,15 +1,30 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Outgoing messages. They are copied here, and sent from the copy. Asking the provider to copy
  * (FI_INJECT) is no faster. Besides, ofi_rxm 1.17 then doesn't copy when its socket is full: if the
- * caller changes the bytes after the call, the changed bytes are sent. */
+ * caller changes the bytes after the call, the changed bytes are sent.
+ *
+ * A packet costs the provider several system calls, so what becomes ready for one peer in one turn
+ * goes in one packet, a batch. What handlers send leaves when the arrivals at hand are handled.
+ * What a task sends leaves with the next progress, if the worker has other tasks to resume, which
+ * are likely to send, too, or if a few packets to the peer are under way already. All else leaves
+ * at once. If tasks compute in between, a batch is late. So that this is rare, after a late one
+ * nothing waits for many times as long. */
 #include <stdlib.h>
 #include <string.h>
 
 #include <rdma/fi_errno.h>
 
+#include "runtime/base/clock.h"
 #include "runtime/base/container.h"
 #include "runtime/base/log.h"
+#include "runtime/loop/loop.h"
 #include "runtime/net/ofi_end.h"
+
+/* Ns. Batches that are older when they leave are late. Far above a turn of tasks that only
+ * communicate; not measured. */
+static const uint64_t late = 100 * 1000;
+enum { DIRECT_FACTOR = 50 }; /* so late batches make up at most 2 % of the time */
+static const uint64_t direct_limit = 1000 * 1000 * 1000;
 
 static struct cohort__ofi_send *send_create(struct cohort__ofi *ofi)
 {
@@ -40,15 +55,129 @@ static void send_give(struct cohort__ofi *ofi, struct cohort__ofi_send *send)
     cohort__list_push_front(&ofi->sends, &send->operation.link);
 }
 
-static size_t gather(unsigned char *to, const struct iovec *parts, int num_parts)
+/* Sends the packet of SEND to PEER. Returns libfabric's error; then SEND is still the caller's. */
+static int start(struct cohort__ofi *ofi, struct cohort__ofi_peer *peer,
+                 struct cohort__ofi_send *send)
+{
+    size_t bytes = cohort__packet_finish(&send->packet);
+    ssize_t error = fi_send(ofi->ep, send->data, bytes, send->mr ? fi_mr_desc(send->mr) : NULL,
+                            peer->address, &send->operation.context);
+    if (error)
+        return (int)error;
+    cohort__ofi_peer_accepted(ofi, peer);
+    cohort__list_remove(&send->operation.link);
+    cohort__list_push_back(&ofi->sending, &send->operation.link);
+    peer->num_sending++;
+    return 0;
+}
+
+static bool is_short(const struct iovec *parts, int num_parts)
 {
     size_t bytes = 0;
-    for (int i = 0; i < num_parts; i++) {
-        if (parts[i].iov_len > 0)
-            memcpy(to + bytes, parts[i].iov_base, parts[i].iov_len);
+    for (int i = 0; i < num_parts; i++)
         bytes += parts[i].iov_len;
+    return bytes <= COHORT__OFI_MAX_BATCHED;
+}
+
+/* Whether a short message to PEER is to wait for others. */
+static bool waits(const struct cohort__ofi *ofi, const struct cohort__ofi_peer *peer)
+{
+    if (atomic_load_explicit(&ofi->is_handling, memory_order_relaxed))
+        return true;
+    bool may_wait = cohort__loop_has_ready_tasks() || peer->num_sending >= COHORT__OFI_NUM_DIRECT;
+    return may_wait && (ofi->direct_until == 0 || cohort__clock_now() >= ofi->direct_until);
+}
+
+static void note_age(struct cohort__ofi *ofi, const struct cohort__ofi_send *batch)
+{
+    uint64_t now = cohort__clock_now(), age = now - batch->since;
+    uint64_t pause = age < direct_limit / DIRECT_FACTOR ? age * DIRECT_FACTOR : direct_limit;
+    if (age > late)
+        ofi->direct_until = now + pause;
+}
+
+enum cohort__net_sent cohort__ofi_batch_send(struct cohort__ofi *ofi, struct cohort__ofi_peer *peer)
+{
+    struct cohort__ofi_send *batch = peer->batch;
+    int error = batch ? start(ofi, peer, batch) : 0;
+    if (!error) {
+        peer->batch = NULL;
+        return COHORT__NET_SENT;
     }
-    return bytes;
+    cohort__list_remove(&batch->operation.link);
+    return cohort__ofi_peer_refused(ofi, peer, error);
+}
+
+void cohort__ofi_batch_drop(struct cohort__ofi *ofi, struct cohort__ofi_peer *peer)
+{
+    if (!peer->batch)
+        return;
+    cohort__list_remove(&peer->batch->operation.link);
+    send_give(ofi, peer->batch);
+    peer->batch = NULL;
+}
+
+bool cohort__ofi_batches_progress(struct cohort__ofi *ofi)
+{
+    bool any = false;
+    while (!cohort__list_is_empty(&ofi->batches)) {
+        struct cohort__ofi_send *batch =
+            COHORT_CONTAINER_OF(ofi->batches.next, struct cohort__ofi_send, operation.link);
+        note_age(ofi, batch);
+        any |= cohort__ofi_batch_send(ofi, batch->peer) == COHORT__NET_SENT;
+    }
+    return any;
+}
+
+/* SEND is the first message of a batch. */
+static void begin_batch(struct cohort__ofi *ofi, struct cohort__ofi_peer *peer,
+                        struct cohort__ofi_send *send)
+{
+    peer->batch = send;
+    send->since = cohort__clock_now();
+    cohort__list_push_back(&ofi->batches, &send->operation.link);
+    cohort__ofi_wake(ofi);
+    if (!cohort__loop_has_ready_tasks())
+        cohort__loop_turn_next();
+}
+
+/* PEER has no batch. */
+static enum cohort__net_sent send_new(struct cohort__ofi *ofi, struct cohort__ofi_peer *peer,
+                                      const struct iovec *parts, int num_parts, bool may_wait)
+{
+    struct cohort__ofi_send *send = send_take(ofi);
+    if (!send)
+        return cohort__ofi_peer_wait(ofi, peer);
+    send->peer = peer;
+    cohort__packet_init(&send->packet, send->data, sizeof send->data);
+    if (!cohort__packet_add(&send->packet, parts, num_parts)) {
+        send_give(ofi, send);
+        return COHORT__NET_DEAD; /* it is too long */
+    }
+    if (may_wait) {
+        begin_batch(ofi, peer, send);
+        return COHORT__NET_SENT;
+    }
+    int error = start(ofi, peer, send);
+    if (!error)
+        return COHORT__NET_SENT;
+    send_give(ofi, send);
+    return cohort__ofi_peer_refused(ofi, peer, error);
+}
+
+/* Messages keep their order: one that doesn't go into the batch leaves after it. */
+static enum cohort__net_sent send_to(struct cohort__ofi *ofi, struct cohort__ofi_peer *peer,
+                                     const struct iovec *parts, int num_parts)
+{
+    bool may_join = is_short(parts, num_parts), may_wait = may_join && waits(ofi, peer);
+    bool has_joined =
+        may_join && peer->batch && cohort__packet_add(&peer->batch->packet, parts, num_parts);
+    if (has_joined && may_wait)
+        return COHORT__NET_SENT;
+    enum cohort__net_sent sent = cohort__ofi_batch_send(ofi, peer);
+    if (has_joined)
+        return COHORT__NET_SENT; /* or lost with its peer, or tried again later */
+    return sent == COHORT__NET_SENT ? send_new(ofi, peer, parts, num_parts, may_wait) : sent;
 }
 
 enum cohort__net_sent cohort__ofi_send(struct cohort__net *net, uint32_t number,
@@ -57,23 +186,8 @@ enum cohort__net_sent cohort__ofi_send(struct cohort__net *net, uint32_t number,
     struct cohort__ofi *ofi = (struct cohort__ofi *)net;
     pthread_mutex_lock(&ofi->lock);
     struct cohort__ofi_peer *peer = cohort__ofi_peer_get(ofi, number);
-    enum cohort__net_sent sent = peer ? COHORT__NET_SENT : cohort__ofi_peer_missing(ofi, number);
-    struct cohort__ofi_send *send = peer ? send_take(ofi) : NULL;
-    if (send) {
-        send->peer = peer;
-        size_t bytes = gather(send->data, parts, num_parts);
-        ssize_t error = fi_send(ofi->ep, send->data, bytes, send->mr ? fi_mr_desc(send->mr) : NULL,
-                                peer->address, &send->operation.context);
-        if (error) {
-            send_give(ofi, send);
-            sent = cohort__ofi_peer_refused(ofi, peer, (int)error);
-        } else {
-            cohort__ofi_peer_accepted(ofi, peer);
-            cohort__list_push_back(&ofi->sending, &send->operation.link);
-        }
-    } else if (peer) {
-        sent = cohort__ofi_peer_wait(ofi, peer);
-    }
+    enum cohort__net_sent sent =
+        peer ? send_to(ofi, peer, parts, num_parts) : cohort__ofi_peer_missing(ofi, number);
     pthread_mutex_unlock(&ofi->lock);
     return sent;
 }
@@ -88,6 +202,7 @@ void cohort__ofi_send_done(struct cohort__ofi *ofi, struct cohort__ofi_send *sen
     if (is_ours && error)
         cohort__ofi_peer_lose(ofi, send->peer, error);
     if (is_ours) {
+        send->peer->num_sending--;
         cohort__list_remove(&send->operation.link);
         send_give(ofi, send);
     }

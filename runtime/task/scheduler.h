@@ -103,6 +103,13 @@ cohort_status cohort__scheduler_refuse(const char *function);
 /* Whether a worker is idle. May be wrong for a moment. */
 bool cohort__scheduler_has_idle(void);
 
+/* Whether the calling worker has tasks to resume, besides the one that runs. */
+bool cohort__scheduler_has_ready(void);
+
+/* The calling worker gives the event loop a turn before its next work. Nothing for other threads.
+ */
+void cohort__scheduler_poll_next(void);
+
 /* Whether the caller runs in a task, so that it may wait by suspending. */
 bool cohort__scheduler_in_task(void);
 

@@ -40,6 +40,19 @@ bool cohort__worker_poll_is_overdue(const struct cohort__worker *worker)
            worker->poll_at + cohort__clock_ticks_of(OVERDUE_NANOSECONDS - POLL_NANOSECONDS);
 }
 
+bool cohort__scheduler_has_ready(void)
+{
+    return cohort__worker_self && cohort__worker_self->ready.first;
+}
+
+void cohort__scheduler_poll_next(void)
+{
+    struct cohort__worker *worker = cohort__worker_self;
+    uint64_t now = worker ? cohort__clock_ticks() : 0;
+    if (worker && worker->poll_at > now)
+        worker->poll_at = now;
+}
+
 void cohort__worker_polled(struct cohort__worker *worker)
 {
     worker->poll_at = cohort__clock_ticks() + cohort__clock_ticks_of(POLL_NANOSECONDS);

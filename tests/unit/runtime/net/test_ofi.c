@@ -24,13 +24,14 @@
 
 static void test_messages(void)
 {
-    static unsigned char data[16384];
+    static unsigned char data[16382];
     static unsigned char got[16384];
-    static const size_t sizes[] = {1, 8, 64, 80, 81, 1000, 4096, 9000, 16383, 16384};
+    static const size_t sizes[] = {1, 8, 64, 80, 81, 1000, 4096, 9000, 16381, 16382};
     struct station a;
     struct station b;
     ofi_pair_open(&a, &b);
-    CHECK(a.net->max_message >= sizeof data);
+    CHECK_INT(a.net->max_message, sizeof data);
+    CHECK_INT(station_send(&a, 1, got, sizeof data + 1), COHORT__NET_DEAD); /* too long */
     b.on_message = ofi_remember;
     b.data = got;
     b.keep = true;
@@ -64,9 +65,10 @@ static void test_retain(void)
     b.on_message = collect;
     b.data = kept;
     b.keep = true;
-    for (unsigned i = 0; i < NUM; i++)
+    for (unsigned i = 0; i < NUM; i++) { /* one after the other: each has a buffer to itself */
         CHECK_INT(station_send(&a, 1, &i, sizeof i), COHORT__NET_SENT);
-    station_until(&a, &b.num_messages, NUM);
+        station_until(&a, &b.num_messages, i + 1);
+    }
     bool seen[NUM] = {0};
     for (unsigned i = 0; i < NUM; i++) {
         unsigned value;
@@ -76,6 +78,101 @@ static void test_retain(void)
         if (i % 3 > 0) /* the others are freed with their end */
             cohort__net_release(kept[i]);
     }
+    ofi_pair_close(&a, &b);
+}
+
+struct batches {
+    unsigned long num_passing;
+    bool seen[5000];
+};
+
+/* The message says which one it is, and its bytes follow from that. */
+static void check_numbered(struct station *station, const struct cohort__net_message *message)
+{
+    struct batches *batches = station->data;
+    unsigned number;
+    memcpy(&number, message->data, sizeof number);
+    CHECK(number < 5000 && !batches->seen[number]);
+    batches->seen[number] = true;
+    batches->num_passing += message->is_passing;
+    for (size_t k = sizeof number; k < message->bytes; k++)
+        CHECK(message->data[k] == ofi_pattern(k + number));
+}
+
+static void send_numbered(struct station *station, unsigned number, size_t bytes)
+{
+    static unsigned char data[8192];
+    CHECK(bytes >= sizeof number && bytes <= sizeof data);
+    memcpy(data, &number, sizeof number);
+    for (size_t k = sizeof number; k < bytes; k++)
+        data[k] = ofi_pattern(k + number);
+    CHECK_INT(station_send(station, 1, data, bytes), COHORT__NET_SENT);
+}
+
+/* Of many messages in one turn only the first ones go alone, and long ones. */
+static void test_batches(void)
+{
+    struct station a;
+    struct station b;
+    struct batches batches = {0};
+    ofi_pair_open(&a, &b);
+    b.on_message = check_numbered;
+    b.data = &batches;
+    send_numbered(&a, 0, 100);
+    station_until(&a, &b.num_messages, 1); /* there is a connection */
+    CHECK_INT(batches.num_passing, 0);
+    while (!cohort__list_is_empty(&((struct cohort__ofi *)a.net)->sending))
+        station_turn(&a);
+    for (unsigned i = 1; i <= 50; i++)
+        send_numbered(&a, i, 100);
+    send_numbered(&a, 51, 5000);
+    station_until(&a, &b.num_messages, 52);
+    CHECK_INT(batches.num_passing, 50 - COHORT__OFI_NUM_DIRECT);
+    for (unsigned i = 52; i < 5000; i++) {
+        send_numbered(&a, i, 4 + i * 37 % 4200);
+        if (i % 300 == 0)
+            station_turn(&a);
+    }
+    station_until(&a, &b.num_messages, 5000);
+    CHECK(batches.num_passing > 2000);
+    ofi_pair_close(&a, &b);
+}
+
+/* What was accepted still goes out when the end is destroyed at once. */
+static void test_batch_at_the_end(void)
+{
+    struct station a;
+    struct station b;
+    struct batches batches = {0};
+    ofi_pair_open(&a, &b);
+    b.on_message = check_numbered;
+    b.data = &batches;
+    send_numbered(&a, 0, 100);
+    station_until(&a, &b.num_messages, 1);
+    for (unsigned i = 1; i < 100; i++)
+        send_numbered(&a, i, 100);
+    cohort__net_destroy(a.net);
+    station_until(&b, &b.num_messages, 100);
+    cohort__net_destroy(b.net);
+}
+
+/* The batch of a peer that is removed, or that is the only thing left to do, does no harm. */
+static void test_batch_to_nobody(void)
+{
+    struct station a;
+    struct station b;
+    unsigned char byte = 1;
+    ofi_pair_open(&a, &b);
+    CHECK_INT(station_send(&a, 1, &byte, 1), COHORT__NET_SENT);
+    station_until(&a, &b.num_messages, 1);
+    for (unsigned i = 0; i < 10; i++)
+        CHECK_INT(station_send(&a, 1, &byte, 1), COHORT__NET_SENT);
+    const struct cohort__poller *poller = &a.net->poller;
+    CHECK(!poller->arm(poller->context)); /* it is not for the loop to sleep on it */
+    cohort__net_remove_peer(a.net, 1);
+    for (int i = 0; i < 100; i++)
+        station_turn(&a);
+    CHECK(b.num_messages <= 1 + COHORT__OFI_NUM_DIRECT);
     ofi_pair_close(&a, &b);
 }
 
@@ -571,6 +668,7 @@ static void *send_once(void *arg)
 {
     struct station *a = arg;
     station_send(a, 1, "hello", 5);
+    station_turn(a); /* else the later ones would wait for it */
     return NULL;
 }
 
@@ -643,6 +741,9 @@ static const struct test_case cases[] = {
     {"provider", test_provider},
     {"messages", test_messages},
     {"crossing", test_crossing},
+    {"batches", test_batches},
+    {"batch_at_the_end", test_batch_at_the_end},
+    {"batch_to_nobody", test_batch_to_nobody},
     {"retain", test_retain},
     {"echo", test_echo},
     {"flood", test_flood},
