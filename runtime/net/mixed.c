@@ -123,6 +123,11 @@ static bool may_lose(const struct cohort__net *net, uint32_t peer)
     return part && cohort__net_may_lose(part, peer);
 }
 
+static const struct cohort__net *part_to(const struct cohort__net *net, uint32_t peer)
+{
+    return of_peer(net, peer);
+}
+
 static bool progress_of(struct mixed *mixed, enum part part)
 {
     const struct cohort__poller *poller = &mixed->parts[part]->poller;
@@ -189,6 +194,7 @@ static const struct cohort__net_operations operations = {
     .withdraw = withdraw,
     .fetch = fetch,
     .may_lose = may_lose,
+    .part_to = part_to,
 };
 
 static cohort_status open_poller(struct mixed *mixed)
@@ -220,6 +226,11 @@ static cohort_status set_address(struct mixed *mixed)
     return COHORT_OK;
 }
 
+static size_t larger(size_t a, size_t b)
+{
+    return a > b ? a : b;
+}
+
 static size_t smaller(size_t a, size_t b)
 {
     return a < b ? a : b;
@@ -236,7 +247,7 @@ cohort_status cohort__mixed_create(struct cohort__net *near, struct cohort__net 
     }
     mixed->net.operations = &operations;
     mixed->net.handlers = near->handlers;
-    mixed->net.max_message = smaller(near->max_message, far->max_message);
+    mixed->net.max_message = larger(near->max_message, far->max_message);
     mixed->net.max_fetch = smaller(near->max_fetch, far->max_fetch);
     mixed->net.poller.fd = -1;
     mixed->net.near = near;

@@ -37,6 +37,23 @@ bool cohort__net_may_lose(const struct cohort__net *net, uint32_t peer)
     return net->operations->may_lose && net->operations->may_lose(net, peer);
 }
 
+static const struct cohort__net *part_to(const struct cohort__net *net, uint32_t peer)
+{
+    return net->operations->part_to ? net->operations->part_to(net, peer) : net;
+}
+
+size_t cohort__net_max_message(const struct cohort__net *net, uint32_t peer)
+{
+    const struct cohort__net *part = part_to(net, peer);
+    return part ? part->max_message : 0;
+}
+
+size_t cohort__net_max_in_parts(const struct cohort__net *net, uint32_t peer)
+{
+    const struct cohort__net *part = part_to(net, peer);
+    return part ? part->max_in_parts : 0;
+}
+
 enum cohort__net_sent cohort__net_send(struct cohort__net *net, uint32_t peer,
                                        const struct iovec *parts, int num_parts)
 {

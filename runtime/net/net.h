@@ -76,6 +76,9 @@ struct cohort__net_operations {
                                    const struct cohort__net_token *token, size_t offset,
                                    void *destination, size_t bytes, void *cookie);
     bool (*may_lose)(const struct cohort__net *net, uint32_t peer); /* NULL: nothing */
+    /* The part that carries to PEER; NULL: PEER was never added. Where there are no parts, the
+     * operation itself is NULL. */
+    const struct cohort__net *(*part_to)(const struct cohort__net *net, uint32_t peer);
 };
 
 /* The first member of every transport's own struct. */
@@ -83,7 +86,9 @@ struct cohort__net {
     const struct cohort__net_operations *operations;
     struct cohort__net_handlers handlers;
     struct cohort__poller poller;
-    size_t max_message;         /* header and payload together */
+    size_t max_message;         /* header and payload together; to each peer: see below */
+    size_t max_in_parts;        /* what is no longer comes sooner in several messages than by a
+                                 * fetch; 0: only what fits into one */
     size_t max_fetch;           /* bytes that one fetch may ask for, at most 1 MiB */
     unsigned char address[128]; /* of this end, for peers */
     size_t address_bytes;
@@ -107,6 +112,10 @@ void cohort__net_remove_peer(struct cohort__net *net, uint32_t peer);
 /* Whether messages to PEER can be lost without any error, because the transport reconnects by
  * itself. */
 bool cohort__net_may_lose(const struct cohort__net *net, uint32_t peer);
+
+/* The longest message to PEER, and what to send it in several messages. 0: never added. */
+size_t cohort__net_max_message(const struct cohort__net *net, uint32_t peer);
+size_t cohort__net_max_in_parts(const struct cohort__net *net, uint32_t peer);
 
 /* Sends the parts as one message. */
 enum cohort__net_sent cohort__net_send(struct cohort__net *net, uint32_t peer,

@@ -22,7 +22,8 @@
  * something (send, read, address vector), so nothing is started towards a peer that is just being
  * removed. Completions are read, and handlers are called, without it. */
 enum {
-    COHORT__OFI_MAX_PACKET = 16384, /* ofi_rxm's buffer size: longer ones would be split */
+    COHORT__OFI_MAX_PACKET = 16384,     /* ofi_rxm's buffer size: longer ones would be split */
+    COHORT__OFI_MAX_IN_PARTS = 1 << 15, /* beyond, copying costs more than a fetch */
     COHORT__OFI_MAX_FETCH = 1 << 20,
     COHORT__OFI_NUM_RECEIVES = 64,  /* posted at all times */
     COHORT__OFI_NUM_SENDS = 256,    /* at most under way */

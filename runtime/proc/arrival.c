@@ -12,7 +12,7 @@ struct cohort__arrival *cohort__arrival_keep(struct cohort__arrival *arrival)
 {
     if (arrival->is_kept)
         return arrival;
-    bool is_passing = arrival->message->is_passing;
+    bool is_passing = arrival->message && arrival->message->is_passing;
     size_t bytes = is_passing ? arrival->envelope.payload_bytes : 0;
     struct cohort__arrival *kept = cohort__slab_alloc(sizeof(*kept) + bytes);
     if (!kept)

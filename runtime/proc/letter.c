@@ -29,16 +29,17 @@ void cohort__letter_send(struct cohort__process *process, uint32_t rank, const v
         cohort__process_peer_died(process, rank, why);
         return;
     }
+    size_t most = cohort__net_max_message(process->net, rank) - COHORT__ENVELOPE_BYTES;
     struct cohort__envelope envelope = {
         .kind = COHORT__KIND_REGISTRY,
         .handle = atomic_fetch_add(&process->next_handle, 1),
         .tag = (uint32_t)bytes,
     };
-    for (size_t done = 0; done < bytes; done += process->eager_max) {
+    for (size_t done = 0; done < bytes; done += most) {
         size_t rest = bytes - done;
         envelope.generation = done;
         cohort__send_control(process, rank, &envelope, (const unsigned char *)data + done,
-                             rest < process->eager_max ? rest : process->eager_max);
+                             rest < most ? rest : most);
     }
 }
 

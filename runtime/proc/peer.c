@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "runtime/proc/assembly.h"
 #include "runtime/proc/letter.h"
 
 struct cohort__peer *cohort__peer_make(struct cohort__process *process, uint32_t rank)
@@ -15,6 +16,7 @@ struct cohort__peer *cohort__peer_make(struct cohort__process *process, uint32_t
     made->budget = process->options.eager_budget;
     pthread_mutex_init(&made->lock, NULL);
     cohort__list_init(&made->letters);
+    cohort__list_init(&made->assemblies);
     cohort__list_init(&made->pending);
     cohort__list_init(&made->fetches);
     cohort__map_init(&made->announced);
@@ -29,6 +31,7 @@ void cohort__peer_destroy(struct cohort__peer *peer)
     if (!peer)
         return;
     cohort__letters_fini(&peer->letters);
+    cohort__assemblies_fini(&peer->assemblies);
     cohort__map_fini(&peer->announced);
     pthread_mutex_destroy(&peer->lock);
     free(peer);

@@ -26,6 +26,8 @@ struct cohort__peer {
     _Atomic uint32_t drained;          /* its messages that the router has taken */
     struct cohort__link link;          /* which of its messages have come; the router's */
     struct cohort__list letters;       /* of its registry, incomplete ones; the router's */
+    struct cohort__list assemblies;    /* of its PARTs, incomplete ones; the router's */
+    size_t assembly_bytes;             /* of all of them */
 
     pthread_mutex_t lock; /* of all below; atomics are changed under it, but read anywhere */
     bool dead;
@@ -52,7 +54,6 @@ struct cohort__process {
     struct cohort__net *net; /* NULL in a job with one locality */
     struct cohort__registry *registry;
     uint32_t *hosts, *domains; /* of the localities, see positions.h */
-    size_t eager_max;          /* the largest eager payload */
     uint32_t window;           /* the most messages to one peer that it has not drained */
     _Atomic uint64_t next_handle;
     _Atomic uint64_t received; /* counted by the router only */
@@ -66,6 +67,14 @@ struct cohort__process {
     _Atomic bool stopped;
     struct cohort__peer *_Atomic peers[]; /* by rank */
 };
+
+/* The largest payload of one message to PEER. */
+static inline size_t cohort__peer_max_payload(const struct cohort__process *process,
+                                              const struct cohort__peer *peer)
+{
+    size_t bytes = cohort__net_max_message(process->net, peer->rank);
+    return bytes > COHORT__ENVELOPE_BYTES ? bytes - COHORT__ENVELOPE_BYTES : 0;
+}
 
 struct cohort__peer *cohort__peer_make(struct cohort__process *process, uint32_t rank);
 

@@ -87,7 +87,6 @@ struct cohort__net_handlers cohort__process_net_handlers(struct cohort__process 
 void cohort__process_attach_net(struct cohort__process *process, struct cohort__net *net)
 {
     process->net = net;
-    process->eager_max = net->max_message - COHORT__ENVELOPE_BYTES;
 }
 
 void cohort__process_set_handlers(struct cohort__process *process,

@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "runtime/base/log.h"
+#include "runtime/proc/assembly.h"
 #include "runtime/proc/fetch.h"
 #include "runtime/proc/letter.h"
 #include "runtime/proc/peer.h"
@@ -29,11 +30,20 @@ static void drop(struct cohort__arrival *arrival)
     cohort__arrival_release(arrival);
 }
 
+static void hand_on(struct cohort__arrival *arrival)
+{
+    const struct cohort__process_handlers *handlers =
+        atomic_load_explicit(&arrival->process->handlers, memory_order_acquire);
+    if (handlers->message)
+        handlers->message(handlers->context, arrival);
+    else
+        drop(arrival);
+}
+
 static void dispatch(struct cohort__peer *peer, struct cohort__arrival *arrival)
 {
     struct cohort__process *process = arrival->process;
     const struct cohort__envelope *envelope = &arrival->envelope;
-    const struct cohort__process_handlers *handlers;
     switch (envelope->kind) {
     case COHORT__KIND_CREDIT:
         if (envelope->tag != 0)
@@ -46,12 +56,12 @@ static void dispatch(struct cohort__peer *peer, struct cohort__arrival *arrival)
     case COHORT__KIND_REGISTRY:
         cohort__letter_arrived(process, peer, envelope, arrival->data);
         break;
+    case COHORT__KIND_PART:
+        if (cohort__assembly_take(peer, arrival))
+            hand_on(arrival);
+        return;
     default:
-        handlers = atomic_load_explicit(&process->handlers, memory_order_acquire);
-        if (handlers->message)
-            handlers->message(handlers->context, arrival);
-        else
-            drop(arrival);
+        hand_on(arrival);
         return;
     }
     cohort__arrival_release(arrival);

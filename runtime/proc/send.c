@@ -131,6 +131,23 @@ static enum cohort__net_sent transmit(struct cohort__process *process, struct co
     return sent;
 }
 
+/* Sends the parts that have not been sent. */
+static enum cohort__net_sent transmit_parts(struct cohort__process *process,
+                                            struct cohort__peer *peer, struct cohort__send *send)
+{
+    const size_t most = cohort__peer_max_payload(process, peer);
+    enum cohort__net_sent sent = COHORT__NET_SENT;
+    while (sent == COHORT__NET_SENT && send->sent < send->bytes) {
+        size_t rest = send->bytes - send->sent, bytes = rest < most ? rest : most;
+        send->envelope.offset = (uint32_t)send->sent;
+        sent = transmit(process, peer, &send->envelope,
+                        (const unsigned char *)send->payload + send->sent, bytes);
+        if (sent == COHORT__NET_SENT)
+            send->sent += bytes;
+    }
+    return sent;
+}
+
 /* Under the peer's lock, after prepare. */
 static enum cohort__net_sent transmit_send(struct cohort__process *process,
                                            struct cohort__peer *peer, struct cohort__send *send)
@@ -138,6 +155,8 @@ static enum cohort__net_sent transmit_send(struct cohort__process *process,
     if (send->envelope.kind == COHORT__KIND_ANNOUNCE)
         return transmit(process, peer, &send->envelope, send->token.bytes,
                         sizeof(send->token.bytes));
+    if (send->envelope.kind == COHORT__KIND_PART)
+        return transmit_parts(process, peer, send);
     return transmit(process, peer, &send->envelope, send->payload, send->bytes);
 }
 
@@ -151,21 +170,35 @@ static void finish(struct cohort__process *process, struct cohort__send *send, c
 static bool is_eager(const struct cohort__process *process, const struct cohort__peer *peer,
                      size_t bytes)
 {
-    return bytes <= process->eager_max && bytes <= peer->budget;
+    return bytes <= peer->budget && (bytes <= cohort__peer_max_payload(process, peer) ||
+                                     bytes <= cohort__net_max_in_parts(process->net, peer->rank));
+}
+
+/* SEND takes budget. */
+static void prepare_eager(struct cohort__process *process, struct cohort__peer *peer,
+                          struct cohort__send *send)
+{
+    peer->budget -= send->bytes;
+    if (send->bytes <= cohort__peer_max_payload(process, peer))
+        return;
+    send->envelope.kind = COHORT__KIND_PART;
+    send->envelope.total_bytes = send->bytes;
+    send->envelope.handle = atomic_fetch_add(&process->next_handle, 1);
 }
 
 /* Decides between eager and announced, once for each send. Under the peer's lock. */
 static cohort_status prepare(struct cohort__process *process, struct cohort__peer *peer,
                              struct cohort__send *send)
 {
-    if (send->envelope.kind != COHORT__KIND_DATA && send->bytes > process->eager_max)
+    size_t most = cohort__peer_max_payload(process, peer);
+    if (send->envelope.kind != COHORT__KIND_DATA && send->bytes > most)
         return cohort_fail(COHORT_ERR_BAD_PARAMETER,
                            "%s with %zu bytes is no message; %zu are possible",
-                           cohort__kind_name(send->envelope.kind), send->bytes, process->eager_max);
+                           cohort__kind_name(send->envelope.kind), send->bytes, most);
     if (send->envelope.kind != COHORT__KIND_DATA || send->bytes == 0)
         return COHORT_OK;
     if (is_eager(process, peer, send->bytes)) {
-        peer->budget -= send->bytes;
+        prepare_eager(process, peer, send);
         return COHORT_OK;
     }
     cohort_status status = cohort__net_expose(process->net, peer->rank, send->payload, send->bytes,
@@ -201,6 +234,7 @@ void cohort__send_start(struct cohort__process *process, uint32_t rank, struct c
     struct cohort__peer *peer = cohort__peer_get(process, rank);
     send->region = NULL;
     send->declined = false;
+    send->sent = 0;
     send->is_inline = true;
     cohort__list_init(&send->pending);
     if (!peer) {
@@ -233,7 +267,8 @@ static bool try_eagerly(struct cohort__process *process, struct cohort__peer *pe
                         struct cohort__envelope *envelope, const void *payload, size_t bytes)
 {
     if (peer->dead || atomic_load_explicit(&process->stopped, memory_order_relaxed) ||
-        !cohort__list_is_empty(&peer->pending) || !is_eager(process, peer, bytes) ||
+        !cohort__list_is_empty(&peer->pending) || bytes > peer->budget ||
+        bytes > cohort__peer_max_payload(process, peer) ||
         transmit(process, peer, envelope, payload, bytes) != COHORT__NET_SENT)
         return false;
     peer->budget -= bytes;

@@ -13,8 +13,8 @@ struct cohort__process;
 
 /* One message to another locality. The caller fills in the first part, and keeps the struct and the
  * payload until `done` is called. Small payloads go at once (eager), as long as the peer's budget
- * allows. All others are announced, and stay here until the peer has fetched them or has declined
- * them. */
+ * allows, in several messages if the transport wants that. All others are announced, and stay here
+ * until the peer has fetched them or has declined them. */
 struct cohort__send {
     struct cohort__envelope envelope; /* kind, instance, generation, sites, fingerprint, tag, and,
                                        * if there is no payload to announce, handle */
@@ -32,6 +32,7 @@ struct cohort__send {
     struct cohort__map_node announced;
     void *region;
     struct cohort__net_token token;
+    size_t sent; /* bytes that have gone in parts */
 };
 
 /* Sends to RANK, another locality. Any thread; never waits. */

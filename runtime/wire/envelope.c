@@ -13,18 +13,20 @@ struct rule {
     uint32_t max_payload;
     uint64_t min_total;
     uint64_t max_total;
+    uint32_t max_offset;
 };
 
 static const struct rule rules[COHORT__KIND_END] = {
-    [COHORT__KIND_DATA] = {"DATA", 0, UINT32_MAX, 0, 0},
+    [COHORT__KIND_DATA] = {"DATA", 0, UINT32_MAX, 0, 0, 0},
     [COHORT__KIND_ANNOUNCE] = {"ANNOUNCE", COHORT__ENVELOPE_TOKEN_BYTES,
-                               COHORT__ENVELOPE_TOKEN_BYTES, 1, UINT64_MAX},
-    [COHORT__KIND_FETCHED] = {"FETCHED", 0, UINT32_MAX, 0, 0},
-    [COHORT__KIND_ERROR] = {"ERROR", 1, UINT32_MAX, 0, 0},
-    [COHORT__KIND_ASK] = {"ASK", 0, UINT32_MAX, 0, 0},
-    [COHORT__KIND_ANSWER] = {"ANSWER", 0, UINT32_MAX, 0, 0},
-    [COHORT__KIND_CREDIT] = {"CREDIT", 0, 0, 0, 0},
-    [COHORT__KIND_REGISTRY] = {"REGISTRY", 1, UINT32_MAX, 0, 0},
+                               COHORT__ENVELOPE_TOKEN_BYTES, 1, UINT64_MAX, 0},
+    [COHORT__KIND_FETCHED] = {"FETCHED", 0, UINT32_MAX, 0, 0, 0},
+    [COHORT__KIND_ERROR] = {"ERROR", 1, UINT32_MAX, 0, 0, 0},
+    [COHORT__KIND_ASK] = {"ASK", 0, UINT32_MAX, 0, 0, 0},
+    [COHORT__KIND_ANSWER] = {"ANSWER", 0, UINT32_MAX, 0, 0, 0},
+    [COHORT__KIND_CREDIT] = {"CREDIT", 0, 0, 0, 0, 0},
+    [COHORT__KIND_REGISTRY] = {"REGISTRY", 1, UINT32_MAX, 0, 0, 0},
+    [COHORT__KIND_PART] = {"PART", 1, UINT32_MAX, 2, UINT32_MAX, UINT32_MAX},
 };
 
 /* One word of 8 bytes, made of two numbers of 4 bytes. FIRST comes first in memory. */
@@ -85,7 +87,7 @@ void cohort__envelope_encode(const struct cohort__envelope *envelope,
     put64(out + 64, envelope->total_bytes);
     put64(out + 72, envelope->handle);
     put64(out + 80, pair(envelope->number, envelope->segment));
-    put64(out + 88, envelope->incarnation);
+    put64(out + 88, pair(envelope->incarnation, envelope->offset));
 }
 
 /* The order of the checks: first messages that are not Cohort's at all, then another version of
@@ -122,9 +124,14 @@ static cohort_status check(const unsigned char *bytes, size_t n)
     if (total < rule->min_total || total > rule->max_total)
         return cohort_fail(COHORT_ERR_PROTOCOL, "%s speaks of a block of %" PRIu64 " bytes",
                            rule->name, total);
-    if (get32(bytes + 92) != 0)
+    uint32_t offset = get32(bytes + 92);
+    if (offset > rule->max_offset)
         return cohort_fail(COHORT_ERR_PROTOCOL, "%s ends its envelope with 0x%" PRIx32 ", not 0",
-                           rule->name, get32(bytes + 92));
+                           rule->name, offset);
+    if (rule->max_offset > 0 && (offset > total || payload >= total || payload > total - offset))
+        return cohort_fail(COHORT_ERR_PROTOCOL,
+                           "%s has %" PRIu32 " bytes from byte %" PRIu32 " on of %" PRIu64,
+                           rule->name, payload, offset, total);
     return COHORT_OK;
 }
 
@@ -153,6 +160,7 @@ cohort_status cohort__envelope_decode(const unsigned char *bytes, size_t n,
         .number = get32(bytes + 80),
         .segment = get32(bytes + 84),
         .incarnation = get32(bytes + 88),
+        .offset = get32(bytes + 92),
     };
     return COHORT_OK;
 }

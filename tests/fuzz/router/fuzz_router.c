@@ -154,6 +154,8 @@ static size_t registry_payload(unsigned char *payload)
     return bytes;
 }
 
+static uint32_t num_parts;
+
 static size_t valid_message(unsigned char *data)
 {
     struct cohort__envelope envelope = {
@@ -171,6 +173,13 @@ static size_t valid_message(unsigned char *data)
         envelope.total_bytes = 1 + below(sizeof(space));
     } else if (envelope.kind == COHORT__KIND_REGISTRY) {
         envelope.payload_bytes = (uint32_t)registry_payload(data + COHORT__ENVELOPE_BYTES);
+    } else if (envelope.kind == COHORT__KIND_PART) { /* of several that are under way */
+        enum { PART = 10, NUM = 4 };
+        envelope.payload_bytes = PART;
+        envelope.total_bytes = (uint64_t)NUM * PART;
+        envelope.handle = num_parts / NUM;
+        envelope.offset = num_parts++ % NUM * PART;
+        num_parts += below(50) == 0; /* one is missing */
     } else if (envelope.kind == COHORT__KIND_DATA || envelope.kind == COHORT__KIND_ERROR) {
         envelope.payload_bytes = 1 + (uint32_t)below(MAX_PAYLOAD);
     }

@@ -106,9 +106,14 @@ static void test_messages(void)
         for (uint32_t i = 0; i < NUM_ENDS; i++)
             for (uint32_t k = 0; k < NUM_ENDS; k++)
                 if (i != k) {
+                    size_t most = cohort__net_max_message(stations[i].net, k);
+                    CHECK(most > 1000 && most <= max);
                     stations[i].peer = &stations[k];
-                    CHECK_INT(station_send(&stations[i], k, data, 1 + n * (max - 1) / (NUM - 1)),
+                    CHECK_INT(station_send(&stations[i], k, data, 1 + n * (most - 1) / (NUM - 1)),
                               COHORT__NET_SENT);
+                    CHECK_INT(
+                        cohort__net_send(stations[i].net, k, &(struct iovec){data, most + 1}, 1),
+                        COHORT__NET_DEAD);
                     stations[i].peer = NULL;
                 }
     for (uint32_t i = 0; i < NUM_ENDS; i++)

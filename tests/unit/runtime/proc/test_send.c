@@ -17,7 +17,7 @@ struct letter {
 };
 
 static struct fake_net fake;
-static unsigned char payload[2 * FAKE_MAX_PAYLOAD];
+static unsigned char payload[5 * FAKE_MAX_PAYLOAD];
 static int num_deaths;
 static struct cohort__arrival *arrived;
 
@@ -135,6 +135,60 @@ static void test_max_message(void)
     open_fake(100 * FAKE_MAX_PAYLOAD);
     CHECK_INT(kind_of(1, FAKE_MAX_PAYLOAD), COHORT__KIND_DATA);
     CHECK_INT(kind_of(1, FAKE_MAX_PAYLOAD + 1), COHORT__KIND_ANNOUNCE);
+    fake_net_close(&fake);
+}
+
+static uint32_t num_parts(size_t first, uint64_t handle, size_t bytes)
+{
+    uint32_t num = 0;
+    for (size_t i = first; i < fake.num_sent; i++) {
+        const struct cohort__envelope *part = &fake.sent[i].envelope;
+        if (part->kind != COHORT__KIND_PART)
+            continue;
+        CHECK_INT(part->handle, handle);
+        CHECK_INT(part->total_bytes, bytes);
+        CHECK_INT(part->offset, num * FAKE_MAX_PAYLOAD);
+        num++;
+    }
+    return num;
+}
+
+/* Where the transport wants that, it goes in several messages, as long as the budget allows. What
+ * the transport refuses in between goes on from there, before all later messages. */
+static void test_parts(void)
+{
+    struct letter letter, later;
+    open_fake(10 * FAKE_MAX_PAYLOAD);
+    fake.net.max_in_parts = 4 * FAKE_MAX_PAYLOAD;
+    CHECK_INT(kind_of(1, 4 * FAKE_MAX_PAYLOAD + 1), COHORT__KIND_ANNOUNCE);
+    CHECK_INT(kind_of(1, FAKE_MAX_PAYLOAD), COHORT__KIND_DATA);
+    size_t first = fake.num_sent;
+    post(&letter, 1, 4 * FAKE_MAX_PAYLOAD);
+    check_done(&letter, COHORT_OK, "");
+    CHECK_INT(fake.num_sent - first, 4);
+    uint64_t handle = fake.sent[first].envelope.handle;
+    CHECK_INT(num_parts(first, handle, 4 * FAKE_MAX_PAYLOAD), 4);
+
+    first = fake.num_sent;
+    fake.accepts = 2;
+    fake.otherwise = COHORT__NET_AGAIN;
+    post(&letter, 1, 2 * FAKE_MAX_PAYLOAD + 1);
+    post(&later, 1, 5);
+    CHECK_INT(fake.num_sent - first, 2);
+    CHECK_INT(letter.num_done + later.num_done, 0);
+    CHECK(fake.sent[first].envelope.handle != handle);
+    fake.accepts = 100;
+    fake.net.handlers.writable(fake.net.handlers.context, 1);
+    check_done(&letter, COHORT_OK, "");
+    check_done(&later, COHORT_OK, "");
+    CHECK_INT(num_parts(first, fake.sent[first].envelope.handle, 2 * FAKE_MAX_PAYLOAD + 1), 3);
+    CHECK_INT(fake.sent[first + 2].envelope.payload_bytes, 1);
+    CHECK_INT(fake.sent[first + 3].envelope.kind, COHORT__KIND_DATA);
+
+    /* All of it has taken budget: 3 * FAKE_MAX_PAYLOAD - 6 are left. */
+    CHECK_INT(kind_of(1, 3 * FAKE_MAX_PAYLOAD - 5), COHORT__KIND_ANNOUNCE);
+    CHECK_INT(kind_of(1, 3 * FAKE_MAX_PAYLOAD - 6), COHORT__KIND_PART);
+    CHECK_INT(kind_of(1, 1), COHORT__KIND_ANNOUNCE);
     fake_net_close(&fake);
 }
 
@@ -554,6 +608,7 @@ static void test_stop(void)
 static const struct test_case cases[] = {
     {"eager_or_announced", test_eager_or_announced},
     {"max_message", test_max_message},
+    {"parts", test_parts},
     {"budget_comes_back", test_budget_comes_back},
     {"giving_back", test_giving_back},
     {"giving_back_much", test_giving_back_much},

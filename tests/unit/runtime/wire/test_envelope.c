@@ -30,6 +30,10 @@ static struct cohort__envelope example(enum cohort__kind kind)
         e.total_bytes = 0x4041424344454647;
     } else if (kind == COHORT__KIND_ERROR || kind == COHORT__KIND_REGISTRY) {
         e.payload_bytes = 7;
+    } else if (kind == COHORT__KIND_PART) {
+        e.payload_bytes = 7;
+        e.total_bytes = 0x1000;
+        e.offset = 0x5c;
     }
     return e;
 }
@@ -43,7 +47,7 @@ static bool same(const struct cohort__envelope *a, const struct cohort__envelope
            a->dest_site == b->dest_site && a->fingerprint == b->fingerprint && a->tag == b->tag &&
            a->payload_bytes == b->payload_bytes && a->total_bytes == b->total_bytes &&
            a->handle == b->handle && a->number == b->number && a->segment == b->segment &&
-           a->incarnation == b->incarnation;
+           a->incarnation == b->incarnation && a->offset == b->offset;
 }
 
 static void test_round_trip(void)
@@ -62,7 +66,7 @@ static void test_round_trip(void)
 static void test_layout(void)
 {
     static const unsigned char want[COHORT__ENVELOPE_BYTES] = {
-        0x43, 0x48, 0x03, 0x02, 0x07, 0x06, 0x05, 0x04, 0x0f, 0x0e, 0x0d, 0x0c, 0x0b, 0x0a,
+        0x43, 0x48, 0x04, 0x02, 0x07, 0x06, 0x05, 0x04, 0x0f, 0x0e, 0x0d, 0x0c, 0x0b, 0x0a,
         0x09, 0x08, 0x13, 0x12, 0x11, 0x10, 0x17, 0x16, 0x15, 0x14, 0x1f, 0x1e, 0x1d, 0x1c,
         0x1b, 0x1a, 0x19, 0x18, 0x27, 0x26, 0x25, 0x24, 0x23, 0x22, 0x21, 0x20, 0x2b, 0x2a,
         0x29, 0x28, 0x2f, 0x2e, 0x2d, 0x2c, 0x37, 0x36, 0x35, 0x34, 0x33, 0x32, 0x31, 0x30,
@@ -121,7 +125,7 @@ static void test_total(void)
 {
     for (int kind = 1; kind < COHORT__KIND_END; kind++) {
         struct cohort__envelope e = example((enum cohort__kind)kind);
-        if (kind != COHORT__KIND_ANNOUNCE)
+        if (kind != COHORT__KIND_ANNOUNCE && kind != COHORT__KIND_PART)
             refuse(e.kind, 96 + e.payload_bytes, 71, 1, "block of 72057594037927936 bytes");
     }
     struct cohort__envelope e = example(COHORT__KIND_ANNOUNCE);
@@ -137,6 +141,21 @@ static void test_rest(void)
 {
     refuse(COHORT__KIND_DATA, 96, 92, 1, "DATA ends its envelope with 0x1, not 0");
     refuse(COHORT__KIND_CREDIT, 96, 95, 1, "0x1000000, not 0");
+    refuse(COHORT__KIND_PART, 96, 60, 0, "not 1 or more");
+    refuse(COHORT__KIND_PART, 96 + 7, 65, 0, "block of 0 bytes");
+    refuse(COHORT__KIND_PART, 96 + 7, 93, 0x10, "7 bytes from byte 4188 on of 4096");
+    refuse(COHORT__KIND_PART, 96 + 7, 94, 1, "on of 4096");
+    struct cohort__envelope e = example(COHORT__KIND_PART), back;
+    unsigned char bytes[COHORT__ENVELOPE_BYTES];
+    for (e.offset = 0x1000 - 7; e.offset <= 0x1000 - 6; e.offset++) {
+        cohort__envelope_encode(&e, bytes);
+        CHECK_INT(cohort__envelope_decode(bytes, 96 + 7, &back),
+                  e.offset == 0x1000 - 7 ? COHORT_OK : COHORT_ERR_PROTOCOL);
+    }
+    e.total_bytes = e.payload_bytes; /* all of it is no part */
+    e.offset = 0;
+    cohort__envelope_encode(&e, bytes);
+    CHECK_INT(cohort__envelope_decode(bytes, 96 + 7, &back), COHORT_ERR_PROTOCOL);
 }
 
 static void test_kind_name(void)
