@@ -22,7 +22,8 @@ struct mixed {
     struct cohort__net *parts[NUM_PARTS]; /* NULL: destroyed; always NULL for NOBODY */
     unsigned char *of_peer;               /* which part each peer belongs to */
     uint32_t num_peers;
-    uint32_t num_vain; /* looks at the far part, one after the other, that have found nothing */
+    uint32_t num_vain;     /* looks at the far part, one after the other, that have found nothing */
+    _Atomic bool has_sent; /* to a far peer since the last of them, so something may wait there */
 };
 
 static const char transport_name[] = "mixed";
@@ -88,8 +89,14 @@ static void remove_peer(struct cohort__net *net, uint32_t peer)
 static enum cohort__net_sent send_message(struct cohort__net *net, uint32_t peer,
                                           const struct iovec *parts, int num_parts)
 {
+    struct mixed *mixed = (struct mixed *)net;
     struct cohort__net *part = of_peer(net, peer);
-    return part ? cohort__net_send(part, peer, parts, num_parts) : COHORT__NET_DEAD;
+    if (!part)
+        return COHORT__NET_DEAD;
+    enum cohort__net_sent sent = cohort__net_send(part, peer, parts, num_parts);
+    if (part == mixed->parts[FAR])
+        atomic_store_explicit(&mixed->has_sent, true, memory_order_release);
+    return sent;
 }
 
 static cohort_status expose(struct cohort__net *net, uint32_t peer, const void *base, size_t bytes,
@@ -134,17 +141,19 @@ static bool progress_of(struct mixed *mixed, enum part part)
     return poller->progress(poller->context);
 }
 
-/* A look at the far part is a system call. Localities to which no other host has sent anything for
- * long, which are most where leaders speak for them, look there less often. (What arrives while
+/* A look at the far part is a system call. Localities that have exchanged nothing with other hosts
+ * for long, which are most where leaders speak for them, look there less often. (What arrives while
  * this locality sleeps wakes it.) */
 static bool progress(void *context)
 {
     struct mixed *mixed = context;
     bool any = progress_of(mixed, NEAR);
-    if (mixed->num_vain >= FAR_LOOKS && mixed->num_vain++ % FAR_EACH != 0)
+    bool has_sent = atomic_load_explicit(&mixed->has_sent, memory_order_relaxed) &&
+                    atomic_exchange_explicit(&mixed->has_sent, false, memory_order_acquire);
+    if (!has_sent && mixed->num_vain >= FAR_LOOKS && mixed->num_vain++ % FAR_EACH != 0)
         return any;
     bool any_far = progress_of(mixed, FAR);
-    mixed->num_vain = any_far ? 0 : mixed->num_vain + (mixed->num_vain < FAR_LOOKS);
+    mixed->num_vain = any_far || has_sent ? 0 : mixed->num_vain + (mixed->num_vain < FAR_LOOKS);
     return any || any_far;
 }
 

@@ -288,9 +288,33 @@ static void test_destroy(void)
     CHECK(!attempt.regions[1]);
 }
 
+/* What was sent to another host leaves with the next progress, after however many that found
+ * nothing there. */
+static void test_after_long(void)
+{
+    enum { ROUNDS = 8, NUM = 10, LONG = 300 };
+    static const unsigned char byte = 1;
+    open_all();
+    struct station *a = &stations[0], *b = &stations[2];
+    a->peer = b;
+    CHECK_INT(station_send(a, 2, &byte, 1), COHORT__NET_SENT);
+    station_until(a, &b->num_messages, 1);
+    a->peer = NULL;
+    for (unsigned long round = 0; round < ROUNDS; round++) {
+        for (unsigned long i = 0; i < LONG + round; i++)
+            station_turn(a);
+        for (unsigned i = 0; i < NUM; i++)
+            CHECK_INT(station_send(a, 2, &byte, 1), COHORT__NET_SENT);
+        station_turn(a);
+        station_until(b, &b->num_messages, 1 + (round + 1) * NUM);
+    }
+    close_all();
+}
+
 static const struct test_case cases[] = {
-    {"messages", test_messages},   {"fetch", test_fetch}, {"unknown", test_unknown},
-    {"addresses", test_addresses}, {"sleep", test_sleep}, {"destroy", test_destroy},
+    {"messages", test_messages},     {"fetch", test_fetch}, {"unknown", test_unknown},
+    {"addresses", test_addresses},   {"sleep", test_sleep}, {"destroy", test_destroy},
+    {"after_long", test_after_long},
 };
 
 int main(int argc, char **argv)
