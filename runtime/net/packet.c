@@ -48,6 +48,7 @@ bool cohort__packet_add(struct cohort__packet *packet, const struct iovec *parts
     if (packet->num == COHORT__PACKET_NUM_MESSAGES || besides > packet->capacity ||
         bytes > packet->capacity - besides)
         return false;
+    memset(packet->data + packet->bytes, 0, offset - packet->bytes); /* no old bytes leave */
     packet->lengths[packet->num++] = (uint16_t)bytes;
     packet->bytes = offset + bytes;
     for (int i = 0; i < num_parts; i++) {

@@ -8,9 +8,9 @@
 #include <sys/uio.h>
 
 /* What a network carries at once: one message, or several to the same peer. The messages stand one
- * after the other, each at a multiple of COHORT__PACKET_ALIGNMENT bytes. Behind the last one come
- * the lengths of all messages, if there are several, and then their number; all these are u16,
- * little-endian. One thread at a time. */
+ * after the other, each at a multiple of COHORT__PACKET_ALIGNMENT bytes, with zeros between. Behind
+ * the last one come the lengths of all messages, if there are several, and then their number; all
+ * these are u16, little-endian. One thread at a time. */
 enum {
     COHORT__PACKET_ALIGNMENT = 32,
     COHORT__PACKET_NUM_MESSAGES = 160, /* at most */

@@ -33,12 +33,15 @@ static void check(const struct cohort__packet *packet, size_t bytes, const size_
     struct cohort__packet_reader reader;
     CHECK(cohort__packet_reader_init(&reader, copy, bytes));
     CHECK_INT(reader.num, packet->num);
-    const unsigned char *message;
+    const unsigned char *message, *end = copy;
     size_t length;
     for (uint32_t i = 0; i < packet->num; i++) {
         CHECK(cohort__packet_reader_next(&reader, &message, &length));
         CHECK_INT(length, lengths[i]);
         CHECK_INT((message - copy) % COHORT__PACKET_ALIGNMENT, 0);
+        for (; end < message; end++)
+            CHECK_INT(*end, 0); /* nothing that was in this memory before */
+        end = message + length;
         for (size_t k = 0; k < length; k++)
             CHECK(message[k] == byte_of(i, k));
     }
@@ -57,6 +60,7 @@ static void test_random(void)
         size_t limit = 1 + cohort__random_below(&random, round % 2 ? 60 : capacity);
         size_t lengths[COHORT__PACKET_NUM_MESSAGES], length;
         struct cohort__packet packet;
+        memset(data, 0xff, CAPACITY);
         cohort__packet_init(&packet, data, capacity);
         uint32_t num = 0;
         while (length = cohort__random_below(&random, limit), add(&packet, num, length)) {
