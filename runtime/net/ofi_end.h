@@ -27,6 +27,7 @@ enum {
     COHORT__OFI_MAX_FETCH = 1 << 20,
     COHORT__OFI_NUM_RECEIVES = 64,  /* posted at all times */
     COHORT__OFI_NUM_SENDS = 256,    /* at most under way */
+    COHORT__OFI_NUM_BATCHES = 128,  /* of these, for peers that may never take theirs */
     COHORT__OFI_NUM_DIRECT = 4,     /* to one peer, see ofi_send.c */
     COHORT__OFI_MAX_BATCHED = 4096, /* longer messages go at once: they gain little */
 };
@@ -122,6 +123,7 @@ struct cohort__ofi {
     struct cohort__list batches;      /* to be sent by the next progress */
     uint64_t direct_until;            /* no batches of tasks until then */
     unsigned num_sends;               /* free, under way, and batches of peers */
+    unsigned num_batches;             /* also those that were refused */
     struct cohort__list receives;     /* free */
     struct cohort__list all_receives; /* free, posted and delivered */
     unsigned num_free_receives;
@@ -183,6 +185,8 @@ enum cohort__net_sent cohort__ofi_batch_send(struct cohort__ofi *ofi,
 void cohort__ofi_batch_drop(struct cohort__ofi *ofi, struct cohort__ofi_peer *peer);
 /* The batches' part of progress. */
 bool cohort__ofi_batches_progress(struct cohort__ofi *ofi);
+/* Before the end: tries all batches, also refused ones. True: none is left. */
+bool cohort__ofi_batches_end(struct cohort__ofi *ofi);
 void cohort__ofi_sends_fini(struct cohort__ofi *ofi);
 
 /* Posts receives until the fixed number is posted again. If memory runs out or the provider is

@@ -175,8 +175,7 @@ void cohort__ofi_linger(struct cohort__ofi *ofi)
         while (drain(ofi))
             ;
         pthread_mutex_lock(&ofi->lock);
-        cohort__ofi_batches_progress(ofi);
-        bool done = cohort__list_is_empty(&ofi->sending);
+        bool done = cohort__ofi_batches_end(ofi) && cohort__list_is_empty(&ofi->sending);
         pthread_mutex_unlock(&ofi->lock);
         if (done)
             return;

@@ -24,7 +24,9 @@
  * communicate; not measured. */
 static const uint64_t late = 100 * 1000;
 enum { DIRECT_FACTOR = 50 }; /* so late batches make up at most 2 % of the time */
-static const uint64_t direct_limit = 1000 * 1000 * 1000;
+/* Bounds what one long stop of the whole process costs. Tasks that compute for longer than a
+ * fiftieth of it have more late batches. */
+static const uint64_t direct_limit = UINT64_C(600) * 1000 * 1000 * 1000;
 
 static struct cohort__ofi_send *send_create(struct cohort__ofi *ofi)
 {
@@ -79,29 +81,50 @@ static bool is_short(const struct iovec *parts, int num_parts)
     return bytes <= COHORT__OFI_MAX_BATCHED;
 }
 
-/* Whether a short message to PEER is to wait for others. */
+/* Whether BATCH waits for progress. Else it was refused, and waits for the provider. */
+static bool is_listed(const struct cohort__ofi_send *batch)
+{
+    return !cohort__list_is_empty(&batch->operation.link);
+}
+
+static bool is_late(const struct cohort__ofi_send *batch)
+{
+    return is_listed(batch) && cohort__clock_now() > batch->since + late;
+}
+
+/* Whether a short message to PEER is to wait for others. If the others have waited for too long
+ * already, it takes them along. */
 static bool waits(const struct cohort__ofi *ofi, const struct cohort__ofi_peer *peer)
 {
+    if (!peer->batch && ofi->num_batches == COHORT__OFI_NUM_BATCHES)
+        return false;
     if (atomic_load_explicit(&ofi->is_handling, memory_order_relaxed))
         return true;
     bool may_wait = cohort__loop_has_ready_tasks() || peer->num_sending >= COHORT__OFI_NUM_DIRECT;
-    return may_wait && (ofi->direct_until == 0 || cohort__clock_now() >= ofi->direct_until);
+    if (!may_wait || (peer->batch && is_late(peer->batch)))
+        return false;
+    return ofi->direct_until == 0 || cohort__clock_now() >= ofi->direct_until;
 }
 
 static void note_age(struct cohort__ofi *ofi, const struct cohort__ofi_send *batch)
 {
+    if (!is_late(batch))
+        return;
     uint64_t now = cohort__clock_now(), age = now - batch->since;
-    uint64_t pause = age < direct_limit / DIRECT_FACTOR ? age * DIRECT_FACTOR : direct_limit;
-    if (age > late)
-        ofi->direct_until = now + pause;
+    ofi->direct_until =
+        now + (age < direct_limit / DIRECT_FACTOR ? age * DIRECT_FACTOR : direct_limit);
 }
 
 enum cohort__net_sent cohort__ofi_batch_send(struct cohort__ofi *ofi, struct cohort__ofi_peer *peer)
 {
     struct cohort__ofi_send *batch = peer->batch;
-    int error = batch ? start(ofi, peer, batch) : 0;
+    if (!batch)
+        return COHORT__NET_SENT;
+    note_age(ofi, batch);
+    int error = start(ofi, peer, batch);
     if (!error) {
         peer->batch = NULL;
+        ofi->num_batches--;
         return COHORT__NET_SENT;
     }
     cohort__list_remove(&batch->operation.link);
@@ -115,6 +138,7 @@ void cohort__ofi_batch_drop(struct cohort__ofi *ofi, struct cohort__ofi_peer *pe
     cohort__list_remove(&peer->batch->operation.link);
     send_give(ofi, peer->batch);
     peer->batch = NULL;
+    ofi->num_batches--;
 }
 
 bool cohort__ofi_batches_progress(struct cohort__ofi *ofi)
@@ -123,10 +147,17 @@ bool cohort__ofi_batches_progress(struct cohort__ofi *ofi)
     while (!cohort__list_is_empty(&ofi->batches)) {
         struct cohort__ofi_send *batch =
             COHORT_CONTAINER_OF(ofi->batches.next, struct cohort__ofi_send, operation.link);
-        note_age(ofi, batch);
         any |= cohort__ofi_batch_send(ofi, batch->peer) == COHORT__NET_SENT;
     }
     return any;
+}
+
+bool cohort__ofi_batches_end(struct cohort__ofi *ofi)
+{
+    for (struct cohort__list *link = ofi->all_peers.next; link != &ofi->all_peers;
+         link = link->next)
+        cohort__ofi_batch_send(ofi, COHORT_CONTAINER_OF(link, struct cohort__ofi_peer, link));
+    return ofi->num_batches == 0;
 }
 
 /* SEND is the first message of a batch. */
@@ -134,6 +165,7 @@ static void begin_batch(struct cohort__ofi *ofi, struct cohort__ofi_peer *peer,
                         struct cohort__ofi_send *send)
 {
     peer->batch = send;
+    ofi->num_batches++;
     send->since = cohort__clock_now();
     cohort__list_push_back(&ofi->batches, &send->operation.link);
     cohort__ofi_wake(ofi);
@@ -197,8 +229,8 @@ void cohort__ofi_send_done(struct cohort__ofi *ofi, struct cohort__ofi_send *sen
 {
     pthread_mutex_lock(&ofi->lock);
     /* ofi_rxm lets an outsider's message decide which of its sends has ended. It may name a send
-     * that is not under way. */
-    bool is_ours = send->peer != NULL;
+     * that is not under way, perhaps a batch. */
+    bool is_ours = send->peer && send->peer->batch != send;
     if (is_ours && error)
         cohort__ofi_peer_lose(ofi, send->peer, error);
     if (is_ours) {

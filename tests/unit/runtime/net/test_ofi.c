@@ -16,6 +16,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "runtime/base/clock.h"
 #include "runtime/base/container.h"
 #include "runtime/net/ofi_address.h"
 #include "runtime/net/ofi_end.h"
@@ -109,6 +110,19 @@ static void send_numbered(struct station *station, unsigned number, size_t bytes
     CHECK_INT(station_send(station, 1, data, bytes), COHORT__NET_SENT);
 }
 
+static struct cohort__ofi_send *batch_of(struct cohort__ofi *ofi)
+{
+    return COHORT_CONTAINER_OF(ofi->batches.next, struct cohort__ofi_send, operation.link);
+}
+
+/* As if no time had passed: however slow this machine is, no batch is late. */
+static void stop_time(struct station *station)
+{
+    struct cohort__ofi *ofi = (struct cohort__ofi *)station->net;
+    if (!cohort__list_is_empty(&ofi->batches))
+        batch_of(ofi)->since = UINT64_MAX / 2;
+}
+
 /* Of many messages in one turn only the first ones go alone, and long ones. */
 static void test_batches(void)
 {
@@ -123,13 +137,16 @@ static void test_batches(void)
     CHECK_INT(batches.num_passing, 0);
     while (!cohort__list_is_empty(&((struct cohort__ofi *)a.net)->sending))
         station_turn(&a);
-    for (unsigned i = 1; i <= 50; i++)
+    for (unsigned i = 1; i <= 50; i++) {
         send_numbered(&a, i, 100);
+        stop_time(&a);
+    }
     send_numbered(&a, 51, 5000);
     station_until(&a, &b.num_messages, 52);
     CHECK_INT(batches.num_passing, 50 - COHORT__OFI_NUM_DIRECT);
     for (unsigned i = 52; i < 5000; i++) {
         send_numbered(&a, i, 4 + i * 37 % 4200);
+        stop_time(&a);
         if (i % 300 == 0)
             station_turn(&a);
     }
@@ -165,8 +182,10 @@ static void test_batch_to_nobody(void)
     ofi_pair_open(&a, &b);
     CHECK_INT(station_send(&a, 1, &byte, 1), COHORT__NET_SENT);
     station_until(&a, &b.num_messages, 1);
-    for (unsigned i = 0; i < 10; i++)
+    for (unsigned i = 0; i < 10; i++) {
         CHECK_INT(station_send(&a, 1, &byte, 1), COHORT__NET_SENT);
+        stop_time(&a);
+    }
     const struct cohort__poller *poller = &a.net->poller;
     CHECK(!poller->arm(poller->context)); /* it is not for the loop to sleep on it */
     cohort__net_remove_peer(a.net, 1);
@@ -174,6 +193,153 @@ static void test_batch_to_nobody(void)
         station_turn(&a);
     CHECK(b.num_messages <= 1 + COHORT__OFI_NUM_DIRECT);
     ofi_pair_close(&a, &b);
+}
+
+/* Sends by STATION that the provider refuses from now on. */
+static unsigned num_refusals;
+static struct fi_ops_msg *real_operations;
+
+static ssize_t refuse_or_send(struct fid_ep *ep, const void *data, size_t bytes, void *descriptor,
+                              fi_addr_t address, void *context)
+{
+    if (num_refusals == 0)
+        return real_operations->send(ep, data, bytes, descriptor, address, context);
+    num_refusals--;
+    return -EAGAIN; /* which is FI_EAGAIN */
+}
+
+static void refuse_sends(struct station *station, unsigned num)
+{
+    static struct fi_ops_msg operations;
+    struct fid_ep *ep = ((struct cohort__ofi *)station->net)->ep;
+    real_operations = ep->msg;
+    operations = *ep->msg;
+    operations.send = refuse_or_send;
+    ep->msg = &operations;
+    num_refusals = num;
+}
+
+/* Opens two ends, of which A has a batch with one message, number NUM_DIRECT + 1, for B. */
+static struct cohort__ofi *open_with_batch(struct station *a, struct station *b,
+                                           struct batches *batches)
+{
+    ofi_pair_open(a, b);
+    struct cohort__ofi *ofi = (struct cohort__ofi *)a->net;
+    b->on_message = check_numbered;
+    b->data = batches;
+    send_numbered(a, 0, 100);
+    station_until(a, &b->num_messages, 1); /* there is a connection */
+    while (!cohort__list_is_empty(&ofi->sending))
+        station_turn(a);
+    for (unsigned i = 1; i <= COHORT__OFI_NUM_DIRECT + 1; i++)
+        send_numbered(a, i, 100);
+    CHECK_INT(ofi->num_batches, 1);
+    return ofi;
+}
+
+/* What the provider refuses while the end is being destroyed is tried again. */
+static void test_batch_refused_at_the_end(void)
+{
+    struct station a;
+    struct station b;
+    struct batches batches = {0};
+    open_with_batch(&a, &b, &batches);
+    refuse_sends(&a, 5);
+    cohort__net_destroy(a.net);
+    CHECK_INT(num_refusals, 0);
+    station_until(&b, &b.num_messages, COHORT__OFI_NUM_DIRECT + 2);
+    cohort__net_destroy(b.net);
+}
+
+/* A batch that is refused goes later, and all that comes meanwhile goes after it. */
+static void test_batch_refused(void)
+{
+    struct station a;
+    struct station b;
+    struct batches batches = {0};
+    struct cohort__ofi *ofi = open_with_batch(&a, &b, &batches);
+    refuse_sends(&a, 1000);
+    station_turn(&a);
+    CHECK(num_refusals < 1000 && cohort__list_is_empty(&ofi->batches));
+    for (unsigned i = COHORT__OFI_NUM_DIRECT + 2; i < 50; i++)
+        send_numbered(&a, i, 100);
+    num_refusals = 3;
+    send_numbered(&a, 50, 5000);
+    station_until(&a, &b.num_messages, 51);
+    CHECK_INT(ofi->num_batches, 0);
+    ofi_pair_close(&a, &b);
+}
+
+/* As in test_ended_twice, but the send is a batch. */
+static void test_batch_ended(void)
+{
+    struct station a;
+    struct station b;
+    struct batches batches = {0};
+    struct cohort__ofi *ofi = open_with_batch(&a, &b, &batches);
+    cohort__ofi_send_done(ofi, batch_of(ofi), "an error");
+    cohort__ofi_send_done(ofi, batch_of(ofi), NULL);
+    station_until(&a, &b.num_messages, COHORT__OFI_NUM_DIRECT + 2);
+    CHECK_INT(a.num_unreachable[1], 0);
+    ofi_pair_close(&a, &b);
+}
+
+/* However a late batch leaves, nothing waits for 50 times as long. A short message takes it
+ * along. */
+static void test_batch_late(void)
+{
+    static const uint64_t age = UINT64_C(5000000000);
+    for (int how = 0; how < 3; how++) {
+        struct station a;
+        struct station b;
+        struct batches batches = {0};
+        struct cohort__ofi *ofi = open_with_batch(&a, &b, &batches);
+        batch_of(ofi)->since = cohort__clock_now() - age;
+        if (how == 0)
+            station_turn(&a);
+        else
+            send_numbered(&a, COHORT__OFI_NUM_DIRECT + 2, how == 1 ? 100 : 5000);
+        CHECK_INT(ofi->num_batches, 0);
+        CHECK(ofi->direct_until > cohort__clock_now() + 40 * age);
+        station_until(&a, &b.num_messages, COHORT__OFI_NUM_DIRECT + (how == 0 ? 2 : 3));
+        ofi_pair_close(&a, &b);
+    }
+}
+
+static void ignore_writable(void *context, uint32_t peer)
+{
+    (void)context, (void)peer;
+}
+
+/* Peers that don't take their batches leave enough sends for the others. */
+static void test_batches_hung(void)
+{
+    enum { NUM_HUNG = COHORT__OFI_NUM_SENDS + 10 };
+    struct station a;
+    struct station b;
+    struct station hung;
+    ofi_pair_open(&a, &b);
+    ofi_end_open(&hung);
+    struct cohort__ofi *ofi = (struct cohort__ofi *)a.net;
+    struct iovec part = {"hello", 5};
+    CHECK_INT(station_send(&a, 1, "x", 1), COHORT__NET_SENT);
+    station_until(&a, &b.num_messages, 1);
+    a.net->handlers.writable = ignore_writable;
+    for (uint32_t i = 0; i < NUM_HUNG; i++)
+        ofi_end_know(&a, 10 + i, &hung);
+    unsigned long num_accepted = 0;
+    atomic_store(&ofi->is_handling, true); /* as if handlers sent all this */
+    for (uint32_t i = 0; i < NUM_HUNG; i++)
+        num_accepted += cohort__net_send(a.net, 10 + i, &part, 1) == COHORT__NET_SENT;
+    atomic_store(&ofi->is_handling, false);
+    CHECK(num_accepted > 0);
+    CHECK_INT(cohort__net_send(a.net, 1, &part, 1), COHORT__NET_SENT);
+    station_until(&a, &b.num_messages, 2);
+    a.peer = &hung;
+    station_until(&a, &hung.num_messages, num_accepted);
+    CHECK_INT(ofi->num_batches, 0);
+    ofi_pair_close(&a, &b);
+    cohort__net_destroy(hung.net);
 }
 
 /* The sender is much faster than the receiver, and there is no flow control. Nothing is lost or
@@ -744,6 +910,11 @@ static const struct test_case cases[] = {
     {"batches", test_batches},
     {"batch_at_the_end", test_batch_at_the_end},
     {"batch_to_nobody", test_batch_to_nobody},
+    {"batch_refused_at_the_end", test_batch_refused_at_the_end},
+    {"batch_refused", test_batch_refused},
+    {"batch_ended", test_batch_ended},
+    {"batch_late", test_batch_late},
+    {"batches_hung", test_batches_hung},
     {"retain", test_retain},
     {"echo", test_echo},
     {"flood", test_flood},
