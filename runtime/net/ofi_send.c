@@ -254,6 +254,9 @@ static void send_free(struct cohort__ofi_send *send)
 void cohort__ofi_sends_fini(struct cohort__ofi *ofi)
 {
     struct cohort__list *node;
+    for (struct cohort__list *link = ofi->all_peers.next; link != &ofi->all_peers;
+         link = link->next)
+        cohort__ofi_batch_drop(ofi, COHORT_CONTAINER_OF(link, struct cohort__ofi_peer, link));
     cohort__list_splice_back(&ofi->sends, &ofi->sending);
     while ((node = cohort__list_pop_front(&ofi->sends)))
         send_free(COHORT_CONTAINER_OF(node, struct cohort__ofi_send, operation.link));
