@@ -345,6 +345,29 @@ static void test_batches_hung(void)
     cohort__net_destroy(hung.net);
 }
 
+/* A batch that another thread has begun is the only thing left to do: the loop must not sleep. */
+static void test_batch_keeps_awake(void)
+{
+    struct station a;
+    struct station b;
+    unsigned char byte = 1;
+    ofi_pair_open(&a, &b);
+    struct cohort__ofi *ofi = (struct cohort__ofi *)a.net;
+    const struct cohort__poller *poller = &a.net->poller;
+    CHECK_INT(station_send(&a, 1, &byte, 1), COHORT__NET_SENT);
+    station_until(&a, &b.num_messages, 1);
+    while (!poller->arm(poller->context))
+        station_turn(&a);
+    poller->disarm(poller->context);
+    atomic_store(&ofi->is_handling, true);
+    CHECK_INT(station_send(&a, 1, &byte, 1), COHORT__NET_SENT);
+    atomic_store(&ofi->is_handling, false);
+    CHECK(ofi->num_batches == 1 && cohort__list_is_empty(&ofi->sending));
+    CHECK(!poller->arm(poller->context));
+    station_until(&a, &b.num_messages, 2);
+    ofi_pair_close(&a, &b);
+}
+
 /* The sender is much faster than the receiver, and there is no flow control. Nothing is lost or
  * changed. */
 static void test_flood(void)
@@ -913,6 +936,7 @@ static const struct test_case cases[] = {
     {"batches", test_batches},
     {"batch_at_the_end", test_batch_at_the_end},
     {"batch_to_nobody", test_batch_to_nobody},
+    {"batch_keeps_awake", test_batch_keeps_awake},
     {"batch_refused_at_the_end", test_batch_refused_at_the_end},
     {"batch_refused", test_batch_refused},
     {"batch_ended", test_batch_ended},
