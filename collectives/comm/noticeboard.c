@@ -343,18 +343,22 @@ void cohort__noticeboard_publish(struct cohort__noticeboard *board,
     }
 }
 
-bool cohort__noticeboard_has_passed(struct cohort__noticeboard *board,
-                                    const struct cohort__notice_call *call, uint32_t number,
-                                    uint32_t site)
+uint32_t cohort__noticeboard_late(struct cohort__noticeboard *board,
+                                  const struct cohort__notice_call *call, uint32_t number,
+                                  uint32_t *locality)
 {
-    uint32_t place = place_of(call->generation, number), locality = locality_of(board, site);
+    uint32_t place = place_of(call->generation, number), late = COHORT__NO_SITE;
     pthread_mutex_lock(&board->lock);
     const struct line *line = &board->lines[place];
-    bool is_reader = line->is_held && readers_of(board, place)[locality / 64] >> locality % 64 & 1;
-    bool has =
-        !is_reader || passed_by(board, locality, call->generation, number) >= line->generation;
+    const uint64_t *readers = readers_of(board, place);
+    while (line->is_held && *locality < board->num_localities && late == COHORT__NO_SITE) {
+        uint32_t i = (*locality)++;
+        bool is_reader = readers[i / 64] >> i % 64 & 1;
+        if (is_reader && passed_by(board, i, call->generation, number) < line->generation)
+            late = cohort__group_first_site(board->group, board->first_locality + i);
+    }
     pthread_mutex_unlock(&board->lock);
-    return has;
+    return late;
 }
 
 /* Reading them ----------------------------------------------------------------------------- */

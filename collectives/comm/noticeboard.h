@@ -72,11 +72,13 @@ void cohort__noticeboard_publish(struct cohort__noticeboard *board,
                                  const struct cohort__notice_call *call, uint32_t number,
                                  const struct cohort__notice_readers *readers);
 
-/* Whether the locality of SITE has passed what has to be passed before CALL can leave its note
- * NUMBER. */
-bool cohort__noticeboard_has_passed(struct cohort__noticeboard *board,
-                                    const struct cohort__notice_call *call, uint32_t number,
-                                    uint32_t site);
+/* The next locality of this host, from *LOCALITY (at first 0) on, that has not passed what has to
+ * be passed before CALL can leave its note NUMBER, as its lowest site: as soon as any of its sites
+ * comes to CALL's generation, it is passed. An earlier call's note was for it, so it perhaps has no
+ * part in this one's. COHORT__NO_SITE: there is none. */
+uint32_t cohort__noticeboard_late(struct cohort__noticeboard *board,
+                                  const struct cohort__notice_call *call, uint32_t number,
+                                  uint32_t *locality);
 
 /* Note NUMBER of SITE for CALL. NULL: it is not there yet. It stays until CALL has read it. */
 const struct cohort__note *cohort__noticeboard_look(struct cohort__noticeboard *board,

@@ -297,36 +297,29 @@ void cohort__note_steps_fail(struct cohort__execution *execution)
 
 /* Stalls ----------------------------------------------------------------------------------- */
 
-/* The next site, from I on, that has not passed what the POST of STEP needs for its place. */
-static uint32_t next_missing(const struct cohort__execution *execution, uint32_t step, uint32_t i)
-{
-    const struct cohort__step *post = step_at(execution, step);
-    const struct cohort__notice_readers readers = readers_of(execution, post);
-    while (i < readers.num &&
-           (readers.sites[i] == execution->plan->this_site ||
-            cohort__noticeboard_has_passed(execution->noticeboard, &execution->notice_call,
-                                           post->tag, readers.sites[i])))
-        i++;
-    return i;
-}
-
 static bool awaits_place(const struct cohort__execution *execution, uint32_t step)
 {
     return step_at(execution, step)->kind == COHORT__STEP_POST &&
            execution->states[step] == COHORT__STEP_POSTED;
 }
 
+/* The lowest site of the next locality, from *LOCALITY on, that has not passed what the POST of
+ * STEP needs for its place. */
+static uint32_t next_late(const struct cohort__execution *execution, uint32_t step,
+                          uint32_t *locality)
+{
+    return cohort__noticeboard_late(execution->noticeboard, &execution->notice_call,
+                                    step_at(execution, step)->tag, locality);
+}
+
 void cohort__note_steps_stalled(const struct cohort__execution *execution)
 {
     const struct cohort__plan *plan = execution->plan;
     for (uint32_t k = 0; k < plan->num_posts + plan->num_reads; k++) {
-        uint32_t step = execution->note_steps[k].step;
-        if (!awaits_place(execution, step))
-            continue;
-        const struct cohort__sharers *sharers = &plan->notes[plan->steps[step].tag];
-        for (uint32_t i = 0; (i = next_missing(execution, step, i)) < sharers->num; i++)
-            cohort__operation_ask(&execution->operation, plan->sharers[sharers->first + i],
-                                  plan->steps[step].phase);
+        uint32_t step = execution->note_steps[k].step, locality = 0, site;
+        while (awaits_place(execution, step) &&
+               (site = next_late(execution, step, &locality)) != COHORT__NO_SITE)
+            cohort__operation_ask(&execution->operation, site, plan->steps[step].phase);
     }
 }
 
@@ -336,13 +329,11 @@ size_t cohort__note_steps_describe(const struct cohort__execution *execution, ch
     const struct cohort__plan *plan = execution->plan;
     const uint32_t *locality_of = execution->operation.comm->group->membership->locality_of;
     for (uint32_t k = 0; k < plan->num_posts + plan->num_reads; k++) {
-        uint32_t step = execution->note_steps[k].step;
-        const struct cohort__sharers *sharers = &plan->notes[plan->steps[step].tag];
-        uint32_t i =
-            awaits_place(execution, step) ? next_missing(execution, step, 0) : sharers->num;
-        if (i >= sharers->num)
+        uint32_t step = execution->note_steps[k].step, locality = 0;
+        uint32_t site =
+            awaits_place(execution, step) ? next_late(execution, step, &locality) : COHORT__NO_SITE;
+        if (site == COHORT__NO_SITE)
             continue;
-        uint32_t site = plan->sharers[sharers->first + i];
         used = cohort__describe_append(text, used, capacity,
                                        " waits until site %u (locality %u) has read an earlier "
                                        "note;",

@@ -47,6 +47,8 @@
  *   NO_WAITING   whoever waits for a place does not say so
  *   NO_SECOND    whoever waits looks first, and then says so
  *   NO_TURN_OVER a post, or the end of a call that has not posted, does not wake its own locality
+ *   ASK_READERS  whoever waits for a place asks only those whom the new note is for (THREE, two
+ *                faults)
  *   NO_CLEAR     a number is lent again though a locality has not cleared its notes */
 #ifndef G
 #define G 3
@@ -536,11 +538,21 @@ inline leave_out(me, g)
 
 #define MAY_FAIL(me, l, g) (IS_OPEN(me, g) && !IS_BUSY(me, g) && (faults > 0 || IS_TOLD(me, l, g)))
 
-/* When nothing else can happen, who waits for a place asks those for whom the note is. */
+/* When nothing else can happen, who waits for a place asks the first site of each locality that has
+ * not passed it, whether or not the new note is for that one. */
 #define NUMBER(me, g) (DOING(me, g) == WAIT_POST_DOWN)
+#ifdef THREE
+#define FIRST_SITE(r) (r)
+#else
+#define FIRST_SITE(r) (2 * (r))
+#endif
+#ifdef ASK_READERS
+#define IS_ASKED(r, n, g) (((n) == 0 -> READERS_UP(g) : READERS_DOWN(g)) & BIT(r))
+#else
+#define IS_ASKED(r, n, g) true
+#endif
 #define NEEDS(me, r, n, g)                                                                         \
-    (((n) == 0 -> READERS_UP(g) : READERS_DOWN(g)) & BIT(r) && !HAS_PASSED(l, r, n, g) &&          \
-     HAS_FAILED(((n) == 0 -> root[g] : LEADER(r, g)), g))
+    (IS_ASKED(r, n, g) && !HAS_PASSED(l, r, n, g) && HAS_FAILED(FIRST_SITE(r), g))
 #ifdef THREE
 #define NEEDS_ANY(me, n, g) (NEEDS(me, 0, n, g) || NEEDS(me, 1, n, g) || NEEDS(me, 2, n, g))
 #else
