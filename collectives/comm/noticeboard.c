@@ -486,13 +486,8 @@ static cohort_status find_slots(struct cohort__noticeboard *board)
     return COHORT_OK;
 }
 
-void cohort__noticeboard_destroy(struct cohort__noticeboard *board)
+static void release(struct cohort__noticeboard *board)
 {
-    if (!board)
-        return;
-    cohort__watches_remove(cohort__inbox_watches(board->group->inbox), &board->watch);
-    if (board->notes.memory)
-        cohort__boards_clear_notes(&board->notes, own_slot(board));
     cohort__boards_close_notes(&board->notes);
     pthread_mutex_destroy(&board->lock);
     free(board->slots);
@@ -500,6 +495,16 @@ void cohort__noticeboard_destroy(struct cohort__noticeboard *board)
     free(board);
 }
 
+void cohort__noticeboard_destroy(struct cohort__noticeboard *board)
+{
+    if (!board)
+        return;
+    cohort__watches_remove(cohort__inbox_watches(board->group->inbox), &board->watch);
+    cohort__boards_clear_notes(&board->notes, own_slot(board));
+    release(board);
+}
+
+/* By any thread. So it must not touch the inbox's watches, even if it fails. */
 static struct cohort__noticeboard *create(struct cohort__group *group)
 {
     struct cohort__noticeboard *board = calloc(1, sizeof(*board));
@@ -517,7 +522,7 @@ static struct cohort__noticeboard *create(struct cohort__group *group)
     memset(board->free_cells, 0xff, sizeof(board->free_cells));
     if (find_slots(board) ||
         cohort__boards_open_notes(board->process, group->membership->number, &board->notes)) {
-        cohort__noticeboard_destroy(board);
+        release(board);
         return NULL;
     }
     return board;

@@ -809,20 +809,35 @@ static void test_destroy(void)
     close_all();
 }
 
-/* Each allocation fails in turn. Then there is an error, and the next call tries again. */
+static bool look_never(struct cohort__watch *watch)
+{
+    (void)watch;
+    return false;
+}
+
+/* Each allocation fails in turn. Then there is an error, and the next call tries again. It may be
+ * on any thread, so nothing is done that only the thread may do that turns the event loop. */
 static void test_no_memory(void)
 {
     open_groups();
+    struct cohort__watches *watches = cohort__inbox_watches(inboxes[0]);
+    struct cohort__watch added = {.look = look_never};
+    cohort__watch_begin(watches, &added);
     for (int num = 0; num < 4; num++) {
         left = num;
         CHECK(!cohort__noticeboard_get(groups[0]));
         CHECK_INT(left, -1);
         CHECK_INT(cohort__error_slot()->status, num < 3 ? COHORT_ERR_NO_MEMORY : COHORT_ERR_SYSTEM);
+        CHECK(cohort__list_is_empty(&watches->list));
     }
     left = 4;
     CHECK(cohort__noticeboard_get(groups[0]));
     CHECK_INT(left, 0);
     left = -1;
+    look(0);
+    CHECK(!cohort__list_is_empty(&watches->list));
+    cohort__watch_end(&added);
+    cohort__watches_remove(watches, &added);
     close_all();
 }
 
