@@ -293,8 +293,8 @@ unsigned char *cohort__noticeboard_place(struct cohort__noticeboard *board,
         atomic_store(&line->is_written, true);
         call->is_unposted[number] = false;
         atomic_store(&note->generation, 0); /* see is_of */
-        note->bytes = (uint32_t)bytes;
-        note->cell = line->cell;
+        atomic_store_explicit(&note->bytes, (uint32_t)bytes, memory_order_relaxed);
+        atomic_store_explicit(&note->cell, line->cell, memory_order_relaxed);
         to = line->has_cell ? cohort__notes_cell(&board->notes, own_slot(board), line->cell)
                             : note->data;
     }
@@ -387,9 +387,11 @@ bool cohort__noticeboard_is_of(const struct cohort__notice_call *call,
 }
 
 const unsigned char *cohort__noticeboard_data(const struct cohort__noticeboard *board,
-                                              uint32_t site, const struct cohort__note *note)
+                                              uint32_t site, const struct cohort__note *note,
+                                              uint32_t *ret_bytes)
 {
-    return cohort__notes_data(&board->notes, board->slots[locality_of(board, site)], note);
+    return cohort__notes_data(&board->notes, board->slots[locality_of(board, site)], note,
+                              ret_bytes);
 }
 
 /* Waiting ---------------------------------------------------------------------------------- */

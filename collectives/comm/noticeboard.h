@@ -87,9 +87,10 @@ const struct cohort__note *cohort__noticeboard_look(struct cohort__noticeboard *
 /* Whether it is of the same call. If not, it may be overwritten at any time. */
 bool cohort__noticeboard_is_of(const struct cohort__notice_call *call,
                                const struct cohort__note *note);
-/* Its data, if so. NULL: it makes no sense. */
+/* Its data, if so, and how many bytes; see cohort__notes_data. NULL: it makes no sense. */
 const unsigned char *cohort__noticeboard_data(const struct cohort__noticeboard *board,
-                                              uint32_t site, const struct cohort__note *note);
+                                              uint32_t site, const struct cohort__note *note,
+                                              uint32_t *ret_bytes);
 
 /* CALL has read note NUMBER of SITE. */
 void cohort__noticeboard_read(struct cohort__noticeboard *board, struct cohort__notice_call *call,

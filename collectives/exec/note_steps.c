@@ -125,13 +125,15 @@ static void read_note(struct cohort__execution *execution, uint32_t step,
         cohort__operation_ask(operation, read->peer, read->phase);
         return;
     }
-    const unsigned char *data = cohort__noticeboard_data(execution->noticeboard, read->peer, note);
-    if (!data || part->offset > note->bytes || read->bytes > note->bytes - part->offset)
+    uint32_t bytes;
+    const unsigned char *data =
+        cohort__noticeboard_data(execution->noticeboard, read->peer, note, &bytes);
+    if (!data || part->offset > bytes || read->bytes > bytes - part->offset)
         cohort__operation_fail_with(
             operation, COHORT_ERR_PROTOCOL,
             "site %u (locality %u) has left a note of %u bytes, which "
             "can't be",
-            read->peer, operation->comm->group->membership->locality_of[read->peer], note->bytes);
+            read->peer, operation->comm->group->membership->locality_of[read->peer], bytes);
     else
         start_taking(execution, step, data + part->offset);
 }

@@ -65,11 +65,14 @@ unsigned char *cohort__notes_cell(const struct cohort__notes *notes, uint32_t sl
 }
 
 const unsigned char *cohort__notes_data(const struct cohort__notes *notes, uint32_t slot,
-                                        const struct cohort__note *note)
+                                        const struct cohort__note *note, uint32_t *ret_bytes)
 {
-    if (note->bytes <= COHORT__NOTE_INLINE)
+    uint32_t bytes = atomic_load_explicit(&note->bytes, memory_order_relaxed);
+    uint32_t cell = atomic_load_explicit(&note->cell, memory_order_relaxed);
+    *ret_bytes = bytes;
+    if (bytes <= COHORT__NOTE_INLINE)
         return note->data;
-    if (note->bytes > COHORT__NOTE_BYTES || note->cell >= COHORT__NUM_NOTES)
+    if (bytes > COHORT__NOTE_BYTES || cell >= COHORT__NUM_NOTES)
         return NULL;
-    return cohort__notes_cell(notes, slot, note->cell);
+    return cohort__notes_cell(notes, slot, cell);
 }

@@ -31,8 +31,8 @@ enum {
 struct cohort__note {
     _Alignas(COHORT__NOTE_LINE) _Atomic uint64_t generation; /* 0: none yet */
     _Atomic uint64_t fingerprint;
-    uint32_t bytes;
-    uint32_t cell; /* of a longer one */
+    _Atomic uint32_t bytes;
+    _Atomic uint32_t cell; /* of a longer one */
     unsigned char data[COHORT__NOTE_INLINE];
 };
 
@@ -63,8 +63,9 @@ _Atomic uint64_t *cohort__notes_passed(const struct cohort__notes *notes, uint32
 /* CELL is below COHORT__NUM_NOTES. */
 unsigned char *cohort__notes_cell(const struct cohort__notes *notes, uint32_t slot, uint32_t cell);
 
-/* Where the data of NOTE is, of SLOT, which has to be there. NULL: it makes no sense. */
+/* Where the data of NOTE is, of SLOT, which has to be there, and how many bytes: only *RET_BYTES
+ * fits, since another process may go on writing. NULL: it makes no sense. */
 const unsigned char *cohort__notes_data(const struct cohort__notes *notes, uint32_t slot,
-                                        const struct cohort__note *note);
+                                        const struct cohort__note *note, uint32_t *ret_bytes);
 
 #endif

@@ -183,9 +183,11 @@ static void take(uint32_t rank, struct cohort__notice_call *call, uint32_t numbe
 {
     const struct cohort__note *note = find(rank, call, number, source);
     CHECK(note && cohort__noticeboard_is_of(call, note));
-    CHECK_INT(note->bytes, (long long)bytes);
-    const unsigned char *data = cohort__noticeboard_data(boards[rank], leaders[source], note);
+    uint32_t num_bytes;
+    const unsigned char *data =
+        cohort__noticeboard_data(boards[rank], leaders[source], note, &num_bytes);
     CHECK(data);
+    CHECK_INT(num_bytes, (long long)bytes);
     CHECK((data == note->data) == (bytes <= COHORT__NOTE_INLINE));
     for (size_t at = 0; at < bytes; at++)
         CHECK_INT(data[at], content(call->generation, source, number, at));
@@ -546,15 +548,17 @@ static void test_nonsense(void)
     CHECK(call_post(0, 1, LONG, &for_all));
     begin(1, &call);
     const struct cohort__note *note = find(1, &call, 0, 0);
+    uint32_t bytes;
     struct cohort__note *writable = (struct cohort__note *)note;
     for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
         writable->bytes = wrong[i][0];
         writable->cell = wrong[i][1];
-        CHECK(!cohort__noticeboard_data(boards[1], leaders[0], note));
+        CHECK(!cohort__noticeboard_data(boards[1], leaders[0], note, &bytes));
+        CHECK_INT(bytes, wrong[i][0]);
     }
     writable->bytes = LONGEST;
     writable->cell = COHORT__NUM_NOTES - 1;
-    CHECK(cohort__noticeboard_data(boards[1], leaders[0], note)[LONGEST - 1] == 0);
+    CHECK(cohort__noticeboard_data(boards[1], leaders[0], note, &bytes)[LONGEST - 1] == 0);
     close_all();
 }
 
