@@ -5,6 +5,7 @@
 
 #include "cohort/task.h"
 #include "collectives/comm/endpoint.h"
+#include "collectives/comm/noticeboard.h"
 #include "tests/support/cluster.h"
 #include "tests/support/exercise.h"
 #include "tests/support/sites.h"
@@ -18,11 +19,34 @@ enum { NUM_SITES = 4, SLOW = 2, FIRST = 1, NEXT = FIRST + COHORT__WINDOW };
 enum { SOON = 10000000 };
 static const uint64_t never = UINT64_C(3600000000000);
 
+/* The linker redirects all calls of cohort__noticeboard_place to __wrap_cohort__noticeboard_place.
+ */
+unsigned char *__real_cohort__noticeboard_place(struct cohort__noticeboard *board,
+                                                struct cohort__notice_call *call, uint32_t number,
+                                                size_t bytes,
+                                                const struct cohort__notice_readers *readers);
+unsigned char *__wrap_cohort__noticeboard_place(struct cohort__noticeboard *board,
+                                                struct cohort__notice_call *call, uint32_t number,
+                                                size_t bytes,
+                                                const struct cohort__notice_readers *readers);
+
+/* The note for this site alone claims to have one byte less than it has. COHORT__NO_SITE: none. */
+static _Atomic uint32_t gets_short = COHORT__NO_SITE;
+
+unsigned char *__wrap_cohort__noticeboard_place(struct cohort__noticeboard *board,
+                                                struct cohort__notice_call *call, uint32_t number,
+                                                size_t bytes,
+                                                const struct cohort__notice_readers *readers)
+{
+    bool is_short = readers->reader != COHORT__NO_SITE && readers->reader == gets_short;
+    return __real_cohort__noticeboard_place(board, call, number, bytes - is_short, readers);
+}
+
 enum turn_of_events { LEAVES, COMES_LATE, DIES };
 
 struct job {
     enum turn_of_events event;
-    struct cluster *cluster;
+    struct cluster *cluster; /* set by run_sites */
     _Atomic uint32_t num_begun;
 };
 
@@ -89,25 +113,31 @@ static cohort_status site(cohort_comm *comm, void *arg)
     return call_next(comm, job);
 }
 
-static void run(enum turn_of_events event, uint64_t stall_after)
+static void run_sites(struct job *job, cohort_status (*run)(cohort_comm *comm, void *arg),
+                      uint64_t stall_after)
 {
     const struct cohort__position positions[NUM_SITES] = {{0, 0}, {0, 0}, {0, 1}, {1, 0}};
-    struct cluster *cluster = cluster_create(1, NUM_SITES, 0);
-    struct job job = {.event = event, .cluster = cluster};
-    cluster_locate(cluster, positions);
+    job->cluster = cluster_create(1, NUM_SITES, 0);
+    cluster_locate(job->cluster, positions);
     CHECK_INT(sites_run(&(struct sites){
                   .name = "notes",
                   .options = {.num_sites = NUM_SITES, .stall_after = stall_after},
                   .create = cluster_create_comm,
-                  .context = cluster,
-                  .run = site,
-                  .arg = &job,
+                  .context = job->cluster,
+                  .run = run,
+                  .arg = job,
               }),
               COHORT_OK);
-    if (event == DIES)
-        cluster_abandon(cluster);
+    if (job->event == DIES)
+        cluster_abandon(job->cluster);
     else
-        cluster_destroy(cluster);
+        cluster_destroy(job->cluster);
+}
+
+static void run(enum turn_of_events event, uint64_t stall_after)
+{
+    struct job job = {.event = event};
+    run_sites(&job, site, stall_after);
 }
 
 /* Site 2 does not come to the first reduction, and leaves. The leader of the large domain is not
@@ -130,10 +160,43 @@ static void test_dies(void)
     run(DIES, never);
 }
 
+/* What another process has written is checked. The reader fails, and says who it was; those who do
+ * not depend on it don't fail, and the next calls are right. */
+static cohort_status read_short(cohort_comm *comm, void *arg)
+{
+    struct exercise exercise;
+    uint32_t this_site = cohort_comm_this_site(comm);
+    (void)arg;
+    begin(&exercise, comm, SLOW, FIRST);
+    cohort_status status = exercise_end(&exercise);
+    if (this_site == SLOW) {
+        CHECK_INT(status, COHORT_ERR_PROTOCOL);
+        CHECK_CONTAINS(cohort_error_message(), leader_of(comm) ? "site 1 (locality 1) has left"
+                                                               : "site 0 (locality 0) has left");
+        CHECK_CONTAINS(cohort_error_message(), "bytes, which can't be");
+        gets_short = COHORT__NO_SITE;
+    } else {
+        CHECK_INT(status, COHORT_OK);
+    }
+    for (uint64_t generation = FIRST + 1; generation < 3 * NEXT; generation++) {
+        begin(&exercise, comm, !leader_of(comm), generation);
+        CHECK_INT(exercise_end(&exercise), COHORT_OK);
+    }
+    return COHORT_OK;
+}
+
+static void test_short(void)
+{
+    struct job job = {.event = COMES_LATE};
+    gets_short = SLOW;
+    run_sites(&job, read_short, never);
+}
+
 static const struct test_case cases[] = {
     {"leaves", test_leaves},
     {"comes_late", test_comes_late},
     {"dies", test_dies},
+    {"short", test_short},
 };
 
 int main(int argc, char **argv)

@@ -10,7 +10,6 @@
 #include "collectives/comm/settings.h"
 #include "runtime/base/container.h"
 #include "runtime/base/error.h"
-#include "runtime/net/shm_end.h"
 #include "tests/support/test.h"
 #include "tests/unit/runtime/proc/localities.h"
 
@@ -30,8 +29,10 @@ static struct cohort__noticeboard *boards[NUM];
 /* The linker redirects all calls of calloc to __wrap_calloc, and so on. */
 void *__real_calloc(size_t count, size_t bytes);
 void *__wrap_calloc(size_t count, size_t bytes);
-void *__real_cohort__shm_map(const struct cohort__shm *shm, size_t offset, size_t bytes);
-void *__wrap_cohort__shm_map(const struct cohort__shm *shm, size_t offset, size_t bytes);
+cohort_status __real_cohort__boards_open_notes(struct cohort__process *process, uint32_t number,
+                                               struct cohort__notes *ret_notes);
+cohort_status __wrap_cohort__boards_open_notes(struct cohort__process *process, uint32_t number,
+                                               struct cohort__notes *ret_notes);
 
 /* How many allocations succeed before one fails. -1: none fails. */
 static long left = -1;
@@ -46,12 +47,11 @@ void *__wrap_calloc(size_t count, size_t bytes)
     return fails() ? NULL : __real_calloc(count, bytes);
 }
 
-void *__wrap_cohort__shm_map(const struct cohort__shm *shm, size_t offset, size_t bytes)
+cohort_status __wrap_cohort__boards_open_notes(struct cohort__process *process, uint32_t number,
+                                               struct cohort__notes *ret_notes)
 {
-    if (!fails())
-        return __real_cohort__shm_map(shm, offset, bytes);
-    (void)cohort_fail(COHORT_ERR_SYSTEM, "there is no room");
-    return NULL;
+    return fails() ? cohort_fail(COHORT_ERR_SYSTEM, "there is no room")
+                   : __real_cohort__boards_open_notes(process, number, ret_notes);
 }
 
 static void group_open(uint32_t rank)
