@@ -448,7 +448,9 @@ static void test_late(void)
     begin(1, &late);
     CHECK(!find(1, &late, 0, 0));
     end(1, &late);
-    CHECK(call_post(2, 1 + W, 8, &for_all));
+    struct cohort__notice_readers readers_of = for_one(1);
+    CHECK(call_post(2, 1 + W, 8, &readers_of));
+    call_read(1, 1 + W, 2, 8);
     begin(2, &post_late);
     CHECK(!post(2, &post_late, 0, 8, &for_all));
     end(2, &post_late);
