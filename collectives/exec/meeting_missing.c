@@ -37,8 +37,10 @@ static uint32_t find_missing(const struct meetings *meetings, const struct cohor
         meeting->state != COHORT__MEETING_MOVING && meeting->state != COHORT__MEETING_FAILED;
     const struct cohort__meeting *first =
         is_open ? cohort__meeting_first_to_post(meetings, meeting) : meeting;
-    *ret_inquiry = (struct cohort__inquiry){.asker = meeting->inquiry.asker};
-    for (uint32_t rank = 0; is_open && rank < meetings->sites.num; rank++) {
+    *ret_inquiry =
+        (struct cohort__inquiry){.asker = meeting->inquiry.asker, .first = meeting->inquiry.first};
+    for (uint32_t i = 0; is_open && i < meetings->sites.num; i++) {
+        uint32_t rank = (ret_inquiry->first + i) % meetings->sites.num;
         uint32_t site = meetings->sites.sites[rank];
         bool is_local = cohort__group_is_local(meetings->group, site);
         if (is_local ? is_ready(meeting->participants[rank])
@@ -46,6 +48,7 @@ static uint32_t find_missing(const struct meetings *meetings, const struct cohor
             continue;
         if (num_missing++ >= COHORT__INQUIRY_SITES)
             continue;
+        ret_inquiry->next = rank + 1;
         ret_inquiry->sites[ret_inquiry->num_sites] = site;
         ret_inquiry->answers[ret_inquiry->num_sites++] = answer_of(meeting, site);
     }
@@ -66,7 +69,21 @@ uint32_t cohort__participant_missing(const struct cohort__participant *participa
     return num_missing;
 }
 
-/* The asker stays inside while the meeting waits, since a participant that fails fails it. */
+/* Whether all that are asked have answered, and only that they will come or have come. */
+static bool are_all_right(const struct cohort__inquiry *inquiry)
+{
+    for (uint32_t i = 0; i < inquiry->num_sites; i++)
+        if (inquiry->answers[i] != COHORT__ANSWER_NOT_CALLED &&
+            inquiry->answers[i] != COHORT__ANSWER_IN_FLIGHT)
+            return false;
+    return true;
+}
+
+/* There may be more missing sites than are asked at a time. If nothing is wrong with some, it is
+ * the turn of others. In time all are asked: on a board those who have come may be missing, too,
+ * because they wait for the place that the wrong one has not passed.
+ *
+ * The asker stays inside while the meeting waits, since a participant that fails fails it. */
 bool cohort__participant_inquires(const struct cohort__participant *participant,
                                   struct cohort__inquiry *ret_inquiry)
 {
@@ -79,7 +96,11 @@ bool cohort__participant_inquires(const struct cohort__participant *participant,
         meeting->inquiry.asker = participant;
     bool is_asker = meeting->inquiry.asker == participant;
     if (is_asker) {
-        find_missing(meetings, meeting, ret_inquiry);
+        uint32_t num_missing = find_missing(meetings, meeting, ret_inquiry);
+        if (num_missing > COHORT__INQUIRY_SITES && are_all_right(ret_inquiry)) {
+            meeting->inquiry.first = ret_inquiry->next;
+            find_missing(meetings, meeting, ret_inquiry);
+        }
         meeting->inquiry = *ret_inquiry;
         meeting->far.is_overdue = true;
     }

@@ -50,6 +50,8 @@ enum { COHORT__INQUIRY_SITES = 4 }; /* how many missing sites are asked at a tim
  * learns fails the meeting, and there may be many participants. */
 struct cohort__inquiry {
     const struct cohort__participant *asker; /* the first one that has stalled, or NULL */
+    uint32_t first;                          /* the rank from which on it looks for sites to ask */
+    uint32_t next;                           /* the rank after the last one that it has asked */
     uint32_t num_sites;
     uint32_t sites[COHORT__INQUIRY_SITES];
     uint8_t answers[COHORT__INQUIRY_SITES]; /* enum cohort__answer, the last one of each */
@@ -91,7 +93,7 @@ void cohort__participant_leave(struct cohort__participant *participant);
 void cohort__participant_tell_outside(const struct cohort__participant *participant);
 
 /* meeting_missing.c. Returns how many sites have not come yet, or are not ready. Sets *RET_INQUIRY
- * to the first of them, with what they have answered so far. */
+ * to some of them, with what they have answered so far: those that are asked now, if any are. */
 uint32_t cohort__participant_missing(const struct cohort__participant *participant,
                                      struct cohort__inquiry *ret_inquiry);
 

@@ -10,6 +10,7 @@
 #include "collectives/exec/meeting.h"
 #include "runtime/base/container.h"
 #include "tests/support/cluster.h"
+#include "tests/support/exercise.h"
 #include "tests/support/sites.h"
 
 /* Localities that share memory and meet on boards. If something goes wrong, all sites are told in
@@ -589,6 +590,36 @@ static void test_through(void)
         }
 }
 
+/* Each site but the last one leaves something in the same place, as the root of a broadcast. The
+ * last one takes none of it, and leaves. Then none of the others has a place, and so all are
+ * missing, one more than are asked at a time. All are right except the last one. */
+static cohort_status take_nothing(cohort_comm *comm, void *arg)
+{
+    uint32_t this_site = cohort_comm_this_site(comm), last = cohort_comm_num_sites(comm) - 1;
+    struct exercise_options options = {.has_root = true, .algorithm = "shared"};
+    struct exercise exercise;
+    uint64_t generation = 1;
+    (void)arg;
+    if (this_site == last)
+        return COHORT_OK;
+    for (; options.root < last; options.root++, generation += COHORT__BOARD_DEPTH) {
+        exercise_begin_with(&exercise, comm, EXERCISE_BROADCAST, 1, generation, options);
+        CHECK_INT(exercise_end(&exercise), COHORT_OK);
+    }
+    exercise_begin(&exercise, comm, EXERCISE_BARRIER, 1, generation);
+    CHECK_INT(exercise_end(&exercise), COHORT_ERR_GONE);
+    CHECK_CONTAINS(cohort_error_message(), "has left the communicator after generation 0");
+    return COHORT_OK;
+}
+
+static void test_all_missing(void)
+{
+    enum { NUM = 8 };
+    struct cluster *cluster = cluster_create(1, NUM, 0);
+    run_in(cluster, "all missing", NUM, SOON, take_nothing, NULL);
+    cluster_destroy(cluster);
+}
+
 static const struct test_case cases[] = {
     {"silence", test_silence},
     {"wrong", test_wrong},
@@ -602,6 +633,7 @@ static const struct test_case cases[] = {
     {"through", test_through},
     {"large_comms", test_large_comms},
     {"full_arena", test_full_arena},
+    {"all_missing", test_all_missing},
 };
 
 int main(int argc, char **argv)
