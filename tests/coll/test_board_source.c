@@ -353,6 +353,7 @@ static cohort_status differ(cohort_comm *comm, void *arg)
     struct call call;
     int64_t out[2];
     if (cohort_comm_this_site(comm) == job->culprit) {
+        await_over(job, job->num_sites - 1); /* its question would fail a call in flight */
         cohort_future *done = job->count == 1 ? cohort_broadcast_from(comm, out, 2, COHORT_INT64, 1)
                                               : cohort_barrier(comm, 1);
         CHECK_INT(cohort_await(done), COHORT_ERR_MISMATCH);
@@ -362,6 +363,7 @@ static cohort_status differ(cohort_comm *comm, void *arg)
     } else {
         begin(&call, 1, comm, job);
         finish(&call, comm, job);
+        atomic_fetch_add(&job->num_over, 1);
     }
     for (uint64_t generation = 2; generation < NUM_CALLS; generation++) {
         begin(&call, generation, comm, job);
