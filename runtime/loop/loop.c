@@ -250,6 +250,17 @@ static bool progress(struct cohort__loop *loop)
     return any;
 }
 
+static bool expects(struct cohort__loop *loop)
+{
+    bool any = false;
+    for (struct cohort__list *link = loop->pollers.next; link != &loop->pollers && !any;
+         link = link->next) {
+        const struct cohort__poller *poller = watched_of(link)->poller;
+        any = poller->expects && poller->expects(poller->context);
+    }
+    return any;
+}
+
 static void ticker_fired(uv_timer_t *timer)
 {
     struct ticker *ticker = timer->data;
@@ -418,6 +429,11 @@ static void hook_timer_cancel(void *context, struct cohort__timer *timer)
     cohort__loop_timer_cancel(context, timer);
 }
 
+static bool hook_expects(void *context)
+{
+    return expects(context);
+}
+
 bool cohort__loop_has_ready_tasks(void)
 {
     return cohort__scheduler_has_ready();
@@ -434,6 +450,7 @@ void cohort__loop_scheduler_hooks(struct cohort__loop *loop,
     *ret_hooks = (struct cohort__scheduler_hooks){
         .context = loop,
         .poll = hook_poll,
+        .expects = hook_expects,
         .park = hook_park,
         .wake = hook_wake,
         .timer = hook_timer,

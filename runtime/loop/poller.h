@@ -13,6 +13,9 @@ struct cohort__poller {
      * have arrived already: then the loop must not block, but call progress again. */
     bool (*arm)(void *context);
     void (*disarm)(void *context);
+    /* Whether something that is under way is likely to end within a moment, so that who waits had
+     * better look on for longer than usual. NULL: never. */
+    bool (*expects)(void *context);
     int fd; /* readable when armed and something has arrived; -1: none, so the loop never blocks */
 };
 

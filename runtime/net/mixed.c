@@ -157,6 +157,13 @@ static bool progress(void *context)
     return any || any_far;
 }
 
+static bool expects(void *context)
+{
+    struct mixed *mixed = context;
+    const struct cohort__poller *far = &mixed->parts[FAR]->poller;
+    return far->expects && far->expects(far->context);
+}
+
 static bool arm(void *context)
 {
     struct mixed *mixed = context;
@@ -209,8 +216,12 @@ static const struct cohort__net_operations operations = {
 static cohort_status open_poller(struct mixed *mixed)
 {
     int fd = epoll_create1(EPOLL_CLOEXEC);
-    mixed->net.poller = (struct cohort__poller){
-        .context = mixed, .progress = progress, .arm = arm, .disarm = disarm, .fd = fd};
+    mixed->net.poller = (struct cohort__poller){.context = mixed,
+                                                .progress = progress,
+                                                .expects = expects,
+                                                .arm = arm,
+                                                .disarm = disarm,
+                                                .fd = fd};
     for (int i = NEAR; i < NUM_PARTS && fd >= 0; i++) {
         struct epoll_event event = {.events = EPOLLIN};
         if (epoll_ctl(fd, EPOLL_CTL_ADD, mixed->parts[i]->poller.fd, &event))

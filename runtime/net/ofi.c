@@ -158,6 +158,7 @@ static cohort_status poller_open(struct cohort__ofi *ofi)
     ofi->net.poller = (struct cohort__poller){
         .context = ofi,
         .progress = cohort__ofi_progress,
+        .expects = cohort__ofi_expects,
         .arm = cohort__ofi_arm,
         .disarm = cohort__ofi_disarm,
         .fd = fd,

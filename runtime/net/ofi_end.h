@@ -128,8 +128,10 @@ struct cohort__ofi {
     struct cohort__list all_receives; /* free, posted and delivered */
     unsigned num_free_receives;
     unsigned num_posted;
-    struct cohort__list fetches; /* under way */
-    struct cohort__list failed;  /* fetches to report without a completion */
+    _Atomic unsigned num_blocks;    /* exposed, or being fetched */
+    _Atomic uint64_t expects_until; /* when they should have come, if all goes well */
+    struct cohort__list fetches;    /* under way */
+    struct cohort__list failed;     /* fetches to report without a completion */
     struct cohort__list regions;
     uint64_t next_key;
 };
@@ -215,7 +217,13 @@ bool cohort__ofi_fetches_progress(struct cohort__ofi *ofi);
 /* The endpoint is closed: reports all remaining fetches as cancelled. */
 void cohort__ofi_fetches_cancel(struct cohort__ofi *ofi);
 
+/* There is one more block, of BYTES bytes, that somebody waits for, or one less. With the lock
+ * held, or with no other thread left. */
+void cohort__ofi_expect(struct cohort__ofi *ofi, size_t bytes);
+void cohort__ofi_expect_end(struct cohort__ofi *ofi);
+
 /* The functions of the poller. */
+bool cohort__ofi_expects(void *context);
 bool cohort__ofi_progress(void *context);
 bool cohort__ofi_arm(void *context);
 void cohort__ofi_disarm(void *context);

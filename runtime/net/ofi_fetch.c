@@ -59,8 +59,10 @@ cohort_status cohort__ofi_expose(struct cohort__net *net, uint32_t number, const
     pthread_mutex_lock(&ofi->lock);
     int error = fi_mr_reg(ofi->domain, base, bytes, FI_REMOTE_READ, 0, ofi->next_key++, 0,
                           &region->mr, NULL);
-    if (!error)
+    if (!error) {
         cohort__list_push_back(&ofi->regions, &region->link);
+        cohort__ofi_expect(ofi, bytes);
+    }
     pthread_mutex_unlock(&ofi->lock);
     if (error) {
         cohort__slab_free(region);
@@ -77,8 +79,9 @@ cohort_status cohort__ofi_expose(struct cohort__net *net, uint32_t number, const
     return COHORT_OK;
 }
 
-static void region_close(struct region *region)
+static void region_close(struct cohort__ofi *ofi, struct region *region)
 {
+    cohort__ofi_expect_end(ofi);
     cohort__list_remove(&region->link);
     fi_close(&region->mr->fid);
     cohort__slab_free(region);
@@ -89,20 +92,21 @@ void cohort__ofi_withdraw(struct cohort__net *net, uint32_t number, void *region
     (void)number; /* every peer may read a block */
     struct cohort__ofi *ofi = (struct cohort__ofi *)net;
     pthread_mutex_lock(&ofi->lock);
-    region_close(region);
+    region_close(ofi, region);
     pthread_mutex_unlock(&ofi->lock);
 }
 
 void cohort__ofi_regions_fini(struct cohort__ofi *ofi)
 {
     while (!cohort__list_is_empty(&ofi->regions))
-        region_close(COHORT_CONTAINER_OF(ofi->regions.next, struct region, link));
+        region_close(ofi, COHORT_CONTAINER_OF(ofi->regions.next, struct region, link));
 }
 
 /* If a peer is on this host, the kernel ends its connections at the moment when it dies. From
  * another host it may happen that nothing ever comes, neither the bytes nor an error. So bytes from
  * another host arrive in memory of our own, which the provider can keep for as long as it takes. */
-static struct cohort__ofi_fetch *fetch_create(struct cohort__ofi_peer *peer, void *destination,
+static struct cohort__ofi_fetch *fetch_create(struct cohort__ofi *ofi,
+                                              struct cohort__ofi_peer *peer, void *destination,
                                               size_t bytes, void *cookie)
 {
     struct cohort__ofi_fetch *fetch = cohort__slab_alloc_zero(sizeof *fetch);
@@ -119,11 +123,13 @@ static struct cohort__ofi_fetch *fetch_create(struct cohort__ofi_peer *peer, voi
         cohort__slab_free(fetch);
         return NULL;
     }
+    cohort__ofi_expect(ofi, bytes);
     return fetch;
 }
 
-static void fetch_destroy(struct cohort__ofi_fetch *fetch)
+static void fetch_destroy(struct cohort__ofi *ofi, struct cohort__ofi_fetch *fetch)
 {
+    cohort__ofi_expect_end(ofi);
     cohort__list_remove(&fetch->operation.link);
     if (fetch->mr)
         fi_close(&fetch->mr->fid);
@@ -151,7 +157,7 @@ static enum cohort__net_sent start(struct cohort__ofi *ofi, struct cohort__ofi_f
                         &fetch->operation.context);
     if (error) {
         struct cohort__ofi_peer *peer = fetch->peer;
-        fetch_destroy(fetch);
+        fetch_destroy(ofi, fetch);
         return cohort__ofi_peer_refused(ofi, peer, (int)error);
     }
     cohort__ofi_peer_accepted(ofi, fetch->peer);
@@ -170,7 +176,8 @@ enum cohort__net_sent cohort__ofi_fetch(struct cohort__net *net, uint32_t number
     pthread_mutex_lock(&ofi->lock);
     struct cohort__ofi_peer *peer = cohort__ofi_peer_get(ofi, number);
     enum cohort__net_sent sent = peer ? COHORT__NET_SENT : cohort__ofi_peer_missing(ofi, number);
-    struct cohort__ofi_fetch *fetch = peer ? fetch_create(peer, destination, bytes, cookie) : NULL;
+    struct cohort__ofi_fetch *fetch =
+        peer ? fetch_create(ofi, peer, destination, bytes, cookie) : NULL;
     if (fetch && is_inside) {
         sent = start(ofi, fetch, &t, offset);
     } else if (fetch) { /* the peer's token is wrong: an error, but not of the connection */
@@ -195,7 +202,7 @@ void cohort__ofi_fetch_done(struct cohort__ofi *ofi, struct cohort__ofi_fetch *f
         memcpy(fetch->destination, fetch->landing, fetch->bytes);
     /* A fetch that still waits in `failed` is destroyed when it is reported. */
     if (cohort__list_is_empty(&fetch->failed))
-        fetch_destroy(fetch);
+        fetch_destroy(ofi, fetch);
     pthread_mutex_unlock(&ofi->lock);
     if (!is_reported)
         ofi->net.handlers.fetched(ofi->net.handlers.context, cookie,
@@ -223,7 +230,7 @@ bool cohort__ofi_fetches_progress(struct cohort__ofi *ofi)
         cohort_status status = fetch->status;
         /* A fetch that is still under way is destroyed when it completes. */
         if (cohort__list_is_empty(&fetch->operation.link))
-            fetch_destroy(fetch);
+            fetch_destroy(ofi, fetch);
         pthread_mutex_unlock(&ofi->lock);
         ofi->net.handlers.fetched(ofi->net.handlers.context, cookie, status);
         pthread_mutex_lock(&ofi->lock);
@@ -242,7 +249,7 @@ void cohort__ofi_fetches_cancel(struct cohort__ofi *ofi)
         if (!fetch->is_reported)
             fetch_fail(ofi, fetch, COHORT_ERR_CANCELLED);
         else if (cohort__list_is_empty(&fetch->failed))
-            fetch_destroy(fetch);
+            fetch_destroy(ofi, fetch);
     }
     cohort__ofi_fetches_progress(ofi);
     pthread_mutex_unlock(&ofi->lock);

@@ -122,6 +122,28 @@ bool cohort__ofi_progress(void *context)
     return any;
 }
 
+/* Sleeping and waking take longer than the moment by which a block may be late. */
+void cohort__ofi_expect(struct cohort__ofi *ofi, size_t bytes)
+{
+    enum { START = 200 * 1000, MOST = 5 * 1000 * 1000 };                          /* ns */
+    uint64_t until = cohort__clock_now() + START + (bytes < MOST ? bytes : MOST); /* 1 GB/s */
+    if (until > atomic_load_explicit(&ofi->expects_until, memory_order_relaxed))
+        atomic_store_explicit(&ofi->expects_until, until, memory_order_relaxed);
+    atomic_fetch_add_explicit(&ofi->num_blocks, 1, memory_order_relaxed);
+}
+
+void cohort__ofi_expect_end(struct cohort__ofi *ofi)
+{
+    atomic_fetch_sub_explicit(&ofi->num_blocks, 1, memory_order_relaxed);
+}
+
+bool cohort__ofi_expects(void *context)
+{
+    struct cohort__ofi *ofi = context;
+    return atomic_load_explicit(&ofi->num_blocks, memory_order_relaxed) > 0 &&
+           cohort__clock_now() < atomic_load_explicit(&ofi->expects_until, memory_order_relaxed);
+}
+
 static void timer_set(struct cohort__ofi *ofi, uint64_t when)
 {
     uint64_t now = cohort__clock_now();

@@ -215,6 +215,12 @@ static bool look(struct cohort__worker *worker, bool *is_holder)
     return false;
 }
 
+static bool expects(bool is_holder)
+{
+    const struct cohort__scheduler_hooks *hooks = &cohort__scheduler.hooks;
+    return is_holder && hooks->expects && hooks->expects(hooks->context);
+}
+
 /* Looks for work. Returns true if there may be some, or if the worker may leave; false if it has
  * looked for long enough. */
 static bool search(struct cohort__worker *worker, bool *is_holder)
@@ -230,7 +236,7 @@ static bool search(struct cohort__worker *worker, bool *is_holder)
         }
         if (is_over)
             return true;
-        if (any || cohort__spin_again(&worker->spin, cohort__clock_ticks()))
+        if (any || cohort__spin_again(&worker->spin, cohort__clock_ticks(), expects(*is_holder)))
             continue;
         if (num_yields++ == cohort__scheduler.options.yield_polls)
             return false;

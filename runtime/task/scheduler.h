@@ -30,6 +30,11 @@ struct cohort__scheduler_hooks {
      * options.stack_bytes or 256 KiB. It may only enqueue work, not run it. */
     bool (*poll)(void *context);
 
+    /* Whether something is likely to happen within a moment, so that the holder looks on for longer
+     * than options.spin_ns. It is called as poll is, after a poll in which nothing happened. NULL:
+     * never. */
+    bool (*expects)(void *context);
+
     /* Blocks until something happens or wake is called. It is called as poll is. False means that
      * nothing happened after which more could follow soon. Then it is called again if there is
      * still no work. */

@@ -89,7 +89,7 @@ void cohort__spin_begin(struct cohort__spin *spin)
     spin->start = 0;
 }
 
-bool cohort__spin_again(struct cohort__spin *spin, uint64_t now)
+bool cohort__spin_again(struct cohort__spin *spin, uint64_t now, bool expects)
 {
     if (spin->budget == 0 || !may_spin(spin, now))
         return false;
@@ -100,7 +100,7 @@ bool cohort__spin_again(struct cohort__spin *spin, uint64_t now)
         return false;
     }
     spin->last = now;
-    if (now - spin->start < spin->budget)
+    if (now - spin->start < spin->budget || expects)
         return true;
     spin->credit -= spin->credit < FAILURE ? spin->credit : FAILURE;
     if (spin->credit == 0)

@@ -36,8 +36,8 @@ void cohort__spin_init(struct cohort__spin *spin, uint64_t budget_ns);
 void cohort__spin_begin(struct cohort__spin *spin);
 
 /* To be called when a look at the time NOW has found nothing. Returns whether to look again at
- * once. */
-bool cohort__spin_again(struct cohort__spin *spin, uint64_t now);
+ * once. EXPECTS: something is likely to come within a moment, so the budget is no limit. */
+bool cohort__spin_again(struct cohort__spin *spin, uint64_t now, bool expects);
 
 /* To be called when a look has found something. */
 void cohort__spin_found(struct cohort__spin *spin);

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "runtime/net/ofi_end.h"
 #include "tests/support/test.h"
 #include "tests/unit/runtime/net/ofi_ends.h"
 
@@ -74,6 +75,35 @@ static void test_fetch_outside(void)
     station_until(&a, &a.num_fetched, 3);
     CHECK_INT(a.num_failed, 2);
     cohort__net_withdraw(b.net, 0, region);
+    ofi_pair_close(&a, &b);
+}
+
+/* The time is up when the test says so. */
+static bool expects(const struct station *station, uint64_t until)
+{
+    struct cohort__ofi *ofi = (struct cohort__ofi *)station->net;
+    atomic_store(&ofi->expects_until, until);
+    return station->net->poller.expects(station->net->poller.context);
+}
+
+/* While a block is exposed, or is being fetched, something is expected, but not for ever. */
+static void test_expects(void)
+{
+    static unsigned char source[1000], target[1000];
+    struct station a;
+    struct station b;
+    void *region;
+    struct cohort__net_token token;
+    ofi_pair_open(&a, &b);
+    CHECK(!expects(&a, UINT64_MAX) && !expects(&b, UINT64_MAX));
+    CHECK_INT(cohort__net_expose(b.net, 0, source, sizeof source, &region, &token), COHORT_OK);
+    CHECK(!expects(&a, UINT64_MAX) && expects(&b, UINT64_MAX) && !expects(&b, 1));
+    CHECK_INT(station_fetch(&a, 1, &token, 0, target, 1000), COHORT__NET_SENT);
+    CHECK(expects(&a, UINT64_MAX) && !expects(&a, 1));
+    station_until(&a, &a.num_fetched, 1);
+    CHECK(!expects(&a, UINT64_MAX));
+    cohort__net_withdraw(b.net, 0, region);
+    CHECK(!expects(&b, UINT64_MAX));
     ofi_pair_close(&a, &b);
 }
 
@@ -192,6 +222,7 @@ static void test_silent_host(void)
 static const struct test_case cases[] = {
     {"fetch", test_fetch},
     {"fetch_outside", test_fetch_outside},
+    {"expects", test_expects},
     {"kill_in_transfer", test_kill_in_transfer},
     {"silent_host", test_silent_host},
     {"destroy", test_destroy},

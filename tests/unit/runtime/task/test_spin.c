@@ -22,7 +22,7 @@ static void begin(struct cohort__spin *spin, uint64_t budget_us)
 {
     now = us(1000000);
     cohort__spin_init(spin, budget_us * 1000);
-    cohort__spin_again(spin, now); /* counts preemptions from now on */
+    cohort__spin_again(spin, now, false); /* counts preemptions from now on */
     cohort__spin_begin(spin);
 }
 
@@ -32,7 +32,7 @@ static uint64_t search(struct cohort__spin *spin)
 {
     uint64_t start = now;
     cohort__spin_begin(spin);
-    while (cohort__spin_again(spin, now))
+    while (cohort__spin_again(spin, now, false))
         now += us(1);
     return (now - start) / us(1);
 }
@@ -41,7 +41,7 @@ static uint64_t search(struct cohort__spin *spin)
 static void find(struct cohort__spin *spin)
 {
     cohort__spin_begin(spin);
-    cohort__spin_again(spin, now += us(1));
+    cohort__spin_again(spin, now += us(1), false);
     cohort__spin_found(spin);
 }
 
@@ -56,7 +56,7 @@ static void fail(struct cohort__spin *spin)
 static uint64_t pause_us(struct cohort__spin *spin)
 {
     uint64_t start = now;
-    for (cohort__spin_begin(spin); !cohort__spin_again(spin, now); now += us(10))
+    for (cohort__spin_begin(spin); !cohort__spin_again(spin, now, false); now += us(10))
         CHECK((now - start) / us(1) < 1000000);
     return (now - start) / us(1);
 }
@@ -71,10 +71,10 @@ static void test_time_and_not_polls(void)
     begin(&spin, 100);
     uint64_t start = now;
     for (int i = 0; i < 90; i++, now += us(1))
-        CHECK(cohort__spin_again(&spin, now));
+        CHECK(cohort__spin_again(&spin, now, false));
     cohort__spin_found(&spin); /* from now on it has the whole time again */
     for (int i = 0; i < 90; i++, now += us(1))
-        CHECK(cohort__spin_again(&spin, now));
+        CHECK(cohort__spin_again(&spin, now, false));
     CHECK_INT((long long)((now - start) / us(1)), 180);
 }
 
@@ -152,18 +152,18 @@ static void test_preempted(void)
     lose_core();
     /* No preemption while it looks, as far as it can tell. */
     for (int i = 0; i < 100; i++, now += us(5))
-        CHECK(cohort__spin_again(&spin, now));
+        CHECK(cohort__spin_again(&spin, now, false));
     now += us(1000);
-    CHECK(!cohort__spin_again(&spin, now)); /* noticed late, which does no harm */
+    CHECK(!cohort__spin_again(&spin, now, false)); /* noticed late, which does no harm */
     CHECK(pause_us(&spin) > 0);
     lose_core();
     now += us(1000);
-    CHECK(!cohort__spin_again(&spin, now));
+    CHECK(!cohort__spin_again(&spin, now, false));
     CHECK_INT((long long)search(&spin), 0);
     uint64_t pause = pause_us(&spin);
     lose_core();
     now += us(1000);
-    CHECK(!cohort__spin_again(&spin, now));
+    CHECK(!cohort__spin_again(&spin, now, false));
     CHECK(pause_us(&spin) > pause + pause / 2);
 }
 
@@ -175,7 +175,7 @@ static void test_preempted_often(void)
     for (int i = 0; i < 20; i++)
         lose_core();
     int num = 0;
-    while (cohort__spin_again(&spin, now += us(5)))
+    while (cohort__spin_again(&spin, now += us(5), false))
         CHECK(num++ < 300);
     CHECK(pause_us(&spin) > 0);
 }
@@ -188,13 +188,26 @@ static void test_gap_without_preemption(void)
     begin(&spin, 1000000);
     for (int i = 0; i < 100; i++, now += us(1000)) {
         uint64_t before = spin.num_preemptions;
-        bool again = cohort__spin_again(&spin, now);
+        bool again = cohort__spin_again(&spin, now, false);
         CHECK(again == (spin.num_preemptions == before)); /* other processes may run here, too */
         if (!again)
             pause_us(&spin);
         gaps += again;
     }
     CHECK(gaps > 0);
+}
+
+/* It looks on while something is expected, which costs no credit. But not if it never spins. */
+static void test_expects(void)
+{
+    struct cohort__spin spin;
+    begin(&spin, 10);
+    for (int i = 0; i < 400; i++)
+        CHECK(cohort__spin_again(&spin, now += us(1), true));
+    CHECK(!cohort__spin_again(&spin, now, false));
+    CHECK_INT((long long)search(&spin), 10);
+    begin(&spin, 0);
+    CHECK(!cohort__spin_again(&spin, now, true));
 }
 
 int main(int argc, char **argv)
@@ -205,6 +218,7 @@ int main(int argc, char **argv)
         {"what brings something stays", test_what_brings_something_stays},
         {"preempted", test_preempted},
         {"preempted often", test_preempted_often},
+        {"expects", test_expects},
         {"gap without preemption", test_gap_without_preemption},
     };
     return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
