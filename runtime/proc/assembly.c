@@ -50,18 +50,15 @@ static struct assembly *create(struct cohort__peer *peer, const struct cohort__e
     return assembly;
 }
 
-/* The sender has taken budget for all that it sends in parts, so more than the budget makes no
- * sense. NULL: with the reason in WHY. */
-static struct assembly *find_or_create(const struct cohort__process *process,
-                                       struct cohort__peer *peer,
+/* NULL: with the reason in WHY. */
+static struct assembly *find_or_create(struct cohort__peer *peer,
                                        const struct cohort__envelope *envelope, char *why,
                                        size_t why_bytes)
 {
     struct assembly *assembly = find(peer, envelope->handle);
-    size_t left = process->options.eager_budget - peer->assembly_bytes;
-    if (!assembly && envelope->total_bytes > left) {
-        snprintf(why, why_bytes, "sent parts of more than the %zu bytes of its eager budget",
-                 process->options.eager_budget);
+    if (!assembly && envelope->total_bytes > COHORT__ASSEMBLY_BYTES_MAX - peer->assembly_bytes) {
+        snprintf(why, why_bytes, "sent parts of more than %d bytes at once",
+                 COHORT__ASSEMBLY_BYTES_MAX);
         return NULL;
     }
     if (assembly && (assembly->bytes != envelope->total_bytes ||
@@ -99,7 +96,7 @@ bool cohort__assembly_take(struct cohort__peer *peer, struct cohort__arrival *ar
 {
     char why[120];
     const struct cohort__envelope *envelope = &arrival->envelope;
-    struct assembly *assembly = find_or_create(arrival->process, peer, envelope, why, sizeof(why));
+    struct assembly *assembly = find_or_create(peer, envelope, why, sizeof(why));
     if (assembly) {
         memcpy(assembly->data + envelope->offset, arrival->data, envelope->payload_bytes);
         assembly->arrived += envelope->payload_bytes;

@@ -154,7 +154,12 @@ static void test_refused(void)
 {
     begin();
     deliver(8, 3000, 0, 1000);
-    refuse(2001, 0, 1000, "more than the 5000 bytes");
+    refuse(COHORT__ASSEMBLY_BYTES_MAX - 2999, 0, 1000, "more than 1048576 bytes");
+    begin();
+    deliver(8, 3000, 0, 1000); /* what just fits */
+    deliver(7, COHORT__ASSEMBLY_BYTES_MAX - 3000, 0, 1000);
+    CHECK_INT(num_deaths, 0);
+    fake_net_close(&fake);
     begin();
     deliver(9, 3000, 0, 1000);
     refuse(3001, 1000, 1000, "don't fit together");
