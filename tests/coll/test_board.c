@@ -357,7 +357,7 @@ struct one_of_many {
     uint32_t number;
 };
 
-enum { SITES_OF_ONE = 3, NUM_LEFT = 64, MANY_COMMS = 1000 };
+enum { SITES_OF_ONE = 3, NUM_LEFT = 64, MANY_COMMS = 1000, FEW_COMMS = 200 };
 
 static cohort_status run_one(void *arg)
 {
@@ -390,16 +390,18 @@ static uint64_t run_many(struct cluster *cluster, uint32_t num)
 static void test_many_comms(void)
 {
     struct cluster *cluster = cluster_create(1, 3, 0);
-    CHECK_INT((long long)run_many(cluster, MANY_COMMS), 0);
+    uint32_t num = (uint32_t)test_rounds(MANY_COMMS, FEW_COMMS);
+    CHECK_INT((long long)run_many(cluster, num), 0);
     cluster_destroy(cluster);
 }
 
 /* More communicators than there may be memory for, with calls so large that each board uses more
  * than a MiB of it. They call in turn, so that the boards of all others are idle. */
-enum { LARGE = 8192, NUM_LARGE = 100, LARGE_CALLS = 24 };
+enum { LARGE = 8192, NUM_LARGE = 100, FEW_LARGE = 60, LARGE_CALLS = 24 };
 
 struct large {
     struct cluster *cluster;
+    uint32_t num;              /* of communicators */
     _Atomic uint32_t num_done; /* sites */
     /* Of each communicator: it is its turn; and of one more: all are through. */
     cohort_promise *promises[NUM_LARGE + 1];
@@ -434,7 +436,8 @@ static void call_large(cohort_comm *comm, uint64_t generation, uint64_t *in)
     CHECK_INT(cohort_await(cohort_all_gather(comm, in, out, LARGE, COHORT_UINT64, generation)),
               COHORT_OK);
     for (uint32_t i = 0; i < LARGE * SITES_OF_ONE; i++)
-        CHECK_INT((long long)out[i], (long long)(first + i));
+        if (out[i] != first + i) /* a call for each of them would take most of the test's time */
+            CHECK_INT((long long)out[i], (long long)(first + i));
     cohort__meetings_arena(comm->group, &bytes, &all_bytes);
     if (generation > LARGE_CALLS)
         return; /* others may have taken it back already */
@@ -451,7 +454,7 @@ static cohort_status large_site(cohort_comm *comm, void *arg)
     for (uint64_t generation = 1; generation <= LARGE_CALLS; generation++)
         call_large(comm, generation, in);
     end_turn(one->large);
-    await_turn(one->large, NUM_LARGE);
+    await_turn(one->large, one->large->num);
     call_large(comm, LARGE_CALLS + 1, in); /* all at the same time */
     free(in);
     return COHORT_OK;
@@ -468,18 +471,19 @@ static cohort_status run_large(void *arg)
 
 static void test_large_comms(void)
 {
-    struct large large = {.cluster = cluster_create(1, SITES_OF_ONE, 0)};
+    struct large large = {.cluster = cluster_create(1, SITES_OF_ONE, 0),
+                          .num = (uint32_t)test_rounds(NUM_LARGE, FEW_LARGE)};
     struct one_large all[NUM_LARGE];
     cohort_future *done[NUM_LARGE];
-    for (uint32_t i = 0; i <= NUM_LARGE; i++)
+    for (uint32_t i = 0; i <= large.num; i++)
         CHECK_INT(cohort_promise_create(&large.promises[i], &large.turns[i]), COHORT_OK);
     cohort_promise_fulfil(large.promises[0], NULL);
-    for (uint32_t i = 0; i < NUM_LARGE; i++) {
+    for (uint32_t i = 0; i < large.num; i++) {
         all[i] = (struct one_large){&large, i};
         done[i] = cohort_async(run_large, &all[i]);
     }
-    CHECK_INT(cohort_await(cohort_when_all(done, NUM_LARGE)), COHORT_OK);
-    for (uint32_t i = 0; i <= NUM_LARGE; i++)
+    CHECK_INT(cohort_await(cohort_when_all(done, large.num)), COHORT_OK);
+    for (uint32_t i = 0; i <= large.num; i++)
         cohort_future_unref(large.turns[i]);
     cluster_destroy(large.cluster);
 }

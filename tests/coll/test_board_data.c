@@ -133,11 +133,14 @@ static void finish(struct call *call, const cohort_comm *comm)
         test_failed(__FILE__, __LINE__, "site %u: %s", me, cohort_error_message());
     if (call->in != call->out)
         memset(call->in, 0xee, num_in * sizeof(*call->in));
-    for (uint32_t block = 0; block < blocks_out(call, num_sites); block++)
-        for (size_t i = 0; i < call->count; i++)
-            if (call->what != BROADCAST || me != 0)
-                CHECK_INT(call->out[block * call->count + i],
-                          expected(call, num_sites, me, block, i));
+    uint32_t num_blocks = call->what == BROADCAST && me == 0 ? 0 : blocks_out(call, num_sites);
+    for (uint32_t block = 0; block < num_blocks; block++)
+        for (size_t i = 0; i < call->count; i++) {
+            int64_t got = call->out[block * call->count + i];
+            int64_t want = expected(call, num_sites, me, block, i);
+            if (got != want) /* a call for each element would take most of the test's time */
+                CHECK_INT(got, want);
+        }
     if (call->in != call->out)
         free(call->in);
     free(call->out);

@@ -9,7 +9,7 @@
  * communicators that share their peers. The budget is a few KiB. All calls end without a deadlock.
  */
 
-enum { MANY = 100, BUDGET = 4096, NUM_SITES = 8 };
+enum { MANY = 100, BUDGET = 4096, NUM_SITES = 8, NUM_SEEDS = 3, FEW_SEEDS = 1 };
 
 struct load {
     uint32_t num_calls;
@@ -71,7 +71,7 @@ static void run(uint64_t seed, uint32_t num_localities, uint32_t threshold, stru
 static void test_64_generations(void)
 {
     static const size_t counts[] = {1, 64, 256, 600, 1500};
-    for (uint64_t seed = 0; seed < 3; seed++)
+    for (uint64_t seed = 0; seed < test_rounds(NUM_SEEDS, FEW_SEEDS); seed++)
         for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++) {
             struct load load = {64, counts[i], EXERCISE_ALL_TO_ALL};
             run(seed, 4, COHORT_FORCE_TREE, load);
@@ -81,7 +81,7 @@ static void test_64_generations(void)
 
 static void test_beyond_the_window(void)
 {
-    for (uint64_t seed = 0; seed < 3; seed++) {
+    for (uint64_t seed = 0; seed < test_rounds(NUM_SEEDS, FEW_SEEDS); seed++) {
         run(seed, 4, COHORT_FORCE_TREE, (struct load){MANY, 100, EXERCISE_NUM_KINDS});
         run(seed, 3, 1024, (struct load){MANY, 100, EXERCISE_NUM_KINDS});
     }
@@ -90,7 +90,7 @@ static void test_beyond_the_window(void)
 /* The root waits for no other site, so it runs ahead as far as it may. */
 static void test_root_runs_ahead(void)
 {
-    for (uint64_t seed = 0; seed < 3; seed++)
+    for (uint64_t seed = 0; seed < test_rounds(NUM_SEEDS, FEW_SEEDS); seed++)
         run(seed, 8, 1024, (struct load){MANY, 200, EXERCISE_BROADCAST});
 }
 

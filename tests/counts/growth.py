@@ -3,12 +3,12 @@
 """Whether what a communicator of n sites in one locality takes grows like n: its creation and end,
 and what else is done with it. Four times the sites may take five times the instructions.
 
-usage: growth.py MANY_SITES"""
+usage: growth.py MANY_SITES FEW    FEW: sites, compared with four times as many"""
 import sys
 
 import callgrind
 
-SITES = 1000, 4000
+SITES = int(sys.argv[2]), 4 * int(sys.argv[2])
 FACTOR = 5
 WHATS = ['calls', 'tree', 'linear', 'agree', 'differ', 'leave']
 

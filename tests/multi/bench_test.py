@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Tests of cohort-bench. None of them checks how fast anything is.
 
-usage: bench_test.py COHORTRUN COHORT-BENCH [case...]"""
+usage: bench_test.py COHORTRUN COHORT-BENCH [--long] [case...]"""
 import json
 import os
 import re
@@ -349,14 +349,25 @@ def test_select_hosts_fails():
               in err, status, err)
 
 
-def test_hierarchy():
+def hierarchy_counts(report):
+    names = [result['name'] for result in report['results']]
+    return names.count('all_to_all'), names.count('phase 2')
+
+
+def test_hierarchy_of_job():
+    """What each job of `hierarchy` does, with fewer sites."""
+    report = read(*run('-n', 2, BENCH, '--json', '--quick', '--rounds', 1,
+                       '--sites-per-locality', 8, 'hierarchy'))
+    check_equal(hierarchy_counts(report), (7 * 5, 3 * 5))
+
+
+def long_hierarchy():
     with tempfile.TemporaryDirectory() as folder:
         plot = os.path.join(folder, 'h.svg')
         report = read(*bench('--json', '--quick', '--rounds', 1, '--plot', plot, 'hierarchy'))
         with open(plot) as file:
             check(file.read().count('<polyline') == 28, plot)
-    names = [result['name'] for result in report['results']]
-    check_equal((names.count('all_to_all'), names.count('phase 2')), (4 * 7 * 5, 4 * 3 * 5))
+    check_equal(hierarchy_counts(report), (4 * 7 * 5, 4 * 3 * 5))
 
 
 def test_works():
@@ -664,4 +675,5 @@ def test_help():
     check(status == 0 and out.startswith('cohort-bench ') and err == '', status, out, err)
 
 
-run_cases(globals())
+LONG = '--long' in sys.argv
+run_cases(globals(), 'long_' if LONG else 'test_', [] if LONG else sys.argv[3:])

@@ -9,7 +9,7 @@
 #include "tests/unit/runtime/task/run_tasks.h"
 
 enum {
-    SCALE = COHORT__TSAN || COHORT__ASAN ? 8 : 1,
+    NUM_LEAVES = COHORT__TSAN || COHORT__ASAN ? 16000 : 1000000,
     NUM_WORKERS = 8,
     SEED = 20240,
 };
@@ -39,7 +39,7 @@ static cohort_status halve(void *number)
 
 static void test_tree(void)
 {
-    uintptr_t count = 1000000 / (SCALE * SCALE);
+    uintptr_t count = (uintptr_t)test_rounds(NUM_LEAVES, 4000);
     for (unsigned num_workers = 1; num_workers <= NUM_WORKERS; num_workers *= 2) {
         atomic_store(&num_leaves, 0);
         CHECK_INT(run_tasks(num_workers, halve, (void *)count), COHORT_OK);
@@ -63,9 +63,9 @@ static cohort_status bursts(void *arg)
     enum { LARGEST = 40 };
     cohort_future *futures[LARGEST];
     struct cohort__random random;
-    uint64_t num_spawned = 0;
+    uint64_t num_spawned = 0, num_rounds = test_rounds(20000, 2500);
     cohort__random_init(&random, SEED);
-    for (int round = 0; round < 20000 / SCALE; round++) {
+    for (uint64_t round = 0; round < num_rounds; round++) {
         size_t count = 1 + cohort__random_below(&random, LARGEST);
         for (size_t i = 0; i < count; i++)
             futures[i] = cohort_async(work_a_little, (void *)(uintptr_t)num_spawned++);
@@ -92,10 +92,11 @@ static void test_bursts(void)
 /* A scheduler is started and stopped again and again. */
 static void test_starts_and_stops(void)
 {
-    for (int i = 0; i < 1500 / SCALE; i++) {
+    uint64_t num_starts = test_rounds(1500, 150);
+    for (uint64_t i = 0; i < num_starts; i++) {
         atomic_store(&num_leaves, 0);
-        CHECK_INT(run_tasks(1 + (unsigned)i % 6, halve, (void *)(uintptr_t)(i % 50)), COHORT_OK);
-        CHECK_INT((long long)atomic_load(&num_leaves), i % 50);
+        CHECK_INT(run_tasks(1 + (unsigned)(i % 6), halve, (void *)(uintptr_t)(i % 50)), COHORT_OK);
+        CHECK_INT((long long)atomic_load(&num_leaves), (long long)(i % 50));
     }
 }
 

@@ -3,8 +3,11 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+#include "runtime/base/sanitizer.h"
 
 static bool chosen(const char *name, int argc, char **argv)
 {
@@ -29,6 +32,12 @@ int test_main(int argc, char **argv, const struct test_case *cases, size_t num_c
         return 1;
     }
     return 0;
+}
+
+uint64_t test_rounds(uint64_t all, uint64_t few)
+{
+    bool is_slow = COHORT__ASAN || COHORT__TSAN;
+    return is_slow && !getenv("TEST_LONG") ? few : all;
 }
 
 void test_failed(const char *file, int line, const char *format, ...)

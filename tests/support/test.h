@@ -17,6 +17,10 @@ struct test_case {
 /* Runs all cases, or those whose names are given as arguments. Returns the status for main. */
 int test_main(int argc, char **argv, const struct test_case *cases, size_t num_cases);
 
+/* How many rounds to play: FEW in a build with a sanitizer, which slows them down, ALL in other
+ * builds, and in the suite long of each build (there TEST_LONG is set). */
+uint64_t test_rounds(uint64_t all, uint64_t few);
+
 /* Prints the place and the reason, then ends the process with status 1. */
 _Noreturn void test_failed(const char *file, int line, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
