@@ -157,6 +157,8 @@ struct cohort__algorithm {
     struct cohort__cost (*cost)(const struct cohort__request *request);
     /* In place of a cost, of a row that is composed of other rows. */
     void (*stages)(const struct cohort__request *request, struct cohort__stages *ret_stages);
+    /* Of a composed row: what its leaders do among all of them, the stage that is_top. */
+    enum cohort__collective top;
 };
 
 /* All rows, in the order of rows.h. */
@@ -166,6 +168,17 @@ extern const uint32_t cohort__num_algorithms;
 /* The row called NAME for COLLECTIVE, or NULL. */
 const struct cohort__algorithm *cohort__algorithm_find(enum cohort__collective collective,
                                                        const char *name);
+
+/* Whether the leaders of COMPOSED may do their part by ALGORITHM. Not by a row over a tree: at the
+ * top IN may lie in OUT, and such a row may receive all of OUT before it has sent IN. */
+bool cohort__algorithm_may_lead(const struct cohort__algorithm *algorithm,
+                                const struct cohort__algorithm *composed);
+
+/* Writes the name of row ROW, and in parentheses that of the row INNER - 1 among its leaders, if
+ * INNER is not 0, as in "levels(ring)". */
+enum { COHORT__ALGORITHM_NAME = 64 };
+const char *cohort__algorithm_name(uint32_t row, uint32_t inner,
+                                   char ret_name[COHORT__ALGORITHM_NAME]);
 
 /* Why ALGORITHM can't carry out REQUEST, or NULL if it can. */
 const char *cohort__algorithm_refuses(const struct cohort__algorithm *algorithm,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "collectives/algo/table.h"
 
+#include <stdio.h>
 #include <string.h>
 
 /* The pointers to all rows. rows.h has one line for each. */
@@ -181,6 +182,21 @@ const char *cohort__request_refuses(const struct cohort__request *request)
     if (!fits(request))
         return "the blocks are too large";
     return parts_refuse(request);
+}
+
+bool cohort__algorithm_may_lead(const struct cohort__algorithm *algorithm,
+                                const struct cohort__algorithm *composed)
+{
+    return composed->stages && algorithm->collective == composed->top && algorithm->build &&
+           !algorithm->hierarchical && !algorithm->stages;
+}
+
+const char *cohort__algorithm_name(uint32_t row, uint32_t inner,
+                                   char ret_name[COHORT__ALGORITHM_NAME])
+{
+    snprintf(ret_name, COHORT__ALGORITHM_NAME, inner > 0 ? "%s(%s)" : "%s",
+             cohort__algorithms[row]->name, inner > 0 ? cohort__algorithms[inner - 1]->name : "");
+    return ret_name;
 }
 
 const char *cohort__algorithm_refuses(const struct cohort__algorithm *algorithm,

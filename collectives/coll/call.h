@@ -74,8 +74,8 @@ struct cohort__call {
     bool is_reproducible;
     bool is_checked; /* an agreement comes first */
     bool is_in_place;
-    bool is_alone;      /* there will be nothing but an agreement */
-    uint8_t forced_row; /* by this call: its number in the table + 1, or 0 */
+    bool is_alone;                /* there will be nothing but an agreement */
+    struct cohort__forced forced; /* by this call */
 };
 
 /* call_meeting.c. Starts CALL without a plan, by a meeting of its sites, which share memory. */

@@ -33,7 +33,7 @@ static cohort_status check_options(struct cohort__call *call)
         return cohort__call_wrong(call, COHORT_ERR_BAD_PARAMETER,
                                   "the option ret_rows, but this has no rows");
     if (options->algorithm[0] &&
-        cohort__forced_find(call->collective, options->algorithm, &call->forced_row))
+        cohort__forced_find(call->collective, options->algorithm, &call->forced))
         return cohort__call_wrong(call, COHORT_ERR_BAD_PARAMETER, "the option algorithm: %s",
                                   cohort_error_message());
     return COHORT_OK;

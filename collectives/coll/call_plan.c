@@ -74,8 +74,10 @@ cohort_status cohort__call_question(const struct cohort__call *call,
         status = memory_of_agreement(call, shape, &question.memory_beside);
     if (status)
         return status;
-    if (shape->key.row)
+    if (shape->key.row) {
         question.forced = cohort__algorithms[shape->key.row - 1];
+        question.forced_inner = shape->key.inner;
+    }
     question.is_reproducible = shape->key.flags & COHORT__PLAN_REPRODUCIBLE;
     question.is_ragged = call->ragged != NULL;
     question.are_sizes_known = !call->ragged || call->ragged->counts_agree;

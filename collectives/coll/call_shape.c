@@ -79,7 +79,8 @@ cohort_status cohort__call_shape(const struct cohort__call *call, struct cohort_
         return status;
     cohort__request_words(&shape.request, shape.key.request);
     shape.key.flags = flags_of(call);
-    shape.key.row = call->is_alone ? 0 : call->forced_row;
+    shape.key.row = call->is_alone ? 0 : call->forced.row;
+    shape.key.inner = call->is_alone ? 0 : call->forced.inner;
     shape.key.tail_bytes = shape.tail_bytes;
     *ret_shape = shape;
     return COHORT_OK;

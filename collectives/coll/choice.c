@@ -7,7 +7,7 @@ cohort_status cohort__choice_question(cohort_comm *comm, const struct cohort__re
                                       struct cohort__question *ret_question)
 {
     const struct cohort__tuning *tuning;
-    uint8_t forced = comm->forced[request->collective];
+    struct cohort__forced forced = comm->forced[request->collective];
     cohort_status status = cohort__tuning_get(comm, &tuning);
     if (status)
         return status;
@@ -18,7 +18,8 @@ cohort_status cohort__choice_question(cohort_comm *comm, const struct cohort__re
         .mode = comm->is_flat          ? COHORT__MODE_FLAT
                 : comm->is_tree_forced ? COHORT__MODE_TREE
                                        : COHORT__MODE_ANY,
-        .forced = forced ? cohort__algorithms[forced - 1] : NULL,
+        .forced = forced.row ? cohort__algorithms[forced.row - 1] : NULL,
+        .forced_inner = forced.inner,
         .is_reproducible = comm->reproducible,
         .memory_budget = comm->memory_budget,
     };

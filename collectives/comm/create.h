@@ -13,9 +13,9 @@ enum { COHORT__ALGORITHMS_BYTES = 768 };
 struct cohort__comm_choice {
     bool is_flat;
     bool is_tree_forced;
-    uint8_t forced[COHORT__FORCED_MAX];        /* as in struct cohort_comm */
-    char algorithms[COHORT__ALGORITHMS_BYTES]; /* in words; equal for equal choices */
-    struct cohort__comm_settings settings;     /* this site's; all sites use those of site 0 */
+    struct cohort__forced forced[COHORT__FORCED_MAX]; /* as in struct cohort_comm */
+    char algorithms[COHORT__ALGORITHMS_BYTES];        /* in words; equal for equal choices */
+    struct cohort__comm_settings settings; /* this site's; all sites use those of site 0 */
 };
 typedef cohort_status cohort__comm_chooser(const char *name, const cohort_comm_options *options,
                                            struct cohort__comm_choice *ret_choice);

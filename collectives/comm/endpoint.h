@@ -64,6 +64,12 @@ struct cohort__next_call {
 
 struct cohort__plan_cache;
 
+/* An algorithm that the user forces. The folder comm does not know the table of algorithms. */
+struct cohort__forced {
+    uint8_t row;   /* its number in the table + 1; 0: none */
+    uint8_t inner; /* of a composed one: that of the row among its leaders, + 1; 0: any */
+};
+
 struct cohort_comm {
     /* What every call touches is in the first two cache lines, and in its slot. With thousands of
      * sites in a locality the lines of an endpoint have left the caches by its next call. */
@@ -94,9 +100,9 @@ struct cohort_comm {
     bool is_tree_forced;
     uint32_t flat_fallback_threshold; /* for those made out of it; 0: the tree is forced */
     uint64_t stall_after;
-    uint64_t memory_budget;                /* limit for a plan at one site; 0: none */
-    uint8_t forced[COHORT__FORCED_MAX];    /* for each collective: the forced row + 1, or 0 */
-    struct cohort__comm_settings settings; /* site 0's */
+    uint64_t memory_budget;                           /* limit for a plan at one site; 0: none */
+    struct cohort__forced forced[COHORT__FORCED_MAX]; /* for each collective */
+    struct cohort__comm_settings settings;            /* site 0's */
 
     /* The caller's side. The caller does not make two calls at the same time. */
     /* The caller's, and one for each split whose part here is not over. 0: it has been given back.

@@ -95,10 +95,13 @@ void cohort__signature_describe(const struct cohort__signature *signature, char 
     struct text text = {.bytes = bytes, .capacity = capacity};
     uint32_t collective = signature->collective;
     const char *place = lookup ? lookup->place(collective) : NULL;
-    append(&text, "%s%s%s (%s)", purposes[signature->purpose],
+    append(&text, "%s%s%s (%s", purposes[signature->purpose],
            lookup ? lookup->collective(collective) : "?",
            lookup ? lookup->suffix(collective, (enum cohort__variant)signature->variant) : "",
            lookup ? lookup->algorithm(signature->algorithm) : "?");
+    if (signature->inner > 0)
+        append(&text, "(%s)", lookup ? lookup->algorithm(signature->inner - 1U) : "?");
+    append(&text, ")");
     append_elements(&text, signature);
     if (signature->op >> 63)
         append(&text, " with a user's operation #%08" PRIx32, (uint32_t)signature->op);

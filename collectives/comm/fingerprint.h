@@ -14,7 +14,7 @@ struct cohort__signature {
     uint64_t op;       /* 0: none; a built-in one's number; or cohort__signature_of_users_op() */
     uint32_t place;    /* the root, or the distance of a shift; else 0 */
     uint8_t algorithm; /* the number of its row */
-    uint8_t inner;     /* for a composed row: the row among the leaders; else 0 */
+    uint8_t inner;     /* for a composed row: that of the row among the leaders, + 1; else 0 */
     bool count_is_hash : 1; /* `count` is a hash of the counts of all sites */
     uint8_t purpose : 3;    /* enum cohort__purpose */
     uint8_t collective : 5;

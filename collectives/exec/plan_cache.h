@@ -23,7 +23,8 @@ enum { COHORT__PLAN_REQUEST_WORDS = 7 };
 struct cohort__plan_key {
     uint64_t request[COHORT__PLAN_REQUEST_WORDS]; /* cohort__request_words */
     uint32_t flags;                               /* enum cohort__plan_flag */
-    uint32_t row;                                 /* the row that the call forces + 1, or 0 */
+    uint16_t row;                                 /* the row that the call forces + 1, or 0 */
+    uint16_t inner;                               /* ... and the one among its leaders + 1, or 0 */
     uint64_t tail_bytes;
 };
 

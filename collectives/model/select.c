@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "collectives/model/select.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "collectives/algo/pattern/cost.h"
@@ -58,6 +59,8 @@ static const char *refusal(const struct cohort__question *question,
     const char *why = cohort__algorithm_refuses(algorithm, question->request);
     if (why)
         return why;
+    if (candidate->inner_refused)
+        return candidate->inner_refused;
     if (question->is_ragged && !algorithm->ragged)
         return "it needs blocks of one size";
     if (question->is_reproducible && cohort__collective_reduces(algorithm->collective) &&
@@ -126,14 +129,25 @@ void cohort__select_stages(const struct cohort__question *question,
     }
 }
 
+/* Why ALGORITHM can't do STAGE, or NULL if it can. */
+static const char *stage_refuses(const struct cohort__question *question,
+                                 const struct cohort__stage *stage,
+                                 const struct cohort__algorithm *algorithm)
+{
+    struct cohort__request request = stage_request(question, stage);
+    const char *why = cohort__algorithm_refuses(algorithm, &request);
+    return why                                      ? why
+           : stage->is_ragged && !algorithm->ragged ? "it needs blocks of one size"
+                                                    : NULL;
+}
+
 /* The price of ROW for STAGE. False: it can't do it, or has none. */
 static bool price_stage(const struct cohort__question *question, const struct cohort__stage *stage,
                         uint32_t row, struct cohort__cost *ret_cost, double *ret_time)
 {
     const struct cohort__algorithm *algorithm = cohort__algorithms[row];
     struct cohort__request request = stage_request(question, stage);
-    if (algorithm->collective != stage->collective || !algorithm->cost ||
-        (stage->is_ragged && !algorithm->ragged) || cohort__algorithm_refuses(algorithm, &request))
+    if (!algorithm->cost || stage_refuses(question, stage, algorithm))
         return false;
     *ret_cost =
         stage->collective == COHORT__EXCHANGE ? stage->exchanged : algorithm->cost(&request);
@@ -141,22 +155,24 @@ static bool price_stage(const struct cohort__question *question, const struct co
     return true;
 }
 
-/* Whether ROW may be what a composed row uses for STAGE. At the top IN may lie in OUT, and a row
- * over a tree may receive all of OUT before it has sent IN; and a flat communicator has no trees.
- */
-static bool may_use(const struct cohort__question *question, const struct cohort__stage *stage,
+/* Whether ROW may be what the row COMPOSED uses for STAGE. */
+static bool may_use(const struct cohort__question *question,
+                    const struct cohort__algorithm *composed, const struct cohort__stage *stage,
                     uint32_t row)
 {
     const struct cohort__algorithm *algorithm = cohort__algorithms[row];
+    bool is_forced = question->forced == composed && question->forced_inner > 0;
     if (stage->is_top)
-        return algorithm->build && !algorithm->hierarchical;
+        return cohort__algorithm_may_lead(algorithm, composed) &&
+               (!is_forced || row + 1 == question->forced_inner);
     if (is_shared(question, stage))
         return algorithm->shared;
     return strcmp(algorithm->name, stage->is_ragged ? "linear" : "hierarchical") == 0;
 }
 
-/* The best row for STAGE. Returns its number, or UINT32_MAX if none has a price. */
+/* The best row of COMPOSED for STAGE. Returns its number, or UINT32_MAX if none has a price. */
 static uint32_t best_of_stage(const struct cohort__question *question,
+                              const struct cohort__algorithm *composed,
                               const struct cohort__stage *stage, struct cohort__cost *ret_cost,
                               double *ret_time)
 {
@@ -164,7 +180,8 @@ static uint32_t best_of_stage(const struct cohort__question *question,
     for (uint32_t row = 0; row < cohort__num_algorithms; row++) {
         struct cohort__cost cost;
         double time;
-        if (!may_use(question, stage, row) || !price_stage(question, stage, row, &cost, &time) ||
+        if (!may_use(question, composed, stage, row) ||
+            !price_stage(question, stage, row, &cost, &time) ||
             (best != UINT32_MAX && time >= *ret_time))
             continue;
         best = row;
@@ -172,6 +189,20 @@ static uint32_t best_of_stage(const struct cohort__question *question,
         *ret_time = time;
     }
     return best;
+}
+
+/* Notes which row the leaders use: BEST, or the one that is forced, though it may have no price.
+ * It may also be refused. */
+static void set_leaders(const struct cohort__question *question, const struct cohort__stage *stage,
+                        uint32_t best, struct cohort__candidate *candidate)
+{
+    candidate->num_leaders = stage->num_sites;
+    candidate->inner = best == UINT32_MAX ? 0 : best + 1;
+    if (question->forced != candidate->algorithm || question->forced_inner == 0)
+        return;
+    candidate->inner = question->forced_inner;
+    candidate->inner_refused =
+        stage_refuses(question, stage, cohort__algorithms[question->forced_inner - 1]);
 }
 
 /* Chooses the row for the leaders, and adds up the stages. */
@@ -186,11 +217,13 @@ static void price_stages(const struct cohort__question *question,
         const struct cohort__stage *stage = &stages.stages[i];
         struct cohort__cost cost = {0};
         double time = 0;
-        uint32_t row = stage->num_sites > 1 ? best_of_stage(question, stage, &cost, &time) : 0;
+        uint32_t row = UINT32_MAX;
+        if (stage->num_sites > 1)
+            row = best_of_stage(question, candidate->algorithm, stage, &cost, &time);
         if (stage->num_sites > 1 && row == UINT32_MAX)
             candidate->is_priced = false;
-        if (stage->is_top && row != UINT32_MAX)
-            candidate->inner = row + 1;
+        if (stage->is_top)
+            set_leaders(question, stage, row, candidate);
         double memory = candidate->cost.memory + cost.memory;
         candidate->cost =
             cohort__cost_then(candidate->cost, cohort__cost_at_once(cost, stage->num_all));
@@ -284,17 +317,29 @@ uint32_t cohort__select_candidates(const struct cohort__question *question,
     return num;
 }
 
+/* CANDIDATE is the row that is forced. */
+static cohort_status cannot_force(const struct cohort__question *question,
+                                  const struct cohort__candidate *candidate)
+{
+    char name[COHORT__ALGORITHM_NAME], leaders[32] = "";
+    if (candidate->inner_refused && candidate->refused == candidate->inner_refused)
+        snprintf(leaders, sizeof(leaders), "among %u leaders: ", candidate->num_leaders);
+    return cohort_fail(
+        COHORT_ERR_BAD_PARAMETER, "the algorithm %s of %s is not possible here: %s%s",
+        cohort__algorithm_name(candidate->row, question->forced_inner, name),
+        cohort__collective_name(question->request->collective), leaders, candidate->refused);
+}
+
 static cohort_status nothing_fits(const struct cohort__question *question,
                                   const struct cohort__candidate *candidates, uint32_t num)
 {
     const char *collective = cohort__collective_name(question->request->collective);
     const struct cohort__candidate *least = NULL;
+    char name[COHORT__ALGORITHM_NAME];
     for (uint32_t i = 0; i < num; i++) {
         const struct cohort__candidate *candidate = &candidates[i];
         if (candidate->algorithm == question->forced && candidate->refused != over_budget)
-            return cohort_fail(COHORT_ERR_BAD_PARAMETER,
-                               "the algorithm %s of %s is not possible here: %s",
-                               question->forced->name, collective, candidate->refused);
+            return cannot_force(question, candidate);
         if (candidate->refused == over_budget &&
             (!least || candidate->cost.memory < least->cost.memory))
             least = candidate;
@@ -304,7 +349,8 @@ static cohort_status nothing_fits(const struct cohort__question *question,
                            "%s of %zu bytes a block at %u sites: algorithm %s, which %s, "
                            "takes %.0f bytes of memory at a site; the budget is %llu",
                            collective, question->request->bytes, question->request->num_sites,
-                           least->algorithm->name, question->forced ? "is forced" : "needs least",
+                           cohort__algorithm_name(least->row, least->inner, name),
+                           question->forced ? "is forced" : "needs least",
                            least->cost.memory + question->memory_beside,
                            (unsigned long long)question->memory_budget);
     return cohort_fail(COHORT_ERR_NOT_SUPPORTED, "no algorithm of %s can do this%s", collective,

@@ -20,6 +20,7 @@ struct cohort__question {
     const struct cohort__placement *placement;
     enum cohort__mode mode;
     const struct cohort__algorithm *forced; /* only this one; NULL: any */
+    uint32_t forced_inner;                  /* ... and, + 1, this one among its leaders; 0: any */
     bool is_reproducible;                   /* only rows that reduce in a fixed order */
     bool is_ragged;                         /* blocks of different sizes, at this site or others */
     bool are_sizes_known;                   /* ... all of whose sizes all sites know */
@@ -31,10 +32,12 @@ struct cohort__question {
 /* A row, as the selection sees it. */
 struct cohort__candidate {
     const struct cohort__algorithm *algorithm;
-    uint32_t row;        /* its number in the table */
-    uint32_t inner;      /* of a composed row: what request.inner has to be */
-    const char *refused; /* why it can't be chosen; NULL: it can be */
-    bool is_priced;      /* `cost` and `time` are valid */
+    uint32_t row;              /* its number in the table */
+    uint32_t inner;            /* of a composed row: what request.inner has to be */
+    uint32_t num_leaders;      /* who do their part by that row; 0: it is not composed */
+    const char *inner_refused; /* why they can't use the row that is forced; NULL: they can */
+    const char *refused;       /* why it can't be chosen; NULL: it can be */
+    bool is_priced;            /* `cost` and `time` are valid */
     struct cohort__cost cost;
     double time; /* predicted, in nanoseconds */
 };

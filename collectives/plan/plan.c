@@ -2,6 +2,7 @@
 #include "collectives/plan/plan.h"
 
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -29,7 +30,11 @@ struct cohort__plan_builder {
     size_t tmp_bytes;
     enum cohort__step_op op; /* of the REDUCE steps that follow */
     bool has_gaps;
-    bool failed; /* memory ran out: nothing is appended any more */
+    bool failed; /* nothing is appended any more */
+    /* Of a part that failed. COHORT_OK: memory ran out. (No struct cohort__error: a program that
+     * links libcohort and parts of it must not get a second copy of it.) */
+    cohort_status status;
+    char why[256];
     struct array blocks;
     struct array block_refs;
     struct array steps;
@@ -363,6 +368,15 @@ void cohort__plan_builder_fail(struct cohort__plan_builder *builder)
     builder->failed = true;
 }
 
+void cohort__plan_builder_fail_too(struct cohort__plan_builder *builder, cohort_status status)
+{
+    if (!builder->failed) {
+        builder->status = status;
+        snprintf(builder->why, sizeof(builder->why), "%s", cohort_error_message());
+    }
+    builder->failed = true;
+}
+
 void cohort__plan_after(struct cohort__plan_builder *builder, uint32_t step, uint32_t earlier)
 {
     if (earlier == COHORT__NO_STEP)
@@ -515,8 +529,9 @@ cohort_status cohort__plan_finish(struct cohort__plan_builder *builder,
     if (plan)
         *ret_plan = plan;
     else
-        status = cohort_fail(COHORT_ERR_NO_MEMORY, "plan %s at site %u of %u: no memory",
-                             builder->name, builder->this_site, builder->num_sites);
+        status = cohort_fail(builder->status ? builder->status : COHORT_ERR_NO_MEMORY,
+                             "plan %s at site %u of %u: %s", builder->name, builder->this_site,
+                             builder->num_sites, builder->status ? builder->why : "no memory");
     cohort__plan_builder_destroy(builder);
     return status;
 }

@@ -150,6 +150,10 @@ void cohort__plan_builder_destroy(struct cohort__plan_builder *builder);
 /* Says that something else that the plan needs could not be allocated: finish then fails, too. */
 void cohort__plan_builder_fail(struct cohort__plan_builder *builder);
 
+/* Says that a plan that was to be a part of this one could not be built: finish then fails with the
+ * first such STATUS, and with what cohort_error_message says now. */
+void cohort__plan_builder_fail_too(struct cohort__plan_builder *builder, cohort_status status);
+
 /* Adds a block and returns its index. A block without bytes, or of pieces without gaps, becomes one
  * with one piece. */
 uint32_t cohort__plan_block(struct cohort__plan_builder *builder, struct cohort__block block);

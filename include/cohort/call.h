@@ -15,9 +15,10 @@ extern "C" {
  * call. Where they lead to different things, the call fails with COHORT_ERR_MISMATCH. All zero asks
  * for nothing. */
 typedef struct cohort_call_options {
-    /* The algorithm, by its name in docs/COLLECTIVES.md; NULL: the communicator's choice. With an
-     * unknown name, or an algorithm that can't carry out the call, the call's future gets
-     * COHORT_ERR_BAD_PARAMETER. The text is copied. */
+    /* The algorithm, by its name in docs/COLLECTIVES.md; NULL: the communicator's choice.
+     * "levels(ring)": levels, whose leaders use ring. With an unknown name, or an algorithm that
+     * can't carry out the call, the call's future gets COHORT_ERR_BAD_PARAMETER. The text is
+     * copied. */
     const char *algorithm;
     /* The root, 0 .. num_sites - 1; NULL: the communicator's. It is only read during the call. Only
      * for gather, scatter, broadcast, reduce and their variants. */

@@ -379,6 +379,7 @@ static void test_forced(void)
         {"all_to_nobody=bruck", "\"all_to_nobody\" is no collective"},
         {"all_to_all=linear,all_to_all=bruck", "all_to_all has two of them"},
         {"all_to_all=linear,all_gather=x", "no algorithm of all_gather is called \"x\""},
+        {"scan=levels(x)", "their exclusive_scan; there are: linear, hypercube"},
     };
     for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
         cohort_comm *comm = NULL;
@@ -394,9 +395,10 @@ static void test_forced(void)
 static void test_forced_differently(void)
 {
     static const char *const texts[] = {"barrier=linear,all_to_all=bruck",
-                                        "all_to_all=bruck,barrier=linear", "all_to_all=bruck"};
+                                        "all_to_all=bruck,barrier=linear", "all_to_all=bruck",
+                                        "barrier=levels(linear),all_to_all=bruck"};
     cohort_comm *comms[2];
-    for (uint32_t second = 1; second < 3; second++) {
+    for (uint32_t second = 1; second < 4; second++) {
         cohort_future *futures[2];
         for (uint32_t site = 0; site < 2; site++)
             futures[site] = cohort_comm_create(

@@ -94,4 +94,5 @@ const struct cohort__algorithm cohort__all_gather_levels = {
     .accepts = cohort__levels_accepts,
     .build = build,
     .stages = stages,
+    .top = COHORT__ALL_GATHER,
 };

@@ -45,4 +45,5 @@ const struct cohort__algorithm cohort__all_reduce_levels = {
     .accepts = cohort__levels_accepts,
     .build = build,
     .stages = stages,
+    .top = COHORT__ALL_REDUCE,
 };

@@ -185,4 +185,5 @@ const struct cohort__algorithm cohort__all_to_all_levels = {
     .accepts = cohort__levels_accepts,
     .build = build,
     .stages = stages,
+    .top = COHORT__ALL_TO_ALL,
 };

@@ -43,4 +43,5 @@ const struct cohort__algorithm cohort__barrier_levels = {
     .accepts = cohort__levels_accepts,
     .build = build,
     .stages = stages,
+    .top = COHORT__BARRIER,
 };

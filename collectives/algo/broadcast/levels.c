@@ -44,4 +44,5 @@ const struct cohort__algorithm cohort__broadcast_levels = {
     .accepts = cohort__levels_accepts,
     .build = build,
     .stages = stages,
+    .top = COHORT__BROADCAST,
 };

@@ -16,4 +16,5 @@ const struct cohort__algorithm cohort__exclusive_scan_levels = {
     .accepts = cohort__levels_accepts,
     .build = build,
     .stages = cohort__scan_levels_stages,
+    .top = COHORT__EXCLUSIVE_SCAN,
 };

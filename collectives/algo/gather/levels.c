@@ -47,4 +47,5 @@ const struct cohort__algorithm cohort__gather_levels = {
     .accepts = cohort__levels_accepts,
     .build = build,
     .stages = stages,
+    .top = COHORT__GATHER,
 };

@@ -401,8 +401,9 @@ uint32_t cohort__levels_append(struct cohort__levels *levels, uint32_t tier,
         return meet(levels, part, after);
     if (cohort__levels_notes_can(levels, tier, part))
         return cohort__levels_notes(levels, tier, part, after);
-    if (build_part(levels, tier, part, &fragment)) {
-        cohort__plan_builder_fail(levels->builder);
+    cohort_status status = build_part(levels, tier, part, &fragment);
+    if (status) {
+        cohort__plan_builder_fail_too(levels->builder, status);
         return COHORT__NO_STEP;
     }
     uint32_t end = embed(levels, tier, part, fragment, after);

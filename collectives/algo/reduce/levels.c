@@ -76,4 +76,5 @@ const struct cohort__algorithm cohort__reduce_levels = {
     .accepts = cohort__levels_accepts,
     .build = build,
     .stages = stages,
+    .top = COHORT__REDUCE,
 };

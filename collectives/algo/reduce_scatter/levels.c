@@ -97,4 +97,5 @@ const struct cohort__algorithm cohort__reduce_scatter_levels = {
     .accepts = cohort__levels_accepts,
     .build = build,
     .stages = stages,
+    .top = COHORT__REDUCE_SCATTER,
 };

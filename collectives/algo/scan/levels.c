@@ -178,4 +178,5 @@ const struct cohort__algorithm cohort__scan_levels = {
     .accepts = cohort__levels_accepts,
     .build = build,
     .stages = cohort__scan_levels_stages,
+    .top = COHORT__EXCLUSIVE_SCAN,
 };

@@ -48,4 +48,5 @@ const struct cohort__algorithm cohort__scatter_levels = {
     .accepts = cohort__levels_accepts,
     .build = build,
     .stages = stages,
+    .top = COHORT__SCATTER,
 };

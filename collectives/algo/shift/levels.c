@@ -214,4 +214,5 @@ const struct cohort__algorithm cohort__shift_levels = {
     .accepts = accepts,
     .build = build,
     .stages = stages,
+    .top = COHORT__EXCHANGE,
 };

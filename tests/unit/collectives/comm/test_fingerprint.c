@@ -150,6 +150,9 @@ static void test_describe(void)
                                                          .suffix = suffix};
     cohort__signature_set_names(&names);
     check_described(&ten_doubles, "all_reduce (linear) of 10 double with sum");
+    struct cohort__signature composed = ten_doubles;
+    composed.inner = (uint8_t)(composed.algorithm + 1);
+    check_described(&composed, "all_reduce (linear(linear)) of 10 double with sum");
     struct cohort__signature split = ten_doubles;
     split.purpose = COHORT__PURPOSE_HOST;
     check_described(&split, "split by hosts: all_reduce (linear) of 10 double with sum");

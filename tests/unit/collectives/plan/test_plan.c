@@ -118,6 +118,20 @@ static void test_builder_fails(void)
     CHECK_CONTAINS(cohort_error_message(), "plan test at site 0 of 2");
 }
 
+/* If a part can't be built, its error is that of the whole, whatever fails after it. */
+static void test_part_fails(void)
+{
+    struct cohort__plan_builder *builder = builder_create(2);
+    struct cohort__plan *plan = NULL;
+    cohort__plan_builder_fail_too(builder,
+                                  cohort_fail(COHORT_ERR_BAD_PARAMETER, "two sites are too few"));
+    cohort__plan_builder_fail_too(builder, cohort_fail(COHORT_ERR_SYSTEM, "something else"));
+    cohort__plan_builder_fail(builder);
+    CHECK_INT(cohort__plan_finish(builder, &plan), COHORT_ERR_BAD_PARAMETER);
+    CHECK(!plan);
+    CHECK_CONTAINS(cohort_error_message(), "plan test at site 0 of 2: two sites are too few");
+}
+
 int main(int argc, char **argv)
 {
     static const struct test_case cases[] = {
@@ -126,6 +140,7 @@ int main(int argc, char **argv)
         {"blocks", test_blocks},
         {"find_recv", test_find_recv},
         {"builder_fails", test_builder_fails},
+        {"part_fails", test_part_fails},
     };
     return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
 }
