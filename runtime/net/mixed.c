@@ -251,11 +251,6 @@ static size_t larger(size_t a, size_t b)
     return a > b ? a : b;
 }
 
-static size_t smaller(size_t a, size_t b)
-{
-    return a < b ? a : b;
-}
-
 cohort_status cohort__mixed_create(struct cohort__net *near, struct cohort__net *far,
                                    struct cohort__net **ret_net)
 {
@@ -268,7 +263,6 @@ cohort_status cohort__mixed_create(struct cohort__net *near, struct cohort__net 
     mixed->net.operations = &operations;
     mixed->net.handlers = near->handlers;
     mixed->net.max_message = larger(near->max_message, far->max_message);
-    mixed->net.max_fetch = smaller(near->max_fetch, far->max_fetch);
     mixed->net.poller.fd = -1;
     mixed->net.near = near;
     mixed->parts[NEAR] = near;

@@ -54,6 +54,18 @@ size_t cohort__net_max_in_parts(const struct cohort__net *net, uint32_t peer)
     return part ? part->max_in_parts : 0;
 }
 
+size_t cohort__net_max_fetch(const struct cohort__net *net, uint32_t peer)
+{
+    const struct cohort__net *part = part_to(net, peer);
+    return part ? part->max_fetch : 0;
+}
+
+unsigned cohort__net_max_fetches(const struct cohort__net *net, uint32_t peer)
+{
+    const struct cohort__net *part = part_to(net, peer);
+    return part ? part->max_fetches : 0;
+}
+
 enum cohort__net_sent cohort__net_send(struct cohort__net *net, uint32_t peer,
                                        const struct iovec *parts, int num_parts)
 {

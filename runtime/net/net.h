@@ -90,6 +90,8 @@ struct cohort__net {
     size_t max_in_parts;        /* what is no longer comes sooner in several messages than by a
                                  * fetch; 0: only what fits into one */
     size_t max_fetch;           /* bytes that one fetch may ask for, at most 1 MiB */
+    unsigned max_fetches;       /* of one block, to be under way at the same time: enough to keep
+                                 * the link busy, and not more than the caches hold */
     unsigned char address[128]; /* of this end, for peers */
     size_t address_bytes;
     struct cohort__net *near; /* the transport of shm.h in it, or itself; NULL: none */
@@ -113,9 +115,11 @@ void cohort__net_remove_peer(struct cohort__net *net, uint32_t peer);
  * itself. */
 bool cohort__net_may_lose(const struct cohort__net *net, uint32_t peer);
 
-/* The longest message to PEER, and what to send it in several messages. 0: never added. */
+/* The limits towards PEER, see above. 0: never added. */
 size_t cohort__net_max_message(const struct cohort__net *net, uint32_t peer);
 size_t cohort__net_max_in_parts(const struct cohort__net *net, uint32_t peer);
+size_t cohort__net_max_fetch(const struct cohort__net *net, uint32_t peer);
+unsigned cohort__net_max_fetches(const struct cohort__net *net, uint32_t peer);
 
 /* Sends the parts as one message. */
 enum cohort__net_sent cohort__net_send(struct cohort__net *net, uint32_t peer,

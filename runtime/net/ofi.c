@@ -235,6 +235,7 @@ static void destroy(struct cohort__net *net)
     if (!end_endpoint(ofi))
         return; /* the provider may still use all of it */
     cohort__ofi_fetches_cancel(ofi);
+    cohort__ofi_landings_fini(ofi);
     cohort__ofi_regions_fini(ofi);
     cohort__ofi_sends_fini(ofi);
     cohort__ofi_receives_fini(ofi);
@@ -284,6 +285,7 @@ static struct cohort__ofi *allocate(const struct cohort__net_handlers *handlers)
     ofi->net.max_message = COHORT__OFI_MAX_PACKET - COHORT__PACKET_OVERHEAD;
     ofi->net.max_in_parts = COHORT__OFI_MAX_IN_PARTS;
     ofi->net.max_fetch = COHORT__OFI_MAX_FETCH;
+    ofi->net.max_fetches = COHORT__OFI_MAX_FETCHES;
     ofi->net.poller.fd = -1;
     ofi->wake_fd = -1;
     ofi->retry_fd = -1;
@@ -299,6 +301,7 @@ static struct cohort__ofi *allocate(const struct cohort__net_handlers *handlers)
     cohort__list_init(&ofi->all_receives);
     cohort__list_init(&ofi->fetches);
     cohort__list_init(&ofi->failed);
+    cohort__list_init(&ofi->landings);
     cohort__list_init(&ofi->regions);
     return ofi;
 }

@@ -24,7 +24,10 @@
 enum {
     COHORT__OFI_MAX_PACKET = 16384,     /* ofi_rxm's buffer size: longer ones would be split */
     COHORT__OFI_MAX_IN_PARTS = 1 << 15, /* beyond, copying costs more than a fetch */
-    COHORT__OFI_MAX_FETCH = 1 << 20,
+    COHORT__OFI_MAX_FETCH = 1 << 18,
+    COHORT__OFI_MAX_FETCHES = 2,    /* with 4 of 1 MiB a block takes twice as long: what is on its
+                                     * way no longer stays in the caches */
+    COHORT__OFI_NUM_LANDINGS = 8,   /* kept at most: 2 MiB */
     COHORT__OFI_NUM_RECEIVES = 64,  /* posted at all times */
     COHORT__OFI_NUM_SENDS = 256,    /* at most under way */
     COHORT__OFI_NUM_BATCHES = 128,  /* of these, for peers that may never take theirs */
@@ -79,6 +82,14 @@ struct cohort__ofi_receive {
     _Alignas(64) unsigned char data[COHORT__OFI_MAX_PACKET];
 };
 
+/* Memory for the bytes of a fetch. It is used again, since the system would have to give each page
+ * of it anew. */
+struct cohort__ofi_landing {
+    struct cohort__list link; /* in `landings`, if it is free */
+    struct fid_mr *mr;
+    _Alignas(64) unsigned char data[COHORT__OFI_MAX_FETCH];
+};
+
 struct cohort__ofi_fetch {
     struct cohort__ofi_operation operation;
     struct cohort__ofi_peer *peer;
@@ -89,7 +100,7 @@ struct cohort__ofi_fetch {
     bool is_reported; /* or is about to be: the caller has nothing to do with it any more */
     size_t bytes;
     void *destination;
-    void *landing; /* where the bytes arrive, if not at `destination` */
+    struct cohort__ofi_landing *landing; /* where the bytes arrive, if not at `destination` */
 };
 
 struct cohort__ofi {
@@ -132,6 +143,8 @@ struct cohort__ofi {
     _Atomic uint64_t expects_until; /* when they should have come, if all goes well */
     struct cohort__list fetches;    /* under way */
     struct cohort__list failed;     /* fetches to report without a completion */
+    struct cohort__list landings;   /* free */
+    unsigned num_landings;          /* free */
     struct cohort__list regions;
     uint64_t next_key;
 };
@@ -216,6 +229,7 @@ void cohort__ofi_fetches_fail(struct cohort__ofi *ofi, const struct cohort__ofi_
 bool cohort__ofi_fetches_progress(struct cohort__ofi *ofi);
 /* The endpoint is closed: reports all remaining fetches as cancelled. */
 void cohort__ofi_fetches_cancel(struct cohort__ofi *ofi);
+void cohort__ofi_landings_fini(struct cohort__ofi *ofi);
 
 /* There is one more block, of BYTES bytes, that somebody waits for, or one less. With the lock
  * held, or with no other thread left. */

@@ -102,6 +102,54 @@ void cohort__ofi_regions_fini(struct cohort__ofi *ofi)
         region_close(ofi, COHORT_CONTAINER_OF(ofi->regions.next, struct region, link));
 }
 
+static struct cohort__ofi_landing *landing_create(struct cohort__ofi *ofi)
+{
+    struct cohort__ofi_landing *landing =
+        aligned_alloc(_Alignof(struct cohort__ofi_landing), sizeof *landing);
+    if (!landing)
+        return NULL;
+    cohort__list_init(&landing->link);
+    if (cohort__ofi_register(ofi, landing->data, sizeof landing->data, FI_READ, &landing->mr)) {
+        free(landing);
+        return NULL;
+    }
+    return landing;
+}
+
+static void landing_destroy(struct cohort__ofi_landing *landing)
+{
+    if (landing->mr)
+        fi_close(&landing->mr->fid);
+    free(landing);
+}
+
+/* The one that was used last, which is likely to be in a cache. */
+static struct cohort__ofi_landing *landing_take(struct cohort__ofi *ofi)
+{
+    struct cohort__list *node = cohort__list_pop_front(&ofi->landings);
+    if (!node)
+        return landing_create(ofi);
+    ofi->num_landings--;
+    return COHORT_CONTAINER_OF(node, struct cohort__ofi_landing, link);
+}
+
+static void landing_give(struct cohort__ofi *ofi, struct cohort__ofi_landing *landing)
+{
+    if (ofi->num_landings == COHORT__OFI_NUM_LANDINGS) {
+        landing_destroy(landing);
+        return;
+    }
+    ofi->num_landings++;
+    cohort__list_push_front(&ofi->landings, &landing->link);
+}
+
+void cohort__ofi_landings_fini(struct cohort__ofi *ofi)
+{
+    struct cohort__list *node;
+    while ((node = cohort__list_pop_front(&ofi->landings)))
+        landing_destroy(COHORT_CONTAINER_OF(node, struct cohort__ofi_landing, link));
+}
+
 /* If a peer is on this host, the kernel ends its connections at the moment when it dies. From
  * another host it may happen that nothing ever comes, neither the bytes nor an error. So bytes from
  * another host arrive in memory of our own, which the provider can keep for as long as it takes. */
@@ -119,7 +167,7 @@ static struct cohort__ofi_fetch *fetch_create(struct cohort__ofi *ofi,
     fetch->cookie = cookie;
     fetch->bytes = bytes;
     fetch->destination = destination;
-    if (!peer->is_here && !(fetch->landing = malloc(bytes))) {
+    if (!peer->is_here && !(fetch->landing = landing_take(ofi))) {
         cohort__slab_free(fetch);
         return NULL;
     }
@@ -133,7 +181,8 @@ static void fetch_destroy(struct cohort__ofi *ofi, struct cohort__ofi_fetch *fet
     cohort__list_remove(&fetch->operation.link);
     if (fetch->mr)
         fi_close(&fetch->mr->fid);
-    free(fetch->landing);
+    if (fetch->landing)
+        landing_give(ofi, fetch->landing);
     cohort__slab_free(fetch);
 }
 
@@ -149,12 +198,16 @@ static void fetch_fail(struct cohort__ofi *ofi, struct cohort__ofi_fetch *fetch,
 static enum cohort__net_sent start(struct cohort__ofi *ofi, struct cohort__ofi_fetch *fetch,
                                    const struct token *token, size_t offset)
 {
-    void *to = fetch->landing ? fetch->landing : fetch->destination;
-    ssize_t error = cohort__ofi_register(ofi, to, fetch->bytes, FI_READ, &fetch->mr);
+    void *to = fetch->destination;
+    ssize_t error = 0;
+    if (fetch->landing)
+        to = fetch->landing->data;
+    else
+        error = cohort__ofi_register(ofi, to, fetch->bytes, FI_READ, &fetch->mr);
+    struct fid_mr *mr = fetch->landing ? fetch->landing->mr : fetch->mr;
     if (!error)
-        error = fi_read(ofi->ep, to, fetch->bytes, fetch->mr ? fi_mr_desc(fetch->mr) : NULL,
-                        fetch->peer->address, token->address + offset, token->key,
-                        &fetch->operation.context);
+        error = fi_read(ofi->ep, to, fetch->bytes, mr ? fi_mr_desc(mr) : NULL, fetch->peer->address,
+                        token->address + offset, token->key, &fetch->operation.context);
     if (error) {
         struct cohort__ofi_peer *peer = fetch->peer;
         fetch_destroy(ofi, fetch);
@@ -197,9 +250,14 @@ void cohort__ofi_fetch_done(struct cohort__ofi *ofi, struct cohort__ofi_fetch *f
     if (error)
         cohort__ofi_peer_lose(ofi, fetch->peer, error);
     void *cookie = fetch->cookie;
+    /* If it is not, nobody else reports it any more, since it is in no list. So the destination
+     * stays. */
     bool is_reported = fetch->is_reported;
-    if (!is_reported && !error && fetch->landing)
-        memcpy(fetch->destination, fetch->landing, fetch->bytes);
+    if (!is_reported && !error && fetch->landing) {
+        pthread_mutex_unlock(&ofi->lock);
+        memcpy(fetch->destination, fetch->landing->data, fetch->bytes);
+        pthread_mutex_lock(&ofi->lock);
+    }
     /* A fetch that still waits in `failed` is destroyed when it is reported. */
     if (cohort__list_is_empty(&fetch->failed))
         fetch_destroy(ofi, fetch);

@@ -156,6 +156,7 @@ cohort_status cohort__shm_create(const struct cohort__net_handlers *handlers,
     shm->net.handlers = *handlers;
     shm->net.max_message = COHORT__SHM_MAX_MESSAGE;
     shm->net.max_fetch = COHORT__SHM_MAX_FETCH;
+    shm->net.max_fetches = COHORT__SHM_MAX_FETCHES;
     shm->net.poller = (struct cohort__poller){
         .context = shm,
         .progress = cohort__shm_progress,

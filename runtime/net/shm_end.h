@@ -24,6 +24,7 @@ enum {
     COHORT__SHM_MAX_MESSAGE = 8192 + 128, /* longer payload is fetched */
     COHORT__SHM_HEAD_WORDS = COHORT__ENVELOPE_BYTES / 8,
     COHORT__SHM_MAX_FETCH = 1 << 20,
+    COHORT__SHM_MAX_FETCHES = 4,
     COHORT__SHM_CHUNK = 16384 - sizeof(struct cohort__ring_record), /* one piece of a fetch */
     COHORT__SHM_TURN_BYTES = 128 * 1024,   /* of pieces that progress writes or reads in one turn */
     COHORT__SHM_DIRECT_SLICE = 256 * 1024, /* bytes that process_vm_readv reads at a time */

@@ -5,9 +5,6 @@
 #include "runtime/proc/peer.h"
 #include "runtime/proc/send.h"
 
-/* How many pieces of one block are requested at the same time: enough to keep the network busy. */
-enum { PIECES_IN_FLIGHT = 4 };
-
 /* Under the peer's lock: whether FETCH has failed because PEER can't be reached, while PEER is not
  * known to be dead yet. */
 static bool is_lost(const struct cohort__peer *peer, const struct cohort__fetch *fetch)
@@ -26,11 +23,14 @@ static void keep(struct cohort__peer *peer, struct cohort__fetch *fetch)
 static void request(struct cohort__process *process, struct cohort__peer *peer,
                     struct cohort__fetch *fetch)
 {
-    while (!fetch->status && fetch->requested < fetch->bytes &&
-           fetch->in_flight < PIECES_IN_FLIGHT) {
+    const size_t most = cohort__net_max_fetch(process->net, peer->rank);
+    const unsigned at_once = cohort__net_max_fetches(process->net, peer->rank);
+    if (!fetch->status && at_once == 0) /* it was never added */
+        fetch->status = COHORT_ERR_PEER_DIED;
+    while (!fetch->status && fetch->requested < fetch->bytes && fetch->in_flight < at_once) {
         size_t bytes = fetch->bytes - fetch->requested;
-        if (bytes > process->net->max_fetch)
-            bytes = process->net->max_fetch;
+        if (bytes > most)
+            bytes = most;
         switch (cohort__net_fetch(process->net, peer->rank, &fetch->token, fetch->requested,
                                   (unsigned char *)fetch->destination + fetch->requested, bytes,
                                   fetch)) {

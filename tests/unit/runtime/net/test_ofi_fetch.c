@@ -10,15 +10,15 @@
 #include "tests/support/test.h"
 #include "tests/unit/runtime/net/ofi_ends.h"
 
-enum { MIB = 1 << 20 };
+enum { MIB = 1 << 20, PIECE = COHORT__OFI_MAX_FETCH };
 
 /* Fetches all of the block in pieces, several at a time. */
 static void fetch_block(struct station *station, const struct cohort__net_token *token,
                         unsigned char *target, size_t bytes)
 {
     unsigned long started = station->num_fetched;
-    for (size_t at = 0; at < bytes; at += MIB) {
-        size_t piece = bytes - at < MIB ? bytes - at : MIB;
+    for (size_t at = 0; at < bytes; at += PIECE) {
+        size_t piece = bytes - at < PIECE ? bytes - at : PIECE;
         station_until(station, &station->num_fetched, started > 8 ? started - 8 : 0);
         CHECK_INT(station_fetch(station, 1, token, at, target + at, piece), COHORT__NET_SENT);
         started++;
@@ -37,7 +37,7 @@ static void test_fetch(void)
 {
     struct station a;
     ofi_end_open(&a);
-    CHECK_INT(a.net->max_fetch, MIB);
+    CHECK_INT(a.net->max_fetch, PIECE);
     pid_t pid = ofi_peer_start(&a);
     size_t sizes[] = {1, 4097, 3 * MIB + 5, big_bytes()};
     for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
@@ -111,17 +111,17 @@ static void test_expects(void)
  * then sends are answered with DEAD. */
 static void test_kill_in_transfer(void)
 {
-    enum { PIECES = 16 };
+    enum { PIECES = 64 };
     for (int round = 0; round < 5; round++) {
         struct station a;
         unsigned char byte = OFI_PEER_COUNT;
         ofi_end_open(&a);
         pid_t pid = ofi_peer_start(&a);
-        struct cohort__net_token token = ofi_peer_block(&a, PIECES * MIB);
-        unsigned char *target = ofi_mapping(PIECES * MIB);
+        struct cohort__net_token token = ofi_peer_block(&a, PIECES * PIECE);
+        unsigned char *target = ofi_mapping(PIECES * PIECE);
         CHECK_INT(kill(pid, SIGSTOP), 0);
         for (size_t i = 0; i < PIECES; i++)
-            CHECK_INT(station_fetch(&a, 1, &token, i * MIB, target + i * MIB, MIB),
+            CHECK_INT(station_fetch(&a, 1, &token, i * PIECE, target + i * PIECE, PIECE),
                       COHORT__NET_SENT);
         if (round > 0) { /* some of the data gets through */
             CHECK_INT(kill(pid, SIGCONT), 0);
@@ -137,7 +137,7 @@ static void test_kill_in_transfer(void)
         station_until_unreachable(&a, 1);
         CHECK_INT(a.num_unreachable[1], 1);
         CHECK(a.why[0] != '\0');
-        munmap(target, PIECES * MIB);
+        munmap(target, PIECES * PIECE);
         cohort__net_destroy(a.net);
     }
 }
@@ -164,18 +164,18 @@ static void call_on_cancelled(struct station *station, cohort_status status)
 /* With fetches under way and messages not released. */
 static void test_destroy(void)
 {
-    static unsigned char target[MIB];
+    static unsigned char target[PIECE];
     struct station a;
     unsigned char data[200] = {OFI_PEER_ECHO};
     ofi_end_open(&a);
     pid_t pid = ofi_peer_start(&a);
-    struct cohort__net_token token = ofi_peer_block(&a, MIB);
+    struct cohort__net_token token = ofi_peer_block(&a, PIECE);
     a.keep = true;
     CHECK_INT(station_send(&a, 1, data, sizeof data), COHORT__NET_SENT);
     station_until(&a, &a.num_messages, 2);
     CHECK_INT(kill(pid, SIGSTOP), 0);
     for (int i = 0; i < 4; i++)
-        CHECK_INT(station_fetch(&a, 1, &token, 0, target, MIB), COHORT__NET_SENT);
+        CHECK_INT(station_fetch(&a, 1, &token, 0, target, PIECE), COHORT__NET_SENT);
     a.on_fetched = call_on_cancelled;
     cohort__net_destroy(a.net);
     CHECK_INT(a.num_fetched, 4);
@@ -189,21 +189,21 @@ static void test_destroy(void)
  * different from ours stands for another host. */
 static void test_silent_host(void)
 {
-    static unsigned char target[MIB];
+    static unsigned char target[PIECE];
     struct station a;
     ofi_end_open(&a);
     setenv("COHORT_OFI_ADDRESS", "127.0.0.2", 1);
     pid_t pid = ofi_peer_start(&a);
     unsetenv("COHORT_OFI_ADDRESS");
-    struct cohort__net_token token = ofi_peer_block(&a, MIB);
-    CHECK_INT(station_fetch(&a, 1, &token, 5, target, MIB - 5), COHORT__NET_SENT);
+    struct cohort__net_token token = ofi_peer_block(&a, PIECE);
+    CHECK_INT(station_fetch(&a, 1, &token, 5, target, PIECE - 5), COHORT__NET_SENT);
     station_until(&a, &a.num_fetched, 1);
-    for (size_t i = 0; i < MIB - 5; i++)
+    for (size_t i = 0; i < PIECE - 5; i++)
         CHECK(target[i] == ofi_pattern(i + 5));
     CHECK_INT(kill(pid, SIGSTOP), 0);
     memset(target, 0xee, sizeof target);
     for (int i = 0; i < 4; i++)
-        CHECK_INT(station_fetch(&a, 1, &token, 0, target, MIB), COHORT__NET_SENT);
+        CHECK_INT(station_fetch(&a, 1, &token, 0, target, PIECE), COHORT__NET_SENT);
     cohort__net_remove_peer(a.net, 1);
     station_until(&a, &a.num_fetched, 5);
     CHECK_INT(a.num_failed, 4);
@@ -212,7 +212,7 @@ static void test_silent_host(void)
     CHECK_INT(kill(pid, SIGCONT), 0);
     for (uint64_t end = station_now() + 100000000; station_now() < end;)
         station_turn(&a);
-    for (size_t i = 0; i < MIB; i++)
+    for (size_t i = 0; i < PIECE; i++)
         CHECK(target[i] == 0xee);
     CHECK_INT(a.num_fetched, 5);
     ofi_peer_kill(pid);

@@ -137,6 +137,7 @@ void fake_net_open_launched(struct fake_net *fake, size_t budget, uint64_t news_
     fake->net.operations = &operations;
     fake->net.max_message = COHORT__ENVELOPE_BYTES + FAKE_MAX_PAYLOAD;
     fake->net.max_fetch = FAKE_MAX_FETCH;
+    fake->net.max_fetches = 4;
     fake->net.handlers = cohort__process_net_handlers(fake->process);
     cohort__process_attach_net(fake->process, &fake->net);
 }
