@@ -101,6 +101,7 @@ ROW(all_to_all, shared)
 
 ROW(barrier, linear)
 ROW(barrier, hierarchical)
+ROW(barrier, dissemination)
 ROW(barrier, levels)
 ROW(barrier, shared)
 

@@ -207,6 +207,7 @@ static void test_barrier_holds(void)
 {
     for (uint32_t num_sites = 2; num_sites <= LAST_SITES; num_sites = call_next_sites(num_sites)) {
         verify_barrier(cohort__algorithm_find(COHORT__BARRIER, "linear"), num_sites, 2);
+        verify_barrier(cohort__algorithm_find(COHORT__BARRIER, "dissemination"), num_sites, 2);
         for (uint32_t a = 0; a < NUM_ARITIES; a++)
             verify_barrier(cohort__algorithm_find(COHORT__BARRIER, "hierarchical"), num_sites,
                            arities[a]);

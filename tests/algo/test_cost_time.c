@@ -101,6 +101,7 @@ static const struct row rows[] = {
     {COHORT__EXCLUSIVE_SCAN, "hierarchical", 0, 0.39, 0.16},
     {COHORT__BARRIER, "linear", 0, 0, 0},
     {COHORT__BARRIER, "hierarchical", 0, 0, 0},
+    {COHORT__BARRIER, "dissemination", 0, 0, 0},
 };
 
 /* Startups alone, bytes alone, and all three. */
