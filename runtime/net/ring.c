@@ -1,6 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "runtime/net/ring.h"
 
+#include "runtime/base/prefetch.h"
+
+/* Measured: docs/performance.md, "Many messages at once". */
+enum { LINES_AHEAD = 2 };
+
 static uint32_t ring_lines(size_t bytes)
 {
     return (uint32_t)((bytes - sizeof(struct cohort__ring)) / COHORT__RING_LINE);
@@ -59,15 +64,15 @@ static bool has_room(struct cohort__ring_writer *writer, uint32_t lines, memory_
     return is_free(writer, lines);
 }
 
-/* The next record, if it is short, will set a word to 0 in a line that is in the cache of the
- * reader's core. Writing to that line now fetches it early, and not when the reader waits for that
- * record. */
-static void fetch_next(struct cohort__ring_writer *writer)
+/* The records to come will be written to lines that are in the cache of the reader's core. Asking
+ * for one of them now, some records ahead, is better than to wait for it then. It must not be a
+ * store: the fence that follows a record would wait for it. The reader looks at the next line, and
+ * would take one that is no further away back at once. */
+static void fetch_ahead(const struct cohort__ring_writer *writer)
 {
-    uint32_t line = writer->at + 1 < writer->size ? writer->at + 1 : 0;
-    if (is_free(writer, 1))
-        atomic_store_explicit(&cohort__ring_record_at(writer->ring, line)->size, 0,
-                              memory_order_relaxed);
+    uint32_t line = writer->at + LINES_AHEAD;
+    if (line < writer->size)
+        cohort__prefetch_to_write(cohort__ring_record_at(writer->ring, line));
 }
 
 static void publish(struct cohort__ring_writer *writer, struct cohort__ring_record *record,
@@ -80,7 +85,7 @@ static void publish(struct cohort__ring_writer *writer, struct cohort__ring_reco
     struct cohort__ring_record *next = cohort__ring_record_at(writer->ring, writer->at);
     atomic_store_explicit(&next->size, 0, memory_order_relaxed);
     atomic_store_explicit(&record->size, lines, memory_order_release);
-    fetch_next(writer);
+    fetch_ahead(writer);
 }
 
 struct cohort__ring_record *cohort__ring_reserve(struct cohort__ring_writer *writer, size_t bytes)

@@ -16,8 +16,8 @@
  *
  * Variants that have an error, which spin must find: -DEARLY (publishes before the record is
  * written), -DNO_ZERO (the successor's head is not cleared), -DNO_SPARE (no line is kept free for
- * that), -DFETCH_ALWAYS (fetches a line that may not have been read), -DASK_ONCE (the reader does
- * not check again before it sleeps), -DFORGET (it checks again, but does not ring). */
+ * that), -DASK_ONCE (the reader does not check again before it sleeps), -DFORGET (it checks again,
+ * but does not ring). */
 #define LINES 5
 #define MAX 2 /* (LINES - 1) / 2, see cohort__ring_max_data */
 #define RECORDS 5
@@ -75,15 +75,7 @@ inline publish(from, lines, is_record)
 #ifndef EARLY
     atomic { size[from] = lines; published = published + is_record };
 #endif
-    at = next;
-    if
-    :: IS_FREE(1) -> size[(at + 1) % LINES] = 0 /* fetch_next */
-#ifdef FETCH_ALWAYS
-    :: else -> size[(at + 1) % LINES] = 0
-#else
-    :: else
-#endif
-    fi
+    at = next
 }
 
 proctype writer()
