@@ -15,10 +15,4 @@ static inline void cohort__prefetch_to_write(const void *address)
 #endif
 }
 
-/* The same for a line that will be read. */
-static inline void cohort__prefetch_to_read(const void *address)
-{
-    __builtin_prefetch(address, 0);
-}
-
 #endif
