@@ -210,7 +210,7 @@ static void notify(struct cohort__waiter *waiter)
         return;
     }
     cohort__inbox_count_work(division->inbox, 1);
-    cohort__work_post(&division->work);
+    cohort__chore_post(&division->work);
 }
 
 /* Start --------------------------------------------------------------------------------------- */

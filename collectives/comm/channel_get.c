@@ -143,7 +143,7 @@ void cohort__channel_get_take(struct cohort__channel_get *get, struct cohort__me
     } else {
         get->work.run = perform_copy;
         cohort__inbox_count_work(comm->group->inbox, 1);
-        cohort__work_post(&get->work);
+        cohort__chore_post(&get->work);
     }
 }
 

@@ -136,14 +136,29 @@ static void perform(struct cohort__work *work)
     cohort__inbox_count_work(inbox, -1);
 }
 
-void cohort__activity_work(struct cohort__activity *activity,
-                           cohort_status (*perform_step)(struct cohort__activity *activity),
-                           void (*next)(struct cohort__activity *activity))
+static void prepare(struct cohort__activity *activity,
+                    cohort_status (*perform_step)(struct cohort__activity *activity),
+                    void (*next)(struct cohort__activity *activity))
 {
     activity->kind = COHORT__ACTIVITY_WORK; /* it may have been a fetch before */
     activity->perform = perform_step;
     activity->next = next;
     activity->work.run = perform;
     cohort__inbox_count_work(activity->execution->operation.comm->group->inbox, 1);
+}
+
+void cohort__activity_chore(struct cohort__activity *activity,
+                            cohort_status (*perform_step)(struct cohort__activity *activity),
+                            void (*next)(struct cohort__activity *activity))
+{
+    prepare(activity, perform_step, next);
+    cohort__chore_post(&activity->work);
+}
+
+void cohort__activity_work(struct cohort__activity *activity,
+                           cohort_status (*perform_step)(struct cohort__activity *activity),
+                           void (*next)(struct cohort__activity *activity))
+{
+    prepare(activity, perform_step, next);
     cohort__work_post(&activity->work);
 }

@@ -41,7 +41,13 @@ struct cohort__activity {
 struct cohort__activity *cohort__activity_create(struct cohort__execution *execution,
                                                  uint32_t step);
 
-/* In the endpoint's turn: does PERFORM on some worker, then calls NEXT in the endpoint's turn. */
+/* In the endpoint's turn: does PERFORM, which calls no code of the user's, as a chore. Then calls
+ * NEXT in the endpoint's turn. */
+void cohort__activity_chore(struct cohort__activity *activity,
+                            cohort_status (*perform)(struct cohort__activity *activity),
+                            void (*next)(struct cohort__activity *activity));
+
+/* The same, on some worker: PERFORM may call an operation of the user's. */
 void cohort__activity_work(struct cohort__activity *activity,
                            cohort_status (*perform)(struct cohort__activity *activity),
                            void (*next)(struct cohort__activity *activity));

@@ -12,7 +12,7 @@ static void run_member(struct cohort__work *work)
     uint64_t part = atomic_fetch_add(&crew->next_part, 1);
     if (part < crew->num_parts) {
         crew->perform(crew, part);
-        cohort__work_post(work);
+        crew->post(work);
         return;
     }
     if (atomic_fetch_sub(&crew->num_at_work, 1) == 1)
@@ -20,7 +20,8 @@ static void run_member(struct cohort__work *work)
     cohort__inbox_count_work(inbox, -1);
 }
 
-void cohort__crew_start(struct cohort__crew *crew, struct cohort__inbox *inbox, uint64_t num_parts,
+void cohort__crew_start(struct cohort__crew *crew, struct cohort__inbox *inbox,
+                        void (*post)(struct cohort__work *work), uint64_t num_parts,
                         void (*perform)(struct cohort__crew *crew, uint64_t part),
                         void (*over)(struct cohort__crew *crew))
 {
@@ -30,6 +31,7 @@ void cohort__crew_start(struct cohort__crew *crew, struct cohort__inbox *inbox, 
     if (num > num_parts)
         num = (uint32_t)num_parts;
     crew->inbox = inbox;
+    crew->post = post;
     crew->perform = perform;
     crew->over = over;
     crew->num_parts = num_parts;
@@ -39,6 +41,6 @@ void cohort__crew_start(struct cohort__crew *crew, struct cohort__inbox *inbox, 
         struct cohort__crew_member *member = &crew->members[i];
         *member = (struct cohort__crew_member){.work.run = run_member, .crew = crew};
         cohort__inbox_count_work(inbox, 1);
-        cohort__work_post(&member->work);
+        post(&member->work);
     }
 }

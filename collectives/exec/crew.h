@@ -23,6 +23,7 @@ struct cohort__crew_member {
 
 struct cohort__crew {
     struct cohort__inbox *inbox; /* counts the works that are not done */
+    void (*post)(struct cohort__work *work);
     void (*perform)(struct cohort__crew *crew, uint64_t part);
     void (*over)(struct cohort__crew *crew); /* all parts are done; may start or free the crew */
     uint64_t num_parts;
@@ -31,9 +32,11 @@ struct cohort__crew {
     struct cohort__crew_member members[COHORT__CREW_MEMBERS];
 };
 
-/* Has PERFORM called for each of NUM_PARTS parts, at least 1, by workers. Then has OVER called
- * once. */
-void cohort__crew_start(struct cohort__crew *crew, struct cohort__inbox *inbox, uint64_t num_parts,
+/* Has PERFORM called for each of NUM_PARTS parts, at least 1, by works that are posted by POST:
+ * cohort__work_post if PERFORM may call an operation of the user's, else cohort__chore_post. Then
+ * has OVER called once. */
+void cohort__crew_start(struct cohort__crew *crew, struct cohort__inbox *inbox,
+                        void (*post)(struct cohort__work *work), uint64_t num_parts,
                         void (*perform)(struct cohort__crew *crew, uint64_t part),
                         void (*over)(struct cohort__crew *crew));
 

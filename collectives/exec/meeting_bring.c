@@ -173,7 +173,7 @@ bool cohort__meeting_bring(struct meetings *meetings, struct cohort__meeting *me
     if (copied_bytes(meetings, meeting, num) > COHORT__MEETING_ON_THE_SPOT) {
         meeting->state = COHORT__MEETING_BRINGING;
         meeting->place = to;
-        cohort__crew_start(&meeting->crew, meetings->group->inbox,
+        cohort__crew_start(&meeting->crew, meetings->group->inbox, cohort__chore_post,
                            meetings->num_local * parts_of_site(meeting), perform, over);
         return false;
     }

@@ -76,7 +76,8 @@ void cohort__meeting_move(struct cohort__meeting *meeting)
         keep_error(meeting, status);
     else if (num_parts > 0 && (is_users || cohort__movement_bytes(meeting->kind, movement) >
                                                COHORT__MEETING_ON_THE_SPOT)) {
-        cohort__crew_start(&meeting->crew, meeting->meetings->group->inbox, num_parts, perform,
+        cohort__crew_start(&meeting->crew, meeting->meetings->group->inbox,
+                           is_users ? cohort__work_post : cohort__chore_post, num_parts, perform,
                            over);
         return;
     }

@@ -117,7 +117,7 @@ static void tell_bunches(struct cohort__meeting *meeting)
     for (uint32_t i = 0; i < meeting->num_bunches; i++) {
         struct cohort__bunch *bunch = &meeting->bunches[i];
         if (told && bunch->num >= LEAST_TOLD) {
-            cohort__work_post(&bunch->work);
+            cohort__chore_post(&bunch->work);
             continue;
         }
         struct cohort__participant *first = take(bunch);

@@ -162,7 +162,7 @@ static void send_away(struct cohort__execution *execution, uint32_t step,
         pack(activity);
         start_send(activity);
     } else {
-        cohort__activity_work(activity, pack, start_send);
+        cohort__activity_chore(activity, pack, start_send);
     }
 }
 
@@ -211,7 +211,7 @@ static void unpacked(struct cohort__activity *activity)
 
 static void fetched(struct cohort__activity *activity)
 {
-    cohort__activity_work(activity, perform_unpack, unpacked);
+    cohort__activity_chore(activity, perform_unpack, unpacked);
 }
 
 static void receive_here(struct cohort__execution *execution, uint32_t step,
@@ -257,7 +257,7 @@ static void receive_much(struct cohort__execution *execution, uint32_t step,
         cohort__activity_fetch(activity, message, NULL, fetched);
     } else {
         activity->message = message;
-        cohort__activity_work(activity, perform_unpack, unpacked);
+        cohort__activity_chore(activity, perform_unpack, unpacked);
     }
 }
 
@@ -354,7 +354,7 @@ static void finish(struct cohort__execution *execution)
     if (bytes > ON_THE_SPOT_BYTES) {
         struct cohort__activity *activity = cohort__activity_create(execution, COHORT__NO_STEP);
         if (activity)
-            cohort__activity_work(activity, perform_unique, cohort__activity_finish);
+            cohort__activity_chore(activity, perform_unique, cohort__activity_finish);
     } else if (make_unique(execution)) {
         cohort__operation_fail_with(&execution->operation, COHORT_ERR_NO_MEMORY, "%s",
                                     cohort_error_message());

@@ -86,8 +86,10 @@ static void start_compute(struct cohort__execution *execution, uint32_t step)
         cohort__execution_step_over(execution, step);
     } else {
         struct cohort__activity *activity = cohort__activity_create(execution, step);
-        if (activity)
+        if (activity && is_users)
             cohort__activity_work(activity, perform_compute, cohort__activity_finish);
+        else if (activity)
+            cohort__activity_chore(activity, perform_compute, cohort__activity_finish);
     }
 }
 
@@ -149,7 +151,7 @@ static void send_away(struct cohort__execution *execution, uint32_t step)
         pack(activity);
         start_send(activity);
     } else {
-        cohort__activity_work(activity, pack, start_send);
+        cohort__activity_chore(activity, pack, start_send);
     }
 }
 
@@ -233,7 +235,7 @@ static cohort_status unpack(struct cohort__activity *activity)
 static void fetched(struct cohort__activity *activity)
 {
     if (activity->buffer)
-        cohort__activity_work(activity, unpack, cohort__activity_finish);
+        cohort__activity_chore(activity, unpack, cohort__activity_finish);
     else
         cohort__activity_finish(activity);
 }
@@ -266,7 +268,7 @@ static void receive(struct cohort__execution *execution, uint32_t step,
                                fetched);
     } else {
         activity->message = message;
-        cohort__activity_work(activity, perform_take, cohort__activity_finish);
+        cohort__activity_chore(activity, perform_take, cohort__activity_finish);
     }
 }
 

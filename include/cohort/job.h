@@ -26,23 +26,27 @@ extern "C" {
  * most 4096; the cores that this process may use, shared with the localities of its host, at least
  * one), COHORT_SPIN (microseconds, at most 1000000, for which a waiting worker polls before it
  * gives up its core, unless polling turns out to bring nothing, or to keep others from the core; 0:
- * not at all; 100, or 0 where the host's localities have more workers than cores), COHORT_STACK
- * (bytes of a task's stack; 262144), COHORT_STACK_GUARD (what shows that a task has grown beyond
- * its stack: kernel, a page that the kernel guards; page, one without access; canary, known bytes,
- * which are looked at when the task waits or ends; kernel, or page where the kernel has no guards),
- * COHORT_TASKS (pinned or movable: whether another worker may go on with a task that has waited,
- * see task.h; pinned), COHORT_NET (shm or ofi for all messages; without it shared memory within a
- * host, libfabric between hosts), COHORT_TOPOLOGY (HOSTSxDOMAINSxLOCALITIES, for tests: a machine
- * that communicators take for the real one, for instance 2x2x4 for 2 hosts with 2 domains of 4
- * localities each, filled in the order of the localities; without it the hosts of the launcher, and
- * the last-level cache or the NUMA node that each locality is bound to), COHORT_EAGER_BUDGET (bytes
- * of payload that one peer may have sent before they are asked for; 262144), COHORT_OFI_PROVIDER,
- * COHORT_OFI_ADDRESS, COHORT_CHECK_ASYMMETRIC (1: agreement before gather and scatter, see
- * collectives.h; 0), COHORT_TUNE (a file of cohort-tune, instead of the one in the configuration
- * folder), COHORT_GRACE (under another launcher than cohortrun: seconds in which a locality may end
- * by itself when the job is broken; 1), COHORT_LOG (error, warn, info, debug: on stderr; off). A
- * wrong value of any of them is an error at the start, except that wrong values of
- * COHORT_CHECK_ASYMMETRIC and COHORT_TUNE are an error when the first communicator is created.
+ * not at all; 100, or 0 where the host's localities have more workers and progress threads than
+ * cores), COHORT_STACK (bytes of a task's stack; 262144), COHORT_STACK_GUARD (what shows that a
+ * task has grown beyond its stack: kernel, a page that the kernel guards; page, one without access;
+ * canary, known bytes, which are looked at when the task waits or ends; kernel, or page where the
+ * kernel has no guards), COHORT_TASKS (pinned or movable: whether another worker may go on with a
+ * task that has waited, see task.h; pinned), COHORT_PROGRESS (workers or thread: whether workers
+ * see to messages between tasks, or one more thread does all the time, also while every worker
+ * computes; a core that no worker uses should be left to it, and code of the program's still runs
+ * on workers only; workers), COHORT_NET (shm or ofi for all messages; without it shared memory
+ * within a host, libfabric between hosts), COHORT_TOPOLOGY (HOSTSxDOMAINSxLOCALITIES, for tests: a
+ * machine that communicators take for the real one, for instance 2x2x4 for 2 hosts with 2 domains
+ * of 4 localities each, filled in the order of the localities; without it the hosts of the
+ * launcher, and the last-level cache or the NUMA node that each locality is bound to),
+ * COHORT_EAGER_BUDGET (bytes of payload that one peer may have sent before they are asked for;
+ * 262144), COHORT_OFI_PROVIDER, COHORT_OFI_ADDRESS, COHORT_CHECK_ASYMMETRIC (1: agreement before
+ * gather and scatter, see collectives.h; 0), COHORT_TUNE (a file of cohort-tune, instead of the one
+ * in the configuration folder), COHORT_GRACE (under another launcher than cohortrun: seconds in
+ * which a locality may end by itself when the job is broken; 1), COHORT_LOG (error, warn, info,
+ * debug: on stderr; off). A wrong value of any of them is an error at the start, except that wrong
+ * values of COHORT_CHECK_ASYMMETRIC and COHORT_TUNE are an error when the first communicator is
+ * created.
  *
  * It is called once in a process, from a thread that runs no task. */
 COHORT_API int cohort_main(int argc, char **argv, cohort_task_function *program, void *arg);

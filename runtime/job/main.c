@@ -119,10 +119,11 @@ static unsigned num_workers(const struct job *job)
     return num < 1 ? 1 : num > COHORT__MAX_WORKERS ? COHORT__MAX_WORKERS : num;
 }
 
-/* Whether there are more workers than cores on this host, so that workers take turns. */
+/* Whether there are more workers and progress threads than cores on this host, so that they take
+ * turns. */
 static bool shares_cores(const struct job *job)
 {
-    return num_workers(job) > cores_each(job);
+    return num_workers(job) + job->settings.progress_thread > cores_each(job);
 }
 
 /* Creates the transport, and learns where the others are. */
@@ -148,15 +149,17 @@ static void scheduler_options(const struct job *job, struct cohort__scheduler_op
     options->fewer_will_do = workers_asked_for(job) == 0;
     options->stack_bytes = job->settings.stack;
     options->tasks_move = job->settings.tasks_move;
-    /* If another locality or worker needs the core, spinning only delays the work that this worker
+    options->progress_thread = job->settings.progress_thread;
+    /* If another locality or thread needs the core, spinning only delays the work that this worker
      * waits for. */
     if (job->settings.spin >= 0)
         options->spin_ns = (uint64_t)job->settings.spin;
     else if (shares_cores(job))
         options->spin_ns = 0;
-    cohort__log(COHORT__LOG_DEBUG, "locality %u: %u workers, cores each: %u, spinning: %llu us",
+    cohort__log(COHORT__LOG_DEBUG, "locality %u: %u workers%s, cores each: %u, spinning: %llu us",
                 (unsigned)cohort__bootstrap_rank(job->bootstrap), options->num_workers,
-                cores_each(job), (unsigned long long)options->spin_ns / 1000);
+                options->progress_thread ? " and a progress thread" : "", cores_each(job),
+                (unsigned long long)options->spin_ns / 1000);
 }
 
 static cohort_status start(struct job *job)

@@ -114,6 +114,21 @@ static cohort_status read_tasks(bool *ret_move)
     return COHORT_OK;
 }
 
+static cohort_status read_progress(bool *ret_thread)
+{
+    const char *progress = getenv("COHORT_PROGRESS");
+    if (!progress || !*progress || strcmp(progress, "workers") == 0)
+        *ret_thread = false;
+    else if (strcmp(progress, "thread") == 0)
+        *ret_thread = true;
+    else
+        return cohort_fail(COHORT_ERR_BAD_PARAMETER,
+                           "environment variable COHORT_PROGRESS is \"%.40s\"; it can be "
+                           "\"workers\" or \"thread\"",
+                           progress);
+    return COHORT_OK;
+}
+
 /* Checks COHORT_LOG. The log reads this variable itself, in the first thread that logs, where it
  * can't report an error. */
 static cohort_status check_log(void)
@@ -133,7 +148,7 @@ cohort_status cohort__settings_read(struct cohort__settings *ret_settings)
     unsigned long workers = 0, spin = 0, stack = 0, budget = 0, grace = 0;
     enum cohort__transport transport = COHORT__TRANSPORT_ANY;
     enum cohort__stack_guard stack_guard = COHORT__STACK_GUARD_KERNEL;
-    bool tasks_move = false;
+    bool tasks_move = false, progress_thread = false;
     struct cohort__topology topology = {0};
     cohort_status status = read_number("COHORT_WORKERS", 1, COHORT__MAX_WORKERS, 0, &workers);
     if (!status)
@@ -152,6 +167,8 @@ cohort_status cohort__settings_read(struct cohort__settings *ret_settings)
     if (!status)
         status = read_tasks(&tasks_move);
     if (!status)
+        status = read_progress(&progress_thread);
+    if (!status)
         status = read_topology(&topology);
     if (!status)
         status = check_log();
@@ -163,6 +180,7 @@ cohort_status cohort__settings_read(struct cohort__settings *ret_settings)
         .stack = stack,
         .stack_guard = stack_guard,
         .tasks_move = tasks_move,
+        .progress_thread = progress_thread,
         .eager_budget = budget,
         .grace = grace * 1000000000,
         .transport = transport,

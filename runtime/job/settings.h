@@ -30,6 +30,7 @@ struct cohort__settings {
     size_t stack;
     enum cohort__stack_guard stack_guard;
     bool tasks_move;
+    bool progress_thread;
     size_t eager_budget; /* 0: the default */
     uint64_t grace;      /* ns */
     enum cohort__transport transport;

@@ -10,34 +10,35 @@
  * some milliseconds later, while another core is idle. So a worker that wakes up looks where the
  * others are, and moves by itself. Each of them notes that at every poll. One that has been in a
  * task since then may have been moved by the kernel; so a move may also go to its core, or be of no
- * use. If somebody changes the mask of this thread just then, that is lost. */
+ * use. If somebody changes the mask of this thread just then, that is lost. The progress thread is
+ * one of them. */
 
-static int core_of(const struct cohort__worker *worker)
-{
-    return atomic_load_explicit(&worker->core, memory_order_relaxed);
-}
-
-static bool is_awake(const struct cohort__worker *worker)
-{
-    return atomic_load_explicit(&worker->sleep_state, memory_order_relaxed) == COHORT__AWAKE;
-}
-
-/* Removes the cores of the other workers that are awake from CORES. One that is not known is -1,
- * which is in no set. */
-static void remove_taken(const struct cohort__worker *worker, cpu_set_t *cores)
+/* Where thread I is, of all but the one of OWN, if it is awake. -1: it sleeps, or is OWN's, or that
+ * is not known. */
+static int other_core(unsigned i, const _Atomic int *own)
 {
     const struct cohort__scheduler *s = &cohort__scheduler;
-    for (unsigned i = 0; i < s->num_workers; i++)
-        if (s->workers[i] != worker && is_awake(s->workers[i]))
-            CPU_CLR((unsigned)core_of(s->workers[i]), cores);
+    bool is_worker = i < s->num_workers;
+    const _Atomic int *core = is_worker ? &s->workers[i]->core : &s->progress.core;
+    const _Atomic uint32_t *state =
+        is_worker ? &s->workers[i]->sleep_state : &s->progress.sleep_state;
+    if (core == own || atomic_load_explicit(state, memory_order_relaxed) != COHORT__AWAKE)
+        return -1;
+    return atomic_load_explicit(core, memory_order_relaxed);
 }
 
-static bool is_shared(const struct cohort__worker *worker)
+/* Removes the cores of the others that are awake from CORES; -1 is in no set. */
+static void remove_taken(const _Atomic int *own, cpu_set_t *cores)
 {
-    const struct cohort__scheduler *s = &cohort__scheduler;
+    for (unsigned i = 0; i < cohort__scheduler.num_threads; i++)
+        CPU_CLR((unsigned)other_core(i, own), cores);
+}
+
+static bool is_shared(const _Atomic int *own)
+{
     int core = sched_getcpu();
-    for (unsigned i = 0; core >= 0 && i < s->num_workers; i++)
-        if (s->workers[i] != worker && is_awake(s->workers[i]) && core_of(s->workers[i]) == core)
+    for (unsigned i = 0; core >= 0 && i < cohort__scheduler.num_threads; i++)
+        if (other_core(i, own) == core)
             return true;
     return false;
 }
@@ -51,21 +52,21 @@ static void allow_all(void)
     sched_setaffinity(0, sizeof(all), &all);
 }
 
-void cohort__core_note(struct cohort__worker *worker)
+void cohort__core_note(_Atomic int *core)
 {
-    atomic_store_explicit(&worker->core, sched_getcpu(), memory_order_relaxed);
+    atomic_store_explicit(core, sched_getcpu(), memory_order_relaxed);
 }
 
-bool cohort__core_leave_shared(struct cohort__worker *worker)
+bool cohort__core_leave_shared(_Atomic int *core)
 {
     cpu_set_t all, others;
     bool has_moved = false;
-    if (is_shared(worker) && sched_getaffinity(0, sizeof(all), &all) == 0) {
+    if (is_shared(core) && sched_getaffinity(0, sizeof(all), &all) == 0) {
         others = all;
-        remove_taken(worker, &others);
+        remove_taken(core, &others);
         has_moved = CPU_COUNT(&others) > 0 && sched_setaffinity(0, sizeof(others), &others) == 0;
     }
-    cohort__core_note(worker);
+    cohort__core_note(core);
     if (has_moved && sched_setaffinity(0, sizeof(all), &all) != 0)
         allow_all();
     return has_moved;

@@ -22,9 +22,14 @@
  * work then, or nobody has the token, it wakes another worker. The exception is a worker that makes
  * way (spread.c): it wakes as many as it has tasks for.
  *
+ * A progress thread (progress.c) has the token for good. What it makes available is work from
+ * outside. Chores are available to it, too. So for a chore both a worker and the progress thread
+ * are woken. The progress thread leaves it to workers that are idle, and looks on until it is
+ * taken.
+ *
  * If there is only one worker, it saves the cost of two shared words: it is not counted in
  * num_searching, and it takes the token without an atomic exchange, since nobody else ever takes
- * it.
+ * it, unless a progress thread has it for good.
  *
  * The thread that wakes a sleeper changes its sleep_state and num_sleeping for it. If the sleeper
  * is to search, the thread that wakes it counts it as a searcher, too. Otherwise, each of many
@@ -66,7 +71,8 @@ void cohort__idle_wake_all(void)
 static bool is_needed(void)
 {
     struct cohort__scheduler *s = &cohort__scheduler;
-    if (atomic_load(&s->token) == 0 || !cohort__batch_queue_is_empty(&s->injected))
+    if (atomic_load(&s->token) == 0 || !cohort__batch_queue_is_empty(&s->injected) ||
+        cohort__chores_are_any())
         return true;
     for (unsigned i = 0; i < s->num_workers; i++)
         if (!cohort__deque_is_empty(&s->workers[i]->deque))
@@ -289,8 +295,8 @@ static void sleep_until_woken(struct cohort__worker *worker, bool is_holder)
             wait_for_state(worker);
     }
     /* Until that is over it counts as idle, for those that make way for it. */
-    if (!has_found && s->num_workers > 1)
-        cohort__core_leave_shared(worker);
+    if (!has_found && s->num_threads > 1)
+        cohort__core_leave_shared(&worker->core);
     uint32_t state = atomic_exchange(&worker->sleep_state, COHORT__AWAKE);
     if (state == COHORT__SLEEPING || state == COHORT__PARKED)
         atomic_fetch_sub(&s->num_sleeping, 1);

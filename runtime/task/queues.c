@@ -226,7 +226,7 @@ struct cohort__work *cohort__worker_next(struct cohort__worker *worker)
     if (work || (work = cohort__worker_next_ready(worker)) || (work = next_own(worker)))
         return work;
     cohort__worker_take_injected(worker);
-    if ((work = next_own(worker)) || (work = steal(worker)))
+    if ((work = next_own(worker)) || (work = cohort__chore_take()) || (work = steal(worker)))
         return work;
     if (worker->is_making_way)
         cohort__spread_wait();
@@ -253,7 +253,7 @@ bool cohort__worker_has_work(struct cohort__worker *worker)
 {
     if (worker->ready.first || worker->yielded.first ||
         !cohort__batch_queue_is_empty(&worker->inbox) ||
-        !cohort__batch_queue_is_empty(&cohort__scheduler.injected))
+        !cohort__batch_queue_is_empty(&cohort__scheduler.injected) || cohort__chores_are_any())
         return true;
     for (unsigned i = 0; i < cohort__scheduler.num_workers; i++)
         if (!cohort__deque_is_empty(&cohort__scheduler.workers[i]->deque))

@@ -17,7 +17,7 @@
 
 enum { DEQUE_CAPACITY = 1024 };
 
-struct cohort__scheduler cohort__scheduler;
+struct cohort__scheduler cohort__scheduler = {.chores_lock = PTHREAD_MUTEX_INITIALIZER};
 
 /* True from start until run has ended. There is only one scheduler at a time. */
 static atomic_bool is_taken;
@@ -256,6 +256,7 @@ static void fini(void)
     free(s->workers);
     s->workers = NULL;
     s->num_workers = 0;
+    s->num_threads = 0;
     cohort__pinning_destroy(s->pinning);
     s->pinning = NULL;
     cohort__overflow_unwatch();
@@ -285,6 +286,7 @@ static void reset(const struct cohort__scheduler_options *options,
     s->options = *options;
     s->hooks = hooks ? *hooks : *cohort__plain_loop_hooks();
     s->num_workers = 0;
+    s->num_threads = 0;
     atomic_store(&s->tasks_move, options->tasks_move);
     atomic_store(&s->is_stopping, false);
     atomic_store(&s->may_go, 0);
@@ -292,6 +294,8 @@ static void reset(const struct cohort__scheduler_options *options,
     atomic_store(&s->token, 0);
     atomic_store(&s->num_searching, 0);
     atomic_store(&s->num_sleeping, 0);
+    atomic_store(&s->num_chores, 0);
+    s->chores = (struct cohort__fifo){0};
 }
 
 static cohort_status create_workers(void)
@@ -322,13 +326,26 @@ static cohort_status start_threads(void)
                         cohort_error_message(), i, s->num_workers);
             while (s->num_workers > i)
                 worker_destroy(s->workers[--s->num_workers]);
-            return COHORT_OK;
+            break;
         }
         atomic_store(&s->is_stopping, true);
         join_threads(i - 1);
         return status;
     }
+    s->num_threads = s->num_workers;
     return COHORT_OK;
+}
+
+/* After the workers' threads. */
+static cohort_status start_progress(void)
+{
+    struct cohort__scheduler *s = &cohort__scheduler;
+    cohort_status status = cohort__progress_start();
+    if (status != COHORT_OK) {
+        atomic_store(&s->is_stopping, true);
+        join_threads(s->num_workers - 1);
+    }
+    return status;
 }
 
 cohort_status cohort__scheduler_start(const struct cohort__scheduler_options *options,
@@ -348,6 +365,8 @@ cohort_status cohort__scheduler_start(const struct cohort__scheduler_options *op
         status = cohort__pinning_create(&s->pinning);
     if (status == COHORT_OK)
         status = start_threads();
+    if (status == COHORT_OK && options->progress_thread)
+        status = start_progress();
     if (status != COHORT_OK) {
         fini();
         return status;
@@ -382,6 +401,7 @@ static void cancel_what_is_left(void)
 {
     struct cohort__scheduler *s = &cohort__scheduler;
     cancel_list(cohort__batch_queue_take(&s->injected));
+    cancel_list(s->chores.first);
     for (unsigned i = 0; i < s->num_workers; i++) {
         struct cohort__work *work;
         while ((work = cohort__deque_pop(&s->workers[i]->deque)))
@@ -410,6 +430,8 @@ cohort_status cohort__scheduler_run(void)
         cohort__fiber_unadopt(&worker->own_fiber);
     }
     join_threads(s->num_workers - 1);
+    if (cohort__progress_is_on())
+        cohort__progress_end();
     atomic_store(&s->is_up, false);
     while (atomic_load(&s->num_foreign) != 0)
         sched_yield();

@@ -10,7 +10,8 @@
 #include "runtime/task/work.h"
 
 /* There is one scheduler in each process. It calls the layers above only through the hooks. One
- * worker at a time holds the token of the event loop, and only that worker polls and parks. */
+ * worker at a time holds the token of the event loop, and only that worker polls and parks. If
+ * there is a progress thread, it holds the token from cohort__scheduler_run on. */
 
 /* A request to be told when a deadline has passed. The caller sets expired. The other fields belong
  * to the loop; next and cancel_next, for instance, are for its queues of requests. */
@@ -27,7 +28,8 @@ struct cohort__scheduler_hooks {
 
     /* Makes progress without blocking. Returns true if something happened. It is called by the
      * holder of the token, outside of tasks, at the base of a stack of at least
-     * options.stack_bytes or 256 KiB. It may only enqueue work, not run it. */
+     * options.stack_bytes or 256 KiB. It may only enqueue work, not run it. The holder may be a
+     * thread that is no worker. */
     bool (*poll)(void *context);
 
     /* Whether something is likely to happen within a moment, so that the holder looks on for longer
@@ -64,6 +66,7 @@ struct cohort__scheduler_options {
     unsigned yield_polls; /* then how many times it polls after a sched_yield; then it blocks */
     bool pin;             /* bind worker i to the i-th core that this process may use */
     bool tasks_move;      /* unless a task says otherwise */
+    bool progress_thread; /* one more thread turns the event loop, see progress.c */
 };
 
 /* How long a worker spins before it blocks: some times the latency of a message between hosts. */

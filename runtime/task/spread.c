@@ -55,7 +55,7 @@ bool cohort__spread_makes_way(struct cohort__worker *worker, struct cohort__work
         worker->way_limit = now + cohort__clock_ticks_of(WAY_MOST_NANOSECONDS);
         worker->way_after = now + cohort__clock_ticks_of(WAY_PAUSE_NANOSECONDS);
         worker->way_length = 0;
-        cohort__core_note(worker);
+        cohort__core_note(&worker->core);
         cohort__idle_wake_some((unsigned)length);
     }
     if (length != worker->way_length) {

@@ -17,4 +17,9 @@ struct cohort__work {
  * order. */
 void cohort__work_post(struct cohort__work *work);
 
+/* The same for a chore: a work that calls no code of the user's, and ends soon. It may run on the
+ * progress thread, too, if there is one, so not even tasks that compute for long keep it
+ * waiting. */
+void cohort__chore_post(struct cohort__work *work);
+
 #endif

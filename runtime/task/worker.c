@@ -56,8 +56,8 @@ void cohort__scheduler_poll_next(void)
 void cohort__worker_polled(struct cohort__worker *worker)
 {
     worker->poll_at = cohort__clock_ticks() + cohort__clock_ticks_of(POLL_NANOSECONDS);
-    if (cohort__scheduler.num_workers > 1)
-        cohort__core_note(worker);
+    if (cohort__scheduler.num_threads > 1)
+        cohort__core_note(&worker->core);
 }
 
 void cohort__worker_poll_if_due(struct cohort__worker *worker)
@@ -158,7 +158,7 @@ static void loop_on_fiber(void *arg)
 void cohort__worker_run(struct cohort__worker *worker)
 {
     void *handler_stack = cohort__overflow_thread_begin();
-    cohort__core_note(worker);
+    cohort__core_note(&worker->core);
     worker->fiber = &worker->own_fiber;
     worker->own_fiber.worker = worker;
     worker->pool.num_kept = KEPT;

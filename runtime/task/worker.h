@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "runtime/base/batch_queue.h"
+#include "runtime/base/bounds.h"
 #include "runtime/base/random.h"
 #include "runtime/task/deque.h"
 #include "runtime/task/fiber.h"
@@ -104,11 +105,24 @@ struct cohort__worker {
     _Atomic uint32_t sleep_state; /* an enum cohort__sleep_state; also the futex */
 };
 
+/* The holder of the token that is no worker. */
+enum { COHORT__TOKEN_OF_PROGRESS = COHORT__MAX_WORKERS + 1 };
+
+/* The thread that turns the event loop instead of the workers; see progress.c. */
+struct cohort__progress {
+    struct cohort__spin spin; /* used only by the thread itself */
+    pthread_t thread;
+    atomic_bool is_ending;
+    _Atomic int core;             /* as a worker's */
+    _Atomic uint32_t sleep_state; /* COHORT__AWAKE or COHORT__PARKED */
+};
+
 struct cohort__scheduler {
     struct cohort__scheduler_options options;
     struct cohort__scheduler_hooks hooks;
     struct cohort__worker **workers;
     unsigned num_workers;
+    unsigned num_threads; /* workers, and the progress thread if there is one */
     struct cohort__pinning *pinning;
 
     atomic_bool tasks_move; /* the option; read by threads that don't hold the scheduler */
@@ -124,6 +138,12 @@ struct cohort__scheduler {
     _Atomic unsigned token __attribute__((aligned(64))); /* the holder's index + 1, or 0: free */
     _Atomic int num_searching __attribute__((aligned(64)));
     _Atomic int num_sleeping; /* may be -1 for a moment */
+
+    /* Only if there is a progress thread. */
+    _Atomic unsigned num_chores; /* in the list */
+    pthread_mutex_t chores_lock;
+    struct cohort__fifo chores;
+    struct cohort__progress progress;
 };
 
 extern struct cohort__scheduler cohort__scheduler;
@@ -301,12 +321,13 @@ void cohort__spread_settle(struct cohort__worker *worker);
 
 /* --- core.c --- */
 
-/* Notes on which core WORKER, which is the caller's, runs now. */
-void cohort__core_note(struct cohort__worker *worker);
+/* Notes in CORE, the calling thread's, on which core it runs now. */
+void cohort__core_note(_Atomic int *core);
 
-/* To be called when WORKER has slept. If it runs on the core of a worker that is awake, and there
- * is a core without one, moves there; then returns true. Notes its core. */
-bool cohort__core_leave_shared(struct cohort__worker *worker);
+/* To be called when the thread of CORE, a worker or the progress thread, has slept. If it runs on
+ * the core of another one that is awake, and there is a core without one, moves there; then returns
+ * true. Notes its core. */
+bool cohort__core_leave_shared(_Atomic int *core);
 
 /* --- idle.c --- */
 
@@ -337,6 +358,32 @@ void cohort__idle_wake_all(void);
 
 bool cohort__token_try(struct cohort__worker *worker);
 void cohort__token_release(void);
+
+/* --- progress.c --- */
+
+/* Starts the thread. It waits for may_go. COHORT_ERR_NO_MEMORY. */
+cohort_status cohort__progress_start(void);
+
+/* To be called when the workers have ended, and may_go is set. */
+void cohort__progress_end(void);
+
+static inline bool cohort__progress_is_on(void)
+{
+    return cohort__scheduler.num_threads > cohort__scheduler.num_workers;
+}
+
+/* Whether there are chores. A sequentially consistent look. */
+static inline bool cohort__chores_are_any(void)
+{
+    return atomic_load(&cohort__scheduler.num_chores) > 0;
+}
+
+/* Takes one. NULL: there is none. */
+struct cohort__work *cohort__chore_take_any(void);
+static inline struct cohort__work *cohort__chore_take(void)
+{
+    return cohort__chores_are_any() ? cohort__chore_take_any() : NULL;
+}
 
 /* --- scheduler.c --- */
 

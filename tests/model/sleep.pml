@@ -33,7 +33,24 @@
  *                       again, so it wakes nobody although there is more; this takes 3 workers
  *   NO_RECHECK          who was to wake a worker, and has found none that sleeps, leaves it at that
  *   NO_RECHECK_OF_SOME  the same for one that makes way
- *   SOME_UNCOUNTED      a worker that makes way does not count the searchers that it wakes */
+ *   SOME_UNCOUNTED      a worker that makes way does not count the searchers that it wakes
+ *
+ * With PROGRESS there is a progress thread (runtime/task/progress.c). It has the token from the
+ * start to the end, and what it notices goes where works from outside go. Some works are chores,
+ * which it may run, too, and all workers may have got works that last until nothing but chores is
+ * left. It leaves chores to idle workers, looking on meanwhile. Here it then waits until they are
+ * gone, or until no worker is idle: a chore that is left for ever is a deadlock. Which workers are
+ * idle it sees at once. -DPROGRESS -DPUSHES=0 has 2,333,569 states, with one worker and PUSHES=1
+ * 289,509, with two of these 90,780,676 (suite long).
+ *
+ * Variants of that which have an error:
+ *   CHORE_WAKES_NO_WORKER    who posts a chore wakes no worker
+ *   CHORE_WAKES_NO_PROGRESS  and not the progress thread
+ *   NO_LOOK_AT_CHORES        a worker does not look for chores after it has written its sleep_state
+ *   NO_CHORES_NEEDED         a searcher that has found work wakes nobody for the sake of chores
+ *   PARK_UNLOOKED            the progress thread does not, after it has written its state
+ *   PROGRESS_PARKS_AGAIN     when the loop has woken it, it parks again, whatever its state
+ *   LEAVE_ALL                it leaves chores to workers that are not idle, too */
 #ifndef WORKERS
 #define WORKERS 2
 #endif
@@ -44,12 +61,22 @@
 #define PUSHES 1
 #endif
 
+#ifdef PROGRESS
+#define FIRST_HOLDER 255
+#define MOST_LONG WORKERS
+#define HAS_CHORE (num_chores > 0)
+#else
+#define FIRST_HOLDER 0
+#define MOST_LONG (WORKERS - 1)
+#define HAS_CHORE false
+#endif
+
 mtype = { AWAKE, AWAKE_TO_SEARCH, SLEEPING, PARKED }
 
 byte deque[WORKERS];
 byte injected;
 bit own[WORKERS]; /* work for this worker alone */
-byte token;       /* the holder + 1; 0: free */
+byte token = FIRST_HOLDER; /* the holder + 1; 0: free */
 mtype sleep_state[WORKERS] = AWAKE;
 short num_searching;
 short num_sleeping; /* may be -1 for a moment */
@@ -59,13 +86,23 @@ bit event;                      /* has come, and was not noticed */
 byte num_spawns = SPAWNS;       /* still to come */
 byte num_unended = 2 + PUSHES;  /* works, including those that are pushed and the event's */
 byte num_long;                  /* works that last until nothing else is unended */
+byte num_chores;                /* that nobody runs */
+byte num_unended_chores;        /* among num_unended */
+mtype progress_state = AWAKE;
 
-#if WORKERS == 3
+#if WORKERS == 1
+#define HAS_DEQUE (deque[0] > 0)
+#define HAS_IDLE IS_IDLE(0)
+#elif WORKERS == 3
 #define HAS_DEQUE (deque[0] > 0 || deque[1] > 0 || deque[2] > 0)
 #else
 #define HAS_DEQUE (deque[0] > 0 || deque[1] > 0)
 #endif
-#define HAS_WORK (injected > 0 || HAS_DEQUE)
+#if WORKERS == 2
+#define HAS_IDLE (IS_IDLE(0) || IS_IDLE(1))
+#endif
+#define HAS_WORK (injected > 0 || HAS_DEQUE || HAS_CHORE)
+#define IS_IDLE(w) (is_searching[w] || sleep_state[w] != AWAKE)
 #define IS_ASLEEP(w) (sleep_state[w] == SLEEPING || sleep_state[w] == PARKED)
 
 /* wake(): the state, then the count, then the loop or the futex. The futex is no step, since a
@@ -117,12 +154,30 @@ inline break_unless_needed()
         :: else ->
             if
             :: HAS_DEQUE
+#ifndef NO_CHORES_NEEDED
+            :: HAS_CHORE
+#endif
             :: else -> break
             fi
         fi
     fi
 }
 
+#if WORKERS == 1
+inline wake_one()
+{
+    atomic {
+        if
+        :: sleep_state[0] == SLEEPING -> sleep_state[0] = AWAKE; any_woken = 1
+        :: else
+        fi
+    };
+    if
+    :: any_woken -> any_woken = 0; num_sleeping--
+    :: else
+    fi
+}
+#else
 inline wake_one()
 {
     do
@@ -148,6 +203,7 @@ inline wake_one()
 #endif
     od
 }
+#endif
 
 inline wake_if_needed()
 {
@@ -161,7 +217,7 @@ inline wake_if_needed()
 inline push(i)
 {
     deque[i]++;
-#ifndef NO_WAKE_AT_PUSH
+#if !defined(NO_WAKE_AT_PUSH) && WORKERS > 1
     wake_one()
 #endif
 }
@@ -194,11 +250,36 @@ inline search_end(i)
     if
     :: is_searching[i] ->
         atomic { is_searching[i] = 0; num_searching-- };
-#ifndef NO_CHAIN
+#if !defined(NO_CHAIN) && WORKERS > 1
         wake_if_needed()
 #endif
     :: else
     fi
+}
+
+inline post_chore()
+{
+    num_chores++;
+#ifndef CHORE_WAKES_NO_WORKER
+    wake_one();
+#endif
+#ifndef CHORE_WAKES_NO_PROGRESS
+    atomic {
+        if
+        :: progress_state == PARKED -> progress_state = AWAKE; any_woken = 1
+        :: else
+        fi
+    };
+    if
+    :: any_woken -> any_woken = 0; loop_woken = 1
+    :: else
+    fi
+#endif
+}
+
+inline run_chore()
+{
+    atomic { num_unended_chores--; num_unended-- }
 }
 
 inline run_work(i)
@@ -210,11 +291,17 @@ inline run_work(i)
        :: wake_some()
        :: skip
        fi
+#ifdef PROGRESS
+    :: atomic { num_spawns > 0 -> num_spawns--; num_unended++; num_unended_chores++ };
+       post_chore()
+#endif
     :: atomic { num_unended--; break }
     od;
     if
-    :: atomic { num_long < WORKERS - 1 -> num_long++ };
-       atomic { own[i] -> num_long-- } /* until there is work that no other worker can run */
+    :: atomic { num_long < MOST_LONG -> num_long++ };
+       atomic { /* until there is work that no other worker can run */
+           own[i] || (num_long == WORKERS && num_unended > num_unended_chores) -> num_long--
+       }
     :: skip
     fi
 }
@@ -260,6 +347,9 @@ inline sleep(i)
         if
 #ifndef NO_LAST_LOOK
         :: HAS_DEQUE -> COUNT_LATE; has_found = 1
+#endif
+#ifndef NO_LOOK_AT_CHORES
+        :: HAS_CHORE -> COUNT_LATE; has_found = 1
 #endif
         :: else ->
             if
@@ -331,20 +421,32 @@ inline idle(i)
 
 proctype worker(byte i)
 {
-    bit is_holder, any_woken, was_asleep, has_found;
+    bit is_holder, any_woken, was_asleep, has_found, is_chore;
     byte at, parked, n;
     {
         do
         :: if
            :: atomic { deque[0] > 0 -> deque[0]-- }
+#if WORKERS > 1
            :: atomic { deque[1] > 0 -> deque[1]-- }
+#endif
 #if WORKERS == 3
            :: atomic { deque[2] > 0 -> deque[2]-- }
 #endif
            :: atomic { own[i] -> own[i] = 0 }
+#ifdef PROGRESS
+           :: atomic { num_chores > 0 -> num_chores--; is_chore = 1 }
+#endif
            fi;
            search_end(i);
+#ifdef PROGRESS
+           if
+           :: is_chore -> is_chore = 0; run_chore()
+           :: else -> run_work(i)
+           fi
+#else
            run_work(i)
+#endif
         :: atomic { injected > 0 -> n = injected; injected = 0 };
            do
            :: n > 0 -> n--; push(i)
@@ -378,20 +480,80 @@ proctype outside()
     {
         do
         :: n > 0 -> atomic { n--; injected++ }; wake_one()
+#ifdef PROGRESS
+        :: n > 0 -> atomic { n--; num_unended_chores++ }; post_chore()
+#endif
         :: else -> break
         od
     } unless { num_unended == 0 }
 }
+
+#ifdef PROGRESS
+/* Until somebody changes the state, or the loop brings work. */
+inline park()
+{
+    progress_state = PARKED;
+    do
+#ifndef PARK_UNLOOKED
+    :: HAS_CHORE -> break
+    :: !HAS_CHORE ->
+#else
+    ::
+#endif
+       do
+       :: atomic {
+              loop_woken ->
+              loop_woken = 0;
+#ifndef PROGRESS_PARKS_AGAIN
+              if
+              :: progress_state != PARKED -> break
+              :: else
+              fi
+#endif
+          }
+       :: atomic { event -> event = 0 };
+          injected++;
+          wake_one();
+          break
+       od;
+       break
+    od;
+    progress_state = AWAKE
+}
+
+proctype progress()
+{
+    bit any_woken;
+    byte at, parked;
+    {
+        do
+        :: atomic { event -> event = 0 }; /* poll */
+           injected++;
+           wake_one()
+#ifndef LEAVE_ALL
+        :: atomic { HAS_CHORE && !HAS_IDLE -> num_chores-- };
+           run_chore()
+#endif
+        :: !HAS_CHORE -> park()
+        od
+    } unless { num_unended == 0 }
+}
+#endif
 
 init
 {
     atomic {
         own[0] = 1;
         run outside();
-        run worker(0);
-        run worker(1)
+        run worker(0)
+#if WORKERS > 1
+        ; run worker(1)
+#endif
 #if WORKERS == 3
         ; run worker(2)
+#endif
+#ifdef PROGRESS
+        ; run progress()
 #endif
     }
     event = 1

@@ -196,6 +196,7 @@ def test_cannot_start():
                               ('COHORT_STACK=1', 'COHORT_STACK is "1", not a number'),
                               ('COHORT_STACK_GUARD=x', 'it can be "kernel", "page" or "canary"'),
                               ('COHORT_TASKS=x', 'it can be "pinned" or "movable"'),
+                              ('COHORT_PROGRESS=x', 'it can be "workers" or "thread"'),
                               ('COHORT_LOG=x', 'COHORT_LOG is "x"; it can be "error"')):
             check_cannot_start(num, variable, why)
     check_cannot_start(3, 'COHORT_OFI_PROVIDER=nosuch', 'libfabric provider nosuch', 'ofi')

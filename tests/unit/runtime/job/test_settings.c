@@ -6,8 +6,9 @@
 #include "tests/support/test.h"
 
 static const char *const variables[] = {
-    "COHORT_WORKERS", "COHORT_STACK", "COHORT_EAGER_BUDGET", "COHORT_GRACE", "COHORT_NET",
-    "COHORT_LOG",     "COHORT_SPIN",  "COHORT_STACK_GUARD",  "COHORT_TASKS", "COHORT_TOPOLOGY"};
+    "COHORT_WORKERS", "COHORT_STACK",    "COHORT_EAGER_BUDGET", "COHORT_GRACE",
+    "COHORT_NET",     "COHORT_LOG",      "COHORT_SPIN",         "COHORT_STACK_GUARD",
+    "COHORT_TASKS",   "COHORT_TOPOLOGY", "COHORT_PROGRESS"};
 
 static struct cohort__settings settings;
 
@@ -18,8 +19,8 @@ static cohort_status read_with(const char *variable, const char *value)
         CHECK_INT(unsetenv(variables[i]), 0);
     if (variable)
         CHECK_INT(setenv(variable, value, 1), 0);
-    settings = (struct cohort__settings){
-        77, 77, 77, COHORT__STACK_GUARD_CANARY, true, 77, 77, COHORT__TRANSPORT_OFI, {7, 7, 7}};
+    settings = (struct cohort__settings){77,   77, 77, COHORT__STACK_GUARD_CANARY, true,
+                                         true, 77, 77, COHORT__TRANSPORT_OFI,      {7, 7, 7}};
     return cohort__settings_read(&settings);
 }
 
@@ -30,6 +31,7 @@ static void check_defaults(void)
     CHECK_INT(settings.stack, 256 << 10);
     CHECK_INT(settings.stack_guard, COHORT__STACK_GUARD_KERNEL);
     CHECK(!settings.tasks_move);
+    CHECK(!settings.progress_thread);
     CHECK_INT(settings.eager_budget, 0);
     CHECK_INT(settings.grace, 1000000000);
     CHECK_INT(settings.topology.hosts, 0);
@@ -69,6 +71,10 @@ static void test_values(void)
     CHECK(settings.tasks_move);
     CHECK_INT(read_with("COHORT_TASKS", "pinned"), COHORT_OK);
     CHECK(!settings.tasks_move);
+    CHECK_INT(read_with("COHORT_PROGRESS", "thread"), COHORT_OK);
+    CHECK(settings.progress_thread);
+    CHECK_INT(read_with("COHORT_PROGRESS", "workers"), COHORT_OK);
+    CHECK(!settings.progress_thread);
     CHECK_INT(read_with("COHORT_EAGER_BUDGET", "010"), COHORT_OK); /* not octal */
     CHECK_INT(settings.eager_budget, 10);
     CHECK_INT(settings.workers, 0);
@@ -110,6 +116,7 @@ static void test_mistakes(void)
         {"COHORT_TOPOLOGY", "1x4097x1"}, {"COHORT_TOPOLOGY", "1x1x99999999999"},
         {"COHORT_TOPOLOGY", "2X2x2"},    {"COHORT_TOPOLOGY", "1x x1"},
         {"COHORT_TOPOLOGY", "1x-1x1"},   {"COHORT_TOPOLOGY", "2x2x2 "},
+        {"COHORT_PROGRESS", "threads"},  {"COHORT_PROGRESS", "1"},
     };
     for (size_t i = 0; i < sizeof(mistakes) / sizeof(mistakes[0]); i++) {
         CHECK_INT(read_with(mistakes[i].variable, mistakes[i].value), COHORT_ERR_BAD_PARAMETER);
@@ -120,12 +127,16 @@ static void test_mistakes(void)
         CHECK_INT(settings.stack, 77);
         CHECK_INT(settings.stack_guard, COHORT__STACK_GUARD_CANARY);
         CHECK(settings.tasks_move);
+        CHECK(settings.progress_thread);
         CHECK_INT(settings.topology.domains, 7);
     }
     CHECK_INT(
         read_with("COHORT_WORKERS", "4096 of them or more if the machine has as many as that"),
         COHORT_ERR_BAD_PARAMETER);
     CHECK_CONTAINS(cohort_error_message(), "not a number from 1 to 4096");
+    CHECK_INT(read_with("COHORT_PROGRESS", "always"), COHORT_ERR_BAD_PARAMETER);
+    CHECK_TEXT(cohort_error_message(), "environment variable COHORT_PROGRESS is \"always\"; it "
+                                       "can be \"workers\" or \"thread\"");
 }
 
 static const struct test_case cases[] = {

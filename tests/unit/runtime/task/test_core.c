@@ -37,7 +37,7 @@ static bool leaves(int core, cpu_set_t allowed)
     atomic_store(&other->core, core);
     /* Nobody moves a thread for a larger mask, or hardly ever: then there is nothing to leave. */
     CHECK_INT(sched_setaffinity(0, sizeof(allowed), &allowed), 0);
-    bool has_moved = cohort__core_leave_shared(worker);
+    bool has_moved = cohort__core_leave_shared(&worker->core);
     CHECK(!has_moved || atomic_load(&worker->core) != core);
     cpu_set_t left = mask();
     CHECK(CPU_EQUAL(&left, &allowed));
@@ -65,7 +65,7 @@ static cohort_status test(void *arg)
     struct cohort__worker *other = cohort__scheduler.workers[1 - worker->index];
     CHECK_INT(sched_setaffinity(0, sizeof(one), &one), 0);
     atomic_store(&other->core, -1); /* it is elsewhere */
-    CHECK(!cohort__core_leave_shared(worker));
+    CHECK(!cohort__core_leave_shared(&worker->core));
     CHECK_INT(atomic_load(&worker->core), first);
     CHECK_INT(sched_setaffinity(0, sizeof(all), &all), 0);
     atomic_store(&is_over, true);

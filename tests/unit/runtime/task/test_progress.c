@@ -1,0 +1,502 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The progress thread. A task that computes for as long as something has not happened would never
+ * end without it, or if a step of it waited for a worker. */
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
+
+#include "cohort/future.h"
+#include "runtime/base/clock.h"
+#include "runtime/base/container.h"
+#include "runtime/task/plain_loop.h"
+#include "runtime/task/worker.h"
+#include "tests/unit/runtime/task/run_tasks.h"
+
+enum { MOST_WORKERS = 4 };
+
+static struct cohort__scheduler_options options_of(unsigned num_workers)
+{
+    struct cohort__scheduler_options options;
+    cohort__scheduler_options_init(&options);
+    options.num_workers = num_workers;
+    options.progress_thread = true;
+    return options;
+}
+
+static void run_with(unsigned num_workers, cohort_task_function *function, void *arg)
+{
+    struct cohort__scheduler_options options = options_of(num_workers);
+    CHECK_INT(run_tasks_with(&options, function, arg), COHORT_OK);
+}
+
+static void compute_until(atomic_int *value, int wanted)
+{
+    while (atomic_load(value) != wanted)
+        sched_yield();
+}
+
+/* A loop with messages --------------------------------------------------------------------- */
+
+/* Each message is answered by whoever turns the loop, which may be parked. */
+struct post {
+    const struct cohort__scheduler_hooks *plain;
+    atomic_int num_sent;
+    atomic_int num_answered;
+    atomic_int num_of_workers; /* how often a worker has turned the loop */
+    atomic_int num_parks;
+};
+
+static bool answer(struct post *post)
+{
+    int sent = atomic_load(&post->num_sent);
+    if (cohort_worker_index() >= 0)
+        atomic_fetch_add(&post->num_of_workers, 1);
+    return atomic_exchange(&post->num_answered, sent) != sent;
+}
+
+static bool post_poll(void *context)
+{
+    struct post *post = context;
+    bool any = post->plain->poll(post->plain->context);
+    return answer(post) || any;
+}
+
+static bool post_park(void *context)
+{
+    struct post *post = context;
+    atomic_fetch_add(&post->num_parks, 1);
+    bool any = answer(post) || post->plain->park(post->plain->context);
+    return answer(post) || any;
+}
+
+static void post_wake(void *context)
+{
+    struct post *post = context;
+    post->plain->wake(post->plain->context);
+}
+
+static void post_timer(void *context, struct cohort__timer *timer, uint64_t deadline)
+{
+    struct post *post = context;
+    post->plain->timer(post->plain->context, timer, deadline);
+}
+
+static void send(struct post *post)
+{
+    atomic_fetch_add(&post->num_sent, 1);
+    post_wake(post);
+}
+
+static void run_with_post(const struct cohort__scheduler_options *options, struct post *post,
+                          cohort_task_function *function)
+{
+    *post = (struct post){.plain = cohort__plain_loop_hooks()};
+    struct cohort__scheduler_hooks hooks = {.context = post,
+                                            .poll = post_poll,
+                                            .park = post_park,
+                                            .wake = post_wake,
+                                            .timer = post_timer};
+    CHECK_INT(cohort__scheduler_start(options, &hooks), COHORT_OK);
+    struct run_tasks_program program = {function, post};
+    cohort_future *done = cohort_async(run_tasks_then_stop, &program);
+    CHECK_INT(cohort__scheduler_run(), COHORT_OK);
+    CHECK_INT(cohort_await(done), COHORT_OK);
+    CHECK_INT(atomic_load(&post->num_of_workers), 0);
+    cohort__plain_loop_fini();
+}
+
+static atomic_int num_there;
+
+/* On each worker there is one of these. */
+static cohort_status compute_until_answered(void *arg)
+{
+    struct post *post = arg;
+    atomic_fetch_add(&num_there, 1);
+    compute_until(&num_there, (int)cohort__scheduler_num_workers());
+    for (int i = 0; i < 100; i++) {
+        send(post);
+        int sent = atomic_load(&post->num_sent);
+        while (atomic_load(&post->num_answered) < sent)
+            sched_yield();
+    }
+    return COHORT_OK;
+}
+
+static cohort_status compute_on_all(void *arg)
+{
+    cohort_future *futures[MOST_WORKERS];
+    unsigned num = cohort__scheduler_num_workers();
+    atomic_store(&num_there, 0);
+    for (unsigned i = 0; i < num; i++)
+        futures[i] = cohort_async(compute_until_answered, arg);
+    return cohort_await(cohort_when_all(futures, num));
+}
+
+static void test_messages_are_seen_to_while_all_workers_compute(void)
+{
+    for (unsigned num_workers = 1; num_workers <= MOST_WORKERS; num_workers++) {
+        struct cohort__scheduler_options options = options_of(num_workers);
+        for (unsigned spins = 0; spins < 2; spins++) {
+            struct post post;
+            options.spin_ns = spins ? COHORT__SPIN_NS : 0;
+            run_with_post(&options, &post, compute_on_all);
+            CHECK_INT(atomic_load(&post.num_answered), 100 * num_workers);
+        }
+    }
+}
+
+/* With one task that computes, it parks between two messages. */
+static cohort_status send_to_parked(void *arg)
+{
+    struct post *post = arg;
+    int parks = 0; /* before the last message, which ends a park */
+    for (int i = 1; i <= 20; i++) {
+        while (atomic_load(&post->num_parks) == parks)
+            sched_yield();
+        parks = atomic_load(&post->num_parks);
+        send(post);
+        compute_until(&post->num_answered, i);
+    }
+    return COHORT_OK;
+}
+
+static void test_it_parks_and_is_woken(void)
+{
+    struct cohort__scheduler_options options = options_of(1);
+    struct post post;
+    run_with_post(&options, &post, send_to_parked);
+    CHECK(atomic_load(&post.num_parks) >= 20);
+}
+
+/* Timers ----------------------------------------------------------------------------------- */
+
+static atomic_int num_expired;
+
+static void expired(struct cohort__timer *timer)
+{
+    (void)timer;
+    CHECK_INT(cohort_worker_index(), -1);
+    atomic_fetch_add(&num_expired, 1);
+}
+
+static cohort_status compute_until_expired(void *arg)
+{
+    struct cohort__timer timer = {.expired = expired};
+    const struct cohort__scheduler_hooks *hooks = &cohort__scheduler.hooks;
+    (void)arg;
+    atomic_store(&num_expired, 0);
+    hooks->timer(hooks->context, &timer, 1);
+    compute_until(&num_expired, 1);
+    return COHORT_OK;
+}
+
+static void test_timers_expire_while_a_task_computes(void)
+{
+    run_with(1, compute_until_expired, NULL);
+}
+
+/* Tasks that wait -------------------------------------------------------------------------- */
+
+/* The loop fulfils promises, so that tasks of workers that search or sleep go on. */
+static cohort_promise *_Atomic asked;
+
+static bool fulfil_asked(void *context)
+{
+    (void)context;
+    cohort_promise *promise = atomic_exchange(&asked, NULL);
+    if (promise)
+        cohort_promise_fulfil(promise, NULL);
+    return promise != NULL;
+}
+
+static bool park_or_fulfil(void *context)
+{
+    const struct cohort__scheduler_hooks *plain = cohort__plain_loop_hooks();
+    return fulfil_asked(context) || plain->park(plain->context);
+}
+
+static void wake_plain(void *context)
+{
+    const struct cohort__scheduler_hooks *plain = cohort__plain_loop_hooks();
+    (void)context;
+    plain->wake(plain->context);
+}
+
+static cohort_status await_the_loop(void *arg)
+{
+    (void)arg;
+    for (int i = 0; i < 1000; i++) {
+        cohort_promise *promise;
+        cohort_future *future;
+        CHECK_INT(cohort_promise_create(&promise, &future), COHORT_OK);
+        atomic_store(&asked, promise);
+        wake_plain(NULL);
+        CHECK_INT(cohort_await(future), COHORT_OK);
+    }
+    return COHORT_OK;
+}
+
+static void test_it_resumes_tasks(void)
+{
+    for (unsigned num_workers = 1; num_workers <= 3; num_workers++)
+        for (unsigned spins = 0; spins < 2; spins++) {
+            struct cohort__scheduler_options options = options_of(num_workers);
+            struct cohort__scheduler_hooks hooks = {
+                .poll = fulfil_asked, .park = park_or_fulfil, .wake = wake_plain};
+            options.spin_ns = spins ? COHORT__SPIN_NS : 0;
+            options.tasks_move = TASKS_MOVE;
+            CHECK_INT(cohort__scheduler_start(&options, &hooks), COHORT_OK);
+            struct run_tasks_program program = {await_the_loop, NULL};
+            cohort_future *done = cohort_async(run_tasks_then_stop, &program);
+            CHECK_INT(cohort__scheduler_run(), COHORT_OK);
+            CHECK_INT(cohort_await(done), COHORT_OK);
+            cohort__plain_loop_fini();
+        }
+}
+
+/* Chores and works ------------------------------------------------------------------------- */
+
+struct job {
+    struct cohort__work work;
+    atomic_int *num_done;
+    atomic_int ran_on; /* the worker's index + 1; 0: the progress thread */
+    cohort_promise *promise;
+};
+
+static void run_job(struct cohort__work *work)
+{
+    struct job *job = COHORT_CONTAINER_OF(work, struct job, work);
+    CHECK(!cohort__scheduler_in_task());
+    atomic_store(&job->ran_on, cohort_worker_index() + 1);
+    atomic_fetch_add(job->num_done, 1);
+}
+
+enum { NUM_JOBS = 20 };
+static struct job jobs[MOST_WORKERS][NUM_JOBS];
+static atomic_int num_through;
+static atomic_int num_done[MOST_WORKERS];
+
+static struct job *new_job(unsigned worker, int index)
+{
+    jobs[worker][index] = (struct job){.work.run = run_job, .num_done = &num_done[worker]};
+    return &jobs[worker][index];
+}
+
+/* No other worker is free when the chores are posted, and none of them ends before they are done.
+ */
+static cohort_status compute_until_chores_are_done(void *arg)
+{
+    unsigned worker = (unsigned)cohort_worker_index();
+    (void)arg;
+    atomic_fetch_add(&num_there, 1);
+    compute_until(&num_there, (int)cohort__scheduler_num_workers());
+    for (int i = 0; i < NUM_JOBS; i++)
+        cohort__chore_post(&new_job(worker, i)->work);
+    compute_until(&num_done[worker], NUM_JOBS);
+    for (int i = 0; i < NUM_JOBS; i++)
+        CHECK_INT(atomic_load(&jobs[worker][i].ran_on), 0);
+    atomic_fetch_add(&num_through, 1);
+    compute_until(&num_through, (int)cohort__scheduler_num_workers());
+    return COHORT_OK;
+}
+
+static cohort_status chores_on_all(void *arg)
+{
+    cohort_future *futures[MOST_WORKERS];
+    unsigned num = cohort__scheduler_num_workers();
+    (void)arg;
+    atomic_store(&num_there, 0);
+    atomic_store(&num_through, 0);
+    for (unsigned i = 0; i < num; i++) {
+        atomic_store(&num_done[i], 0);
+        futures[i] = cohort_async(compute_until_chores_are_done, NULL);
+    }
+    return cohort_await(cohort_when_all(futures, num));
+}
+
+static void test_chores_run_while_all_workers_compute(void)
+{
+    for (unsigned num_workers = 1; num_workers <= MOST_WORKERS; num_workers++)
+        run_with(num_workers, chores_on_all, NULL);
+}
+
+/* The loop's holder is held up until an idle worker has run the chore. */
+static atomic_int is_held_up;
+
+static void hold_up(struct cohort__timer *timer)
+{
+    (void)timer;
+    atomic_store(&is_held_up, 1);
+    compute_until(&num_done[0], 1);
+}
+
+static cohort_status leave_a_chore(void *arg)
+{
+    struct cohort__timer timer = {.expired = hold_up};
+    const struct cohort__scheduler_hooks *hooks = &cohort__scheduler.hooks;
+    (void)arg;
+    atomic_store(&is_held_up, 0);
+    atomic_store(&num_done[0], 0);
+    hooks->timer(hooks->context, &timer, 1);
+    compute_until(&is_held_up, 1);
+    cohort__chore_post(&new_job(0, 0)->work);
+    while (atomic_load(&num_done[0]) == 0)
+        cohort_yield();
+    CHECK(atomic_load(&jobs[0][0].ran_on) > 0);
+    return COHORT_OK;
+}
+
+static void test_workers_take_chores(void)
+{
+    for (unsigned num_workers = 1; num_workers <= 3; num_workers++)
+        run_with(num_workers, leave_a_chore, NULL);
+}
+
+/* A work may call the user's code, and so waits for a worker. */
+static cohort_status compute_beside_a_work(void *arg)
+{
+    struct cohort__timer timer = {.expired = expired};
+    const struct cohort__scheduler_hooks *hooks = &cohort__scheduler.hooks;
+    (void)arg;
+    atomic_store(&num_expired, 0);
+    atomic_store(&num_done[0], 0);
+    cohort__work_post(&new_job(0, 0)->work);
+    hooks->timer(hooks->context, &timer, 1);
+    compute_until(&num_expired, 1);
+    CHECK_INT(atomic_load(&num_done[0]), 0);
+    while (atomic_load(&num_done[0]) == 0)
+        cohort_yield();
+    CHECK_INT(atomic_load(&jobs[0][0].ran_on), 1);
+    return COHORT_OK;
+}
+
+static void test_works_run_on_workers(void)
+{
+    run_with(1, compute_beside_a_work, NULL);
+}
+
+/* From several threads at a time ----------------------------------------------------------- */
+
+enum { NUM_ROUNDS = 200, NUM_TASKS = 8 };
+
+static void run_last_job(struct cohort__work *work)
+{
+    cohort_promise_fulfil(COHORT_CONTAINER_OF(work, struct job, work)->promise, NULL);
+}
+
+static cohort_status post_and_await(void *arg)
+{
+    (void)arg;
+    for (int i = 0; i < NUM_ROUNDS; i++) {
+        struct job job = {.work.run = run_last_job};
+        cohort_future *future;
+        CHECK_INT(cohort_promise_create(&job.promise, &future), COHORT_OK);
+        cohort__chore_post(&job.work);
+        CHECK_INT(cohort_await(future), COHORT_OK);
+    }
+    return COHORT_OK;
+}
+
+static void *post_from_outside(void *arg)
+{
+    CHECK_INT(post_and_await(arg), COHORT_OK);
+    return NULL;
+}
+
+static cohort_status post_from_everywhere(void *arg)
+{
+    cohort_future *futures[NUM_TASKS];
+    pthread_t threads[2];
+    (void)arg;
+    for (int i = 0; i < 2; i++)
+        CHECK_INT(pthread_create(&threads[i], NULL, post_from_outside, NULL), 0);
+    for (int i = 0; i < NUM_TASKS; i++)
+        futures[i] = cohort_async(post_and_await, NULL);
+    CHECK_INT(cohort_await(cohort_when_all(futures, NUM_TASKS)), COHORT_OK);
+    for (int i = 0; i < 2; i++)
+        pthread_join(threads[i], NULL);
+    return COHORT_OK;
+}
+
+static void test_any_thread_posts_chores(void)
+{
+    for (unsigned num_workers = 1; num_workers <= 3; num_workers++)
+        for (unsigned spins = 0; spins < 2; spins++) {
+            struct cohort__scheduler_options options = options_of(num_workers);
+            options.spin_ns = spins ? COHORT__SPIN_NS : 0;
+            CHECK_INT(run_tasks_with(&options, post_from_everywhere, NULL), COHORT_OK);
+        }
+}
+
+/* Start and end ---------------------------------------------------------------------------- */
+
+static cohort_status leave_chores_behind(void *arg)
+{
+    atomic_store(&num_done[0], 0);
+    for (int i = 0; i < NUM_JOBS; i++)
+        cohort__chore_post(&new_job(0, i)->work);
+    return arg ? COHORT_OK : COHORT_ERR_STATE;
+}
+
+static void test_chores_run_before_the_end(void)
+{
+    for (int i = 0; i < 50; i++) {
+        run_with(1 + (unsigned)i % 3, leave_chores_behind, &i);
+        CHECK_INT(atomic_load(&num_done[0]), NUM_JOBS);
+    }
+}
+
+static void test_stop_before_run(void)
+{
+    for (unsigned num_workers = 1; num_workers <= 3; num_workers++) {
+        struct cohort__scheduler_options options = options_of(num_workers);
+        CHECK_INT(cohort__scheduler_start(&options, NULL), COHORT_OK);
+        cohort__scheduler_stop();
+        CHECK_INT(cohort__scheduler_run(), COHORT_OK);
+    }
+}
+
+/* A thread from outside ends the scheduler while all workers sleep. */
+static cohort_status nothing(void *arg)
+{
+    (void)arg;
+    return COHORT_OK;
+}
+
+static void stop(struct cohort__timer *timer)
+{
+    (void)timer;
+    cohort__scheduler_stop();
+}
+
+static void test_stopped_by_the_loop(void)
+{
+    for (unsigned num_workers = 1; num_workers <= 3; num_workers++) {
+        struct cohort__scheduler_options options = options_of(num_workers);
+        struct cohort__timer timer = {.expired = stop};
+        CHECK_INT(cohort__scheduler_start(&options, NULL), COHORT_OK);
+        const struct cohort__scheduler_hooks *hooks = &cohort__scheduler.hooks;
+        cohort_future_unref(cohort_async(nothing, NULL));
+        hooks->timer(hooks->context, &timer, cohort__clock_after(1000000));
+        CHECK_INT(cohort__scheduler_run(), COHORT_OK);
+    }
+}
+
+static const struct test_case cases[] = {
+    {"messages while all workers compute", test_messages_are_seen_to_while_all_workers_compute},
+    {"it parks and is woken", test_it_parks_and_is_woken},
+    {"timers expire", test_timers_expire_while_a_task_computes},
+    {"it resumes tasks", test_it_resumes_tasks},
+    {"chores while all workers compute", test_chores_run_while_all_workers_compute},
+    {"workers take chores", test_workers_take_chores},
+    {"works run on workers", test_works_run_on_workers},
+    {"any thread posts chores", test_any_thread_posts_chores},
+    {"chores run before the end", test_chores_run_before_the_end},
+    {"stop before run", test_stop_before_run},
+    {"stopped by the loop", test_stopped_by_the_loop},
+};
+
+int main(int argc, char **argv)
+{
+    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
+}
