@@ -10,35 +10,38 @@
  * some milliseconds later, while another core is idle. So a worker that wakes up looks where the
  * others are, and moves by itself. Each of them notes that at every poll. One that has been in a
  * task since then may have been moved by the kernel; so a move may also go to its core, or be of no
- * use. If somebody changes the mask of this thread just then, that is lost. The progress thread is
- * one of them. */
+ * use. If somebody changes the mask of this thread just then, that is lost.
+ *
+ * The progress thread is one of them. It will wake up where it sleeps, so it leaves a worker's core
+ * before it parks, and workers leave its core also while it is parked, if there is another one. */
 
 /* Where thread I is, of all but the one of OWN, if it is awake. -1: it sleeps, or is OWN's, or that
- * is not known. */
-static int other_core(unsigned i, const _Atomic int *own)
+ * is not known. WITH_PARKED: the progress thread counts while it sleeps, too. */
+static int other_core(unsigned i, const _Atomic int *own, bool with_parked)
 {
     const struct cohort__scheduler *s = &cohort__scheduler;
     bool is_worker = i < s->num_workers;
     const _Atomic int *core = is_worker ? &s->workers[i]->core : &s->progress.core;
     const _Atomic uint32_t *state =
         is_worker ? &s->workers[i]->sleep_state : &s->progress.sleep_state;
-    if (core == own || atomic_load_explicit(state, memory_order_relaxed) != COHORT__AWAKE)
-        return -1;
-    return atomic_load_explicit(core, memory_order_relaxed);
+    bool is_there = atomic_load_explicit(state, memory_order_relaxed) == COHORT__AWAKE ||
+                    (with_parked && !is_worker);
+    return core == own || !is_there ? -1 : atomic_load_explicit(core, memory_order_relaxed);
 }
 
-/* Removes the cores of the others that are awake from CORES; -1 is in no set. */
-static void remove_taken(const _Atomic int *own, cpu_set_t *cores)
+/* Those of CORES where no other one is; -1 is in no set. */
+static cpu_set_t free_of(cpu_set_t cores, const _Atomic int *own, bool with_parked)
 {
     for (unsigned i = 0; i < cohort__scheduler.num_threads; i++)
-        CPU_CLR((unsigned)other_core(i, own), cores);
+        CPU_CLR((unsigned)other_core(i, own, with_parked), &cores);
+    return cores;
 }
 
-static bool is_shared(const _Atomic int *own)
+static bool is_shared(const _Atomic int *own, bool with_parked)
 {
     int core = sched_getcpu();
     for (unsigned i = 0; core >= 0 && i < cohort__scheduler.num_threads; i++)
-        if (other_core(i, own) == core)
+        if (other_core(i, own, with_parked) == core)
             return true;
     return false;
 }
@@ -61,9 +64,10 @@ bool cohort__core_leave_shared(_Atomic int *core)
 {
     cpu_set_t all, others;
     bool has_moved = false;
-    if (is_shared(core) && sched_getaffinity(0, sizeof(all), &all) == 0) {
-        others = all;
-        remove_taken(core, &others);
+    if (is_shared(core, true) && sched_getaffinity(0, sizeof(all), &all) == 0) {
+        others = free_of(all, core, true);
+        if (CPU_COUNT(&others) == 0 && is_shared(core, false))
+            others = free_of(all, core, false);
         has_moved = CPU_COUNT(&others) > 0 && sched_setaffinity(0, sizeof(others), &others) == 0;
     }
     cohort__core_note(core);

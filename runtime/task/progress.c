@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <sched.h>
 #include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include "runtime/base/clock.h"
 #include "runtime/task/futex.h"
@@ -16,6 +18,8 @@
  * the library copies or reduces itself. They are in one list, from which workers take them, too.
  * While a worker is idle, they are left to it, since messages wait while this thread runs one. How
  * it is made sure that no chore is left lying: idle.c, and tests/model/sleep.pml. */
+
+enum { SLICE_NANOSECONDS = 100000 }; /* the least that the kernel gives */
 
 static struct cohort__progress *self(void)
 {
@@ -93,6 +97,7 @@ static bool must_not_park(void)
 static void park(void)
 {
     const struct cohort__scheduler_hooks *hooks = &cohort__scheduler.hooks;
+    cohort__core_leave_shared(&self()->core); /* it will wake up here */
     atomic_store(&self()->sleep_state, COHORT__PARKED);
     while (!must_not_park() && !hooks->park(hooks->context) &&
            atomic_load(&self()->sleep_state) == COHORT__PARKED)
@@ -129,8 +134,35 @@ static void turn(void)
     }
 }
 
+/* What the kernel takes, in its first version. Not every C library declares it. */
+struct attributes {
+    uint32_t size;
+    uint32_t policy;
+    uint64_t flags;
+    int32_t nice;
+    uint32_t priority;
+    uint64_t runtime; /* of an ordinary thread: its slice, from Linux 6.12 on */
+    uint64_t deadline;
+    uint64_t period;
+};
+
+/* A thread that wakes up on a core where another one computes waits until the slice of that one is
+ * over, 3 ms, unless its own slice is shorter. The kernel is as fair as before. If it can't do
+ * that, there has to be a free core. */
+static void ask_for_short_slices(void)
+{
+    struct attributes attributes = {.size = sizeof(attributes)};
+    if (syscall(SYS_sched_getattr, 0, &attributes, sizeof(attributes), 0) != 0 ||
+        attributes.policy != SCHED_OTHER)
+        return;
+    attributes.size = sizeof(attributes);
+    attributes.runtime = SLICE_NANOSECONDS;
+    syscall(SYS_sched_setattr, 0, &attributes, 0);
+}
+
 static void *thread_main(void *arg)
 {
+    ask_for_short_slices();
     while (atomic_load(&cohort__scheduler.may_go) == 0)
         cohort__futex_wait(&cohort__scheduler.may_go, 0);
     cohort__core_note(&self()->core);

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include <cohort/cohort.h>
 
@@ -12,11 +13,15 @@
  * told that all other sites have their results. It has a progress thread (COHORT_PROGRESS), without
  * which that would never be.
  *
- * usage: progress_member COLLECTIVE COUNT [ALGORITHMS]
+ * usage: progress_member COLLECTIVE COUNT [ALGORITHMS [ROUNDS]]
  *
  * COLLECTIVE is one of those in `calls`, or "split", or "users", an all_reduce by an operation of
  * the user's, which has to run on workers, so that nobody computes meanwhile. There are as many
- * sites in each locality as workers, and COUNT elements in a block. Site 0 is the root. */
+ * sites in each locality as workers, and COUNT elements in a block. Site 0 is the root.
+ *
+ * With ROUNDS, locality 0 computes for 10 ms in each of them instead, on core 0, which is meant to
+ * be outside of the job's cores. Each other site, which calls 1 ms after it, prints how long it has
+ * waited, in us: the median and the longest. */
 
 enum { TAG_DONE = 1 };
 
@@ -24,6 +29,7 @@ struct site {
     cohort_comm *comm;
     uint32_t me;
     uint32_t num;
+    uint64_t generation;
     uint64_t *in;
     uint64_t *out;
 };
@@ -32,6 +38,7 @@ static const char *collective;
 static size_t count;
 static const char *algorithms;
 static atomic_uint num_ready;
+static size_t rounds;
 
 static uint64_t value(uint32_t from, uint32_t to, size_t i)
 {
@@ -55,8 +62,8 @@ static cohort_status set_up(struct site *site)
 
 static cohort_future *call_broadcast(struct site *s)
 {
-    return s->me == 0 ? cohort_broadcast_to(s->comm, s->in, count, COHORT_UINT64, 1)
-                      : cohort_broadcast_from(s->comm, s->out, count, COHORT_UINT64, 1);
+    return s->me == 0 ? cohort_broadcast_to(s->comm, s->in, count, COHORT_UINT64, s->generation)
+                      : cohort_broadcast_from(s->comm, s->out, count, COHORT_UINT64, s->generation);
 }
 
 static uint64_t want_broadcast(const struct site *s, size_t i)
@@ -66,7 +73,8 @@ static uint64_t want_broadcast(const struct site *s, size_t i)
 
 static cohort_future *call_all_reduce(struct site *s)
 {
-    return cohort_all_reduce(s->comm, s->in, s->out, count, COHORT_UINT64, COHORT_SUM, 1);
+    return cohort_all_reduce(s->comm, s->in, s->out, count, COHORT_UINT64, COHORT_SUM,
+                             s->generation);
 }
 
 static uint64_t want_all_reduce(const struct site *s, size_t i)
@@ -79,7 +87,7 @@ static uint64_t want_all_reduce(const struct site *s, size_t i)
 
 static cohort_future *call_all_to_all(struct site *s)
 {
-    return cohort_all_to_all(s->comm, s->in, s->out, count, COHORT_UINT64, 1);
+    return cohort_all_to_all(s->comm, s->in, s->out, count, COHORT_UINT64, s->generation);
 }
 
 static uint64_t want_all_to_all(const struct site *s, size_t i)
@@ -89,7 +97,7 @@ static uint64_t want_all_to_all(const struct site *s, size_t i)
 
 static cohort_future *call_scan(struct site *s)
 {
-    return cohort_scan(s->comm, s->in, s->out, count, COHORT_UINT64, COHORT_SUM, 1);
+    return cohort_scan(s->comm, s->in, s->out, count, COHORT_UINT64, COHORT_SUM, s->generation);
 }
 
 static uint64_t want_scan(const struct site *s, size_t i)
@@ -102,7 +110,7 @@ static uint64_t want_scan(const struct site *s, size_t i)
 
 static cohort_future *call_barrier(struct site *s)
 {
-    return cohort_barrier(s->comm, 1);
+    return cohort_barrier(s->comm, s->generation);
 }
 
 static const struct {
@@ -172,11 +180,75 @@ static cohort_status take_part(struct site *site, cohort_future *done)
     return cohort_locality() == 0 ? compute(site, done) : await_and_tell(site, done);
 }
 
+static uint64_t now(void)
+{
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
+}
+
+static int compare(const void *a, const void *b)
+{
+    double left = *(const double *)a, right = *(const double *)b;
+    return (left > right) - (left < right);
+}
+
+static cohort_status compute_beside(struct site *site, size_t which)
+{
+    uint64_t end = now() + 10000000;
+    cohort_future *done = calls[which].call(site);
+    while (now() < end)
+        ;
+    return cohort_await(done);
+}
+
+static cohort_status wait_for_it(struct site *site, size_t which, double *ret_us)
+{
+    cohort_status status = cohort_await(cohort_sleep(1000000));
+    uint64_t begin = now();
+    if (!status)
+        status = cohort_await(calls[which].call(site));
+    *ret_us = (double)(now() - begin) / 1000;
+    return status;
+}
+
+/* Where the kernel wakes a thread on a core where another one computes, it waits for milliseconds.
+ * That would be measured, too. */
+static void leave_cores(void)
+{
+    cpu_set_t first;
+    CPU_ZERO(&first);
+    CPU_SET(0, &first);
+    sched_setaffinity(0, sizeof(first), &first);
+}
+
+static cohort_status measure(struct site *site, size_t which)
+{
+    bool computes = cohort_locality() == 0;
+    if (computes)
+        leave_cores();
+    double *waits = calloc(rounds, sizeof(double));
+    cohort_status status = waits ? COHORT_OK : cohort_fail(COHORT_ERR_NO_MEMORY, "no memory");
+    for (size_t i = 0; !status && i < rounds; i++) {
+        status = cohort_await(cohort_barrier(site->comm, site->generation++));
+        if (!status)
+            status = computes ? compute_beside(site, which) : wait_for_it(site, which, &waits[i]);
+        site->generation++;
+    }
+    if (!status && !computes) {
+        qsort(waits, rounds, sizeof(double), compare);
+        printf("site %" PRIu32 " has waited %.1f %.1f\n", site->me, waits[rounds / 2],
+               waits[rounds - 1]);
+    }
+    free(waits);
+    return status;
+}
+
 static cohort_status run_call(struct site *site, size_t which)
 {
     cohort_status status = set_up(site);
     if (!status)
-        status = take_part(site, calls[which].call(site));
+        status = rounds ? measure(site, which) : take_part(site, calls[which].call(site));
     if (!status)
         status = check(site, which);
     free(site->in);
@@ -247,7 +319,8 @@ static cohort_status site_main(void *arg)
 {
     uint32_t own = cohort_num_workers();
     struct site site = {.me = cohort_locality() * own + (uint32_t)(uintptr_t)arg,
-                        .num = cohort_num_localities() * own};
+                        .num = cohort_num_localities() * own,
+                        .generation = 1};
     const cohort_comm_options options = {
         .num_sites = site.num, .this_site = site.me, .algorithms = algorithms};
     atomic_fetch_add(&num_ready, 1);
@@ -280,6 +353,7 @@ int main(int argc, char **argv)
 {
     collective = argc > 1 ? argv[1] : "barrier";
     count = argc > 2 ? strtoul(argv[2], NULL, 10) : 1;
-    algorithms = argc > 3 ? argv[3] : NULL;
+    algorithms = argc > 3 && argv[3][0] ? argv[3] : NULL;
+    rounds = argc > 4 ? strtoul(argv[4], NULL, 10) : 0;
     return cohort_main(argc, argv, program, NULL);
 }
