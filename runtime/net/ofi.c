@@ -75,14 +75,14 @@ static void info_choose(struct cohort__ofi *ofi, const char *provider)
 
 /* The provider's name in the hints excludes all others from the choice. It can't keep them from
  * starting, which takes most of the time of the first fi_getinfo. */
-static cohort_status info_get(struct cohort__ofi *ofi)
+static int info_try(struct cohort__ofi *ofi, const char *name)
 {
     struct fi_info *hints = ofi->library->dupinfo(NULL);
-    char *provider = strdup(provider_name(ofi));
+    char *provider = strdup(name);
     if (!hints || !provider) {
         ofi->library->freeinfo(hints);
         free(provider);
-        return cohort_fail(COHORT_ERR_NO_MEMORY, "no memory to start libfabric");
+        return -FI_ENOMEM;
     }
     hints_fill(hints, provider);
     uint32_t version = FI_VERSION(FI_MAJOR_VERSION, FI_MINOR_VERSION);
@@ -91,6 +91,14 @@ static cohort_status info_get(struct cohort__ofi *ofi)
     if (!error)
         info_choose(ofi, provider);
     ofi->library->freeinfo(hints);
+    return error;
+}
+
+static cohort_status info_get(struct cohort__ofi *ofi)
+{
+    int error = info_try(ofi, provider_name(ofi));
+    if (error == -FI_ENODATA && !setting("COHORT_OFI_PROVIDER", NULL))
+        error = info_try(ofi, COHORT__OFI_OLD_PROVIDER);
     if (error == -FI_ENODATA)
         return cohort_fail(COHORT_ERR_NETWORK,
                            "libfabric provider %s at %s: fi_getinfo: there is no such provider "
@@ -99,14 +107,31 @@ static cohort_status info_get(struct cohort__ofi *ofi)
     return error ? cohort__ofi_fail(ofi, "fi_getinfo", error) : COHORT_OK;
 }
 
+/* Two faults of `net` are avoided. It has no fi_trywait that would take back the signal of its
+ * queue, so who waited for the queue's own descriptor would never sleep again; fi_wait on a wait
+ * set does take it back. And it looks up registered memory, for a peer that fetches, without the
+ * lock under which other threads register memory. */
+static cohort_status queue_open(struct cohort__ofi *ofi)
+{
+    bool is_net = strcmp(ofi->info->fabric_attr->prov_name, "net") == 0;
+    struct fi_wait_attr wait_attr = {.wait_obj = FI_WAIT_FD};
+    struct fi_cq_attr cq_attr = {
+        .format = FI_CQ_FORMAT_MSG,
+        .wait_obj = is_net ? FI_WAIT_SET : FI_WAIT_FD,
+        .size = 2 * COHORT__OFI_NUM_SENDS + COHORT__OFI_NUM_RECEIVES,
+    };
+    int error = is_net ? fi_wait_open(ofi->fabric, &wait_attr, &ofi->wait) : 0;
+    if (error)
+        return cohort__ofi_fail(ofi, "fi_wait_open", error);
+    ofi->is_serial = is_net;
+    cq_attr.wait_set = ofi->wait;
+    error = fi_cq_open(ofi->domain, &cq_attr, &ofi->cq, NULL);
+    return error ? cohort__ofi_fail(ofi, "fi_cq_open", error) : COHORT_OK;
+}
+
 static cohort_status endpoint_open(struct cohort__ofi *ofi)
 {
     struct fi_av_attr av_attr = {.type = ofi->info->domain_attr->av_type};
-    struct fi_cq_attr cq_attr = {
-        .format = FI_CQ_FORMAT_MSG,
-        .wait_obj = FI_WAIT_FD,
-        .size = 2 * COHORT__OFI_NUM_SENDS + COHORT__OFI_NUM_RECEIVES,
-    };
     int error = ofi->library->fabric(ofi->info->fabric_attr, &ofi->fabric, NULL);
     if (error)
         return cohort__ofi_fail(ofi, "fi_fabric", error);
@@ -114,8 +139,9 @@ static cohort_status endpoint_open(struct cohort__ofi *ofi)
         return cohort__ofi_fail(ofi, "fi_domain", error);
     if ((error = fi_av_open(ofi->domain, &av_attr, &ofi->av, NULL)))
         return cohort__ofi_fail(ofi, "fi_av_open", error);
-    if ((error = fi_cq_open(ofi->domain, &cq_attr, &ofi->cq, NULL)))
-        return cohort__ofi_fail(ofi, "fi_cq_open", error);
+    cohort_status st = queue_open(ofi);
+    if (st != COHORT_OK)
+        return st;
     if ((error = fi_endpoint(ofi->domain, ofi->info, &ofi->ep, NULL)))
         return cohort__ofi_fail(ofi, "fi_endpoint", error);
     if ((error = fi_ep_bind(ofi->ep, &ofi->av->fid, 0)) ||
@@ -240,6 +266,7 @@ static void destroy(struct cohort__net *net)
     cohort__ofi_sends_fini(ofi);
     cohort__ofi_receives_fini(ofi);
     fid_close(ofi->cq ? &ofi->cq->fid : NULL);
+    fid_close(ofi->wait ? &ofi->wait->fid : NULL);
     fid_close(ofi->av ? &ofi->av->fid : NULL);
     cohort__ofi_peers_fini(ofi);
     fid_close(ofi->domain ? &ofi->domain->fid : NULL);

@@ -87,7 +87,8 @@ cohort_status cohort__ofi_address_read(const struct cohort__ofi *ofi, uint32_t n
 
 bool cohort__ofi_address_is_tcp(const struct fi_info *info)
 {
-    return strncmp(info->fabric_attr->prov_name, "tcp", 3) == 0 &&
+    const char *provider = info->fabric_attr->prov_name;
+    return (strncmp(provider, "tcp", 3) == 0 || strcmp(provider, "net") == 0) &&
            (info->addr_format == FI_SOCKADDR_IN || info->addr_format == FI_SOCKADDR_IN6);
 }
 

@@ -110,8 +110,10 @@ struct cohort__ofi {
     struct fid_fabric *fabric;
     struct fid_domain *domain;
     struct fid_av *av;
+    struct fid_wait *wait; /* to sleep until the queue has something; NULL: the queue's own */
     struct fid_cq *cq;
     struct fid_ep *ep;
+    bool is_serial;           /* the queue, too, is only read with the lock held */
     char local_address[64];   /* the address that we are bound to, as text */
     const unsigned char *raw; /* the same as fi_getname gives it; points into net.address */
     int wake_fd;              /* an eventfd for work of progress that no completion reports */

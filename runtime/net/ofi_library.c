@@ -88,9 +88,11 @@ static uint32_t find_revision(void *handle)
 
 const char *cohort__ofi_library_provider(uint32_t version, uint32_t revision)
 {
-    uint32_t native = FI_VERSION(1, 18);
-    bool has_native = FI_VERSION_GE(version, native) && (version != native || revision >= 1);
-    return has_native ? "tcp" : "tcp;ofi_rxm";
+    const uint32_t merged = FI_VERSION(1, 18); /* 1.18.0: never lets a waiting thread sleep */
+    if (version == FI_VERSION(1, 17))
+        return "net";
+    bool has_native = FI_VERSION_GE(version, merged) && (version != merged || revision >= 1);
+    return has_native ? "tcp" : COHORT__OFI_OLD_PROVIDER;
 }
 
 /* The structs that are passed are allocated by the library itself (dupinfo), and newer versions

@@ -28,8 +28,11 @@ struct cohort__ofi_library {
  * can't be loaded or is too old. */
 cohort_status cohort__ofi_library_load(const struct cohort__ofi_library **ret_library);
 
-/* The provider to use: `tcp;ofi_rxm`, and from 1.18.1 on `tcp`, which from then on doesn't need the
- * layer above connections. */
+/* The provider to use: from 1.18.1 on `tcp`. In 1.17 `net`, which is that provider under the name
+ * that it had while it was new. Else `tcp;ofi_rxm`, which is slower, since it is an old `tcp` with
+ * a layer above it; that is COHORT__OFI_OLD_PROVIDER, also for a libfabric that was built without
+ * the other one. */
 const char *cohort__ofi_library_provider(uint32_t version, uint32_t revision);
+#define COHORT__OFI_OLD_PROVIDER "tcp;ofi_rxm"
 
 #endif

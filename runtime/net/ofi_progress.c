@@ -47,11 +47,26 @@ static void complete(struct cohort__ofi *ofi, void *context, size_t bytes, const
     }
 }
 
+static void serial_begin(struct cohort__ofi *ofi)
+{
+    if (ofi->is_serial)
+        pthread_mutex_lock(&ofi->lock);
+}
+
+static void serial_end(struct cohort__ofi *ofi)
+{
+    if (ofi->is_serial)
+        pthread_mutex_unlock(&ofi->lock);
+}
+
 /* One operation has failed. False: there was no such entry after all. */
 static bool complete_error(struct cohort__ofi *ofi)
 {
     struct fi_cq_err_entry entry = {0};
-    if (fi_cq_readerr(ofi->cq, &entry, 0) < 1)
+    serial_begin(ofi);
+    bool is_one = fi_cq_readerr(ofi->cq, &entry, 0) >= 1;
+    serial_end(ofi);
+    if (!is_one)
         return false;
     const char *why = ofi->library->strerror(entry.err);
     if (entry.op_context)
@@ -84,8 +99,10 @@ static bool drain(struct cohort__ofi *ofi)
         /* When a caller's first bytes are cut short, or the caller closes, the tcp provider of 1.17
          * reads errno for the reason, though nothing has set it. With an old EAGAIN in errno it
          * would keep the connection, and poll it for ever. */
+        serial_begin(ofi);
         errno = 0;
         ssize_t n = fi_cq_read(ofi->cq, entries, BATCH);
+        serial_end(ofi);
         if (n == -FI_EAVAIL && complete_error(ofi)) {
             num_done++;
             continue;
@@ -94,6 +111,8 @@ static bool drain(struct cohort__ofi *ofi)
             break;
         handle(ofi, entries, n);
         num_done += (int)n;
+        if (n < BATCH)
+            break;
     }
     return num_done > 0;
 }
@@ -153,14 +172,25 @@ static void timer_set(struct cohort__ofi *ofi, uint64_t when)
     timerfd_settime(ofi->retry_fd, 0, &spec, NULL);
 }
 
+/* Whether the queue is empty. If so, its descriptor becomes readable when it no longer is. */
+static bool queue_arm(struct cohort__ofi *ofi)
+{
+    struct fid *fids[] = {&ofi->cq->fid};
+    if (!ofi->wait)
+        return fi_trywait(ofi->fabric, fids, 1) == 0;
+    serial_begin(ofi);
+    int error = fi_wait(ofi->wait, 0); /* takes back the signal, and then looks */
+    serial_end(ofi);
+    return error == -FI_ETIMEDOUT;
+}
+
 bool cohort__ofi_arm(void *context)
 {
     struct cohort__ofi *ofi = context;
     /* First set the flag, then look at the lists. Threads that fill the lists do it the other way
      * round, so no wake-up is lost. */
     atomic_store(&ofi->is_armed, true);
-    struct fid *fids[] = {&ofi->cq->fid};
-    bool may_block = fi_trywait(ofi->fabric, fids, 1) == 0;
+    bool may_block = queue_arm(ofi);
     uint64_t when = UINT64_MAX;
     if (may_block && atomic_load(&ofi->has_work)) {
         pthread_mutex_lock(&ofi->lock);

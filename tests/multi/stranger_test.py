@@ -3,8 +3,8 @@
 """Strangers that connect to the ports of a job's localities. Usage: stranger_test.py COHORTRUN
 MEMBERS [case...], with the folder of the member programs.
 
-They send nothing, or nonsense, or what another locality would send over libfabric 1.17's
-tcp;ofi_rxm, except for some bits. The job succeeds, or ends with an error that names a locality."""
+They send nothing, or nonsense, or what another locality would send over libfabric 1.17's net,
+except for some bits. The job succeeds, or ends with an error that names a locality."""
 import os
 import random
 import re
@@ -78,19 +78,16 @@ def random_bytes(dice):
 
 
 def request(dice):
-    """Connects as libfabric 1.17 does: tcp's header, whose type is 0, and ofi_rxm's, with the
-    versions of its protocols, the caller's port (which no locality of this job has), its abilities
-    and its process."""
-    port, process = socket.htons(dice.randrange(1, 1024)), dice.randrange(1 << 31)
-    body = struct.pack('<BBBBHBBIIII', 1, 2, 4, 3, port, 2, 0, 16384, 128, 0, process)
+    """Connects as libfabric 1.17's net does: a header, whose type is 0, the version of its
+    protocol, the caller's port (which no locality of this job has) and its process."""
+    port, process = dice.randrange(1, 1024), dice.randrange(1 << 31)
+    body = struct.pack('>BBHI', 0, 0, port, process)
     return struct.pack('>BBH20xB7x', 3, 0, len(body), 1) + body
 
 
 def message(payload):
-    """What follows: again a header of each of them."""
-    header = struct.pack('<B7xQ16xB7xQ16x', 4, 0, 2, len(payload))
-    size = 16 + len(header) + len(payload)
-    return struct.pack('<BBHBBBBQ', 3, 0, 0, 0, 0, 16, 0, size) + header + payload
+    """What follows: a header, and what it is for."""
+    return struct.pack('<BBHBBBBQ', 3, 0, 0, 0, 0, 16, 0, 16 + len(payload)) + payload
 
 
 def mutated_bytes(dice):

@@ -7,6 +7,7 @@
 #include <inttypes.h>
 #include <netinet/in.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <time.h>
@@ -61,6 +62,13 @@ static bool is_listening(uint16_t port)
     return is_found;
 }
 
+/* The one that Cohort uses with the libfabric of Debian 12, if nothing else is wanted. */
+static const char *provider(void)
+{
+    const char *wanted = getenv("COHORT_OFI_PROVIDER");
+    return wanted && *wanted ? wanted : "net";
+}
+
 static bool wait_for_server(const struct child *server, uint16_t port)
 {
     for (int i = 0; i < MAX_TRIES && child_is_running(server); i++) {
@@ -68,8 +76,10 @@ static bool wait_for_server(const struct child *server, uint16_t port)
             return true;
         nanosleep(&(struct timespec){.tv_nsec = TRY_NS}, NULL);
     }
-    fprintf(stderr, "%s: fi_pingpong's server does not listen on port %u\n",
-            program_invocation_short_name, (unsigned)port);
+    fprintf(stderr,
+            "%s: fi_pingpong's server does not listen on port %u, with provider %s "
+            "(COHORT_OFI_PROVIDER)\n",
+            program_invocation_short_name, (unsigned)port, provider());
     return false;
 }
 
@@ -89,9 +99,9 @@ static bool run_at(uint16_t port, const char *size, unsigned num, double *ret_us
     snprintf(number, sizeof(number), "%u", num);
     snprintf(text, sizeof(text), "%u", (unsigned)port);
     /* Neither of the two waits for ever for the other one, if this process is killed. */
-    const char *const server_args[] = {"timeout",     "--foreground", "600", "fi_pingpong", "-p",
-                                       "tcp;ofi_rxm", "-e",           "rdm", "-I",          number,
-                                       "-S",          size,           "-B",  text,          NULL};
+    const char *const server_args[] = {"timeout",  "--foreground", "600", "fi_pingpong", "-p",
+                                       provider(), "-e",           "rdm", "-I",          number,
+                                       "-S",       size,           "-B",  text,          NULL};
     enum { NUM = sizeof(server_args) / sizeof(server_args[0]) - 1 };
     const char *client_args[NUM + 2];
     memcpy(client_args, server_args, sizeof(server_args));

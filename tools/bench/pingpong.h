@@ -6,9 +6,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Runs libfabric's own fi_pingpong on loopback, over tcp;ofi_rxm. RET_US is half the round trip of
- * a message of BYTES, in microseconds. There are as many messages as take about SECONDS. False: it
- * could not be run, which has been printed. */
+/* Runs libfabric's own fi_pingpong on loopback, with the provider that COHORT_OFI_PROVIDER names,
+ * or net. RET_US is half the round trip of a message of BYTES, in microseconds. There are as many
+ * messages as take about SECONDS. False: it could not be run, which has been printed. */
 bool pingpong_run(uint64_t bytes, double seconds, double *ret_us);
 
 #endif
