@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "collectives/coll/call.h"
-#include "collectives/comm/team.h"
 #include "collectives/exec/op.h"
+#include "collectives/exec/segments.h"
 
 uint32_t cohort__call_shift(const struct cohort__call *call)
 {
@@ -34,14 +34,13 @@ enum cohort__variant cohort__call_variant(const struct cohort__call *call)
 /* Whether the sites of COMM may meet for COLLECTIVE with blocks of BYTES. They must be in one
  * locality, or share a board with room for what they bring. All sites come to the same answer. */
 static bool can_meet(const struct cohort_comm *comm, enum cohort__collective collective,
-                     size_t bytes)
+                     size_t bytes, size_t element)
 {
-    const struct cohort__group *group = comm->group;
-    size_t share = group->has_board ? cohort__team_share(group) : 0;
     bool is_for_each = collective == COHORT__SCATTER || collective == COHORT__ALL_TO_ALL ||
                        collective == COHORT__REDUCE_SCATTER;
-    size_t num_blocks = is_for_each ? group->membership->num_sites : 1;
-    return group->is_whole || (group->has_board && bytes <= share / num_blocks);
+    uint32_t num_blocks = is_for_each ? cohort_comm_num_sites(comm) : 1;
+    struct cohort__segments segments;
+    return cohort__segments_find(comm->group, num_blocks, bytes, element, &segments);
 }
 
 _Static_assert((int)COHORT__PLAN_REQUEST_WORDS == (int)COHORT__REQUEST_WORDS, "the whole request");
@@ -63,8 +62,8 @@ cohort_status cohort__call_shape(const struct cohort__call *call, struct cohort_
             .bytes = bytes,
             .element = call->is_alone || !reduces ? 1 : element,
             .commutative = !reduces || !call->op || call->op->commutative,
-            .can_meet =
-                !call->is_checked && !call->of_objects && can_meet(comm, call->collective, bytes),
+            .can_meet = !call->is_checked && !call->of_objects &&
+                        can_meet(comm, call->collective, bytes, element),
             .meets = !call->is_checked && !call->of_objects && !comm->group->is_whole,
             .has_notes = !call->is_checked && !call->of_objects && comm->group->has_notes,
             .machine = comm->group->machine,

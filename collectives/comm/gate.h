@@ -15,8 +15,9 @@ struct cohort__gate {
     uint64_t next; /* the first free slot; at first 1 */
 };
 
-/* The largest generation whose slots can be counted. */
-#define COHORT__GENERATION_MAX ((UINT64_MAX - 1) / 3)
+/* The largest generation: its slots, and the numbers of its posts (net/board.h), fit into 64 bits.
+ */
+#define COHORT__GENERATION_MAX ((UINT64_C(1) << 54) - 2)
 
 void cohort__gate_init(struct cohort__gate *gate);
 

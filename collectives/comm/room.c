@@ -11,16 +11,16 @@ static uint32_t taken_by(size_t bytes)
     return (uint32_t)((lines + 1) * COHORT__BOARD_LINE);
 }
 
-/* The latest generation that holds some bytes from BEGIN to END, or the place of GENERATION's
+/* The latest post that holds some bytes from BEGIN to END, or the place of NUMBER's
  * head. */
-static uint64_t holder_of(const struct cohort__room *room, uint64_t generation, uint32_t begin,
+static uint64_t holder_of(const struct cohort__room *room, uint64_t number, uint32_t begin,
                           uint32_t end)
 {
-    uint64_t latest = room->held[generation % COHORT__BOARD_DEPTH].generation;
+    uint64_t latest = room->held[cohort__board_index(number)].number;
     for (int i = 0; begin < end && i < COHORT__BOARD_DEPTH; i++) {
         const struct cohort__held *held = &room->held[i];
-        if (held->generation > latest && held->begin < end && begin < held->end)
-            latest = held->generation;
+        if (held->number > latest && held->begin < end && begin < held->end)
+            latest = held->number;
     }
     return latest;
 }
@@ -36,18 +36,18 @@ static uint32_t span_of(const struct cohort__room *room, uint32_t taken)
 }
 
 /* If the place in that part is held, looks for one behind each of the other posts. */
-uint32_t cohort__room_find(const struct cohort__room *room, uint64_t generation, size_t bytes,
+uint32_t cohort__room_find(const struct cohort__room *room, uint64_t number, size_t bytes,
                            uint64_t all_passed, uint64_t *ret_needed)
 {
     uint32_t taken = taken_by(bytes), end = room->next + taken;
     bool is_near = end <= span_of(room, taken);
     uint32_t offset = is_near ? room->next : 0;
-    uint64_t needed = holder_of(room, generation, offset, offset + taken);
+    uint64_t needed = holder_of(room, number, offset, offset + taken);
     for (int i = 0; needed > all_passed && i < COHORT__BOARD_DEPTH; i++) {
         uint32_t behind = room->held[i].end;
         if (behind + taken > COHORT__BOARD_ARENA)
             continue;
-        uint64_t needed_behind = holder_of(room, generation, behind, behind + taken);
+        uint64_t needed_behind = holder_of(room, number, behind, behind + taken);
         if (needed_behind < needed) {
             needed = needed_behind;
             offset = behind;
@@ -57,12 +57,10 @@ uint32_t cohort__room_find(const struct cohort__room *room, uint64_t generation,
     return offset;
 }
 
-void cohort__room_take(struct cohort__room *room, uint64_t generation, size_t bytes,
-                       uint32_t offset)
+void cohort__room_take(struct cohort__room *room, uint64_t number, size_t bytes, uint32_t offset)
 {
     uint32_t taken = taken_by(bytes);
-    room->held[generation % COHORT__BOARD_DEPTH] =
-        (struct cohort__held){generation, offset, offset + taken};
+    room->held[cohort__board_index(number)] = (struct cohort__held){number, offset, offset + taken};
     if (taken > 0)
         room->next = offset + taken;
 }
@@ -72,8 +70,8 @@ uint64_t cohort__room_latest(const struct cohort__room *room)
     uint64_t latest = 0;
     for (int i = 0; i < COHORT__BOARD_DEPTH; i++) {
         const struct cohort__held *held = &room->held[i];
-        if (held->begin < held->end && held->generation > latest)
-            latest = held->generation;
+        if (held->begin < held->end && held->number > latest)
+            latest = held->number;
     }
     return latest;
 }

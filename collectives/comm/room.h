@@ -19,29 +19,28 @@ enum { COHORT__ROOM_LEAST = 2, COHORT__ROOM_TURNS = 32, COHORT__ROOM_SPREAD = 4 
 
 /* What a locality's latest posts hold of its slot: places for their heads, and parts of the arena.
  * The parts follow one another, then begin again at the start. Only this locality knows of it. All
- * zero: nothing is held. Generations are taken in rising order. */
+ * zero: nothing is held. Posts are taken in rising order. */
 struct cohort__room {
     struct cohort__held {
-        uint64_t generation; /* 0: none */
+        uint64_t number;     /* 0: none */
         uint32_t begin, end; /* in the arena, with a line behind; equal: nothing */
     } held[COHORT__BOARD_DEPTH];
     uint32_t next;   /* where the latest post in the arena ends */
     uint32_t spread; /* this locality's part of COHORT__ROOM_SPREAD */
 };
 
-/* Where GENERATION can post BYTES (at most COHORT__BOARD_POST) once all have passed *RET_NEEDED.
+/* Where NUMBER can post BYTES (at most COHORT__BOARD_POST) once all have passed *RET_NEEDED.
  * All have passed ALL_PASSED. If that is not less than *RET_NEEDED, it can post at once. */
-uint32_t cohort__room_find(const struct cohort__room *room, uint64_t generation, size_t bytes,
+uint32_t cohort__room_find(const struct cohort__room *room, uint64_t number, size_t bytes,
                            uint64_t all_passed, uint64_t *ret_needed);
 
-/* The latest generation that holds a part of the arena. 0: there is none. */
+/* The latest post that holds a part of the arena. 0: there is none. */
 uint64_t cohort__room_latest(const struct cohort__room *room);
 
-/* All have passed that generation, and the arena is empty again. */
+/* All have passed that post, and the arena is empty again. */
 void cohort__room_forget(struct cohort__room *room);
 
-/* GENERATION posts BYTES at OFFSET. */
-void cohort__room_take(struct cohort__room *room, uint64_t generation, size_t bytes,
-                       uint32_t offset);
+/* NUMBER posts BYTES at OFFSET. */
+void cohort__room_take(struct cohort__room *room, uint64_t number, size_t bytes, uint32_t offset);
 
 #endif

@@ -156,7 +156,7 @@ static bool find_place(struct cohort__team *team, struct cohort__round *round, s
     uint64_t needed;
     round->placed = bytes;
     round->offset =
-        cohort__room_find(&team->room, round->generation, round->placed, team->all_passed, &needed);
+        cohort__room_find(&team->room, round->number, round->placed, team->all_passed, &needed);
     round->needed = needed;
     if (needed > team->all_passed || team->is_waiting)
         look_up_passed(team, needed);
@@ -166,12 +166,12 @@ static bool find_place(struct cohort__team *team, struct cohort__round *round, s
 static struct cohort__board_post *
 post_of(const struct cohort__team *team, const struct cohort__round *round, const struct seat *seat)
 {
-    return cohort__board_post(&team->board, seat->slot, round->generation);
+    return cohort__board_post(&team->board, seat->slot, round->number);
 }
 
 static unsigned char *place_of(const struct cohort__team *team, const struct cohort__round *round)
 {
-    return cohort__board_place(&team->board, own_seat(team)->slot, round->generation, round->placed,
+    return cohort__board_place(&team->board, own_seat(team)->slot, round->number, round->placed,
                                round->offset);
 }
 
@@ -183,9 +183,8 @@ unsigned char *cohort__team_place(struct cohort__team *team, struct cohort__roun
 
 static void post(struct cohort__team *team, struct cohort__round *round)
 {
-    uint64_t generation = round->generation;
-    struct cohort__board_post *own =
-        cohort__board_post(&team->board, own_seat(team)->slot, generation);
+    uint64_t number = round->number;
+    struct cohort__board_post *own = cohort__board_post(&team->board, own_seat(team)->slot, number);
     own->fingerprint = round->fingerprint;
     own->passed = team->passed;
     own->bytes = round->bytes;
@@ -193,8 +192,8 @@ static void post(struct cohort__team *team, struct cohort__round *round)
         own->offset = round->offset;
         atomic_store_explicit(&own->share, COHORT__BOARD_SHARE_NONE, memory_order_relaxed);
     }
-    atomic_store_explicit(&own->generation, generation, memory_order_release);
-    cohort__room_take(&team->room, generation, round->placed, round->offset);
+    atomic_store_explicit(&own->number, number, memory_order_release);
+    cohort__room_take(&team->room, number, round->placed, round->offset);
     round->is_posted = true;
 }
 
@@ -220,7 +219,8 @@ static void set_nonsense(struct cohort__error *error, const struct seat *seat,
     cohort__error_set(error, COHORT_ERR_PROTOCOL,
                       "locality %u (site %u) has posted for generation %" PRIu64
                       " what can't be on its part of the board",
-                      (unsigned)seat->rank, (unsigned)seat->first_site, round->generation);
+                      (unsigned)seat->rank, (unsigned)seat->first_site,
+                      cohort__board_generation(round->number));
 }
 
 /* Whether POST, which is there, is for the call that this locality is in. */
@@ -240,7 +240,7 @@ static bool take_overdue(struct cohort__round *round)
 static bool is_posted(const struct cohort__team *team, const struct cohort__round *round,
                       const struct seat *seat)
 {
-    return cohort__board_is_posted(&team->board, seat->slot, round->generation);
+    return cohort__board_is_posted(&team->board, seat->slot, round->number);
 }
 
 /* Looks for the only post that there will be. */
@@ -319,8 +319,8 @@ const unsigned char *cohort__team_input(const struct cohort__team *team,
 {
     const struct place *place = &team->places[site];
     const struct seat *seat = &team->seats[place->seat];
-    const unsigned char *data = cohort__board_data(&team->board, seat->slot, round->generation,
-                                                   round->bytes * seat->num_sites);
+    const unsigned char *data =
+        cohort__board_data(&team->board, seat->slot, round->number, round->bytes * seat->num_sites);
     if (!data) {
         set_nonsense(ret_error, seat, round);
         return NULL;
@@ -395,12 +395,12 @@ bool cohort__team_free_arena(struct cohort__team *team, size_t bytes)
     return true;
 }
 
-void cohort__team_pass(struct cohort__team *team, uint64_t generation)
+void cohort__team_pass(struct cohort__team *team, uint64_t number)
 {
-    if (generation <= team->passed)
+    if (number <= team->passed)
         return;
-    team->passed = generation; /* the next post says so, too */
-    atomic_store(cohort__board_passed(&team->board, own_seat(team)->slot), generation);
+    team->passed = number; /* the next post says so, too */
+    atomic_store(cohort__board_passed(&team->board, own_seat(team)->slot), number);
     if (atomic_load(&cohort__board_head(&team->board)->num_waiting) > 0)
         cohort__boards_alert(team->process, team->slots, team->num_others + 1);
 }

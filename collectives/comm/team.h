@@ -9,14 +9,14 @@
 #include "collectives/comm/group.h"
 #include "runtime/base/error.h"
 
-/* The localities of one host in which a group has its sites, and their board. For each generation,
- * each locality posts what its sites bring, and sees what the others have posted. If all data comes
- * from one site, only its locality posts. Not locked: the caller has to lock. */
+/* The localities of one host in which a group has its sites, and their board. For each segment of
+ * each generation, each locality posts what its sites bring, and sees what the others have posted.
+ * If all data comes from one site, only its locality posts. Not locked: the caller has to lock. */
 struct cohort__team;
 
-/* The state of one generation. */
+/* The state of one post of each locality. */
 struct cohort__round {
-    uint64_t generation;
+    uint64_t number; /* of the post */
     uint64_t fingerprint;
     size_t bytes;       /* that each site brings */
     bool has_source;    /* one locality posts and waits for no other; the others wait only for it */
@@ -66,7 +66,7 @@ bool cohort__team_has_come(const struct cohort__team *team, const struct cohort_
 
 /* Once a look was full: what SITE has brought. Its locality must have posted, and it must be a call
  * for which all sites of that locality bring something. Valid until this locality has passed the
- * generation. NULL: the post makes no sense; *RET_ERROR says so. */
+ * post. NULL: the post makes no sense; *RET_ERROR says so. */
 const unsigned char *cohort__team_input(const struct cohort__team *team,
                                         const struct cohort__round *round, uint32_t site,
                                         struct cohort__error *ret_error);
@@ -91,8 +91,8 @@ bool cohort__team_has_share(const struct cohort__team *team, const struct cohort
 uint32_t cohort__team_own_number(const struct cohort__team *team);
 uint32_t cohort__team_first_site(const struct cohort__team *team, uint32_t number);
 
-/* This locality does not read posts of GENERATION, or of earlier ones, any more. */
-void cohort__team_pass(struct cohort__team *team, uint64_t generation);
+/* This locality does not read posts of NUMBER, or earlier ones, any more. */
+void cohort__team_pass(struct cohort__team *team, uint64_t number);
 
 /* Gives the first BYTES of this locality's arena back to the system. False: what is there may still
  * be read by some locality, or the system does not take it. Nothing may be placed and not posted.

@@ -4,7 +4,7 @@
 #include "collectives/exec/stall.h"
 #include "runtime/base/container.h"
 
-_Static_assert((int)COHORT__PLAN_MEETINGS <= (int)COHORT__MEETINGS_OF_CALL,
+_Static_assert((int)COHORT__PLAN_MEETINGS <= (int)COHORT__MEETINGS_OF_PLAN,
                "each meeting of a plan has an index");
 
 static const struct cohort__movement_kind *kind_of(const struct cohort__step *step)
@@ -71,6 +71,7 @@ static void init(struct cohort__meet *meet, struct cohort__execution *execution,
                 .in = address_of(execution, what, 1),
                 .out = address_of(execution, what, 0),
                 .count = what->bytes / element,
+                .stride = what->bytes,
                 .datatype = datatype,
                 .op = reduces ? execution->op : NULL,
                 .subgroup = COHORT__SUBGROUP_LOCALITY,

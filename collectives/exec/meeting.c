@@ -23,8 +23,8 @@ static struct cohort__meeting *meeting_create(struct meetings *meetings)
     struct cohort__list *link = cohort__list_pop_front(&meetings->spare);
     if (link)
         return cohort__meeting_of(link);
-    size_t pointers = 3 * num_sites;
-    struct cohort__meeting *meeting = calloc(1, sizeof(*meeting) + pointers * sizeof(void *));
+    size_t a_site = 3 * sizeof(void *) + sizeof(bool);
+    struct cohort__meeting *meeting = calloc(1, sizeof(*meeting) + num_sites * a_site);
     if (!meeting || !cohort__meeting_bunches_create(meeting, meetings->num_local)) {
         free(meeting);
         return NULL;
@@ -33,6 +33,7 @@ static struct cohort__meeting *meeting_create(struct meetings *meetings)
     meeting->movement.num_sites = num_sites;
     meeting->movement.in = (unsigned char **)(meeting->participants + num_sites);
     meeting->movement.out = meeting->movement.in + num_sites;
+    meeting->movement.is_posted = (bool *)(meeting->movement.out + num_sites);
     return meeting;
 }
 
@@ -54,8 +55,9 @@ static bool is_past_caches(const struct cohort__meeting *meeting)
 {
     const struct cohort__movement *movement = &meeting->movement;
     size_t num = meeting->kind->has_source ? 1 : movement->num_sites;
+    size_t num_blocks = meeting->kind->in_blocks ? meeting->kind->in_blocks : movement->num_sites;
     return meeting->meetings->team && !movement->op &&
-           3 * num * cohort__meeting_in_bytes(meeting) > cohort__cache_bytes();
+           3 * num * num_blocks * movement->stride > cohort__cache_bytes();
 }
 
 static void begin(struct cohort__meeting *meeting, const struct cohort__participant *participant)
@@ -77,12 +79,13 @@ static void begin(struct cohort__meeting *meeting, const struct cohort__particip
     movement->count = participant->count;
     movement->datatype = participant->datatype;
     movement->element = cohort__meeting_element(participant->datatype);
+    movement->stride = participant->stride;
     movement->op = participant->op;
     movement->is_past_caches = is_past_caches(meeting);
     bool has_source =
         participant->kind->has_source && participant->root < meeting->movement.num_sites;
     meeting->far = (struct cohort__round){
-        .generation = meeting->generation,
+        .number = cohort__board_number(meeting->generation, meeting->index),
         .fingerprint = meeting->fingerprint,
         .bytes = cohort__meeting_in_bytes(meeting),
         .has_source = has_source,
@@ -107,6 +110,7 @@ static void meeting_put_away(struct meetings *meetings, struct cohort__meeting *
 {
     memset(meeting->participants, 0,
            meeting->movement.num_sites * sizeof(meeting->participants[0]));
+    memset(meeting->movement.is_posted, false, meeting->movement.num_sites);
     cohort__error_fini(&meeting->error);
     meeting->error = (struct cohort__error){0};
     cohort__list_push_front(&meetings->spare, &meeting->link);
@@ -121,16 +125,16 @@ void cohort__meetings_pass(struct meetings *meetings)
     for (int i = 0; i < 2; i++)
         for (struct cohort__list *link = lists[i]->next; link != lists[i]; link = link->next) {
             const struct cohort__meeting *meeting = cohort__meeting_of(link);
-            if (meeting->state != COHORT__MEETING_FAILED && meeting->generation < least)
-                least = meeting->generation;
+            if (meeting->state != COHORT__MEETING_FAILED && meeting->far.number < least)
+                least = meeting->far.number;
         }
     cohort__team_pass(meetings->team, least - 1);
 }
 
 void cohort__meeting_end(struct meetings *meetings, struct cohort__meeting *meeting)
 {
-    if (meeting->generation > meetings->last_ended)
-        meetings->last_ended = meeting->generation;
+    if (meeting->far.number > meetings->last_ended)
+        meetings->last_ended = meeting->far.number;
     cohort__list_remove(&meeting->link);
     meeting_put_away(meetings, meeting);
     if (meetings->team)

@@ -67,6 +67,13 @@ struct cohort__meeting {
     struct cohort__participant *participants[]; /* by rank */
 };
 
+/* Whether it is one of several, each for a part of all blocks. */
+static inline bool cohort__meeting_is_segment(const struct cohort__meeting *meeting)
+{
+    const struct cohort__movement *movement = &meeting->movement;
+    return movement->stride != movement->count * movement->element;
+}
+
 /* Whether MEETING comes before the one of GENERATION and INDEX in the lists. */
 static inline bool cohort__meeting_precedes(const struct cohort__meeting *meeting,
                                             uint64_t generation, uint32_t index)

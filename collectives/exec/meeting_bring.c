@@ -29,14 +29,15 @@ static const unsigned char *contribution(const struct cohort__meeting *meeting, 
     if (in && is_in_place &&
         (meeting->kind == &cohort__movement_all_gather ||
          meeting->kind == &cohort__movement_gather))
-        return in + rank * cohort__meeting_in_bytes(meeting);
+        return in + rank * movement->stride;
     return in;
 }
 
+/* What is posted of a segment stays in the caches: the next one is written to the same place. */
 static void bring_bytes(struct meetings *meetings, const struct cohort__meeting *meeting,
                         unsigned char *to, const unsigned char *from, size_t bytes)
 {
-    if (meeting->movement.is_past_caches)
+    if (meeting->movement.is_past_caches && !cohort__meeting_is_segment(meeting))
         cohort__copy_past(to, from, bytes);
     else
         cohort__copier_copy(&meetings->copier, to, from, bytes);
@@ -72,15 +73,16 @@ static void copy(struct meetings *meetings, const struct cohort__meeting *meetin
         bring_for_shares(meetings, meeting, to, from, begin, end);
         return;
     }
-    if (meeting->kind->in_blocks || is_in_place) {
+    if (meeting->kind->in_blocks) {
         bring_bytes(meetings, meeting, to + begin, from + begin, end - begin);
         return;
     }
     size_t block = movement->count * movement->element;
     for (uint32_t target = (uint32_t)(begin / block); begin < end; target++) {
         size_t next = (target + 1) * block < end ? (target + 1) * block : end;
-        if (!meeting->participants[target])
-            bring_bytes(meetings, meeting, to + begin, from + begin, next - begin);
+        const unsigned char *part = from + target * movement->stride + (begin - target * block);
+        if (!meeting->participants[target] || is_in_place)
+            bring_bytes(meetings, meeting, to + begin, part, next - begin);
         begin = next;
     }
 }

@@ -4,8 +4,10 @@
 #include <inttypes.h>
 
 #include "collectives/comm/endpoint.h"
+#include "collectives/exec/meetings.h"
 #include "collectives/exec/participant.h"
 #include "collectives/exec/rejection.h"
+#include "collectives/exec/segments.h"
 #include "collectives/exec/stall.h"
 #include "runtime/base/container.h"
 #include "runtime/base/slab.h"
@@ -13,9 +15,21 @@
 
 struct call {
     struct cohort__operation operation; /* first */
-    struct cohort__participant participant;
     cohort_future **rows; /* the references that complete them, one for each site; or NULL */
+    uint32_t num_segments;
+    uint32_t num_entered;
+    uint32_t num_inside;                       /* that have entered, and are not over */
+    struct cohort__participant participants[]; /* in each segment */
 };
+
+/* The one in the earliest segment that is not over. NULL: there is none, or it has not entered. */
+static struct cohort__participant *current(struct call *call)
+{
+    for (uint32_t i = 0; i < call->num_segments && call->num_inside > 0; i++)
+        if (call->participants[i].meeting)
+            return &call->participants[i];
+    return NULL;
+}
 
 /* No site sends data in a meeting. */
 static void on_message(struct cohort__operation *operation, struct cohort__message *message)
@@ -31,44 +45,84 @@ static void on_peer_died(struct cohort__operation *operation)
     (void)cohort__operation_fail_if_broken(operation);
 }
 
-static void on_start(struct cohort__operation *operation)
+/* False: the call has failed, and may be gone. */
+static bool enter(struct call *call, struct cohort__participant *participant)
 {
-    struct cohort__participant *participant = &((struct call *)operation)->participant;
+    struct cohort__operation *operation = &call->operation;
     struct cohort__refusal refusal = {0};
-    if (cohort__operation_fail_if_broken(operation))
-        return;
     cohort__participant_enter(participant, &refusal);
+    if (participant->meeting) {
+        call->num_entered++;
+        call->num_inside++;
+    }
     if (!refusal.error.status)
-        return; /* mostly */
+        return participant->meeting; /* mostly; else it has been told that the call fails */
     operation->are_all_told |= refusal.is_told;
     cohort__operation_fail(operation, &refusal.error);
     cohort__error_fini(&refusal.error);
+    return false;
+}
+
+/* Enters all segments at once: who has come decides who has left a call out. */
+static void on_start(struct cohort__operation *operation)
+{
+    struct call *call = (struct call *)operation;
+    if (cohort__operation_fail_if_broken(operation))
+        return;
+    for (uint32_t i = 0; i < call->num_segments; i++)
+        if (!enter(call, &call->participants[i]))
+            return;
+}
+
+/* A segment is over for PARTICIPANT. That of the last one stays inside until the call is released,
+ * which is later. */
+static void leave(struct call *call, struct cohort__participant *participant)
+{
+    call->num_inside--;
+    if (call->num_inside > 0)
+        cohort__participant_leave(participant);
+}
+
+/* The call has failed, so its other segments fail, now or later. */
+static void fail_segments(struct call *call)
+{
+    for (uint32_t i = 0; i < call->num_segments && call->num_inside > 0; i++) {
+        struct cohort__participant *participant = &call->participants[i];
+        if (participant->meeting && cohort__participant_fail(participant))
+            leave(call, participant);
+    }
 }
 
 static void on_told(struct cohort__participant *participant, const struct cohort__error *error)
 {
-    struct call *call = COHORT_CONTAINER_OF(participant, struct call, participant);
-    if (error && !call->operation.failure.status)
+    struct call *call = (struct call *)participant->operation;
+    bool fails = error && !call->operation.failure.status;
+    if (fails)
         cohort__error_copy(&call->operation.failure, error);
     if (call->operation.failure.status) /* mostly not */
         cohort__participant_tell_outside(participant);
-    cohort__operation_ended(&call->operation);
+    leave(call, participant);
+    if (fails)
+        fail_segments(call);
+    if (call->num_inside == 0)
+        cohort__operation_ended(&call->operation);
 }
 
 static void on_fail(struct cohort__operation *operation)
 {
-    struct cohort__participant *participant = &((struct call *)operation)->participant;
-    if (!participant->meeting)
+    struct call *call = (struct call *)operation;
+    if (call->num_entered < call->num_segments)
         cohort__operation_tell(operation, true);
-    else if (!cohort__participant_fail(participant))
-        return; /* it will be told */
-    cohort__operation_ended(operation);
+    fail_segments(call);
+    if (call->num_inside == 0) /* else some will be told */
+        cohort__operation_ended(operation);
 }
 
 static void on_stalled(struct cohort__operation *operation)
 {
     struct cohort__inquiry inquiry;
-    if (!cohort__participant_inquires(&((struct call *)operation)->participant, &inquiry))
+    const struct cohort__participant *participant = current((struct call *)operation);
+    if (!participant || !cohort__participant_inquires(participant, &inquiry))
         return;
     for (uint32_t i = 0; i < inquiry.num_sites; i++) {
         if (inquiry.answers[i] == COHORT__ANSWER_COMPLETED) {
@@ -82,16 +136,18 @@ static void on_stalled(struct cohort__operation *operation)
 static void on_answer(struct cohort__operation *operation, uint32_t site,
                       enum cohort__answer answer)
 {
-    cohort__participant_answered(&((struct call *)operation)->participant, site, answer);
+    const struct cohort__participant *participant = current((struct call *)operation);
+    if (participant)
+        cohort__participant_answered(participant, site, answer);
 }
 
 static size_t on_describe(const struct cohort__operation *operation, char *text, size_t used,
                           size_t capacity)
 {
     const uint32_t *locality_of = operation->comm->group->membership->locality_of;
-    struct cohort__inquiry inquiry;
-    uint32_t num =
-        cohort__participant_missing(&((const struct call *)operation)->participant, &inquiry);
+    struct cohort__inquiry inquiry = {0};
+    const struct cohort__participant *participant = current((struct call *)operation);
+    uint32_t num = participant ? cohort__participant_missing(participant, &inquiry) : 0;
     char what[96];
     cohort__signature_describe(&operation->signature, what, sizeof(what));
     used = cohort__describe_append(text, used, capacity,
@@ -135,10 +191,11 @@ static void rows_complete(struct call *call)
 static void on_release(struct cohort__operation *operation)
 {
     struct call *call = (struct call *)operation;
-    cohort__participant_leave(&call->participant);
+    for (uint32_t i = 0; i < call->num_segments; i++)
+        cohort__participant_leave(&call->participants[i]);
     if (call->rows)
         rows_complete(call);
-    cohort__op_unref(call->participant.op);
+    cohort__op_unref(call->participants[0].op);
     cohort__slab_free(call);
 }
 
@@ -153,9 +210,53 @@ static const struct cohort__operation_handlers handlers = {
     .release = on_release,
 };
 
+static void participant_init(struct cohort__participant *participant,
+                             const struct cohort__meeting_call *what, struct call *call)
+{
+    participant->operation = &call->operation;
+    participant->told = on_told;
+    participant->kind = what->kind;
+    participant->in = (unsigned char *)what->in;
+    participant->out = what->out;
+    participant->count = what->signature->count;
+    participant->datatype = what->signature->datatype;
+    participant->stride = participant->count * cohort__meeting_element(participant->datatype);
+    participant->op = what->op;
+    participant->subgroup = COHORT__SUBGROUP_ALL;
+    participant->rank = what->comm->this_site;
+    participant->root = what->root;
+    participant->shift = what->shift;
+    participant->index = 0;
+    participant->is_ready = true;
+    participant->meeting = NULL;
+}
+
+/* The participants in all segments, of which the first one is made for the whole call. */
+static void cut(struct call *call, size_t segment_bytes)
+{
+    const struct cohort__participant whole = call->participants[0];
+    size_t element = cohort__meeting_element(whole.datatype);
+    for (uint32_t i = 0; i < call->num_segments; i++) {
+        struct cohort__participant *participant = &call->participants[i];
+        size_t begin = i * segment_bytes, left = whole.stride - begin;
+        *participant = whole;
+        participant->in = whole.in ? whole.in + begin : NULL;
+        participant->out = whole.out ? whole.out + begin : NULL;
+        participant->count = (left < segment_bytes ? left : segment_bytes) / element;
+        participant->index = i;
+    }
+}
+
 static struct call *call_create(const struct cohort__meeting_call *what, cohort_future *future)
 {
-    struct call *call = cohort__slab_alloc(sizeof(*call));
+    size_t element = cohort__meeting_element(what->signature->datatype);
+    uint32_t num_blocks = what->kind->in_blocks ? 1 : cohort_comm_num_sites(what->comm);
+    struct cohort__segments segments = {.num = 1};
+    if (!what->comm->group->is_whole)
+        cohort__segments_find(what->comm->group, num_blocks, what->signature->count * element,
+                              element, &segments);
+    struct call *call =
+        cohort__slab_alloc(sizeof(*call) + segments.num * sizeof(call->participants[0]));
     if (!call)
         return NULL;
     call->operation = (struct cohort__operation){
@@ -166,23 +267,13 @@ static struct call *call_create(const struct cohort__meeting_call *what, cohort_
         .fingerprint = what->fingerprint,
     };
     call->operation.signature = *what->signature;
-    struct cohort__participant *participant = &call->participant;
-    participant->operation = &call->operation;
-    participant->told = on_told;
-    participant->kind = what->kind;
-    participant->in = (unsigned char *)what->in;
-    participant->out = what->out;
-    participant->count = what->signature->count;
-    participant->datatype = what->signature->datatype;
-    participant->op = what->op;
-    participant->subgroup = COHORT__SUBGROUP_ALL;
-    participant->rank = what->comm->this_site;
-    participant->root = what->root;
-    participant->shift = what->shift;
-    participant->index = 0;
-    participant->is_ready = true;
-    participant->meeting = NULL;
     call->rows = NULL;
+    call->num_segments = segments.num;
+    call->num_entered = 0;
+    call->num_inside = 0;
+    participant_init(&call->participants[0], what, call);
+    if (segments.num > 1)
+        cut(call, segments.bytes);
     return call;
 }
 

@@ -65,6 +65,7 @@ static cohort_status find_inputs(const struct meetings *meetings, struct cohort_
             continue;
         movement->in[rank] = (unsigned char *)cohort__team_input(
             meetings->team, &meeting->far, meetings->sites.sites[rank], ret_error);
+        movement->is_posted[rank] = true;
         if (!movement->in[rank])
             return ret_error->status;
     }

@@ -30,8 +30,8 @@ struct meetings {
     struct cohort__team *team;
     struct cohort__copier copier; /* copies to the board */
     struct cohort__arena arena;   /* this locality's on the board */
-    uint64_t last_ended;          /* the highest generation that has ended */
-    uint64_t last_gathered;       /* the latest one to which all sites of this locality have come */
+    uint64_t last_ended;          /* the highest number of one that has ended, see board.h */
+    uint64_t last_gathered;       /* that of the latest to which all sites here have come */
 };
 
 static inline struct cohort__meeting *cohort__meeting_of(struct cohort__list *link)

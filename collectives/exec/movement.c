@@ -11,6 +11,14 @@ static size_t block_bytes(const struct cohort__movement *movement)
     return movement->count * movement->element;
 }
 
+/* Where the block for ROW is in the input of SITE. */
+static const unsigned char *input(const struct cohort__movement *movement, uint32_t site,
+                                  uint32_t row)
+{
+    size_t stride = movement->is_posted[site] ? block_bytes(movement) : movement->stride;
+    return movement->in[site] + row * stride;
+}
+
 /* Parts ------------------------------------------------------------------------------------ */
 
 /* How a row is cut into parts: its copies into groups, and each copy into segments. */
@@ -114,12 +122,11 @@ static cohort_status gather(const struct cohort__movement *movement, uint32_t ro
                             uint32_t end, size_t offset, size_t bytes)
 {
     (void)row;
-    size_t block = block_bytes(movement);
     uint32_t root = movement->root;
     if (!movement->out[root])
         return COHORT_OK;
     for (uint32_t site = first; site < end; site++) {
-        unsigned char *to = movement->out[root] + site * block;
+        unsigned char *to = movement->out[root] + site * movement->stride;
         bool in_place = site == root && movement->in[root] == movement->out[root];
         if (!in_place)
             move(movement, to + offset, movement->in[site] + offset, bytes);
@@ -131,12 +138,12 @@ static cohort_status scatter(const struct cohort__movement *movement, uint32_t r
                              uint32_t end, size_t offset, size_t bytes)
 {
     (void)row;
-    size_t block = block_bytes(movement);
-    const unsigned char *from = movement->in[movement->root];
+    uint32_t root = movement->root;
     for (uint32_t site = first; site < end; site++)
         if (movement->out[site] &&
-            movement->out[site] != from) /* if equal, the root leaves its block where it is */
-            move(movement, movement->out[site] + offset, from + site * block + offset, bytes);
+            movement->out[site] != movement->in[root]) /* else the root leaves its block there */
+            move(movement, movement->out[site] + offset, input(movement, root, site) + offset,
+                 bytes);
     return COHORT_OK;
 }
 
@@ -155,11 +162,10 @@ static cohort_status broadcast(const struct cohort__movement *movement, uint32_t
 static cohort_status all_gather(const struct cohort__movement *movement, uint32_t row,
                                 uint32_t first, uint32_t end, size_t offset, size_t bytes)
 {
-    size_t block = block_bytes(movement);
     for (uint32_t site = first; site < end; site++) {
         bool in_place = movement->in[site] == movement->out[site];
-        const unsigned char *from = movement->in[site] + (in_place ? site * block : 0);
-        move(movement, movement->out[row] + site * block + offset, from + offset, bytes);
+        const unsigned char *from = movement->in[site] + (in_place ? site * movement->stride : 0);
+        move(movement, movement->out[row] + site * movement->stride + offset, from + offset, bytes);
     }
     return COHORT_OK;
 }
@@ -167,11 +173,9 @@ static cohort_status all_gather(const struct cohort__movement *movement, uint32_
 static cohort_status all_to_all(const struct cohort__movement *movement, uint32_t row,
                                 uint32_t first, uint32_t end, size_t offset, size_t bytes)
 {
-    size_t block = block_bytes(movement);
     unsigned char *to = movement->out[row] + offset;
-    size_t column = row * block + offset;
     for (uint32_t site = first; site < end; site++)
-        move(movement, to + site * block, movement->in[site] + column, bytes);
+        move(movement, to + site * movement->stride, input(movement, site, row) + offset, bytes);
     return COHORT_OK;
 }
 
@@ -226,16 +230,16 @@ static uint32_t first_local(const struct cohort__movement *movement, uint32_t si
     return site;
 }
 
-/* Reduces BYTES at PLACE of all inputs into TO. */
-static cohort_status fold(const struct cohort__movement *movement, unsigned char *to, size_t place,
-                          size_t bytes)
+/* Reduces BYTES at OFFSET of the blocks for ROW of all inputs into TO. */
+static cohort_status fold(const struct cohort__movement *movement, unsigned char *to, uint32_t row,
+                          size_t offset, size_t bytes)
 {
-    const unsigned char *left = movement->in[0] + place;
+    const unsigned char *left = input(movement, 0, row) + offset;
     struct reduction reduction = reduction_of(movement, bytes);
     if (movement->num_sites == 1)
         move(movement, to, left, bytes);
     for (uint32_t site = 1; site < movement->num_sites; site++) {
-        cohort_status status = apply(&reduction, to, left, movement->in[site] + place);
+        cohort_status status = apply(&reduction, to, left, input(movement, site, row) + offset);
         if (status)
             return status;
         left = to;
@@ -246,7 +250,7 @@ static cohort_status fold(const struct cohort__movement *movement, unsigned char
 void cohort__movement_fold(const struct cohort__movement *movement, unsigned char *to, size_t place,
                            size_t bytes)
 {
-    fold(movement, to, place, bytes); /* only a user's operation may fail */
+    fold(movement, to, 0, place, bytes); /* only a user's operation may fail */
 }
 
 static cohort_status reduce(const struct cohort__movement *movement, uint32_t row, uint32_t first,
@@ -254,7 +258,7 @@ static cohort_status reduce(const struct cohort__movement *movement, uint32_t ro
 {
     (void)row, (void)first, (void)end;
     unsigned char *to = movement->out[movement->root];
-    return to ? fold(movement, to + offset, offset, bytes) : COHORT_OK;
+    return to ? fold(movement, to + offset, 0, offset, bytes) : COHORT_OK;
 }
 
 static cohort_status all_reduce(const struct cohort__movement *movement, uint32_t row,
@@ -263,7 +267,7 @@ static cohort_status all_reduce(const struct cohort__movement *movement, uint32_
     (void)row, (void)first, (void)end;
     uint32_t site = first_local(movement, 0);
     const unsigned char *result = movement->out[site] + offset;
-    cohort_status status = fold(movement, movement->out[site] + offset, offset, bytes);
+    cohort_status status = fold(movement, movement->out[site] + offset, 0, offset, bytes);
     for (site++; !status && site < movement->num_sites; site++)
         if (movement->out[site])
             move(movement, movement->out[site] + offset, result, bytes);
@@ -275,7 +279,7 @@ static cohort_status reduce_scatter(const struct cohort__movement *movement, uin
                                     uint32_t first, uint32_t end, size_t offset, size_t bytes)
 {
     (void)first, (void)end;
-    return fold(movement, movement->out[row] + offset, row * block_bytes(movement) + offset, bytes);
+    return fold(movement, movement->out[row] + offset, row, offset, bytes);
 }
 
 /* Results between two sites of this locality are reduced in the place of the next one's output. */

@@ -14,12 +14,15 @@ struct cohort__movement {
     uint32_t num_sites;
     uint32_t root;
     uint32_t shift;
-    size_t count; /* of a block, in elements */
+    size_t
+        count; /* of a block, in elements; where the call goes in segments, of their part of it */
     size_t element;
+    size_t stride; /* bytes from one block to the next, in a site's input or output */
     cohort_datatype datatype;
     const cohort_op *op;
     unsigned char **in;  /* by site; the same as `out` where the call is in place */
     unsigned char **out; /* by site; NULL: the site's locality, another one, writes it */
+    bool *is_posted;     /* by site: its input is on the board, where blocks have no gaps */
     bool has_far;        /* whether there are sites of other localities */
     bool is_past_caches; /* the data is more than the caches hold: write past them */
 };

@@ -120,6 +120,7 @@ static bool has_same_terms(const struct cohort__meeting *meeting,
     return meeting->fingerprint == participant->operation->fingerprint &&
            meeting->kind == participant->kind && movement->root == participant->root &&
            movement->shift == participant->shift && movement->count == participant->count &&
+           movement->stride == participant->stride &&
            movement->element == cohort__meeting_element(participant->datatype);
 }
 
@@ -211,8 +212,8 @@ static void gathered(struct meetings *meetings, struct cohort__meeting *meeting,
     if (meetings->team) {
         meeting->state = COHORT__MEETING_GATHERED;
         cohort__watch_begin(cohort__inbox_watches(meetings->group->inbox), &meetings->base.watch);
-        meetings->last_gathered = meeting->generation;
-        if (meeting->generation > meetings->last_ended + 1)
+        meetings->last_gathered = meeting->far.number;
+        if (meeting->generation > cohort__board_generation(meetings->last_ended) + 1)
             cohort__meetings_pass(meetings);
         entry->is_last =
             cohort__meeting_await_others(meetings, meeting, &entry->looked) == COHORT__ROUND_FULL;

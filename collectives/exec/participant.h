@@ -14,8 +14,9 @@
 
 struct cohort__meeting;
 
-/* How many meetings of one subgroup a call may have. With a board it has one. */
-enum { COHORT__MEETINGS_OF_CALL = 4 };
+/* How many meetings of one subgroup a plan may have. On a board a call has one, or one for each
+ * segment of its blocks. */
+enum { COHORT__MEETINGS_OF_PLAN = 4 };
 
 struct cohort__participant {
     /* The owner sets these before the participant enters. */
@@ -26,14 +27,15 @@ struct cohort__participant {
     const struct cohort__movement_kind *kind;
     unsigned char *in; /* the same as `out`: in place */
     unsigned char *out;
-    size_t count;                   /* of a block, in elements */
+    size_t count;                   /* of a block, in elements; or of a segment of it */
+    size_t stride;                  /* bytes from a block to the next one, if there are several */
     cohort_datatype datatype;       /* 0: no elements */
     const cohort_op *op;            /* or NULL; the owner has a reference */
     enum cohort__subgroup subgroup; /* whose sites meet */
     uint32_t rank;                  /* of this site in that subgroup */
     uint32_t root;                  /* a rank */
     uint32_t shift;
-    uint32_t index; /* which one of the call's meetings: below COHORT__MEETINGS_OF_CALL */
+    uint32_t index; /* which one of the call's meetings */
     /* Whether its buffers may be read and written as soon as it enters. If not, `in` and `out` are
      * set before it gets ready. With a board they may. */
     bool is_ready;

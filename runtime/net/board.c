@@ -18,9 +18,9 @@ static size_t posts_offset(uint32_t size)
     return (size_t)(1 + size) * COHORT__BOARD_LINE;
 }
 
-static size_t place_of(uint32_t size, uint32_t slot, uint64_t generation)
+static size_t place_of(uint32_t size, uint32_t slot, uint64_t number)
 {
-    return (size_t)(generation % COHORT__BOARD_DEPTH) * size + slot;
+    return (size_t)cohort__board_index(number) * size + slot;
 }
 
 size_t cohort__board_clear_bytes(uint32_t size)
@@ -44,10 +44,10 @@ _Atomic uint64_t *cohort__board_passed(const struct cohort__board *board, uint32
 }
 
 struct cohort__board_post *cohort__board_post(const struct cohort__board *board, uint32_t slot,
-                                              uint64_t generation)
+                                              uint64_t number)
 {
     return (struct cohort__board_post *)(void *)(board->memory + posts_offset(board->size) +
-                                                 place_of(board->size, slot, generation) *
+                                                 place_of(board->size, slot, number) *
                                                      COHORT__BOARD_LINE);
 }
 
@@ -57,21 +57,21 @@ unsigned char *cohort__board_arena(const struct cohort__board *board, uint32_t s
 }
 
 unsigned char *cohort__board_place(const struct cohort__board *board, uint32_t slot,
-                                   uint64_t generation, size_t bytes, uint32_t offset)
+                                   uint64_t number, size_t bytes, uint32_t offset)
 {
     if (bytes <= COHORT__BOARD_INLINE)
-        return cohort__board_post(board, slot, generation)->data;
+        return cohort__board_post(board, slot, number)->data;
     return cohort__board_arena(board, slot) + offset;
 }
 
 const unsigned char *cohort__board_data(const struct cohort__board *board, uint32_t slot,
-                                        uint64_t generation, size_t bytes)
+                                        uint64_t number, size_t bytes)
 {
     uint32_t offset = 0;
     if (bytes > COHORT__BOARD_INLINE)
-        offset = cohort__board_post(board, slot, generation)->offset;
+        offset = cohort__board_post(board, slot, number)->offset;
     if (bytes > COHORT__BOARD_ARENA || offset > COHORT__BOARD_ARENA - bytes ||
         offset % COHORT__BOARD_LINE != 0)
         return NULL;
-    return cohort__board_place(board, slot, generation, bytes, offset);
+    return cohort__board_place(board, slot, number, bytes, offset);
 }

@@ -10,39 +10,62 @@
 /* A board is shared memory in which the localities of a host post the data that they bring to a
  * collective. Each of them reads what all others have posted, and no message is sent.
  *
- * For each generation every locality writes one post. Where only one locality brings data, only
- * that one writes a post. The place of a post is given by the locality's slot and by the generation
- * modulo the depth. A post is valid when its `generation` field has the number of the generation.
- * Short data is in the post itself. Longer data is in the slot's arena, at the offset that the post
- * gives. Before a place, or a part of an arena, is used for a later generation, all other
- * localities must have said that they don't read the earlier one any more. A locality says so with
- * the generation that it has *passed*: in each of its posts, and in a separate word for readers
- * that can't wait for its next post. Each word has one writer, except the words of the head. */
+ * For each generation every locality writes one post; or several, one for each segment, where the
+ * data is longer than a post can be. Where only one locality brings data, only that one writes
+ * posts. A post has a number, which rises with the generation, and then with the segment. Its place
+ * is given by the locality's slot and by the number (cohort__board_index). A post is valid when its
+ * `number` field has that number. Short data is in the post itself. Longer data is in the slot's
+ * arena, at the offset that the post gives. Before a place, or a part of an arena, is used for a
+ * later post, all other localities must have said that they don't read the earlier one any more. A
+ * locality says so with the number that it has *passed*: in each of its posts, and in a separate
+ * word for readers that can't wait for its next post. Each word has one writer, except the words of
+ * the head. */
 enum {
     COHORT__BOARD_LINE = 64,
-    /* How many generations may be posted at the same time, so how far a root may be ahead of the
-     * readers. Each generation has a line in each slot. Not measured. */
+    /* How many posts there may be at the same time, so how far a root may be ahead of the readers.
+     * Each has a line in each slot. Not measured. */
     COHORT__BOARD_DEPTH = 8,
-    COHORT__BOARD_INLINE = 32, /* bytes that fit into the post itself */
+    COHORT__BOARD_SEGMENTS = 1024, /* at most in a generation */
+    COHORT__BOARD_INLINE = 32,     /* bytes that fit into the post itself */
     /* The most bytes of one post. Two copies through a board are faster than one copy by the
      * kernel, as measured up to 1 MiB (docs/performance.md, "Beside MPI": "Two copies against
      * one"). The limit balances that against the memory that each locality may take for a
-     * communicator. For longer data a plan runs. */
+     * communicator. */
     COHORT__BOARD_POST = 2048 * 1024,
     /* Room for one post of that length, or for several shorter ones with one line behind each.
      * Memory is taken only when it is first used. */
     COHORT__BOARD_ARENA = COHORT__BOARD_POST + COHORT__BOARD_DEPTH * COHORT__BOARD_LINE,
 };
 
+/* The number of the post for SEGMENT, below COHORT__BOARD_SEGMENTS, of GENERATION. Generations are
+ * below 2^54 (COHORT__GENERATION_MAX). */
+static inline uint64_t cohort__board_number(uint64_t generation, uint32_t segment)
+{
+    return generation * COHORT__BOARD_SEGMENTS + segment;
+}
+
+static inline uint64_t cohort__board_generation(uint64_t number)
+{
+    return number / COHORT__BOARD_SEGMENTS;
+}
+
+/* Which one of the places is for NUMBER: those of segments, and those of generations without
+ * segments, follow each other. */
+static inline uint32_t cohort__board_index(uint64_t number)
+{
+    return (uint32_t)((cohort__board_generation(number) + number % COHORT__BOARD_SEGMENTS) %
+                      COHORT__BOARD_DEPTH);
+}
+
 struct cohort__board_head {
     /* The number of localities that wait for a place. They want to be woken when any locality
-     * passes a generation. */
+     * passes a post. */
     _Alignas(COHORT__BOARD_LINE) _Atomic uint32_t num_waiting;
     _Atomic uint32_t num_gone; /* localities that don't use the board any more */
 };
 
 struct cohort__board_post {
-    _Alignas(COHORT__BOARD_LINE) _Atomic uint64_t generation; /* 0: none yet */
+    _Alignas(COHORT__BOARD_LINE) _Atomic uint64_t number; /* 0: none yet */
     uint64_t fingerprint;
     uint64_t passed; /* what this locality had passed when it wrote this post */
     uint64_t bytes;
@@ -74,16 +97,16 @@ size_t cohort__board_clear_bytes(uint32_t size);
 
 struct cohort__board_head *cohort__board_head(const struct cohort__board *board);
 
-/* The generation that SLOT has passed. */
+/* The number that SLOT has passed. */
 _Atomic uint64_t *cohort__board_passed(const struct cohort__board *board, uint32_t slot);
 
 struct cohort__board_post *cohort__board_post(const struct cohort__board *board, uint32_t slot,
-                                              uint64_t generation);
+                                              uint64_t number);
 
 /* Where SLOT puts the data of a post with BYTES bytes: in the post itself, or at OFFSET in its
  * arena. */
 unsigned char *cohort__board_place(const struct cohort__board *board, uint32_t slot,
-                                   uint64_t generation, size_t bytes, uint32_t offset);
+                                   uint64_t number, size_t bytes, uint32_t offset);
 
 /* SLOT's arena. */
 unsigned char *cohort__board_arena(const struct cohort__board *board, uint32_t slot);
@@ -91,13 +114,13 @@ unsigned char *cohort__board_arena(const struct cohort__board *board, uint32_t s
 /* Where SLOT has put the BYTES bytes of its post, which has to be valid. NULL: the offset in the
  * post is impossible. */
 const unsigned char *cohort__board_data(const struct cohort__board *board, uint32_t slot,
-                                        uint64_t generation, size_t bytes);
+                                        uint64_t number, size_t bytes);
 
 /* Sequentially consistent: who waits for a post says so first, and looks then. */
 static inline bool cohort__board_is_posted(const struct cohort__board *board, uint32_t slot,
-                                           uint64_t generation)
+                                           uint64_t number)
 {
-    return atomic_load(&cohort__board_post(board, slot, generation)->generation) == generation;
+    return atomic_load(&cohort__board_post(board, slot, number)->number) == number;
 }
 
 #endif

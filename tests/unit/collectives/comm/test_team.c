@@ -75,7 +75,7 @@ static uint32_t num_waiting(void)
 
 static struct cohort__round attend(uint64_t generation, uint64_t fingerprint, size_t bytes)
 {
-    return (struct cohort__round){.generation = generation,
+    return (struct cohort__round){.number = generation,
                                   .fingerprint = fingerprint,
                                   .bytes = bytes,
                                   .least_passed = UINT64_MAX};
@@ -92,7 +92,7 @@ static bool post(uint32_t rank, struct cohort__round *round)
     unsigned char *to = cohort__team_place(teams[rank], round, num_sites[rank] * round->bytes);
     for (uint32_t site = 0; to && site < NUM_SITES; site++)
         for (size_t at = 0; locality_of[site] == rank && at < round->bytes; at++)
-            *to++ = content(round->generation, site, at);
+            *to++ = content(round->number, site, at);
     if (to)
         cohort__team_post(teams[rank], round);
     return to;
@@ -121,7 +121,7 @@ static void check_inputs(uint32_t rank, const struct cohort__round *round)
     for (uint32_t site = 0; site < NUM_SITES; site++) {
         const unsigned char *in = cohort__team_input(teams[rank], round, site, NULL);
         for (size_t at = 0; at < round->bytes; at++)
-            CHECK_INT(in[at], content(round->generation, site, at));
+            CHECK_INT(in[at], content(round->number, site, at));
     }
 }
 
@@ -196,7 +196,7 @@ static void test_has_posted(void)
     for (uint32_t site = 0; site < NUM_SITES; site++)
         if (locality_of[site] != 1)
             CHECK_INT(cohort__team_has_come(teams[1], &b, site), locality_of[site] == 0);
-    b.generation = 4 + COHORT__BOARD_DEPTH;
+    b.number = 4 + COHORT__BOARD_DEPTH;
     CHECK(!cohort__team_has_come(teams[1], &b, 0));
     close_all();
 }
@@ -240,7 +240,8 @@ static void test_nonsense(void)
     CHECK_INT(look(0, &all[0]), COHORT__ROUND_FULL);
     uint32_t slot;
     CHECK(cohort__boards_slot_of(localities.processes[0], 1, &slot));
-    cohort__board_post(&memory, slot, 7)->offset = COHORT__BOARD_ARENA - 1024;
+    cohort__board_post(&memory, slot, cohort__board_number(7, 0))->offset =
+        COHORT__BOARD_ARENA - 1024;
     CHECK(cohort__team_input(teams[0], &all[0], 1, &error));
     CHECK(!cohort__team_input(teams[0], &all[0], 2, &error));
     CHECK_INT(error.status, COHORT_ERR_PROTOCOL);

@@ -18,6 +18,7 @@ struct setting {
     size_t count;
     bool in_place;
     bool is_past_caches;
+    size_t segment; /* elements; 0: all at once */
 };
 
 static int64_t content(uint32_t site, size_t index)
@@ -138,12 +139,37 @@ static const struct {
 };
 enum { NUM_KINDS = sizeof(kinds) / sizeof(kinds[0]) };
 
+/* In segments of SEGMENT elements, each of which is a movement of its own, or all at once if that
+ * is 0. The last segment comes first. */
+static void perform(const struct cohort__movement_kind *kind, struct cohort__movement *movement,
+                    size_t segment)
+{
+    size_t count = movement->count, length = segment ? segment : count;
+    unsigned char **in = movement->in, **out = movement->out;
+    for (size_t end = count, begin; end > 0; end = begin) {
+        unsigned char *ins[MAX_SITES], *outs[MAX_SITES];
+        begin = (end - 1) / length * length;
+        for (uint32_t site = 0; site < movement->num_sites; site++) {
+            ins[site] = in[site] + begin * movement->element;
+            outs[site] = out[site] + begin * movement->element;
+        }
+        movement->in = ins;
+        movement->out = outs;
+        movement->count = end - begin;
+        for (uint64_t part = cohort__movement_num_parts(kind, movement); part-- > 0;)
+            CHECK_INT(cohort__movement_perform(kind, movement, part), COHORT_OK);
+    }
+}
+
 static void check_kind(size_t kind, const struct setting *setting)
 {
     size_t all = setting->num_sites * setting->count;
     int64_t *in[MAX_SITES], *out[MAX_SITES];
     const int64_t untouched = INT64_MIN;
+    bool is_posted[MAX_SITES] = {false};
     struct cohort__movement movement = {.num_sites = setting->num_sites,
+                                        .stride = setting->count * sizeof(int64_t),
+                                        .is_posted = is_posted,
                                         .root = setting->root,
                                         .shift = setting->shift,
                                         .count = setting->count,
@@ -168,9 +194,7 @@ static void check_kind(size_t kind, const struct setting *setting)
         free(out[site]);
         out[site] = in[site];
     }
-    uint64_t num_parts = cohort__movement_num_parts(kinds[kind].kind, &movement);
-    for (uint64_t part = num_parts; part-- > 0;)
-        CHECK_INT(cohort__movement_perform(kinds[kind].kind, &movement, part), COHORT_OK);
+    perform(kinds[kind].kind, &movement, setting->segment);
     for (uint32_t site = 0; site < setting->num_sites; site++) {
         for (size_t i = 0; i < all; i++) {
             int64_t value;
@@ -191,7 +215,7 @@ static void check_kind(size_t kind, const struct setting *setting)
     }
 }
 
-static void check_all(bool in_place, bool is_past_caches)
+static void check_all(bool in_place, bool is_past_caches, size_t segment)
 {
     static const size_t counts[] = {0, 1, 3, 4096, 4097, 20000};
     for (size_t kind = 0; kind < NUM_KINDS; kind++)
@@ -204,24 +228,32 @@ static void check_all(bool in_place, bool is_past_caches)
                                                    .shift = num_sites / 3,
                                                    .count = counts[c],
                                                    .in_place = in_place,
-                                                   .is_past_caches = is_past_caches});
+                                                   .is_past_caches = is_past_caches,
+                                                   .segment = segment});
             }
 }
 
 static void test_apart(void)
 {
-    check_all(false, false);
+    check_all(false, false, 0);
 }
 
 static void test_in_place(void)
 {
-    check_all(true, false);
+    check_all(true, false, 0);
 }
 
 static void test_past_caches(void)
 {
-    check_all(false, true);
-    check_all(true, true);
+    check_all(false, true, 0);
+    check_all(true, true, 0);
+}
+
+static void test_segments(void)
+{
+    check_all(false, false, 1000);
+    check_all(true, true, 1000);
+    check_all(false, false, 5000);
 }
 
 /* A large block has many parts, small blocks share one, and no data has none. */
@@ -252,6 +284,7 @@ int main(int argc, char **argv)
         {"apart", test_apart},
         {"in_place", test_in_place},
         {"past_caches", test_past_caches},
+        {"segments", test_segments},
         {"num_parts", test_num_parts},
     };
     return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));

@@ -144,7 +144,7 @@ static void test_empty(void)
         for (uint64_t generation = 1; generation < 20; generation++)
             CHECK(!cohort__board_is_posted(&board, slot, generation));
     }
-    atomic_store(&cohort__board_post(&board, 1, 9)->generation, 9);
+    atomic_store(&cohort__board_post(&board, 1, 9)->number, 9);
     CHECK(cohort__board_is_posted(&board, 1, 9));
     CHECK(!cohort__board_is_posted(&board, 1, 1));
     CHECK(!cohort__board_is_posted(&board, 1, 17));
