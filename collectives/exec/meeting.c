@@ -118,7 +118,10 @@ static void meeting_put_away(struct meetings *meetings, struct cohort__meeting *
 
 void cohort__meetings_pass(struct meetings *meetings)
 {
-    uint64_t least = meetings->last_ended + 1;
+    /* All segments of a generation are entered before the first one can end. So those that are not
+     * in the lists have ended, or the call had none, or has failed before. */
+    uint64_t ended = cohort__board_generation(meetings->last_ended);
+    uint64_t least = cohort__board_number(ended + 1, 0);
     if (least < meetings->last_gathered)
         least = meetings->last_gathered;
     struct cohort__list *const lists[] = {&meetings->current, &meetings->moving};

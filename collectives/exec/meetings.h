@@ -69,9 +69,9 @@ cohort__meeting_first(const struct cohort__meeting *meeting)
     return meeting->participants[rank];
 }
 
-/* Tells the other localities up to which generation this one reads no posts any more: the last one
- * that has ended, or all below one to which all sites here have come. But a meeting that is still
- * under way needs its posts. */
+/* Tells the other localities up to which post this one reads none any more: all of the last
+ * generation that has ended, or all below one to which all sites here have come. But a meeting that
+ * is still under way needs its posts. */
 void cohort__meetings_pass(struct meetings *meetings);
 
 /* The last participant has left. */

@@ -19,7 +19,7 @@
 enum { SOON = 20000000 };
 static const uint64_t never = UINT64_C(3600000000000);
 
-/* More elements of 8 bytes than fit on a board. */
+/* More elements of 8 bytes than fit into a post. */
 enum { MANY = COHORT__BOARD_POST / 8 + 1 };
 
 struct wrong {
@@ -157,7 +157,7 @@ static cohort_future *two(cohort_comm *comm, void *buffer)
     return cohort_all_reduce(comm, buffer, (int32_t *)buffer + 2, 2, COHORT_INT32, COHORT_SUM, 1);
 }
 
-/* More than fits on a board. */
+/* In segments. */
 static cohort_future *many(cohort_comm *comm, void *buffer)
 {
     return cohort_all_reduce(comm, buffer, (int64_t *)buffer + MANY, MANY, COHORT_INT64, COHORT_SUM,
@@ -210,14 +210,13 @@ static void test_wrong(void)
     };
     for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
         for (uint32_t culprit = 0; culprit < 6; culprit += 2) {
-            bool is_large = all[i].call == many; /* uses messages, so the others have to ask */
             run_wrong(all[i].name,
                       (struct wrong){.culprit = culprit,
                                      .absent = UINT32_MAX,
                                      .status = all[i].status,
                                      .what = all[i].what,
                                      .call = all[i].call},
-                      is_large ? SOON : never);
+                      never);
         }
 }
 

@@ -201,11 +201,40 @@ static void test_large(void)
     run("large", &(struct job){.num_localities = 7, .num_sites = 8, .is_in_place = true}, large);
 }
 
-/* More data than that is refused at all sites, if a meeting is the only way. */
+/* More data than that goes in segments. */
+static cohort_status segments(cohort_comm *comm, void *arg)
+{
+    struct job *job = arg;
+    size_t share = share_of(job);
+    const size_t counts[] = {share + 1, share + share / 2, 5 * share / 2 - 3, 3 * share};
+    uint64_t generation = 0;
+    for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++)
+        for (int what = 0; what < NUM_WHATS; what++) {
+            size_t count = what == ALL_TO_ALL ? counts[i] / job->num_sites + 1 : counts[i];
+            struct call call = {(enum what)what, count, ++generation, NULL, NULL, NULL};
+            begin(&call, comm, job);
+            finish(&call, comm);
+        }
+    return COHORT_OK;
+}
+
+static void test_segments(void)
+{
+    for (int in_place = 0; in_place < 2; in_place++) {
+        run("segments", &(struct job){.num_localities = 2, .num_sites = 2, .is_in_place = in_place},
+            segments);
+        run("segments", &(struct job){.num_localities = 3, .num_sites = 7, .is_in_place = in_place},
+            segments);
+    }
+}
+
+/* Segments that would have too little of each block are refused at all sites, if a meeting is the
+ * only way. */
 static cohort_status too_much(cohort_comm *comm, void *arg)
 {
     struct job *job = arg;
-    struct call call = {ALL_REDUCE, share_of(job) + 1, 1, NULL, NULL, NULL};
+    size_t count = share_of(job) / job->num_sites + 1;
+    struct call call = {ALL_TO_ALL, count, 1, NULL, NULL, NULL};
     begin(&call, comm, job);
     CHECK(cohort_await(call.done) != COHORT_OK);
     CHECK_CONTAINS(cohort_error_message(), "shared");
@@ -216,7 +245,7 @@ static cohort_status too_much(cohort_comm *comm, void *arg)
 
 static void test_too_much(void)
 {
-    run("too much", &(struct job){.num_localities = 3, .num_sites = 3}, too_much);
+    run("too much", &(struct job){.num_localities = 3, .num_sites = 24}, too_much);
 }
 
 /* Large and small calls are in flight at the same time. There are more calls than places, and one
@@ -228,12 +257,12 @@ static cohort_status mixture(cohort_comm *comm, void *arg)
     struct job *job = arg;
     struct call calls[NUM_IN_FLIGHT];
     size_t share = share_of(job);
-    const size_t counts[] = {1, share, 100, share / 2, share / 3, 3, BEYOND / 8 + 1};
+    const size_t counts[] = {1, share, 100, share / 2, share / 3, 3, 2 * share + 1, BEYOND / 8 + 1};
     while (cohort_comm_this_site(comm) == job->slow && job->num_called < job->num_sites - 1)
         cohort_yield();
     for (uint64_t i = 0; i < NUM_IN_FLIGHT; i++) {
         enum what what = (enum what)(i % 5 % NUM_WHATS);
-        size_t count = counts[i % 7];
+        size_t count = counts[i % 8];
         calls[i] = (struct call){.what = what, .generation = i + 1};
         calls[i].count = what == ALL_TO_ALL ? count / job->num_sites : count;
         begin(&calls[i], comm, job);
@@ -255,7 +284,7 @@ static void test_mixture(void)
 
 /* Failing ----------------------------------------------------------------------------------- */
 
-enum { LARGE = COHORT__BOARD_POST / 8 / 3 };
+enum { LARGE = COHORT__BOARD_POST / 8 / 3, IN_SEGMENTS = 3 * COHORT__BOARD_POST / 8 };
 
 /* With one worker, which runs the culprit, the culprit's data has not been copied yet when it
  * leaves. With more workers, the call may have reached any point, including its end. When the
@@ -263,6 +292,7 @@ enum { LARGE = COHORT__BOARD_POST / 8 / 3 };
 struct leaving {
     struct job job; /* first */
     uint32_t culprit;
+    size_t count;
     struct call call; /* the call of the culprit */
 };
 
@@ -270,7 +300,7 @@ static cohort_status leave(cohort_comm *comm, void *arg)
 {
     struct leaving *leaving = arg;
     uint32_t me = cohort_comm_this_site(comm);
-    struct call call = {ALL_REDUCE, LARGE, 1, NULL, NULL, NULL};
+    struct call call = {ALL_REDUCE, leaving->count, 1, NULL, NULL, NULL};
     if (me == leaving->culprit) {
         while (leaving->job.num_called < leaving->job.num_sites - 1)
             cohort_yield();
@@ -286,23 +316,30 @@ static cohort_status leave(cohort_comm *comm, void *arg)
         CHECK_CONTAINS(cohort_error_message(), who);
     else
         CHECK(NUM_WORKERS > 1);
-    memset(call.in, 0xee, LARGE * sizeof(*call.in));
+    memset(call.in, 0xee, call.count * sizeof(*call.in));
     free(call.in);
     free(call.out);
     return COHORT_OK;
 }
 
-static void test_leave(void)
+static void check_leave(size_t count)
 {
     for (uint32_t culprit = 0; culprit < 6; culprit++) {
-        struct leaving leaving = {.job = {.num_localities = 3, .num_sites = 6}, .culprit = culprit};
+        struct leaving leaving = {
+            .job = {.num_localities = 3, .num_sites = 6}, .culprit = culprit, .count = count};
         run("leave", &leaving.job, leave);
         cohort_status status = cohort_await(leaving.call.done);
         CHECK(status == COHORT_ERR_CANCELLED || (NUM_WORKERS > 1 && !status));
-        memset(leaving.call.in, 0xee, LARGE * sizeof(*leaving.call.in));
+        memset(leaving.call.in, 0xee, count * sizeof(*leaving.call.in));
         free(leaving.call.in);
         free(leaving.call.out);
     }
+}
+
+static void test_leave(void)
+{
+    check_leave(LARGE);
+    check_leave(IN_SEGMENTS);
 }
 
 /* A site whose part is posted leaves, and then the last site calls. The localities that reduce
@@ -400,6 +437,7 @@ static void test_leave_reducing(void)
 static const struct test_case cases[] = {
     {"sizes", test_sizes},
     {"large", test_large},
+    {"segments", test_segments},
     {"too_much", test_too_much},
     {"mixture", test_mixture},
     {"leave", test_leave},

@@ -234,13 +234,13 @@ static void test_nonsense(void)
     struct cohort__error error = {0};
     CHECK_INT(cohort__boards_open(localities.processes[0], board, &memory), COHORT_OK);
     for (uint32_t rank = 0; rank < NUM; rank++) {
-        all[rank] = attend(7, 5, 1000);
+        all[rank] = attend(cohort__board_number(7, 3), 5, 1000);
         CHECK(post(rank, &all[rank]));
     }
     CHECK_INT(look(0, &all[0]), COHORT__ROUND_FULL);
     uint32_t slot;
     CHECK(cohort__boards_slot_of(localities.processes[0], 1, &slot));
-    cohort__board_post(&memory, slot, cohort__board_number(7, 0))->offset =
+    cohort__board_post(&memory, slot, cohort__board_number(7, 3))->offset =
         COHORT__BOARD_ARENA - 1024;
     CHECK(cohort__team_input(teams[0], &all[0], 1, &error));
     CHECK(!cohort__team_input(teams[0], &all[0], 2, &error));
