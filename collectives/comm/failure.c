@@ -64,7 +64,7 @@ static void tell_localities(const struct cohort__operation *operation,
     }
 }
 
-void cohort__operation_tell(const struct cohort__operation *operation, bool is_for_all)
+void cohort__operation_tell(struct cohort__operation *operation, bool is_for_all)
 {
     struct cohort_comm *comm = operation->comm;
     if (operation->are_all_told || cohort__endpoint_is_told(comm, operation->generation))
@@ -73,6 +73,7 @@ void cohort__operation_tell(const struct cohort__operation *operation, bool is_f
                                             .fingerprint = operation->fingerprint,
                                             .error = operation->failure};
     cohort__group_tell_all(comm->group, &failure, comm->this_site);
+    operation->are_all_told = is_for_all; /* each segment of a call may come here */
     if (!is_for_all || comm->group->is_whole)
         return;
     struct cohort__packer words = {0};

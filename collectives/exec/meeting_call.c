@@ -83,11 +83,12 @@ static void leave(struct call *call, struct cohort__participant *participant)
         cohort__participant_leave(participant);
 }
 
-/* The call has failed, so its other segments fail, now or later. */
+/* The call has failed, so its other segments fail, now or later. The last one first: an earlier one
+ * that failed would make room for the next, which would begin to copy. */
 static void fail_segments(struct call *call)
 {
-    for (uint32_t i = 0; i < call->num_segments && call->num_inside > 0; i++) {
-        struct cohort__participant *participant = &call->participants[i];
+    for (uint32_t i = call->num_segments; i > 0 && call->num_inside > 0; i--) {
+        struct cohort__participant *participant = &call->participants[i - 1];
         if (participant->meeting && cohort__participant_fail(participant))
             leave(call, participant);
     }

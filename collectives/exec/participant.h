@@ -20,7 +20,7 @@ enum { COHORT__MEETINGS_OF_PLAN = 4 };
 
 struct cohort__participant {
     /* The owner sets these before the participant enters. */
-    const struct cohort__operation *operation; /* which it is a part of */
+    struct cohort__operation *operation; /* which it is a part of */
     /* The meeting is over for it, with ERROR, or NULL if all went well. ERROR is valid until it
      * leaves, which it has to do now or later. */
     void (*told)(struct cohort__participant *participant, const struct cohort__error *error);
