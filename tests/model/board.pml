@@ -26,9 +26,17 @@
  * bound. With -DHASTE questions are asked at any time, and the answers to two of them may arrive
  * late. In that mode the model does not find hangs.
  *
+ * With -DSEGMENTS each call has two segments, each a meeting of its own with a number of its own,
+ * and there are two generations. Instead of being rejected a call may also be another one, which
+ * has one segment, or find no memory for its second one. Between the segments that a site enters,
+ * or that it fails, come steps of others. Neighbours behave alike, so only the lower one makes
+ * mistakes. That has 9,970,289 states, found in 53 s in 1.9 GB (suite long).
+ *
  * Also without an error: -DPLAN=2 or 3 (only that generation runs as a plan; without this option,
  * either one does), -DNO_PLAN (none does), -DSOURCE (only A brings data in some generations),
- * -DSHARES (the result is made in shares).
+ * -DSHARES (the result is made in shares), -DSEGMENTS,BY_NUMBER (what is left out is judged by
+ * numbers: with all segments entered at once it makes no difference), -DSEGMENTS,PASS_WHOLE (as
+ * PASS_SELDOM, but a failed meeting, and a call that could not enter all, end the generation).
  *
  * Variants that have an error, which spin must find:
  *   FAIL_ON_BOARD  a failure takes its generation's place
@@ -45,8 +53,23 @@
  *   NO_MOVED_PAST  and it does not say so when it is asked
  *   NO_FORGOTTEN   a site that has said that it is through, but is missing, is waited for
  *   TWICE          that is decided by two answers, and not by a look after the first one
- *   BUSY           a meeting fails while works use its buffers */
+ *   BUSY           a meeting fails while works use its buffers
+ * and with -DSEGMENTS:
+ *   SEGMENT_LATE     a site enters a segment when the one before is over
+ *   SEGMENT_ALONE    a failed segment does not fail the other one of its call
+ *   PASS_GENERATION  who passes a segment passes all of its generation
+ *   PASS_SELDOM      a gathered meeting passes what is below it only if its generation is not the
+ *                    one after the last ended one's
+ *   NO_TELL_PART     a call that enters a part of its segments tells no other site */
+#ifdef SEGMENTS
+#ifndef G
+#define G 2
+#endif
+#define N 6 /* the last number */
+#else
 #define G 4
+#define N G
+#endif
 #ifndef SITES
 #define SITES 3
 #endif
@@ -78,10 +101,30 @@
 #else
 #define MAY_SKIP(me) ((me) != 1)
 #endif
-#if REJECTIONS == 1
+#ifdef SEGMENTS
+#define MAY_REJECT(me) MAY_SKIP(me)
+#elif REJECTIONS == 1
 #define MAY_REJECT(me) ((me) != 3)
 #else
 #define MAY_REJECT(me) true
+#endif
+
+/* A meeting and its post have a number N, which is that of the generation G; or with segments, two
+ * numbers for each generation. */
+#ifdef SEGMENTS
+#define HAS_TWO(g) ((g) != single && !((g) == shortened && me == shortener))
+#define GENERATION(n) (((n) + 1) / 2)
+#define SECOND(n) ((n) % 2 == 0)
+#define FIRST(g) (2 * (g) - 1)
+#define LAST(g) (HAS_TWO(g) -> 2 * (g) : 2 * (g) - 1)
+#define PLACE(n) ((GENERATION(n) + SECOND(n)) % DEPTH)
+#define IS_INSIDE(n) (L.inside[n] & BIT(me))
+#define IS_INSIDE_ANY(g) ((L.inside[2 * (g) - 1] | L.inside[2 * (g)]) & BIT(me))
+#else
+#define GENERATION(n) (n)
+#define FIRST(g) (g)
+#define PLACE(n) ((n) % DEPTH)
+#define IS_INSIDE_ANY(g) (L.inside[g] & BIT(me))
 #endif
 
 /* States of a meeting. */
@@ -95,21 +138,24 @@
 #define MOVED 7
 #define FAILED 8
 
-/* Masks have one bit for each generation, or for each site. */
+/* Masks have one bit for each number, generation or site. */
 typedef locality {
-    byte state[G + 1];
-    byte come[G + 1];   /* sites */
-    byte inside[G + 1]; /* sites */
-    byte posted;        /* generations that have not ended */
+    byte state[N + 1];
+    byte come[N + 1];   /* sites */
+    byte inside[N + 1]; /* sites */
+    byte posted;        /* numbers that have not ended */
     byte shared;
     byte untold, awaited, error;
-    byte place[DEPTH]; /* on the board: the generation in it */
+    byte place[DEPTH]; /* on the board: the number in it */
     byte passed;       /* what no site here reads any more */
     byte last_ended, last_gathered;
 #ifdef FAIL_ON_BOARD
     byte failures; /* in places */
 #endif
     byte spoiled;  /* by the sites of this locality */
+#ifdef SEGMENTS
+    bit meets_short, posted_short; /* in generation SHORTENED */
+#endif
     byte is_late   /* meetings begun by a site when another one was beyond */
 };
 
@@ -120,7 +166,10 @@ typedef endpoint {
     byte in_flight, failing, told; /* of these */
     byte remembered;               /* the latest own call that has failed */
     byte errors, parked;           /* messages under way; messages kept */
-    byte over;                     /* items under way */
+    byte over;                     /* items under way: numbers */
+#ifdef SEGMENTS
+    byte amid; /* the number that the turn goes on with, to enter it, or to fail it */
+#endif
 #ifdef HASTE
     byte questions, asked, asked_of; /* questions under way; of this generation, to this site */
 #endif
@@ -132,6 +181,11 @@ endpoint endpoints[SITES];
 
 byte planned;  /* this generation runs as a plan */
 byte sourced;  /* in these only A brings data */
+#ifdef SEGMENTS
+byte single;    /* this generation has one segment */
+byte shortened; /* in this one a site has called something with one segment */
+byte shortener; /* this site */
+#endif
 byte spoiled;  /* a site has rejected these, or left them out */
 byte dropped;  /* messages about these */
 byte found;    /* a question has found that these were left out */
@@ -150,11 +204,23 @@ hidden byte i, j, least; /* each is used by one inline, which calls no other one
 #endif
 #define POSTS(l, g) (!HAS_SOURCE(g) || (l) == 0)
 
-#ifdef FAIL_ON_BOARD
-#define IS_THERE(l, g)                                                                             \
-    (localities[l].place[(g) % DEPTH] == (g) && !(localities[l].failures & BIT(g)))
+#ifdef SOURCE
+#define DEPENDS_ON(l, g) (POSTS(1 - (l), g) -> spoiled : L.spoiled)
 #else
-#define IS_THERE(l, g) (localities[l].place[(g) % DEPTH] == (g))
+#define DEPENDS_ON(l, g) spoiled
+#endif
+
+#ifdef SEGMENTS
+#define IS_SAME(n)                                                                                 \
+    (GENERATION(n) != shortened || localities[0].posted_short == localities[1].posted_short)
+#else
+#define IS_SAME(n) true
+#endif
+#ifdef FAIL_ON_BOARD
+#define IS_THERE(l, n)                                                                             \
+    (localities[l].place[PLACE(n)] == (n) && !(localities[l].failures & BIT(n)))
+#else
+#define IS_THERE(l, n) (localities[l].place[PLACE(n)] == (n) && IS_SAME(n))
 #endif
 
 /* Passing ---------------------------------------------------------------------------------- */
@@ -169,7 +235,7 @@ inline pass(l)
 {
     least = BEGINNING;
 #ifndef PASS_ACTIVE
-    for (i : 1 .. G) {
+    for (i : 1 .. N) {
         if
         :: i < least && L.state[i] != NONE && L.state[i] != FAILED -> least = i
         :: else
@@ -177,7 +243,11 @@ inline pass(l)
     }
 #endif
     if
+#ifdef PASS_GENERATION
+    :: least > L.passed + 1 -> L.passed = 2 * GENERATION(least - 1)
+#else
     :: least > L.passed + 1 -> L.passed = least - 1
+#endif
     :: else
     fi
 }
@@ -215,60 +285,63 @@ inline tell(me, g, is_for_all)
 }
 
 #ifdef SHARES
-#define MISSES_SHARE(g) (L.state[g] == GATHERED)
+#define MISSES_SHARE(n) (L.state[n] == GATHERED)
 #else
-#define MISSES_SHARE(g) false
+#define MISSES_SHARE(n) false
 #endif
 #ifdef NO_TELL_FAR
-#define IS_AWAITED(l, g) false
+#define IS_AWAITED(l, n) false
 #else
-#define IS_AWAITED(l, g) (POSTS(l, g) && (!(L.posted & BIT(g)) || MISSES_SHARE(g)))
+#define IS_AWAITED(l, n)                                                                           \
+    (POSTS(l, GENERATION(n)) && (!(L.posted & BIT(n)) || MISSES_SHARE(n)))
 #endif
 
-inline meeting_fail(l, g, except)
+inline meeting_fail(l, n, except)
 {
-    assert(spoiled & BIT(g));
-    assert(L.state[g] != BRINGING && L.state[g] != REDUCING); /* no work uses the buffers */
+    assert(spoiled & BIT(GENERATION(n)));
+    assert(L.state[n] != BRINGING && L.state[n] != REDUCING); /* no work uses the buffers */
     if
-    :: IS_AWAITED(l, g) -> L.awaited = L.awaited | BIT(g); L.untold = L.untold | BIT(g)
+    :: IS_AWAITED(l, n) -> L.awaited = L.awaited | BIT(n); L.untold = L.untold | BIT(n)
     :: else ->
         if
-        :: L.state[g] == OPEN && L.come[g] != ALL_OF(l) -> L.untold = L.untold | BIT(g)
+        :: L.state[n] == OPEN && L.come[n] != ALL_OF(l) -> L.untold = L.untold | BIT(n)
         :: else
         fi
     fi;
-    L.state[g] = FAILED;
-    L.error = L.error & ~BIT(g);
+    L.state[n] = FAILED;
+    L.error = L.error & ~BIT(n);
     for (i : 0 .. SITES - 1) {
         if
-        :: i != except && (L.inside[g] & BIT(i)) ->
-            endpoints[i].over = endpoints[i].over | BIT(g)
+        :: i != except && (L.inside[n] & BIT(i)) ->
+            endpoints[i].over = endpoints[i].over | BIT(n)
         :: else
         fi
     }
 #ifdef FAIL_ON_BOARD
-    post_failure(l, g)
+    post_failure(l, n)
 #endif
 }
 
 #ifdef FAIL_ON_BOARD
 /* As with a post: the generation in the place has been passed by then. */
-inline post_failure(l, g)
+inline post_failure(l, n)
 {
     if
-    :: L.place[g % DEPTH] < g && localities[0].passed >= L.place[g % DEPTH] &&
-       localities[1].passed >= L.place[g % DEPTH] ->
-        L.place[g % DEPTH] = g;
-        L.failures = L.failures | BIT(g)
+    :: L.place[PLACE(n)] < n && localities[0].passed >= L.place[PLACE(n)] &&
+       localities[1].passed >= L.place[PLACE(n)] ->
+        L.place[PLACE(n)] = n;
+        L.failures = L.failures | BIT(n)
     :: else
     fi
 }
 #endif
 
-inline tell_outside(me, l, g)
+inline tell_outside(me, l, n)
 {
     if
-    :: L.untold & BIT(g) -> L.untold = L.untold & ~BIT(g); tell(me, g, L.awaited & BIT(g))
+    :: L.untold & BIT(n) ->
+        L.untold = L.untold & ~BIT(n);
+        tell(me, GENERATION(n), L.awaited & BIT(n))
     :: else
     fi
 }
@@ -278,29 +351,37 @@ inline remember_failure(me, g)
     E.remembered = g
 }
 
-/* The operation ends. The last one to leave ends the meeting. */
-inline end_visit(me, l, g)
+#ifdef PASS_WHOLE
+/* No meeting of G gathers here any more if it is not there yet. */
+inline end_generation(l, g)
 {
     if
-    :: E.failing & BIT(g) -> remember_failure(me, g)
+    :: L.last_ended < 2 * (g) -> L.last_ended = 2 * (g)
     :: else
-    fi;
-    E.in_flight = E.in_flight & ~BIT(g);
-    E.failing = E.failing & ~BIT(g);
-    E.told = E.told & ~BIT(g);
-    E.through = E.through & ~BIT(g);
-    E.errors = E.errors & ~BIT(g); /* a late site finds no failure */
-    L.inside[g] = L.inside[g] & ~BIT(me);
+    fi
+}
+#endif
+
+/* The last one to leave ends the meeting. */
+inline leave(me, l, n)
+{
+    L.inside[n] = L.inside[n] & ~BIT(me);
     if
-    :: L.inside[g] == 0 ->
-        L.state[g] = NONE;
-        L.come[g] = 0;
-        /* No site will call this any more and would read these. */
-        L.awaited = L.awaited & ~BIT(g);
-        L.posted = L.posted & ~BIT(g);
-        L.is_late = L.is_late & ~BIT(g);
+    :: L.inside[n] == 0 ->
+#ifdef PASS_WHOLE
         if
-        :: L.last_ended < g -> L.last_ended = g
+        :: L.state[n] == FAILED -> end_generation(l, GENERATION(n))
+        :: else
+        fi;
+#endif
+        L.state[n] = NONE;
+        L.come[n] = 0;
+        /* No site will call this any more and would read these. */
+        L.awaited = L.awaited & ~BIT(n);
+        L.posted = L.posted & ~BIT(n);
+        L.is_late = L.is_late & ~BIT(n);
+        if
+        :: L.last_ended < n -> L.last_ended = n
         :: else
         fi;
         pass(l)
@@ -308,37 +389,97 @@ inline end_visit(me, l, g)
     fi
 }
 
+/* The operation ends if all its segments are over. */
+inline end_call(me, l, g)
+{
+    if
+    :: !(IS_INSIDE_ANY(g)) ->
+#ifdef SEGMENTS
+        assert((E.failing & BIT(g)) || !((DEPENDS_ON(l, g)) & BIT(g)));
+#endif
+        if
+        :: E.failing & BIT(g) -> remember_failure(me, g)
+        :: else
+        fi;
+        E.in_flight = E.in_flight & ~BIT(g);
+        E.failing = E.failing & ~BIT(g);
+        E.told = E.told & ~BIT(g);
+        E.through = E.through & ~BIT(g);
+        E.errors = E.errors & ~BIT(g) /* a late site finds no failure */
+    :: else
+    fi
+}
+
 #ifdef BUSY
-#define MAY_FAIL(g) (L.state[g] < MOVING)
+#define MAY_FAIL(n) (L.state[n] < MOVING)
 #else
-#define MAY_FAIL(g)                                                                                \
-    (L.state[g] == OPEN || L.state[g] == GATHERED || L.state[g] == REDUCED)
+#define MAY_FAIL(n)                                                                                \
+    (L.state[n] == OPEN || L.state[n] == GATHERED || L.state[n] == REDUCED)
 #endif
 
+/* A call fails, so its meeting fails, too, now or later. */
+inline fail_number(me, l, n)
+{
+    if
+    :: MAY_FAIL(n) ->
+        meeting_fail(l, n, me);
+        tell_outside(me, l, n);
+        leave(me, l, n)
+    :: L.state[n] < MOVING && !(MAY_FAIL(n)) -> L.error = L.error | BIT(n)
+    :: L.state[n] >= MOVING
+    fi
+}
+
+#ifdef SEGMENTS
+/* Another site's turn may come before the other segment fails. */
 inline fail(me, l, g)
 {
     if
     :: !(E.failing & BIT(g)) ->
         assert(spoiled & BIT(g));
         E.failing = E.failing | BIT(g);
+#ifdef SEGMENT_ALONE
         if
-        :: MAY_FAIL(g) ->
-            meeting_fail(l, g, me);
-            tell_outside(me, l, g);
-            end_visit(me, l, g)
-        :: L.state[g] < MOVING && !(MAY_FAIL(g)) -> L.error = L.error | BIT(g)
-        :: L.state[g] >= MOVING
-        fi
+        :: IS_INSIDE(FIRST(g)) -> fail_number(me, l, FIRST(g))
+        :: !IS_INSIDE(FIRST(g)) -> fail_number(me, l, 2 * (g))
+        fi;
+#else
+        E.amid = (IS_INSIDE(2 * (g)) -> 2 * (g) : 0);
+        if
+        :: IS_INSIDE(FIRST(g)) -> fail_number(me, l, FIRST(g))
+        :: !IS_INSIDE(FIRST(g)) -> fail_number(me, l, 2 * (g)); E.amid = 0
+        fi;
+#endif
+        end_call(me, l, g)
     :: else
     fi
 }
+#else
+inline fail(me, l, g)
+{
+    if
+    :: !(E.failing & BIT(g)) ->
+        assert(spoiled & BIT(g));
+        E.failing = E.failing | BIT(g);
+        fail_number(me, l, g);
+        end_call(me, l, g)
+    :: else
+    fi
+}
+#endif
 
 /* Calling ---------------------------------------------------------------------------------- */
 
 #define NUM_IN_FLIGHT                                                                              \
     ((E.in_flight >> 1 & 1) + (E.in_flight >> 2 & 1) + (E.in_flight >> 3 & 1) +                    \
      (E.in_flight >> 4 & 1) + (E.in_flight >> 5 & 1))
-#define MAY_CALL (E.next <= G && NUM_IN_FLIGHT < IN_FLIGHT)
+#ifdef SEGMENTS
+#define IS_IDLE (E.amid == 0)
+#define IS_ENTERING (E.amid && !(E.failing & BIT(GENERATION(E.amid))))
+#else
+#define IS_IDLE true
+#endif
+#define MAY_CALL (IS_IDLE && E.next <= G && NUM_IN_FLIGHT < IN_FLIGHT)
 
 inline call(me)
 {
@@ -348,10 +489,10 @@ inline call(me)
     E.next++
 }
 
-inline fail_left_out(me, l, g)
+inline fail_left_out(me, l, n)
 {
 #ifndef NO_LEFT_OUT
-    for (j : 1 .. g - 1) {
+    for (j : 1 .. n - 1) {
         if
         :: L.state[j] == OPEN && !(L.come[j] & BIT(me)) -> meeting_fail(l, j, NOBODY)
         :: else
@@ -362,44 +503,114 @@ inline fail_left_out(me, l, g)
 #endif
 }
 
-inline gather(l, g)
+#if defined(PASS_SELDOM) || defined(PASS_WHOLE)
+#define IS_TO_PASS(l, n) (GENERATION(n) > GENERATION(L.last_ended) + 1)
+#else
+#define IS_TO_PASS(l, n) true
+#endif
+
+inline gather(l, n)
 {
-    L.state[g] = GATHERED;
-    L.last_gathered = g;
-    pass(l)
+    L.state[n] = GATHERED;
+    L.last_gathered = n;
+    if
+    :: IS_TO_PASS(l, n) -> pass(l)
+    :: else
+    fi
 }
 
-inline enter(me, l, g)
+#ifdef SEGMENTS
+#define CALLS_SHORT(me, g) (shortened == (g) && shortener == (me))
+/* A site that has been told that the call fails stays outside. */
+#define IS_TOLD(me, n) (E.parked & BIT(GENERATION(n)))
+#define IS_OTHER_CALL(me, l, n)                                                                    \
+    (shortened == GENERATION(n) && !SECOND(n) && L.state[n] != NONE &&                             \
+     L.meets_short != CALLS_SHORT(me, GENERATION(n)))
+#else
+#define IS_TOLD(me, n) false
+#define IS_OTHER_CALL(me, l, n) false
+#endif
+
+inline come_to(me, l, n)
 {
     if
-    :: L.state[g] == FAILED ->
+    :: L.state[n] == NONE ->
+        L.state[n] = OPEN;
+        if
+        :: NEIGHBOUR(me) < SITES && endpoints[NEIGHBOUR(me)].last > GENERATION(n) ->
+            L.is_late = L.is_late | BIT(n)
+        :: else
+        fi
+#ifdef SEGMENTS
+        ;
+        if
+        :: shortened == GENERATION(n) && !SECOND(n) ->
+            L.meets_short = CALLS_SHORT(me, GENERATION(n))
+        :: else
+        fi
+#endif
+    :: else
+    fi;
+    L.come[n] = L.come[n] | BIT(me);
+    L.inside[n] = L.inside[n] | BIT(me);
+    if
+    :: L.come[n] == ALL_OF(l) -> gather(l, n)
+    :: else
+    fi
+}
+
+/* N is the first number of G. */
+inline enter(me, l, g, n)
+{
+    if
+    :: L.state[n] == FAILED || IS_TOLD(me, n) ->
         remember_failure(me, g);
         E.parked = E.parked & ~BIT(g)
+#ifdef SEGMENTS
+    :: L.state[n] != FAILED && !IS_TOLD(me, n) && IS_OTHER_CALL(me, l, n) ->
+        meeting_fail(l, n, NOBODY);
+        remember_failure(me, g)
+#endif
     :: else ->
         E.met = g;
-        if
-        :: L.state[g] == NONE ->
-            L.state[g] = OPEN;
-            if
-            :: NEIGHBOUR(me) < SITES && endpoints[NEIGHBOUR(me)].last > g ->
-                L.is_late = L.is_late | BIT(g)
-            :: else
-            fi
-        :: else
-        fi;
         E.in_flight = E.in_flight | BIT(g);
-        L.come[g] = L.come[g] | BIT(me);
-        L.inside[g] = L.inside[g] | BIT(me);
-        if
-        :: L.come[g] == ALL_OF(l) -> gather(l, g)
-        :: else
-        fi;
+        come_to(me, l, n);
+#ifdef SEGMENTS
+#ifndef SEGMENT_LATE
+        E.amid = (HAS_TWO(g) -> n + 1 : 0)
+#endif
+#else
         if
         :: E.parked & BIT(g) -> E.parked = E.parked & ~BIT(g); E.errors = E.errors | BIT(g)
         :: else
         fi
+#endif
     fi
 }
+
+#ifdef SEGMENTS
+/* The turn goes on with the second segment N of G. */
+inline go_on_turn(me, l, n)
+{
+    E.amid = 0;
+    if
+    :: !(E.failing & BIT(GENERATION(n))) ->
+#ifdef BY_NUMBER
+        fail_left_out(me, l, n);
+#else
+        fail_left_out(me, l, FIRST(GENERATION(n)));
+#endif
+        if
+        :: L.state[n] == FAILED -> E.told = E.told | BIT(GENERATION(n)); fail(me, l, GENERATION(n))
+        :: else -> come_to(me, l, n)
+        fi
+    :: (E.failing & BIT(GENERATION(n))) && IS_INSIDE(n) ->
+        fail_number(me, l, n);
+        end_call(me, l, GENERATION(n))
+    :: (E.failing & BIT(GENERATION(n))) && !IS_INSIDE(n)
+    fi
+}
+#endif
 
 /* A site of this locality does not bring its data. */
 inline spoil(l, g)
@@ -419,9 +630,25 @@ inline reject(me, l, g)
     E.parked = E.parked & ~BIT(g);
     remember_failure(me, g);
 #ifdef FAIL_ON_BOARD
-    post_failure(l, g)
+    post_failure(l, FIRST(g))
 #endif
 }
+
+#ifdef SEGMENTS
+/* There is no memory for the second segment. */
+inline enter_no_more(me, l, g)
+{
+    E.amid = 0;
+    spoil(l, g);
+#ifdef PASS_WHOLE
+    end_generation(l, g);
+#endif
+#ifndef NO_TELL_PART
+    tell(me, g, true);
+#endif
+    fail(me, l, g)
+}
+#endif
 
 /* Messages --------------------------------------------------------------------------------- */
 
@@ -443,56 +670,98 @@ inline receive_error(me, l, g)
     fi
 }
 
-#ifdef SOURCE
-#define DEPENDS_ON(l, g) (POSTS(1 - (l), g) -> spoiled : L.spoiled)
-#else
-#define DEPENDS_ON(l, g) spoiled
-#endif
-
-inline be_over(me, l, g)
+#ifdef SEGMENTS
+inline be_over(me, l, n)
 {
-    E.over = E.over & ~BIT(g);
+    E.over = E.over & ~BIT(n);
     if
-    :: L.state[g] == FAILED -> E.failing = E.failing | BIT(g)
-    :: else ->
-        assert(!((DEPENDS_ON(l, g)) & BIT(g)))
-    fi;
-    if
-    :: E.failing & BIT(g) -> tell_outside(me, l, g)
+    :: L.state[n] == FAILED && !(E.failing & BIT(GENERATION(n))) ->
+        E.failing = E.failing | BIT(GENERATION(n));
+#ifndef SEGMENT_ALONE
+        E.amid = (SECOND(n) -> n - 1 : n + 1)
+#endif
     :: else
     fi;
-    end_visit(me, l, g)
+    if
+    :: E.failing & BIT(GENERATION(n)) -> tell_outside(me, l, n)
+    :: else
+    fi;
+    leave(me, l, n);
+    E.amid = (E.amid > 0 && IS_INSIDE(E.amid) -> E.amid : 0);
+#ifdef SEGMENT_LATE
+    if
+    :: !(E.failing & BIT(GENERATION(n))) && !SECOND(n) && HAS_TWO(GENERATION(n)) -> E.amid = n + 1
+    :: else -> end_call(me, l, GENERATION(n))
+    fi
+#else
+    end_call(me, l, GENERATION(n))
+#endif
 }
+#else
+inline be_over(me, l, n)
+{
+    E.over = E.over & ~BIT(n);
+    if
+    :: L.state[n] == FAILED -> E.failing = E.failing | BIT(GENERATION(n))
+    :: else ->
+        assert(!((DEPENDS_ON(l, GENERATION(n))) & BIT(GENERATION(n))))
+    fi;
+    if
+    :: E.failing & BIT(GENERATION(n)) -> tell_outside(me, l, n)
+    :: else
+    fi;
+    leave(me, l, n);
+    end_call(me, l, GENERATION(n))
+}
+#endif
 
 /* Questions -------------------------------------------------------------------------------- */
 
-/* What a site of locality L in the meeting of G waits for: for locality FAR's post, or as the
+/* What a site of locality L in the meeting of N waits for: for locality FAR's post, or as the
  * source, until FAR has passed. Also for whatever an earlier meeting needs before it can post. */
 #ifdef SOURCE
-#define WAITS(l, g, far)                                                                           \
-    ((!(HAS_SOURCE(g)) && !IS_THERE(far, g)) ||                                                    \
-     ((HAS_SOURCE(g)) && (l) == 0 && localities[far].passed < L.place[(g) % DEPTH]) ||             \
-     ((HAS_SOURCE(g)) && (l) == 1 && !IS_THERE(0, g)))
+#define WAITS(l, n, far)                                                                           \
+    ((!(HAS_SOURCE(GENERATION(n))) && !IS_THERE(far, n)) ||                                        \
+     ((HAS_SOURCE(GENERATION(n))) && (l) == 0 && localities[far].passed < L.place[PLACE(n)]) ||    \
+     ((HAS_SOURCE(GENERATION(n))) && (l) == 1 && !IS_THERE(0, n)))
 #else
-#define WAITS(l, g, far) (!IS_THERE(far, g))
+#define WAITS(l, n, far) (!IS_THERE(far, n))
 #endif
 #ifdef SHARES
-#define WAITS_FOR_SHARE(l, g, far) (L.state[g] == REDUCED && !(localities[far].shared & BIT(g)))
+#define WAITS_FOR_SHARE(l, n, far) (L.state[n] == REDUCED && !(localities[far].shared & BIT(n)))
 #else
-#define WAITS_FOR_SHARE(l, g, far) false
+#define WAITS_FOR_SHARE(l, n, far) false
 #endif
-#define IS_TO_POST(l, g) (POSTS(l, g) && !(L.posted & BIT(g)))
-#define IS_BEFORE(l, j, g)                                                                         \
-    ((j) < (g) && (L.state[j] == GATHERED || L.state[j] == BRINGING) && IS_TO_POST(l, j))
-#define WAITS_BEHIND(l, j, g, far)                                                                 \
-    (IS_TO_POST(l, g) && IS_BEFORE(l, j, g) && WAITS(l, j, far))
-#define IS_MISSING(me, l, g, site)                                                                 \
-    ((E.in_flight & BIT(g)) && L.state[g] != NONE && L.state[g] < MOVING &&                        \
-     ((LOCALITY_OF(site) == (l) && !(L.come[g] & BIT(site))) ||                                    \
+#define IS_TO_POST(l, n) (POSTS(l, GENERATION(n)) && !(L.posted & BIT(n)))
+#define IS_BEFORE(l, j, n)                                                                         \
+    ((j) < (n) && (L.state[j] == GATHERED || L.state[j] == BRINGING) && IS_TO_POST(l, j))
+#define WAITS_BEHIND(l, j, n, far)                                                                 \
+    (IS_TO_POST(l, n) && IS_BEFORE(l, j, n) && WAITS(l, j, far))
+#ifdef SEGMENTS
+#define WAITS_BEHIND_MORE(l, n, far) (WAITS_BEHIND(l, 4, n, far) || WAITS_BEHIND(l, 5, n, far))
+#else
+#define WAITS_BEHIND_MORE(l, n, far) false
+#endif
+#define IS_MISSED_IN(l, n, site)                                                                   \
+    (L.state[n] != NONE && L.state[n] < MOVING &&                                                  \
+     ((LOCALITY_OF(site) == (l) && !(L.come[n] & BIT(site))) ||                                    \
       (LOCALITY_OF(site) != (l) &&                                                                 \
-       (WAITS(l, g, 1 - (l)) || WAITS_FOR_SHARE(l, g, 1 - (l)) ||                                  \
-        WAITS_BEHIND(l, 1, g, 1 - (l)) || WAITS_BEHIND(l, 2, g, 1 - (l)) ||                        \
-        WAITS_BEHIND(l, 3, g, 1 - (l))))))
+       (WAITS(l, n, 1 - (l)) || WAITS_FOR_SHARE(l, n, 1 - (l)) ||                                  \
+        WAITS_BEHIND(l, 1, n, 1 - (l)) || WAITS_BEHIND(l, 2, n, 1 - (l)) ||                        \
+        WAITS_BEHIND(l, 3, n, 1 - (l)) || WAITS_BEHIND_MORE(l, n, 1 - (l))))))
+/* A call asks for the first of its segments that is not over. */
+#ifdef SEGMENTS
+#define IS_MISSING(me, l, g, site)                                                                 \
+    ((E.in_flight & BIT(g)) &&                                                                     \
+     ((IS_INSIDE(FIRST(g)) && IS_MISSED_IN(l, FIRST(g), site)) ||                                  \
+      (!IS_INSIDE(FIRST(g)) && IS_INSIDE(2 * (g)) && IS_MISSED_IN(l, 2 * (g), site))))
+/* The other locality has posted for another call. */
+#define DIFFERS(me, l, n)                                                                          \
+    (IS_INSIDE(n) && L.state[n] == GATHERED && (L.posted & BIT(n)) &&                              \
+     localities[1 - (l)].place[PLACE(n)] == (n) && !IS_SAME(n))
+#else
+#define IS_MISSING(me, l, g, site) ((E.in_flight & BIT(g)) && IS_MISSED_IN(l, g, site))
+#endif
 
 /* What SITE answers, if the answer matters. */
 #define SAYS_FAILED(site, g) (endpoints[site].remembered == (g))
@@ -571,6 +840,11 @@ inline look_and_ask(me, l, g, site)
 #define ASKS_LAST(g) false
 #endif
 #define ASKS_ANY(g) (ASKS(g, 0) || ASKS(g, 1) || ASKS(g, 2) || ASKS_LAST(g))
+#if G == 4
+#define ASKS_LAST_OF_ALL ASKS_ANY(4)
+#else
+#define ASKS_LAST_OF_ALL false
+#endif
 
 /* Processes -------------------------------------------------------------------------------- */
 
@@ -578,10 +852,35 @@ proctype site(byte me; byte l)
 {
     byte g, asked;
     do
+#ifdef SEGMENTS
+    :: d_step { E.amid ->
+        g = E.amid;
+        go_on_turn(me, l, g);
+        g = 0 }
+    :: d_step { IS_ENTERING && rejections > 0 && MAY_SKIP(me) ->
+        rejections--;
+        g = GENERATION(E.amid);
+        enter_no_more(me, l, g);
+        g = 0 }
+    :: d_step { MAY_CALL && planned != E.next && single != E.next && rejections > 0 &&
+            MAY_SKIP(me) ->
+        rejections--;
+        shortened = E.next;
+        shortener = me;
+        spoil(l, E.next);
+        call(me);
+        fail_left_out(me, l, FIRST(E.last));
+        enter(me, l, E.last, FIRST(E.last));
+        skip }
+    :: d_step { IS_IDLE && shortened > 0 && DIFFERS(me, l, FIRST(shortened)) ->
+        found = found | BIT(shortened);
+        fail(me, l, shortened);
+        skip }
+#endif
     :: d_step { MAY_CALL && planned != E.next ->
         call(me);
-        fail_left_out(me, l, E.last);
-        enter(me, l, E.last);
+        fail_left_out(me, l, FIRST(E.last));
+        enter(me, l, E.last, FIRST(E.last));
         skip }
     :: d_step { MAY_CALL && planned == E.next ->
         call(me);
@@ -596,7 +895,7 @@ proctype site(byte me; byte l)
         has_skipped = 1;
         spoil(l, E.next);
         E.next++ }
-    :: atomic { E.errors ->
+    :: atomic { IS_IDLE && E.errors ->
         if
         :: E.errors & BIT(1) -> g = 1
         :: E.errors & BIT(2) -> g = 2
@@ -604,20 +903,25 @@ proctype site(byte me; byte l)
         :: E.errors & BIT(4) -> g = 4
         fi;
         d_step { receive_error(me, l, g); g = 0 } }
-    :: atomic { E.over ->
+    :: atomic { IS_IDLE && E.over ->
         if
         :: E.over & BIT(1) -> g = 1
         :: E.over & BIT(2) -> g = 2
         :: E.over & BIT(3) -> g = 3
         :: E.over & BIT(4) -> g = 4
+#ifdef SEGMENTS
+        :: E.over & BIT(5) -> g = 5
+        :: E.over & BIT(6) -> g = 6
+#endif
         fi;
         d_step { be_over(me, l, g); g = 0 } }
-    :: atomic { MAY_ASK && (ASKS_ANY(1) || ASKS_ANY(2) || ASKS_ANY(3) || ASKS_ANY(4)) ->
+    :: atomic { IS_IDLE && MAY_ASK &&
+            (ASKS_ANY(1) || ASKS_ANY(2) || ASKS_ANY(3) || ASKS_LAST_OF_ALL) ->
         if
         :: ASKS_ANY(1) -> g = 1
         :: ASKS_ANY(2) -> g = 2
         :: ASKS_ANY(3) -> g = 3
-        :: ASKS_ANY(4) -> g = 4
+        :: ASKS_LAST_OF_ALL -> g = 4
         fi;
         if
         :: ASKS(g, 0) -> asked = 0
@@ -627,7 +931,7 @@ proctype site(byte me; byte l)
         fi;
         d_step { ASK(me, l, g, asked); g = 0; asked = 0 } }
 #ifdef HASTE
-    :: d_step { E.questions > 0 ->
+    :: d_step { IS_IDLE && E.questions > 0 ->
         E.questions--;
         g = E.asked;
         if
@@ -640,91 +944,109 @@ proctype site(byte me; byte l)
     od
 }
 
-#ifdef NO_ORDER
-#define IS_NEXT(l, g) true
+#ifdef SEGMENTS
+#define IS_BEFORE_MORE(l, n) (IS_BEFORE(l, 4, n) || IS_BEFORE(l, 5, n))
 #else
-#define IS_NEXT(l, g)                                                                              \
-    (!IS_BEFORE(l, 1, g) && !IS_BEFORE(l, 2, g) && !IS_BEFORE(l, 3, g))
+#define IS_BEFORE_MORE(l, n) false
+#endif
+#ifdef NO_ORDER
+#define IS_NEXT(l, n) true
+#else
+#define IS_NEXT(l, n)                                                                              \
+    (!IS_BEFORE(l, 1, n) && !IS_BEFORE(l, 2, n) && !IS_BEFORE(l, 3, n) && !IS_BEFORE_MORE(l, n))
 #endif
 #ifdef NO_WAIT
-#define HAS_PLACE(l, g) true
+#define HAS_PLACE(l, n) true
 #else
-#define HAS_PLACE(l, g)                                                                            \
-    (localities[0].passed >= L.place[(g) % DEPTH] && localities[1].passed >= L.place[(g) % DEPTH])
+#define HAS_PLACE(l, n)                                                                            \
+    (localities[0].passed >= L.place[PLACE(n)] && localities[1].passed >= L.place[PLACE(n)])
 #endif
 
 /* Whether the other locality has posted what this locality reads. */
-#define IS_FULL(l, g) (POSTS(1 - (l), g) -> IS_THERE(1 - (l), g) : true)
+#define IS_FULL(l, n) (POSTS(1 - (l), GENERATION(n)) -> IS_THERE(1 - (l), n) : true)
 
-inline post(l, g)
+inline post(l, n)
 {
-    L.state[g] = GATHERED;
+    L.state[n] = GATHERED;
     if
-    :: L.error & BIT(g) -> meeting_fail(l, g, NOBODY)
+    :: L.error & BIT(n) -> meeting_fail(l, g, NOBODY)
     :: else ->
-        assert(L.place[g % DEPTH] < g); /* G is later than what is in the place */
-        L.place[g % DEPTH] = g;
-        L.posted = L.posted | BIT(g)
+        assert(L.place[PLACE(n)] < n); /* N is later than what is in the place */
+        L.place[PLACE(n)] = n;
+        L.posted = L.posted | BIT(n)
+#ifdef SEGMENTS
+        ;
+        if
+        :: n == 2 * shortened - 1 -> L.posted_short = L.meets_short
+        :: else
+        fi
+#endif
     fi
 }
 
-inline begin_moving(l, g)
+inline begin_moving(l, n)
 {
 #ifdef SHARES
-    L.state[g] = (L.state[g] == REDUCED -> MOVING : REDUCING)
+    L.state[n] = (L.state[n] == REDUCED -> MOVING : REDUCING)
 #else
-    L.state[g] = MOVING
+    L.state[n] = MOVING
 #endif
 }
 
-inline move(l, g)
+inline move(l, n)
 {
-    assert(IS_FULL(l, g)); /* still full: all data was read from there */
-    L.state[g] = MOVED;
+    assert(IS_FULL(l, n)); /* still full: all data was read from there */
+    L.state[n] = MOVED;
     for (i : 0 .. SITES - 1) {
         if
-        :: L.inside[g] & BIT(i) -> endpoints[i].over = endpoints[i].over | BIT(g)
+        :: L.inside[n] & BIT(i) -> endpoints[i].over = endpoints[i].over | BIT(n)
         :: else
         fi
     }
 }
 
 #ifdef SHARES
-#define IS_READY(l, g)                                                                             \
-    ((L.state[g] == GATHERED && IS_FULL(l, g)) ||                                                  \
-     (L.state[g] == REDUCED && (localities[1 - (l)].shared & BIT(g))))
-inline reduce(l, g)
+#define IS_READY(l, n)                                                                             \
+    ((L.state[n] == GATHERED && IS_FULL(l, n)) ||                                                  \
+     (L.state[n] == REDUCED && (localities[1 - (l)].shared & BIT(n))))
+inline reduce(l, n)
 {
-    assert(IS_FULL(l, g));
-    L.state[g] = REDUCED;
-    L.shared = L.shared | BIT(g);
+    assert(IS_FULL(l, n));
+    L.state[n] = REDUCED;
+    L.shared = L.shared | BIT(n);
     if
-    :: L.error & BIT(g) -> meeting_fail(l, g, NOBODY)
+    :: L.error & BIT(n) -> meeting_fail(l, g, NOBODY)
     :: else
     fi
 }
 #else
-#define IS_READY(l, g) (L.state[g] == GATHERED && IS_FULL(l, g))
+#define IS_READY(l, n) (L.state[n] == GATHERED && IS_FULL(l, n))
 #endif
 
-#define MAY_BRING(g)                                                                               \
-    (L.state[g] == GATHERED && IS_TO_POST(l, g) && IS_NEXT(l, g) && HAS_PLACE(l, g))
-#define MAY_MOVE(g) (!IS_TO_POST(l, g) && IS_READY(l, g))
-#define MAY_GO_ON(g)                                                                               \
-    (L.state[g] == BRINGING || L.state[g] == REDUCING || L.state[g] == MOVING || MAY_BRING(g) ||   \
-     MAY_MOVE(g))
+#define MAY_BRING(n)                                                                               \
+    (L.state[n] == GATHERED && IS_TO_POST(l, n) && IS_NEXT(l, n) && HAS_PLACE(l, n))
+#define MAY_MOVE(n) (!IS_TO_POST(l, n) && IS_READY(l, n))
+#define MAY_GO_ON(n)                                                                               \
+    (L.state[n] == BRINGING || L.state[n] == REDUCING || L.state[n] == MOVING || MAY_BRING(n) ||   \
+     MAY_MOVE(n))
 
-inline go_on(l, g)
+#ifdef SEGMENTS
+#define MAY_GO_ON_MORE (MAY_GO_ON(5) || MAY_GO_ON(6))
+#else
+#define MAY_GO_ON_MORE false
+#endif
+
+inline go_on(l, n)
 {
     if
-    :: L.state[g] == BRINGING -> post(l, g)
-    :: L.state[g] == MOVING -> move(l, g)
+    :: L.state[n] == BRINGING -> post(l, n)
+    :: L.state[n] == MOVING -> move(l, n)
 #ifdef SHARES
-    :: L.state[g] == REDUCING -> reduce(l, g)
+    :: L.state[n] == REDUCING -> reduce(l, n)
 #endif
-    :: L.state[g] == REDUCED -> begin_moving(l, g)
-    :: L.state[g] == GATHERED && IS_TO_POST(l, g) -> L.state[g] = BRINGING
-    :: L.state[g] == GATHERED && !IS_TO_POST(l, g) -> begin_moving(l, g)
+    :: L.state[n] == REDUCED -> begin_moving(l, n)
+    :: L.state[n] == GATHERED && IS_TO_POST(l, n) -> L.state[n] = BRINGING
+    :: L.state[n] == GATHERED && !IS_TO_POST(l, n) -> begin_moving(l, n)
     fi
 }
 
@@ -734,12 +1056,16 @@ proctype meetings(byte l)
     byte g;
 end:
     do
-    :: atomic { MAY_GO_ON(1) || MAY_GO_ON(2) || MAY_GO_ON(3) || MAY_GO_ON(4) ->
+    :: atomic { MAY_GO_ON(1) || MAY_GO_ON(2) || MAY_GO_ON(3) || MAY_GO_ON(4) || MAY_GO_ON_MORE ->
         if
         :: MAY_GO_ON(1) -> g = 1
         :: MAY_GO_ON(2) -> g = 2
         :: MAY_GO_ON(3) -> g = 3
         :: MAY_GO_ON(4) -> g = 4
+#ifdef SEGMENTS
+        :: MAY_GO_ON(5) -> g = 5
+        :: MAY_GO_ON(6) -> g = 6
+#endif
         fi;
         d_step { go_on(l, g); g = 0 } }
     od
@@ -762,6 +1088,9 @@ init
     :: planned = 3
     fi;
 #endif
+#endif
+#ifdef SINGLE
+    single = SINGLE;
 #endif
 #ifdef SOURCE
     if
