@@ -116,13 +116,14 @@
 #define GENERATION(n) (((n) + 1) / 2)
 #define SECOND(n) ((n) % 2 == 0)
 #define FIRST(g) (2 * (g) - 1)
-#define LAST(g) (HAS_TWO(g) -> 2 * (g) : 2 * (g) - 1)
+#define IS_LATE(l, g) (L.is_late & (BIT(FIRST(g)) | BIT(2 * (g))))
 #define PLACE(n) ((GENERATION(n) + SECOND(n)) % DEPTH)
 #define IS_INSIDE(n) (L.inside[n] & BIT(me))
 #define IS_INSIDE_ANY(g) ((L.inside[2 * (g) - 1] | L.inside[2 * (g)]) & BIT(me))
 #else
 #define GENERATION(n) (n)
 #define FIRST(g) (g)
+#define IS_LATE(l, g) (L.is_late & BIT(g))
 #define PLACE(n) ((n) % DEPTH)
 #define IS_INSIDE_ANY(g) (L.inside[g] & BIT(me))
 #endif
@@ -794,8 +795,7 @@ inline take_answer(me, l, g, site)
     :: SAYS_FAILED(site, g) -> IN_TIME(g); fail(me, l, g)
     :: SAYS_MOVED_PAST(site, g) ->
         /* If a neighbour calls a later generation, this is seen without a question. */
-        assert(LOCALITY_OF(site) != (l) || (L.is_late & BIT(g)) ||
-               endpoints[site].met < g);
+        assert(LOCALITY_OF(site) != (l) || IS_LATE(l, g) || endpoints[site].met < g);
         found = found | BIT(g);
         fail(me, l, g)
     :: SAYS_THROUGH(site, g) ->
