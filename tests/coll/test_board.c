@@ -220,6 +220,50 @@ static void test_wrong(void)
         }
 }
 
+/* A call in many segments, and one site that has called another. Each locality tells the others
+ * once, and not for each segment. */
+enum { LONG_CALL = 16 * COHORT__BOARD_POST / 8, MOST_TOLD = 40 };
+
+struct long_call {
+    struct cluster *cluster;
+    _Atomic uint32_t num_ready, num_told;
+    _Atomic uint64_t sent_before;
+    _Atomic bool is_counted;
+};
+
+static cohort_status one_differs(cohort_comm *comm, void *arg)
+{
+    struct long_call *all = arg;
+    uint32_t me = cohort_comm_this_site(comm), num_sites = cohort_comm_num_sites(comm);
+    int64_t *in = calloc(LONG_CALL, sizeof(*in)), *out = calloc(LONG_CALL, sizeof(*out));
+    CHECK(in && out);
+    if (atomic_fetch_add(&all->num_ready, 1) + 1 == num_sites)
+        all->sent_before = 1 + cluster_num_sent(all->cluster);
+    while (all->sent_before == 0)
+        cohort_yield();
+    size_t count = me == 1 ? 1 : LONG_CALL;
+    CHECK_INT(cohort_await(cohort_all_reduce(comm, in, out, count, COHORT_INT64, COHORT_SUM, 1)),
+              COHORT_ERR_MISMATCH);
+    if (atomic_fetch_add(&all->num_told, 1) + 1 == num_sites) {
+        uint64_t num_sent = cluster_num_sent(all->cluster) + 1 - all->sent_before;
+        if (num_sent > MOST_TOLD)
+            test_failed(__FILE__, __LINE__, "%llu messages", (unsigned long long)num_sent);
+        all->is_counted = true;
+    }
+    while (!all->is_counted) /* leaving sends messages */
+        cohort_yield();
+    free(in);
+    free(out);
+    return COHORT_OK;
+}
+
+static void test_told_once(void)
+{
+    struct long_call all = {.cluster = cluster_create(1, 4, 0)};
+    run_in(all.cluster, "told once", 4, SOON, one_differs, &all);
+    cluster_destroy(all.cluster);
+}
+
 /* Before the last site has called, all others are told: at once of a failure, and of a different
  * call when they begin to ask. */
 static void test_absent(void)
@@ -626,6 +670,7 @@ static void test_all_missing(void)
 static const struct test_case cases[] = {
     {"silence", test_silence},
     {"wrong", test_wrong},
+    {"told_once", test_told_once},
     {"absent", test_absent},
     {"skip", test_skip},
     {"leave", test_leave},

@@ -30,13 +30,12 @@
  * and there are two generations. Instead of being rejected a call may also be another one, which
  * has one segment, or find no memory for its second one. Between the segments that a site enters,
  * or that it fails, come steps of others. Neighbours behave alike, so only the lower one makes
- * mistakes. That has 9,970,289 states, found in 53 s in 1.9 GB (suite long).
+ * mistakes. That has 9,970,289 states, found in a minute in 1.9 GB (suite long).
  *
  * Also without an error: -DPLAN=2 or 3 (only that generation runs as a plan; without this option,
  * either one does), -DNO_PLAN (none does), -DSOURCE (only A brings data in some generations),
  * -DSHARES (the result is made in shares), -DSEGMENTS,BY_NUMBER (what is left out is judged by
- * numbers: with all segments entered at once it makes no difference), -DSEGMENTS,PASS_WHOLE (as
- * PASS_SELDOM, but a failed meeting, and a call that could not enter all, end the generation).
+ * numbers: with all segments entered at once it makes no difference).
  *
  * Variants that have an error, which spin must find:
  *   FAIL_ON_BOARD  a failure takes its generation's place
@@ -58,8 +57,8 @@
  *   SEGMENT_LATE     a site enters a segment when the one before is over
  *   SEGMENT_ALONE    a failed segment does not fail the other one of its call
  *   PASS_GENERATION  who passes a segment passes all of its generation
- *   PASS_SELDOM      a gathered meeting passes what is below it only if its generation is not the
- *                    one after the last ended one's
+ *   PASS_SEGMENT     the end of a meeting ends its segment only, and not all of its generation that
+ *                    is not under way
  *   NO_TELL_PART     a call that enters a part of its segments tells no other site */
 #ifdef SEGMENTS
 #ifndef G
@@ -352,15 +351,12 @@ inline remember_failure(me, g)
     E.remembered = g
 }
 
-#ifdef PASS_WHOLE
-/* No meeting of G gathers here any more if it is not there yet. */
-inline end_generation(l, g)
-{
-    if
-    :: L.last_ended < 2 * (g) -> L.last_ended = 2 * (g)
-    :: else
-    fi
-}
+/* What the end of N's meeting ends: with segments, its generation, since none of its meetings
+ * gathers here any more if it is not there yet. */
+#if defined(SEGMENTS) && !defined(PASS_SEGMENT)
+#define ENDED(n) (2 * GENERATION(n))
+#else
+#define ENDED(n) (n)
 #endif
 
 /* The last one to leave ends the meeting. */
@@ -369,12 +365,6 @@ inline leave(me, l, n)
     L.inside[n] = L.inside[n] & ~BIT(me);
     if
     :: L.inside[n] == 0 ->
-#ifdef PASS_WHOLE
-        if
-        :: L.state[n] == FAILED -> end_generation(l, GENERATION(n))
-        :: else
-        fi;
-#endif
         L.state[n] = NONE;
         L.come[n] = 0;
         /* No site will call this any more and would read these. */
@@ -382,7 +372,7 @@ inline leave(me, l, n)
         L.posted = L.posted & ~BIT(n);
         L.is_late = L.is_late & ~BIT(n);
         if
-        :: L.last_ended < n -> L.last_ended = n
+        :: L.last_ended < ENDED(n) -> L.last_ended = ENDED(n)
         :: else
         fi;
         pass(l)
@@ -504,7 +494,7 @@ inline fail_left_out(me, l, n)
 #endif
 }
 
-#if defined(PASS_SELDOM) || defined(PASS_WHOLE)
+#ifdef SEGMENTS
 #define IS_TO_PASS(l, n) (GENERATION(n) > GENERATION(L.last_ended) + 1)
 #else
 #define IS_TO_PASS(l, n) true
@@ -641,9 +631,6 @@ inline enter_no_more(me, l, g)
 {
     E.amid = 0;
     spoil(l, g);
-#ifdef PASS_WHOLE
-    end_generation(l, g);
-#endif
 #ifndef NO_TELL_PART
     tell(me, g, true);
 #endif
