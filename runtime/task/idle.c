@@ -216,7 +216,7 @@ static bool look(struct cohort__worker *worker, bool *is_holder)
     if (!*is_holder)
         *is_holder = cohort__token_try(worker);
     if (*is_holder)
-        return cohort__scheduler.hooks.poll(cohort__scheduler.hooks.context);
+        return cohort__worker_call_poll(worker);
     pause_briefly();
     return false;
 }
@@ -287,7 +287,7 @@ static void sleep_until_woken(struct cohort__worker *worker, bool is_holder)
     bool has_found = must_not_sleep(worker, is_holder);
     if (!has_found) {
         if (is_holder)
-            while (!s->hooks.park(s->hooks.context) &&
+            while (!cohort__worker_call_park(worker) &&
                    atomic_load(&worker->sleep_state) == COHORT__PARKED &&
                    !must_not_sleep(worker, true))
                 ;

@@ -5,7 +5,7 @@
 #include "runtime/task/range.h"
 #include "runtime/task/worker.h"
 
-enum { RESERVE_BYTES = 256 * 1024 };
+enum { LOOP_STACK_BYTES = 256 * 1024 };
 
 /* A stack stays on its worker, unless all of the tasks on it may move. Then it can be resumed by
  * any worker, and perhaps before the one that suspends it has left it. So whoever that worker
@@ -128,27 +128,40 @@ static struct cohort__fiber *take_next_fiber(struct cohort__worker *worker, uint
     return fiber_of(cohort__worker_next_ready(worker));
 }
 
-/* A worker whose stacks are full of frames that wait needs one for the event loop, which takes more
- * than may be left there. Nothing is started on it, and nothing waits. */
-static void run_steps(void *arg)
+/* The event loop takes more of a stack than most tasks, and a task that suspends keeps what was
+ * ever touched of its stack. And where the stack is full of frames that wait, less may be left. So
+ * the loop is turned on a stack of its own. Nothing is started on it, and nothing waits. */
+static void turn_loop(void *arg)
 {
     struct cohort__worker *worker = arg;
+    const struct cohort__scheduler_hooks *hooks = &cohort__scheduler.hooks;
     for (;;) {
-        worker->reserve_step(worker);
-        cohort__worker_switch(worker, worker->reserve_from);
+        worker->loop_result = worker->loop_call(hooks->context);
+        cohort__worker_switch(worker, worker->loop_from);
     }
 }
 
-cohort_status cohort__worker_create_reserve(struct cohort__worker *worker)
+cohort_status cohort__worker_create_loop_fiber(struct cohort__worker *worker)
 {
-    return cohort__fiber_create(&worker->reserve, RESERVE_BYTES, run_steps, worker);
+    return cohort__fiber_create(&worker->loop_fiber, LOOP_STACK_BYTES, turn_loop, worker);
 }
 
-static void call_on_reserve(struct cohort__worker *worker, void (*step)(struct cohort__worker *))
+static bool call_on_loop_fiber(struct cohort__worker *worker, bool (*call)(void *context))
 {
-    worker->reserve_step = step;
-    worker->reserve_from = worker->fiber;
-    cohort__worker_switch(worker, worker->reserve);
+    worker->loop_call = call;
+    worker->loop_from = worker->fiber;
+    cohort__worker_switch(worker, worker->loop_fiber);
+    return worker->loop_result;
+}
+
+bool cohort__worker_call_poll(struct cohort__worker *worker)
+{
+    return call_on_loop_fiber(worker, cohort__scheduler.hooks.poll);
+}
+
+bool cohort__worker_call_park(struct cohort__worker *worker)
+{
+    return call_on_loop_fiber(worker, cohort__scheduler.hooks.park);
 }
 
 /* Tasks that are in the deque now have not been spawned by the newest one on this stack. */
@@ -188,8 +201,7 @@ static struct cohort__work *next_in_place(struct cohort__worker *worker, const c
  * those on the stack wait for. */
 static void run_in_place(struct cohort__worker *worker)
 {
-    if (cohort__worker_poll_is_due(worker))
-        call_on_reserve(worker, cohort__worker_poll_if_due);
+    cohort__worker_poll_if_due(worker);
     cohort__worker_take_inbox(worker);
     const char *here = __builtin_frame_address(0);
     struct cohort__work *work = cohort__worker_next_ready(worker);
@@ -200,7 +212,7 @@ static void run_in_place(struct cohort__worker *worker)
         work = cohort__worker_next_ready(worker);
     }
     if (!work) {
-        call_on_reserve(worker, cohort__worker_idle);
+        cohort__worker_idle(worker);
         cohort__worker_search_end(worker); /* what it has found may be for another worker */
         return;
     }

@@ -27,14 +27,13 @@ struct cohort__scheduler_hooks {
     void *context;
 
     /* Makes progress without blocking. Returns true if something happened. It is called by the
-     * holder of the token, outside of tasks, at the base of a stack of at least
-     * options.stack_bytes or 256 KiB. It may only enqueue work, not run it. The holder may be a
-     * thread that is no worker. */
+     * holder of the token, outside of tasks, on a stack of at least 256 KiB on which no task runs.
+     * It may only enqueue work, not run it. The holder may be a thread that is no worker. */
     bool (*poll)(void *context);
 
     /* Whether something is likely to happen within a moment, so that the holder looks on for longer
-     * than options.spin_ns. It is called as poll is, after a poll in which nothing happened. NULL:
-     * never. */
+     * than options.spin_ns. It is called by the holder after a poll in which nothing happened.
+     * NULL: never. */
     bool (*expects)(void *context);
 
     /* Blocks until something happens or wake is called. It is called as poll is. False means that

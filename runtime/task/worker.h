@@ -25,7 +25,7 @@
  * holds only the loop, into the pool, and switches to the task's stack. So all stacks are alike,
  * and the loop must not keep any state in its frame across a call. Three kinds are special: the
  * thread's own one, on which no task runs that may move; those of tasks that have asked for a size
- * (sized.c); and one in reserve for the event loop (resumption.c). */
+ * (sized.c); and the one on which the event loop is turned (resumption.c). */
 
 struct cohort__pinning;
 
@@ -65,10 +65,11 @@ struct cohort__worker {
     struct cohort__fifo yielded;          /* the same, to be run after everything else */
     struct cohort__fiber_pool pool;
     struct cohort__sized sized;
-    struct cohort__fiber *reserve;                       /* see resumption.c */
-    void (*reserve_step)(struct cohort__worker *worker); /* what is called on it */
-    struct cohort__fiber *reserve_from;                  /* where it goes on after that */
-    uint32_t num_ended_in_place;                         /* works, see run_in_place */
+    struct cohort__fiber *loop_fiber; /* see resumption.c */
+    bool (*loop_call)(void *context); /* what is called on it: a hook */
+    bool loop_result;                 /* of the call */
+    struct cohort__fiber *loop_from;  /* where it goes on after that */
+    uint32_t num_ended_in_place;      /* works, see run_in_place */
     unsigned index;
     unsigned tick;
     uint64_t poll_at;       /* when to poll next, in ticks of the clock */
@@ -275,7 +276,12 @@ void cohort__worker_postpone(struct cohort__worker *worker, struct cohort__resum
 void cohort__worker_yield(struct cohort__worker *worker, const void *caller);
 
 /* For a new WORKER. COHORT_ERR_NO_MEMORY. */
-cohort_status cohort__worker_create_reserve(struct cohort__worker *worker);
+cohort_status cohort__worker_create_loop_fiber(struct cohort__worker *worker);
+
+/* Call hooks.poll or hooks.park, on the stack that WORKER has for that. The caller has the token.
+ */
+bool cohort__worker_call_poll(struct cohort__worker *worker);
+bool cohort__worker_call_park(struct cohort__worker *worker);
 
 /* Moves the stacks that other workers have given back to the pool. */
 void cohort__worker_take_returned(struct cohort__worker *worker);

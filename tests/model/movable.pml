@@ -42,7 +42,7 @@
  * Simplifications: a queue is a set, so any of its works may be next. A future is a bit, of which
  * somebody takes care at any time, also a task that runs. All tasks may move. A worker takes a
  * stack of its pool, makes one, or finds none, whatever there is. One that stays polls there, not
- * on the stack in reserve. No stack is given to another worker's pool, or back to the system. Idle
+ * on the stack of the loop. No stack is given to another worker's pool, or back to the system. Idle
  * workers are awake (sleep.pml). When all tasks have ended, the workers stop where they are; they
  * don't return to their threads' own stacks.
  *

@@ -443,6 +443,56 @@ static void test_unused_stacks_go_back(void)
         CHECK_INT(run_tasks(1, crowd_and_wait, NULL), COHORT_OK);
 }
 
+static bool deep_poll(void *context)
+{
+    volatile char deep[16 * 4096];
+    for (size_t i = 0; i < sizeof(deep); i += 4096)
+        deep[i] = 1;
+    return cohort__plain_loop_hooks()->poll(context);
+}
+
+static cohort_status join_crowd_before_a_poll(void *crowd)
+{
+    cohort__scheduler_poll_next();
+    return join_crowd(crowd);
+}
+
+static cohort_status crowd_beside_polls(void *arg)
+{
+    enum { NUM = 1000, MOST_PAGES = 3 };
+    struct crowd crowd = {0};
+    cohort_promise *promise;
+    cohort_future *tasks[NUM];
+    CHECK_INT(cohort_promise_create(&promise, &crowd.gate), COHORT_OK);
+    long before = resident_pages();
+    for (int i = 0; i < NUM; i++)
+        tasks[i] = cohort_async(join_crowd_before_a_poll, &crowd);
+    while (crowd.num_waiting < NUM)
+        cohort_yield();
+    CHECK(resident_pages() - before <= NUM * MOST_PAGES);
+    cohort_promise_fulfil(promise, NULL);
+    CHECK_INT(cohort_await(cohort_when_all(tasks, NUM)), COHORT_OK);
+    cohort_future_unref(crowd.gate);
+    cohort__scheduler_stop();
+    return arg ? COHORT_ERR_FAILED : COHORT_OK;
+}
+
+/* What the event loop takes of a stack does not stay with tasks that suspend. */
+static void test_polls_leave_stacks_alone(void)
+{
+    struct cohort__scheduler_hooks hooks = *cohort__plain_loop_hooks();
+    struct cohort__scheduler_options options;
+    if (COHORT__ASAN || COHORT__TSAN) /* they keep memory of their own for each stack */
+        return;
+    hooks.poll = deep_poll;
+    cohort__scheduler_options_init(&options);
+    CHECK_INT(cohort__scheduler_start(&options, &hooks), COHORT_OK);
+    cohort_future *done = cohort_async(crowd_beside_polls, NULL);
+    CHECK_INT(cohort__scheduler_run(), COHORT_OK);
+    CHECK_INT(cohort_await(done), COHORT_OK);
+    cohort__plain_loop_fini();
+}
+
 /* --- tasks for which nobody waits --- */
 
 static cohort_status count_run(void *num_run)
@@ -576,6 +626,7 @@ int main(int argc, char **argv)
         {"tasks are stolen", test_tasks_are_stolen},
         {"pinned workers", test_pinned_workers},
         {"unused stacks go back", test_unused_stacks_go_back},
+        {"polls leave stacks alone", test_polls_leave_stacks_alone},
         {"old tasks are run", test_old_tasks_are_run},
         {"trees end before others begin", test_trees_end_before_others_begin},
     };
