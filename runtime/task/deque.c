@@ -3,6 +3,8 @@
 
 #include <stdlib.h>
 
+enum { NEAR = 16 }; /* so many of the newest items are looked at for one to be taken */
+
 struct cohort__deque_array {
     int64_t mask;
     struct cohort__deque_array *outgrown; /* the smaller one before; freed with this */
@@ -106,12 +108,53 @@ void *cohort__deque_pop(struct cohort__deque *deque)
     return array_get(array, bottom);
 }
 
-void *cohort__deque_peek(struct cohort__deque *deque)
+static bool take_oldest(struct cohort__deque *deque, int64_t top)
 {
-    int64_t bottom = atomic_load_explicit(&deque->bottom, memory_order_relaxed) - 1;
-    if (atomic_load_explicit(&deque->top, memory_order_relaxed) > bottom)
-        return NULL;
-    return array_get(atomic_load_explicit(&deque->array, memory_order_relaxed), bottom);
+    if (deque->is_shared)
+        return atomic_compare_exchange_strong_explicit(&deque->top, &top, top + 1,
+                                                       memory_order_seq_cst, memory_order_relaxed);
+    atomic_store_explicit(&deque->top, top + 1, memory_order_relaxed);
+    return true;
+}
+
+/* Those that are newer than ITEM move up. */
+static bool take_near_bottom(struct cohort__deque *deque, struct cohort__deque_array *array,
+                             const void *item, int64_t top, int64_t bottom)
+{
+    int64_t index = bottom - 1, end = bottom - NEAR > top ? bottom - NEAR : top;
+    while (index >= end && array_get(array, index) != item)
+        index--;
+    if (index < end)
+        return false;
+    for (; index < bottom - 1; index++)
+        array_set(array, index, array_get(array, index + 1));
+    atomic_store_explicit(&deque->bottom, bottom - 1, memory_order_relaxed);
+    return true;
+}
+
+/* Rare, so that the other way needs no frame for it. */
+__attribute__((noinline)) static bool take_older(struct cohort__deque *deque, const void *item,
+                                                 int64_t top, int64_t bottom)
+{
+    struct cohort__deque_array *array = atomic_load_explicit(&deque->array, memory_order_relaxed);
+    if (array_get(array, top) == item)
+        return take_oldest(deque, top);
+    return !deque->is_shared && take_near_bottom(deque, array, item, top, bottom);
+}
+
+bool cohort__deque_take(struct cohort__deque *deque, const void *item)
+{
+    int64_t bottom = atomic_load_explicit(&deque->bottom, memory_order_relaxed);
+    int64_t top = atomic_load_explicit(&deque->top, memory_order_relaxed);
+    struct cohort__deque_array *array = atomic_load_explicit(&deque->array, memory_order_relaxed);
+    if (top >= bottom)
+        return false;
+    if (array_get(array, bottom - 1) != item)
+        return take_older(deque, item, top, bottom);
+    if (deque->is_shared)
+        return pop_shared(deque, array, bottom - 1) == item;
+    atomic_store_explicit(&deque->bottom, bottom - 1, memory_order_relaxed);
+    return true;
 }
 
 bool cohort__deque_grow(struct cohort__deque *deque)

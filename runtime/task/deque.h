@@ -36,9 +36,9 @@ bool cohort__deque_push(struct cohort__deque *deque, void *item);
 /* The owner only. The newest item; NULL if there is none. */
 void *cohort__deque_pop(struct cohort__deque *deque);
 
-/* The owner only. What pop would return if no thief takes it before. So use the result only for a
- * comparison. */
-void *cohort__deque_peek(struct cohort__deque *deque);
+/* The owner only. Takes ITEM if it is the oldest one, or, where there are no thieves, one of the
+ * few newest ones. Returns whether it did. */
+bool cohort__deque_take(struct cohort__deque *deque, const void *item);
 
 /* The owner only. Doubles the capacity. Returns false if there is no memory; then nothing has
  * changed. */

@@ -136,27 +136,45 @@ static bool finish_for_holder(cohort_future *future)
     return true;
 }
 
+/* Keeps the reference. */
 static void finish_for_all(cohort_future *future)
 {
     struct cohort__waiter *state =
         atomic_exchange_explicit(&future->state, COHORT__FUTURE_DONE, memory_order_acq_rel);
     if (state)
         notify_all(list_of(state));
+}
+
+/* Nobody waits yet: then the scheduler is not needed. */
+static bool finish_for_nobody(cohort_future *future)
+{
+    struct cohort__waiter *nobody = NULL;
+    return atomic_compare_exchange_strong_explicit(&future->state, &nobody, COHORT__FUTURE_DONE,
+                                                   memory_order_release, memory_order_relaxed);
+}
+
+static void finish_here(cohort_future *future)
+{
+    if (finish_for_holder(future))
+        return;
+    finish_for_all(future);
     cohort_future_unref(future);
 }
 
 /* The status and the value or text are written already. */
 static void finish(cohort_future *future)
 {
-    /* As soon as the future is complete, the program may go on and end. So a thread that is no
-     * worker has to hold the scheduler before that. */
-    bool is_foreign = !cohort__worker_self;
-    if (is_foreign)
+    if (cohort__worker_self) {
+        finish_here(future);
+    } else if (finish_for_nobody(future)) {
+        cohort_future_unref(future);
+    } else {
+        /* As soon as the future is complete, the program may go on and end. So a thread that is no
+         * worker has to hold the scheduler before that, for those who are notified. */
         cohort__foreign_enter();
-    if (!finish_for_holder(future))
-        finish_for_all(future);
-    if (is_foreign)
+        finish_here(future);
         cohort__foreign_leave();
+    }
 }
 
 static void set_error(cohort_future *future, cohort_status status,
@@ -190,6 +208,14 @@ void cohort__future_complete_own(cohort_future *future, cohort_status status,
         set_error(future, status, error);
     atomic_store_explicit(&future->state, COHORT__FUTURE_DONE, memory_order_release);
     atomic_store_explicit(&future->refs, 1, memory_order_relaxed);
+}
+
+void cohort__future_complete_held(cohort_future *future, cohort_status status,
+                                  const struct cohort__error *error)
+{
+    if (status != COHORT_OK)
+        set_error(future, status, error);
+    finish_for_all(future);
 }
 
 void cohort__future_fulfil(cohort_future *future, void *value)

@@ -66,6 +66,11 @@ void cohort__future_complete_own(cohort_future *future, cohort_status status,
 
 /* Whether that is so, if the caller holds both. */
 bool cohort__future_is_own(const cohort_future *future);
+
+/* The same as complete, but consumes no reference: the calling thread has one, in an await of
+ * FUTURE, which stands for the completer's, too. */
+void cohort__future_complete_held(cohort_future *future, cohort_status status,
+                                  const struct cohort__error *error);
 void cohort__future_fail(cohort_future *future, cohort_status status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 void cohort__future_vfail(cohort_future *future, cohort_status status, const char *format,

@@ -42,10 +42,17 @@ static bool claim(struct cohort__task *task)
     return true;
 }
 
+/* Whose reference the end of a task consumes. */
+enum role {
+    ROLE_OF_QUEUE, /* that of the queue, in which it was found */
+    ROLE_OF_BOTH,  /* the same; and the caller, which awaits the task, is about to return its own */
+    ROLE_OF_AWAIT, /* none: the queue has its own still, and the caller awaits the task */
+};
+
 /* TASK's function has returned. The thread may be another one now. */
 COHORT__IN_THREAD_OF_NOW static void ended(struct cohort__task_context *context,
                                            struct cohort__task *task, cohort_status status,
-                                           bool is_awaited_here)
+                                           enum role role)
 {
     struct cohort__worker *worker = context->fiber->worker;
     if (cohort__fork_is_child())
@@ -53,8 +60,10 @@ COHORT__IN_THREAD_OF_NOW static void ended(struct cohort__task_context *context,
     cohort__overflow_check(worker);
     worker->context = context->outer;
     cohort__error_slot_set(context->outer_slot);
-    if (is_awaited_here && cohort__future_is_own(&task->future))
+    if (role == ROLE_OF_BOTH && cohort__future_is_own(&task->future))
         cohort__future_complete_own(&task->future, status, &context->error);
+    else if (role == ROLE_OF_AWAIT)
+        cohort__future_complete_held(&task->future, status, &context->error);
     else
         cohort__future_complete(&task->future, status, &context->error);
     if (context->error.text)
@@ -62,10 +71,8 @@ COHORT__IN_THREAD_OF_NOW static void ended(struct cohort__task_context *context,
     cohort__count(&worker->num_finished);
 }
 
-/* Calls TASK, which was claimed, and consumes one reference to it. If IS_AWAITED_HERE, the caller
- * holds another one, and is about to return it. */
-static inline void execute(struct cohort__worker *worker, struct cohort__task *task,
-                           bool is_awaited_here)
+/* Calls TASK, which was claimed. */
+static inline void execute(struct cohort__worker *worker, struct cohort__task *task, enum role role)
 {
     struct cohort__task_context context = {
         .function = task->function, .fiber = worker->fiber, .outer = worker->context};
@@ -73,12 +80,12 @@ static inline void execute(struct cohort__worker *worker, struct cohort__task *t
         context.may_move = !context.outer || context.outer->may_move;
     context.outer_slot = cohort__error_slot_set(&context.error);
     worker->context = &context;
-    ended(&context, task, task->function(task->arg), is_awaited_here);
+    ended(&context, task, task->function(task->arg), role);
 }
 
 void cohort__task_call(struct cohort__task *task)
 {
-    execute(cohort__worker_self, task, false);
+    execute(cohort__worker_self, task, ROLE_OF_QUEUE);
 }
 
 /* Whether the stack of WORKER, which runs now, has the room that TASK asks for. A thread's own
@@ -100,7 +107,7 @@ void cohort__task_run(struct cohort__work *work)
     else if (task->future.stack_exponent && !has_room(worker, task))
         cohort__worker_run_sized(worker, task);
     else
-        execute(worker, task, false);
+        execute(worker, task, ROLE_OF_QUEUE);
 }
 
 bool cohort__task_may_move(const struct cohort__work *work)
@@ -146,25 +153,23 @@ bool cohort__task_try_inline(cohort_future *future)
     if (!cohort__task_is_open(future))
         return false;
     struct cohort__worker *worker = cohort__worker_self;
+    struct cohort__task *task = (struct cohort__task *)future;
     if ((char *)__builtin_frame_address(0) < worker->fiber->floor ||
         cohort__worker_poll_is_overdue(worker))
         return false;
-    struct cohort__task *task = (struct cohort__task *)future;
     if (future->stack_exponent && !has_room(worker, task))
         return false;
-    bool is_popped = cohort__deque_peek(&worker->deque) == &task->work &&
-                     cohort__deque_pop(&worker->deque) == &task->work;
-    if (is_popped && cohort__future_is_own(future)) {
+    bool is_taken = cohort__deque_take(&worker->deque, &task->work);
+    if (is_taken && cohort__future_is_own(future)) {
         /* Nobody else can claim it. */
         atomic_store_explicit(&future->claim, COHORT__TASK_CLAIMED, memory_order_relaxed);
     } else if (!claim(task)) {
-        if (is_popped)
+        if (is_taken)
             cohort__task_drop(&task->work);
         return false;
     }
-    if (!is_popped) /* the queue keeps its own reference until the task is found there */
-        task = (struct cohort__task *)cohort_future_ref(future);
-    execute(worker, task, is_popped);
+    /* If it was not taken, the queue keeps its own reference until the task is found there. */
+    execute(worker, task, is_taken ? ROLE_OF_BOTH : ROLE_OF_AWAIT);
     return true;
 }
 

@@ -15,12 +15,11 @@ static void check_ends(bool is_shared)
     struct cohort__deque deque;
     CHECK_INT(cohort__deque_init(&deque, 8, is_shared), COHORT_OK);
     CHECK(cohort__deque_is_empty(&deque));
-    CHECK(!cohort__deque_pop(&deque) && !cohort__deque_peek(&deque));
+    CHECK(!cohort__deque_pop(&deque));
     CHECK(!cohort__deque_steal(&deque, NULL));
     for (uintptr_t i = 1; i <= 5; i++)
         CHECK(cohort__deque_push(&deque, item(i)));
     CHECK_INT(cohort__deque_length(&deque), 5);
-    CHECK(cohort__deque_peek(&deque) == item(5));
     CHECK(cohort__deque_pop(&deque) == item(5));
     CHECK(cohort__deque_steal(&deque, NULL) == item(1));
     CHECK(cohort__deque_steal(&deque, NULL) == item(2));
@@ -38,6 +37,39 @@ static void test_ends(void)
 {
     check_ends(false);
     check_ends(true);
+}
+
+static void test_take_alone(void)
+{
+    struct cohort__deque deque;
+    CHECK_INT(cohort__deque_init(&deque, 32, false), COHORT_OK);
+    CHECK(!cohort__deque_take(&deque, item(1)));
+    for (uintptr_t i = 1; i <= 30; i++)
+        CHECK(cohort__deque_push(&deque, item(i)));
+    CHECK(!cohort__deque_take(&deque, item(31)));
+    CHECK(!cohort__deque_take(&deque, item(14)) && cohort__deque_take(&deque, item(15)));
+    CHECK(cohort__deque_take(&deque, item(1)) && !cohort__deque_take(&deque, item(1)));
+    CHECK(cohort__deque_take(&deque, item(2)));
+    CHECK(cohort__deque_take(&deque, item(29)) && cohort__deque_take(&deque, item(30)));
+    for (uintptr_t i = 28; i >= 3; i--)
+        CHECK(i == 15 || cohort__deque_pop(&deque) == item(i));
+    CHECK(cohort__deque_is_empty(&deque));
+    cohort__deque_fini(&deque);
+}
+
+static void test_take_beside_thieves(void)
+{
+    struct cohort__deque deque;
+    CHECK_INT(cohort__deque_init(&deque, 8, true), COHORT_OK);
+    for (uintptr_t i = 1; i <= 5; i++)
+        CHECK(cohort__deque_push(&deque, item(i)));
+    CHECK(!cohort__deque_take(&deque, item(2)) && !cohort__deque_take(&deque, item(4)));
+    CHECK(cohort__deque_take(&deque, item(1)));
+    CHECK(cohort__deque_steal(&deque, NULL) == item(2));
+    CHECK(!cohort__deque_take(&deque, item(2)) && cohort__deque_take(&deque, item(3)));
+    CHECK(cohort__deque_pop(&deque) == item(5) && cohort__deque_take(&deque, item(4)));
+    CHECK(cohort__deque_is_empty(&deque));
+    cohort__deque_fini(&deque);
 }
 
 static void test_full_and_grow(void)
@@ -97,6 +129,9 @@ static void test_everything_is_taken_once(void)
             if (popped)
                 take(popped);
         }
+        /* Most of them are the oldest if the thieves keep up. */
+        if (i % 3 == 1 && cohort__deque_take(&shared, item(i)))
+            take(item(i));
     }
     void *popped;
     while ((popped = cohort__deque_pop(&shared)))
@@ -113,6 +148,8 @@ int main(int argc, char **argv)
 {
     static const struct test_case cases[] = {
         {"ends", test_ends},
+        {"take alone", test_take_alone},
+        {"take beside thieves", test_take_beside_thieves},
         {"full and grow", test_full_and_grow},
         {"everything is taken once", test_everything_is_taken_once},
     };

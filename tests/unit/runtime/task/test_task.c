@@ -251,6 +251,37 @@ static cohort_status await_known_tasks(void *arg)
     return arg ? COHORT_ERR_FAILED : COHORT_OK;
 }
 
+/* Awaited as the newest, as the oldest, and as one between; some by two that know them. */
+static cohort_status await_in_orders(void *arg)
+{
+    enum { NUM = 40 };
+    cohort_future *tasks[NUM];
+    static const unsigned steps[] = {1, 3, 7, 39}; /* have no divisor in common with 40 */
+    for (size_t s = 0; s < sizeof(steps) / sizeof(steps[0]); s++) {
+        for (unsigned i = 0; i < NUM; i++)
+            tasks[i] = cohort_async(fail_alone, NULL);
+        for (unsigned i = 0; i < NUM; i++) {
+            unsigned index = i * steps[s] % NUM;
+            cohort_future *task = cohort_future_ref(tasks[index]);
+            if (index % 2)
+                cohort_future_unref(task);
+            CHECK_INT(cohort_await(tasks[index]), COHORT_ERR_GONE);
+            CHECK_TEXT(cohort_error_message(), "alone");
+            if (index % 2 == 0) {
+                CHECK(cohort_future_ready(task));
+                CHECK_INT(cohort_await(task), COHORT_ERR_GONE);
+            }
+        }
+    }
+    return arg ? COHORT_ERR_FAILED : COHORT_OK;
+}
+
+static void test_orders_of_awaits(void)
+{
+    for (unsigned num_workers = 1; num_workers <= 3; num_workers++)
+        CHECK_INT(run_tasks(num_workers, await_in_orders, NULL), COHORT_OK);
+}
+
 static void test_known_tasks(void)
 {
     for (unsigned num_workers = 1; num_workers <= 2; num_workers++)
@@ -269,6 +300,7 @@ int main(int argc, char **argv)
         {"fair", test_fair},
         {"spawned by foreign threads", test_spawned_by_foreign_threads},
         {"known tasks", test_known_tasks},
+        {"orders of awaits", test_orders_of_awaits},
     };
     return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
 }
