@@ -52,6 +52,16 @@ void cohort__worker_push(struct cohort__worker *worker, struct cohort__work *wor
         cohort__idle_wake_one();
 }
 
+/* A chain of tasks, each of which is started by the end of the one before, would go from worker to
+ * worker: a thief that looks for work is faster than the worker that comes back to its deque. */
+void cohort__worker_follow(struct cohort__worker *worker, struct cohort__work *work)
+{
+    if (worker->is_ending && !worker->follower)
+        worker->follower = work;
+    else
+        cohort__worker_push(worker, work);
+}
+
 void cohort__worker_send(struct cohort__worker *worker, struct cohort__work *work)
 {
     if (worker == cohort__worker_self) {
@@ -213,11 +223,30 @@ struct cohort__work *cohort__worker_peek(struct cohort__worker *worker)
                : NULL;
 }
 
+/* If anything else has its turn, the follower is like the newest of the deque. */
+__attribute__((noinline)) static struct cohort__work *take_follower(struct cohort__worker *worker)
+{
+    struct cohort__work *work = worker->follower;
+    worker->follower = NULL;
+    bool is_spreading =
+        atomic_load_explicit(&worker->num_held, memory_order_relaxed) > 0 && cohort__idle_is_any();
+    if (!is_spreading && !worker->ready.first && (worker->tick + 1) % FAIR_TICKS != 0 &&
+        !is_turn_of_oldest(worker)) {
+        worker->tick++;
+        worker->was_ready = worker->is_making_way = false;
+        return work;
+    }
+    cohort__worker_push(worker, work);
+    return NULL;
+}
+
 struct cohort__work *cohort__worker_next(struct cohort__worker *worker)
 {
-    struct cohort__work *work = NULL;
     cohort__worker_take_inbox(worker);
     worker->has_begun_old = false;
+    struct cohort__work *work = worker->follower ? take_follower(worker) : NULL;
+    if (work)
+        return work;
     if (++worker->tick % FAIR_TICKS == 0)
         work = next_fair(worker);
     else if (is_turn_of_oldest(worker))

@@ -27,7 +27,9 @@ void cohort__then_cancel(void *arg)
 static void enqueue(struct then *then)
 {
     atomic_store_explicit(&then->task.future.claim, COHORT__TASK_OPEN, memory_order_release);
-    if (!cohort__scheduler_submit(&then->task.work, false))
+    if (cohort__worker_self)
+        cohort__worker_follow(cohort__worker_self, &then->task.work);
+    else if (!cohort__scheduler_submit(&then->task.work, false))
         cohort__task_cancel(&then->task.work);
 }
 

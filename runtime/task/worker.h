@@ -72,11 +72,13 @@ struct cohort__worker {
     uint32_t num_ended_in_place;      /* works, see run_in_place */
     unsigned index;
     unsigned tick;
-    uint64_t poll_at;       /* when to poll next, in ticks of the clock */
-    bool was_ready;         /* the last work was taken from the ready list */
-    int64_t old_end;        /* the tasks of the deque before this place are old */
-    int64_t seen_end;       /* the end of the deque when that was last looked at */
-    uint64_t old_at;        /* when to look again, in ticks of the clock */
+    uint64_t poll_at; /* when to poll next, in ticks of the clock */
+    bool is_ending;   /* a task has returned, and its worker looks for work after that */
+    struct cohort__work *follower; /* what it has made available, see queues.c */
+    bool was_ready;                /* the last work was taken from the ready list */
+    int64_t old_end;               /* the tasks of the deque before this place are old */
+    int64_t seen_end;              /* the end of the deque when that was last looked at */
+    uint64_t old_at;               /* when to look again, in ticks of the clock */
     uint64_t old_pause_end; /* when old tasks may begin again, if some are postponed, in ticks */
     uint32_t num_postponed; /* tasks here that wait for one that they would have run in place */
     bool has_begun_old;     /* the last work was taken since it is old */
@@ -195,6 +197,10 @@ bool cohort__worker_may_leave(void);
 /* Makes WORK available to this worker and to thieves. Doesn't count it as a task. Only from
  * WORKER's own thread. */
 void cohort__worker_push(struct cohort__worker *worker, struct cohort__work *work);
+
+/* The same, but if a task is ending, thieves may come only when WORKER has looked for its next
+ * work: mostly that is WORK. */
+void cohort__worker_follow(struct cohort__worker *worker, struct cohort__work *work);
 
 /* Gives WORK to WORKER, and no other worker can take it. Any thread. */
 void cohort__worker_send(struct cohort__worker *worker, struct cohort__work *work);

@@ -2,7 +2,9 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
+#include "runtime/base/container.h"
 #include "runtime/task/future.h"
+#include "runtime/task/worker.h"
 #include "tests/unit/runtime/task/run_tasks.h"
 
 static cohort_status add_one(cohort_future *future, void *arg)
@@ -40,6 +42,86 @@ static void test_chains(void)
         int count = 0;
         CHECK_INT(run_tasks(num_workers, chains, &count), COHORT_OK);
     }
+}
+
+/* Is told after the task that follows has been made available. */
+struct look {
+    struct cohort__waiter waiter;
+    bool is_hidden;
+};
+
+static void look_for_it(struct cohort__waiter *waiter)
+{
+    struct look *look = COHORT_CONTAINER_OF(waiter, struct look, waiter);
+    look->is_hidden = cohort__deque_is_empty(&cohort__worker_self->deque);
+}
+
+static cohort_status end_at_once(void *arg)
+{
+    return arg ? COHORT_ERR_FAILED : COHORT_OK;
+}
+
+/* What the end of a task starts is no prey of thieves, unless the worker goes on with another one:
+ * here with the one that has awaited the task in place. */
+static cohort_status follow_the_end(void *arg)
+{
+    for (int in_place = 0; in_place <= 1; in_place++) {
+        struct look look = {.waiter = {.notify = look_for_it}};
+        int num = 0;
+        cohort_future *task = cohort_async(end_at_once, arg);
+        cohort_future *then = cohort_then(cohort_future_ref(task), add_one, &num);
+        CHECK(cohort__future_wait_with(task, &look.waiter));
+        if (in_place)
+            CHECK_INT(cohort_await(task), COHORT_OK);
+        CHECK_INT(cohort_await(then), COHORT_OK);
+        if (!in_place)
+            CHECK_INT(cohort_await(task), COHORT_OK);
+        CHECK_INT(look.is_hidden, !in_place);
+        CHECK_INT(num, 1);
+    }
+    return COHORT_OK;
+}
+
+static void test_follower(void)
+{
+    CHECK_INT(run_tasks(1, follow_the_end, NULL), COHORT_OK);
+}
+
+/* Several follow the end of one task, and wait for each other: none is kept from the others. */
+struct group {
+    cohort_promise *promises[8];
+    cohort_future *futures[8];
+    atomic_int num;
+};
+
+static cohort_status meet_others(cohort_future *future, void *arg)
+{
+    struct group *group = arg;
+    int rank = atomic_fetch_add(&group->num, 1);
+    cohort_promise_fulfil(group->promises[rank], NULL);
+    for (int i = 0; i < 8; i++)
+        CHECK_INT(cohort_await(cohort_future_ref(group->futures[i])), COHORT_OK);
+    return cohort_await(future);
+}
+
+static cohort_status followers(void *arg)
+{
+    struct group group = {0};
+    cohort_future *task = cohort_async(end_at_once, arg), *all[8];
+    for (int i = 0; i < 8; i++)
+        CHECK_INT(cohort_promise_create(&group.promises[i], &group.futures[i]), COHORT_OK);
+    for (int i = 0; i < 8; i++)
+        all[i] = cohort_then(cohort_future_ref(task), meet_others, &group);
+    CHECK_INT(cohort_await(cohort_when_all(all, 8)), COHORT_OK);
+    for (int i = 0; i < 8; i++)
+        cohort_future_unref(group.futures[i]);
+    return cohort_await(task);
+}
+
+static void test_several_follow(void)
+{
+    for (unsigned num_workers = 1; num_workers <= 3; num_workers++)
+        CHECK_INT(run_tasks(num_workers, followers, NULL), COHORT_OK);
 }
 
 /* What a thread outside does after the workers have ended and before the runtime has. */
@@ -87,6 +169,8 @@ int main(int argc, char **argv)
 {
     static const struct test_case cases[] = {
         {"chains", test_chains},
+        {"follower", test_follower},
+        {"several follow", test_several_follow},
         {"cancelled", test_cancelled},
         {"mistakes", test_mistakes},
     };
