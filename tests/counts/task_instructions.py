@@ -14,12 +14,12 @@ ROUNDS = 64, 256
 # For each case of task_calls.c: the operation, how many a round has, the limits of instructions and
 # of locked ones.
 CASES = {
-    'spawn_await': ('a task that is spawned, and awaited where it has not started', 1, 421, 0),
+    'spawn_await': ('a task that is spawned, and awaited where it has not started', 1, 412, 0),
     'spawn_when_all': ('one of 100 tasks that are spawned and awaited together', 100, 494, 2.1),
-    'fork_join': ('a spawn of fib(12)', 232, 468, 0),
+    'fork_join': ('a spawn of fib(12)', 232, 459, 0),
     'suspend_resume': ('a task that awaits a promise, which the other one fulfils', 2, 535, 1),
     'yield': ('a yield of two tasks', 2, 386, 0),
-    'then': ('a link of a chain of 100', 100, 540, 1.1),
+    'then': ('a link of a chain of 100', 100, 509, 1.1),
     'when_any': ('a promise against one of 100 that all have in common', 100, 792, 19.1),
     'sleep': ('one of 1,000 sleeps that are made, and expire', 1000, 665, 4.1),
 }
