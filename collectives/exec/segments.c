@@ -3,7 +3,6 @@
 
 #include "collectives/comm/group.h"
 #include "collectives/comm/team.h"
-#include "runtime/net/board.h"
 
 enum {
     AT_A_TIME = 2, /* segments that fit into an arena: one is read, one is written */

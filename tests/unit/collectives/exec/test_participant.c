@@ -148,6 +148,7 @@ static void prepare(struct call *call, unsigned index, uint32_t rank)
         .kind = index == GATHER ? &cohort__movement_gather : &cohort__movement_all_reduce,
         .count = 1,
         .datatype = COHORT_INT64,
+        .stride = sizeof(int64_t),
         .op = index == GATHER ? NULL : COHORT_SUM,
         .subgroup = COHORT__SUBGROUP_LOCALITY,
         .rank = cohort__subgroup_rank(group, COHORT__SUBGROUP_LOCALITY, local[rank]),
