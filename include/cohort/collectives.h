@@ -22,8 +22,8 @@ extern "C" {
  * GENERATION numbers the calls of an endpoint. It is above 0 and above that of the call before.
  * Numbers may be left out if all sites leave out the same ones. On a communicator with
  * auto_generation it is always COHORT_AUTO_GENERATION; any other number gives
- * COHORT_ERR_BAD_PARAMETER there. On other communicators COHORT_AUTO_GENERATION, 0 and what is above
- * 2^54 - 2 give COHORT_ERR_BAD_PARAMETER. A number that is not above the last one gives
+ * COHORT_ERR_BAD_PARAMETER there. On other communicators COHORT_AUTO_GENERATION, 0 and whatever is
+ * above 2^54 - 2 give COHORT_ERR_BAD_PARAMETER. A number that is not above the last one gives
  * COHORT_ERR_GENERATION.
  * The future holds these errors, the communicator stays usable, and no number is used up.
  *
