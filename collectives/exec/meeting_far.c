@@ -20,8 +20,8 @@ static const struct cohort__meeting *poster_before(const struct meetings *meetin
     return NULL;
 }
 
-/* Meetings post in the order of their generations. If a later one took the place of one that has
- * not posted yet, that one would wait for its place for ever. */
+/* Meetings post in the order of their generations and segments. If a later one took the place of
+ * one that has not posted yet, that one would wait for its place for ever. */
 static bool is_next(const struct meetings *meetings, const struct cohort__meeting *meeting)
 {
     const struct cohort__meeting *earlier = poster_before(meetings, meeting);

@@ -6,9 +6,17 @@
 
 enum {
     AT_A_TIME = 2, /* segments that fit into an arena: one is read, one is written */
-    LEAST_BYTES =
-        8 * 1024, /* of a block: with less, a segment takes longer to begin than to move */
+    /* Of a block: with less, a segment takes longer to begin than to move. */
+    LEAST_BYTES = 8 * 1024,
 };
+
+/* Whether all that a locality brings is one post. Each call asks this: no division. */
+static bool fits(const struct cohort__group *group, uint32_t num_blocks, size_t bytes)
+{
+    const size_t most = COHORT__BOARD_POST;
+    return bytes <= most && bytes * num_blocks <= most &&
+           bytes * num_blocks * group->max_local_sites <= most;
+}
 
 bool cohort__segments_find(const struct cohort__group *group, uint32_t num_blocks, size_t bytes,
                            size_t element, struct cohort__segments *ret_segments)
@@ -16,9 +24,9 @@ bool cohort__segments_find(const struct cohort__group *group, uint32_t num_block
     struct cohort__segments segments = {.num = 1, .bytes = bytes};
     if (!group->is_whole && !group->has_board)
         return false;
-    size_t most = group->is_whole ? bytes : cohort__team_share(group) / num_blocks;
-    if (bytes > most) {
+    if (!group->is_whole && !fits(group, num_blocks, bytes)) {
         size_t unit = COHORT__BOARD_LINE % element == 0 ? COHORT__BOARD_LINE : element;
+        size_t most = cohort__team_share(group) / num_blocks;
         segments.bytes = most / AT_A_TIME / unit * unit;
         if (segments.bytes < LEAST_BYTES)
             return false;

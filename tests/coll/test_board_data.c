@@ -148,21 +148,27 @@ static void finish(struct call *call, const cohort_comm *comm)
 
 /* Sizes ------------------------------------------------------------------------------------- */
 
-/* Sizes around each limit, one after the other. */
-static cohort_status sizes(cohort_comm *comm, void *arg)
+/* Each collective with blocks of each of NUM sizes, one after the other. */
+static void call_each(cohort_comm *comm, const struct job *job, const size_t *counts, size_t num)
 {
-    struct job *job = arg;
-    size_t share = share_of(job);
-    const size_t counts[] = {0,     1,         4,         5,        BEYOND / 8, BEYOND / 8 + 1,
-                             share, share / 2, share - 1, share / 3};
     uint64_t generation = 0;
-    for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++)
+    for (size_t i = 0; i < num; i++)
         for (int what = 0; what < NUM_WHATS; what++) {
             size_t count = what == ALL_TO_ALL ? counts[i] / job->num_sites : counts[i];
             struct call call = {(enum what)what, count, ++generation, NULL, NULL, NULL};
             begin(&call, comm, job);
             finish(&call, comm);
         }
+}
+
+/* Sizes around each limit. */
+static cohort_status sizes(cohort_comm *comm, void *arg)
+{
+    struct job *job = arg;
+    size_t share = share_of(job);
+    const size_t counts[] = {0,     1,         4,         5,        BEYOND / 8, BEYOND / 8 + 1,
+                             share, share / 2, share - 1, share / 3};
+    call_each(comm, job, counts, sizeof(counts) / sizeof(counts[0]));
     return COHORT_OK;
 }
 
@@ -207,14 +213,7 @@ static cohort_status segments(cohort_comm *comm, void *arg)
     struct job *job = arg;
     size_t share = share_of(job);
     const size_t counts[] = {share + 1, share + share / 2, 5 * share / 2 - 3, 3 * share};
-    uint64_t generation = 0;
-    for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++)
-        for (int what = 0; what < NUM_WHATS; what++) {
-            size_t count = what == ALL_TO_ALL ? counts[i] / job->num_sites + 1 : counts[i];
-            struct call call = {(enum what)what, count, ++generation, NULL, NULL, NULL};
-            begin(&call, comm, job);
-            finish(&call, comm);
-        }
+    call_each(comm, job, counts, sizeof(counts) / sizeof(counts[0]));
     return COHORT_OK;
 }
 
