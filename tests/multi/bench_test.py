@@ -248,6 +248,9 @@ def test_wrong_options():
             (['tasks', '--peers', '--cohortrun', 'x'], '--cohortrun is for figures'),
             (['tasks', '--works', 'barrier:0'], "--works needs a list like fib:30,empty:1000"),
             (['tasks', '--works', 'fib:30', '--compute', '2'], '--compute is for coll --works'),
+            (['coll', '--algorithms', 'x=y'], '--algorithms is for coll --works'),
+            (['coll', '--fresh'], '--fresh is for coll --works and coll --peers'),
+            (['tasks', '--works', 'fib:30', '--fresh'], '--fresh is for coll --works'),
             (['coll', '--peers', '--works', 'barrier:0'], '--peers has its own list'),
             (['coll', '--peers', '--sites', '4'], '--peers has one site a locality'),
             (['coll', '--works', 'barrier:0', '--arity', '2'], '--works has only'),
@@ -385,6 +388,12 @@ def test_works():
                         'all_gather:80,reduce_scatter:80', '--sites-per-locality', 2))['results']
     check_equal([(result['name'], result['params']['sites']) for result in results],
                 [('all_gather', 6), ('reduce_scatter', 6)])
+    results = read(*run('-n', 2, BENCH, '--json', '--quick', '--rounds', 1, 'coll', '--fresh',
+                        '--works', 'all_to_all:64', '--algorithms', 'all_to_all=ring'))['results']
+    check_equal([result['params']['shape'] for result in results], ['forced'])
+    status, _, err = bench('--json', '--quick', 'coll', '--works', 'barrier:0', '--algorithms',
+                           'barrier=none')
+    check(status == 1 and 'no algorithm of barrier is called "none"' in err, status, err)
     status, _, err = bench('--json', '--quick', 'coll', '--works', 'ping_pong:8')
     check(status == 1 and 'ping_pong needs a job of 2 localities with a site each, not 1' in err,
           status, err)
@@ -417,7 +426,7 @@ def peers(*args, **options):
 
 
 def test_peers():
-    results, left_out = peers('--only', '*[eg]/8/2')
+    results, left_out = peers('--only', '*[eg]/8/2', '--fresh')
     names = [(result['name'], result['bytes']) for result in results]
     check_equal(names, [(name, 8) for name in ('all_reduce', 'ping_pong', 'ofi_ping_pong')])
     for result in results:

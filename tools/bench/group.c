@@ -77,9 +77,14 @@ static cohort_status time_calls(struct site *site, const struct bench_operation 
                                 uint64_t calls, uint64_t *ret_elapsed_ns)
 {
     cohort_status status = cohort_await(cohort_barrier(site->call.comm, ++site->generation));
+    bool is_fresh = site->shared->group->bench->options->is_fresh;
+    size_t elements = site->call.num_buffers * site->call.count;
     uint64_t start = bench_now();
-    for (uint64_t i = 0; status == COHORT_OK && i < calls; i++)
+    for (uint64_t i = 0; status == COHORT_OK && i < calls; i++) {
+        if (is_fresh)
+            bench_renew(site->call.in, elements);
         status = start_and_await(site, operation);
+    }
     if (status == COHORT_OK && operation->is_one_way)
         status = cohort_await(cohort_barrier(site->call.comm, ++site->generation));
     *ret_elapsed_ns = bench_now() - start;

@@ -44,8 +44,9 @@ static void find_mpis(struct host_peers_jobs *jobs)
 
 bool host_peers_jobs_init(struct host_peers_jobs *jobs, const struct bench_options *options)
 {
-    *jobs =
-        (struct host_peers_jobs){.places = options->places, .seconds = peers_jobs_seconds(options)};
+    *jobs = (struct host_peers_jobs){.places = options->places,
+                                     .seconds = peers_jobs_seconds(options),
+                                     .is_fresh = options->is_fresh};
     if (!programs_find(options->cohortrun, &jobs->programs))
         return false;
     jobs->programs.timeout = peers_timeout;
@@ -99,10 +100,12 @@ static void compose_cohort(struct programs_command *command, const struct host_p
     hosts_launch(command, jobs->places.hosts, jobs->places.localities, &words->launch);
     for (size_t i = 0; i < sizeof(args) / sizeof(args[0]); i++)
         programs_command_add(command, args[i]);
+    if (jobs->is_fresh)
+        programs_command_add(command, "--fresh");
 }
 
 /* Open MPI 4.1 takes HAN only where it is told to, and tuned by default. */
-static void compose_openmpi(struct programs_command *command,
+static void compose_openmpi(struct programs_command *command, const struct host_peers_jobs *jobs,
                             const struct host_peers_contender *contender, const struct words *words)
 {
     bool is_han = contender->column == HOST_PEERS_HAN;
@@ -139,10 +142,12 @@ static void compose_openmpi(struct programs_command *command,
     *command = (struct programs_command){.num_args = 0};
     for (size_t i = 0; i < sizeof(args) / sizeof(args[0]); i++)
         programs_command_add(command, args[i]);
+    if (jobs->is_fresh)
+        programs_command_add(command, "fresh");
 }
 
 /* MPICH's time limit is in the environment. */
-static void compose_mpich(struct programs_command *command,
+static void compose_mpich(struct programs_command *command, const struct host_peers_jobs *jobs,
                           const struct host_peers_contender *contender, const struct words *words)
 {
     const char *const args[] = {"mpirun.mpich", "-launcher", "rsh",        "-launcher-exec",
@@ -152,6 +157,8 @@ static void compose_mpich(struct programs_command *command,
     *command = (struct programs_command){.num_args = 0};
     for (size_t i = 0; i < sizeof(args) / sizeof(args[0]); i++)
         programs_command_add(command, args[i]);
+    if (jobs->is_fresh)
+        programs_command_add(command, "fresh");
 }
 
 /* Where the lines of a job go. */
@@ -190,9 +197,9 @@ bool host_peers_jobs_run(const struct host_peers_jobs *jobs, const struct host_p
         if (contender->column == HOST_PEERS_COHORT)
             compose_cohort(&command, jobs, &words);
         else if (contender->column == HOST_PEERS_MPICH)
-            compose_mpich(&command, contender, &words);
+            compose_mpich(&command, jobs, contender, &words);
         else
-            compose_openmpi(&command, contender, &words);
+            compose_openmpi(&command, jobs, contender, &words);
         is_done = child_run(command.args, take_line, &reading) && is_done;
     }
     return is_done;

@@ -16,6 +16,7 @@ struct host_peers_jobs {
     struct host_peers_contender contenders[HOST_PEERS_NUM_COLUMNS]; /* the first is Cohort */
     size_t num_contenders;
     double seconds;
+    bool is_fresh; /* --fresh */
     struct bench_places places;
 };
 

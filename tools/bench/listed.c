@@ -37,7 +37,8 @@ static cohort_status measure(const struct bench *bench, const struct bench_work 
     return bench_group_run(&(struct bench_group){
         .bench = bench,
         .name = name,
-        .shape = "chosen",
+        .shape = bench->options->algorithms ? "forced" : "chosen",
+        .algorithms = bench->options->algorithms,
         .sites_per_locality = num_tasks,
         .cases = &single,
         .num_cases = 1,

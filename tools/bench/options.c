@@ -87,6 +87,10 @@ static const char help[] =
     "  --works LIST             coll: only these, 'all_reduce:8,barrier:0' for instance, with "
     "default\n"
     "                           options, --sites-per-locality too; tasks: 'fib:30,empty:1000'\n"
+    "  --fresh                  coll --works, --peers: each site writes to all lines of its input\n"
+    "                           before each call, so that no other core has them in its cache;\n"
+    "                           the time for that is counted\n"
+    "  --algorithms NAMES       coll --works: these are forced, 'broadcast=shared' for instance\n"
     "  --compute N              coll --works: overlap computes N times 200 us; default 1\n"
     "  --seconds S              of a round, 0.001 to 100; default 0.02, with --peers 0.08 for\n"
     "                           coll and 0.2 for tasks\n"
@@ -124,6 +128,8 @@ enum {
     OPTION_HOSTS,
     OPTION_ONLY,
     OPTION_WORKS,
+    OPTION_FRESH,
+    OPTION_ALGORITHMS,
     OPTION_COMPUTE,
     OPTION_SECONDS,
 };
@@ -147,6 +153,8 @@ static const struct option long_options[] = {
     {"hosts", required_argument, NULL, OPTION_HOSTS},
     {"only", required_argument, NULL, OPTION_ONLY},
     {"works", required_argument, NULL, OPTION_WORKS},
+    {"fresh", no_argument, NULL, OPTION_FRESH},
+    {"algorithms", required_argument, NULL, OPTION_ALGORITHMS},
     {"compute", required_argument, NULL, OPTION_COMPUTE},
     {"seconds", required_argument, NULL, OPTION_SECONDS},
     {"help", no_argument, NULL, USAGE_HELP},
@@ -230,6 +238,12 @@ static int read_beside_option(int option, struct bench_options *options)
         return -1;
     case OPTION_WORKS:
         options->list = optarg;
+        return -1;
+    case OPTION_FRESH:
+        options->is_fresh = true;
+        return -1;
+    case OPTION_ALGORITHMS:
+        options->algorithms = optarg;
         return -1;
     default: /* OPTION_COMPUTE */
         return usage_read_count(&usage, "--compute", optarg, 1, 1000000, &options->computing);
@@ -337,6 +351,10 @@ static int check_beside(struct bench_options *options)
         return usage_wrong(&usage, "--works has only --sites-per-locality, and no tree of its own");
     if (options->computing && !(options->list && is_coll))
         return usage_wrong(&usage, "--compute is for coll --works");
+    if (options->algorithms && !(options->list && is_coll))
+        return usage_wrong(&usage, "--algorithms is for coll --works");
+    if (options->is_fresh && !((options->list || options->peers) && is_coll))
+        return usage_wrong(&usage, "--fresh is for coll --works and coll --peers");
     bool is_placed =
         options->subcommands == BENCH_SELECT && options->placement == BENCH_PLACED_HOSTS;
     if (options->places.hosts && !(options->peers && is_coll) && !is_placed)

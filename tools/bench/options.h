@@ -62,6 +62,8 @@ struct bench_options {
     const char *only;            /* of peers and spread; NULL: all rows */
     const char *list;            /* of coll or tasks: what to measure instead, or NULL */
     uint32_t computing;          /* of overlap in list: how many times 200 us */
+    const char *algorithms;      /* of list; NULL: chosen */
+    bool is_fresh;               /* of list and peers: inputs are written before each call */
     struct bench_works works;    /* that list */
     unsigned subcommands;        /* of enum bench_subcommand */
 };

@@ -27,6 +27,8 @@ struct site {
     int count;     /* elements of a block */
     int num_forms; /* 1: no non-blocking one */
     bool waits;    /* the non-blocking form */
+    bool is_fresh; /* writes its input before each call */
+    size_t num_in; /* elements */
     double *in, *out;
 };
 
@@ -244,8 +246,11 @@ static uint64_t time_calls(const struct site *site, const struct call *call, uin
 {
     MPI_Barrier(MPI_COMM_WORLD);
     uint64_t start = bench_now();
-    for (uint64_t i = 0; i < num_calls; i++)
+    for (uint64_t i = 0; i < num_calls; i++) {
+        if (site->is_fresh)
+            bench_renew(site->in, site->num_in);
         call->make(site);
+    }
     if (call->is_one_way)
         MPI_Barrier(MPI_COMM_WORLD);
     return bench_now() - start;
@@ -286,6 +291,7 @@ static void make_room(struct site *site, const struct call *call, uint64_t bytes
     size_t blocks = call->has_blocks ? (size_t)site->num_ranks : call->num_buffers;
     size_t elements = count * (blocks ? blocks : 1);
     site->count = (int)count;
+    site->num_in = elements;
     site->in = malloc(elements * sizeof(double));
     site->out = malloc(elements * sizeof(double));
     if (!site->in || !site->out)
@@ -343,11 +349,18 @@ static void run(struct site *site, const struct bench_options *options)
 int main(int argc, char **argv)
 {
     struct bench_options options = {.rounds = 1};
-    bool is_blocking = argc == 4 && strcmp(argv[3], "blocking") == 0;
-    struct site site = {.num_forms = is_blocking ? 1 : 2};
-    options.seconds = argc == 3 || is_blocking ? strtod(argv[1], NULL) : 0;
+    struct site site = {.num_forms = 2};
+    bool is_understood = argc >= 3;
+    for (int i = 3; i < argc; i++) {
+        bool is_blocking = strcmp(argv[i], "blocking") == 0;
+        bool is_fresh = strcmp(argv[i], "fresh") == 0;
+        site.num_forms = is_blocking ? 1 : site.num_forms;
+        site.is_fresh = site.is_fresh || is_fresh;
+        is_understood = is_understood && (is_blocking || is_fresh);
+    }
+    options.seconds = is_understood ? strtod(argv[1], NULL) : 0;
     if (!(options.seconds > 0) || !bench_works_read(argv[2], bench_works_of_coll, &options.works)) {
-        fprintf(stderr, "usage: %s SECONDS LIST [blocking]; see cohort-bench --help\n",
+        fprintf(stderr, "usage: %s SECONDS LIST [blocking] [fresh]; see cohort-bench --help\n",
                 program_invocation_short_name);
         return STATUS_USAGE;
     }

@@ -64,7 +64,8 @@ double peers_jobs_seconds(const struct bench_options *options)
 
 bool peers_jobs_init(struct peers_jobs *jobs, const struct bench_options *options)
 {
-    *jobs = (struct peers_jobs){.seconds = peers_jobs_seconds(options)};
+    *jobs =
+        (struct peers_jobs){.seconds = peers_jobs_seconds(options), .is_fresh = options->is_fresh};
     if (!programs_find(options->cohortrun, &jobs->programs))
         return false;
     jobs->programs.timeout = peers_timeout;

@@ -29,13 +29,15 @@ static void compose_cohort(struct programs_command *command, const struct peers_
     programs_command_begin(command, &jobs->programs, words->localities, "1");
     for (size_t i = 0; i < sizeof(args) / sizeof(args[0]); i++)
         programs_command_add(command, args[i]);
+    if (jobs->is_fresh)
+        programs_command_add(command, "--fresh");
 }
 
 /* Open MPI has to be told that there may be more processes than cores (then it lets those that wait
  * yield by itself), and that running as root is intended. MPICH's time limit is in the
  * environment. */
-static void compose_mpi(struct programs_command *command, const struct peers_contender *contender,
-                        const struct words *words)
+static void compose_mpi(struct programs_command *command, const struct peers_jobs *jobs,
+                        const struct peers_contender *contender, const struct words *words)
 {
     static const char *const openmpi[] = {"mpirun.openmpi", "--oversubscribe",     "--bind-to",
                                           "none",           "--allow-run-as-root", "--timeout",
@@ -51,6 +53,8 @@ static void compose_mpi(struct programs_command *command, const struct peers_con
         programs_command_add(command, launch[i]);
     for (size_t i = 0; i < sizeof(args) / sizeof(args[0]); i++)
         programs_command_add(command, args[i]);
+    if (jobs->is_fresh)
+        programs_command_add(command, "fresh");
 }
 
 /* Where the lines of a job go. */
@@ -113,7 +117,7 @@ static bool run_contender(const struct peers_jobs *jobs, const struct peers_cont
     if (contender->net && setenv("COHORT_NET", contender->net, 1))
         return false;
     if (contender->name)
-        compose_mpi(&command, contender, words);
+        compose_mpi(&command, jobs, contender, words);
     else
         compose_cohort(&command, jobs, words);
     uint64_t start = trial_now();

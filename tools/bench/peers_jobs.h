@@ -29,6 +29,7 @@ struct peers_jobs {
     size_t num_contenders;
     bool has_pingpong;
     double seconds;
+    bool is_fresh; /* --fresh */
 };
 
 /* Finds which contenders are there, and prints on stderr which are not. False: not even Cohort,

@@ -25,6 +25,13 @@ uint64_t bench_now(void)
     return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
+void bench_renew(double *numbers, size_t num)
+{
+    enum { IN_A_LINE = 8 };
+    for (size_t i = 0; i < num; i += IN_A_LINE)
+        *(volatile double *)&numbers[i] = numbers[i];
+}
+
 void bench_series_init(struct bench_series *series, const struct bench_options *options)
 {
     series->round_ns = options->quick ? QUICK_ROUND_NS : ROUND_NS;

@@ -3,6 +3,7 @@
 #ifndef COHORT_TOOLS_BENCH_SERIES_H
 #define COHORT_TOOLS_BENCH_SERIES_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 #include "tools/bench/options.h"
@@ -26,6 +27,10 @@ struct bench_spread {
 };
 
 uint64_t bench_now(void); /* nanoseconds */
+
+/* Writes to each line of NUM numbers, without changing them: as a program does that computes what
+ * it then sends. */
+void bench_renew(double *numbers, size_t num);
 
 void bench_series_init(struct bench_series *series, const struct bench_options *options);
 
