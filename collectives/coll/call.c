@@ -101,8 +101,8 @@ static struct cohort__signature signature_of(const struct cohort__call *call, ui
 
 static bool is_plain(const struct cohort__call *call)
 {
-    return !call->is_checked && !call->ragged && call->in != COHORT_IN_PLACE &&
-           call->out != COHORT_IN_PLACE && (!call->op || cohort__op_is_builtin(call->op));
+    return !call->ragged && call->in != COHORT_IN_PLACE && call->out != COHORT_IN_PLACE &&
+           (!call->op || cohort__op_is_builtin(call->op));
 }
 
 /* Mostly a short check of the buffers is enough. */

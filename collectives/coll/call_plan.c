@@ -4,6 +4,7 @@
 
 #include "collectives/algo/agreement.h"
 #include "collectives/algo/pattern/cost.h"
+#include "collectives/algo/pattern/shared.h"
 #include "collectives/coll/call.h"
 #include "collectives/coll/choice.h"
 #include "collectives/plan/in_place.h"
@@ -25,6 +26,28 @@ cohort_status cohort__call_cache(cohort_comm *comm, struct cohort__plan_cache **
 /* The assumed size of an object when an algorithm is chosen, since sites don't know the real
  * ones. */
 enum { OBJECT_BYTES = 1024 };
+
+/* All sites must come to the same one, also where the call of a site is wrong. So what the sites
+ * may do together depends on the communicator alone. */
+static struct cohort__request agreement_request(const struct cohort__call *call,
+                                                const struct cohort__request *like)
+{
+    struct cohort__request request = cohort__agreement_request(like);
+    request.can_meet = call->comm->group->is_whole;
+    request.meets = !request.can_meet;
+    return request;
+}
+
+/* Builds the plan of CHOICE's row. A row without one, whose sites meet, gets a plan with the
+ * meeting as its step. */
+static cohort_status build_row(const struct cohort__candidate *choice,
+                               struct cohort__request *request, struct cohort__plan **ret_plan)
+{
+    request->inner = choice->inner;
+    return choice->algorithm->shared
+               ? cohort__shared_build(request, ret_plan)
+               : cohort__algorithm_build(choice->algorithm, request, ret_plan);
+}
 
 /* Chooses the all_reduce of the agreement. All sites must come to the same choice, so it depends
  * only on the sites of the call. The minimum is the same in any order, so the row need not be
@@ -53,7 +76,7 @@ static cohort_status memory_of_agreement(const struct cohort__call *call,
                                          const struct cohort__shape *shape, double *ret_memory)
 {
     struct cohort__candidate choice = {0};
-    struct cohort__request request = cohort__agreement_request(&shape->request);
+    struct cohort__request request = agreement_request(call, &shape->request);
     bool counts = call->is_checked && call->comm->memory_budget > 0;
     cohort_status status = counts ? choose_minimum(call, &request, &choice) : COHORT_OK;
     *ret_memory = counts ? choice.cost.memory + cohort__cost_tmp(1, COHORT__CHECK_BYTES) : 0;
@@ -152,10 +175,10 @@ static cohort_status build_collective(const struct cohort__call *call,
     if (!status)
         status = cohort__call_choose(call, shape, &choice);
     struct cohort__request request = shape->request;
-    request.inner = choice.inner;
-    bool has_plan = !status && !choice.algorithm->shared; /* else the sites meet */
+    /* Else the sites meet, and nothing comes before. */
+    bool has_plan = !status && (!choice.algorithm->shared || call->is_checked);
     if (has_plan)
-        status = cohort__algorithm_build(choice.algorithm, &request, &plan);
+        status = build_row(&choice, &request, &plan);
     if (!status && has_plan && flags & in_place)
         status = put_in_place(call, &shape->request, &plan);
     if (!status && has_plan && flags & COHORT__PLAN_ROWS)
@@ -172,12 +195,10 @@ static cohort_status build_minimum(const struct cohort__call *call,
                                    struct cohort__plan **ret_plan, struct chosen *ret_chosen)
 {
     struct cohort__candidate choice;
-    struct cohort__request request = cohort__agreement_request(like);
+    struct cohort__request request = agreement_request(call, like);
     cohort_status status = choose_minimum(call, &request, &choice);
     if (!status)
-        request.inner = choice.inner;
-    if (!status)
-        status = cohort__algorithm_build(choice.algorithm, &request, ret_plan);
+        status = build_row(&choice, &request, ret_plan);
     if (!status)
         *ret_chosen = (struct chosen){choice.row, choice.inner};
     return status;

@@ -163,6 +163,7 @@ static cohort_status init(struct cohort__execution *execution,
     execution->ready_first = 0;
     execution->ready_end = 0;
     execution->is_entered = false;
+    execution->is_agreed = false;
     execution->is_refused = false;
     for (uint32_t step = 0; step < plan->num_steps; step++)
         execution->waits[step] = plan->steps[step].num_waits;

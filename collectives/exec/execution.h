@@ -71,7 +71,8 @@ struct cohort__execution {
     uint32_t ready_first; /* steps to start: ready[ready_first..ready_end-1] */
     uint32_t ready_end;
     bool is_entered;
-    bool is_refused;                   /* the sites do not agree */
+    bool is_agreed;                    /* the sites agree, if the plan has an agreement */
+    bool is_refused;                   /* they do not */
     struct cohort__check_values check; /* the space CHECK of the plan */
     struct cohort__error objection; /* what is wrong with this call; reported after the agreement */
     uint32_t *waits;                /* by step: how many other steps it still waits for */

@@ -7,18 +7,40 @@
 _Static_assert((int)COHORT__PLAN_MEETINGS <= (int)COHORT__MEETINGS_OF_PLAN,
                "each meeting of a plan has an index");
 
-static const struct cohort__movement_kind *kind_of(const struct cohort__step *step)
+static const struct cohort__movement_kind *const kinds[COHORT__NUM_STEP_MEETINGS] = {
+    [COHORT__MEETING_GATHER] = &cohort__movement_gather,
+    [COHORT__MEETING_SCATTER] = &cohort__movement_scatter,
+    [COHORT__MEETING_BROADCAST] = &cohort__movement_broadcast,
+    [COHORT__MEETING_REDUCE] = &cohort__movement_reduce,
+    [COHORT__MEETING_ALL_GATHER] = &cohort__movement_all_gather,
+    [COHORT__MEETING_ALL_REDUCE] = &cohort__movement_all_reduce,
+    [COHORT__MEETING_ALL_TO_ALL] = &cohort__movement_all_to_all,
+    [COHORT__MEETING_REDUCE_SCATTER] = &cohort__movement_reduce_scatter,
+    [COHORT__MEETING_SCAN] = &cohort__movement_scan,
+    [COHORT__MEETING_EXCLUSIVE_SCAN] = &cohort__movement_exclusive_scan,
+    [COHORT__MEETING_SHIFT] = &cohort__movement_shift,
+};
+
+static bool reduces(const struct cohort__step *step)
 {
-    switch ((enum cohort__step_meeting)step->meeting) {
-    case COHORT__MEETING_GATHER:
-        return &cohort__movement_gather;
-    case COHORT__MEETING_SCATTER:
-        return &cohort__movement_scatter;
-    case COHORT__MEETING_REDUCE:
-        return &cohort__movement_reduce;
-    default:
-        return &cohort__movement_broadcast;
-    }
+    return step->meeting == COHORT__MEETING_REDUCE || step->meeting == COHORT__MEETING_ALL_REDUCE ||
+           step->meeting == COHORT__MEETING_REDUCE_SCATTER ||
+           step->meeting == COHORT__MEETING_SCAN || step->meeting == COHORT__MEETING_EXCLUSIVE_SCAN;
+}
+
+static const struct cohort__step *step_of(const struct cohort__meet *meet)
+{
+    return &meet->execution->plan->steps[meet->step];
+}
+
+/* Whether the sites have yet to agree before MEET begins. Then its failure has to wait: if they do
+ * not agree, each of them says so in its own words. It is looked at when the step starts, or the
+ * call has failed. */
+static bool is_before_agreement(const struct cohort__meet *meet)
+{
+    const struct cohort__execution *execution = meet->execution;
+    return execution->operation.signature.checked && !execution->is_agreed &&
+           !execution->operation.failure.status && step_of(meet)->phase != COHORT__PHASE_CHECK;
 }
 
 static void leave(struct cohort__meet *meet)
@@ -27,18 +49,27 @@ static void leave(struct cohort__meet *meet)
     meet->execution->num_busy--;
 }
 
+/* MEET has failed, and so does the call, unless it has already. */
+static void fail(struct cohort__meet *meet, const struct cohort__error *error)
+{
+    cohort__operation_fail(&meet->execution->operation, error);
+    cohort__participant_tell_outside(&meet->participant);
+}
+
 /* The first failure of a member fails the call of all. */
 static void on_told(struct cohort__participant *participant, const struct cohort__error *error)
 {
     struct cohort__meet *meet = COHORT_CONTAINER_OF(participant, struct cohort__meet, participant);
     struct cohort__execution *execution = meet->execution;
     struct cohort__operation *operation = &execution->operation;
+    if (error && is_before_agreement(meet)) {
+        cohort__error_copy(&meet->early, error);
+        return;
+    }
     cohort__execution_enter(execution);
     meet->is_over = true;
-    if (error) {
-        cohort__operation_fail(operation, error); /* does nothing if it is failing */
-        cohort__participant_tell_outside(participant);
-    }
+    if (error)
+        fail(meet, error);
     leave(meet);
     if (!operation->failure.status)
         cohort__execution_step_over(execution, meet->step);
@@ -59,24 +90,33 @@ static void *address_of(const struct cohort__execution *execution, const struct 
 static void init(struct cohort__meet *meet, struct cohort__execution *execution, uint32_t step)
 {
     const struct cohort__step *what = &execution->plan->steps[step];
-    const bool reduces = what->meeting == COHORT__MEETING_REDUCE;
-    cohort_datatype datatype = reduces ? execution->datatype : 0;
+    const cohort_op *op = NULL;
+    cohort_datatype datatype = 0;
+    if (reduces(what)) {
+        bool is_minimum = what->op == COHORT__STEP_OP_MIN;
+        op = is_minimum ? COHORT_MIN : execution->op;
+        datatype = is_minimum ? COHORT_INT16 : execution->datatype;
+    }
     size_t element = datatype ? cohort_datatype_size(datatype) : 1;
+    bool is_shift = what->meeting == COHORT__MEETING_SHIFT;
     *meet = (struct cohort__meet){
         .participant =
             {
                 .operation = &execution->operation,
                 .told = on_told,
-                .kind = kind_of(what),
+                .kind = kinds[what->meeting],
                 .in = address_of(execution, what, 1),
                 .out = address_of(execution, what, 0),
                 .count = what->bytes / element,
                 .stride = what->bytes,
                 .datatype = datatype,
-                .op = reduces ? execution->op : NULL,
-                .subgroup = COHORT__SUBGROUP_LOCALITY,
+                .op = op,
+                .subgroup = execution->operation.comm->group->is_whole ? COHORT__SUBGROUP_ALL
+                                                                       : COHORT__SUBGROUP_LOCALITY,
                 .rank = execution->plan->this_rank,
-                .root = what->peer,
+                .root = is_shift ? 0 : what->peer,
+                .shift = is_shift ? what->peer : 0,
+                .phase = what->phase,
                 .index = what->tag,
             },
         .execution = execution,
@@ -99,6 +139,11 @@ static bool enter(struct cohort__meet *meet)
         meet->execution->num_busy++;
     if (!refusal.error.status)
         return true;
+    if (is_before_agreement(meet)) {
+        meet->early = refusal.error;
+        meet->is_early_told = refusal.is_told;
+        return true;
+    }
     operation->are_all_told |= refusal.is_told;
     cohort__operation_fail(operation, &refusal.error);
     cohort__error_fini(&refusal.error);
@@ -120,11 +165,31 @@ void cohort__meets_enter(struct cohort__execution *execution)
             return;
 }
 
+/* The meeting of a step that starts has failed already. */
+static void fail_early(struct cohort__meet *meet)
+{
+    struct cohort__operation *operation = &meet->execution->operation;
+    struct cohort__error error = meet->early;
+    meet->early = (struct cohort__error){0};
+    meet->is_over = true;
+    if (is_inside(meet)) {
+        fail(meet, &error);
+        leave(meet);
+    } else {
+        operation->are_all_told |= meet->is_early_told;
+        cohort__operation_fail(operation, &error);
+    }
+    cohort__error_fini(&error);
+}
+
 void cohort__meet_start(struct cohort__execution *execution, uint32_t step)
 {
     struct cohort__meet *meet = &execution->meets[execution->plan->steps[step].tag];
     execution->states[step] = COHORT__STEP_POSTED;
-    cohort__participant_ready(&meet->participant);
+    if (meet->early.status)
+        fail_early(meet);
+    else
+        cohort__participant_ready(&meet->participant);
 }
 
 void cohort__meets_fail(struct cohort__execution *execution)
@@ -133,10 +198,13 @@ void cohort__meets_fail(struct cohort__execution *execution)
         struct cohort__meet *meet = &execution->meets[i];
         if (meet->is_over)
             continue;
+        bool was_told = meet->early.status;
+        cohort__error_fini(&meet->early);
+        meet->early = (struct cohort__error){0};
         if (!is_inside(meet)) {
             meet->is_over = true;
             cohort__operation_tell(&execution->operation, false);
-        } else if (cohort__participant_fail(&meet->participant)) {
+        } else if (was_told || cohort__participant_fail(&meet->participant)) {
             meet->is_over = true;
             leave(meet);
         }
@@ -161,8 +229,7 @@ static bool ask(struct cohort__meet *meet)
             cohort__fail_forgotten(operation, inquiry.sites[i]);
             return false;
         }
-        cohort__operation_ask(operation, inquiry.sites[i],
-                              meet->execution->plan->steps[meet->step].phase);
+        cohort__operation_ask(operation, inquiry.sites[i], meet->participant.phase);
     }
     return true;
 }

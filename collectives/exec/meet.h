@@ -14,7 +14,9 @@ struct cohort__meet {
     struct cohort__participant participant;
     struct cohort__execution *execution;
     uint32_t step;
-    bool is_over; /* it has been told, or has failed */
+    struct cohort__error early; /* why the meeting has failed before the sites have agreed */
+    bool is_early_told;         /* the sites that depend on it know that */
+    bool is_over;               /* it has been told, or has failed */
 };
 
 /* By the caller's thread, when the rest of the execution is initialised. */

@@ -228,6 +228,7 @@ static void participant_init(struct cohort__participant *participant,
     participant->root = what->root;
     participant->shift = what->shift;
     participant->index = 0;
+    participant->phase = 1;
     participant->is_ready = true;
     participant->meeting = NULL;
 }

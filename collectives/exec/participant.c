@@ -10,6 +10,7 @@
 #include "collectives/comm/remote.h"
 #include "collectives/exec/meetings.h"
 #include "collectives/exec/stall.h"
+#include "collectives/plan/plan.h"
 
 /* How sites come to meetings, fail and leave. What a meeting does then is in the meeting*.c. What
  * is rare is not inlined, so that what each call does keeps the registers. */
@@ -93,7 +94,9 @@ static void set_missed(struct cohort__error *error, struct cohort_comm *comm,
         cohort__error_copy(error, failure);
         return;
     }
-    if (has_called && cohort__fingerprint(called) != past->fingerprint) {
+    unsigned phase = cohort__meeting_first(past)->phase;
+    if (has_called &&
+        !cohort__fingerprint_fits(cohort__fingerprint(called), past->fingerprint, phase)) {
         char words[COHORT__SIGNATURE_TEXT];
         cohort__signature_describe(called, words, sizeof(words));
         cohort__operation_mismatch(cohort__meeting_first(past)->operation, comm->this_site, words,
@@ -112,15 +115,22 @@ static void set_missed(struct cohort__error *error, struct cohort_comm *comm,
                       comm->group->name, generation, comm->this_site, comm->group->rank, later);
 }
 
+static bool are_fingerprints_fine(const struct cohort__meeting *meeting,
+                                  const struct cohort__participant *participant)
+{
+    uint64_t fingerprint = participant->operation->fingerprint;
+    return meeting->fingerprint == fingerprint ||
+           cohort__fingerprint_fits(meeting->fingerprint, fingerprint, participant->phase);
+}
+
 /* Two calls may differ though their fingerprints are equal. */
 static bool has_same_terms(const struct cohort__meeting *meeting,
                            const struct cohort__participant *participant)
 {
     const struct cohort__movement *movement = &meeting->movement;
-    return meeting->fingerprint == participant->operation->fingerprint &&
-           meeting->kind == participant->kind && movement->root == participant->root &&
-           movement->shift == participant->shift && movement->count == participant->count &&
-           movement->stride == participant->stride &&
+    return are_fingerprints_fine(meeting, participant) && meeting->kind == participant->kind &&
+           movement->root == participant->root && movement->shift == participant->shift &&
+           movement->count == participant->count && movement->stride == participant->stride &&
            movement->element == cohort__meeting_element(participant->datatype);
 }
 
@@ -176,7 +186,7 @@ __attribute__((noinline)) static void set_mismatch(struct cohort__error *error,
 {
     const struct cohort__operation *operation = participant->operation;
     const struct cohort__movement *movement = &meeting->movement;
-    if (meeting->fingerprint != operation->fingerprint) {
+    if (!are_fingerprints_fine(meeting, participant)) {
         char words[COHORT__SIGNATURE_TEXT];
         const struct cohort__participant *other = cohort__meeting_first(meeting);
         cohort__signature_describe(&other->operation->signature, words, sizeof(words));
@@ -275,6 +285,13 @@ static inline void go_on(struct cohort__participant *participant, struct entry *
         cohort__looked_go_on(&entry->looked);
 }
 
+/* Behind an agreement, who does not come may have failed by it, as PARTICIPANT's site will. If not,
+ * the meeting in which they agree asks. */
+static bool asks(const struct cohort__participant *participant)
+{
+    return participant->phase == COHORT__PHASE_CHECK || !participant->operation->signature.checked;
+}
+
 void cohort__participant_enter(struct cohort__participant *participant,
                                struct cohort__refusal *ret_refusal)
 {
@@ -291,8 +308,8 @@ void cohort__participant_enter(struct cohort__participant *participant,
     pthread_mutex_lock(&meetings->lock);
     try_enter(meetings, participant, &entry);
     pthread_mutex_unlock(&meetings->lock);
-    if (entry.never_comes != UINT32_MAX && !ret_refusal->error.status)
-        cohort__operation_ask(operation, entry.never_comes, 1);
+    if (entry.never_comes != UINT32_MAX && !ret_refusal->error.status && asks(participant))
+        cohort__operation_ask(operation, entry.never_comes, participant->phase);
     go_on(participant, &entry);
 }
 

@@ -36,6 +36,7 @@ struct cohort__participant {
     uint32_t root;                  /* a rank */
     uint32_t shift;
     uint32_t index; /* which one of the call's meetings */
+    unsigned phase; /* of the call, see cohort__fingerprint_fits */
     /* Whether its buffers may be read and written as soon as it enters. If not, `in` and `out` are
      * set before it gets ready. With a board they may. */
     bool is_ready;

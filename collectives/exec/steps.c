@@ -99,11 +99,13 @@ static void start_compute(struct cohort__execution *execution, uint32_t step)
 static void look_at_agreement(struct cohort__execution *execution, uint32_t step)
 {
     cohort_status status = cohort__check_values_judge(&execution->check);
+    execution->is_agreed = !status;
     if (!status) {
         cohort__execution_step_over(execution, step);
         return;
     }
     execution->is_refused = true;
+    execution->operation.are_all_told = true;
     if (execution->objection.status) {
         cohort__error_set(&execution->objection, status, "%s",
                           cohort__error_message(&execution->objection));

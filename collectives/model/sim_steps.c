@@ -50,7 +50,7 @@ static bool is_sound(const struct cohort__plan *plan, const struct cohort__step 
 {
     bool is_message = step->kind == COHORT__STEP_SEND || step->kind == COHORT__STEP_RECV;
     bool is_meet = step->kind == COHORT__STEP_MEET && step->tag < COHORT__PLAN_MEETINGS &&
-                   step->meeting <= COHORT__MEETING_REDUCE;
+                   step->meeting < COHORT__NUM_STEP_MEETINGS;
     return (step->kind <= COHORT__STEP_DONE || is_meet) && step->phase <= COHORT__LAST_PHASE &&
            (!is_message || (step->peer < plan->num_sites && step->peer != plan->this_site));
 }

@@ -288,6 +288,7 @@ uint32_t cohort__plan_meet(struct cohort__plan_builder *builder, unsigned phase,
 {
     struct cohort__step step = {.kind = COHORT__STEP_MEET,
                                 .phase = (uint8_t)phase,
+                                .op = (uint8_t)builder->op,
                                 .meeting = (uint8_t)meeting,
                                 .peer = root,
                                 .tag = builder->num_meetings++,

@@ -50,8 +50,9 @@ enum cohort__step_kind {
     COHORT__STEP_DONE,   /* row `peer` of OUT is ready for the caller */
     /* The members do `meeting` together, without messages: blocks[1] is what this
      * site brings, blocks[0] what it gets, both contiguous, perhaps without bytes; a block of it
-     * has `bytes` bytes. `peer` is the rank of the root among them, `tag` which meeting of the plan
-     * it is. Is done when all members are ready and the data has moved. */
+     * has `bytes` bytes. `peer` is the rank of the root among them, or of a shift how far, `tag`
+     * which meeting of the plan it is. Is done when all members are ready and the data has moved.
+     */
     COHORT__STEP_MEET,
     /* Leaves the blocks, one after the other, as note `tag` where other sites of this host can read
      * it: `peer`, or with COHORT__EVERYBODY all that share the note. Waits for none of them. */
@@ -68,6 +69,14 @@ enum cohort__step_meeting {
     COHORT__MEETING_SCATTER,
     COHORT__MEETING_BROADCAST,
     COHORT__MEETING_REDUCE,
+    COHORT__MEETING_ALL_GATHER,
+    COHORT__MEETING_ALL_REDUCE,
+    COHORT__MEETING_ALL_TO_ALL,
+    COHORT__MEETING_REDUCE_SCATTER,
+    COHORT__MEETING_SCAN,
+    COHORT__MEETING_EXCLUSIVE_SCAN,
+    COHORT__MEETING_SHIFT,
+    COHORT__NUM_STEP_MEETINGS
 };
 
 /* How many meetings a plan may have, and how many notes each site may leave. */
@@ -83,7 +92,7 @@ struct cohort__sharers {
     uint32_t num;   /* 0: this site leaves no such note */
 };
 
-/* The operation of a REDUCE step. */
+/* The operation of a REDUCE step, and of a meeting that reduces. */
 enum cohort__step_op {
     COHORT__STEP_OP_CALL, /* the one that the caller gave */
     COHORT__STEP_OP_MIN,  /* the minimum of int16 elements, for the agreement */
@@ -98,9 +107,10 @@ enum {
 struct cohort__step {
     uint8_t kind;
     uint8_t phase;   /* 1, 2 or 3; COHORT__PHASE_CHECK */
-    uint8_t op;      /* REDUCE: enum cohort__step_op */
+    uint8_t op;      /* REDUCE, MEET: enum cohort__step_op */
     uint8_t meeting; /* MEET: enum cohort__step_meeting */
-    /* SEND, RECV, READ: the other site; DONE: the row; MEET: the root's rank; POST: see there */
+    /* SEND, RECV, READ: the other site; DONE: the row; MEET: the root's rank, or how far; POST: see
+     * there */
     uint32_t peer;
     uint32_t tag;         /* (phase, source site, tag) is unique among the receiver's RECVs */
     uint32_t first_block; /* into plan->block_refs */

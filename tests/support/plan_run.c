@@ -260,12 +260,54 @@ static bool leaves_in_place(const struct meeting *meeting, uint32_t rank)
            step_block(site, &site->plan->steps[meeting->steps[rank]], 0)->bytes == 0;
 }
 
-static void meeting_reduce(const struct meeting *meeting)
+/* Rank TARGET gets block BLOCK of the first NUM ranks, reduced. */
+static void meeting_reduce(const struct meeting *meeting, uint32_t target, uint32_t num,
+                           uint32_t block)
 {
-    uint8_t *to = meeting_out(meeting, meeting->step->peer, meeting->step->bytes);
-    memcpy(to, meeting_in(meeting, 0), meeting->step->bytes);
-    for (uint32_t rank = 1; rank < meeting->plan->num_members; rank++)
-        meeting->runner->run->op(to, to, meeting_in(meeting, rank), meeting->step->bytes);
+    size_t bytes = meeting->step->bytes, offset = block * bytes;
+    plan_run_op *op = meeting->step->op == COHORT__STEP_OP_MIN ? minimum : meeting->runner->run->op;
+    uint8_t *to = meeting_out(meeting, target, bytes);
+    memcpy(to, meeting_in(meeting, 0) + offset, bytes);
+    for (uint32_t rank = 1; rank < num; rank++)
+        op(to, to, meeting_in(meeting, rank) + offset, bytes);
+}
+
+/* What RANK gets where all get something. */
+static void meeting_get(const struct meeting *meeting, uint32_t rank)
+{
+    size_t bytes = meeting->step->bytes;
+    uint32_t num = meeting->plan->num_members, shift = meeting->step->peer;
+    switch ((enum cohort__step_meeting)meeting->step->meeting) {
+    case COHORT__MEETING_ALL_GATHER:
+        for (uint32_t from = 0; from < num; from++)
+            memcpy(meeting_out(meeting, rank, num * bytes) + from * bytes,
+                   meeting_in(meeting, from), bytes);
+        break;
+    case COHORT__MEETING_ALL_TO_ALL:
+        for (uint32_t from = 0; from < num; from++)
+            memcpy(meeting_out(meeting, rank, num * bytes) + from * bytes,
+                   meeting_in(meeting, from) + rank * bytes, bytes);
+        break;
+    case COHORT__MEETING_ALL_REDUCE:
+        meeting_reduce(meeting, rank, num, 0);
+        break;
+    case COHORT__MEETING_REDUCE_SCATTER:
+        meeting_reduce(meeting, rank, num, rank);
+        break;
+    case COHORT__MEETING_SCAN:
+        meeting_reduce(meeting, rank, rank + 1, 0);
+        break;
+    case COHORT__MEETING_EXCLUSIVE_SCAN:
+        if (rank > 0)
+            meeting_reduce(meeting, rank, rank, 0);
+        break;
+    case COHORT__MEETING_SHIFT:
+        memcpy(meeting_out(meeting, rank, bytes), meeting_in(meeting, (rank + num - shift) % num),
+               bytes);
+        break;
+    default: /* those with a root, see meeting_move */
+        break;
+    }
 }
 
 static void meeting_move(const struct meeting *meeting)
@@ -275,7 +317,7 @@ static void meeting_move(const struct meeting *meeting)
     if (bytes == 0)
         return;
     if (meeting->step->meeting == COHORT__MEETING_REDUCE) {
-        meeting_reduce(meeting);
+        meeting_reduce(meeting, root, num, 0);
         return;
     }
     for (uint32_t rank = 0; rank < num; rank++) {
@@ -288,6 +330,8 @@ static void meeting_move(const struct meeting *meeting)
                    bytes);
         else if (meeting->step->meeting == COHORT__MEETING_BROADCAST && rank != root)
             memcpy(meeting_out(meeting, rank, bytes), meeting_in(meeting, root), bytes);
+        else
+            meeting_get(meeting, rank);
     }
 }
 

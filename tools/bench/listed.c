@@ -19,6 +19,8 @@ static const struct listed {
     {&bench_operation_all_gather, false}, {&bench_operation_reduce_scatter, false},
     {&bench_operation_ping_pong, true},   {&bench_operation_stream, true},
     {&bench_operation_exchange, true},    {&bench_operation_overlap, true},
+    {&bench_operation_gather, false},     {&bench_operation_checked_gather, false},
+    {&bench_operation_check, false},
 };
 
 static cohort_status measure(const struct bench *bench, const struct bench_work *work)

@@ -14,7 +14,7 @@
  * Source: the shared-memory collectives of MPI libraries (Graham, Shipman, EuroPVM/MPI 2008), with
  * the flat, in-place variant of "XPMEM" collectives, where peers read each other's buffers.
  *
- * The rows have no plan (collectives/exec/movement.c moves the data), so they take only their cost
+ * The rows need no plan (collectives/exec/movement.c moves the data), so they take only their cost
  * from here. */
 
 /* A block for each site. */
@@ -31,5 +31,10 @@ struct cohort__cost cohort__shared_reduce_scatter_cost(const struct cohort__requ
 
 /* Nothing is written. */
 struct cohort__cost cohort__shared_barrier_cost(const struct cohort__request *request);
+
+/* The plan of a `shared` row for sites of one locality: the meeting as a step, to be embedded
+ * behind an agreement. */
+cohort_status cohort__shared_build(const struct cohort__request *request,
+                                   struct cohort__plan **ret_plan);
 
 #endif
