@@ -86,18 +86,14 @@ static struct family of_level(const struct division *division, uint32_t level)
 static struct family find_family(const struct division *division)
 {
     const cohort_comm *parent = division->parent;
-    switch (division->purpose) {
-    case COHORT__PURPOSE_SPLIT:
+    uint32_t level;
+    if (division->purpose == COHORT__PURPOSE_SPLIT)
         return of_color(division);
-    case COHORT__PURPOSE_LOCALITY:
-    case COHORT__PURPOSE_DOMAIN:
-    case COHORT__PURPOSE_HOST:
-        return of_level(division, division->purpose - COHORT__PURPOSE_LOCALITY);
-    default:
-        return (struct family){.num = cohort_comm_num_sites(parent),
-                               .rank = parent->this_site,
-                               .is_whole = parent->group->is_whole};
-    }
+    if (cohort__purpose_is_level(division->purpose, &level))
+        return of_level(division, level);
+    return (struct family){.num = cohort_comm_num_sites(parent),
+                           .rank = parent->this_site,
+                           .is_whole = parent->group->is_whole};
 }
 
 /* The parent's name, cut off where it is too long, and what is special about this one. */
@@ -106,22 +102,15 @@ static void print_name(char text[COHORT__NAME_BYTES_MAX + 1], const struct divis
 {
     const struct cohort__machine *machine = division->parent->group->machine;
     char own[80];
-    switch (division->purpose) {
-    case COHORT__PURPOSE_SPLIT:
+    uint32_t level;
+    if (division->purpose == COHORT__PURPOSE_SPLIT)
         snprintf(own, sizeof(own), "/split %" PRIu64 " color %" PRId32, division->generation,
                  division->own.color);
-        break;
-    case COHORT__PURPOSE_LOCALITY:
-    case COHORT__PURPOSE_DOMAIN:
-    case COHORT__PURPOSE_HOST:
-        snprintf(own, sizeof(own), "/%s %" PRIu32,
-                 cohort__machine_name(machine, division->purpose - COHORT__PURPOSE_LOCALITY),
+    else if (cohort__purpose_is_level(division->purpose, &level))
+        snprintf(own, sizeof(own), "/%s %" PRIu32, cohort__machine_name(machine, level),
                  family->number);
-        break;
-    default:
+    else
         snprintf(own, sizeof(own), "/dup %" PRIu64, division->generation);
-        break;
-    }
     snprintf(text, COHORT__NAME_BYTES_MAX + 1, "%.*s%s",
              (int)(COHORT__NAME_BYTES_MAX - strlen(own)), cohort_comm_name(division->parent), own);
 }

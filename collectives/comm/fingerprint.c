@@ -82,10 +82,14 @@ static void append_elements(struct text *text, const struct cohort__signature *s
 static const char *const purposes[COHORT__NUM_PURPOSES] = {
     [COHORT__PURPOSE_NONE] = "",
     [COHORT__PURPOSE_SPLIT] = "split: ",
+    [COHORT__PURPOSE_DUP] = "dup: ",
     [COHORT__PURPOSE_LOCALITY] = "split by localities: ",
     [COHORT__PURPOSE_DOMAIN] = "split by domains: ",
     [COHORT__PURPOSE_HOST] = "split by hosts: ",
-    [COHORT__PURPOSE_DUP] = "dup: ",
+    [COHORT__PURPOSE_NAMED] = "split by named level 1: ",
+    [COHORT__PURPOSE_NAMED + 1] = "split by named level 2: ",
+    [COHORT__PURPOSE_NAMED + 2] = "split by named level 3: ",
+    [COHORT__PURPOSE_NAMED + 3] = "split by named level 4: ",
 };
 
 void cohort__signature_describe(const struct cohort__signature *signature, char *bytes,

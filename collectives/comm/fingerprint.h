@@ -6,6 +6,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "runtime/base/named_levels.h"
+
 /* What a site has called: all that has to be equal at all sites of the call. What may differ
  * between sites (the sizes of a v-variant) is not in it. */
 struct cohort__signature {
@@ -16,7 +18,7 @@ struct cohort__signature {
     uint8_t algorithm; /* the number of its row */
     uint8_t inner;     /* for a composed row: that of the row among the leaders, + 1; else 0 */
     bool count_is_hash : 1; /* `count` is a hash of the counts of all sites */
-    uint8_t purpose : 3;    /* enum cohort__purpose */
+    uint8_t purpose : 4;    /* enum cohort__purpose */
     uint8_t collective : 5;
     uint8_t variant : 2; /* enum cohort__variant */
     uint8_t checked : 1; /* an agreement comes first */
@@ -26,12 +28,22 @@ struct cohort__signature {
 enum cohort__purpose {
     COHORT__PURPOSE_NONE, /* the user has called it */
     COHORT__PURPOSE_SPLIT,
+    COHORT__PURPOSE_DUP,
     COHORT__PURPOSE_LOCALITY, /* a split by localities, by domains, by hosts */
     COHORT__PURPOSE_DOMAIN,
     COHORT__PURPOSE_HOST,
-    COHORT__PURPOSE_DUP,
-    COHORT__NUM_PURPOSES
+    COHORT__PURPOSE_NAMED, /* and by the first named level, by the second one, ... */
+    COHORT__NUM_PURPOSES = COHORT__PURPOSE_NAMED + COHORT__NAMED_LEVELS_MAX
 };
+
+/* The level of the machine that a split is by. */
+static inline bool cohort__purpose_is_level(enum cohort__purpose purpose, uint32_t *ret_level)
+{
+    bool is_level = purpose >= COHORT__PURPOSE_LOCALITY;
+    if (is_level)
+        *ret_level = purpose - COHORT__PURPOSE_LOCALITY;
+    return is_level;
+}
 
 /* The `op` of a user's operation. HASH is that of its name and commutativity. */
 static inline uint64_t cohort__signature_of_users_op(uint64_t hash)

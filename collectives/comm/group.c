@@ -22,11 +22,15 @@ static cohort_status find_machine(struct cohort__group *group)
 {
     const struct cohort__membership *membership = group->membership;
     const struct cohort__process *process = cohort__inbox_process(group->inbox);
-    const struct cohort__machine_level outer[] = {{"domain", cohort__positions_domains(process)},
-                                                  {"host", cohort__positions_hosts(process)}};
-    cohort_status status = cohort__machine_create(
-        &group->machine, membership->locality_of, membership->num_sites,
-        cohort__process_size(process), outer, sizeof(outer) / sizeof(outer[0]));
+    struct cohort__machine_level outer[2 + COHORT__NAMED_LEVELS_MAX] = {
+        {"domain", cohort__positions_domains(process)}, {"host", cohort__positions_hosts(process)}};
+    uint32_t num = cohort__positions_num_levels(process);
+    for (uint32_t i = 0; i < num; i++)
+        outer[2 + i] = (struct cohort__machine_level){cohort__positions_level_name(process, i),
+                                                      cohort__positions_level(process, i)};
+    cohort_status status =
+        cohort__machine_create(&group->machine, membership->locality_of, membership->num_sites,
+                               cohort__process_size(process), outer, 2 + num);
     if (status)
         return status;
     group->num_localities = cohort__machine_num_subgroups(group->machine, COHORT__LEVEL_LOCALITY);

@@ -12,6 +12,7 @@
 #include "cohort/explain.h"
 #include "cohort/future.h"
 #include "cohort/job.h"
+#include "cohort/machine.h"
 #include "cohort/objects.h"
 #include "cohort/op.h"
 #include "cohort/parallel.h"

@@ -17,12 +17,13 @@ extern "C" {
 /* Describes where the sites of COMM are. *ret_text gets lines of text, which the caller frees with
  * free(). The first line has the communicator's name and the number of its sites. Then come the
  * levels of the machine, the finest first: localities; domains, which are last-level caches or NUMA
- * nodes (see COHORT_TOPOLOGY in job.h); hosts. Each level divides the sites into subgroups, and has
- * a line that says how many these are, how many sites the largest has, and whether each has
- * consecutive sites ("in order") or not ("scattered"); or that they are those of the level before
- * ("as locality"). Below it is a line for each of the first 16 subgroups: the site that leads it in
- * calls without a root, and its sites, up to 8 ranges of them, in the order of the localities that
- * they are in. For instance:
+ * nodes (see COHORT_TOPOLOGY in job.h); hosts; and those that the user names (COHORT_LEVELS in
+ * job.h), switches for instance. Each level divides the sites into subgroups, and has a line that
+ * says how many these are, how many sites the largest has, and whether each has consecutive sites
+ * ("in order") or not ("scattered"); or that they are those of the level before ("as locality").
+ * Below it is a line for each of the first 16 subgroups: the site that leads it in calls without a
+ * root, and its sites, up to 8 ranges of them, in the order of the localities that they are in. For
+ * instance:
  *
  *   communicator "c": 8 sites
  *   locality: 4, at most 2 in one, scattered
@@ -34,6 +35,8 @@ extern "C" {
  *     0 leads 0,4,2,6
  *     7 leads 1,5,3,7
  *   host: 2, as domain
+ *
+ * A program gets the same by the functions of machine.h.
  *
  * All sites get the same text, but for one more line where the localities of one host share memory
  * for their calls (a board): its number, and how much of it this locality has written to and kept.

@@ -39,6 +39,13 @@ extern "C" {
  * machine that communicators take for the real one, for instance 2x2x4 for 2 hosts with 2 domains
  * of 4 localities each, filled in the order of the localities; without it the hosts of the
  * launcher, and the last-level cache or the NUMA node that each locality is bound to),
+ * COHORT_LEVELS (LEVEL=GROUP,...: levels of the machine above the hosts, finest first, and which
+ * group of each this locality is in, for instance switch=s1,rack=r7, if it is on a host behind the
+ * switch s1 in the rack r7; at most 4 levels. A level has a name of up to 31 small letters, digits,
+ * - and _, and is not called locality, domain or host; a group has one of up to 63 letters, digits
+ * and any of - _ . and the colon. All localities name the same levels in the same order; those of a
+ * host are in the same groups, and those that are together at one level are so at the next ones.
+ * cohortrun sets it by its hostfile; without it there are no such levels),
  * COHORT_EAGER_BUDGET (bytes of payload that one peer may have sent before they are asked for;
  * 262144), COHORT_OFI_PROVIDER, COHORT_OFI_ADDRESS, COHORT_CHECK_ASYMMETRIC (1: agreement before
  * gather and scatter, see collectives.h; 0), COHORT_TUNE (a file of cohort-tune, instead of the one

@@ -47,7 +47,7 @@ COHORT_API cohort_future *cohort_comm_split(cohort_comm **ret_comm, cohort_comm 
                                             int32_t color, int32_t key,
                                             uint64_t generation) COHORT_MUST_USE;
 
-/* The levels of the machine, as cohort_comm_describe shows them. */
+/* The levels of the machine that every job has, as cohort_comm_describe shows them. */
 typedef enum cohort_level {
     COHORT_LEVEL_LOCALITY = 0,
     COHORT_LEVEL_DOMAIN = 1, /* a last-level cache or a NUMA node */
@@ -59,6 +59,15 @@ typedef enum cohort_level {
 COHORT_API cohort_future *cohort_comm_split_level(cohort_comm **ret_comm, cohort_comm *comm,
                                                   cohort_level level,
                                                   uint64_t generation) COHORT_MUST_USE;
+
+/* The same by the name of a level, as cohort_comm_describe and cohort_comm_level_name show it:
+ * "locality", "domain", "host", or one that the user has named (COHORT_LEVELS in job.h), "switch"
+ * for instance. NAME is only read during the call. All sites give the same one. If there is no such
+ * level, or NAME is NULL, the calls of all sites in that generation fail with
+ * COHORT_ERR_BAD_PARAMETER, with a message that has the names of all levels. */
+COHORT_API cohort_future *cohort_comm_split_named_level(cohort_comm **ret_comm, cohort_comm *comm,
+                                                        const char *name,
+                                                        uint64_t generation) COHORT_MUST_USE;
 
 /* Makes a communicator of the same sites, in the same order, with the same root. Its calls have
  * nothing to do with those of the parent. */

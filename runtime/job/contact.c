@@ -6,11 +6,26 @@
 
 void cohort__contact_pack(struct cohort__packer *packer, const struct cohort__contact *contact)
 {
-    cohort__pack_map(packer, 4);
+    cohort__pack_map(packer, 5);
     cohort__pack_field_unsigned(packer, "version", COHORT__CONTACT_VERSION);
     cohort__pack_field_unsigned(packer, "host", contact->position.host);
     cohort__pack_field_unsigned(packer, "domain", contact->position.domain);
+    cohort__pack_field_bytes(packer, "levels", contact->levels.text, contact->levels.bytes);
     cohort__pack_field_bytes(packer, "address", contact->address, contact->address_bytes);
+}
+
+/* Its locality has checked them, so wrong ones come from a stranger. */
+static cohort_status read_levels(const struct cohort__unpacked *unpacked, const char *what,
+                                 struct cohort__word *levels)
+{
+    struct cohort__named_levels read;
+    const void *text = NULL;
+    cohort_status status = cohort__get_bytes(unpacked, cohort__unpacked_root(unpacked), "levels",
+                                             &text, &levels->bytes);
+    levels->text = text;
+    if (!status && cohort__named_levels_read(levels->text, levels->bytes, &read))
+        status = cohort_fail(COHORT_ERR_PROTOCOL, "%s has levels that are none", what);
+    return status;
 }
 
 static cohort_status read_fields(const struct cohort__unpacked *unpacked, const char *what,
@@ -26,6 +41,8 @@ static cohort_status read_fields(const struct cohort__unpacked *unpacked, const 
         status = cohort__get_unsigned(unpacked, map, "host", UINT32_MAX, &host);
     if (!status)
         status = cohort__get_unsigned(unpacked, map, "domain", UINT32_MAX, &domain);
+    if (!status)
+        status = read_levels(unpacked, what, &contact->levels);
     if (!status)
         status =
             cohort__get_bytes(unpacked, map, "address", &contact->address, &contact->address_bytes);
@@ -52,10 +69,12 @@ cohort_status cohort__contact_read(const void *data, size_t bytes, uint32_t rank
 }
 
 static cohort_status show(struct cohort__bootstrap *bootstrap,
-                          const struct cohort__position *position, const struct cohort__net *net)
+                          const struct cohort__position *position, struct cohort__word levels,
+                          const struct cohort__net *net)
 {
     struct cohort__packer packer = {0};
     cohort__contact_pack(&packer, &(struct cohort__contact){.position = *position,
+                                                            .levels = levels,
                                                             .address = net->address,
                                                             .address_bytes = net->address_bytes});
     cohort_status status = packer.status;
@@ -65,9 +84,9 @@ static cohort_status show(struct cohort__bootstrap *bootstrap,
     return status;
 }
 
-/* Fills in POSITIONS, and tells NET the addresses. */
+/* Fills in POSITIONS and LEVELS, and tells NET the addresses. */
 static cohort_status see(const struct cohort__bootstrap *bootstrap, struct cohort__net *net,
-                         struct cohort__position *positions)
+                         struct cohort__position *positions, struct cohort__word *levels)
 {
     cohort_status status = COHORT_OK;
     for (uint32_t rank = 0; !status && rank < cohort__bootstrap_size(bootstrap); rank++) {
@@ -77,6 +96,8 @@ static cohort_status see(const struct cohort__bootstrap *bootstrap, struct cohor
         status = cohort__contact_read(data, bytes, rank, &contact);
         if (!status)
             positions[rank] = contact.position;
+        if (!status)
+            levels[rank] = contact.levels;
         if (!status && rank != cohort__bootstrap_rank(bootstrap))
             status = cohort__net_add_peer(net, rank, contact.address, contact.address_bytes);
     }
@@ -85,18 +106,25 @@ static cohort_status see(const struct cohort__bootstrap *bootstrap, struct cohor
 
 cohort_status cohort__contacts_exchange(struct cohort__bootstrap *bootstrap,
                                         const struct cohort__position *position,
-                                        struct cohort__process *process, struct cohort__net *net)
+                                        struct cohort__word levels, struct cohort__process *process,
+                                        struct cohort__net *net)
 {
     uint32_t size = cohort__bootstrap_size(bootstrap);
     struct cohort__position *positions = calloc(size, sizeof(*positions));
-    if (!positions)
-        return cohort_fail(COHORT_ERR_NO_MEMORY, "no memory for the positions of %u localities",
-                           (unsigned)size);
-    cohort_status status = show(bootstrap, position, net);
+    struct cohort__word *all_levels = calloc(size, sizeof(*all_levels));
+    cohort_status status = COHORT_OK;
+    if (!positions || !all_levels)
+        status = cohort_fail(COHORT_ERR_NO_MEMORY, "no memory for the positions of %u localities",
+                             (unsigned)size);
     if (!status)
-        status = see(bootstrap, net, positions);
+        status = show(bootstrap, position, levels, net);
+    if (!status)
+        status = see(bootstrap, net, positions, all_levels);
     if (!status)
         status = cohort__positions_set(process, positions);
+    if (!status)
+        status = cohort__positions_name_levels(process, all_levels);
+    free(all_levels);
     free(positions);
     return status;
 }

@@ -10,28 +10,31 @@
 #include "runtime/wire/pack.h"
 
 /* What each locality of a job shows the others at its start (cohort__bootstrap_exchange): where it
- * is, and the address of its transport. In msgpack. */
+ * is, what it says of named levels, and the address of its transport. In msgpack. */
 struct cohort__contact {
     struct cohort__position position;
+    struct cohort__word levels; /* that the user names (runtime/base/named_levels.h) */
     const void *address;
     size_t address_bytes;
 };
 
-enum { COHORT__CONTACT_VERSION = 1 };
+enum { COHORT__CONTACT_VERSION = 2 };
 
 /* PACKER's status says whether that has succeeded. */
 void cohort__contact_pack(struct cohort__packer *packer, const struct cohort__contact *contact);
 
-/* Reads DATA, the contact of locality RANK, and checks all of it. The address is in DATA.
+/* Reads DATA, the contact of locality RANK, and checks all of it. The address and the
+ * levels are in DATA.
  * COHORT_ERR_PROTOCOL, COHORT_ERR_NO_MEMORY. */
 cohort_status cohort__contact_read(const void *data, size_t bytes, uint32_t rank,
                                    struct cohort__contact *ret_contact);
 
-/* Shows the others that this locality is at POSITION and has NET's address, and waits for their
- * contacts. Then PROCESS knows their positions, and NET their addresses. The loop's holder, once.
- */
+/* Shows the others that this locality is at POSITION, says LEVELS and has NET's address, and waits
+ * for their contacts. Then PROCESS knows their positions and levels, and NET their addresses. The
+ * loop's holder, once. COHORT_ERR_BAD_PARAMETER, everywhere: the levels don't fit together. */
 cohort_status cohort__contacts_exchange(struct cohort__bootstrap *bootstrap,
                                         const struct cohort__position *position,
-                                        struct cohort__process *process, struct cohort__net *net);
+                                        struct cohort__word levels, struct cohort__process *process,
+                                        struct cohort__net *net);
 
 #endif

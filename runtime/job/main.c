@@ -126,6 +126,11 @@ static bool shares_cores(const struct job *job)
     return num_workers(job) + job->settings.progress_thread > cores_each(job);
 }
 
+static struct cohort__word levels_said(const struct job *job)
+{
+    return (struct cohort__word){job->settings.levels, strlen(job->settings.levels)};
+}
+
 /* Creates the transport, and learns where the others are. */
 static cohort_status connect_peers(struct job *job)
 {
@@ -138,8 +143,17 @@ static cohort_status connect_peers(struct job *job)
     struct cohort__position position;
     status = cohort__position_find(job->bootstrap, &job->settings.topology, &position);
     if (!status)
-        status = cohort__contacts_exchange(job->bootstrap, &position, job->process, job->net);
+        status = cohort__contacts_exchange(job->bootstrap, &position, levels_said(job),
+                                           job->process, job->net);
     return status ? status : cohort__loop_add_poller(job->loop, &job->net->poller);
+}
+
+/* A job of one locality. */
+static cohort_status stay_alone(struct job *job)
+{
+    struct cohort__word levels = levels_said(job);
+    cohort_status status = cohort__bootstrap_exchange(job->bootstrap, "", 0);
+    return status ? status : cohort__positions_name_levels(job->process, &levels);
 }
 
 static void scheduler_options(const struct job *job, struct cohort__scheduler_options *options)
@@ -190,8 +204,7 @@ static cohort_status start(struct job *job)
     };
     status = cohort__process_create(&job->process, &options);
     if (!status)
-        status = options.size > 1 ? connect_peers(job)
-                                  : cohort__bootstrap_exchange(job->bootstrap, "", 0);
+        status = options.size > 1 ? connect_peers(job) : stay_alone(job);
     if (!status)
         status = cohort__loop_every(job->loop, TICK_NANOSECONDS, tick, job);
     if (status)

@@ -4,6 +4,7 @@
 #include <ctype.h>
 #include <errno.h>
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -61,6 +62,24 @@ static cohort_status read_topology(struct cohort__topology *ret_topology)
                            "HOSTSxDOMAINSxLOCALITIES, each from 1 to %d",
                            text, MOST_PLACES);
     *ret_topology = (struct cohort__topology){numbers[0], numbers[1], numbers[2]};
+    return COHORT_OK;
+}
+
+/* RET_LEVELS was empty. */
+static cohort_status read_levels(char ret_levels[COHORT__NAMED_LEVELS_BYTES + 1])
+{
+    const char *text = getenv("COHORT_LEVELS");
+    struct cohort__named_levels levels;
+    size_t bytes = text ? strlen(text) : 0;
+    if (bytes == 0)
+        return COHORT_OK;
+    if (cohort__named_levels_read(text, bytes, &levels)) {
+        char why[300];
+        snprintf(why, sizeof(why), "%s", cohort_error_message());
+        return cohort_fail(COHORT_ERR_BAD_PARAMETER,
+                           "environment variable COHORT_LEVELS is \"%.200s\", %s", text, why);
+    }
+    memcpy(ret_levels, text, bytes + 1);
     return COHORT_OK;
 }
 
@@ -150,6 +169,7 @@ cohort_status cohort__settings_read(struct cohort__settings *ret_settings)
     enum cohort__stack_guard stack_guard = COHORT__STACK_GUARD_KERNEL;
     bool tasks_move = false, progress_thread = false;
     struct cohort__topology topology = {0};
+    char levels[COHORT__NAMED_LEVELS_BYTES + 1] = "";
     cohort_status status = read_number("COHORT_WORKERS", 1, COHORT__MAX_WORKERS, 0, &workers);
     if (!status)
         status = read_number("COHORT_SPIN", 0, COHORT__SPIN_MAX_NS / 1000, ULONG_MAX, &spin);
@@ -171,6 +191,8 @@ cohort_status cohort__settings_read(struct cohort__settings *ret_settings)
     if (!status)
         status = read_topology(&topology);
     if (!status)
+        status = read_levels(levels);
+    if (!status)
         status = check_log();
     if (status)
         return status;
@@ -186,5 +208,6 @@ cohort_status cohort__settings_read(struct cohort__settings *ret_settings)
         .transport = transport,
         .topology = topology,
     };
+    memcpy(ret_settings->levels, levels, sizeof(levels));
     return COHORT_OK;
 }

@@ -9,6 +9,7 @@
 
 #include "runtime/base/list.h"
 #include "runtime/base/map.h"
+#include "runtime/base/named_levels.h"
 #include "runtime/proc/link.h"
 #include "runtime/proc/probe.h"
 #include "runtime/proc/process.h"
@@ -54,7 +55,12 @@ struct cohort__process {
     struct cohort__net *net; /* NULL in a job with one locality */
     struct cohort__registry *registry;
     uint32_t *hosts, *domains; /* of the localities, see positions.h */
-    uint32_t window;           /* the most messages to one peer that it has not drained */
+    uint32_t num_named_levels;
+    struct {
+        char name[COHORT__NAMED_LEVEL_NAME + 1];
+        uint32_t *group_of;
+    } named_levels[COHORT__NAMED_LEVELS_MAX];
+    uint32_t window; /* the most messages to one peer that it has not drained */
     _Atomic uint64_t next_handle;
     _Atomic uint64_t received; /* counted by the router only */
     _Atomic uint64_t dropped;

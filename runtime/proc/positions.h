@@ -5,6 +5,7 @@
 #include <stdint.h>
 
 #include "cohort/status.h"
+#include "runtime/base/named_levels.h"
 
 struct cohort__process;
 
@@ -20,6 +21,20 @@ struct cohort__position {
  * COHORT_ERR_NO_MEMORY. */
 cohort_status cohort__positions_set(struct cohort__process *process,
                                     const struct cohort__position *positions);
+
+/* Names further levels, above the hosts: TEXTS has what each locality says, as
+ * cohort__named_levels_read takes it. They must be valid there, and are only read during the call.
+ * Once, after the positions, before there are communicators. COHORT_ERR_BAD_PARAMETER, with the
+ * same message whichever locality asks: not all say the same names, or what is together in one
+ * level, or on one host, is apart in the next. COHORT_ERR_NO_MEMORY. */
+cohort_status cohort__positions_name_levels(struct cohort__process *process,
+                                            const struct cohort__word *texts);
+
+/* How many named levels there are; the name of one, which stays as long as the process; and, by
+ * locality, a locality of its group there, the same one for all of them. The finest is 0. */
+uint32_t cohort__positions_num_levels(const struct cohort__process *process);
+const char *cohort__positions_level_name(const struct cohort__process *process, uint32_t level);
+const uint32_t *cohort__positions_level(const struct cohort__process *process, uint32_t level);
 
 /* By locality: a locality of its host, and of its domain. For localities that are together it is
  * the same one. */

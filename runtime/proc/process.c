@@ -76,6 +76,8 @@ void cohort__process_destroy(struct cohort__process *process)
         cohort__peer_destroy(atomic_load(&process->peers[rank]));
     free(process->hosts);
     free(process->domains);
+    for (uint32_t i = 0; i < process->num_named_levels; i++)
+        free(process->named_levels[i].group_of);
     free(process);
 }
 

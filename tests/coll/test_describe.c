@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "cohort/explain.h"
+#include "cohort/machine.h"
 #include "collectives/comm/endpoint.h"
 #include "collectives/plan/machine.h"
 #include "runtime/base/random.h"
@@ -12,6 +14,12 @@
 /* What communicators know and say of the machine, on hosts and domains that are played. */
 
 enum { MAX_SITES = 20, MAX_LOCALITIES = 6, NUM_SEEDS = 60 };
+
+/* The hosts have numbers below 4. The last level has all of them. */
+static const char *const levels_of_hosts[] = {"switch=s0,rack=r", "switch=s0,rack=r",
+                                              "switch=s1,rack=r", "switch=s1,rack=r"};
+enum { NUM_LEVELS = 5 };
+static const char *const names[NUM_LEVELS] = {"locality", "domain", "host", "switch", "rack"};
 
 struct scene {
     enum cluster_placement placement;
@@ -33,23 +41,61 @@ static bool are_together(const struct scene *scene, uint32_t level, uint32_t lef
     const struct cohort__position *a = position_of(scene, left), *b = position_of(scene, right);
     return level == 0   ? a == b
            : level == 1 ? a->host == b->host && a->domain == b->domain
-                        : a->host == b->host;
+           : level == 2 ? a->host == b->host
+           : level == 3 ? a->host / 2 == b->host / 2
+                        : true;
+}
+
+/* What a program may ask, about the subgroup of SITE at LEVEL. */
+static void ask(const struct scene *scene, const cohort_comm *comm, uint32_t level, uint32_t site)
+{
+    uint32_t num = 77, me = cohort_comm_this_site(comm);
+    uint32_t subgroup = cohort_comm_subgroup(comm, level, site);
+    uint32_t leader = cohort_comm_subgroup_leader(comm, level, subgroup);
+    const uint32_t *sites = cohort_comm_subgroup_sites(comm, level, subgroup, &num);
+    CHECK(subgroup < cohort_comm_num_subgroups(comm, level));
+    CHECK_INT(subgroup == cohort_comm_subgroup(comm, level, me),
+              are_together(scene, level, site, me));
+    CHECK(are_together(scene, level, site, leader));
+    if (level > 0 && leader == site)
+        CHECK_INT(cohort_comm_subgroup_leader(comm, level - 1,
+                                              cohort_comm_subgroup(comm, level - 1, site)),
+                  site);
+    for (uint32_t i = 0; i < num; i++) {
+        CHECK(are_together(scene, level, site, sites[i]));
+        CHECK(sites[i] >= sites[0]);
+    }
+    uint32_t num_there = 0;
+    for (uint32_t other = 0; other < scene->num_sites; other++)
+        num_there += are_together(scene, level, site, other);
+    CHECK_INT(num, num_there);
+}
+
+static void ask_too_much(const cohort_comm *comm)
+{
+    uint32_t num = 77, most = cohort_comm_num_sites(comm);
+    CHECK(!cohort_comm_level_name(comm, NUM_LEVELS));
+    CHECK_INT(cohort_comm_num_subgroups(comm, NUM_LEVELS), 0);
+    CHECK_INT(cohort_comm_subgroup(comm, NUM_LEVELS, 0), UINT32_MAX);
+    CHECK_INT(cohort_comm_subgroup(comm, 0, most), UINT32_MAX);
+    CHECK(!cohort_comm_subgroup_sites(comm, NUM_LEVELS, 0, &num));
+    CHECK(!cohort_comm_subgroup_sites(comm, 0, most, &num));
+    CHECK_INT(num, 77);
+    CHECK_INT(cohort_comm_subgroup_leader(comm, NUM_LEVELS, 0), UINT32_MAX);
+    CHECK_INT(cohort_comm_subgroup_leader(comm, 0, most), UINT32_MAX);
 }
 
 static cohort_status describe(cohort_comm *comm, void *arg)
 {
-    static const char *const names[] = {"locality", "domain", "host"};
     struct scene *scene = arg;
     uint32_t me = cohort_comm_this_site(comm);
-    const struct cohort__machine *machine = comm->group->machine;
-    CHECK_INT(cohort__machine_num_levels(machine), 3);
-    for (uint32_t level = 0; level < 3; level++) {
-        CHECK_TEXT(cohort__machine_name(machine, level), names[level]);
+    CHECK_INT(cohort_comm_num_machine_levels(comm), NUM_LEVELS);
+    for (uint32_t level = 0; level < NUM_LEVELS; level++) {
+        CHECK_TEXT(cohort_comm_level_name(comm, level), names[level]);
         for (uint32_t site = 0; site < scene->num_sites; site++)
-            CHECK_INT(cohort__machine_subgroup(machine, level, site) ==
-                          cohort__machine_subgroup(machine, level, me),
-                      are_together(scene, level, site, me));
+            ask(scene, comm, level, site);
     }
+    ask_too_much(comm);
     for (uint32_t i = 0; i < comm->group->local.num; i++)
         CHECK(are_together(scene, 0, comm->group->local.sites[i], me));
     return cohort_comm_describe(comm, &scene->texts[me]);
@@ -66,6 +112,10 @@ static void run(struct scene *scene, uint32_t root, cohort_status (*site)(cohort
 {
     struct cluster *cluster = cluster_create(scene->seed, scene->num_localities, 0);
     cluster_locate(cluster, scene->positions);
+    const char *levels[MAX_LOCALITIES];
+    for (uint32_t i = 0; i < scene->num_localities; i++)
+        levels[i] = levels_of_hosts[scene->positions[i].host];
+    cluster_name_levels(cluster, levels);
     cluster_place(cluster, scene->placement);
     CHECK_INT(
         sites_run(&(struct sites){.name = "c",
@@ -106,6 +156,7 @@ static void test_text(void)
                      &leaders[0], &leaders[1], &leaders[2], &leaders[3], &leaders[4], &leaders[5],
                      &leaders[6]),
               7);
+    CHECK_CONTAINS(scene.texts[0], "\nswitch: 1, as host\nrack: 1, as switch\n");
     for (unsigned i = 0; i < 4; i++)
         CHECK_INT(leaders[i] % 4, i % 2 * 2 + i / 2);
     CHECK(leaders[4] == leaders[0] || leaders[4] == leaders[1]);
@@ -139,7 +190,7 @@ static void test_random(void)
                                                      &random, MAX_SITES - scene.num_localities + 1);
         for (uint32_t i = 0; i < scene.num_localities; i++)
             scene.positions[i] =
-                (struct cohort__position){(uint32_t)cohort__random_below(&random, 3),
+                (struct cohort__position){(uint32_t)cohort__random_below(&random, 4),
                                           (uint32_t)cohort__random_below(&random, 2)};
         run(&scene, 0, describe);
         forget(&scene);

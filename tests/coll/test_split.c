@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cohort/machine.h"
 #include "collectives/comm/endpoint.h"
 #include "runtime/base/hash.h"
 #include "runtime/base/random.h"
@@ -21,6 +22,7 @@ struct scene {
     uint32_t num_sites, num_localities;
     enum cluster_placement placement;
     const struct cohort__position *positions; /* or NULL */
+    const char *const *levels;                /* as COHORT_LEVELS has them, or NULL */
     struct cluster *cluster;
     cohort_comm_options options;
     _Atomic uint32_t num_there; /* sites that have come to where all wait for all */
@@ -31,6 +33,8 @@ static cohort_status run_in(struct scene *scene, cohort_status (*site)(cohort_co
     scene->cluster = cluster_create(scene->seed, scene->num_localities, 0);
     if (scene->positions)
         cluster_locate(scene->cluster, scene->positions);
+    if (scene->levels)
+        cluster_name_levels(scene->cluster, scene->levels);
     cluster_place(scene->cluster, scene->placement);
     scene->options.num_sites = scene->num_sites;
     return sites_run(&(struct sites){.name = "world",
@@ -174,28 +178,33 @@ static bool are_together(const struct scene *scene, int level, uint32_t left, ui
     const struct cohort__position *a = &scene->positions[of[0]], *b = &scene->positions[of[1]];
     return level == COHORT_LEVEL_LOCALITY ? a == b
            : level == COHORT_LEVEL_DOMAIN ? a->host == b->host && a->domain == b->domain
-                                          : a->host == b->host;
+           : level == COHORT_LEVEL_HOST   ? a->host == b->host
+                                          : a->host / 2 == b->host / 2; /* switch */
 }
 
-/* All levels at once, twice, on one parent. The names are the same in both times. */
+/* All levels at once, on one parent, most of them twice. The names are the same in both times. */
 static cohort_status split_levels(cohort_comm *world, void *arg)
 {
-    static const char *const names[] = {"world/locality ", "world/domain ", "world/host "};
+    static const char *const names[] = {"world/locality ", "world/domain ", "world/host ",
+                                        "world/switch "};
     const struct scene *scene = arg;
     uint32_t me = cohort_comm_this_site(world);
-    cohort_comm *children[6];
-    cohort_future *made[6];
-    for (int i = 0; i < 6; i++)
-        made[i] =
-            cohort_comm_split_level(&children[i], world, (cohort_level)(i % 3), 1 + (uint64_t)i);
-    CHECK_INT(cohort_await(cohort_when_all(made, 6)), COHORT_OK);
-    for (int i = 0; i < 6; i++) {
+    cohort_comm *children[7];
+    cohort_future *made[7];
+    for (int i = 0; i < 7; i++)
+        made[i] = i < 4 ? cohort_comm_split_named_level(&children[i], world,
+                                                        cohort_comm_level_name(world, (uint32_t)i),
+                                                        1 + (uint64_t)i)
+                        : cohort_comm_split_level(&children[i], world, (cohort_level)(i % 4),
+                                                  1 + (uint64_t)i);
+    CHECK_INT(cohort_await(cohort_when_all(made, 7)), COHORT_OK);
+    for (int i = 0; i < 7; i++) {
         uint32_t members[MAX_SITES], num = 0;
         for (uint32_t site = 0; site < scene->num_sites; site++)
-            if (are_together(scene, i % 3, site, me))
+            if (are_together(scene, i % 4, site, me))
                 members[num++] = site;
         check_members(children[i], me, members, num, 5);
-        CHECK_CONTAINS(cohort_comm_name(children[i]), names[i % 3]);
+        CHECK_CONTAINS(cohort_comm_name(children[i]), names[i % 4]);
         CHECK_INT(cohort_comm_root_site(children[i]), 0);
         cohort_comm_unref(children[i]);
     }
@@ -207,12 +216,16 @@ static void test_levels(void)
     for (uint64_t seed = 1; seed <= NUM_SEEDS; seed++) {
         struct scene scene = random_scene(seed);
         struct cohort__position positions[MAX_LOCALITIES];
+        const char *levels[MAX_LOCALITIES];
         struct cohort__random random;
         cohort__random_init(&random, seed);
-        for (uint32_t i = 0; i < scene.num_localities; i++)
+        for (uint32_t i = 0; i < scene.num_localities; i++) {
             positions[i] = (struct cohort__position){(uint32_t)cohort__random_below(&random, 3),
                                                      (uint32_t)cohort__random_below(&random, 2)};
+            levels[i] = positions[i].host / 2 ? "switch=one" : "switch=other";
+        }
         scene.positions = positions;
+        scene.levels = levels;
         run(&scene, split_levels);
     }
 }
@@ -332,7 +345,7 @@ static void check_fails(cohort_future *made, cohort_comm *const *child, cohort_s
     CHECK((const void *)*child == (const void *)&untouched);
 }
 
-/* In generation 1 to 5 one site calls something else, or what is wrong. After that all is well. */
+/* In generation 1 to 8 one site calls something else, or what is wrong. After that all is well. */
 static cohort_status deviate(cohort_comm *world, void *arg)
 {
     bool is_deviant = cohort_comm_this_site(world) == DEVIANT;
@@ -354,9 +367,19 @@ static cohort_status deviate(cohort_comm *world, void *arg)
                 &child, COHORT_ERR_BAD_PARAMETER,
                 "generation 5, site 4, cohort_comm_split_level: there is no such level");
     check_fails(cohort_comm_dup(&child, world, 5), &child, COHORT_ERR_GENERATION, "generation 5");
+    check_fails(cohort_comm_split_named_level(&child, world, is_deviant ? "rack" : "switch", 6),
+                &child, COHORT_ERR_MISMATCH, "called split by named level 2: barrier (");
+    check_fails(cohort_comm_split_named_level(&child, world, is_deviant ? "swich" : "switch", 7),
+                &child, COHORT_ERR_BAD_PARAMETER,
+                "generation 7, site 4, cohort_comm_split_named_level: there is no level 'swich', "
+                "only locality, domain, host, switch, rack");
+    check_fails(cohort_comm_split_named_level(&child, world, is_deviant ? NULL : "host", 8), &child,
+                COHORT_ERR_BAD_PARAMETER, "no name of a level");
+    check_fails(cohort_comm_split_named_level(&child, NULL, "host", 8), &child,
+                COHORT_ERR_BAD_PARAMETER, "cohort_comm_split_named_level: no communicator");
     check_fails(cohort_comm_dup(&child, NULL, 5), &child, COHORT_ERR_BAD_PARAMETER,
                 "cohort_comm_dup: no communicator");
-    CHECK_INT(cohort_await(cohort_comm_dup(&child, world, 6)), COHORT_OK);
+    CHECK_INT(cohort_await(cohort_comm_dup(&child, world, 9)), COHORT_OK);
     CHECK_INT(cohort_await(cohort_barrier(child, 1)), COHORT_OK);
     cohort_comm_unref(child);
     return COHORT_OK;
@@ -364,10 +387,12 @@ static cohort_status deviate(cohort_comm *world, void *arg)
 
 static void test_deviate(void)
 {
+    static const char *const levels[] = {"switch=s,rack=r", "switch=s,rack=r", "switch=s,rack=r"};
     for (uint64_t seed = 1; seed <= 10; seed++) {
         struct scene scene = {.seed = seed,
                               .num_sites = 9,
                               .num_localities = 1 + (uint32_t)seed % 3,
+                              .levels = levels,
                               .options = {.stall_after = 1000000}};
         run(&scene, deviate);
     }

@@ -5,6 +5,7 @@
 import os
 import re
 import sys
+import tempfile
 
 import jobs
 from jobs import check, check_equal, run
@@ -19,9 +20,9 @@ BOARD = re.compile(r'board \d+ of the host: this locality has 0 of 2048 KiB in m
                    'all its boards')
 
 
-def describe(num, *command, launcher=()):
+def describe(num, *command, launcher=(), named=[]):
     """The levels of a communicator with two sites in each locality, which all sites agree on. Of
-    each level its head, and the sites of its subgroups."""
+    each level its head, and the sites of its subgroups. The last ones have the NAMED names."""
     status, out, err = run('-n', num, *launcher, *(command or [MEMBER]))
     check_equal((status, err), (0, ''))
     lines = dict(line.split(' ', 1) for line in out.splitlines())
@@ -41,7 +42,7 @@ def describe(num, *command, launcher=()):
             leader, sites = re.fullmatch(r'  (\d+) leads (.*)', line).groups()
             check(leader in re.split('[,-]', sites) or '-' in sites, line)
             levels[list(levels)[-1]].append(sites)
-    check_equal(list(levels), ['locality', 'domain', 'host'])
+    check_equal(list(levels), ['locality', 'domain', 'host'] + named)
     check_equal(is_shared, num > 1 and not jobs.launcher_options(num))
     return levels
 
@@ -96,6 +97,53 @@ def test_played():
     check_equal(levels['domain'],
                 ['3, at most 4 in one, scattered', '0,5,1,6', '2,7,3,8', '4,9'])
     check_equal(levels['host'], ['2, at most 8 in one, scattered', '0,5,1,6,2,7,3,8', '4,9'])
+
+
+def say(*texts):
+    """A command in which each locality says one of TEXTS, in turn, as COHORT_LEVELS."""
+    return ['sh', '-c', 'shift "$COHORT_LOCALITY"; COHORT_LEVELS="$1" exec "$0"', MEMBER,
+            *texts * 8]
+
+
+def test_named():
+    hosts = [text for text in ('switch=s0,rack=r0', 'switch=s1,rack=r0', 'switch=s2,rack=r1')
+             for _ in range(2)]
+    levels = describe(6, *say(*hosts), launcher=('-x', 'COHORT_TOPOLOGY=6x1x1'),
+                      named=['switch', 'rack'])
+    check_equal(levels['host'], ['6, as domain'])
+    check_equal(levels['switch'],
+                ['3, at most 4 in one, scattered', '0,6,1,7', '2,8,3,9', '4,10,5,11'])
+    check_equal(levels['rack'], ['2, at most 8 in one, scattered', '0,6,1,7,2,8,3,9', '4,10,5,11'])
+    check_equal(describe(1, *say('pod=1'), named=['pod'])['pod'], ['1, as host'])
+
+
+def test_wrong_names():
+    """All localities say the same, and none waits for another."""
+    for texts, why in [
+            (('switch', 'switch=s1'), 'environment variable COHORT_LEVELS is "switch", not NAME='),
+            (('switch=1,host=2',),
+             '"switch=1,host=2", wrong: a level can\'t have the name \'host\''),
+            (('switch=1', ''), 'COHORT_LEVELS has the level switch at locality 0, and no levels at '
+                               'locality 1: '),
+            (('switch=1', 'switch=2'), 'COHORT_LEVELS has switch=1 at locality 0, and switch=2 at '
+                                       'locality 1, but both are on one host: '),
+            (('a=1,b=1', 'a=1,b=1', 'a=1,b=2', 'a=1,b=2'),
+             'COHORT_LEVELS has b=1 at locality 0, and b=2 at locality 2, but both are in a=1: ')]:
+        status, out, err = run('-n', 4, '-x', 'COHORT_TOPOLOGY=2x1x2', *say(*texts))
+        check_equal((status, out), (1, ''))
+        check(why in err, err)
+        check_equal(len(err.splitlines()), 1)
+
+
+def test_hostfile():
+    with tempfile.NamedTemporaryFile('w') as file:
+        file.write('a levels=switch=s0 slots=2\nb levels=switch=s1\nc levels=switch=s0\n')
+        file.flush()
+        jobs.launcher_options = lambda size: jobs.far_hosts(size)[2:] + ['--hostfile', file.name]
+        levels = describe(4, named=['switch'])
+        jobs.launcher_options = lambda size: []
+    check_equal(levels['host'], ['3, as domain'])
+    check_equal(levels['switch'], ['2, at most 6 in one, scattered', '0,4,1,5,3,7', '2,6'])
 
 
 def test_wrong():

@@ -93,15 +93,22 @@ def test_wrong_options():
 def test_hostfile():
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, 'hosts')
-        for text, why in [('a slot=2', "1: 'slot=2' where only slots=N may follow"),
+        for text, why in [('a slot=2', "1: 'slot=2' where only slots=N and levels=LEVEL=GROUP"),
                           ('# none\n\n', ' names no host'),
-                          ('a\nb slots=2 c', "2: 'c' after the slots"),
+                          ('a\nb slots=2 c', "2: 'c' where only "),
+                          ('a slots=2 slots=2', "1: 'slots=2' where only "),
+                          ('a levels=', '1: levels= without levels'),
+                          ('a levels=rack', '1: levels=rack is not NAME=GROUP,'),
+                          ('a levels=host=1', "1: levels=host=1 is wrong: a level can't have the "),
+                          ('a levels=a=1\na levels=a=2', '2: host a has the levels a=1 and a=2'),
+                          ('a levels=a=1\nb slots=2', ' host a has the level a, and host b has no '
+                           'levels: all need the same in the same order'),
                           ('a\n\nb slots=', "3: '' is no number of slots"),
                           ('a/b', "1: 'a/b' is no name of a host")]:
             with open(path, 'w') as f:
                 f.write(text)
             status, out, err = run('--hostfile', path, 'true')
-            sep = '' if why[0] == ' ' else ':'
+            sep = '' if why == ' names no host' else ':'
             check(status == 2 and '--hostfile: ' + path + sep + why in err, text, err)
         status, out, err = run('--hostfile', path + '.none', 'true')
         check(status == 2 and 'hosts.none: No such file or directory' in err, err)
@@ -112,6 +119,24 @@ def test_hostfile():
     check_lines('\n'.join(re.findall(r'\d is .*', out)),
                 ['%d is %d of 3 on host 0 of 2 at 127.0.0.1' % (r, r) for r in range(3)] +
                 ['3 is 0 of 1 on host 1 of 2 at 127.0.0.1'])
+
+
+def test_levels():
+    """Each host's levels from the hostfile, also those of this one, go before a variable."""
+    shown = ['-x', 'COHORT_LEVELS=x=1', 'sh', '-c', 'echo "$COHORT_LOCALITY $COHORT_LEVELS"']
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, 'hosts')
+        with open(path, 'w') as f:
+            f.write('b slots=2 levels=switch=s0,rack=r\na levels=switch=s1,rack=r slots=2\n'
+                    'a slots=1\n')
+        status, out, err = run('--hostfile', path, *HERE, *AGENT, *shown)
+        check_equal((status, err), (0, ''))
+        check_lines(out, ['%d switch=s%d,rack=r' % (rank, rank > 1) for rank in range(5)])
+        with open(path, 'w') as f:
+            f.write('localhost slots=2 levels=switch=s0\n')
+        status, out, err = run('--hostfile', path, *shown)
+        check_equal((status, err), (0, ''))
+        check_lines(out, ['%d switch=s0' % rank for rank in range(2)])
 
 
 def test_fewer():

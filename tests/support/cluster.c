@@ -192,6 +192,17 @@ void cluster_locate(struct cluster *cluster, const struct cohort__position *posi
         CHECK_INT(cohort__positions_set(cluster->processes[i], positions), COHORT_OK);
 }
 
+void cluster_name_levels(struct cluster *cluster, const char *const *texts)
+{
+    struct cohort__word *words = calloc(cluster->num_localities, sizeof(*words));
+    CHECK(words);
+    for (uint32_t i = 0; i < cluster->num_localities; i++)
+        words[i] = (struct cohort__word){texts[i], strlen(texts[i])};
+    for (uint32_t i = 0; i < cluster->num_localities; i++)
+        CHECK_INT(cohort__positions_name_levels(cluster->processes[i], words), COHORT_OK);
+    free(words);
+}
+
 void cluster_place(struct cluster *cluster, enum cluster_placement placement)
 {
     cluster->placement = placement;

@@ -31,6 +31,10 @@ void cluster_abandon(struct cluster *cluster);
  * there are communicators. */
 void cluster_locate(struct cluster *cluster, const struct cohort__position *positions);
 
+/* The levels that the localities name, as COHORT_LEVELS has them, by locality. After
+ * cluster_locate, before there are communicators. */
+void cluster_name_levels(struct cluster *cluster, const char *const *texts);
+
 /* Takes all boards but NUM_LEFT, as if other communicators had them. In shared memory only. */
 void cluster_take_boards(struct cluster *cluster, uint32_t num_left);
 

@@ -437,6 +437,7 @@ void fleet_order(struct fleet *fleet, const struct locality_handlers *handlers)
                               .first = host->name->first,
                               .num = host->name->num,
                               .directory = directory,
+                              .levels = host->name->levels ? host->name->levels : "",
                               .program = options->program,
                               .environment = environ};
         order_pack(&packer, &order);

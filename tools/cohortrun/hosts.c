@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "runtime/base/named_levels.h"
 #include "runtime/launch/control.h"
 
 enum { MAX_NAME = 255, MAX_SLOTS = COHORT__CONTROL_MAX_LOCALITIES };
@@ -40,15 +41,29 @@ static cohort_status read_slots(const char *text, size_t bytes, uint32_t *ret_sl
     return COHORT_OK;
 }
 
-static cohort_status add(struct hosts *hosts, const char *name, size_t bytes, uint32_t slots)
+/* LEVELS: NULL, or what is said of HOST. */
+static cohort_status set_levels(struct host_name *host, const char *levels)
+{
+    if (!levels || (host->levels && strcmp(host->levels, levels) == 0))
+        return COHORT_OK;
+    if (host->levels)
+        return cohort_fail(COHORT_ERR_BAD_PARAMETER, "host %s has the levels %s and %s", host->name,
+                           host->levels, levels);
+    host->levels = strdup(levels);
+    return host->levels ? COHORT_OK : cohort_fail(COHORT_ERR_NO_MEMORY, "hosts: out of memory");
+}
+
+static cohort_status add(struct hosts *hosts, const char *name, size_t bytes, uint32_t slots,
+                         const char *levels)
 {
     cohort_status status = check_name(name, bytes);
     if (status)
         return status;
     for (uint32_t i = 0; i < hosts->num; i++) {
-        if (strncmp(hosts->list[i].name, name, bytes) == 0 && !hosts->list[i].name[bytes]) {
-            hosts->list[i].slots += slots;
-            return COHORT_OK;
+        struct host_name *host = &hosts->list[i];
+        if (strncmp(host->name, name, bytes) == 0 && !host->name[bytes]) {
+            host->slots += slots;
+            return set_levels(host, levels);
         }
     }
     char *copy = strndup(name, bytes);
@@ -59,7 +74,7 @@ static cohort_status add(struct hosts *hosts, const char *name, size_t bytes, ui
         return cohort_fail(COHORT_ERR_NO_MEMORY, "hosts: out of memory");
     }
     list[hosts->num++] = (struct host_name){.name = copy, .slots = slots};
-    return COHORT_OK;
+    return set_levels(&list[hosts->num - 1], levels);
 }
 
 cohort_status hosts_parse(struct hosts *hosts, const char *text)
@@ -72,31 +87,87 @@ cohort_status hosts_parse(struct hosts *hosts, const char *text)
         if (colon)
             status = read_slots(colon + 1, (size_t)(next + bytes - colon - 1), &slots);
         if (!status)
-            status = add(hosts, next, colon ? (size_t)(colon - next) : bytes, slots);
+            status = add(hosts, next, colon ? (size_t)(colon - next) : bytes, slots, NULL);
         next = next[bytes] ? next + bytes + 1 : NULL;
     }
     return status;
 }
 
+/* The value of WORD, if it is KEY and a value. NULL: it is not. */
+static const char *value_of(const char *word, const char *key)
+{
+    return strncmp(word, key, strlen(key)) == 0 ? word + strlen(key) : NULL;
+}
+
+static cohort_status read_levels(const char *text, const char **ret_levels)
+{
+    struct cohort__named_levels levels;
+    if (cohort__named_levels_read(text, strlen(text), &levels)) {
+        char why[300];
+        snprintf(why, sizeof(why), "%s", cohort_error_message());
+        return cohort_fail(COHORT_ERR_BAD_PARAMETER, "levels=%.80s is %s", text, why);
+    }
+    if (levels.num == 0)
+        return cohort_fail(COHORT_ERR_BAD_PARAMETER, "levels= without levels");
+    *ret_levels = text;
+    return COHORT_OK;
+}
+
+/* What may follow the name of a host, each once. SLOTS 0, LEVELS NULL: not said. */
+static cohort_status read_word(const char *word, uint32_t *slots, const char **levels)
+{
+    const char *value = value_of(word, "slots=");
+    if (value && *slots == 0)
+        return read_slots(value, strlen(value), slots);
+    value = value_of(word, "levels=");
+    if (value && !*levels)
+        return read_levels(value, levels);
+    return cohort_fail(
+        COHORT_ERR_BAD_PARAMETER,
+        "'%.40s' where only slots=N and levels=LEVEL=GROUP,... may follow, each once", word);
+}
+
 static cohort_status read_line(struct hosts *hosts, char *line)
 {
     static const char blanks[] = " \t\r\n";
-    static const char key[] = "slots=";
     char *rest = NULL;
-    uint32_t slots = 1;
+    uint32_t slots = 0;
+    const char *word, *levels = NULL;
     line[strcspn(line, "#")] = '\0';
     const char *name = strtok_r(line, blanks, &rest);
-    const char *word = name ? strtok_r(NULL, blanks, &rest) : NULL;
     cohort_status status = COHORT_OK;
     if (!name)
         return COHORT_OK;
-    if (word && strncmp(word, key, strlen(key)) != 0)
-        return cohort_fail(COHORT_ERR_BAD_PARAMETER, "'%.40s' where only slots=N may follow", word);
-    if (word)
-        status = read_slots(word + strlen(key), strlen(word + strlen(key)), &slots);
-    if (!status && word && (word = strtok_r(NULL, blanks, &rest)))
-        return cohort_fail(COHORT_ERR_BAD_PARAMETER, "'%.40s' after the slots", word);
-    return status ? status : add(hosts, name, strlen(name), slots);
+    while (!status && (word = strtok_r(NULL, blanks, &rest)))
+        status = read_word(word, &slots, &levels);
+    return status ? status : add(hosts, name, strlen(name), slots > 0 ? slots : 1, levels);
+}
+
+static struct cohort__named_levels levels_of(const struct host_name *host)
+{
+    struct cohort__named_levels levels = {0};
+    if (host->levels)
+        (void)!cohort__named_levels_read(host->levels, strlen(host->levels), &levels);
+    return levels;
+}
+
+/* Whether groups lie within those of the next level is for the job to say. */
+static cohort_status check_levels(const struct hosts *hosts)
+{
+    const struct cohort__named_levels first = levels_of(&hosts->list[0]);
+    for (uint32_t i = 1; i < hosts->num; i++) {
+        const struct cohort__named_levels other = levels_of(&hosts->list[i]);
+        char lists[2][COHORT__NAMED_LEVELS_LIST];
+        if (cohort__named_levels_fit(&first, &other))
+            continue;
+        cohort__named_levels_list(&first, lists[0]);
+        cohort__named_levels_list(&other, lists[1]);
+        return cohort_fail(COHORT_ERR_BAD_PARAMETER,
+                           "host %s has %s, and host %s has %s: all need the same in the same "
+                           "order",
+                           hosts->list[0].name, lists[0], hosts->list[i].name, lists[1]);
+    }
+    return COHORT_OK;
 }
 
 cohort_status hosts_read(struct hosts *hosts, const char *path)
@@ -110,7 +181,7 @@ cohort_status hosts_read(struct hosts *hosts, const char *path)
     errno = 0;
     for (unsigned number = 1; !status && getline(&line, &capacity, file) >= 0; number++) {
         if (read_line(hosts, line)) {
-            char why[400];
+            char why[600];
             snprintf(why, sizeof(why), "%s", cohort_error_message());
             status = cohort_fail(COHORT_ERR_BAD_PARAMETER, "%s:%u: %s", path, number, why);
         }
@@ -120,9 +191,20 @@ cohort_status hosts_read(struct hosts *hosts, const char *path)
         status = cohort_fail(COHORT_ERR_SYSTEM, "%s: %s", path, strerror(errno));
     if (!status && hosts->num == 0)
         status = cohort_fail(COHORT_ERR_BAD_PARAMETER, "%s names no host", path);
+    if (!status && check_levels(hosts)) {
+        char why[600];
+        snprintf(why, sizeof(why), "%s", cohort_error_message());
+        status = cohort_fail(COHORT_ERR_BAD_PARAMETER, "%s: %s", path, why);
+    }
     free(line);
     fclose(file);
     return status;
+}
+
+static void host_fini(struct host_name *host)
+{
+    free(host->name);
+    free(host->levels);
 }
 
 cohort_status hosts_fill(struct hosts *hosts, uint32_t size, uint32_t *ret_size)
@@ -144,7 +226,7 @@ cohort_status hosts_fill(struct hosts *hosts, uint32_t size, uint32_t *ret_size)
         next += host->num;
     }
     while (hosts->num > 0 && hosts->list[hosts->num - 1].num == 0)
-        free(hosts->list[--hosts->num].name);
+        host_fini(&hosts->list[--hosts->num]);
     *ret_size = size;
     return COHORT_OK;
 }
@@ -152,7 +234,7 @@ cohort_status hosts_fill(struct hosts *hosts, uint32_t size, uint32_t *ret_size)
 void hosts_fini(struct hosts *hosts)
 {
     for (uint32_t i = 0; i < hosts->num; i++)
-        free(hosts->list[i].name);
+        host_fini(&hosts->list[i]);
     free(hosts->list);
     *hosts = (struct hosts){0};
 }

@@ -12,6 +12,7 @@
 struct hosts {
     struct host_name {
         char *name;
+        char *levels; /* as COHORT_LEVELS has them; NULL: none are said */
         uint32_t slots;
         uint32_t first; /* its first locality; set by hosts_fill */
         uint32_t num;   /* of localities, whose ranks follow each other; set by hosts_fill */
@@ -24,7 +25,9 @@ struct hosts {
  * again gets more. */
 cohort_status hosts_parse(struct hosts *hosts, const char *text);
 
-/* Reads a file with a host in each line: "name" or "name slots=2". # begins a comment. */
+/* Reads a file with a host in each line: a name, and behind it "slots=2" and
+ * "levels=switch=s1,rack=r7" in any order, or one of these, or none. # begins a comment. Either all
+ * hosts have the same levels, or none has any. */
 cohort_status hosts_read(struct hosts *hosts, const char *path);
 
 /* Puts SIZE localities on the hosts: first as many on the first host as fit there, and so on. Hosts

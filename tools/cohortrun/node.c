@@ -153,6 +153,8 @@ static cohort_status start_localities(struct node *node)
         return cohort_fail(COHORT_ERR_SYSTEM, "cannot enter %s: %s", order->directory,
                            strerror(errno));
     environ = (char **)order->environment;
+    if (order->levels[0] && setenv("COHORT_LEVELS", order->levels, 1))
+        return cohort_fail(COHORT_ERR_NO_MEMORY, "out of memory");
     node->localities = calloc(order->num, sizeof(*node->localities));
     if (!node->localities)
         return cohort_fail(COHORT_ERR_NO_MEMORY, "out of memory");

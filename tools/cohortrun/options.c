@@ -22,7 +22,9 @@ static const char help[] =
     "  --hosts HOST[:SLOTS],...\n"
     "                   fill these hosts in order, each with as many localities as it has slots\n"
     "                   (1); without -n, all slots\n"
-    "  --hostfile FILE  the same, a host a line: HOST [slots=SLOTS], comments behind #\n"
+    "  --hostfile FILE  the same, a host a line: HOST [slots=SLOTS] [levels=LEVEL=GROUP,...],\n"
+    "                   comments behind #; levels: COHORT_LEVELS there, switch=s1,rack=r7 for\n"
+    "                   instance\n"
     "  --agent COMMAND  what starts cohortrun's daemon on {host}, run by sh with the daemon's\n"
     "                   command line behind it; without it ssh -o BatchMode=yes {host}, and this\n"
     "                   host needs none\n"
@@ -194,6 +196,8 @@ static int place(struct options *options)
         if (!host->is_far && own)
             return usage_wrong(&usage, "%s and %s are both this host", own, host->name);
         own = host->is_far ? own : host->name;
+        if (!host->is_far && host->levels && setenv("COHORT_LEVELS", host->levels, 1))
+            return usage_wrong(&usage, "%s", strerror(errno));
     }
     return -1;
 }

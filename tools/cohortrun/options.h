@@ -23,7 +23,8 @@ struct options {
     char **program; /* with its arguments; NULL-terminated */
 };
 
-/* Reads the command line. Puts the variables of -x into this process's environment. Returns -1 to
+/* Reads the command line. Puts the variables of -x, and this host's COHORT_LEVELS from the
+ * hostfile, into this process's environment. Returns -1 to
  * go on. Else it has printed why, and returns the status to exit with. */
 int options_read(int argc, char **argv, struct options *ret_options);
 

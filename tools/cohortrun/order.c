@@ -20,11 +20,12 @@ static void pack_list(struct cohort__packer *packer, const char *key, char *cons
 
 void order_pack(struct cohort__packer *packer, const struct order *order)
 {
-    cohort__pack_map(packer, 6);
+    cohort__pack_map(packer, 7);
     cohort__pack_field_unsigned(packer, "size", order->size);
     cohort__pack_field_unsigned(packer, "first", order->first);
     cohort__pack_field_unsigned(packer, "num", order->num);
     cohort__pack_field_bytes(packer, "directory", order->directory, strlen(order->directory));
+    cohort__pack_field_bytes(packer, "levels", order->levels, strlen(order->levels));
     pack_list(packer, "program", order->program);
     pack_list(packer, "environment", order->environment);
 }
@@ -35,8 +36,8 @@ struct reader {
     const struct cohort__value *map;
     const struct cohort__value *lists[2]; /* program and environment */
     uint32_t counts[2];
-    const void *directory;
-    size_t directory_bytes;
+    const void *directory, *levels;
+    size_t directory_bytes, levels_bytes;
     cohort_status status;
 };
 
@@ -63,6 +64,9 @@ static void read_fields(struct reader *reader, struct order *order)
     if (!reader->status)
         reader->status = cohort__get_bytes(reader->unpacked, reader->map, "directory",
                                            &reader->directory, &reader->directory_bytes);
+    if (!reader->status)
+        reader->status = cohort__get_bytes(reader->unpacked, reader->map, "levels", &reader->levels,
+                                           &reader->levels_bytes);
     find_list(reader, "program", 0);
     find_list(reader, "environment", 1);
     if (!reader->status && (order->num == 0 || reader->counts[0] == 0))
@@ -105,6 +109,7 @@ static struct order *copy(struct reader *reader, const struct order *fields, siz
     char *next = (char *)(environment + reader->counts[1] + 1);
     *order = *fields;
     order->directory = copy_text(&next, reader->directory, reader->directory_bytes);
+    order->levels = copy_text(&next, reader->levels, reader->levels_bytes);
     order->program = program;
     order->environment = environment;
     copy_list(reader, 0, program, &next);

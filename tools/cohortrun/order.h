@@ -15,6 +15,7 @@ struct order {
     uint32_t first; /* locality of the host */
     uint32_t num;
     const char *directory;
+    const char *levels;       /* of the host, for COHORT_LEVELS; "": as in the environment */
     char *const *program;     /* with its arguments; NULL-terminated */
     char *const *environment; /* "NAME=VALUE"; NULL-terminated */
 };

@@ -7,7 +7,7 @@
 
 static void test_contact(void)
 {
-    const struct cohort__contact contact = {{UINT32_MAX, UINT32_MAX - 1}, "there", 5};
+    const struct cohort__contact contact = {{UINT32_MAX, UINT32_MAX - 1}, {"a=1", 3}, "there", 5};
     struct cohort__contact read = {0};
     struct cohort__packer packer = {0};
     cohort__contact_pack(&packer, &contact);
@@ -16,6 +16,7 @@ static void test_contact(void)
     CHECK(read.position.host == UINT32_MAX && read.position.domain == UINT32_MAX - 1);
     CHECK_INT(read.address_bytes, 5);
     CHECK(memcmp(read.address, "there", 5) == 0);
+    CHECK(cohort__words_are_equal(read.levels, contact.levels));
     cohort__packer_fini(&packer);
 }
 
@@ -29,24 +30,28 @@ static void check_refused(struct cohort__packer *packer, const char *text)
     cohort__packer_fini(packer);
 }
 
-static void pack(struct cohort__packer *packer, uint64_t version, uint64_t host, uint64_t domain)
+static void pack(struct cohort__packer *packer, uint64_t version, uint64_t host, uint64_t domain,
+                 const char *levels)
 {
-    cohort__pack_map(packer, 4);
+    cohort__pack_map(packer, 5);
     cohort__pack_field_unsigned(packer, "version", version);
     cohort__pack_field_unsigned(packer, "host", host);
     cohort__pack_field_unsigned(packer, "domain", domain);
+    cohort__pack_field_bytes(packer, "levels", levels, strlen(levels));
     cohort__pack_field_bytes(packer, "address", "a", 1);
 }
 
 static void test_bad_contacts(void)
 {
     struct cohort__packer packer = {0};
-    pack(&packer, COHORT__CONTACT_VERSION + 1, 0, 0);
-    check_refused(&packer, "version 2, this program's is 1");
-    pack(&packer, COHORT__CONTACT_VERSION, UINT64_C(1) << 32, 0);
+    pack(&packer, COHORT__CONTACT_VERSION + 1, 0, 0, "");
+    check_refused(&packer, "version 3, this program's is 2");
+    pack(&packer, COHORT__CONTACT_VERSION, UINT64_C(1) << 32, 0, "");
     check_refused(&packer, "host");
-    pack(&packer, COHORT__CONTACT_VERSION, 0, UINT64_C(1) << 32);
+    pack(&packer, COHORT__CONTACT_VERSION, 0, UINT64_C(1) << 32, "");
     check_refused(&packer, "domain");
+    pack(&packer, COHORT__CONTACT_VERSION, 0, 0, "switch=1,host=2");
+    check_refused(&packer, "has levels that are none");
     cohort__pack_map(&packer, 1);
     cohort__pack_field_unsigned(&packer, "version", COHORT__CONTACT_VERSION);
     check_refused(&packer, "host");

@@ -8,7 +8,7 @@
 static const char *const variables[] = {
     "COHORT_WORKERS", "COHORT_STACK",    "COHORT_EAGER_BUDGET", "COHORT_GRACE",
     "COHORT_NET",     "COHORT_LOG",      "COHORT_SPIN",         "COHORT_STACK_GUARD",
-    "COHORT_TASKS",   "COHORT_TOPOLOGY", "COHORT_PROGRESS"};
+    "COHORT_TASKS",   "COHORT_TOPOLOGY", "COHORT_PROGRESS",     "COHORT_LEVELS"};
 
 static struct cohort__settings settings;
 
@@ -19,8 +19,9 @@ static cohort_status read_with(const char *variable, const char *value)
         CHECK_INT(unsetenv(variables[i]), 0);
     if (variable)
         CHECK_INT(setenv(variable, value, 1), 0);
-    settings = (struct cohort__settings){77,   77, 77, COHORT__STACK_GUARD_CANARY, true,
-                                         true, 77, 77, COHORT__TRANSPORT_OFI,      {7, 7, 7}};
+    settings = (struct cohort__settings){77,     77, 77, COHORT__STACK_GUARD_CANARY, true,
+                                         true,   77, 77, COHORT__TRANSPORT_OFI,      {7, 7, 7},
+                                         "seven"};
     return cohort__settings_read(&settings);
 }
 
@@ -35,6 +36,7 @@ static void check_defaults(void)
     CHECK_INT(settings.eager_budget, 0);
     CHECK_INT(settings.grace, 1000000000);
     CHECK_INT(settings.topology.hosts, 0);
+    CHECK_TEXT(settings.levels, "");
 }
 
 static void test_defaults(void)
@@ -89,6 +91,8 @@ static void test_values(void)
     CHECK_INT(settings.topology.hosts, 1);
     CHECK_INT(settings.topology.domains, 4096);
     CHECK_INT(settings.topology.localities, 12);
+    CHECK_INT(read_with("COHORT_LEVELS", "switch=s1,rack=r7"), COHORT_OK);
+    CHECK_TEXT(settings.levels, "switch=s1,rack=r7");
 }
 
 static void test_mistakes(void)
@@ -117,6 +121,8 @@ static void test_mistakes(void)
         {"COHORT_TOPOLOGY", "2X2x2"},    {"COHORT_TOPOLOGY", "1x x1"},
         {"COHORT_TOPOLOGY", "1x-1x1"},   {"COHORT_TOPOLOGY", "2x2x2 "},
         {"COHORT_PROGRESS", "threads"},  {"COHORT_PROGRESS", "1"},
+        {"COHORT_LEVELS", "switch"},     {"COHORT_LEVELS", "switch=1 rack=2"},
+        {"COHORT_LEVELS", "host=h1"},    {"COHORT_LEVELS", "switch=s1,"},
     };
     for (size_t i = 0; i < sizeof(mistakes) / sizeof(mistakes[0]); i++) {
         CHECK_INT(read_with(mistakes[i].variable, mistakes[i].value), COHORT_ERR_BAD_PARAMETER);

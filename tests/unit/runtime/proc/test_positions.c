@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "runtime/proc/positions.h"
 
+#include <string.h>
+
 #include "runtime/base/random.h"
 #include "runtime/proc/process.h"
 #include "tests/support/test.h"
@@ -52,11 +54,83 @@ static void test_random(void)
     }
 }
 
+/* Named levels ------------------------------------------------------------------------------- */
+
+static struct cohort__word word(const char *text)
+{
+    return (struct cohort__word){text, strlen(text)};
+}
+
+/* Groups of 3 are in groups of 2 of these. */
+static void test_levels(void)
+{
+    enum { SIZE = 12 };
+    static const char *const said[] = {"b=10,c=y", "b=1,c=x", "b=a,c=y"};
+    struct cohort__word texts[SIZE];
+    struct cohort__process *process = open_process(SIZE);
+    CHECK_INT(cohort__positions_num_levels(process), 0);
+    struct cohort__position positions[SIZE];
+    for (uint32_t rank = 0; rank < SIZE; rank++) {
+        positions[rank].host = rank % 6;
+        positions[rank].domain = 0;
+        texts[rank] = word(said[rank % 3]);
+    }
+    CHECK_INT(cohort__positions_set(process, positions), COHORT_OK);
+    CHECK_INT(cohort__positions_name_levels(process, texts), COHORT_OK);
+    CHECK_INT(cohort__positions_num_levels(process), 2);
+    CHECK_TEXT(cohort__positions_level_name(process, 0), "b");
+    CHECK_TEXT(cohort__positions_level_name(process, 1), "c");
+    for (uint32_t rank = 0; rank < SIZE; rank++) {
+        CHECK_INT(cohort__positions_level(process, 0)[rank], rank % 3);
+        CHECK_INT(cohort__positions_level(process, 1)[rank], rank % 3 == 1);
+    }
+    cohort__process_destroy(process);
+}
+
+static void test_no_levels(void)
+{
+    const struct cohort__word texts[3] = {{"", 0}, {"", 0}, {"", 0}};
+    struct cohort__process *process = open_process(3);
+    CHECK_INT(cohort__positions_name_levels(process, texts), COHORT_OK);
+    CHECK_INT(cohort__positions_num_levels(process), 0);
+    cohort__process_destroy(process);
+}
+
+/* Localities 0 and 1, and 2 and 3, are on one host. */
+static void check_refused(const char *const said[4], const char *why)
+{
+    static const struct cohort__position positions[] = {{5, 0}, {5, 1}, {3, 1}, {3, 1}};
+    struct cohort__word texts[4];
+    struct cohort__process *process = open_process(4);
+    for (uint32_t rank = 0; rank < 4; rank++)
+        texts[rank] = word(said[rank]);
+    CHECK_INT(cohort__positions_set(process, positions), COHORT_OK);
+    CHECK_INT(cohort__positions_name_levels(process, texts), COHORT_ERR_BAD_PARAMETER);
+    CHECK_TEXT(cohort_error_message(), why);
+    cohort__process_destroy(process);
+}
+
+static void test_refused(void)
+{
+    check_refused((const char *const[]){"a=1", "a=1", "", "a=1"},
+                  "COHORT_LEVELS has the level a at locality 0, and no levels at locality 2: all "
+                  "localities need the same levels in the same order");
+    check_refused((const char *const[]){"a=1,b=1", "a=1,b=1", "a=1,b=1", "b=1,a=1"},
+                  "COHORT_LEVELS has the levels a, b at locality 0, and the levels b, a at "
+                  "locality 3: all localities need the same levels in the same order");
+    check_refused((const char *const[]){"a=1", "a=1", "a=2", "a=1"},
+                  "COHORT_LEVELS has a=2 at locality 2, and a=1 at locality 3, but both are on one "
+                  "host: what is together there must be so in each later level");
+    check_refused((const char *const[]){"a=1,b=7,c=1", "a=1,b=7,c=1", "a=2,b=7,c=2", "a=2,b=7,c=2"},
+                  "COHORT_LEVELS has c=1 at locality 0, and c=2 at locality 2, but both are in "
+                  "b=7: what is together there must be so in each later level");
+}
+
 int main(int argc, char **argv)
 {
     static const struct test_case cases[] = {
-        {"unknown", test_unknown},
-        {"random", test_random},
+        {"unknown", test_unknown},     {"random", test_random},   {"levels", test_levels},
+        {"no_levels", test_no_levels}, {"refused", test_refused},
     };
     return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
 }

@@ -24,6 +24,7 @@ static const struct order sample = {.size = 9,
                                     .first = 4,
                                     .num = 5,
                                     .directory = "/a b",
+                                    .levels = "switch=s",
                                     .program = program,
                                     .environment = environment};
 
@@ -37,6 +38,7 @@ static void test_round_trip(void)
     CHECK_INT(order->first, 4);
     CHECK_INT(order->num, 5);
     CHECK_TEXT(order->directory, "/a b");
+    CHECK_TEXT(order->levels, "switch=s");
     CHECK_TEXT(order->program[0], name);
     CHECK_TEXT(order->program[1], "");
     CHECK(!order->program[2]);
