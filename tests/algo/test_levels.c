@@ -12,29 +12,34 @@
 
 enum { MAX_SITES = 40, MAX_LOCALITIES = 12, MAX_HOSTS = 6, NUM_MACHINES = 600, RUBBISH = 0x5a };
 
-/* A machine of localities, domains and hosts. */
+/* A machine of localities, domains and hosts, and of switches, unless there are none. */
 struct place {
     uint32_t num_sites, num_localities;
     uint32_t locality_of[MAX_SITES];
     uint32_t domain_of[MAX_LOCALITIES];
     uint32_t host_of[MAX_LOCALITIES];
+    uint32_t hosts_of_switch; /* with consecutive numbers; 0: no switches */
+    uint32_t switch_of[MAX_LOCALITIES];
     struct cohort__machine *machine;
 };
 
 static void place_init(struct place *place)
 {
-    const struct cohort__machine_level outer[] = {{"domain", place->domain_of},
-                                                  {"host", place->host_of}};
+    const struct cohort__machine_level outer[] = {
+        {"domain", place->domain_of}, {"host", place->host_of}, {"switch", place->switch_of}};
+    for (uint32_t i = 0; place->hosts_of_switch > 0 && i < place->num_localities; i++)
+        place->switch_of[i] = place->host_of[i] / place->hosts_of_switch;
     CHECK_INT(cohort__machine_create(&place->machine, place->locality_of, place->num_sites,
-                                     place->num_localities, outer, 2),
+                                     place->num_localities, outer, place->hosts_of_switch ? 3 : 2),
               COHORT_OK);
 }
 
-/* HOSTS x DOMAINS x LOCALITIES x TASKS, one after the other or dealt out. */
-static void place_regular(struct place *place, uint32_t hosts, uint32_t domains,
-                          uint32_t localities, uint32_t tasks, bool is_cyclic)
+/* HOSTS x DOMAINS x LOCALITIES x TASKS, one after the other or dealt out, with HOSTS_OF_SWITCH. */
+static void place_switches(struct place *place, uint32_t hosts_of_switch, uint32_t hosts,
+                           uint32_t domains, uint32_t localities, uint32_t tasks, bool is_cyclic)
 {
-    *place = (struct place){.num_localities = hosts * domains * localities};
+    *place = (struct place){.num_localities = hosts * domains * localities,
+                            .hosts_of_switch = hosts_of_switch};
     place->num_sites = place->num_localities * tasks;
     CHECK(place->num_sites <= MAX_SITES && place->num_localities <= MAX_LOCALITIES);
     for (uint32_t i = 0; i < place->num_localities; i++) {
@@ -44,6 +49,12 @@ static void place_regular(struct place *place, uint32_t hosts, uint32_t domains,
     for (uint32_t site = 0; site < place->num_sites; site++)
         place->locality_of[site] = is_cyclic ? site % place->num_localities : site / tasks;
     place_init(place);
+}
+
+static void place_regular(struct place *place, uint32_t hosts, uint32_t domains,
+                          uint32_t localities, uint32_t tasks, bool is_cyclic)
+{
+    place_switches(place, 0, hosts, domains, localities, tasks, is_cyclic);
 }
 
 /* That of an earlier locality of the same host, or a new one. */
@@ -62,6 +73,7 @@ static void place_random(struct place *place, struct cohort__random *random)
     *place = (struct place){
         .num_localities = num_hosts + (uint32_t)cohort__random_below(random, 8),
         .num_sites = 1 + (uint32_t)cohort__random_below(random, MAX_SITES),
+        .hosts_of_switch = (uint32_t)cohort__random_below(random, 4),
     };
     bool is_sorted = cohort__random_below(random, 2);
     for (uint32_t i = 0; i < place->num_localities; i++) {
@@ -187,21 +199,25 @@ static uint32_t random_inner(enum cohort__collective collective, uint32_t num_le
     return 0;
 }
 
+/* The coarsest level that divides the sites. */
+static uint32_t level_of_leaders(const struct place *place)
+{
+    uint32_t level = cohort__machine_num_levels(place->machine) - 1;
+    while (level > 0 && cohort__machine_num_subgroups(place->machine, level) == 1)
+        level--;
+    return level;
+}
+
 static uint32_t num_leaders(const struct place *place)
 {
-    uint32_t num = cohort__machine_num_subgroups(place->machine, 2);
-    if (num == 1)
-        num = cohort__machine_num_subgroups(place->machine, 1);
-    return num == 1 ? cohort__machine_num_subgroups(place->machine, 0) : num;
+    return cohort__machine_num_subgroups(place->machine, level_of_leaders(place));
 }
 
 /* Whether all leaders have the same number of sites. */
 static bool is_even(const struct place *place)
 {
-    uint32_t level = 2;
-    while (level > 0 && cohort__machine_num_subgroups(place->machine, level) == 1)
-        level--;
-    return num_leaders(place) * cohort__machine_largest(place->machine, level) == place->num_sites;
+    return num_leaders(place) * cohort__machine_largest(place->machine, level_of_leaders(place)) ==
+           place->num_sites;
 }
 
 static void verify_random(struct cohort__random *random)
@@ -211,11 +227,12 @@ static void verify_random(struct cohort__random *random)
     if (cohort__random_below(random, 2))
         place_random(&place, random);
     else
-        place_regular(&place, 2 + (uint32_t)cohort__random_below(random, 2),
-                      1 + (uint32_t)cohort__random_below(random, 2),
-                      1 + (uint32_t)cohort__random_below(random, 2),
-                      1 + (uint32_t)cohort__random_below(random, 3),
-                      cohort__random_below(random, 2));
+        place_switches(&place, (uint32_t)cohort__random_below(random, 3),
+                       2 + (uint32_t)cohort__random_below(random, 2),
+                       1 + (uint32_t)cohort__random_below(random, 2),
+                       1 + (uint32_t)cohort__random_below(random, 2),
+                       1 + (uint32_t)cohort__random_below(random, 3),
+                       cohort__random_below(random, 2));
     struct cohort__request request = {
         .num_sites = place.num_sites,
         .root = (uint32_t)cohort__random_below(random, place.num_sites),
@@ -418,10 +435,12 @@ static void test_ragged(void)
 
 /* Messages --------------------------------------------------------------------------------- */
 
-/* Messages between hosts, in all plans of a call. With meetings and notes there are no others. */
+/* Messages between hosts, and between switches, in all plans of a call. With meetings and notes
+ * there are no others. */
 struct traffic {
     uint32_t num_all; /* those within hosts, too */
     uint32_t num;
+    uint32_t num_of_switches;
     uint32_t from[MAX_HOSTS][MAX_HOSTS];
 };
 
@@ -435,6 +454,8 @@ static void add_traffic(const struct place *place, const struct cohort__plan *pl
         if (step->kind != COHORT__STEP_SEND || host_of(place, step->peer) == host)
             continue;
         traffic->num++;
+        traffic->num_of_switches += place->switch_of[place->locality_of[plan->this_site]] !=
+                                    place->switch_of[place->locality_of[step->peer]];
         traffic->from[host][host_of(place, step->peer)]++;
     }
 }
@@ -580,6 +601,92 @@ static void test_messages(void)
         }
 }
 
+/* Of what goes between hosts, only the leaders of switches send anything to another switch. */
+static void check_switches(const struct place *place, uint32_t hosts, uint32_t switches)
+{
+    struct cohort__request request = {.num_sites = place->num_sites,
+                                      .arity = 4,
+                                      .bytes = 8,
+                                      .element = 8,
+                                      .commutative = true,
+                                      .machine = place->machine,
+                                      .meets = true,
+                                      .has_notes = true,
+                                      .turn = 5};
+    const uint32_t up_and_down = 2 * (hosts - switches);
+    static const struct {
+        enum cohort__collective collective;
+        const char *inner;
+        uint32_t each; /* messages of a leader of a switch; 0: 1, but none of the root */
+        bool is_up_and_down;
+    } rows[] = {{COHORT__ALL_REDUCE, "recursive_doubling", 1, true},
+                {COHORT__BARRIER, "dissemination", 1, true},
+                {COHORT__ALL_GATHER, "ring", 1, true},
+                {COHORT__BROADCAST, "binomial", 0, false},
+                {COHORT__REDUCE, "binomial", 0, false}};
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        request.collective = rows[i].collective;
+        request.inner = inner_of(rows[i].collective, rows[i].inner);
+        const struct cohort__algorithm *row = cohort__algorithm_find(rows[i].collective, "levels");
+        struct traffic traffic = traffic_of(place, request, row->build);
+        uint32_t top = rows[i].each ? rows[i].each * switches : switches - 1;
+        CHECK_INT(traffic.num_of_switches, top);
+        CHECK_INT(traffic.num, top + (rows[i].is_up_and_down ? up_and_down : up_and_down / 2));
+        CHECK_INT(traffic.num_all, traffic.num);
+    }
+}
+
+/* The stages say where they are, and which ones go between hosts. */
+static void check_stages(const struct place *place)
+{
+    struct cohort__request request = {.collective = COHORT__ALL_REDUCE,
+                                      .num_sites = place->num_sites,
+                                      .bytes = 8,
+                                      .commutative = true,
+                                      .machine = place->machine,
+                                      .meets = true};
+    struct cohort__stages stages;
+    static const struct {
+        const char *level;
+        enum cohort__scope scope;
+        uint32_t num_sites, at_once, num_all;
+        bool is_noted;
+    } up[] = {{"locality", COHORT__SCOPE_TASKS, 2, 2, 8, false},
+              {"host", COHORT__SCOPE_LOCALITIES, 2, 1, 4, true},
+              {"switch", COHORT__SCOPE_HOSTS, 2, 1, 2, false}};
+    cohort__algorithm_find(COHORT__ALL_REDUCE, "levels")->stages(&request, &stages);
+    CHECK_INT(stages.num, 7);
+    for (uint32_t i = 0; i < 6; i++) {
+        const struct cohort__stage *stage = &stages.stages[i < 3 ? i : 6 - (i - 3)];
+        CHECK_TEXT(stage->level, up[i % 3].level);
+        CHECK_INT(stage->scope, up[i % 3].scope);
+        CHECK_INT(stage->num_sites, up[i % 3].num_sites);
+        CHECK_INT(stage->at_once, up[i % 3].at_once);
+        CHECK_INT(stage->num_all, up[i % 3].num_all);
+        CHECK_INT(stage->is_noted, up[i % 3].is_noted);
+        CHECK(!stage->is_top);
+    }
+    CHECK(stages.stages[3].is_top && stages.stages[3].scope == COHORT__SCOPE_HOSTS);
+    CHECK_INT(stages.stages[3].num_sites, 2);
+}
+
+static void test_switches(void)
+{
+    for (int is_cyclic = 0; is_cyclic < 2; is_cyclic++) {
+        struct place place;
+        place_switches(&place, 2, 4, 1, 2, 2, is_cyclic);
+        check_switches(&place, 4, 2);
+        check_stages(&place);
+        place_fini(&place);
+        place_switches(&place, 3, 6, 1, 1, 3, is_cyclic);
+        check_switches(&place, 6, 2);
+        place_fini(&place);
+        place_switches(&place, 1, 4, 1, 2, 2, is_cyclic); /* as if there were none */
+        check_messages(&place, 4, true);
+        place_fini(&place);
+    }
+}
+
 /* Where there are no levels, or where the order of the sites can't be kept, the rows refuse. */
 static void test_refused(void)
 {
@@ -610,6 +717,7 @@ int main(int argc, char **argv)
     static const struct test_case cases[] = {{"random", test_random},
                                              {"ragged", test_ragged},
                                              {"messages", test_messages},
+                                             {"switches", test_switches},
                                              {"refused", test_refused}};
     return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
 }

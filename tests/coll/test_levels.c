@@ -9,10 +9,10 @@
 #include "tests/support/exercise.h"
 #include "tests/support/sites.h"
 
-/* The rows that follow the machine, on played hosts and domains: sites meet in their locality, and
- * leaders send messages. All kinds of calls share a communicator, several in flight at once, and
- * those that such a row can carry out are forced to it. All sites leave out the same generations.
- * In process the messages of the localities overtake each other. */
+/* The rows that follow the machine, on played hosts, domains and switches: sites meet in their
+ * locality, and leaders send messages. All kinds of calls share a communicator, several in flight
+ * at once, and those that such a row can carry out are forced to it. All sites leave out the same
+ * generations. In process the messages of the localities overtake each other. */
 
 enum { MAX_LOCALITIES = 6, IN_FLIGHT = 8, NUM_SEEDS = 100, FEW_SEEDS = 20 };
 
@@ -111,11 +111,23 @@ static cohort_status random_calls(cohort_comm *comm, void *arg)
     return status;
 }
 
+/* In half of the cases there are switches of two hosts. */
+static void name_switches(struct cluster *cluster, uint32_t num_localities,
+                          const struct cohort__position *positions, struct cohort__random *random)
+{
+    static const char *const switches[] = {"switch=0", "switch=1"};
+    const char *levels[MAX_LOCALITIES];
+    for (uint32_t i = 0; i < num_localities; i++)
+        levels[i] = switches[positions[i].host / 2];
+    if (cohort__random_below(random, 2))
+        cluster_name_levels(cluster, levels);
+}
+
 /* Hosts and domains of any sizes. */
 static void locate(struct cluster *cluster, uint32_t num_localities, struct cohort__random *random)
 {
     struct cohort__position positions[MAX_LOCALITIES];
-    uint32_t num_hosts = 1 + (uint32_t)cohort__random_below(random, 3);
+    uint32_t num_hosts = 1 + (uint32_t)cohort__random_below(random, 4);
     for (uint32_t i = 0; i < num_localities; i++)
         positions[i] = (struct cohort__position){
             .host = cohort__random_below(random, 2)
@@ -124,6 +136,7 @@ static void locate(struct cluster *cluster, uint32_t num_localities, struct coho
             .domain = (uint32_t)cohort__random_below(random, 2),
         };
     cluster_locate(cluster, positions);
+    name_switches(cluster, num_localities, positions, random);
 }
 
 static void run(uint64_t seed, uint32_t *num_forced)
@@ -203,26 +216,58 @@ static cohort_status explain(cohort_comm *comm, void *arg)
     return check_ragged(comm);
 }
 
-static void test_explained(void)
+static void run_explained(uint32_t num_localities, const char *const *levels,
+                          const char *algorithms, cohort_status (*site)(cohort_comm *, void *))
 {
-    const struct cohort__position positions[] = {{0, 0}, {0, 0}, {1, 0}, {1, 0}};
-    struct cluster *cluster = cluster_create(1, 4, 0);
+    static const struct cohort__position positions[] = {{0, 0}, {0, 0}, {1, 0}, {1, 0},
+                                                        {2, 0}, {2, 0}, {3, 0}, {3, 0}};
+    struct cluster *cluster = cluster_create(1, num_localities, 0);
     cluster_place(cluster, CLUSTER_BLOCKS);
     cluster_locate(cluster, positions);
+    if (levels)
+        cluster_name_levels(cluster, levels);
     CHECK_INT(sites_run(&(struct sites){
                   .name = "explained",
-                  .options = {.num_sites = 8},
+                  .options = {.num_sites = 2 * num_localities, .algorithms = algorithms},
                   .create = cluster_create_comm,
                   .context = cluster,
-                  .run = explain,
+                  .run = site,
               }),
               COHORT_OK);
     cluster_destroy(cluster);
 }
 
+static void test_explained(void)
+{
+    run_explained(4, NULL, NULL, explain);
+}
+
+/* Four hosts, and two behind each switch. */
+static cohort_status explain_switches(cohort_comm *comm, void *arg)
+{
+    (void)arg;
+    char *text = NULL;
+    CHECK_INT(cohort_explain(comm, "all_reduce", 1, COHORT_DOUBLE, COHORT_SUM, &text), COHORT_OK);
+    CHECK_CONTAINS(text, "chosen: levels, forced\n");
+    CHECK_CONTAINS(text, ", then reduce in each switch, then all_reduce by ");
+    CHECK_CONTAINS(text, " among 2 leaders, then broadcast in each switch, then broadcast in each "
+                         "host");
+    CHECK_CONTAINS(text, "\nswitch: 2, at most 8 in one, in order\n");
+    free(text);
+    return COHORT_OK;
+}
+
+static void test_switches_explained(void)
+{
+    static const char *const levels[] = {"switch=a", "switch=a", "switch=a", "switch=a",
+                                         "switch=b", "switch=b", "switch=b", "switch=b"};
+    run_explained(8, levels, "all_reduce=levels", explain_switches);
+}
+
 static const struct test_case cases[] = {
     {"random_calls", test_random_calls},
     {"explained", test_explained},
+    {"switches_explained", test_switches_explained},
 };
 
 int main(int argc, char **argv)

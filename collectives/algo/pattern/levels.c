@@ -11,14 +11,16 @@ const char cohort__levels_needs[] =
     "subgroups of several sites; for scans and ordered reductions, of consecutive ones";
 
 /* The levels whose tiers have more than one member somewhere. Of levels with the same subgroups the
- * coarsest, except that a locality stays one: its sites can meet. */
+ * coarsest, except that a locality stays one: its sites can meet; and so does a host, and what is
+ * above it: localities of a host can leave each other notes. */
 static uint32_t find_used(const struct cohort__machine *machine,
                           uint32_t ret_used[COHORT__LEVELS_MAX])
 {
     uint32_t num_used = 0, num_members = cohort__machine_num_sites(machine);
+    uint32_t hosts = cohort__machine_find(machine, "host");
     for (uint32_t level = 0; level < cohort__machine_num_levels(machine); level++) {
         uint32_t num = cohort__machine_num_subgroups(machine, level);
-        if (num_used > 0 && num == num_members && num > 1 &&
+        if (num_used > 0 && num == num_members && num > 1 && level <= hosts &&
             ret_used[num_used - 1] != COHORT__LEVEL_LOCALITY)
             ret_used[num_used - 1] = level;
         if (num == 1 || num == num_members || num_used == COHORT__LEVELS_MAX)
@@ -94,7 +96,8 @@ static struct cohort__stage stage_of(const struct cohort__request *request, cons
     bool has_hosts = hosts < cohort__machine_num_levels(machine);
     uint32_t num_hosts = has_hosts ? cohort__machine_num_subgroups(machine, hosts) : 1;
     uint32_t num = is_top ? 1 : cohort__machine_num_subgroups(machine, level);
-    bool crosses = is_top && num_hosts > 1; /* the last level is that of the hosts, or like it */
+    /* The last level is that of the hosts, or like it, or above it. */
+    bool crosses = is_top ? num_hosts > 1 : level > hosts;
     return (struct cohort__stage){
         .scope = crosses                           ? COHORT__SCOPE_HOSTS
                  : level == COHORT__LEVEL_LOCALITY ? COHORT__SCOPE_TASKS
