@@ -36,7 +36,8 @@ extern "C" {
  *     7 leads 1,5,3,7
  *   host: 2, as domain
  *
- * A program gets the same by the functions of machine.h.
+ * A program gets the same by the functions of machine.h; `cohort-bench describe` prints it, with
+ * --json as JSON.
  *
  * All sites get the same text, but for one more line where the localities of one host share memory
  * for their calls (a board): its number, and how much of it this locality has written to and kept.

@@ -215,12 +215,35 @@ def test_full_disk():
         check(status == 1 and "can't be written" in err, status, err)
 
 
+def test_describe():
+    """As a text and as JSON, of one locality and of four, with a level that the user names."""
+    status, out, err = bench('describe', '--sites-per-locality', 3)
+    check_equal((status, err), (0, ''))
+    check_equal(out.splitlines()[:2], ['communicator "all": 3 sites',
+                                       'locality: 1, at most 3 in one, in order'])
+    say = 'COHORT_LEVELS=switch=s$((COHORT_LOCALITY / 2)) exec "$0" "$@"'
+    status, out, err = run('-n', 4, '-x', 'COHORT_TOPOLOGY=4x1x1', 'sh', '-c', say, BENCH,
+                           'describe', '--json', '--sites-per-locality', 2)
+    check_equal((status, err), (0, ''))
+    told = json.loads(out)
+    check_equal((told['sites'], told['localities']), (8, 4))
+    check_equal({level['name']: [subgroup['sites'] for subgroup in level['subgroups']]
+                 for level in told['levels']},
+                dict.fromkeys(['locality', 'domain', 'host'], [[0, 1], [2, 3], [4, 5], [6, 7]]) |
+                {'switch': [[0, 1, 2, 3], [4, 5, 6, 7]]})
+    for level in told['levels']:
+        for subgroup in level['subgroups']:
+            check(subgroup['leader'] in subgroup['sites'], level)
+
+
 def test_wrong_options():
     for args, why in [
             ([], 'what is to be measured?'),
             (['frob'], "'frob' is no subcommand"),
             (['tasks', 'tasks'], 'tasks is given twice'),
             (['figures', 'tasks'], 'give it alone'),
+            (['describe', 'tasks'], 'describe measures nothing: give it alone'),
+            (['describe', '--sites', '4'], 'describe has only --sites-per-locality'),
             (['--frob', 'tasks'], '--frob is no option'),
             (['-x', 'tasks'], '-x is no option'),
             (['tasks', '--rounds'], '--rounds needs a value'),

@@ -25,6 +25,9 @@ cohort_status bench_kernels(const struct bench *bench);
 cohort_status bench_suspended(const struct bench *bench);
 cohort_status bench_spread(const struct bench *bench); /* a case, once */
 
+/* The same, but there is no report: site 0 prints what the library knows of the machine. */
+cohort_status bench_describe(const struct bench_options *options);
+
 /* Starts the others as jobs, and is no Cohort program itself. Returns main's status, after it has
  * printed what went wrong. */
 int bench_figures(const struct bench_options *options, struct bench_report *report);

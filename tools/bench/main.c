@@ -108,6 +108,11 @@ static int run_select(int argc, char **argv, struct bench_options *options)
     return setenv("COHORT_WORKERS", "1", 0) ? 1 : cohort_main(argc, argv, select_program, options);
 }
 
+static cohort_status describe_program(void *arg)
+{
+    return bench_describe(arg);
+}
+
 int main(int argc, char **argv)
 {
     struct bench_options options;
@@ -119,6 +124,8 @@ int main(int argc, char **argv)
     bool is_in_job = getenv("COHORT_LOCALITY") || getenv("COHORT_BENCH_PART");
     if (options.subcommands & BENCH_SELECT)
         return run_select(argc, argv, &options);
+    if (options.subcommands & BENCH_DESCRIBE)
+        return cohort_main(argc, argv, describe_program, &options);
     if (options.places.hosts)
         return bench_host_peers(&options);
     if (options.peers)

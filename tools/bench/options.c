@@ -49,6 +49,9 @@ static const char help[] =
     "             2 to 32 sites and 8 B to 4 MiB; starts the jobs by itself\n"
     "  hierarchy  all_to_all flat and over trees, and the phases of these; starts the jobs by "
     "itself\n"
+    "  describe   measures nothing: prints which sites of the job's localities are together, at "
+    "each\n"
+    "             level of the machine, and who leads them\n"
     "\n"
     "  --json                   print one JSON object instead of a table\n"
     "  --rounds R               rounds of each measurement, 1 to 999; default 7\n"
@@ -57,7 +60,8 @@ static const char help[] =
     "                           program, not for figures\n"
     "  --sites N                coll, check in a job of one locality: its sites, which are tasks;\n"
     "                           default 64\n"
-    "  --sites-per-locality N   coll, check in a larger job, started by cohortrun; default 1\n"
+    "  --sites-per-locality N   coll, check in a larger job, started by cohortrun, and describe;\n"
+    "                           default 1\n"
     "  --tasks N                suspended: so many tasks instead of a million\n"
     "  --runs N                 spread: so many processes for each row, 1 to 999; default 20\n"
     "  --arity A                of their tree, 2 or more; default 4, or 2 for up to 4 sites\n"
@@ -105,7 +109,7 @@ static const struct usage usage = {
     .program = "cohort-bench",
     .line = "usage: cohort-bench [options] "
             "tasks|barrier|coll|check|kernels|suspended|spread|figures|select|"
-            "hierarchy...\n",
+            "hierarchy|describe...\n",
     .help = help,
 };
 
@@ -310,8 +314,9 @@ static int read_option(void *context, int option, const char *word)
 static int read_subcommand(void *context, const char *word)
 {
     unsigned *subcommands = &((struct bench_options *)context)->subcommands;
-    static const char *const names[] = {"tasks",  "barrier",   "coll",    "figures",   "check",
-                                        "select", "hierarchy", "kernels", "suspended", "spread"};
+    static const char *const names[] = {"tasks",     "barrier", "coll",      "figures",
+                                        "check",     "select",  "hierarchy", "kernels",
+                                        "suspended", "spread",  "describe"};
     for (unsigned i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
         if (strcmp(word, names[i]) != 0)
             continue;
@@ -377,7 +382,12 @@ static int complete(struct bench_options *options)
     if (alone && (options->subcommands & (options->subcommands - 1)))
         return usage_wrong(&usage,
                            "figures, select, hierarchy and spread start jobs: give it alone");
-    if (has_shape &&
+    bool is_description = options->subcommands & BENCH_DESCRIBE;
+    if (is_description && options->subcommands != BENCH_DESCRIBE)
+        return usage_wrong(&usage, "describe measures nothing: give it alone");
+    if (is_description && (options->sites || options->arity))
+        return usage_wrong(&usage, "describe has only --sites-per-locality, and no tree");
+    if (has_shape && !is_description &&
         !(options->subcommands & (BENCH_COLL | BENCH_CHECK | BENCH_SELECT | BENCH_HIERARCHY)))
         return usage_wrong(
             &usage,

@@ -19,6 +19,7 @@ enum bench_subcommand {
     BENCH_KERNELS = 1 << 7,
     BENCH_SUSPENDED = 1 << 8,
     BENCH_SPREAD = 1 << 9,
+    BENCH_DESCRIBE = 1 << 10,
 };
 
 enum { BENCH_MAX_ROUNDS = 999 }; /* also of runs */
@@ -47,7 +48,7 @@ struct bench_options {
     unsigned rounds;
     double seconds;              /* of a round; 0: the default */
     uint32_t sites;              /* of coll and check in a job of one locality */
-    uint32_t sites_per_locality; /* of coll and check in a job of several */
+    uint32_t sites_per_locality; /* of coll, check, describe in a job of several */
     uint32_t tasks;              /* of suspended */
     unsigned runs;               /* of spread: processes */
     uint32_t arity;              /* 0: chosen by the number of sites */
