@@ -154,6 +154,7 @@ static void prepare(struct call *call, unsigned index, uint32_t rank)
         .rank = cohort__subgroup_rank(group, COHORT__SUBGROUP_LOCALITY, local[rank]),
         .root = ROOT,
         .index = index,
+        .phase = 1,
     };
     CHECK_INT(meeting->participant.rank, rank);
 }
