@@ -19,9 +19,10 @@ struct tune_measure {
 };
 
 /* To be called in every locality of the job, within a task. In locality 0 it adds a sample for each
- * row and each size of the knots that there is time and memory for: the median of several rounds,
- * one in each pass over all of them. The first pass makes few calls of everything, small blocks
- * first. It leaves out the larger blocks of a row that must be far slower than another row. */
+ * row and each size of the knots that there is time and memory for, and for the smallest size in
+ * any case: the median of several rounds, one in each pass over all of them. The first pass makes
+ * few calls of everything, small blocks first. It leaves out the larger blocks of a row that must
+ * be far slower than another row. */
 cohort_status tune_measure_run(const struct tune_measure *measure, struct tune_samples *samples);
 
 /* The time that a communicator or a job of so many sites needs, relative to others. */
