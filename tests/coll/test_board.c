@@ -14,7 +14,8 @@
 #include "tests/support/sites.h"
 
 /* Localities that share memory and meet on boards. If something goes wrong, all sites are told in
- * time, and the message says which site did it. Each wrong call is followed by a right one. */
+ * time, and the message says which site did it. Each wrong call is followed by a right one. All
+ * calls are forced onto the row that uses boards, whatever other rows cost. */
 
 enum { SOON = 20000000 };
 static const uint64_t never = UINT64_C(3600000000000);
@@ -57,10 +58,17 @@ static void run(const char *name, uint32_t num_localities, uint32_t num_sites, u
     cluster_destroy(cluster);
 }
 
+static void use_board(cohort_comm *comm)
+{
+    CHECK_INT(cohort_comm_next_call(comm, &(cohort_call_options){.algorithm = "shared"}),
+              COHORT_OK);
+}
+
 static cohort_future *call_right(cohort_comm *comm, int32_t *in, int32_t *out, uint64_t generation)
 {
     *in = (int32_t)cohort_comm_this_site(comm);
     *out = -1;
+    use_board(comm);
     return cohort_all_reduce(comm, in, out, 1, COHORT_INT32, COHORT_SUM, generation);
 }
 
@@ -130,6 +138,7 @@ static cohort_status one_wrong(cohort_comm *comm, void *arg)
     int32_t in, out;
     while (me == wrong->absent && wrong->num_told < num_sites - 1)
         cohort_yield();
+    use_board(comm);
     cohort_future *future =
         me == wrong->culprit ? wrong->call(comm, buffer) : call_right(comm, &in, &out, 1);
     cohort_status status = cohort_await(future);
@@ -242,6 +251,7 @@ static cohort_status one_differs(cohort_comm *comm, void *arg)
     while (all->sent_before == 0)
         cohort_yield();
     size_t count = me == 1 ? 1 : LONG_CALL;
+    use_board(comm);
     CHECK_INT(cohort_await(cohort_all_reduce(comm, in, out, count, COHORT_INT64, COHORT_SUM, 1)),
               COHORT_ERR_MISMATCH);
     if (atomic_fetch_add(&all->num_told, 1) + 1 == num_sites) {
@@ -371,6 +381,7 @@ static void test_in_flight(void)
  * calls. */
 struct many {
     struct cluster *cluster;
+    bool has_boards; /* for all of them; else some may need another row */
     _Atomic uint32_t num_there, num_done;
     _Atomic bool is_counted;
 };
@@ -381,14 +392,23 @@ static void await(const _Atomic uint32_t *counter, uint32_t num)
         cohort_yield();
 }
 
+static void call_one(cohort_comm *comm, const struct many *many, uint64_t generation)
+{
+    int32_t in = (int32_t)cohort_comm_this_site(comm), out = -1;
+    if (many->has_boards)
+        use_board(comm);
+    check_right(comm, cohort_all_reduce(comm, &in, &out, 1, COHORT_INT32, COHORT_SUM, generation),
+                &out);
+}
+
 static cohort_status nest(cohort_comm *comm, void *arg)
 {
     struct many *many = arg;
-    check_usable(comm, 1);
+    call_one(comm, many, 1);
     atomic_fetch_add(&many->num_there, 1);
     while (!many->is_counted)
         cohort_yield();
-    check_usable(comm, 2);
+    call_one(comm, many, 2);
     atomic_fetch_add(&many->num_done, 1);
     while (many->is_counted) /* leaving sends messages */
         cohort_yield();
@@ -411,9 +431,9 @@ static cohort_status run_one(void *arg)
     return COHORT_OK;
 }
 
-static uint64_t run_many(struct cluster *cluster, uint32_t num)
+static uint64_t run_many(struct cluster *cluster, uint32_t num, bool has_boards)
 {
-    struct many many = {.cluster = cluster};
+    struct many many = {.cluster = cluster, .has_boards = has_boards};
     struct one_of_many all[MANY_COMMS];
     cohort_future *done[MANY_COMMS];
     for (uint32_t i = 0; i < num; i++) {
@@ -434,7 +454,7 @@ static void test_many_comms(void)
 {
     struct cluster *cluster = cluster_create(1, 3, 0);
     uint32_t num = (uint32_t)test_rounds(MANY_COMMS, FEW_COMMS);
-    CHECK_INT((long long)run_many(cluster, num), 0);
+    CHECK_INT((long long)run_many(cluster, num, true), 0);
     cluster_destroy(cluster);
 }
 
@@ -476,6 +496,7 @@ static void call_large(cohort_comm *comm, uint64_t generation, uint64_t *in)
     size_t bytes, all_bytes;
     for (uint32_t i = 0; i < LARGE; i++)
         in[i] = first + cohort_comm_this_site(comm) * LARGE + i;
+    use_board(comm);
     CHECK_INT(cohort_await(cohort_all_gather(comm, in, out, LARGE, COHORT_UINT64, generation)),
               COHORT_OK);
     for (uint32_t i = 0; i < LARGE * SITES_OF_ONE; i++)
@@ -540,10 +561,12 @@ static cohort_status fill_arena(cohort_comm *comm, void *arg)
     uint64_t *in = calloc(3 * HALF, sizeof(*in));
     size_t bytes, all_bytes;
     CHECK(in);
-    for (uint64_t generation = 1; generation <= 3; generation++)
+    for (uint64_t generation = 1; generation <= 3; generation++) {
+        use_board(comm);
         CHECK_INT(
             cohort_await(cohort_all_gather(comm, in, in + HALF, HALF, COHORT_UINT64, generation)),
             COHORT_OK);
+    }
     free(in);
     cohort__meetings_arena(comm->group, &bytes, &all_bytes);
     CHECK_INT(bytes, COHORT__BOARD_ARENA);
@@ -561,10 +584,10 @@ static void test_few_boards(void)
 {
     struct cluster *cluster = cluster_create(1, 3, 0);
     cluster_take_boards(cluster, NUM_LEFT);
-    CHECK_INT((long long)run_many(cluster, NUM_LEFT), 0);
+    CHECK_INT((long long)run_many(cluster, NUM_LEFT, false), 0);
     for (int round = 0; round < 3; round++) {
-        CHECK(run_many(cluster, NUM_LEFT + 6) > 0);
-        while (run_many(cluster, NUM_LEFT) > 0)
+        CHECK(run_many(cluster, NUM_LEFT + 6, false) > 0);
+        while (run_many(cluster, NUM_LEFT, false) > 0)
             cohort_yield();
     }
     cluster_destroy(cluster);
