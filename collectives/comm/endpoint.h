@@ -28,6 +28,8 @@ enum {
 
 struct cohort__failure {
     uint64_t generation;
+    uint64_t fingerprint;
+    bool is_refused; /* see struct cohort__operation */
     struct cohort__error error;
 };
 
@@ -150,11 +152,11 @@ void cohort__endpoint_receive(struct cohort_comm *comm, struct cohort__message *
 bool cohort__endpoint_is_told(const struct cohort_comm *comm, uint64_t generation);
 
 /* operation.c. _find: the operation in flight. _first_waiting: the first call that waits for the
- * window. _failure: the error of a failed generation. NULL: there is none. */
+ * window. _failure: of a generation that has failed and is remembered. NULL: there is none. */
 struct cohort__operation *cohort__endpoint_find(struct cohort_comm *comm, uint64_t generation);
 struct cohort__operation *cohort__endpoint_first_waiting(const struct cohort_comm *comm);
-const struct cohort__error *cohort__endpoint_failure(const struct cohort_comm *comm,
-                                                     uint64_t generation);
+const struct cohort__failure *cohort__endpoint_failure(const struct cohort_comm *comm,
+                                                       uint64_t generation);
 /* Starts the calls that waited for the window and fit in now. */
 void cohort__endpoint_run_resume(struct cohort_comm *comm, struct cohort__item *item);
 

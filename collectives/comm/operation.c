@@ -91,15 +91,17 @@ static void remember_failure(struct cohort_comm *comm, const struct cohort__oper
 {
     struct cohort__failure *failure = &comm->failures[comm->num_failures++ % COHORT__FAILURES];
     failure->generation = operation->generation;
+    failure->fingerprint = operation->fingerprint;
+    failure->is_refused = operation->is_refused;
     cohort__error_copy(&failure->error, &operation->failure);
 }
 
-const struct cohort__error *cohort__endpoint_failure(const struct cohort_comm *comm,
-                                                     uint64_t generation)
+const struct cohort__failure *cohort__endpoint_failure(const struct cohort_comm *comm,
+                                                       uint64_t generation)
 {
     for (uint32_t i = 0; i < COHORT__FAILURES; i++)
         if (comm->failures[i].generation == generation)
-            return &comm->failures[i].error;
+            return &comm->failures[i];
     return NULL;
 }
 

@@ -49,6 +49,7 @@ struct cohort__operation {
     uint64_t asked_at; /* time of the last question, or when it was first found waiting; or 0 */
     unsigned patience; /* the next question is 2^patience times `stall_after` after the last */
     bool are_all_told; /* of the failure: all sites learn of it in another way */
+    bool is_refused;   /* by an agreement: each site finds it by itself, in words of its own */
     struct cohort__error failure; /* not COHORT_OK: the operation is failing with this */
 };
 

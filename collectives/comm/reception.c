@@ -152,6 +152,16 @@ static void answer_with_words(struct cohort_comm *comm, const struct cohort__mes
     cohort__error_fini(&error);
 }
 
+/* The answer to ASK if the call has failed here. Who asks in an agreement that has refused it has
+ * what it needs on its way, and will find why by itself. */
+static enum cohort__answer answer_failed(const struct cohort__message *ask, bool is_refused,
+                                         uint64_t mine)
+{
+    bool will_find = is_refused && cohort__message_phase(ask->tag) == 0 &&
+                     cohort__fingerprint_fits(mine, ask->fingerprint, 0);
+    return will_find ? COHORT__ANSWER_IN_FLIGHT : COHORT__ANSWER_FAILED;
+}
+
 static void answer_ask(struct cohort_comm *comm, const struct cohort__message *message)
 {
     uint64_t generation = message->generation;
@@ -159,9 +169,10 @@ static void answer_ask(struct cohort_comm *comm, const struct cohort__message *m
     const struct cohort__operation *waiting = cohort__endpoint_first_waiting(comm);
     enum cohort__answer answer = COHORT__ANSWER_COMPLETED;
     const struct cohort__signature *mine = operation ? &operation->signature : NULL;
-    const struct cohort__error *error = cohort__endpoint_failure(comm, generation);
+    const struct cohort__failure *failure = cohort__endpoint_failure(comm, generation);
+    const struct cohort__error *error = failure ? &failure->error : NULL;
     if (operation && operation->failure.status) {
-        answer = COHORT__ANSWER_FAILED;
+        answer = answer_failed(message, operation->is_refused, operation->fingerprint);
         error = &operation->failure;
     } else if (operation && !cohort__fingerprint_fits(operation->fingerprint, message->fingerprint,
                                                       cohort__message_phase(message->tag))) {
@@ -173,8 +184,8 @@ static void answer_ask(struct cohort_comm *comm, const struct cohort__message *m
         answer = COHORT__ANSWER_IN_FLIGHT;
     } else if (generation > comm->history.last) {
         answer = COHORT__ANSWER_NOT_CALLED;
-    } else if (error) {
-        answer = COHORT__ANSWER_FAILED;
+    } else if (failure) {
+        answer = answer_failed(message, failure->is_refused, failure->fingerprint);
     } else if (cohort__history_skipped(&comm->history, generation)) {
         answer = COHORT__ANSWER_MOVED_PAST;
     } else if ((mine = ended_differently(comm, message))) {

@@ -164,7 +164,6 @@ static cohort_status init(struct cohort__execution *execution,
     execution->ready_end = 0;
     execution->is_entered = false;
     execution->is_agreed = false;
-    execution->is_refused = false;
     for (uint32_t step = 0; step < plan->num_steps; step++)
         execution->waits[step] = plan->steps[step].num_waits;
     memset(execution->states, COHORT__STEP_IDLE, plan->num_steps);

@@ -72,7 +72,6 @@ struct cohort__execution {
     uint32_t ready_end;
     bool is_entered;
     bool is_agreed;                    /* the sites agree, if the plan has an agreement */
-    bool is_refused;                   /* they do not */
     struct cohort__check_values check; /* the space CHECK of the plan */
     struct cohort__error objection; /* what is wrong with this call; reported after the agreement */
     uint32_t *waits;                /* by step: how many other steps it still waits for */

@@ -50,7 +50,7 @@ void cohort__execution_failing(struct cohort__operation *operation)
     bool was_entered = execution->is_entered;
     cohort__execution_enter(execution);
     for (uint32_t step = 0; step < plan->num_steps; step++) {
-        if (plan->steps[step].kind == COHORT__STEP_SEND && !execution->is_refused &&
+        if (plan->steps[step].kind == COHORT__STEP_SEND && !operation->is_refused &&
             execution->states[step] != COHORT__STEP_OVER)
             tell(execution, step);
         else if (plan->steps[step].kind == COHORT__STEP_RECV)

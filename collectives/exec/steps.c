@@ -104,7 +104,7 @@ static void look_at_agreement(struct cohort__execution *execution, uint32_t step
         cohort__execution_step_over(execution, step);
         return;
     }
-    execution->is_refused = true;
+    execution->operation.is_refused = true;
     execution->operation.are_all_told = true;
     if (execution->objection.status) {
         cohort__error_set(&execution->objection, status, "%s",
