@@ -57,6 +57,7 @@ ROW(all_reduce, rabenseifner)
 ROW(all_reduce, reduce_broadcast)
 ROW(all_reduce, ordered)
 ROW(all_reduce, levels)
+ROW(all_reduce, shares)
 ROW(all_reduce, shared)
 
 ROW(reduce_scatter, linear)

@@ -99,9 +99,10 @@ static uint32_t host_of(const struct place *place, uint32_t site)
     return place->host_of[place->locality_of[site]];
 }
 
-static bool is_levels(const struct cohort__algorithm *row)
+/* "levels" or "shares". */
+static bool is_composed(const struct cohort__algorithm *row)
 {
-    return strcmp(row->name, "levels") == 0;
+    return row->stages != NULL;
 }
 
 /* The last site's input goes to its leader, who need not read it. */
@@ -178,7 +179,7 @@ static bool may_be_inner(const struct cohort__algorithm *row, const struct cohor
         request->collective == COHORT__GATHER || request->collective == COHORT__SCATTER ||
         request->collective == COHORT__ALL_GATHER || request->collective == COHORT__ALL_TO_ALL ||
         request->collective == COHORT__REDUCE_SCATTER;
-    return row->build && !is_levels(row) && !row->hierarchical &&
+    return row->build && !is_composed(row) && !row->hierarchical &&
            (row->ragged || !has_blocks || is_even) && !cohort__algorithm_refuses(row, request);
 }
 
@@ -222,7 +223,7 @@ static bool is_even(const struct place *place)
 
 static void verify_random(struct cohort__random *random)
 {
-    static const size_t sizes[] = {24, 8, 0, 1};
+    static const size_t sizes[] = {24, 8, 0, 1, 160};
     struct place place;
     if (cohort__random_below(random, 2))
         place_random(&place, random);
@@ -237,7 +238,7 @@ static void verify_random(struct cohort__random *random)
         .num_sites = place.num_sites,
         .root = (uint32_t)cohort__random_below(random, place.num_sites),
         .arity = 2 + (uint32_t)cohort__random_below(random, 7),
-        .bytes = sizes[cohort__random_below(random, 4)],
+        .bytes = sizes[cohort__random_below(random, 5)],
         .machine = place.machine,
         .turn = cohort__random_next(random),
         .meets = cohort__random_below(random, 2),
@@ -254,7 +255,7 @@ static void verify_random(struct cohort__random *random)
         request.commutative = cohort__random_below(random, 2);
         request.inner = random_inner(collective_of_top(row->collective), num_leaders(&place),
                                      request.commutative, is_even(&place), random);
-        if (is_levels(row) && !cohort__algorithm_refuses(row, &request))
+        if (is_composed(row) && !cohort__algorithm_refuses(row, &request))
             verify(row, &request, cohort__random_next(random));
     }
     place_fini(&place);

@@ -50,11 +50,12 @@ static uint32_t shift_of(cohort_comm *comm, uint64_t generation)
     return (uint32_t)(rest < 0 ? rest + num_sites : rest);
 }
 
-/* Whether the row that follows the machine can carry out KIND. */
-static bool may_force(cohort_comm *comm, enum exercise_kind kind, bool ordered, uint64_t generation)
+/* Whether the row NAME, which follows the machine, can carry out KIND. */
+static bool may_force(cohort_comm *comm, const char *name, enum exercise_kind kind, bool ordered,
+                      uint64_t generation)
 {
     const struct cohort__algorithm *row =
-        kind <= EXERCISE_SHIFT ? cohort__algorithm_find(collectives[kind], "levels") : NULL;
+        kind <= EXERCISE_SHIFT ? cohort__algorithm_find(collectives[kind], name) : NULL;
     bool is_ordered =
         ordered || kind == EXERCISE_REDUCE_ORDERED || kind == EXERCISE_ALL_REDUCE_ORDERED;
     const struct cohort__request request = {
@@ -84,8 +85,9 @@ static void begin(struct exercise *exercise, cohort_comm *comm, struct round *ro
     };
     static const size_t counts[] = {0, 1, 3, 5, 700};
     size_t count = counts[cohort__random_below(random, 5)];
-    if (may_force(comm, kind, options.ordered, generation)) {
-        options.algorithm = "levels";
+    const char *name = cohort__random_below(random, 2) ? "levels" : "shares";
+    if (may_force(comm, name, kind, options.ordered, generation)) {
+        options.algorithm = name;
         round->num_forced++;
     }
     exercise_begin_with(exercise, comm, kind, count, generation, options);

@@ -112,10 +112,21 @@ static cohort_status force_all(cohort_comm *comm, void *arg)
     return COHORT_OK;
 }
 
+/* Four localities are on two hosts, fewer on one. */
+static void locate(struct cluster *cluster, uint32_t num_localities)
+{
+    static const struct cohort__position positions[] = {
+        {.host = 0}, {.host = 0}, {.host = 1}, {.host = 1}};
+    if (num_localities == 4)
+        cluster_locate(cluster, positions);
+}
+
 static void test_every_row(void)
 {
     for (uint32_t num_sites = 1; num_sites <= MAX_SITES; num_sites++) {
-        struct cluster *cluster = cluster_create(num_sites, 1 + num_sites % 3, 0);
+        uint32_t num_localities = 1 + num_sites % 4;
+        struct cluster *cluster = cluster_create(num_sites, num_localities, 0);
+        locate(cluster, num_localities);
         cluster_place(cluster, num_sites % CLUSTER_NUM_PLACEMENTS);
         CHECK_INT(sites_run(&(struct sites){
                       .name = "forced",

@@ -86,6 +86,33 @@ static uint32_t largest_tier(const struct cohort__machine *machine, uint32_t lev
     return largest;
 }
 
+/* Whom the members of the last tier lead in SUBGROUP, one of the largest. */
+static struct cohort__slice children_in(const struct cohort__machine *machine, const uint32_t *used,
+                                        uint32_t num_used, uint32_t subgroup)
+{
+    uint32_t level = used[num_used - 1];
+    if (num_used > 1) {
+        struct cohort__children children =
+            cohort__machine_children(machine, level, subgroup, used[num_used - 2]);
+        return (struct cohort__slice){.first = children.first, .num = children.num};
+    }
+    struct cohort__members members = cohort__machine_members(machine, level, subgroup);
+    return (struct cohort__slice){.first = cohort__machine_place(machine, members.sites[0]),
+                                  .num = members.num};
+}
+
+uint32_t cohort__levels_fewest_members(const struct cohort__request *request)
+{
+    uint32_t used[COHORT__LEVELS_MAX], fewest = UINT32_MAX;
+    uint32_t num_used = find_used(request->machine, used);
+    for (uint32_t i = 0; i < cohort__machine_num_subgroups(request->machine, used[num_used - 1]);
+         i++) {
+        uint32_t num = children_in(request->machine, used, num_used, i).num;
+        fewest = num < fewest ? num : fewest;
+    }
+    return fewest;
+}
+
 static struct cohort__stage stage_of(const struct cohort__request *request, const uint32_t *used,
                                      uint32_t num_used, uint32_t tier)
 {
@@ -163,17 +190,21 @@ uint32_t cohort__levels_site_at(const struct cohort__levels *levels, uint32_t pl
     return cohort__machine_order(levels->machine)[place];
 }
 
-/* The leader of subgroup CHILD of the level below TIER; in tier 0 the site at that place. */
-static uint32_t leader_of(const struct cohort__levels *levels, uint32_t tier, uint32_t child)
+uint32_t cohort__levels_leader(const struct cohort__levels *levels, uint32_t tier, uint32_t child)
 {
     return tier == 0 ? cohort__levels_site_at(levels, child)
                      : cohort__machine_leader(levels->machine, levels->used[tier - 1], child,
                                               levels->root, levels->turn);
 }
 
+struct cohort__slice cohort__levels_children(const struct cohort__levels *levels, uint32_t subgroup)
+{
+    return children_in(levels->machine, levels->used, levels->num_used, subgroup);
+}
+
 uint32_t cohort__levels_member(const struct cohort__levels *levels, uint32_t tier, uint32_t rank)
 {
-    return leader_of(levels, tier, levels->tiers[tier].first_child + rank);
+    return cohort__levels_leader(levels, tier, levels->tiers[tier].first_child + rank);
 }
 
 /* The number of SITE's subgroup among those that TIER's members lead. */
@@ -272,17 +303,17 @@ static const struct cohort__algorithm *row_of(const struct cohort__levels *level
     return cohort__algorithm_find(part->collective, is_linear ? "linear" : "hierarchical");
 }
 
-static cohort_status build_part(const struct cohort__levels *levels, uint32_t number,
+static cohort_status build_part(const struct cohort__levels *levels,
+                                const struct cohort__party *party,
                                 const struct cohort__tier_part *part,
                                 struct cohort__plan **ret_plan)
 {
-    const struct cohort__tier *tier = &levels->tiers[number];
     const bool is_rooted = cohort__collective_is_rooted(part->collective);
     struct cohort__request request = {
         .collective = part->collective,
-        .num_sites = tier->num,
-        .this_site = tier->this_rank,
-        .root = is_rooted ? tier->leader : 0,
+        .num_sites = party->num,
+        .this_site = party->this_rank,
+        .root = is_rooted ? party->leader : 0,
         .arity = levels->request->arity,
         .bytes = part->bytes,
         .element = levels->request->element,
@@ -291,13 +322,13 @@ static cohort_status build_part(const struct cohort__levels *levels, uint32_t nu
     bool is_exchange = part->collective == COHORT__EXCHANGE;
     if (part->is_ragged && part->in_parts) {
         request.in_parts = part->in_parts;
-        request.num_in_parts = is_exchange ? part->num_in_parts : tier->num;
+        request.num_in_parts = is_exchange ? part->num_in_parts : party->num;
     }
     if (part->is_ragged && part->out_parts) {
         request.out_parts = part->out_parts;
-        request.num_out_parts = is_exchange ? part->num_out_parts : tier->num;
+        request.num_out_parts = is_exchange ? part->num_out_parts : party->num;
     }
-    return cohort__algorithm_build(row_of(levels, number, part), &request, ret_plan);
+    return cohort__algorithm_build(party->row, &request, ret_plan);
 }
 
 /* The block that stands for BLOCK of a part. */
@@ -310,24 +341,20 @@ static uint32_t block_of(struct cohort__levels *levels, const struct cohort__tie
     return cohort__plan_block(levels->builder, block);
 }
 
-static uint32_t embed(struct cohort__levels *levels, uint32_t number,
+static uint32_t embed(struct cohort__levels *levels, const struct cohort__party *party,
                       const struct cohort__tier_part *part, const struct cohort__plan *fragment,
                       uint32_t after)
 {
-    const struct cohort__tier *tier = &levels->tiers[number];
     uint32_t end = COHORT__NO_STEP;
-    uint32_t *sites = calloc(tier->num, sizeof(*sites));
     uint32_t *blocks = calloc(fragment->num_blocks + (size_t)1, sizeof(*blocks));
     struct cohort__block_list *lists = calloc(fragment->num_blocks + (size_t)1, sizeof(*lists));
-    if (sites && blocks && lists) {
-        for (uint32_t rank = 0; rank < tier->num; rank++)
-            sites[rank] = cohort__levels_member(levels, number, rank);
+    if (blocks && lists) {
         for (uint32_t i = 0; i < fragment->num_blocks; i++) {
             if (fragment->blocks[i].space != COHORT__SPACE_TMP)
                 blocks[i] = block_of(levels, part, fragment->blocks[i]);
             lists[i] = (struct cohort__block_list){.blocks = &blocks[i], .num_blocks = 1};
         }
-        struct cohort__embedding embedding = {.sites = sites,
+        struct cohort__embedding embedding = {.sites = party->sites,
                                               .block_map = lists,
                                               .phase = part->phase,
                                               .tags_per_phase = TAGS_PER_PHASE,
@@ -339,7 +366,21 @@ static uint32_t embed(struct cohort__levels *levels, uint32_t number,
     }
     free(lists);
     free(blocks);
-    free(sites);
+    return end;
+}
+
+uint32_t cohort__levels_append_party(struct cohort__levels *levels,
+                                     const struct cohort__party *party,
+                                     const struct cohort__tier_part *part, uint32_t after)
+{
+    struct cohort__plan *fragment = NULL;
+    cohort_status status = build_part(levels, party, part, &fragment);
+    if (status) {
+        cohort__plan_builder_fail_too(levels->builder, status);
+        return COHORT__NO_STEP;
+    }
+    uint32_t end = embed(levels, party, part, fragment, after);
+    cohort__plan_unref(fragment);
     return end;
 }
 
@@ -397,20 +438,29 @@ static uint32_t meet(struct cohort__levels *levels, const struct cohort__tier_pa
 uint32_t cohort__levels_append(struct cohort__levels *levels, uint32_t tier,
                                const struct cohort__tier_part *part, uint32_t after)
 {
-    struct cohort__plan *fragment = NULL;
-    if (levels->tiers[tier].num == 1)
+    const struct cohort__tier *members = &levels->tiers[tier];
+    if (members->num == 1)
         return after;
     if (meets(levels, tier) && !part->is_ragged)
         return meet(levels, part, after);
     if (cohort__levels_notes_can(levels, tier, part))
         return cohort__levels_notes(levels, tier, part, after);
-    cohort_status status = build_part(levels, tier, part, &fragment);
-    if (status) {
-        cohort__plan_builder_fail_too(levels->builder, status);
+    uint32_t *sites = calloc(members->num, sizeof(*sites));
+    if (!sites) {
+        cohort__plan_builder_fail(levels->builder);
         return COHORT__NO_STEP;
     }
-    uint32_t end = embed(levels, tier, part, fragment, after);
-    cohort__plan_unref(fragment);
+    for (uint32_t rank = 0; rank < members->num; rank++)
+        sites[rank] = cohort__levels_member(levels, tier, rank);
+    uint32_t end =
+        cohort__levels_append_party(levels,
+                                    &(struct cohort__party){.num = members->num,
+                                                            .this_rank = members->this_rank,
+                                                            .leader = members->leader,
+                                                            .sites = sites,
+                                                            .row = row_of(levels, tier, part)},
+                                    part, after);
+    free(sites);
     return end;
 }
 
@@ -442,8 +492,14 @@ uint32_t cohort__levels_below(const struct cohort__levels *levels)
 uint32_t cohort__levels_reduce_up(struct cohort__levels *levels, struct cohort__area *area,
                                   size_t bytes, uint32_t after)
 {
+    return cohort__levels_reduce_below(levels, levels->num_used, area, bytes, after);
+}
+
+uint32_t cohort__levels_reduce_below(struct cohort__levels *levels, uint32_t top,
+                                     struct cohort__area *area, size_t bytes, uint32_t after)
+{
     uint32_t end = after;
-    for (uint32_t tier = 0; tier < cohort__levels_below(levels); tier++) {
+    for (uint32_t tier = 0; tier < top && tier < cohort__levels_below(levels); tier++) {
         bool leads = levels->height > tier;
         if (levels->tiers[tier].num == 1)
             continue;
@@ -463,7 +519,14 @@ uint32_t cohort__levels_reduce_up(struct cohort__levels *levels, struct cohort__
 uint32_t cohort__levels_broadcast_down(struct cohort__levels *levels, struct cohort__area area,
                                        size_t bytes, uint32_t after)
 {
-    for (uint32_t tier = cohort__levels_below(levels); tier-- > 0;)
+    return cohort__levels_broadcast_below(levels, levels->num_used, area, bytes, after);
+}
+
+uint32_t cohort__levels_broadcast_below(struct cohort__levels *levels, uint32_t top,
+                                        struct cohort__area area, size_t bytes, uint32_t after)
+{
+    uint32_t below = cohort__levels_below(levels);
+    for (uint32_t tier = below < top ? below : top; tier-- > 0;)
         after = cohort__levels_append(levels, tier,
                                       &(struct cohort__tier_part){.collective = COHORT__BROADCAST,
                                                                   .phase = COHORT__LEVELS_DOWN,

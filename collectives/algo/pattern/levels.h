@@ -16,7 +16,7 @@
 enum { COHORT__LEVELS_MAX = 8 };
 enum { COHORT__LEVELS_UP = 1, COHORT__LEVELS_TOP = 2, COHORT__LEVELS_DOWN = 3 }; /* phases */
 
-/* Consecutive places in the machine's order of the sites. */
+/* Consecutive places in the machine's order of the sites, or subgroups. */
 struct cohort__slice {
     uint32_t first;
     uint32_t num;
@@ -67,6 +67,15 @@ struct cohort__tier_part {
     uint32_t num_out_parts;
 };
 
+/* Those who do a part by a row of the table. */
+struct cohort__party {
+    uint32_t num;
+    uint32_t this_rank;
+    uint32_t leader;       /* the root of the part, if it has one */
+    const uint32_t *sites; /* by rank */
+    const struct cohort__algorithm *row;
+};
+
 /* Whether the machine of REQUEST has levels that can be used. For a scan, and a reduction that does
  * not commute, the sites of each subgroup must be next to each other. */
 bool cohort__levels_accepts(const struct cohort__request *request);
@@ -90,6 +99,9 @@ uint32_t cohort__levels_level(const struct cohort__request *request);
 /* How many sites the largest of them has. */
 uint32_t cohort__levels_largest(const struct cohort__request *request);
 
+/* The fewest members of a tier that is just below the top. */
+uint32_t cohort__levels_fewest_members(const struct cohort__request *request);
+
 /* How many levels are used. */
 uint32_t cohort__levels_num_used(const struct cohort__request *request);
 
@@ -111,6 +123,13 @@ uint32_t cohort__levels_member(const struct cohort__levels *levels, uint32_t tie
  */
 uint32_t cohort__levels_rank(const struct cohort__levels *levels, uint32_t tier, uint32_t site);
 
+/* The leader of subgroup CHILD of the level below TIER; in tier 0 the site at that place. */
+uint32_t cohort__levels_leader(const struct cohort__levels *levels, uint32_t tier, uint32_t child);
+
+/* Whom the members of the last tier below the top lead in SUBGROUP, one of the largest. */
+struct cohort__slice cohort__levels_children(const struct cohort__levels *levels,
+                                             uint32_t subgroup);
+
 /* How many tiers this site is in, without the top. */
 uint32_t cohort__levels_below(const struct cohort__levels *levels);
 
@@ -118,6 +137,11 @@ uint32_t cohort__levels_below(const struct cohort__levels *levels);
  * is done when all of that and AFTER are. Does nothing in a tier of one. */
 uint32_t cohort__levels_append(struct cohort__levels *levels, uint32_t tier,
                                const struct cohort__tier_part *part, uint32_t after);
+
+/* The same, for a part that PARTY does, by messages. */
+uint32_t cohort__levels_append_party(struct cohort__levels *levels,
+                                     const struct cohort__party *party,
+                                     const struct cohort__tier_part *part, uint32_t after);
 
 /* levels_notes.c. Whether the members of TIER, which has several, do PART by leaving notes, and not
  * by messages. The same at all of them. To be asked once for each part. */
@@ -145,13 +169,18 @@ uint32_t cohort__levels_copy(struct cohort__levels *levels, unsigned phase, stru
 
 /* On the way up: reduces BYTES at *AREA of the sites of each subgroup to its leader, as far as this
  * site goes. Sets *AREA to where the result is, of which the leaders of the largest subgroups bring
- * theirs to the top. */
+ * theirs to the top. _below: only in tiers below TOP. */
 uint32_t cohort__levels_reduce_up(struct cohort__levels *levels, struct cohort__area *area,
                                   size_t bytes, uint32_t after);
+uint32_t cohort__levels_reduce_below(struct cohort__levels *levels, uint32_t top,
+                                     struct cohort__area *area, size_t bytes, uint32_t after);
 
-/* On the way down: BYTES at AREA go from the members of the top to all other sites. */
+/* On the way down: BYTES at AREA go from the members of the top to all other sites. _below: only in
+ * tiers below TOP. */
 uint32_t cohort__levels_broadcast_down(struct cohort__levels *levels, struct cohort__area area,
                                        size_t bytes, uint32_t after);
+uint32_t cohort__levels_broadcast_below(struct cohort__levels *levels, uint32_t top,
+                                        struct cohort__area area, size_t bytes, uint32_t after);
 
 /* The sizes of the blocks of all sites. */
 struct cohort__lengths {

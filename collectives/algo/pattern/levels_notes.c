@@ -28,7 +28,9 @@ bool cohort__levels_notes_fit(const struct cohort__request *request, uint32_t le
                               enum cohort__collective collective, size_t bytes)
 {
     bool is_kind = collective == COHORT__REDUCE || collective == COHORT__BROADCAST ||
-                   collective == COHORT__GATHER || collective == COHORT__SCATTER;
+                   collective == COHORT__GATHER || collective == COHORT__SCATTER ||
+                   collective == COHORT__ALL_GATHER ||
+                   (collective == COHORT__REDUCE_SCATTER && request->commutative);
     return is_kind && request->meets && is_in_host(request->machine, level) &&
            bytes <= COHORT__LEVELS_NOTE_BYTES;
 }
@@ -46,6 +48,9 @@ static size_t longest(const struct cohort__levels *levels, uint32_t tier,
         return part->is_ragged ? ragged : part->bytes;
     case COHORT__SCATTER:
         return part->is_ragged ? ragged : levels->tiers[tier].num * part->bytes;
+    case COHORT__ALL_GATHER:
+    case COHORT__REDUCE_SCATTER:
+        return ragged;
     default:
         return SIZE_MAX;
     }
@@ -187,6 +192,50 @@ static uint32_t broadcast(const struct notes *self)
                 COHORT__NO_BLOCK, self->after);
 }
 
+/* Each member leaves all blocks for all others, and reduces its own. Whose block is empty reads
+ * nothing of a note, but says that it has. */
+static uint32_t reduce_scatter(const struct notes *self)
+{
+    const struct cohort__tier *tier = self->tier;
+    const struct cohort__part *parts = self->part->in_parts, *own = &parts[tier->this_rank];
+    size_t bytes = parts[tier->num - 1].offset + parts[tier->num - 1].bytes;
+    uint32_t posted = post(self, COHORT__EVERYBODY, range(self, self->part->in, bytes));
+    struct cohort__area from = {self->part->in.space, self->part->in.offset + own->offset};
+    uint32_t left = range(self, from, own->bytes), end = self->after;
+    uint32_t to = range(self, self->part->out, own->bytes);
+    for (uint32_t i = 1; i < tier->num; i++) {
+        uint32_t rank = (tier->this_rank + i) % tier->num;
+        end = read(self, rank, own->offset, to, own->bytes ? left : COHORT__NO_BLOCK, end);
+        left = to;
+    }
+    cohort__plan_after(self->levels->builder, end, posted);
+    return end;
+}
+
+/* Each member leaves its block, unless that is empty, for all others. */
+static uint32_t all_gather(const struct notes *self)
+{
+    const struct cohort__tier *tier = self->tier;
+    struct cohort__plan_builder *builder = self->levels->builder;
+    uint32_t end = cohort__plan_join(builder, self->part->phase);
+    cohort__plan_after(builder, end, self->after);
+    for (uint32_t i = 0; i < tier->num; i++) {
+        uint32_t rank = (tier->this_rank + i) % tier->num, step;
+        const struct cohort__part *part = &self->part->out_parts[rank];
+        struct cohort__area to = {self->part->out.space, self->part->out.offset + part->offset};
+        if (part->bytes == 0)
+            continue;
+        if (i == 0)
+            step =
+                keep_own(self, to, self->part->in, part->bytes,
+                         post(self, COHORT__EVERYBODY, range(self, self->part->in, part->bytes)));
+        else
+            step = read(self, rank, 0, range(self, to, part->bytes), COHORT__NO_BLOCK, self->after);
+        cohort__plan_after(builder, end, step);
+    }
+    return end;
+}
+
 uint32_t cohort__levels_notes(struct cohort__levels *levels, uint32_t tier,
                               const struct cohort__tier_part *part, uint32_t after)
 {
@@ -211,6 +260,10 @@ uint32_t cohort__levels_notes(struct cohort__levels *levels, uint32_t tier,
         end = gather(&self);
     else if (part->collective == COHORT__SCATTER)
         end = scatter(&self);
+    else if (part->collective == COHORT__REDUCE_SCATTER)
+        end = reduce_scatter(&self);
+    else if (part->collective == COHORT__ALL_GATHER)
+        end = all_gather(&self);
     else
         end = broadcast(&self);
     free(self.sites);
