@@ -36,6 +36,7 @@ PROGRAMS = {
                          ("runtime/net/hub", "runtime/launch/launcher", "runtime/launch/control")),
     "tools/sim/": (("plan", "algo", "model"), ()),
     "tools/share/trial": (("plan", "algo"), ()),
+    "tools/share/host_list": ((), ()),
     "tools/tune/": (("plan", "algo", "model"), ()),
     "tools/bench/kernels": ((), ("collectives/exec/kernels",)),
     "tools/bench/select": (("plan", "algo", "model"), ()),

@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 #include "tools/cohortrun/agent.h"
-#include "tools/cohortrun/hosts.h"
+#include "tools/share/host_list.h"
 #include "tools/cohortrun/locality.h"
 #include "tools/cohortrun/pulse.h"
 #include "tools/cohortrun/address.h"

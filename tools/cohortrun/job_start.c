@@ -52,7 +52,7 @@ const struct locality_handlers job_locality_handlers = {control_arrived, output_
 /* The localities of this host, whose ranks follow each other. */
 static void find_own_localities(const struct job *job, uint32_t *ret_first, uint32_t *ret_num)
 {
-    const struct hosts *hosts = &job->options->hosts;
+    const struct host_list *hosts = &job->options->hosts;
     uint32_t i = 0;
     while (i < hosts->num && hosts->list[i].is_far)
         i++;
@@ -112,7 +112,7 @@ void job_start_localities(struct job *job)
 /* Lists which localities are on which host, in the launcher's types. */
 static cohort_status list_hosts(struct job *job)
 {
-    const struct hosts *hosts = &job->options->hosts;
+    const struct host_list *hosts = &job->options->hosts;
     job->hosts = calloc(hosts->num ? hosts->num : 1, sizeof(*job->hosts));
     if (!job->hosts)
         return cohort_fail(COHORT_ERR_NO_MEMORY, "out of memory");

@@ -8,10 +8,13 @@
 #include <string.h>
 
 #include "runtime/base/bounds.h"
+#include "runtime/launch/control.h"
 #include "tools/cohortrun/address.h"
 #include "tools/share/usage.h"
 
-enum { MAX_LOCALITIES = 4096 };
+enum { MAX_LOCALITIES = HOST_LIST_MAX_SLOTS };
+_Static_assert((int)MAX_LOCALITIES == (int)COHORT__CONTROL_MAX_LOCALITIES,
+               "as the control protocol");
 static const double max_timeout = 1e9;
 static const uint64_t second_ns = 1000000000;
 
@@ -112,8 +115,8 @@ static int read_hosts(struct options *options, bool from_file)
 {
     if (options->hosts.num > 0)
         return usage_wrong(&usage, "--hosts or --hostfile is given twice, or both are");
-    cohort_status status =
-        from_file ? hosts_read(&options->hosts, optarg) : hosts_parse(&options->hosts, optarg);
+    cohort_status status = from_file ? host_list_read(&options->hosts, optarg)
+                                     : host_list_parse(&options->hosts, optarg);
     return status ? usage_wrong(&usage, "%s: %s", from_file ? "--hostfile" : "--hosts",
                                 cohort_error_message())
                   : -1;
@@ -187,7 +190,7 @@ static int place(struct options *options)
                    : -1;
     if (options->heartbeat_timeout_ns < 2 * options->heartbeat_ns)
         return usage_wrong(&usage, "--heartbeat-timeout has to be twice --heartbeat at least");
-    if (hosts_fill(&options->hosts, options->size, &options->size))
+    if (host_list_fill(&options->hosts, options->size, &options->size))
         return usage_wrong(&usage, "%s", cohort_error_message());
     const char *own = NULL;
     for (uint32_t i = 0; i < options->hosts.num; i++) {
@@ -204,7 +207,7 @@ static int place(struct options *options)
 
 void options_fini(struct options *options)
 {
-    hosts_fini(&options->hosts);
+    host_list_fini(&options->hosts);
 }
 
 static int read_all(int argc, char **argv, struct options *options)

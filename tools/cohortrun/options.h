@@ -6,17 +6,17 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "tools/cohortrun/hosts.h"
+#include "tools/share/host_list.h"
 
 struct options {
     uint32_t size;
     uint32_t workers; /* 0: as each locality likes */
     bool tag;
-    uint64_t timeout_ns; /* 0: none */
-    uint64_t grace_ns;   /* after a death, for the others to end by themselves */
-    struct hosts hosts;  /* none: this one */
-    const char *agent;   /* NULL: ssh */
-    const char *listen;  /* an address of this host; NULL: that from which each host is reached */
+    uint64_t timeout_ns;    /* 0: none */
+    uint64_t grace_ns;      /* after a death, for the others to end by themselves */
+    struct host_list hosts; /* none: this one */
+    const char *agent;      /* NULL: ssh */
+    const char *listen; /* an address of this host; NULL: that from which each host is reached */
     uint64_t connect_timeout_ns;
     uint64_t heartbeat_ns;
     uint64_t heartbeat_timeout_ns;

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "tools/cohortrun/hosts.h"
+#include "tools/share/host_list.h"
 
 #include "tests/support/test.h"
 
-static struct hosts parse(const char *text)
+static struct host_list parse(const char *text)
 {
-    struct hosts hosts = {0};
-    CHECK_INT(hosts_parse(&hosts, text), COHORT_OK);
+    struct host_list hosts = {0};
+    CHECK_INT(host_list_parse(&hosts, text), COHORT_OK);
     return hosts;
 }
 
 static void test_parse(void)
 {
-    struct hosts hosts = parse("a:2,user@b.c-d,fe80%1:3");
+    struct host_list hosts = parse("a:2,user@b.c-d,fe80%1:3");
     CHECK_INT(hosts.num, 3);
     CHECK_TEXT(hosts.list[0].name, "a");
     CHECK_INT(hosts.list[0].slots, 2);
@@ -20,30 +20,30 @@ static void test_parse(void)
     CHECK_INT(hosts.list[1].slots, 1);
     CHECK_TEXT(hosts.list[2].name, "fe80%1");
     CHECK_INT(hosts.list[2].slots, 3);
-    hosts_fini(&hosts);
+    host_list_fini(&hosts);
     CHECK_INT(hosts.num, 0);
 }
 
 /* As batch systems list hosts: one line for each slot. */
 static void test_repeated(void)
 {
-    struct hosts hosts = parse("a,ab,a,b:2,a:3");
+    struct host_list hosts = parse("a,ab,a,b:2,a:3");
     uint32_t size;
     CHECK_INT(hosts.num, 3);
     CHECK_INT(hosts.list[0].slots, 5);
-    CHECK_INT(hosts_fill(&hosts, 0, &size), COHORT_OK);
+    CHECK_INT(host_list_fill(&hosts, 0, &size), COHORT_OK);
     CHECK_INT(size, 8);
     CHECK_INT(hosts.list[2].first, 6);
     CHECK_INT(hosts.list[2].num, 2);
-    hosts_fini(&hosts);
+    host_list_fini(&hosts);
 }
 
 static void test_fill(void)
 {
     for (uint32_t size = 1; size <= 6; size++) {
-        struct hosts hosts = parse("a:1,b:3,c:2");
+        struct host_list hosts = parse("a:1,b:3,c:2");
         uint32_t got, next = 0;
-        CHECK_INT(hosts_fill(&hosts, size, &got), COHORT_OK);
+        CHECK_INT(host_list_fill(&hosts, size, &got), COHORT_OK);
         CHECK_INT(got, size);
         CHECK_INT(hosts.num, size <= 1 ? 1 : size <= 4 ? 2 : 3);
         for (uint32_t i = 0; i < hosts.num; i++) {
@@ -52,18 +52,18 @@ static void test_fill(void)
             next += hosts.list[i].num;
         }
         CHECK_INT(next, size);
-        hosts_fini(&hosts);
+        host_list_fini(&hosts);
     }
 }
 
 static void test_too_many(void)
 {
-    struct hosts hosts = parse("a:2,b");
+    struct host_list hosts = parse("a:2,b");
     uint32_t size = 77;
-    CHECK_INT(hosts_fill(&hosts, 4, &size), COHORT_ERR_BAD_PARAMETER);
+    CHECK_INT(host_list_fill(&hosts, 4, &size), COHORT_ERR_BAD_PARAMETER);
     CHECK_CONTAINS(cohort_error_message(), "4 localities, where the hosts have 3 slots");
     CHECK_INT(size, 77);
-    hosts_fini(&hosts);
+    host_list_fini(&hosts);
 }
 
 static void test_wrong(void)
@@ -72,9 +72,9 @@ static void test_wrong(void)
                                         "a:-1", "a:x", "a b",   "-a",           "a'",  "a\n",
                                         "a/b",  ":2",  "a:2:3", "a:99999999999"};
     for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
-        struct hosts hosts = {0};
-        CHECK_INT(hosts_parse(&hosts, wrong[i]), COHORT_ERR_BAD_PARAMETER);
-        hosts_fini(&hosts);
+        struct host_list hosts = {0};
+        CHECK_INT(host_list_parse(&hosts, wrong[i]), COHORT_ERR_BAD_PARAMETER);
+        host_list_fini(&hosts);
     }
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cohortrun: the hosts that the user names, and how many localities each gets. */
-#include "tools/cohortrun/hosts.h"
+/* tools: the hosts that the user names, and how many localities each gets. */
+#include "tools/share/host_list.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -8,9 +8,8 @@
 #include <string.h>
 
 #include "runtime/base/named_levels.h"
-#include "runtime/launch/control.h"
 
-enum { MAX_NAME = 255, MAX_SLOTS = COHORT__CONTROL_MAX_LOCALITIES };
+enum { MAX_NAME = 255, MAX_SLOTS = HOST_LIST_MAX_SLOTS };
 
 /* Names become part of the agent's command line. So characters that no name has are refused, and so
  * is what looks like an option. */
@@ -53,7 +52,7 @@ static cohort_status set_levels(struct host_name *host, const char *levels)
     return host->levels ? COHORT_OK : cohort_fail(COHORT_ERR_NO_MEMORY, "hosts: out of memory");
 }
 
-static cohort_status add(struct hosts *hosts, const char *name, size_t bytes, uint32_t slots,
+static cohort_status add(struct host_list *hosts, const char *name, size_t bytes, uint32_t slots,
                          const char *levels)
 {
     cohort_status status = check_name(name, bytes);
@@ -77,7 +76,7 @@ static cohort_status add(struct hosts *hosts, const char *name, size_t bytes, ui
     return set_levels(&list[hosts->num - 1], levels);
 }
 
-cohort_status hosts_parse(struct hosts *hosts, const char *text)
+cohort_status host_list_parse(struct host_list *hosts, const char *text)
 {
     cohort_status status = COHORT_OK;
     for (const char *next = text; next && !status;) {
@@ -127,7 +126,7 @@ static cohort_status read_word(const char *word, uint32_t *slots, const char **l
         "'%.40s' where only slots=N and levels=LEVEL=GROUP,... may follow, each once", word);
 }
 
-static cohort_status read_line(struct hosts *hosts, char *line)
+static cohort_status read_line(struct host_list *hosts, char *line)
 {
     static const char blanks[] = " \t\r\n";
     char *rest = NULL;
@@ -152,7 +151,7 @@ static struct cohort__named_levels levels_of(const struct host_name *host)
 }
 
 /* Whether groups lie within those of the next level is for the job to say. */
-static cohort_status check_levels(const struct hosts *hosts)
+static cohort_status check_levels(const struct host_list *hosts)
 {
     const struct cohort__named_levels first = levels_of(&hosts->list[0]);
     for (uint32_t i = 1; i < hosts->num; i++) {
@@ -170,7 +169,7 @@ static cohort_status check_levels(const struct hosts *hosts)
     return COHORT_OK;
 }
 
-cohort_status hosts_read(struct hosts *hosts, const char *path)
+cohort_status host_list_read(struct host_list *hosts, const char *path)
 {
     FILE *file = fopen(path, "re");
     char *line = NULL;
@@ -207,7 +206,7 @@ static void host_fini(struct host_name *host)
     free(host->levels);
 }
 
-cohort_status hosts_fill(struct hosts *hosts, uint32_t size, uint32_t *ret_size)
+cohort_status host_list_fill(struct host_list *hosts, uint32_t size, uint32_t *ret_size)
 {
     uint64_t slots = 0;
     uint32_t next = 0;
@@ -231,10 +230,10 @@ cohort_status hosts_fill(struct hosts *hosts, uint32_t size, uint32_t *ret_size)
     return COHORT_OK;
 }
 
-void hosts_fini(struct hosts *hosts)
+void host_list_fini(struct host_list *hosts)
 {
     for (uint32_t i = 0; i < hosts->num; i++)
         host_fini(&hosts->list[i]);
     free(hosts->list);
-    *hosts = (struct hosts){0};
+    *hosts = (struct host_list){0};
 }
