@@ -40,6 +40,9 @@ static cohort_status make(const cohort_comm *comm, struct cohort__tuning *tuning
 {
     const struct cohort__comm_settings *settings = &comm->settings;
     tuning->placement = cohort__placement_of(comm->group->machine);
+    cohort_status status = cohort__group_hosts_sharing(comm->group, &tuning->placement.sharing);
+    if (status)
+        return status;
     if (settings->tuning_bytes > 0)
         return cohort__parameters_decode(&tuning->parameters, settings->tuning,
                                          settings->tuning_bytes);

@@ -74,6 +74,25 @@ struct cohort__children cohort__group_host_localities(const struct cohort__group
     return cohort__machine_children(group->machine, host, subgroup, COHORT__LEVEL_LOCALITY);
 }
 
+cohort_status cohort__group_hosts_sharing(const struct cohort__group *group, uint32_t *ret_sharing)
+{
+    const struct cohort__process *process = cohort__inbox_process(group->inbox);
+    const uint32_t *cores = cohort__positions_cores(process);
+    uint32_t host = cohort__machine_find(group->machine, "host"), most = 0;
+    uint32_t *num_hosts = calloc(cohort__process_size(process), sizeof(*num_hosts)); /* by cores */
+    if (!num_hosts)
+        return cohort_fail(COHORT_ERR_NO_MEMORY, "communicator \"%s\": no memory for its model",
+                           group->name);
+    for (uint32_t i = 0; i < cohort__machine_num_subgroups(group->machine, host); i++) {
+        uint32_t site = cohort__machine_members(group->machine, host, i).sites[0];
+        uint32_t num = ++num_hosts[cores[group->membership->locality_of[site]]];
+        most = num > most ? num : most;
+    }
+    free(num_hosts);
+    *ret_sharing = most;
+    return COHORT_OK;
+}
+
 /* All localities of a host come to the same result, see find_board. */
 static void find_notes(struct cohort__group *group)
 {

@@ -103,6 +103,9 @@ static inline uint32_t cohort__group_first_site(const struct cohort__group *grou
 /* The localities of this host, by their numbers in the machine. */
 struct cohort__children cohort__group_host_localities(const struct cohort__group *group);
 
+/* How many of its hosts share the same cores, at most. COHORT_ERR_NO_MEMORY. */
+cohort_status cohort__group_hosts_sharing(const struct cohort__group *group, uint32_t *ret_sharing);
+
 /* The turn by which the leaders of subgroups are chosen, as cohort__machine_leader takes it. */
 static inline uint64_t cohort__group_turn(const struct cohort__group *group)
 {

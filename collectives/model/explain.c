@@ -16,6 +16,8 @@ static void print_question(FILE *file, const struct cohort__question *question)
     fprintf(file, ", %u sites in %u localit%s, at most %u in one", placement->num_sites,
             placement->num_localities, placement->num_localities == 1 ? "y" : "ies",
             placement->largest);
+    if (placement->sharing > 1)
+        fprintf(file, ", up to %u hosts on the same cores", placement->sharing);
     if (question->memory_budget > 0)
         fprintf(file, ", memory budget %llu bytes", (unsigned long long)question->memory_budget);
     if (question->is_reproducible)

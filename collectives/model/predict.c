@@ -22,32 +22,52 @@ struct cohort__placement cohort__placement_of(const struct cohort__machine *mach
     };
 }
 
-/* How many sites can work at the same time. */
+/* How many hosts at most share the cores of one. */
+static uint32_t num_sharing(const struct cohort__placement *placement)
+{
+    uint32_t most = placement->num_hosts;
+    return placement->sharing <= 1 || most <= 1 ? 1
+           : placement->sharing < most          ? placement->sharing
+                                                : most;
+}
+
+/* How many sites can work at the same time, if AT_ONCE such placements share the cores. */
 static double num_at_work(const struct cohort__parameters *parameters,
-                          const struct cohort__placement *placement, enum cohort__scope scope)
+                          const struct cohort__placement *placement, enum cohort__scope scope,
+                          double at_once)
 {
     double workers = parameters->workers, cores = parameters->cores;
+    uint32_t sharing = num_sharing(placement);
     if (scope != COHORT__SCOPE_TASKS)
         workers *= placement->num_localities;
     if (scope == COHORT__SCOPE_HOSTS)
-        cores *= placement->num_hosts;
-    workers = smaller(smaller(workers, cores), placement->num_sites);
+        cores *= (placement->num_hosts + sharing - 1) / sharing;
+    workers = smaller(at_once * smaller(workers, placement->num_sites), cores);
     return workers > 1 ? workers : 1;
+}
+
+/* Each of AT_ONCE placements has that cost. */
+static void find_amounts(const struct cohort__parameters *parameters,
+                         const struct cohort__placement *placement, enum cohort__scope scope,
+                         double at_once, const struct cohort__cost *cost,
+                         double ret_amounts[COHORT__NUM_TERMS])
+{
+    double share = at_once / num_at_work(parameters, placement, scope, at_once);
+    ret_amounts[COHORT__TERM_CALL] = 1;
+    ret_amounts[COHORT__TERM_STARTUP] = cost->startups;
+    ret_amounts[COHORT__TERM_BYTE] = cost->bytes;
+    ret_amounts[COHORT__TERM_REDUCED] = cost->reduced;
+    ret_amounts[COHORT__TERM_SITE] = placement->num_sites * share;
+    ret_amounts[COHORT__TERM_MESSAGE] = cost->messages * share;
+    ret_amounts[COHORT__TERM_MOVED] = cost->moved * share;
+    ret_amounts[COHORT__TERM_COMBINED] = cost->combined * share;
 }
 
 void cohort__predict_amounts(const struct cohort__parameters *parameters,
                              const struct cohort__placement *placement, enum cohort__scope scope,
                              const struct cohort__cost *cost, double ret_amounts[COHORT__NUM_TERMS])
 {
-    double at_work = num_at_work(parameters, placement, scope);
-    ret_amounts[COHORT__TERM_CALL] = 1;
-    ret_amounts[COHORT__TERM_STARTUP] = cost->startups;
-    ret_amounts[COHORT__TERM_BYTE] = cost->bytes;
-    ret_amounts[COHORT__TERM_REDUCED] = cost->reduced;
-    ret_amounts[COHORT__TERM_SITE] = placement->num_sites / at_work;
-    ret_amounts[COHORT__TERM_MESSAGE] = cost->messages / at_work;
-    ret_amounts[COHORT__TERM_MOVED] = cost->moved / at_work;
-    ret_amounts[COHORT__TERM_COMBINED] = cost->combined / at_work;
+    find_amounts(parameters, placement, scope, 1, cost, ret_amounts);
 }
 
 /* (log2(VALUE) - FIRST) / UNIT, limited to 0 .. LAST. The logarithm is linear between powers of
@@ -99,14 +119,14 @@ double cohort__predict_factor(const struct cohort__parameters *parameters, enum 
     return factor;
 }
 
-/* The time if all sites met in SCOPE. */
+/* The time if all sites met in SCOPE, and AT_ONCE such calls shared the cores. */
 static double predict_scope(const struct cohort__parameters *parameters,
                             const struct cohort__placement *placement, enum cohort__scope scope,
-                            uint32_t row, const struct cohort__request *request,
+                            double at_once, uint32_t row, const struct cohort__request *request,
                             const struct cohort__cost *cost)
 {
     double amounts[COHORT__NUM_TERMS], time = 0;
-    cohort__predict_amounts(parameters, placement, scope, cost, amounts);
+    find_amounts(parameters, placement, scope, at_once, cost, amounts);
     for (unsigned term = 0; term < COHORT__NUM_TERMS; term++)
         time += parameters->terms[scope][term] * amounts[term];
     return row >= COHORT__MAX_ROWS
@@ -157,27 +177,29 @@ double cohort__predict(const struct cohort__parameters *parameters,
     for (unsigned scope = 0; scope < COHORT__NUM_SCOPES; scope++)
         if (parts[scope] > 0)
             time += parts[scope] * predict_scope(parameters, placement, (enum cohort__scope)scope,
-                                                 row, request, cost);
+                                                 1, row, request, cost);
     return time;
 }
 
-/* The work of all places on a host is done by its cores, as if it was that of one place with so
- * many localities. */
+/* The work of all places on a host, and on the hosts that share its cores, is done by these
+ * cores. */
 double cohort__predict_stage(const struct cohort__parameters *parameters,
+                             const struct cohort__placement *placement,
                              const struct cohort__stage *stage, uint32_t row,
                              const struct cohort__request *request, const struct cohort__cost *cost)
 {
     bool is_tasks = stage->scope == COHORT__SCOPE_TASKS;
+    bool is_far = stage->scope == COHORT__SCOPE_HOSTS;
     double at_once = stage->at_once;
-    double workers = smaller(parameters->workers * at_once, parameters->cores);
-    struct cohort__placement placement = {
+    const struct cohort__placement place = {
         .num_sites = stage->num_sites,
         .num_localities = is_tasks ? 1 : stage->num_sites,
-        .num_hosts = stage->scope == COHORT__SCOPE_HOSTS ? stage->num_sites : 1,
+        .num_hosts = is_far ? stage->num_sites : 1,
         .largest = is_tasks ? stage->num_sites : 1,
         .is_contiguous = true,
+        .sharing = is_far ? placement->sharing : 0,
     };
-    double time = predict_scope(parameters, &placement, stage->scope, row, request, cost);
-    /* Places that share cores wait for each other. */
-    return is_tasks ? time * at_once * parameters->workers / workers : time;
+    if (!is_far)
+        at_once *= num_sharing(placement);
+    return predict_scope(parameters, &place, stage->scope, at_once, row, request, cost);
 }

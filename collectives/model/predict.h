@@ -13,8 +13,10 @@ struct cohort__placement {
     uint32_t num_hosts;      /* likewise */
     uint32_t largest;        /* how many sites the locality with most of them has */
     bool is_contiguous;      /* the sites of each locality, and host, are next to each other */
+    uint32_t sharing;        /* the most hosts that share the same cores; 0 or 1: none do */
 };
 
+/* As if no hosts shared cores. */
 struct cohort__placement cohort__placement_of(const struct cohort__machine *machine);
 
 /* The amounts that the terms of struct cohort__parameters are multiplied with, in a job whose sites
@@ -44,9 +46,11 @@ double cohort__predict(const struct cohort__parameters *parameters,
                        const struct cohort__placement *placement, uint32_t row,
                        const struct cohort__request *request, const struct cohort__cost *cost);
 
-/* The predicted time of STAGE, done by ROW, whose COST is that of one of its places. A time of its
- * own for each stage, one after the other, is what a composed row takes. */
+/* The predicted time of STAGE of a call of sites at PLACEMENT, done by ROW, whose COST is that of
+ * one of its places. A time of its own for each stage, one after the other, is what a composed row
+ * takes. */
 double cohort__predict_stage(const struct cohort__parameters *parameters,
+                             const struct cohort__placement *placement,
                              const struct cohort__stage *stage, uint32_t row,
                              const struct cohort__request *request,
                              const struct cohort__cost *cost);

@@ -151,7 +151,8 @@ static bool price_stage(const struct cohort__question *question, const struct co
         return false;
     *ret_cost =
         stage->collective == COHORT__EXCHANGE ? stage->exchanged : algorithm->cost(&request);
-    *ret_time = cohort__predict_stage(question->parameters, stage, row, &request, ret_cost);
+    *ret_time = cohort__predict_stage(question->parameters, question->placement, stage, row,
+                                      &request, ret_cost);
     return true;
 }
 

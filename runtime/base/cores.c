@@ -8,6 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "runtime/base/hash.h"
+
 enum { MAX_CORES = 1 << 16, MAX_LINE = 8192 };
 
 /* A mounted hierarchy of control groups that can limit processor time. */
@@ -51,6 +53,29 @@ static unsigned mask_cores(void)
 bool cohort__cores_are_bound(unsigned count)
 {
     return (long)count < sysconf(_SC_NPROCESSORS_ONLN);
+}
+
+/* A number that each start of a kernel chooses anew. 0: it can't be read. */
+static uint64_t kernel_of_now(void)
+{
+    char boot[64] = "";
+    FILE *file = fopen("/proc/sys/kernel/random/boot_id", "re");
+    bool is_read = file && fgets(boot, sizeof(boot), file);
+    if (file)
+        fclose(file);
+    return is_read ? cohort__hash_bytes(boot, strlen(boot)) : 0;
+}
+
+uint64_t cohort__cores_identify(void)
+{
+    size_t bytes;
+    uint64_t kernel = kernel_of_now();
+    cpu_set_t *set = cohort__cores_mask(&bytes);
+    uint64_t number = 0;
+    if (kernel != 0 && set)
+        number = cohort__hash_mix(kernel, cohort__hash_bytes(set, bytes)) | 1;
+    CPU_FREE(set);
+    return number;
 }
 
 /* Whether NAME is an item of LIST, whose items are separated by commas. */

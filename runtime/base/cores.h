@@ -5,6 +5,7 @@
 #include <sched.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 /* The processors on which the calling thread may run: its affinity mask, of *RET_BYTES bytes. The
  * caller frees it with CPU_FREE. NULL: it can't be told. */
@@ -12,6 +13,11 @@ cpu_set_t *cohort__cores_mask(size_t *ret_bytes);
 
 /* Whether that mask, of COUNT processors, lacks some of the machine's. */
 bool cohort__cores_are_bound(unsigned count);
+
+/* A number that stands for the processors on which the calling thread may run, and for the running
+ * kernel that they belong to. Threads with the same number share these processors, also if they
+ * are in different containers or network namespaces. 0: it can't be told. Reads a file. */
+uint64_t cohort__cores_identify(void);
 
 /* How many cores each of NUM_PROCESSES processes has for itself if they share what this process may
  * use. That is the number of cores in the calling thread's affinity mask, or the quota of its

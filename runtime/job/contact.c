@@ -6,10 +6,11 @@
 
 void cohort__contact_pack(struct cohort__packer *packer, const struct cohort__contact *contact)
 {
-    cohort__pack_map(packer, 5);
+    cohort__pack_map(packer, 6);
     cohort__pack_field_unsigned(packer, "version", COHORT__CONTACT_VERSION);
     cohort__pack_field_unsigned(packer, "host", contact->position.host);
     cohort__pack_field_unsigned(packer, "domain", contact->position.domain);
+    cohort__pack_field_unsigned(packer, "cores", contact->position.cores);
     cohort__pack_field_bytes(packer, "levels", contact->levels.text, contact->levels.bytes);
     cohort__pack_field_bytes(packer, "address", contact->address, contact->address_bytes);
 }
@@ -32,7 +33,7 @@ static cohort_status read_fields(const struct cohort__unpacked *unpacked, const 
                                  struct cohort__contact *contact)
 {
     const struct cohort__value *map = cohort__unpacked_root(unpacked);
-    uint64_t version, host, domain;
+    uint64_t version, host, domain, cores;
     cohort_status status = cohort__get_unsigned(unpacked, map, "version", UINT32_MAX, &version);
     if (!status && version != COHORT__CONTACT_VERSION)
         status = cohort_fail(COHORT_ERR_PROTOCOL, "%s has version %u, this program's is %d", what,
@@ -42,12 +43,14 @@ static cohort_status read_fields(const struct cohort__unpacked *unpacked, const 
     if (!status)
         status = cohort__get_unsigned(unpacked, map, "domain", UINT32_MAX, &domain);
     if (!status)
+        status = cohort__get_unsigned(unpacked, map, "cores", UINT64_MAX, &cores);
+    if (!status)
         status = read_levels(unpacked, what, &contact->levels);
     if (!status)
         status =
             cohort__get_bytes(unpacked, map, "address", &contact->address, &contact->address_bytes);
     if (!status)
-        contact->position = (struct cohort__position){(uint32_t)host, (uint32_t)domain};
+        contact->position = (struct cohort__position){(uint32_t)host, (uint32_t)domain, cores};
     return status;
 }
 

@@ -10,7 +10,8 @@
 #include "runtime/wire/pack.h"
 
 /* What each locality of a job shows the others at its start (cohort__bootstrap_exchange): where it
- * is, what it says of named levels, and the address of its transport. In msgpack. */
+ * is, with which cores, what it says of named levels, and the address of its transport. In msgpack.
+ */
 struct cohort__contact {
     struct cohort__position position;
     struct cohort__word levels; /* that the user names (runtime/base/named_levels.h) */
@@ -18,7 +19,7 @@ struct cohort__contact {
     size_t address_bytes;
 };
 
-enum { COHORT__CONTACT_VERSION = 2 };
+enum { COHORT__CONTACT_VERSION = 3 };
 
 /* PACKER's status says whether that has succeeded. */
 void cohort__contact_pack(struct cohort__packer *packer, const struct cohort__contact *contact);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "runtime/job/position.h"
 
+#include "runtime/base/cores.h"
 #include "runtime/launch/domain.h"
 
 /* The topology's hosts and domains are filled in the order of the ranks. */
@@ -25,7 +26,8 @@ static cohort_status play(const struct cohort__bootstrap *bootstrap,
                            (unsigned)topology->hosts, (unsigned)topology->domains,
                            (unsigned)topology->localities, (unsigned)first, (unsigned)(end - 1));
     *ret_position = (struct cohort__position){.host = (uint32_t)(rank / each),
-                                              .domain = rank / topology->localities};
+                                              .domain = rank / topology->localities,
+                                              .cores = cohort__cores_identify()};
     return COHORT_OK;
 }
 
@@ -36,6 +38,7 @@ cohort_status cohort__position_find(const struct cohort__bootstrap *bootstrap,
     if (topology->hosts > 0)
         return play(bootstrap, topology, ret_position);
     *ret_position = (struct cohort__position){.host = cohort__bootstrap_host(bootstrap),
-                                              .domain = cohort__domain_find()};
+                                              .domain = cohort__domain_find(),
+                                              .cores = cohort__cores_identify()};
     return COHORT_OK;
 }

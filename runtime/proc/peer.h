@@ -54,7 +54,7 @@ struct cohort__process {
     struct cohort__process_handlers own_handlers;
     struct cohort__net *net; /* NULL in a job with one locality */
     struct cohort__registry *registry;
-    uint32_t *hosts, *domains; /* of the localities, see positions.h */
+    uint32_t *hosts, *domains, *cores; /* of the localities, see positions.h */
     uint32_t num_named_levels;
     struct {
         char name[COHORT__NAMED_LEVEL_NAME + 1];

@@ -22,6 +22,31 @@ static int compare(const void *left, const void *right)
     return a->rank < b->rank ? -1 : a->rank > b->rank;
 }
 
+static int compare_cores(const void *left, const void *right)
+{
+    const struct entry *a = left, *b = right;
+    if (a->position.cores != b->position.cores)
+        return a->position.cores < b->position.cores ? -1 : 1;
+    return a->rank < b->rank ? -1 : a->rank > b->rank;
+}
+
+/* The hosts are known. ENTRIES has room for all localities. */
+static void find_cores(struct cohort__process *process, const struct cohort__position *positions,
+                       struct entry *entries)
+{
+    uint32_t size = process->options.size, first = 0;
+    for (uint32_t rank = 0; rank < size; rank++)
+        entries[rank] = (struct entry){positions[process->hosts[rank]], rank};
+    qsort(entries, size, sizeof(*entries), compare_cores);
+    for (uint32_t i = 0; i < size; i++) {
+        uint64_t cores = entries[i].position.cores;
+        if (cores != entries[first].position.cores)
+            first = i;
+        uint32_t rank = entries[i].rank;
+        process->cores[rank] = cores == 0 ? process->hosts[rank] : entries[first].rank;
+    }
+}
+
 cohort_status cohort__positions_set(struct cohort__process *process,
                                     const struct cohort__position *positions)
 {
@@ -43,8 +68,14 @@ cohort_status cohort__positions_set(struct cohort__process *process,
         process->hosts[entries[i].rank] = entries[host].rank;
         process->domains[entries[i].rank] = entries[domain].rank;
     }
+    find_cores(process, positions, entries);
     free(entries);
     return COHORT_OK;
+}
+
+const uint32_t *cohort__positions_cores(const struct cohort__process *process)
+{
+    return process->cores;
 }
 
 const uint32_t *cohort__positions_hosts(const struct cohort__process *process)

@@ -15,6 +15,7 @@ struct cohort__process;
 struct cohort__position {
     uint32_t host;
     uint32_t domain; /* any number; it stands for a domain of that host */
+    uint64_t cores;  /* stands for the cores that it may use (cohort__cores_identify); 0: unknown */
 };
 
 /* Says it, with a position for each locality, before there are communicators.
@@ -40,5 +41,10 @@ const uint32_t *cohort__positions_level(const struct cohort__process *process, u
  * the same one. */
 const uint32_t *cohort__positions_hosts(const struct cohort__process *process);
 const uint32_t *cohort__positions_domains(const struct cohort__process *process);
+
+/* By locality: a locality of a host that has the same cores as its own host. For hosts that share
+ * cores, as containers of one machine do, it is the same one. What counts is where the lowest
+ * locality of each host may run. */
+const uint32_t *cohort__positions_cores(const struct cohort__process *process);
 
 #endif

@@ -36,8 +36,9 @@ cohort_status cohort__process_create(struct cohort__process **ret_process,
     atomic_init(&process->next_handle, 1);
     process->hosts = calloc(options->size, sizeof(*process->hosts));
     process->domains = calloc(options->size, sizeof(*process->domains));
+    process->cores = calloc(options->size, sizeof(*process->cores));
     cohort_status status = COHORT_OK;
-    if (!process->hosts || !process->domains)
+    if (!process->hosts || !process->domains || !process->cores)
         status = cohort_fail(COHORT_ERR_NO_MEMORY, "no memory for the positions of %u localities",
                              options->size);
     if (!status)
@@ -76,6 +77,7 @@ void cohort__process_destroy(struct cohort__process *process)
         cohort__peer_destroy(atomic_load(&process->peers[rank]));
     free(process->hosts);
     free(process->domains);
+    free(process->cores);
     for (uint32_t i = 0; i < process->num_named_levels; i++)
         free(process->named_levels[i].group_of);
     free(process);

@@ -191,7 +191,7 @@ static void test_random(void)
         for (uint32_t i = 0; i < scene.num_localities; i++)
             scene.positions[i] =
                 (struct cohort__position){(uint32_t)cohort__random_below(&random, 4),
-                                          (uint32_t)cohort__random_below(&random, 2)};
+                                          (uint32_t)cohort__random_below(&random, 2), 0};
         run(&scene, 0, describe);
         forget(&scene);
     }

@@ -221,8 +221,8 @@ static cohort_status explain(cohort_comm *comm, void *arg)
 static void run_explained(uint32_t num_localities, const char *const *levels,
                           const char *algorithms, cohort_status (*site)(cohort_comm *, void *))
 {
-    static const struct cohort__position positions[] = {{0, 0}, {0, 0}, {1, 0}, {1, 0},
-                                                        {2, 0}, {2, 0}, {3, 0}, {3, 0}};
+    static const struct cohort__position positions[] = {{0, 0, 0}, {0, 0, 0}, {1, 0, 0}, {1, 0, 0},
+                                                        {2, 0, 0}, {2, 0, 0}, {3, 0, 0}, {3, 0, 0}};
     struct cluster *cluster = cluster_create(1, num_localities, 0);
     cluster_place(cluster, CLUSTER_BLOCKS);
     cluster_locate(cluster, positions);

@@ -116,7 +116,8 @@ static cohort_status site(cohort_comm *comm, void *arg)
 static void run_sites(struct job *job, cohort_status (*run)(cohort_comm *comm, void *arg),
                       uint64_t stall_after)
 {
-    const struct cohort__position positions[NUM_SITES] = {{0, 0}, {0, 0}, {0, 1}, {1, 0}};
+    const struct cohort__position positions[NUM_SITES] = {
+        {0, 0, 0}, {0, 0, 0}, {0, 1, 0}, {1, 0, 0}};
     job->cluster = cluster_create(1, NUM_SITES, 0);
     cluster_locate(job->cluster, positions);
     CHECK_INT(sites_run(&(struct sites){

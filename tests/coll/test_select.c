@@ -27,10 +27,13 @@ static void forget(void)
     }
 }
 
-static cohort_status run(cohort_comm_options options, char *collective,
-                         cohort_status (*site)(cohort_comm *comm, void *arg))
+/* With POSITIONS of the localities, or NULL. */
+static cohort_status run_at(const struct cohort__position *positions, cohort_comm_options options,
+                            char *collective, cohort_status (*site)(cohort_comm *comm, void *arg))
 {
     struct cluster *cluster = cluster_create(1, NUM_LOCALITIES, 0);
+    if (positions)
+        cluster_locate(cluster, positions);
     options.num_sites = NUM_SITES;
     cohort_status status = sites_run(&(struct sites){
         .name = "select",
@@ -42,6 +45,12 @@ static cohort_status run(cohort_comm_options options, char *collective,
     });
     cluster_destroy(cluster);
     return status;
+}
+
+static cohort_status run(cohort_comm_options options, char *collective,
+                         cohort_status (*site)(cohort_comm *comm, void *arg))
+{
+    return run_at(NULL, options, collective, site);
 }
 
 static void test_explain(void)
@@ -57,6 +66,28 @@ static void test_explain(void)
     forget();
     CHECK_INT(run(options, "no_such", explain), COHORT_ERR_BAD_PARAMETER);
     CHECK_CONTAINS(cohort_error_message(), "\"no_such\" is no collective");
+}
+
+static void test_shared_cores(void)
+{
+    static const struct {
+        struct cohort__position positions[NUM_LOCALITIES];
+        const char *said;
+    } rows[] = {
+        {{{0, 0, 7}, {1, 0, 8}, {2, 0, 7}}, "at most 3 in one, up to 2 hosts on the same cores\n"},
+        {{{0, 0, 7}, {1, 0, 7}, {2, 0, 7}}, "at most 3 in one, up to 3 hosts on the same cores\n"},
+        {{{0, 0, 7}, {1, 0, 8}, {2, 0, 9}}, "at most 3 in one\n"},
+        {{{0, 0, 7}, {0, 0, 7}, {0, 0, 7}}, "at most 3 in one\n"},
+        {{{0, 0, 0}, {1, 0, 0}, {2, 0, 0}}, "at most 3 in one\n"}, /* nobody knows */
+    };
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        CHECK_INT(run_at(rows[i].positions, (cohort_comm_options){0}, "barrier", explain),
+                  COHORT_OK);
+        for (unsigned site = 0; site < NUM_SITES; site++)
+            CHECK_TEXT(texts[site], texts[0]);
+        CHECK_CONTAINS(texts[0], rows[i].said);
+        forget();
+    }
 }
 
 static void test_forced(void)
@@ -191,6 +222,7 @@ static void test_budget_of_check(void)
 
 static const struct test_case cases[] = {
     {"explain", test_explain},
+    {"shared_cores", test_shared_cores},
     {"forced", test_forced},
     {"budget", test_budget},
     {"budget_in_place", test_budget_in_place},

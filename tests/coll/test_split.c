@@ -221,7 +221,7 @@ static void test_levels(void)
         cohort__random_init(&random, seed);
         for (uint32_t i = 0; i < scene.num_localities; i++) {
             positions[i] = (struct cohort__position){(uint32_t)cohort__random_below(&random, 3),
-                                                     (uint32_t)cohort__random_below(&random, 2)};
+                                                     (uint32_t)cohort__random_below(&random, 2), 0};
             levels[i] = positions[i].host / 2 ? "switch=one" : "switch=other";
         }
         scene.positions = positions;

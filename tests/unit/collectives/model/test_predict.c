@@ -17,7 +17,7 @@ static void test_sum(void)
 {
     static struct cohort__parameters parameters;
     struct cohort__cost cost = {1, 2, 3, 4, 5, 6, 7};
-    struct cohort__placement placement = {8, 1, 1, 8, true};
+    struct cohort__placement placement = {8, 1, 1, 8, true, 0};
     struct cohort__request request = {.num_sites = 8, .bytes = 8};
     memset(&parameters, 0, sizeof(parameters));
     parameters.cores = 4;
@@ -32,9 +32,63 @@ static void test_sum(void)
     memcpy(parameters.terms[COHORT__SCOPE_LOCALITIES], parameters.terms[COHORT__SCOPE_TASKS],
            sizeof(parameters.terms[0]));
     memset(parameters.terms[COHORT__SCOPE_TASKS], 0, sizeof(parameters.terms[0]));
-    placement = (struct cohort__placement){8, 8, 1, 1, true};
+    placement = (struct cohort__placement){8, 8, 1, 1, true, 0};
     check_near(cohort__predict(&parameters, &placement, 0, &request, &cost),
                1 + 10 * 1 + 100 * 2 + 1000 * 3 + (1e4 * 8 + 1e5 * 4 + 1e6 * 5 + 1e7 * 6) / 4);
+}
+
+/* All that the sites do costs 1, and nothing else does. */
+static struct cohort__parameters *work_alone(void)
+{
+    static struct cohort__parameters parameters;
+    memset(&parameters, 0, sizeof(parameters));
+    parameters.cores = 2;
+    parameters.workers = 1;
+    for (unsigned scope = 0; scope < COHORT__NUM_SCOPES; scope++)
+        parameters.terms[scope][COHORT__TERM_MESSAGE] = 1;
+    return &parameters;
+}
+
+/* Hosts of two localities each have two cores together if they share them. */
+static void test_sharing(void)
+{
+    const struct cohort__parameters *parameters = work_alone();
+    struct cohort__cost cost = {.messages = 48};
+    for (uint32_t sharing = 0; sharing <= 8; sharing++) {
+        static const double want[] = {48 / 8., 48 / 8., 48 / 4., 48 / 4., 48 / 2.};
+        struct cohort__placement placement = {8, 8, 4, 1, true, sharing};
+        double amounts[COHORT__NUM_TERMS];
+        cohort__predict_amounts(parameters, &placement, COHORT__SCOPE_HOSTS, &cost, amounts);
+        check_near(amounts[COHORT__TERM_MESSAGE], want[sharing < 4 ? sharing : 4]);
+    }
+}
+
+/* What happens in several places at once is work of the cores that these share. */
+static void test_stage(void)
+{
+    const struct cohort__parameters *parameters = work_alone();
+    struct cohort__request request = {.num_sites = 4};
+    struct cohort__cost cost = {.messages = 48};
+    struct cohort__placement apart = {16, 16, 4, 1, true, 1}, shared = {16, 16, 4, 1, true, 4};
+    struct cohort__stage stage = {.num_sites = 4, .at_once = 1};
+    static const struct {
+        enum cohort__scope scope;
+        uint32_t at_once;
+        double apart, shared;
+    } rows[] = {{COHORT__SCOPE_TASKS, 1, 48, 4 * 48 / 2.},
+                {COHORT__SCOPE_TASKS, 3, 3 * 48 / 2., 12 * 48 / 2.},
+                {COHORT__SCOPE_LOCALITIES, 1, 48 / 2., 4 * 48 / 2.},
+                {COHORT__SCOPE_LOCALITIES, 3, 3 * 48 / 2., 12 * 48 / 2.},
+                {COHORT__SCOPE_HOSTS, 1, 48 / 4., 48 / 2.},
+                {COHORT__SCOPE_HOSTS, 3, 3 * 48 / 8., 3 * 48 / 2.}};
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        stage.scope = rows[i].scope;
+        stage.at_once = rows[i].at_once;
+        check_near(cohort__predict_stage(parameters, &apart, &stage, 0, &request, &cost),
+                   rows[i].apart);
+        check_near(cohort__predict_stage(parameters, &shared, &stage, 0, &request, &cost),
+                   rows[i].shared);
+    }
 }
 
 static void check_factor(const struct cohort__parameters *parameters, enum cohort__scope scope,
@@ -103,8 +157,8 @@ static void test_monotone(void)
     for (uint32_t row = 0; row < cohort__num_algorithms; row++) {
         const struct cohort__algorithm *algorithm = cohort__algorithms[row];
         for (uint32_t n = 2; algorithm->cost && n <= 64; n *= 4) {
-            struct cohort__placement here = {n, 1, 1, n, true}, apart = {n, n, 1, 1, true};
-            struct cohort__placement mixed = {n, 2, 1, n / 2, true};
+            struct cohort__placement here = {n, 1, 1, n, true, 0}, apart = {n, n, 1, 1, true, 0};
+            struct cohort__placement mixed = {n, 2, 1, n / 2, true, 0};
             double last = 0;
             for (size_t bytes = 64; bytes <= 1 << 22; bytes *= 64) {
                 struct cohort__request request = {.collective = algorithm->collective,
@@ -137,7 +191,8 @@ int main(int argc, char **argv)
 {
     static const struct test_case cases[] = {
         {"sum", test_sum},           {"factor", test_factor},         {"placement", test_placement},
-        {"monotone", test_monotone}, {"table_fits", test_table_fits},
+        {"monotone", test_monotone}, {"table_fits", test_table_fits}, {"sharing", test_sharing},
+        {"stage", test_stage},
     };
     return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
 }

@@ -26,7 +26,7 @@ static void set_machine(double startup, double byte, double message)
 static struct cohort__request request_of(enum cohort__collective collective, uint32_t num_sites,
                                          size_t bytes)
 {
-    placement = (struct cohort__placement){num_sites, num_sites, 1, 1, true};
+    placement = (struct cohort__placement){num_sites, num_sites, 1, 1, true, 0};
     return (struct cohort__request){.collective = collective,
                                     .num_sites = num_sites,
                                     .arity = 4,

@@ -131,12 +131,16 @@ static void test_mask_and_sharing(void)
     CHECK_INT(sched_getaffinity(0, sizeof(before), &before), 0);
     unsigned quota = cohort__cores_quota(""), all = (unsigned)CPU_COUNT(&before);
     CHECK_INT(cohort__cores_each(1, false), all < quota ? all : quota);
+    uint64_t number = cohort__cores_identify();
+    CHECK(number != 0 && number == cohort__cores_identify());
     CPU_ZERO(&one);
     for (int cpu = 0; !CPU_COUNT(&one); cpu++)
         if (CPU_ISSET(cpu, &before))
             CPU_SET(cpu, &one);
     CHECK_INT(sched_setaffinity(0, sizeof(one), &one), 0);
     CHECK_INT(cohort__cores_each(1, false), 1);
+    CHECK(cohort__cores_identify() != 0);
+    CHECK_INT(cohort__cores_identify() == number, all == 1);
     CHECK_INT(cohort__cores_each(2, false), 0);
     if (quota > 1 && sysconf(_SC_NPROCESSORS_ONLN) > 1) /* each process has a core of its own */
         CHECK_INT(cohort__cores_each(2, true), 1);

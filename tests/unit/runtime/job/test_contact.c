@@ -7,13 +7,15 @@
 
 static void test_contact(void)
 {
-    const struct cohort__contact contact = {{UINT32_MAX, UINT32_MAX - 1}, {"a=1", 3}, "there", 5};
+    const struct cohort__contact contact = {
+        {UINT32_MAX, UINT32_MAX - 1, UINT64_MAX - 2}, {"a=1", 3}, "there", 5};
     struct cohort__contact read = {0};
     struct cohort__packer packer = {0};
     cohort__contact_pack(&packer, &contact);
     CHECK_INT(packer.status, COHORT_OK);
     CHECK_INT(cohort__contact_read(packer.data, packer.bytes, 0, &read), COHORT_OK);
     CHECK(read.position.host == UINT32_MAX && read.position.domain == UINT32_MAX - 1);
+    CHECK(read.position.cores == UINT64_MAX - 2);
     CHECK_INT(read.address_bytes, 5);
     CHECK(memcmp(read.address, "there", 5) == 0);
     CHECK(cohort__words_are_equal(read.levels, contact.levels));
@@ -33,10 +35,11 @@ static void check_refused(struct cohort__packer *packer, const char *text)
 static void pack(struct cohort__packer *packer, uint64_t version, uint64_t host, uint64_t domain,
                  const char *levels)
 {
-    cohort__pack_map(packer, 5);
+    cohort__pack_map(packer, 6);
     cohort__pack_field_unsigned(packer, "version", version);
     cohort__pack_field_unsigned(packer, "host", host);
     cohort__pack_field_unsigned(packer, "domain", domain);
+    cohort__pack_field_unsigned(packer, "cores", 1);
     cohort__pack_field_bytes(packer, "levels", levels, strlen(levels));
     cohort__pack_field_bytes(packer, "address", "a", 1);
 }
@@ -44,8 +47,8 @@ static void pack(struct cohort__packer *packer, uint64_t version, uint64_t host,
 static void test_bad_contacts(void)
 {
     struct cohort__packer packer = {0};
-    pack(&packer, COHORT__CONTACT_VERSION + 1, 0, 0, "");
-    check_refused(&packer, "version 3, this program's is 2");
+    pack(&packer, 2, 0, 0, "");
+    check_refused(&packer, "version 2, this program's is 3");
     pack(&packer, COHORT__CONTACT_VERSION, UINT64_C(1) << 32, 0, "");
     check_refused(&packer, "host");
     pack(&packer, COHORT__CONTACT_VERSION, 0, UINT64_C(1) << 32, "");

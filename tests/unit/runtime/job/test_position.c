@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "runtime/job/position.h"
 
+#include "runtime/base/cores.h"
 #include "runtime/launch/bootstrap_private.h"
 #include "runtime/launch/domain.h"
 #include "tests/support/test.h"
@@ -30,6 +31,7 @@ static void test_real(void)
         CHECK_INT(find(rank, (struct cohort__topology){0}, &position), COHORT_OK);
         CHECK_INT(position.host, rank / 4);
         CHECK_INT(position.domain, cohort__domain_find());
+        CHECK(position.cores != 0 && position.cores == cohort__cores_identify());
     }
 }
 
@@ -40,6 +42,7 @@ static void test_played(void)
         struct cohort__position position;
         CHECK_INT(find(rank, (struct cohort__topology){4, 1, 2}, &position), COHORT_OK);
         CHECK_INT(position.host, rank / 2);
+        CHECK(position.cores == cohort__cores_identify());
         CHECK_INT(find(rank, (struct cohort__topology){2, 2, 2}, &position), COHORT_OK);
         CHECK_INT(position.host, rank / 4);
         CHECK_INT(position.domain, rank / 2);
@@ -49,7 +52,7 @@ static void test_played(void)
 static void test_impossible(void)
 {
     for (uint32_t rank = 0; rank < 7; rank++) {
-        struct cohort__position position = {7, 7};
+        struct cohort__position position = {7, 7, 7};
         CHECK_INT(find(rank, (struct cohort__topology){3, 1, 2}, &position),
                   COHORT_ERR_BAD_PARAMETER);
         CHECK_CONTAINS(cohort_error_message(), "COHORT_TOPOLOGY is 3x1x2, but the job has 7 ");

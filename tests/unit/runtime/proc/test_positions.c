@@ -23,8 +23,23 @@ static void test_unknown(void)
     for (uint32_t rank = 0; rank < 3; rank++) {
         CHECK_INT(cohort__positions_hosts(process)[rank], 0);
         CHECK_INT(cohort__positions_domains(process)[rank], 0);
+        CHECK_INT(cohort__positions_cores(process)[rank], 0);
     }
     cohort__process_destroy(process);
+}
+
+static void check_cores(const struct cohort__process *process,
+                        const struct cohort__position *positions, uint32_t size)
+{
+    const uint32_t *hosts = cohort__positions_hosts(process);
+    const uint32_t *cores = cohort__positions_cores(process);
+    for (uint32_t a = 0; a < size; a++)
+        for (uint32_t b = 0; b < size; b++) {
+            uint64_t number = positions[hosts[a]].cores, other = positions[hosts[b]].cores;
+            CHECK(cores[a] < size);
+            CHECK_INT(cores[a] == cores[b],
+                      hosts[a] == hosts[b] || (number != 0 && number == other));
+        }
 }
 
 static void test_random(void)
@@ -38,10 +53,12 @@ static void test_random(void)
         for (uint32_t rank = 0; rank < size; rank++)
             positions[rank] = (struct cohort__position){
                 .host = UINT32_MAX - (uint32_t)cohort__random_below(&random, 4),
-                .domain = 7 * (uint32_t)cohort__random_below(&random, 3)};
+                .domain = 7 * (uint32_t)cohort__random_below(&random, 3),
+                .cores = cohort__random_below(&random, 3)};
         CHECK_INT(cohort__positions_set(process, positions), COHORT_OK);
         const uint32_t *hosts = cohort__positions_hosts(process);
         const uint32_t *domains = cohort__positions_domains(process);
+        check_cores(process, positions, size);
         for (uint32_t a = 0; a < size; a++)
             for (uint32_t b = 0; b < size; b++) {
                 bool same_host = positions[a].host == positions[b].host;
@@ -99,7 +116,7 @@ static void test_no_levels(void)
 /* Localities 0 and 1, and 2 and 3, are on one host. */
 static void check_refused(const char *const said[4], const char *why)
 {
-    static const struct cohort__position positions[] = {{5, 0}, {5, 1}, {3, 1}, {3, 1}};
+    static const struct cohort__position positions[] = {{5, 0, 0}, {5, 1, 0}, {3, 1, 0}, {3, 1, 0}};
     struct cohort__word texts[4];
     struct cohort__process *process = open_process(4);
     for (uint32_t rank = 0; rank < 4; rank++)
