@@ -22,8 +22,7 @@ struct cohort__placement cohort__placement_of(const struct cohort__machine *mach
     };
 }
 
-/* How many hosts at most share the cores of one. */
-static uint32_t num_sharing(const struct cohort__placement *placement)
+uint32_t cohort__placement_sharing(const struct cohort__placement *placement)
 {
     uint32_t most = placement->num_hosts;
     return placement->sharing <= 1 || most <= 1 ? 1
@@ -37,7 +36,7 @@ static double num_at_work(const struct cohort__parameters *parameters,
                           double at_once)
 {
     double workers = parameters->workers, cores = parameters->cores;
-    uint32_t sharing = num_sharing(placement);
+    uint32_t sharing = cohort__placement_sharing(placement);
     if (scope != COHORT__SCOPE_TASKS)
         workers *= placement->num_localities;
     if (scope == COHORT__SCOPE_HOSTS)
@@ -200,6 +199,6 @@ double cohort__predict_stage(const struct cohort__parameters *parameters,
         .sharing = is_far ? placement->sharing : 0,
     };
     if (!is_far)
-        at_once *= num_sharing(placement);
+        at_once *= cohort__placement_sharing(placement);
     return predict_scope(parameters, &place, stage->scope, at_once, row, request, cost);
 }

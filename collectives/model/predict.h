@@ -19,6 +19,9 @@ struct cohort__placement {
 /* As if no hosts shared cores. */
 struct cohort__placement cohort__placement_of(const struct cohort__machine *machine);
 
+/* How many hosts at most share the cores of one, at least 1. */
+uint32_t cohort__placement_sharing(const struct cohort__placement *placement);
+
 /* The amounts that the terms of struct cohort__parameters are multiplied with, in a job whose sites
  * all meet in SCOPE. */
 void cohort__predict_amounts(const struct cohort__parameters *parameters,

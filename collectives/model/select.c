@@ -71,6 +71,8 @@ static const char *refusal(const struct cohort__question *question,
     if (!question->forced && algorithm->stages && question->request->can_meet &&
         !question->is_ragged)
         return "the sites can meet, or use a board";
+    if (!question->forced && candidate->share_cores)
+        return "several leaders of a host would share cores";
     if (!question->forced && question->mode == COHORT__MODE_FLAT && algorithm->hierarchical)
         return "the communicator is flat";
     if (question->memory_budget > 0 && candidate->is_priced &&
@@ -197,7 +199,10 @@ static uint32_t best_of_stage(const struct cohort__question *question,
 static void set_leaders(const struct cohort__question *question, const struct cohort__stage *stage,
                         uint32_t best, struct cohort__candidate *candidate)
 {
+    uint32_t sharing = cohort__placement_sharing(question->placement);
     candidate->num_leaders = stage->num_sites;
+    candidate->share_cores =
+        stage->at_once > 1 && (double)stage->at_once * sharing > question->parameters->cores;
     candidate->inner = best == UINT32_MAX ? 0 : best + 1;
     if (question->forced != candidate->algorithm || question->forced_inner == 0)
         return;

@@ -35,6 +35,7 @@ struct cohort__candidate {
     uint32_t row;              /* its number in the table */
     uint32_t inner;            /* of a composed row: what request.inner has to be */
     uint32_t num_leaders;      /* who do their part by that row; 0: it is not composed */
+    bool share_cores;          /* of one host several lead, and there are fewer cores */
     const char *inner_refused; /* why they can't use the row that is forced; NULL: they can */
     const char *refused;       /* why it can't be chosen; NULL: it can be */
     bool is_priced;            /* `cost` and `time` are valid */

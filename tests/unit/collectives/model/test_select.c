@@ -311,6 +311,33 @@ static void test_composed(void)
     cohort__machine_destroy(machine);
 }
 
+/* Two localities of each of two hosts lead a share. The hosts have two cores each, or share them.
+ */
+static void test_shares(void)
+{
+    struct cohort__machine *machine = test_machine_create();
+    struct cohort__placement placement = cohort__placement_of(machine);
+    struct cohort__request request = request_of(COHORT__ALL_REDUCE, TEST_MACHINE_SITES, 1 << 20);
+    struct cohort__question question = question_of(&request, COHORT__MODE_ANY);
+    request.machine = machine;
+    question.placement = &placement;
+    set_machine(1000, 1, 100);
+    memset(parameters.terms[COHORT__SCOPE_TASKS], 0, sizeof(parameters.terms[0]));
+    parameters.cores = 2;
+    CHECK(choice(&question) == cohort__algorithm_find(COHORT__ALL_REDUCE, "shares"));
+    request.bytes = 8;
+    CHECK(choice(&question) != cohort__algorithm_find(COHORT__ALL_REDUCE, "shares"));
+    request.bytes = 1 << 20;
+    placement.sharing = 2;
+    CHECK_CONTAINS(candidate_of(&question, "shares").refused, "share cores");
+    placement.sharing = 1;
+    parameters.cores = 1;
+    CHECK_CONTAINS(candidate_of(&question, "shares").refused, "share cores");
+    question.forced = cohort__algorithm_find(COHORT__ALL_REDUCE, "shares");
+    CHECK(!candidate_of(&question, "shares").refused);
+    cohort__machine_destroy(machine);
+}
+
 /* Where all sites know the sizes, the sites of a locality gather by messages, and meet for what is
  * of one size. */
 static void test_composed_ragged(void)
@@ -376,6 +403,7 @@ int main(int argc, char **argv)
         {"ragged", test_ragged},
         {"composed", test_composed},
         {"composed_ragged", test_composed_ragged},
+        {"shares", test_shares},
         {"shift", test_shift},
     };
     return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
