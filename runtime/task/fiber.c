@@ -24,9 +24,6 @@
  * size if that is smaller. */
 enum { FLOOR_BYTES = 64 * 1024 };
 
-/* So much of the main thread's stack has memory from the start, less what main uses: 132 KiB. */
-enum { GROWN_BYTES = 64 * 1024 };
-
 /* The thread sanitizer can follow only 65536 nested calls. */
 enum { TSAN_STACK_BYTES = 1024 * 1024 };
 
@@ -129,8 +126,6 @@ static void bounds_set(struct cohort__fiber *fiber, void *low, size_t bytes)
     fiber->low = low;
     fiber->bytes = bytes;
     fiber->floor = fiber->low + (bytes / 4 < FLOOR_BYTES ? bytes / 4 : FLOOR_BYTES);
-    fiber->half = fiber->low + bytes / 2;
-    fiber->end = fiber->floor;
 }
 
 /* At the top of STACK. */
@@ -197,9 +192,6 @@ cohort_status cohort__fiber_adopt(struct cohort__fiber *fiber)
     bounds_set(fiber, low, bytes);
     if (COHORT__TSAN && cohort__fiber_room(fiber) > TSAN_STACK_BYTES)
         fiber->floor = (char *)__builtin_frame_address(0) - TSAN_STACK_BYTES;
-    /* Where there is no memory for another stack, this one may not grow to its full size either. */
-    fiber->half = (char *)__builtin_frame_address(0) - GROWN_BYTES / 2;
-    fiber->end = (char *)__builtin_frame_address(0) - GROWN_BYTES;
     tsan_adopt(fiber);
     return cohort__fiber_swap_adopt(fiber);
 }

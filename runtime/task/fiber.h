@@ -35,20 +35,14 @@ struct cohort__fiber {
     char *low;           /* the stack is from low to low+bytes */
     size_t bytes;
     char *floor; /* below this, no task should be run by a plain call */
-    /* Where tasks are started on top of those that wait: below half only those that the newest one
-     * has spawned, and below end none. */
-    char *half;
-    char *end;
     void (*entry)(void *arg);
     void *arg;
     struct cohort__worker *worker;            /* that runs on it, or that has last; for the owner */
     struct cohort__fiber *next;               /* for the lists of its owner */
     struct cohort__batch_queue_node returned; /* for the queue of its owner */
-    int64_t bottom; /* of the deque, below which are no tasks that the newest one has spawned */
-    uint32_t num_in_place;                /* tasks that wait while others run above them */
-    unsigned char exponent;               /* of its size, see sized.c; 0: COHORT_STACK */
-    struct cohort__range_runner *runners; /* on the stack, the innermost first; see range.h */
-    struct cohort__stack stack;           /* all zero: a thread's own stack */
+    unsigned char exponent;                   /* of its size, see sized.c; 0: COHORT_STACK */
+    struct cohort__range_runner *runners;     /* on the stack, the innermost first; see range.h */
+    struct cohort__stack stack;               /* all zero: a thread's own stack */
     void *asan_fake_stack;
     void *tsan_fiber;
     unsigned valgrind_stack;

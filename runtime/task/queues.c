@@ -32,6 +32,7 @@ __attribute__((noinline)) static void push_full(struct cohort__worker *worker,
         oldest = &item->node;
         count++;
     }
+    cohort__worker_lower_mark(worker);
     if (2 * count > capacity)
         cohort__deque_grow(&worker->deque);
     while (oldest) {
@@ -156,6 +157,7 @@ static struct cohort__work *next_own(struct cohort__worker *worker)
 {
     bool may_start_any = may_start(worker);
     struct cohort__work *work = cohort__deque_pop(&worker->deque);
+    cohort__worker_lower_mark(worker);
     if (!work || may_start_any || work->run != cohort__task_run)
         return work;
     cohort__worker_push(worker, work);
@@ -240,6 +242,21 @@ __attribute__((noinline)) static struct cohort__work *take_follower(struct cohor
     return NULL;
 }
 
+/* What has not begun, the newest first, and then what has yielded. */
+static struct cohort__work *next_newest(struct cohort__worker *worker)
+{
+    struct cohort__work *work = next_own(worker);
+    if (work)
+        return work;
+    cohort__worker_take_injected(worker);
+    if ((work = next_own(worker)) || (work = cohort__chore_take()) || (work = steal(worker)))
+        return work;
+    if (worker->is_making_way)
+        cohort__spread_wait();
+    cohort__worker_take_yielded(worker);
+    return cohort__worker_next_ready(worker);
+}
+
 struct cohort__work *cohort__worker_next(struct cohort__worker *worker)
 {
     cohort__worker_take_inbox(worker);
@@ -252,30 +269,32 @@ struct cohort__work *cohort__worker_next(struct cohort__worker *worker)
     else if (is_turn_of_oldest(worker))
         work = oldest_own(worker);
     worker->was_ready = worker->is_making_way = false;
-    if (work || (work = cohort__worker_next_ready(worker)) || (work = next_own(worker)))
+    if (work || (work = cohort__worker_next_ready(worker)))
         return work;
-    cohort__worker_take_injected(worker);
-    if ((work = next_own(worker)) || (work = cohort__chore_take()) || (work = steal(worker)))
-        return work;
-    if (worker->is_making_way)
-        cohort__spread_wait();
-    cohort__worker_take_yielded(worker);
-    return cohort__worker_next_ready(worker);
+    return next_newest(worker);
 }
 
-/* An old task that is started in place, and has to wait for newer ones, would often be below those.
- * So it has no turn there, but where others come to an end: tasks that go on starting others don't
- * keep it waiting for ever. */
-struct cohort__work *cohort__worker_next_in_place(struct cohort__worker *worker)
+/* The oldest task has no turn here: newer ones, which often wait for older ones, would be started
+ * above it, and keep it from going on. What has yielded has its turn, since it has begun. */
+struct cohort__work *cohort__worker_next_in_place(struct cohort__worker *worker,
+                                                  enum cohort__room room)
 {
-    worker->old_end = 0;
-    if (worker->num_ended_in_place >= FAIR_TICKS) {
-        worker->num_ended_in_place = 0;
-        worker->tick |= FAIR_TICKS - 1;
-    } else if ((worker->tick + 1) % FAIR_TICKS == 0) {
-        worker->tick++;
-    }
-    return cohort__worker_next(worker);
+    cohort__worker_take_inbox(worker);
+    if (++worker->tick % FAIR_TICKS == 0)
+        cohort__worker_take_yielded(worker);
+    worker->was_ready = worker->is_making_way = false;
+    struct cohort__work *work = cohort__worker_next_ready(worker);
+    if (work)
+        return work;
+    if (room == COHORT__ROOM_FOR_ANY)
+        return next_newest(worker);
+    if (room == COHORT__ROOM_FOR_NEW &&
+        atomic_load_explicit(&worker->deque.bottom, memory_order_relaxed) > worker->mark)
+        work = cohort__deque_pop(&worker->deque);
+    if (work)
+        return work;
+    cohort__worker_take_yielded(worker);
+    return cohort__worker_next_ready(worker);
 }
 
 bool cohort__worker_has_work(struct cohort__worker *worker)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "runtime/base/clock.h"
 #include "runtime/base/container.h"
+#include "runtime/base/log.h"
 #include "runtime/task/overflow.h"
 #include "runtime/task/range.h"
 #include "runtime/task/worker.h"
@@ -15,9 +16,8 @@ enum { LOOP_STACK_BYTES = 256 * 1024 };
  * A worker that resumes a stack of another one gives that one a stack of its pool. Otherwise, where
  * tasks go mostly one way, one pool would grow, and the other worker would have to create stacks.
  *
- * A stack stays, too, while it is a thread's own one, while a task on it waits without leaving it,
- * since there is no memory for another stack, for a yield, and for an await of a task that has not
- * started. */
+ * A stack stays, too, if it is a thread's own one or the reserve, for a yield, and for an await of
+ * a task that has not started. */
 
 static void return_stack(struct cohort__worker *worker, struct cohort__worker *home)
 {
@@ -39,19 +39,30 @@ void cohort__worker_take_returned(struct cohort__worker *worker)
     }
 }
 
-/* The run function of a resumption. The stack that it leaves holds only a loop, unless it is the
- * resumed one itself, which has waited without leaving. */
-static void resume(struct cohort__work *work)
+/* WORK is a resumption that was taken from a queue. Returns the stack to continue. */
+static struct cohort__fiber *fiber_of(struct cohort__worker *worker, struct cohort__work *work)
 {
     struct cohort__resumption *resumption =
         COHORT_CONTAINER_OF(work, struct cohort__resumption, work);
-    struct cohort__worker *worker = cohort__worker_self;
     resumption->has_run = true;
-    if (resumption->fiber == worker->fiber)
+    if (resumption->fiber == worker->reserve)
+        worker->num_covered++; /* until it goes on */
+    return resumption->fiber;
+}
+
+/* The run function of a resumption. The stack that it leaves holds only a loop, unless it is the
+ * reserve, which may be the resumed one itself. */
+static void resume(struct cohort__work *work)
+{
+    struct cohort__worker *worker = cohort__worker_self;
+    const struct cohort__resumption *resumption =
+        COHORT_CONTAINER_OF(work, struct cohort__resumption, work);
+    struct cohort__fiber *fiber = fiber_of(worker, work);
+    if (fiber == worker->fiber)
         return;
-    if (resumption->worker != worker && !resumption->fiber->exponent)
+    if (resumption->worker != worker && !fiber->exponent)
         return_stack(worker, resumption->worker);
-    cohort__worker_leave(worker, resumption->fiber);
+    cohort__worker_leave(worker, fiber);
 }
 
 void cohort__resumption_init(struct cohort__resumption *resumption, struct cohort__worker *worker)
@@ -66,7 +77,7 @@ void cohort__resumption_init(struct cohort__resumption *resumption, struct cohor
 void cohort__resumption_unpin(struct cohort__resumption *resumption)
 {
     const struct cohort__fiber *fiber = resumption->fiber;
-    if (resumption->worker->context->may_move && fiber->num_in_place == 0 &&
+    if (resumption->worker->context->may_move && fiber != resumption->worker->reserve &&
         !cohort__fiber_is_threads_own(fiber))
         atomic_init(&resumption->state, COHORT__RESUMPTION_LEAVING);
 }
@@ -99,23 +110,6 @@ void cohort__resumption_publish(struct cohort__worker *worker)
         cohort__worker_push(worker, &left->work);
 }
 
-/* The stack is not left after all. False: what the task waits for has come meanwhile. */
-static bool pin(struct cohort__resumption *resumption)
-{
-    unsigned char leaving = COHORT__RESUMPTION_LEAVING;
-    return is_pinned(resumption) ||
-           atomic_compare_exchange_strong(&resumption->state, &leaving, COHORT__RESUMPTION_PINNED);
-}
-
-/* WORK is a resumption that was taken from a queue. Returns the stack to continue. */
-static struct cohort__fiber *fiber_of(struct cohort__work *work)
-{
-    struct cohort__resumption *resumption =
-        COHORT_CONTAINER_OF(work, struct cohort__resumption, work);
-    resumption->has_run = true;
-    return resumption->fiber;
-}
-
 /* The fiber that the loop would resume next, removed from the ready list. A direct switch to it
  * saves the switch to a stack with a loop. NULL: other work is next, or the loop has to poll or to
  * look elsewhere. */
@@ -125,12 +119,12 @@ static struct cohort__fiber *take_next_fiber(struct cohort__worker *worker, uint
     if (!work || work->run != resume || now >= worker->poll_at)
         return NULL;
     worker->tick++;
-    return fiber_of(cohort__worker_next_ready(worker));
+    return fiber_of(worker, cohort__worker_next_ready(worker));
 }
 
 /* The event loop takes more of a stack than most tasks, and a task that suspends keeps what was
- * ever touched of its stack. And where the stack is full of frames that wait, less may be left. So
- * the loop is turned on a stack of its own. Nothing is started on it, and nothing waits. */
+ * ever touched of its stack. And where the reserve is full of frames that wait, less may be left.
+ * So the loop is turned on a stack of its own. Nothing is started on it, and nothing waits. */
 static void turn_loop(void *arg)
 {
     struct cohort__worker *worker = arg;
@@ -139,11 +133,6 @@ static void turn_loop(void *arg)
         worker->loop_result = worker->loop_call(hooks->context);
         cohort__worker_switch(worker, worker->loop_from);
     }
-}
-
-cohort_status cohort__worker_create_loop_fiber(struct cohort__worker *worker)
-{
-    return cohort__fiber_create(&worker->loop_fiber, LOOP_STACK_BYTES, turn_loop, worker);
 }
 
 static bool call_on_loop_fiber(struct cohort__worker *worker, bool (*call)(void *context))
@@ -164,89 +153,126 @@ bool cohort__worker_call_park(struct cohort__worker *worker)
     return call_on_loop_fiber(worker, cohort__scheduler.hooks.park);
 }
 
-/* Tasks that are in the deque now have not been spawned by the newest one on this stack. */
-static void note_bottom(const struct cohort__worker *worker, int64_t most)
-{
-    int64_t bottom = atomic_load_explicit(&worker->deque.bottom, memory_order_relaxed);
-    worker->fiber->bottom = bottom < most ? bottom : most;
-}
+/* The reserve --------------------------------------------------------------------------------- */
 
-/* WORK was taken while others wait on this stack. */
+/* Each worker has one more stack, the reserve, from the start. If a task suspends, and there is no
+ * memory for another stack, the worker goes on there, and others begin there, each above those that
+ * wait there already. Such a task *covers* those below it: they go on when it has ended, and not
+ * before. No other stack ever has more than one task, but those that are plain calls. So what is
+ * started now can't keep from going on what has begun while there was memory, as the program's main
+ * task.
+ *
+ * Why tasks never wait for each other in a circle if each awaits only tasks that begin after it
+ * (its own, and theirs, and so on), timers, messages and threads outside: who is covered needs one
+ * that has begun later, and so does who awaits. So the one that has begun last of those that have
+ * not ended is covered by nobody, and awaits nobody who has begun. And what it awaits can begin:
+ * above half of the reserve anything can; below it what was spawned since the newest task there has
+ * begun. The rest is room for that. Below its floor nothing begins, as with plain calls.
+ *
+ * For other programs, as where sites wait for each other, this can't be known. The newest tasks
+ * begin first, which is right if they wait for older ones. If it is wrong, two tasks may wait for
+ * each other for ever; so the log tells about a worker that has to wait while covered tasks could
+ * go on, or others could begin. */
+
+/* WORK was taken, and is called on the reserve. */
 static void call_in_place(struct cohort__worker *worker, struct cohort__work *work)
 {
-    struct cohort__fiber *fiber = worker->fiber;
-    int64_t bottom = fiber->bottom;
-    note_bottom(worker, INT64_MAX);
-    fiber->num_in_place++;
+    int64_t mark = worker->mark;
+    worker->mark = atomic_load_explicit(&worker->deque.bottom, memory_order_relaxed);
     work->run(work);
-    fiber->num_in_place--;
-    note_bottom(worker, bottom);
-    worker->num_ended_in_place++;
+    if (mark < worker->mark)
+        worker->mark = mark;
 }
 
-/* What may be started at HERE, if anything. What is left of the stack below its half is kept for
- * tasks that the newest one on it has spawned, and waits for. */
-static struct cohort__work *next_in_place(struct cohort__worker *worker, const char *here)
+static void say_what_waits(struct cohort__worker *worker, enum cohort__room room)
 {
-    const struct cohort__fiber *fiber = worker->fiber;
-    if (here >= fiber->half)
-        return cohort__worker_next_in_place(worker);
-    int64_t bottom = atomic_load_explicit(&worker->deque.bottom, memory_order_relaxed);
-    return here >= fiber->end && bottom > fiber->bottom ? cohort__deque_pop(&worker->deque) : NULL;
+    size_t num_open = room == COHORT__ROOM_FOR_ANY ? 0 : cohort__deque_length(&worker->deque);
+    static atomic_bool is_said;
+    if ((worker->num_covered > 0 || num_open > 0) && !atomic_exchange(&is_said, true))
+        cohort__log(COHORT__LOG_WARN,
+                    "scheduler: worker %u has no memory for another stack, and waits: %u tasks "
+                    "that could go on are covered by others on its reserve, and for %zu that have "
+                    "not begun there is no room; if what waits there waits for one of these, it "
+                    "never ends (this is said once)",
+                    worker->index, worker->num_covered, num_open);
 }
 
-/* The same as the loop does, once, for a worker without another stack: this one is full of frames
- * that wait. A task that is started here and has to wait itself keeps them waiting longer. So it is
- * started only if nothing else is ready, and the newest first, which are the most likely ones that
- * those on the stack wait for. */
+static enum cohort__room room_on(const struct cohort__fiber *reserve, const char *here)
+{
+    if (here >= reserve->low + reserve->bytes / 2)
+        return COHORT__ROOM_FOR_ANY;
+    return here >= reserve->floor ? COHORT__ROOM_FOR_NEW : COHORT__ROOM_FOR_NONE;
+}
+
+/* The same as the loop does, once, on the reserve. */
 static void run_in_place(struct cohort__worker *worker)
 {
+    enum cohort__room room = room_on(worker->reserve, __builtin_frame_address(0));
     cohort__worker_poll_if_due(worker);
-    cohort__worker_take_inbox(worker);
-    const char *here = __builtin_frame_address(0);
-    struct cohort__work *work = cohort__worker_next_ready(worker);
-    if (!work)
-        work = next_in_place(worker, here);
-    if (!work) {
-        cohort__worker_take_yielded(worker);
-        work = cohort__worker_next_ready(worker);
-    }
-    if (!work) {
+    struct cohort__work *work = cohort__worker_next_in_place(worker, room);
+    if (work) {
+        cohort__worker_search_end(worker);
+        if (work->run == resume)
+            resume(work);
+        else
+            call_in_place(worker, work);
+    } else if (!worker->is_making_way) {
+        say_what_waits(worker, room);
         cohort__worker_idle(worker);
         cohort__worker_search_end(worker); /* what it has found may be for another worker */
-        return;
     }
-    cohort__worker_search_end(worker);
-    if (work->run != resume) {
-        call_in_place(worker, work);
-        return;
-    }
-    struct cohort__fiber *next = fiber_of(work);
-    if (next != worker->fiber)
-        cohort__worker_switch(worker, next);
 }
+
+/* Goes on elsewhere: with the task that is next, on another stack, or else on the reserve. Returns
+ * when there is a switch back, or, on the reserve, after one turn. */
+static struct cohort__worker *go_elsewhere(struct cohort__worker *worker, uint64_t now)
+{
+    struct cohort__fiber *fiber = take_next_fiber(worker, now);
+    if (!fiber)
+        fiber = cohort__worker_take_stack(worker);
+    if (!fiber && worker->fiber == worker->reserve)
+        run_in_place(worker);
+    else if (fiber != worker->fiber)
+        worker = cohort__worker_switch(worker, fiber ? fiber : worker->reserve);
+    return worker;
+}
+
+/* What is at the base of the reserve. It can't go elsewhere only while a task holds each of the
+ * other stacks. So it is never here that a worker leaves. */
+static void loop_in_reserve(void *arg)
+{
+    const struct cohort__fiber *fiber = cohort__worker_arrive();
+    (void)arg;
+    for (;;)
+        go_elsewhere(fiber->worker, cohort__clock_ticks());
+}
+
+cohort_status cohort__worker_create_stacks(struct cohort__worker *worker)
+{
+    cohort_status status =
+        cohort__fiber_create(&worker->loop_fiber, LOOP_STACK_BYTES, turn_loop, worker);
+    if (status != COHORT_OK)
+        return status;
+    status = cohort__fiber_create(&worker->reserve, cohort__scheduler.options.stack_bytes,
+                                  loop_in_reserve, NULL);
+    if (status != COHORT_OK)
+        cohort__fiber_destroy(worker->loop_fiber);
+    return status;
+}
+
+void cohort__worker_destroy_stacks(struct cohort__worker *worker)
+{
+    cohort__fiber_destroy(worker->reserve);
+    cohort__fiber_destroy(worker->loop_fiber);
+}
+
+/* Suspending ---------------------------------------------------------------------------------- */
 
 /* Counts a task that has suspended here, or that goes on. */
 static void hold(struct cohort__worker *worker, int count)
 {
     uint32_t num = atomic_load_explicit(&worker->num_held, memory_order_relaxed);
     atomic_store_explicit(&worker->num_held, num + (uint32_t)count, memory_order_relaxed);
-}
-
-/* A stack to go on with. NULL: there is no memory for one. */
-static struct cohort__fiber *next_fiber(struct cohort__worker *worker, uint64_t now)
-{
-    struct cohort__fiber *fiber = take_next_fiber(worker, now);
-    return fiber ? fiber : cohort__worker_take_stack(worker);
-}
-
-__attribute__((noinline)) static void wait_in_place(struct cohort__worker *worker,
-                                                    struct cohort__resumption *resumption)
-{
-    if (pin(resumption))
-        run_in_place(worker);
-    else
-        resumption->has_run = true;
 }
 
 /* The thread may be another one now. */
@@ -258,8 +284,8 @@ COHORT__IN_THREAD_OF_NOW static void go_on(struct cohort__worker *worker,
     cohort__error_slot_set(slot);
 }
 
-/* A stack may hold several frames that wait, see run_in_place. So it may be continued for the sake
- * of one that is farther down. */
+/* The reserve may hold several frames that wait. So it may be continued for the sake of one that is
+ * farther down, or for what is ready. */
 void cohort__worker_suspend(struct cohort__worker *worker, struct cohort__resumption *resumption,
                             const cohort_future *future, const void *caller)
 {
@@ -273,25 +299,18 @@ void cohort__worker_suspend(struct cohort__worker *worker, struct cohort__resump
     if (worker->fiber->runners)
         cohort__range_hand_on(worker->fiber->runners);
     worker->context = NULL;
-    if (is_held)
+    if (is_held) {
         hold(worker, 1);
-    while (!resumption->has_run) {
-        struct cohort__fiber *fiber = next_fiber(worker, now);
-        if (!fiber) {
-            wait_in_place(worker, resumption);
-            now = cohort__clock_ticks();
-        } else if (fiber != worker->fiber) {
-            if (!is_held && !is_pinned(resumption)) {
-                worker->left = resumption;
-                worker->lends = true;
-            }
-            worker = cohort__worker_switch(worker, fiber);
-        }
+    } else {
+        worker->left = resumption;
+        worker->lends = true;
     }
+    while (worker = go_elsewhere(worker, now), !resumption->has_run)
+        now = cohort__clock_ticks();
     if (is_held && burst == worker->burst)
         hold(worker, -1);
-    if (worker->fiber->num_in_place > 0)
-        note_bottom(worker, worker->fiber->bottom);
+    if (worker->fiber == worker->reserve)
+        worker->num_covered--;
     go_on(worker, context, slot);
 }
 

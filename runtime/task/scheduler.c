@@ -225,12 +225,12 @@ static cohort_status worker_create(struct cohort__worker **ret_worker, unsigned 
     status = cohort__recorder_init(&worker->recorder);
     if (status != COHORT_OK)
         goto fail_recorder;
-    status = cohort__worker_create_loop_fiber(worker);
+    status = cohort__worker_create_stacks(worker);
     if (status != COHORT_OK)
-        goto fail_loop_fiber;
+        goto fail_stacks;
     *ret_worker = worker;
     return COHORT_OK;
-fail_loop_fiber:
+fail_stacks:
     cohort__recorder_fini(&worker->recorder);
 fail_recorder:
     cohort__deque_fini(&worker->deque);
@@ -241,7 +241,7 @@ fail:
 
 static void worker_destroy(struct cohort__worker *worker)
 {
-    cohort__fiber_destroy(worker->loop_fiber);
+    cohort__worker_destroy_stacks(worker);
     cohort__recorder_fini(&worker->recorder);
     cohort__deque_fini(&worker->deque);
     free(worker);

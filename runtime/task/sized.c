@@ -68,14 +68,10 @@ void cohort__worker_run_sized(struct cohort__worker *worker, struct cohort__task
     cohort__worker_leave(worker, fiber);
 }
 
-void cohort__sized_leave(struct cohort__worker *worker, struct cohort__fiber *fiber)
+void cohort__sized_put(struct cohort__worker *worker, struct cohort__fiber *fiber)
 {
-    struct cohort__fiber *left = worker->fiber;
-    if (left->num_in_place == 0) {
-        cohort__fiber_pool_put(pool_of(&worker->sized, left->exponent), left);
-        worker->sized.num++;
-    }
-    cohort__worker_switch(worker, fiber);
+    cohort__fiber_pool_put(pool_of(&worker->sized, fiber->exponent), fiber);
+    worker->sized.num++;
 }
 
 void cohort__sized_trim(struct cohort__sized *sized, size_t most)

@@ -60,7 +60,7 @@ COHORT__IN_THREAD_OF_NOW static void ended(struct cohort__task_context *context,
     cohort__overflow_check(worker);
     worker->context = context->outer;
     cohort__error_slot_set(context->outer_slot);
-    worker->is_ending = !context->outer && context->fiber->num_in_place == 0;
+    worker->is_ending = !context->outer && context->fiber != worker->reserve;
     if (role == ROLE_OF_BOTH && cohort__future_is_own(&task->future))
         cohort__future_complete_own(&task->future, status, &context->error);
     else if (role == ROLE_OF_AWAIT)

@@ -180,8 +180,8 @@ __attribute__((noinline)) static struct cohort__fiber *create_stack(struct cohor
     static atomic_bool is_said;
     if (!atomic_exchange(&is_said, true))
         cohort__log(COHORT__LOG_WARN,
-                    "scheduler: worker %u: %s; tasks that have to wait run others on the stack "
-                    "that they have (this is said once)",
+                    "scheduler: worker %u: %s; while tasks wait, it runs others on the one that it "
+                    "has in reserve (this is said once)",
                     worker->index, cohort_error_message());
     return NULL;
 }

@@ -23,9 +23,10 @@
  * loop at the base. The worker switches to another stack, whose loop goes on. When the task may go
  * on, its resumption is found by that loop or another one. That loop puts its own stack, which
  * holds only the loop, into the pool, and switches to the task's stack. So all stacks are alike,
- * and the loop must not keep any state in its frame across a call. Three kinds are special: the
+ * and the loop must not keep any state in its frame across a call. Four kinds are special: the
  * thread's own one, on which no task runs that may move; those of tasks that have asked for a size
- * (sized.c); and the one on which the event loop is turned (resumption.c). */
+ * (sized.c); the one on which the event loop is turned; and the reserve, where the worker goes on
+ * while there is no memory for another one (both resumption.c). */
 
 struct cohort__pinning;
 
@@ -69,7 +70,10 @@ struct cohort__worker {
     bool (*loop_call)(void *context); /* what is called on it: a hook */
     bool loop_result;                 /* of the call */
     struct cohort__fiber *loop_from;  /* where it goes on after that */
-    uint32_t num_ended_in_place;      /* works, see run_in_place */
+    struct cohort__fiber *reserve;    /* see resumption.c */
+    int64_t mark;         /* what is in the deque from here on was spawned since the newest task */
+                          /* on the reserve has begun; 0: none has */
+    uint32_t num_covered; /* tasks on the reserve that may go on when those above them have ended */
     unsigned index;
     unsigned tick;
     uint64_t poll_at; /* when to poll next, in ticks of the clock */
@@ -209,8 +213,14 @@ void cohort__worker_send(struct cohort__worker *worker, struct cohort__work *wor
  * others. */
 struct cohort__work *cohort__worker_next(struct cohort__worker *worker);
 
-/* The same, for a worker without another stack, when nothing is ready. */
-struct cohort__work *cohort__worker_next_in_place(struct cohort__worker *worker);
+/* The same, on the reserve. What has not begun is taken from the newest on, where there is ROOM. */
+enum cohort__room {
+    COHORT__ROOM_FOR_NONE,
+    COHORT__ROOM_FOR_NEW, /* only for what is in the deque from the mark on */
+    COHORT__ROOM_FOR_ANY,
+};
+struct cohort__work *cohort__worker_next_in_place(struct cohort__worker *worker,
+                                                  enum cohort__room room);
 
 /* What that will be, without taking it. NULL: not the first of the ready list. */
 struct cohort__work *cohort__worker_peek(struct cohort__worker *worker);
@@ -266,10 +276,10 @@ void cohort__resumption_unpin(struct cohort__resumption *resumption);
  * thread; one that is no worker has called foreign_enter. */
 void cohort__resumption_notify(struct cohort__resumption *resumption);
 
-/* Leaves this stack until RESUMPTION, of this stack, has run. If there is no memory for another
- * stack, runs on this one what is ready meanwhile. FUTURE and CALLER are recorded (recorder.h).
- * Only in a task. The worker of the stack may be another one afterwards, and another thread: the
- * caller must not use a thread-local variable before and after this (fiber.h). */
+/* Leaves this stack until RESUMPTION, of this stack, has run. On the reserve, if there is no memory
+ * for another stack, runs on this one what is ready meanwhile. FUTURE and CALLER are recorded
+ * (recorder.h). Only in a task. The worker of the stack may be another one afterwards, and another
+ * thread: the caller must not use a thread-local variable before and after this (fiber.h). */
 void cohort__worker_suspend(struct cohort__worker *worker, struct cohort__resumption *resumption,
                             const cohort_future *future, const void *caller);
 
@@ -281,8 +291,9 @@ void cohort__worker_postpone(struct cohort__worker *worker, struct cohort__resum
  * as above. */
 void cohort__worker_yield(struct cohort__worker *worker, const void *caller);
 
-/* For a new WORKER. COHORT_ERR_NO_MEMORY. */
-cohort_status cohort__worker_create_loop_fiber(struct cohort__worker *worker);
+/* For a new WORKER: its reserve, and the stack for the event loop. COHORT_ERR_NO_MEMORY. */
+cohort_status cohort__worker_create_stacks(struct cohort__worker *worker);
+void cohort__worker_destroy_stacks(struct cohort__worker *worker);
 
 /* Call hooks.poll or hooks.park, on the stack that WORKER has for that. The caller has the token.
  */
@@ -301,8 +312,8 @@ void cohort__resumption_publish(struct cohort__worker *worker);
  * one, completes it with COHORT_ERR_NO_MEMORY. Only outside of tasks. */
 void cohort__worker_run_sized(struct cohort__worker *worker, struct cohort__task *task);
 
-/* For cohort__worker_leave, where the stack that is left does not go to the ordinary ones. */
-void cohort__sized_leave(struct cohort__worker *worker, struct cohort__fiber *fiber);
+/* FIBER has a size of its own, and is free. */
+void cohort__sized_put(struct cohort__worker *worker, struct cohort__fiber *fiber);
 
 /* As for a pool, see fiber_pool.h. */
 void cohort__sized_trim(struct cohort__sized *sized, size_t most);
@@ -411,17 +422,24 @@ bool cohort__scheduler_submit(struct cohort__work *work, bool count);
 /* Counts a task that will be submitted later. False: the scheduler is not up. Any thread. */
 bool cohort__scheduler_count_task(void);
 
-/* The same as cohort__worker_switch. Others may take the stack that is left, unless tasks wait
- * there in place. Only outside of tasks. */
+/* The same as cohort__worker_switch. Others may take the stack that is left, unless it is the
+ * reserve. Only outside of tasks. */
 static inline void cohort__worker_leave(struct cohort__worker *worker, struct cohort__fiber *fiber)
 {
     struct cohort__fiber *left = worker->fiber;
-    if (left->exponent || left->num_in_place > 0) {
-        cohort__sized_leave(worker, fiber);
-        return;
-    }
-    cohort__fiber_pool_put(&worker->pool, left);
+    if (left->exponent)
+        cohort__sized_put(worker, left);
+    else if (left != worker->reserve)
+        cohort__fiber_pool_put(&worker->pool, left);
     cohort__worker_switch(worker, fiber);
+}
+
+/* To be called when the deque of WORKER may have become shorter at its bottom. */
+static inline void cohort__worker_lower_mark(struct cohort__worker *worker)
+{
+    int64_t bottom = atomic_load_explicit(&worker->deque.bottom, memory_order_relaxed);
+    if (bottom < worker->mark)
+        worker->mark = bottom;
 }
 
 static inline void cohort__fifo_push(struct cohort__fifo *fifo,

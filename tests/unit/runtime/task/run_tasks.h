@@ -9,6 +9,7 @@
 
 #include "cohort/task.h"
 #include "runtime/task/scheduler.h"
+#include "runtime/task/worker.h"
 #include "tests/support/test.h"
 
 /* The same tests are built with tasks that may move, too. */
@@ -39,6 +40,13 @@ static inline void limit_address_space(size_t more)
     CHECK_INT(getrlimit(RLIMIT_AS, &limit), 0);
     limit.rlim_cur = num_pages * (size_t)sysconf(_SC_PAGESIZE) + more;
     CHECK_INT(setrlimit(RLIMIT_AS, &limit), 0);
+}
+
+/* In a task, before any has suspended: from now on there is no memory for another stack. So there
+ * are the threads' own stacks and the reserves. */
+static inline void take_no_more_stacks(void)
+{
+    cohort__scheduler.options.stack_bytes = (size_t)1 << 60;
 }
 
 struct run_tasks_program {

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <pthread.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -255,6 +256,7 @@ static cohort_status wait_without_a_stack(void *arg)
     pthread_t thread;
     cohort_promise *promise;
     cohort_future *future;
+    take_no_more_stacks();
     (void)!cohort_fail(COHORT_ERR_GONE, "of this task");
     for (int i = 0; i < 3; i++) {
         create(&promise, &future);
@@ -287,7 +289,6 @@ static void test_without_a_stack(void)
 {
     struct cohort__scheduler_options options;
     cohort__scheduler_options_init(&options);
-    options.stack_bytes = (size_t)1 << 60;
     int num_lines = 0;
     cohort__log_level_set(COHORT__LOG_WARN);
     cohort__log_sink_set(count_lines, &num_lines);
@@ -296,9 +297,126 @@ static void test_without_a_stack(void)
     CHECK_INT(num_lines, 1);
 }
 
-/* More tasks than there are stacks, each of which waits for the one before. What is started while
- * another one waits on the same stack has to end first. Here the last ones are started first, so
- * that nobody waits for one that is below it. */
+/* A task that has begun on a stack of its own goes on while others that wait for it are on the
+ * reserve. */
+static cohort_status go_on_before_others(void *arg)
+{
+    enum { NUM_TASKS = 5 };
+    cohort_promise *promise, *other;
+    cohort_future *future, *never, *tasks[NUM_TASKS];
+    take_no_more_stacks();
+    create(&promise, &future);
+    create(&other, &never);
+    for (int i = 0; i < NUM_TASKS; i++)
+        tasks[i] = cohort_async(wait_for, cohort_future_ref(future));
+    CHECK_INT(cohort_await_for(never, MILLISECOND), COHORT_ERR_TIMEOUT);
+    cohort_promise_fulfil(promise, NULL);
+    CHECK_INT(cohort_await(cohort_when_all(tasks, NUM_TASKS)), COHORT_OK);
+    cohort_promise_fulfil(other, NULL);
+    cohort_future_unref(never);
+    cohort_future_unref(future);
+    return arg ? COHORT_ERR_FAILED : COHORT_OK;
+}
+
+static void test_own_stack_is_not_covered(void)
+{
+    for (unsigned num_workers = 1; num_workers <= 3; num_workers++)
+        CHECK_INT(run_tasks(num_workers, go_on_before_others, NULL), COHORT_OK);
+}
+
+/* Tasks that await only what they have started, and timers, come to their end. */
+static atomic_int num_leaves;
+
+static cohort_status grow(void *depth)
+{
+    enum { NUM_BRANCHES = 3 };
+    cohort_promise *promise;
+    cohort_future *future, *branches[NUM_BRANCHES];
+    create(&promise, &future);
+    CHECK_INT(cohort_await_for(future, MILLISECOND / 20), COHORT_ERR_TIMEOUT);
+    cohort_promise_fulfil(promise, NULL);
+    cohort_future_unref(future);
+    uintptr_t left = (uintptr_t)depth;
+    if (left == 0) {
+        atomic_fetch_add(&num_leaves, 1);
+        return COHORT_OK;
+    }
+    for (int i = 0; i < NUM_BRANCHES; i++)
+        branches[i] = cohort_async(grow, (void *)(left - 1));
+    cohort_yield();
+    return cohort_await(cohort_when_all(branches, NUM_BRANCHES));
+}
+
+static cohort_status grow_without_stacks(void *depth)
+{
+    take_no_more_stacks();
+    return grow(depth);
+}
+
+static void test_trees_end(void)
+{
+    for (unsigned num_workers = 1; num_workers <= 3; num_workers++) {
+        atomic_store(&num_leaves, 0);
+        CHECK_INT(run_tasks(num_workers, grow_without_stacks, (void *)5), COHORT_OK);
+        CHECK_INT(atomic_load(&num_leaves), 243);
+    }
+}
+
+/* The first one on the reserve could go on, but the second one is above it, and waits for it: here
+ * not for ever. */
+static cohort_status wait_a_little(void *promise)
+{
+    cohort_promise *other;
+    cohort_future *never;
+    create(&other, &never);
+    CHECK_INT(cohort_await_for(never, MILLISECOND), COHORT_ERR_TIMEOUT);
+    cohort_promise_fulfil(other, NULL);
+    cohort_future_unref(never);
+    return fulfil(promise);
+}
+
+static cohort_status wait_for_a_covered_one(void *future)
+{
+    cohort_status status = cohort_await_for(future, 20 * MILLISECOND);
+    cohort_future_unref(status == COHORT_ERR_TIMEOUT ? future : NULL);
+    return status;
+}
+
+static cohort_status cover(void *arg)
+{
+    cohort_promise *promise;
+    cohort_future *future;
+    take_no_more_stacks();
+    create(&promise, &future);
+    cohort_future *covering = cohort_async(wait_for_a_covered_one, future);
+    cohort_future *covered = cohort_async(wait_a_little, promise); /* newer: it begins first */
+    cohort_future *both[] = {cohort_future_ref(covering), cohort_future_ref(covered)};
+    CHECK_INT(cohort_await(cohort_when_all(both, 2)), COHORT_ERR_TIMEOUT);
+    CHECK_INT(cohort_await(covering), COHORT_ERR_TIMEOUT);
+    return arg ? COHORT_ERR_FAILED : cohort_await(covered);
+}
+
+static void count_covered(void *count, enum cohort__log_level level, const char *line, size_t bytes)
+{
+    (void)bytes;
+    CHECK_INT(level, COHORT__LOG_WARN);
+    *(int *)count += strstr(line, "1 tasks that could go on are covered by others") != NULL;
+}
+
+static void test_says_what_is_covered(void)
+{
+    int num_lines = 0;
+    cohort__log_level_set(COHORT__LOG_WARN);
+    cohort__log_sink_set(count_covered, &num_lines);
+    for (int i = 0; i < 2; i++)
+        CHECK_INT(run_tasks(1, cover, NULL), COHORT_OK);
+    cohort__log_sink_set(NULL, NULL);
+    CHECK_INT(num_lines, 1);
+}
+
+/* More tasks than there are stacks, each of which waits for the one before. What is started on the
+ * reserve has to end before those below it go on. The last ones are started first, so nobody waits
+ * for one that is below it. */
 enum { NUM_IN_CHAIN = 200, FEW_STACKS_BYTES = 3 << 20 };
 struct chain {
     cohort_promise *promises[NUM_IN_CHAIN + 1];
@@ -350,8 +468,8 @@ static void test_few_stacks(void)
     CHECK_INT(setrlimit(RLIMIT_AS, &old), 0);
 }
 
-/* A worker that can neither have a stack nor start a task on the one that it has. So another one
- * has to wake up for a task that comes from outside. */
+/* A worker that can neither have a stack nor start a task on its reserve, which is full. So another
+ * one has to wake up for a task that comes from outside. */
 static void *submit_on_a_thread(void *promise)
 {
     cohort_future_unref(cohort_async(fulfil, promise));
@@ -373,14 +491,17 @@ static cohort_status wait_with_a_full_stack(void *arg)
     return arg ? COHORT_ERR_FAILED : COHORT_OK;
 }
 
-static void test_full_stack(void)
+static cohort_status fill_the_reserve(void *arg)
 {
-    struct cohort__scheduler_options options;
-    cohort__scheduler_options_init(&options);
-    options.stack_bytes = (size_t)1 << 60;
-    options.num_workers = 2;
+    take_no_more_stacks();
+    cohort_future *full = cohort_async(wait_with_a_full_stack, arg);
+    return cohort_await_for(full, UINT64_MAX); /* not as a plain call */
+}
+
+static void test_full_reserve(void)
+{
     for (int i = 0; i < 20; i++)
-        CHECK_INT(run_tasks_with(&options, wait_with_a_full_stack, NULL), COHORT_OK);
+        CHECK_INT(run_tasks(2, fill_the_reserve, NULL), COHORT_OK);
 }
 
 /* Far more tasks than stacks, and small ones. Each has to be able to start those that it waits for,
@@ -532,8 +653,11 @@ int main(int argc, char **argv)
         {"deadline of a thread", test_deadline_of_a_thread},
         {"works must not wait", test_works_must_not_wait},
         {"without a stack", test_without_a_stack},
+        {"says what is covered", test_says_what_is_covered},
         {"few stacks", test_few_stacks},
-        {"full stack", test_full_stack},
+        {"own stack is not covered", test_own_stack_is_not_covered},
+        {"trees end", test_trees_end},
+        {"full reserve", test_full_reserve},
         {"small stacks", test_small_stacks},
         {"progress beside plain calls", test_progress_beside_plain_calls},
     };
