@@ -184,13 +184,12 @@ static void call_in_place(struct cohort__worker *worker, struct cohort__work *wo
         worker->mark = mark;
 }
 
-static void say_what_waits(struct cohort__worker *worker, enum cohort__room room)
+void cohort__worker_say_what_waits(const struct cohort__worker *worker, size_t num_open)
 {
-    size_t num_open = room == COHORT__ROOM_FOR_ANY ? 0 : cohort__deque_length(&worker->deque);
     static atomic_bool is_said;
     if ((worker->num_covered > 0 || num_open > 0) && !atomic_exchange(&is_said, true))
         cohort__log(COHORT__LOG_WARN,
-                    "scheduler: worker %u has no memory for another stack, and waits: %u tasks "
+                    "scheduler: worker %u had no memory for another stack, and waits: %u tasks "
                     "that could go on are covered by others on its reserve, and for %zu that have "
                     "not begun there is no room; if what waits there waits for one of these, it "
                     "never ends (this is said once)",
@@ -217,7 +216,8 @@ static void run_in_place(struct cohort__worker *worker)
         else
             call_in_place(worker, work);
     } else if (!worker->is_making_way) {
-        say_what_waits(worker, room);
+        cohort__worker_say_what_waits(
+            worker, room == COHORT__ROOM_FOR_ANY ? 0 : cohort__deque_length(&worker->deque));
         cohort__worker_idle(worker);
         cohort__worker_search_end(worker); /* what it has found may be for another worker */
     }

@@ -124,6 +124,7 @@ static inline bool turn(struct cohort__worker *worker)
             return true;
         go_home(worker);
     } else if (!worker->is_making_way) {
+        cohort__worker_say_what_waits(worker, 0);
         cohort__worker_idle(worker);
     }
     return false;

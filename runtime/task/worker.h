@@ -295,6 +295,10 @@ void cohort__worker_yield(struct cohort__worker *worker, const void *caller);
 cohort_status cohort__worker_create_stacks(struct cohort__worker *worker);
 void cohort__worker_destroy_stacks(struct cohort__worker *worker);
 
+/* To be called when WORKER has found nothing to do, and there is no room for NUM_OPEN tasks: if
+ * tasks on its reserve are kept from going on, the log says so once. */
+void cohort__worker_say_what_waits(const struct cohort__worker *worker, size_t num_open);
+
 /* Call hooks.poll or hooks.park, on the stack that WORKER has for that. The caller has the token.
  */
 bool cohort__worker_call_poll(struct cohort__worker *worker);

@@ -384,12 +384,15 @@ static cohort_status wait_for_a_covered_one(void *future)
 
 static cohort_status cover(void *arg)
 {
-    cohort_promise *promise;
-    cohort_future *future;
+    cohort_promise *promise, *other;
+    cohort_future *future, *nobody;
     take_no_more_stacks();
     create(&promise, &future);
+    create(&other, &nobody);
+    cohort_future_unref(nobody);
     cohort_future *covering = cohort_async(wait_for_a_covered_one, future);
     cohort_future *covered = cohort_async(wait_a_little, promise); /* newer: it begins first */
+    cohort_future_unref(cohort_async(wait_a_little, other)); /* where there is the thread's own */
     cohort_future *both[] = {cohort_future_ref(covering), cohort_future_ref(covered)};
     CHECK_INT(cohort_await(cohort_when_all(both, 2)), COHORT_ERR_TIMEOUT);
     CHECK_INT(cohort_await(covering), COHORT_ERR_TIMEOUT);
@@ -400,7 +403,7 @@ static void count_covered(void *count, enum cohort__log_level level, const char 
 {
     (void)bytes;
     CHECK_INT(level, COHORT__LOG_WARN);
-    *(int *)count += strstr(line, "1 tasks that could go on are covered by others") != NULL;
+    *(int *)count += strstr(line, "tasks that could go on are covered by others") != NULL;
 }
 
 static void test_says_what_is_covered(void)
