@@ -2,6 +2,7 @@
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
+#include <sys/timerfd.h>
 
 #include "cohort/task.h"
 #include "runtime/base/clock.h"
@@ -19,6 +20,57 @@ static cohort_status sleeper(void *arg)
     cohort_status status = cohort_await(cohort_sleep(nanoseconds));
     CHECK(cohort__clock_now() - start >= nanoseconds);
     return status;
+}
+
+/* The kernel gets the deadline as it is, and not a later one that fits some clock of the loop. */
+enum { NUM_SHORT = 200, SHORT = 50000 };
+
+static struct {
+    bool is_on;                /* one thread */
+    uint64_t earliest, latest; /* that may be asked for */
+    unsigned num;
+} armed;
+
+int __real_timerfd_settime(int fd, int flags, const struct itimerspec *time,
+                           struct itimerspec *ret_old);
+int __wrap_timerfd_settime(int fd, int flags, const struct itimerspec *time,
+                           struct itimerspec *ret_old);
+
+int __wrap_timerfd_settime(int fd, int flags, const struct itimerspec *time,
+                           struct itimerspec *ret_old)
+{
+    if (armed.is_on) {
+        uint64_t at =
+            (uint64_t)time->it_value.tv_sec * 1000000000 + (uint64_t)time->it_value.tv_nsec;
+        CHECK_INT(flags, TFD_TIMER_ABSTIME);
+        CHECK(at >= armed.earliest && at <= armed.latest);
+        armed.num++;
+    }
+    return __real_timerfd_settime(fd, flags, time, ret_old);
+}
+
+/* Where a sleep lasts until the next tick of a millisecond, each of these takes one, but the first:
+ * then not even the fastest is quick. How late the others are is up to the machine. */
+static cohort_status sleep_shortly(void *arg)
+{
+    uint64_t fastest = UINT64_MAX;
+    armed.is_on = true;
+    for (int i = 0; i < NUM_SHORT; i++) {
+        uint64_t start = cohort__clock_now();
+        armed.earliest = start + SHORT;
+        cohort_future *future = cohort_sleep(SHORT);
+        armed.latest = cohort__clock_now() + SHORT;
+        CHECK_INT(cohort_await(future), COHORT_OK);
+        uint64_t elapsed = cohort__clock_now() - start;
+        CHECK(elapsed >= SHORT);
+        if (i > 0 && elapsed < fastest)
+            fastest = elapsed;
+    }
+    armed.is_on = false;
+    CHECK(armed.num > 0);
+    CHECK(fastest < 500000);
+    cohort__scheduler_stop();
+    return arg ? COHORT_ERR_FAILED : COHORT_OK;
 }
 
 static cohort_status main_task(void *arg)
@@ -41,7 +93,7 @@ static cohort_status main_task(void *arg)
     return COHORT_OK;
 }
 
-static void run_with(unsigned num_workers)
+static void run_with(unsigned num_workers, uint64_t spin_ns, cohort_task_function *function)
 {
     struct cohort__loop *loop;
     struct cohort__scheduler_hooks hooks;
@@ -50,9 +102,10 @@ static void run_with(unsigned num_workers)
     cohort__loop_scheduler_hooks(loop, &hooks);
     cohort__scheduler_options_init(&options);
     options.num_workers = num_workers;
+    options.spin_ns = spin_ns;
     CHECK_INT(cohort__scheduler_start(&options, &hooks), COHORT_OK);
     cohort__loop_attach(loop);
-    cohort_future_unref(cohort_async(main_task, NULL));
+    cohort_future_unref(cohort_async(function, NULL));
     CHECK_INT(cohort__scheduler_run(), COHORT_OK);
     cohort__loop_attach(NULL);
     cohort__loop_destroy(loop);
@@ -60,12 +113,17 @@ static void run_with(unsigned num_workers)
 
 static void test_one_worker(void)
 {
-    run_with(1);
+    run_with(1, COHORT__SPIN_NS, main_task);
 }
 
 static void test_four_workers(void)
 {
-    run_with(4);
+    run_with(4, COHORT__SPIN_NS, main_task);
+}
+
+static void test_short(void)
+{
+    run_with(1, 0, sleep_shortly);
 }
 
 static void test_no_loop(void)
@@ -146,6 +204,7 @@ int main(int argc, char **argv)
         {"no_loop", test_no_loop},
         {"one_worker", test_one_worker},
         {"four_workers", test_four_workers},
+        {"short", test_short},
         {"end", test_end},
     };
     return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));

@@ -288,6 +288,93 @@ static void test_known_tasks(void)
         CHECK_INT(run_tasks(num_workers, await_known_tasks, NULL), COHORT_OK);
 }
 
+/* --- without memory --- */
+
+static struct {
+    atomic_int num_objects;  /* allocated and not freed */
+    unsigned fails_of_three; /* so many of three allocations; one thread */
+    unsigned num;
+} memory;
+
+void *__real_cohort__slab_alloc(size_t bytes);
+void *__wrap_cohort__slab_alloc(size_t bytes);
+void __real_cohort__slab_free(void *object);
+void __wrap_cohort__slab_free(void *object);
+
+void *__wrap_cohort__slab_alloc(size_t bytes)
+{
+    if (memory.fails_of_three > memory.num++ % 3)
+        return NULL;
+    void *object = __real_cohort__slab_alloc(bytes);
+    atomic_fetch_add(&memory.num_objects, object != NULL);
+    return object;
+}
+
+void __wrap_cohort__slab_free(void *object)
+{
+    atomic_fetch_sub(&memory.num_objects, object != NULL);
+    __real_cohort__slab_free(object);
+}
+
+static cohort_status count_after(cohort_future *source, void *arg)
+{
+    cohort_future_unref(source);
+    return count(arg);
+}
+
+static cohort_future *spawn(int way)
+{
+    cohort_task_options options = {.stack_bytes = 64 * 1024};
+    switch (way) {
+    case 0:
+        return cohort_async(count, NULL);
+    case 1:
+        return cohort_async_with(count, NULL, &options);
+    default:
+        return cohort_then(cohort_future_of_value(NULL), count_after, NULL);
+    }
+}
+
+/* A task for which there is no memory fails, and does not run. It is not counted, so the scheduler
+ * ends, and nothing of it is left. The others run. */
+static cohort_status spawn_without_memory(void *arg)
+{
+    enum { NUM = 30 };
+    cohort_future *tasks[NUM];
+    unsigned fails = *(unsigned *)arg;
+    for (int way = 0; way < 3; way++) {
+        int num_failed = 0, num_ready = 0;
+        atomic_store(&num_runs, 0);
+        memory.num = 0;
+        memory.fails_of_three = fails;
+        for (int i = 0; i < NUM; i++)
+            tasks[i] = spawn(way);
+        memory.fails_of_three = 0;
+        for (int i = 0; i < NUM; i++)
+            num_ready += cohort_future_ready(tasks[i]);
+        CHECK_INT(num_ready, (int)fails * NUM / 3);
+        for (int i = 0; i < NUM; i++) {
+            cohort_status status = cohort_await(tasks[i]);
+            CHECK(status == COHORT_OK || status == COHORT_ERR_NO_MEMORY);
+            if (status == COHORT_ERR_NO_MEMORY)
+                CHECK(cohort_error_message()[0]);
+            num_failed += status == COHORT_ERR_NO_MEMORY;
+        }
+        CHECK_INT(num_failed, (int)fails * NUM / 3);
+        CHECK_INT(atomic_load(&num_runs), NUM - num_failed);
+    }
+    return COHORT_OK;
+}
+
+static void test_without_memory(void)
+{
+    for (unsigned fails = 1; fails <= 3; fails++) {
+        int before = atomic_load(&memory.num_objects);
+        CHECK_INT(run_tasks(1, spawn_without_memory, &fails), COHORT_OK);
+        CHECK_INT(atomic_load(&memory.num_objects), before);
+    }
+}
+
 int main(int argc, char **argv)
 {
     static const struct test_case cases[] = {
@@ -301,6 +388,7 @@ int main(int argc, char **argv)
         {"spawned by foreign threads", test_spawned_by_foreign_threads},
         {"known tasks", test_known_tasks},
         {"orders of awaits", test_orders_of_awaits},
+        {"without memory", test_without_memory},
     };
     return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
 }
