@@ -45,9 +45,13 @@ COHORT_API bool cohort_future_ready(const cohort_future *future);
  * COHORT_ERR_STATE: called by a thread outside of tasks before the runtime has started.
  *
  * If there is no memory for one more stack, the call still waits. Its worker goes on with other
- * tasks that are ready, those that have not started yet on the stack of this one. These have to end
- * before this call returns. So there they must not wait for what this task does later. The log
- * (COHORT_LOG=warn) says once that this has begun. */
+ * tasks that are ready. Those that have not started yet start on a stack that it has in reserve,
+ * each above those that wait there already, which go on when it has ended. No task waits for ever
+ * because of that if each awaits only tasks that start after it, as its own, and what comes from
+ * elsewhere, and if the reserve is large enough for those that wait there at a time (it has
+ * COHORT_STACK bytes). Others may: a task there that waits for one below it. The log
+ * (COHORT_LOG=warn) says once that this way of waiting has begun, and once when a worker has to
+ * wait while tasks on its reserve could go on, or have no room to start. */
 COHORT_API cohort_status cohort_await(cohort_future *future) COHORT_MUST_USE;
 
 /* The same. On success writes the value to *ret_value (untouched on failure). */

@@ -76,7 +76,7 @@ void cohort__worker_send(struct cohort__worker *worker, struct cohort__work *wor
     cohort__idle_wake(worker);
 }
 
-void cohort__worker_take_inbox(struct cohort__worker *worker)
+static void take_inbox(struct cohort__worker *worker)
 {
     struct cohort__batch_queue_node *node = cohort__batch_queue_take(&worker->inbox);
     while (node) {
@@ -86,7 +86,7 @@ void cohort__worker_take_inbox(struct cohort__worker *worker)
     }
 }
 
-void cohort__worker_take_yielded(struct cohort__worker *worker)
+static void take_yielded(struct cohort__worker *worker)
 {
     struct cohort__batch_queue_node *node;
     while ((node = cohort__fifo_pop(&worker->yielded)))
@@ -157,7 +157,6 @@ static struct cohort__work *next_own(struct cohort__worker *worker)
 {
     bool may_start_any = may_start(worker);
     struct cohort__work *work = cohort__deque_pop(&worker->deque);
-    cohort__worker_lower_mark(worker);
     if (!work || may_start_any || work->run != cohort__task_run)
         return work;
     cohort__worker_push(worker, work);
@@ -193,7 +192,7 @@ struct cohort__work *cohort__worker_next_ready(struct cohort__worker *worker)
  * Tasks that have yielded move to the ready list. */
 static struct cohort__work *next_fair(struct cohort__worker *worker)
 {
-    cohort__worker_take_yielded(worker);
+    take_yielded(worker);
     cohort__worker_take_injected(worker);
     return is_old_pause(worker) ? NULL : oldest_own(worker);
 }
@@ -242,24 +241,9 @@ __attribute__((noinline)) static struct cohort__work *take_follower(struct cohor
     return NULL;
 }
 
-/* What has not begun, the newest first, and then what has yielded. */
-static struct cohort__work *next_newest(struct cohort__worker *worker)
-{
-    struct cohort__work *work = next_own(worker);
-    if (work)
-        return work;
-    cohort__worker_take_injected(worker);
-    if ((work = next_own(worker)) || (work = cohort__chore_take()) || (work = steal(worker)))
-        return work;
-    if (worker->is_making_way)
-        cohort__spread_wait();
-    cohort__worker_take_yielded(worker);
-    return cohort__worker_next_ready(worker);
-}
-
 struct cohort__work *cohort__worker_next(struct cohort__worker *worker)
 {
-    cohort__worker_take_inbox(worker);
+    take_inbox(worker);
     worker->has_begun_old = false;
     struct cohort__work *work = worker->follower ? take_follower(worker) : NULL;
     if (work)
@@ -269,31 +253,46 @@ struct cohort__work *cohort__worker_next(struct cohort__worker *worker)
     else if (is_turn_of_oldest(worker))
         work = oldest_own(worker);
     worker->was_ready = worker->is_making_way = false;
-    if (work || (work = cohort__worker_next_ready(worker)))
+    if (work || (work = cohort__worker_next_ready(worker)) || (work = next_own(worker)))
         return work;
-    return next_newest(worker);
+    cohort__worker_take_injected(worker);
+    if ((work = next_own(worker)) || (work = cohort__chore_take()) || (work = steal(worker)))
+        return work;
+    if (worker->is_making_way)
+        cohort__spread_wait();
+    take_yielded(worker);
+    return cohort__worker_next_ready(worker);
 }
 
-/* The oldest task has no turn here: newer ones, which often wait for older ones, would be started
- * above it, and keep it from going on. What has yielded has its turn, since it has begun. */
+/* What is looked at last has its turn here, too, but for the oldest task: newer ones, which often
+ * wait for older ones, would be started above it, and keep it from going on. */
+static struct cohort__work *next_but_oldest(struct cohort__worker *worker)
+{
+    int64_t old_end = worker->old_end;
+    worker->old_end = 0;
+    if ((worker->tick + 1) % FAIR_TICKS == 0) {
+        worker->tick++;
+        take_yielded(worker);
+    }
+    struct cohort__work *work = cohort__worker_next(worker);
+    worker->old_end = old_end;
+    return work;
+}
+
 struct cohort__work *cohort__worker_next_in_place(struct cohort__worker *worker,
                                                   enum cohort__room room)
 {
-    cohort__worker_take_inbox(worker);
-    if (++worker->tick % FAIR_TICKS == 0)
-        cohort__worker_take_yielded(worker);
-    worker->was_ready = worker->is_making_way = false;
-    struct cohort__work *work = cohort__worker_next_ready(worker);
-    if (work)
-        return work;
     if (room == COHORT__ROOM_FOR_ANY)
-        return next_newest(worker);
-    if (room == COHORT__ROOM_FOR_NEW &&
+        return next_but_oldest(worker);
+    take_inbox(worker);
+    worker->is_making_way = false;
+    struct cohort__work *work = cohort__worker_next_ready(worker);
+    if (!work && room == COHORT__ROOM_FOR_NEW &&
         atomic_load_explicit(&worker->deque.bottom, memory_order_relaxed) > worker->mark)
         work = cohort__deque_pop(&worker->deque);
-    if (work)
+    if (work || (work = cohort__chore_take()))
         return work;
-    cohort__worker_take_yielded(worker);
+    take_yielded(worker);
     return cohort__worker_next_ready(worker);
 }
 

@@ -40,13 +40,11 @@ void cohort__worker_take_returned(struct cohort__worker *worker)
 }
 
 /* WORK is a resumption that was taken from a queue. Returns the stack to continue. */
-static struct cohort__fiber *fiber_of(struct cohort__worker *worker, struct cohort__work *work)
+static struct cohort__fiber *fiber_of(struct cohort__work *work)
 {
     struct cohort__resumption *resumption =
         COHORT_CONTAINER_OF(work, struct cohort__resumption, work);
     resumption->has_run = true;
-    if (resumption->fiber == worker->reserve)
-        worker->num_covered++; /* until it goes on */
     return resumption->fiber;
 }
 
@@ -57,7 +55,7 @@ static void resume(struct cohort__work *work)
     struct cohort__worker *worker = cohort__worker_self;
     const struct cohort__resumption *resumption =
         COHORT_CONTAINER_OF(work, struct cohort__resumption, work);
-    struct cohort__fiber *fiber = fiber_of(worker, work);
+    struct cohort__fiber *fiber = fiber_of(work);
     if (fiber == worker->fiber)
         return;
     if (resumption->worker != worker && !fiber->exponent)
@@ -119,7 +117,7 @@ static struct cohort__fiber *take_next_fiber(struct cohort__worker *worker, uint
     if (!work || work->run != resume || now >= worker->poll_at)
         return NULL;
     worker->tick++;
-    return fiber_of(worker, cohort__worker_next_ready(worker));
+    return fiber_of(cohort__worker_next_ready(worker));
 }
 
 /* The event loop takes more of a stack than most tasks, and a task that suspends keeps what was
@@ -187,13 +185,18 @@ static void call_in_place(struct cohort__worker *worker, struct cohort__work *wo
 void cohort__worker_say_what_waits(const struct cohort__worker *worker, size_t num_open)
 {
     static atomic_bool is_said;
-    if ((worker->num_covered > 0 || num_open > 0) && !atomic_exchange(&is_said, true))
+    size_t num_covered = 0;
+    if (atomic_load_explicit(&is_said, memory_order_relaxed))
+        return;
+    for (struct cohort__resumption *waits = worker->waiting; waits; waits = waits->below)
+        num_covered += waits->has_run;
+    if (num_covered + num_open > 0 && !atomic_exchange(&is_said, true))
         cohort__log(COHORT__LOG_WARN,
-                    "scheduler: worker %u had no memory for another stack, and waits: %u tasks "
+                    "scheduler: worker %u had no memory for another stack, and waits: %zu tasks "
                     "that could go on are covered by others on its reserve, and for %zu that have "
                     "not begun there is no room; if what waits there waits for one of these, it "
                     "never ends (this is said once)",
-                    worker->index, worker->num_covered, num_open);
+                    worker->index, num_covered, num_open);
 }
 
 static enum cohort__room room_on(const struct cohort__fiber *reserve, const char *here)
@@ -204,7 +207,7 @@ static enum cohort__room room_on(const struct cohort__fiber *reserve, const char
 }
 
 /* The same as the loop does, once, on the reserve. */
-static void run_in_place(struct cohort__worker *worker)
+__attribute__((noinline)) static void run_in_place(struct cohort__worker *worker)
 {
     enum cohort__room room = room_on(worker->reserve, __builtin_frame_address(0));
     cohort__worker_poll_if_due(worker);
@@ -223,17 +226,14 @@ static void run_in_place(struct cohort__worker *worker)
     }
 }
 
-/* Goes on elsewhere: with the task that is next, on another stack, or else on the reserve. Returns
- * when there is a switch back, or, on the reserve, after one turn. */
-static struct cohort__worker *go_elsewhere(struct cohort__worker *worker, uint64_t now)
+/* Goes on on a stack without a task, or else on the reserve. Returns when there is a switch back,
+ * or, on the reserve, after one turn. */
+static inline struct cohort__worker *go_elsewhere(struct cohort__worker *worker)
 {
-    struct cohort__fiber *fiber = take_next_fiber(worker, now);
-    if (!fiber)
-        fiber = cohort__worker_take_stack(worker);
-    if (!fiber && worker->fiber == worker->reserve)
-        run_in_place(worker);
-    else if (fiber != worker->fiber)
-        worker = cohort__worker_switch(worker, fiber ? fiber : worker->reserve);
+    struct cohort__fiber *fiber = cohort__worker_take_stack(worker);
+    if (fiber || worker->fiber != worker->reserve)
+        return cohort__worker_switch(worker, fiber ? fiber : worker->reserve);
+    run_in_place(worker);
     return worker;
 }
 
@@ -244,7 +244,7 @@ static void loop_in_reserve(void *arg)
     const struct cohort__fiber *fiber = cohort__worker_arrive();
     (void)arg;
     for (;;)
-        go_elsewhere(fiber->worker, cohort__clock_ticks());
+        go_elsewhere(fiber->worker);
 }
 
 cohort_status cohort__worker_create_stacks(struct cohort__worker *worker)
@@ -299,18 +299,30 @@ void cohort__worker_suspend(struct cohort__worker *worker, struct cohort__resump
     if (worker->fiber->runners)
         cohort__range_hand_on(worker->fiber->runners);
     worker->context = NULL;
+    if (worker->fiber == worker->reserve) {
+        resumption->below = worker->waiting;
+        worker->waiting = resumption;
+    }
     if (is_held) {
         hold(worker, 1);
     } else {
         worker->left = resumption;
         worker->lends = true;
     }
-    while (worker = go_elsewhere(worker, now), !resumption->has_run)
+    for (;;) {
+        struct cohort__fiber *fiber = take_next_fiber(worker, now);
+        if (!fiber)
+            worker = go_elsewhere(worker);
+        else if (fiber != worker->fiber)
+            worker = cohort__worker_switch(worker, fiber);
+        if (resumption->has_run)
+            break;
         now = cohort__clock_ticks();
+    }
     if (is_held && burst == worker->burst)
         hold(worker, -1);
     if (worker->fiber == worker->reserve)
-        worker->num_covered--;
+        worker->waiting = resumption->below;
     go_on(worker, context, slot);
 }
 

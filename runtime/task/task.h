@@ -46,7 +46,7 @@ void cohort__task_run(struct cohort__work *work);
 bool cohort__task_may_move(const struct cohort__work *work);
 
 /* Calls TASK, which was claimed, and gives the queue's reference back. At the base of a stack, or
- * on top of tasks that wait in place. */
+ * above others on the reserve. */
 void cohort__task_call(struct cohort__task *task);
 
 /* Whether WORK is a task that was claimed already, so that it only has to be dropped. */

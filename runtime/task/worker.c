@@ -116,6 +116,8 @@ static inline bool turn(struct cohort__worker *worker)
     struct cohort__work *work = cohort__worker_next(worker);
     if (work) {
         cohort__worker_search_end(worker);
+        if (worker->waiting)
+            cohort__worker_lower_mark(worker);
         if (worker->fiber != &worker->own_fiber || !leave_own(worker, work))
             work->run(work);
     } else if (cohort__worker_may_leave()) {

@@ -71,9 +71,9 @@ struct cohort__worker {
     bool loop_result;                 /* of the call */
     struct cohort__fiber *loop_from;  /* where it goes on after that */
     struct cohort__fiber *reserve;    /* see resumption.c */
-    int64_t mark;         /* what is in the deque from here on was spawned since the newest task */
-                          /* on the reserve has begun; 0: none has */
-    uint32_t num_covered; /* tasks on the reserve that may go on when those above them have ended */
+    int64_t mark; /* what is in the deque from here on was spawned since the newest task */
+                  /* on the reserve has begun; 0: none has */
+    struct cohort__resumption *waiting; /* on the reserve; the topmost, see below */
     unsigned index;
     unsigned tick;
     uint64_t poll_at; /* when to poll next, in ticks of the clock */
@@ -228,10 +228,7 @@ struct cohort__work *cohort__worker_peek(struct cohort__worker *worker);
 /* Takes the first of the ready list. NULL: it is empty. */
 struct cohort__work *cohort__worker_next_ready(struct cohort__worker *worker);
 
-/* Move what others have sent, or what has yielded, to the ready list, and what comes from outside
- * to the deque. */
-void cohort__worker_take_inbox(struct cohort__worker *worker);
-void cohort__worker_take_yielded(struct cohort__worker *worker);
+/* Moves what comes from outside to the deque. */
 void cohort__worker_take_injected(struct cohort__worker *worker);
 
 /* Whether there is work for WORKER, in its own queues or to be stolen. */
@@ -263,6 +260,7 @@ struct cohort__resumption {
     struct cohort__fiber *fiber;
     atomic_uchar state; /* an enum cohort__resumption_state */
     bool has_run;
+    struct cohort__resumption *below; /* on the reserve: the next one down */
 };
 
 /* Prepares RESUMPTION for the stack that runs now. It is pinned. */
