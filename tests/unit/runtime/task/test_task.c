@@ -303,7 +303,7 @@ void __wrap_cohort__slab_free(void *object);
 
 void *__wrap_cohort__slab_alloc(size_t bytes)
 {
-    if (memory.fails_of_three > memory.num++ % 3)
+    if (memory.fails_of_three > 0 && memory.fails_of_three > memory.num++ % 3)
         return NULL;
     void *object = __real_cohort__slab_alloc(bytes);
     atomic_fetch_add(&memory.num_objects, object != NULL);
