@@ -4,10 +4,11 @@
 
 #include "cohort/cohort.h"
 
-/* Two tasks wait. A third one, whose stack is not the lowest one, grows beyond its end, and says
- * when it has come back from there. Before that the program says how many mappings are guards. */
+/* A task waits. Another one, whose stack is not the lowest of its slab, grows beyond its end, and
+ * says when it has come back from there. Before that the program says how many mappings are guards.
+ */
 
-enum { NUM_WAITING = 2, FRAME_BYTES = 1024, DEPTH = 280 }; /* of the default 256 KiB */
+enum { NUM_WAITING = 1, FRAME_BYTES = 1024, DEPTH = 280 }; /* of the default 256 KiB */
 
 struct program {
     cohort_future *gate;
