@@ -103,6 +103,8 @@ static void run_with(unsigned num_workers, uint64_t spin_ns, cohort_task_functio
     cohort__scheduler_options_init(&options);
     options.num_workers = num_workers;
     options.spin_ns = spin_ns;
+    if (spin_ns == 0)
+        options.yield_polls = 0; /* it parks at once */
     CHECK_INT(cohort__scheduler_start(&options, &hooks), COHORT_OK);
     cohort__loop_attach(loop);
     cohort_future_unref(cohort_async(function, NULL));
