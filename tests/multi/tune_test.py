@@ -118,13 +118,41 @@ def test_samples():
         check_equal((status, err), (0, ''))
         seen = set()
         for line in out.splitlines():
-            check(re.fullmatch(r'%s \w+ \S+ 2 \d+( [0-9.e+]+){8}' % place, line), line)
+            check(re.fullmatch(r'%s \w+ \S+ 2 \d+( [0-9.e+]+){9}' % place, line), line)
             seen.add(tuple(line.split()[:5]))
         check_equal(len(seen), len(out.splitlines()))
         check((place, 'barrier', 'linear', '2', '0') in seen, out)
         check((place, 'all_reduce', 'linear', '2', '8') in seen, out)
     status, out, err = tune('--samples', 'localities', '--seconds', 1)
-    check(status == 1 and out == '' and 'a job of one locality' in err, err)
+    check(status == 1 and out == '' and 'a job of 1 locality on 1 host' in err, err)
+
+
+def test_hosts():
+    """Jobs with a locality on each host. Both hosts are this one, so they share its cores."""
+    def measure(folder):
+        path = os.path.join(folder, 'tune')
+        options = jobs.far_hosts(2)
+        status, out, err = tune('--hosts', 'a:3,b', *options[2:], '--seconds', 4, '--sites', 4,
+                                '--cohortrun', jobs.COHORTRUN, '--output', path)
+        check_equal((status, out, err), (0, path + '\n', ''))
+        with open(path) as file:
+            text = file.read()
+        check(re.match(r'# By cohort-tune .*: jobs on up to 2 hosts with 1 worker, \d+ samples',
+                       text), text[:200])
+        for place in ('tasks', 'hosts'):
+            check_has_factors(text, place)
+        explanations('-x', 'COHORT_TUNE=' + path, MEMBER)
+    in_folder(measure)
+    status, out, err = run(*jobs.far_hosts(2), '-n', 2, '--workers', 1, TUNE, '--samples', 'hosts',
+                           '--seconds', 1, '--sites', 2)
+    check_equal((status, err), (0, ''))
+    for line in out.splitlines():
+        check(re.fullmatch(r'hosts \w+ \S+ 2 \d+( [0-9.e+]+){8} 2', line), line)
+    for options, samples, why in [(['-n', 2], 'hosts', 'a job of 2 localities on 1 host'),
+                                  (jobs.far_hosts(2), 'localities', 'localities on 2 hosts'),
+                                  (jobs.far_hosts(4), 'hosts', '4 localities on 2 hosts')]:
+        status, out, err = run(*options, '--workers', 1, TUNE, '--samples', samples)
+        check(status == 1 and out == '' and why in err, err)
 
 
 def test_no_jobs():
@@ -223,12 +251,19 @@ def test_options():
                       (['--localities', '33'], "not '33'"), (['--localities', 'x'], "not 'x'"),
                       (['--localities'], '--localities needs a value'),
                       (['--cohortrun', ''], '--cohortrun needs a path'),
-                      (['--samples', 'x'], "--samples needs 'tasks' or 'localities', not 'x'"),
+                      (['--samples', 'x'], "needs 'tasks', 'localities' or 'hosts', not 'x'"),
+                      (['--hosts'], '--hosts needs a value'), (['--hosts', ''], 'needs a value'),
+                      (['--agent', 'x'], '--agent goes with --hosts'),
+                      (['--listen', 'x'], '--listen goes with --hosts'),
                       (['--samples', 'tasks', '--print'], '--samples goes with none of')]:
         status, out, err = tune(*args)
         check(status == 2 and out == '' and why in err and 'usage: ' in err, args, err)
     status, out, err = run('-n', 1, TUNE, '--localities', 2)
     check(status == 2 and out == '' and 'run it without cohortrun' in err, err)
+    for hosts, why in [('a', "needs two hosts at least, not 'a'"),
+                       ('a:0,b', "'0' is no number of slots")]:
+        status, out, err = tune('--hosts', hosts)
+        check(status == 1 and out == '' and 'cohort-tune: ' in err and why in err, err)
     status, out, err = tune('--help')
     check(status == 0 and out.startswith('usage: ') and '--output FILE' in out, out)
 

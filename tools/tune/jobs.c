@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cohort-tune: --localities: starts the jobs, and collects their samples. */
+/* cohort-tune: --localities, --hosts: starts the jobs, and collects their samples. */
 #include "tools/tune/jobs.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "tools/share/child.h"
+#include "tools/share/host_list.h"
 #include "tools/share/programs.h"
 #include "tools/share/trial.h"
 #include "tools/tune/measure.h"
@@ -17,6 +19,9 @@ struct jobs {
     const struct tune_options *options;
     struct programs programs;
     struct tune_samples samples;
+    struct host_list hosts;
+    uint32_t max_localities; /* of a job on this host; 0: there is none */
+    uint32_t max_hosts;      /* of a job with a locality on each host; 0: there is none */
     uint64_t end;
     unsigned weights_left;
 };
@@ -42,53 +47,115 @@ static unsigned seconds_for(struct jobs *jobs, unsigned weight)
     return seconds < 1.5 ? 1 : (unsigned)(seconds + 0.5);
 }
 
-static bool run_job(struct jobs *jobs, uint32_t num_localities, unsigned weight)
+/* The command up to this program. */
+static void begin_command(const struct jobs *jobs, enum cohort__scope scope, const char *num,
+                          const char *hosts, struct programs_command *command)
+{
+    programs_command_launch(command, &jobs->programs, num, "1");
+    const char *const options[][2] = {
+        {"--hosts", hosts}, {"--listen", jobs->options->listen}, {"--agent", jobs->options->agent}};
+    for (size_t i = 0; scope == COHORT__SCOPE_HOSTS && i < sizeof(options) / sizeof(*options); i++)
+        if (options[i][1]) {
+            programs_command_add(command, options[i][0]);
+            programs_command_add(command, options[i][1]);
+        }
+    programs_command_add(command, jobs->programs.self);
+}
+
+/* The first NUM hosts, "a,b,c". The caller frees it. */
+static char *list_hosts(const struct host_list *hosts, uint32_t num)
+{
+    char *text = NULL;
+    size_t bytes = 0;
+    FILE *file = open_memstream(&text, &bytes);
+    for (uint32_t i = 0; file && i < num; i++)
+        fprintf(file, "%s%s", i > 0 ? "," : "", hosts->list[i].name);
+    if (file && fclose(file) == 0)
+        return text;
+    fprintf(stderr, "cohort-tune: no memory for a list of %u hosts\n", (unsigned)num);
+    free(text);
+    return NULL;
+}
+
+/* A job of NUM localities. */
+static bool run_job(struct jobs *jobs, enum cohort__scope scope, uint32_t num, unsigned weight)
 {
     struct programs_command command;
     char localities[16], seconds[16], sites[16];
-    snprintf(localities, sizeof(localities), "%u", (unsigned)num_localities);
+    char *hosts = scope == COHORT__SCOPE_HOSTS ? list_hosts(&jobs->hosts, num) : NULL;
+    if (scope == COHORT__SCOPE_HOSTS && !hosts)
+        return false;
+    snprintf(localities, sizeof(localities), "%u", (unsigned)num);
     snprintf(seconds, sizeof(seconds), "%u", seconds_for(jobs, weight));
     snprintf(sites, sizeof(sites), "%u", (unsigned)jobs->options->max_sites);
-    programs_command_begin(&command, &jobs->programs, localities, "1");
-    const char *const args[] = {"--samples", num_localities == 1 ? "tasks" : "localities",
-                                "--seconds", seconds,
-                                "--sites",   sites};
+    begin_command(jobs, scope, localities, hosts, &command);
+    const char *const args[] = {
+        "--samples", cohort__scope_name(scope), "--seconds", seconds, "--sites", sites};
     for (size_t i = 0; i < sizeof(args) / sizeof(args[0]); i++)
         programs_command_add(&command, args[i]);
     size_t before = jobs->samples.num;
-    if (!child_run(command.args, take_line, &jobs->samples))
-        return false;
-    if (jobs->samples.num > before)
-        return true;
-    fprintf(stderr, "cohort-tune: %s printed no sample\n", command.args[0]);
-    return false;
+    bool is_done = child_run(command.args, take_line, &jobs->samples);
+    free(hosts);
+    if (is_done && jobs->samples.num == before)
+        fprintf(stderr, "cohort-tune: %s printed no sample\n", command.args[0]);
+    return is_done && jobs->samples.num > before;
 }
 
-static bool run_all(struct jobs *jobs, uint32_t max_localities)
+static bool run_all(struct jobs *jobs)
 {
+    const uint32_t most[COHORT__NUM_SCOPES] = {
+        [COHORT__SCOPE_LOCALITIES] = jobs->max_localities, [COHORT__SCOPE_HOSTS] = jobs->max_hosts};
     jobs->end = trial_now() + jobs->options->seconds * (uint64_t)1000000000;
-    jobs->weights_left = TASKS_WEIGHT + tune_measure_weights(max_localities);
-    bool goes_on = run_job(jobs, 1, TASKS_WEIGHT);
-    for (uint32_t n = 2; goes_on && n <= max_localities; n *= 2)
-        goes_on = run_job(jobs, n, tune_measure_weight(n));
+    jobs->weights_left = TASKS_WEIGHT + tune_measure_weights(jobs->max_localities) +
+                         tune_measure_weights(jobs->max_hosts);
+    bool goes_on = run_job(jobs, COHORT__SCOPE_TASKS, 1, TASKS_WEIGHT);
+    for (unsigned scope = COHORT__SCOPE_LOCALITIES; scope < COHORT__NUM_SCOPES; scope++)
+        for (uint32_t n = 2; goes_on && n <= most[scope]; n *= 2)
+            goes_on = run_job(jobs, (enum cohort__scope)scope, n, tune_measure_weight(n));
     return goes_on;
 }
 
-static bool write_file(const struct jobs *jobs, uint32_t max_localities)
+static bool write_file(const struct jobs *jobs)
 {
-    char measured[64];
-    snprintf(measured, sizeof(measured), "jobs of up to %u localities", (unsigned)max_localities);
+    char measured[96], localities[40] = "", hosts[40] = "";
+    if (jobs->max_localities)
+        snprintf(localities, sizeof(localities), "of up to %u localities",
+                 (unsigned)jobs->max_localities);
+    if (jobs->max_hosts)
+        snprintf(hosts, sizeof(hosts), "on up to %u hosts", (unsigned)jobs->max_hosts);
+    snprintf(measured, sizeof(measured), "jobs %s%s%s", localities,
+             jobs->max_localities && jobs->max_hosts ? ", and " : "", hosts);
     return tune_output_write(jobs->options, &jobs->samples, measured, 1) == COHORT_OK || failed();
+}
+
+static uint32_t at_most(uint32_t num, uint32_t most)
+{
+    return num < most ? num : most;
+}
+
+/* Each host has one locality, however many would fit there. */
+static bool find_hosts(struct jobs *jobs)
+{
+    const struct tune_options *options = jobs->options;
+    if (!options->hosts)
+        return true;
+    if (host_list_parse(&jobs->hosts, options->hosts))
+        return failed();
+    jobs->max_hosts = at_most(jobs->hosts.num, options->max_sites);
+    if (jobs->max_hosts > 1)
+        return true;
+    fprintf(stderr, "cohort-tune: --hosts needs two hosts at least, not '%s'\n", options->hosts);
+    return false;
 }
 
 int tune_jobs_run(const struct tune_options *options)
 {
     static struct jobs jobs;
-    uint32_t max_localities =
-        options->localities < options->max_sites ? options->localities : options->max_sites;
     jobs.options = options;
-    bool is_done = programs_find(options->cohortrun, &jobs.programs) &&
-                   run_all(&jobs, max_localities) && write_file(&jobs, max_localities);
+    jobs.max_localities = at_most(options->localities, options->max_sites);
+    bool is_done = find_hosts(&jobs) && programs_find(options->cohortrun, &jobs.programs) &&
+                   run_all(&jobs) && write_file(&jobs);
     tune_samples_fini(&jobs.samples);
+    host_list_fini(&jobs.hosts);
     return is_done ? 0 : 1;
 }

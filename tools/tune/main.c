@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "tools/share/trial.h"
+#include "tools/tune/hosts.h"
 #include "tools/tune/jobs.h"
 #include "tools/tune/measure.h"
 #include "tools/tune/output.h"
@@ -19,7 +20,7 @@ static cohort_status measure_tasks(struct program *program, uint64_t end)
     for (uint32_t n = 2; !status && n <= program->options.max_sites; n *= 2) {
         uint64_t now = trial_now(), left = end > now ? end - now : 0;
         unsigned weight = tune_measure_weight(n);
-        struct tune_measure measure = {n, false, TUNE_MAX_PASSES,
+        struct tune_measure measure = {n, COHORT__SCOPE_TASKS, 1, TUNE_MAX_PASSES,
                                        now + left / weights_left * weight};
         status = tune_measure_run(&measure, &program->samples);
         weights_left -= weight;
@@ -27,18 +28,25 @@ static cohort_status measure_tasks(struct program *program, uint64_t end)
     return status;
 }
 
+static enum cohort__scope scope_of(const struct tune_hosts *hosts)
+{
+    return hosts->num > 1 ? COHORT__SCOPE_HOSTS : COHORT__SCOPE_LOCALITIES;
+}
+
 /* The most sites come first: the localities that a smaller communicator leaves idle disturb it. So
  * the smaller ones get the time that is left. */
 static cohort_status measure_localities(struct program *program, uint64_t end)
 {
-    cohort_status status = COHORT_OK;
+    struct tune_hosts hosts;
+    cohort_status status = tune_hosts_find(&hosts);
     uint32_t num_sites = 2, max_sites = cohort_num_localities();
     if (max_sites > program->options.max_sites)
         max_sites = program->options.max_sites;
     while (2 * num_sites <= max_sites)
         num_sites *= 2;
     for (; !status && max_sites > 1 && num_sites > 1; num_sites /= 2) {
-        struct tune_measure measure = {num_sites, true, TUNE_PASSES, end};
+        struct tune_measure measure = {num_sites, scope_of(&hosts), hosts.sharing, TUNE_PASSES,
+                                       end};
         status = tune_measure_run(&measure, &program->samples);
     }
     return status;
@@ -46,11 +54,23 @@ static cohort_status measure_localities(struct program *program, uint64_t end)
 
 static cohort_status measure_job(struct program *program, uint64_t end)
 {
-    struct tune_measure measure = {cohort_num_localities(), true, TUNE_MAX_PASSES, end};
-    if (measure.num_sites < 2)
+    enum cohort__scope wanted = program->options.samples == TUNE_SAMPLES_HOSTS
+                                    ? COHORT__SCOPE_HOSTS
+                                    : COHORT__SCOPE_LOCALITIES;
+    struct tune_hosts hosts;
+    cohort_status status = tune_hosts_find(&hosts);
+    if (status)
+        return status;
+    uint32_t num = cohort_num_localities();
+    if (num < 2 || scope_of(&hosts) != wanted)
         return cohort_fail(COHORT_ERR_BAD_PARAMETER,
-                           "--samples localities: this is a job of one locality");
-    return tune_measure_run(&measure, &program->samples);
+                           "--samples %s: this is a job of %u localit%s "
+                           "on %u host%s",
+                           cohort__scope_name(wanted), (unsigned)num, num == 1 ? "y" : "ies",
+                           (unsigned)hosts.num, hosts.num == 1 ? "" : "s");
+    return tune_measure_run(
+        &(struct tune_measure){num, wanted, hosts.sharing, TUNE_MAX_PASSES, end},
+        &program->samples);
 }
 
 static cohort_status measure_all(struct program *program)
@@ -61,6 +81,7 @@ static cohort_status measure_all(struct program *program)
     case TUNE_SAMPLES_TASKS:
         return measure_tasks(program, now + ns);
     case TUNE_SAMPLES_LOCALITIES:
+    case TUNE_SAMPLES_HOSTS:
         return measure_job(program, now + ns);
     default:
         break;
@@ -96,6 +117,6 @@ int main(int argc, char **argv)
     int status = tune_options_read(argc, argv, &program.options);
     if (status >= 0)
         return status;
-    return program.options.localities ? tune_jobs_run(&program.options)
-                                      : cohort_main(argc, argv, run, &program);
+    return tune_options_start_jobs(&program.options) ? tune_jobs_run(&program.options)
+                                                     : cohort_main(argc, argv, run, &program);
 }

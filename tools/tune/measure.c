@@ -33,9 +33,9 @@ struct course {
     struct point points[NUM_SIZES][COHORT__MAX_ROWS];
 };
 
-static enum cohort__scope scope_of(const struct tune_measure *measure)
+static struct cohort__placement placement_of(const struct tune_measure *measure)
 {
-    return measure->is_spread ? COHORT__SCOPE_LOCALITIES : COHORT__SCOPE_TASKS;
+    return tune_samples_placement(measure->scope, measure->num_sites, measure->sharing);
 }
 
 static void set_point(struct point *point, struct trial_lead *lead, const struct trial *trial,
@@ -46,8 +46,7 @@ static void set_point(struct point *point, struct trial_lead *lead, const struct
     struct cohort__request request = trial_request(lead, trial);
     if (!algorithm->cost || trial_memory(lead, trial) > max_memory)
         return;
-    struct cohort__placement placement =
-        tune_samples_placement(scope_of(measure), measure->num_sites);
+    struct cohort__placement placement = placement_of(measure);
     point->trial = *trial;
     point->cost = algorithm->cost(&request);
     point->predicted = cohort__predict(parameters, &placement, trial->row, &request, &point->cost);
@@ -162,23 +161,22 @@ static cohort_status measure_point(struct trial_lead *lead, struct point *point)
 
 static cohort_status add_samples(struct course *course)
 {
-    enum cohort__scope scope = scope_of(course->measure);
     cohort_status status = COHORT_OK;
     for (unsigned size = 0; size < NUM_SIZES; size++)
         for (uint32_t row = 0; !status && row < COHORT__MAX_ROWS; row++) {
             struct point *point = &course->points[size][row];
             if (point->num_rounds == 0)
                 continue;
-            status = tune_samples_add(course->samples, &(struct tune_sample){
-                                                           .scope = scope,
-                                                           .row = row,
-                                                           .num_sites = course->measure->num_sites,
-                                                           .bytes = point->trial.bytes,
-                                                           .ns = median(point),
-                                                           .placement = tune_samples_placement(
-                                                               scope, course->measure->num_sites),
-                                                           .cost = point->cost,
-                                                       });
+            status =
+                tune_samples_add(course->samples, &(struct tune_sample){
+                                                      .scope = course->measure->scope,
+                                                      .row = row,
+                                                      .num_sites = course->measure->num_sites,
+                                                      .bytes = point->trial.bytes,
+                                                      .ns = median(point),
+                                                      .placement = placement_of(course->measure),
+                                                      .cost = point->cost,
+                                                  });
         }
     return status;
 }
@@ -205,11 +203,11 @@ cohort_status tune_measure_run(const struct tune_measure *measure, struct tune_s
     course->measure = measure;
     course->samples = samples;
     snprintf(name, sizeof(name), "tune %u%s", (unsigned)measure->num_sites,
-             measure->is_spread ? " spread" : "");
+             measure->scope != COHORT__SCOPE_TASKS ? " spread" : "");
     cohort_status status = trial_group_run(&(struct trial_group){
         .name = name,
         .options = {.num_sites = measure->num_sites, .flat_fallback_threshold = 1},
-        .per_locality = measure->is_spread ? 1 : measure->num_sites,
+        .per_locality = measure->scope != COHORT__SCOPE_TASKS ? 1 : measure->num_sites,
         .lead = lead_course,
         .arg = course,
     });

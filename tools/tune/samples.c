@@ -9,7 +9,8 @@
 
 enum { MAX_NAME = 64 };
 
-struct cohort__placement tune_samples_placement(enum cohort__scope scope, uint32_t num_sites)
+struct cohort__placement tune_samples_placement(enum cohort__scope scope, uint32_t num_sites,
+                                                uint32_t sharing)
 {
     bool is_spread = scope != COHORT__SCOPE_TASKS;
     return (struct cohort__placement){
@@ -18,6 +19,7 @@ struct cohort__placement tune_samples_placement(enum cohort__scope scope, uint32
         .num_hosts = scope == COHORT__SCOPE_HOSTS ? num_sites : 1,
         .largest = is_spread ? 1 : num_sites,
         .is_contiguous = true,
+        .sharing = scope == COHORT__SCOPE_HOSTS ? sharing : 0,
     };
 }
 
@@ -41,11 +43,11 @@ cohort_status tune_samples_print(const struct tune_samples *samples, FILE *file)
         const struct tune_sample *sample = &samples->all[i];
         const struct cohort__algorithm *row = cohort__algorithms[sample->row];
         const struct cohort__cost *cost = &sample->cost;
-        fprintf(file, "%s %s %s %u %zu %.17g %.17g %.17g %.17g %.17g %.17g %.17g %.17g\n",
+        fprintf(file, "%s %s %s %u %zu %.17g %.17g %.17g %.17g %.17g %.17g %.17g %.17g %u\n",
                 cohort__scope_name(sample->scope), cohort__collective_name(row->collective),
                 row->name, (unsigned)sample->num_sites, sample->bytes, sample->ns, cost->startups,
                 cost->bytes, cost->reduced, cost->messages, cost->moved, cost->combined,
-                cost->memory);
+                cost->memory, (unsigned)sample->placement.sharing);
     }
     return fflush(file) || ferror(file)
                ? cohort_fail(COHORT_ERR_SYSTEM, "the samples can't be written: %s", strerror(errno))
@@ -76,23 +78,24 @@ static uint32_t find_row(const char *collective, const char *name)
 cohort_status tune_samples_read(struct tune_samples *samples, const char *line)
 {
     char scope[MAX_NAME], collective[MAX_NAME], name[MAX_NAME];
+    uint32_t sharing = 0;
     int end = 0;
     struct tune_sample sample = {.num_sites = 0};
     struct cohort__cost *cost = &sample.cost;
-    int num =
-        sscanf(line, "%63s %63s %63s %u %zu %lf %lf %lf %lf %lf %lf %lf %lf%n", scope, collective,
-               name, &sample.num_sites, &sample.bytes, &sample.ns, &cost->startups, &cost->bytes,
-               &cost->reduced, &cost->messages, &cost->moved, &cost->combined, &cost->memory, &end);
-    if (num == 13) {
+    int num = sscanf(line, "%63s %63s %63s %u %zu %lf %lf %lf %lf %lf %lf %lf %lf %u%n", scope,
+                     collective, name, &sample.num_sites, &sample.bytes, &sample.ns,
+                     &cost->startups, &cost->bytes, &cost->reduced, &cost->messages, &cost->moved,
+                     &cost->combined, &cost->memory, &sharing, &end);
+    if (num == 14) {
         sample.scope = find_scope(scope);
         sample.row = find_row(collective, name);
     }
-    if (num != 13 || strcmp(line + end, "\n") != 0 || sample.scope == COHORT__NUM_SCOPES ||
+    if (num != 14 || strcmp(line + end, "\n") != 0 || sample.scope == COHORT__NUM_SCOPES ||
         sample.row == COHORT__MAX_ROWS || sample.num_sites < 2 || !isfinite(sample.ns) ||
         sample.ns <= 0)
         return cohort_fail(COHORT_ERR_BAD_PARAMETER, "\"%.*s\" is no sample",
                            (int)strcspn(line, "\n"), line);
-    sample.placement = tune_samples_placement(sample.scope, sample.num_sites);
+    sample.placement = tune_samples_placement(sample.scope, sample.num_sites, sharing);
     return tune_samples_add(samples, &sample);
 }
 

@@ -25,7 +25,8 @@ static struct tune_sample draw_sample(struct cohort__random *random)
         .cost = {draw(random), draw(random), draw(random), draw(random), draw(random), draw(random),
                  draw(random)},
     };
-    sample.placement = tune_samples_placement(sample.scope, sample.num_sites);
+    sample.placement = tune_samples_placement(sample.scope, sample.num_sites,
+                                              1 + (uint32_t)cohort__random_below(random, 4));
     return sample;
 }
 
@@ -69,31 +70,37 @@ static void test_round_trip(void)
 
 static void test_placement(void)
 {
-    struct cohort__placement tasks = tune_samples_placement(COHORT__SCOPE_TASKS, 8),
-                             spread = tune_samples_placement(COHORT__SCOPE_LOCALITIES, 8);
+    struct cohort__placement tasks = tune_samples_placement(COHORT__SCOPE_TASKS, 8, 3),
+                             spread = tune_samples_placement(COHORT__SCOPE_LOCALITIES, 8, 3),
+                             hosts = tune_samples_placement(COHORT__SCOPE_HOSTS, 8, 3);
     CHECK_INT(tasks.num_localities, 1);
     CHECK_INT(tasks.largest, 8);
     CHECK_INT(spread.num_localities, 8);
     CHECK_INT(spread.largest, 1);
+    CHECK_INT(spread.num_hosts, 1);
+    CHECK_INT(spread.sharing, 0);
+    CHECK_INT(hosts.num_localities, 8);
+    CHECK_INT(hosts.num_hosts, 8);
+    CHECK_INT(hosts.sharing, 3);
 }
 
 static void test_wrong_lines(void)
 {
-    static const char good[] = "tasks barrier linear 2 0 10.5 1 2 3 4 5 6 7\n";
+    static const char good[] = "tasks barrier linear 2 0 10.5 1 2 3 4 5 6 7 0\n";
     static const char *const wrong[] = {
         "",
         "\n",
         "nonsense\n",
-        "tasks barrier linear 2 0 10.5 1 2 3 4 5 6\n",
-        "tasks barrier linear 2 0 10.5 1 2 3 4 5 6 7",
-        "tasks barrier linear 2 0 10.5 1 2 3 4 5 6 7 8\n",
-        "places barrier linear 2 0 10.5 1 2 3 4 5 6 7\n",
-        "tasks barrier none 2 0 10.5 1 2 3 4 5 6 7\n",
-        "tasks none linear 2 0 10.5 1 2 3 4 5 6 7\n",
-        "tasks barrier linear 1 0 10.5 1 2 3 4 5 6 7\n",
-        "tasks barrier linear 2 0 0 1 2 3 4 5 6 7\n",
-        "tasks barrier linear 2 0 nan 1 2 3 4 5 6 7\n",
-        "tasks barrier linear 2 0 inf 1 2 3 4 5 6 7\n",
+        "tasks barrier linear 2 0 10.5 1 2 3 4 5 6 7\n",
+        "tasks barrier linear 2 0 10.5 1 2 3 4 5 6 7 0",
+        "tasks barrier linear 2 0 10.5 1 2 3 4 5 6 7 0 8\n",
+        "places barrier linear 2 0 10.5 1 2 3 4 5 6 7 0\n",
+        "tasks barrier none 2 0 10.5 1 2 3 4 5 6 7 0\n",
+        "tasks none linear 2 0 10.5 1 2 3 4 5 6 7 0\n",
+        "tasks barrier linear 1 0 10.5 1 2 3 4 5 6 7 0\n",
+        "tasks barrier linear 2 0 0 1 2 3 4 5 6 7 0\n",
+        "tasks barrier linear 2 0 nan 1 2 3 4 5 6 7 0\n",
+        "tasks barrier linear 2 0 inf 1 2 3 4 5 6 7 0\n",
     };
     struct tune_samples samples = {.num = 0};
     for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
