@@ -138,7 +138,7 @@ static void forget(struct scene *scene)
 
 /* Sites in turn in 4 localities, two of them in a domain. */
 static const struct scene in_turn = {
-    .num_sites = 8, .num_localities = 4, .positions = {{0, 5}, {0, 9}, {0, 5}, {0, 9}}};
+    .num_sites = 8, .num_localities = 4, .positions = {{0, 5, 0}, {0, 9, 0}, {0, 5, 0}, {0, 9, 0}}};
 
 /* The leaders depend on the instance, so all that is known is that they are in their subgroups. */
 static void test_text(void)

@@ -36,7 +36,7 @@ static void test_terms_return(void)
             .row = 1,
             .num_sites = num_sites,
             .bytes = 8,
-            .placement = {num_sites, 1, 1, num_sites, true},
+            .placement = {num_sites, 1, 1, num_sites, true, 0},
             .cost = {draw(&random), draw(&random), draw(&random), draw(&random), draw(&random),
                      draw(&random), 0},
         };
@@ -69,7 +69,7 @@ static void test_factors(void)
             .num_sites = 2,
             .bytes = i == 29 ? 2097152 : 8,
             .ns = i == 29 ? 400 : 100,
-            .placement = {2, 2, 1, 1, true},
+            .placement = {2, 2, 1, 1, true, 0},
             .cost = cost,
         };
     cohort__parameters_default(&found);
