@@ -362,12 +362,13 @@ static void test_trees_end(void)
     }
 }
 
-/* A task that could go on is covered by one that waits for something else, which only comes when
- * the log has told about this. */
+/* Tasks that could go on are covered by one that begins when they wait, and waits for something
+ * else, which only comes when the log has told about this. */
+enum { NUM_COVERED = 2 }; /* one may be on the thread's own stack */
 static struct {
-    cohort_promise *promise;
-    cohort_future *future;
-    int num_lines;
+    cohort_promise *begun_promise, *go_promise, *promise;
+    cohort_future *begun, *go, *future;
+    int num_begun, num_lines; /* one thread */
 } told;
 
 static void fulfil_when_told(void *arg, enum cohort__log_level level, const char *line,
@@ -381,26 +382,34 @@ static void fulfil_when_told(void *arg, enum cohort__log_level level, const char
     cohort_promise_fulfil(told.promise, NULL);
 }
 
-static cohort_status wait_a_little(void *arg)
+static cohort_status wait_to_go(void *arg)
 {
-    cohort_promise *promise;
-    cohort_future *never;
-    create(&promise, &never);
-    CHECK_INT(cohort_await_for(never, MILLISECOND), COHORT_ERR_TIMEOUT);
-    cohort_promise_fulfil(promise, NULL);
-    cohort_future_unref(never);
+    if (++told.num_begun == NUM_COVERED)
+        cohort_promise_fulfil(told.begun_promise, NULL);
+    CHECK_INT(cohort_await(cohort_future_ref(told.go)), COHORT_OK);
+    return arg ? COHORT_ERR_FAILED : COHORT_OK;
+}
+
+static cohort_status cover_others(void *arg)
+{
+    cohort_promise_fulfil(told.go_promise, NULL);
+    CHECK_INT(cohort_await(told.future), COHORT_OK);
     return arg ? COHORT_ERR_FAILED : COHORT_OK;
 }
 
 static cohort_status cover(void *arg)
 {
-    cohort_future *tasks[3];
+    cohort_future *tasks[NUM_COVERED + 1];
     take_no_more_stacks();
+    create(&told.begun_promise, &told.begun);
+    create(&told.go_promise, &told.go);
     create(&told.promise, &told.future);
-    tasks[0] = cohort_async(wait_for, told.future); /* begins last, above the others */
-    for (int i = 1; i < 3; i++)                     /* one may be on the thread's own stack */
-        tasks[i] = cohort_async(wait_a_little, NULL);
-    CHECK_INT(cohort_await(cohort_when_all(tasks, 3)), COHORT_OK);
+    for (int i = 0; i < NUM_COVERED; i++)
+        tasks[i] = cohort_async(wait_to_go, NULL);
+    CHECK_INT(cohort_await(told.begun), COHORT_OK);
+    tasks[NUM_COVERED] = cohort_async(cover_others, NULL);
+    CHECK_INT(cohort_await(cohort_when_all(tasks, NUM_COVERED + 1)), COHORT_OK);
+    cohort_future_unref(told.go);
     return arg ? COHORT_ERR_FAILED : COHORT_OK;
 }
 
