@@ -39,7 +39,8 @@ struct cohort__plan_builder {
     struct array block_refs;
     struct array steps;
     struct array edges;
-    struct array members;
+    struct array members; /* empty: all sites, if there are any */
+    uint32_t num_members;
     uint32_t this_rank;
     uint32_t num_meetings;
     uint32_t num_posts;
@@ -273,13 +274,15 @@ void cohort__plan_set_members(struct cohort__plan_builder *builder, const uint32
                               uint32_t num, uint32_t rank)
 {
     builder->members.count = 0;
-    uint32_t *members =
-        builder->failed ? NULL : array_append(&builder->members, num, sizeof(*members));
+    builder->num_members = num;
+    builder->this_rank = rank;
+    if (!sites || builder->failed)
+        return;
+    uint32_t *members = array_append(&builder->members, num, sizeof(*members));
     if (members)
         memcpy(members, sites, num * sizeof(*members));
     else
         builder->failed = true;
-    builder->this_rank = rank;
 }
 
 uint32_t cohort__plan_meet(struct cohort__plan_builder *builder, unsigned phase,
@@ -499,9 +502,9 @@ static struct cohort__plan *plan_create(const struct cohort__plan_builder *build
                                          .tmp_bytes = builder->tmp_bytes,
                                          .has_gaps = builder->has_gaps,
                                          .num_meetings = builder->num_meetings,
-                                         .num_members = builder->members.count,
+                                         .num_members = builder->num_members,
                                          .this_rank = builder->this_rank,
-                                         .members = members,
+                                         .members = members_bytes > 0 ? members : NULL,
                                          .num_posts = builder->num_posts,
                                          .num_reads = builder->num_reads,
                                          .num_sharers = builder->sharers.count,

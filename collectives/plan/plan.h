@@ -132,7 +132,7 @@ struct cohort__plan {
     uint32_t num_meetings;   /* MEET steps */
     uint32_t num_members;    /* who take part in them; 0: there are none */
     uint32_t this_rank;      /* this site's among them */
-    const uint32_t *members; /* sites */
+    const uint32_t *members; /* sites; NULL: all of them. See cohort__plan_member */
     uint32_t num_posts;      /* POST and READ steps */
     uint32_t num_reads;
     struct cohort__sharers notes[COHORT__PLAN_NOTES]; /* of this site */
@@ -146,6 +146,12 @@ struct cohort__plan {
     uint32_t recv_mask;         /* size of recv_table - 1; a power of two - 1 */
     const uint32_t *recv_table; /* open addressing: index of a RECV step + 1, or 0 */
 };
+
+/* The site that is member RANK. */
+static inline uint32_t cohort__plan_member(const struct cohort__plan *plan, uint32_t rank)
+{
+    return plan->members ? plan->members[rank] : rank;
+}
 
 /* The builder. Steps and blocks are named by their index, in the order of appending. If memory runs
  * out, the builder remembers it and finish fails, so no checks are needed in between. */
@@ -193,7 +199,8 @@ uint32_t cohort__plan_zero(struct cohort__plan_builder *builder, unsigned phase,
 uint32_t cohort__plan_guard(struct cohort__plan_builder *builder, uint32_t block);
 uint32_t cohort__plan_done(struct cohort__plan_builder *builder, uint32_t row);
 
-/* Those who take part in the MEET steps: NUM sites, of which this one is RANK. They are copied. */
+/* Those who take part in the MEET steps: NUM sites, of which this one is RANK. They are copied.
+ * SITES NULL: all sites of the plan, which take no memory. */
 void cohort__plan_set_members(struct cohort__plan_builder *builder, const uint32_t *sites,
                               uint32_t num, uint32_t rank);
 

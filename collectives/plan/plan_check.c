@@ -214,7 +214,7 @@ static cohort_status match_meeting(struct check *check, uint32_t site, uint32_t 
     const struct cohort__plan *plan = check->plans[site];
     const struct cohort__step *meet = &plan->steps[index];
     uint32_t next = plan->this_rank + 1 < plan->num_members ? plan->this_rank + 1 : 0;
-    if (meet->peer >= plan->num_members || plan->members[plan->this_rank] != site)
+    if (meet->peer >= plan->num_members || cohort__plan_member(plan, plan->this_rank) != site)
         return cohort__plan_check_fail(plan, index, "its site or its root is no member");
     for (uint32_t i = 0; i < meet->num_blocks; i++) {
         size_t bytes = block_bytes(step_block(plan, meet, i));
@@ -223,7 +223,7 @@ static cohort_status match_meeting(struct check *check, uint32_t site, uint32_t 
     }
     if (meet->tag >= COHORT__PLAN_MEETINGS)
         return cohort__plan_check_fail(plan, index, "more meetings than a plan may have");
-    uint32_t other = plan->members[next], at = 0;
+    uint32_t other = cohort__plan_member(plan, next), at = 0;
     const struct cohort__plan *theirs = check->plans[other];
     const struct cohort__step *same = find_meeting(theirs, meet->tag, &at);
     if (!same || theirs->num_members != plan->num_members || theirs->this_rank != next ||
@@ -231,7 +231,7 @@ static cohort_status match_meeting(struct check *check, uint32_t site, uint32_t 
         theirs->num_meetings != plan->num_meetings)
         return cohort__plan_check_fail(plan, index, "site %u has another meeting", other);
     for (uint32_t rank = 0; rank < plan->num_members; rank++)
-        if (theirs->members[rank] != plan->members[rank])
+        if (cohort__plan_member(theirs, rank) != cohort__plan_member(plan, rank))
             return cohort__plan_check_fail(plan, index, "site %u has other members", other);
     if (check->partner[check->first[other] + at] != NO_PARTNER)
         return cohort__plan_check_fail(plan, index, "the plan has it twice");

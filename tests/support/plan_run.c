@@ -237,14 +237,14 @@ static uint32_t find_meeting(const struct cohort__plan *plan, uint32_t tag)
 
 static const uint8_t *meeting_in(const struct meeting *meeting, uint32_t rank)
 {
-    const struct site *site = &meeting->runner->sites[meeting->plan->members[rank]];
+    const struct site *site = &meeting->runner->sites[cohort__plan_member(meeting->plan, rank)];
     return read_address(site, step_block(site, &site->plan->steps[meeting->steps[rank]], 1));
 }
 
 /* Where it puts BYTES. Ends the test if there is no room for them. */
 static uint8_t *meeting_out(const struct meeting *meeting, uint32_t rank, size_t bytes)
 {
-    const struct site *site = &meeting->runner->sites[meeting->plan->members[rank]];
+    const struct site *site = &meeting->runner->sites[cohort__plan_member(meeting->plan, rank)];
     const struct cohort__block *block =
         step_block(site, &site->plan->steps[meeting->steps[rank]], 0);
     if (block->bytes != bytes)
@@ -255,7 +255,7 @@ static uint8_t *meeting_out(const struct meeting *meeting, uint32_t rank, size_t
 /* The root of a scatter may have its block already where it is. */
 static bool leaves_in_place(const struct meeting *meeting, uint32_t rank)
 {
-    const struct site *site = &meeting->runner->sites[meeting->plan->members[rank]];
+    const struct site *site = &meeting->runner->sites[cohort__plan_member(meeting->plan, rank)];
     return rank == meeting->step->peer &&
            step_block(site, &site->plan->steps[meeting->steps[rank]], 0)->bytes == 0;
 }
@@ -344,14 +344,14 @@ static void meeting_start(struct runner *self, uint32_t index, uint32_t step)
         abort();
     self->sites[index].is_started[step] = true;
     for (uint32_t rank = 0; rank < plan->num_members; rank++) {
-        const struct site *site = &self->sites[plan->members[rank]];
+        const struct site *site = &self->sites[cohort__plan_member(plan, rank)];
         meeting.steps[rank] = find_meeting(site->plan, meeting.step->tag);
         if (!site->is_started[meeting.steps[rank]])
             return;
     }
     meeting_move(&meeting);
     for (uint32_t rank = 0; rank < plan->num_members; rank++)
-        step_done(self, plan->members[rank], meeting.steps[rank]);
+        step_done(self, cohort__plan_member(plan, rank), meeting.steps[rank]);
 }
 
 /* Notes ------------------------------------------------------------------------------------ */

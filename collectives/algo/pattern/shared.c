@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "collectives/algo/pattern/shared.h"
 
-#include <stdlib.h>
-
 /* The cost if all sites together write BYTES, and reduce REDUCED of them. */
 static struct cohort__cost cost_of(const struct cohort__request *request, double bytes,
                                    double reduced)
@@ -85,18 +83,6 @@ static struct form form_of(const struct cohort__request *request)
     }
 }
 
-static void set_members(struct cohort__plan_builder *builder, const struct cohort__request *request)
-{
-    uint32_t *sites = malloc(request->num_sites * sizeof(*sites));
-    for (uint32_t site = 0; sites && site < request->num_sites; site++)
-        sites[site] = site;
-    if (sites)
-        cohort__plan_set_members(builder, sites, request->num_sites, request->this_site);
-    else
-        cohort__plan_builder_fail(builder);
-    free(sites);
-}
-
 cohort_status cohort__shared_build(const struct cohort__request *request,
                                    struct cohort__plan **ret_plan)
 {
@@ -108,7 +94,7 @@ cohort_status cohort__shared_build(const struct cohort__request *request,
         cohort__plan_builder_create(&builder, "shared", request->num_sites, request->this_site);
     if (status)
         return status;
-    set_members(builder, request);
+    cohort__plan_set_members(builder, NULL, request->num_sites, request->this_site);
     uint32_t in = cohort__plan_range(builder, COHORT__SPACE_IN, 0, form.num_in * request->bytes);
     uint32_t out = cohort__plan_range(builder, COHORT__SPACE_OUT, 0, form.num_out * request->bytes);
     cohort__plan_meet(builder, PHASE, form.meeting, is_shift ? request->shift : request->root,
