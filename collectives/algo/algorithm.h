@@ -26,13 +26,6 @@ enum cohort__collective {
     COHORT__NUM_COLLECTIVES
 };
 
-/* A part of IN or OUT, and the site that it is for or from. */
-struct cohort__part {
-    uint32_t site;
-    size_t offset; /* in bytes, as is the next */
-    size_t bytes;
-};
-
 /* What a plan is built for. If there are no parts, everything except this_site is equal at all
  * sites of the call. */
 struct cohort__request {

@@ -137,6 +137,29 @@ cohort_status cohort__call_parts(const struct cohort__call *call, struct cohort_
 cohort_status cohort__call_check_overlap(const struct cohort__call *call,
                                          const struct cohort__request *request);
 
+/* call_parcels.c. Whether the blocks of CALL have sizes that only those know who send and receive
+ * them. Not those of an exchange, which has no other row. */
+bool cohort__call_sizes_differ(const struct cohort__call *call);
+
+/* Whether the blocks of CALL go as parcels (exec/parcel_steps.h) if ALGORITHM
+ * carries it out: if their sizes differ, and the row is for blocks of one size. */
+bool cohort__call_has_parcels(const struct cohort__call *call,
+                              const struct cohort__algorithm *algorithm);
+
+/* The request for such a row, of LIKE's: blocks of one byte. */
+struct cohort__request cohort__call_parcels_request(const struct cohort__call *call,
+                                                    const struct cohort__request *like);
+
+/* How many rows of OUT this site gets. */
+uint32_t cohort__call_parcels_rows(const struct cohort__call *call,
+                                   const struct cohort__request *request);
+
+/* Where CALL's parcels are. TAIL is the entry's. */
+struct cohort__parcels;
+void cohort__call_parcels(const struct cohort__call *call, const struct cohort__request *request,
+                          const void *tail, struct cohort__parcels *ret_in,
+                          struct cohort__parcels *ret_out);
+
 /* The endpoint's cache of plans, made by the first call. */
 cohort_status cohort__call_cache(cohort_comm *comm, struct cohort__plan_cache **ret_cache);
 

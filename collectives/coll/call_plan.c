@@ -23,8 +23,8 @@ cohort_status cohort__call_cache(cohort_comm *comm, struct cohort__plan_cache **
     return status;
 }
 
-/* The assumed size of an object when an algorithm is chosen, since sites don't know the real
- * ones. */
+/* The assumed size of an object, or of a block of those whose sizes differ, when an algorithm is
+ * chosen, since sites don't know the real ones. */
 enum { OBJECT_BYTES = 1024 };
 
 /* All sites must come to the same one, also where the call of a site is wrong. So what the sites
@@ -90,7 +90,9 @@ cohort_status cohort__call_question(const struct cohort__call *call,
 {
     struct cohort__question question;
     *ret_request = shape->request;
-    if (call->of_objects)
+    if (cohort__call_sizes_differ(call))
+        *ret_request = cohort__call_parcels_request(call, &shape->request);
+    if (call->of_objects || cohort__call_sizes_differ(call))
         ret_request->bytes = OBJECT_BYTES;
     cohort_status status = cohort__choice_question(call->comm, ret_request, &question);
     if (!status)
@@ -137,19 +139,20 @@ static cohort_status put_in_place(const struct cohort__call *call,
 }
 
 /* Replaces *PLAN by a plan that says when each row is done. Takes the old one, on failure too. */
-static cohort_status add_rows(const struct cohort__request *request, struct cohort__plan **plan)
+static cohort_status add_rows(const struct cohort__request *request, uint32_t num,
+                              struct cohort__plan **plan)
 {
     struct cohort__plan *inner = *plan;
-    struct cohort__row *rows = calloc(request->num_sites, sizeof(*rows));
+    struct cohort__row *rows = calloc(num, sizeof(*rows));
     cohort_status status = COHORT_OK;
     if (!rows)
         status = cohort_fail(COHORT_ERR_NO_MEMORY, "no memory for the rows of a plan");
-    for (uint32_t site = 0; rows && site < request->num_sites; site++) {
+    for (uint32_t site = 0; rows && site < num; site++) {
         struct cohort__part part = cohort__request_out(request, site);
         rows[site] = (struct cohort__row){part.offset, part.bytes};
     }
     if (!status)
-        status = cohort__plan_rows(inner, rows, plan);
+        status = cohort__plan_rows(inner, rows, num, plan);
     free(rows);
     cohort__plan_unref(inner);
     return status;
@@ -159,7 +162,44 @@ static cohort_status add_rows(const struct cohort__request *request, struct coho
 struct chosen {
     uint32_t row;
     uint32_t inner; /* + 1; 0: none */
+    bool has_parcels;
 };
+
+/* Builds the plan of CHOICE's row, and adds what the call asks for. */
+static cohort_status build_plain(const struct cohort__call *call, const struct cohort__shape *shape,
+                                 const struct cohort__candidate *choice,
+                                 struct cohort__plan **ret_plan)
+{
+    const uint32_t flags = shape->key.flags;
+    struct cohort__request request = shape->request;
+    struct cohort__plan *plan = NULL;
+    cohort_status status = build_row(choice, &request, &plan);
+    if (!status && flags & (COHORT__PLAN_IN_PLACE | COHORT__PLAN_IN_PLACE_OUT))
+        status = put_in_place(call, &shape->request, &plan);
+    if (!status && flags & COHORT__PLAN_ROWS)
+        status = add_rows(&shape->request, request.num_sites, &plan);
+    if (!status)
+        *ret_plan = plan;
+    return status;
+}
+
+/* The same for parcels. They leave the caller's memory at the start, so a call in place is like any
+ * other; and each is handed out when its row is done. */
+static cohort_status build_of_parcels(const struct cohort__call *call,
+                                      const struct cohort__shape *shape,
+                                      const struct cohort__candidate *choice,
+                                      struct cohort__plan **ret_plan)
+{
+    struct cohort__request request = cohort__call_parcels_request(call, &shape->request);
+    uint32_t num_rows = cohort__call_parcels_rows(call, &request);
+    struct cohort__plan *plan = NULL;
+    cohort_status status = build_row(choice, &request, &plan);
+    if (!status && num_rows > 0)
+        status = add_rows(&request, num_rows, &plan);
+    if (!status)
+        *ret_plan = plan;
+    return status;
+}
 
 /* Builds the plan of the call without its agreement. *RET_PLAN is NULL if the row has no plan. */
 static cohort_status build_collective(const struct cohort__call *call,
@@ -168,25 +208,22 @@ static cohort_status build_collective(const struct cohort__call *call,
 {
     struct cohort__candidate choice = {0};
     struct cohort__plan *plan = NULL;
-    cohort_status status = COHORT_OK;
-    uint32_t flags = shape->key.flags;
-    uint32_t in_place = COHORT__PLAN_IN_PLACE | COHORT__PLAN_IN_PLACE_OUT;
-    status = cohort__call_check_overlap(call, &shape->request);
+    cohort_status status = cohort__call_check_overlap(call, &shape->request);
     if (!status)
         status = cohort__call_choose(call, shape, &choice);
-    struct cohort__request request = shape->request;
-    /* Else the sites meet, and nothing comes before. */
-    bool has_plan = !status && (!choice.algorithm->shared || call->is_checked);
+    if (status)
+        return status;
+    bool has_parcels = cohort__call_has_parcels(call, choice.algorithm);
+    /* Without a plan the sites meet, nothing comes before, and bytes are moved. */
+    bool has_plan =
+        !choice.algorithm->shared || call->is_checked || call->of_objects || has_parcels;
     if (has_plan)
-        status = build_row(&choice, &request, &plan);
-    if (!status && has_plan && flags & in_place)
-        status = put_in_place(call, &shape->request, &plan);
-    if (!status && has_plan && flags & COHORT__PLAN_ROWS)
-        status = add_rows(&shape->request, &plan);
+        status = has_parcels ? build_of_parcels(call, shape, &choice, &plan)
+                             : build_plain(call, shape, &choice, &plan);
     if (status)
         return status;
     *ret_plan = plan;
-    *ret_chosen = (struct chosen){choice.row, choice.inner};
+    *ret_chosen = (struct chosen){choice.row, choice.inner, has_parcels};
     return COHORT_OK;
 }
 
@@ -200,7 +237,7 @@ static cohort_status build_minimum(const struct cohort__call *call,
     if (!status)
         status = build_row(&choice, &request, ret_plan);
     if (!status)
-        *ret_chosen = (struct chosen){choice.row, choice.inner};
+        *ret_chosen = (struct chosen){choice.row, choice.inner, false};
     return status;
 }
 
@@ -256,7 +293,7 @@ cohort_status cohort__call_plan(const struct cohort__call *call, const struct co
 {
     struct cohort__plan_cache *cache;
     struct cohort__plan *plan = NULL;
-    struct chosen chosen = {0, 0};
+    struct chosen chosen = {0};
     cohort_status status = cohort__call_cache(call->comm, &cache);
     if (status)
         return status;
@@ -269,8 +306,10 @@ cohort_status cohort__call_plan(const struct cohort__call *call, const struct co
     if (!status) {
         status =
             cohort__plan_cache_add(cache, &shape->key, shape->tail, plan, chosen.row, ret_entry);
-        if (!status)
+        if (!status) {
             (*ret_entry)->inner = (uint8_t)chosen.inner;
+            (*ret_entry)->has_parcels = chosen.has_parcels;
+        }
         return status;
     }
     cohort__plan_unref(plan);

@@ -43,12 +43,13 @@ static bool can_meet(const struct cohort_comm *comm, enum cohort__collective col
     return cohort__segments_find(comm->group, num_blocks, bytes, element, &segments);
 }
 
-/* Behind an agreement, which a meeting on a board can't wait for, only those of one locality. */
+/* Behind an agreement, which a meeting on a board can't wait for, only those of one locality. And
+ * only they can share objects. */
 static bool may_meet(const struct cohort__call *call, size_t bytes, size_t element)
 {
     const struct cohort_comm *comm = call->comm;
-    return call->is_checked ? comm->group->is_whole
-                            : can_meet(comm, call->collective, bytes, element);
+    return call->is_checked || call->of_objects ? comm->group->is_whole
+                                                : can_meet(comm, call->collective, bytes, element);
 }
 
 _Static_assert((int)COHORT__PLAN_REQUEST_WORDS == (int)COHORT__REQUEST_WORDS, "the whole request");
@@ -70,8 +71,8 @@ cohort_status cohort__call_shape(const struct cohort__call *call, struct cohort_
             .bytes = bytes,
             .element = call->is_alone || !reduces ? 1 : element,
             .commutative = !reduces || !call->op || call->op->commutative,
-            .can_meet = !call->of_objects && may_meet(call, bytes, element),
-            .meets = !call->of_objects && !comm->group->is_whole,
+            .can_meet = may_meet(call, bytes, element),
+            .meets = !comm->group->is_whole,
             .has_notes = !call->is_checked && !call->of_objects && comm->group->has_notes,
             .machine = comm->group->machine,
             .turn = cohort__group_turn(comm->group),

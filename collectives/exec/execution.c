@@ -8,12 +8,20 @@
 #include "collectives/exec/meet.h"
 #include "collectives/exec/note_steps.h"
 #include "collectives/exec/object_steps.h"
+#include "collectives/exec/parcel_steps.h"
 #include "collectives/exec/rejection.h"
 #include "runtime/task/future.h"
 
 static size_t aligned(size_t bytes)
 {
     return (bytes + 63) / 64 * 64;
+}
+
+static const struct cohort__step_mode *mode_of(const struct cohort__plan_entry *entry)
+{
+    return entry->has_parcels                        ? &cohort__parcel_mode
+           : entry->key.flags & COHORT__PLAN_OBJECTS ? &cohort__object_mode
+                                                     : &cohort__byte_mode;
 }
 
 /* One block of memory for everything: the arrays lie behind the struct. */
@@ -25,8 +33,8 @@ static struct cohort__execution *allocate(const struct cohort__plan_entry *entry
     size_t head = aligned(sizeof(struct cohort__execution));
     size_t arrays = aligned(num * (sizeof(void *) + 2 * sizeof(uint32_t) + 2) +
                             num_rows * sizeof(cohort_future *));
-    bool of_objects = entry->key.flags & COHORT__PLAN_OBJECTS;
-    size_t slots = of_objects ? cohort__object_slots_bytes(plan) : 0;
+    const struct cohort__step_mode *mode = mode_of(entry);
+    size_t slots = mode->has_slots ? cohort__object_slots_bytes(plan) : 0;
     size_t tmp = aligned(plan->tmp_bytes);
     size_t meets = aligned(plan->num_meetings * sizeof(struct cohort__meet));
     size_t notes = aligned((plan->num_posts + plan->num_reads) * sizeof(struct cohort__note_step));
@@ -42,7 +50,7 @@ static struct cohort__execution *allocate(const struct cohort__plan_entry *entry
     execution->ready = execution->waits + num;
     execution->states = (uint8_t *)(execution->ready + num);
     execution->answers = execution->states + num;
-    execution->mode = of_objects ? &cohort__object_mode : &cohort__byte_mode;
+    execution->mode = mode;
     execution->meets = (struct cohort__meet *)(void *)(block + head + arrays);
     execution->note_steps = (struct cohort__note_step *)(void *)(block + head + arrays + meets);
     execution->bases[COHORT__SPACE_TMP] = block + head + arrays + waits;
@@ -168,9 +176,11 @@ static cohort_status init(struct cohort__execution *execution,
         execution->waits[step] = plan->steps[step].num_waits;
     memset(execution->states, COHORT__STEP_IDLE, plan->num_steps);
     memset(execution->answers, COHORT__ANSWER_NONE, plan->num_steps);
+    cohort_status status =
+        execution->mode->init ? execution->mode->init(execution, call) : COHORT_OK;
     cohort__meets_init(execution);
     cohort__note_steps_init(execution);
-    return execution->mode->init ? execution->mode->init(execution, call) : COHORT_OK;
+    return status;
 }
 
 /* Makes the caller's futures of the rows. If there is no memory for one of them, only that one

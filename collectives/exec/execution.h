@@ -32,14 +32,30 @@ struct cohort__blob;
 struct cohort__meet;
 struct cohort__note_step;
 
-/* What the blocks of a plan stand for: bytes, or objects. All are called between enter and leave,
- * except init and release. */
+/* Blocks of a caller, of any sizes, that go as objects (parcel_steps.h). */
+struct cohort__parcels {
+    unsigned char *base;
+    const struct cohort__part *parts; /* in the entry's tail; NULL: there is one, `own` */
+    struct cohort__part own;
+};
+
+static inline struct cohort__part cohort__parcels_part(const struct cohort__parcels *parcels,
+                                                       size_t index)
+{
+    return parcels->parts ? parcels->parts[index] : parcels->own;
+}
+
+/* What the blocks of a plan stand for: bytes, objects, or parcels. All are called between enter and
+ * leave, except init and release. */
 struct cohort__step_mode {
+    bool has_slots; /* a byte of a block stands for a slot with an object */
     void (*send)(struct cohort__execution *execution, uint32_t step);
     /* STEP is posted, and MESSAGE is for it. Takes MESSAGE. */
     void (*receive)(struct cohort__execution *execution, uint32_t step,
                     struct cohort__message *message);
     void (*compute)(struct cohort__execution *execution, uint32_t step); /* COPY, REDUCE, ZERO */
+    /* DONE. NULL: the row is where the caller wants it. */
+    void (*done)(struct cohort__execution *execution, uint32_t step);
     /* By the caller's thread, when all else is initialised. NULL if there is nothing to do. */
     cohort_status (*init)(struct cohort__execution *execution,
                           const struct cohort__execution_call *call);
@@ -58,6 +74,7 @@ struct cohort__execution {
     unsigned char *bases[COHORT__NUM_SPACES];
     struct cohort__blob **slots[3]; /* of IN, OUT, TMP, if the plan is for objects */
     cohort_object *out_objects;     /* the caller's */
+    struct cohort__parcels parcels; /* of OUT, if the plan is for parcels */
     const cohort_op *op;            /* a reference, or NULL */
     cohort_datatype datatype;
     uint32_t num_left;          /* steps that are not over */
@@ -100,6 +117,7 @@ struct cohort__execution_call {
      * NULL. */
     struct cohort__check_values check;
     const struct cohort__error *objection;
+    struct cohort__parcels parcels_in, parcels_out; /* if the entry is for parcels */
 };
 
 /* Starts the run of a plan. By the caller's thread. Never NULL. */
@@ -125,7 +143,10 @@ static inline void cohort__execution_step_over(struct cohort__execution *executi
     }
 }
 
-/* steps.c. Between enter and leave: STEP, which waits for no other step any more, begins. */
+/* steps.c. Between enter and leave: ROW of OUT is ready for the caller. */
+void cohort__execution_row_done(struct cohort__execution *execution, uint32_t row);
+
+/* Between enter and leave: STEP, which waits for no other step any more, begins. */
 void cohort__step_start(struct cohort__execution *execution, uint32_t step);
 
 /* A message for a RECV. Takes MESSAGE. */

@@ -78,13 +78,23 @@ static void on_told(struct cohort__participant *participant, const struct cohort
     cohort__execution_leave(execution);
 }
 
+/* An agreement is about bytes, also in a call of objects. */
+static bool is_of_objects(const struct cohort__execution *execution,
+                          const struct cohort__step *step)
+{
+    return execution->mode->has_slots && step->phase != COHORT__PHASE_CHECK;
+}
+
 static void *address_of(const struct cohort__execution *execution, const struct cohort__step *step,
                         uint32_t operand)
 {
     const struct cohort__plan *plan = execution->plan;
     const struct cohort__block *block =
         &plan->blocks[plan->block_refs[step->first_block + operand]];
-    return block->bytes > 0 ? execution->bases[block->space] + block->offset : NULL;
+    if (block->bytes == 0)
+        return NULL;
+    return is_of_objects(execution, step) ? (void *)(execution->slots[block->space] + block->offset)
+                                          : execution->bases[block->space] + block->offset;
 }
 
 static void init(struct cohort__meet *meet, struct cohort__execution *execution, uint32_t step)
@@ -97,7 +107,9 @@ static void init(struct cohort__meet *meet, struct cohort__execution *execution,
         op = is_minimum ? COHORT_MIN : execution->op;
         datatype = is_minimum ? COHORT_INT16 : execution->datatype;
     }
+    bool of_objects = is_of_objects(execution, what);
     size_t element = datatype ? cohort_datatype_size(datatype) : 1;
+    size_t bytes = of_objects ? what->bytes * sizeof(struct cohort__blob *) : what->bytes;
     bool is_shift = what->meeting == COHORT__MEETING_SHIFT;
     *meet = (struct cohort__meet){
         .participant =
@@ -107,8 +119,9 @@ static void init(struct cohort__meet *meet, struct cohort__execution *execution,
                 .kind = kinds[what->meeting],
                 .in = address_of(execution, what, 1),
                 .out = address_of(execution, what, 0),
-                .count = what->bytes / element,
-                .stride = what->bytes,
+                .count = bytes / element,
+                .stride = bytes,
+                .of_objects = of_objects,
                 .datatype = datatype,
                 .op = op,
                 .subgroup = execution->operation.comm->group->is_whole ? COHORT__SUBGROUP_ALL

@@ -82,6 +82,7 @@ static void begin(struct cohort__meeting *meeting, const struct cohort__particip
     movement->stride = participant->stride;
     movement->op = participant->op;
     movement->is_past_caches = is_past_caches(meeting);
+    movement->of_objects = participant->of_objects;
     bool has_source =
         participant->kind->has_source && participant->root < meeting->movement.num_sites;
     meeting->far = (struct cohort__round){

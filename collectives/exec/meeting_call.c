@@ -222,6 +222,7 @@ static void participant_init(struct cohort__participant *participant,
     participant->count = what->signature->count;
     participant->datatype = what->signature->datatype;
     participant->stride = participant->count * cohort__meeting_element(participant->datatype);
+    participant->of_objects = false;
     participant->op = what->op;
     participant->subgroup = COHORT__SUBGROUP_ALL;
     participant->rank = what->comm->this_site;

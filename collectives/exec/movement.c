@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "collectives/comm/blobs.h"
 #include "collectives/exec/kernels.h"
 #include "runtime/base/copy.h"
 
@@ -104,11 +105,26 @@ size_t cohort__movement_bytes(const struct cohort__movement_kind *kind,
 
 /* Copies ----------------------------------------------------------------------------------- */
 
+/* Gives the slots at TO the objects of those at FROM, and takes a reference to each: their sites
+ * may give theirs back as soon as the meeting is over. */
+static void share(unsigned char *to, const unsigned char *from, size_t bytes)
+{
+    struct cohort__blob **slots = (struct cohort__blob **)(void *)to;
+    struct cohort__blob *const *others = (struct cohort__blob *const *)(const void *)from;
+    for (size_t i = 0; i < bytes / sizeof(struct cohort__blob *); i++) {
+        struct cohort__blob *before = slots[i];
+        slots[i] = cohort__blob_ref(others[i]);
+        cohort__blob_unref(before);
+    }
+}
+
 /* Copies of common small sizes need no call of a function. */
 static inline void move(const struct cohort__movement *movement, unsigned char *to,
                         const unsigned char *from, size_t bytes)
 {
-    if (bytes == 8)
+    if (movement->of_objects)
+        share(to, from, bytes);
+    else if (bytes == 8)
         memcpy(to, from, 8);
     else if (bytes == 4)
         memcpy(to, from, 4);

@@ -25,6 +25,7 @@ struct cohort__movement {
     bool *is_posted;     /* by site: its input is on the board, where blocks have no gaps */
     bool has_far;        /* whether there are sites of other localities */
     bool is_past_caches; /* the data is more than the caches hold: write past them */
+    bool of_objects;     /* the bytes are slots (object_steps.h): their objects are shared */
 };
 
 struct cohort__movement_kind {

@@ -96,7 +96,7 @@ static void put_down(struct cohort__execution *execution, uint32_t step,
 
 /* COPY, ZERO ----------------------------------------------------------------------------------- */
 
-static void compute(struct cohort__execution *execution, uint32_t step)
+void cohort__objects_compute(struct cohort__execution *execution, uint32_t step)
 {
     const struct cohort__step *what = &execution->plan->steps[step];
     struct walk to = walk_over(execution, step, 0, 1);
@@ -166,7 +166,7 @@ static void send_away(struct cohort__execution *execution, uint32_t step,
     }
 }
 
-static void send(struct cohort__execution *execution, uint32_t step)
+void cohort__objects_send(struct cohort__execution *execution, uint32_t step)
 {
     struct cohort__blobs *objects = pick_up(execution, step);
     if (!objects)
@@ -261,8 +261,8 @@ static void receive_much(struct cohort__execution *execution, uint32_t step,
     }
 }
 
-static void receive(struct cohort__execution *execution, uint32_t step,
-                    struct cohort__message *message)
+void cohort__objects_receive(struct cohort__execution *execution, uint32_t step,
+                             struct cohort__message *message)
 {
     bool announced = message->kind == COHORT__KIND_ANNOUNCE;
     if (!message->attachment && (announced || message->bytes > ON_THE_SPOT_BYTES)) {
@@ -286,25 +286,42 @@ static void empty(struct cohort__execution *execution, enum cohort__space space,
         put(&slots[i], NULL);
 }
 
+void cohort__objects_init(struct cohort__execution *execution)
+{
+    const struct cohort__plan *plan = execution->plan;
+    struct cohort__blob **slots = execution->slots[COHORT__SPACE_IN];
+    memset(slots, 0, cohort__object_slots_bytes(plan));
+    execution->slots[COHORT__SPACE_OUT] = slots + plan->in_bytes;
+    execution->slots[COHORT__SPACE_TMP] = slots + plan->in_bytes + plan->out_bytes;
+}
+
+cohort_status cohort__objects_bring(struct cohort__execution *execution, size_t slot,
+                                    const void *data, size_t bytes)
+{
+    struct cohort__blob **slots = execution->slots[COHORT__SPACE_IN];
+    slots[slot] = bytes > 0 ? cohort__blob_create(data, bytes) : NULL;
+    if (bytes == 0 || slots[slot])
+        return COHORT_OK;
+    empty(execution, COHORT__SPACE_IN, slot);
+    return cohort_fail(COHORT_ERR_NO_MEMORY, "no memory for an object of %zu bytes", bytes);
+}
+
+void cohort__objects_release(struct cohort__execution *execution)
+{
+    empty(execution, COHORT__SPACE_IN, num_slots(execution->plan));
+}
+
 static cohort_status init(struct cohort__execution *execution,
                           const struct cohort__execution_call *call)
 {
     const struct cohort__plan *plan = execution->plan;
     const cohort_object *in = call->in;
-    struct cohort__blob **slots = execution->slots[COHORT__SPACE_IN];
-    memset(slots, 0, cohort__object_slots_bytes(plan));
-    execution->slots[COHORT__SPACE_OUT] = slots + plan->in_bytes;
-    execution->slots[COHORT__SPACE_TMP] = slots + plan->in_bytes + plan->out_bytes;
+    cohort_status status = COHORT_OK;
+    cohort__objects_init(execution);
     execution->out_objects = call->out;
-    for (size_t i = 0; !call->objection && i < plan->in_bytes; i++) {
-        slots[i] = in[i].bytes > 0 ? cohort__blob_create(in[i].data, in[i].bytes) : NULL;
-        if (in[i].bytes == 0 || slots[i])
-            continue;
-        empty(execution, COHORT__SPACE_IN, i);
-        return cohort_fail(COHORT_ERR_NO_MEMORY, "no memory for an object of %zu bytes",
-                           in[i].bytes);
-    }
-    return COHORT_OK;
+    for (size_t i = 0; !status && !call->objection && i < plan->in_bytes; i++)
+        status = cohort__objects_bring(execution, i, in[i].data, in[i].bytes);
+    return status;
 }
 
 /* Handing out: an object that other sites of this locality have, too, is copied, since the caller
@@ -371,13 +388,14 @@ static void release(struct cohort__execution *execution)
             execution->out_objects[i] = (cohort_object){slots[i]->data, slots[i]->bytes};
             slots[i]->data = NULL;
         }
-    empty(execution, COHORT__SPACE_IN, num_slots(plan));
+    cohort__objects_release(execution);
 }
 
 const struct cohort__step_mode cohort__object_mode = {
-    .send = send,
-    .receive = receive,
-    .compute = compute,
+    .has_slots = true,
+    .send = cohort__objects_send,
+    .receive = cohort__objects_receive,
+    .compute = cohort__objects_compute,
     .init = init,
     .finish = finish,
     .release = release,

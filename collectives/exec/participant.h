@@ -29,6 +29,7 @@ struct cohort__participant {
     unsigned char *out;
     size_t count;                   /* of a block, in elements; or of a segment of it */
     size_t stride;                  /* bytes from a block to the next one, if there are several */
+    bool of_objects;                /* the bytes are slots, see object_steps.h */
     cohort_datatype datatype;       /* 0: no elements */
     const cohort_op *op;            /* or NULL; the owner has a reference */
     enum cohort__subgroup subgroup; /* whose sites meet */

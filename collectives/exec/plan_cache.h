@@ -44,8 +44,9 @@ struct cohort__plan_entry {
     struct cohort__plan_key key;
     const void *tail; /* key.tail_bytes bytes, behind the entry */
     struct cohort__plan *plan;
-    uint32_t row;  /* of the algorithm that was chosen */
-    uint8_t inner; /* of a composed one: that of the row among its leaders, + 1; else 0 */
+    uint32_t row;     /* of the algorithm that was chosen */
+    uint8_t inner;    /* of a composed one: that of the row among its leaders, + 1; else 0 */
+    bool has_parcels; /* the plan is for parcels, see parcel_steps.h */
     struct cohort__execution *_Atomic spare;
     _Atomic uint32_t refs; /* one for the cache and one for each execution */
 };

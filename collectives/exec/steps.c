@@ -309,12 +309,22 @@ void cohort__step_message(struct cohort__execution *execution, struct cohort__me
     }
 }
 
-static void complete_row(struct cohort__execution *execution, uint32_t row)
+void cohort__execution_row_done(struct cohort__execution *execution, uint32_t row)
 {
     if (row >= execution->num_rows || !execution->rows[row])
         return; /* the caller has none, or there was no memory for it */
     cohort__future_fulfil(execution->rows[row], NULL);
     execution->rows[row] = NULL;
+}
+
+static void done(struct cohort__execution *execution, uint32_t step)
+{
+    if (execution->mode->done) {
+        execution->mode->done(execution, step);
+        return;
+    }
+    cohort__execution_row_done(execution, step_at(execution, step)->peer);
+    cohort__execution_step_over(execution, step);
 }
 
 void cohort__step_start(struct cohort__execution *execution, uint32_t step)
@@ -326,8 +336,7 @@ void cohort__step_start(struct cohort__execution *execution, uint32_t step)
         cohort__execution_step_over(execution, step);
         break;
     case COHORT__STEP_DONE:
-        complete_row(execution, what->peer);
-        cohort__execution_step_over(execution, step);
+        done(execution, step);
         break;
     case COHORT__STEP_SEND:
         mode_of(execution, step)->send(execution, step);

@@ -15,11 +15,17 @@ bool cohort__select_is_flat(uint32_t num_sites, uint32_t arity, uint32_t flat_fa
     return num_sites < flat_fallback_threshold || cohort__partition_is_leaf(all, arity);
 }
 
-/* Whether all sites know all sizes. If they don't, one fixed row is used for blocks of different
- * sizes. */
+/* Whether all sites know all sizes. If they don't, rows for blocks of one size carry them as
+ * parcels, and the question is about blocks of a size that is assumed. */
 static bool sizes_are_known(const struct cohort__question *question)
 {
     return !question->is_ragged || question->are_sizes_known;
+}
+
+/* Whether the row that is asked about has to take blocks of different sizes as they are. */
+static bool has_ragged_blocks(const struct cohort__question *question)
+{
+    return question->is_ragged && question->are_sizes_known;
 }
 
 /* The request without what differs from site to site. Blocks of different sizes are treated as if
@@ -43,33 +49,26 @@ static struct cohort__request common_request(const struct cohort__request *reque
     return common;
 }
 
-/* Whether a leader would have to know the sizes of other sites' blocks, and can't. */
-static bool leads_blindly(const struct cohort__question *question,
-                          const struct cohort__algorithm *algorithm)
-{
-    return algorithm->stages && !sizes_are_known(question);
-}
-
 static const char *refusal(const struct cohort__question *question,
                            const struct cohort__candidate *candidate)
 {
     const struct cohort__algorithm *algorithm = candidate->algorithm;
-    if (leads_blindly(question, algorithm))
-        return "its leaders don't know the sizes of the blocks of other sites";
     const char *why = cohort__algorithm_refuses(algorithm, question->request);
     if (why)
         return why;
     if (candidate->inner_refused)
         return candidate->inner_refused;
-    if (question->is_ragged && !algorithm->ragged)
+    if (has_ragged_blocks(question) && !algorithm->ragged)
         return "it needs blocks of one size";
+    if (!sizes_are_known(question) && !algorithm->ragged && question->memory_budget > 0)
+        return "not all sites know how much memory it needs for blocks of different sizes";
     if (question->is_reproducible && cohort__collective_reduces(algorithm->collective) &&
         !algorithm->ordered)
         return "its result is not reproducible";
     if (question->forced && question->forced != algorithm)
         return "another one is forced";
     if (!question->forced && algorithm->stages && question->request->can_meet &&
-        !question->is_ragged)
+        !has_ragged_blocks(question))
         return "the sites can meet, or use a board";
     if (!question->forced && candidate->share_cores)
         return "several leaders of a host would share cores";
@@ -124,7 +123,7 @@ void cohort__select_stages(const struct cohort__question *question,
     algorithm->stages(request, ret_stages);
     for (uint32_t i = 0; i < ret_stages->num; i++) {
         struct cohort__stage *stage = &ret_stages->stages[i];
-        if (!question->is_ragged || !has_blocks(stage->collective))
+        if (!has_ragged_blocks(question) || !has_blocks(stage->collective))
             continue;
         stage->is_ragged = true;
         stage->is_noted = false; /* it may be, but no row that shares has such a price */
@@ -244,14 +243,12 @@ static struct cohort__candidate judge(const struct cohort__question *question,
     const struct cohort__algorithm *algorithm = cohort__algorithms[row];
     struct cohort__candidate candidate = {.algorithm = algorithm, .row = row};
     /* The cost formula of a row need not be right for requests that the row refuses. */
-    if (algorithm->cost && sizes_are_known(question) &&
-        !cohort__algorithm_refuses(algorithm, common)) {
+    if (algorithm->cost && !cohort__algorithm_refuses(algorithm, common)) {
         candidate.is_priced = true;
         candidate.cost = algorithm->cost(common);
         candidate.time = cohort__predict(question->parameters, question->placement, row, common,
                                          &candidate.cost);
-    } else if (algorithm->stages && sizes_are_known(question) &&
-               !cohort__algorithm_refuses(algorithm, common)) {
+    } else if (algorithm->stages && !cohort__algorithm_refuses(algorithm, common)) {
         price_stages(question, common, &candidate);
     }
     candidate.refused = refusal(question, &candidate);
@@ -269,16 +266,13 @@ static void prefer_trees(struct cohort__candidate *candidates, uint32_t num)
             candidates[i].refused = "the tree is forced";
 }
 
-/* For blocks whose sizes not all sites know: always the same row, whatever the sizes are. */
-static void fix_one(struct cohort__candidate *candidates, uint32_t num)
+/* Where not all sites know the sizes, what they assume decides only between the row that sends each
+ * block as it is and those that follow the machine. */
+static void leave_two(struct cohort__candidate *candidates, uint32_t num)
 {
-    const struct cohort__algorithm *fixed = NULL;
     for (uint32_t i = 0; i < num; i++)
-        if (!candidates[i].refused &&
-            (!fixed || strcmp(candidates[i].algorithm->name, "linear") == 0))
-            fixed = candidates[i].algorithm;
-    for (uint32_t i = 0; i < num; i++)
-        if (!candidates[i].refused && candidates[i].algorithm != fixed)
+        if (!candidates[i].refused && !candidates[i].algorithm->stages &&
+            strcmp(candidates[i].algorithm->name, "linear") != 0)
             candidates[i].refused = "not all sites know the sizes of the blocks";
 }
 
@@ -315,10 +309,10 @@ uint32_t cohort__select_candidates(const struct cohort__question *question,
     for (uint32_t row = 0; row < cohort__num_algorithms && num < COHORT__MAX_CANDIDATES; row++)
         if (cohort__algorithms[row]->collective == common.collective)
             ret_candidates[num++] = judge(question, &common, row);
+    if (!sizes_are_known(question) && !question->forced)
+        leave_two(ret_candidates, num);
     if (question->mode == COHORT__MODE_TREE && !question->forced)
         prefer_trees(ret_candidates, num);
-    if (!sizes_are_known(question) && !question->forced)
-        fix_one(ret_candidates, num);
     sort(ret_candidates, num);
     return num;
 }

@@ -38,6 +38,13 @@ struct cohort__block {
     size_t stride;
 };
 
+/* A part of IN or OUT, and the site that it is for or from. */
+struct cohort__part {
+    uint32_t site;
+    size_t offset; /* in bytes, as is the next */
+    size_t bytes;
+};
+
 enum cohort__step_kind {
     COHORT__STEP_JOIN,   /* does nothing; it joins dependencies */
     COHORT__STEP_SEND,   /* the blocks, one after the other, as one message to `peer` */

@@ -16,6 +16,7 @@ struct place {
 struct rows {
     struct cohort__plan_builder *builder;
     const struct cohort__plan *plan;
+    uint32_t num_rows;
     struct place *places;
     uint32_t num_places;
     uint32_t *done; /* the DONE step of each row */
@@ -30,7 +31,7 @@ static int compare_places(const void *left, const void *right)
 
 static void places_fill(struct rows *self, const struct cohort__row *rows)
 {
-    for (uint32_t row = 0; row < self->plan->num_sites; row++)
+    for (uint32_t row = 0; row < self->num_rows; row++)
         if (rows[row].bytes > 0)
             self->places[self->num_places++] =
                 (struct place){rows[row].offset, rows[row].offset + rows[row].bytes, row};
@@ -102,7 +103,7 @@ static void copy(struct rows *self)
 static void done_append(struct rows *self)
 {
     const struct cohort__plan *plan = self->plan;
-    for (uint32_t row = 0; row < plan->num_sites; row++)
+    for (uint32_t row = 0; row < self->num_rows; row++)
         self->done[row] = cohort__plan_done(self->builder, row);
     for (uint32_t i = 0; i < plan->num_steps; i++) {
         const struct cohort__step *step = &plan->steps[i];
@@ -112,16 +113,16 @@ static void done_append(struct rows *self)
 }
 
 cohort_status cohort__plan_rows(struct cohort__plan *plan, const struct cohort__row *rows,
-                                struct cohort__plan **ret_plan)
+                                uint32_t num, struct cohort__plan **ret_plan)
 {
-    struct rows self = {.plan = plan};
+    struct rows self = {.plan = plan, .num_rows = num};
     cohort_status status =
         cohort__plan_builder_create(&self.builder, plan->name, plan->num_sites, plan->this_site);
     if (status)
         return status;
-    self.places = calloc(plan->num_sites, sizeof(*self.places));
-    self.done = calloc(plan->num_sites, sizeof(*self.done));
-    self.last = calloc(plan->num_sites, sizeof(*self.last));
+    self.places = calloc(num + (size_t)1, sizeof(*self.places));
+    self.done = calloc(num + (size_t)1, sizeof(*self.done));
+    self.last = calloc(num + (size_t)1, sizeof(*self.last));
     if (self.places && self.done && self.last) {
         places_fill(&self, rows);
         copy(&self);

@@ -10,11 +10,11 @@ struct cohort__row {
     size_t bytes;
 };
 
-/* Makes the same plan as PLAN, with a DONE step for each of the plan->num_sites ROWS, which must
- * not overlap. The DONE step waits for all steps that write to its row. (Later steps may still read
- * the row, for instance to send it on.) PLAN has no GUARD, and still belongs to the caller.
+/* Makes the same plan as PLAN, with a DONE step for each of the NUM ROWS, which must not overlap.
+ * The DONE step waits for all steps that write to its row. (Later steps may still read the row, for
+ * instance to send it on.) PLAN has no GUARD, and still belongs to the caller.
  * COHORT_ERR_NO_MEMORY. */
 cohort_status cohort__plan_rows(struct cohort__plan *plan, const struct cohort__row *rows,
-                                struct cohort__plan **ret_plan);
+                                uint32_t num, struct cohort__plan **ret_plan);
 
 #endif

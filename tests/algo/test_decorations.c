@@ -35,7 +35,7 @@ static cohort_status rows(const struct cohort__request *request, struct cohort__
     struct cohort__row all[LAST_SITES];
     for (uint32_t row = 0; row < request->num_sites; row++)
         all[row] = (struct cohort__row){row * request->bytes, request->bytes};
-    return cohort__plan_rows(plan, all, ret_plan);
+    return cohort__plan_rows(plan, all, plan->num_sites, ret_plan);
 }
 
 static cohort_status in_place_with_rows(const struct cohort__request *request,

@@ -142,6 +142,7 @@ static bool is_possible(const struct call *call, const struct cohort__algorithm 
                                       .arity = cohort_comm_arity(call->comm),
                                       .bytes = 1,
                                       .commutative = true,
+                                      .can_meet = call->comm->group->is_whole,
                                       .machine = call->comm->group->machine};
     bool of_objects =
         algorithm->collective == COHORT__GATHER || algorithm->collective == COHORT__SCATTER ||

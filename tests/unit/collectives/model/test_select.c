@@ -228,8 +228,7 @@ static void test_reproducible(void)
     CHECK_INT(choice(&question)->collective, COHORT__BROADCAST);
 }
 
-/* If not all sites know the sizes, the same row is chosen for all sizes. If all sites know them,
- * rows are priced. */
+/* If not all sites know the sizes, the same row is chosen at all sites. */
 static void test_ragged(void)
 {
     set_machine(1000, 1, 0);
@@ -248,7 +247,7 @@ static void test_ragged(void)
     if (status)
         CHECK_INT(status, COHORT_ERR_NOT_SUPPORTED);
     else
-        CHECK(root.algorithm == other.algorithm && root.algorithm->ragged && !root.is_priced);
+        CHECK(root.algorithm == other.algorithm && root.algorithm->ragged);
     request.collective = COHORT__ALL_GATHER;
     question.are_sizes_known = true;
     if (cohort__select(&question, &root) == COHORT_OK)
@@ -359,8 +358,20 @@ static void test_composed_ragged(void)
     CHECK(!cohort__stage_meets(&question, &stages.stages[0]));
     CHECK(stages.stages[stages.num - 1].collective == COHORT__BROADCAST);
     CHECK(cohort__stage_meets(&question, &stages.stages[stages.num - 1]));
-    question.are_sizes_known = false;
-    CHECK_CONTAINS(candidate_of(&question, "levels").refused, "don't know the sizes");
+    question.are_sizes_known = false; /* then they gather as parcels, and can meet */
+    request.can_meet = false;
+    request.collective = COHORT__GATHER;
+    candidate = candidate_of(&question, "levels");
+    CHECK(!candidate.refused && candidate.is_priced && candidate.inner > 0);
+    cohort__select_stages(&question, candidate.algorithm, &request, &stages);
+    CHECK(cohort__stage_meets(&question, &stages.stages[0]));
+    CHECK_CONTAINS(candidate_of(&question, "binomial").refused, "not all sites know the sizes");
+    question.forced = cohort__algorithm_find(COHORT__GATHER, "binomial");
+    CHECK(!candidate_of(&question, "binomial").refused);
+    question.forced = NULL;
+    question.memory_budget = 1 << 20;
+    CHECK_CONTAINS(candidate_of(&question, "levels").refused, "how much memory it needs");
+    CHECK(!candidate_of(&question, "linear").refused);
     cohort__machine_destroy(machine);
 }
 
