@@ -266,13 +266,13 @@ static void prefer_trees(struct cohort__candidate *candidates, uint32_t num)
             candidates[i].refused = "the tree is forced";
 }
 
-/* Where not all sites know the sizes, what they assume decides only between the row that sends each
- * block as it is and those that follow the machine. */
-static void leave_two(struct cohort__candidate *candidates, uint32_t num)
+/* Where not all sites know the sizes, the row that sends each block as it is. Others win by far
+ * where blocks are small, and lose by far where they are large, which nobody can know: they have to
+ * be forced. */
+static void leave_linear(struct cohort__candidate *candidates, uint32_t num)
 {
     for (uint32_t i = 0; i < num; i++)
-        if (!candidates[i].refused && !candidates[i].algorithm->stages &&
-            strcmp(candidates[i].algorithm->name, "linear") != 0)
+        if (!candidates[i].refused && strcmp(candidates[i].algorithm->name, "linear") != 0)
             candidates[i].refused = "not all sites know the sizes of the blocks";
 }
 
@@ -310,7 +310,7 @@ uint32_t cohort__select_candidates(const struct cohort__question *question,
         if (cohort__algorithms[row]->collective == common.collective)
             ret_candidates[num++] = judge(question, &common, row);
     if (!sizes_are_known(question) && !question->forced)
-        leave_two(ret_candidates, num);
+        leave_linear(ret_candidates, num);
     if (question->mode == COHORT__MODE_TREE && !question->forced)
         prefer_trees(ret_candidates, num);
     sort(ret_candidates, num);

@@ -20,7 +20,12 @@ extern "C" {
  *
  * What a site sends and what the other one expects have to be of the same size. Otherwise the
  * receiver gets COHORT_ERR_MISMATCH, which names both sizes. This also holds for a block of 0
- * elements. */
+ * elements.
+ *
+ * gatherv, scatterv, all_to_allv and all_to_allw send each block as it is, unless an algorithm is
+ * forced that is for blocks of one size, "levels" for instance: it carries copies of the blocks.
+ * That takes as much memory again at the sites that give, pass on and get them, and is refused
+ * where there is a memory_budget. It is worth it for many small blocks. */
 
 /* Gather: the root's own block has IN_COUNT elements, which has to be the same as COUNTS[root]. */
 COHORT_API cohort_future *cohort_gatherv_here(cohort_comm *comm, const void *in, size_t in_count,

@@ -121,6 +121,8 @@ static cohort_status measure(struct site *site, const struct bench_case *one)
     uint64_t calls, elapsed_ns;
     site->call.count = case_count(one, site->shared->num_sites);
     site->call.num_buffers = num_blocks(one->operation, site->shared->num_sites);
+    for (uint32_t i = 0; i < site->shared->num_sites; i++)
+        site->call.counts[i] = site->call.count;
     cohort_status status = check_once(site, one);
     bench_series_init(&series, site->shared->group->bench->options);
     while (status == COHORT_OK) {
@@ -161,6 +163,7 @@ static void sites_free(struct sites *shared)
     for (uint32_t i = 0; shared->sites && i < shared->group->sites_per_locality; i++) {
         free(shared->sites[i].call.in);
         free(shared->sites[i].call.out);
+        free(shared->sites[i].call.counts);
     }
     free(shared->sites);
     free(shared->futures);
@@ -187,7 +190,8 @@ static cohort_status sites_allocate(struct sites *shared)
         site->call.computing = group->bench->options->computing;
         site->call.in = calloc(elements, sizeof(double));
         site->call.out = calloc(elements, sizeof(double));
-        is_complete = site->call.in && site->call.out;
+        site->call.counts = calloc(shared->num_sites, sizeof(size_t));
+        is_complete = site->call.in && site->call.out && site->call.counts;
     }
     return is_complete ? COHORT_OK
                        : cohort_fail(COHORT_ERR_NO_MEMORY,

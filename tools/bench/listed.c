@@ -14,12 +14,13 @@ static const struct listed {
     const struct bench_operation *operation;
     bool is_for_two;
 } operations[] = {
-    {&bench_operation_barrier, false},    {&bench_operation_all_reduce, false},
-    {&bench_operation_all_to_all, false}, {&bench_operation_broadcast, false},
-    {&bench_operation_all_gather, false}, {&bench_operation_reduce_scatter, false},
-    {&bench_operation_ping_pong, true},   {&bench_operation_stream, true},
-    {&bench_operation_exchange, true},    {&bench_operation_overlap, true},
-    {&bench_operation_gather, false},     {&bench_operation_checked_gather, false},
+    {&bench_operation_barrier, false},     {&bench_operation_all_reduce, false},
+    {&bench_operation_all_to_all, false},  {&bench_operation_broadcast, false},
+    {&bench_operation_all_gather, false},  {&bench_operation_reduce_scatter, false},
+    {&bench_operation_ping_pong, true},    {&bench_operation_stream, true},
+    {&bench_operation_exchange, true},     {&bench_operation_overlap, true},
+    {&bench_operation_gather, false},      {&bench_operation_gatherv, false},
+    {&bench_operation_all_to_allv, false}, {&bench_operation_checked_gather, false},
     {&bench_operation_check, false},
 };
 

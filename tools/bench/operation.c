@@ -121,6 +121,21 @@ const struct bench_operation bench_operation_all_to_all = {
     .check = check_all_to_all,
 };
 
+static cohort_future *start_all_to_allv(const struct bench_call *call, uint64_t generation)
+{
+    return cohort_all_to_allv(call->comm, call->in, call->counts, NULL, call->out, call->counts,
+                              NULL, COHORT_DOUBLE, generation);
+}
+
+const struct bench_operation bench_operation_all_to_allv = {
+    .name = "all_to_allv",
+    .has_data = true,
+    .has_blocks = true,
+    .fill = fill_all_to_all,
+    .start = start_all_to_allv,
+    .check = check_all_to_all,
+};
+
 static void fill_reduce_scatter(const struct bench_call *call)
 {
     uint32_t num_sites = cohort_comm_num_sites(call->comm);
@@ -214,6 +229,15 @@ static cohort_future *start_gather(const struct bench_call *call, uint64_t gener
                : cohort_gather_there(call->comm, call->in, call->count, COHORT_DOUBLE, generation);
 }
 
+static cohort_future *start_gatherv(const struct bench_call *call, uint64_t generation)
+{
+    bool is_root = cohort_comm_this_site(call->comm) == cohort_comm_root_site(call->comm);
+    return is_root
+               ? cohort_gatherv_here(call->comm, call->in, call->count, call->out, call->counts,
+                                     NULL, COHORT_DOUBLE, generation)
+               : cohort_gatherv_there(call->comm, call->in, call->count, COHORT_DOUBLE, generation);
+}
+
 static cohort_future *start_checked_gather(const struct bench_call *call, uint64_t generation)
 {
     const cohort_call_options options = {.check_asymmetric = true};
@@ -260,6 +284,15 @@ const struct bench_operation bench_operation_gather = {
     .has_blocks = true,
     .fill = fill_gather,
     .start = start_gather,
+    .check = check_gather,
+};
+
+const struct bench_operation bench_operation_gatherv = {
+    .name = "gatherv",
+    .has_data = true,
+    .has_blocks = true,
+    .fill = fill_gather,
+    .start = start_gatherv,
     .check = check_gather,
 };
 

@@ -15,6 +15,7 @@ struct bench_call {
     double *out;
     size_t count;       /* of a block */
     size_t num_buffers; /* IN and OUT are so many blocks */
+    size_t *counts;     /* num_sites times `count`, for variants with blocks of any sizes */
     uint32_t computing; /* for overlap: how many times BENCH_OVERLAP_NS */
     /* How many sites of this locality have come to the barrier that is checked, counted for each
      * communicator; and how many sites of this locality there are. */
@@ -43,6 +44,8 @@ extern const struct bench_operation bench_operation_broadcast;
 extern const struct bench_operation bench_operation_all_gather;
 extern const struct bench_operation bench_operation_reduce_scatter;
 extern const struct bench_operation bench_operation_gather;
+extern const struct bench_operation bench_operation_gatherv;
+extern const struct bench_operation bench_operation_all_to_allv;
 extern const struct bench_operation bench_operation_checked_gather;
 extern const struct bench_operation bench_operation_check; /* agreement alone */
 
