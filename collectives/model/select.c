@@ -68,8 +68,8 @@ static const char *refusal(const struct cohort__question *question,
     if (question->forced && question->forced != algorithm)
         return "another one is forced";
     if (!question->forced && algorithm->stages && question->request->can_meet &&
-        !has_ragged_blocks(question))
-        return "the sites can meet, or use a board";
+        !question->request->meets && !has_ragged_blocks(question))
+        return "the sites can meet";
     if (!question->forced && candidate->share_cores)
         return "several leaders of a host would share cores";
     if (!question->forced && question->mode == COHORT__MODE_FLAT && algorithm->hierarchical)

@@ -382,9 +382,9 @@ static cohort_status come_from_afar(cohort_comm *comm, void *arg)
         check_right(comm, i, cohort_gather_there(comm, &in, 1, COHORT_DOUBLE, i));
     if (me == 1) {
         await_over(scene, 1);
-        if (!comm->group->is_whole && !comm->group->has_board) /* so that it waits for site 0 */
-            CHECK_INT(cohort_comm_next_call(comm, &(cohort_call_options){.algorithm = "linear"}),
-                      COHORT_OK);
+        bool meets = comm->group->is_whole || comm->group->has_board;
+        const char *row = meets ? "shared" : "linear"; /* so that it waits for site 0 */
+        CHECK_INT(cohort_comm_next_call(comm, &(cohort_call_options){.algorithm = row}), COHORT_OK);
         cohort_future *done = cohort_all_reduce(comm, &in, &out, 1, COHORT_DOUBLE, COHORT_SUM, 1);
         is_over(scene);
         check_wrong(comm, 1, done, COHORT_ERR_MISMATCH, "is through with this generation");
