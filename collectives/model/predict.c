@@ -181,7 +181,7 @@ double cohort__predict(const struct cohort__parameters *parameters,
 }
 
 /* The work of all places on a host, and on the hosts that share its cores, is done by these
- * cores. */
+ * cores. And all places that send to other hosts at once share their host's link. */
 double cohort__predict_stage(const struct cohort__parameters *parameters,
                              const struct cohort__placement *placement,
                              const struct cohort__stage *stage, uint32_t row,
@@ -198,7 +198,10 @@ double cohort__predict_stage(const struct cohort__parameters *parameters,
         .is_contiguous = true,
         .sharing = is_far ? placement->sharing : 0,
     };
-    if (!is_far)
+    struct cohort__cost shared = *cost;
+    if (is_far)
+        shared.bytes *= at_once;
+    else
         at_once *= cohort__placement_sharing(placement);
-    return predict_scope(parameters, &place, stage->scope, at_once, row, request, cost);
+    return predict_scope(parameters, &place, stage->scope, at_once, row, request, &shared);
 }

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Broadcast that follows the machine, with many leaders: in the root's subgroup the members of the
+ * last tier get the block (phase 1), each who leads a share broadcasts it to those who lead the
+ * same one elsewhere (phase 2), and there the members all_gather the shares (phase 3). See
+ * pattern/shares.h.
+ * Cost: that of its parts. TMP: that of its parts.
+ * Source: van de Geijn's scatter and all_gather (Barnett et al., SHPCC 1994), the scatter being the
+ * shares that go to other hosts; Bayatpour et al. (SC 2017) for several leaders. */
+#include "collectives/algo/pattern/shares.h"
+#include "collectives/algo/table.h"
+
+/* By the members of the last tier. All that they get is in AREA. */
+static uint32_t append_leaders(struct cohort__levels *levels, struct cohort__area area)
+{
+    struct cohort__shares shares;
+    uint32_t end = COHORT__NO_STEP;
+    if (!cohort__shares_init(&shares, levels))
+        return end;
+    const bool is_with_root = cohort__shares_is_with_root(&shares);
+    if (is_with_root)
+        end = cohort__levels_append(levels, shares.tier,
+                                    &(struct cohort__tier_part){.collective = COHORT__BROADCAST,
+                                                                .phase = COHORT__LEVELS_UP,
+                                                                .bytes = levels->request->bytes,
+                                                                .in = area,
+                                                                .out = area},
+                                    end);
+    struct cohort__area own = {area.space, cohort__shares_own(&shares)->offset};
+    end = cohort__shares_top(&shares, COHORT__BROADCAST, own, own, end);
+    if (!is_with_root)
+        end = cohort__shares_all_gather(&shares, area, end);
+    cohort__shares_fini(&shares);
+    return end;
+}
+
+static cohort_status build(const struct cohort__request *request, struct cohort__plan **ret_plan)
+{
+    struct cohort__levels levels;
+    bool is_root = request->this_site == request->root;
+    cohort_status status = cohort__levels_init(&levels, request, "broadcast_shares");
+    if (status)
+        return status;
+    uint32_t tier = levels.num_used - 1, end = COHORT__NO_STEP;
+    struct cohort__area area = {is_root ? COHORT__SPACE_IN : COHORT__SPACE_OUT, 0};
+    if (levels.height >= tier)
+        end = append_leaders(&levels, area);
+    cohort__levels_broadcast_below(&levels, tier, area, request->bytes, end);
+    return cohort__plan_finish(levels.builder, ret_plan);
+}
+
+static void stages(const struct cohort__request *request, struct cohort__stages *ret_stages)
+{
+    cohort__shares_stages(request,
+                          &(struct cohort__shares_ways){.below_up = COHORT__NUM_COLLECTIVES,
+                                                        .up = COHORT__BROADCAST,
+                                                        .top = COHORT__BROADCAST,
+                                                        .down = COHORT__ALL_GATHER,
+                                                        .below_down = COHORT__BROADCAST},
+                          ret_stages);
+}
+
+const struct cohort__algorithm cohort__broadcast_shares = {
+    .collective = COHORT__BROADCAST,
+    .name = "shares",
+    .needs = cohort__shares_needs,
+    .accepts = cohort__shares_accepts,
+    .build = build,
+    .stages = stages,
+    .top = COHORT__BROADCAST,
+};
