@@ -99,7 +99,10 @@ cohort_status cohort__agreement_build(const struct cohort__plan *minimum,
     uint32_t guard = agree(builder, minimum);
     if (collective)
         embed(builder, collective, same,
-              (struct cohort__embedding){
-                  .phase = COHORT__KEEP_PHASE, .after = guard, .recv_after = guard});
+              (struct cohort__embedding){.phase = COHORT__KEEP_PHASE,
+                                         .after = guard,
+                                         .recv_after = guard,
+                                         .has_early = true,
+                                         .early_bytes = COHORT__EARLY_BYTES});
     return cohort__plan_finish(builder, ret_plan);
 }

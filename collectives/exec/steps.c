@@ -95,13 +95,13 @@ static void start_compute(struct cohort__execution *execution, uint32_t step)
 
 /* GUARD -------------------------------------------------------------------------------------- */
 
-/* Nothing of the collective has begun yet. If the sites do not all agree, nothing will. */
+/* Of the collective only early SENDs have begun. Unless the sites agree, nothing else will. */
 static void look_at_agreement(struct cohort__execution *execution, uint32_t step)
 {
     cohort_status status = cohort__check_values_judge(&execution->check);
-    execution->is_agreed = !status;
     if (!status) {
         cohort__execution_step_over(execution, step);
+        cohort__operation_agree(&execution->operation);
         return;
     }
     execution->operation.is_refused = true;

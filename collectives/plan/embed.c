@@ -231,16 +231,22 @@ static void parts_after(struct embedder *self, const struct image *image, uint32
         cohort__plan_after(self->builder, image->first + i, earlier);
 }
 
-/* Lets step INDEX wait for the embedding's step, unless a step that it waits for does so already.
- * Then lets its successors wait for it. Successors mostly have higher indices; where they don't,
- * some edges are redundant. */
+static bool is_early(const struct embedder *self, const struct cohort__step *step)
+{
+    return self->embedding->has_early && step->kind == COHORT__STEP_SEND && step->num_waits == 0 &&
+           step->bytes <= self->embedding->early_bytes;
+}
+
+/* Lets step INDEX wait for the embedding's step, unless it is early, or a step that it waits for
+ * does so already. Then lets its successors wait for it. Successors mostly have higher indices;
+ * where they don't, some edges are redundant. */
 static void step_link(struct embedder *self, uint32_t index)
 {
     const struct cohort__step *step = &self->fragment->steps[index];
     struct image *image = &self->images[index];
     bool is_recv = step->kind == COHORT__STEP_RECV;
     unsigned order = is_recv ? RECV_ORDERED : ORDERED;
-    if (!(image->ordered & order)) {
+    if (!(image->ordered & order) && !is_early(self, step)) {
         parts_after(self, image, is_recv ? self->embedding->recv_after : self->embedding->after);
         image->ordered |= order;
     }

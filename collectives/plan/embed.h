@@ -25,6 +25,10 @@ struct cohort__embedding {
     uint32_t tags_per_phase;
     uint32_t after;      /* no step except RECVs starts before this one is done */
     uint32_t recv_after; /* no RECV starts before this one is done */
+    /* If it has early SENDs: those of at most `early_bytes` that wait for no step of the fragment
+     * do not wait for `after` either. */
+    bool has_early;
+    size_t early_bytes;
 };
 
 /* Composition: appends the steps of FRAGMENT, which has no GUARD, and meetings only if the sites
