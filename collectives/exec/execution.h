@@ -127,6 +127,12 @@ static inline void cohort__execution_step_over(struct cohort__execution *executi
 /* steps.c. Between enter and leave: STEP, which waits for no other step any more, begins. */
 void cohort__step_start(struct cohort__execution *execution, uint32_t step);
 
+/* For STEP, a REDUCE or a READ that reduces: RESULT = LEFT op RIGHT; and whether that calls the
+ * user's code, which alone may fail. */
+cohort_status cohort__step_reduce(const struct cohort__execution *execution, uint32_t step,
+                                  void *result, const void *left, const void *right);
+bool cohort__step_is_users(const struct cohort__execution *execution, uint32_t step);
+
 /* A message for a RECV. Takes MESSAGE. */
 void cohort__step_message(struct cohort__execution *execution, struct cohort__message *message);
 

@@ -181,15 +181,16 @@ static void note_append(struct embedder *self, const struct cohort__step *step)
 {
     const struct cohort__plan *fragment = self->fragment;
     const uint32_t *refs = &fragment->block_refs[step->first_block];
+    uint32_t number = self->embedding->first_note + step->tag;
     if (step->kind == COHORT__STEP_READ) {
-        cohort__plan_read(self->builder, phase_of(self, step), step->tag, step->peer,
+        cohort__plan_read(self->builder, phase_of(self, step), number, step->peer,
                           fragment->blocks[refs[1]].offset, list_of(self, refs[0]).blocks[0],
                           step->num_blocks > 2 ? list_of(self, refs[2]).blocks[0]
                                                : COHORT__NO_BLOCK);
         return;
     }
     uint32_t num_refs = refs_of(self, step);
-    cohort__plan_post(self->builder, phase_of(self, step), step->tag, step->peer,
+    cohort__plan_post(self->builder, phase_of(self, step), number, step->peer,
                       fragment->sharers + fragment->notes[step->tag].first,
                       fragment->notes[step->tag].num, self->refs, num_refs);
 }
