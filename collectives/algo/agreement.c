@@ -14,6 +14,9 @@
 /* The phases of the row become one phase. Its tags stay different. */
 enum { TAGS_PER_PHASE = 1 << 22 };
 
+_Static_assert((int)COHORT__PLAN_NOTES >= 2 * (int)COHORT__ROW_NOTES,
+               "the agreement and the collective have notes of their own");
+
 struct cohort__request cohort__agreement_request(const struct cohort__request *call)
 {
     return (struct cohort__request){.collective = COHORT__ALL_REDUCE,
@@ -99,7 +102,11 @@ cohort_status cohort__agreement_build(const struct cohort__plan *minimum,
     uint32_t guard = agree(builder, minimum);
     if (collective)
         embed(builder, collective, same,
-              (struct cohort__embedding){
-                  .phase = COHORT__KEEP_PHASE, .after = guard, .recv_after = guard});
+              (struct cohort__embedding){.phase = COHORT__KEEP_PHASE,
+                                         .first_note = COHORT__ROW_NOTES,
+                                         .after = guard,
+                                         .recv_after = guard,
+                                         .has_early = true,
+                                         .early_bytes = COHORT__EARLY_BYTES});
     return cohort__plan_finish(builder, ret_plan);
 }

@@ -122,6 +122,10 @@ struct cohort__stage {
 
 enum { COHORT__MAX_STAGES = 20 };
 
+/* How many notes each site may leave by the plan of a row. The plan of an agreement and a
+ * collective has those of both. */
+enum { COHORT__ROW_NOTES = 3 };
+
 struct cohort__stages {
     struct cohort__stage stages[COHORT__MAX_STAGES];
     uint32_t num;

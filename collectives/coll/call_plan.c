@@ -35,6 +35,7 @@ static struct cohort__request agreement_request(const struct cohort__call *call,
     struct cohort__request request = cohort__agreement_request(like);
     request.can_meet = call->comm->group->is_whole;
     request.meets = !request.can_meet;
+    request.has_notes = call->comm->group->has_notes;
     return request;
 }
 

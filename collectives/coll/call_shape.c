@@ -73,7 +73,7 @@ cohort_status cohort__call_shape(const struct cohort__call *call, struct cohort_
             .commutative = !reduces || !call->op || call->op->commutative,
             .can_meet = may_meet(call, bytes, element),
             .meets = !comm->group->is_whole,
-            .has_notes = !call->is_checked && !call->of_objects && comm->group->has_notes,
+            .has_notes = !call->of_objects && comm->group->has_notes,
             .machine = comm->group->machine,
             .turn = cohort__group_turn(comm->group),
         }};

@@ -160,7 +160,8 @@ const struct cohort__failure *cohort__endpoint_failure(const struct cohort_comm 
 /* Starts the calls that waited for the window and fit in now. */
 void cohort__endpoint_run_resume(struct cohort_comm *comm, struct cohort__item *item);
 
-/* reception.c. _unpark: hands in the early messages for GENERATION, which has just started.
+/* reception.c. _unpark: hands in the early messages for GENERATION, which has just started, or
+ * agreed, or failed.
  * _sweep_below: answers the early messages for generations below GENERATION that were left out.
  * _release_parked: answers or drops all early messages, since this site has left. */
 void cohort__endpoint_unpark(struct cohort_comm *comm, uint64_t generation);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "collectives/comm/endpoint.h"
+#include "collectives/comm/fingerprint.h"
 #include "collectives/comm/inbox.h"
 #include "runtime/base/container.h"
 #include "runtime/base/error.h"
@@ -380,10 +381,11 @@ const struct cohort__note *cohort__noticeboard_look(struct cohort__noticeboard *
 /* The note of another call is perhaps not for this locality. Then its place may be used again at
  * any time, and is of no generation before it is written. */
 bool cohort__noticeboard_is_of(const struct cohort__notice_call *call,
-                               const struct cohort__note *note)
+                               const struct cohort__note *note, unsigned phase)
 {
     uint64_t fingerprint = atomic_load_explicit(&note->fingerprint, memory_order_acquire);
-    return fingerprint == call->fingerprint && atomic_load(&note->generation) == call->generation;
+    return cohort__fingerprint_fits(call->fingerprint, fingerprint, phase) &&
+           atomic_load(&note->generation) == call->generation;
 }
 
 const unsigned char *cohort__noticeboard_data(const struct cohort__noticeboard *board,

@@ -84,9 +84,10 @@ uint32_t cohort__noticeboard_late(struct cohort__noticeboard *board,
 const struct cohort__note *cohort__noticeboard_look(struct cohort__noticeboard *board,
                                                     const struct cohort__notice_call *call,
                                                     uint32_t number, uint32_t site);
-/* Whether it is of the same call. If not, it may be overwritten at any time. */
+/* Whether it is of the same call, as far as PHASE of it compares. If not, it may be overwritten at
+ * any time. */
 bool cohort__noticeboard_is_of(const struct cohort__notice_call *call,
-                               const struct cohort__note *note);
+                               const struct cohort__note *note, unsigned phase);
 /* Its data, if so, and how many bytes; see cohort__notes_data. NULL: it makes no sense. */
 const unsigned char *cohort__noticeboard_data(const struct cohort__noticeboard *board,
                                               uint32_t site, const struct cohort__note *note,

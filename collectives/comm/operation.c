@@ -145,8 +145,19 @@ void cohort__operation_fail(struct cohort__operation *operation, const struct co
 {
     if (operation->failure.status)
         return; /* the first one wins */
+    struct cohort_comm *comm = operation->comm;
+    uint64_t generation = operation->generation;
+    bool may_have_parked = cohort__operation_is_before_agreement(operation);
     cohort__error_copy(&operation->failure, error);
     operation->handlers->fail(operation);
+    if (may_have_parked)
+        cohort__endpoint_unpark(comm, generation); /* which drops it */
+}
+
+void cohort__operation_agree(struct cohort__operation *operation)
+{
+    operation->is_agreed = true;
+    cohort__endpoint_unpark(operation->comm, operation->generation);
 }
 
 void cohort__operation_fail_with(struct cohort__operation *operation, cohort_status status,

@@ -49,9 +49,20 @@ struct cohort__operation {
     uint64_t asked_at; /* time of the last question, or when it was first found waiting; or 0 */
     unsigned patience; /* the next question is 2^patience times `stall_after` after the last */
     bool are_all_told; /* of the failure: all sites learn of it in another way */
+    bool is_agreed;    /* if it is checked: the sites have come to an agreement */
     bool is_refused;   /* by an agreement: each site finds it by itself, in words of its own */
     struct cohort__error failure; /* not COHORT_OK: the operation is failing with this */
 };
+
+/* Whether the sites have yet to agree. Until then only the agreement's messages (phase 0) are for
+ * this operation. Others are from sites that have agreed, or have sent early; they are parked. */
+static inline bool cohort__operation_is_before_agreement(const struct cohort__operation *operation)
+{
+    return operation->signature.checked && !operation->is_agreed;
+}
+
+/* By exec, in the endpoint's turn: the sites agree. Hands in what has come too early. */
+void cohort__operation_agree(struct cohort__operation *operation);
 
 /* Hands OPERATION to its endpoint. All of its fields are set, and its generation has passed the
  * gate. By the caller's thread. */

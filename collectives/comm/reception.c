@@ -7,7 +7,8 @@
 #include "runtime/base/container.h"
 
 /* What comes in for an endpoint. Its generation may be OPEN: it is in flight. EARLY: it has not
- * started here, and the message is parked until it does. STALE: it is over, or was left out. */
+ * started here, or its sites have yet to agree, and the message is parked until then. STALE: it is
+ * over, or was left out. */
 
 /* In the endpoint's turn: sends ANSWER to SITE, about GENERATION. ERROR: why the call has FAILED,
  * or what was called instead (MISMATCH). NULL with the other answers. */
@@ -31,25 +32,6 @@ static void fail_mismatch(struct cohort__operation *operation, uint32_t other_si
     cohort__operation_mismatch(operation, other_site, cohort__error_message(theirs), &error);
     cohort__operation_fail(operation, &error);
     cohort__error_fini(&error);
-}
-
-/* OPEN: the operation is in flight here. If a site sends a message of another call, it is asked
- * what it has called, and told what this site has called. Then both fail. */
-static void receive_open(struct cohort__operation *operation, struct cohort__message *message)
-{
-    unsigned phase = cohort__message_phase(message->tag);
-    if (message->kind == COHORT__KIND_ERROR) {
-        operation->are_all_told |= message->tag == COHORT__TAG_CALL;
-        cohort__operation_fail(operation, &message->error);
-        cohort__message_release(message);
-    } else if (operation->failure.status) {
-        cohort__message_release(message);
-    } else if (!cohort__fingerprint_fits(operation->fingerprint, message->fingerprint, phase)) {
-        cohort__operation_ask(operation, message->source_site, phase);
-        cohort__message_release(message);
-    } else {
-        operation->handlers->message(operation, message);
-    }
 }
 
 static bool same_step(const struct cohort__message *left, const struct cohort__message *right)
@@ -99,6 +81,31 @@ static void park(struct cohort_comm *comm, struct cohort__message *message)
     if (message->arrival)
         cohort__arrival_park(message->arrival);
     cohort__list_push_back(list, &message->parked);
+}
+
+/* OPEN: the operation is in flight here. If a site sends a message of another call, it is asked
+ * what it has called, and told what this site has called. Then both fail. Before the sites agree,
+ * that is what phase 0 compares, also of a message for a later phase: it is looked at again when
+ * they have agreed. */
+static void receive_open(struct cohort__operation *operation, struct cohort__message *message)
+{
+    unsigned phase = cohort__message_phase(message->tag);
+    bool is_too_early = phase > 0 && cohort__operation_is_before_agreement(operation);
+    unsigned compared = is_too_early ? 0 : phase;
+    if (message->kind == COHORT__KIND_ERROR) {
+        operation->are_all_told |= message->tag == COHORT__TAG_CALL;
+        cohort__operation_fail(operation, &message->error);
+        cohort__message_release(message);
+    } else if (operation->failure.status) {
+        cohort__message_release(message);
+    } else if (!cohort__fingerprint_fits(operation->fingerprint, message->fingerprint, compared)) {
+        cohort__operation_ask(operation, message->source_site, compared);
+        cohort__message_release(message);
+    } else if (is_too_early) {
+        park(operation->comm, message);
+    } else {
+        operation->handlers->message(operation, message);
+    }
 }
 
 static bool is_gone(const struct cohort_comm *comm, uint64_t generation)
@@ -251,7 +258,7 @@ void cohort__endpoint_receive(struct cohort_comm *comm, struct cohort__message *
     }
 }
 
-/* Hands in the early messages for GENERATION, which has just started. */
+/* Hands in the early messages for GENERATION, which has just started, or agreed, or failed. */
 void cohort__endpoint_unpark(struct cohort_comm *comm, uint64_t generation)
 {
     struct cohort__list *list = &comm->slots[generation % COHORT__WINDOW].parked;

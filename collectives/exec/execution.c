@@ -123,12 +123,15 @@ static void start(struct cohort__operation *operation)
     cohort__execution_leave(execution);
 }
 
+/* Also within the GUARD, which hands in what has come too early. */
 static void on_message(struct cohort__operation *operation, struct cohort__message *message)
 {
     struct cohort__execution *execution = (struct cohort__execution *)operation;
+    bool was_entered = execution->is_entered;
     cohort__execution_enter(execution);
     cohort__step_message(execution, message);
-    cohort__execution_leave(execution);
+    if (!was_entered)
+        cohort__execution_leave(execution);
 }
 
 static const struct cohort__operation_handlers handlers = {
@@ -171,7 +174,6 @@ static cohort_status init(struct cohort__execution *execution,
     execution->ready_first = 0;
     execution->ready_end = 0;
     execution->is_entered = false;
-    execution->is_agreed = false;
     for (uint32_t step = 0; step < plan->num_steps; step++)
         execution->waits[step] = plan->steps[step].num_waits;
     memset(execution->states, COHORT__STEP_IDLE, plan->num_steps);

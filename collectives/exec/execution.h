@@ -88,7 +88,6 @@ struct cohort__execution {
     uint32_t ready_first; /* steps to start: ready[ready_first..ready_end-1] */
     uint32_t ready_end;
     bool is_entered;
-    bool is_agreed;                    /* the sites agree, if the plan has an agreement */
     struct cohort__check_values check; /* the space CHECK of the plan */
     struct cohort__error objection; /* what is wrong with this call; reported after the agreement */
     uint32_t *waits;                /* by step: how many other steps it still waits for */
@@ -149,8 +148,22 @@ void cohort__execution_row_done(struct cohort__execution *execution, uint32_t ro
 /* Between enter and leave: STEP, which waits for no other step any more, begins. */
 void cohort__step_start(struct cohort__execution *execution, uint32_t step);
 
+/* For STEP, a REDUCE or a READ that reduces: RESULT = LEFT op RIGHT; and whether that calls the
+ * user's code, which alone may fail. */
+cohort_status cohort__step_reduce(const struct cohort__execution *execution, uint32_t step,
+                                  void *result, const void *left, const void *right);
+bool cohort__step_is_users(const struct cohort__execution *execution, uint32_t step);
+
 /* A message for a RECV. Takes MESSAGE. */
 void cohort__step_message(struct cohort__execution *execution, struct cohort__message *message);
+
+/* Whether the sites have yet to agree before STEP counts. */
+static inline bool cohort__execution_is_before_agreement(const struct cohort__execution *execution,
+                                                         uint32_t step)
+{
+    return cohort__operation_is_before_agreement(&execution->operation) &&
+           execution->plan->steps[step].phase != COHORT__PHASE_CHECK;
+}
 
 /* failing.c. A handler of struct cohort__operation_handlers: the operation fails. */
 void cohort__execution_failing(struct cohort__operation *operation);

@@ -28,19 +28,13 @@ static bool reduces(const struct cohort__step *step)
            step->meeting == COHORT__MEETING_SCAN || step->meeting == COHORT__MEETING_EXCLUSIVE_SCAN;
 }
 
-static const struct cohort__step *step_of(const struct cohort__meet *meet)
-{
-    return &meet->execution->plan->steps[meet->step];
-}
-
 /* Whether the sites have yet to agree before MEET begins. Then its failure has to wait: if they do
  * not agree, each of them says so in its own words. It is looked at when the step starts, or the
  * call has failed. */
 static bool is_before_agreement(const struct cohort__meet *meet)
 {
-    const struct cohort__execution *execution = meet->execution;
-    return execution->operation.signature.checked && !execution->is_agreed &&
-           !execution->operation.failure.status && step_of(meet)->phase != COHORT__PHASE_CHECK;
+    return !meet->execution->operation.failure.status &&
+           cohort__execution_is_before_agreement(meet->execution, meet->step);
 }
 
 static void leave(struct cohort__meet *meet)

@@ -7,6 +7,9 @@
 #include "collectives/exec/stall.h"
 #include "runtime/base/container.h"
 
+_Static_assert((int)COHORT__PLAN_NOTES <= (int)COHORT__NOTES_OF_CALL,
+               "each note of a plan has a place");
+
 static const struct cohort__step *step_at(const struct cohort__execution *execution, uint32_t step)
 {
     return &execution->plan->steps[step];
@@ -70,9 +73,8 @@ static cohort_status take(const struct cohort__execution *execution, uint32_t st
         memcpy(operand(execution, step, 0), data, read->bytes);
         return COHORT_OK;
     }
-    return cohort__op_apply(execution->op, operand(execution, step, 0), operand(execution, step, 2),
-                            data, read->bytes / cohort_datatype_size(execution->datatype),
-                            execution->datatype);
+    return cohort__step_reduce(execution, step, operand(execution, step, 0),
+                               operand(execution, step, 2), data);
 }
 
 static void have_read(struct cohort__execution *execution, uint32_t step)
@@ -98,7 +100,7 @@ static void start_taking(struct cohort__execution *execution, uint32_t step,
                          const unsigned char *data)
 {
     const struct cohort__step *read = step_at(execution, step);
-    if (read->bytes > 0 && read->num_blocks == 3 && !cohort__op_is_builtin(execution->op)) {
+    if (read->bytes > 0 && read->num_blocks == 3 && cohort__step_is_users(execution, step)) {
         struct cohort__activity *activity = cohort__activity_create(execution, step);
         if (!activity)
             return;
@@ -121,7 +123,7 @@ static void read_note(struct cohort__execution *execution, uint32_t step,
     struct cohort__operation *operation = &execution->operation;
     const struct cohort__block *part =
         &execution->plan->blocks[execution->plan->block_refs[read->first_block + 1]];
-    if (!cohort__noticeboard_is_of(&execution->notice_call, note)) {
+    if (!cohort__noticeboard_is_of(&execution->notice_call, note, read->phase)) {
         cohort__operation_ask(operation, read->peer, read->phase);
         return;
     }
@@ -291,7 +293,7 @@ void cohort__note_steps_fail(struct cohort__execution *execution)
         if (execution->states[step] == COHORT__STEP_POSTED &&
             cohort__noticeboard_give_up(execution->noticeboard, &note_step->notice))
             execution->num_busy--;
-        if (plan->steps[step].kind == COHORT__STEP_POST &&
+        if (plan->steps[step].kind == COHORT__STEP_POST && !execution->operation.is_refused &&
             execution->states[step] != COHORT__STEP_OVER)
             tell_readers(execution, step);
     }

@@ -13,12 +13,15 @@
 
 /* What an operation waits for: asks for it, keeps the answers, and describes it. */
 
-/* Whether STEP waits for its peer, which has to send, or to take what it is sent. */
+/* Whether STEP waits for its peer, which has to send, or to take what it is sent. Before the sites
+ * agree, an early SEND does not: its peer may be wrong, and the agreement is to say so. */
 static bool awaits(const struct cohort__execution *execution, uint32_t step)
 {
     const uint8_t kind = execution->plan->steps[step].kind;
     if (kind == COHORT__STEP_MEET || kind == COHORT__STEP_POST)
         return false; /* see meet.c, note_steps.c */
+    if (cohort__execution_is_before_agreement(execution, step))
+        return false;
     if (execution->states[step] != COHORT__STEP_BUSY)
         return execution->states[step] == COHORT__STEP_POSTED;
     const struct cohort__activity *activity = execution->held[step];

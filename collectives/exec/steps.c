@@ -36,16 +36,22 @@ static struct cohort__pieces operand(const struct cohort__execution *execution, 
 
 /* COPY, ZERO, REDUCE ------------------------------------------------------------------------ */
 
-static cohort_status reduce(const struct cohort__execution *execution,
-                            const struct cohort__step *step, void *result, const void *left,
-                            const void *right)
+cohort_status cohort__step_reduce(const struct cohort__execution *execution, uint32_t step,
+                                  void *result, const void *left, const void *right)
 {
-    if (step->op == COHORT__STEP_OP_MIN)
-        return cohort__op_apply(COHORT_MIN, result, left, right, step->bytes / sizeof(int16_t),
+    const struct cohort__step *what = step_at(execution, step);
+    if (what->op == COHORT__STEP_OP_MIN)
+        return cohort__op_apply(COHORT_MIN, result, left, right, what->bytes / sizeof(int16_t),
                                 COHORT_INT16);
     return cohort__op_apply(execution->op, result, left, right,
-                            step->bytes / cohort_datatype_size(execution->datatype),
+                            what->bytes / cohort_datatype_size(execution->datatype),
                             execution->datatype);
+}
+
+bool cohort__step_is_users(const struct cohort__execution *execution, uint32_t step)
+{
+    return step_at(execution, step)->op == COHORT__STEP_OP_CALL &&
+           !cohort__op_is_builtin(execution->op);
 }
 
 static cohort_status compute(struct cohort__execution *execution, uint32_t step)
@@ -63,8 +69,9 @@ static cohort_status compute(struct cohort__execution *execution, uint32_t step)
     default: {
         struct cohort__pieces left = operand(execution, step, 1);
         struct cohort__pieces right = operand(execution, step, 2);
-        return reduce(execution, step_at(execution, step), cohort__pieces_contiguous(&to),
-                      cohort__pieces_contiguous(&left), cohort__pieces_contiguous(&right));
+        return cohort__step_reduce(execution, step, cohort__pieces_contiguous(&to),
+                                   cohort__pieces_contiguous(&left),
+                                   cohort__pieces_contiguous(&right));
     }
     }
 }
@@ -77,8 +84,7 @@ static cohort_status perform_compute(struct cohort__activity *activity)
 static void start_compute(struct cohort__execution *execution, uint32_t step)
 {
     const struct cohort__step *what = step_at(execution, step);
-    bool is_users = what->kind == COHORT__STEP_REDUCE && what->op == COHORT__STEP_OP_CALL &&
-                    !cohort__op_is_builtin(execution->op);
+    bool is_users = what->kind == COHORT__STEP_REDUCE && cohort__step_is_users(execution, step);
     if (what->bytes == 0) {
         cohort__execution_step_over(execution, step);
     } else if (what->bytes <= ON_THE_SPOT_BYTES && !is_users) {
@@ -95,13 +101,13 @@ static void start_compute(struct cohort__execution *execution, uint32_t step)
 
 /* GUARD -------------------------------------------------------------------------------------- */
 
-/* Nothing of the collective has begun yet. If the sites do not all agree, nothing will. */
+/* Of the collective only early SENDs have begun. Unless the sites agree, nothing else will. */
 static void look_at_agreement(struct cohort__execution *execution, uint32_t step)
 {
     cohort_status status = cohort__check_values_judge(&execution->check);
-    execution->is_agreed = !status;
     if (!status) {
         cohort__execution_step_over(execution, step);
+        cohort__operation_agree(&execution->operation);
         return;
     }
     execution->operation.is_refused = true;

@@ -181,15 +181,16 @@ static void note_append(struct embedder *self, const struct cohort__step *step)
 {
     const struct cohort__plan *fragment = self->fragment;
     const uint32_t *refs = &fragment->block_refs[step->first_block];
+    uint32_t number = self->embedding->first_note + step->tag;
     if (step->kind == COHORT__STEP_READ) {
-        cohort__plan_read(self->builder, phase_of(self, step), step->tag, step->peer,
+        cohort__plan_read(self->builder, phase_of(self, step), number, step->peer,
                           fragment->blocks[refs[1]].offset, list_of(self, refs[0]).blocks[0],
                           step->num_blocks > 2 ? list_of(self, refs[2]).blocks[0]
                                                : COHORT__NO_BLOCK);
         return;
     }
     uint32_t num_refs = refs_of(self, step);
-    cohort__plan_post(self->builder, phase_of(self, step), step->tag, step->peer,
+    cohort__plan_post(self->builder, phase_of(self, step), number, step->peer,
                       fragment->sharers + fragment->notes[step->tag].first,
                       fragment->notes[step->tag].num, self->refs, num_refs);
 }
@@ -231,16 +232,22 @@ static void parts_after(struct embedder *self, const struct image *image, uint32
         cohort__plan_after(self->builder, image->first + i, earlier);
 }
 
-/* Lets step INDEX wait for the embedding's step, unless a step that it waits for does so already.
- * Then lets its successors wait for it. Successors mostly have higher indices; where they don't,
- * some edges are redundant. */
+static bool is_early(const struct embedder *self, const struct cohort__step *step)
+{
+    return self->embedding->has_early && step->kind == COHORT__STEP_SEND && step->num_waits == 0 &&
+           step->bytes <= self->embedding->early_bytes;
+}
+
+/* Lets step INDEX wait for the embedding's step, unless it is early, or a step that it waits for
+ * does so already. Then lets its successors wait for it. Successors mostly have higher indices;
+ * where they don't, some edges are redundant. */
 static void step_link(struct embedder *self, uint32_t index)
 {
     const struct cohort__step *step = &self->fragment->steps[index];
     struct image *image = &self->images[index];
     bool is_recv = step->kind == COHORT__STEP_RECV;
     unsigned order = is_recv ? RECV_ORDERED : ORDERED;
-    if (!(image->ordered & order)) {
+    if (!(image->ordered & order) && !is_early(self, step)) {
         parts_after(self, image, is_recv ? self->embedding->recv_after : self->embedding->after);
         image->ordered |= order;
     }

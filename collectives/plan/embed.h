@@ -23,8 +23,13 @@ struct cohort__embedding {
     /* Added to a tag as many times as the number of the step's phase in the fragment. It keeps
      * messages apart that have the same tag in several phases, when these phases become one. */
     uint32_t tags_per_phase;
+    uint32_t first_note; /* added to the numbers of its notes */
     uint32_t after;      /* no step except RECVs starts before this one is done */
     uint32_t recv_after; /* no RECV starts before this one is done */
+    /* If it has early SENDs: those of at most `early_bytes` that wait for no step of the fragment
+     * do not wait for `after` either. */
+    bool has_early;
+    size_t early_bytes;
 };
 
 /* Composition: appends the steps of FRAGMENT, which has no GUARD, and meetings only if the sites

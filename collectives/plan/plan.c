@@ -333,6 +333,7 @@ uint32_t cohort__plan_read(struct cohort__plan_builder *builder, unsigned phase,
 {
     struct cohort__step step = {.kind = COHORT__STEP_READ,
                                 .phase = (uint8_t)phase,
+                                .op = (uint8_t)builder->op,
                                 .peer = peer,
                                 .tag = number,
                                 .num_blocks = left == COHORT__NO_BLOCK ? 2 : 3,

@@ -87,7 +87,7 @@ enum cohort__step_meeting {
 };
 
 /* How many meetings a plan may have, and how many notes each site may leave. */
-enum { COHORT__PLAN_MEETINGS = 4, COHORT__PLAN_NOTES = 4 };
+enum { COHORT__PLAN_MEETINGS = 4, COHORT__PLAN_NOTES = 6 };
 
 /* All that share a note read it. */
 #define COHORT__EVERYBODY UINT32_MAX
@@ -99,7 +99,7 @@ struct cohort__sharers {
     uint32_t num;   /* 0: this site leaves no such note */
 };
 
-/* The operation of a REDUCE step, and of a meeting that reduces. */
+/* The operation of a REDUCE step, and of a READ or a meeting that reduces. */
 enum cohort__step_op {
     COHORT__STEP_OP_CALL, /* the one that the caller gave */
     COHORT__STEP_OP_MIN,  /* the minimum of int16 elements, for the agreement */
@@ -114,7 +114,7 @@ enum {
 struct cohort__step {
     uint8_t kind;
     uint8_t phase;   /* 1, 2 or 3; COHORT__PHASE_CHECK */
-    uint8_t op;      /* REDUCE, MEET: enum cohort__step_op */
+    uint8_t op;      /* REDUCE, READ, MEET: enum cohort__step_op */
     uint8_t meeting; /* MEET: enum cohort__step_meeting */
     /* SEND, RECV, READ: the other site; DONE: the row; MEET: the root's rank, or how far; POST: see
      * there */
@@ -233,7 +233,7 @@ uint32_t cohort__plan_read(struct cohort__plan_builder *builder, unsigned phase,
 uint32_t cohort__plan_copy_step(struct cohort__plan_builder *builder,
                                 const struct cohort__plan *plan, uint32_t index);
 
-/* The REDUCE steps that are appended from now on use OP. */
+/* The steps that reduce and are appended from now on use OP. */
 void cohort__plan_set_op(struct cohort__plan_builder *builder, enum cohort__step_op op);
 
 /* OUT may have bytes that no step writes, since the caller's blocks may have gaps. */

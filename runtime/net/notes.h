@@ -19,7 +19,7 @@
  * for each place. Each word has one writer, except the head. */
 enum {
     COHORT__NOTES_GENERATIONS = 64,
-    COHORT__NOTES_OF_CALL = 4,
+    COHORT__NOTES_OF_CALL = 6,
     COHORT__NUM_NOTES = COHORT__NOTES_GENERATIONS * COHORT__NOTES_OF_CALL, /* of a slot */
     COHORT__NOTE_LINE = 64,
     COHORT__NOTE_INLINE = 40, /* bytes that fit into the note itself */

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "collectives/algo/agreement.h"
 #include "collectives/algo/pattern/cost.h"
 #include "collectives/plan/plan_check.h"
 #include "runtime/base/random.h"
@@ -637,6 +638,102 @@ static void check_switches(const struct place *place, uint32_t hosts, uint32_t s
     }
 }
 
+/* The agreement and what comes behind it follow the machine, each with notes of its own. */
+static cohort_status build_checked(const struct cohort__request *request,
+                                   struct cohort__plan **ret_plan)
+{
+    struct cohort__request agreement = cohort__agreement_request(request);
+    struct cohort__plan *minimum = NULL, *collective = NULL;
+    agreement.meets = request->meets;
+    agreement.has_notes = request->has_notes;
+    CHECK_INT(cohort__algorithm_build(cohort__algorithm_find(COHORT__ALL_REDUCE, "levels"),
+                                      &agreement, &minimum),
+              COHORT_OK);
+    const struct cohort__algorithm *row = cohort__algorithm_find(request->collective, "levels");
+    CHECK_INT(row->build(request, &collective), COHORT_OK);
+    cohort_status status = cohort__agreement_build(minimum, collective, ret_plan);
+    cohort__plan_unref(minimum);
+    cohort__plan_unref(collective);
+    return status;
+}
+
+static bool accept(const uint8_t *check)
+{
+    (void)check;
+    return true;
+}
+
+/* Each site has other values; all get the least. */
+static void run_checked(const struct call *call, uint64_t seed)
+{
+    int16_t values[MAX_SITES][4];
+    uint8_t *check[MAX_SITES], want[MAX_SITES * 8];
+    uint32_t num_sites = call->request.num_sites;
+    for (uint32_t site = 0; site < num_sites; site++) {
+        int16_t value = (int16_t)(site + 5);
+        memcpy(values[site], (int16_t[]){value, (int16_t)-value, 1, -1}, sizeof(values[site]));
+        check[site] = (uint8_t *)values[site];
+    }
+    CHECK_INT(plan_run(&(struct plan_run){.plans = call->plans,
+                                          .num_sites = num_sites,
+                                          .in = (const uint8_t *const *)call->in,
+                                          .out = call->out,
+                                          .op = call_op_add,
+                                          .check = check,
+                                          .guard = accept,
+                                          .seed = seed}),
+              COHORT_OK);
+    const int16_t least[] = {5, (int16_t)(-4 - (int)num_sites), 1, -1};
+    for (uint32_t site = 0; site < num_sites; site++) {
+        CHECK(memcmp(values[site], least, sizeof(least)) == 0);
+        CHECK(call->out_bytes[site] <= sizeof(want));
+        if (call->out_bytes[site] == 0)
+            continue;
+        call_reference(call, site, call_op_add, want);
+        CHECK(memcmp(call->out[site], want, call->out_bytes[site]) == 0);
+    }
+}
+
+/* Nothing but notes goes between localities of a host, also where there are domains. */
+static void check_checked(const struct place *place, enum cohort__collective collective)
+{
+    struct cohort__request request = {.collective = collective,
+                                      .num_sites = place->num_sites,
+                                      .arity = 4,
+                                      .bytes = 8,
+                                      .element = 8,
+                                      .commutative = true,
+                                      .machine = place->machine,
+                                      .meets = true,
+                                      .has_notes = true,
+                                      .turn = 5};
+    struct call call;
+    call_init(&call, &request, build_checked, sizes_of, 1);
+    call_expect(&call, "checked levels", call_check(&call), 1);
+    for (uint64_t seed = 0; seed < 3; seed++)
+        run_checked(&call, seed);
+    struct traffic traffic = traffic_of(place, request, build_checked);
+    CHECK(traffic.num > 0);
+    CHECK_INT(traffic.num_all, traffic.num);
+    call_fini(&call);
+}
+
+static void test_checked(void)
+{
+    static const enum cohort__collective collectives[] = {
+        COHORT__GATHER,     COHORT__SCATTER, COHORT__BROADCAST, COHORT__REDUCE,
+        COHORT__ALL_REDUCE, COHORT__BARRIER, COHORT__ALL_GATHER};
+    for (uint32_t hosts = 2; hosts <= 3; hosts++)
+        for (uint32_t domains = 1; domains <= 2; domains++)
+            for (uint32_t tasks = 1; tasks <= 2; tasks++) {
+                struct place place;
+                place_regular(&place, hosts, domains, 2, tasks, tasks % 2);
+                for (size_t i = 0; i < sizeof(collectives) / sizeof(collectives[0]); i++)
+                    check_checked(&place, collectives[i]);
+                place_fini(&place);
+            }
+}
+
 /* The stages say where they are, and which ones go between hosts. */
 static void check_stages(const struct place *place)
 {
@@ -715,10 +812,8 @@ static void test_refused(void)
 
 int main(int argc, char **argv)
 {
-    static const struct test_case cases[] = {{"random", test_random},
-                                             {"ragged", test_ragged},
-                                             {"messages", test_messages},
-                                             {"switches", test_switches},
-                                             {"refused", test_refused}};
+    static const struct test_case cases[] = {
+        {"random", test_random},     {"ragged", test_ragged},   {"messages", test_messages},
+        {"switches", test_switches}, {"checked", test_checked}, {"refused", test_refused}};
     return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
 }

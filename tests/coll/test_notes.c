@@ -42,12 +42,50 @@ unsigned char *__wrap_cohort__noticeboard_place(struct cohort__noticeboard *boar
     return __real_cohort__noticeboard_place(board, call, number, bytes - is_short, readers);
 }
 
+/* Those who wait for the result of the agreement of generation FIRST, which comes to them as note 1
+ * or 2, do not see it before a site of their host has gone on to the next generation, and has told
+ * them so. */
+static atomic_bool is_held;
+
+const struct cohort__note *__real_cohort__noticeboard_look(struct cohort__noticeboard *board,
+                                                           const struct cohort__notice_call *call,
+                                                           uint32_t number, uint32_t site);
+const struct cohort__note *__wrap_cohort__noticeboard_look(struct cohort__noticeboard *board,
+                                                           const struct cohort__notice_call *call,
+                                                           uint32_t number, uint32_t site);
+
+const struct cohort__note *__wrap_cohort__noticeboard_look(struct cohort__noticeboard *board,
+                                                           const struct cohort__notice_call *call,
+                                                           uint32_t number, uint32_t site)
+{
+    bool is_result = call->generation == FIRST && (number == 1 || number == 2);
+    return is_result && atomic_load(&is_held)
+               ? NULL
+               : __real_cohort__noticeboard_look(board, call, number, site);
+}
+
+void __real_cohort__endpoint_receive(struct cohort_comm *comm, struct cohort__message *message);
+void __wrap_cohort__endpoint_receive(struct cohort_comm *comm, struct cohort__message *message);
+
+void __wrap_cohort__endpoint_receive(struct cohort_comm *comm, struct cohort__message *message)
+{
+    bool is_near = comm->this_site <= SLOW && message->source_site <= SLOW;
+    bool goes_on = message->kind == COHORT__KIND_DATA && message->generation == FIRST + 1;
+    __real_cohort__endpoint_receive(comm, message);
+    if (is_near && goes_on)
+        atomic_store(&is_held, false);
+}
+
 enum turn_of_events { LEAVES, COMES_LATE, DIES };
 
 struct job {
     enum turn_of_events event;
     struct cluster *cluster; /* set by run_sites */
     _Atomic uint32_t num_begun;
+    const char *algorithms;
+    bool is_checked;
+    uint64_t num_messages; /* when it is counted */
+    atomic_bool is_counted;
 };
 
 /* The leader of the large domain where site 2 is the root. */
@@ -124,7 +162,9 @@ static void run_sites(struct job *job, cohort_status (*run)(cohort_comm *comm, v
     cluster_locate(job->cluster, positions);
     CHECK_INT(sites_run(&(struct sites){
                   .name = "notes",
-                  .options = {.num_sites = NUM_SITES, .stall_after = stall_after},
+                  .options = {.num_sites = NUM_SITES,
+                              .stall_after = stall_after,
+                              .algorithms = job->algorithms},
                   .create = cluster_create_comm,
                   .context = job->cluster,
                   .run = run,
@@ -195,11 +235,132 @@ static void test_short(void)
     run_sites(&job, read_short, never);
 }
 
+/* Checked calls ------------------------------------------------------------------------------- */
+
+static const char rows[] = "all_reduce=levels,broadcast=levels,gather=levels,all_to_all=linear";
+
+static cohort_status sum_up(cohort_comm *comm, uint64_t generation)
+{
+    struct exercise exercise;
+    struct exercise_options options = {.checked = true};
+    exercise_begin_with(&exercise, comm, EXERCISE_ALL_REDUCE, 1, generation, options);
+    return exercise_end(&exercise);
+}
+
+/* The next call of COMM is checked, and has this root. */
+static void check_next(cohort_comm *comm, uint32_t root)
+{
+    CHECK_INT(cohort_comm_next_call(
+                  comm, &(cohort_call_options){.check_asymmetric = true, .root_site = &root}),
+              COHORT_OK);
+}
+
+/* A broadcast from the other host. Site 1 gives another type. */
+static void disagree(cohort_comm *comm, uint64_t generation)
+{
+    uint32_t this_site = cohort_comm_this_site(comm), root = NUM_SITES - 1;
+    cohort_datatype type = this_site == 1 ? COHORT_FLOAT : COHORT_INT32;
+    int32_t block = 7;
+    check_next(comm, root);
+    CHECK_INT(cohort_await(this_site == root
+                               ? cohort_broadcast_to(comm, &block, 1, type, generation)
+                               : cohort_broadcast_from(comm, &block, 1, type, generation)),
+              COHORT_ERR_BAD_PARAMETER);
+    CHECK_CONTAINS(cohort_error_message(), "from int32 to float, this site ");
+    CHECK_CONTAINS(cohort_error_message(), this_site == 1 ? "site float" : "site int32");
+    CHECK_INT(block, 7);
+}
+
+/* Each site says it in its own words, also if others have said so long before. No place is in the
+ * way of later calls. */
+static cohort_status disagree_often(cohort_comm *comm, void *arg)
+{
+    struct exercise exercise;
+    (void)arg;
+    disagree(comm, FIRST);
+    exercise_begin(&exercise, comm, EXERCISE_ALL_TO_ALL, 1, FIRST + 1);
+    CHECK_INT(exercise_end(&exercise), COHORT_OK);
+    for (uint64_t generation = FIRST + 2; generation < 3 * NEXT; generation += 2) {
+        disagree(comm, generation);
+        CHECK_INT(sum_up(comm, generation + 1), COHORT_OK);
+    }
+    return COHORT_OK;
+}
+
+static void run_checked(struct job *job, cohort_status (*run)(cohort_comm *comm, void *arg))
+{
+    job->event = COMES_LATE;
+    job->algorithms = rows;
+    run_sites(job, run, never);
+}
+
+static void test_disagree(void)
+{
+    struct job job = {0};
+    atomic_store(&is_held, true);
+    run_checked(&job, disagree_often);
+    CHECK(!atomic_load(&is_held));
+}
+
+/* Behind the agreement notes are compared in full: the leader of the large domain reads that of a
+ * site with another count. Who only leaves one may be through. */
+static cohort_status other_count(cohort_comm *comm, void *arg)
+{
+    uint32_t this_site = cohort_comm_this_site(comm), leader = leader_of(comm);
+    size_t count = this_site < SLOW && this_site != leader ? 2 : 1;
+    int32_t in[2] = {0}, out[2 * NUM_SITES];
+    (void)arg;
+    check_next(comm, SLOW);
+    cohort_status status = cohort_await(
+        this_site == SLOW ? cohort_gather_here(comm, in, out, count, COHORT_INT32, FIRST)
+                          : cohort_gather_there(comm, in, count, COHORT_INT32, FIRST));
+    bool must_know = this_site == leader || this_site == SLOW;
+    CHECK(status == COHORT_ERR_MISMATCH || (!status && !must_know));
+    if (status)
+        CHECK_CONTAINS(cohort_error_message(), " of 2 int32, root 2, checked");
+    return sum_up(comm, FIRST + 1);
+}
+
+static void test_other_count(void)
+{
+    struct job job = {0};
+    run_checked(&job, other_count);
+}
+
+enum { NUM_CALLS = 5 };
+
+/* It is counted while all sites have the communicator. */
+static cohort_status count_calls(cohort_comm *comm, void *arg)
+{
+    struct job *job = arg;
+    struct exercise exercise;
+    for (uint64_t generation = 1; generation <= NUM_CALLS; generation++) {
+        exercise_begin_with(&exercise, comm, EXERCISE_ALL_REDUCE, 1, generation,
+                            (struct exercise_options){.checked = job->is_checked});
+        CHECK_INT(exercise_end(&exercise), COHORT_OK);
+    }
+    if (++job->num_begun == NUM_SITES) {
+        job->num_messages = cluster_num_sent(job->cluster);
+        atomic_store(&job->is_counted, true);
+    }
+    while (!atomic_load(&job->is_counted))
+        cohort_yield();
+    return COHORT_OK;
+}
+
+/* An agreement is one message to the other host, and one back. */
+static void test_messages(void)
+{
+    struct job plain = {0}, checked = {.is_checked = true};
+    run_checked(&plain, count_calls);
+    run_checked(&checked, count_calls);
+    CHECK_INT(checked.num_messages - plain.num_messages, 2 * NUM_CALLS);
+}
+
 static const struct test_case cases[] = {
-    {"leaves", test_leaves},
-    {"comes_late", test_comes_late},
-    {"dies", test_dies},
-    {"short", test_short},
+    {"leaves", test_leaves},     {"comes_late", test_comes_late}, {"dies", test_dies},
+    {"short", test_short},       {"disagree", test_disagree},     {"other_count", test_other_count},
+    {"messages", test_messages},
 };
 
 int main(int argc, char **argv)

@@ -362,9 +362,10 @@ static void note_read(struct runner *self, uint32_t index, uint32_t step)
     const struct cohort__step *read = &site->plan->steps[step];
     const uint8_t *note =
         self->sites[read->peer].notes[read->tag] + step_block(site, read, 1)->offset;
+    plan_run_op *op = read->op == COHORT__STEP_OP_MIN ? minimum : self->run->op;
     if (read->num_blocks == 3)
-        self->run->op(write_address(site, step_block(site, read, 0)),
-                      read_address(site, step_block(site, read, 2)), note, read->bytes);
+        op(write_address(site, step_block(site, read, 0)),
+           read_address(site, step_block(site, read, 2)), note, read->bytes);
     else
         unpack_block(site, step_block(site, read, 0), note);
     step_done(self, index, step);

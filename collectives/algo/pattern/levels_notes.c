@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 /* Each site leaves at most one note on the way up, since it brings something to one leader only.
- * On the way down it leaves one for each tier that it leads. */
+ * On the way down it leaves one for each tier that it leads: in a domain, and in a host. */
 enum { NOTE_UP = 0, NOTE_DOWN = 1 };
 
 /* The number of the notes of TIER on the way down, or of any tier on the way up. */
@@ -60,7 +60,7 @@ bool cohort__levels_notes_can(struct cohort__levels *levels, uint32_t tier,
                               const struct cohort__tier_part *part)
 {
     if (!levels->request->has_notes || tier == levels->num_used ||
-        number_of(levels, tier, part->phase) >= COHORT__PLAN_NOTES ||
+        number_of(levels, tier, part->phase) >= COHORT__ROW_NOTES ||
         !cohort__levels_notes_fit(levels->request, levels->used[tier], part->collective,
                                   longest(levels, tier, part)))
         return false;

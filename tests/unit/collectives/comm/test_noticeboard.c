@@ -182,7 +182,7 @@ static void take(uint32_t rank, struct cohort__notice_call *call, uint32_t numbe
                  size_t bytes)
 {
     const struct cohort__note *note = find(rank, call, number, source);
-    CHECK(note && cohort__noticeboard_is_of(call, note));
+    CHECK(note && cohort__noticeboard_is_of(call, note, 1));
     uint32_t num_bytes;
     const unsigned char *data =
         cohort__noticeboard_data(boards[rank], leaders[source], note, &num_bytes);
@@ -522,7 +522,12 @@ static void test_other_call(void)
     begin(1, &call);
     CHECK(post(0, &other, 0, 8, &for_all));
     const struct cohort__note *note = find(1, &call, 0, 0);
-    CHECK(note && !cohort__noticeboard_is_of(&call, note));
+    CHECK(note && !cohort__noticeboard_is_of(&call, note, 1));
+    CHECK(!cohort__noticeboard_is_of(&call, note, 0));
+    /* Before the sites agree, the low bits of the words count. */
+    call.fingerprint = other.fingerprint ^ UINT64_C(1) << 63;
+    CHECK(!cohort__noticeboard_is_of(&call, note, 1));
+    CHECK(cohort__noticeboard_is_of(&call, note, 0));
     /* It was for nobody here, and its place is used again, for a call with the same words. */
     struct cohort__notice_readers readers_of = for_one(2);
     struct cohort__notice_call foreign = poster(2), next = poster(2 + W), two = reader(2, 1);
@@ -530,13 +535,13 @@ static void test_other_call(void)
     CHECK(post(0, &foreign, 0, 8, &readers_of));
     begin(1, &two);
     note = find(1, &two, 0, 0);
-    CHECK(note && cohort__noticeboard_is_of(&two, note));
+    CHECK(note && cohort__noticeboard_is_of(&two, note, 1));
     call_read(2, 2, 0, 8);
     begin(0, &next);
     unsigned char *to = cohort__noticeboard_place(boards[0], &next, 0, 8, &readers_of);
-    CHECK(to && !cohort__noticeboard_is_of(&two, note) && !find(1, &two, 0, 0));
+    CHECK(to && !cohort__noticeboard_is_of(&two, note, 1) && !find(1, &two, 0, 0));
     cohort__noticeboard_publish(boards[0], &next, 0, &readers_of);
-    CHECK(!cohort__noticeboard_is_of(&two, note) && !find(1, &two, 0, 0));
+    CHECK(!cohort__noticeboard_is_of(&two, note, 1) && !find(1, &two, 0, 0));
     close_all();
 }
 
