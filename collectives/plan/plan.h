@@ -186,6 +186,13 @@ struct cohort__block cohort__plan_get_block(const struct cohort__plan_builder *b
 /* The number of steps so far, which is the index of the next one. */
 uint32_t cohort__plan_num_steps(const struct cohort__plan_builder *builder);
 
+/* The step at INDEX, and block OPERAND of such a step, by value. What a step waits for, and what
+ * waits for it, is known only when the plan is finished. */
+struct cohort__step cohort__plan_get_step(const struct cohort__plan_builder *builder,
+                                          uint32_t index);
+struct cohort__block cohort__plan_get_operand(const struct cohort__plan_builder *builder,
+                                              const struct cohort__step *step, uint32_t operand);
+
 uint32_t cohort__plan_join(struct cohort__plan_builder *builder, unsigned phase);
 uint32_t cohort__plan_send(struct cohort__plan_builder *builder, unsigned phase, uint32_t peer,
                            uint32_t tag, const uint32_t *blocks, uint32_t num_blocks);
