@@ -102,6 +102,10 @@ uint32_t cohort__levels_largest(const struct cohort__request *request);
 /* The fewest members of a tier that is just below the top. */
 uint32_t cohort__levels_fewest_members(const struct cohort__request *request);
 
+/* Whether the subgroups of LEVEL have different numbers of sites, anywhere: all tiers of a level
+ * use the same row, as its price says. */
+bool cohort__levels_is_uneven(const struct cohort__machine *machine, uint32_t level);
+
 /* How many levels are used. */
 uint32_t cohort__levels_num_used(const struct cohort__request *request);
 
@@ -182,7 +186,7 @@ uint32_t cohort__levels_broadcast_down(struct cohort__levels *levels, struct coh
 uint32_t cohort__levels_broadcast_below(struct cohort__levels *levels, uint32_t top,
                                         struct cohort__area area, size_t bytes, uint32_t after);
 
-/* The sizes of the blocks of all sites. */
+/* levels_shelf.c. The sizes of the blocks of all sites. */
 struct cohort__lengths {
     size_t bytes; /* of each one */
     /* If they differ: for each place of the machine's order, how many bytes all blocks before it
