@@ -80,7 +80,7 @@ enum cohort__step_meeting {
 };
 
 /* How many meetings a plan may have, and how many notes each site may leave. */
-enum { COHORT__PLAN_MEETINGS = 4, COHORT__PLAN_NOTES = 4 };
+enum { COHORT__PLAN_MEETINGS = 9, COHORT__PLAN_NOTES = 4 };
 
 /* All that share a note read it. */
 #define COHORT__EVERYBODY UINT32_MAX

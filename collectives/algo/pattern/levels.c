@@ -5,7 +5,8 @@
 
 #include "collectives/plan/embed.h"
 
-enum { TAGS_PER_PHASE = 1 << 20 };
+/* Of the phases of a part, and of the pieces of a phase. */
+enum { TAGS_PER_PHASE = 1 << 20, TAGS_PER_PIECE = (COHORT__LAST_PHASE + 1) * TAGS_PER_PHASE };
 
 const char cohort__levels_needs[] =
     "subgroups of several sites; for scans and ordered reductions, of consecutive ones";
@@ -348,6 +349,7 @@ static uint32_t embed(struct cohort__levels *levels, const struct cohort__party 
         struct cohort__embedding embedding = {.sites = party->sites,
                                               .block_map = lists,
                                               .phase = part->phase,
+                                              .tag = part->piece * TAGS_PER_PIECE,
                                               .tags_per_phase = TAGS_PER_PHASE,
                                               .after = after,
                                               .recv_after = after};
@@ -510,10 +512,10 @@ uint32_t cohort__levels_reduce_below(struct cohort__levels *levels, uint32_t top
 uint32_t cohort__levels_broadcast_down(struct cohort__levels *levels, struct cohort__area area,
                                        size_t bytes, uint32_t after)
 {
-    return cohort__levels_broadcast_below(levels, levels->num_used, area, bytes, after);
+    return cohort__levels_broadcast_below(levels, levels->num_used, 0, area, bytes, after);
 }
 
-uint32_t cohort__levels_broadcast_below(struct cohort__levels *levels, uint32_t top,
+uint32_t cohort__levels_broadcast_below(struct cohort__levels *levels, uint32_t top, uint32_t piece,
                                         struct cohort__area area, size_t bytes, uint32_t after)
 {
     uint32_t below = cohort__levels_below(levels);
@@ -521,6 +523,7 @@ uint32_t cohort__levels_broadcast_below(struct cohort__levels *levels, uint32_t 
         after = cohort__levels_append(levels, tier,
                                       &(struct cohort__tier_part){.collective = COHORT__BROADCAST,
                                                                   .phase = COHORT__LEVELS_DOWN,
+                                                                  .piece = piece,
                                                                   .bytes = bytes,
                                                                   .in = area,
                                                                   .out = area},

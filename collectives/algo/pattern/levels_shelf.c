@@ -51,16 +51,22 @@ struct cohort__shelf cohort__levels_shelf(struct cohort__levels *levels,
     return (struct cohort__shelf){.area = all.num > 1
                                               ? cohort__levels_tmp(levels, sum_of(&lengths, all))
                                               : (struct cohort__area){0},
-                                  .first = all.first,
+                                  .places = all,
                                   .lengths = lengths};
 }
 
 struct cohort__area cohort__shelf_at(const struct cohort__shelf *shelf, uint32_t place)
 {
-    struct cohort__slice before = {.first = shelf->first, .num = place - shelf->first};
+    uint32_t first = shelf->places.first;
+    struct cohort__slice before = {.first = first, .num = place - first};
     struct cohort__area area = shelf->area;
     area.offset += sum_of(&shelf->lengths, before);
     return area;
+}
+
+size_t cohort__shelf_bytes(const struct cohort__shelf *shelf)
+{
+    return sum_of(&shelf->lengths, shelf->places);
 }
 
 bool cohort__levels_parts(const struct cohort__levels *levels, uint32_t tier,
@@ -105,6 +111,7 @@ static uint32_t move_blocks(struct cohort__levels *levels, uint32_t tier,
         .phase = tier == levels->num_used ? COHORT__LEVELS_TOP
                  : is_up                  ? COHORT__LEVELS_UP
                                           : COHORT__LEVELS_DOWN,
+        .piece = shelf->piece,
         .bytes = sum_of(&shelf->lengths, mine),
         .is_ragged = cohort__levels_parts(levels, tier, shelf->lengths, parts),
         .most_bytes =
@@ -141,6 +148,13 @@ uint32_t cohort__levels_gather_up(struct cohort__levels *levels, struct cohort__
     if (levels->height == levels->num_used)
         *area = part_at(levels, levels->num_used, *area, shelf);
     return end;
+}
+
+uint32_t cohort__levels_broadcast_shelf(struct cohort__levels *levels,
+                                        const struct cohort__shelf *shelf, uint32_t after)
+{
+    return cohort__levels_broadcast_below(levels, levels->num_used, shelf->piece, shelf->area,
+                                          cohort__shelf_bytes(shelf), after);
 }
 
 uint32_t cohort__levels_scatter_down(struct cohort__levels *levels, struct cohort__area own,
@@ -245,10 +259,12 @@ uint32_t cohort__levels_sort(struct cohort__levels *levels, unsigned phase,
                              const struct cohort__part *parts, bool is_to_shelf, uint32_t after)
 {
     uint32_t end = cohort__plan_join(levels->builder, phase);
-    struct cohort__slice row = {.first = 0};
+    struct cohort__slice row = {.first = shelf->places.first};
+    uint32_t last = row.first + shelf->places.num;
     cohort__plan_after(levels->builder, end, after);
-    for (; row.first < levels->request->num_sites; row.first += row.num) {
+    for (; row.first < last; row.first += row.num) {
         row.num = cohort__levels_row(levels, &shelf->lengths, parts, row.first);
+        row.num = row.num < last - row.first ? row.num : last - row.first;
         struct cohort__area machine = cohort__shelf_at(shelf, row.first), site = sites;
         site.offset += offset_of(levels, &shelf->lengths, parts, row.first);
         uint32_t copy =
