@@ -11,7 +11,8 @@
 #include "tests/algo/place.h"
 #include "tests/support/test.h"
 
-enum { NUM_MACHINES = 60, NUM_RESULTS = 40, NOTE = COHORT__LEVELS_NOTE_BYTES };
+enum { NUM_MACHINES = 60, FEW_MACHINES = 20, NUM_RESULTS = 40, FEW_RESULTS = 10 };
+enum { NOTE = COHORT__LEVELS_NOTE_BYTES };
 
 /* Plans with rows ---------------------------------------------------------------------------- */
 
@@ -197,6 +198,17 @@ static void check_waits(const struct call *call, uint32_t num_leaders, uint32_t 
     waits_fini(&waits);
 }
 
+/* However many pieces there are: one message for each ordered pair of leaders, or to the root. */
+static void check_messages(const struct call *call, uint32_t num_leaders)
+{
+    uint32_t num = 0;
+    for (uint32_t site = 0; site < call->request.num_sites; site++)
+        for (uint32_t i = 0; i < call->plans[site]->num_steps; i++)
+            num += is_from_leader(&call->plans[site]->steps[i]);
+    bool is_gather = call->request.collective == COHORT__GATHER;
+    CHECK_INT(num, (is_gather ? 1 : num_leaders) * (num_leaders - 1));
+}
+
 static bool keeps_order(const struct place *place)
 {
     bool keeps = true;
@@ -231,6 +243,7 @@ static void check_rows(const struct place *place, const struct cohort__request *
     struct call call;
     call_init(&call, request, build, no_sizes, 1);
     call_expect(&call, "levels", cohort__plan_check(call.plans, place->num_sites), 1);
+    check_messages(&call, place_num_leaders(place));
     check_waits(&call, place_num_leaders(place), num_pieces(place, request));
     call_fini(&call);
 }
@@ -273,7 +286,7 @@ static void test_rows(void)
     struct cohort__random random;
     cohort__random_init(&random, 16);
     for (size_t i = 0; i < sizeof(shapes) / sizeof(shapes[0]); i++)
-        for (int way = 0; way < 8; way++) {
+        for (uint64_t way = 0; way < test_rounds(8, 4); way++) {
             const uint32_t *shape = shapes[i];
             struct place place;
             place_regular(&place, shape[0], shape[1], shape[2], shape[3], way % 4 == 3);
@@ -285,9 +298,9 @@ static void test_rows(void)
 static void test_rows_of_random(void)
 {
     struct cohort__random random;
-    uint32_t num_done = 0;
+    uint64_t num_machines = test_rounds(NUM_MACHINES, FEW_MACHINES), num_done = 0;
     cohort__random_init(&random, 17);
-    for (int i = 0; i < NUM_MACHINES; i++) {
+    for (uint64_t i = 0; i < num_machines; i++) {
         struct place place;
         place_random(&place, &random);
         struct cohort__request request = {.collective = COHORT__ALL_GATHER,
@@ -301,7 +314,7 @@ static void test_rows_of_random(void)
         }
         place_fini(&place);
     }
-    CHECK(num_done > NUM_MACHINES / 2);
+    CHECK(num_done > num_machines / 2);
 }
 
 /* Results ------------------------------------------------------------------------------------ */
@@ -336,7 +349,7 @@ static void test_results(void)
 {
     struct cohort__random random;
     cohort__random_init(&random, 18);
-    for (int i = 0; i < NUM_RESULTS; i++) {
+    for (uint64_t i = 0; i < test_rounds(NUM_RESULTS, FEW_RESULTS); i++) {
         struct place place;
         place_regular(&place, 2 + (uint32_t)cohort__random_below(&random, 2),
                       1 + (uint32_t)cohort__random_below(&random, 2),
