@@ -16,7 +16,7 @@ struct cohort__meeting;
 
 /* How many meetings of one subgroup a plan may have. On a board a call has one, or one for each
  * segment of its blocks. */
-enum { COHORT__MEETINGS_OF_PLAN = 4 };
+enum { COHORT__MEETINGS_OF_PLAN = 11 };
 
 struct cohort__participant {
     /* The owner sets these before the participant enters. */

@@ -130,6 +130,8 @@ static cohort_status move_to_tmp(struct cohort__plan *plan, enum cohort__space f
         uint32_t after =
             copies ? copies_append(builder, spans, num, offset, base) : COHORT__NO_STEP;
         embed(builder, plan, from, spans[0].begin, base, after);
+        if (plan->has_gaps)
+            cohort__plan_set_gaps(builder);
         status = cohort__plan_finish(builder, ret_plan);
     }
     free(spans);

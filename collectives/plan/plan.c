@@ -196,6 +196,21 @@ uint32_t cohort__plan_num_steps(const struct cohort__plan_builder *builder)
     return builder->steps.count;
 }
 
+struct cohort__step cohort__plan_get_step(const struct cohort__plan_builder *builder,
+                                          uint32_t index)
+{
+    if (builder->failed)
+        return (struct cohort__step){.kind = COHORT__STEP_JOIN};
+    return ((const struct cohort__step *)builder->steps.items)[index];
+}
+
+struct cohort__block cohort__plan_get_operand(const struct cohort__plan_builder *builder,
+                                              const struct cohort__step *step, uint32_t operand)
+{
+    const uint32_t *refs = builder->block_refs.items;
+    return cohort__plan_get_block(builder, builder->failed ? 0 : refs[step->first_block + operand]);
+}
+
 uint32_t cohort__plan_join(struct cohort__plan_builder *builder, unsigned phase)
 {
     struct cohort__step step = {.kind = COHORT__STEP_JOIN, .phase = (uint8_t)phase};

@@ -87,7 +87,7 @@ enum cohort__step_meeting {
 };
 
 /* How many meetings a plan may have, and how many notes each site may leave. */
-enum { COHORT__PLAN_MEETINGS = 4, COHORT__PLAN_NOTES = 6 };
+enum { COHORT__PLAN_MEETINGS = 11, COHORT__PLAN_NOTES = 6 };
 
 /* All that share a note read it. */
 #define COHORT__EVERYBODY UINT32_MAX
@@ -192,6 +192,13 @@ struct cohort__block cohort__plan_get_block(const struct cohort__plan_builder *b
 
 /* The number of steps so far, which is the index of the next one. */
 uint32_t cohort__plan_num_steps(const struct cohort__plan_builder *builder);
+
+/* The step at INDEX, and block OPERAND of such a step, by value. What a step waits for, and what
+ * waits for it, is known only when the plan is finished. */
+struct cohort__step cohort__plan_get_step(const struct cohort__plan_builder *builder,
+                                          uint32_t index);
+struct cohort__block cohort__plan_get_operand(const struct cohort__plan_builder *builder,
+                                              const struct cohort__step *step, uint32_t operand);
 
 uint32_t cohort__plan_join(struct cohort__plan_builder *builder, unsigned phase);
 uint32_t cohort__plan_send(struct cohort__plan_builder *builder, unsigned phase, uint32_t peer,

@@ -9,102 +9,10 @@
 #include "collectives/plan/plan_check.h"
 #include "runtime/base/random.h"
 #include "tests/algo/call.h"
+#include "tests/algo/place.h"
 #include "tests/support/test.h"
 
-enum { MAX_SITES = 40, MAX_LOCALITIES = 12, MAX_HOSTS = 6, NUM_MACHINES = 600, RUBBISH = 0x5a };
-
-/* A machine of localities, domains and hosts, and of switches, unless there are none. */
-struct place {
-    uint32_t num_sites, num_localities;
-    uint32_t locality_of[MAX_SITES];
-    uint32_t domain_of[MAX_LOCALITIES];
-    uint32_t host_of[MAX_LOCALITIES];
-    uint32_t hosts_of_switch; /* with consecutive numbers; 0: no switches */
-    uint32_t switch_of[MAX_LOCALITIES];
-    struct cohort__machine *machine;
-};
-
-static void place_init(struct place *place)
-{
-    const struct cohort__machine_level outer[] = {
-        {"domain", place->domain_of}, {"host", place->host_of}, {"switch", place->switch_of}};
-    for (uint32_t i = 0; place->hosts_of_switch > 0 && i < place->num_localities; i++)
-        place->switch_of[i] = place->host_of[i] / place->hosts_of_switch;
-    CHECK_INT(cohort__machine_create(&place->machine, place->locality_of, place->num_sites,
-                                     place->num_localities, outer, place->hosts_of_switch ? 3 : 2),
-              COHORT_OK);
-}
-
-/* HOSTS x DOMAINS x LOCALITIES x TASKS, one after the other or dealt out, with HOSTS_OF_SWITCH. */
-static void place_switches(struct place *place, uint32_t hosts_of_switch, uint32_t hosts,
-                           uint32_t domains, uint32_t localities, uint32_t tasks, bool is_cyclic)
-{
-    *place = (struct place){.num_localities = hosts * domains * localities,
-                            .hosts_of_switch = hosts_of_switch};
-    place->num_sites = place->num_localities * tasks;
-    CHECK(place->num_sites <= MAX_SITES && place->num_localities <= MAX_LOCALITIES);
-    for (uint32_t i = 0; i < place->num_localities; i++) {
-        place->domain_of[i] = i / localities;
-        place->host_of[i] = i / localities / domains;
-    }
-    for (uint32_t site = 0; site < place->num_sites; site++)
-        place->locality_of[site] = is_cyclic ? site % place->num_localities : site / tasks;
-    place_init(place);
-}
-
-static void place_regular(struct place *place, uint32_t hosts, uint32_t domains,
-                          uint32_t localities, uint32_t tasks, bool is_cyclic)
-{
-    place_switches(place, 0, hosts, domains, localities, tasks, is_cyclic);
-}
-
-/* That of an earlier locality of the same host, or a new one. */
-static uint32_t random_domain(const struct place *place, uint32_t locality,
-                              struct cohort__random *random)
-{
-    uint32_t other = (uint32_t)cohort__random_below(random, locality + 1);
-    return place->host_of[other] == place->host_of[locality] && other < locality
-               ? place->domain_of[other]
-               : locality;
-}
-
-static void place_random(struct place *place, struct cohort__random *random)
-{
-    uint32_t num_hosts = 1 + (uint32_t)cohort__random_below(random, 5);
-    *place = (struct place){
-        .num_localities = num_hosts + (uint32_t)cohort__random_below(random, 8),
-        .num_sites = 1 + (uint32_t)cohort__random_below(random, MAX_SITES),
-        .hosts_of_switch = (uint32_t)cohort__random_below(random, 4),
-    };
-    bool is_sorted = cohort__random_below(random, 2);
-    for (uint32_t i = 0; i < place->num_localities; i++) {
-        place->host_of[i] = is_sorted ? i * num_hosts / place->num_localities
-                                      : (uint32_t)cohort__random_below(random, num_hosts);
-    }
-    for (uint32_t i = 0; i < place->num_localities; i++)
-        place->domain_of[i] = random_domain(place, i, random);
-    for (uint32_t site = 0; site < place->num_sites; site++)
-        place->locality_of[site] =
-            is_sorted ? site * place->num_localities / place->num_sites
-                      : (uint32_t)cohort__random_below(random, place->num_localities);
-    place_init(place);
-}
-
-static void place_fini(struct place *place)
-{
-    cohort__machine_destroy(place->machine);
-}
-
-static uint32_t host_of(const struct place *place, uint32_t site)
-{
-    return place->host_of[place->locality_of[site]];
-}
-
-/* "levels" or "shares". */
-static bool is_composed(const struct cohort__algorithm *row)
-{
-    return row->stages != NULL;
-}
+enum { NUM_MACHINES = 600, RUBBISH = 0x5a };
 
 /* The last site's input goes to its leader, who need not read it. */
 static void sizes_of(const struct cohort__request *request, uint32_t site, size_t *ret_in,
@@ -172,56 +80,6 @@ static enum cohort__collective collective_of_top(enum cohort__collective collect
     }
 }
 
-/* Subgroups of different sizes have blocks of different sizes. */
-static bool may_be_inner(const struct cohort__algorithm *row, const struct cohort__request *request,
-                         bool is_even)
-{
-    bool has_blocks =
-        request->collective == COHORT__GATHER || request->collective == COHORT__SCATTER ||
-        request->collective == COHORT__ALL_GATHER || request->collective == COHORT__ALL_TO_ALL ||
-        request->collective == COHORT__REDUCE_SCATTER;
-    return row->build && !is_composed(row) && !row->hierarchical &&
-           (row->ragged || !has_blocks || is_even) && !cohort__algorithm_refuses(row, request);
-}
-
-/* Any row for the leaders. */
-static uint32_t random_inner(enum cohort__collective collective, uint32_t num_leaders,
-                             bool commutative, bool is_even, struct cohort__random *random)
-{
-    const struct cohort__request request = {.collective = collective,
-                                            .num_sites = num_leaders,
-                                            .arity = 2,
-                                            .bytes = 24,
-                                            .element = 8,
-                                            .commutative = commutative};
-    uint32_t row = (uint32_t)cohort__random_below(random, cohort__num_algorithms);
-    for (uint32_t i = 0; i < cohort__num_algorithms; i++, row = (row + 1) % cohort__num_algorithms)
-        if (may_be_inner(cohort__algorithms[row], &request, is_even))
-            return row + 1;
-    return 0;
-}
-
-/* The coarsest level that divides the sites. */
-static uint32_t level_of_leaders(const struct place *place)
-{
-    uint32_t level = cohort__machine_num_levels(place->machine) - 1;
-    while (level > 0 && cohort__machine_num_subgroups(place->machine, level) == 1)
-        level--;
-    return level;
-}
-
-static uint32_t num_leaders(const struct place *place)
-{
-    return cohort__machine_num_subgroups(place->machine, level_of_leaders(place));
-}
-
-/* Whether all leaders have the same number of sites. */
-static bool is_even(const struct place *place)
-{
-    return num_leaders(place) * cohort__machine_largest(place->machine, level_of_leaders(place)) ==
-           place->num_sites;
-}
-
 static void verify_random(struct cohort__random *random)
 {
     static const size_t sizes[] = {24, 8, 0, 1, 160};
@@ -254,9 +112,10 @@ static void verify_random(struct cohort__random *random)
             request.root = 0;
         request.shift = row->collective == COHORT__SHIFT ? shift : 0;
         request.commutative = cohort__random_below(random, 2);
-        request.inner = random_inner(collective_of_top(row->collective), num_leaders(&place),
-                                     request.commutative, is_even(&place), random);
-        if (is_composed(row) && !cohort__algorithm_refuses(row, &request))
+        request.inner =
+            place_random_inner(collective_of_top(row->collective), place_num_leaders(&place),
+                               request.commutative, place_is_even(&place), random);
+        if (place_is_composed(row) && !cohort__algorithm_refuses(row, &request))
             verify(row, &request, cohort__random_next(random));
     }
     place_fini(&place);
@@ -274,8 +133,8 @@ static void test_random(void)
 
 /* Some blocks are empty, and each site has them, or wants them, in other places. */
 static struct {
-    struct cohort__part parts[MAX_SITES][MAX_SITES]; /* of each site's OUT, or IN */
-    size_t ends[MAX_SITES];
+    struct cohort__part parts[PLACE_MAX_SITES][PLACE_MAX_SITES]; /* of each site's OUT, or IN */
+    size_t ends[PLACE_MAX_SITES];
     size_t all;
 } ragged;
 
@@ -293,11 +152,12 @@ static void lay_out(const struct place *place, uint32_t site, struct cohort__ran
     }
 }
 
-static void make_ragged(const struct place *place, struct cohort__random *random)
+/* Blocks of up to 38 UNITs. */
+static void make_ragged(const struct place *place, size_t unit, struct cohort__random *random)
 {
     ragged.all = 0;
     for (uint32_t from = 0; from < place->num_sites; from++) {
-        size_t bytes = cohort__random_below(random, 3) * cohort__random_below(random, 20);
+        size_t bytes = unit * cohort__random_below(random, 3) * cohort__random_below(random, 20);
         ragged.all += bytes;
         for (uint32_t site = 0; site < place->num_sites; site++)
             ragged.parts[site][from] = (struct cohort__part){.site = from, .bytes = bytes};
@@ -392,7 +252,10 @@ static void verify_ragged(const struct place *place, const struct cohort__reques
 {
     struct call call;
     uint64_t seed = cohort__random_next(random);
-    make_ragged(place, random);
+    /* Some are so long that they go down in pieces. */
+    bool is_long =
+        request->collective == COHORT__ALL_GATHER && cohort__random_below(random, 8) == 0;
+    make_ragged(place, is_long ? 500 : 1, random);
     call_init(&call, request, build_ragged, sizes_ragged, seed);
     call_expect(&call, "levels", cohort__plan_check(call.plans, place->num_sites), seed);
     plan_run_op *op = request->commutative ? call_op_add : call_op_affine_byte;
@@ -423,8 +286,8 @@ static void test_ragged(void)
             .meets = cohort__random_below(&random, 2),
             .has_notes = cohort__random_below(&random, 2),
         };
-        request.inner = random_inner(request.collective, num_leaders(&place), request.commutative,
-                                     false, &random);
+        request.inner = place_random_inner(request.collective, place_num_leaders(&place),
+                                           request.commutative, false, &random);
         const struct cohort__algorithm *row = cohort__algorithm_find(request.collective, "levels");
         if (!cohort__algorithm_refuses(row, &request)) {
             num_done++;
@@ -443,22 +306,22 @@ struct traffic {
     uint32_t num_all; /* those within hosts, too */
     uint32_t num;
     uint32_t num_of_switches;
-    uint32_t from[MAX_HOSTS][MAX_HOSTS];
+    uint32_t from[PLACE_MAX_HOSTS][PLACE_MAX_HOSTS];
 };
 
 static void add_traffic(const struct place *place, const struct cohort__plan *plan,
                         struct traffic *traffic)
 {
-    uint32_t host = host_of(place, plan->this_site);
+    uint32_t host = place_host_of(place, plan->this_site);
     for (uint32_t i = 0; i < plan->num_steps; i++) {
         const struct cohort__step *step = &plan->steps[i];
         traffic->num_all += step->kind == COHORT__STEP_SEND;
-        if (step->kind != COHORT__STEP_SEND || host_of(place, step->peer) == host)
+        if (step->kind != COHORT__STEP_SEND || place_host_of(place, step->peer) == host)
             continue;
         traffic->num++;
         traffic->num_of_switches += place->switch_of[place->locality_of[plan->this_site]] !=
                                     place->switch_of[place->locality_of[step->peer]];
-        traffic->from[host][host_of(place, step->peer)]++;
+        traffic->from[host][place_host_of(place, step->peer)]++;
     }
 }
 
@@ -490,11 +353,11 @@ static uint32_t between_hosts(const struct place *place, struct cohort__request 
 static bool check_shift(const struct place *place, const struct cohort__request *request)
 {
     const struct cohort__algorithm *row = cohort__algorithm_find(COHORT__SHIFT, "levels");
-    uint32_t blocks[MAX_HOSTS][MAX_HOSTS] = {{0}};
+    uint32_t blocks[PLACE_MAX_HOSTS][PLACE_MAX_HOSTS] = {{0}};
     bool is_shared = false;
     for (uint32_t site = 0; site < place->num_sites; site++) {
-        uint32_t from = host_of(place, site);
-        uint32_t to = host_of(place, (site + request->shift) % place->num_sites);
+        uint32_t from = place_host_of(place, site);
+        uint32_t to = place_host_of(place, (site + request->shift) % place->num_sites);
         if (from != to)
             is_shared |= ++blocks[from][to] > 1;
     }
@@ -504,8 +367,8 @@ static bool check_shift(const struct place *place, const struct cohort__request 
     }
     struct traffic traffic = traffic_of(place, *request, row->build);
     CHECK(is_shared);
-    for (uint32_t from = 0; from < MAX_HOSTS; from++)
-        for (uint32_t to = 0; to < MAX_HOSTS; to++)
+    for (uint32_t from = 0; from < PLACE_MAX_HOSTS; from++)
+        for (uint32_t to = 0; to < PLACE_MAX_HOSTS; to++)
             CHECK_INT(traffic.from[from][to], blocks[from][to] > 0);
     return true;
 }
@@ -571,7 +434,7 @@ static void check_ragged(const struct place *place, enum cohort__collective coll
     static const char *const inner[] = {"linear", "ring"};
     struct cohort__random random;
     cohort__random_init(&random, hosts);
-    make_ragged(place, &random);
+    make_ragged(place, 1, &random);
     for (unsigned i = 0; i < 2; i++) {
         struct cohort__request request = {.collective = collective,
                                           .num_sites = place->num_sites,

@@ -36,7 +36,7 @@ static cohort_status build(const struct cohort__request *request, struct cohort_
     uint32_t end = cohort__levels_reduce_below(&levels, tier, &in, request->bytes, COHORT__NO_STEP);
     if (levels.height >= tier)
         end = append_leaders(&levels, in, end);
-    cohort__levels_broadcast_below(&levels, tier, out, request->bytes, end);
+    cohort__levels_broadcast_below(&levels, tier, 0, out, request->bytes, end);
     return cohort__plan_finish(levels.builder, ret_plan);
 }
 

@@ -3,7 +3,10 @@
  * level by level (phase 1). The leaders of the largest subgroups sort them by the subgroups that
  * they are for, exchange them, one message for each ordered pair of leaders with the linear row,
  * and sort what they get by its sites (phase 2). Then it goes back (phase 3). See pattern/levels.h.
- * Cost: that of its parts. TMP: at the leader of the largest of g sites, 4 g blocks for each site.
+ * Much is sorted and goes back in pieces, each as soon as it has come, unless the blocks from a
+ * subgroup are in several places of OUT.
+ * Cost: that of its parts; less where pieces go back while the leaders still exchange others. TMP:
+ * at the leader of the largest of g sites, 4 g blocks for each site.
  * Source: Graham et al., Cheetah (CCGrid 2011); Träff, Rougier (EuroMPI 2014) for messages of
  * several blocks. */
 #include <stdlib.h>
@@ -20,31 +23,33 @@ struct exchange {
     struct cohort__slice own;   /* the places of its subgroup */
     struct cohort__part *parts; /* by rank: the blocks of its subgroup for that one's */
     bool is_ragged;
-    struct cohort__shelf rows;    /* what its sites have for all sites */
-    struct cohort__shelf columns; /* what they get from all sites */
-    struct cohort__area sent, received;
+    struct cohort__shelf rows; /* what its sites have for all sites */
+    struct cohort__area sent;
+    struct cohort__shelf received; /* for its sites, by the site that it comes from */
 };
 
-static bool init(struct exchange *self, struct cohort__levels *levels)
+static bool init(struct exchange *self)
 {
+    struct cohort__levels *levels = self->levels;
     uint32_t num = levels->tiers[levels->num_used].num;
-    self->levels = levels;
     self->top = levels->num_used;
     self->bytes = levels->request->bytes;
     self->own = cohort__levels_slice(levels, self->top, levels->tiers[self->top].this_rank);
     self->parts = calloc(num, sizeof(*self->parts));
     if (!self->parts)
         return false;
-    struct cohort__lengths width = {.bytes = self->own.num * self->bytes};
+    const struct cohort__lengths width = {.bytes = self->own.num * self->bytes};
     self->is_ragged = cohort__levels_parts(levels, self->top, width, self->parts);
     size_t all = (size_t)self->own.num * levels->request->num_sites * self->bytes;
     self->sent = cohort__levels_tmp(levels, all);
-    self->received = cohort__levels_tmp(levels, all);
+    self->received = (struct cohort__shelf){.area = cohort__levels_tmp(levels, all),
+                                            .places.num = levels->request->num_sites,
+                                            .lengths = width};
     return true;
 }
 
-static uint32_t pieces(const struct exchange *self, struct cohort__area area, uint32_t count,
-                       size_t bytes, size_t stride)
+static uint32_t strided(const struct exchange *self, struct cohort__area area, uint32_t count,
+                        size_t bytes, size_t stride)
 {
     return cohort__plan_block(self->levels->builder, (struct cohort__block){.space = area.space,
                                                                             .count = count,
@@ -81,82 +86,94 @@ static void sort_rows(const struct exchange *self, uint32_t rank, uint32_t after
         num = cohort__levels_run(levels, slice.first + i, slice.first + slice.num);
         uint32_t site = cohort__levels_site_at(levels, slice.first + i);
         size_t bytes = num * self->bytes;
-        copy(self, pieces(self, at(to, i * self->bytes), self->own.num, bytes, width),
-             pieces(self, at(from, site * self->bytes), self->own.num, bytes, row), after, end);
+        copy(self, strided(self, at(to, i * self->bytes), self->own.num, bytes, width),
+             strided(self, at(from, site * self->bytes), self->own.num, bytes, row), after, end);
     }
 }
 
-/* What the sites of RANK's subgroup have sent, by the sites of this one. */
-static void sort_columns(const struct exchange *self, uint32_t rank, uint32_t after, uint32_t end)
+/* What has come in PIECE, by the sites of this subgroup. COLUMNS has room for it. */
+static uint32_t sort_columns(const struct exchange *self, const struct cohort__piece *piece,
+                             const struct cohort__shelf *columns)
 {
     const struct cohort__levels *levels = self->levels;
-    struct cohort__slice slice = cohort__levels_slice(levels, self->top, rank);
-    size_t width = self->own.num * self->bytes;
-    struct cohort__area from = at(self->received, self->parts[rank].offset);
-    for (uint32_t i = 0, num; i < slice.num; i += num) {
-        num = cohort__levels_run(levels, slice.first + i, slice.first + slice.num);
-        uint32_t site = cohort__levels_site_at(levels, slice.first + i);
+    const struct cohort__slice from = piece->shelf.places;
+    const size_t width = self->own.num * self->bytes;
+    uint32_t end = cohort__plan_join(levels->builder, COHORT__LEVELS_TOP);
+    cohort__plan_after(levels->builder, end, piece->come);
+    for (uint32_t i = 0, num; i < from.num; i += num) {
+        uint32_t site = cohort__levels_site_at(levels, from.first + i);
+        struct cohort__area received = cohort__shelf_at(&piece->shelf, from.first + i);
+        num = cohort__levels_run(levels, from.first + i, from.first + from.num);
         for (uint32_t column = 0; column < self->own.num; column++) {
-            struct cohort__area to = cohort__shelf_at(&self->columns, self->own.first + column);
-            copy(self, pieces(self, at(to, site * self->bytes), 1, num * self->bytes, 0),
-                 pieces(self, at(from, i * width + column * self->bytes), num, self->bytes, width),
-                 after, end);
+            struct cohort__area to = cohort__shelf_at(columns, self->own.first + column);
+            to = at(to, (site - from.first) * self->bytes);
+            copy(self, strided(self, to, 1, num * self->bytes, 0),
+                 strided(self, at(received, column * self->bytes), num, self->bytes, width),
+                 piece->come, end);
         }
     }
-}
-
-typedef void sort_function(const struct exchange *self, uint32_t rank, uint32_t after,
-                           uint32_t end);
-
-static uint32_t sort_all(const struct exchange *self, sort_function *sort, uint32_t after)
-{
-    uint32_t end = cohort__plan_join(self->levels->builder, COHORT__LEVELS_TOP);
-    cohort__plan_after(self->levels->builder, end, after);
-    for (uint32_t rank = 0; rank < self->levels->tiers[self->top].num; rank++)
-        sort(self, rank, after, end);
     return end;
 }
 
-static uint32_t exchange(struct exchange *self, uint32_t after)
+static void exchange(struct exchange *self, uint32_t after)
 {
-    after = sort_all(self, sort_rows, after);
-    after = cohort__levels_append(self->levels, self->top,
-                                  &(struct cohort__tier_part){.collective = COHORT__ALL_TO_ALL,
-                                                              .phase = COHORT__LEVELS_TOP,
-                                                              .bytes = self->parts[0].bytes,
-                                                              .is_ragged = self->is_ragged,
-                                                              .in = self->sent,
-                                                              .out = self->received,
-                                                              .in_parts = self->parts,
-                                                              .out_parts = self->parts},
-                                  after);
-    return sort_all(self, sort_columns, after);
+    struct cohort__plan_builder *builder = self->levels->builder;
+    uint32_t sorted = cohort__plan_join(builder, COHORT__LEVELS_TOP);
+    cohort__plan_after(builder, sorted, after);
+    for (uint32_t rank = 0; rank < self->levels->tiers[self->top].num; rank++)
+        sort_rows(self, rank, after, sorted);
+    cohort__levels_append(self->levels, self->top,
+                          &(struct cohort__tier_part){.collective = COHORT__ALL_TO_ALL,
+                                                      .phase = COHORT__LEVELS_TOP,
+                                                      .bytes = self->parts[0].bytes,
+                                                      .is_ragged = self->is_ragged,
+                                                      .in = self->sent,
+                                                      .out = self->received.area,
+                                                      .in_parts = self->parts,
+                                                      .out_parts = self->parts},
+                          sorted);
+}
+
+/* OWN: where this site gets the blocks of PIECE. */
+static void go_down(const struct exchange *self, const struct cohort__piece *piece,
+                    struct cohort__area own)
+{
+    struct cohort__levels *levels = self->levels;
+    struct cohort__lengths lengths = {.bytes = piece->shelf.places.num * levels->request->bytes};
+    struct cohort__shelf columns = cohort__levels_shelf(levels, lengths, false);
+    uint32_t end = piece->come;
+    columns.piece = piece->shelf.piece;
+    if (levels->height == levels->num_used) {
+        struct cohort__shelf whole = columns;
+        whole.area = cohort__levels_below_top(levels, own, &columns);
+        end = sort_columns(self, piece, &whole);
+    }
+    cohort__levels_scatter_down(levels, own, &columns, end);
 }
 
 static cohort_status build(const struct cohort__request *request, struct cohort__plan **ret_plan)
 {
     struct cohort__levels levels;
-    struct exchange self = {0};
+    struct exchange self = {.levels = &levels};
     cohort_status status = cohort__levels_init(&levels, request, "all_to_all_levels");
     if (status)
         return status;
     struct cohort__lengths row = {.bytes = request->num_sites * request->bytes};
     struct cohort__area in = {COHORT__SPACE_IN, 0}, out = {COHORT__SPACE_OUT, 0};
     struct cohort__shelf rows = cohort__levels_shelf(&levels, row, false);
+    struct cohort__piece pieces[COHORT__LEVELS_PIECES];
+    uint32_t num = levels.keeps_order ? cohort__levels_num_pieces(&levels, row.bytes) : 1;
     uint32_t end = cohort__levels_gather_up(&levels, &in, &rows);
-    struct cohort__shelf columns = cohort__levels_shelf(&levels, row, false);
-    if (levels.height == levels.num_used && init(&self, &levels)) {
-        self.rows = (struct cohort__shelf){.area = in, .first = self.own.first, .lengths = row};
-        self.columns =
-            (struct cohort__shelf){.area = cohort__levels_below_top(&levels, out, &columns),
-                                   .first = self.own.first,
-                                   .lengths = row};
-        end = exchange(&self, end);
+    if (levels.height == levels.num_used && init(&self)) {
+        self.rows = (struct cohort__shelf){.area = in, .places = self.own, .lengths = row};
+        exchange(&self, end);
     } else if (levels.height == levels.num_used) {
         cohort__plan_builder_fail(levels.builder);
     }
     free(self.parts);
-    cohort__levels_scatter_down(&levels, out, &columns, end);
+    cohort__levels_cut(&levels, &self.received, num, end, pieces);
+    for (uint32_t i = 0; i < num; i++)
+        go_down(&self, &pieces[i], at(out, pieces[i].shelf.places.first * request->bytes));
     return cohort__plan_finish(levels.builder, ret_plan);
 }
 
@@ -175,7 +192,8 @@ static void stages(const struct cohort__request *request, struct cohort__stages 
                                     .bytes = request->num_sites * request->bytes,
                                     .is_for_each = true},
         ret_stages);
-    ret_stages->memory = 4 * cohort__cost_tmp(1, largest * request->num_sites * request->bytes);
+    ret_stages->memory = 4 * cohort__cost_tmp(1, largest * request->num_sites * request->bytes) +
+                         cohort__cost_tmp(COHORT__LEVELS_PIECES, 1);
 }
 
 const struct cohort__algorithm cohort__all_to_all_levels = {

@@ -14,7 +14,7 @@ static cohort_status build(const struct cohort__request *request, struct cohort_
     if (status)
         return status;
     struct cohort__area nothing = {COHORT__SPACE_OUT, 0};
-    struct cohort__shelf shelf = {.area = nothing, .first = 0};
+    struct cohort__shelf shelf = {.area = nothing};
     struct cohort__area own = nothing;
     uint32_t end = cohort__levels_gather_up(&levels, &own, &shelf);
     if (levels.height == levels.num_used)

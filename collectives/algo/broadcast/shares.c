@@ -44,7 +44,7 @@ static cohort_status build(const struct cohort__request *request, struct cohort_
     struct cohort__area area = {is_root ? COHORT__SPACE_IN : COHORT__SPACE_OUT, 0};
     if (levels.height >= tier)
         end = append_leaders(&levels, area);
-    cohort__levels_broadcast_below(&levels, tier, area, request->bytes, end);
+    cohort__levels_broadcast_below(&levels, tier, 0, area, request->bytes, end);
     return cohort__plan_finish(levels.builder, ret_plan);
 }
 

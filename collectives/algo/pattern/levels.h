@@ -55,6 +55,7 @@ struct cohort__area {
 struct cohort__tier_part {
     enum cohort__collective collective;
     unsigned phase;
+    uint32_t piece; /* which one of several, from 1 on; these leave no notes. 0: this is all */
     size_t bytes;   /* of a block, or of this site's own */
     bool is_ragged; /* the blocks have different sizes */
     /* If it is: what a member brings for another at most, as all members know it. 0: they don't. */
@@ -101,6 +102,10 @@ uint32_t cohort__levels_largest(const struct cohort__request *request);
 
 /* The fewest members of a tier that is just below the top. */
 uint32_t cohort__levels_fewest_members(const struct cohort__request *request);
+
+/* Whether the subgroups of LEVEL have different numbers of sites, anywhere: all tiers of a level
+ * use the same row, as its price says. */
+bool cohort__levels_is_uneven(const struct cohort__machine *machine, uint32_t level);
 
 /* How many levels are used. */
 uint32_t cohort__levels_num_used(const struct cohort__request *request);
@@ -176,13 +181,13 @@ uint32_t cohort__levels_reduce_below(struct cohort__levels *levels, uint32_t top
                                      struct cohort__area *area, size_t bytes, uint32_t after);
 
 /* On the way down: BYTES at AREA go from the members of the top to all other sites. _below: only in
- * tiers below TOP. */
+ * tiers below TOP, and as PIECE. */
 uint32_t cohort__levels_broadcast_down(struct cohort__levels *levels, struct cohort__area area,
                                        size_t bytes, uint32_t after);
-uint32_t cohort__levels_broadcast_below(struct cohort__levels *levels, uint32_t top,
+uint32_t cohort__levels_broadcast_below(struct cohort__levels *levels, uint32_t top, uint32_t piece,
                                         struct cohort__area area, size_t bytes, uint32_t after);
 
-/* The sizes of the blocks of all sites. */
+/* levels_shelf.c. The sizes of the blocks of all sites. */
 struct cohort__lengths {
     size_t bytes; /* of each one */
     /* If they differ: for each place of the machine's order, how many bytes all blocks before it
@@ -197,8 +202,9 @@ size_t *cohort__levels_before(struct cohort__levels *levels, const struct cohort
 /* Memory for a block for each site of a slice, in the machine's order. */
 struct cohort__shelf {
     struct cohort__area area;
-    uint32_t first; /* the place of its first block */
+    struct cohort__slice places; /* of the sites */
     struct cohort__lengths lengths;
+    uint32_t piece; /* see struct cohort__tier_part */
 };
 
 /* A new one in TMP, for all sites whose blocks pass this site below the top, or, with IS_ALL, for
@@ -207,6 +213,9 @@ struct cohort__shelf cohort__levels_shelf(struct cohort__levels *levels,
                                           struct cohort__lengths lengths, bool is_all);
 
 struct cohort__area cohort__shelf_at(const struct cohort__shelf *shelf, uint32_t place);
+
+/* The bytes of all its blocks. */
+size_t cohort__shelf_bytes(const struct cohort__shelf *shelf);
 
 /* On the way up: gathers what all sites have at *AREA, a block each, on the shelves of the leaders.
  * Sets *AREA to where this site has the blocks that it brings to the top. */
@@ -233,6 +242,11 @@ struct cohort__area cohort__levels_below_top(const struct cohort__levels *levels
                                              struct cohort__area own,
                                              const struct cohort__shelf *shelf);
 
+/* On the way down: all that is on SHELF at the members of the top goes to the shelf of each other
+ * site. */
+uint32_t cohort__levels_broadcast_shelf(struct cohort__levels *levels,
+                                        const struct cohort__shelf *shelf, uint32_t after);
+
 /* On the way down: scatters the blocks on the shelves to OWN of each site. If a leader has nobody
  * below the top, its block is in OWN already. */
 uint32_t cohort__levels_scatter_down(struct cohort__levels *levels, struct cohort__area own,
@@ -247,8 +261,8 @@ uint32_t cohort__levels_row(const struct cohort__levels *levels,
                             const struct cohort__lengths *lengths, const struct cohort__part *parts,
                             uint32_t place);
 
-/* Copies the blocks of all sites between the order of the machine, on SHELF, and that of the sites,
- * or PARTS, at SITES. Returns a step that is done when all are. */
+/* Copies blocks between the order of the machine, on SHELF, and that of the sites, or PARTS, at
+ * SITES. Returns a step that is done when all are. */
 uint32_t cohort__levels_sort(struct cohort__levels *levels, unsigned phase,
                              const struct cohort__shelf *shelf, struct cohort__area sites,
                              const struct cohort__part *parts, bool is_to_shelf, uint32_t after);
@@ -257,5 +271,28 @@ uint32_t cohort__levels_sort(struct cohort__levels *levels, unsigned phase,
  * whether they have different sizes. */
 bool cohort__levels_parts(const struct cohort__levels *levels, uint32_t tier,
                           struct cohort__lengths lengths, struct cohort__part *ret_parts);
+
+/* levels_pieces.c. What each site gets goes down in pieces. A piece is what comes from one or
+ * several of the largest subgroups. It goes down as soon as it has come, while the top still
+ * carries others. With 8 pieces only an eighth of all has to follow when the top is over; more of
+ * them would be more messages, and more meetings, for less. */
+enum { COHORT__LEVELS_PIECES = 8 };
+
+struct cohort__piece {
+    struct cohort__shelf shelf; /* a part of that of all */
+    uint32_t come;              /* a step: after it the piece is there, or may be received */
+};
+
+/* How many pieces there are of BYTES that each site gets. The same at all sites. Not more than
+ * there are largest subgroups, nor than notes that have room for all: a message has to be worth its
+ * startup. So what fits into a note is one piece. */
+uint32_t cohort__levels_num_pieces(const struct cohort__levels *levels, size_t bytes);
+
+/* Cuts what is on SHELF, blocks of all sites, into NUM pieces. At a member of the top a piece has
+ * come when all steps so far that write it are done; at any other site all may be received after
+ * AFTER. */
+void cohort__levels_cut(struct cohort__levels *levels, const struct cohort__shelf *shelf,
+                        uint32_t num, uint32_t after,
+                        struct cohort__piece ret_pieces[COHORT__LEVELS_PIECES]);
 
 #endif

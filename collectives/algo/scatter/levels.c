@@ -18,7 +18,7 @@ static cohort_status build(const struct cohort__request *request, struct cohort_
         return status;
     struct cohort__area own = {COHORT__SPACE_OUT, 0}, in = {COHORT__SPACE_IN, 0};
     struct cohort__lengths lengths = {.bytes = request->bytes};
-    struct cohort__shelf shelf = {.area = in, .lengths = lengths};
+    struct cohort__shelf shelf = {.area = in, .places.num = request->num_sites, .lengths = lengths};
     uint32_t end = COHORT__NO_STEP;
     if (!is_root || !levels.keeps_order)
         shelf = cohort__levels_shelf(&levels, lengths, is_root);

@@ -72,7 +72,7 @@ static void list_parts(struct side *self)
                            self->items[i].own != self->items[i - 1].own + 1;
     for (uint32_t i = 0, num; i < self->num_items; i += num) {
         uint32_t rank = self->items[i].rank;
-        uint32_t first = self->is_sorted ? i : self->items[i].own - self->shelf.first;
+        uint32_t first = self->is_sorted ? i : self->items[i].own - self->shelf.places.first;
         num = 1;
         while (i + num < self->num_items && self->items[i + num].rank == rank)
             num++;
@@ -89,7 +89,7 @@ static bool side_init(struct side *self, struct cohort__levels *levels, struct c
         .levels = levels,
         .items = calloc(own.num, sizeof(*self->items)),
         .parts = calloc(own.num, sizeof(*self->parts)),
-        .shelf = {.area = blocks, .first = own.first, .lengths.bytes = levels->request->bytes},
+        .shelf = {.area = blocks, .places = own, .lengths.bytes = levels->request->bytes},
     };
     if (!self->items || !self->parts)
         return false;
