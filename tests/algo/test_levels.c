@@ -529,8 +529,8 @@ static bool accept(const uint8_t *check)
 /* Each site has other values; all get the least. */
 static void run_checked(const struct call *call, uint64_t seed)
 {
-    int16_t values[MAX_SITES][4];
-    uint8_t *check[MAX_SITES], want[MAX_SITES * 8];
+    int16_t values[PLACE_MAX_SITES][4];
+    uint8_t *check[PLACE_MAX_SITES], want[PLACE_MAX_SITES * 8];
     uint32_t num_sites = call->request.num_sites;
     for (uint32_t site = 0; site < num_sites; site++) {
         int16_t value = (int16_t)(site + 5);

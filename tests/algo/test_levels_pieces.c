@@ -40,7 +40,7 @@ static void add_rows(const struct cohort__request *request, struct cohort__plan 
         struct cohort__part part = cohort__request_out(request, site);
         rows[site] = (struct cohort__row){part.offset, part.bytes};
     }
-    CHECK_INT(cohort__plan_rows(inner, rows, plan), COHORT_OK);
+    CHECK_INT(cohort__plan_rows(inner, rows, request->num_sites, plan), COHORT_OK);
     cohort__plan_unref(inner);
 }
 
