@@ -323,6 +323,9 @@ static void test_shares(void)
     set_machine(1000, 1, 100);
     memset(parameters.terms[COHORT__SCOPE_TASKS], 0, sizeof(parameters.terms[0]));
     parameters.cores = 2;
+    /* Both send through the link of their host. */
+    CHECK(choice(&question) != cohort__algorithm_find(COHORT__ALL_REDUCE, "shares"));
+    parameters.terms[COHORT__SCOPE_HOSTS][COHORT__TERM_BYTE] = 0.1;
     CHECK(choice(&question) == cohort__algorithm_find(COHORT__ALL_REDUCE, "shares"));
     request.bytes = 8;
     CHECK(choice(&question) != cohort__algorithm_find(COHORT__ALL_REDUCE, "shares"));
