@@ -157,29 +157,6 @@ static double part_leaving(const struct cohort__request *request, uint32_t level
     return (double)crossing.num_leaving / crossing.num_sites;
 }
 
-double cohort__predict(const struct cohort__parameters *parameters,
-                       const struct cohort__placement *placement, uint32_t row,
-                       const struct cohort__request *request, const struct cohort__cost *cost)
-{
-    bool is_tree = row < cohort__num_algorithms && cohort__algorithms[row]->hierarchical;
-    double far = part_beyond(placement, placement->num_hosts, is_tree);
-    double remote = part_beyond(placement, placement->num_localities, is_tree);
-    if (request->collective == COHORT__SHIFT && request->machine && cost->startups <= 1) {
-        /* Each block goes straight to its target. */
-        far = part_leaving(request, cohort__machine_find(request->machine, "host"));
-        remote = part_leaving(request, COHORT__LEVEL_LOCALITY);
-    }
-    const double parts[COHORT__NUM_SCOPES] = {[COHORT__SCOPE_TASKS] = 1 - remote,
-                                              [COHORT__SCOPE_LOCALITIES] = remote - far,
-                                              [COHORT__SCOPE_HOSTS] = far};
-    double time = 0;
-    for (unsigned scope = 0; scope < COHORT__NUM_SCOPES; scope++)
-        if (parts[scope] > 0)
-            time += parts[scope] * predict_scope(parameters, placement, (enum cohort__scope)scope,
-                                                 1, row, request, cost);
-    return time;
-}
-
 /* The work of all places on a host, and on the hosts that share its cores, is done by these
  * cores. And all places that send to other hosts at once share their host's link. */
 double cohort__predict_stage(const struct cohort__parameters *parameters,
@@ -204,4 +181,102 @@ double cohort__predict_stage(const struct cohort__parameters *parameters,
     else
         at_once *= cohort__placement_sharing(placement);
     return predict_scope(parameters, &place, stage->scope, at_once, row, request, &shared);
+}
+
+/* Sites that share memory in several localities, several in each: those of each locality meet, and
+ * then the localities on a board. */
+static bool meets_in_two(const struct cohort__placement *placement, uint32_t row)
+{
+    return row < cohort__num_algorithms && cohort__algorithms[row]->shared &&
+           placement->num_localities > 1 && placement->largest > 1;
+}
+
+/* One of the two, with NUM_BLOCKS after each other where the row's own cost has one. */
+static double predict_meeting(const struct cohort__parameters *parameters,
+                              const struct cohort__placement *placement,
+                              const struct cohort__stage *stage, double num_blocks, uint32_t row,
+                              const struct cohort__request *like)
+{
+    struct cohort__request request = *like;
+    request.num_sites = stage->num_sites;
+    request.bytes = stage->bytes;
+    struct cohort__cost cost = cohort__algorithms[row]->cost(&request);
+    cost.bytes *= num_blocks;
+    cost.reduced *= num_blocks;
+    cost.moved *= num_blocks;
+    cost.combined *= num_blocks;
+    return cohort__predict_stage(parameters, placement, stage, row, &request, &cost);
+}
+
+/* Blocks are as long as makes the bytes right that the sites of a locality write, and that a
+ * locality brings to the board. But what its sites bring to a reduction is reduced one after the
+ * other, by each locality. */
+static double predict_meetings(const struct cohort__parameters *parameters,
+                               const struct cohort__placement *placement, uint32_t row,
+                               const struct cohort__request *request)
+{
+    const size_t tasks = placement->largest, all = placement->num_sites;
+    const size_t element = cohort__request_element(request);
+    struct cohort__stage locality = {.scope = COHORT__SCOPE_TASKS,
+                                     .num_sites = placement->largest,
+                                     .at_once = placement->num_localities,
+                                     .bytes = request->bytes};
+    struct cohort__stage host = {.scope = COHORT__SCOPE_LOCALITIES,
+                                 .num_sites = placement->num_localities,
+                                 .at_once = 1,
+                                 .bytes = request->bytes};
+    double num_blocks = 1;
+    switch (request->collective) {
+    case COHORT__BROADCAST:
+    case COHORT__BARRIER:
+        break;
+    case COHORT__ALL_TO_ALL:
+        locality.bytes = request->bytes * all / tasks;
+        host.bytes = request->bytes * tasks * tasks;
+        break;
+    case COHORT__GATHER:
+    case COHORT__SCATTER:
+    case COHORT__ALL_GATHER:
+        locality.bytes = request->bytes * all / tasks;
+        host.bytes = request->bytes * tasks;
+        break;
+    case COHORT__REDUCE_SCATTER:
+        locality.bytes = request->bytes * all / tasks / element * element;
+        host.bytes = request->bytes * tasks;
+        num_blocks = (double)tasks;
+        break;
+    case COHORT__SHIFT:
+        host.bytes = request->bytes * tasks;
+        break;
+    default: /* other reductions */
+        num_blocks = (double)tasks;
+        break;
+    }
+    return predict_meeting(parameters, placement, &locality, 1, row, request) +
+           predict_meeting(parameters, placement, &host, num_blocks, row, request);
+}
+
+double cohort__predict(const struct cohort__parameters *parameters,
+                       const struct cohort__placement *placement, uint32_t row,
+                       const struct cohort__request *request, const struct cohort__cost *cost)
+{
+    if (meets_in_two(placement, row))
+        return predict_meetings(parameters, placement, row, request);
+    bool is_tree = row < cohort__num_algorithms && cohort__algorithms[row]->hierarchical;
+    double far = part_beyond(placement, placement->num_hosts, is_tree);
+    double remote = part_beyond(placement, placement->num_localities, is_tree);
+    if (request->collective == COHORT__SHIFT && request->machine && cost->startups <= 1) {
+        /* Each block goes straight to its target. */
+        far = part_leaving(request, cohort__machine_find(request->machine, "host"));
+        remote = part_leaving(request, COHORT__LEVEL_LOCALITY);
+    }
+    const double parts[COHORT__NUM_SCOPES] = {[COHORT__SCOPE_TASKS] = 1 - remote,
+                                              [COHORT__SCOPE_LOCALITIES] = remote - far,
+                                              [COHORT__SCOPE_HOSTS] = far};
+    double time = 0;
+    for (unsigned scope = 0; scope < COHORT__NUM_SCOPES; scope++)
+        if (parts[scope] > 0)
+            time += parts[scope] * predict_scope(parameters, placement, (enum cohort__scope)scope,
+                                                 1, row, request, cost);
+    return time;
 }
