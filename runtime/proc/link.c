@@ -7,6 +7,10 @@
  * needs nothing more from the sender, so a busy sender doesn't delay it. */
 static const uint64_t lost_after = UINT64_C(10000000000);
 
+/* So much of that time may pass between two looks (1 s). A process that was stopped, or whose
+ * machine was, has not looked meanwhile, and what it misses may have come. */
+static const uint64_t most_at_once = UINT64_C(1000000000);
+
 static uint64_t bit_of(uint32_t number)
 {
     return UINT64_C(1) << number % 64;
@@ -17,6 +21,12 @@ static uint64_t *word_of(struct cohort__link *link, uint32_t number)
     return &link->ahead[number % COHORT__LINK_AHEAD / 64];
 }
 
+static void begin_to_miss(struct cohort__link *link)
+{
+    link->missed = 0;
+    link->looked_at = cohort__clock_now();
+}
+
 /* Advances `next` over messages that have come before their turn. */
 static void catch_up(struct cohort__link *link)
 {
@@ -25,7 +35,8 @@ static void catch_up(struct cohort__link *link)
         link->num_ahead--;
         link->next++;
     }
-    link->since = link->num_ahead > 0 ? cohort__clock_now() : 0;
+    if (link->num_ahead > 0)
+        begin_to_miss(link);
 }
 
 static bool take_ahead(struct cohort__link *link, uint32_t number)
@@ -35,7 +46,7 @@ static bool take_ahead(struct cohort__link *link, uint32_t number)
         return false;
     *word_of(link, number) |= bit_of(number);
     if (link->num_ahead++ == 0)
-        link->since = cohort__clock_now();
+        begin_to_miss(link);
     return true;
 }
 
@@ -49,7 +60,12 @@ bool cohort__link_take(struct cohort__link *link, uint32_t number)
     return true;
 }
 
-bool cohort__link_is_broken(const struct cohort__link *link, uint64_t now)
+bool cohort__link_look(struct cohort__link *link, uint64_t now)
 {
-    return link->num_ahead > 0 && now > link->since && now - link->since >= lost_after;
+    if (link->num_ahead == 0 || now <= link->looked_at)
+        return false;
+    uint64_t passed = now - link->looked_at;
+    link->missed += passed < most_at_once ? passed : most_at_once;
+    link->looked_at = now;
+    return link->missed >= lost_after;
 }

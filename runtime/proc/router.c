@@ -144,7 +144,7 @@ void cohort__router_look_for_gaps(struct cohort__process *process, uint64_t now)
         struct cohort__peer *peer = atomic_load(&process->peers[rank]);
         if (!peer || peer->link.num_ahead == 0)
             continue;
-        if (!cohort__link_is_broken(&peer->link, now)) {
+        if (!cohort__link_look(&peer->link, now)) {
             process->has_gaps = true;
             continue;
         }

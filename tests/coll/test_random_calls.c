@@ -10,6 +10,7 @@
 
 #include "runtime/net/board.h"
 #include "tests/coll/random_site.h"
+#include "tests/support/await_within.h"
 #include "tests/support/cluster.h"
 #include "tests/support/sites.h"
 
@@ -462,7 +463,7 @@ struct player {
 static cohort_status end_of(struct player *player, const struct step *step, cohort_future *future,
                             char *message, size_t capacity)
 {
-    cohort_status status = cohort_await_for(future, limit);
+    cohort_status status = await_within(future, limit);
     snprintf(message, capacity, "%s", status ? cohort_error_message() : "");
     if (status == COHORT_ERR_TIMEOUT)
         blame(player->job, step, cohort_comm_this_site(player->comm), "hangs", status, "");

@@ -7,6 +7,7 @@
 #include <cohort/cohort.h>
 
 #include "collectives/comm/endpoint.h"
+#include "tests/support/await_within.h"
 #include "tests/support/cluster.h"
 #include "tests/support/sites.h"
 
@@ -61,7 +62,7 @@ static void run_all(const char *name, uint32_t sites_each, uint64_t stall_after,
 static cohort_status ended(cohort_comm *comm, uint64_t generation, cohort_future *future)
 {
     void *text = NULL;
-    cohort_status status = cohort_await_for(future, limit);
+    cohort_status status = await_within(future, limit);
     if (status == COHORT_ERR_TIMEOUT && !cohort_await_value(cohort_comm_roll_call(comm), &text))
         test_failed(__FILE__, __LINE__, "\"%s\", generation %" PRIu64 " hangs at site %u:\n%s",
                     cohort_comm_name(comm), generation, cohort_comm_this_site(comm),

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "runtime/proc/link.h"
 
-#include "runtime/base/clock.h"
 #include "runtime/base/random.h"
 #include "tests/support/test.h"
 
@@ -14,7 +13,7 @@ static void test_in_order(void)
     for (uint32_t i = 0; i < 30; i++) {
         CHECK(cohort__link_take(&link, link.next));
         CHECK(!cohort__link_take(&link, link.next - 1)); /* a second time */
-        CHECK(!cohort__link_is_broken(&link, UINT64_MAX));
+        CHECK(!cohort__link_look(&link, UINT64_MAX));
     }
     CHECK_INT(link.next, 19);
 }
@@ -49,24 +48,41 @@ static void test_overtaking(void)
     }
 }
 
+/* Looks twice a second from *NOW on. Returns after how many half seconds LINK is broken. */
+static int look_until_broken(struct cohort__link *link, uint64_t *now)
+{
+    int num = 1;
+    while (!cohort__link_look(link, *now += second / 2))
+        num++;
+    return num;
+}
+
 static void test_lost(void)
 {
     struct cohort__link link = {0};
     CHECK(cohort__link_take(&link, 0));
-    uint64_t before = cohort__clock_now();
     CHECK(cohort__link_take(&link, 2)); /* 1 is missing */
-    uint64_t after = cohort__clock_now();
-    CHECK(!cohort__link_is_broken(&link, before));
-    CHECK(!cohort__link_is_broken(&link, before + 9 * second));
-    CHECK(cohort__link_is_broken(&link, after + 10 * second));
+    uint64_t now = link.looked_at;
+    CHECK(!cohort__link_look(&link, now - second));
+    CHECK_INT(look_until_broken(&link, &now), 20);
     CHECK(cohort__link_take(&link, 4)); /* later messages do not help */
-    CHECK(cohort__link_is_broken(&link, after + 10 * second));
+    CHECK(cohort__link_look(&link, now + 1));
     CHECK(cohort__link_take(&link, 1)); /* now 3 is missing, and the time starts again */
-    CHECK(!cohort__link_is_broken(&link, before + 10 * second) ||
-          cohort__clock_now() >= before + 10 * second);
+    now = link.looked_at;
+    CHECK_INT(look_until_broken(&link, &now), 20);
     CHECK(cohort__link_take(&link, 3));
-    CHECK(!cohort__link_is_broken(&link, UINT64_MAX));
+    CHECK(!cohort__link_look(&link, UINT64_MAX));
     CHECK_INT(link.next, 5);
+}
+
+/* A process that was stopped for an hour has not looked meanwhile. */
+static void test_stopped(void)
+{
+    struct cohort__link link = {0};
+    CHECK(cohort__link_take(&link, 1)); /* 0 is missing */
+    uint64_t now = link.looked_at + 3600 * second;
+    CHECK(!cohort__link_look(&link, now));
+    CHECK_INT(look_until_broken(&link, &now), 18);
 }
 
 static void test_beyond(void)
@@ -80,10 +96,8 @@ static void test_beyond(void)
 }
 
 static const struct test_case cases[] = {
-    {"in_order", test_in_order},
-    {"overtaking", test_overtaking},
-    {"lost", test_lost},
-    {"beyond", test_beyond},
+    {"in_order", test_in_order}, {"overtaking", test_overtaking}, {"lost", test_lost},
+    {"stopped", test_stopped},   {"beyond", test_beyond},
 };
 
 int main(int argc, char **argv)
