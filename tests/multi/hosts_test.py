@@ -239,13 +239,13 @@ def test_interrupted_start():
 def test_unknown_name():
     name = 'x' * 64 # too long to ask a name server for
     status, out, err = run('--hosts', name, 'true')
-    check(status == 1 and 'cohortrun: host %s: ' % name in err and '--listen' in err, err)
+    check(status == 126 and 'cohortrun: host %s: ' % name in err and '--listen' in err, err)
     status, out, err = run('--hosts', 'a', '--listen', name, *AGENT, 'true')
-    check(status == 1 and 'cohortrun: host a: --listen: %s: ' % name in err, err)
+    check(status == 126 and 'cohortrun: host a: --listen: %s: ' % name in err, err)
     for address in '0.0.0.0', '::', '192.0.2.1':
         status, out, err = run('--hosts', 'a', '--listen', address, *AGENT, 'true')
-        check_equal((status, err), (1, 'cohortrun: host a: --listen: %s is no address of this '
-                                    'host\n' % address))
+        check_equal((status, err), (126, 'cohortrun: host a: --listen: %s is no address of '
+                                    'this host\n' % address))
 
 
 READY = 'sleep 1000 & setsid sleep 1000 & echo ready; wait'

@@ -19,6 +19,10 @@
  * the oldest one is dropped for the next: a daemon shows at once that it has the key. */
 enum { MAX_STRANGERS = 64, MAX_COMPLAINTS = 10 };
 
+/* So many agents are started in one turn of the loop. To start all of them may take longer than the
+ * daemons that have been started first go without a heartbeat. */
+enum { STARTED_AT_ONCE = 8 };
+
 /* The time that a caller has to show the key. A daemon shows it at once, also on a loaded host. A
  * stranger must not keep its place for ever. */
 static const uint64_t caller_ns = 10000000000;
@@ -46,6 +50,8 @@ struct fleet {
     uint32_t num_callers;
     uint64_t num_accepted;
     unsigned num_complaints;
+    struct deadline starting;  /* of the next agents */
+    uint32_t num_started;      /* agents, or attempts */
     struct deadline gathering; /* until all daemons have connected */
     struct deadline beat;
     bool failed;
@@ -66,6 +72,7 @@ static void fail(struct fleet *fleet, const char *names, const char *why)
     if (fleet->failed)
         return;
     fleet->failed = true;
+    deadline_clear(&fleet->starting);
     deadline_clear(&fleet->gathering);
     snprintf(text, sizeof(text), "%s %.100s: %s", strchr(names, ',') ? "hosts" : "host", names,
              why);
@@ -316,6 +323,22 @@ static cohort_status start_host(struct fleet *fleet, uint32_t index)
     return status;
 }
 
+static void start_some(void *context)
+{
+    struct fleet *fleet = context;
+    for (int i = 0; i < STARTED_AT_ONCE && fleet->num_started < fleet->num_hosts; i++) {
+        uint32_t index = fleet->num_started++;
+        if (start_host(fleet, index)) {
+            fail(fleet, fleet->hosts[index].name->name, cohort_error_message());
+            return;
+        }
+    }
+    if (fleet->num_started < fleet->num_hosts)
+        deadline_set(&fleet->starting, 0);
+    else
+        deadline_set(&fleet->gathering, fleet->options.options->connect_timeout_ns);
+}
+
 static void gathering_over(void *context)
 {
     struct fleet *fleet = context;
@@ -351,6 +374,7 @@ static void init(struct fleet *fleet)
         .said = host_said,
     };
     deadline_init(&fleet->gathering, loop, gathering_over, fleet);
+    deadline_init(&fleet->starting, loop, start_some, fleet);
     deadline_init(&fleet->beat, loop, beat, fleet);
     for (uint32_t i = 0; i < fleet->num_callers; i++) {
         fleet->callers[i].fleet = fleet;
@@ -359,11 +383,8 @@ static void init(struct fleet *fleet)
     for (uint32_t i = 0; i < options->hosts.num; i++) {
         const struct host_name *name = &options->hosts.list[i];
         if (name->is_far)
-            fleet->hosts[fleet->num_hosts++] =
-                (struct host){.name = name,
-                              .common = &fleet->common,
-                              .localities = fleet->options.localities + name->first,
-                              .agent = {.input = -1, .told = true}};
+            host_init(&fleet->hosts[fleet->num_hosts++], name, &fleet->common,
+                      fleet->options.localities + name->first);
     }
 }
 
@@ -387,15 +408,7 @@ cohort_status fleet_create(struct fleet **ret_fleet, const struct fleet_options 
     fleet->num_callers = num + MAX_STRANGERS;
     *ret_fleet = fleet;
     init(fleet);
-    for (uint32_t i = 0; i < fleet->num_hosts; i++) {
-        cohort_status status = start_host(fleet, i);
-        if (status) {
-            char why[400];
-            snprintf(why, sizeof(why), "%s", cohort_error_message());
-            return cohort_fail(status, "host %s: %s", fleet->hosts[i].name->name, why);
-        }
-    }
-    deadline_set(&fleet->gathering, options->options->connect_timeout_ns);
+    deadline_set(&fleet->starting, 0);
     deadline_set(&fleet->beat, fleet->common.heartbeat_ns);
     return COHORT_OK;
 }
@@ -481,6 +494,7 @@ void fleet_close(struct fleet *fleet)
         return;
     close_listeners(fleet);
     close_input(fleet);
+    deadline_clear(&fleet->starting);
     deadline_clear(&fleet->gathering);
     deadline_clear(&fleet->beat);
     for (uint32_t i = 0; i < fleet->num_hosts; i++)

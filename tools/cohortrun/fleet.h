@@ -38,7 +38,8 @@ struct fleet_options {
     uint64_t descriptors;
 };
 
-/* Starts the agents. OPTIONS' contents have to stay valid. After a failure, fleet_close and
+/* Begins to start the agents, a few in each turn of the loop. OPTIONS' contents have to stay valid.
+ * What fails later is told by handlers->failed. After a failure here, fleet_close and
  * fleet_destroy free what has been set up. */
 cohort_status fleet_create(struct fleet **ret_fleet, const struct fleet_options *options,
                            const struct fleet_handlers *handlers);

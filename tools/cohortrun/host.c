@@ -26,9 +26,18 @@ static void patience_over(void *context)
                  host->impatience == 2 ? GUARDED_UNKILLABLE_SECONDS * second_ns : patience_ns);
 }
 
+void host_init(struct host *host, const struct host_name *name, const struct host_common *common,
+               struct locality *localities)
+{
+    *host = (struct host){.name = name,
+                          .common = common,
+                          .localities = localities,
+                          .agent = {.input = -1, .told = true}};
+    deadline_init(&host->patience, common->agent.loop, patience_over, host);
+}
+
 cohort_status host_start(struct host *host, const char *greeting)
 {
-    deadline_init(&host->patience, host->common->agent.loop, patience_over, host);
     return agent_start(&host->agent, &host->common->agent, host->name->name, greeting, host);
 }
 

@@ -60,7 +60,11 @@ struct host_common {
     void (*said)(void *context, struct host *host, const char *line);
 };
 
-/* Starts the agent with GREETING. NAME, COMMON and LOCALITIES of HOST are set. */
+/* One whose agent has not been started. What the others point to has to stay. */
+void host_init(struct host *host, const struct host_name *name, const struct host_common *common,
+               struct locality *localities);
+
+/* Starts the agent with GREETING. */
 cohort_status host_start(struct host *host, const char *greeting);
 
 /* Its daemon has connected. Takes NODE_LINK over. */
