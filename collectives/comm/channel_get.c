@@ -67,9 +67,9 @@ static void copy(struct cohort__channel_get *get)
 }
 
 /* Back in the endpoint's turn, with the data or an error. */
-static void run_end(struct cohort_comm *comm, struct cohort__item *item)
+static void run_end(struct cohort__actor *actor, struct cohort__item *item)
 {
-    (void)comm;
+    (void)actor;
     end(COHORT_CONTAINER_OF(item, struct cohort__channel_get, item));
 }
 
@@ -149,8 +149,9 @@ void cohort__channel_get_take(struct cohort__channel_get *get, struct cohort__me
 
 /* The call ------------------------------------------------------------------------------------ */
 
-static void run_get(struct cohort_comm *comm, struct cohort__item *item)
+static void run_get(struct cohort__actor *actor, struct cohort__item *item)
 {
+    struct cohort_comm *comm = cohort__endpoint_of(actor);
     struct cohort__channel_get *get = COHORT_CONTAINER_OF(item, struct cohort__channel_get, item);
     cohort__channels_begun(comm);
     if (cohort__channels_get(comm, get)) {

@@ -144,16 +144,16 @@ static void data_is_back(struct set *set, bool declined)
     end(set);
 }
 
-static void run_returned(struct cohort_comm *comm, struct cohort__item *item)
+static void run_returned(struct cohort__actor *actor, struct cohort__item *item)
 {
-    (void)comm;
+    (void)actor;
     struct set *set = COHORT_CONTAINER_OF(item, struct set, loan.returned);
     data_is_back(set, !set->loan.taken);
 }
 
-static void run_sent(struct cohort_comm *comm, struct cohort__item *item)
+static void run_sent(struct cohort__actor *actor, struct cohort__item *item)
 {
-    (void)comm;
+    (void)actor;
     struct set *set = COHORT_CONTAINER_OF(item, struct set, item);
     cohort_status status = set->error.status;
     if (status && status != COHORT_ERR_PEER_DIED && status != COHORT_ERR_CANCELLED)
@@ -172,8 +172,9 @@ static void send_done(struct cohort__send *send, cohort_status status)
     cohort__endpoint_post(set->comm, &set->item);
 }
 
-static void run_set(struct cohort_comm *comm, struct cohort__item *item)
+static void run_set(struct cohort__actor *actor, struct cohort__item *item)
 {
+    struct cohort_comm *comm = cohort__endpoint_of(actor);
     struct set *set = COHORT_CONTAINER_OF(item, struct set, item);
     struct cohort__message *message = set->message;
     cohort__channels_begun(comm);
@@ -185,8 +186,8 @@ static void run_set(struct cohort_comm *comm, struct cohort__item *item)
     } else if (message) {
         set->message = NULL;
         set->is_lent = true;
-        set->loan =
-            (struct cohort__loan){.returned.run = run_returned, .owner = comm, .pieces = set->data};
+        set->loan = (struct cohort__loan){
+            .returned.run = run_returned, .owner = &comm->actor, .pieces = set->data};
         message->loan = &set->loan;
         cohort__group_deliver(comm->group, set->site, message);
     } else {
@@ -194,7 +195,7 @@ static void run_set(struct cohort_comm *comm, struct cohort__item *item)
         cohort__remote_send_channel(comm, set->site, set->tag, set->sequence, set->data, set->bytes,
                                     &set->send);
         if (set->send.is_inline)
-            run_sent(comm, &set->item);
+            run_sent(actor, &set->item);
     }
 }
 

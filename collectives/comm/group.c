@@ -117,6 +117,16 @@ static void give_back(const struct cohort__group *group)
         cohort__registry_return(cohort__process_registry(process), group->membership);
 }
 
+static void home_ref(struct cohort__actor_home *home)
+{
+    cohort__group_ref(COHORT_CONTAINER_OF(home, struct cohort__group, home));
+}
+
+static void home_unref(struct cohort__actor_home *home)
+{
+    cohort__group_unref(COHORT_CONTAINER_OF(home, struct cohort__group, home));
+}
+
 cohort_status cohort__group_create(struct cohort__group **ret_group, struct cohort__inbox *inbox,
                                    const char *name, struct cohort__membership *membership)
 {
@@ -126,6 +136,7 @@ cohort_status cohort__group_create(struct cohort__group **ret_group, struct coho
         return cohort_fail(COHORT_ERR_NO_MEMORY, "communicator \"%s\": no memory for %u sites",
                            name, membership->num_sites);
     atomic_init(&group->refs, 1);
+    group->home = (struct cohort__actor_home){home_ref, home_unref};
     group->inbox = inbox;
     group->membership = membership;
     group->rank = cohort__process_rank(cohort__inbox_process(inbox));
@@ -172,7 +183,7 @@ static bool look(const struct cohort__group *group)
 {
     for (uint32_t i = 0; i < group->local.num; i++) {
         const struct cohort_comm *comm = atomic_load(&group->endpoints[group->local.sites[i]]);
-        if (comm && !(atomic_load(&comm->finished) && cohort__batch_queue_is_empty(&comm->queue)))
+        if (comm && !(atomic_load(&comm->finished) && cohort__actor_is_idle(&comm->actor)))
             return false;
     }
     return true;
@@ -186,7 +197,7 @@ static bool look(const struct cohort__group *group)
  *
  * Any other thread that could cause something has a reference, and none can get one now. A thread
  * that has just ended the turn of an endpoint has a reference, too, from before the queue was
- * released (endpoint.c). It gives it back after these looks if it has not finished, and then comes
+ * released (actor.c). It gives it back after these looks if it has not finished, and then comes
  * here. */
 bool cohort__group_is_quiet(const struct cohort__group *group)
 {
@@ -239,7 +250,7 @@ bool cohort__group_arrive(struct cohort__group *group, struct cohort__arrival *a
     if (site == COHORT__NO_SITE)
         return arrive_for_all(group, arrival);
     struct cohort_comm *comm = atomic_load_explicit(&group->endpoints[site], memory_order_acquire);
-    bool is_turn = comm && cohort__endpoint_turn_begin(comm);
+    bool is_turn = comm && cohort__actor_turn_begin(&comm->actor);
     bool is_taken =
         is_turn && arrival->envelope.generation == 0 && cohort__channels_take(comm, arrival);
     struct cohort__message *message = is_taken ? NULL : cohort__message_from_arrival(arrival);
@@ -251,7 +262,7 @@ bool cohort__group_arrive(struct cohort__group *group, struct cohort__arrival *a
         cohort__log(COHORT__LOG_ERROR, "communicator \"%s\": lost a message to site %u: %s",
                     group->name, site, cohort_error_message());
     if (is_turn)
-        cohort__endpoint_turn_end(comm);
+        cohort__actor_turn_end(&comm->actor);
     return message || is_taken;
 }
 

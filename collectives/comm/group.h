@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "collectives/comm/actor.h"
 #include "collectives/comm/watch.h"
 #include "collectives/plan/machine.h"
 #include "runtime/base/hash.h"
@@ -46,7 +47,8 @@ struct cohort__group {
     /* One while there are sites anywhere that have not left. One for each thread that uses the
      * group, except in the turn of an endpoint that has not left. */
     _Atomic uint32_t refs;
-    bool has_ended; /* all sites have left; under the inbox's lock */
+    struct cohort__actor_home home; /* of endpoints that have left */
+    bool has_ended;                 /* all sites have left; under the inbox's lock */
     struct cohort__inbox *inbox;
     struct cohort__membership *membership;
     uint32_t rank;  /* of this locality */

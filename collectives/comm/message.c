@@ -12,8 +12,9 @@
 #include "runtime/proc/send.h"
 #include "runtime/wire/pack.h"
 
-static void run(struct cohort_comm *comm, struct cohort__item *item)
+static void run(struct cohort__actor *actor, struct cohort__item *item)
 {
+    struct cohort_comm *comm = cohort__endpoint_of(actor);
     cohort__endpoint_receive(comm, COHORT_CONTAINER_OF(item, struct cohort__message, item));
 }
 
@@ -124,7 +125,7 @@ void cohort__message_release(struct cohort__message *message)
     if (!message)
         return;
     if (message->loan)
-        cohort__endpoint_post(message->loan->owner, &message->loan->returned);
+        cohort__actor_post(message->loan->owner, &message->loan->returned);
     if (message->attachment)
         message->attachment->release(message->attachment);
     if (message->arrival && message->kind == COHORT__KIND_ANNOUNCE && !message->taken_up)

@@ -6,24 +6,18 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "collectives/comm/actor.h"
 #include "runtime/base/error.h"
 #include "runtime/base/list.h"
-#include "runtime/base/batch_queue.h"
 #include "runtime/proc/arrival.h"
 
 struct cohort_comm;
-
-/* Something for an endpoint to do. It runs in the endpoint's turn, on any thread. */
-struct cohort__item {
-    struct cohort__batch_queue_node node;
-    void (*run)(struct cohort_comm *comm, struct cohort__item *item);
-};
 
 /* Memory of a site that another site of the same locality may read, so that it need not be copied
  * into a message. `returned` is posted to the owner when it is not read any more. */
 struct cohort__loan {
     struct cohort__item returned;
-    struct cohort_comm *owner;
+    struct cohort__actor *owner;
     const void *pieces; /* the memory, in a form that owner and reader know */
     bool taken;         /* set by a reader that has read it, if the owner wants to know */
 };

@@ -55,8 +55,9 @@ static bool fits_window(const struct cohort_comm *comm, uint64_t generation)
     return comm->oldest == 0 || generation < comm->oldest + COHORT__WINDOW;
 }
 
-static void run_call(struct cohort_comm *comm, struct cohort__item *item)
+static void run_call(struct cohort__actor *actor, struct cohort__item *item)
 {
+    struct cohort_comm *comm = cohort__endpoint_of(actor);
     struct cohort__operation *operation = COHORT_CONTAINER_OF(item, struct cohort__operation, call);
     bool skips = operation->generation != comm->history.last + 1;
     cohort__history_call(&comm->history, operation->generation);
@@ -75,8 +76,9 @@ void cohort__operation_call(struct cohort__operation *operation)
 }
 
 /* In an item of its own, since an operation may end as soon as it starts. */
-void cohort__endpoint_run_resume(struct cohort_comm *comm, struct cohort__item *item)
+void cohort__endpoint_run_resume(struct cohort__actor *actor, struct cohort__item *item)
 {
+    struct cohort_comm *comm = cohort__endpoint_of(actor);
     (void)item;
     comm->resume_posted = false;
     struct cohort__operation *operation;

@@ -14,8 +14,9 @@ struct roll_call {
     cohort_future *future;
 };
 
-static void run(struct cohort_comm *comm, struct cohort__item *item)
+static void run(struct cohort__actor *actor, struct cohort__item *item)
 {
+    struct cohort_comm *comm = cohort__endpoint_of(actor);
     struct roll_call *call = COHORT_CONTAINER_OF(item, struct roll_call, item);
     char *text = malloc(TEXT_BYTES);
     size_t used = 0;

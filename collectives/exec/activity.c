@@ -54,9 +54,9 @@ void cohort__activity_finish(struct cohort__activity *activity)
 }
 
 /* Back in the endpoint's turn. */
-static void run(struct cohort_comm *comm, struct cohort__item *item)
+static void run(struct cohort__actor *actor, struct cohort__item *item)
 {
-    (void)comm;
+    (void)actor;
     struct cohort__activity *activity = COHORT_CONTAINER_OF(item, struct cohort__activity, item);
     struct cohort__execution *execution = activity->execution;
     cohort__execution_enter(execution);

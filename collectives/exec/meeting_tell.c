@@ -32,9 +32,9 @@ void cohort__participant_tell_outside(const struct cohort__participant *particip
 }
 
 /* In the endpoint's turn: the meeting is over for this participant. */
-static void run_over(struct cohort_comm *comm, struct cohort__item *item)
+static void run_over(struct cohort__actor *actor, struct cohort__item *item)
 {
-    (void)comm;
+    (void)actor;
     struct cohort__participant *participant =
         COHORT_CONTAINER_OF(item, struct cohort__participant, over);
     const struct cohort__error *error = &participant->meeting->error;

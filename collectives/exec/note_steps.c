@@ -170,12 +170,12 @@ static void wait(struct cohort__execution *execution, uint32_t step)
 }
 
 /* Back in the endpoint's turn. */
-static void run(struct cohort_comm *comm, struct cohort__item *item)
+static void run(struct cohort__actor *actor, struct cohort__item *item)
 {
     struct cohort__note_step *note_step = COHORT_CONTAINER_OF(item, struct cohort__note_step, item);
     struct cohort__execution *execution = note_step->execution;
     uint32_t step = note_step->step;
-    (void)comm;
+    (void)actor;
     cohort__execution_enter(execution);
     execution->num_busy--;
     bool is_post = step_at(execution, step)->kind == COHORT__STEP_POST;

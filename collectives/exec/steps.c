@@ -163,9 +163,9 @@ static void send_away(struct cohort__execution *execution, uint32_t step)
     }
 }
 
-static void loan_returned(struct cohort_comm *comm, struct cohort__item *item)
+static void loan_returned(struct cohort__actor *actor, struct cohort__item *item)
 {
-    (void)comm;
+    (void)actor;
     struct cohort__activity *activity =
         COHORT_CONTAINER_OF(item, struct cohort__activity, loan.returned);
     struct cohort__execution *execution = activity->execution;
@@ -200,7 +200,7 @@ static void send_here(struct cohort__execution *execution, uint32_t step)
         }
         activity->kind = COHORT__ACTIVITY_LOAN;
         activity->loan.returned.run = loan_returned;
-        activity->loan.owner = operation->comm;
+        activity->loan.owner = &operation->comm->actor;
         activity->loan.pieces = &activity->pieces;
         message->loan = &activity->loan;
     }

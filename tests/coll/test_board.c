@@ -612,8 +612,9 @@ struct turn {
     atomic_bool is_over;
 };
 
-static void run_turn(cohort_comm *comm, struct cohort__item *item)
+static void run_turn(struct cohort__actor *actor, struct cohort__item *item)
 {
+    struct cohort_comm *comm = cohort__endpoint_of(actor);
     struct turn *turn = COHORT_CONTAINER_OF(item, struct turn, item);
     struct cohort__operation *operation = cohort__endpoint_find(comm, 1);
     CHECK(operation != NULL);

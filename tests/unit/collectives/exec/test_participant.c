@@ -130,9 +130,9 @@ static const struct cohort__operation_handlers handlers = {
     .release = on_release,
 };
 
-static void run_ready(struct cohort_comm *comm, struct cohort__item *item)
+static void run_ready(struct cohort__actor *actor, struct cohort__item *item)
 {
-    (void)comm;
+    (void)actor;
     cohort__participant_ready(
         &COHORT_CONTAINER_OF(item, struct meeting_of_call, item)->participant);
 }
@@ -345,9 +345,9 @@ static void test_failed_before_ready(void)
         ready(&calls[0], index);
         ready(&calls[1], index);
     }
-    CHECK(cohort__endpoint_turn_begin(comms[2]));
+    CHECK(cohort__actor_turn_begin(&comms[2]->actor));
     cohort__operation_fail_with(&calls[2].operation, COHORT_ERR_FAILED, "no luck");
-    cohort__endpoint_turn_end(comms[2]);
+    cohort__actor_turn_end(&comms[2]->actor);
     for (uint32_t rank = 0; rank < NUM_LOCAL; rank++)
         check_failed(&calls[rank], COHORT_ERR_FAILED, "no luck");
     ready_all(later, GATHER);
@@ -364,12 +364,12 @@ static void test_ready_too_late(void)
     call_all(calls, 1);
     ready(&calls[0], SUM);
     ready(&calls[1], SUM);
-    CHECK(cohort__endpoint_turn_begin(comms[2])); /* so site 4 is told when that ends */
+    CHECK(cohort__actor_turn_begin(&comms[2]->actor)); /* so site 4 is told when that ends */
     cohort__operation_fail_with(&calls[0].operation, COHORT_ERR_FAILED, "no luck");
     CHECK(!calls[2].has_ended);
     cohort__participant_ready(&calls[2].meetings[SUM].participant);
     CHECK(!calls[2].has_ended);
-    cohort__endpoint_turn_end(comms[2]);
+    cohort__actor_turn_end(&comms[2]->actor);
     for (uint32_t rank = 0; rank < NUM_LOCAL; rank++)
         check_failed(&calls[rank], COHORT_ERR_FAILED, "no luck");
     check_goes_on(2);
