@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "collectives/comm/inbox.h"
 #include "runtime/base/clock.h"
 #include "runtime/base/container.h"
 
@@ -91,7 +90,7 @@ static void run_leave(struct cohort__actor *actor, struct cohort__item *item)
         if (meetings)
             meetings->left(meetings, comm);
     }
-    cohort__registry_leave(cohort__process_registry(cohort__inbox_process(comm->group->inbox)),
+    cohort__registry_leave(cohort__process_registry(comm->group->commons->process),
                            comm->group->membership, comm->this_site);
     if (cohort__endpoint_is_idle(comm))
         cohort__endpoint_when_idle(comm);

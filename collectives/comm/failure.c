@@ -5,7 +5,6 @@
  * it does. */
 
 #include "collectives/comm/endpoint.h"
-#include "collectives/comm/inbox.h"
 #include "runtime/base/container.h"
 #include "runtime/proc/send.h"
 #include "runtime/wire/pack.h"
@@ -45,7 +44,7 @@ static void tell_localities(const struct cohort__operation *operation,
 {
     const struct cohort__group *group = operation->comm->group;
     const struct cohort__membership *membership = group->membership;
-    struct cohort__process *process = cohort__inbox_process(group->inbox);
+    struct cohort__process *process = group->commons->process;
     for (uint32_t i = 0; i < group->num_localities; i++) {
         uint32_t rank = membership->locality_of[cohort__group_first_site(group, i)];
         if (rank == group->rank)

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 
 #include "collectives/comm/endpoint.h"
-#include "collectives/comm/inbox.h"
 #include "collectives/comm/noticeboard.h"
 #include "collectives/comm/settings.h"
 #include "runtime/base/container.h"
@@ -21,7 +20,7 @@ static struct cohort__message *unclaimed_of(struct cohort__list *link)
 static cohort_status find_machine(struct cohort__group *group)
 {
     const struct cohort__membership *membership = group->membership;
-    const struct cohort__process *process = cohort__inbox_process(group->inbox);
+    const struct cohort__process *process = group->commons->process;
     struct cohort__machine_level outer[2 + COHORT__NAMED_LEVELS_MAX] = {
         {"domain", cohort__positions_domains(process)}, {"host", cohort__positions_hosts(process)}};
     uint32_t num = cohort__positions_num_levels(process);
@@ -48,7 +47,7 @@ static cohort_status find_machine(struct cohort__group *group)
 static cohort_status find_board(struct cohort__group *group)
 {
     const struct cohort__membership *membership = group->membership;
-    struct cohort__process *process = cohort__inbox_process(group->inbox);
+    struct cohort__process *process = group->commons->process;
     struct cohort__comm_settings settings;
     cohort_status status = cohort__comm_settings_unpack(&settings, membership->settings,
                                                         membership->settings_bytes, group->name);
@@ -76,7 +75,7 @@ struct cohort__children cohort__group_host_localities(const struct cohort__group
 
 cohort_status cohort__group_hosts_sharing(const struct cohort__group *group, uint32_t *ret_sharing)
 {
-    const struct cohort__process *process = cohort__inbox_process(group->inbox);
+    const struct cohort__process *process = group->commons->process;
     const uint32_t *cores = cohort__positions_cores(process);
     uint32_t host = cohort__machine_find(group->machine, "host"), most = 0;
     uint32_t *num_hosts = calloc(cohort__process_size(process), sizeof(*num_hosts)); /* by cores */
@@ -97,7 +96,7 @@ cohort_status cohort__group_hosts_sharing(const struct cohort__group *group, uin
 static void find_notes(struct cohort__group *group)
 {
     const struct cohort__membership *membership = group->membership;
-    struct cohort__process *process = cohort__inbox_process(group->inbox);
+    struct cohort__process *process = group->commons->process;
     struct cohort__children here = cohort__group_host_localities(group);
     uint32_t slot;
     group->has_notes = here.num > 1 && membership->number != COHORT__NO_NUMBER;
@@ -110,7 +109,7 @@ static void find_notes(struct cohort__group *group)
 /* This locality uses nothing of the group any more. */
 static void give_back(const struct cohort__group *group)
 {
-    struct cohort__process *process = cohort__inbox_process(group->inbox);
+    struct cohort__process *process = group->commons->process;
     if (group->has_board)
         cohort__boards_leave(process, group->board, group->num_localities);
     if (group->has_ended)
@@ -127,8 +126,9 @@ static void home_unref(struct cohort__actor_home *home)
     cohort__group_unref(COHORT_CONTAINER_OF(home, struct cohort__group, home));
 }
 
-cohort_status cohort__group_create(struct cohort__group **ret_group, struct cohort__inbox *inbox,
-                                   const char *name, struct cohort__membership *membership)
+cohort_status cohort__group_create(struct cohort__group **ret_group,
+                                   struct cohort__commons *commons, const char *name,
+                                   struct cohort__membership *membership)
 {
     struct cohort__group *group =
         calloc(1, sizeof(*group) + membership->num_sites * sizeof(group->endpoints[0]));
@@ -137,9 +137,9 @@ cohort_status cohort__group_create(struct cohort__group **ret_group, struct coho
                            name, membership->num_sites);
     atomic_init(&group->refs, 1);
     group->home = (struct cohort__actor_home){home_ref, home_unref};
-    group->inbox = inbox;
+    group->commons = commons;
     group->membership = membership;
-    group->rank = cohort__process_rank(cohort__inbox_process(inbox));
+    group->rank = cohort__process_rank(commons->process);
     snprintf(group->name, sizeof(group->name), "%s", name);
     cohort_status status = find_machine(group);
     if (!status)
@@ -176,6 +176,17 @@ void cohort__group_destroy(struct cohort__group *group)
     cohort__machine_destroy(group->machine);
     free(atomic_load(&group->tuning));
     free(group);
+}
+
+/* The group may be gone after the unref. */
+void cohort__group_unref(struct cohort__group *group)
+{
+    if (!group)
+        return;
+    struct cohort__commons *commons = group->commons;
+    uint64_t instance = group->membership->instance;
+    if (atomic_fetch_sub(&group->refs, 1) == 1)
+        commons->unused(commons, instance);
 }
 
 /* Whether each endpoint, at the moment it was looked at, had left and had nothing to do. */

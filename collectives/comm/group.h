@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "collectives/comm/actor.h"
+#include "collectives/comm/commons.h"
 #include "collectives/comm/watch.h"
 #include "collectives/plan/machine.h"
 #include "runtime/base/hash.h"
@@ -16,7 +17,6 @@
 #include "runtime/proc/boards.h"
 #include "runtime/proc/registry.h"
 
-struct cohort__inbox;
 struct cohort__arrival;
 struct cohort__message;
 struct cohort__noticeboard;
@@ -49,7 +49,7 @@ struct cohort__group {
     _Atomic uint32_t refs;
     struct cohort__actor_home home; /* of endpoints that have left */
     bool has_ended;                 /* all sites have left; under the inbox's lock */
-    struct cohort__inbox *inbox;
+    struct cohort__commons *commons;
     struct cohort__membership *membership;
     uint32_t rank;  /* of this locality */
     bool is_whole;  /* all sites are in this locality */
@@ -71,8 +71,9 @@ struct cohort__group {
     struct cohort_comm *_Atomic endpoints[]; /* by site; NULL: elsewhere, or not made yet */
 };
 
-cohort_status cohort__group_create(struct cohort__group **ret_group, struct cohort__inbox *inbox,
-                                   const char *name, struct cohort__membership *membership);
+cohort_status cohort__group_create(struct cohort__group **ret_group,
+                                   struct cohort__commons *commons, const char *name,
+                                   struct cohort__membership *membership);
 
 /* Adds a reference. The caller must be sure that the group exists. */
 static inline void cohort__group_ref(struct cohort__group *group)
@@ -80,8 +81,8 @@ static inline void cohort__group_ref(struct cohort__group *group)
     atomic_fetch_add(&group->refs, 1);
 }
 
-/* inbox.c. Gives a reference back. Frees the group, with its endpoints, if nothing else holds
- * it. */
+/* Gives a reference back. Has the group freed, with its endpoints, if nothing else holds it. NULL
+ * is fine. */
 void cohort__group_unref(struct cohort__group *group);
 
 /* Frees it with its endpoints. */

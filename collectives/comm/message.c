@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "collectives/comm/endpoint.h"
-#include "collectives/comm/inbox.h"
 #include "collectives/comm/remote.h"
 #include "runtime/base/container.h"
 #include "runtime/base/slab.h"
@@ -172,9 +171,8 @@ void cohort__message_send(struct cohort_comm *comm, uint32_t site, struct cohort
     };
     /* If there is no memory for the words, the peer will ask. */
     if (!packer.status)
-        cohort__send_control(cohort__inbox_process(group->inbox),
-                             group->membership->locality_of[site], &envelope, packer.data,
-                             packer.bytes);
+        cohort__send_control(group->commons->process, group->membership->locality_of[site],
+                             &envelope, packer.data, packer.bytes);
     cohort__packer_fini(&packer);
     cohort__message_release(message);
 }

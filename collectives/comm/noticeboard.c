@@ -7,7 +7,6 @@
 
 #include "collectives/comm/endpoint.h"
 #include "collectives/comm/fingerprint.h"
-#include "collectives/comm/inbox.h"
 #include "runtime/base/container.h"
 #include "runtime/base/error.h"
 
@@ -447,7 +446,7 @@ void cohort__noticeboard_wait(struct cohort__noticeboard *board, struct cohort__
     notice->is_waiting = true;
     if (notice->source == COHORT__NO_SITE)
         atomic_fetch_add(cohort__notes_num_waiting(&board->notes), 1);
-    cohort__watch_begin(cohort__inbox_watches(board->group->inbox), &board->watch);
+    cohort__watch_begin(&board->group->commons->watches, &board->watch);
     if (is_ready(board, notice))
         cohort__boards_alert(board->process, &board->slots[board->own], 1);
     pthread_mutex_unlock(&board->lock);
@@ -503,12 +502,12 @@ void cohort__noticeboard_destroy(struct cohort__noticeboard *board)
 {
     if (!board)
         return;
-    cohort__watches_remove(cohort__inbox_watches(board->group->inbox), &board->watch);
+    cohort__watches_remove(&board->group->commons->watches, &board->watch);
     cohort__boards_clear_notes(&board->notes, own_slot(board));
     release(board);
 }
 
-/* By any thread. So it must not touch the inbox's watches, even if it fails. */
+/* By any thread. So it must not touch the watches, even if it fails. */
 static struct cohort__noticeboard *create(struct cohort__group *group)
 {
     struct cohort__noticeboard *board = calloc(1, sizeof(*board));
@@ -519,7 +518,7 @@ static struct cohort__noticeboard *create(struct cohort__group *group)
     }
     board->watch.look = look;
     board->group = group;
-    board->process = cohort__inbox_process(group->inbox);
+    board->process = group->commons->process;
     pthread_mutex_init(&board->lock, NULL);
     cohort__list_init(&board->calls);
     cohort__list_init(&board->waiting);

@@ -3,11 +3,9 @@
 
 #include <string.h>
 
-#include "collectives/comm/inbox.h"
-
 static struct cohort__process *process_of(const struct cohort_comm *comm)
 {
-    return cohort__inbox_process(comm->group->inbox);
+    return comm->group->commons->process;
 }
 
 /* Fills in the fields that every message to SITE has. */

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "collectives/comm/inbox.h"
+#include "collectives/comm/commons.h"
 #include "runtime/base/container.h"
 #include "runtime/base/slab.h"
 
@@ -131,9 +131,9 @@ void cohort__activity_fetch(struct cohort__activity *activity, struct cohort__me
 static void perform(struct cohort__work *work)
 {
     struct cohort__activity *activity = COHORT_CONTAINER_OF(work, struct cohort__activity, work);
-    struct cohort__inbox *inbox = activity->execution->operation.comm->group->inbox;
+    struct cohort__commons *commons = activity->execution->operation.comm->group->commons;
     cohort__activity_done(activity, activity->perform(activity));
-    cohort__inbox_count_work(inbox, -1);
+    cohort__commons_count_work(commons, -1);
 }
 
 static void prepare(struct cohort__activity *activity,
@@ -144,7 +144,7 @@ static void prepare(struct cohort__activity *activity,
     activity->perform = perform_step;
     activity->next = next;
     activity->work.run = perform;
-    cohort__inbox_count_work(activity->execution->operation.comm->group->inbox, 1);
+    cohort__commons_count_work(activity->execution->operation.comm->group->commons, 1);
 }
 
 void cohort__activity_chore(struct cohort__activity *activity,

@@ -2,7 +2,7 @@
 /* Copies what the sites of this locality bring to a meeting to the board, and posts it. Much data
  * is copied by works, without the lock. Until they are done, no participant is told that the
  * meeting has failed, since after that its buffers may be gone. */
-#include "collectives/comm/inbox.h"
+#include "collectives/comm/commons.h"
 #include "collectives/exec/meetings.h"
 #include "runtime/base/copy.h"
 
@@ -159,7 +159,7 @@ static void use_arena(struct meetings *meetings, size_t end)
     const size_t step = 64 * 1024;
     size_t bytes = (end + step - 1) / step * step;
     if (end > meetings->arena.bytes)
-        cohort__arenas_grow(cohort__inbox_arenas(meetings->group->inbox), &meetings->arena,
+        cohort__arenas_grow(&meetings->group->commons->arenas, &meetings->arena,
                             bytes < COHORT__BOARD_ARENA ? bytes : COHORT__BOARD_ARENA);
 }
 
@@ -175,7 +175,7 @@ bool cohort__meeting_bring(struct meetings *meetings, struct cohort__meeting *me
     if (copied_bytes(meetings, meeting, num) > COHORT__MEETING_ON_THE_SPOT) {
         meeting->state = COHORT__MEETING_BRINGING;
         meeting->place = to;
-        cohort__crew_start(&meeting->crew, meetings->group->inbox, cohort__chore_post,
+        cohort__crew_start(&meeting->crew, meetings->group->commons, cohort__chore_post,
                            meetings->num_local * parts_of_site(meeting), perform, over);
         return false;
     }

@@ -76,7 +76,7 @@ void cohort__meeting_move(struct cohort__meeting *meeting)
         keep_error(meeting, status);
     else if (num_parts > 0 && (is_users || cohort__movement_bytes(meeting->kind, movement) >
                                                COHORT__MEETING_ON_THE_SPOT)) {
-        cohort__crew_start(&meeting->crew, meeting->meetings->group->inbox,
+        cohort__crew_start(&meeting->crew, meeting->meetings->group->commons,
                            is_users ? cohort__work_post : cohort__chore_post, num_parts, perform,
                            over);
         return;

@@ -100,7 +100,7 @@ void cohort__meeting_reduce(struct cohort__meeting *meeting, struct cohort__look
     cohort__meeting_own_share(meetings, meeting, &begin, &end);
     size_t bytes = end - begin;
     if (bytes * meeting->movement.num_sites > COHORT__MEETING_ON_THE_SPOT) {
-        cohort__crew_start(&meeting->crew, meetings->group->inbox, cohort__chore_post,
+        cohort__crew_start(&meeting->crew, meetings->group->commons, cohort__chore_post,
                            num_parts(bytes), reduce_part, reduce_over);
         return;
     }
@@ -152,7 +152,7 @@ void cohort__meeting_collect(struct cohort__meeting *meeting)
     const struct meetings *meetings = meeting->meetings;
     uint64_t num = num_parts(meeting->far.bytes);
     if (meeting->far.bytes * meetings->num_local > COHORT__MEETING_ON_THE_SPOT) {
-        cohort__crew_start(&meeting->crew, meetings->group->inbox, cohort__chore_post, num,
+        cohort__crew_start(&meeting->crew, meetings->group->commons, cohort__chore_post, num,
                            collect_part, collect_over);
         return;
     }

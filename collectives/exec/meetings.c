@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "collectives/comm/inbox.h"
+#include "collectives/comm/commons.h"
 
 /* All meetings of a subgroup: how they come and go. */
 
@@ -26,9 +26,8 @@ static void meetings_destroy(struct cohort__meetings *base)
 {
     struct meetings *meetings = (struct meetings *)base;
     if (meetings->team) { /* after that no other thread looks at the lists */
-        cohort__watches_remove(cohort__inbox_watches(meetings->group->inbox),
-                               &meetings->base.watch);
-        cohort__arenas_remove(cohort__inbox_arenas(meetings->group->inbox), &meetings->arena);
+        cohort__watches_remove(&meetings->group->commons->watches, &meetings->base.watch);
+        cohort__arenas_remove(&meetings->group->commons->arenas, &meetings->arena);
         cohort__team_free_arena(meetings->team, COHORT__BOARD_ARENA);
     }
     free_all(&meetings->current);
@@ -138,6 +137,6 @@ void cohort__meetings_arena(struct cohort__group *group, size_t *ret_bytes, size
     const struct cohort__arena none = {0};
     const struct meetings *meetings =
         (const struct meetings *)atomic_load(&group->meetings[COHORT__SUBGROUP_ALL]);
-    cohort__arenas_look(cohort__inbox_arenas(group->inbox), meetings ? &meetings->arena : &none,
-                        ret_bytes, ret_all_bytes);
+    cohort__arenas_look(&group->commons->arenas, meetings ? &meetings->arena : &none, ret_bytes,
+                        ret_all_bytes);
 }

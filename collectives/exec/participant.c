@@ -6,7 +6,7 @@
 
 #include "collectives/comm/endpoint.h"
 #include "collectives/comm/fingerprint.h"
-#include "collectives/comm/inbox.h"
+#include "collectives/comm/commons.h"
 #include "collectives/comm/remote.h"
 #include "collectives/exec/meetings.h"
 #include "collectives/exec/stall.h"
@@ -221,7 +221,7 @@ static void gathered(struct meetings *meetings, struct cohort__meeting *meeting,
     entry->is_last = true;
     if (meetings->team) {
         meeting->state = COHORT__MEETING_GATHERED;
-        cohort__watch_begin(cohort__inbox_watches(meetings->group->inbox), &meetings->base.watch);
+        cohort__watch_begin(&meetings->group->commons->watches, &meetings->base.watch);
         meetings->last_gathered = meeting->far.number;
         if (meeting->generation > cohort__board_generation(meetings->last_ended) + 1)
             cohort__meetings_pass(meetings);
