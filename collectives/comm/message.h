@@ -11,8 +11,6 @@
 #include "runtime/base/list.h"
 #include "runtime/proc/arrival.h"
 
-struct cohort_comm;
-
 /* Memory of a site that another site of the same locality may read, so that it need not be copied
  * into a message. `returned` is posted to the owner when it is not read any more. */
 struct cohort__loan {
@@ -98,14 +96,17 @@ struct cohort__message *cohort__message_from_arrival(struct cohort__arrival *arr
 struct cohort__packer;
 void cohort__message_pack_error(struct cohort__packer *packer, const struct cohort__error *error);
 
+/* Packs what MESSAGE carries to another locality as its payload: an error; or DEATH, the first that
+ * its site knows of, if it knows one and has to say so. */
+struct cohort__death;
+void cohort__message_pack(const struct cohort__message *message, const struct cohort__death *death,
+                          struct cohort__packer *packer);
+
+/* Whether it has to say so: a site that has left does. */
+bool cohort__message_carries_death(const struct cohort__message *message);
+
 /* Frees MESSAGE and gives back what it holds: a loan to its owner, credit to the sender, an
  * announced block that has not been fetched. NULL is fine. */
 void cohort__message_release(struct cohort__message *message);
-
-/* Sends MESSAGE to SITE of COMM's group, in this locality or another one. For small messages: only
- * ERROR, ASK or ANSWER go to another locality. Takes MESSAGE. HANDLE: of the announcement that an
- * ERROR replaces, or 0. */
-void cohort__message_send(struct cohort_comm *comm, uint32_t site, struct cohort__message *message,
-                          uint64_t handle);
 
 #endif

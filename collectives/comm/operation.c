@@ -7,6 +7,7 @@
 
 #include "collectives/comm/endpoint.h"
 #include "collectives/comm/fingerprint.h"
+#include "collectives/comm/mail.h"
 #include "collectives/comm/remote.h"
 #include "runtime/base/container.h"
 #include "runtime/task/future.h"
@@ -182,9 +183,9 @@ void cohort__operation_fail_with(struct cohort__operation *operation, cohort_sta
 bool cohort__operation_fail_if_broken(struct cohort__operation *operation)
 {
     const struct cohort_comm *comm = operation->comm;
-    if (comm->group->is_whole || !cohort__remote_any_dead(comm))
+    if (comm->group->is_whole || !cohort__remote_any_dead(comm->group))
         return false; /* mostly */
-    bool is_broken = cohort__remote_is_broken(comm);
+    bool is_broken = cohort__remote_is_broken(comm->group);
     operation->are_all_told |= is_broken;
     if (is_broken)
         cohort__operation_fail_with(operation, COHORT_ERR_PEER_DIED, "%s", cohort_error_message());
@@ -225,7 +226,7 @@ void cohort__operation_ask(const struct cohort__operation *operation, uint32_t s
 {
     struct cohort__message *message = cohort__operation_question(operation, phase);
     if (message) /* without memory: it will ask again */
-        cohort__message_send(operation->comm, site, message, 0);
+        cohort__mail_send(operation->comm->group, site, message, 0);
 }
 
 /* Ends OPERATION, which has not started. */

@@ -4,6 +4,7 @@
 #include <inttypes.h>
 
 #include "collectives/comm/fingerprint.h"
+#include "collectives/comm/mail.h"
 #include "runtime/base/container.h"
 
 /* What comes in for an endpoint. Its generation may be OPEN: it is in flight. EARLY: it has not
@@ -22,7 +23,7 @@ static void send_answer(struct cohort_comm *comm, uint32_t site, uint64_t genera
     message->last_called = comm->has_left ? comm->gone_from - 1 : comm->history.last;
     if (error)
         cohort__error_copy(&message->error, error);
-    cohort__message_send(comm, site, message, 0);
+    cohort__mail_send(comm->group, site, message, 0);
 }
 
 static void fail_mismatch(struct cohort__operation *operation, uint32_t other_site,

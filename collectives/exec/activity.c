@@ -102,8 +102,14 @@ void cohort__activity_send(struct cohort__activity *activity, const void *payloa
     activity->kind = COHORT__ACTIVITY_SEND;
     activity->next = cohort__activity_finish;
     activity->send.done = send_done;
-    cohort__remote_send(operation, step->peer, cohort__message_tag(step->phase, step->tag), payload,
-                        bytes, &activity->send);
+    activity->send.payload = payload;
+    activity->send.bytes = bytes;
+    activity->send.envelope =
+        (struct cohort__envelope){.generation = operation->generation,
+                                  .fingerprint = operation->fingerprint,
+                                  .tag = cohort__message_tag(step->phase, step->tag)};
+    cohort__remote_send(operation->comm->group, operation->comm->this_site, step->peer,
+                        &activity->send);
 }
 
 static void fetch_done(struct cohort__fetch *fetch, cohort_status status)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a meeting has to do with the other localities of the host. */
 #include "collectives/comm/endpoint.h"
+#include "collectives/comm/mail.h"
 #include "collectives/exec/meetings.h"
 
 /* The latest meeting before MEETING that is gathered, and has posted or is going to post. NULL:
@@ -77,16 +78,16 @@ static cohort_status find_inputs(const struct meetings *meetings, struct cohort_
 static void ask(struct cohort__meeting *meeting, uint32_t site, struct cohort__looked *looked)
 {
     const struct cohort__operation *operation = cohort__meeting_first(meeting)->operation;
-    struct cohort_comm *comm = operation->comm;
+    struct cohort__group *group = operation->comm->group;
     if (meeting->far.has_asked || looked->question.message)
         return;
     struct cohort__message *message = cohort__operation_question(operation, 1);
     if (!message)
         return;
     meeting->far.has_asked = true;
-    cohort__group_ref(comm->group); /* until the question is sent */
+    cohort__group_ref(group); /* until the question is sent */
     looked->question.message = message;
-    looked->question.comm = comm;
+    looked->question.group = group;
     looked->question.site = site;
 }
 
@@ -148,8 +149,8 @@ void cohort__meetings_look(struct meetings *meetings, struct cohort__looked *loo
 
 static void put_question(struct cohort__looked *looked)
 {
-    struct cohort__group *group = looked->question.comm->group;
-    cohort__message_send(looked->question.comm, looked->question.site, looked->question.message, 0);
+    struct cohort__group *group = looked->question.group;
+    cohort__mail_send(group, looked->question.site, looked->question.message, 0);
     looked->question.message = NULL;
     cohort__group_unref(group);
 }

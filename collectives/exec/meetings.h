@@ -122,7 +122,7 @@ struct cohort__looked {
     struct cohort__meeting *full;     /* meetings that begin to move, or to reduce */
     struct {                          /* to a site whose locality has posted for another call */
         struct cohort__message *message;
-        struct cohort_comm *comm; /* the endpoint that asks */
+        struct cohort__group *group; /* a reference */
         uint32_t site;
     } question; /* at most one; the next look finds the next one */
 };

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "collectives/comm/mail.h"
 #include "collectives/exec/activity.h"
 #include "collectives/exec/stall.h"
 #include "runtime/base/container.h"
@@ -280,7 +281,7 @@ static void tell_readers(const struct cohort__execution *execution, uint32_t ste
         if (!message)
             return; /* they will ask */
         cohort__error_copy(&message->error, &operation->failure);
-        cohort__message_send(operation->comm, readers.sites[i], message, 0);
+        cohort__mail_send(operation->comm->group, readers.sites[i], message, 0);
     }
 }
 

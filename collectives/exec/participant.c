@@ -379,7 +379,7 @@ void cohort__meetings_left(struct cohort__meetings *base, const struct cohort_co
         if (meeting->state != COHORT__MEETING_OPEN || meeting->generation < comm->gone_from)
             continue;
         struct cohort__error error = {0};
-        if (cohort__remote_is_broken(comm)) /* the others here have not been told yet */
+        if (cohort__remote_is_broken(comm->group)) /* the others here have not been told yet */
             cohort__error_set(&error, COHORT_ERR_PEER_DIED,
                               "communicator \"%.60s\", generation %" PRIu64 ": %s",
                               comm->group->name, meeting->generation, cohort_error_message());
