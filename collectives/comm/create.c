@@ -59,7 +59,7 @@ static cohort_status make_endpoint(struct creation *creation, struct cohort__mem
     cohort__inbox_add(creation->inbox, comm);
     if (creation->join.name_bytes == 0)
         cohort__inbox_set_latest(creation->inbox, comm);
-    cohort__group_add(group, comm);
+    cohort__group_add(group, comm->this_site, &comm->actor);
     return COHORT_OK;
 }
 

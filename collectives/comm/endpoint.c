@@ -86,7 +86,7 @@ static void run_leave(struct cohort__actor *actor, struct cohort__item *item)
     cohort__endpoint_release_parked(comm);
     cohort__channels_leave(comm);
     for (uint32_t i = 0; i < COHORT__NUM_SUBGROUPS; i++) {
-        struct cohort__meetings *meetings = atomic_load(&comm->group->meetings[i]);
+        struct cohort__annex *meetings = atomic_load(&comm->group->meetings[i]);
         if (meetings)
             meetings->left(meetings, comm);
     }
@@ -130,8 +130,9 @@ cohort_status cohort__endpoint_create(struct cohort_comm **ret_comm, struct coho
     return COHORT_OK;
 }
 
-void cohort__endpoint_destroy(struct cohort_comm *comm)
+void cohort__endpoint_destroy(struct cohort__actor *actor)
 {
+    struct cohort_comm *comm = cohort__endpoint_of(actor);
     if (!comm)
         return;
     for (uint32_t i = 0; i < COHORT__FAILURES; i++)

@@ -133,6 +133,14 @@ static inline struct cohort_comm *cohort__endpoint_of(struct cohort__actor *acto
     return (struct cohort_comm *)actor;
 }
 
+/* That of SITE, one of GROUP. NULL: elsewhere, or not made yet. Any thread that is sure that the
+ * group exists. */
+static inline struct cohort_comm *cohort__endpoint_at(const struct cohort__group *group,
+                                                      uint32_t site)
+{
+    return cohort__endpoint_of(atomic_load(&group->endpoints[site]));
+}
+
 /* Any thread: has this endpoint run ITEM, maybe before this returns. If the endpoint has left, or
  * leaves now, it may be gone after that, unless the caller has a reference to its group. */
 static inline void cohort__endpoint_post(struct cohort_comm *comm, struct cohort__item *item)
@@ -143,11 +151,8 @@ static inline void cohort__endpoint_post(struct cohort_comm *comm, struct cohort
 cohort_status cohort__endpoint_create(struct cohort_comm **ret_comm, struct cohort__group *group,
                                       uint32_t site);
 
-/* Called when nothing refers to it any more. */
-void cohort__endpoint_destroy(struct cohort_comm *comm);
-
-/* In the endpoint's turn: a message has come in. Takes MESSAGE. */
-void cohort__endpoint_receive(struct cohort_comm *comm, struct cohort__message *message);
+/* Called when nothing refers to ACTOR, an endpoint, any more. NULL is fine. */
+void cohort__endpoint_destroy(struct cohort__actor *actor);
 
 /* The following are private to comm, and are called in the endpoint's turn. */
 

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The failure of a call as a whole. If the call has a plan, the error goes along its sends to the
- * sites that depend on it. If not, all sites are told: each site of this locality, and each other
- * locality once, which tells its own sites. A site that has not called yet keeps the failure until
- * it does. */
+#include "collectives/comm/failure.h"
 
 #include "collectives/comm/endpoint.h"
 #include "runtime/base/container.h"
@@ -21,8 +18,8 @@ bool cohort__endpoint_is_told(const struct cohort_comm *comm, uint64_t generatio
     return false;
 }
 
-void cohort__group_tell_all(struct cohort__group *group, const struct cohort__message *failure,
-                            uint32_t source_site)
+void cohort__failure_tell_sites(struct cohort__group *group, const struct cohort__message *failure,
+                                uint32_t source_site)
 {
     for (uint32_t i = 0; i < group->local.num; i++) {
         uint32_t site = group->local.sites[i];
@@ -63,7 +60,7 @@ static void tell_localities(const struct cohort__operation *operation,
     }
 }
 
-void cohort__operation_tell(struct cohort__operation *operation, bool is_for_all)
+void cohort__failure_tell(struct cohort__operation *operation, bool is_for_all)
 {
     struct cohort_comm *comm = operation->comm;
     if (operation->are_all_told || cohort__endpoint_is_told(comm, operation->generation))
@@ -71,7 +68,7 @@ void cohort__operation_tell(struct cohort__operation *operation, bool is_for_all
     const struct cohort__message failure = {.generation = operation->generation,
                                             .fingerprint = operation->fingerprint,
                                             .error = operation->failure};
-    cohort__group_tell_all(comm->group, &failure, comm->this_site);
+    cohort__failure_tell_sites(comm->group, &failure, comm->this_site);
     operation->are_all_told = is_for_all; /* each segment of a call may come here */
     if (!is_for_all || comm->group->is_whole)
         return;

@@ -4,11 +4,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "collectives/comm/endpoint.h"
-#include "collectives/comm/noticeboard.h"
+#include "collectives/comm/message.h"
 #include "collectives/comm/settings.h"
 #include "runtime/base/container.h"
-#include "runtime/base/log.h"
 #include "runtime/proc/positions.h"
 
 static struct cohort__message *unclaimed_of(struct cohort__list *link)
@@ -157,19 +155,22 @@ cohort_status cohort__group_create(struct cohort__group **ret_group,
     return COHORT_OK;
 }
 
+static void annex_destroy(struct cohort__annex *annex)
+{
+    if (annex)
+        annex->destroy(annex);
+}
+
 void cohort__group_destroy(struct cohort__group *group)
 {
     struct cohort__list *link;
     while ((link = cohort__list_pop_front(&group->unclaimed)))
         cohort__message_release(unclaimed_of(link));
     for (uint32_t i = 0; i < group->local.num; i++)
-        cohort__endpoint_destroy(atomic_load(&group->endpoints[group->local.sites[i]]));
-    for (uint32_t i = 0; i < COHORT__NUM_SUBGROUPS; i++) {
-        struct cohort__meetings *meetings = atomic_load(&group->meetings[i]);
-        if (meetings)
-            meetings->destroy(meetings);
-    }
-    cohort__noticeboard_destroy(atomic_load(&group->noticeboard));
+        group->commons->destroy(atomic_load(&group->endpoints[group->local.sites[i]]));
+    for (uint32_t i = 0; i < COHORT__NUM_SUBGROUPS; i++)
+        annex_destroy(atomic_load(&group->meetings[i]));
+    annex_destroy(atomic_load(&group->noticeboard));
     give_back(group);
     pthread_mutex_destroy(&group->lock);
     cohort__membership_unref(group->membership);
@@ -189,33 +190,6 @@ void cohort__group_unref(struct cohort__group *group)
         commons->unused(commons, instance);
 }
 
-/* Whether each endpoint, at the moment it was looked at, had left and had nothing to do. */
-static bool look(const struct cohort__group *group)
-{
-    for (uint32_t i = 0; i < group->local.num; i++) {
-        const struct cohort_comm *comm = atomic_load(&group->endpoints[group->local.sites[i]]);
-        if (comm && !(atomic_load(&comm->finished) && cohort__actor_is_idle(&comm->actor)))
-            return false;
-    }
-    return true;
-}
-
-/* Endpoints are looked at one after the other. So one look can miss an item that goes from an
- * endpoint not yet looked at to one already looked at. But an endpoint that has left sends only
- * answers, and an answer causes no other message. After a look that finds all endpoints finished,
- * the only new items are answers to messages that were under way. After the second look, all these
- * answers have been sent. The third look finds them.
- *
- * Any other thread that could cause something has a reference, and none can get one now. A thread
- * that has just ended the turn of an endpoint has a reference, too, from before the queue was
- * released (actor.c). It gives it back after these looks if it has not finished, and then comes
- * here. */
-bool cohort__group_is_quiet(const struct cohort__group *group)
-{
-    return atomic_load(&group->refs) == 0 && look(group) && look(group) && look(group) &&
-           atomic_load(&group->refs) == 0;
-}
-
 /* Keeps MESSAGE until the endpoint is made. False: it has just been made. */
 static bool keep(struct cohort__group *group, uint32_t site, struct cohort__message *message)
 {
@@ -232,61 +206,27 @@ static bool keep(struct cohort__group *group, uint32_t site, struct cohort__mess
 void cohort__group_deliver(struct cohort__group *group, uint32_t site,
                            struct cohort__message *message)
 {
-    struct cohort_comm *comm = atomic_load_explicit(&group->endpoints[site], memory_order_acquire);
-    if (!comm) {
+    struct cohort__actor *endpoint =
+        atomic_load_explicit(&group->endpoints[site], memory_order_acquire);
+    message->item.run = group->commons->receive;
+    if (!endpoint) {
         if (keep(group, site, message))
             return;
-        comm = atomic_load(&group->endpoints[site]);
+        endpoint = atomic_load(&group->endpoints[site]);
     }
-    cohort__endpoint_post(comm, &message->item);
+    cohort__actor_post(endpoint, &message->item);
 }
 
-/* A failure that all sites of this locality have to be told. */
-static bool arrive_for_all(struct cohort__group *group, struct cohort__arrival *arrival)
-{
-    struct cohort__message *message = cohort__message_from_arrival(arrival);
-    if (message)
-        cohort__group_tell_all(group, message, message->source_site);
-    else
-        cohort__log(COHORT__LOG_ERROR, "communicator \"%s\": lost a message to all sites: %s",
-                    group->name, cohort_error_message());
-    cohort__message_release(message);
-    return message != NULL;
-}
-
-/* Mostly the endpoint's turn can begin at once, and a get waits for the message. */
-bool cohort__group_arrive(struct cohort__group *group, struct cohort__arrival *arrival)
-{
-    uint32_t site = arrival->envelope.dest_site;
-    if (site == COHORT__NO_SITE)
-        return arrive_for_all(group, arrival);
-    struct cohort_comm *comm = atomic_load_explicit(&group->endpoints[site], memory_order_acquire);
-    bool is_turn = comm && cohort__actor_turn_begin(&comm->actor);
-    bool is_taken =
-        is_turn && arrival->envelope.generation == 0 && cohort__channels_take(comm, arrival);
-    struct cohort__message *message = is_taken ? NULL : cohort__message_from_arrival(arrival);
-    if (message && is_turn)
-        cohort__endpoint_receive(comm, message);
-    else if (message)
-        cohort__group_deliver(group, site, message);
-    else if (!is_taken)
-        cohort__log(COHORT__LOG_ERROR, "communicator \"%s\": lost a message to site %u: %s",
-                    group->name, site, cohort_error_message());
-    if (is_turn)
-        cohort__actor_turn_end(&comm->actor);
-    return message || is_taken;
-}
-
-void cohort__group_add(struct cohort__group *group, struct cohort_comm *comm)
+void cohort__group_add(struct cohort__group *group, uint32_t site, struct cohort__actor *endpoint)
 {
     struct cohort__list mine, *next;
     cohort__list_init(&mine);
     pthread_mutex_lock(&group->lock);
-    atomic_store(&group->endpoints[comm->this_site], comm);
+    atomic_store(&group->endpoints[site], endpoint);
     for (struct cohort__list *link = group->unclaimed.next; link != &group->unclaimed;
          link = next) {
         next = link->next;
-        if (unclaimed_of(link)->dest_site != comm->this_site)
+        if (unclaimed_of(link)->dest_site != site)
             continue;
         cohort__list_remove(link);
         cohort__list_push_back(&mine, link);
@@ -294,5 +234,5 @@ void cohort__group_add(struct cohort__group *group, struct cohort_comm *comm)
     pthread_mutex_unlock(&group->lock);
     struct cohort__list *link;
     while ((link = cohort__list_pop_front(&mine)))
-        cohort__endpoint_post(comm, &unclaimed_of(link)->item);
+        cohort__actor_post(endpoint, &unclaimed_of(link)->item);
 }

@@ -9,7 +9,6 @@
 
 #include "collectives/comm/actor.h"
 #include "collectives/comm/commons.h"
-#include "collectives/comm/watch.h"
 #include "collectives/plan/machine.h"
 #include "runtime/base/hash.h"
 #include "runtime/base/list.h"
@@ -17,9 +16,7 @@
 #include "runtime/proc/boards.h"
 #include "runtime/proc/registry.h"
 
-struct cohort__arrival;
 struct cohort__message;
-struct cohort__noticeboard;
 struct cohort_comm;
 
 /* Sites of a group that meet. Their ranks are numbers from 0 on, in the order of the sites. */
@@ -29,12 +26,12 @@ enum cohort__subgroup {
     COHORT__NUM_SUBGROUPS,
 };
 
-/* What exec keeps for a subgroup. It begins with the functions that comm calls. */
-struct cohort__meetings {
-    void (*destroy)(struct cohort__meetings *meetings);
-    /* In the endpoint's turn: COMM's site has left, and will not come to a meeting any more. */
-    void (*left)(struct cohort__meetings *meetings, const struct cohort_comm *comm);
-    struct cohort__watch watch; /* looks at the group's board, if it has one */
+/* What an upper unit keeps for a group: it is made when it is first needed, and destroyed with the
+ * group. It is the first field of a larger struct. */
+struct cohort__annex {
+    void (*destroy)(struct cohort__annex *annex);
+    /* In the endpoint's turn: COMM's site has left. Or NULL. */
+    void (*left)(struct cohort__annex *annex, const struct cohort_comm *comm);
 };
 
 /* The sites of one instance of a communicator, as one locality sees them: which locality each site
@@ -56,19 +53,19 @@ struct cohort__group {
     bool has_board; /* not whole, and all localities can reach `board` */
     struct cohort__board_name board;
     bool has_notes; /* several localities are on this host, and can leave each other notes */
-    struct cohort__noticeboard *_Atomic noticeboard; /* NULL: none yet */
-    struct cohort__machine *machine;                 /* localities, domains, hosts */
-    struct cohort__members local;                    /* the sites of this locality */
-    uint32_t num_localities;                         /* in which the group has sites */
-    uint32_t max_local_sites;                        /* in any of the localities */
+    struct cohort__machine *machine; /* localities, domains, hosts */
+    struct cohort__members local;    /* the sites of this locality */
+    uint32_t num_localities;         /* in which the group has sites */
+    uint32_t max_local_sites;        /* in any of the localities */
     char name[COHORT__NAME_BYTES_MAX + 1];
     void *_Atomic tuning;          /* belongs to coll, from malloc; NULL: none yet */
-    pthread_mutex_t lock;          /* of `unclaimed` */
+    pthread_mutex_t lock;          /* of `unclaimed`, and to make an annex */
     struct cohort__list unclaimed; /* messages for endpoints that are not made here yet */
-    /* They belong to exec. NULL: none yet. */
-    struct cohort__meetings *_Atomic meetings[COHORT__NUM_SUBGROUPS];
-    _Atomic uint32_t num_left;               /* endpoints of this locality that have left */
-    struct cohort_comm *_Atomic endpoints[]; /* by site; NULL: elsewhere, or not made yet */
+    /* NULL: none yet. */
+    struct cohort__annex *_Atomic meetings[COHORT__NUM_SUBGROUPS]; /* exec's */
+    struct cohort__annex *_Atomic noticeboard;
+    _Atomic uint32_t num_left;                 /* endpoints of this locality that have left */
+    struct cohort__actor *_Atomic endpoints[]; /* by site; NULL: elsewhere, or not made yet */
 };
 
 cohort_status cohort__group_create(struct cohort__group **ret_group,
@@ -87,9 +84,6 @@ void cohort__group_unref(struct cohort__group *group);
 
 /* Frees it with its endpoints. */
 void cohort__group_destroy(struct cohort__group *group);
-
-/* Whether nothing can happen in it any more. With the inbox's lock held. */
-bool cohort__group_is_quiet(const struct cohort__group *group);
 
 /* Whether SITE is in this locality. */
 static inline bool cohort__group_is_local(const struct cohort__group *group, uint32_t site)
@@ -119,16 +113,7 @@ static inline uint64_t cohort__group_turn(const struct cohort__group *group)
 void cohort__group_deliver(struct cohort__group *group, uint32_t site,
                            struct cohort__message *message);
 
-/* Hands ARRIVAL, which it takes, to the endpoint it is for, which is in this locality. False: it is
- * lost, which has been logged. */
-bool cohort__group_arrive(struct cohort__group *group, struct cohort__arrival *arrival);
-
-/* Hands the failure of a whole call (its generation, fingerprint and error) to all sites of this
- * locality except SOURCE_SITE, whose call it was. */
-void cohort__group_tell_all(struct cohort__group *group, const struct cohort__message *failure,
-                            uint32_t source_site);
-
-/* COMM is ready. From now on messages reach it. */
-void cohort__group_add(struct cohort__group *group, struct cohort_comm *comm);
+/* The endpoint of SITE is ready. From now on messages reach it. */
+void cohort__group_add(struct cohort__group *group, uint32_t site, struct cohort__actor *endpoint);
 
 #endif

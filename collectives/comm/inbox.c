@@ -4,7 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "collectives/comm/delivery.h"
 #include "collectives/comm/endpoint.h"
+#include "collectives/comm/quiet.h"
 #include "runtime/base/container.h"
 #include "runtime/base/hash.h"
 #include "runtime/base/log.h"
@@ -96,7 +98,7 @@ static void deliver(struct cohort__inbox *inbox, struct cohort__group *group,
         return;
     }
     uint32_t source = envelope->source_locality;
-    if (!cohort__group_arrive(group, arrival))
+    if (!cohort__delivery_arrive(group, arrival))
         give_up(inbox, source);
 }
 
@@ -322,7 +324,7 @@ static void take_out(struct cohort__inbox *inbox, struct cohort__group *group)
 {
     cohort__map_remove(&inbox->groups, &group->node);
     for (uint32_t i = 0; i < group->local.num; i++) {
-        struct cohort_comm *comm = atomic_load(&group->endpoints[group->local.sites[i]]);
+        struct cohort_comm *comm = cohort__endpoint_at(group, group->local.sites[i]);
         if (!comm)
             continue;
         cohort__list_remove(&comm->link);
@@ -339,7 +341,7 @@ static void reclaim(struct cohort__commons *commons, uint64_t instance)
     struct cohort__inbox *inbox = cohort__inbox_of(commons);
     pthread_mutex_lock(&inbox->lock);
     struct cohort__group *group = find(inbox, instance);
-    bool is_over = group && cohort__group_is_quiet(group);
+    bool is_over = group && cohort__quiet_has_come(group);
     bool is_for_holder = is_over && (group->has_board || group->has_notes);
     if (is_over)
         take_out(inbox, group);
@@ -438,6 +440,8 @@ static cohort_status create(struct cohort__inbox **ret_inbox, struct cohort__pro
         return cohort_fail(COHORT_ERR_NO_MEMORY, "no memory for the inbox of communicators");
     cohort__commons_init(&inbox->commons, process);
     inbox->commons.unused = reclaim;
+    inbox->commons.receive = cohort__delivery_run;
+    inbox->commons.destroy = cohort__endpoint_destroy;
     pthread_mutex_init(&inbox->lock, NULL);
     cohort__map_init(&inbox->groups);
     cohort__map_init(&inbox->latest);

@@ -3,18 +3,10 @@
 
 #include <string.h>
 
-#include "collectives/comm/endpoint.h"
-#include "runtime/base/container.h"
 #include "runtime/base/slab.h"
 #include "runtime/proc/death.h"
 #include "runtime/proc/fetch.h"
 #include "runtime/wire/pack.h"
-
-static void run(struct cohort__actor *actor, struct cohort__item *item)
-{
-    struct cohort_comm *comm = cohort__endpoint_of(actor);
-    cohort__endpoint_receive(comm, COHORT_CONTAINER_OF(item, struct cohort__message, item));
-}
 
 struct cohort__message *cohort__message_create(enum cohort__kind kind, uint32_t source_site,
                                                uint64_t generation, uint64_t fingerprint,
@@ -25,7 +17,6 @@ struct cohort__message *cohort__message_create(enum cohort__kind kind, uint32_t 
         cohort_fail(COHORT_ERR_NO_MEMORY, "no memory for a message");
         return NULL;
     }
-    message->item.run = run;
     cohort__list_init(&message->parked);
     message->kind = kind;
     message->source_site = source_site;

@@ -44,7 +44,7 @@ enum cohort__answer {
  * make every message larger. Not measured. */
 enum { COHORT__MESSAGE_INLINE_BYTES = 64 };
 struct cohort__message {
-    struct cohort__item item;
+    struct cohort__item item;   /* its function is set when it is delivered */
     struct cohort__list parked; /* in a list, until its call or its endpoint is there */
     enum cohort__kind kind;     /* DATA, ANNOUNCE, ERROR, ASK or ANSWER */
     uint32_t source_site;

@@ -7,6 +7,7 @@
 
 #include "collectives/comm/endpoint.h"
 #include "collectives/comm/fingerprint.h"
+#include "collectives/comm/message.h"
 #include "runtime/base/container.h"
 #include "runtime/base/error.h"
 
@@ -24,6 +25,7 @@ struct line {
 };
 
 struct cohort__noticeboard {
+    struct cohort__annex annex; /* first */
     struct cohort__watch watch;
     pthread_mutex_t lock;
     struct cohort__group *group;
@@ -507,6 +509,11 @@ void cohort__noticeboard_destroy(struct cohort__noticeboard *board)
     release(board);
 }
 
+static void destroy(struct cohort__annex *annex)
+{
+    cohort__noticeboard_destroy((struct cohort__noticeboard *)annex);
+}
+
 /* By any thread. So it must not touch the watches, even if it fails. */
 static struct cohort__noticeboard *create(struct cohort__group *group)
 {
@@ -516,6 +523,7 @@ static struct cohort__noticeboard *create(struct cohort__group *group)
                     group->name);
         return NULL;
     }
+    board->annex.destroy = destroy;
     board->watch.look = look;
     board->group = group;
     board->process = group->commons->process;
@@ -533,15 +541,15 @@ static struct cohort__noticeboard *create(struct cohort__group *group)
 
 struct cohort__noticeboard *cohort__noticeboard_get(struct cohort__group *group)
 {
-    struct cohort__noticeboard *board =
-        atomic_load_explicit(&group->noticeboard, memory_order_acquire);
+    struct cohort__noticeboard *board = (struct cohort__noticeboard *)atomic_load_explicit(
+        &group->noticeboard, memory_order_acquire);
     if (board)
         return board;
     pthread_mutex_lock(&group->lock);
-    board = atomic_load(&group->noticeboard);
+    board = (struct cohort__noticeboard *)atomic_load(&group->noticeboard);
     if (!board) {
         board = create(group);
-        atomic_store(&group->noticeboard, board);
+        atomic_store(&group->noticeboard, board ? &board->annex : NULL);
     }
     pthread_mutex_unlock(&group->lock);
     return board;

@@ -96,12 +96,6 @@ void cohort__operation_ask(const struct cohort__operation *operation, uint32_t s
 struct cohort__message *cohort__operation_question(const struct cohort__operation *operation,
                                                    unsigned phase);
 
-/* In the endpoint's turn: tells other sites, outside of any plan, that this call has failed. They
- * are the other sites of this locality, and with IS_FOR_ALL those of all localities. Does nothing
- * if they learn of it in another way. A site that has not called yet fails when it does. A site
- * that has ended the call ignores it. */
-void cohort__operation_tell(struct cohort__operation *operation, bool is_for_all);
-
 /* In the endpoint's turn: ends OPERATION, which has not started, since its site has left. */
 void cohort__operation_abandon(struct cohort__operation *operation);
 

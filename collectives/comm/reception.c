@@ -1,15 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "collectives/comm/endpoint.h"
+#include "collectives/comm/reception.h"
 
 #include <inttypes.h>
 
 #include "collectives/comm/fingerprint.h"
 #include "collectives/comm/mail.h"
 #include "runtime/base/container.h"
-
-/* What comes in for an endpoint. Its generation may be OPEN: it is in flight. EARLY: it has not
- * started here, or its sites have yet to agree, and the message is parked until then. STALE: it is
- * over, or was left out. */
 
 /* In the endpoint's turn: sends ANSWER to SITE, about GENERATION. ERROR: why the call has FAILED,
  * or what was called instead (MISMATCH). NULL with the other answers. */

@@ -164,7 +164,7 @@ void cohort__meeting_fail(struct meetings *meetings, struct cohort__meeting *mee
     bool is_untold = meeting->is_awaited || (is_open && meeting->num_come < meetings->num_local);
     atomic_store_explicit(&meeting->is_untold, is_untold, memory_order_relaxed);
     if (!is_open)
-        cohort__watch_end(&meetings->base.watch);
+        cohort__watch_end(&meetings->watch);
     meeting->state = COHORT__MEETING_FAILED;
     cohort__error_copy(&meeting->error, error);
     cohort__meeting_bunches_empty(meeting);

@@ -4,6 +4,7 @@
 #include <inttypes.h>
 
 #include "collectives/comm/endpoint.h"
+#include "collectives/comm/failure.h"
 #include "collectives/exec/meetings.h"
 #include "collectives/exec/participant.h"
 #include "collectives/exec/rejection.h"
@@ -113,7 +114,7 @@ static void on_fail(struct cohort__operation *operation)
 {
     struct call *call = (struct call *)operation;
     if (call->num_entered < call->num_segments)
-        cohort__operation_tell(operation, true);
+        cohort__failure_tell(operation, true);
     fail_segments(call);
     if (call->num_inside == 0) /* else some will be told */
         cohort__operation_ended(operation);

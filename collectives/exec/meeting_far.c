@@ -122,7 +122,7 @@ void cohort__meeting_begin_moving(struct meetings *meetings, struct cohort__meet
     cohort__list_remove(&meeting->link);
     cohort__list_push_back(&meetings->moving, &meeting->link);
     if (meeting->state != COHORT__MEETING_OPEN)
-        cohort__watch_end(&meetings->base.watch);
+        cohort__watch_end(&meetings->watch);
     meeting->are_shares_made = meeting->state == COHORT__MEETING_REDUCED;
     meeting->state = COHORT__MEETING_MOVING;
 }

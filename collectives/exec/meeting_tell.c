@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "collectives/comm/endpoint.h"
+#include "collectives/comm/failure.h"
 #include "collectives/exec/meetings.h"
 #include "runtime/task/scheduler.h"
 
@@ -28,7 +29,7 @@ void cohort__participant_tell_outside(const struct cohort__participant *particip
 {
     struct cohort__meeting *meeting = participant->meeting;
     if (atomic_exchange(&meeting->is_untold, false))
-        cohort__operation_tell(participant->operation, meeting->is_awaited);
+        cohort__failure_tell(participant->operation, meeting->is_awaited);
 }
 
 /* In the endpoint's turn: the meeting is over for this participant. */

@@ -22,11 +22,11 @@ static void free_all(struct cohort__list *list)
         meeting_free(cohort__meeting_of(link));
 }
 
-static void meetings_destroy(struct cohort__meetings *base)
+static void meetings_destroy(struct cohort__annex *base)
 {
     struct meetings *meetings = (struct meetings *)base;
     if (meetings->team) { /* after that no other thread looks at the lists */
-        cohort__watches_remove(&meetings->group->commons->watches, &meetings->base.watch);
+        cohort__watches_remove(&meetings->group->commons->watches, &meetings->watch);
         cohort__arenas_remove(&meetings->group->commons->arenas, &meetings->arena);
         cohort__team_free_arena(meetings->team, COHORT__BOARD_ARENA);
     }
@@ -89,8 +89,9 @@ static struct meetings *meetings_create(struct cohort__group *group, enum cohort
         cohort_fail(COHORT_ERR_NO_MEMORY, "no memory for meetings");
         return NULL;
     }
-    meetings->base = (struct cohort__meetings){
-        meetings_destroy, cohort__meetings_left, {.look = cohort__meetings_on_look}};
+    meetings->base =
+        (struct cohort__annex){.destroy = meetings_destroy, .left = cohort__meetings_left};
+    meetings->watch.look = cohort__meetings_on_look;
     meetings->arena.give_back = free_arena;
     meetings->group = group;
     meetings->num_local = group->local.num;
@@ -109,8 +110,8 @@ static struct meetings *meetings_create(struct cohort__group *group, enum cohort
 
 struct meetings *cohort__meetings_get(struct cohort__group *group, enum cohort__subgroup subgroup)
 {
-    struct cohort__meetings *_Atomic *place = &group->meetings[subgroup];
-    struct cohort__meetings *base = atomic_load_explicit(place, memory_order_acquire);
+    struct cohort__annex *_Atomic *place = &group->meetings[subgroup];
+    struct cohort__annex *base = atomic_load_explicit(place, memory_order_acquire);
     if (base)
         return (struct meetings *)base;
     pthread_mutex_lock(&group->lock);

@@ -7,6 +7,7 @@
 #include "collectives/comm/arenas.h"
 #include "collectives/comm/team.h"
 #include "collectives/comm/group.h"
+#include "collectives/comm/watch.h"
 #include "collectives/exec/meeting.h"
 #include "collectives/exec/participant.h"
 #include "runtime/base/container.h"
@@ -15,7 +16,8 @@
 
 /* All meetings of a subgroup. Private to the meeting*.c and to participant.c. */
 struct meetings {
-    struct cohort__meetings base; /* first */
+    struct cohort__annex base;  /* first */
+    struct cohort__watch watch; /* looks at the board, if there is a team */
     pthread_mutex_t lock;
     /* By generation and index: those that do not move, failed ones, too. */
     struct cohort__list current;
@@ -43,9 +45,9 @@ static inline struct cohort__meeting *cohort__meeting_of(struct cohort__list *li
  * made; the error is set. */
 struct meetings *cohort__meetings_get(struct cohort__group *group, enum cohort__subgroup subgroup);
 
-/* participant.c. Functions of struct cohort__meetings. _on_look: by the thread that turns the event
+/* participant.c. Functions of the annex and the watch. _on_look: by the thread that turns the event
  * loop; whether something has come on the board meanwhile. */
-void cohort__meetings_left(struct cohort__meetings *base, const struct cohort_comm *comm);
+void cohort__meetings_left(struct cohort__annex *base, const struct cohort_comm *comm);
 bool cohort__meetings_on_look(struct cohort__watch *watch);
 
 /* meeting.c. The following with the lock held. A meeting for PARTICIPANT, which is to enter it.

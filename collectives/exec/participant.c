@@ -71,7 +71,7 @@ static uint32_t site_left(const struct meetings *meetings)
 {
     for (uint32_t rank = 0; rank < meetings->sites.num; rank++) {
         uint32_t site = meetings->sites.sites[rank];
-        const struct cohort_comm *comm = atomic_load(&meetings->group->endpoints[site]);
+        const struct cohort_comm *comm = cohort__endpoint_at(meetings->group, site);
         if (comm && atomic_load(&comm->refs) == 0)
             return site;
     }
@@ -145,7 +145,7 @@ static void enter(struct cohort__meeting *meeting, struct cohort__participant *p
 
 bool cohort__meetings_on_look(struct cohort__watch *watch)
 {
-    struct meetings *meetings = COHORT_CONTAINER_OF(watch, struct meetings, base.watch);
+    struct meetings *meetings = COHORT_CONTAINER_OF(watch, struct meetings, watch);
     struct cohort__looked looked = {0};
     pthread_mutex_lock(&meetings->lock);
     cohort__meetings_look(meetings, &looked);
@@ -221,7 +221,7 @@ static void gathered(struct meetings *meetings, struct cohort__meeting *meeting,
     entry->is_last = true;
     if (meetings->team) {
         meeting->state = COHORT__MEETING_GATHERED;
-        cohort__watch_begin(&meetings->group->commons->watches, &meetings->base.watch);
+        cohort__watch_begin(&meetings->group->commons->watches, &meetings->watch);
         meetings->last_gathered = meeting->far.number;
         if (meeting->generation > cohort__board_generation(meetings->last_ended) + 1)
             cohort__meetings_pass(meetings);
@@ -368,7 +368,7 @@ bool cohort__participant_fail(struct cohort__participant *participant)
 
 /* The calls that a site made before it left have been cancelled by now. So an open meeting from
  * there on, in which the site is not, will never be complete. */
-void cohort__meetings_left(struct cohort__meetings *base, const struct cohort_comm *comm)
+void cohort__meetings_left(struct cohort__annex *base, const struct cohort_comm *comm)
 {
     struct meetings *meetings = (struct meetings *)base;
     struct cohort__participant *told = NULL;

@@ -51,7 +51,7 @@ static struct cohort_comm *endpoint_open(struct cohort__group *group, uint32_t s
     struct cohort_comm *comm;
     CHECK_INT(cohort__endpoint_create(&comm, group, site), COHORT_OK);
     cohort__inbox_add(inbox, comm);
-    cohort__group_add(group, comm);
+    cohort__group_add(group, comm->this_site, &comm->actor);
     return comm;
 }
 

@@ -106,7 +106,7 @@ static struct cohort_comm *endpoint_open(struct cohort__group *group)
     CHECK_INT(cohort__endpoint_create(&comm, group, 0), COHORT_OK);
     comm->root_site = 0;
     cohort__inbox_add(inbox, comm);
-    cohort__group_add(group, comm);
+    cohort__group_add(group, comm->this_site, &comm->actor);
     return comm;
 }
 

@@ -253,7 +253,7 @@ static void open_all(void)
     for (uint32_t rank = 0; rank < NUM_LOCAL; rank++) {
         CHECK_INT(cohort__endpoint_create(&comms[rank], group, local[rank]), COHORT_OK);
         cohort__inbox_add(inbox, comms[rank]);
-        cohort__group_add(group, comms[rank]);
+        cohort__group_add(group, comms[rank]->this_site, &comms[rank]->actor);
     }
     num_told = 0;
 }
