@@ -5,7 +5,9 @@
 #include <stdio.h>
 
 #include "collectives/comm/channel_private.h"
+#include "collectives/comm/idle.h"
 #include "collectives/comm/mail.h"
+#include "collectives/comm/operation.h"
 #include "runtime/base/container.h"
 #include "runtime/base/hash.h"
 #include "runtime/base/slab.h"

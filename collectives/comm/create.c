@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "collectives/comm/create.h"
-#include "collectives/comm/endpoint.h"
+#include "collectives/comm/endpoint_life.h"
 #include "collectives/comm/inbox.h"
 #include "runtime/base/container.h"
 #include "runtime/task/fork.h"

@@ -3,18 +3,23 @@
 #define COHORT_COLLECTIVES_COMM_ENDPOINT_H
 
 #include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
 #include "cohort/comm.h"
 #include "collectives/comm/actor.h"
-#include "collectives/comm/channel.h"
+#include "collectives/comm/channels.h"
+#include "collectives/comm/fingerprint.h"
 #include "collectives/comm/gate.h"
 #include "collectives/comm/group.h"
-#include "collectives/comm/message.h"
-#include "collectives/comm/operation.h"
 #include "collectives/comm/settings.h"
+#include "runtime/base/error.h"
 
-/* An endpoint is an actor. Calls, messages and completions are its items, and what is said to
- * happen in the endpoint's turn needs no lock. */
+/* What one site has of its communicator. It is an actor: calls, messages and completions are its
+ * items, and what is said to happen in the endpoint's turn needs no lock. This is the state; who
+ * changes it is above: endpoint_life.c the whole, operation.c the calls in flight and those that
+ * wait, early.c the parked messages, channel*.c the channels, idle.c who waits for all that. */
 
 enum {
     /* Generations in the window, from the oldest one in flight on. It balances how far a site may
@@ -66,6 +71,7 @@ struct cohort__next_call {
 
 struct cohort__plan_cache;
 struct cohort__idle_waiter;
+struct cohort__operation;
 
 /* An algorithm that the user forces. The folder comm does not know the table of algorithms. */
 struct cohort__forced {
@@ -147,57 +153,5 @@ static inline void cohort__endpoint_post(struct cohort_comm *comm, struct cohort
 {
     cohort__actor_post(&comm->actor, item);
 }
-
-cohort_status cohort__endpoint_create(struct cohort_comm **ret_comm, struct cohort__group *group,
-                                      uint32_t site);
-
-/* Called when nothing refers to ACTOR, an endpoint, any more. NULL is fine. */
-void cohort__endpoint_destroy(struct cohort__actor *actor);
-
-/* The following are private to comm, and are called in the endpoint's turn. */
-
-/* failure.c. Whether another site has reported the failure of GENERATION, which has not started
- * here yet, or is just starting. */
-bool cohort__endpoint_is_told(const struct cohort_comm *comm, uint64_t generation);
-
-/* operation.c. _find: the operation in flight. _first_waiting: the first call that waits for the
- * window. _failure: of a generation that has failed and is remembered. NULL: there is none. */
-struct cohort__operation *cohort__endpoint_find(struct cohort_comm *comm, uint64_t generation);
-struct cohort__operation *cohort__endpoint_first_waiting(const struct cohort_comm *comm);
-const struct cohort__failure *cohort__endpoint_failure(const struct cohort_comm *comm,
-                                                       uint64_t generation);
-/* Starts the calls that waited for the window and fit in now. */
-void cohort__endpoint_run_resume(struct cohort__actor *actor, struct cohort__item *item);
-
-/* reception.c. _unpark: hands in the early messages for GENERATION, which has just started, or
- * agreed, or failed.
- * _sweep_below: answers the early messages for generations below GENERATION that were left out.
- * _release_parked: answers or drops all early messages, since this site has left. */
-void cohort__endpoint_unpark(struct cohort_comm *comm, uint64_t generation);
-void cohort__endpoint_sweep_below(struct cohort_comm *comm, uint64_t generation);
-void cohort__endpoint_release_parked(struct cohort_comm *comm);
-
-/* idle.c. Whether no call is in flight or waits, and no set or get is under way; and what is to be
- * done then. */
-bool cohort__endpoint_is_idle(const struct cohort_comm *comm);
-void cohort__endpoint_when_idle(struct cohort_comm *comm);
-
-/* Something has ended, so the endpoint may be idle now. Mostly nothing waits for that. */
-static inline void cohort__endpoint_over(struct cohort_comm *comm)
-{
-    bool matters = comm->has_left || comm->idle_waiters;
-    if (matters && cohort__endpoint_is_idle(comm))
-        cohort__endpoint_when_idle(comm);
-}
-
-/* Fails all calls in flight and all that come later: the user has given the endpoint back, or the
- * job ends. */
-void cohort__endpoint_leave(struct cohort_comm *comm);
-
-/* Posts an item that looks for calls that have waited for a long time. */
-void cohort__endpoint_tick(struct cohort_comm *comm);
-
-/* Posts an item that tells the endpoint that a locality has died. */
-void cohort__endpoint_peer_died(struct cohort_comm *comm);
 
 #endif

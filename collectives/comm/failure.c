@@ -1,22 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "collectives/comm/failure.h"
 
+#include "collectives/comm/early.h"
 #include "collectives/comm/endpoint.h"
-#include "runtime/base/container.h"
 #include "runtime/proc/send.h"
 #include "runtime/wire/pack.h"
-
-bool cohort__endpoint_is_told(const struct cohort_comm *comm, uint64_t generation)
-{
-    const struct cohort__list *list = &comm->slots[generation % COHORT__WINDOW].parked;
-    for (const struct cohort__list *link = list->next; link != list; link = link->next) {
-        const struct cohort__message *message =
-            COHORT_CONTAINER_OF(link, const struct cohort__message, parked);
-        if (message->tag == COHORT__TAG_CALL && message->generation == generation)
-            return true;
-    }
-    return false;
-}
 
 void cohort__failure_tell_sites(struct cohort__group *group, const struct cohort__message *failure,
                                 uint32_t source_site)
@@ -63,7 +51,7 @@ static void tell_localities(const struct cohort__operation *operation,
 void cohort__failure_tell(struct cohort__operation *operation, bool is_for_all)
 {
     struct cohort_comm *comm = operation->comm;
-    if (operation->are_all_told || cohort__endpoint_is_told(comm, operation->generation))
+    if (operation->are_all_told || cohort__early_is_told(comm, operation->generation))
         return;
     const struct cohort__message failure = {.generation = operation->generation,
                                             .fingerprint = operation->fingerprint,

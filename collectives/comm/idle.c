@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "collectives/comm/endpoint.h"
+#include "collectives/comm/idle.h"
 
 #include "runtime/base/container.h"
 #include "runtime/base/slab.h"

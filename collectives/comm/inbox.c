@@ -5,7 +5,8 @@
 #include <string.h>
 
 #include "collectives/comm/delivery.h"
-#include "collectives/comm/endpoint.h"
+#include "collectives/comm/endpoint_life.h"
+#include "collectives/comm/message.h"
 #include "collectives/comm/quiet.h"
 #include "runtime/base/container.h"
 #include "runtime/base/hash.h"

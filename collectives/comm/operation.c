@@ -5,8 +5,8 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-#include "collectives/comm/endpoint.h"
-#include "collectives/comm/fingerprint.h"
+#include "collectives/comm/early.h"
+#include "collectives/comm/idle.h"
 #include "collectives/comm/mail.h"
 #include "collectives/comm/remote.h"
 #include "runtime/base/container.h"
@@ -48,7 +48,7 @@ static void start(struct cohort_comm *comm, struct cohort__operation *operation)
     count_in_flight(comm, 1);
     operation->handlers->start(operation);
     /* It may have ended by now. Then what was parked is stale. */
-    cohort__endpoint_unpark(comm, generation);
+    cohort__early_hand_in(comm, generation);
 }
 
 static bool fits_window(const struct cohort_comm *comm, uint64_t generation)
@@ -63,7 +63,7 @@ static void run_call(struct cohort__actor *actor, struct cohort__item *item)
     bool skips = operation->generation != comm->history.last + 1;
     cohort__history_call(&comm->history, operation->generation);
     if (skips)
-        cohort__endpoint_sweep_below(comm, operation->generation);
+        cohort__early_sweep_below(comm, operation->generation);
     if (cohort__list_is_empty(&comm->waiting) && fits_window(comm, operation->generation))
         start(comm, operation);
     else
@@ -77,7 +77,7 @@ void cohort__operation_call(struct cohort__operation *operation)
 }
 
 /* In an item of its own, since an operation may end as soon as it starts. */
-void cohort__endpoint_run_resume(struct cohort__actor *actor, struct cohort__item *item)
+static void run_resume(struct cohort__actor *actor, struct cohort__item *item)
 {
     struct cohort_comm *comm = cohort__endpoint_of(actor);
     (void)item;
@@ -139,6 +139,7 @@ void cohort__operation_ended(struct cohort__operation *operation)
     cohort__error_fini(&error);
     if (cohort__endpoint_first_waiting(comm) && !comm->resume_posted) {
         comm->resume_posted = true;
+        comm->resume.run = run_resume;
         cohort__endpoint_post(comm, &comm->resume);
     }
     cohort__endpoint_over(comm);
@@ -154,13 +155,13 @@ void cohort__operation_fail(struct cohort__operation *operation, const struct co
     cohort__error_copy(&operation->failure, error);
     operation->handlers->fail(operation);
     if (may_have_parked)
-        cohort__endpoint_unpark(comm, generation); /* which drops it */
+        cohort__early_hand_in(comm, generation); /* which drops it */
 }
 
 void cohort__operation_agree(struct cohort__operation *operation)
 {
     operation->is_agreed = true;
-    cohort__endpoint_unpark(operation->comm, operation->generation);
+    cohort__early_hand_in(operation->comm, operation->generation);
 }
 
 void cohort__operation_fail_with(struct cohort__operation *operation, cohort_status status,

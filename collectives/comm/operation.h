@@ -5,6 +5,7 @@
 #include <stdbool.h>
 
 #include "cohort/future.h"
+#include "collectives/comm/endpoint.h"
 #include "collectives/comm/fingerprint.h"
 #include "collectives/comm/message.h"
 
@@ -53,6 +54,14 @@ struct cohort__operation {
     bool is_refused;   /* by an agreement: each site finds it by itself, in words of its own */
     struct cohort__error failure; /* not COHORT_OK: the operation is failing with this */
 };
+
+/* In the endpoint's turn. _find: the operation in flight. _first_waiting: the first call that waits
+ * for the window. _failure: of a generation that has failed and is remembered. NULL: there is
+ * none. */
+struct cohort__operation *cohort__endpoint_find(struct cohort_comm *comm, uint64_t generation);
+struct cohort__operation *cohort__endpoint_first_waiting(const struct cohort_comm *comm);
+const struct cohort__failure *cohort__endpoint_failure(const struct cohort_comm *comm,
+                                                       uint64_t generation);
 
 /* Whether the sites have yet to agree. Until then only the agreement's messages (phase 0) are for
  * this operation. Others are from sites that have agreed, or have sent early; they are parked. */

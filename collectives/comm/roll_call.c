@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <stdlib.h>
 
-#include "collectives/comm/endpoint.h"
+#include "collectives/comm/channel.h"
+#include "collectives/comm/operation.h"
 #include "runtime/base/container.h"
 #include "runtime/base/slab.h"
 #include "runtime/task/fork.h"

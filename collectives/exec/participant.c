@@ -4,9 +4,9 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "collectives/comm/early.h"
 #include "collectives/comm/endpoint.h"
 #include "collectives/comm/fingerprint.h"
-#include "collectives/comm/commons.h"
 #include "collectives/comm/remote.h"
 #include "collectives/exec/meetings.h"
 #include "collectives/exec/stall.h"
@@ -253,7 +253,7 @@ static void try_enter(struct meetings *meetings, struct cohort__participant *par
     struct cohort__meeting *past;
     while ((past = left_out_by(meetings, participant->rank, generation)))
         fail_left_out(meetings, past, participant, entry);
-    if (cohort__endpoint_is_told(participant->operation->comm, generation))
+    if (cohort__early_is_told(participant->operation->comm, generation))
         return;
     struct cohort__meeting *meeting = meeting_find(meetings, generation, participant->index);
     if (!meeting) {

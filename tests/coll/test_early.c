@@ -5,6 +5,7 @@
 #include <cohort/cohort.h>
 
 #include "collectives/comm/endpoint.h"
+#include "collectives/comm/operation.h"
 #include "tests/support/cluster.h"
 #include "tests/support/sites.h"
 

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "collectives/comm/endpoint_life.h"
 #include "collectives/comm/inbox.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "collectives/comm/endpoint.h"
+#include "collectives/comm/message.h"
 #include "collectives/comm/settings.h"
 #include "runtime/base/slab.h"
 #include "runtime/wire/pack.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "collectives/comm/message.h"
 #include "collectives/comm/noticeboard.h"
 
 #include <poll.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "collectives/comm/endpoint_life.h"
 #include "collectives/exec/participant.h"
 
 #include <stdlib.h>

@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "collectives/comm/endpoint.h"
+#include "collectives/comm/endpoint_life.h"
 
 #include <stdlib.h>
 #include <string.h>
 
+#include "collectives/comm/channel.h"
+#include "collectives/comm/early.h"
+#include "collectives/comm/idle.h"
+#include "collectives/comm/operation.h"
 #include "runtime/base/clock.h"
 #include "runtime/base/container.h"
 
@@ -83,7 +87,7 @@ static void run_leave(struct cohort__actor *actor, struct cohort__item *item)
         if ((operation = comm->slots[i].in_flight) && !cohort__operation_fail_if_broken(operation))
             cohort__operation_fail_with(operation, COHORT_ERR_CANCELLED,
                                         "this site has left the communicator meanwhile");
-    cohort__endpoint_release_parked(comm);
+    cohort__early_release(comm);
     cohort__channels_leave(comm);
     for (uint32_t i = 0; i < COHORT__NUM_SUBGROUPS; i++) {
         struct cohort__annex *meetings = atomic_load(&comm->group->meetings[i]);
@@ -125,7 +129,6 @@ cohort_status cohort__endpoint_create(struct cohort_comm **ret_comm, struct coho
     comm->tick.item.run = run_tick;
     comm->death.item.run = run_peer_died;
     comm->leave.item.run = run_leave;
-    comm->resume.run = cohort__endpoint_run_resume;
     *ret_comm = comm;
     return COHORT_OK;
 }
