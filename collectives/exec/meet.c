@@ -2,6 +2,9 @@
 #include "collectives/exec/meet.h"
 
 #include "collectives/comm/failure.h"
+#include "collectives/exec/attendance.h"
+#include "collectives/exec/meeting_missing.h"
+#include "collectives/exec/meeting_tell.h"
 #include "collectives/exec/stall.h"
 #include "runtime/base/container.h"
 

@@ -5,8 +5,10 @@
 
 #include "collectives/comm/endpoint.h"
 #include "collectives/comm/failure.h"
-#include "collectives/exec/meetings.h"
-#include "collectives/exec/participant.h"
+#include "collectives/exec/attendance.h"
+#include "collectives/exec/meeting.h"
+#include "collectives/exec/meeting_missing.h"
+#include "collectives/exec/meeting_tell.h"
 #include "collectives/exec/rejection.h"
 #include "collectives/exec/segments.h"
 #include "collectives/exec/stall.h"

@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a meeting does when all are there. */
+#include "collectives/exec/meeting_move.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "collectives/comm/commons.h"
+#include "collectives/exec/meeting_shares.h"
+#include "collectives/exec/meeting_tell.h"
 #include "collectives/exec/meetings.h"
 
 static void keep_error(struct cohort__meeting *meeting, cohort_status status)

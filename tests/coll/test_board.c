@@ -7,7 +7,8 @@
 
 #include "collectives/comm/arenas.h"
 #include "collectives/comm/endpoint.h"
-#include "collectives/exec/meeting.h"
+#include "collectives/comm/operation.h"
+#include "collectives/exec/meetings.h"
 #include "runtime/base/container.h"
 #include "tests/support/cluster.h"
 #include "tests/support/exercise.h"

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "collectives/comm/endpoint_life.h"
 #include "collectives/exec/participant.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "collectives/comm/endpoint.h"
+#include "collectives/comm/endpoint_life.h"
 #include "collectives/comm/inbox.h"
 #include "collectives/comm/settings.h"
+#include "collectives/exec/attendance.h"
+#include "collectives/exec/meeting_missing.h"
+#include "collectives/exec/meeting_tell.h"
 #include "runtime/base/container.h"
 #include "runtime/task/future.h"
 #include "tests/support/test.h"
@@ -152,7 +154,7 @@ static void prepare(struct call *call, unsigned index, uint32_t rank)
         .stride = sizeof(int64_t),
         .op = index == GATHER ? NULL : COHORT_SUM,
         .subgroup = COHORT__SUBGROUP_LOCALITY,
-        .rank = cohort__subgroup_rank(group, COHORT__SUBGROUP_LOCALITY, local[rank]),
+        .rank = cohort__machine_rank(group->machine, COHORT__LEVEL_LOCALITY, local[rank]),
         .root = ROOT,
         .index = index,
         .phase = 1,
