@@ -5,7 +5,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-#include "collectives/exec/execution.h"
+#include "collectives/exec/engine.h"
 #include "collectives/exec/rejection.h"
 #include "runtime/task/fork.h"
 #include "runtime/task/future.h"

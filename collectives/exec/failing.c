@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "collectives/exec/failing.h"
+
 #include "collectives/comm/mail.h"
 #include "collectives/exec/activity.h"
 #include "collectives/exec/execution.h"

@@ -7,8 +7,8 @@
 
 /* What a meeting has to do with the other localities of the host. */
 
-/* With the lock held. The first meeting that has to post before MEETING may. MEETING itself if there
- * is none. */
+/* With the lock held. The first meeting that has to post before MEETING may. MEETING itself if
+ * there is none. */
 const struct cohort__meeting *cohort__meeting_first_to_post(const struct cohort__meetings *meetings,
                                                             const struct cohort__meeting *meeting);
 

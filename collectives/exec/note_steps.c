@@ -74,8 +74,8 @@ static cohort_status take(const struct cohort__execution *execution, uint32_t st
         memcpy(operand(execution, step, 0), data, read->bytes);
         return COHORT_OK;
     }
-    return cohort__step_reduce(execution, step, operand(execution, step, 0),
-                               operand(execution, step, 2), data);
+    return cohort__execution_reduce(execution, step, operand(execution, step, 0),
+                                    operand(execution, step, 2), data);
 }
 
 static void have_read(struct cohort__execution *execution, uint32_t step)
@@ -101,7 +101,7 @@ static void start_taking(struct cohort__execution *execution, uint32_t step,
                          const unsigned char *data)
 {
     const struct cohort__step *read = step_at(execution, step);
-    if (read->bytes > 0 && read->num_blocks == 3 && cohort__step_is_users(execution, step)) {
+    if (read->bytes > 0 && read->num_blocks == 3 && cohort__execution_is_users(execution, step)) {
         struct cohort__activity *activity = cohort__activity_create(execution, step);
         if (!activity)
             return;
