@@ -7,8 +7,10 @@
 #include <string.h>
 
 #include "cohort/split.h"
-#include "collectives/comm/create.h"
+#include "collectives/coll/call_start.h"
 #include "collectives/comm/commons.h"
+#include "collectives/comm/create.h"
+#include "collectives/model/select.h"
 #include "runtime/base/container.h"
 #include "runtime/task/future.h"
 #include "runtime/task/work.h"
