@@ -5,14 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "collectives/comm/endpoint.h"
 #include "collectives/comm/fingerprint.h"
 #include "collectives/comm/message.h"
 #include "runtime/base/container.h"
 #include "runtime/base/error.h"
-
-_Static_assert((int)COHORT__NOTES_GENERATIONS == (int)COHORT__WINDOW,
-               "a place for each generation that may be in flight at a site");
 
 /* A place of this locality's notes, as it knows it. */
 struct line {

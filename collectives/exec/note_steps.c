@@ -8,6 +8,8 @@
 #include "collectives/exec/stall.h"
 #include "runtime/base/container.h"
 
+_Static_assert((int)COHORT__NOTES_GENERATIONS == (int)COHORT__WINDOW,
+               "a place for each generation that may be in flight at a site");
 _Static_assert((int)COHORT__PLAN_NOTES <= (int)COHORT__NOTES_OF_CALL,
                "each note of a plan has a place");
 
