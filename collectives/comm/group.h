@@ -37,7 +37,8 @@ struct cohort__annex {
 /* The sites of one instance of a communicator, as one locality sees them: which locality each site
  * is in, and the endpoints that are here. A group stays until all sites, in all localities, have
  * left, since an endpoint that has left still answers. Then it is freed with the last reference, or
- * at the end of the last turn of an endpoint, whichever comes later. */
+ * at the end of the last turn of an endpoint, whichever comes later. Most of it is fixed; any
+ * thread that has a reference, or is in the turn of one of its endpoints, may use it. */
 struct cohort__group {
     struct cohort__map_node node; /* by instance */
     struct cohort__list retired;  /* in the inbox's list of groups to be freed */

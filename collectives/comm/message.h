@@ -11,6 +11,9 @@
 #include "runtime/base/list.h"
 #include "runtime/proc/arrival.h"
 
+/* What a site says to another one, and what travels with it. A message has one owner at a time, who
+ * may be any thread: who makes it, then the actor that it is posted to. */
+
 /* Memory of a site that another site of the same locality may read, so that it need not be copied
  * into a message. `returned` is posted to the owner when it is not read any more. */
 struct cohort__loan {

@@ -34,7 +34,7 @@ struct cohort__crew {
 
 /* Has PERFORM called for each of NUM_PARTS parts, at least 1, by works that are posted by POST:
  * cohort__work_post if PERFORM may call an operation of the user's, else cohort__chore_post. Then
- * has OVER called once. */
+ * has OVER called once. Any thread. */
 void cohort__crew_start(struct cohort__crew *crew, struct cohort__commons *commons,
                         void (*post)(struct cohort__work *work), uint64_t num_parts,
                         void (*perform)(struct cohort__crew *crew, uint64_t part),
