@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cohort/ragged.h"
 
-#include "collectives/coll/call.h"
+#include "collectives/coll/call_start.h"
 
 cohort_future *cohort_all_gatherv(cohort_comm *comm, const void *in, void *out,
                                   const size_t *counts, const size_t *displacements,

@@ -9,10 +9,9 @@
 #include "collectives/comm/endpoint.h"
 #include "collectives/comm/fingerprint.h"
 #include "collectives/exec/plan_cache.h"
-#include "collectives/model/select.h"
 
-/* What all collectives have in common: they check the arguments, pass the gate, find or build the
- * plan, and start it. A collective's own file says what that collective needs. */
+/* A call of a collective, as its own file describes it, and what its parts (call_*.c) all need to
+ * know of it. By the caller's thread; the caller does not make two calls at the same time. */
 
 enum cohort__role {
     COHORT__ROLE_ANY,
@@ -69,7 +68,7 @@ struct cohort__call {
     uint64_t generation;
     const struct cohort__ragged *ragged; /* NULL: blocks of one size */
 
-    /* Set by cohort__call_take_options and cohort__call_check. */
+    /* Set by cohort__call_take_options and cohort__call_check (call_check.h). */
     const struct cohort__next_call *options; /* the endpoint's, in a real call */
     bool is_reproducible;
     bool is_checked; /* an agreement comes first */
@@ -78,35 +77,24 @@ struct cohort__call {
     struct cohort__forced forced; /* by this call */
 };
 
-/* call_meeting.c. Starts CALL without a plan, by a meeting of its sites, which share memory. */
-cohort_future *cohort__call_meet(const struct cohort__call *call, uint32_t root, uint32_t shift,
-                                 uint64_t fingerprint, const struct cohort__signature *signature);
-
-/* How many bytes a meeting copies at this site because CALL is in place. */
-size_t cohort__call_meeting_copies(const struct cohort__call *call);
-
-/* Starts CALL. Sets its generation if the communicator numbers its calls. Never NULL. */
-cohort_future *cohort__call_start(struct cohort__call *call);
-
-/* The same for a CALL that its own function has found wrong: it uses up its generation, and the
- * calls of all sites fail with STATUS and WHY. There is a communicator. */
-cohort_future *cohort__call_refuse(struct cohort__call *call, cohort_status status,
-                                   const char *why);
-
-/* Sets in CALL what follows from OPTIONS, which must stay, and from those of the communicator. */
-void cohort__call_take_options(struct cohort__call *call, const struct cohort__next_call *options);
+/* Sets in CALL what follows from OPTIONS, which must stay, and from those of the communicator.
+ * Inline, since each call comes by here. */
+static inline void cohort__call_take_options(struct cohort__call *call,
+                                             const struct cohort__next_call *options)
+{
+    const cohort_comm *comm = call->comm;
+    bool is_asymmetric = call->collective == COHORT__GATHER || call->collective == COHORT__SCATTER;
+    call->options = options;
+    call->is_reproducible = call->options->reproducible || comm->reproducible;
+    call->is_alone = call->collective == COHORT__CHECK;
+    call->is_checked = call->options->check_asymmetric || call->collective == COHORT__CHECK ||
+                       (is_asymmetric && comm->check_asymmetric);
+}
 
 /* Sets a message about CALL, which names communicator, generation, site and function. Returns
  * STATUS. */
 cohort_status cohort__call_wrong(const struct cohort__call *call, cohort_status status,
                                  const char *format, ...) __attribute__((format(printf, 3, 4)));
-
-/* call_check.c. Checks role, options, buffers and operation. Sets is_in_place. */
-cohort_status cohort__call_check(struct cohort__call *call);
-
-/* The part of these checks that is needed even if the call is like the last one: where its buffers
- * are, and what is in them. */
-cohort_status cohort__call_check_buffers(const struct cohort__call *call);
 
 /* How the blocks of CALL are described. */
 enum cohort__variant cohort__call_variant(const struct cohort__call *call);
@@ -126,55 +114,7 @@ uint32_t cohort__call_root(const struct cohort__call *call);
 /* The distance of CALL, a shift, modulo the number of sites. */
 uint32_t cohort__call_shift(const struct cohort__call *call);
 
-/* call_shape.c. The shape of CALL. Fails if the blocks are wrong. */
-cohort_status cohort__call_shape(const struct cohort__call *call, struct cohort__shape *ret_shape);
-
-/* call_parts.c. Describes the blocks of a ragged call in SHAPE: in its request, its tail and its
- * counts_hash. Fails if blocks end beyond memory or sites are out of range. */
-cohort_status cohort__call_parts(const struct cohort__call *call, struct cohort__shape *shape);
-
-/* Fails if blocks that are received overlap. Slow, so only done for new plans. */
-cohort_status cohort__call_check_overlap(const struct cohort__call *call,
-                                         const struct cohort__request *request);
-
-/* call_parcels.c. Whether the blocks of CALL have sizes that only those know who send and receive
- * them. Not those of an exchange, which has no other row. */
-bool cohort__call_sizes_differ(const struct cohort__call *call);
-
-/* Whether the blocks of CALL go as parcels (exec/parcel_steps.h) if ALGORITHM
- * carries it out: if their sizes differ, and the row is for blocks of one size. */
-bool cohort__call_has_parcels(const struct cohort__call *call,
-                              const struct cohort__algorithm *algorithm);
-
-/* The request for such a row, of LIKE's: blocks of one byte. */
-struct cohort__request cohort__call_parcels_request(const struct cohort__call *call,
-                                                    const struct cohort__request *like);
-
-/* How many rows of OUT this site gets. */
-uint32_t cohort__call_parcels_rows(const struct cohort__call *call,
-                                   const struct cohort__request *request);
-
-/* Where CALL's parcels are. TAIL is the entry's. */
-struct cohort__parcels;
-void cohort__call_parcels(const struct cohort__call *call, const struct cohort__request *request,
-                          const void *tail, struct cohort__parcels *ret_in,
-                          struct cohort__parcels *ret_out);
-
 /* The endpoint's cache of plans, made by the first call. */
 cohort_status cohort__call_cache(cohort_comm *comm, struct cohort__plan_cache **ret_cache);
-
-/* call_plan.c. _question: the question which row carries out SHAPE. It refers to *RET_REQUEST.
- * _choose: the answer, or why no row can. Both only read the endpoint. */
-cohort_status cohort__call_question(const struct cohort__call *call,
-                                    const struct cohort__shape *shape,
-                                    struct cohort__request *ret_request,
-                                    struct cohort__question *ret_question);
-cohort_status cohort__call_choose(const struct cohort__call *call,
-                                  const struct cohort__shape *shape,
-                                  struct cohort__candidate *ret_choice);
-
-/* call_plan.c. A reference to the plan for SHAPE, from the cache or built now. */
-cohort_status cohort__call_plan(const struct cohort__call *call, const struct cohort__shape *shape,
-                                struct cohort__plan_entry **ret_entry);
 
 #endif

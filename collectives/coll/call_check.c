@@ -1,22 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "collectives/coll/call_check.h"
+
 #include <inttypes.h>
 
 #include "collectives/algo/pattern/needs.h"
-#include "collectives/coll/call.h"
 #include "collectives/coll/forced.h"
 #include "collectives/exec/op.h"
-
-/* Checks the arguments of a call, except those that describe blocks of different sizes. */
-
-uint32_t cohort__call_root(const struct cohort__call *call)
-{
-    const struct cohort_comm *comm = call->comm;
-    if (!cohort__collective_is_rooted(call->collective))
-        return 0;
-    bool is_given =
-        call->options->has_root && call->options->root_site < cohort_comm_num_sites(comm);
-    return is_given ? call->options->root_site : comm->root_site;
-}
+#include "runtime/base/error.h"
 
 static cohort_status check_options(struct cohort__call *call)
 {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "collectives/coll/call.h"
+#include "collectives/coll/call_meeting.h"
+
 #include "collectives/exec/meeting_call.h"
 
 static const struct cohort__movement_kind *const kinds[COHORT__NUM_COLLECTIVES] = {

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "collectives/coll/call.h"
-#include "collectives/exec/execution.h"
-
-/* gatherv, scatterv, all_to_allv and all_to_allw by rows for blocks of one size. */
+#include "collectives/coll/call_parcels.h"
 
 bool cohort__call_sizes_differ(const struct cohort__call *call)
 {

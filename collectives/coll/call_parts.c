@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "collectives/coll/call_parts.h"
+
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "collectives/coll/call.h"
 #include "runtime/base/hash.h"
 
 /* Blocks of different sizes: turns the caller's arrays into parts, in bytes. */

@@ -1,27 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "collectives/coll/call_plan.h"
+
 #include <inttypes.h>
 #include <stdlib.h>
 
 #include "collectives/algo/agreement.h"
 #include "collectives/algo/pattern/cost.h"
 #include "collectives/algo/pattern/shared.h"
-#include "collectives/coll/call.h"
+#include "collectives/coll/call_meeting.h"
+#include "collectives/coll/call_parcels.h"
+#include "collectives/coll/call_parts.h"
 #include "collectives/coll/choice.h"
 #include "collectives/plan/in_place.h"
 #include "collectives/plan/rows.h"
-
-/* From the shape of a call to its plan: chooses the algorithm, and adds the decorations. */
-
-cohort_status cohort__call_cache(cohort_comm *comm, struct cohort__plan_cache **ret_cache)
-{
-    cohort_status status = COHORT_OK;
-    if (!comm->plans) {
-        status = cohort__plan_cache_create(&comm->plans);
-        comm->plans_destroy = cohort__plan_cache_destroy;
-    }
-    *ret_cache = comm->plans;
-    return status;
-}
 
 /* The assumed size of an object, or of a block of those whose sizes differ, when an algorithm is
  * chosen, since sites don't know the real ones. */

@@ -1,14 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "collectives/coll/call.h"
+#include "collectives/coll/call_shape.h"
+
+#include "collectives/coll/call_parts.h"
 #include "collectives/exec/op.h"
 #include "collectives/exec/segments.h"
-
-uint32_t cohort__call_shift(const struct cohort__call *call)
-{
-    int64_t num_sites = cohort_comm_num_sites(call->comm);
-    int64_t rest = call->q % num_sites;
-    return (uint32_t)(rest < 0 ? rest + num_sites : rest);
-}
 
 static uint32_t flags_of(const struct cohort__call *call)
 {
@@ -22,13 +17,6 @@ static uint32_t flags_of(const struct cohort__call *call)
            (call->of_objects ? COHORT__PLAN_OBJECTS : 0) |
            (call->ragged ? COHORT__PLAN_RAGGED : 0) |
            (call->ragged && call->ragged->counts_agree ? COHORT__PLAN_SIZES_KNOWN : 0);
-}
-
-enum cohort__variant cohort__call_variant(const struct cohort__call *call)
-{
-    if (call->of_objects)
-        return COHORT__VARIANT_OBJECTS;
-    return call->ragged ? call->ragged->variant : COHORT__VARIANT_EQUAL;
 }
 
 /* Whether the sites of COMM may meet for COLLECTIVE with blocks of BYTES. They must be in one

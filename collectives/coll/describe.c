@@ -5,7 +5,7 @@
 #include "cohort/explain.h"
 #include "collectives/comm/arenas.h"
 #include "collectives/comm/endpoint.h"
-#include "collectives/exec/meeting.h"
+#include "collectives/exec/meetings.h"
 #include "collectives/plan/machine_text.h"
 
 static void print_board(FILE *file, struct cohort__group *group)

@@ -7,8 +7,10 @@
 #include <string.h>
 
 #include "cohort/split.h"
+#include "collectives/coll/call_start.h"
+#include "collectives/comm/commons.h"
 #include "collectives/comm/create.h"
-#include "collectives/comm/inbox.h"
+#include "collectives/model/select.h"
 #include "runtime/base/container.h"
 #include "runtime/task/future.h"
 #include "runtime/task/work.h"
@@ -25,7 +27,7 @@ struct division {
     cohort_future *called; /* the parent's collective */
     cohort_future *future; /* the reference that completes it */
     cohort_comm *parent;   /* a reference */
-    struct cohort__inbox *inbox;
+    struct cohort__commons *commons;
     cohort_comm **ret_comm;
     enum cohort__purpose purpose;
     uint64_t generation;
@@ -169,7 +171,7 @@ static void conclude(struct division *division)
  * all sites. */
 static void tell_others(const struct division *division)
 {
-    struct cohort__process *process = cohort__inbox_process(division->inbox);
+    struct cohort__process *process = division->commons->process;
     struct cohort__error error = {0};
     cohort__future_error(division->called, &error);
     if (error.status == COHORT_ERR_NO_MEMORY && division->parent->memory_budget == 0) {
@@ -183,10 +185,10 @@ static void tell_others(const struct division *division)
 static void run(struct cohort__work *work)
 {
     struct division *division = COHORT_CONTAINER_OF(work, struct division, work);
-    struct cohort__inbox *inbox = division->inbox;
+    struct cohort__commons *commons = division->commons;
     tell_others(division);
     conclude(division);
-    cohort__inbox_count_work(inbox, -1);
+    cohort__commons_count_work(commons, -1);
 }
 
 /* Joining takes time, and the caller may be anywhere: it is for a worker. At the end of the job
@@ -198,7 +200,7 @@ static void notify(struct cohort__waiter *waiter)
         conclude(division);
         return;
     }
-    cohort__inbox_count_work(division->inbox, 1);
+    cohort__commons_count_work(division->commons, 1);
     cohort__chore_post(&division->work);
 }
 
@@ -216,7 +218,7 @@ static struct division *create(const struct cohort__division_call *call)
         .waiter = {.notify = notify, .is_holder = true},
         .work = {.run = run},
         .parent = parent,
-        .inbox = parent->group->inbox,
+        .commons = parent->group->commons,
         .ret_comm = call->ret_comm,
         .purpose = call->purpose,
         .own = {call->color, call->key},

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cohort/ragged.h"
 
-#include "collectives/coll/call.h"
+#include "collectives/coll/call_start.h"
 
 cohort_future *cohort_exchange(cohort_comm *comm, const void *in, const cohort_neighbour *to,
                                size_t num_to, void *out, const cohort_neighbour *from,

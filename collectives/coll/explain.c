@@ -5,7 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "collectives/coll/call.h"
+#include "collectives/coll/call_check.h"
+#include "collectives/coll/call_plan.h"
+#include "collectives/coll/call_shape.h"
 #include "collectives/exec/check_values.h"
 #include "collectives/exec/op.h"
 #include "collectives/model/explain.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cohort/objects.h"
 
-#include "collectives/coll/call.h"
+#include "collectives/coll/call_start.h"
 
 /* What the collectives of objects have in common. A block is one object. The objects of OUT are
  * empty until the future completes. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cohort/collectives.h"
 
-#include "collectives/coll/call.h"
+#include "collectives/coll/call_start.h"
 
 cohort_future *cohort_scan(cohort_comm *comm, const void *in, void *out, size_t count,
                            cohort_datatype datatype, const cohort_op *op, uint64_t generation)

@@ -22,7 +22,7 @@ cohort_future *cohort_comm_split(cohort_comm **ret_comm, cohort_comm *comm, int3
 cohort_future *cohort_comm_split_level(cohort_comm **ret_comm, cohort_comm *comm,
                                        cohort_level level, uint64_t generation)
 {
-    /* The texts differ, since the call like the last one is found by them, see call.c. */
+    /* The texts differ, since the call like the last one is found by them, see call_start.c. */
     static const char *const functions[] = {
         [COHORT_LEVEL_LOCALITY] = "cohort_comm_split_level by localities",
         [COHORT_LEVEL_DOMAIN] = "cohort_comm_split_level by domains",

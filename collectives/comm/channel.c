@@ -5,6 +5,9 @@
 #include <stdio.h>
 
 #include "collectives/comm/channel_private.h"
+#include "collectives/comm/idle.h"
+#include "collectives/comm/mail.h"
+#include "collectives/comm/operation.h"
 #include "runtime/base/container.h"
 #include "runtime/base/hash.h"
 #include "runtime/base/slab.h"
@@ -210,12 +213,13 @@ static cohort_status hopeless(const struct cohort_comm *comm,
     if (comm->channels.has_lost)
         return cohort_fail(COHORT_ERR_NO_MEMORY, "a message was lost for want of memory");
     bool is_over = source->has_left && (int32_t)(source->expected - source->num_set) >= 0;
-    if (is_over && cohort__remote_is_broken(comm))
+    if (is_over && cohort__remote_is_broken(comm->group))
         return COHORT_ERR_PEER_DIED; /* perhaps the reason why that site has left */
     if (is_over)
         return cohort_fail(COHORT_ERR_GONE, "site %u (locality %u) has left the communicator",
                            source->site, comm->group->membership->locality_of[source->site]);
-    if (cohort__remote_any_dead(comm) && cohort__remote_check_dead(comm, source->site))
+    if (cohort__remote_any_dead(comm->group) &&
+        cohort__remote_check_dead(comm->group, source->site))
         return COHORT_ERR_PEER_DIED;
     return COHORT_OK;
 }
@@ -400,7 +404,7 @@ static void answer(struct cohort_comm *comm, uint32_t site)
     if (!message)
         return; /* it will ask again */
     message->last_called = cohort__channel_sets_count(&comm->channels, site);
-    cohort__message_send(comm, site, message, 0);
+    cohort__mail_send(comm->group, site, message, 0);
 }
 
 static void take_answer(struct cohort_comm *comm, const struct cohort__message *message)
@@ -431,7 +435,7 @@ void cohort__channels_tick(struct cohort_comm *comm, uint64_t now)
                 ? cohort__message_create(COHORT__KIND_ASK, comm->this_site, 0, 0, 0)
                 : NULL;
         if (message)
-            cohort__message_send(comm, source->site, message, 0);
+            cohort__mail_send(comm->group, source->site, message, 0);
     }
 }
 

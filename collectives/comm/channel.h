@@ -2,45 +2,18 @@
 #ifndef COHORT_COLLECTIVES_COMM_CHANNEL_H
 #define COHORT_COLLECTIVES_COMM_CHANNEL_H
 
-#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
+#include "collectives/comm/channels.h"
+#include "collectives/comm/endpoint.h"
 #include "collectives/comm/message.h"
-#include "runtime/base/map.h"
 
-/* The channels of an endpoint. Their messages have generation 0, which no collective has. The
- * transport may reorder messages, so each site numbers the messages that it sets for another one.
- * The getter puts them in order, and matches them with gets by source and tag. An endpoint keeps
- * one record for each site that it talks to, and one for each source and tag for which a message or
- * a get waits. */
-struct cohort__channel_target;
-struct cohort__channel_source;
-struct cohort__channels {
-    /* The caller's side: the sites that this one sets messages for, and the last of them used. */
-    struct cohort__map targets;
-    struct cohort__channel_target *last_target;
-
-    /* The actor's side. */
-    struct cohort__map sources;
-    struct cohort__channel_source *last_source; /* the last one looked for, or NULL */
-    struct cohort__map queues;                  /* by source and tag */
-    struct cohort__list sets;                   /* sets that are not over */
-    struct cohort__list under_way;              /* gets that have their message, and read it */
-    uint64_t asked_at;                          /* as in struct cohort__operation */
-    unsigned patience;
-    bool has_lost;                 /* a message, since there was no memory to keep it */
-    _Atomic uint32_t num_not_over; /* sets and gets; written only in the endpoint's turn */
-};
+/* What is set and got by the channels of an endpoint. */
 
 void cohort__channels_init(struct cohort__channels *channels);
 void cohort__channels_fini(struct cohort__channels *channels);
-
-static inline bool cohort__channels_are_idle(const struct cohort__channels *channels)
-{
-    return atomic_load_explicit(&channels->num_not_over, memory_order_relaxed) == 0;
-}
 
 /* All of the following in the endpoint's turn. A message with generation 0 has come in. Takes
  * it. */

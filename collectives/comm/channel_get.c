@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "collectives/comm/channel_private.h"
-#include "collectives/comm/inbox.h"
 #include "runtime/base/container.h"
 #include "runtime/base/slab.h"
 #include "runtime/task/fork.h"
@@ -67,20 +66,20 @@ static void copy(struct cohort__channel_get *get)
 }
 
 /* Back in the endpoint's turn, with the data or an error. */
-static void run_end(struct cohort_comm *comm, struct cohort__item *item)
+static void run_end(struct cohort__actor *actor, struct cohort__item *item)
 {
-    (void)comm;
+    (void)actor;
     end(COHORT_CONTAINER_OF(item, struct cohort__channel_get, item));
 }
 
 static void perform_copy(struct cohort__work *work)
 {
     struct cohort__channel_get *get = COHORT_CONTAINER_OF(work, struct cohort__channel_get, work);
-    struct cohort__inbox *inbox = get->comm->group->inbox;
+    struct cohort__commons *commons = get->comm->group->commons;
     copy(get);
     get->item.run = run_end;
     cohort__endpoint_post(get->comm, &get->item);
-    cohort__inbox_count_work(inbox, -1);
+    cohort__commons_count_work(commons, -1);
 }
 
 static void fetched(struct cohort__fetch *fetch, cohort_status status)
@@ -142,15 +141,16 @@ void cohort__channel_get_take(struct cohort__channel_get *get, struct cohort__me
         end(get);
     } else {
         get->work.run = perform_copy;
-        cohort__inbox_count_work(comm->group->inbox, 1);
+        cohort__commons_count_work(comm->group->commons, 1);
         cohort__chore_post(&get->work);
     }
 }
 
 /* The call ------------------------------------------------------------------------------------ */
 
-static void run_get(struct cohort_comm *comm, struct cohort__item *item)
+static void run_get(struct cohort__actor *actor, struct cohort__item *item)
 {
+    struct cohort_comm *comm = cohort__endpoint_of(actor);
     struct cohort__channel_get *get = COHORT_CONTAINER_OF(item, struct cohort__channel_get, item);
     cohort__channels_begun(comm);
     if (cohort__channels_get(comm, get)) {

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "collectives/comm/channel_private.h"
+#include "collectives/comm/mail.h"
 #include "runtime/base/container.h"
 #include "runtime/base/hash.h"
 #include "runtime/base/slab.h"
@@ -107,13 +108,13 @@ static void tell(const struct set *set, cohort_status status, const char *why)
     if (!message)
         return;
     set_error(set, &message->error, status, why);
-    cohort__message_send(set->comm, set->site, message, 0);
+    cohort__mail_send(set->comm->group, set->site, message, 0);
 }
 
 /* This site has left, perhaps because of a death. */
 static void tell_gone(const struct set *set, const char *why)
 {
-    if (cohort__remote_is_broken(set->comm))
+    if (cohort__remote_is_broken(set->comm->group))
         tell(set, COHORT_ERR_PEER_DIED, cohort_error_message());
     else
         tell(set, COHORT_ERR_GONE, why);
@@ -137,23 +138,23 @@ static void data_is_back(struct set *set, bool declined)
     if (declined && set->comm->has_left)
         set_error(set, &set->error, COHORT_ERR_CANCELLED,
                   "this site has left the communicator before it was got");
-    else if (declined && cohort__remote_is_broken(set->comm))
+    else if (declined && cohort__remote_is_broken(set->comm->group))
         set_error(set, &set->error, COHORT_ERR_PEER_DIED, cohort_error_message());
     else if (declined)
         set_error(set, &set->error, COHORT_ERR_GONE, "that site left the communicator before");
     end(set);
 }
 
-static void run_returned(struct cohort_comm *comm, struct cohort__item *item)
+static void run_returned(struct cohort__actor *actor, struct cohort__item *item)
 {
-    (void)comm;
+    (void)actor;
     struct set *set = COHORT_CONTAINER_OF(item, struct set, loan.returned);
     data_is_back(set, !set->loan.taken);
 }
 
-static void run_sent(struct cohort_comm *comm, struct cohort__item *item)
+static void run_sent(struct cohort__actor *actor, struct cohort__item *item)
 {
-    (void)comm;
+    (void)actor;
     struct set *set = COHORT_CONTAINER_OF(item, struct set, item);
     cohort_status status = set->error.status;
     if (status && status != COHORT_ERR_PEER_DIED && status != COHORT_ERR_CANCELLED)
@@ -172,8 +173,9 @@ static void send_done(struct cohort__send *send, cohort_status status)
     cohort__endpoint_post(set->comm, &set->item);
 }
 
-static void run_set(struct cohort_comm *comm, struct cohort__item *item)
+static void run_set(struct cohort__actor *actor, struct cohort__item *item)
 {
+    struct cohort_comm *comm = cohort__endpoint_of(actor);
     struct set *set = COHORT_CONTAINER_OF(item, struct set, item);
     struct cohort__message *message = set->message;
     cohort__channels_begun(comm);
@@ -185,16 +187,19 @@ static void run_set(struct cohort_comm *comm, struct cohort__item *item)
     } else if (message) {
         set->message = NULL;
         set->is_lent = true;
-        set->loan =
-            (struct cohort__loan){.returned.run = run_returned, .owner = comm, .pieces = set->data};
+        set->loan = (struct cohort__loan){
+            .returned.run = run_returned, .owner = &comm->actor, .pieces = set->data};
         message->loan = &set->loan;
         cohort__group_deliver(comm->group, set->site, message);
     } else {
         set->send.done = send_done;
-        cohort__remote_send_channel(comm, set->site, set->tag, set->sequence, set->data, set->bytes,
-                                    &set->send);
+        set->send.payload = set->data;
+        set->send.bytes = set->bytes;
+        set->send.envelope =
+            (struct cohort__envelope){.fingerprint = set->tag, .tag = set->sequence};
+        cohort__remote_send(comm->group, comm->this_site, set->site, &set->send);
         if (set->send.is_inline)
-            run_sent(comm, &set->item);
+            run_sent(actor, &set->item);
     }
 }
 
@@ -284,7 +289,8 @@ static cohort_future *set_later(const struct set *call, struct cohort__channel_t
 static cohort_future *set_far(cohort_comm *comm, struct cohort__channel_target *target,
                               uint64_t tag, const void *data, size_t bytes)
 {
-    if (!cohort__remote_try_channel(comm, target->site, tag, target->next_sequence, data, bytes))
+    struct cohort__envelope envelope = {.fingerprint = tag, .tag = target->next_sequence};
+    if (!cohort__remote_try(comm->group, comm->this_site, target->site, &envelope, data, bytes))
         return set_later(
             &(struct set){
                 .comm = comm, .site = target->site, .tag = tag, .data = data, .bytes = bytes},

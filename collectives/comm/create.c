@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "collectives/comm/create.h"
-#include "collectives/comm/endpoint.h"
+#include "collectives/comm/endpoint_life.h"
 #include "collectives/comm/inbox.h"
 #include "runtime/base/container.h"
 #include "runtime/task/fork.h"
@@ -59,7 +59,7 @@ static cohort_status make_endpoint(struct creation *creation, struct cohort__mem
     cohort__inbox_add(creation->inbox, comm);
     if (creation->join.name_bytes == 0)
         cohort__inbox_set_latest(creation->inbox, comm);
-    cohort__group_add(group, comm);
+    cohort__group_add(group, comm->this_site, &comm->actor);
     return COHORT_OK;
 }
 
@@ -76,7 +76,7 @@ static void on_joined(struct cohort__join *join, cohort_status status,
 {
     struct creation *creation = COHORT_CONTAINER_OF(join, struct creation, join);
     struct cohort__inbox *inbox = creation->inbox;
-    struct cohort__process *process = cohort__inbox_process(inbox);
+    struct cohort__process *process = cohort__inbox_commons(inbox)->process;
     if (!status)
         status = make_endpoint(creation, membership); /* from now on the board is the group's */
     else if (!cohort__process_any_dead(process))      /* else another locality may use it */
@@ -186,7 +186,7 @@ static void begin(struct creation *creation, struct cohort__inbox *inbox, cohort
     join->settings_bytes = creation->settings.bytes;
     join->done = on_joined;
     cohort__inbox_creation_begin(inbox);
-    cohort__registry_join(cohort__process_registry(cohort__inbox_process(inbox)), join);
+    cohort__registry_join(cohort__process_registry(cohort__inbox_commons(inbox)->process), join);
 }
 
 cohort_future *cohort__comm_create_in(struct cohort__process *process, cohort_comm **ret_comm,
@@ -273,8 +273,8 @@ void cohort__comm_create_child(struct cohort_comm *parent, const struct cohort__
                                cohort_comm **ret_comm, cohort_future *future)
 {
     const uint64_t origin[] = {parent->group->membership->instance, child->generation};
-    struct cohort__inbox *inbox = parent->group->inbox;
-    struct cohort__process *process = cohort__inbox_process(inbox);
+    struct cohort__inbox *inbox = cohort__inbox_of(parent->group->commons);
+    struct cohort__process *process = parent->group->commons->process;
     cohort_comm_options options;
     struct cohort__comm_choice choice;
     take_over(parent, child, &options, &choice);

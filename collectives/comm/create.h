@@ -9,6 +9,8 @@
 
 enum { COHORT__ALGORITHMS_BYTES = 768 };
 
+/* How a site joins a communicator, and gets its endpoint. Any thread. */
+
 /* What follows from a communicator's options. The folder comm itself knows no algorithms. */
 struct cohort__comm_choice {
     bool is_flat;

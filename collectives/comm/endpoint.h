@@ -3,18 +3,23 @@
 #define COHORT_COLLECTIVES_COMM_ENDPOINT_H
 
 #include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
 #include "cohort/comm.h"
-#include "collectives/comm/channel.h"
+#include "collectives/comm/actor.h"
+#include "collectives/comm/channels.h"
+#include "collectives/comm/fingerprint.h"
 #include "collectives/comm/gate.h"
 #include "collectives/comm/group.h"
-#include "collectives/comm/message.h"
-#include "collectives/comm/operation.h"
 #include "collectives/comm/settings.h"
+#include "runtime/base/error.h"
 
-/* An endpoint is an actor. Calls, messages and completions enter its queue as items. The thread
- * that makes the queue non-empty runs the items: that is the endpoint's turn. Items run one at a
- * time and never nested, so the state of an endpoint needs no lock. */
+/* What one site has of its communicator. It is an actor: calls, messages and completions are its
+ * items, and what is said to happen in the endpoint's turn needs no lock. This is the state; who
+ * changes it is above: endpoint_life.c the whole, operation.c the calls in flight and those that
+ * wait, early.c the parked messages, channel*.c the channels, idle.c who waits for all that. */
 
 enum {
     /* Generations in the window, from the oldest one in flight on. It balances how far a site may
@@ -65,6 +70,8 @@ struct cohort__next_call {
 };
 
 struct cohort__plan_cache;
+struct cohort__idle_waiter;
+struct cohort__operation;
 
 /* An algorithm that the user forces. The folder comm does not know the table of algorithms. */
 struct cohort__forced {
@@ -75,8 +82,7 @@ struct cohort__forced {
 struct cohort_comm {
     /* What every call touches is in the first two cache lines, and in its slot. With thousands of
      * sites in a locality the lines of an endpoint have left the caches by its next call. */
-    struct cohort__batch_queue queue;
-    struct cohort_comm *next_ready; /* in the list of the thread that runs it */
+    struct cohort__actor actor; /* first */
     struct cohort__group *group;
     struct cohort__plan_cache *plans; /* exec's; the caller's side */
     struct cohort__gate gate;         /* the caller's side */
@@ -84,13 +90,13 @@ struct cohort_comm {
     uint32_t root_site;
     bool auto_generation;
     bool reproducible;
-    bool check_asymmetric;              /* set by the settings or by the options */
-    bool has_left;                      /* the actor's side */
-    _Atomic uint32_t num_in_flight;     /* written in the endpoint's turn, read by the tick */
-    uint64_t oldest;                    /* generation in flight, or 0; the actor's side */
-    struct cohort__history history;     /* the actor's side */
-    struct cohort__list waiting;        /* calls beyond the window; the actor's side */
-    struct cohort__list idle_waiters;   /* the actor's side */
+    bool check_asymmetric;                    /* set by the settings or by the options */
+    bool has_left;                            /* the actor's side */
+    _Atomic uint32_t num_in_flight;           /* written in the endpoint's turn, read by the tick */
+    uint64_t oldest;                          /* generation in flight, or 0; the actor's side */
+    struct cohort__history history;           /* the actor's side */
+    struct cohort__list waiting;              /* calls beyond the window; the actor's side */
+    struct cohort__idle_waiter *idle_waiters; /* the oldest first; the actor's side */
     struct cohort__next_call next_call; /* the caller's side; mostly only its beginning is read */
 
     /* Fixed. */
@@ -127,68 +133,25 @@ struct cohort_comm {
     struct cohort__failure failures[COHORT__FAILURES];
 };
 
-/* Any thread: has this endpoint run ITEM, maybe before this returns. If the endpoint has left, or
- * leaves now, it may be gone after that, unless the caller has a reference to its group. */
-void cohort__endpoint_post(struct cohort_comm *comm, struct cohort__item *item);
-
-/* Begins a turn without an item, if no other thread runs the endpoint. All that the caller does
- * until turn_end is the endpoint's turn. False: an item has to be posted instead. */
-bool cohort__endpoint_turn_begin(struct cohort_comm *comm);
-void cohort__endpoint_turn_end(struct cohort_comm *comm);
-
-cohort_status cohort__endpoint_create(struct cohort_comm **ret_comm, struct cohort__group *group,
-                                      uint32_t site);
-
-/* Called when nothing refers to it any more. */
-void cohort__endpoint_destroy(struct cohort_comm *comm);
-
-/* In the endpoint's turn: a message has come in. Takes MESSAGE. */
-void cohort__endpoint_receive(struct cohort_comm *comm, struct cohort__message *message);
-
-/* The following are private to comm, and are called in the endpoint's turn. */
-
-/* failure.c. Whether another site has reported the failure of GENERATION, which has not started
- * here yet, or is just starting. */
-bool cohort__endpoint_is_told(const struct cohort_comm *comm, uint64_t generation);
-
-/* operation.c. _find: the operation in flight. _first_waiting: the first call that waits for the
- * window. _failure: of a generation that has failed and is remembered. NULL: there is none. */
-struct cohort__operation *cohort__endpoint_find(struct cohort_comm *comm, uint64_t generation);
-struct cohort__operation *cohort__endpoint_first_waiting(const struct cohort_comm *comm);
-const struct cohort__failure *cohort__endpoint_failure(const struct cohort_comm *comm,
-                                                       uint64_t generation);
-/* Starts the calls that waited for the window and fit in now. */
-void cohort__endpoint_run_resume(struct cohort_comm *comm, struct cohort__item *item);
-
-/* reception.c. _unpark: hands in the early messages for GENERATION, which has just started, or
- * agreed, or failed.
- * _sweep_below: answers the early messages for generations below GENERATION that were left out.
- * _release_parked: answers or drops all early messages, since this site has left. */
-void cohort__endpoint_unpark(struct cohort_comm *comm, uint64_t generation);
-void cohort__endpoint_sweep_below(struct cohort_comm *comm, uint64_t generation);
-void cohort__endpoint_release_parked(struct cohort_comm *comm);
-
-/* idle.c. Whether no call is in flight or waits, and no set or get is under way; and what is to be
- * done then. */
-bool cohort__endpoint_is_idle(const struct cohort_comm *comm);
-void cohort__endpoint_when_idle(struct cohort_comm *comm);
-
-/* Something has ended, so the endpoint may be idle now. Mostly nothing waits for that. */
-static inline void cohort__endpoint_over(struct cohort_comm *comm)
+/* The endpoint that ACTOR is. NULL: NULL. */
+static inline struct cohort_comm *cohort__endpoint_of(struct cohort__actor *actor)
 {
-    bool matters = comm->has_left || !cohort__list_is_empty(&comm->idle_waiters);
-    if (matters && cohort__endpoint_is_idle(comm))
-        cohort__endpoint_when_idle(comm);
+    return (struct cohort_comm *)actor;
 }
 
-/* Fails all calls in flight and all that come later: the user has given the endpoint back, or the
- * job ends. */
-void cohort__endpoint_leave(struct cohort_comm *comm);
+/* That of SITE, one of GROUP. NULL: elsewhere, or not made yet. Any thread that is sure that the
+ * group exists. */
+static inline struct cohort_comm *cohort__endpoint_at(const struct cohort__group *group,
+                                                      uint32_t site)
+{
+    return cohort__endpoint_of(atomic_load(&group->endpoints[site]));
+}
 
-/* Posts an item that looks for calls that have waited for a long time. */
-void cohort__endpoint_tick(struct cohort_comm *comm);
-
-/* Posts an item that tells the endpoint that a locality has died. */
-void cohort__endpoint_peer_died(struct cohort_comm *comm);
+/* Any thread: has this endpoint run ITEM, maybe before this returns. If the endpoint has left, or
+ * leaves now, it may be gone after that, unless the caller has a reference to its group. */
+static inline void cohort__endpoint_post(struct cohort_comm *comm, struct cohort__item *item)
+{
+    cohort__actor_post(&comm->actor, item);
+}
 
 #endif

@@ -1,29 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The failure of a call as a whole. If the call has a plan, the error goes along its sends to the
- * sites that depend on it. If not, all sites are told: each site of this locality, and each other
- * locality once, which tells its own sites. A site that has not called yet keeps the failure until
- * it does. */
+#include "collectives/comm/failure.h"
 
+#include "collectives/comm/early.h"
 #include "collectives/comm/endpoint.h"
-#include "collectives/comm/inbox.h"
-#include "runtime/base/container.h"
 #include "runtime/proc/send.h"
 #include "runtime/wire/pack.h"
 
-bool cohort__endpoint_is_told(const struct cohort_comm *comm, uint64_t generation)
-{
-    const struct cohort__list *list = &comm->slots[generation % COHORT__WINDOW].parked;
-    for (const struct cohort__list *link = list->next; link != list; link = link->next) {
-        const struct cohort__message *message =
-            COHORT_CONTAINER_OF(link, const struct cohort__message, parked);
-        if (message->tag == COHORT__TAG_CALL && message->generation == generation)
-            return true;
-    }
-    return false;
-}
-
-void cohort__group_tell_all(struct cohort__group *group, const struct cohort__message *failure,
-                            uint32_t source_site)
+void cohort__failure_tell_sites(struct cohort__group *group, const struct cohort__message *failure,
+                                uint32_t source_site)
 {
     for (uint32_t i = 0; i < group->local.num; i++) {
         uint32_t site = group->local.sites[i];
@@ -45,7 +29,7 @@ static void tell_localities(const struct cohort__operation *operation,
 {
     const struct cohort__group *group = operation->comm->group;
     const struct cohort__membership *membership = group->membership;
-    struct cohort__process *process = cohort__inbox_process(group->inbox);
+    struct cohort__process *process = group->commons->process;
     for (uint32_t i = 0; i < group->num_localities; i++) {
         uint32_t rank = membership->locality_of[cohort__group_first_site(group, i)];
         if (rank == group->rank)
@@ -64,15 +48,15 @@ static void tell_localities(const struct cohort__operation *operation,
     }
 }
 
-void cohort__operation_tell(struct cohort__operation *operation, bool is_for_all)
+void cohort__failure_tell(struct cohort__operation *operation, bool is_for_all)
 {
     struct cohort_comm *comm = operation->comm;
-    if (operation->are_all_told || cohort__endpoint_is_told(comm, operation->generation))
+    if (operation->are_all_told || cohort__early_is_told(comm, operation->generation))
         return;
     const struct cohort__message failure = {.generation = operation->generation,
                                             .fingerprint = operation->fingerprint,
                                             .error = operation->failure};
-    cohort__group_tell_all(comm->group, &failure, comm->this_site);
+    cohort__failure_tell_sites(comm->group, &failure, comm->this_site);
     operation->are_all_told = is_for_all; /* each segment of a call may come here */
     if (!is_for_all || comm->group->is_whole)
         return;

@@ -4,12 +4,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "collectives/comm/endpoint.h"
-#include "collectives/comm/inbox.h"
-#include "collectives/comm/noticeboard.h"
+#include "collectives/comm/message.h"
 #include "collectives/comm/settings.h"
 #include "runtime/base/container.h"
-#include "runtime/base/log.h"
 #include "runtime/proc/positions.h"
 
 static struct cohort__message *unclaimed_of(struct cohort__list *link)
@@ -21,7 +18,7 @@ static struct cohort__message *unclaimed_of(struct cohort__list *link)
 static cohort_status find_machine(struct cohort__group *group)
 {
     const struct cohort__membership *membership = group->membership;
-    const struct cohort__process *process = cohort__inbox_process(group->inbox);
+    const struct cohort__process *process = group->commons->process;
     struct cohort__machine_level outer[2 + COHORT__NAMED_LEVELS_MAX] = {
         {"domain", cohort__positions_domains(process)}, {"host", cohort__positions_hosts(process)}};
     uint32_t num = cohort__positions_num_levels(process);
@@ -48,7 +45,7 @@ static cohort_status find_machine(struct cohort__group *group)
 static cohort_status find_board(struct cohort__group *group)
 {
     const struct cohort__membership *membership = group->membership;
-    struct cohort__process *process = cohort__inbox_process(group->inbox);
+    struct cohort__process *process = group->commons->process;
     struct cohort__comm_settings settings;
     cohort_status status = cohort__comm_settings_unpack(&settings, membership->settings,
                                                         membership->settings_bytes, group->name);
@@ -76,7 +73,7 @@ struct cohort__children cohort__group_host_localities(const struct cohort__group
 
 cohort_status cohort__group_hosts_sharing(const struct cohort__group *group, uint32_t *ret_sharing)
 {
-    const struct cohort__process *process = cohort__inbox_process(group->inbox);
+    const struct cohort__process *process = group->commons->process;
     const uint32_t *cores = cohort__positions_cores(process);
     uint32_t host = cohort__machine_find(group->machine, "host"), most = 0;
     uint32_t *num_hosts = calloc(cohort__process_size(process), sizeof(*num_hosts)); /* by cores */
@@ -97,7 +94,7 @@ cohort_status cohort__group_hosts_sharing(const struct cohort__group *group, uin
 static void find_notes(struct cohort__group *group)
 {
     const struct cohort__membership *membership = group->membership;
-    struct cohort__process *process = cohort__inbox_process(group->inbox);
+    struct cohort__process *process = group->commons->process;
     struct cohort__children here = cohort__group_host_localities(group);
     uint32_t slot;
     group->has_notes = here.num > 1 && membership->number != COHORT__NO_NUMBER;
@@ -110,15 +107,26 @@ static void find_notes(struct cohort__group *group)
 /* This locality uses nothing of the group any more. */
 static void give_back(const struct cohort__group *group)
 {
-    struct cohort__process *process = cohort__inbox_process(group->inbox);
+    struct cohort__process *process = group->commons->process;
     if (group->has_board)
         cohort__boards_leave(process, group->board, group->num_localities);
     if (group->has_ended)
         cohort__registry_return(cohort__process_registry(process), group->membership);
 }
 
-cohort_status cohort__group_create(struct cohort__group **ret_group, struct cohort__inbox *inbox,
-                                   const char *name, struct cohort__membership *membership)
+static void home_ref(struct cohort__actor_home *home)
+{
+    cohort__group_ref(COHORT_CONTAINER_OF(home, struct cohort__group, home));
+}
+
+static void home_unref(struct cohort__actor_home *home)
+{
+    cohort__group_unref(COHORT_CONTAINER_OF(home, struct cohort__group, home));
+}
+
+cohort_status cohort__group_create(struct cohort__group **ret_group,
+                                   struct cohort__commons *commons, const char *name,
+                                   struct cohort__membership *membership)
 {
     struct cohort__group *group =
         calloc(1, sizeof(*group) + membership->num_sites * sizeof(group->endpoints[0]));
@@ -126,9 +134,10 @@ cohort_status cohort__group_create(struct cohort__group **ret_group, struct coho
         return cohort_fail(COHORT_ERR_NO_MEMORY, "communicator \"%s\": no memory for %u sites",
                            name, membership->num_sites);
     atomic_init(&group->refs, 1);
-    group->inbox = inbox;
+    group->home = (struct cohort__actor_home){home_ref, home_unref};
+    group->commons = commons;
     group->membership = membership;
-    group->rank = cohort__process_rank(cohort__inbox_process(inbox));
+    group->rank = cohort__process_rank(commons->process);
     snprintf(group->name, sizeof(group->name), "%s", name);
     cohort_status status = find_machine(group);
     if (!status)
@@ -146,19 +155,22 @@ cohort_status cohort__group_create(struct cohort__group **ret_group, struct coho
     return COHORT_OK;
 }
 
+static void annex_destroy(struct cohort__annex *annex)
+{
+    if (annex)
+        annex->destroy(annex);
+}
+
 void cohort__group_destroy(struct cohort__group *group)
 {
     struct cohort__list *link;
     while ((link = cohort__list_pop_front(&group->unclaimed)))
         cohort__message_release(unclaimed_of(link));
     for (uint32_t i = 0; i < group->local.num; i++)
-        cohort__endpoint_destroy(atomic_load(&group->endpoints[group->local.sites[i]]));
-    for (uint32_t i = 0; i < COHORT__NUM_SUBGROUPS; i++) {
-        struct cohort__meetings *meetings = atomic_load(&group->meetings[i]);
-        if (meetings)
-            meetings->destroy(meetings);
-    }
-    cohort__noticeboard_destroy(atomic_load(&group->noticeboard));
+        group->commons->destroy(atomic_load(&group->endpoints[group->local.sites[i]]));
+    for (uint32_t i = 0; i < COHORT__NUM_SUBGROUPS; i++)
+        annex_destroy(atomic_load(&group->meetings[i]));
+    annex_destroy(atomic_load(&group->noticeboard));
     give_back(group);
     pthread_mutex_destroy(&group->lock);
     cohort__membership_unref(group->membership);
@@ -167,31 +179,15 @@ void cohort__group_destroy(struct cohort__group *group)
     free(group);
 }
 
-/* Whether each endpoint, at the moment it was looked at, had left and had nothing to do. */
-static bool look(const struct cohort__group *group)
+/* The group may be gone after the unref. */
+void cohort__group_unref(struct cohort__group *group)
 {
-    for (uint32_t i = 0; i < group->local.num; i++) {
-        const struct cohort_comm *comm = atomic_load(&group->endpoints[group->local.sites[i]]);
-        if (comm && !(atomic_load(&comm->finished) && cohort__batch_queue_is_empty(&comm->queue)))
-            return false;
-    }
-    return true;
-}
-
-/* Endpoints are looked at one after the other. So one look can miss an item that goes from an
- * endpoint not yet looked at to one already looked at. But an endpoint that has left sends only
- * answers, and an answer causes no other message. After a look that finds all endpoints finished,
- * the only new items are answers to messages that were under way. After the second look, all these
- * answers have been sent. The third look finds them.
- *
- * Any other thread that could cause something has a reference, and none can get one now. A thread
- * that has just ended the turn of an endpoint has a reference, too, from before the queue was
- * released (endpoint.c). It gives it back after these looks if it has not finished, and then comes
- * here. */
-bool cohort__group_is_quiet(const struct cohort__group *group)
-{
-    return atomic_load(&group->refs) == 0 && look(group) && look(group) && look(group) &&
-           atomic_load(&group->refs) == 0;
+    if (!group)
+        return;
+    struct cohort__commons *commons = group->commons;
+    uint64_t instance = group->membership->instance;
+    if (atomic_fetch_sub(&group->refs, 1) == 1)
+        commons->unused(commons, instance);
 }
 
 /* Keeps MESSAGE until the endpoint is made. False: it has just been made. */
@@ -210,61 +206,27 @@ static bool keep(struct cohort__group *group, uint32_t site, struct cohort__mess
 void cohort__group_deliver(struct cohort__group *group, uint32_t site,
                            struct cohort__message *message)
 {
-    struct cohort_comm *comm = atomic_load_explicit(&group->endpoints[site], memory_order_acquire);
-    if (!comm) {
+    struct cohort__actor *endpoint =
+        atomic_load_explicit(&group->endpoints[site], memory_order_acquire);
+    message->item.run = group->commons->receive;
+    if (!endpoint) {
         if (keep(group, site, message))
             return;
-        comm = atomic_load(&group->endpoints[site]);
+        endpoint = atomic_load(&group->endpoints[site]);
     }
-    cohort__endpoint_post(comm, &message->item);
+    cohort__actor_post(endpoint, &message->item);
 }
 
-/* A failure that all sites of this locality have to be told. */
-static bool arrive_for_all(struct cohort__group *group, struct cohort__arrival *arrival)
-{
-    struct cohort__message *message = cohort__message_from_arrival(arrival);
-    if (message)
-        cohort__group_tell_all(group, message, message->source_site);
-    else
-        cohort__log(COHORT__LOG_ERROR, "communicator \"%s\": lost a message to all sites: %s",
-                    group->name, cohort_error_message());
-    cohort__message_release(message);
-    return message != NULL;
-}
-
-/* Mostly the endpoint's turn can begin at once, and a get waits for the message. */
-bool cohort__group_arrive(struct cohort__group *group, struct cohort__arrival *arrival)
-{
-    uint32_t site = arrival->envelope.dest_site;
-    if (site == COHORT__NO_SITE)
-        return arrive_for_all(group, arrival);
-    struct cohort_comm *comm = atomic_load_explicit(&group->endpoints[site], memory_order_acquire);
-    bool is_turn = comm && cohort__endpoint_turn_begin(comm);
-    bool is_taken =
-        is_turn && arrival->envelope.generation == 0 && cohort__channels_take(comm, arrival);
-    struct cohort__message *message = is_taken ? NULL : cohort__message_from_arrival(arrival);
-    if (message && is_turn)
-        cohort__endpoint_receive(comm, message);
-    else if (message)
-        cohort__group_deliver(group, site, message);
-    else if (!is_taken)
-        cohort__log(COHORT__LOG_ERROR, "communicator \"%s\": lost a message to site %u: %s",
-                    group->name, site, cohort_error_message());
-    if (is_turn)
-        cohort__endpoint_turn_end(comm);
-    return message || is_taken;
-}
-
-void cohort__group_add(struct cohort__group *group, struct cohort_comm *comm)
+void cohort__group_add(struct cohort__group *group, uint32_t site, struct cohort__actor *endpoint)
 {
     struct cohort__list mine, *next;
     cohort__list_init(&mine);
     pthread_mutex_lock(&group->lock);
-    atomic_store(&group->endpoints[comm->this_site], comm);
+    atomic_store(&group->endpoints[site], endpoint);
     for (struct cohort__list *link = group->unclaimed.next; link != &group->unclaimed;
          link = next) {
         next = link->next;
-        if (unclaimed_of(link)->dest_site != comm->this_site)
+        if (unclaimed_of(link)->dest_site != site)
             continue;
         cohort__list_remove(link);
         cohort__list_push_back(&mine, link);
@@ -272,5 +234,5 @@ void cohort__group_add(struct cohort__group *group, struct cohort_comm *comm)
     pthread_mutex_unlock(&group->lock);
     struct cohort__list *link;
     while ((link = cohort__list_pop_front(&mine)))
-        cohort__endpoint_post(comm, &unclaimed_of(link)->item);
+        cohort__actor_post(endpoint, &unclaimed_of(link)->item);
 }

@@ -7,7 +7,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "collectives/comm/watch.h"
+#include "collectives/comm/actor.h"
+#include "collectives/comm/commons.h"
 #include "collectives/plan/machine.h"
 #include "runtime/base/hash.h"
 #include "runtime/base/list.h"
@@ -15,10 +16,7 @@
 #include "runtime/proc/boards.h"
 #include "runtime/proc/registry.h"
 
-struct cohort__inbox;
-struct cohort__arrival;
 struct cohort__message;
-struct cohort__noticeboard;
 struct cohort_comm;
 
 /* Sites of a group that meet. Their ranks are numbers from 0 on, in the order of the sites. */
@@ -28,49 +26,52 @@ enum cohort__subgroup {
     COHORT__NUM_SUBGROUPS,
 };
 
-/* What exec keeps for a subgroup. It begins with the functions that comm calls. */
-struct cohort__meetings {
-    void (*destroy)(struct cohort__meetings *meetings);
-    /* In the endpoint's turn: COMM's site has left, and will not come to a meeting any more. */
-    void (*left)(struct cohort__meetings *meetings, const struct cohort_comm *comm);
-    struct cohort__watch watch; /* looks at the group's board, if it has one */
+/* What an upper unit keeps for a group: it is made when it is first needed, and destroyed with the
+ * group. It is the first field of a larger struct. */
+struct cohort__annex {
+    void (*destroy)(struct cohort__annex *annex);
+    /* In the endpoint's turn: COMM's site has left. Or NULL. */
+    void (*left)(struct cohort__annex *annex, const struct cohort_comm *comm);
 };
 
 /* The sites of one instance of a communicator, as one locality sees them: which locality each site
  * is in, and the endpoints that are here. A group stays until all sites, in all localities, have
  * left, since an endpoint that has left still answers. Then it is freed with the last reference, or
- * at the end of the last turn of an endpoint, whichever comes later. */
+ * at the end of the last turn of an endpoint, whichever comes later. Most of it is fixed; any
+ * thread that has a reference, or is in the turn of one of its endpoints, may use it. */
 struct cohort__group {
     struct cohort__map_node node; /* by instance */
     struct cohort__list retired;  /* in the inbox's list of groups to be freed */
     /* One while there are sites anywhere that have not left. One for each thread that uses the
      * group, except in the turn of an endpoint that has not left. */
     _Atomic uint32_t refs;
-    bool has_ended; /* all sites have left; under the inbox's lock */
-    struct cohort__inbox *inbox;
+    struct cohort__actor_home home; /* of endpoints that have left */
+    bool has_ended;                 /* all sites have left; under the inbox's lock */
+    struct cohort__commons *commons;
     struct cohort__membership *membership;
     uint32_t rank;  /* of this locality */
     bool is_whole;  /* all sites are in this locality */
     bool has_board; /* not whole, and all localities can reach `board` */
     struct cohort__board_name board;
     bool has_notes; /* several localities are on this host, and can leave each other notes */
-    struct cohort__noticeboard *_Atomic noticeboard; /* NULL: none yet */
-    struct cohort__machine *machine;                 /* localities, domains, hosts */
-    struct cohort__members local;                    /* the sites of this locality */
-    uint32_t num_localities;                         /* in which the group has sites */
-    uint32_t max_local_sites;                        /* in any of the localities */
+    struct cohort__machine *machine; /* localities, domains, hosts */
+    struct cohort__members local;    /* the sites of this locality */
+    uint32_t num_localities;         /* in which the group has sites */
+    uint32_t max_local_sites;        /* in any of the localities */
     char name[COHORT__NAME_BYTES_MAX + 1];
     void *_Atomic tuning;          /* belongs to coll, from malloc; NULL: none yet */
-    pthread_mutex_t lock;          /* of `unclaimed` */
+    pthread_mutex_t lock;          /* of `unclaimed`, and to make an annex */
     struct cohort__list unclaimed; /* messages for endpoints that are not made here yet */
-    /* They belong to exec. NULL: none yet. */
-    struct cohort__meetings *_Atomic meetings[COHORT__NUM_SUBGROUPS];
-    _Atomic uint32_t num_left;               /* endpoints of this locality that have left */
-    struct cohort_comm *_Atomic endpoints[]; /* by site; NULL: elsewhere, or not made yet */
+    /* NULL: none yet. */
+    struct cohort__annex *_Atomic meetings[COHORT__NUM_SUBGROUPS]; /* exec's */
+    struct cohort__annex *_Atomic noticeboard;
+    _Atomic uint32_t num_left;                 /* endpoints of this locality that have left */
+    struct cohort__actor *_Atomic endpoints[]; /* by site; NULL: elsewhere, or not made yet */
 };
 
-cohort_status cohort__group_create(struct cohort__group **ret_group, struct cohort__inbox *inbox,
-                                   const char *name, struct cohort__membership *membership);
+cohort_status cohort__group_create(struct cohort__group **ret_group,
+                                   struct cohort__commons *commons, const char *name,
+                                   struct cohort__membership *membership);
 
 /* Adds a reference. The caller must be sure that the group exists. */
 static inline void cohort__group_ref(struct cohort__group *group)
@@ -78,15 +79,12 @@ static inline void cohort__group_ref(struct cohort__group *group)
     atomic_fetch_add(&group->refs, 1);
 }
 
-/* inbox.c. Gives a reference back. Frees the group, with its endpoints, if nothing else holds
- * it. */
+/* Gives a reference back. Has the group freed, with its endpoints, if nothing else holds it. NULL
+ * is fine. */
 void cohort__group_unref(struct cohort__group *group);
 
 /* Frees it with its endpoints. */
 void cohort__group_destroy(struct cohort__group *group);
-
-/* Whether nothing can happen in it any more. With the inbox's lock held. */
-bool cohort__group_is_quiet(const struct cohort__group *group);
 
 /* Whether SITE is in this locality. */
 static inline bool cohort__group_is_local(const struct cohort__group *group, uint32_t site)
@@ -116,16 +114,7 @@ static inline uint64_t cohort__group_turn(const struct cohort__group *group)
 void cohort__group_deliver(struct cohort__group *group, uint32_t site,
                            struct cohort__message *message);
 
-/* Hands ARRIVAL, which it takes, to the endpoint it is for, which is in this locality. False: it is
- * lost, which has been logged. */
-bool cohort__group_arrive(struct cohort__group *group, struct cohort__arrival *arrival);
-
-/* Hands the failure of a whole call (its generation, fingerprint and error) to all sites of this
- * locality except SOURCE_SITE, whose call it was. */
-void cohort__group_tell_all(struct cohort__group *group, const struct cohort__message *failure,
-                            uint32_t source_site);
-
-/* COMM is ready. From now on messages reach it. */
-void cohort__group_add(struct cohort__group *group, struct cohort_comm *comm);
+/* The endpoint of SITE is ready. From now on messages reach it. */
+void cohort__group_add(struct cohort__group *group, uint32_t site, struct cohort__actor *endpoint);
 
 #endif

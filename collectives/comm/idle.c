@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "collectives/comm/endpoint.h"
+#include "collectives/comm/idle.h"
 
 #include "runtime/base/container.h"
 #include "runtime/base/slab.h"
@@ -7,17 +7,17 @@
 #include "runtime/task/future.h"
 
 /* A cohort_comm_idle that waits. */
-struct idle_waiter {
+struct cohort__idle_waiter {
     struct cohort__item item;
-    struct cohort__list link;
+    struct cohort__idle_waiter *next;
     cohort_future *future;
 };
 
 void cohort__endpoint_when_idle(struct cohort_comm *comm)
 {
-    struct cohort__list *link;
-    while ((link = cohort__list_pop_front(&comm->idle_waiters))) {
-        struct idle_waiter *waiter = COHORT_CONTAINER_OF(link, struct idle_waiter, link);
+    struct cohort__idle_waiter *waiter;
+    while ((waiter = comm->idle_waiters)) {
+        comm->idle_waiters = waiter->next;
         cohort__future_fulfil(waiter->future, NULL);
         cohort__slab_free(waiter);
     }
@@ -35,10 +35,15 @@ bool cohort__endpoint_is_idle(const struct cohort_comm *comm)
            cohort__list_is_empty(&comm->waiting) && cohort__channels_are_idle(&comm->channels);
 }
 
-static void run_idle(struct cohort_comm *comm, struct cohort__item *item)
+static void run_idle(struct cohort__actor *actor, struct cohort__item *item)
 {
-    struct idle_waiter *waiter = COHORT_CONTAINER_OF(item, struct idle_waiter, item);
-    cohort__list_push_back(&comm->idle_waiters, &waiter->link);
+    struct cohort_comm *comm = cohort__endpoint_of(actor);
+    struct cohort__idle_waiter *waiter =
+        COHORT_CONTAINER_OF(item, struct cohort__idle_waiter, item);
+    struct cohort__idle_waiter **end = &comm->idle_waiters;
+    while (*end)
+        end = &(*end)->next;
+    *end = waiter;
     if (cohort__endpoint_is_idle(comm))
         cohort__endpoint_when_idle(comm);
 }
@@ -50,14 +55,14 @@ cohort_future *cohort_comm_idle(cohort_comm *comm)
                                       "cohort_comm_idle: no communicator");
     if (cohort__fork_is_child())
         return cohort__fork_refused("cohort_comm_idle");
-    struct idle_waiter *waiter = cohort__slab_alloc(sizeof(*waiter));
+    struct cohort__idle_waiter *waiter = cohort__slab_alloc(sizeof(*waiter));
     cohort_future *future = waiter ? cohort__future_create() : NULL;
     if (!future) {
         cohort__slab_free(waiter);
         return cohort__future_no_memory();
     }
     waiter->item.run = run_idle;
-    cohort__list_init(&waiter->link);
+    waiter->next = NULL;
     waiter->future = future;
     cohort__endpoint_post(comm, &waiter->item);
     return future;

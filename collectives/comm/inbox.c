@@ -4,7 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "collectives/comm/endpoint.h"
+#include "collectives/comm/delivery.h"
+#include "collectives/comm/endpoint_life.h"
+#include "collectives/comm/message.h"
+#include "collectives/comm/quiet.h"
 #include "runtime/base/container.h"
 #include "runtime/base/hash.h"
 #include "runtime/base/log.h"
@@ -12,10 +15,10 @@
 #include "runtime/proc/send.h"
 
 struct cohort__inbox {
-    struct cohort__process *process;
-    pthread_mutex_t lock;      /* of all below; no outside function is called under it */
-    struct cohort__map groups; /* by instance */
-    struct cohort__map latest; /* by name and site: the latest endpoint */
+    struct cohort__commons commons; /* first */
+    pthread_mutex_t lock;           /* of all below; no outside function is called under it */
+    struct cohort__map groups;      /* by instance */
+    struct cohort__map latest;      /* by name and site: the latest endpoint */
     /* The group that got the last message, with a reference, or NULL. Only the thread that turns
      * the event loop changes it, so that thread needs no lock to read it. */
     struct cohort__group *last;
@@ -24,9 +27,6 @@ struct cohort__inbox {
     _Atomic bool is_holder_asked; /* the loop's thread is to free them, or to unref `last` */
     struct cohort__list unknown;  /* messages for instances that are not known here yet */
     uint32_t num_creations;       /* that are not complete */
-    _Atomic uint64_t num_works;
-    struct cohort__watches watches;
-    struct cohort__arenas arenas;
 };
 
 /* A message for an instance that is not known here. */
@@ -35,9 +35,14 @@ struct unknown {
     struct cohort__arrival *arrival;
 };
 
-struct cohort__process *cohort__inbox_process(const struct cohort__inbox *inbox)
+struct cohort__commons *cohort__inbox_commons(struct cohort__inbox *inbox)
 {
-    return inbox->process;
+    return &inbox->commons;
+}
+
+struct cohort__inbox *cohort__inbox_of(struct cohort__commons *commons)
+{
+    return (struct cohort__inbox *)commons;
 }
 
 /* With the lock held. */
@@ -53,9 +58,9 @@ static void answer_gone(struct cohort__inbox *inbox, struct cohort__arrival *arr
 {
     const struct cohort__envelope *envelope = &arrival->envelope;
     if (envelope->kind == COHORT__KIND_ANNOUNCE)
-        cohort__fetch_decline(inbox->process, envelope->source_locality, envelope->handle);
+        cohort__fetch_decline(inbox->commons.process, envelope->source_locality, envelope->handle);
     if (envelope->kind == COHORT__KIND_ASK)
-        cohort__death_send(inbox->process, envelope->source_locality,
+        cohort__death_send(inbox->commons.process, envelope->source_locality,
                            &(struct cohort__envelope){
                                .kind = COHORT__KIND_ANSWER,
                                .instance = envelope->instance,
@@ -71,7 +76,7 @@ static void answer_gone(struct cohort__inbox *inbox, struct cohort__arrival *arr
  * up. */
 static void give_up(struct cohort__inbox *inbox, uint32_t rank)
 {
-    cohort__process_peer_died(inbox->process, rank,
+    cohort__process_peer_died(inbox->commons.process, rank,
                               "was given up: a message from it was lost here");
 }
 
@@ -94,7 +99,7 @@ static void deliver(struct cohort__inbox *inbox, struct cohort__group *group,
         return;
     }
     uint32_t source = envelope->source_locality;
-    if (!cohort__group_arrive(group, arrival))
+    if (!cohort__delivery_arrive(group, arrival))
         give_up(inbox, source);
 }
 
@@ -203,7 +208,7 @@ cohort_status cohort__inbox_group(struct cohort__inbox *inbox, const char *name,
     pthread_mutex_lock(&inbox->lock);
     struct cohort__group *group = find(inbox, membership->instance);
     if (!group) {
-        status = cohort__group_create(&made, inbox, name, membership);
+        status = cohort__group_create(&made, &inbox->commons, name, membership);
         if (!status) {
             cohort__map_insert(&inbox->groups, &made->node, cohort__hash_u64(membership->instance));
             take_unknown(inbox, made, &taken);
@@ -313,16 +318,6 @@ static void on_peer_died(void *context, uint32_t rank)
     for_each_endpoint(context, cohort__endpoint_peer_died);
 }
 
-struct cohort__watches *cohort__inbox_watches(struct cohort__inbox *inbox)
-{
-    return &inbox->watches;
-}
-
-struct cohort__arenas *cohort__inbox_arenas(struct cohort__inbox *inbox)
-{
-    return &inbox->arenas;
-}
-
 /* Freeing groups ---------------------------------------------------------------------------- */
 
 /* With the lock held: from now on GROUP and its endpoints can't be found. */
@@ -330,7 +325,7 @@ static void take_out(struct cohort__inbox *inbox, struct cohort__group *group)
 {
     cohort__map_remove(&inbox->groups, &group->node);
     for (uint32_t i = 0; i < group->local.num; i++) {
-        struct cohort_comm *comm = atomic_load(&group->endpoints[group->local.sites[i]]);
+        struct cohort_comm *comm = cohort__endpoint_at(group, group->local.sites[i]);
         if (!comm)
             continue;
         cohort__list_remove(&comm->link);
@@ -342,11 +337,12 @@ static void take_out(struct cohort__inbox *inbox, struct cohort__group *group)
  * that makes that true comes here afterwards, since it ends a turn or gives back a reference. If
  * the group has a board or notes, the thread that turns the event loop looks at them, so that
  * thread has to free the group. */
-static void reclaim(struct cohort__inbox *inbox, uint64_t instance)
+static void reclaim(struct cohort__commons *commons, uint64_t instance)
 {
+    struct cohort__inbox *inbox = cohort__inbox_of(commons);
     pthread_mutex_lock(&inbox->lock);
     struct cohort__group *group = find(inbox, instance);
-    bool is_over = group && cohort__group_is_quiet(group);
+    bool is_over = group && cohort__quiet_has_come(group);
     bool is_for_holder = is_over && (group->has_board || group->has_notes);
     if (is_over)
         take_out(inbox, group);
@@ -357,16 +353,6 @@ static void reclaim(struct cohort__inbox *inbox, uint64_t instance)
     pthread_mutex_unlock(&inbox->lock);
     if (is_over && !is_for_holder)
         cohort__group_destroy(group);
-}
-
-void cohort__group_unref(struct cohort__group *group)
-{
-    if (!group)
-        return;
-    struct cohort__inbox *inbox = group->inbox; /* the group may be gone after the unref */
-    uint64_t instance = group->membership->instance;
-    if (atomic_fetch_sub(&group->refs, 1) == 1)
-        reclaim(inbox, instance);
 }
 
 /* By the thread that turns the event loop: does what it has been asked for. */
@@ -409,7 +395,7 @@ static bool on_look(void *context)
     struct cohort__inbox *inbox = context;
     if (atomic_load_explicit(&inbox->is_holder_asked, memory_order_relaxed))
         do_as_asked(inbox);
-    return cohort__watches_look(&inbox->watches);
+    return cohort__watches_look(&inbox->commons.watches);
 }
 
 /* Without shared memory on_look is never called, so do_as_asked is called here, too. */
@@ -420,15 +406,10 @@ static void on_tick(void *context, uint64_t now)
     for_each_endpoint(context, cohort__endpoint_tick);
 }
 
-void cohort__inbox_count_work(struct cohort__inbox *inbox, int change)
-{
-    atomic_fetch_add(&inbox->num_works, (uint64_t)(int64_t)change);
-}
-
 static bool is_busy(void *context)
 {
     const struct cohort__inbox *inbox = context;
-    return atomic_load(&inbox->num_works) > 0;
+    return cohort__commons_are_busy(&inbox->commons);
 }
 
 static void stop(void *context)
@@ -448,7 +429,7 @@ static void stop(void *context)
     }
     cohort__map_fini(&inbox->groups);
     cohort__map_fini(&inbox->latest);
-    cohort__arenas_fini(&inbox->arenas);
+    cohort__commons_fini(&inbox->commons);
     pthread_mutex_destroy(&inbox->lock);
     free(inbox);
 }
@@ -458,15 +439,16 @@ static cohort_status create(struct cohort__inbox **ret_inbox, struct cohort__pro
     struct cohort__inbox *inbox = calloc(1, sizeof(*inbox));
     if (!inbox)
         return cohort_fail(COHORT_ERR_NO_MEMORY, "no memory for the inbox of communicators");
-    inbox->process = process;
+    cohort__commons_init(&inbox->commons, process);
+    inbox->commons.unused = reclaim;
+    inbox->commons.receive = cohort__delivery_run;
+    inbox->commons.destroy = cohort__endpoint_destroy;
     pthread_mutex_init(&inbox->lock, NULL);
     cohort__map_init(&inbox->groups);
     cohort__map_init(&inbox->latest);
     cohort__list_init(&inbox->endpoints);
     cohort__list_init(&inbox->unknown);
     cohort__list_init(&inbox->retired);
-    cohort__watches_init(&inbox->watches);
-    cohort__arenas_init(&inbox->arenas);
     cohort__registry_set_ended(cohort__process_registry(process), on_ended, inbox);
     cohort__process_set_handlers(process, &(struct cohort__process_handlers){
                                               .context = inbox,

@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "collectives/comm/arenas.h"
+#include "collectives/comm/commons.h"
 #include "collectives/comm/group.h"
 #include "runtime/proc/process.h"
 
@@ -17,10 +17,9 @@ struct cohort__inbox;
  * ends with COHORT_ERR_CANCELLED. */
 cohort_status cohort__inbox_get(struct cohort__process *process, struct cohort__inbox **ret_inbox);
 
-struct cohort__process *cohort__inbox_process(const struct cohort__inbox *inbox);
-
-/* CHANGE 1: something that may still send has been given to a worker. CHANGE -1: it is done. */
-void cohort__inbox_count_work(struct cohort__inbox *inbox, int change);
+/* What its groups share with it; and back. */
+struct cohort__commons *cohort__inbox_commons(struct cohort__inbox *inbox);
+struct cohort__inbox *cohort__inbox_of(struct cohort__commons *commons);
 
 /* A creation has begun, or has ended, in this locality. While there is one, messages for instances
  * that are not known yet are kept. */
@@ -39,10 +38,6 @@ void cohort__inbox_add(struct cohort__inbox *inbox, struct cohort_comm *comm);
 /* Makes COMM, which has been added, the latest endpoint of its site under its name. Not for one
  * that was made out of another one: it has a name for messages only. */
 void cohort__inbox_set_latest(struct cohort__inbox *inbox, struct cohort_comm *comm);
-
-/* Who looks at boards, and the memory that is used on them. */
-struct cohort__watches *cohort__inbox_watches(struct cohort__inbox *inbox);
-struct cohort__arenas *cohort__inbox_arenas(struct cohort__inbox *inbox);
 
 /* Looks for SITE's latest endpoint under NAME in this locality. *RET_LEFT_INSTANCE is its instance
  * if it has left, else 0. True: there is one that has not left. */

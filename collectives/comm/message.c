@@ -3,19 +3,10 @@
 
 #include <string.h>
 
-#include "collectives/comm/endpoint.h"
-#include "collectives/comm/inbox.h"
-#include "collectives/comm/remote.h"
-#include "runtime/base/container.h"
 #include "runtime/base/slab.h"
+#include "runtime/proc/death.h"
 #include "runtime/proc/fetch.h"
-#include "runtime/proc/send.h"
 #include "runtime/wire/pack.h"
-
-static void run(struct cohort_comm *comm, struct cohort__item *item)
-{
-    cohort__endpoint_receive(comm, COHORT_CONTAINER_OF(item, struct cohort__message, item));
-}
 
 struct cohort__message *cohort__message_create(enum cohort__kind kind, uint32_t source_site,
                                                uint64_t generation, uint64_t fingerprint,
@@ -26,7 +17,6 @@ struct cohort__message *cohort__message_create(enum cohort__kind kind, uint32_t 
         cohort_fail(COHORT_ERR_NO_MEMORY, "no memory for a message");
         return NULL;
     }
-    message->item.run = run;
     cohort__list_init(&message->parked);
     message->kind = kind;
     message->source_site = source_site;
@@ -51,10 +41,9 @@ static bool carries_error(enum cohort__kind kind, uint32_t tag, uint64_t generat
             (tag == COHORT__ANSWER_FAILED || tag == COHORT__ANSWER_MISMATCH));
 }
 
-/* A site that has left says which death it knows of. */
-static bool carries_death(enum cohort__kind kind, uint32_t tag)
+bool cohort__message_carries_death(const struct cohort__message *message)
 {
-    return kind == COHORT__KIND_ANSWER && tag == COHORT__ANSWER_GONE;
+    return message->kind == COHORT__KIND_ANSWER && message->tag == COHORT__ANSWER_GONE;
 }
 
 static cohort_status read_error(const struct cohort__arrival *arrival,
@@ -114,7 +103,7 @@ struct cohort__message *cohort__message_from_arrival(struct cohort__arrival *arr
         cohort__message_release(message);
         return NULL;
     }
-    if (carries_death(message->kind, message->tag))
+    if (cohort__message_carries_death(message))
         cohort__death_receive(arrival->process, arrival->data, envelope->payload_bytes);
     return message;
 }
@@ -124,7 +113,7 @@ void cohort__message_release(struct cohort__message *message)
     if (!message)
         return;
     if (message->loan)
-        cohort__endpoint_post(message->loan->owner, &message->loan->returned);
+        cohort__actor_post(message->loan->owner, &message->loan->returned);
     if (message->attachment)
         message->attachment->release(message->attachment);
     if (message->arrival && message->kind == COHORT__KIND_ANNOUNCE && !message->taken_up)
@@ -135,7 +124,6 @@ void cohort__message_release(struct cohort__message *message)
     cohort__slab_free(message);
 }
 
-/* Packs the error in words, as a payload. */
 void cohort__message_pack_error(struct cohort__packer *packer, const struct cohort__error *error)
 {
     cohort__pack_map(packer, 2);
@@ -143,37 +131,11 @@ void cohort__message_pack_error(struct cohort__packer *packer, const struct coho
     cohort__pack_field_text(packer, "text", cohort__error_message(error));
 }
 
-void cohort__message_send(struct cohort_comm *comm, uint32_t site, struct cohort__message *message,
-                          uint64_t handle)
+void cohort__message_pack(const struct cohort__message *message, const struct cohort__death *death,
+                          struct cohort__packer *packer)
 {
-    struct cohort__group *group = comm->group;
-    if (cohort__group_is_local(group, site)) {
-        cohort__group_deliver(group, site, message);
-        return;
-    }
-    struct cohort__packer packer = {0};
-    uint32_t dead_site;
-    struct cohort__death death;
     if (carries_error(message->kind, message->tag, message->generation))
-        cohort__message_pack_error(&packer, &message->error);
-    else if (carries_death(message->kind, message->tag) &&
-             cohort__remote_first_death(comm, &dead_site, &death))
-        cohort__death_pack(&packer, &death);
-    struct cohort__envelope envelope = {
-        .kind = message->kind,
-        .instance = group->membership->instance,
-        .generation = message->generation,
-        .source_site = message->source_site,
-        .dest_site = site,
-        .fingerprint = message->fingerprint,
-        .tag = message->tag,
-        .handle = message->kind == COHORT__KIND_ANSWER ? message->last_called : handle,
-    };
-    /* If there is no memory for the words, the peer will ask. */
-    if (!packer.status)
-        cohort__send_control(cohort__inbox_process(group->inbox),
-                             group->membership->locality_of[site], &envelope, packer.data,
-                             packer.bytes);
-    cohort__packer_fini(&packer);
-    cohort__message_release(message);
+        cohort__message_pack_error(packer, &message->error);
+    else if (death && cohort__message_carries_death(message))
+        cohort__death_pack(packer, death);
 }

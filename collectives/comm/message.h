@@ -6,24 +6,19 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "collectives/comm/actor.h"
 #include "runtime/base/error.h"
 #include "runtime/base/list.h"
-#include "runtime/base/batch_queue.h"
 #include "runtime/proc/arrival.h"
 
-struct cohort_comm;
-
-/* Something for an endpoint to do. It runs in the endpoint's turn, on any thread. */
-struct cohort__item {
-    struct cohort__batch_queue_node node;
-    void (*run)(struct cohort_comm *comm, struct cohort__item *item);
-};
+/* What a site says to another one, and what travels with it. A message has one owner at a time, who
+ * may be any thread: who makes it, then the actor that it is posted to. */
 
 /* Memory of a site that another site of the same locality may read, so that it need not be copied
  * into a message. `returned` is posted to the owner when it is not read any more. */
 struct cohort__loan {
     struct cohort__item returned;
-    struct cohort_comm *owner;
+    struct cohort__actor *owner;
     const void *pieces; /* the memory, in a form that owner and reader know */
     bool taken;         /* set by a reader that has read it, if the owner wants to know */
 };
@@ -52,7 +47,7 @@ enum cohort__answer {
  * make every message larger. Not measured. */
 enum { COHORT__MESSAGE_INLINE_BYTES = 64 };
 struct cohort__message {
-    struct cohort__item item;
+    struct cohort__item item;   /* its function is set when it is delivered */
     struct cohort__list parked; /* in a list, until its call or its endpoint is there */
     enum cohort__kind kind;     /* DATA, ANNOUNCE, ERROR, ASK or ANSWER */
     uint32_t source_site;
@@ -104,14 +99,17 @@ struct cohort__message *cohort__message_from_arrival(struct cohort__arrival *arr
 struct cohort__packer;
 void cohort__message_pack_error(struct cohort__packer *packer, const struct cohort__error *error);
 
+/* Packs what MESSAGE carries to another locality as its payload: an error; or DEATH, the first that
+ * its site knows of, if it knows one and has to say so. */
+struct cohort__death;
+void cohort__message_pack(const struct cohort__message *message, const struct cohort__death *death,
+                          struct cohort__packer *packer);
+
+/* Whether it has to say so: a site that has left does. */
+bool cohort__message_carries_death(const struct cohort__message *message);
+
 /* Frees MESSAGE and gives back what it holds: a loan to its owner, credit to the sender, an
  * announced block that has not been fetched. NULL is fine. */
 void cohort__message_release(struct cohort__message *message);
-
-/* Sends MESSAGE to SITE of COMM's group, in this locality or another one. For small messages: only
- * ERROR, ASK or ANSWER go to another locality. Takes MESSAGE. HANDLE: of the announcement that an
- * ERROR replaces, or 0. */
-void cohort__message_send(struct cohort_comm *comm, uint32_t site, struct cohort__message *message,
-                          uint64_t handle);
 
 #endif

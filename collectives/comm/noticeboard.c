@@ -5,14 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "collectives/comm/endpoint.h"
 #include "collectives/comm/fingerprint.h"
-#include "collectives/comm/inbox.h"
+#include "collectives/comm/message.h"
 #include "runtime/base/container.h"
 #include "runtime/base/error.h"
-
-_Static_assert((int)COHORT__NOTES_GENERATIONS == (int)COHORT__WINDOW,
-               "a place for each generation that may be in flight at a site");
 
 /* A place of this locality's notes, as it knows it. */
 struct line {
@@ -25,6 +21,7 @@ struct line {
 };
 
 struct cohort__noticeboard {
+    struct cohort__annex annex; /* first */
     struct cohort__watch watch;
     pthread_mutex_t lock;
     struct cohort__group *group;
@@ -447,7 +444,7 @@ void cohort__noticeboard_wait(struct cohort__noticeboard *board, struct cohort__
     notice->is_waiting = true;
     if (notice->source == COHORT__NO_SITE)
         atomic_fetch_add(cohort__notes_num_waiting(&board->notes), 1);
-    cohort__watch_begin(cohort__inbox_watches(board->group->inbox), &board->watch);
+    cohort__watch_begin(&board->group->commons->watches, &board->watch);
     if (is_ready(board, notice))
         cohort__boards_alert(board->process, &board->slots[board->own], 1);
     pthread_mutex_unlock(&board->lock);
@@ -503,12 +500,17 @@ void cohort__noticeboard_destroy(struct cohort__noticeboard *board)
 {
     if (!board)
         return;
-    cohort__watches_remove(cohort__inbox_watches(board->group->inbox), &board->watch);
+    cohort__watches_remove(&board->group->commons->watches, &board->watch);
     cohort__boards_clear_notes(&board->notes, own_slot(board));
     release(board);
 }
 
-/* By any thread. So it must not touch the inbox's watches, even if it fails. */
+static void destroy(struct cohort__annex *annex)
+{
+    cohort__noticeboard_destroy((struct cohort__noticeboard *)annex);
+}
+
+/* By any thread. So it must not touch the watches, even if it fails. */
 static struct cohort__noticeboard *create(struct cohort__group *group)
 {
     struct cohort__noticeboard *board = calloc(1, sizeof(*board));
@@ -517,9 +519,10 @@ static struct cohort__noticeboard *create(struct cohort__group *group)
                     group->name);
         return NULL;
     }
+    board->annex.destroy = destroy;
     board->watch.look = look;
     board->group = group;
-    board->process = cohort__inbox_process(group->inbox);
+    board->process = group->commons->process;
     pthread_mutex_init(&board->lock, NULL);
     cohort__list_init(&board->calls);
     cohort__list_init(&board->waiting);
@@ -534,15 +537,15 @@ static struct cohort__noticeboard *create(struct cohort__group *group)
 
 struct cohort__noticeboard *cohort__noticeboard_get(struct cohort__group *group)
 {
-    struct cohort__noticeboard *board =
-        atomic_load_explicit(&group->noticeboard, memory_order_acquire);
+    struct cohort__noticeboard *board = (struct cohort__noticeboard *)atomic_load_explicit(
+        &group->noticeboard, memory_order_acquire);
     if (board)
         return board;
     pthread_mutex_lock(&group->lock);
-    board = atomic_load(&group->noticeboard);
+    board = (struct cohort__noticeboard *)atomic_load(&group->noticeboard);
     if (!board) {
         board = create(group);
-        atomic_store(&group->noticeboard, board);
+        atomic_store(&group->noticeboard, board ? &board->annex : NULL);
     }
     pthread_mutex_unlock(&group->lock);
     return board;

@@ -5,8 +5,9 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-#include "collectives/comm/endpoint.h"
-#include "collectives/comm/fingerprint.h"
+#include "collectives/comm/early.h"
+#include "collectives/comm/idle.h"
+#include "collectives/comm/mail.h"
 #include "collectives/comm/remote.h"
 #include "runtime/base/container.h"
 #include "runtime/task/future.h"
@@ -47,7 +48,7 @@ static void start(struct cohort_comm *comm, struct cohort__operation *operation)
     count_in_flight(comm, 1);
     operation->handlers->start(operation);
     /* It may have ended by now. Then what was parked is stale. */
-    cohort__endpoint_unpark(comm, generation);
+    cohort__early_hand_in(comm, generation);
 }
 
 static bool fits_window(const struct cohort_comm *comm, uint64_t generation)
@@ -55,13 +56,14 @@ static bool fits_window(const struct cohort_comm *comm, uint64_t generation)
     return comm->oldest == 0 || generation < comm->oldest + COHORT__WINDOW;
 }
 
-static void run_call(struct cohort_comm *comm, struct cohort__item *item)
+static void run_call(struct cohort__actor *actor, struct cohort__item *item)
 {
+    struct cohort_comm *comm = cohort__endpoint_of(actor);
     struct cohort__operation *operation = COHORT_CONTAINER_OF(item, struct cohort__operation, call);
     bool skips = operation->generation != comm->history.last + 1;
     cohort__history_call(&comm->history, operation->generation);
     if (skips)
-        cohort__endpoint_sweep_below(comm, operation->generation);
+        cohort__early_sweep_below(comm, operation->generation);
     if (cohort__list_is_empty(&comm->waiting) && fits_window(comm, operation->generation))
         start(comm, operation);
     else
@@ -75,8 +77,9 @@ void cohort__operation_call(struct cohort__operation *operation)
 }
 
 /* In an item of its own, since an operation may end as soon as it starts. */
-void cohort__endpoint_run_resume(struct cohort_comm *comm, struct cohort__item *item)
+static void run_resume(struct cohort__actor *actor, struct cohort__item *item)
 {
+    struct cohort_comm *comm = cohort__endpoint_of(actor);
     (void)item;
     comm->resume_posted = false;
     struct cohort__operation *operation;
@@ -136,6 +139,7 @@ void cohort__operation_ended(struct cohort__operation *operation)
     cohort__error_fini(&error);
     if (cohort__endpoint_first_waiting(comm) && !comm->resume_posted) {
         comm->resume_posted = true;
+        comm->resume.run = run_resume;
         cohort__endpoint_post(comm, &comm->resume);
     }
     cohort__endpoint_over(comm);
@@ -151,13 +155,13 @@ void cohort__operation_fail(struct cohort__operation *operation, const struct co
     cohort__error_copy(&operation->failure, error);
     operation->handlers->fail(operation);
     if (may_have_parked)
-        cohort__endpoint_unpark(comm, generation); /* which drops it */
+        cohort__early_hand_in(comm, generation); /* which drops it */
 }
 
 void cohort__operation_agree(struct cohort__operation *operation)
 {
     operation->is_agreed = true;
-    cohort__endpoint_unpark(operation->comm, operation->generation);
+    cohort__early_hand_in(operation->comm, operation->generation);
 }
 
 void cohort__operation_fail_with(struct cohort__operation *operation, cohort_status status,
@@ -180,9 +184,9 @@ void cohort__operation_fail_with(struct cohort__operation *operation, cohort_sta
 bool cohort__operation_fail_if_broken(struct cohort__operation *operation)
 {
     const struct cohort_comm *comm = operation->comm;
-    if (comm->group->is_whole || !cohort__remote_any_dead(comm))
+    if (comm->group->is_whole || !cohort__remote_any_dead(comm->group))
         return false; /* mostly */
-    bool is_broken = cohort__remote_is_broken(comm);
+    bool is_broken = cohort__remote_is_broken(comm->group);
     operation->are_all_told |= is_broken;
     if (is_broken)
         cohort__operation_fail_with(operation, COHORT_ERR_PEER_DIED, "%s", cohort_error_message());
@@ -223,7 +227,7 @@ void cohort__operation_ask(const struct cohort__operation *operation, uint32_t s
 {
     struct cohort__message *message = cohort__operation_question(operation, phase);
     if (message) /* without memory: it will ask again */
-        cohort__message_send(operation->comm, site, message, 0);
+        cohort__mail_send(operation->comm->group, site, message, 0);
 }
 
 /* Ends OPERATION, which has not started. */

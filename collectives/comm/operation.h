@@ -5,6 +5,7 @@
 #include <stdbool.h>
 
 #include "cohort/future.h"
+#include "collectives/comm/endpoint.h"
 #include "collectives/comm/fingerprint.h"
 #include "collectives/comm/message.h"
 
@@ -54,6 +55,14 @@ struct cohort__operation {
     struct cohort__error failure; /* not COHORT_OK: the operation is failing with this */
 };
 
+/* In the endpoint's turn. _find: the operation in flight. _first_waiting: the first call that waits
+ * for the window. _failure: of a generation that has failed and is remembered. NULL: there is
+ * none. */
+struct cohort__operation *cohort__endpoint_find(struct cohort_comm *comm, uint64_t generation);
+struct cohort__operation *cohort__endpoint_first_waiting(const struct cohort_comm *comm);
+const struct cohort__failure *cohort__endpoint_failure(const struct cohort_comm *comm,
+                                                       uint64_t generation);
+
 /* Whether the sites have yet to agree. Until then only the agreement's messages (phase 0) are for
  * this operation. Others are from sites that have agreed, or have sent early; they are parked. */
 static inline bool cohort__operation_is_before_agreement(const struct cohort__operation *operation)
@@ -95,12 +104,6 @@ void cohort__operation_ask(const struct cohort__operation *operation, uint32_t s
  * exists. */
 struct cohort__message *cohort__operation_question(const struct cohort__operation *operation,
                                                    unsigned phase);
-
-/* In the endpoint's turn: tells other sites, outside of any plan, that this call has failed. They
- * are the other sites of this locality, and with IS_FOR_ALL those of all localities. Does nothing
- * if they learn of it in another way. A site that has not called yet fails when it does. A site
- * that has ended the call ignores it. */
-void cohort__operation_tell(struct cohort__operation *operation, bool is_for_all);
 
 /* In the endpoint's turn: ends OPERATION, which has not started, since its site has left. */
 void cohort__operation_abandon(struct cohort__operation *operation);

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "collectives/comm/endpoint.h"
+#include "collectives/comm/reception.h"
 
 #include <inttypes.h>
 
+#include "collectives/comm/channel.h"
+#include "collectives/comm/early.h"
 #include "collectives/comm/fingerprint.h"
-#include "runtime/base/container.h"
-
-/* What comes in for an endpoint. Its generation may be OPEN: it is in flight. EARLY: it has not
- * started here, or its sites have yet to agree, and the message is parked until then. STALE: it is
- * over, or was left out. */
+#include "collectives/comm/mail.h"
+#include "collectives/comm/operation.h"
 
 /* In the endpoint's turn: sends ANSWER to SITE, about GENERATION. ERROR: why the call has FAILED,
  * or what was called instead (MISMATCH). NULL with the other answers. */
@@ -22,7 +21,7 @@ static void send_answer(struct cohort_comm *comm, uint32_t site, uint64_t genera
     message->last_called = comm->has_left ? comm->gone_from - 1 : comm->history.last;
     if (error)
         cohort__error_copy(&message->error, error);
-    cohort__message_send(comm, site, message, 0);
+    cohort__mail_send(comm->group, site, message, 0);
 }
 
 static void fail_mismatch(struct cohort__operation *operation, uint32_t other_site,
@@ -32,55 +31,6 @@ static void fail_mismatch(struct cohort__operation *operation, uint32_t other_si
     cohort__operation_mismatch(operation, other_site, cohort__error_message(theirs), &error);
     cohort__operation_fail(operation, &error);
     cohort__error_fini(&error);
-}
-
-static bool same_step(const struct cohort__message *left, const struct cohort__message *right)
-{
-    return left->generation == right->generation && left->source_site == right->source_site &&
-           left->tag == right->tag;
-}
-
-/* Of messages that report the failure of a whole call, one for each call is kept, and
- * COHORT__FAILURES in all. If one is dropped, this site will ask when it stalls. */
-static bool keep_failure(struct cohort_comm *comm, const struct cohort__message *message)
-{
-    if (comm->num_parked_failures == COHORT__FAILURES ||
-        cohort__endpoint_is_told(comm, message->generation))
-        return false;
-    comm->num_parked_failures++;
-    return true;
-}
-
-static void take_out(struct cohort_comm *comm, struct cohort__message *message)
-{
-    cohort__list_remove(&message->parked);
-    comm->num_parked_failures -= message->tag == COHORT__TAG_CALL;
-}
-
-/* EARLY. If MESSAGE is an error, its sender gets back at once what it has lent or announced for the
- * same step. */
-static void park(struct cohort_comm *comm, struct cohort__message *message)
-{
-    struct cohort__list *list = &comm->slots[message->generation % COHORT__WINDOW].parked, *next;
-    if (message->tag == COHORT__TAG_CALL && !keep_failure(comm, message)) {
-        cohort__message_release(message);
-        return;
-    }
-    for (struct cohort__list *link = list->next; link != list; link = next) {
-        next = link->next;
-        struct cohort__message *other = COHORT_CONTAINER_OF(link, struct cohort__message, parked);
-        if (!same_step(other, message))
-            continue;
-        if (other->kind == COHORT__KIND_ERROR) {
-            cohort__message_release(message);
-            return;
-        }
-        cohort__list_remove(link);
-        cohort__message_release(other);
-    }
-    if (message->arrival)
-        cohort__arrival_park(message->arrival);
-    cohort__list_push_back(list, &message->parked);
 }
 
 /* OPEN: the operation is in flight here. If a site sends a message of another call, it is asked
@@ -102,7 +52,7 @@ static void receive_open(struct cohort__operation *operation, struct cohort__mes
         cohort__operation_ask(operation, message->source_site, compared);
         cohort__message_release(message);
     } else if (is_too_early) {
-        park(operation->comm, message);
+        cohort__early_park(operation->comm, message);
     } else {
         operation->handlers->message(operation, message);
     }
@@ -130,7 +80,7 @@ static void receive_step(struct cohort_comm *comm, struct cohort__message *messa
                     skipped ? COHORT__ANSWER_MOVED_PAST : COHORT__ANSWER_GONE, NULL);
         cohort__message_release(message);
     } else if (generation > comm->history.last || (waiting && generation >= waiting->generation)) {
-        park(comm, message);
+        cohort__early_park(comm, message);
     } else {
         cohort__message_release(message); /* STALE: completed or failed here */
     }
@@ -256,53 +206,4 @@ void cohort__endpoint_receive(struct cohort_comm *comm, struct cohort__message *
     } else {
         receive_step(comm, message);
     }
-}
-
-/* Hands in the early messages for GENERATION, which has just started, or agreed, or failed. */
-void cohort__endpoint_unpark(struct cohort_comm *comm, uint64_t generation)
-{
-    struct cohort__list *list = &comm->slots[generation % COHORT__WINDOW].parked;
-    if (cohort__list_is_empty(list))
-        return;
-    struct cohort__list mine, *next, *link;
-    cohort__list_init(&mine);
-    for (link = list->next; link != list; link = next) {
-        next = link->next;
-        if (COHORT_CONTAINER_OF(link, struct cohort__message, parked)->generation != generation)
-            continue;
-        take_out(comm, COHORT_CONTAINER_OF(link, struct cohort__message, parked));
-        cohort__list_push_back(&mine, link);
-    }
-    while ((link = cohort__list_pop_front(&mine)))
-        cohort__endpoint_receive(comm, COHORT_CONTAINER_OF(link, struct cohort__message, parked));
-}
-
-/* Tells the sources of early messages that this site has left out their generation. */
-void cohort__endpoint_sweep_below(struct cohort_comm *comm, uint64_t generation)
-{
-    for (uint32_t i = 0; i < COHORT__WINDOW; i++) {
-        struct cohort__list *list = &comm->slots[i].parked, *next;
-        for (struct cohort__list *link = list->next; link != list; link = next) {
-            next = link->next;
-            struct cohort__message *message =
-                COHORT_CONTAINER_OF(link, struct cohort__message, parked);
-            if (message->generation >= generation ||
-                !cohort__history_skipped(&comm->history, message->generation))
-                continue;
-            take_out(comm, message);
-            cohort__endpoint_receive(comm, message);
-        }
-    }
-}
-
-void cohort__endpoint_release_parked(struct cohort_comm *comm)
-{
-    struct cohort__list *list, *link;
-    for (uint32_t i = 0; i < COHORT__WINDOW; i++)
-        for (list = &comm->slots[i].parked; (link = list->next) != list;) {
-            struct cohort__message *message =
-                COHORT_CONTAINER_OF(link, struct cohort__message, parked);
-            take_out(comm, message);
-            cohort__endpoint_receive(comm, message);
-        }
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <stdlib.h>
 
-#include "collectives/comm/endpoint.h"
+#include "collectives/comm/channel.h"
+#include "collectives/comm/operation.h"
 #include "runtime/base/container.h"
 #include "runtime/base/slab.h"
 #include "runtime/task/fork.h"
@@ -14,8 +15,9 @@ struct roll_call {
     cohort_future *future;
 };
 
-static void run(struct cohort_comm *comm, struct cohort__item *item)
+static void run(struct cohort__actor *actor, struct cohort__item *item)
 {
+    struct cohort_comm *comm = cohort__endpoint_of(actor);
     struct roll_call *call = COHORT_CONTAINER_OF(item, struct roll_call, item);
     char *text = malloc(TEXT_BYTES);
     size_t used = 0;

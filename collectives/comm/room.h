@@ -19,7 +19,7 @@ enum { COHORT__ROOM_LEAST = 2, COHORT__ROOM_TURNS = 32, COHORT__ROOM_SPREAD = 4 
 
 /* What a locality's latest posts hold of its slot: places for their heads, and parts of the arena.
  * The parts follow one another, then begin again at the start. Only this locality knows of it. All
- * zero: nothing is held. Posts are taken in rising order. */
+ * zero: nothing is held. Posts are taken in rising order. Not locked: the caller has to lock. */
 struct cohort__room {
     struct cohort__held {
         uint64_t number;     /* 0: none */

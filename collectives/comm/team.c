@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "collectives/comm/inbox.h"
 #include "collectives/comm/room.h"
 #include "runtime/proc/boards.h"
 
@@ -79,7 +78,7 @@ cohort_status cohort__team_create(struct cohort__team **ret_team, struct cohort_
     uint32_t num_sites = group->membership->num_sites;
     struct cohort__team *team = calloc(1, sizeof(*team));
     if (team) {
-        team->process = cohort__inbox_process(group->inbox);
+        team->process = group->commons->process;
         team->seats = calloc(group->num_localities, sizeof(*team->seats));
         team->slots = calloc(group->num_localities, sizeof(*team->slots));
         team->places = calloc(num_sites, sizeof(*team->places));

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "collectives/comm/inbox.h"
+#include "collectives/comm/commons.h"
 #include "runtime/base/container.h"
 #include "runtime/base/slab.h"
 
@@ -54,9 +54,9 @@ void cohort__activity_finish(struct cohort__activity *activity)
 }
 
 /* Back in the endpoint's turn. */
-static void run(struct cohort_comm *comm, struct cohort__item *item)
+static void run(struct cohort__actor *actor, struct cohort__item *item)
 {
-    (void)comm;
+    (void)actor;
     struct cohort__activity *activity = COHORT_CONTAINER_OF(item, struct cohort__activity, item);
     struct cohort__execution *execution = activity->execution;
     cohort__execution_enter(execution);
@@ -102,8 +102,14 @@ void cohort__activity_send(struct cohort__activity *activity, const void *payloa
     activity->kind = COHORT__ACTIVITY_SEND;
     activity->next = cohort__activity_finish;
     activity->send.done = send_done;
-    cohort__remote_send(operation, step->peer, cohort__message_tag(step->phase, step->tag), payload,
-                        bytes, &activity->send);
+    activity->send.payload = payload;
+    activity->send.bytes = bytes;
+    activity->send.envelope =
+        (struct cohort__envelope){.generation = operation->generation,
+                                  .fingerprint = operation->fingerprint,
+                                  .tag = cohort__message_tag(step->phase, step->tag)};
+    cohort__remote_send(operation->comm->group, operation->comm->this_site, step->peer,
+                        &activity->send);
 }
 
 static void fetch_done(struct cohort__fetch *fetch, cohort_status status)
@@ -131,9 +137,9 @@ void cohort__activity_fetch(struct cohort__activity *activity, struct cohort__me
 static void perform(struct cohort__work *work)
 {
     struct cohort__activity *activity = COHORT_CONTAINER_OF(work, struct cohort__activity, work);
-    struct cohort__inbox *inbox = activity->execution->operation.comm->group->inbox;
+    struct cohort__commons *commons = activity->execution->operation.comm->group->commons;
     cohort__activity_done(activity, activity->perform(activity));
-    cohort__inbox_count_work(inbox, -1);
+    cohort__commons_count_work(commons, -1);
 }
 
 static void prepare(struct cohort__activity *activity,
@@ -144,7 +150,7 @@ static void prepare(struct cohort__activity *activity,
     activity->perform = perform_step;
     activity->next = next;
     activity->work.run = perform;
-    cohort__inbox_count_work(activity->execution->operation.comm->group->inbox, 1);
+    cohort__commons_count_work(activity->execution->operation.comm->group->commons, 1);
 }
 
 void cohort__activity_chore(struct cohort__activity *activity,

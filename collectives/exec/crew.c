@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "collectives/exec/crew.h"
 
-#include "collectives/comm/inbox.h"
+#include "collectives/comm/commons.h"
 #include "runtime/base/container.h"
 #include "runtime/task/scheduler.h"
 
 static void run_member(struct cohort__work *work)
 {
     struct cohort__crew *crew = COHORT_CONTAINER_OF(work, struct cohort__crew_member, work)->crew;
-    struct cohort__inbox *inbox = crew->inbox; /* the crew may be gone at the end */
+    struct cohort__commons *commons = crew->commons; /* the crew may be gone at the end */
     uint64_t part = atomic_fetch_add(&crew->next_part, 1);
     if (part < crew->num_parts) {
         crew->perform(crew, part);
@@ -17,10 +17,10 @@ static void run_member(struct cohort__work *work)
     }
     if (atomic_fetch_sub(&crew->num_at_work, 1) == 1)
         crew->over(crew);
-    cohort__inbox_count_work(inbox, -1);
+    cohort__commons_count_work(commons, -1);
 }
 
-void cohort__crew_start(struct cohort__crew *crew, struct cohort__inbox *inbox,
+void cohort__crew_start(struct cohort__crew *crew, struct cohort__commons *commons,
                         void (*post)(struct cohort__work *work), uint64_t num_parts,
                         void (*perform)(struct cohort__crew *crew, uint64_t part),
                         void (*over)(struct cohort__crew *crew))
@@ -30,7 +30,7 @@ void cohort__crew_start(struct cohort__crew *crew, struct cohort__inbox *inbox,
         num = COHORT__CREW_MEMBERS;
     if (num > num_parts)
         num = (uint32_t)num_parts;
-    crew->inbox = inbox;
+    crew->commons = commons;
     crew->post = post;
     crew->perform = perform;
     crew->over = over;
@@ -40,7 +40,7 @@ void cohort__crew_start(struct cohort__crew *crew, struct cohort__inbox *inbox,
     for (uint32_t i = 0; i < num; i++) {
         struct cohort__crew_member *member = &crew->members[i];
         *member = (struct cohort__crew_member){.work.run = run_member, .crew = crew};
-        cohort__inbox_count_work(inbox, 1);
+        cohort__commons_count_work(commons, 1);
         post(&member->work);
     }
 }

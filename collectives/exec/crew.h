@@ -8,7 +8,7 @@
 #include "runtime/task/work.h"
 
 struct cohort__crew;
-struct cohort__inbox;
+struct cohort__commons;
 
 /* Works that share the parts of something. There is at most one for each worker. A work does one
  * part, then posts itself again, so that other works run in between. The members are a part of the
@@ -22,7 +22,7 @@ struct cohort__crew_member {
 };
 
 struct cohort__crew {
-    struct cohort__inbox *inbox; /* counts the works that are not done */
+    struct cohort__commons *commons; /* counts the works that are not done */
     void (*post)(struct cohort__work *work);
     void (*perform)(struct cohort__crew *crew, uint64_t part);
     void (*over)(struct cohort__crew *crew); /* all parts are done; may start or free the crew */
@@ -34,8 +34,8 @@ struct cohort__crew {
 
 /* Has PERFORM called for each of NUM_PARTS parts, at least 1, by works that are posted by POST:
  * cohort__work_post if PERFORM may call an operation of the user's, else cohort__chore_post. Then
- * has OVER called once. */
-void cohort__crew_start(struct cohort__crew *crew, struct cohort__inbox *inbox,
+ * has OVER called once. Any thread. */
+void cohort__crew_start(struct cohort__crew *crew, struct cohort__commons *commons,
                         void (*post)(struct cohort__work *work), uint64_t num_parts,
                         void (*perform)(struct cohort__crew *crew, uint64_t part),
                         void (*over)(struct cohort__crew *crew));

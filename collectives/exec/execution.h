@@ -13,15 +13,16 @@
 #include "collectives/exec/pieces.h"
 #include "collectives/exec/plan_cache.h"
 
-/* One run of a plan by one site. It is an operation. A step starts when the steps that it waits for
- * are done. All of this happens in the endpoint's turn. What takes long, or waits for others, goes
- * on outside as an activity and comes back as an item. */
+/* One run of a plan by one site. It is an operation. This is its state, and what all kinds of steps
+ * need of it; engine.c runs it. A step starts when the steps that it waits for are done. All of
+ * this happens in the endpoint's turn. What takes long, or waits for others, goes on outside as an
+ * activity and comes back as an item. */
 
 enum cohort__step_state {
     COHORT__STEP_IDLE,    /* not started: waits for other steps */
     COHORT__STEP_ARRIVED, /* a RECV, not started, whose message is there: `held` */
     COHORT__STEP_POSTED,  /* a RECV or READ that waits for what it is to get, a MEET for the others,
-                           * a  POST for a place */
+                           * a POST for a place */
     COHORT__STEP_BUSY,    /* `held` is the activity */
     COHORT__STEP_OVER,
 };
@@ -64,12 +65,12 @@ struct cohort__step_mode {
     void (*finish)(struct cohort__execution *execution);
     void (*release)(struct cohort__execution *execution);
 };
-extern const struct cohort__step_mode cohort__byte_mode;
 
 struct cohort__execution {
     struct cohort__operation operation; /* first */
     const struct cohort__step_mode *mode;
-    struct cohort__plan_entry *entry; /* a reference */
+    void (*leave)(struct cohort__execution *execution); /* the engine's, see below */
+    struct cohort__plan_entry *entry;                   /* a reference */
     const struct cohort__plan *plan;
     unsigned char *bases[COHORT__NUM_SPACES];
     struct cohort__blob **slots[3]; /* of IN, OUT, TMP, if the plan is for objects */
@@ -119,13 +120,17 @@ struct cohort__execution_call {
     struct cohort__parcels parcels_in, parcels_out; /* if the entry is for parcels */
 };
 
-/* Starts the run of a plan. By the caller's thread. Never NULL. */
-cohort_future *cohort__execution_start(const struct cohort__execution_call *call);
-
 /* These two go around everything that is done in the endpoint's turn. On leave, ready steps start,
  * and the execution may end. Then it may be gone. */
-void cohort__execution_enter(struct cohort__execution *execution);
-void cohort__execution_leave(struct cohort__execution *execution);
+static inline void cohort__execution_enter(struct cohort__execution *execution)
+{
+    execution->is_entered = true;
+}
+
+static inline void cohort__execution_leave(struct cohort__execution *execution)
+{
+    execution->leave(execution);
+}
 
 /* Between enter and leave: STEP is over. Steps that waited only for it become ready. Inline, since
  * every step comes by here. */
@@ -142,20 +147,31 @@ static inline void cohort__execution_step_over(struct cohort__execution *executi
     }
 }
 
-/* steps.c. Between enter and leave: ROW of OUT is ready for the caller. */
+/* Between enter and leave: ROW of OUT is ready for the caller. */
 void cohort__execution_row_done(struct cohort__execution *execution, uint32_t row);
 
-/* Between enter and leave: STEP, which waits for no other step any more, begins. */
-void cohort__step_start(struct cohort__execution *execution, uint32_t step);
-
 /* For STEP, a REDUCE or a READ that reduces: RESULT = LEFT op RIGHT; and whether that calls the
- * user's code, which alone may fail. */
-cohort_status cohort__step_reduce(const struct cohort__execution *execution, uint32_t step,
-                                  void *result, const void *left, const void *right);
-bool cohort__step_is_users(const struct cohort__execution *execution, uint32_t step);
+ * user's code, which alone may fail. Any thread, between the start of STEP and its end. Inline, as
+ * some plans have a REDUCE for each few bytes. */
+static inline cohort_status cohort__execution_reduce(const struct cohort__execution *execution,
+                                                     uint32_t step, void *result, const void *left,
+                                                     const void *right)
+{
+    const struct cohort__step *what = &execution->plan->steps[step];
+    if (what->op == COHORT__STEP_OP_MIN)
+        return cohort__op_apply(COHORT_MIN, result, left, right, what->bytes / sizeof(int16_t),
+                                COHORT_INT16);
+    return cohort__op_apply(execution->op, result, left, right,
+                            what->bytes / cohort_datatype_size(execution->datatype),
+                            execution->datatype);
+}
 
-/* A message for a RECV. Takes MESSAGE. */
-void cohort__step_message(struct cohort__execution *execution, struct cohort__message *message);
+static inline bool cohort__execution_is_users(const struct cohort__execution *execution,
+                                              uint32_t step)
+{
+    return execution->plan->steps[step].op == COHORT__STEP_OP_CALL &&
+           !cohort__op_is_builtin(execution->op);
+}
 
 /* Whether the sites have yet to agree before STEP counts. */
 static inline bool cohort__execution_is_before_agreement(const struct cohort__execution *execution,
@@ -164,16 +180,5 @@ static inline bool cohort__execution_is_before_agreement(const struct cohort__ex
     return cohort__operation_is_before_agreement(&execution->operation) &&
            execution->plan->steps[step].phase != COHORT__PHASE_CHECK;
 }
-
-/* failing.c. A handler of struct cohort__operation_handlers: the operation fails. */
-void cohort__execution_failing(struct cohort__operation *operation);
-
-/* stall.c. More of these handlers. */
-void cohort__execution_stalled(struct cohort__operation *operation);
-void cohort__execution_answer(struct cohort__operation *operation, uint32_t site,
-                              enum cohort__answer answer);
-void cohort__execution_peer_died(struct cohort__operation *operation);
-size_t cohort__execution_describe(const struct cohort__operation *operation, char *text,
-                                  size_t used, size_t capacity);
 
 #endif

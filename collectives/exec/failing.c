@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "collectives/exec/failing.h"
+
+#include "collectives/comm/mail.h"
 #include "collectives/exec/activity.h"
 #include "collectives/exec/execution.h"
 #include "collectives/exec/meet.h"
@@ -27,7 +30,7 @@ static void tell(struct cohort__execution *execution, uint32_t step)
             handle = cohort__send_handle(&activity->send);
     }
     cohort__error_copy(&message->error, &operation->failure);
-    cohort__message_send(operation->comm, send->peer, message, handle);
+    cohort__mail_send(operation->comm->group, send->peer, message, handle);
 }
 
 /* STEP, a RECV, needs its message no more. */

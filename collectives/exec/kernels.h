@@ -5,30 +5,9 @@
 #include <stddef.h>
 
 #include "cohort/datatype.h"
+#include "collectives/exec/kernel_variants.h"
 
-/* The built-in reductions, in the order of their numbers. */
-enum cohort__kernel {
-    COHORT__KERNEL_SUM = 1,
-    COHORT__KERNEL_PRODUCT,
-    COHORT__KERNEL_MIN,
-    COHORT__KERNEL_MAX,
-    COHORT__KERNEL_LOGICAL_AND,
-    COHORT__KERNEL_LOGICAL_OR,
-    COHORT__KERNEL_LOGICAL_XOR,
-    COHORT__KERNEL_BITWISE_AND,
-    COHORT__KERNEL_BITWISE_OR,
-    COHORT__KERNEL_BITWISE_XOR,
-    COHORT__KERNEL_END,
-};
-
-/* result[i] = left[i] op right[i]. Any alignment. */
-typedef void cohort__kernel_function(void *result, const void *left, const void *right,
-                                     size_t count);
-
-struct cohort__kernel_functions {
-    cohort__kernel_function *plain;    /* RESULT may be LEFT or RIGHT, else must not overlap them */
-    cohort__kernel_function *streamed; /* writes past the caches; RESULT overlaps neither */
-};
+/* The built-in reductions, in the way that this machine does fastest. Any thread. */
 
 /* The fastest functions that this machine can run. NULL if DATATYPE does not allow this
  * reduction. */
@@ -39,5 +18,17 @@ const struct cohort__kernel_functions *cohort__kernel_find(enum cohort__kernel k
  * reduction. RESULT may be LEFT or RIGHT, else must not overlap them. */
 void cohort__kernel_apply(enum cohort__kernel kernel, cohort_datatype datatype, void *result,
                           const void *left, const void *right, size_t count);
+
+enum { COHORT__MAX_KERNEL_VARIANTS = 2 };
+
+/* Fills in the variants that this machine can run, and returns their number. The last one is in
+ * use. */
+size_t
+cohort__kernel_variants(struct cohort__kernel_variant ret_variants[COHORT__MAX_KERNEL_VARIANTS]);
+
+/* Like cohort__kernel_find, but in VARIANT. */
+const struct cohort__kernel_functions *
+cohort__kernel_find_in(const struct cohort__kernel_variant *variant, enum cohort__kernel kernel,
+                       cohort_datatype datatype);
 
 #endif

@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "collectives/exec/meet.h"
 
+#include "collectives/comm/failure.h"
+#include "collectives/exec/attendance.h"
+#include "collectives/exec/meeting_missing.h"
+#include "collectives/exec/meeting_tell.h"
 #include "collectives/exec/stall.h"
 #include "runtime/base/container.h"
 
@@ -210,7 +214,7 @@ void cohort__meets_fail(struct cohort__execution *execution)
         meet->early = (struct cohort__error){0};
         if (!is_inside(meet)) {
             meet->is_over = true;
-            cohort__operation_tell(&execution->operation, false);
+            cohort__failure_tell(&execution->operation, false);
         } else if (was_told || cohort__participant_fail(&meet->participant)) {
             meet->is_over = true;
             leave(meet);

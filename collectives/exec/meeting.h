@@ -9,14 +9,22 @@
 
 #include "collectives/comm/team.h"
 #include "collectives/exec/crew.h"
+#include "collectives/exec/inquiry.h"
 #include "collectives/exec/movement.h"
 #include "collectives/exec/participant.h"
+#include "runtime/base/container.h"
 #include "runtime/base/error.h"
 #include "runtime/base/list.h"
 
-struct meetings;
+struct cohort__meetings;
 
-/* A meeting of sites that share memory. Only meeting*.c and participant.c know what is in it. */
+/* A meeting of sites that share memory. Only meeting*.c and attendance.c know what is in it. Unless
+ * said otherwise it changes with the lock of its subgroup's meetings held (meetings.h). */
+
+/* So many bytes are moved on the spot, more by works. This many take 2 us, and a work would first
+ * take a turn of the scheduler; twice as many made no difference (docs/performance.md, "Beside
+ * MPI": "Two copies against one"). */
+enum { COHORT__MEETING_ON_THE_SPOT = 64 * 1024 };
 
 enum cohort__meeting_state {
     COHORT__MEETING_OPEN,     /* not all sites of this locality are there and ready */
@@ -40,7 +48,7 @@ static inline bool cohort__meeting_is_busy(enum cohort__meeting_state state)
 
 struct cohort__meeting {
     struct cohort__list link; /* in one of the subgroup's lists */
-    struct meetings *meetings;
+    struct cohort__meetings *meetings;
     struct cohort__meeting *next_full;
     enum cohort__meeting_state state;
     uint64_t generation;
@@ -82,8 +90,39 @@ static inline bool cohort__meeting_precedes(const struct cohort__meeting *meetin
            (meeting->generation == generation && meeting->index < index);
 }
 
-/* How many bytes this locality has in memory of its arena on GROUP's board, which it must have, and
- * on all boards. Any thread. */
-void cohort__meetings_arena(struct cohort__group *group, size_t *ret_bytes, size_t *ret_all_bytes);
+static inline struct cohort__meeting *cohort__meeting_of(struct cohort__list *link)
+{
+    return COHORT_CONTAINER_OF(link, struct cohort__meeting, link);
+}
+
+/* The bytes of an element. */
+static inline size_t cohort__meeting_element(cohort_datatype datatype)
+{
+    return datatype ? cohort_datatype_size(datatype) : 1;
+}
+
+/* The participant of the lowest rank. There must be one that has not left. */
+static inline const struct cohort__participant *
+cohort__meeting_first(const struct cohort__meeting *meeting)
+{
+    uint32_t rank = 0;
+    while (!meeting->participants[rank])
+        rank++;
+    return meeting->participants[rank];
+}
+
+/* How many bytes each site brings. */
+static inline size_t cohort__meeting_in_bytes(const struct cohort__meeting *meeting)
+{
+    const struct cohort__movement *movement = &meeting->movement;
+    size_t num_blocks = meeting->kind->in_blocks ? meeting->kind->in_blocks : movement->num_sites;
+    return num_blocks * movement->count * movement->element;
+}
+
+/* Whether the site of RANK brings anything. If the call has one source, no other site does. */
+static inline bool cohort__meeting_brings(const struct cohort__meeting *meeting, uint32_t rank)
+{
+    return !meeting->kind->has_source || rank == meeting->movement.root;
+}
 
 #endif

@@ -1,22 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Copies what the sites of this locality bring to a meeting to the board, and posts it. Much data
- * is copied by works, without the lock. Until they are done, no participant is told that the
- * meeting has failed, since after that its buffers may be gone. */
-#include "collectives/comm/inbox.h"
-#include "collectives/exec/meetings.h"
+#include "collectives/exec/meeting_bring.h"
+
+#include "collectives/comm/commons.h"
+#include "collectives/exec/meeting_shares.h"
 #include "runtime/base/copy.h"
-
-size_t cohort__meeting_in_bytes(const struct cohort__meeting *meeting)
-{
-    const struct cohort__movement *movement = &meeting->movement;
-    size_t num_blocks = meeting->kind->in_blocks ? meeting->kind->in_blocks : movement->num_sites;
-    return num_blocks * movement->count * movement->element;
-}
-
-bool cohort__meeting_brings(const struct cohort__meeting *meeting, uint32_t rank)
-{
-    return !meeting->kind->has_source || rank == meeting->movement.root;
-}
 
 /* What the site of RANK brings: cohort__meeting_in_bytes() bytes. NULL: nothing. */
 static const unsigned char *contribution(const struct cohort__meeting *meeting, uint32_t rank)
@@ -34,7 +21,7 @@ static const unsigned char *contribution(const struct cohort__meeting *meeting, 
 }
 
 /* What is posted of a segment stays in the caches: the next one is written to the same place. */
-static void bring_bytes(struct meetings *meetings, const struct cohort__meeting *meeting,
+static void bring_bytes(struct cohort__meetings *meetings, const struct cohort__meeting *meeting,
                         unsigned char *to, const unsigned char *from, size_t bytes)
 {
     if (meeting->movement.is_past_caches && !cohort__meeting_is_segment(meeting))
@@ -45,8 +32,9 @@ static void bring_bytes(struct meetings *meetings, const struct cohort__meeting 
 
 /* If the localities share the reduction: copies everything except this locality's share. For that
  * share only the inputs of its own sites are read. */
-static void bring_for_shares(struct meetings *meetings, const struct cohort__meeting *meeting,
-                             unsigned char *to, const unsigned char *from, size_t begin, size_t end)
+static void bring_for_shares(struct cohort__meetings *meetings,
+                             const struct cohort__meeting *meeting, unsigned char *to,
+                             const unsigned char *from, size_t begin, size_t end)
 {
     size_t share_begin, share_end;
     cohort__meeting_own_share(meetings, meeting, &share_begin, &share_end);
@@ -61,8 +49,8 @@ static void bring_for_shares(struct meetings *meetings, const struct cohort__mee
 /* Copies what the site of RANK brings, the bytes from BEGIN to END, to their place in TO. If there
  * is a block for each target site, blocks for sites of this locality are left out: these are read
  * in the input. */
-static void copy(struct meetings *meetings, const struct cohort__meeting *meeting, uint32_t rank,
-                 unsigned char *to, size_t begin, size_t end)
+static void copy(struct cohort__meetings *meetings, const struct cohort__meeting *meeting,
+                 uint32_t rank, unsigned char *to, size_t begin, size_t end)
 {
     const struct cohort__movement *movement = &meeting->movement;
     const unsigned char *from = contribution(meeting, rank);
@@ -97,8 +85,8 @@ static uint32_t num_bringing(const struct cohort__meeting *meeting)
 }
 
 /* How many bytes NUM sites have to copy. Blocks that stay in this locality are not copied. */
-static size_t copied_bytes(const struct meetings *meetings, const struct cohort__meeting *meeting,
-                           uint32_t num)
+static size_t copied_bytes(const struct cohort__meetings *meetings,
+                           const struct cohort__meeting *meeting, uint32_t num)
 {
     const struct cohort__movement *movement = &meeting->movement;
     if (meeting->kind->in_blocks)
@@ -124,7 +112,7 @@ static uint32_t local_rank(const struct cohort__meeting *meeting, uint64_t index
 static void perform(struct cohort__crew *crew, uint64_t part)
 {
     const struct cohort__meeting *meeting = COHORT_CONTAINER_OF(crew, struct cohort__meeting, crew);
-    struct meetings *meetings = meeting->meetings;
+    struct cohort__meetings *meetings = meeting->meetings;
     uint64_t num_parts = parts_of_site(meeting);
     size_t begin = part % num_parts * COHORT__PART_BYTES, bytes = meeting->far.bytes;
     uint64_t index = part / num_parts;
@@ -132,38 +120,18 @@ static void perform(struct cohort__crew *crew, uint64_t part)
          bytes - begin < COHORT__PART_BYTES ? bytes : begin + COHORT__PART_BYTES);
 }
 
-/* All parts are copied: posts them. If a participant has failed meanwhile, fails the meeting now,
- * which that participant could not do. */
-static void over(struct cohort__crew *crew)
-{
-    struct cohort__meeting *meeting = COHORT_CONTAINER_OF(crew, struct cohort__meeting, crew);
-    struct meetings *meetings = meeting->meetings;
-    struct cohort__looked looked = {0};
-    pthread_mutex_lock(&meetings->lock);
-    struct cohort__error error = meeting->error;
-    meeting->error = (struct cohort__error){0};
-    meeting->state = COHORT__MEETING_GATHERED;
-    if (error.status)
-        cohort__meeting_fail(meetings, meeting, &error, NULL, &looked.told);
-    else
-        cohort__team_post(meetings->team, &meeting->far);
-    cohort__meetings_look(meetings, &looked); /* later meetings had to wait for this one */
-    pthread_mutex_unlock(&meetings->lock);
-    cohort__error_fini(&error);
-    cohort__looked_go_on(&looked);
-}
-
 /* This locality writes to its arena up to END. In steps, so that few calls have to say so. */
-static void use_arena(struct meetings *meetings, size_t end)
+static void use_arena(struct cohort__meetings *meetings, size_t end)
 {
     const size_t step = 64 * 1024;
     size_t bytes = (end + step - 1) / step * step;
     if (end > meetings->arena.bytes)
-        cohort__arenas_grow(cohort__inbox_arenas(meetings->group->inbox), &meetings->arena,
+        cohort__arenas_grow(&meetings->group->commons->arenas, &meetings->arena,
                             bytes < COHORT__BOARD_ARENA ? bytes : COHORT__BOARD_ARENA);
 }
 
-bool cohort__meeting_bring(struct meetings *meetings, struct cohort__meeting *meeting)
+bool cohort__meeting_bring(struct cohort__meetings *meetings, struct cohort__meeting *meeting,
+                           void (*over)(struct cohort__crew *crew))
 {
     uint32_t num = num_bringing(meeting);
     size_t bytes = num > 0 ? meeting->far.bytes * meetings->num_local : 0; /* room for all */
@@ -175,7 +143,7 @@ bool cohort__meeting_bring(struct meetings *meetings, struct cohort__meeting *me
     if (copied_bytes(meetings, meeting, num) > COHORT__MEETING_ON_THE_SPOT) {
         meeting->state = COHORT__MEETING_BRINGING;
         meeting->place = to;
-        cohort__crew_start(&meeting->crew, meetings->group->inbox, cohort__chore_post,
+        cohort__crew_start(&meeting->crew, meetings->group->commons, cohort__chore_post,
                            meetings->num_local * parts_of_site(meeting), perform, over);
         return false;
     }

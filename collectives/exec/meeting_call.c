@@ -4,8 +4,11 @@
 #include <inttypes.h>
 
 #include "collectives/comm/endpoint.h"
-#include "collectives/exec/meetings.h"
-#include "collectives/exec/participant.h"
+#include "collectives/comm/failure.h"
+#include "collectives/exec/attendance.h"
+#include "collectives/exec/meeting.h"
+#include "collectives/exec/meeting_missing.h"
+#include "collectives/exec/meeting_tell.h"
 #include "collectives/exec/rejection.h"
 #include "collectives/exec/segments.h"
 #include "collectives/exec/stall.h"
@@ -113,7 +116,7 @@ static void on_fail(struct cohort__operation *operation)
 {
     struct call *call = (struct call *)operation;
     if (call->num_entered < call->num_segments)
-        cohort__operation_tell(operation, true);
+        cohort__failure_tell(operation, true);
     fail_segments(call);
     if (call->num_inside == 0) /* else some will be told */
         cohort__operation_ended(operation);

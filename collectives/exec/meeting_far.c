@@ -1,11 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a meeting has to do with the other localities of the host. */
-#include "collectives/comm/endpoint.h"
-#include "collectives/exec/meetings.h"
+#include "collectives/exec/meeting_far.h"
+
+#include "collectives/comm/mail.h"
+#include "collectives/exec/meeting_bring.h"
+#include "collectives/exec/meeting_life.h"
+#include "collectives/exec/meeting_move.h"
+#include "collectives/exec/meeting_shares.h"
+#include "collectives/exec/meeting_tell.h"
 
 /* The latest meeting before MEETING that is gathered, and has posted or is going to post. NULL:
  * there is none. */
-static const struct cohort__meeting *poster_before(const struct meetings *meetings,
+static const struct cohort__meeting *poster_before(const struct cohort__meetings *meetings,
                                                    const struct cohort__meeting *meeting)
 {
     for (const struct cohort__list *link = meeting->link.prev; link != &meetings->current;
@@ -22,13 +27,13 @@ static const struct cohort__meeting *poster_before(const struct meetings *meetin
 
 /* Meetings post in the order of their generations and segments. If a later one took the place of
  * one that has not posted yet, that one would wait for its place for ever. */
-static bool is_next(const struct meetings *meetings, const struct cohort__meeting *meeting)
+static bool is_next(const struct cohort__meetings *meetings, const struct cohort__meeting *meeting)
 {
     const struct cohort__meeting *earlier = poster_before(meetings, meeting);
     return !earlier || earlier->far.is_posted;
 }
 
-const struct cohort__meeting *cohort__meeting_first_to_post(const struct meetings *meetings,
+const struct cohort__meeting *cohort__meeting_first_to_post(const struct cohort__meetings *meetings,
                                                             const struct cohort__meeting *meeting)
 {
     const struct cohort__meeting *first = meeting, *earlier = NULL;
@@ -49,8 +54,8 @@ static bool is_overwritten(const struct cohort__meeting *meeting)
 
 /* All have posted. From now on the inputs of other localities are read on the board, and so are
  * those that will be overwritten. */
-static cohort_status find_inputs(const struct meetings *meetings, struct cohort__meeting *meeting,
-                                 struct cohort__error *ret_error)
+static cohort_status find_inputs(const struct cohort__meetings *meetings,
+                                 struct cohort__meeting *meeting, struct cohort__error *ret_error)
 {
     struct cohort__movement *movement = &meeting->movement;
     bool has_shares = cohort__meeting_has_shares(meetings, meeting);
@@ -77,27 +82,49 @@ static cohort_status find_inputs(const struct meetings *meetings, struct cohort_
 static void ask(struct cohort__meeting *meeting, uint32_t site, struct cohort__looked *looked)
 {
     const struct cohort__operation *operation = cohort__meeting_first(meeting)->operation;
-    struct cohort_comm *comm = operation->comm;
+    struct cohort__group *group = operation->comm->group;
     if (meeting->far.has_asked || looked->question.message)
         return;
     struct cohort__message *message = cohort__operation_question(operation, 1);
     if (!message)
         return;
     meeting->far.has_asked = true;
-    cohort__group_ref(comm->group); /* until the question is sent */
+    cohort__group_ref(group); /* until the question is sent */
     looked->question.message = message;
-    looked->question.comm = comm;
+    looked->question.group = group;
     looked->question.site = site;
 }
 
-enum cohort__round_state cohort__meeting_await_others(struct meetings *meetings,
+/* By the last work that copies what this locality brings: posts it. If a participant has failed
+ * meanwhile, fails the meeting now, which that participant could not do. */
+static void brought(struct cohort__crew *crew)
+{
+    struct cohort__meeting *meeting = COHORT_CONTAINER_OF(crew, struct cohort__meeting, crew);
+    struct cohort__meetings *meetings = meeting->meetings;
+    struct cohort__looked looked = {0};
+    pthread_mutex_lock(&meetings->lock);
+    struct cohort__error error = meeting->error;
+    meeting->error = (struct cohort__error){0};
+    meeting->state = COHORT__MEETING_GATHERED;
+    if (error.status)
+        cohort__meeting_fail(meetings, meeting, &error, NULL, &looked.told);
+    else
+        cohort__team_post(meetings->team, &meeting->far);
+    cohort__meetings_look(meetings, &looked); /* later meetings had to wait for this one */
+    pthread_mutex_unlock(&meetings->lock);
+    cohort__error_fini(&error);
+    cohort__looked_go_on(&looked);
+}
+
+enum cohort__round_state cohort__meeting_await_others(struct cohort__meetings *meetings,
                                                       struct cohort__meeting *meeting,
                                                       struct cohort__looked *looked)
 {
     uint32_t site = 0;
     struct cohort__error error = {0};
     bool is_to_post = cohort__team_posts(meetings->team, &meeting->far) && !meeting->far.is_posted;
-    if (is_to_post && !(is_next(meetings, meeting) && cohort__meeting_bring(meetings, meeting)))
+    if (is_to_post &&
+        !(is_next(meetings, meeting) && cohort__meeting_bring(meetings, meeting, brought)))
         return COHORT__ROUND_PARTIAL;
     if (meeting->state == COHORT__MEETING_REDUCED)
         return cohort__team_look_shares(meetings->team, &meeting->far);
@@ -111,7 +138,8 @@ enum cohort__round_state cohort__meeting_await_others(struct meetings *meetings,
     return COHORT__ROUND_PARTIAL;
 }
 
-void cohort__meeting_begin_moving(struct meetings *meetings, struct cohort__meeting *meeting)
+void cohort__meeting_begin_moving(struct cohort__meetings *meetings,
+                                  struct cohort__meeting *meeting)
 {
     if (meeting->state == COHORT__MEETING_GATHERED &&
         cohort__meeting_has_shares(meetings, meeting)) {
@@ -121,12 +149,12 @@ void cohort__meeting_begin_moving(struct meetings *meetings, struct cohort__meet
     cohort__list_remove(&meeting->link);
     cohort__list_push_back(&meetings->moving, &meeting->link);
     if (meeting->state != COHORT__MEETING_OPEN)
-        cohort__watch_end(&meetings->base.watch);
+        cohort__watch_end(&meetings->watch);
     meeting->are_shares_made = meeting->state == COHORT__MEETING_REDUCED;
     meeting->state = COHORT__MEETING_MOVING;
 }
 
-void cohort__meetings_look(struct meetings *meetings, struct cohort__looked *looked)
+void cohort__meetings_look(struct cohort__meetings *meetings, struct cohort__looked *looked)
 {
     struct cohort__meeting **last = &looked->full;
     struct cohort__list *next, *link;
@@ -148,10 +176,40 @@ void cohort__meetings_look(struct meetings *meetings, struct cohort__looked *loo
 
 static void put_question(struct cohort__looked *looked)
 {
-    struct cohort__group *group = looked->question.comm->group;
-    cohort__message_send(looked->question.comm, looked->question.site, looked->question.message, 0);
+    struct cohort__group *group = looked->question.group;
+    cohort__mail_send(group, looked->question.site, looked->question.message, 0);
     looked->question.message = NULL;
     cohort__group_unref(group);
+}
+
+/* This locality's share is made. Tells the others. If the meeting has failed meanwhile, fails
+ * it. */
+static void reduced(struct cohort__meeting *meeting, struct cohort__looked *looked)
+{
+    struct cohort__meetings *meetings = meeting->meetings;
+    pthread_mutex_lock(&meetings->lock);
+    struct cohort__error error = meeting->error;
+    meeting->error = (struct cohort__error){0};
+    meeting->state = COHORT__MEETING_REDUCED;
+    cohort__team_post_share(meetings->team, &meeting->far);
+    if (error.status)
+        cohort__meeting_fail(meetings, meeting, &error, NULL, &looked->told);
+    cohort__meetings_look(meetings, looked);
+    pthread_mutex_unlock(&meetings->lock);
+    cohort__error_fini(&error);
+}
+
+static void reduce_over(struct cohort__crew *crew)
+{
+    struct cohort__looked looked = {0};
+    reduced(COHORT_CONTAINER_OF(crew, struct cohort__meeting, crew), &looked);
+    cohort__looked_go_on(&looked);
+}
+
+static void reduce(struct cohort__meeting *meeting, struct cohort__looked *looked)
+{
+    if (cohort__meeting_reduce(meeting, reduce_over))
+        reduced(meeting, looked);
 }
 
 void cohort__looked_go_on(struct cohort__looked *looked)
@@ -166,7 +224,7 @@ void cohort__looked_go_on(struct cohort__looked *looked)
             break;
         looked->full = meeting->next_full; /* the meeting may be gone after the move */
         if (meeting->state == COHORT__MEETING_REDUCING)
-            cohort__meeting_reduce(meeting, looked);
+            reduce(meeting, looked);
         else
             cohort__meeting_move(meeting);
     }

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which sites a meeting waits for. Asked when an operation has waited for long. */
-#include "collectives/exec/meetings.h"
+#include "collectives/exec/meeting_missing.h"
+
+#include "collectives/exec/meeting_far.h"
 
 /* Whether the locality of SITE, another one, has done what MEETING waits for. FIRST is the meeting
  * that is to post before it, or MEETING itself. */
-static bool is_there(const struct meetings *meetings, const struct cohort__meeting *meeting,
+static bool is_there(const struct cohort__meetings *meetings, const struct cohort__meeting *meeting,
                      const struct cohort__meeting *first, uint32_t site)
 {
     bool has_come = cohort__team_has_come(meetings->team, &meeting->far, site) &&
@@ -29,7 +30,8 @@ static uint8_t answer_of(const struct cohort__meeting *meeting, uint32_t site)
 }
 
 /* With the lock held. Looks at all sites. */
-static uint32_t find_missing(const struct meetings *meetings, const struct cohort__meeting *meeting,
+static uint32_t find_missing(const struct cohort__meetings *meetings,
+                             const struct cohort__meeting *meeting,
                              struct cohort__inquiry *ret_inquiry)
 {
     uint32_t num_missing = 0;
@@ -62,7 +64,7 @@ uint32_t cohort__participant_missing(const struct cohort__participant *participa
     *ret_inquiry = (struct cohort__inquiry){0};
     if (!meeting)
         return 0;
-    struct meetings *meetings = meeting->meetings;
+    struct cohort__meetings *meetings = meeting->meetings;
     pthread_mutex_lock(&meetings->lock);
     uint32_t num_missing = find_missing(meetings, meeting, ret_inquiry);
     pthread_mutex_unlock(&meetings->lock);
@@ -90,7 +92,7 @@ bool cohort__participant_inquires(const struct cohort__participant *participant,
     struct cohort__meeting *meeting = participant->meeting;
     if (!meeting || !participant->is_ready)
         return false;
-    struct meetings *meetings = meeting->meetings;
+    struct cohort__meetings *meetings = meeting->meetings;
     pthread_mutex_lock(&meetings->lock);
     if (!meeting->inquiry.asker)
         meeting->inquiry.asker = participant;
@@ -114,7 +116,7 @@ void cohort__participant_answered(const struct cohort__participant *participant,
     struct cohort__meeting *meeting = participant->meeting;
     if (!meeting)
         return;
-    struct meetings *meetings = meeting->meetings;
+    struct cohort__meetings *meetings = meeting->meetings;
     pthread_mutex_lock(&meetings->lock);
     for (uint32_t i = 0; i < meeting->inquiry.num_sites; i++)
         if (meeting->inquiry.sites[i] == site)

@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a meeting does when all are there. */
+#include "collectives/exec/meeting_move.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "collectives/comm/commons.h"
+#include "collectives/exec/meeting_shares.h"
+#include "collectives/exec/meeting_tell.h"
 #include "collectives/exec/meetings.h"
 
 static void keep_error(struct cohort__meeting *meeting, cohort_status status)
@@ -76,7 +80,7 @@ void cohort__meeting_move(struct cohort__meeting *meeting)
         keep_error(meeting, status);
     else if (num_parts > 0 && (is_users || cohort__movement_bytes(meeting->kind, movement) >
                                                COHORT__MEETING_ON_THE_SPOT)) {
-        cohort__crew_start(&meeting->crew, meeting->meetings->group->inbox,
+        cohort__crew_start(&meeting->crew, meeting->meetings->group->commons,
                            is_users ? cohort__work_post : cohort__chore_post, num_parts, perform,
                            over);
         return;

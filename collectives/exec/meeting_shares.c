@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "collectives/exec/meeting_shares.h"
+
+#include "collectives/comm/commons.h"
+#include "collectives/exec/meeting_tell.h"
+#include "runtime/base/copy.h"
+
 /* An all_reduce of much data among several localities. Each of them reduces a share of it, on the
  * board. The result takes the place of that share in the locality's own post, since no other
  * locality reads its input there. When all shares are made, each locality copies all of them. So
  * every locality reads as many bytes as one locality brings, and not as many as all bring. */
-#include <string.h>
-
-#include "collectives/exec/meetings.h"
-#include "runtime/base/copy.h"
 
 /* Measured: docs/performance.md, "Beside MPI": "What an all_reduce reads". */
 enum {
@@ -15,7 +17,7 @@ enum {
     SHARE_ELEMENTS = 64,    /* shares end at multiples of that, so at cache lines */
 };
 
-bool cohort__meeting_has_shares(const struct meetings *meetings,
+bool cohort__meeting_has_shares(const struct cohort__meetings *meetings,
                                 const struct cohort__meeting *meeting)
 {
     return meetings->team && meeting->kind == &cohort__movement_all_reduce &&
@@ -24,8 +26,8 @@ bool cohort__meeting_has_shares(const struct meetings *meetings,
 }
 
 /* Where the share of locality NUMBER begins, in bytes. */
-static size_t share_begin(const struct meetings *meetings, const struct cohort__meeting *meeting,
-                          uint32_t number)
+static size_t share_begin(const struct cohort__meetings *meetings,
+                          const struct cohort__meeting *meeting, uint32_t number)
 {
     const struct cohort__movement *movement = &meeting->movement;
     uint32_t num = meetings->group->num_localities;
@@ -35,7 +37,7 @@ static size_t share_begin(const struct meetings *meetings, const struct cohort__
     return (begin < movement->count ? begin : movement->count) * movement->element;
 }
 
-void cohort__meeting_own_share(const struct meetings *meetings,
+void cohort__meeting_own_share(const struct cohort__meetings *meetings,
                                const struct cohort__meeting *meeting, size_t *ret_begin,
                                size_t *ret_end)
 {
@@ -60,7 +62,7 @@ static size_t part_end(size_t begin, size_t end)
 static void reduce_part(struct cohort__crew *crew, uint64_t part)
 {
     const struct cohort__meeting *meeting = COHORT_CONTAINER_OF(crew, struct cohort__meeting, crew);
-    const struct meetings *meetings = meeting->meetings;
+    const struct cohort__meetings *meetings = meeting->meetings;
     size_t begin, end;
     cohort__meeting_own_share(meetings, meeting, &begin, &end);
     begin += part * COHORT__PART_BYTES;
@@ -69,51 +71,28 @@ static void reduce_part(struct cohort__crew *crew, uint64_t part)
     cohort__movement_fold(&meeting->movement, own + begin, begin, end - begin);
 }
 
-/* This locality's share is made. Tells the others. If the meeting has failed meanwhile, fails
- * it. */
-static void reduced(struct cohort__meeting *meeting, struct cohort__looked *looked)
+bool cohort__meeting_reduce(struct cohort__meeting *meeting,
+                            void (*over)(struct cohort__crew *crew))
 {
-    struct meetings *meetings = meeting->meetings;
-    pthread_mutex_lock(&meetings->lock);
-    struct cohort__error error = meeting->error;
-    meeting->error = (struct cohort__error){0};
-    meeting->state = COHORT__MEETING_REDUCED;
-    cohort__team_post_share(meetings->team, &meeting->far);
-    if (error.status)
-        cohort__meeting_fail(meetings, meeting, &error, NULL, &looked->told);
-    cohort__meetings_look(meetings, looked);
-    pthread_mutex_unlock(&meetings->lock);
-    cohort__error_fini(&error);
-}
-
-static void reduce_over(struct cohort__crew *crew)
-{
-    struct cohort__looked looked = {0};
-    reduced(COHORT_CONTAINER_OF(crew, struct cohort__meeting, crew), &looked);
-    cohort__looked_go_on(&looked);
-}
-
-void cohort__meeting_reduce(struct cohort__meeting *meeting, struct cohort__looked *looked)
-{
-    const struct meetings *meetings = meeting->meetings;
+    const struct cohort__meetings *meetings = meeting->meetings;
     size_t begin, end;
     cohort__meeting_own_share(meetings, meeting, &begin, &end);
     size_t bytes = end - begin;
     if (bytes * meeting->movement.num_sites > COHORT__MEETING_ON_THE_SPOT) {
-        cohort__crew_start(&meeting->crew, meetings->group->inbox, cohort__chore_post,
-                           num_parts(bytes), reduce_part, reduce_over);
-        return;
+        cohort__crew_start(&meeting->crew, meetings->group->commons, cohort__chore_post,
+                           num_parts(bytes), reduce_part, over);
+        return false;
     }
     for (uint64_t part = 0; part < num_parts(bytes); part++)
         reduce_part(&meeting->crew, part);
-    reduced(meeting, looked);
+    return true;
 }
 
 /* Collecting ------------------------------------------------------------------------------- */
 
 /* The part of locality NUMBER's post that its first site has. The locality's share of the result is
  * in it. A rank is the number of a site here. */
-static const unsigned char *share_of(const struct meetings *meetings,
+static const unsigned char *share_of(const struct cohort__meetings *meetings,
                                      const struct cohort__meeting *meeting, uint32_t number)
 {
     if (number == cohort__team_own_number(meetings->team))
@@ -125,7 +104,7 @@ static void collect_part(struct cohort__crew *crew, uint64_t part)
 {
     const struct cohort__meeting *meeting = COHORT_CONTAINER_OF(crew, struct cohort__meeting, crew);
     const struct cohort__movement *movement = &meeting->movement;
-    const struct meetings *meetings = meeting->meetings;
+    const struct cohort__meetings *meetings = meeting->meetings;
     size_t bytes = meeting->far.bytes, begin = part * COHORT__PART_BYTES,
            end = part_end(begin, bytes);
     for (uint32_t number = 0; begin < end; number++) {
@@ -149,10 +128,10 @@ static void collect_over(struct cohort__crew *crew)
 
 void cohort__meeting_collect(struct cohort__meeting *meeting)
 {
-    const struct meetings *meetings = meeting->meetings;
+    const struct cohort__meetings *meetings = meeting->meetings;
     uint64_t num = num_parts(meeting->far.bytes);
     if (meeting->far.bytes * meetings->num_local > COHORT__MEETING_ON_THE_SPOT) {
-        cohort__crew_start(&meeting->crew, meetings->group->inbox, cohort__chore_post, num,
+        cohort__crew_start(&meeting->crew, meetings->group->commons, cohort__chore_post, num,
                            collect_part, collect_over);
         return;
     }

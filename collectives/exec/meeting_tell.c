@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How the participants of a meeting learn that it is over, each in its own endpoint's turn.
- *
- * Where tasks of several workers meet, the last one to come would have to tell all of them, and
+#include "collectives/exec/meeting_tell.h"
+
+#include <stdlib.h>
+
+#include "collectives/comm/failure.h"
+#include "runtime/task/scheduler.h"
+
+/* Where tasks of several workers meet, the last one to come would have to tell all of them, and
  * each endpoint, operation and future is in the cache of the core that has made the call. So the
  * participants are in bunches, by the worker that has made the call. The last one to come keeps a
  * bunch for itself, and posts the others as works for idle workers. If none is idle it tells all:
  * nobody must wait for a work behind a task that computes for long. */
-#include <stdlib.h>
-
-#include "collectives/comm/endpoint.h"
-#include "collectives/exec/meetings.h"
-#include "runtime/task/scheduler.h"
 
 enum {
     MOST_BUNCHES = 16,
@@ -28,13 +28,13 @@ void cohort__participant_tell_outside(const struct cohort__participant *particip
 {
     struct cohort__meeting *meeting = participant->meeting;
     if (atomic_exchange(&meeting->is_untold, false))
-        cohort__operation_tell(participant->operation, meeting->is_awaited);
+        cohort__failure_tell(participant->operation, meeting->is_awaited);
 }
 
 /* In the endpoint's turn: the meeting is over for this participant. */
-static void run_over(struct cohort_comm *comm, struct cohort__item *item)
+static void run_over(struct cohort__actor *actor, struct cohort__item *item)
 {
-    (void)comm;
+    (void)actor;
     struct cohort__participant *participant =
         COHORT_CONTAINER_OF(item, struct cohort__participant, over);
     const struct cohort__error *error = &participant->meeting->error;

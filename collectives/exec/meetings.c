@@ -3,9 +3,8 @@
 
 #include <stdlib.h>
 
-#include "collectives/comm/inbox.h"
-
-/* All meetings of a subgroup: how they come and go. */
+#include "collectives/comm/commons.h"
+#include "collectives/exec/meeting.h"
 
 static void meeting_free(struct cohort__meeting *meeting)
 {
@@ -22,13 +21,12 @@ static void free_all(struct cohort__list *list)
         meeting_free(cohort__meeting_of(link));
 }
 
-static void meetings_destroy(struct cohort__meetings *base)
+static void meetings_destroy(struct cohort__annex *base)
 {
-    struct meetings *meetings = (struct meetings *)base;
+    struct cohort__meetings *meetings = (struct cohort__meetings *)base;
     if (meetings->team) { /* after that no other thread looks at the lists */
-        cohort__watches_remove(cohort__inbox_watches(meetings->group->inbox),
-                               &meetings->base.watch);
-        cohort__arenas_remove(cohort__inbox_arenas(meetings->group->inbox), &meetings->arena);
+        cohort__watches_remove(&meetings->group->commons->watches, &meetings->watch);
+        cohort__arenas_remove(&meetings->group->commons->arenas, &meetings->arena);
         cohort__team_free_arena(meetings->team, COHORT__BOARD_ARENA);
     }
     free_all(&meetings->current);
@@ -43,7 +41,7 @@ static void meetings_destroy(struct cohort__meetings *base)
 /* Not while a call is under way, which may be about to post. */
 static bool free_arena(struct cohort__arena *arena)
 {
-    struct meetings *meetings = COHORT_CONTAINER_OF(arena, struct meetings, arena);
+    struct cohort__meetings *meetings = COHORT_CONTAINER_OF(arena, struct cohort__meetings, arena);
     if (pthread_mutex_trylock(&meetings->lock) != 0)
         return false;
     bool is_free = cohort__list_is_empty(&meetings->current) &&
@@ -67,7 +65,7 @@ static void lock_init(pthread_mutex_t *lock)
 
 /* The group's machine has the sites locality by locality, so a list of all is made where there are
  * several. */
-static cohort_status find_sites(struct meetings *meetings, enum cohort__subgroup subgroup)
+static cohort_status find_sites(struct cohort__meetings *meetings, enum cohort__subgroup subgroup)
 {
     const struct cohort__group *group = meetings->group;
     uint32_t num_sites = group->membership->num_sites;
@@ -83,15 +81,17 @@ static cohort_status find_sites(struct meetings *meetings, enum cohort__subgroup
     return COHORT_OK;
 }
 
-static struct meetings *meetings_create(struct cohort__group *group, enum cohort__subgroup subgroup)
+static struct cohort__meetings *meetings_create(struct cohort__group *group,
+                                                enum cohort__subgroup subgroup,
+                                                const struct cohort__meetings_hooks *hooks)
 {
-    struct meetings *meetings = calloc(1, sizeof(*meetings));
+    struct cohort__meetings *meetings = calloc(1, sizeof(*meetings));
     if (!meetings) {
         cohort_fail(COHORT_ERR_NO_MEMORY, "no memory for meetings");
         return NULL;
     }
-    meetings->base = (struct cohort__meetings){
-        meetings_destroy, cohort__meetings_left, {.look = cohort__meetings_on_look}};
+    meetings->base = (struct cohort__annex){.destroy = meetings_destroy, .left = hooks->left};
+    meetings->watch.look = hooks->look;
     meetings->arena.give_back = free_arena;
     meetings->group = group;
     meetings->num_local = group->local.num;
@@ -108,36 +108,27 @@ static struct meetings *meetings_create(struct cohort__group *group, enum cohort
     return meetings;
 }
 
-struct meetings *cohort__meetings_get(struct cohort__group *group, enum cohort__subgroup subgroup)
+struct cohort__meetings *cohort__meetings_make(struct cohort__group *group,
+                                               enum cohort__subgroup subgroup,
+                                               const struct cohort__meetings_hooks *hooks)
 {
-    struct cohort__meetings *_Atomic *place = &group->meetings[subgroup];
-    struct cohort__meetings *base = atomic_load_explicit(place, memory_order_acquire);
-    if (base)
-        return (struct meetings *)base;
+    struct cohort__annex *_Atomic *place = &group->meetings[subgroup];
     pthread_mutex_lock(&group->lock);
-    base = atomic_load(place);
-    struct meetings *fresh = base ? NULL : meetings_create(group, subgroup);
+    struct cohort__annex *base = atomic_load(place);
+    struct cohort__meetings *fresh = base ? NULL : meetings_create(group, subgroup, hooks);
     if (fresh) {
         base = &fresh->base;
         atomic_store(place, base);
     }
     pthread_mutex_unlock(&group->lock);
-    return (struct meetings *)base;
-}
-
-uint32_t cohort__subgroup_rank(const struct cohort__group *group, enum cohort__subgroup subgroup,
-                               uint32_t site)
-{
-    return subgroup == COHORT__SUBGROUP_ALL
-               ? site
-               : cohort__machine_rank(group->machine, COHORT__LEVEL_LOCALITY, site);
+    return (struct cohort__meetings *)base;
 }
 
 void cohort__meetings_arena(struct cohort__group *group, size_t *ret_bytes, size_t *ret_all_bytes)
 {
     const struct cohort__arena none = {0};
-    const struct meetings *meetings =
-        (const struct meetings *)atomic_load(&group->meetings[COHORT__SUBGROUP_ALL]);
-    cohort__arenas_look(cohort__inbox_arenas(group->inbox), meetings ? &meetings->arena : &none,
-                        ret_bytes, ret_all_bytes);
+    const struct cohort__meetings *meetings =
+        (const struct cohort__meetings *)atomic_load(&group->meetings[COHORT__SUBGROUP_ALL]);
+    cohort__arenas_look(&group->commons->arenas, meetings ? &meetings->arena : &none, ret_bytes,
+                        ret_all_bytes);
 }

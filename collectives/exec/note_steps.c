@@ -3,10 +3,13 @@
 
 #include <string.h>
 
+#include "collectives/comm/mail.h"
 #include "collectives/exec/activity.h"
 #include "collectives/exec/stall.h"
 #include "runtime/base/container.h"
 
+_Static_assert((int)COHORT__NOTES_GENERATIONS == (int)COHORT__WINDOW,
+               "a place for each generation that may be in flight at a site");
 _Static_assert((int)COHORT__PLAN_NOTES <= (int)COHORT__NOTES_OF_CALL,
                "each note of a plan has a place");
 
@@ -73,8 +76,8 @@ static cohort_status take(const struct cohort__execution *execution, uint32_t st
         memcpy(operand(execution, step, 0), data, read->bytes);
         return COHORT_OK;
     }
-    return cohort__step_reduce(execution, step, operand(execution, step, 0),
-                               operand(execution, step, 2), data);
+    return cohort__execution_reduce(execution, step, operand(execution, step, 0),
+                                    operand(execution, step, 2), data);
 }
 
 static void have_read(struct cohort__execution *execution, uint32_t step)
@@ -100,7 +103,7 @@ static void start_taking(struct cohort__execution *execution, uint32_t step,
                          const unsigned char *data)
 {
     const struct cohort__step *read = step_at(execution, step);
-    if (read->bytes > 0 && read->num_blocks == 3 && cohort__step_is_users(execution, step)) {
+    if (read->bytes > 0 && read->num_blocks == 3 && cohort__execution_is_users(execution, step)) {
         struct cohort__activity *activity = cohort__activity_create(execution, step);
         if (!activity)
             return;
@@ -170,12 +173,12 @@ static void wait(struct cohort__execution *execution, uint32_t step)
 }
 
 /* Back in the endpoint's turn. */
-static void run(struct cohort_comm *comm, struct cohort__item *item)
+static void run(struct cohort__actor *actor, struct cohort__item *item)
 {
     struct cohort__note_step *note_step = COHORT_CONTAINER_OF(item, struct cohort__note_step, item);
     struct cohort__execution *execution = note_step->execution;
     uint32_t step = note_step->step;
-    (void)comm;
+    (void)actor;
     cohort__execution_enter(execution);
     execution->num_busy--;
     bool is_post = step_at(execution, step)->kind == COHORT__STEP_POST;
@@ -280,7 +283,7 @@ static void tell_readers(const struct cohort__execution *execution, uint32_t ste
         if (!message)
             return; /* they will ask */
         cohort__error_copy(&message->error, &operation->failure);
-        cohort__message_send(operation->comm, readers.sites[i], message, 0);
+        cohort__mail_send(operation->comm->group, readers.sites[i], message, 0);
     }
 }
 

@@ -8,6 +8,7 @@
 
 #include "cohort/op.h"
 
+/* An operation that reduces. All but the count of references is fixed, so any thread may use it. */
 struct cohort_op {
     _Atomic uint32_t refs; /* for a user's operation */
     uint32_t number;       /* from 1 for the built-in ones, 0 for a user's */

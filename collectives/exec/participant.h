@@ -10,7 +10,8 @@
 #include "collectives/exec/movement.h"
 
 /* One site in one meeting, for an operation of its endpoint. The operation may be that meeting
- * alone (meeting_call.c). All of this happens in the endpoint's turn. */
+ * alone (meeting_call.c), or a plan with a MEET step (meet.c). The owner has the memory. What it
+ * may do with it is in attendance.h. */
 
 struct cohort__meeting;
 
@@ -47,68 +48,5 @@ struct cohort__participant {
     struct cohort__item over;         /* tells it that the meeting is over */
     struct cohort__participant *next; /* in a bunch, or in a list of those to be told */
 };
-
-enum { COHORT__INQUIRY_SITES = 4 }; /* how many missing sites are asked at a time */
-
-/* What a meeting that has waited for long has asked. One participant asks for all of them: what it
- * learns fails the meeting, and there may be many participants. */
-struct cohort__inquiry {
-    const struct cohort__participant *asker; /* the first one that has stalled, or NULL */
-    uint32_t first;                          /* the rank from which on it looks for sites to ask */
-    uint32_t next;                           /* the rank after the last one that it has asked */
-    uint32_t num_sites;
-    uint32_t sites[COHORT__INQUIRY_SITES];
-    uint8_t answers[COHORT__INQUIRY_SITES]; /* enum cohort__answer, the last one of each */
-};
-
-/* meetings.c. The rank of SITE, one of the subgroup. */
-uint32_t cohort__subgroup_rank(const struct cohort__group *group, enum cohort__subgroup subgroup,
-                               uint32_t site);
-
-/* participant.c. Why a participant may not enter. */
-struct cohort__refusal {
-    struct cohort__error error; /* the caller frees its text */
-    bool is_told;               /* the sites that depend on it know that error */
-};
-
-/* PARTICIPANT's site comes to the meeting. If it may not, sets *RET_REFUSAL, which is all zero.
- * Else it is told later. But it stays outside, and is not told, if its endpoint has been told
- * already that the call has failed, and is about to fail it.
- *
- * A call enters all its meetings when it starts, in the order of their indices. A site that has
- * come to a meeting of a later call has left out the earlier ones in which it is not. */
-void cohort__participant_enter(struct cohort__participant *participant,
-                               struct cohort__refusal *ret_refusal);
-
-/* The buffers of PARTICIPANT, which has entered without being ready, may be read and written from
- * now on, until it is told. The data moves when all have entered and are ready. In any order. Does
- * nothing if the meeting has failed, or PARTICIPANT is not inside. */
-void cohort__participant_ready(struct cohort__participant *participant);
-
-/* The operation fails, with its `failure`: so does the meeting, now or later. True: now, or
- * PARTICIPANT is not inside; it is not told. False: it will be told. */
-bool cohort__participant_fail(struct cohort__participant *participant);
-
-/* It has been told, or the meeting has failed with it. Does nothing if it is not inside. */
-void cohort__participant_leave(struct cohort__participant *participant);
-
-/* meeting_tell.c. PARTICIPANT has been told, and its operation has failed: unless somebody has done
- * so, tells the sites that are not in its meeting. */
-void cohort__participant_tell_outside(const struct cohort__participant *participant);
-
-/* meeting_missing.c. Returns how many sites have not come yet, or are not ready. Sets *RET_INQUIRY
- * to some of them, with what they have answered so far: those that are asked now, if any are. */
-uint32_t cohort__participant_missing(const struct cohort__participant *participant,
-                                     struct cohort__inquiry *ret_inquiry);
-
-/* Whether PARTICIPANT is to ask for its meeting. Only one that is ready waits for others. If so:
- * *RET_INQUIRY is whom, and what they have answered before; and the next look checks all posts that
- * are there, even behind one that is missing. */
-bool cohort__participant_inquires(const struct cohort__participant *participant,
-                                  struct cohort__inquiry *ret_inquiry);
-
-/* SITE has answered. */
-void cohort__participant_answered(const struct cohort__participant *participant, uint32_t site,
-                                  enum cohort__answer answer);
 
 #endif

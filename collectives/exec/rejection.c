@@ -2,6 +2,7 @@
 #include "collectives/exec/rejection.h"
 
 #include "collectives/comm/endpoint.h"
+#include "collectives/comm/failure.h"
 #include "runtime/base/slab.h"
 #include "runtime/task/future.h"
 
@@ -17,7 +18,7 @@ static void start(struct cohort__operation *operation)
 
 static void fail(struct cohort__operation *operation)
 {
-    cohort__operation_tell(operation, true);
+    cohort__failure_tell(operation, true);
     cohort__operation_ended(operation);
 }
 

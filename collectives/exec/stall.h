@@ -6,7 +6,8 @@
 
 #include "collectives/comm/operation.h"
 
-/* Describes what an operation waits for. */
+/* What operations that wait for long have in common: words for what they wait for, and a failure.
+ * In the endpoint's turn. */
 
 /* Appends to TEXT, of CAPACITY bytes, at USED, where it has a zero. Returns the new length. What
  * does not fit is left out. */

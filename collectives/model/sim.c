@@ -5,7 +5,6 @@
 
 #include "collectives/model/sim_heap.h"
 #include "collectives/model/sim_jobs.h"
-#include "collectives/model/sim_links.h"
 
 /* Times whose relative difference is smaller than this differ only by rounding. They count as one
  * instant. */
@@ -323,6 +322,18 @@ static cohort_status init(struct simulation *self)
     return COHORT_OK;
 }
 
+static cohort_status count_links(struct simulation *self)
+{
+    struct cohort__sim_links links;
+    cohort_status status = cohort__sim_links_count(self->network, &self->steps, &links);
+    if (status != COHORT_OK)
+        return status;
+    self->result.num_links = links.num;
+    self->result.links = links.links;
+    self->result.busiest = links.busiest;
+    return COHORT_OK;
+}
+
 static void fini(struct simulation *self)
 {
     cohort__sim_steps_fini(&self->steps);
@@ -354,11 +365,9 @@ cohort_status cohort__simulate(const struct cohort__network *network,
     if (status == COHORT_OK)
         status = run(&self);
     if (status == COHORT_OK)
-        status = cohort__sim_links_count(network, &self.steps, &self.result);
+        status = count_links(&self);
     if (status == COHORT_OK)
         *ret_result = self.result;
-    else
-        cohort__sim_result_fini(&self.result);
     fini(&self);
     return status;
 }

@@ -4,6 +4,7 @@
 
 #include "collectives/algo/algorithm.h"
 #include "collectives/model/network.h"
+#include "collectives/model/sim_links.h"
 #include "collectives/model/sim_steps.h"
 
 /* Runs the plans of all sites of one call in simulated time.
@@ -30,13 +31,6 @@ struct cohort__sim_phase {
     double end;   /* of the last one */
     uint64_t messages;
     uint64_t bytes;
-};
-
-/* A link that has carried at least one message. */
-struct cohort__sim_link {
-    uint64_t link;
-    uint64_t bytes;
-    uint64_t messages;
 };
 
 struct cohort__sim_result {

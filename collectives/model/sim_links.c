@@ -6,8 +6,8 @@
 struct counting {
     const struct cohort__network *network;
     const struct cohort__sim_steps *steps;
-    struct cohort__sim_result *result;
-    size_t capacity; /* of result->links */
+    struct cohort__sim_links result;
+    size_t capacity; /* of result.links */
 };
 
 static void count_message(struct cohort__sim_link *at, uint64_t link, size_t bytes)
@@ -20,10 +20,10 @@ static void count_message(struct cohort__sim_link *at, uint64_t link, size_t byt
 /* Moves LINK to the result, if anything went over it. */
 static bool collect(struct counting *counting, struct cohort__sim_link *link)
 {
-    struct cohort__sim_result *result = counting->result;
+    struct cohort__sim_links *result = &counting->result;
     if (link->messages == 0)
         return true;
-    if (result->num_links == counting->capacity) {
+    if (result->num == counting->capacity) {
         size_t capacity = counting->capacity + counting->capacity / 2 + 64;
         void *larger = realloc(result->links, capacity * sizeof(*result->links));
         if (!larger)
@@ -33,7 +33,7 @@ static bool collect(struct counting *counting, struct cohort__sim_link *link)
     }
     if (link->bytes > result->busiest.bytes || result->busiest.messages == 0)
         result->busiest = *link;
-    result->links[result->num_links++] = *link;
+    result->links[result->num++] = *link;
     *link = (struct cohort__sim_link){0};
     return true;
 }
@@ -109,12 +109,15 @@ static bool count_all_direct(struct counting *counting)
 
 cohort_status cohort__sim_links_count(const struct cohort__network *network,
                                       const struct cohort__sim_steps *steps,
-                                      struct cohort__sim_result *result)
+                                      struct cohort__sim_links *ret_links)
 {
-    struct counting counting = {.network = network, .steps = steps, .result = result};
+    struct counting counting = {.network = network, .steps = steps};
     if (!count_shared(&counting) ||
-        (network->num_links > network->num_shared && !count_all_direct(&counting)))
+        (network->num_links > network->num_shared && !count_all_direct(&counting))) {
+        free(counting.result.links);
         return cohort_fail(COHORT_ERR_NO_MEMORY, "simulation of %u sites: no memory for its links",
                            steps->num_sites);
+    }
+    *ret_links = counting.result;
     return COHORT_OK;
 }

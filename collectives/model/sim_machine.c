@@ -6,7 +6,6 @@
 
 #include "collectives/model/sim_cores.h"
 #include "collectives/model/sim_heap.h"
-#include "collectives/model/sim_price.h"
 
 /* A work is a SEND, RECV, REDUCE or MEET, by the number of the step, or the start of a site: the
  * number of steps + the site. */

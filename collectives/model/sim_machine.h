@@ -2,7 +2,7 @@
 #ifndef COHORT_COLLECTIVES_MODEL_SIM_MACHINE_H
 #define COHORT_COLLECTIVES_MODEL_SIM_MACHINE_H
 
-#include "collectives/model/parameters.h"
+#include "collectives/model/sim_price.h"
 #include "collectives/model/sim_steps.h"
 
 /* Runs the plans of all sites of one call on hosts with localities with tasks, in simulated time,
@@ -19,17 +19,6 @@
  * which does one work at a time. Localities may share cores (sim_cores.h); when a core goes over
  * from one to another, it takes `turn`. Copies, and whatever else takes no message, are free.
  * Messages are buffered: a SEND is over when its work is. */
-
-struct cohort__sim_machine {
-    uint32_t hosts;
-    uint32_t localities; /* of each host */
-    uint32_t tasks;      /* of each of these: sites, in the order of their numbers */
-    uint32_t cores;      /* of each host, or, with is_shared, of all hosts together */
-    bool is_shared;      /* and no wire is between the hosts, which are namespaces of one machine:
-                          * what would be the wire's is work of the two ends */
-    double turn;         /* nanoseconds, as are all times here */
-    const struct cohort__parameters *parameters;
-};
 
 struct cohort__sim_reach {
     double work; /* of the critical path, where the messages go so far */

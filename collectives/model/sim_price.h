@@ -2,9 +2,21 @@
 #ifndef COHORT_COLLECTIVES_MODEL_SIM_PRICE_H
 #define COHORT_COLLECTIVES_MODEL_SIM_PRICE_H
 
-#include "collectives/model/sim_machine.h"
+#include "collectives/model/parameters.h"
+#include "collectives/model/sim_steps.h"
 
-/* What a step takes on a machine, in nanoseconds (sim_machine.h). */
+/* Hosts with localities with tasks, and what a step takes there, in nanoseconds. */
+
+struct cohort__sim_machine {
+    uint32_t hosts;
+    uint32_t localities; /* of each host */
+    uint32_t tasks;      /* of each of these: sites, in the order of their numbers */
+    uint32_t cores;      /* of each host, or, with is_shared, of all hosts together */
+    bool is_shared;      /* and no wire is between the hosts, which are namespaces of one machine:
+                          * what would be the wire's is work of the two ends */
+    double turn;         /* nanoseconds, as are all times here */
+    const struct cohort__parameters *parameters;
+};
 
 /* How far it is from one site to another. */
 enum cohort__scope cohort__sim_scope(const struct cohort__sim_machine *machine, uint32_t from,

@@ -4,7 +4,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
-#include "collectives/plan/plan_check.h"
+#include "collectives/plan/step_defect.h"
 
 /* One piece of a block, as a step touches it. */
 struct access {
@@ -149,17 +149,17 @@ static cohort_status check_live(const struct memory *memory, enum cohort__space 
     for (size_t i = 0; i < memory->num_live; i++) {
         const struct access *one = &memory->live[i];
         if (space == COHORT__SPACE_TMP && !one->writes && !is_written_before(memory, one))
-            return cohort__plan_check_fail(
+            return cohort__step_defect_fail(
                 plan, one->step, "reads byte %zu of TMP, which no step before it has written",
                 byte);
         if (!one->writes)
             continue;
         if (space == COHORT__SPACE_IN)
-            return cohort__plan_check_fail(plan, one->step, "writes byte %zu of IN", byte);
+            return cohort__step_defect_fail(plan, one->step, "writes byte %zu of IN", byte);
         is_written = true;
         for (size_t k = 0; k < memory->num_live; k++)
             if (k != i && !may_share(memory, one, &memory->live[k]))
-                return cohort__plan_check_fail(
+                return cohort__step_defect_fail(
                     plan, one->step, "writes byte %zu of %s, which step %u touches, unordered",
                     byte, space_name(space), memory->live[k].step);
     }

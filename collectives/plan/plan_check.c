@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "collectives/plan/plan_check.h"
 
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "collectives/plan/memory_check.h"
+#include "collectives/plan/step_defect.h"
 
 /* All steps of all sites, with consecutive numbers. */
 struct check {
@@ -24,32 +23,6 @@ struct check {
 };
 
 #define NO_PARTNER SIZE_MAX
-
-static const char *kind_name(unsigned kind)
-{
-    static const char *const names[] = {"JOIN",  "SEND", "RECV", "COPY", "REDUCE", "ZERO",
-                                        "GUARD", "DONE", "MEET", "POST", "READ"};
-    return kind < sizeof(names) / sizeof(names[0]) ? names[kind] : "unknown kind";
-}
-
-cohort_status cohort__plan_check_fail(const struct cohort__plan *plan, uint32_t step,
-                                      const char *format, ...)
-{
-    char what[256];
-    va_list args;
-    va_start(args, format);
-    vsnprintf(what, sizeof(what), format, args);
-    va_end(args);
-    const struct cohort__step *at = &plan->steps[step];
-    const char *kind = kind_name(at->kind);
-    if (at->kind == COHORT__STEP_SEND || at->kind == COHORT__STEP_RECV)
-        return cohort_fail(COHORT_ERR_BAD_PARAMETER,
-                           "plan %s, site %u, step %u (%s, phase %u, peer %u, tag %u): %s",
-                           plan->name, plan->this_site, step, kind, at->phase, at->peer, at->tag,
-                           what);
-    return cohort_fail(COHORT_ERR_BAD_PARAMETER, "plan %s, site %u, step %u (%s, phase %u): %s",
-                       plan->name, plan->this_site, step, kind, at->phase, what);
-}
 
 static const struct cohort__block *step_block(const struct cohort__plan *plan,
                                               const struct cohort__step *step, uint32_t index)
@@ -86,27 +59,27 @@ static cohort_status check_blocks(const struct cohort__plan *plan, uint32_t inde
     size_t bytes = 0;
     if (step->first_block > plan->num_block_refs ||
         step->num_blocks > plan->num_block_refs - step->first_block)
-        return cohort__plan_check_fail(plan, index, "its blocks are out of range");
+        return cohort__step_defect_fail(plan, index, "its blocks are out of range");
     for (uint32_t i = 0; i < step->num_blocks; i++) {
         if (plan->block_refs[step->first_block + i] >= plan->num_blocks)
-            return cohort__plan_check_fail(plan, index, "block %u does not exist", i);
+            return cohort__step_defect_fail(plan, index, "block %u does not exist", i);
         const struct cohort__block *block = step_block(plan, step, i);
         if (!block_in_bounds(plan, block))
-            return cohort__plan_check_fail(plan, index, "block %u is out of bounds", i);
+            return cohort__step_defect_fail(plan, index, "block %u is out of bounds", i);
         if ((block->space == COHORT__SPACE_NOTE) != (is_read && i == 1))
-            return cohort__plan_check_fail(plan, index, "block %u is in the wrong space", i);
+            return cohort__step_defect_fail(plan, index, "block %u is in the wrong space", i);
         if (!has_list && step->kind != COHORT__STEP_MEET && block_bytes(block) != step->bytes)
-            return cohort__plan_check_fail(plan, index, "block %u has %zu bytes, the step %zu", i,
-                                           block_bytes(block), step->bytes);
+            return cohort__step_defect_fail(plan, index, "block %u has %zu bytes, the step %zu", i,
+                                            block_bytes(block), step->bytes);
         bool is_single =
             step->kind == COHORT__STEP_REDUCE || step->kind == COHORT__STEP_MEET || is_read;
         if (is_single && block->count != 1)
-            return cohort__plan_check_fail(plan, index, "block %u is not contiguous", i);
+            return cohort__step_defect_fail(plan, index, "block %u is not contiguous", i);
         bytes += block_bytes(block);
     }
     if (has_list && bytes != step->bytes)
-        return cohort__plan_check_fail(plan, index, "its blocks have %zu bytes, the step %zu",
-                                       bytes, step->bytes);
+        return cohort__step_defect_fail(plan, index, "its blocks have %zu bytes, the step %zu",
+                                        bytes, step->bytes);
     return COHORT_OK;
 }
 
@@ -122,20 +95,20 @@ static cohort_status check_step(const struct cohort__plan *plan, uint32_t index)
     bool has_peer = is_message || step->kind == COHORT__STEP_READ;
     bool has_list = is_message || step->kind == COHORT__STEP_POST;
     if (step->kind > COHORT__STEP_READ)
-        return cohort__plan_check_fail(plan, index, "kind %u", step->kind);
+        return cohort__step_defect_fail(plan, index, "kind %u", step->kind);
     if (step->phase > COHORT__LAST_PHASE)
-        return cohort__plan_check_fail(plan, index, "no such phase");
+        return cohort__step_defect_fail(plan, index, "no such phase");
     if (has_peer && (step->peer >= plan->num_sites || step->peer == plan->this_site))
-        return cohort__plan_check_fail(plan, index, "no such peer");
+        return cohort__step_defect_fail(plan, index, "no such peer");
     bool may_reduce = step->kind == COHORT__STEP_READ && step->num_blocks == 3;
     if (!has_list && !may_reduce && step->num_blocks != num_blocks[step->kind])
-        return cohort__plan_check_fail(plan, index, "has %u blocks", step->num_blocks);
+        return cohort__step_defect_fail(plan, index, "has %u blocks", step->num_blocks);
     if (step->first_successor > plan->num_successors ||
         step->num_successors > plan->num_successors - step->first_successor)
-        return cohort__plan_check_fail(plan, index, "its successors are out of range");
+        return cohort__step_defect_fail(plan, index, "its successors are out of range");
     for (uint32_t i = 0; i < step->num_successors; i++)
         if (plan->successors[step->first_successor + i] >= plan->num_steps)
-            return cohort__plan_check_fail(plan, index, "successor %u does not exist", i);
+            return cohort__step_defect_fail(plan, index, "successor %u does not exist", i);
     return check_blocks(plan, index);
 }
 
@@ -154,8 +127,8 @@ static cohort_status check_site(struct check *check, uint32_t site)
             waits[plan->successors[plan->steps[i].first_successor + k]]++;
     for (uint32_t i = 0; i < plan->num_steps; i++)
         if (waits[i] != plan->steps[i].num_waits)
-            return cohort__plan_check_fail(plan, i, "waits for %u steps, but follows %u",
-                                           plan->steps[i].num_waits, waits[i]);
+            return cohort__step_defect_fail(plan, i, "waits for %u steps, but follows %u",
+                                            plan->steps[i].num_waits, waits[i]);
     return COHORT_OK;
 }
 
@@ -166,14 +139,14 @@ static cohort_status match_send(struct check *check, uint32_t site, uint32_t ind
     const struct cohort__plan *target = check->plans[send->peer];
     uint32_t recv = cohort__plan_find_recv(target, send->phase, site, send->tag);
     if (recv == COHORT__NO_STEP)
-        return cohort__plan_check_fail(plan, index, "nobody receives it");
+        return cohort__step_defect_fail(plan, index, "nobody receives it");
     if (target->steps[recv].bytes != send->bytes)
-        return cohort__plan_check_fail(plan, index, "sends %zu bytes, the receiver expects %zu",
-                                       send->bytes, target->steps[recv].bytes);
+        return cohort__step_defect_fail(plan, index, "sends %zu bytes, the receiver expects %zu",
+                                        send->bytes, target->steps[recv].bytes);
     size_t here = check->first[site] + index;
     size_t there = check->first[send->peer] + recv;
     if (check->partner[there] != NO_PARTNER)
-        return cohort__plan_check_fail(plan, index, "sends what another step sends as well");
+        return cohort__step_defect_fail(plan, index, "sends what another step sends as well");
     check->partner[here] = there;
     check->partner[there] = here;
     return COHORT_OK;
@@ -191,7 +164,7 @@ static cohort_status check_messages(struct check *check)
         for (uint32_t i = 0; i < plan->num_steps && status == COHORT_OK; i++)
             if (plan->steps[i].kind == COHORT__STEP_RECV &&
                 check->partner[check->first[site] + i] == NO_PARTNER)
-                status = cohort__plan_check_fail(plan, i, "nobody sends it");
+                status = cohort__step_defect_fail(plan, i, "nobody sends it");
     }
     return status;
 }
@@ -215,26 +188,26 @@ static cohort_status match_meeting(struct check *check, uint32_t site, uint32_t 
     const struct cohort__step *meet = &plan->steps[index];
     uint32_t next = plan->this_rank + 1 < plan->num_members ? plan->this_rank + 1 : 0;
     if (meet->peer >= plan->num_members || cohort__plan_member(plan, plan->this_rank) != site)
-        return cohort__plan_check_fail(plan, index, "its site or its root is no member");
+        return cohort__step_defect_fail(plan, index, "its site or its root is no member");
     for (uint32_t i = 0; i < meet->num_blocks; i++) {
         size_t bytes = block_bytes(step_block(plan, meet, i));
         if (bytes != 0 && bytes != meet->bytes && bytes != plan->num_members * meet->bytes)
-            return cohort__plan_check_fail(plan, index, "block %u has %zu bytes", i, bytes);
+            return cohort__step_defect_fail(plan, index, "block %u has %zu bytes", i, bytes);
     }
     if (meet->tag >= COHORT__PLAN_MEETINGS)
-        return cohort__plan_check_fail(plan, index, "more meetings than a plan may have");
+        return cohort__step_defect_fail(plan, index, "more meetings than a plan may have");
     uint32_t other = cohort__plan_member(plan, next), at = 0;
     const struct cohort__plan *theirs = check->plans[other];
     const struct cohort__step *same = find_meeting(theirs, meet->tag, &at);
     if (!same || theirs->num_members != plan->num_members || theirs->this_rank != next ||
         same->meeting != meet->meeting || same->peer != meet->peer || same->bytes != meet->bytes ||
         theirs->num_meetings != plan->num_meetings)
-        return cohort__plan_check_fail(plan, index, "site %u has another meeting", other);
+        return cohort__step_defect_fail(plan, index, "site %u has another meeting", other);
     for (uint32_t rank = 0; rank < plan->num_members; rank++)
         if (cohort__plan_member(theirs, rank) != cohort__plan_member(plan, rank))
-            return cohort__plan_check_fail(plan, index, "site %u has other members", other);
+            return cohort__step_defect_fail(plan, index, "site %u has other members", other);
     if (check->partner[check->first[other] + at] != NO_PARTNER)
-        return cohort__plan_check_fail(plan, index, "the plan has it twice");
+        return cohort__step_defect_fail(plan, index, "the plan has it twice");
     check->partner[check->first[other] + at] = check->first[site] + index;
     return COHORT_OK;
 }
@@ -285,16 +258,16 @@ static cohort_status match_read(struct check *check, uint32_t site, uint32_t ind
     const struct cohort__step *post =
         read->tag < COHORT__PLAN_NOTES ? find_post(source, read->tag, &at) : NULL;
     if (!post)
-        return cohort__plan_check_fail(plan, index, "nobody posts it, or twice");
+        return cohort__step_defect_fail(plan, index, "nobody posts it, or twice");
     if (!shares(source, read->tag, site) || (post->peer != COHORT__EVERYBODY && post->peer != site))
-        return cohort__plan_check_fail(plan, index, "the note is not for this site");
+        return cohort__step_defect_fail(plan, index, "the note is not for this site");
     if (part->offset > post->bytes || part->bytes > post->bytes - part->offset)
-        return cohort__plan_check_fail(plan, index, "the note has only %zu bytes", post->bytes);
+        return cohort__step_defect_fail(plan, index, "the note has only %zu bytes", post->bytes);
     size_t here = check->first[site] + index, there = check->first[read->peer] + at;
     for (size_t other = check->next_reader[there]; other != NO_PARTNER;
          other = check->next_reader[other])
         if (other >= check->first[site] && other < check->first[site + 1])
-            return cohort__plan_check_fail(plan, index, "reads a note twice");
+            return cohort__step_defect_fail(plan, index, "reads a note twice");
     check->partner[here] = there;
     check->next_reader[here] = check->next_reader[there];
     check->next_reader[there] = here;
@@ -308,13 +281,13 @@ static cohort_status count_readers(const struct check *check, uint32_t site, uin
     const struct cohort__step *post = &plan->steps[index];
     uint32_t num = 0;
     if (post->tag >= COHORT__PLAN_NOTES || !shares(plan, post->tag, site))
-        return cohort__plan_check_fail(plan, index, "no such note");
+        return cohort__step_defect_fail(plan, index, "no such note");
     uint32_t wanted = post->peer == COHORT__EVERYBODY ? plan->notes[post->tag].num - 1 : 1;
     for (size_t at = check->next_reader[check->first[site] + index]; at != NO_PARTNER;
          at = check->next_reader[at])
         num++;
     if (num != wanted)
-        return cohort__plan_check_fail(plan, index, "%u sites read it, not %u", num, wanted);
+        return cohort__step_defect_fail(plan, index, "%u sites read it, not %u", num, wanted);
     return COHORT_OK;
 }
 
@@ -419,7 +392,7 @@ static cohort_status check_progress(struct check *check)
         uint32_t site = site_of(check, number);
         uint32_t index = (uint32_t)(number - check->first[site]);
         if (check->waits[number] > 0)
-            return cohort__plan_check_fail(check->plans[site], index, "never starts: deadlock");
+            return cohort__step_defect_fail(check->plans[site], index, "never starts: deadlock");
     }
     return COHORT_OK;
 }

@@ -14,9 +14,4 @@
  * defect. */
 cohort_status cohort__plan_check(struct cohort__plan *const *plans, uint32_t num_sites);
 
-/* COHORT_ERR_BAD_PARAMETER, with a message about STEP of PLAN. */
-cohort_status cohort__plan_check_fail(const struct cohort__plan *plan, uint32_t step,
-                                      const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
-
 #endif

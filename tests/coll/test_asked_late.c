@@ -4,6 +4,7 @@
 #include <cohort/cohort.h>
 
 #include "collectives/comm/endpoint.h"
+#include "collectives/comm/message.h"
 #include "tests/support/cluster.h"
 #include "tests/support/sites.h"
 

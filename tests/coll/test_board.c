@@ -7,7 +7,8 @@
 
 #include "collectives/comm/arenas.h"
 #include "collectives/comm/endpoint.h"
-#include "collectives/exec/meeting.h"
+#include "collectives/comm/operation.h"
+#include "collectives/exec/meetings.h"
 #include "runtime/base/container.h"
 #include "tests/support/cluster.h"
 #include "tests/support/exercise.h"
@@ -612,8 +613,9 @@ struct turn {
     atomic_bool is_over;
 };
 
-static void run_turn(cohort_comm *comm, struct cohort__item *item)
+static void run_turn(struct cohort__actor *actor, struct cohort__item *item)
 {
+    struct cohort_comm *comm = cohort__endpoint_of(actor);
     struct turn *turn = COHORT_CONTAINER_OF(item, struct turn, item);
     struct cohort__operation *operation = cohort__endpoint_find(comm, 1);
     CHECK(operation != NULL);

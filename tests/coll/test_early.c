@@ -5,6 +5,7 @@
 #include <cohort/cohort.h>
 
 #include "collectives/comm/endpoint.h"
+#include "collectives/comm/operation.h"
 #include "tests/support/cluster.h"
 #include "tests/support/sites.h"
 
@@ -113,10 +114,10 @@ static void receive_held(cohort_comm *comm)
 {
     while (!atomic_load(&has_come))
         cohort_yield();
-    CHECK(cohort__endpoint_turn_begin(comm));
+    CHECK(cohort__actor_turn_begin(&comm->actor));
     CHECK(!cohort__endpoint_find(comm, GENERATION));
     release_held(comm);
-    cohort__endpoint_turn_end(comm);
+    cohort__actor_turn_end(&comm->actor);
 }
 
 static cohort_status gather(cohort_comm *comm, void *arg)

@@ -16,20 +16,20 @@ enum { ROUNDS = 500, NUM_SITES = 6, NUM_LOCALITIES = 3 };
 static _Atomic uint32_t num_groups;
 
 cohort_status __real_cohort__group_create(struct cohort__group **ret_group,
-                                          struct cohort__inbox *inbox, const char *name,
+                                          struct cohort__commons *commons, const char *name,
                                           struct cohort__membership *membership);
 void __real_cohort__group_destroy(struct cohort__group *group);
 cohort_status __wrap_cohort__group_create(struct cohort__group **ret_group,
-                                          struct cohort__inbox *inbox, const char *name,
+                                          struct cohort__commons *commons, const char *name,
                                           struct cohort__membership *membership);
 void __wrap_cohort__group_destroy(struct cohort__group *group);
 
 cohort_status __wrap_cohort__group_create(struct cohort__group **ret_group,
-                                          struct cohort__inbox *inbox, const char *name,
+                                          struct cohort__commons *commons, const char *name,
                                           struct cohort__membership *membership)
 {
     atomic_fetch_add(&num_groups, 1);
-    return __real_cohort__group_create(ret_group, inbox, name, membership);
+    return __real_cohort__group_create(ret_group, commons, name, membership);
 }
 
 void __wrap_cohort__group_destroy(struct cohort__group *group)

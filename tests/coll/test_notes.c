@@ -5,6 +5,7 @@
 
 #include "cohort/task.h"
 #include "collectives/comm/endpoint.h"
+#include "collectives/comm/message.h"
 #include "collectives/comm/noticeboard.h"
 #include "tests/support/cluster.h"
 #include "tests/support/exercise.h"

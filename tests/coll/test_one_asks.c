@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "collectives/comm/endpoint.h"
+#include "collectives/comm/operation.h"
 #include "tests/support/cluster.h"
 #include "tests/support/sites.h"
 

@@ -5,6 +5,8 @@
 #include "cohort/task.h"
 #include "collectives/coll/comm_create.h"
 #include "collectives/comm/endpoint.h"
+#include "collectives/comm/message.h"
+#include "collectives/comm/operation.h"
 #include "runtime/base/container.h"
 #include "tests/support/inproc.h"
 #include "runtime/proc/process.h"

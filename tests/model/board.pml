@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The board of runtime/net/board.h and the meetings that use it (comm/team.c, failure.c,
- * reception.c, exec/meeting*.c, rejection.c, visit.c). The model checks:
+ * reception.c, exec/meeting*.c, attendance.c, rejection.c). The model checks:
  * - Every call of every site ends.
  * - It ends with OK if all sites have called the same.
  * - It never ends with OK if a site has not.

@@ -2,7 +2,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "collectives/comm/early.h"
 #include "collectives/comm/endpoint.h"
+#include "collectives/comm/endpoint_life.h"
 #include "collectives/comm/inbox.h"
 #include "collectives/comm/settings.h"
 #include "runtime/wire/pack.h"
@@ -51,7 +53,7 @@ static struct cohort_comm *endpoint_open(struct cohort__group *group, uint32_t s
     struct cohort_comm *comm;
     CHECK_INT(cohort__endpoint_create(&comm, group, site), COHORT_OK);
     cohort__inbox_add(inbox, comm);
-    cohort__group_add(group, comm);
+    cohort__group_add(group, comm->this_site, &comm->actor);
     return comm;
 }
 
@@ -77,7 +79,7 @@ static void tell(uint64_t instance, uint64_t generation)
 static void check_told(const struct cohort_comm *comm, uint32_t num, bool is_told)
 {
     CHECK_INT(comm->num_parked_failures, num);
-    CHECK_INT(cohort__endpoint_is_told(comm, GENERATION), is_told);
+    CHECK_INT(cohort__early_is_told(comm, GENERATION), is_told);
 }
 
 static void test_both_sites(void)
@@ -161,7 +163,7 @@ static void test_left_out(void)
     tell(FIRST, GENERATION + 2);
     check_told(comm, 2, true);
     cohort__history_call(&comm->history, GENERATION + 1);
-    cohort__endpoint_sweep_below(comm, GENERATION + 1);
+    cohort__early_sweep_below(comm, GENERATION + 1);
     check_told(comm, 1, false);
     fake_net_close(&fake);
 }

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "collectives/comm/endpoint_life.h"
 #include "collectives/comm/inbox.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "collectives/comm/endpoint.h"
+#include "collectives/comm/message.h"
 #include "collectives/comm/settings.h"
 #include "runtime/base/slab.h"
 #include "runtime/wire/pack.h"
@@ -106,7 +108,7 @@ static struct cohort_comm *endpoint_open(struct cohort__group *group)
     CHECK_INT(cohort__endpoint_create(&comm, group, 0), COHORT_OK);
     comm->root_site = 0;
     cohort__inbox_add(inbox, comm);
-    cohort__group_add(group, comm);
+    cohort__group_add(group, comm->this_site, &comm->actor);
     return comm;
 }
 

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "collectives/comm/message.h"
 
-#include <stdlib.h>
 #include <string.h>
 
-#include "collectives/comm/endpoint.h"
 #include "runtime/base/container.h"
 #include "runtime/base/slab.h"
 #include "runtime/proc/process.h"
@@ -94,35 +92,32 @@ static void test_inline(void)
     CHECK_INT(message->bytes, 0);
     CHECK(!message->arrival && !message->loan && !message->taken_up);
     CHECK_INT(message->error.status, COHORT_OK);
-    CHECK(message->item.run);
     cohort__message_release(message);
     cohort__message_release(NULL);
 }
 
-/* The owner of a loan: an endpoint whose turn counts the loans that come back. */
+/* The owner of a loan: an actor whose turn counts the loans that come back. */
 static int num_returned;
 
-static void on_returned(struct cohort_comm *comm, struct cohort__item *item)
+static void on_returned(struct cohort__actor *actor, struct cohort__item *item)
 {
     struct cohort__loan *loan = COHORT_CONTAINER_OF(item, struct cohort__loan, returned);
-    CHECK(loan->owner == comm);
+    CHECK(loan->owner == actor);
     num_returned++;
 }
 
 static void test_loan(void)
 {
-    struct cohort_comm *owner = calloc(1, sizeof(*owner));
-    CHECK(owner);
-    cohort__batch_queue_init(&owner->queue);
-    struct cohort__loan loan = {.owner = owner, .returned.run = on_returned};
+    struct cohort__actor owner;
+    cohort__actor_init(&owner);
+    struct cohort__loan loan = {.owner = &owner, .returned.run = on_returned};
     struct cohort__message *message = cohort__message_create(COHORT__KIND_DATA, 0, 1, 0, 0);
     CHECK(message);
     message->loan = &loan;
     num_returned = 0;
     cohort__message_release(message);
     CHECK_INT(num_returned, 1);
-    CHECK(cohort__batch_queue_is_empty(&owner->queue));
-    free(owner);
+    CHECK(cohort__actor_is_idle(&owner));
 }
 
 static void test_arrival(void)

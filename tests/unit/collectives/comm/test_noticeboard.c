@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "collectives/comm/message.h"
 #include "collectives/comm/noticeboard.h"
 
 #include <poll.h>
@@ -117,7 +118,7 @@ static uint32_t num_waiting(void)
 
 static bool look(uint32_t rank)
 {
-    return cohort__watches_look(cohort__inbox_watches(inboxes[rank]));
+    return cohort__watches_look(&cohort__inbox_commons(inboxes[rank])->watches);
 }
 
 /* Calls ------------------------------------------------------------------------------------ */
@@ -831,7 +832,7 @@ static bool look_never(struct cohort__watch *watch)
 static void test_no_memory(void)
 {
     open_groups();
-    struct cohort__watches *watches = cohort__inbox_watches(inboxes[0]);
+    struct cohort__watches *watches = &cohort__inbox_commons(inboxes[0])->watches;
     struct cohort__watch added = {.look = look_never};
     cohort__watch_begin(watches, &added);
     for (int num = 0; num < 4; num++) {

@@ -4,9 +4,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "collectives/comm/endpoint.h"
+#include "collectives/comm/endpoint_life.h"
 #include "collectives/comm/inbox.h"
 #include "collectives/comm/settings.h"
+#include "collectives/exec/attendance.h"
+#include "collectives/exec/meeting_missing.h"
+#include "collectives/exec/meeting_tell.h"
 #include "runtime/base/container.h"
 #include "runtime/task/future.h"
 #include "tests/support/test.h"
@@ -130,9 +133,9 @@ static const struct cohort__operation_handlers handlers = {
     .release = on_release,
 };
 
-static void run_ready(struct cohort_comm *comm, struct cohort__item *item)
+static void run_ready(struct cohort__actor *actor, struct cohort__item *item)
 {
-    (void)comm;
+    (void)actor;
     cohort__participant_ready(
         &COHORT_CONTAINER_OF(item, struct meeting_of_call, item)->participant);
 }
@@ -151,7 +154,7 @@ static void prepare(struct call *call, unsigned index, uint32_t rank)
         .stride = sizeof(int64_t),
         .op = index == GATHER ? NULL : COHORT_SUM,
         .subgroup = COHORT__SUBGROUP_LOCALITY,
-        .rank = cohort__subgroup_rank(group, COHORT__SUBGROUP_LOCALITY, local[rank]),
+        .rank = cohort__machine_rank(group->machine, COHORT__LEVEL_LOCALITY, local[rank]),
         .root = ROOT,
         .index = index,
         .phase = 1,
@@ -253,7 +256,7 @@ static void open_all(void)
     for (uint32_t rank = 0; rank < NUM_LOCAL; rank++) {
         CHECK_INT(cohort__endpoint_create(&comms[rank], group, local[rank]), COHORT_OK);
         cohort__inbox_add(inbox, comms[rank]);
-        cohort__group_add(group, comms[rank]);
+        cohort__group_add(group, comms[rank]->this_site, &comms[rank]->actor);
     }
     num_told = 0;
 }
@@ -345,9 +348,9 @@ static void test_failed_before_ready(void)
         ready(&calls[0], index);
         ready(&calls[1], index);
     }
-    CHECK(cohort__endpoint_turn_begin(comms[2]));
+    CHECK(cohort__actor_turn_begin(&comms[2]->actor));
     cohort__operation_fail_with(&calls[2].operation, COHORT_ERR_FAILED, "no luck");
-    cohort__endpoint_turn_end(comms[2]);
+    cohort__actor_turn_end(&comms[2]->actor);
     for (uint32_t rank = 0; rank < NUM_LOCAL; rank++)
         check_failed(&calls[rank], COHORT_ERR_FAILED, "no luck");
     ready_all(later, GATHER);
@@ -364,12 +367,12 @@ static void test_ready_too_late(void)
     call_all(calls, 1);
     ready(&calls[0], SUM);
     ready(&calls[1], SUM);
-    CHECK(cohort__endpoint_turn_begin(comms[2])); /* so site 4 is told when that ends */
+    CHECK(cohort__actor_turn_begin(&comms[2]->actor)); /* so site 4 is told when that ends */
     cohort__operation_fail_with(&calls[0].operation, COHORT_ERR_FAILED, "no luck");
     CHECK(!calls[2].has_ended);
     cohort__participant_ready(&calls[2].meetings[SUM].participant);
     CHECK(!calls[2].has_ended);
-    cohort__endpoint_turn_end(comms[2]);
+    cohort__actor_turn_end(&comms[2]->actor);
     for (uint32_t rank = 0; rank < NUM_LOCAL; rank++)
         check_failed(&calls[rank], COHORT_ERR_FAILED, "no luck");
     check_goes_on(2);

@@ -1,23 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "collectives/exec/participant.h"
+#include "collectives/exec/attendance.h"
 
 #include <inttypes.h>
 #include <string.h>
 
+#include "collectives/comm/early.h"
 #include "collectives/comm/endpoint.h"
 #include "collectives/comm/fingerprint.h"
-#include "collectives/comm/inbox.h"
 #include "collectives/comm/remote.h"
-#include "collectives/exec/meetings.h"
+#include "collectives/exec/meeting_far.h"
+#include "collectives/exec/meeting_life.h"
+#include "collectives/exec/meeting_tell.h"
 #include "collectives/exec/stall.h"
 #include "collectives/plan/plan.h"
 
-/* How sites come to meetings, fail and leave. What a meeting does then is in the meeting*.c. What
- * is rare is not inlined, so that what each call does keeps the registers. */
+/* What is rare is not inlined, so that what each call does keeps the registers. */
 
 /* Coming ----------------------------------------------------------------------------------- */
 
-static struct cohort__meeting *meeting_find(struct meetings *meetings, uint64_t generation,
+static struct cohort__meeting *meeting_find(struct cohort__meetings *meetings, uint64_t generation,
                                             uint32_t index)
 {
     for (struct cohort__list *link = meetings->current.next; link != &meetings->current;
@@ -31,7 +32,7 @@ static struct cohort__meeting *meeting_find(struct meetings *meetings, uint64_t 
 
 /* An open meeting that the site of RANK, which comes to GENERATION, has left out, whatever its
  * index. It will never be complete. NULL: there is none. */
-static struct cohort__meeting *left_out_by(struct meetings *meetings, uint32_t rank,
+static struct cohort__meeting *left_out_by(struct cohort__meetings *meetings, uint32_t rank,
                                            uint64_t generation)
 {
     for (struct cohort__list *link = meetings->current.next; link != &meetings->current;
@@ -52,7 +53,7 @@ static uint32_t site_of(const struct cohort__participant *participant)
 
 /* A site that has come to a later generation, so that it will never come to GENERATION. UINT32_MAX:
  * there is none. */
-static uint32_t site_beyond(const struct meetings *meetings, uint64_t generation)
+static uint32_t site_beyond(const struct cohort__meetings *meetings, uint64_t generation)
 {
     const struct cohort__list *last = meetings->current.prev;
     if (last == &meetings->current)
@@ -66,12 +67,12 @@ static uint32_t site_beyond(const struct meetings *meetings, uint64_t generation
 
 /* A site of this locality that has left, so that it comes to no meeting that is opened from now on.
  * UINT32_MAX: there is none. One that leaves later fails the meetings that are open
- * (cohort__meetings_left). */
-static uint32_t site_left(const struct meetings *meetings)
+ * (on_left). */
+static uint32_t site_left(const struct cohort__meetings *meetings)
 {
     for (uint32_t rank = 0; rank < meetings->sites.num; rank++) {
         uint32_t site = meetings->sites.sites[rank];
-        const struct cohort_comm *comm = atomic_load(&meetings->group->endpoints[site]);
+        const struct cohort_comm *comm = cohort__endpoint_at(meetings->group, site);
         if (comm && atomic_load(&comm->refs) == 0)
             return site;
     }
@@ -143,18 +144,6 @@ static void enter(struct cohort__meeting *meeting, struct cohort__participant *p
     participant->meeting = meeting;
 }
 
-bool cohort__meetings_on_look(struct cohort__watch *watch)
-{
-    struct meetings *meetings = COHORT_CONTAINER_OF(watch, struct meetings, base.watch);
-    struct cohort__looked looked = {0};
-    pthread_mutex_lock(&meetings->lock);
-    cohort__meetings_look(meetings, &looked);
-    pthread_mutex_unlock(&meetings->lock);
-    bool any = looked.told || looked.full;
-    cohort__looked_go_on(&looked);
-    return any;
-}
-
 /* What came of an attempt to enter. */
 struct entry {
     struct cohort__refusal *refusal; /* why it may not enter, if so */
@@ -164,7 +153,7 @@ struct entry {
 };
 
 __attribute__((noinline)) static struct cohort__meeting *
-open_meeting(struct meetings *meetings, const struct cohort__participant *participant,
+open_meeting(struct cohort__meetings *meetings, const struct cohort__participant *participant,
              struct entry *entry)
 {
     struct cohort__group *group = meetings->group;
@@ -203,7 +192,7 @@ __attribute__((noinline)) static void set_mismatch(struct cohort__error *error,
                       movement->element);
 }
 
-__attribute__((noinline)) static void fail_left_out(struct meetings *meetings,
+__attribute__((noinline)) static void fail_left_out(struct cohort__meetings *meetings,
                                                     struct cohort__meeting *past,
                                                     const struct cohort__participant *participant,
                                                     struct entry *entry)
@@ -215,13 +204,13 @@ __attribute__((noinline)) static void fail_left_out(struct meetings *meetings,
 }
 
 /* All sites of this locality are inside and ready. None of them will come to an earlier meeting. */
-static void gathered(struct meetings *meetings, struct cohort__meeting *meeting,
+static void gathered(struct cohort__meetings *meetings, struct cohort__meeting *meeting,
                      struct entry *entry)
 {
     entry->is_last = true;
     if (meetings->team) {
         meeting->state = COHORT__MEETING_GATHERED;
-        cohort__watch_begin(cohort__inbox_watches(meetings->group->inbox), &meetings->base.watch);
+        cohort__watch_begin(&meetings->group->commons->watches, &meetings->watch);
         meetings->last_gathered = meeting->far.number;
         if (meeting->generation > cohort__board_generation(meetings->last_ended) + 1)
             cohort__meetings_pass(meetings);
@@ -233,7 +222,7 @@ static void gathered(struct meetings *meetings, struct cohort__meeting *meeting,
 }
 
 /* The buffers of PARTICIPANT, which is inside, may be accessed. */
-static inline void get_ready(struct meetings *meetings, struct cohort__meeting *meeting,
+static inline void get_ready(struct cohort__meetings *meetings, struct cohort__meeting *meeting,
                              const struct cohort__participant *participant, struct entry *entry)
 {
     meeting->movement.in[participant->rank] = participant->in;
@@ -245,7 +234,7 @@ static inline void get_ready(struct meetings *meetings, struct cohort__meeting *
 /* With the lock held. A site that has been told already that the call fails stays outside. It is
  * about to fail, and the meeting of those that have come is over, mostly. If it opened another one,
  * to fail at once, n sites would look through n places each. */
-static void try_enter(struct meetings *meetings, struct cohort__participant *participant,
+static void try_enter(struct cohort__meetings *meetings, struct cohort__participant *participant,
                       struct entry *entry)
 {
     uint64_t generation = participant->operation->generation;
@@ -253,7 +242,7 @@ static void try_enter(struct meetings *meetings, struct cohort__participant *par
     struct cohort__meeting *past;
     while ((past = left_out_by(meetings, participant->rank, generation)))
         fail_left_out(meetings, past, participant, entry);
-    if (cohort__endpoint_is_told(participant->operation->comm, generation))
+    if (cohort__early_is_told(participant->operation->comm, generation))
         return;
     struct cohort__meeting *meeting = meeting_find(meetings, generation, participant->index);
     if (!meeting) {
@@ -292,13 +281,65 @@ static bool asks(const struct cohort__participant *participant)
     return participant->phase == COHORT__PHASE_CHECK || !participant->operation->signature.checked;
 }
 
+/* The meetings as a whole ---------------------------------------------------------------------- */
+
+/* By the thread that turns the event loop: whether something has come on the board meanwhile. */
+static bool on_look(struct cohort__watch *watch)
+{
+    struct cohort__meetings *meetings = COHORT_CONTAINER_OF(watch, struct cohort__meetings, watch);
+    struct cohort__looked looked = {0};
+    pthread_mutex_lock(&meetings->lock);
+    cohort__meetings_look(meetings, &looked);
+    pthread_mutex_unlock(&meetings->lock);
+    bool any = looked.told || looked.full;
+    cohort__looked_go_on(&looked);
+    return any;
+}
+
+/* The calls that a site made before it left have been cancelled by now. So an open meeting from
+ * there on, in which the site is not, will never be complete. */
+static void on_left(struct cohort__annex *base, const struct cohort_comm *comm)
+{
+    struct cohort__meetings *meetings = (struct cohort__meetings *)base;
+    struct cohort__participant *told = NULL;
+    pthread_mutex_lock(&meetings->lock);
+    for (struct cohort__list *link = meetings->current.next; link != &meetings->current;
+         link = link->next) {
+        struct cohort__meeting *meeting = cohort__meeting_of(link);
+        if (meeting->state != COHORT__MEETING_OPEN || meeting->generation < comm->gone_from)
+            continue;
+        struct cohort__error error = {0};
+        if (cohort__remote_is_broken(comm->group)) /* the others here have not been told yet */
+            cohort__error_set(&error, COHORT_ERR_PEER_DIED,
+                              "communicator \"%.60s\", generation %" PRIu64 ": %s",
+                              comm->group->name, meeting->generation, cohort_error_message());
+        else
+            cohort__error_set(&error, COHORT_ERR_GONE,
+                              "communicator \"%.60s\", generation %" PRIu64
+                              ": site %u (locality %u) has left the communicator after generation "
+                              "%" PRIu64,
+                              comm->group->name, meeting->generation, comm->this_site,
+                              comm->group->rank, comm->gone_from - 1);
+        cohort__meeting_fail(meetings, meeting, &error, NULL, &told);
+        cohort__error_fini(&error);
+    }
+    pthread_mutex_unlock(&meetings->lock);
+    cohort__participants_tell(told);
+}
+
+static const struct cohort__meetings_hooks hooks = {.left = on_left, .look = on_look};
+
+/* The call ----------------------------------------------------------------------------------- */
+
 void cohort__participant_enter(struct cohort__participant *participant,
                                struct cohort__refusal *ret_refusal)
 {
     const struct cohort__operation *operation = participant->operation;
     struct cohort__group *group = operation->comm->group;
-    struct meetings *meetings = cohort__meetings_get(group, participant->subgroup);
+    struct cohort__meetings *meetings = cohort__meetings_find(group, participant->subgroup);
     struct entry entry = {.refusal = ret_refusal, .never_comes = UINT32_MAX};
+    if (!meetings)
+        meetings = cohort__meetings_make(group, participant->subgroup, &hooks);
     if (!meetings) {
         cohort__error_set(&ret_refusal->error, cohort__error_slot()->status,
                           "communicator \"%.60s\", generation %" PRIu64 ": %s", group->name,
@@ -318,7 +359,7 @@ void cohort__participant_ready(struct cohort__participant *participant)
     struct cohort__meeting *meeting = participant->meeting;
     if (!meeting)
         return;
-    struct meetings *meetings = meeting->meetings;
+    struct cohort__meetings *meetings = meeting->meetings;
     struct entry entry = {0};
     pthread_mutex_lock(&meetings->lock);
     participant->is_ready = true;
@@ -332,7 +373,7 @@ void cohort__participant_ready(struct cohort__participant *participant)
 
 /* With the lock held: PARTICIPANT, which is inside, fails. Then its meeting fails, too, now or
  * later. True: it has failed now. */
-static bool fail_meeting_of(struct meetings *meetings,
+static bool fail_meeting_of(struct cohort__meetings *meetings,
                             const struct cohort__participant *participant,
                             struct cohort__participant **told)
 {
@@ -352,7 +393,7 @@ bool cohort__participant_fail(struct cohort__participant *participant)
 {
     if (!participant->meeting)
         return true;
-    struct meetings *meetings = participant->meeting->meetings;
+    struct cohort__meetings *meetings = participant->meeting->meetings;
     struct cohort__looked looked = {0};
     pthread_mutex_lock(&meetings->lock);
     bool is_over = fail_meeting_of(meetings, participant, &looked.told);
@@ -366,37 +407,6 @@ bool cohort__participant_fail(struct cohort__participant *participant)
 
 /* Leaving ---------------------------------------------------------------------------------- */
 
-/* The calls that a site made before it left have been cancelled by now. So an open meeting from
- * there on, in which the site is not, will never be complete. */
-void cohort__meetings_left(struct cohort__meetings *base, const struct cohort_comm *comm)
-{
-    struct meetings *meetings = (struct meetings *)base;
-    struct cohort__participant *told = NULL;
-    pthread_mutex_lock(&meetings->lock);
-    for (struct cohort__list *link = meetings->current.next; link != &meetings->current;
-         link = link->next) {
-        struct cohort__meeting *meeting = cohort__meeting_of(link);
-        if (meeting->state != COHORT__MEETING_OPEN || meeting->generation < comm->gone_from)
-            continue;
-        struct cohort__error error = {0};
-        if (cohort__remote_is_broken(comm)) /* the others here have not been told yet */
-            cohort__error_set(&error, COHORT_ERR_PEER_DIED,
-                              "communicator \"%.60s\", generation %" PRIu64 ": %s",
-                              comm->group->name, meeting->generation, cohort_error_message());
-        else
-            cohort__error_set(&error, COHORT_ERR_GONE,
-                              "communicator \"%.60s\", generation %" PRIu64
-                              ": site %u (locality %u) has left the communicator after generation "
-                              "%" PRIu64,
-                              comm->group->name, meeting->generation, comm->this_site,
-                              comm->group->rank, comm->gone_from - 1);
-        cohort__meeting_fail(meetings, meeting, &error, NULL, &told);
-        cohort__error_fini(&error);
-    }
-    pthread_mutex_unlock(&meetings->lock);
-    cohort__participants_tell(told);
-}
-
 /* The meeting is not open any more. */
 void cohort__participant_leave(struct cohort__participant *participant)
 {
@@ -407,7 +417,7 @@ void cohort__participant_leave(struct cohort__participant *participant)
     bool has_moved = meeting->state == COHORT__MEETING_MOVING;
     if (has_moved && atomic_fetch_sub(&meeting->num_inside, 1) > 1)
         return; /* nobody enters such a meeting any more, so it needs no lock */
-    struct meetings *meetings = meeting->meetings;
+    struct cohort__meetings *meetings = meeting->meetings;
     pthread_mutex_lock(&meetings->lock);
     if (has_moved || atomic_fetch_sub(&meeting->num_inside, 1) == 1)
         cohort__meeting_end(meetings, meeting);

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "collectives/exec/meetings.h"
+#include "collectives/exec/meeting_life.h"
 
 #include <stdlib.h>
 #include <string.h>
 
+#include "collectives/exec/meeting_shares.h"
+#include "collectives/exec/meeting_tell.h"
 #include "runtime/base/cache.h"
 
 /* How a meeting goes. A participant enters it in its endpoint's turn, and is ready then, or later.
@@ -15,9 +17,7 @@
  * tells the sites that have not come yet, and other localities if they wait for this one
  * (failure.c). */
 
-/* All of this is called with the lock held. */
-
-static struct cohort__meeting *meeting_create(struct meetings *meetings)
+static struct cohort__meeting *meeting_create(struct cohort__meetings *meetings)
 {
     uint32_t num_sites = meetings->sites.num;
     struct cohort__list *link = cohort__list_pop_front(&meetings->spare);
@@ -38,7 +38,7 @@ static struct cohort__meeting *meeting_create(struct meetings *meetings)
 }
 
 /* Keeps the list in its order. */
-static void meeting_insert(struct meetings *meetings, struct cohort__meeting *meeting)
+static void meeting_insert(struct cohort__meetings *meetings, struct cohort__meeting *meeting)
 {
     struct cohort__list *place = meetings->current.prev;
     while (place != &meetings->current &&
@@ -95,7 +95,7 @@ static void begin(struct cohort__meeting *meeting, const struct cohort__particip
     };
 }
 
-struct cohort__meeting *cohort__meeting_open(struct meetings *meetings,
+struct cohort__meeting *cohort__meeting_open(struct cohort__meetings *meetings,
                                              const struct cohort__participant *participant)
 {
     struct cohort__meeting *meeting = meeting_create(meetings);
@@ -107,7 +107,7 @@ struct cohort__meeting *cohort__meeting_open(struct meetings *meetings,
 }
 
 /* The meeting is over, and no participant is in it any more: keeps its memory for another one. */
-static void meeting_put_away(struct meetings *meetings, struct cohort__meeting *meeting)
+static void meeting_put_away(struct cohort__meetings *meetings, struct cohort__meeting *meeting)
 {
     memset(meeting->participants, 0,
            meeting->movement.num_sites * sizeof(meeting->participants[0]));
@@ -117,7 +117,7 @@ static void meeting_put_away(struct meetings *meetings, struct cohort__meeting *
     cohort__list_push_front(&meetings->spare, &meeting->link);
 }
 
-void cohort__meetings_pass(struct meetings *meetings)
+void cohort__meetings_pass(struct cohort__meetings *meetings)
 {
     /* All segments of a generation are entered before the first one can end. So those that are not
      * in the lists have ended, or the call had none, or has failed before. */
@@ -135,7 +135,7 @@ void cohort__meetings_pass(struct meetings *meetings)
     cohort__team_pass(meetings->team, least - 1);
 }
 
-void cohort__meeting_end(struct meetings *meetings, struct cohort__meeting *meeting)
+void cohort__meeting_end(struct cohort__meetings *meetings, struct cohort__meeting *meeting)
 {
     if (meeting->far.number > meetings->last_ended)
         meetings->last_ended = meeting->far.number;
@@ -146,7 +146,8 @@ void cohort__meeting_end(struct meetings *meetings, struct cohort__meeting *meet
 }
 
 /* Whether other localities wait for something that this one has not posted yet. */
-static bool is_awaited(const struct meetings *meetings, const struct cohort__meeting *meeting)
+static bool is_awaited(const struct cohort__meetings *meetings,
+                       const struct cohort__meeting *meeting)
 {
     if (!meetings->team || !cohort__team_posts(meetings->team, &meeting->far))
         return false;
@@ -154,7 +155,7 @@ static bool is_awaited(const struct meetings *meetings, const struct cohort__mee
                                        cohort__meeting_has_shares(meetings, meeting));
 }
 
-void cohort__meeting_fail(struct meetings *meetings, struct cohort__meeting *meeting,
+void cohort__meeting_fail(struct cohort__meetings *meetings, struct cohort__meeting *meeting,
                           const struct cohort__error *error,
                           const struct cohort__participant *except,
                           struct cohort__participant **told)
@@ -164,7 +165,7 @@ void cohort__meeting_fail(struct meetings *meetings, struct cohort__meeting *mee
     bool is_untold = meeting->is_awaited || (is_open && meeting->num_come < meetings->num_local);
     atomic_store_explicit(&meeting->is_untold, is_untold, memory_order_relaxed);
     if (!is_open)
-        cohort__watch_end(&meetings->base.watch);
+        cohort__watch_end(&meetings->watch);
     meeting->state = COHORT__MEETING_FAILED;
     cohort__error_copy(&meeting->error, error);
     cohort__meeting_bunches_empty(meeting);

@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "collectives/coll/call_start.h"
+
+#include "collectives/coll/call_check.h"
+#include "collectives/coll/call_meeting.h"
+#include "collectives/coll/call_parcels.h"
+#include "collectives/coll/call_plan.h"
+#include "collectives/coll/call_shape.h"
+#include "collectives/exec/engine.h"
+#include "collectives/exec/rejection.h"
+#include "runtime/task/fork.h"
+#include "runtime/task/future.h"
+
+/* Decides the generation and passes the gate. A failure leaves everything as it was. */
+static cohort_status pass_gate(struct cohort__call *call)
+{
+    cohort_comm *comm = call->comm;
+    if (cohort__fork_is_child())
+        return cohort__fork_refuse(call->function);
+    bool wants_auto = call->generation == COHORT_AUTO_GENERATION;
+    if (wants_auto != comm->auto_generation) {
+        if (wants_auto)
+            call->generation = 0; /* for the error message */
+        return cohort__call_wrong(
+            call, COHORT_ERR_BAD_PARAMETER,
+            wants_auto ? "COHORT_AUTO_GENERATION, but the communicator was created "
+                         "without auto_generation: number the calls"
+                       : "an explicit generation, but the communicator was created with "
+                         "auto_generation");
+    }
+    if (wants_auto)
+        call->generation = cohort__gate_last(&comm->gate) + 1;
+    if (cohort__gate_pass(&comm->gate, call->generation))
+        return cohort__call_wrong(call, cohort__error_slot()->status, "%s", cohort_error_message());
+    return COHORT_OK;
+}
+
+/* The call ends here. The endpoint never knows of it. */
+static cohort_future *give_up(const struct cohort__call *call, const struct cohort__error *error)
+{
+    for (uint32_t row = 0; call->options->ret_rows && row < cohort_comm_num_sites(call->comm);
+         row++)
+        call->options->ret_rows[row] = cohort__future_of_status(error->status, error);
+    return cohort__future_of_status(error->status, error);
+}
+
+static cohort_status find_plan(const struct cohort__call *call, struct cohort__shape *shape,
+                               struct cohort__plan_entry **ret_entry)
+{
+    cohort_status status = cohort__call_shape(call, shape);
+    return status ? status : cohort__call_plan(call, shape, ret_entry);
+}
+
+static struct cohort__signature signature_of(const struct cohort__call *call, uint64_t counts_hash,
+                                             uint32_t row, uint8_t inner)
+{
+    const struct cohort__ragged *ragged = call->ragged;
+    const cohort_op *op = cohort__collective_reduces(call->collective) ? call->op : NULL;
+    const bool is_shift = call->collective == COHORT__SHIFT;
+    return (struct cohort__signature){
+        .collective = (uint8_t)call->collective,
+        .algorithm = (uint8_t)row,
+        .inner = inner,
+        .datatype = call->collective == COHORT__CHECK ? 0 : call->datatype,
+        .op = !op          ? 0
+              : op->number ? op->number
+                           : cohort__signature_of_users_op(op->hash),
+        .place = is_shift ? cohort__call_shift(call) : cohort__call_root(call),
+        .variant = (uint8_t)cohort__call_variant(call),
+        .checked = call->is_checked,
+        .count = ragged ? counts_hash : call->count,
+        .count_is_hash = ragged && ragged->counts_agree,
+        .purpose = (uint8_t)call->purpose,
+    };
+}
+
+/* The same call again ------------------------------------------------------------------------ */
+
+static bool is_plain(const struct cohort__call *call)
+{
+    return !call->ragged && call->in != COHORT_IN_PLACE && call->out != COHORT_IN_PLACE &&
+           (!call->op || cohort__op_is_builtin(call->op));
+}
+
+/* Mostly a short check of the buffers is enough. */
+static bool are_buffers_fine(const struct cohort__call *call)
+{
+    bool are_there = (!call->needs_in || call->in) && (!call->needs_out || call->out);
+    bool differ = call->in != call->out || !call->needs_in || !call->needs_out;
+    return (are_there && differ && !call->of_objects) || !cohort__call_check_buffers(call);
+}
+
+/* Whether CALL is the call that MEMO knows. Its buffers are checked again. */
+static bool is_known(const struct cohort__call *call, const struct cohort__plan_memo *memo)
+{
+    return memo->function == call->function && memo->count == call->count &&
+           memo->datatype == call->datatype && memo->op == call->op && memo->q == call->q &&
+           is_plain(call) && are_buffers_fine(call);
+}
+
+static void keep_memo(const struct cohort__call *call, const struct cohort__shape *shape,
+                      struct cohort__plan_entry *entry, uint64_t fingerprint,
+                      const struct cohort__signature *signature)
+{
+    *cohort__plan_cache_memo(call->comm->plans) = (struct cohort__plan_memo){
+        .function = call->function,
+        .count = call->count,
+        .datatype = call->datatype,
+        .op = call->op,
+        .q = call->q,
+        .entry = entry,
+        .fingerprint = fingerprint,
+        .signature = *signature,
+        .root = shape->request.root,
+        .shift = shape->request.shift,
+    };
+}
+
+/* Runs ENTRY's plan. SHAPE is needed only where blocks have different sizes. OBJECTION: NULL, or
+ * why the call is wrong. A wrong call takes part in the agreement, so that all sites are told. */
+static cohort_future *execute(const struct cohort__call *call, const struct cohort__shape *shape,
+                              struct cohort__plan_entry *entry, uint64_t fingerprint,
+                              const struct cohort__signature *signature,
+                              const struct cohort__error *objection)
+{
+    struct cohort__execution_call execution = {
+        .comm = call->comm,
+        .entry = entry,
+        .in = call->in,
+        .out = call->out,
+        .op = call->op,
+        .datatype = call->datatype,
+        .generation = call->generation,
+        .fingerprint = fingerprint,
+        .signature = signature,
+        .ret_rows = call->options->ret_rows,
+        .objection = objection,
+    };
+    if (call->is_checked)
+        execution.check = objection ? cohort__check_values_of_wrong_call()
+                                    : cohort__check_values_of(call->datatype);
+    if (entry->has_parcels)
+        cohort__call_parcels(call, &shape->request, entry->tail, &execution.parcels_in,
+                             &execution.parcels_out);
+    return cohort__execution_start(&execution);
+}
+
+/* Starts a call that is like the last one, with the results that were found then. */
+static cohort_future *start_known(const struct cohort__call *call,
+                                  const struct cohort__plan_memo *memo)
+{
+    if (!memo->entry->plan)
+        return cohort__call_meet(call, memo->root, memo->shift, memo->fingerprint,
+                                 &memo->signature);
+    cohort__plan_entry_ref(memo->entry);
+    return execute(call, NULL, memo->entry, memo->fingerprint, &memo->signature, NULL);
+}
+
+static cohort_future *start(const struct cohort__call *call, const struct cohort__shape *shape,
+                            struct cohort__plan_entry *entry, const struct cohort__error *objection)
+{
+    struct cohort__signature signature =
+        signature_of(call, shape->counts_hash, entry->row, entry->inner);
+    uint64_t fingerprint = cohort__fingerprint(&signature);
+    if (!call->options->is_set && !objection && is_plain(call))
+        keep_memo(call, shape, entry, fingerprint, &signature);
+    if (entry->plan)
+        return execute(call, shape, entry, fingerprint, &signature, objection);
+    cohort__plan_entry_unref(entry);
+    return cohort__call_meet(call, shape->request.root, shape->request.shift, fingerprint,
+                             &signature);
+}
+
+/* The call is wrong, or can't be carried out, and its generation is consumed. So all other sites
+ * must be told. If there is an agreement before the call, they are told by it. */
+static cohort_future *reject(struct cohort__call *call)
+{
+    struct cohort__error error = {0};
+    struct cohort__shape shape;
+    struct cohort__plan_entry *entry;
+    cohort_future *future;
+    cohort__error_copy(&error, cohort__error_slot());
+    call->is_alone = true;
+    if (call->is_checked && !find_plan(call, &shape, &entry)) {
+        future = start(call, &shape, entry, &error);
+    } else {
+        struct cohort__signature signature = signature_of(call, 0, 0, 0);
+        future = cohort__rejection_start(call->comm, call->generation, &signature, &error,
+                                         call->options->ret_rows);
+    }
+    cohort__error_fini(&error);
+    return future;
+}
+
+static cohort_future *pass_and_start(struct cohort__call *call)
+{
+    struct cohort__shape shape;
+    struct cohort__plan_entry *entry;
+    if (pass_gate(call))
+        return give_up(call, cohort__error_slot());
+    if (call->comm->plans && !call->options->is_set) {
+        const struct cohort__plan_memo *memo = cohort__plan_cache_memo(call->comm->plans);
+        if (is_known(call, memo))
+            return start_known(call, memo);
+    }
+    if (cohort__call_check(call) || find_plan(call, &shape, &entry))
+        return reject(call);
+    return start(call, &shape, entry, NULL);
+}
+
+cohort_future *cohort__call_start(struct cohort__call *call)
+{
+    if (!call->comm)
+        return cohort_future_of_error(COHORT_ERR_BAD_PARAMETER, "%s: no communicator",
+                                      call->function);
+    /* The options belong to the endpoint, and hold for this call only. */
+    cohort__call_take_options(call, &call->comm->next_call);
+    cohort_future *future = pass_and_start(call);
+    if (call->options->is_set)
+        call->comm->next_call = (struct cohort__next_call){0};
+    return future;
+}
+
+cohort_future *cohort__call_refuse(struct cohort__call *call, cohort_status status, const char *why)
+{
+    cohort_future *future;
+    cohort__call_take_options(call, &call->comm->next_call);
+    if (pass_gate(call)) {
+        future = give_up(call, cohort__error_slot());
+    } else {
+        cohort__call_wrong(call, status, "%s", why);
+        future = reject(call);
+    }
+    call->comm->next_call = (struct cohort__next_call){0};
+    return future;
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef COHORT_COLLECTIVES_COMM_EARLY_H
+#define COHORT_COLLECTIVES_COMM_EARLY_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "collectives/comm/endpoint.h"
+#include "collectives/comm/message.h"
+
+/* The early messages of an endpoint, parked in the slots of their generations: those for calls that
+ * have not started here, or whose sites have yet to agree. They are received again later: their
+ * items run. All of this in the endpoint's turn. */
+
+/* Takes MESSAGE, which has been delivered. */
+void cohort__early_park(struct cohort_comm *comm, struct cohort__message *message);
+
+/* Whether another site has reported the failure of GENERATION, which has not started here yet, or
+ * is just starting. */
+bool cohort__early_is_told(const struct cohort_comm *comm, uint64_t generation);
+
+/* GENERATION has just started, or agreed, or failed: receives its messages. */
+void cohort__early_hand_in(struct cohort_comm *comm, uint64_t generation);
+
+/* Receives the messages for generations below GENERATION that were left out: that answers them. */
+void cohort__early_sweep_below(struct cohort_comm *comm, uint64_t generation);
+
+/* This site has left: receives all, which answers or drops them. */
+void cohort__early_release(struct cohort_comm *comm);
+
+#endif

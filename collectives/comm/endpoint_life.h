@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef COHORT_COLLECTIVES_COMM_ENDPOINT_LIFE_H
+#define COHORT_COLLECTIVES_COMM_ENDPOINT_LIFE_H
+
+#include "collectives/comm/endpoint.h"
+
+/* How an endpoint begins and ends, and what happens to all that is in it. */
+
+cohort_status cohort__endpoint_create(struct cohort_comm **ret_comm, struct cohort__group *group,
+                                      uint32_t site);
+
+/* Called when nothing refers to ACTOR, an endpoint, any more. NULL is fine. */
+void cohort__endpoint_destroy(struct cohort__actor *actor);
+
+/* Any thread: fails all calls in flight and all that come later: the user has given the endpoint
+ * back, or the job ends. */
+void cohort__endpoint_leave(struct cohort_comm *comm);
+
+/* By the thread that turns the event loop: posts an item that looks for calls that have waited for
+ * a long time. */
+void cohort__endpoint_tick(struct cohort_comm *comm);
+
+/* Any thread: posts an item that tells the endpoint that a locality has died. */
+void cohort__endpoint_peer_died(struct cohort_comm *comm);
+
+#endif

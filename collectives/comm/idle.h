@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef COHORT_COLLECTIVES_COMM_IDLE_H
+#define COHORT_COLLECTIVES_COMM_IDLE_H
+
+#include <stdbool.h>
+
+#include "collectives/comm/endpoint.h"
+
+/* When an endpoint has nothing to do: who waits for that is told, and if it has left it is
+ * finished. All of this in the endpoint's turn. */
+
+/* Whether no call is in flight or waits, and no set or get is under way; and what is to be done
+ * then. */
+bool cohort__endpoint_is_idle(const struct cohort_comm *comm);
+void cohort__endpoint_when_idle(struct cohort_comm *comm);
+
+/* Something has ended, so the endpoint may be idle now. Mostly nothing waits for that. */
+static inline void cohort__endpoint_over(struct cohort_comm *comm)
+{
+    bool matters = comm->has_left || comm->idle_waiters;
+    if (matters && cohort__endpoint_is_idle(comm))
+        cohort__endpoint_when_idle(comm);
+}
+
+#endif

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef COHORT_COLLECTIVES_EXEC_ENGINE_H
+#define COHORT_COLLECTIVES_EXEC_ENGINE_H
+
+#include "cohort/future.h"
+#include "collectives/exec/execution.h"
+
+/* Runs plans: makes executions, starts the steps that are ready, and ends. Nothing below knows it,
+ * but for the function `leave` of an execution. */
+
+/* Starts the run of a plan. By the caller's thread. Never NULL. */
+cohort_future *cohort__execution_start(const struct cohort__execution_call *call);
+
+#endif
