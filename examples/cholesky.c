@@ -194,7 +194,7 @@ static cohort_status program(void *arg)
     static cohort_future *futures[MOST_TILES * (MOST_TILES + 1) / 2];
     const struct options *options = arg;
     struct matrix matrices[MOST_MATRICES] = {{0}};
-    cohort_future *done[MOST_MATRICES];
+    cohort_future *done[MOST_MATRICES] = {NULL};
     cohort_status status = COHORT_OK;
     uint32_t count = options->matrices;
     for (uint32_t i = 0; !status && i < count; i++)

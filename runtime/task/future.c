@@ -277,18 +277,14 @@ void cohort__future_fail(cohort_future *future, cohort_status status, const char
     va_end(args);
 }
 
-/* Adds WAITER to the list. Returns the state before, and if that is marked, how many references
- * there were at that time. */
-static inline struct cohort__waiter *add(cohort_future *future, struct cohort__waiter *waiter,
-                                         uint32_t *ret_refs)
+/* Adds WAITER to the list, if it is not too late. Returns the state before. */
+static inline struct cohort__waiter *add(cohort_future *future, struct cohort__waiter *waiter)
 {
     atomic_init(&waiter->is_forgotten, false);
     struct cohort__waiter *head = atomic_load_explicit(&future->state, memory_order_acquire);
     do {
         if (head == COHORT__FUTURE_DONE)
             break;
-        if ((uintptr_t)head & FOR_HOLDER)
-            *ret_refs = atomic_load_explicit(&future->refs, memory_order_relaxed);
         waiter->next = list_of(head);
     } while (!atomic_compare_exchange_weak_explicit(
         &future->state, &head, !head && waiter->is_holder ? for_holder(waiter) : waiter,
@@ -298,19 +294,17 @@ static inline struct cohort__waiter *add(cohort_future *future, struct cohort__w
 
 bool cohort__future_wait_with(cohort_future *future, struct cohort__waiter *waiter)
 {
-    uint32_t refs = 0;
-    return add(future, waiter, &refs) != COHORT__FUTURE_DONE;
+    return add(future, waiter) != COHORT__FUTURE_DONE;
 }
 
-/* The completer and each holder have a reference, and none gives it back while the state is as it
- * was: so there are at least three. They are counted after the other holder was seen, since its own
- * may be new, and before WAITER is in the list, since after that all may be over.
- * tests/model/future.pml is about this, too. */
+/* The completer and each holder have a reference, and no holder gives it back before it is
+ * notified: so with another one there are at least three. They are counted before WAITER is in the
+ * list, since after that all may be over. tests/model/future.pml is about this, too. */
 bool cohort__future_hold_with(cohort_future *future, struct cohort__waiter *waiter,
                               const char *function, const void *caller)
 {
-    uint32_t refs = 0;
-    struct cohort__waiter *before = add(future, waiter, &refs);
+    uint32_t refs = atomic_load_explicit(&future->refs, memory_order_relaxed);
+    struct cohort__waiter *before = add(future, waiter);
     if (before == COHORT__FUTURE_DONE)
         return false;
     if ((uintptr_t)before & FOR_HOLDER && refs < 3)

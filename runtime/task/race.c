@@ -8,8 +8,8 @@
  * index there; the last one to have done so, which may be another one than that with the last
  * place, decides the race. After that, and once all waiters are registered, the other futures
  * forget their waiters. Otherwise they would pile up in a future that takes part in one race after
- * another. Each registered waiter holds a reference to this object, which is given back when the
- * waiter is notified. One more reference is held until forget_all is through.
+ * another. Each registered waiter holds a reference to this object, which is given back when its
+ * notification is through. One more reference is held while waiters are registered.
  * tests/model/race.pml is a model of this. */
 
 struct race;
@@ -48,7 +48,6 @@ static void forget_all(struct race *race)
             cohort__future_forget(member->future, &member->waiter);
         cohort_future_unref(member->future);
     }
-    unref(race);
 }
 
 static void advance(struct race *race, unsigned step)
@@ -96,7 +95,7 @@ static struct race *create(cohort_future *const *futures, size_t count)
         return NULL;
     }
     atomic_init(&race->progress, 0);
-    atomic_init(&race->refs, 2); /* one until forget_all, one while registering */
+    atomic_init(&race->refs, 1);
     atomic_init(&race->num_places, 0);
     atomic_init(&race->num_written, 0);
     race->count = count;

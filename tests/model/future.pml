@@ -25,8 +25,7 @@
  *   NO_THIRD_LOOK   it does not look at the state again
  *   REFS_FIRST      the same, and it looks at the references first
  *   MARK_ALWAYS     a holder marks the state, too, if there are others in the list
- *   COUNT_FIRST     a holder counts the references before it looks at the list
- *   COUNT_LAST      it counts them when it is in the list */
+ *   COUNT_LAST      a holder counts the references when it is in the list */
 #define HOLDER 1
 #define OTHER 2
 #define MARK 4
@@ -76,26 +75,8 @@ inline wait_with(waiter, mark)
 /* The same for a holder. */
 inline hold_with(waiter)
 {
-#ifdef COUNT_FIRST
     count = refs;
-#endif
-    do
-    :: true ->
-        before = state;
-        if
-        :: before == DONE -> break
-        :: else
-        fi;
-#if !defined(COUNT_FIRST) && !defined(COUNT_LAST)
-        count = refs;
-#endif
-        atomic {
-            if
-            :: state == before -> wait_with(waiter, MARK); break
-            :: else
-            fi
-        }
-    od;
+    atomic { before = state; wait_with(waiter, MARK) };
 #ifdef COUNT_LAST
     count = refs;
 #endif
@@ -143,7 +124,8 @@ proctype completer()
 #endif
     state = DONE;
     refs = 1; /* the holder can't have given it back yet */
-    notify(LIST(seen));
+    seen = (seen & HOLDER -> HOLDER : OTHER); /* the only one */
+    notify(seen);
     goto end;
 for_all:
     atomic { seen = LIST(state); state = DONE };

@@ -19,8 +19,7 @@
  * Variants that have an error, which spin must find:
  *   NO_WRITTEN      whoever draws the last place decides the race, without looking who has written
  *   NO_REF          a waiter holds no reference to the race
- *   NO_OWN_REF      there is no reference for the time in which the others are forgotten
- *   NO_START_REF    there is none for the time of registering
+ *   NO_START_REF    nobody holds one while waiters are registered
  *   FORGET_AT_ONCE  whoever decides the race does not wait for the registrar
  *   FORGET_BOTH     nor does the registrar look whether the other one was first */
 #define N 3
@@ -39,10 +38,10 @@ byte num_places;
 byte num_written;
 byte progress;
 byte num_registered;
-#if defined(NO_OWN_REF) || defined(NO_START_REF)
-byte refs = 1;
+#ifdef NO_START_REF
+byte refs = 0;
 #else
-byte refs = 2;
+byte refs = 1;
 #endif
 
 inline touch()
@@ -96,10 +95,7 @@ inline forget_all()
         fi;
         atomic { assert(!is_given_back[k]); is_given_back[k] = 1 };
         k++
-    od;
-#ifndef NO_OWN_REF
-    unref()
-#endif
+    od
 }
 
 inline advance(step)
