@@ -217,11 +217,12 @@ void cohort__future_complete(cohort_future *future, cohort_status status,
 void cohort__future_complete_like(cohort_future *future, const cohort_future *source)
 {
     if (source->status == COHORT_OK) {
-        cohort__future_fulfil(future, source->value);
+        future->value = source->value;
     } else {
         struct cohort__error error = {source->status, source->text};
-        cohort__future_complete(future, source->status, &error);
+        set_error(future, source->status, &error);
     }
+    finish(future);
 }
 
 bool cohort__future_is_own(const cohort_future *future)
@@ -305,6 +306,8 @@ bool cohort__future_hold_with(cohort_future *future, struct cohort__waiter *wait
 {
     uint32_t refs = atomic_load_explicit(&future->refs, memory_order_relaxed);
     struct cohort__waiter *before = add(future, waiter);
+    if (!before)
+        return true;
     if (before == COHORT__FUTURE_DONE)
         return false;
     if ((uintptr_t)before & FOR_HOLDER && refs < 3)

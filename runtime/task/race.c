@@ -99,7 +99,6 @@ static struct race *create(cohort_future *const *futures, size_t count)
     atomic_init(&race->num_places, 0);
     atomic_init(&race->num_written, 0);
     race->count = count;
-    race->num_registered = 0;
     for (size_t i = 0; i < count; i++)
         race->members[i] =
             (struct member){.waiter = {.notify = notify}, .race = race, .future = futures[i]};
@@ -108,16 +107,14 @@ static struct race *create(cohort_future *const *futures, size_t count)
 
 static void register_all(struct race *race)
 {
-    while (race->num_registered < race->count && atomic_load(&race->num_places) < race->wanted) {
-        struct member *member = &race->members[race->num_registered++];
-        if (cohort__future_is_complete(member->future)) {
-            finish(member);
-            continue;
-        }
+    size_t i = 0;
+    for (; i < race->count && atomic_load(&race->num_places) < race->wanted; i++) {
+        struct member *member = &race->members[i];
         atomic_fetch_add_explicit(&race->refs, 1, memory_order_relaxed);
         if (!cohort__future_wait_with(member->future, &member->waiter))
             notify(&member->waiter);
     }
+    race->num_registered = i;
     advance(race, REGISTERED);
     unref(race);
 }
