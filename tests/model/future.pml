@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How a future is completed without atomic changes (finish_for_holder in runtime/task/future.c), and
- * how it is found that two holders wait with one reference (cohort__future_hold_with).
+/* How a future is completed without atomic changes (finish_for_holder in runtime/task/future.c),
+ * and how it is found that two holders wait with one reference (cohort__future_hold_with).
  * Its state is one word: the list of its waiters, or DONE, and a mark if the only waiter is a
  * holder: one that has a reference, and does nothing with it until it is notified. All others may
  * forget their waiters at any time, which are then taken out and gone.
