@@ -21,7 +21,15 @@ extern "C" {
  * it.
  *
  * A function that returns a cohort_future * never returns NULL. If it fails at once, the future
- * already holds the error. */
+ * already holds the error.
+ *
+ * Whoever uses a future after its last reference was given back, awaits it twice with one reference
+ * while it is pending (an await, cohort_then, cohort_when_all, cohort_when_each, cohort_dataflow),
+ * or completes a promise twice, ends the program by SIGABRT, after one line on standard error. It
+ * names the function that was called, where from (for addr2line), the future, and its task's
+ * function if it has one. That is found as long as the memory tells it. Not found is the use of a
+ * future whose memory has become another object, nor a reference too few where others have more to
+ * the same future. */
 typedef struct cohort_future cohort_future;
 
 /* The writing end. Either fulfil or fail has to be called on it, exactly once. Both free it. */
@@ -105,6 +113,52 @@ COHORT_API cohort_future *cohort_when_all(cohort_future *const *futures,
  * COHORT_ERR_BAD_PARAMETER. Any thread; never suspends. */
 COHORT_API cohort_future *cohort_when_any(cohort_future *const *futures, size_t count,
                                           size_t *ret_index) COHORT_MUST_USE;
+
+/* Completes with COHORT_OK when WANTED of COUNT futures are complete, with values or errors alike.
+ * Before that, ret_indices[0] to ret_indices[WANTED - 1] are their indices, in the order of
+ * completion. ret_indices may be NULL; otherwise it has to stay valid until then. Takes the
+ * caller's references to all COUNT futures, and gives them back then: the work of the others goes
+ * on, and who wants its results has kept references. The array itself is not needed any more after
+ * the call. With WANTED 0 it completes at once. If WANTED > COUNT, or one of the futures is NULL:
+ * COHORT_ERR_BAD_PARAMETER. COHORT_ERR_NO_MEMORY. Any thread; never suspends. */
+COHORT_API cohort_future *cohort_when_some(cohort_future *const *futures, size_t count,
+                                           size_t wanted, size_t *ret_indices) COHORT_MUST_USE;
+
+/* A stream of COUNT futures in the order in which they complete. Writes as many new futures to
+ * ret_each, of which the caller owns one reference each, and may await them or give them back in
+ * any order. ret_each[k] completes with the status and the value, or message, of that future which
+ * completes as number k from 0; before that, its index is written to ret_indices[k]. ret_each[k] is
+ * complete before ret_each[k + 1] is. ret_each may be FUTURES itself. ret_indices may be NULL;
+ * otherwise it has to stay valid until all futures are complete.
+ *
+ * Takes the caller's references to FUTURES, on failure too, and gives each back when the future is
+ * complete. The array itself is not needed any more after the call. COUNT 0 is fine. If one of the
+ * futures, or ret_each, is NULL: COHORT_ERR_BAD_PARAMETER. COHORT_ERR_NO_MEMORY. Any thread; never
+ * suspends. */
+COHORT_API cohort_status cohort_when_each(cohort_future *const *futures, size_t count,
+                                          cohort_future **ret_each,
+                                          size_t *ret_indices) COHORT_MUST_USE;
+
+/* What cohort_dataflow runs, as a task. values[i] is the value of future i of COUNT, NULL if it has
+ * none; the array is valid until the function returns. If it returns COHORT_OK, its future holds
+ * what it has written to *ret_value, or NULL. If it fails, *ret_value is ignored. */
+typedef cohort_status cohort_dataflow_function(void *const *values, size_t count, void **ret_value,
+                                               void *arg);
+
+/* Runs FUNCTION as a task once all COUNT futures are complete, with their values. If one of them
+ * has failed, FUNCTION is not called, and the returned future completes with the error of the first
+ * one in the order of the array. With COUNT 0 the task starts at once.
+ *
+ * The library only passes values on, from future to future: who makes one says how long it is
+ * valid, and who frees it. Takes the caller's references, on failure too, and gives them back when
+ * FUNCTION has returned. The array itself is not needed any more after the call; ARG is only passed
+ * on. If FUNCTION or one of the futures is NULL: COHORT_ERR_BAD_PARAMETER. COHORT_ERR_STATE before
+ * the start and after the end of the runtime, COHORT_ERR_CANCELLED if the runtime ends before the
+ * task has begun, or COHORT_ERR_NO_MEMORY; then FUNCTION is not called. Any thread; never
+ * suspends. */
+COHORT_API cohort_future *cohort_dataflow(cohort_future *const *futures, size_t count,
+                                          cohort_dataflow_function *function,
+                                          void *arg) COHORT_MUST_USE;
 
 #ifdef __cplusplus
 }

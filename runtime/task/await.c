@@ -33,14 +33,14 @@ static void notify_thread(struct cohort__waiter *waiter)
 }
 
 static void wait_by_suspending(cohort_future *future, struct cohort__worker *worker,
-                               const void *caller)
+                               const char *function, const void *caller)
 {
     struct await await = {.waiter = {.notify = notify_task, .is_holder = true}};
     cohort__resumption_init(&await.resumption, worker);
     bool is_open = cohort__task_is_open(future);
     if (!is_open)
         cohort__resumption_unpin(&await.resumption);
-    if (!cohort__future_wait_with(future, &await.waiter))
+    if (!cohort__future_hold_with(future, &await.waiter, function, caller))
         return;
     if (is_open)
         cohort__worker_postpone(worker, &await.resumption, future, caller);
@@ -48,10 +48,10 @@ static void wait_by_suspending(cohort_future *future, struct cohort__worker *wor
         cohort__worker_suspend(worker, &await.resumption, future, caller);
 }
 
-static void wait_by_blocking(cohort_future *future)
+static void wait_by_blocking(cohort_future *future, const char *function, const void *caller)
 {
     struct await await = {.waiter = {.notify = notify_thread, .is_holder = true}};
-    if (!cohort__future_wait_with(future, &await.waiter))
+    if (!cohort__future_hold_with(future, &await.waiter, function, caller))
         return;
     while (atomic_load(&await.is_done) == 0)
         cohort__futex_wait(&await.is_done, 0);
@@ -79,13 +79,14 @@ COHORT__IN_THREAD_OF_NOW static cohort_status wait_for(cohort_future *future, co
     struct cohort__worker *worker = cohort__worker_self;
     if (worker && worker->context && cohort__task_try_inline(future))
         return COHORT_OK;
+    cohort__future_check(future, function, caller);
     cohort_status status = check_may_wait(function);
     if (status != COHORT_OK)
         return status;
     if (worker)
-        wait_by_suspending(future, worker, caller);
+        wait_by_suspending(future, worker, function, caller);
     else
-        wait_by_blocking(future);
+        wait_by_blocking(future, function, caller);
     return COHORT_OK;
 }
 
@@ -106,7 +107,7 @@ static cohort_status await_value(cohort_future *future, void **ret_value, const 
 {
     if (!future)
         return cohort_fail(COHORT_ERR_BAD_PARAMETER, "%s: future is NULL", function);
-    if (!cohort_future_ready(future)) {
+    if (!cohort__future_is_complete(future)) {
         cohort_status status = wait_for(future, function, caller);
         if (status != COHORT_OK) {
             cohort_future_unref(future);

@@ -54,9 +54,22 @@ cohort_future *cohort__future_create(void)
     return future;
 }
 
+/* Whether REFS counts references. It does not if it is NOT_COUNTED, or 0, because the last one was
+ * given back: then the program ends. */
+static inline bool is_counted(uint32_t refs, const cohort_future *future, const char *function,
+                              const void *caller)
+{
+    if (__builtin_expect(refs - 1 < NOT_COUNTED - 1, 1)) /* neither of both, by one comparison */
+        return true;
+    if (refs == 0)
+        cohort__misuse(COHORT__MISUSE_GONE, future, function, caller);
+    return false;
+}
+
 cohort_future *cohort_future_ref(cohort_future *future)
 {
-    if (future && atomic_load_explicit(&future->refs, memory_order_relaxed) != NOT_COUNTED)
+    if (future && is_counted(atomic_load_explicit(&future->refs, memory_order_relaxed), future,
+                             "cohort_future_ref", __builtin_return_address(0)))
         atomic_fetch_add_explicit(&future->refs, 1, memory_order_relaxed);
     return future;
 }
@@ -67,6 +80,7 @@ static void destroy(cohort_future *future)
         struct cohort__error error = {future->status, future->text};
         cohort__error_fini(&error);
     }
+    atomic_store_explicit(&future->refs, 0, memory_order_relaxed);
     cohort__slab_free(future);
 }
 
@@ -77,15 +91,20 @@ void cohort_future_unref(cohort_future *future)
     /* If this is the only reference, no atomic decrement is needed: nobody else can take another
      * one. */
     uint32_t refs = atomic_load_explicit(&future->refs, memory_order_acquire);
-    if (refs == 1 || (refs != NOT_COUNTED &&
-                      atomic_fetch_sub_explicit(&future->refs, 1, memory_order_acq_rel) == 1))
+    if (refs == 1 ||
+        (is_counted(refs, future, "cohort_future_unref", __builtin_return_address(0)) &&
+         atomic_fetch_sub_explicit(&future->refs, 1, memory_order_acq_rel) == 1))
         destroy(future);
 }
 
 bool cohort_future_ready(const cohort_future *future)
 {
-    return future &&
-           atomic_load_explicit(&future->state, memory_order_acquire) == COHORT__FUTURE_DONE;
+    if (!future)
+        return false;
+    if (cohort__future_is_complete(future))
+        return true;
+    cohort__future_check(future, "cohort_future_ready", __builtin_return_address(0));
+    return false;
 }
 
 static void notify_all(struct cohort__waiter *newest)
@@ -195,6 +214,17 @@ void cohort__future_complete(cohort_future *future, cohort_status status,
     finish(future);
 }
 
+void cohort__future_complete_like(cohort_future *future, const cohort_future *source)
+{
+    if (source->status == COHORT_OK) {
+        future->value = source->value;
+    } else {
+        struct cohort__error error = {source->status, source->text};
+        set_error(future, source->status, &error);
+    }
+    finish(future);
+}
+
 bool cohort__future_is_own(const cohort_future *future)
 {
     return atomic_load_explicit(&future->refs, memory_order_acquire) == 2 &&
@@ -248,17 +278,40 @@ void cohort__future_fail(cohort_future *future, cohort_status status, const char
     va_end(args);
 }
 
-bool cohort__future_wait_with(cohort_future *future, struct cohort__waiter *waiter)
+/* Adds WAITER to the list, if it is not too late. Returns the state before. */
+static inline struct cohort__waiter *add(cohort_future *future, struct cohort__waiter *waiter)
 {
     atomic_init(&waiter->is_forgotten, false);
     struct cohort__waiter *head = atomic_load_explicit(&future->state, memory_order_acquire);
     do {
         if (head == COHORT__FUTURE_DONE)
-            return false;
+            break;
         waiter->next = list_of(head);
     } while (!atomic_compare_exchange_weak_explicit(
         &future->state, &head, !head && waiter->is_holder ? for_holder(waiter) : waiter,
         memory_order_release, memory_order_acquire));
+    return head;
+}
+
+bool cohort__future_wait_with(cohort_future *future, struct cohort__waiter *waiter)
+{
+    return add(future, waiter) != COHORT__FUTURE_DONE;
+}
+
+/* The completer and each holder have a reference, and no holder gives it back before it is
+ * notified: so with another one there are at least three. They are counted before WAITER is in the
+ * list, since after that all may be over. tests/model/future.pml is about this, too. */
+bool cohort__future_hold_with(cohort_future *future, struct cohort__waiter *waiter,
+                              const char *function, const void *caller)
+{
+    uint32_t refs = atomic_load_explicit(&future->refs, memory_order_relaxed);
+    struct cohort__waiter *before = add(future, waiter);
+    if (!before)
+        return true;
+    if (before == COHORT__FUTURE_DONE)
+        return false;
+    if ((uintptr_t)before & FOR_HOLDER && refs < 3)
+        cohort__misuse(COHORT__MISUSE_SHARED, future, function, caller);
     return true;
 }
 
@@ -423,13 +476,15 @@ void cohort__futures_unref(cohort_future *const *futures, size_t count)
 }
 
 cohort_future *cohort__futures_check(cohort_future *const *futures, size_t count,
-                                     const char *function)
+                                     const char *function, const void *caller)
 {
     if (!futures)
         return cohort_future_of_error(COHORT_ERR_BAD_PARAMETER, "%s: futures is NULL", function);
     for (size_t i = 0; i < count; i++) {
-        if (futures[i])
+        if (futures[i]) {
+            cohort__future_check(futures[i], function, caller);
             continue;
+        }
         cohort__futures_unref(futures, count);
         return cohort_future_of_error(COHORT_ERR_BAD_PARAMETER, "%s: future %zu of %zu is NULL",
                                       function, i, count);

@@ -9,6 +9,7 @@
 
 #include "cohort/future.h"
 #include "runtime/base/error.h"
+#include "runtime/task/misuse.h"
 
 /* A request to be told when a future is complete. NOTIFY is called once, by the thread that
  * completes the future, which may be any thread and may be deep inside the processing of a queue.
@@ -26,7 +27,11 @@ struct cohort__waiter {
 
 /* The state is one atomic word: the list of the waiters, with a mark if its only one is a holder,
  * or COHORT__FUTURE_DONE. The result is written before the state becomes COHORT__FUTURE_DONE, and
- * never changes after that. The first member of a task is its future. */
+ * never changes after that. The first member of a task is its future.
+ *
+ * When the last reference has been given back, refs is 0, and stays so until the memory is used
+ * again: the slab only overwrites the first word, which is never COHORT__FUTURE_DONE then. So
+ * whoever still uses the future is found out where it would wait, at no cost to those who don't. */
 struct cohort_future {
     struct cohort__waiter *_Atomic state;
     _Atomic uint32_t refs;
@@ -45,6 +50,22 @@ struct cohort_future {
 
 #define COHORT__FUTURE_DONE ((struct cohort__waiter *)1)
 
+/* The same as cohort_future_ready, for those who have a reference. */
+static inline bool cohort__future_is_complete(const cohort_future *future)
+{
+    return atomic_load_explicit(&future->state, memory_order_acquire) == COHORT__FUTURE_DONE;
+}
+
+/* For a public FUNCTION that its CALLER has given FUTURE: ends the program if its last reference
+ * was given back before. To be called before any memory is allocated, which could be that of
+ * FUTURE. */
+static inline void cohort__future_check(const cohort_future *future, const char *function,
+                                        const void *caller)
+{
+    if (__builtin_expect(atomic_load_explicit(&future->refs, memory_order_relaxed) == 0, 0))
+        cohort__misuse(COHORT__MISUSE_GONE, future, function, caller);
+}
+
 /* A pending future with two references: one for the caller, and one for the code that will complete
  * it (the completer). NULL if there is no memory; the message is set. Any thread. */
 cohort_future *cohort__future_create(void);
@@ -58,6 +79,10 @@ cohort_future *cohort__future_create(void);
 void cohort__future_complete(cohort_future *future, cohort_status status,
                              const struct cohort__error *error);
 void cohort__future_fulfil(cohort_future *future, void *value);
+
+/* The same as complete, with the status, and the value or the message, of SOURCE, which is
+ * complete. */
+void cohort__future_complete_like(cohort_future *future, const cohort_future *source);
 
 /* The same as complete, for a FUTURE to which only the completer and the calling thread itself, in
  * an await of it, hold a reference: so nobody else can look at it. */
@@ -81,6 +106,12 @@ void cohort__future_vfail(cohort_future *future, cohort_status status, const cha
  * future. Any thread. */
 bool cohort__future_wait_with(cohort_future *future, struct cohort__waiter *waiter);
 
+/* The same for a WAITER that is a holder, on behalf of a public FUNCTION that its CALLER has given
+ * FUTURE. Ends the program if another holder waits, alone, and there are not enough references for
+ * both. */
+bool cohort__future_hold_with(cohort_future *future, struct cohort__waiter *waiter,
+                              const char *function, const void *caller);
+
 /* Nobody is interested in WAITER any more, which wait_with has registered. Its notify is called
  * once, as ever: when FUTURE is complete, or sooner, when a later forget removes all such waiters
  * at once. So WAITER has to exist until then, and its notify has to find out by itself that there
@@ -103,11 +134,11 @@ cohort_future *cohort__future_of_status(cohort_status status, const struct cohor
  * message. There is only one such object, but the caller unrefs it like any other. */
 cohort_future *cohort__future_no_memory(void);
 
-/* For the combinators (when_all, when_any). Returns NULL if neither FUTURES nor any of its elements
- * is NULL. Otherwise returns a future with the error, and consumes the references to the
- * elements. */
+/* For the combinators of several futures. Returns NULL if neither FUTURES nor any of its elements
+ * is NULL. Otherwise returns a future with the error, and consumes the references to the elements.
+ * Also does the same as cohort__future_check. */
 cohort_future *cohort__futures_check(cohort_future *const *futures, size_t count,
-                                     const char *function);
+                                     const char *function, const void *caller);
 void cohort__futures_unref(cohort_future *const *futures, size_t count);
 
 /* Makes the memory at FUTURE a new, pending future with REFS references. */

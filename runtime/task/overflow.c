@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "runtime/task/overflow.h"
 
-#include <dlfcn.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,6 +8,7 @@
 #include <unistd.h>
 
 #include "runtime/base/sanitizer.h"
+#include "runtime/base/symbol.h"
 #include "runtime/task/worker.h"
 
 /* For the handler, and for what the C library needs on top of a signal's own frame. */
@@ -20,24 +20,17 @@ enum { THREAD_GUARD_BYTES = 4096 };
 static const int signals[] = {SIGSEGV, SIGBUS};
 enum { NUM_SIGNALS = sizeof(signals) / sizeof(signals[0]) };
 
-/* "the task site (./heat)", or "the task ./heat+0x12a0" for addr2line if the function has no
- * exported name. */
 static void name_task(const struct cohort__task_context *context, char *text, size_t bytes)
 {
-    Dl_info info = {0};
+    char name[480];
     void *address;
     if (!context) {
         snprintf(text, bytes, "a function outside of tasks");
         return;
     }
     memcpy(&address, &context->function, sizeof(address));
-    if (!dladdr(address, &info) || !info.dli_fname)
-        snprintf(text, bytes, "the task %p", address);
-    else if (info.dli_sname && info.dli_saddr == address)
-        snprintf(text, bytes, "the task %s (%s)", info.dli_sname, info.dli_fname);
-    else
-        snprintf(text, bytes, "the task %s+0x%zx", info.dli_fname,
-                 (size_t)((char *)address - (char *)info.dli_fbase));
+    cohort__symbol_name(address, name, sizeof(name));
+    snprintf(text, bytes, "the task %s", name);
 }
 
 static void explain(const struct cohort__worker *worker)

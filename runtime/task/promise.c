@@ -8,6 +8,16 @@ static cohort_future *future_of(cohort_promise *promise)
     return (cohort_future *)(void *)promise;
 }
 
+/* The future that FUNCTION, called by CALLER, is about to complete. It must not be complete. */
+static inline cohort_future *take(cohort_promise *promise, const char *function, const void *caller)
+{
+    cohort_future *future = future_of(promise);
+    if (__builtin_expect(cohort__future_is_complete(future), 0))
+        cohort__misuse(COHORT__MISUSE_COMPLETE, future, function, caller);
+    cohort__future_check(future, function, caller);
+    return future;
+}
+
 cohort_status cohort_promise_create(cohort_promise **ret_promise, cohort_future **ret_future)
 {
     if (!ret_promise || !ret_future)
@@ -24,15 +34,17 @@ cohort_status cohort_promise_create(cohort_promise **ret_promise, cohort_future 
 void cohort_promise_fulfil(cohort_promise *promise, void *value)
 {
     if (promise)
-        cohort__future_fulfil(future_of(promise), value);
+        cohort__future_fulfil(take(promise, "cohort_promise_fulfil", __builtin_return_address(0)),
+                              value);
 }
 
 void cohort_promise_fail(cohort_promise *promise, cohort_status status, const char *format, ...)
 {
     if (!promise)
         return;
+    cohort_future *future = take(promise, "cohort_promise_fail", __builtin_return_address(0));
     va_list args;
     va_start(args, format);
-    cohort__future_vfail(future_of(promise), status, format, args);
+    cohort__future_vfail(future, status, format, args);
     va_end(args);
 }

@@ -138,10 +138,21 @@ void cohort__task_cancel(struct cohort__work *work)
     }
     if (task->function == cohort__then_run)
         cohort__then_cancel(task->arg);
+    else if (task->function == cohort__dataflow_run)
+        cohort__dataflow_cancel(task->arg);
     else if (task->function == cohort__range_run)
         cohort__range_cancel(task->arg);
     cohort__future_fail(&task->future, COHORT_ERR_CANCELLED,
                         "task: the runtime ended before it was started");
+}
+
+void cohort__task_follow(struct cohort__task *task)
+{
+    atomic_store_explicit(&task->future.claim, COHORT__TASK_OPEN, memory_order_release);
+    if (cohort__worker_self)
+        cohort__worker_follow(cohort__worker_self, &task->work);
+    else if (!cohort__scheduler_submit(&task->work, false))
+        cohort__task_cancel(&task->work);
 }
 
 bool cohort__task_is_open(const cohort_future *future)

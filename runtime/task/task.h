@@ -59,11 +59,19 @@ void cohort__task_drop(struct cohort__work *work);
  * and gives the queue's reference back. */
 void cohort__task_cancel(struct cohort__work *work);
 
+/* Queues TASK, which is counted and was not queued yet, since what it waits for is complete. May be
+ * called where a waiter's notify is. If the runtime has ended, cancels it. */
+void cohort__task_follow(struct cohort__task *task);
+
 /* In then.c. cohort__then_run is the function of a task that cohort_then has made. Its argument
  * holds a reference to the future that the task was made for. cohort__then_cancel is called instead
  * if the task never runs, and only gives that reference back. */
 cohort_status cohort__then_run(void *arg);
 void cohort__then_cancel(void *arg);
+
+/* The same for a task that cohort_dataflow has made, in dataflow.c. */
+cohort_status cohort__dataflow_run(void *arg);
+void cohort__dataflow_cancel(void *arg);
 
 /* Whether FUTURE is a task that nobody has claimed. */
 bool cohort__task_is_open(const cohort_future *future);

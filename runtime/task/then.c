@@ -24,18 +24,9 @@ void cohort__then_cancel(void *arg)
     cohort_future_unref(((struct then *)arg)->source);
 }
 
-static void enqueue(struct then *then)
-{
-    atomic_store_explicit(&then->task.future.claim, COHORT__TASK_OPEN, memory_order_release);
-    if (cohort__worker_self)
-        cohort__worker_follow(cohort__worker_self, &then->task.work);
-    else if (!cohort__scheduler_submit(&then->task.work, false))
-        cohort__task_cancel(&then->task.work);
-}
-
 static void notify(struct cohort__waiter *waiter)
 {
-    enqueue(COHORT_CONTAINER_OF(waiter, struct then, waiter));
+    cohort__task_follow(&COHORT_CONTAINER_OF(waiter, struct then, waiter)->task);
 }
 
 cohort_future *cohort_then(cohort_future *future, cohort_then_function *function, void *arg)
@@ -45,6 +36,7 @@ cohort_future *cohort_then(cohort_future *future, cohort_then_function *function
         return cohort_future_of_error(COHORT_ERR_BAD_PARAMETER, "cohort_then: %s is NULL",
                                       future ? "function" : "future");
     }
+    cohort__future_check(future, "cohort_then", __builtin_return_address(0));
     struct then *then = cohort__slab_alloc(sizeof(*then));
     if (!then) {
         cohort_future_unref(future);
@@ -61,7 +53,8 @@ cohort_future *cohort_then(cohort_future *future, cohort_then_function *function
     then->source = future;
     then->function = function;
     then->arg = arg;
-    if (!cohort__future_wait_with(future, &then->waiter))
-        enqueue(then);
+    if (!cohort__future_hold_with(future, &then->waiter, "cohort_then",
+                                  __builtin_return_address(0)))
+        cohort__task_follow(&then->task);
     return &then->task.future;
 }

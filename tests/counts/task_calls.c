@@ -13,7 +13,8 @@
  * what one of its operations takes, of which a round has as many as its table says. */
 
 enum {
-    NUM_TASKS = 100, /* in a round of when_all, when_any and then */
+    NUM_TASKS = 100,     /* in a round of when_all, when_any and then */
+    NUM_COMBINED = 1000, /* in a round of when_some, when_each and dataflow */
     NUM_SLEEPS = 1000,
     FIB = 12,
     FIB_RESULT = 144,
@@ -222,6 +223,70 @@ static cohort_status when_any(uint64_t rounds)
     return status ? status : stop_status;
 }
 
+/* Promises that are fulfilled from the last one to the first one, after START was called for their
+ * futures. It returns a future that completes then. */
+static cohort_status combine(uint64_t rounds, cohort_future *(*start)(cohort_future **futures))
+{
+    static cohort_promise *promises[NUM_COMBINED];
+    static cohort_future *futures[NUM_COMBINED];
+    cohort_status status = COHORT_OK;
+    for (uint64_t i = 0; !status && i < rounds; i++) {
+        for (size_t j = 0; !status && j < NUM_COMBINED; j++)
+            status = cohort_promise_create(&promises[j], &futures[j]);
+        if (status)
+            break;
+        cohort_future *result = start(futures);
+        for (size_t j = NUM_COMBINED; j-- > 0;)
+            cohort_promise_fulfil(promises[j], NULL);
+        status = cohort_await(result);
+    }
+    return status;
+}
+
+static cohort_future *start_some(cohort_future **futures)
+{
+    static size_t indices[NUM_COMBINED];
+    return cohort_when_some(futures, NUM_COMBINED, NUM_COMBINED / 2, indices);
+}
+
+static cohort_status when_some(uint64_t rounds)
+{
+    return combine(rounds, start_some);
+}
+
+static cohort_future *start_each(cohort_future **futures)
+{
+    static size_t indices[NUM_COMBINED];
+    cohort_status status = cohort_when_each(futures, NUM_COMBINED, futures, indices);
+    if (status)
+        return cohort_future_of_error(status, "%s", cohort_error_message());
+    for (size_t i = 0; i + 1 < NUM_COMBINED; i++)
+        cohort_future_unref(futures[i]);
+    return futures[NUM_COMBINED - 1];
+}
+
+static cohort_status when_each(uint64_t rounds)
+{
+    return combine(rounds, start_each);
+}
+
+static cohort_status take_inputs(void *const *values, size_t count, void **ret_value, void *arg)
+{
+    (void)arg;
+    *ret_value = values[count - 1];
+    return COHORT_OK;
+}
+
+static cohort_future *start_dataflow(cohort_future **futures)
+{
+    return cohort_dataflow(futures, NUM_COMBINED, take_inputs, NULL);
+}
+
+static cohort_status dataflow(uint64_t rounds)
+{
+    return combine(rounds, start_dataflow);
+}
+
 static const struct counted_case {
     const char *name;
     cohort_status (*run)(uint64_t rounds);
@@ -233,6 +298,9 @@ static const struct counted_case {
     {"yield", yield},
     {"then", then},
     {"when_any", when_any},
+    {"when_some", when_some},
+    {"when_each", when_each},
+    {"dataflow", dataflow},
     {"sleep", sleep_briefly},
 };
 

@@ -20,7 +20,10 @@ CASES = {
     'suspend_resume': ('a task that awaits a promise, which the other one fulfils', 2, 535, 1),
     'yield': ('a yield of two tasks', 2, 386, 0),
     'then': ('a link of a chain of 100', 100, 509, 1.1),
-    'when_any': ('a promise against one of 100 that all have in common', 100, 792, 19.1),
+    'when_any': ('a promise against one of 100 that all have in common', 100, 792, 18.1),
+    'when_some': ('one of 1,000 promises, of which the first 500 are waited for', 1000, 291, 7.1),
+    'when_each': ('one of 1,000 promises in the order of completion', 1000, 450, 7.1),
+    'dataflow': ('one of 1,000 promises that are the inputs of a task', 1000, 255, 2.1),
     'sleep': ('one of 1,000 sleeps that are made, and expire', 1000, 665, 4.1),
 }
 

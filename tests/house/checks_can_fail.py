@@ -137,6 +137,8 @@ CASES = [
     ("public_headers", {**PUBLIC, "include/meson.build": "files('cohort/cohort.h')"}, "installed"),
     ("dropped_futures", {"include/cohort/a.h": WARNED}, None),
     ("dropped_futures", {"include/cohort/a.h": WARNED + FUTURE + "cohort_b(int a);\n"}, "cohort_b"),
+    ("dropped_futures", {"include/cohort/a.h": WARNED +
+                         "cohort_status cohort_b(cohort_future **ret_a);\n"}, "cohort_b"),
     ("dropped_futures", {"include/cohort/a.h": ""}, "no function"),
 ]
 HEADERS = ["runtime/%s/%s.h" % (name, name)

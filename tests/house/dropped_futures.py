@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The compiler warns when a program drops a future that a public function returns.
+"""The compiler warns when a program drops a future that a public function returns, or the status of
+one that hands futures out.
 
 usage: dropped_futures.py ROOT C-COMPILER [C++-COMPILER]"""
 import re
@@ -10,12 +11,13 @@ import tempfile
 
 import house
 
-# NAME(PARAMETERS) of functions that return a future, with a body or without.
-FUNCTION = re.compile(r"\bcohort_future \*\s*(cohort_\w+)\(((?:[^()]|\([^()]*\))*)\)")
+# Result, NAME(PARAMETERS) of functions that return a future or a status, with a body or without.
+FUNCTION = re.compile(
+    r"\b(cohort_future \*|cohort_status)\s*(cohort_\w+)\(((?:[^()]|\([^()]*\))*)\)")
 
 
 def functions(root):
-    """(header, name, parameters) of all public functions that return futures."""
+    """(header, name, parameters) of all public functions that return futures or hand them out."""
     found = []
     for path in house.files(root):
         if path.startswith("include/") and path.endswith(".h"):
@@ -23,7 +25,8 @@ def functions(root):
                           flags=re.S | re.M)
             header = path[len("include/"):]
             found += [(header, name, " ".join(parameters.split()))
-                      for name, parameters in FUNCTION.findall(text)]
+                      for result, name, parameters in FUNCTION.findall(text)
+                      if result != "cohort_status" or "cohort_future **" in parameters]
     return found
 
 

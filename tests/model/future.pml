@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How a future is completed without atomic changes (finish_for_holder in runtime/task/future.c).
+/* How a future is completed without atomic changes (finish_for_holder in runtime/task/future.c),
+ * and how it is found that two holders wait with one reference (cohort__future_hold_with).
  * Its state is one word: the list of its waiters, or DONE, and a mark if the only waiter is a
  * holder: one that has a reference, and does nothing with it until it is notified. All others may
  * forget their waiters at any time, which are then taken out and gone.
@@ -8,10 +9,12 @@
  *   the completer   looks at the state, at the references, and at the state again
  *   the holder      waits; before that it may give another reference away
  *   the other       gets that, waits, forgets its waiter, perhaps takes it out, and gives the
- *                   reference back
+ *                   reference back; or it waits as a holder does, too
  *
  * Checked is that the completer only looks at a waiter that exists, that each waiter that was in
- * the list is notified once, and that the references end at 0, by whoever has the last one.
+ * the list is notified once, that the references end at 0, by whoever has the last one, and that a
+ * holder which finds the mark of another one in the list counts at least three references: theirs,
+ * and the completer's.
  *
  * Simplifications: memory is sequentially consistent. In the code, giving a reference back
  * releases, and the second look acquires. A list is a set.
@@ -21,7 +24,8 @@
  *   NO_REFS         it does not look at the references
  *   NO_THIRD_LOOK   it does not look at the state again
  *   REFS_FIRST      the same, and it looks at the references first
- *   MARK_ALWAYS     a holder marks the state, too, if there are others in the list */
+ *   MARK_ALWAYS     a holder marks the state, too, if there are others in the list
+ *   COUNT_LAST      a holder counts the references when it is in the list */
 #define HOLDER 1
 #define OTHER 2
 #define MARK 4
@@ -68,6 +72,17 @@ inline wait_with(waiter, mark)
     }
 }
 
+/* The same for a holder. */
+inline hold_with(waiter)
+{
+    count = refs;
+    atomic { before = state; wait_with(waiter, MARK) };
+#ifdef COUNT_LAST
+    count = refs;
+#endif
+    assert(before == DONE || !(before & MARK) || count >= 3)
+}
+
 /* Whether the only waiter is a holder. */
 inline look()
 {
@@ -109,7 +124,8 @@ proctype completer()
 #endif
     state = DONE;
     refs = 1; /* the holder can't have given it back yet */
-    notify(HOLDER);
+    seen = (seen & HOLDER -> HOLDER : OTHER); /* the only one */
+    notify(seen);
     goto end;
 for_all:
     atomic { seen = LIST(state); state = DONE };
@@ -121,11 +137,12 @@ end:
 
 proctype holder()
 {
+    byte before, count;
     if
     :: atomic { refs++; is_given = 1 }
     :: is_kept = 1
     fi;
-    wait_with(HOLDER, MARK);
+    hold_with(HOLDER);
     (state == DONE && !(was_in & HOLDER)) || (notified & HOLDER);
     assert(state == DONE);
     unref()
@@ -159,7 +176,7 @@ inline take_out()
 
 proctype other()
 {
-    byte taken;
+    byte taken, before, count;
     if
     :: is_kept
     :: is_given ->
@@ -168,6 +185,10 @@ proctype other()
         :: take_out()
         :: skip /* only some forgets do so */
         fi;
+        unref()
+    :: is_given ->
+        hold_with(OTHER);
+        (state == DONE && !(was_in & OTHER)) || (notified & OTHER);
         unref()
     fi
 }

@@ -332,6 +332,22 @@ def test_stencil_wrong():
                '--width', 6, '--height', 9, '/none/OUT.pgm')
 
 
+# cholesky
+
+
+def test_cholesky():
+    """Matrices come in the order in which they are done, so lines may have any order."""
+    for num_localities, matrices, tiles in (0, 1, 1), (0, 5, 7), (0, 4, 2), (3, 3, 4):
+        want = sorted('locality %d: matrix %d of %d x %d: ' % (locality, i, width, width)
+                      for locality in range(num_localities or 1)
+                      for i in range(matrices) for width in [32 * max(tiles - i, 1)])
+        lines = succeed('cholesky', num_localities, '--matrices', matrices, '--tiles',
+                        tiles).splitlines()
+        check(all(line.endswith(', equal to a serial one, bit for bit') for line in lines), lines)
+        check_equal(sorted(line[:line.index('residual')] for line in lines), want)
+    check_wrong('cholesky', [], (['--tiles', '0'], '--tiles needs a number from 1 to 64'))
+
+
 # training
 
 

@@ -185,6 +185,70 @@ static void test_any(void)
     with_threads(fulfil_requests, "x", race_any);
 }
 
+/* The same future takes part in a race for some, in a stream, and as an input. */
+static cohort_status take_inputs(void *const *values, size_t count, void **ret_value, void *arg)
+{
+    for (size_t i = 0; i < count; i++)
+        CHECK(values[i] == ((cohort_promise **)arg)[i]);
+    *ret_value = arg;
+    return COHORT_OK;
+}
+
+enum { MOST_COMBINED = 6 };
+
+static void check_stream(cohort_future **each, const size_t *indices, size_t count,
+                         cohort_promise **promises, size_t failing)
+{
+    bool is_there[MOST_COMBINED] = {false};
+    for (size_t k = 0; k < count; k++) {
+        void *value = NULL;
+        if (k + 1 < count && cohort_future_ready(each[k + 1]))
+            CHECK(cohort_future_ready(each[k]));
+        cohort_status status = cohort_await_value(each[k], &value);
+        CHECK(indices[k] < count && !is_there[indices[k]]);
+        is_there[indices[k]] = true;
+        CHECK_INT(status, indices[k] == failing ? COHORT_ERR_GONE : COHORT_OK);
+        CHECK(value == (indices[k] == failing ? NULL : (void *)promises[indices[k]]));
+    }
+}
+
+static cohort_status race_combined(void *seed)
+{
+    struct cohort__random random;
+    cohort__random_init(&random, (uintptr_t)seed);
+    for (int i = 0; i < 3000 / SCALE; i++) {
+        struct request own[MOST_COMBINED];
+        cohort_promise *promises[MOST_COMBINED];
+        cohort_future *futures[3][MOST_COMBINED], *kept[MOST_COMBINED];
+        size_t count = 1 + cohort__random_below(&random, MOST_COMBINED);
+        size_t wanted = 1 + cohort__random_below(&random, (uint32_t)count);
+        size_t failing = cohort__random_below(&random, 2 * MOST_COMBINED);
+        size_t some_indices[MOST_COMBINED], each_indices[MOST_COMBINED];
+        for (size_t k = 0; k < count; k++) {
+            kept[k] = request(&own[k], k == failing);
+            promises[k] = own[k].promise;
+            for (size_t use = 0; use < 3; use++)
+                futures[use][k] = cohort_future_ref(kept[k]);
+        }
+        cohort_future *some = cohort_when_some(futures[0], count, wanted, some_indices);
+        CHECK_INT(cohort_when_each(futures[1], count, futures[1], each_indices), COHORT_OK);
+        cohort_future *flow = cohort_dataflow(futures[2], count, take_inputs, promises);
+        CHECK_INT(cohort_await(some), COHORT_OK);
+        for (size_t k = 0; k < wanted; k++)
+            CHECK(some_indices[k] < count && cohort_future_ready(kept[some_indices[k]]));
+        check_stream(futures[1], each_indices, count, promises, failing);
+        CHECK_INT(cohort_await(flow), failing < count ? COHORT_ERR_GONE : COHORT_OK);
+        for (size_t k = 0; k < count; k++)
+            cohort_future_unref(kept[k]);
+    }
+    return COHORT_OK;
+}
+
+static void test_combined(void)
+{
+    with_threads(fulfil_requests, "x", race_combined);
+}
+
 /* Two tasks hand a token to each other. Each resumption is on another worker, and the workers go to
  * sleep in between. */
 struct pair {
@@ -262,6 +326,7 @@ int main(int argc, char **argv)
         {"threads spawn while it stops", test_threads_spawn_while_it_stops},
         {"deadlines", test_deadlines},
         {"any", test_any},
+        {"combined", test_combined},
         {"pairs", test_pairs},
     };
     return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "runtime/task/misuse.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "runtime/base/symbol.h"
+#include "runtime/task/task.h"
+
+static const char *const texts[] = {
+    [COHORT__MISUSE_GONE] = "its last reference was given back before",
+    [COHORT__MISUSE_SHARED] = "another await or combinator waits for it with the same reference",
+    [COHORT__MISUSE_COMPLETE] = "the promise was fulfilled, or failed, before",
+};
+
+/* ": the task site (./heat)", or nothing if FUTURE is not a task's. */
+static void name_task(const cohort_future *future, char *text, size_t bytes)
+{
+    char name[480];
+    void *address;
+    *text = 0;
+    if (!future->is_task)
+        return;
+    memcpy(&address, &((const struct cohort__task *)future)->function, sizeof(address));
+    cohort__symbol_name(address, name, sizeof(name));
+    snprintf(text, bytes, ": the task %s", name);
+}
+
+void cohort__misuse(enum cohort__misuse_kind kind, const cohort_future *future,
+                    const char *function, const void *caller)
+{
+    char task[512], where[512], text[1280];
+    name_task(future, task, sizeof(task));
+    cohort__symbol_name(caller, where, sizeof(where));
+    int bytes = snprintf(text, sizeof(text), "cohort: %s, called at %s for the future %p%s: %s\n",
+                         function, where, (const void *)future, task, texts[kind]);
+    (void)!write(STDERR_FILENO, text, (size_t)bytes);
+    abort();
+}

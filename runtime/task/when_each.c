@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "runtime/base/batch_queue.h"
+#include "runtime/base/container.h"
+#include "runtime/base/slab.h"
+#include "runtime/task/future.h"
+
+/* Futures that complete are queued. The thread that finds the queue idle runs it, and passes the
+ * results on one after the other: so the returned futures complete in their order, whichever
+ * threads the results come from. tests/model/when_each.pml is a model of this. */
+
+struct when_each;
+struct member {
+    struct cohort__batch_queue_node node; /* first */
+    struct cohort__waiter waiter;
+    struct when_each *each;
+    cohort_future *source;
+    cohort_future *result; /* not of this source, but of the one that completes at this place */
+};
+struct when_each {
+    struct cohort__batch_queue queue;
+    size_t *ret_indices;
+    size_t num_passed; /* only the queue's runner uses it */
+    size_t count;
+    struct member members[];
+};
+
+/* The source of MEMBER is the next one. */
+static void pass(struct when_each *each, struct member *member)
+{
+    size_t place = each->num_passed++;
+    if (each->ret_indices)
+        each->ret_indices[place] = (size_t)(member - each->members);
+    cohort__future_complete_like(each->members[place].result, member->source);
+    cohort_future_unref(member->source);
+}
+
+/* EACH is gone if this was the last one. Nobody else touches it then: each member is in the queue
+ * once, and who has put it there and is not the runner is through with EACH. */
+static void arrive(struct member *member)
+{
+    struct when_each *each = member->each;
+    struct cohort__batch_queue_node *node;
+    if (!cohort__batch_queue_push(&each->queue, &member->node))
+        return;
+    while ((node = cohort__batch_queue_take_or_release(&each->queue))) {
+        while (node) {
+            struct member *next = (struct member *)node;
+            node = node->next;
+            pass(each, next);
+        }
+        if (each->num_passed == each->count) {
+            cohort__slab_free(each);
+            return;
+        }
+    }
+}
+
+static void notify(struct cohort__waiter *waiter)
+{
+    arrive(COHORT_CONTAINER_OF(waiter, struct member, waiter));
+}
+
+/* The results up to the first one that is NULL have two references each, one for the caller. */
+static void destroy(struct when_each *each)
+{
+    for (size_t i = 0; i < each->count && each->members[i].result; i++) {
+        cohort_future_unref(each->members[i].result);
+        cohort_future_unref(each->members[i].result);
+    }
+    cohort__slab_free(each);
+}
+
+static struct when_each *create(cohort_future *const *futures, size_t count)
+{
+    struct when_each *each = NULL;
+    if (count < SIZE_MAX / 2 / sizeof(struct member))
+        each = cohort__slab_alloc(sizeof(*each) + count * sizeof(struct member));
+    if (!each)
+        return NULL;
+    cohort__batch_queue_init(&each->queue);
+    each->num_passed = 0;
+    each->count = count;
+    for (size_t i = 0; i < count; i++) {
+        each->members[i] = (struct member){.waiter = {.notify = notify, .is_holder = true},
+                                           .each = each,
+                                           .source = futures[i],
+                                           .result = cohort__future_create()};
+        if (!each->members[i].result) {
+            destroy(each);
+            return NULL;
+        }
+    }
+    return each;
+}
+
+static const char name[] = "cohort_when_each";
+
+/* If something is wrong with FUTURES or RET_EACH, takes the references. */
+static cohort_status check(cohort_future *const *futures, size_t count, cohort_future **ret_each,
+                           const void *caller)
+{
+    cohort_future *refused = cohort__futures_check(futures, count, name, caller);
+    if (refused)
+        return cohort_await(refused);
+    if (ret_each)
+        return COHORT_OK;
+    cohort__futures_unref(futures, count);
+    return cohort_fail(COHORT_ERR_BAD_PARAMETER, "%s: ret_each is NULL", name);
+}
+
+cohort_status cohort_when_each(cohort_future *const *futures, size_t count,
+                               cohort_future **ret_each, size_t *ret_indices)
+{
+    if (count == 0)
+        return COHORT_OK;
+    const void *caller = __builtin_return_address(0);
+    cohort_status status = check(futures, count, ret_each, caller);
+    if (status != COHORT_OK)
+        return status;
+    struct when_each *each = create(futures, count);
+    if (!each) {
+        cohort__futures_unref(futures, count);
+        return cohort_fail(COHORT_ERR_NO_MEMORY, "%s: no memory for %zu futures", name, count);
+    }
+    each->ret_indices = ret_indices;
+    struct member *members = each->members;
+    for (size_t i = 0; i < count; i++)
+        ret_each[i] = members[i].result;
+    for (size_t i = 0; i < count; i++)
+        if (!cohort__future_hold_with(members[i].source, &members[i].waiter, name, caller))
+            arrive(&members[i]);
+    return COHORT_OK;
+}

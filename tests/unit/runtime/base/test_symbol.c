@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "runtime/base/symbol.h"
+
+#include <dlfcn.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "tests/support/test.h"
+
+static int own_function(void)
+{
+    return 1;
+}
+
+static const void *address_of(int (*function)(void))
+{
+    const void *address;
+    memcpy(&address, &function, sizeof(address));
+    return address;
+}
+
+static void test_names(void)
+{
+    char text[256];
+    cohort__symbol_name(address_of(own_function), text, sizeof(text));
+    CHECK_CONTAINS(text, "test_base_symbol+0x");
+    const char *exported = dlsym(RTLD_DEFAULT, "strtol");
+    CHECK(exported != NULL);
+    cohort__symbol_name(exported, text, sizeof(text));
+    CHECK_CONTAINS(text, " (");
+    CHECK_CONTAINS(text, "libc");
+    cohort__symbol_name(exported + 1, text, sizeof(text));
+    CHECK_CONTAINS(text, "+0x");
+    cohort__symbol_name((const void *)(uintptr_t)64, text, sizeof(text));
+    CHECK_TEXT(text, "0x40");
+}
+
+static void test_is_cut(void)
+{
+    char text[8];
+    cohort__symbol_name(address_of(own_function), text, sizeof(text));
+    CHECK_INT((long long)strlen(text), 7);
+}
+
+int main(int argc, char **argv)
+{
+    static const struct test_case cases[] = {
+        {"names", test_names},
+        {"is cut", test_is_cut},
+    };
+    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
+}
