@@ -17,8 +17,10 @@
 #include "cohort/op.h"
 #include "cohort/parallel.h"
 #include "cohort/ragged.h"
+#include "cohort/scope.h"
 #include "cohort/split.h"
 #include "cohort/status.h"
+#include "cohort/sync.h"
 #include "cohort/task.h"
 
 #endif

@@ -66,10 +66,23 @@ COHORT_API cohort_status cohort_await(cohort_future *future) COHORT_MUST_USE;
 COHORT_API cohort_status cohort_await_value(cohort_future *future,
                                             void **ret_value) COHORT_MUST_USE;
 
-/* The same, but waits for at most NANOSECONDS. After that it returns COHORT_ERR_TIMEOUT. Only in
- * this case the caller keeps its reference, and the work goes on. */
-COHORT_API cohort_status cohort_await_for(cohort_future *future,
-                                          uint64_t nanoseconds) COHORT_MUST_USE;
+/* Waits until FUTURE is complete, but for at most NANOSECONDS (COHORT_NO_LIMIT: for as long as it
+ * takes), and not when the scope of the calling task is cancelled (cohort/scope.h). *ret_end says
+ * which of these has ended it; if several are true, the first one in this order. Never takes the
+ * reference: the status of FUTURE, be it an error, comes by cohort_await, which returns at once if
+ * it is complete. With 0 NANOSECONDS it only looks.
+ *
+ * COHORT_OK if it has waited, however that has ended. Else *ret_end is untouched:
+ * COHORT_ERR_BAD_PARAMETER if FUTURE or ret_end is NULL, COHORT_ERR_NO_MEMORY, COHORT_ERR_STATE as
+ * for cohort_await. Suspends a task; blocks any other thread. */
+enum cohort_wait_end {
+    COHORT_WAIT_COMPLETE = 0,
+    COHORT_WAIT_CANCELLED = 1,
+    COHORT_WAIT_EXPIRED = 2,
+};
+#define COHORT_NO_LIMIT UINT64_MAX
+COHORT_API cohort_status cohort_wait(cohort_future *future, uint64_t nanoseconds,
+                                     enum cohort_wait_end *ret_end) COHORT_MUST_USE;
 
 /* Creates a pending future with its promise. The caller owns one reference to *ret_future; the
  * promise holds its own. COHORT_ERR_NO_MEMORY. Any thread; never suspends. */

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "runtime/base/slab.h"
 #include "runtime/task/join.h"
+#include "runtime/task/scope.h"
 #include "runtime/task/task.h"
 #include "runtime/task/worker.h"
 
 /* A task that is queued as soon as its inputs are complete. */
 struct dataflow {
-    struct cohort__task task; /* first: it is freed as a future */
+    struct cohort__scoped_task task; /* first: it is freed as a future */
     struct cohort__join *join;
     cohort_dataflow_function *function;
     void *arg;
@@ -28,7 +29,7 @@ cohort_status cohort__dataflow_run(void *arg)
             flow->values[i] = cohort__future_value(join->members[i].future);
         status = flow->function(flow->values, join->count, &value, flow->arg);
         if (status == COHORT_OK)
-            flow->task.future.value = value;
+            flow->task.task.future.value = value;
     }
     cohort__join_destroy(join);
     return status;
@@ -55,9 +56,9 @@ static struct dataflow *create(cohort_future *const *futures, size_t count)
         cohort__slab_free(join);
         return NULL;
     }
-    cohort__task_init(&flow->task, cohort__dataflow_run, flow);
+    cohort__scoped_task_init(&flow->task, cohort__dataflow_run, flow, cohort__scope_current());
     join->complete = complete;
-    join->owner = &flow->task;
+    join->owner = &flow->task.task;
     flow->join = join;
     return flow;
 }
@@ -87,10 +88,12 @@ cohort_future *cohort_dataflow(cohort_future *const *futures, size_t count,
     flow->function = function;
     flow->arg = arg;
     cohort__join_start(flow->join, name, caller);
-    return &flow->task.future;
+    return &flow->task.task.future;
 fail:
-    if (flow)
+    if (flow) {
+        cohort__scope_leave(flow->task.scope);
         cohort__slab_free(flow->join);
+    }
     cohort__slab_free(flow);
     cohort__futures_unref(futures, count);
     return refused;

@@ -37,6 +37,7 @@ void cohort__future_init(cohort_future *future, uint32_t refs)
     future->status = COHORT_OK;
     future->value = NULL;
     future->is_task = false;
+    future->is_scoped = false;
     atomic_init(&future->claim, COHORT__TASK_CLAIMED);
     future->stack_exponent = 0;
     atomic_init(&future->sweep_shift, 0);

@@ -4,6 +4,7 @@
 #include "runtime/base/clock.h"
 #include "runtime/base/options.h"
 #include "runtime/base/slab.h"
+#include "runtime/task/scope.h"
 #include "runtime/task/task.h"
 #include "runtime/task/worker.h"
 
@@ -14,6 +15,7 @@ enum { BATCH_NANOSECONDS = 5000 };
 struct range {
     struct cohort__range_body *body;
     cohort_future *result;
+    cohort_scope *scope; /* of its task; each runner counts there */
     _Atomic size_t num_runners;
     atomic_bool has_failed;
     struct cohort__error error; /* of the first call that has failed */
@@ -21,7 +23,7 @@ struct range {
 
 /* The task of a part. */
 struct cohort__range_runner {
-    struct cohort__task task; /* first: it is freed as a future */
+    struct cohort__scoped_task task; /* first: it is freed as a future */
     struct range *range;
     struct cohort__range_part part;
     struct cohort__range_runner *outer; /* the next one down on the same stack */
@@ -74,11 +76,19 @@ static struct cohort__range_runner *create(struct range *range, size_t begin, si
     struct cohort__range_runner *runner = cohort__slab_alloc(sizeof(*runner));
     if (!runner)
         return NULL;
-    cohort__task_init(&runner->task, cohort__range_run, runner);
-    cohort_future_unref(&runner->task.future); /* nobody awaits it */
+    cohort__scoped_task_init(&runner->task, cohort__range_run, runner, range->scope);
+    cohort_future_unref(&runner->task.task.future); /* nobody awaits it */
     runner->range = range;
     runner->part = (struct cohort__range_part){begin, end, NULL};
     return runner;
+}
+
+/* It was not submitted. NULL is fine. */
+static void discard(struct cohort__range_runner *runner)
+{
+    if (runner)
+        cohort__scope_leave(runner->task.scope);
+    cohort__slab_free(runner);
 }
 
 /* False: the runtime is not up. */
@@ -86,8 +96,8 @@ static bool submit(struct cohort__range_runner *runner)
 {
     struct range *range = runner->range;
     atomic_fetch_add_explicit(&range->num_runners, 1, memory_order_relaxed);
-    atomic_store_explicit(&runner->task.future.claim, COHORT__TASK_OPEN, memory_order_release);
-    if (cohort__scheduler_submit(&runner->task.work, true))
+    atomic_store_explicit(&runner->task.task.future.claim, COHORT__TASK_OPEN, memory_order_release);
+    if (cohort__scheduler_submit(&runner->task.task.work, true))
         return true;
     atomic_fetch_sub_explicit(&range->num_runners, 1, memory_order_relaxed);
     return false;
@@ -105,7 +115,7 @@ static void give(struct cohort__range_runner *runner, size_t count)
     if (!other)
         return;
     if (body->split && !body->split(body, part, &other->part)) {
-        cohort__slab_free(other);
+        discard(other);
         return;
     }
     part->end -= count;
@@ -118,14 +128,32 @@ void cohort__range_hand_on(struct cohort__range_runner *runner)
         give(runner, runner->part.end - runner->part.next);
 }
 
-void cohort__range_cancel(void *arg)
+static void stop(struct range *range, const struct cohort__error *why)
+{
+    if (!atomic_exchange(&range->has_failed, true))
+        cohort__error_set(&range->error, why->status, "%s: not all indices have begun: %s",
+                          range->body->name, cohort__error_message(why));
+}
+
+void cohort__range_cancel(void *arg, const struct cohort__error *why)
 {
     struct cohort__range_runner *runner = arg;
-    struct range *range = runner->range;
-    if (!atomic_exchange(&range->has_failed, true))
-        cohort__error_set(&range->error, COHORT_ERR_CANCELLED,
-                          "%s: the runtime ended before all indices had begun", range->body->name);
+    stop(runner->range, why);
     arrive(runner);
+}
+
+/* Whether RANGE begins no more indices. */
+static bool is_over(struct range *range)
+{
+    struct cohort__error why = {0};
+    if (atomic_load(&range->has_failed))
+        return true;
+    if (!range->scope || !cohort__scope_is_cancelled(range->scope))
+        return false;
+    cohort__scope_explain(range->scope, "task", &why);
+    stop(range, &why);
+    cohort__error_fini(&why);
+    return true;
 }
 
 /* Gives half of what is left to an idle worker. If there is something to steal already, that is
@@ -166,7 +194,7 @@ cohort_status cohort__range_run(void *arg)
     size_t batch = 1;
     runner->outer = fiber->runners;
     fiber->runners = runner;
-    while (part->next < part->end && !atomic_load(&runner->range->has_failed)) {
+    while (part->next < part->end && !is_over(runner->range)) {
         split(fiber->worker, runner);
         batch = run_batch(runner, batch);
         if (cohort__worker_poll_is_due(fiber->worker))
@@ -212,7 +240,7 @@ static cohort_future *give_up(struct cohort__range_body *body, struct range *ran
         cohort_future_unref(range->result);
         cohort_future_unref(range->result);
     }
-    cohort__slab_free(runner);
+    discard(runner);
     cohort__slab_free(range);
     status = body->over(body, status);
     return cohort__future_of_status(status, cohort__error_slot());
@@ -225,6 +253,7 @@ cohort_future *cohort__range_start(struct cohort__range_body *body, size_t begin
     struct range *range = cohort__slab_alloc_zero(sizeof(*range));
     if (range) {
         range->body = body;
+        range->scope = cohort__scope_current();
         range->result = cohort__future_create();
         runner = create(range, begin, end);
     }

@@ -6,6 +6,7 @@
 #include <stddef.h>
 
 #include "cohort/parallel.h"
+#include "runtime/base/error.h"
 
 /* A range of indices (cohort/parallel.h) is worked off in parts. A task runs the indices of its
  * part one after the other. It gives half of what is left to a new part if some worker is idle, and
@@ -50,9 +51,9 @@ cohort_future *cohort__range_check(const char *name, size_t begin, size_t end, b
                                    cohort_range_options *ret_options);
 
 /* The function of a part's task. ARG is the task. cohort__range_cancel is called instead if it
- * never runs. */
+ * never runs, and WHY says why. */
 cohort_status cohort__range_run(void *arg);
-void cohort__range_cancel(void *arg);
+void cohort__range_cancel(void *arg, const struct cohort__error *why);
 
 /* To be called before a task suspends, with the innermost RUNNER on its stack, which is not NULL:
  * what it and those below it have left goes on without them. */

@@ -10,6 +10,7 @@
 #include "runtime/task/fork.h"
 #include "runtime/task/overflow.h"
 #include "runtime/task/range.h"
+#include "runtime/task/scope.h"
 #include "runtime/task/worker.h"
 
 static struct cohort__task *task_of(const struct cohort__work *work)
@@ -17,7 +18,7 @@ static struct cohort__task *task_of(const struct cohort__work *work)
     return COHORT_CONTAINER_OF(work, struct cohort__task, work);
 }
 
-void cohort__task_init(struct cohort__task *task, cohort_task_function *function, void *arg)
+static void init(struct cohort__task *task, cohort_task_function *function, void *arg)
 {
     cohort__future_init(&task->future, 2);
     task->future.is_task = true;
@@ -26,6 +27,21 @@ void cohort__task_init(struct cohort__task *task, cohort_task_function *function
     task->work.run = cohort__task_run;
     task->function = function;
     task->arg = arg;
+}
+
+void cohort__scoped_task_init(struct cohort__scoped_task *task, cohort_task_function *function,
+                              void *arg, cohort_scope *scope)
+{
+    init(&task->task, function, arg);
+    task->task.future.is_scoped = scope != NULL;
+    task->scope = scope;
+    task->fails_scope = false;
+    cohort__scope_enter(scope);
+}
+
+static struct cohort__scoped_task *scoped(struct cohort__task *task)
+{
+    return task->future.is_scoped ? (struct cohort__scoped_task *)(void *)task : NULL;
 }
 
 static bool claim(struct cohort__task *task)
@@ -61,6 +77,8 @@ COHORT__IN_THREAD_OF_NOW static void ended(struct cohort__task_context *context,
     worker->context = context->outer;
     cohort__error_slot_set(context->outer_slot);
     worker->is_ending = !context->outer && context->fiber != worker->reserve;
+    if (context->scope && status != COHORT_OK && scoped(task)->fails_scope)
+        cohort__scope_fail(context->scope, status, &context->error);
     if (role == ROLE_OF_BOTH && cohort__future_is_own(&task->future))
         cohort__future_complete_own(&task->future, status, &context->error);
     else if (role == ROLE_OF_AWAIT)
@@ -70,7 +88,39 @@ COHORT__IN_THREAD_OF_NOW static void ended(struct cohort__task_context *context,
     worker->is_ending = false;
     if (context->error.text)
         cohort__error_fini(&context->error);
+    if (context->scope)
+        cohort__scope_leave(context->scope);
     cohort__count(&worker->num_finished);
+}
+
+/* TASK, which was claimed, never runs, for the reason ERROR. */
+static void give_up(struct cohort__task *task, const struct cohort__error *error, enum role role)
+{
+    if (task->function == cohort__then_run)
+        cohort__then_cancel(task->arg);
+    else if (task->function == cohort__dataflow_run)
+        cohort__dataflow_cancel(task->arg);
+    else if (task->function == cohort__range_run)
+        cohort__range_cancel(task->arg, error);
+    if (role == ROLE_OF_AWAIT)
+        cohort__future_complete_held(&task->future, error->status, error);
+    else
+        cohort__future_complete(&task->future, error->status, error);
+}
+
+/* TASK was claimed. If its scope is cancelled, it never runs: then returns false. */
+static bool may_begin_in(cohort_scope *scope, struct cohort__worker *worker,
+                         struct cohort__task *task, enum role role)
+{
+    struct cohort__error error = {0};
+    if (!cohort__scope_is_cancelled(scope))
+        return true;
+    cohort__scope_explain(scope, "task", &error);
+    give_up(task, &error, role);
+    cohort__error_fini(&error);
+    cohort__scope_leave(scope);
+    cohort__count(&worker->num_finished);
+    return false;
 }
 
 /* Calls TASK, which was claimed. */
@@ -78,6 +128,11 @@ static inline void execute(struct cohort__worker *worker, struct cohort__task *t
 {
     struct cohort__task_context context = {
         .function = task->function, .fiber = worker->fiber, .outer = worker->context};
+    if (task->future.is_scoped) {
+        context.scope = scoped(task)->scope;
+        if (!may_begin_in(context.scope, worker, task, role))
+            return;
+    }
     if (task->future.may_move)
         context.may_move = !context.outer || context.outer->may_move;
     context.outer_slot = cohort__error_slot_set(&context.error);
@@ -136,14 +191,15 @@ void cohort__task_cancel(struct cohort__work *work)
         cohort__task_drop(work);
         return;
     }
-    if (task->function == cohort__then_run)
-        cohort__then_cancel(task->arg);
-    else if (task->function == cohort__dataflow_run)
-        cohort__dataflow_cancel(task->arg);
-    else if (task->function == cohort__range_run)
-        cohort__range_cancel(task->arg);
-    cohort__future_fail(&task->future, COHORT_ERR_CANCELLED,
-                        "task: the runtime ended before it was started");
+    struct cohort__error error = {0};
+    cohort_scope *scope = task->future.is_scoped ? scoped(task)->scope : NULL;
+    cohort__error_set(&error, COHORT_ERR_CANCELLED,
+                      "task: the runtime ended before it was started");
+    if (scope && scoped(task)->fails_scope)
+        cohort__scope_fail(scope, error.status, &error);
+    give_up(task, &error, ROLE_OF_QUEUE);
+    cohort__scope_leave(scope);
+    cohort__error_fini(&error);
 }
 
 void cohort__task_follow(struct cohort__task *task)
@@ -187,12 +243,27 @@ bool cohort__task_try_inline(cohort_future *future)
 }
 
 /* NULL: there is no memory. */
+static struct cohort__task *create_in(cohort_scope *scope, cohort_task_function *function,
+                                      void *arg)
+{
+    struct cohort__scoped_task *task = cohort__slab_alloc(sizeof(*task));
+    if (!task)
+        return NULL;
+    cohort__scoped_task_init(task, function, arg, scope);
+    atomic_store_explicit(&task->task.future.claim, COHORT__TASK_OPEN, memory_order_relaxed);
+    return &task->task;
+}
+
+/* In the scope of the running task. NULL: there is no memory. */
 static inline struct cohort__task *create(cohort_task_function *function, void *arg)
 {
+    cohort_scope *scope = cohort__scope_current();
+    if (scope)
+        return create_in(scope, function, arg);
     struct cohort__task *task = cohort__slab_alloc(sizeof(*task));
     if (!task)
         return NULL;
-    cohort__task_init(task, function, arg);
+    init(task, function, arg);
     atomic_store_explicit(&task->future.claim, COHORT__TASK_OPEN, memory_order_relaxed);
     return task;
 }
@@ -202,6 +273,8 @@ static inline cohort_future *submit(struct cohort__task *task, const char *name)
 {
     if (cohort__scheduler_submit(&task->work, true))
         return &task->future;
+    if (task->future.is_scoped)
+        cohort__scope_leave(scoped(task)->scope);
     cohort__slab_free(task);
     return cohort__future_of_status(cohort__scheduler_refuse(name), cohort__error_slot());
 }
@@ -212,6 +285,20 @@ cohort_future *cohort_async(cohort_task_function *function, void *arg)
         return cohort_future_of_error(COHORT_ERR_BAD_PARAMETER, "cohort_async: function is NULL");
     struct cohort__task *task = create(function, arg);
     return task ? submit(task, "cohort_async") : cohort__future_no_memory();
+}
+
+cohort_status cohort__task_start_in(cohort_scope *scope, cohort_task_function *function, void *arg)
+{
+    const char *name = "cohort_scope_async";
+    struct cohort__task *task = create_in(scope, function, arg);
+    if (!task)
+        return cohort_fail(COHORT_ERR_NO_MEMORY, "%s: no memory for a task", name);
+    scoped(task)->fails_scope = true;
+    cohort_future *future = submit(task, name);
+    if (future != &task->future)
+        return cohort_await(future); /* the error */
+    cohort_future_unref(future);
+    return COHORT_OK;
 }
 
 /* The least exponent that is enough for BYTES. */

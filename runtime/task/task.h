@@ -2,6 +2,7 @@
 #ifndef COHORT_RUNTIME_TASK_TASK_H
 #define COHORT_RUNTIME_TASK_TASK_H
 
+#include "cohort/scope.h"
 #include "cohort/task.h"
 #include "runtime/task/future.h"
 #include "runtime/task/work.h"
@@ -24,6 +25,13 @@ struct cohort__task {
     void *arg;
 };
 
+/* A task in a scope, marked by is_scoped. It counts among the scope's. */
+struct cohort__scoped_task {
+    struct cohort__task task; /* first */
+    cohort_scope *scope;      /* NULL if it is not marked */
+    bool fails_scope;         /* its error is the scope's */
+};
+
 /* The data of a running task. It is in the stack frame that has called the task. */
 struct cohort__task_context {
     struct cohort__error error;
@@ -32,11 +40,18 @@ struct cohort__task_context {
     struct cohort__task_context
         *outer; /* of the task that runs this one by a plain call, or NULL */
     struct cohort__error *outer_slot;
-    bool may_move; /* and so may all tasks below it on the same stack */
+    cohort_scope *scope; /* that it is in, or NULL */
+    bool may_move;       /* and so may all tasks below it on the same stack */
 };
 
-/* Starts with two references. The task counts as claimed until it is queued. */
-void cohort__task_init(struct cohort__task *task, cohort_task_function *function, void *arg);
+/* Starts with two references. The task counts as claimed until it is queued. SCOPE may be NULL.
+ * From now on the task counts there, until it has ended or cohort__scope_leave was called for it.
+ */
+void cohort__scoped_task_init(struct cohort__scoped_task *task, cohort_task_function *function,
+                              void *arg, cohort_scope *scope);
+
+/* For cohort_scope_async: starts FUNCTION(ARG) in SCOPE, whose status is that of the task. */
+cohort_status cohort__task_start_in(cohort_scope *scope, cohort_task_function *function, void *arg);
 
 /* The run function of a task's work. Runs the task if nobody has claimed it, and gives the queue's
  * reference back. */

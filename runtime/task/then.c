@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "runtime/base/container.h"
 #include "runtime/base/slab.h"
+#include "runtime/task/scope.h"
 #include "runtime/task/task.h"
 #include "runtime/task/worker.h"
 
 /* A task that is queued as soon as another future is complete. */
 struct then {
-    struct cohort__task task; /* first: it is freed as a future */
+    struct cohort__scoped_task task; /* first: it is freed as a future */
     struct cohort__waiter waiter;
     cohort_future *source;
     cohort_then_function *function;
@@ -26,7 +27,7 @@ void cohort__then_cancel(void *arg)
 
 static void notify(struct cohort__waiter *waiter)
 {
-    cohort__task_follow(&COHORT_CONTAINER_OF(waiter, struct then, waiter)->task);
+    cohort__task_follow(&COHORT_CONTAINER_OF(waiter, struct then, waiter)->task.task);
 }
 
 cohort_future *cohort_then(cohort_future *future, cohort_then_function *function, void *arg)
@@ -48,13 +49,13 @@ cohort_future *cohort_then(cohort_future *future, cohort_then_function *function
         return cohort__future_of_status(cohort__scheduler_refuse("cohort_then"),
                                         cohort__error_slot());
     }
-    cohort__task_init(&then->task, cohort__then_run, then);
+    cohort__scoped_task_init(&then->task, cohort__then_run, then, cohort__scope_current());
     then->waiter = (struct cohort__waiter){.notify = notify, .is_holder = true};
     then->source = future;
     then->function = function;
     then->arg = arg;
     if (!cohort__future_hold_with(future, &then->waiter, "cohort_then",
                                   __builtin_return_address(0)))
-        cohort__task_follow(&then->task);
-    return &then->task.future;
+        cohort__task_follow(&then->task.task);
+    return &then->task.task.future;
 }

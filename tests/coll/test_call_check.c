@@ -4,6 +4,7 @@
 
 #include "collectives/algo/algorithm.h"
 #include "runtime/base/random.h"
+#include "tests/support/await_within.h"
 #include "tests/support/cluster.h"
 #include "tests/support/sites.h"
 
@@ -245,7 +246,7 @@ static cohort_status calls(cohort_comm *comm, void *arg)
         num_fine += me == 0 && !checked;
         num_refused += me == 0 && checked;
         num_over += me == 0 && checked == COHORT_ERR_NO_MEMORY;
-        CHECK_INT(cohort_await_for(cohort_barrier(comm, ++generation), UINT64_MAX), COHORT_OK);
+        CHECK_INT(await_within(cohort_barrier(comm, ++generation), UINT64_MAX), COHORT_OK);
     }
     return COHORT_OK;
 }

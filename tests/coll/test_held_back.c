@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "tests/support/await_within.h"
 #include "tests/support/cluster.h"
 #include "tests/support/exercise.h"
 #include "tests/support/sites.h"
@@ -31,7 +32,7 @@ static void await_rows(const struct round *round, const struct exercise *exercis
         cohort_future *future = exercise->rows[row];
         if (host_of(round, row) == round->held)
             continue;
-        cohort_status status = cohort_await_for(cohort_future_ref(future), patience);
+        cohort_status status = await_within(cohort_future_ref(future), patience);
         if (status)
             test_failed(__FILE__, __LINE__, "%s: site %u waits for row %u: %s",
                         exercise_name(round->kind), cohort_comm_this_site(exercise->comm), row,

@@ -318,8 +318,7 @@ static void print_roll_calls(struct job *job)
     pthread_mutex_lock(&job->lock);
     for (uint32_t site = 0; site < job->options.num_sites; site++) {
         void *text;
-        if (!job->comms[site] ||
-            cohort_await_for(cohort_comm_roll_call(job->comms[site]), limit / 20))
+        if (!job->comms[site] || await_within(cohort_comm_roll_call(job->comms[site]), limit / 20))
             continue;
         if (!cohort_await_value(cohort_comm_roll_call(job->comms[site]), &text))
             fprintf(stderr, "%s%s", *(const char *)text ? "at a site, " : "", (const char *)text);

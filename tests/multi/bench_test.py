@@ -16,7 +16,8 @@ from jobs import TIMEOUT, await_orphans, check, check_equal, read_proc, run, run
 from namespaces import why_impossible
 
 BENCH = sys.argv[2]
-TASKS = ['spawn_await', 'spawn_when_all', 'suspend_resume', 'yield']
+TASKS = ['spawn_await', 'spawn_when_all', 'suspend_resume', 'yield', 'spawn_in_scope', 'mutex',
+         'pthread_mutex', 'mutex_hand_over']
 SUSPENDED = [('touch_page', 'ns'), ('start_suspend', 'ns'), ('start_suspend', 'x'),
              ('suspended_memory', 'KiB'), ('resume_end', 'ns'), ('give_back', 's')]
 SPREAD = {name + within: '%' if within else 'x'

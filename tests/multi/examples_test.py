@@ -116,6 +116,29 @@ def test_hello():
         check_equal(sorted(succeed('hello', num_localities).splitlines()), lines)
 
 
+# word_count
+
+
+def test_word_count():
+    with Folder() as folder:
+        names = [os.path.join(folder, 'text%d' % i) for i in range(5)]
+        num_lines = num_words = 0
+        for i, name in enumerate(names):
+            with open(name, 'w') as file:
+                for line in range(1000 * i):
+                    file.write('word ' * (line % 7) + '\n')
+                    num_lines += 1
+                    num_words += line % 7
+        want = '%d lines, %d words\n' % (num_lines, num_words)
+        for num_localities in 0, 1, 3:
+            check_equal(succeed('word_count', num_localities, 0, *names), want)
+            status, out, err = example('word_count', num_localities, 3600, *names, '/nowhere')
+            check((status, out) == (1, '') and '/nowhere: No such file or directory' in err,
+                  status, out, err)
+    status, out, err = example('word_count', 1)
+    check(status == 1 and 'usage: word_count SECONDS FILE...' in err, status, err)
+
+
 # fft
 
 

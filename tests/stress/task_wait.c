@@ -8,6 +8,7 @@
 #include "runtime/base/batch_queue.h"
 #include "runtime/base/random.h"
 #include "runtime/base/sanitizer.h"
+#include "tests/support/await_within.h"
 #include "tests/unit/runtime/task/run_tasks.h"
 
 enum {
@@ -143,7 +144,7 @@ static cohort_status race_deadlines(void *seed)
         cohort_future *future = request(&own, false);
         cohort_status status;
         do
-            status = cohort_await_for(future, 1 + cohort__random_below(&random, 60000));
+            status = await_within(future, 1 + cohort__random_below(&random, 60000));
         while (status == COHORT_ERR_TIMEOUT);
         CHECK_INT(status, COHORT_OK);
     }

@@ -6,18 +6,27 @@
 
 #include "cohort/future.h"
 
-/* Awaits FUTURE, which is not NULL, for NANOSECONDS. COHORT_ERR_TIMEOUT: it is not complete, and
- * the caller keeps its reference. The time is counted in slices of a second, so that a machine that
- * stands still, as virtual ones do for a minute at times, uses up only one of them. */
+/* Awaits FUTURE, and takes the caller's reference, if it is complete within NANOSECONDS. If it is
+ * not, the reference stays: COHORT_ERR_TIMEOUT. If it can't wait, the reference is given back. For
+ * futures that don't fail with that status themselves. The time is counted in slices of a second,
+ * so that a machine that stands still, as virtual ones do for a minute at times, uses up only one
+ * of them. */
 static inline cohort_status await_within(cohort_future *future, uint64_t nanoseconds)
 {
     const uint64_t second = UINT64_C(1000000000);
-    for (; nanoseconds > second && !cohort_future_ready(future); nanoseconds -= second) {
-        cohort_status status = cohort_await_for(future, second);
-        if (status != COHORT_ERR_TIMEOUT)
-            return status;
+    enum cohort_wait_end end = COHORT_WAIT_EXPIRED;
+    cohort_status status = COHORT_OK;
+    for (; nanoseconds > second && status == COHORT_OK && end != COHORT_WAIT_COMPLETE;
+         nanoseconds -= second)
+        status = cohort_wait(future, second, &end);
+    if (status == COHORT_OK && end != COHORT_WAIT_COMPLETE)
+        status = cohort_wait(future, nanoseconds, &end);
+    if (status != COHORT_OK) {
+        cohort_future_unref(future);
+        return status;
     }
-    return cohort_await_for(future, nanoseconds);
+    return end == COHORT_WAIT_COMPLETE ? cohort_await(future)
+                                       : cohort_fail(COHORT_ERR_TIMEOUT, "not complete in time");
 }
 
 #endif

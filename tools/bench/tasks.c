@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cohort-bench: `tasks`: spawning, awaiting, switching and yielding. */
+/* cohort-bench: `tasks`: spawning, awaiting, switching, yielding and locking. */
+#include <pthread.h>
 #include <stdio.h>
 
 #include "tools/bench/bench.h"
@@ -56,6 +57,85 @@ static cohort_status yield(uint64_t calls)
     return cohort_await(second);
 }
 
+/* Like spawn_when_all, in a scope. */
+static cohort_status spawn_in_scope(uint64_t calls)
+{
+    cohort_status status = COHORT_OK;
+    for (uint64_t i = 0; status == COHORT_OK && i < calls; i++) {
+        cohort_scope *scope;
+        status = cohort_scope_create(NULL, &scope);
+        for (size_t task = 0; status == COHORT_OK && task < NUM_SPAWNED; task++)
+            status = cohort_scope_async(scope, empty, NULL);
+        if (status == COHORT_OK)
+            status = cohort_scope_await(scope);
+    }
+    return status;
+}
+
+static cohort_status lock_often(cohort_mutex *mutex, uint64_t calls)
+{
+    cohort_status status = COHORT_OK;
+    for (uint64_t i = 0; status == COHORT_OK && i < calls; i++) {
+        status = cohort_mutex_lock(mutex, COHORT_NO_LIMIT);
+        if (status == COHORT_OK)
+            status = cohort_mutex_unlock(mutex);
+    }
+    return status;
+}
+
+/* Nobody else wants it. */
+static cohort_status mutex(uint64_t calls)
+{
+    cohort_mutex *mutex;
+    cohort_status status = cohort_mutex_create(&mutex);
+    if (status != COHORT_OK)
+        return status;
+    status = lock_often(mutex, calls);
+    cohort_mutex_unref(mutex);
+    return status;
+}
+
+/* The same with one of pthreads, to compare. */
+static cohort_status pthread_mutex(uint64_t calls)
+{
+    static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+    for (uint64_t i = 0; i < calls; i++) {
+        pthread_mutex_lock(&mutex);
+        pthread_mutex_unlock(&mutex);
+    }
+    return COHORT_OK;
+}
+
+struct hand_over {
+    cohort_mutex *mutex;
+    uint64_t calls;
+};
+
+static cohort_status take_over(void *arg)
+{
+    const struct hand_over *hand_over = arg;
+    return lock_often(hand_over->mutex, hand_over->calls);
+}
+
+/* Two tasks want it: each unlock hands it on, and each lock has to wait. */
+static cohort_status mutex_hand_over(uint64_t calls)
+{
+    struct hand_over hand_over = {.calls = calls};
+    cohort_status status = cohort_mutex_create(&hand_over.mutex);
+    if (status != COHORT_OK)
+        return status;
+    status = cohort_mutex_lock(hand_over.mutex, COHORT_NO_LIMIT);
+    cohort_future *other = cohort_async(take_over, &hand_over);
+    cohort_yield(); /* it waits now */
+    if (status == COHORT_OK)
+        status = cohort_mutex_unlock(hand_over.mutex);
+    if (status == COHORT_OK)
+        status = take_over(&hand_over);
+    cohort_status others = cohort_await(other);
+    cohort_mutex_unref(hand_over.mutex);
+    return status == COHORT_OK ? others : status;
+}
+
 static const struct measurement {
     const char *name;
     cohort_status (*run)(uint64_t calls);
@@ -65,6 +145,10 @@ static const struct measurement {
     {"spawn_when_all", spawn_when_all, NUM_SPAWNED},
     {"suspend_resume", suspend_resume, 2},
     {"yield", yield, 2},
+    {"spawn_in_scope", spawn_in_scope, NUM_SPAWNED},
+    {"mutex", mutex, 1},
+    {"pthread_mutex", pthread_mutex, 1},
+    {"mutex_hand_over", mutex_hand_over, 2},
 };
 
 static cohort_status measure(const struct bench *bench, const struct measurement *measurement)

@@ -4,11 +4,13 @@
 #include <stdatomic.h>
 #include <sys/timerfd.h>
 
+#include "cohort/scope.h"
 #include "cohort/task.h"
 #include "runtime/base/clock.h"
 #include "runtime/loop/loop.h"
 #include "runtime/loop/timer.h"
 #include "runtime/task/scheduler.h"
+#include "tests/support/await_within.h"
 #include "tests/support/test.h"
 
 enum { NUM_SLEEPERS = 64 };
@@ -87,10 +89,52 @@ static cohort_status main_task(void *arg)
     CHECK_INT(status, COHORT_OK);
     CHECK(cohort__clock_now() - start >= 70000000);
     cohort_future *longer = cohort_sleep(3600ull * 1000000000);
-    CHECK_INT(cohort_await_for(longer, 5000000), COHORT_ERR_TIMEOUT);
+    CHECK_INT(await_within(longer, 5000000), COHORT_ERR_TIMEOUT);
     cohort_future_unref(longer);
     cohort__scheduler_stop();
     return COHORT_OK;
+}
+
+/* --- in a scope --- */
+
+static _Atomic int num_cancelled;
+
+static cohort_status sleep_for_ever(void *arg)
+{
+    CHECK_INT(cohort_await(cohort_sleep(3600ull * 1000000000)), COHORT_ERR_CANCELLED);
+    CHECK_CONTAINS(cohort_error_message(), "cohort_sleep: its scope was cancelled");
+    /* And the next one at once. */
+    CHECK_INT(cohort_await(cohort_sleep(3600ull * 1000000000)), COHORT_ERR_CANCELLED);
+    num_cancelled++;
+    return arg ? COHORT_ERR_FAILED : COHORT_OK;
+}
+
+static cohort_status sleep_for_moments(void *arg)
+{
+    for (int i = 0; i < 50; i++)
+        CHECK_INT(cohort_await(cohort_sleep((uint64_t)i * 1000)), COHORT_OK);
+    cohort_future_unref(cohort_sleep(1000000)); /* its time is over when the scope is gone */
+    return arg ? COHORT_ERR_FAILED : COHORT_OK;
+}
+
+static cohort_status sleep_in_scopes(void *arg)
+{
+    for (int round = 0; round < 20; round++) {
+        cohort_scope *scope;
+        num_cancelled = 0;
+        CHECK_INT(cohort_scope_create(NULL, &scope), COHORT_OK);
+        for (int i = 0; i < 20; i++)
+            CHECK_INT(cohort_scope_async(scope, sleep_for_ever, NULL), COHORT_OK);
+        CHECK_INT(cohort_await(cohort_sleep(1000 * (uint64_t)round)), COHORT_OK);
+        cohort_scope_cancel(scope);
+        CHECK_INT(cohort_scope_await(scope), COHORT_ERR_CANCELLED);
+        CHECK_INT(cohort_scope_create(NULL, &scope), COHORT_OK);
+        for (int i = 0; i < 20; i++)
+            CHECK_INT(cohort_scope_async(scope, sleep_for_moments, NULL), COHORT_OK);
+        CHECK_INT(cohort_scope_await(scope), COHORT_OK);
+    }
+    cohort__scheduler_stop();
+    return arg ? COHORT_ERR_FAILED : COHORT_OK;
 }
 
 static void run_with(unsigned num_workers, uint64_t spin_ns, cohort_task_function *function)
@@ -121,6 +165,12 @@ static void test_one_worker(void)
 static void test_four_workers(void)
 {
     run_with(4, COHORT__SPIN_NS, main_task);
+}
+
+static void test_in_scope(void)
+{
+    for (unsigned num_workers = 1; num_workers <= 3; num_workers++)
+        run_with(num_workers, COHORT__SPIN_NS, sleep_in_scopes);
 }
 
 static void test_short(void)
@@ -206,6 +256,7 @@ int main(int argc, char **argv)
         {"no_loop", test_no_loop},
         {"one_worker", test_one_worker},
         {"four_workers", test_four_workers},
+        {"in_scope", test_in_scope},
         {"short", test_short},
         {"end", test_end},
     };

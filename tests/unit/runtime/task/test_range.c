@@ -233,7 +233,8 @@ static void test_too_late(void)
     is_late_wanted = false;
     CHECK(cohort_future_ready(late));
     CHECK_INT(cohort_await(late), COHORT_ERR_CANCELLED);
-    CHECK_CONTAINS(cohort_error_message(), "cohort_parallel_for: the runtime ended");
+    CHECK_CONTAINS(cohort_error_message(),
+                   "cohort_parallel_for: not all indices have begun: task: the runtime ended");
     check_counts(0, 0);
 }
 

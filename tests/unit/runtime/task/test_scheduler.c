@@ -17,6 +17,7 @@
 #include "runtime/base/sanitizer.h"
 #include "runtime/base/slab.h"
 #include "runtime/task/plain_loop.h"
+#include "tests/support/await_within.h"
 #include "tests/unit/runtime/task/run_tasks.h"
 
 static void test_options_are_checked(void)
@@ -198,7 +199,7 @@ static cohort_status busy_then_idle(void *arg)
      * get so far each time. */
     CHECK_INT(cohort_promise_create(&promise, &future), COHORT_OK);
     do
-        CHECK_INT(cohort_await_for(future, 20000000), COHORT_ERR_TIMEOUT);
+        CHECK_INT(await_within(future, 20000000), COHORT_ERR_TIMEOUT);
     while (atomic_load(&spy->num_parks) == 0);
     cohort_promise_fulfil(promise, NULL);
     CHECK_INT(cohort_await(future), COHORT_OK);
@@ -427,7 +428,7 @@ static cohort_status crowd_and_wait(void *arg)
     cohort_promise_fulfil(promise, NULL);
     CHECK_INT(cohort_await(cohort_when_all(tasks, NUM)), COHORT_OK);
     for (int i = 0; i < LONGEST && resident_pages() - before > peak / 4; i++)
-        CHECK_INT(cohort_await_for(cohort_future_ref(future), 20000000), COHORT_ERR_TIMEOUT);
+        CHECK_INT(await_within(cohort_future_ref(future), 20000000), COHORT_ERR_TIMEOUT);
     CHECK(resident_pages() - before <= peak / 4);
     cohort_promise_fulfil(never, NULL);
     cohort_future_unref(future);

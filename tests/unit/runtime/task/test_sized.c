@@ -9,6 +9,7 @@
 #include "runtime/base/clock.h"
 #include "runtime/base/sanitizer.h"
 #include "runtime/task/worker.h"
+#include "tests/support/await_within.h"
 #include "tests/unit/runtime/task/run_tasks.h"
 
 /* A stack has up to a page more than was asked for, so a larger frame makes it too small. */
@@ -254,7 +255,7 @@ static cohort_status leave_stacks_unused(void *arg)
     cohort_future *never;
     CHECK_INT(cohort_promise_create(&promise, &never), COHORT_OK);
     for (int i = 0; i < 600 && sized->num > 0; i++)
-        CHECK_INT(cohort_await_for(never, 10 * MILLISECOND), COHORT_ERR_TIMEOUT);
+        CHECK_INT(await_within(never, 10 * MILLISECOND), COHORT_ERR_TIMEOUT);
     CHECK_INT(sized->num, 0);
     cohort_promise_fulfil(promise, NULL);
     cohort_future_unref(never);

@@ -1,0 +1,460 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "runtime/task/scope.h"
+
+#include <pthread.h>
+#include <stdarg.h>
+
+#include "runtime/base/clock.h"
+#include "runtime/base/container.h"
+#include "runtime/base/options.h"
+#include "runtime/base/slab.h"
+#include "runtime/task/scheduler.h"
+#include "runtime/task/task.h"
+#include "runtime/task/wait.h"
+#include "runtime/task/worker.h"
+
+/* Scopes are a tree. Each knows those directly inside of it, under its lock, until they have been
+ * awaited.
+ *
+ * A scope is cancelled by whoever claims it first: then its future `cancelled`, for which all wait
+ * that are to end early, fails with the reason, and the scopes inside are cancelled in turn. A
+ * scope that is not cancelled claims itself at its end, and this future completes with COHORT_OK,
+ * so that whoever still waits for it is let go.
+ *
+ * References: the handle, which the await gives back; the limit's timer; a thread that cancels. */
+struct cohort_scope {
+    _Atomic uint32_t refs;
+    atomic_bool is_claimed;
+    atomic_bool is_awaited;
+    _Atomic uint64_t num_pending; /* tasks, and one more until it is awaited */
+    cohort_future *cancelled;
+    cohort_future *ended; /* complete when nothing is pending */
+    cohort_scope *outer;  /* exists as long as this one is in its list */
+    pthread_mutex_t lock; /* guards the list */
+    cohort_scope *first;  /* of the list of scopes inside */
+    cohort_scope *prev, *next;
+    cohort_scope *next_to_cancel; /* see cancel */
+    struct cohort__timer limit;
+    uint64_t limit_nanoseconds;
+    atomic_bool is_expired;
+};
+
+static void unref(cohort_scope *scope)
+{
+    if (atomic_fetch_sub_explicit(&scope->refs, 1, memory_order_acq_rel) != 1)
+        return;
+    cohort_future_unref(scope->cancelled);
+    cohort_future_unref(scope->ended);
+    pthread_mutex_destroy(&scope->lock);
+    cohort__slab_free(scope);
+}
+
+static void ref(cohort_scope *scope)
+{
+    atomic_fetch_add_explicit(&scope->refs, 1, memory_order_relaxed);
+}
+
+cohort_scope *cohort__scope_current(void)
+{
+    const struct cohort__worker *worker = cohort__worker_self;
+    return worker && worker->context ? worker->context->scope : NULL;
+}
+
+bool cohort__scope_is_cancelled(const cohort_scope *scope)
+{
+    return cohort_future_ready(scope->cancelled);
+}
+
+bool cohort_cancelled(void)
+{
+    const cohort_scope *scope = cohort__scope_current();
+    return scope && cohort__scope_is_cancelled(scope);
+}
+
+/* --- cancelling --- */
+
+static bool claim(cohort_scope *scope)
+{
+    return !atomic_exchange_explicit(&scope->is_claimed, true, memory_order_acq_rel);
+}
+
+/* Puts the scopes inside of SCOPE, which is claimed, in front of LIST. One that comes into the list
+ * after this finds SCOPE claimed. Each has only one scope around it, so it is in one such list. */
+static cohort_scope *add_inner(cohort_scope *scope, cohort_scope *list)
+{
+    pthread_mutex_lock(&scope->lock);
+    for (cohort_scope *inner = scope->first; inner; inner = inner->next) {
+        ref(inner);
+        inner->next_to_cancel = list;
+        list = inner;
+    }
+    pthread_mutex_unlock(&scope->lock);
+    return list;
+}
+
+/* Not by recursion: scopes may be nested deeply. */
+static void cancel_inner(cohort_scope *list, const struct cohort__error *why)
+{
+    struct cohort__error error = {0};
+    cohort__error_set(&error, COHORT_ERR_CANCELLED, "the scope around it was cancelled: %s",
+                      cohort__error_message(why));
+    while (list) {
+        cohort_scope *scope = list;
+        list = scope->next_to_cancel;
+        if (claim(scope)) {
+            cohort__future_complete(cohort_future_ref(scope->cancelled), error.status, &error);
+            list = add_inner(scope, list);
+        }
+        unref(scope);
+    }
+    cohort__error_fini(&error);
+}
+
+/* If nobody has done so before. The caller has a reference, or is in SCOPE. */
+static void cancel(cohort_scope *scope, const struct cohort__error *error)
+{
+    if (!claim(scope))
+        return;
+    cohort__future_complete(cohort_future_ref(scope->cancelled), error->status, error);
+    cohort_scope *inner = add_inner(scope, NULL);
+    if (inner)
+        cancel_inner(inner, error);
+}
+
+void cohort__scope_fail(cohort_scope *scope, cohort_status status,
+                        const struct cohort__error *error)
+{
+    struct cohort__error own = {.status = status};
+    cancel(scope, error->status == status ? error : &own);
+}
+
+void cohort_scope_cancel(cohort_scope *scope)
+{
+    struct cohort__error error = {0};
+    if (!scope)
+        return;
+    ref(scope);
+    cohort__error_set(&error, COHORT_ERR_CANCELLED, "cohort_scope_cancel was called");
+    cancel(scope, &error);
+    cohort__error_fini(&error);
+    unref(scope);
+}
+
+cohort_status cohort_scope_fail(cohort_scope *scope, cohort_status status, const char *format, ...)
+{
+    struct cohort__error *error = cohort__error_slot();
+    va_list args;
+    va_start(args, format);
+    cohort__error_vset(error, status == COHORT_OK ? COHORT_ERR_FAILED : status, format, args);
+    va_end(args);
+    if (scope) {
+        ref(scope);
+        cancel(scope, error);
+        unref(scope);
+    }
+    return error->status;
+}
+
+static void expired(struct cohort__timer *timer)
+{
+    cohort_scope *scope = COHORT_CONTAINER_OF(timer, cohort_scope, limit);
+    struct cohort__error error = {0};
+    atomic_store(&scope->is_expired, true);
+    cohort__error_set(&error, COHORT_ERR_TIMEOUT,
+                      "cohort_scope_await: the scope had not ended after its limit of %.3f "
+                      "milliseconds",
+                      (double)scope->limit_nanoseconds / 1e6);
+    cancel(scope, &error);
+    cohort__error_fini(&error);
+    unref(scope);
+}
+
+void cohort__scope_explain(const cohort_scope *scope, const char *what, struct cohort__error *error)
+{
+    struct cohort__error why = {0};
+    cohort__future_error(scope->cancelled, &why);
+    cohort__error_set(error, COHORT_ERR_CANCELLED, "%s: its scope was cancelled: %s", what,
+                      cohort__error_message(&why));
+    cohort__error_fini(&why);
+}
+
+/* --- watches --- */
+
+static void put(struct cohort__scope_watch *watch)
+{
+    if (atomic_fetch_sub_explicit(&watch->users, 1, memory_order_acq_rel) != 1)
+        return;
+    cohort_future_unref(watch->cancelled);
+    watch->release(watch);
+}
+
+/* The scope of WATCH is cancelled, and has not only ended. */
+static bool is_cancelled(const struct cohort__scope_watch *watch)
+{
+    return cohort_future_ready(watch->cancelled) &&
+           cohort__future_status(watch->cancelled) != COHORT_OK;
+}
+
+/* The scope is cancelled, or has ended; or the watch was forgotten. */
+static void notify(struct cohort__waiter *waiter)
+{
+    struct cohort__scope_watch *watch =
+        COHORT_CONTAINER_OF(waiter, struct cohort__scope_watch, waiter);
+    if (!atomic_load(&waiter->is_forgotten) && is_cancelled(watch))
+        watch->cancel(watch);
+    put(watch);
+}
+
+void cohort__scope_watch(cohort_scope *scope, struct cohort__scope_watch *watch)
+{
+    watch->cancelled = cohort_future_ref(scope->cancelled);
+    watch->waiter = (struct cohort__waiter){.notify = notify};
+    atomic_init(&watch->users, 2);
+    if (!cohort__future_wait_with(watch->cancelled, &watch->waiter))
+        notify(&watch->waiter);
+}
+
+void cohort__scope_unwatch(struct cohort__scope_watch *watch)
+{
+    if (!cohort_future_ready(watch->cancelled))
+        cohort__future_forget(watch->cancelled, &watch->waiter);
+    put(watch);
+}
+
+/* --- tasks in a scope --- */
+
+void cohort__scope_enter(cohort_scope *scope)
+{
+    if (scope)
+        atomic_fetch_add_explicit(&scope->num_pending, 1, memory_order_relaxed);
+}
+
+void cohort__scope_leave(cohort_scope *scope)
+{
+    if (scope && atomic_fetch_sub_explicit(&scope->num_pending, 1, memory_order_acq_rel) == 1)
+        cohort__future_fulfil(cohort_future_ref(scope->ended), NULL);
+}
+
+/* Whether the calling task is in SCOPE, or in one inside of it. */
+static bool is_inside(const cohort_scope *scope)
+{
+    const cohort_scope *here = cohort__scope_current();
+    while (here && here != scope)
+        here = here->outer;
+    return here != NULL;
+}
+
+static cohort_status check_async(const cohort_scope *scope, cohort_task_function *function)
+{
+    const char *name = "cohort_scope_async";
+    if (!scope || !function)
+        return cohort_fail(COHORT_ERR_BAD_PARAMETER, "%s: %s is NULL", name,
+                           scope ? "function" : "scope");
+    if (atomic_load(&scope->is_awaited) && !is_inside(scope))
+        return cohort_fail(COHORT_ERR_STATE,
+                           "%s: the scope is being awaited, so only tasks in it may start more",
+                           name);
+    if (cohort__scope_is_cancelled(scope)) {
+        cohort__scope_explain(scope, name, cohort__error_slot());
+        return COHORT_ERR_CANCELLED;
+    }
+    return COHORT_OK;
+}
+
+cohort_status cohort_scope_async(cohort_scope *scope, cohort_task_function *function, void *arg)
+{
+    cohort_status status = check_async(scope, function);
+    return status == COHORT_OK ? cohort__task_start_in(scope, function, arg) : status;
+}
+
+/* --- a scope's life --- */
+
+/* If SCOPE has one around it, that is the one of the running task. */
+static void join_outer(cohort_scope *scope)
+{
+    cohort_scope *outer = scope->outer;
+    if (!outer)
+        return;
+    pthread_mutex_lock(&outer->lock);
+    scope->next = outer->first;
+    if (outer->first)
+        outer->first->prev = scope;
+    outer->first = scope;
+    bool is_late = atomic_load(&outer->is_claimed);
+    pthread_mutex_unlock(&outer->lock);
+    if (!is_late)
+        return;
+    struct cohort__error error = {0};
+    cohort__error_set(&error, COHORT_ERR_CANCELLED, "the scope around it was cancelled");
+    cancel(scope, &error);
+    cohort__error_fini(&error);
+}
+
+static void leave_outer(cohort_scope *scope)
+{
+    cohort_scope *outer = scope->outer;
+    if (!outer)
+        return;
+    pthread_mutex_lock(&outer->lock);
+    if (scope->prev)
+        scope->prev->next = scope->next;
+    else
+        outer->first = scope->next;
+    if (scope->next)
+        scope->next->prev = scope->prev;
+    pthread_mutex_unlock(&outer->lock);
+}
+
+/* NULL: there is no memory. */
+static cohort_scope *create(uint64_t limit_nanoseconds)
+{
+    cohort_scope *scope = cohort__slab_alloc_zero(sizeof(*scope));
+    if (!scope)
+        return NULL;
+    atomic_init(&scope->refs, 1);
+    atomic_init(&scope->num_pending, 1);
+    pthread_mutex_init(&scope->lock, NULL);
+    scope->limit_nanoseconds = limit_nanoseconds;
+    scope->cancelled = cohort__future_create();
+    scope->ended = cohort__future_create();
+    if (!scope->cancelled || !scope->ended) {
+        cohort_future_unref(scope->cancelled); /* the completer's references */
+        cohort_future_unref(scope->ended);
+        unref(scope);
+        return NULL;
+    }
+    return scope;
+}
+
+static void set_limit(cohort_scope *scope)
+{
+    const struct cohort__scheduler_hooks *hooks = &cohort__scheduler.hooks;
+    if (scope->limit_nanoseconds == 0)
+        return;
+    ref(scope);
+    scope->limit.expired = expired;
+    scope->limit.deadline = cohort__clock_after(scope->limit_nanoseconds);
+    hooks->timer(hooks->context, &scope->limit, scope->limit.deadline);
+}
+
+static void end_limit(cohort_scope *scope)
+{
+    const struct cohort__scheduler_hooks *hooks = &cohort__scheduler.hooks;
+    if (scope->limit_nanoseconds == 0)
+        return;
+    if (cohort__scheduler_hold() && hooks->timer_cancel && !atomic_load(&scope->is_expired))
+        hooks->timer_cancel(hooks->context, &scope->limit);
+    cohort__scheduler_release();
+}
+
+static cohort_status start(const cohort_scope_options *options, cohort_scope **ret_scope)
+{
+    cohort_scope *scope = create(options->limit_nanoseconds);
+    if (!scope)
+        return cohort_fail(COHORT_ERR_NO_MEMORY, "cohort_scope_create: no memory for a scope");
+    scope->outer = cohort__scope_current();
+    join_outer(scope);
+    set_limit(scope);
+    *ret_scope = scope;
+    return COHORT_OK;
+}
+
+cohort_status cohort_scope_create_sized(const cohort_scope_options *options, size_t options_bytes,
+                                        cohort_scope **ret_scope)
+{
+    const char *name = "cohort_scope_create";
+    cohort_scope_options read = {0};
+    if (!ret_scope)
+        return cohort_fail(COHORT_ERR_BAD_PARAMETER, "%s: ret_scope is NULL", name);
+    if (options) {
+        cohort_status status = cohort__options_read(&read, sizeof(read), options, options_bytes,
+                                                    "cohort_scope_options");
+        if (status != COHORT_OK)
+            return cohort_fail(status, "%s: %s", name, cohort_error_message());
+    }
+    bool is_up = cohort__scheduler_hold();
+    cohort_status status = is_up ? start(&read, ret_scope) : cohort__scheduler_refuse(name);
+    cohort__scheduler_release();
+    return status;
+}
+
+/* Its tasks have ended, and so have those of the scopes inside. Gives the handle back. */
+static cohort_status end(cohort_scope *scope)
+{
+    if (claim(scope))
+        cohort__future_fulfil(cohort_future_ref(scope->cancelled), NULL);
+    end_limit(scope);
+    leave_outer(scope);
+    /* Whoever has claimed it instead may not have come to that yet. */
+    cohort_status status = cohort_await(cohort_future_ref(scope->cancelled));
+    unref(scope);
+    return status;
+}
+
+/* The newest of the scopes inside of SCOPE, with a reference, or NULL. */
+static cohort_scope *take_inner(cohort_scope *scope)
+{
+    pthread_mutex_lock(&scope->lock);
+    cohort_scope *inner = scope->first;
+    if (inner)
+        ref(inner);
+    pthread_mutex_unlock(&scope->lock);
+    return inner;
+}
+
+/* The caller may wait, so this does not fail. */
+static void wait_for_tasks(cohort_scope *scope)
+{
+    (void)!cohort_await(cohort_future_ref(scope->ended));
+}
+
+/* A thread outside awaits SCOPE and is about to take it out of the list that it is in. */
+static void let_go(cohort_scope *scope)
+{
+    wait_for_tasks(scope);
+    cohort_yield();
+}
+
+static cohort_status await_tree(cohort_scope *scope);
+
+/* All tasks of SCOPE have ended. So nobody is left who could await the scopes in it. */
+static void end_inner(cohort_scope *scope)
+{
+    cohort_scope *inner;
+    while ((inner = take_inner(scope))) {
+        struct cohort__error error = {0};
+        cohort__error_set(&error, COHORT_ERR_STATE,
+                          "cohort_scope_await: a task of the scope has created another scope, and "
+                          "nobody has awaited that");
+        cancel(scope, &error);
+        cohort__error_fini(&error);
+        if (!atomic_exchange(&inner->is_awaited, true))
+            (void)!await_tree(inner);
+        else
+            let_go(inner);
+        unref(inner);
+    }
+}
+
+static cohort_status await_tree(cohort_scope *scope)
+{
+    cohort__scope_leave(scope);
+    wait_for_tasks(scope);
+    end_inner(scope);
+    return end(scope);
+}
+
+cohort_status cohort_scope_await(cohort_scope *scope)
+{
+    const char *name = "cohort_scope_await";
+    if (!scope)
+        return cohort_fail(COHORT_ERR_BAD_PARAMETER, "%s: scope is NULL", name);
+    if (is_inside(scope))
+        return cohort_fail(COHORT_ERR_STATE, "%s: called by a task in the scope", name);
+    cohort_status status = cohort__wait_check(name);
+    if (status != COHORT_OK)
+        return status;
+    if (atomic_exchange(&scope->is_awaited, true))
+        return cohort_fail(COHORT_ERR_STATE, "%s: the scope is being awaited already", name);
+    return await_tree(scope);
+}

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef COHORT_RUNTIME_TASK_SCOPE_H
+#define COHORT_RUNTIME_TASK_SCOPE_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "cohort/scope.h"
+#include "runtime/base/error.h"
+#include "runtime/task/future.h"
+
+/* What tasks and waits need of the scopes (cohort/scope.h). A task in a scope counts as one that it
+ * waits for, from before it can run until after its future is complete. So a task that runs can use
+ * its scope without a reference. Any thread may call all of this. */
+
+/* The scope of the running task, or NULL. */
+cohort_scope *cohort__scope_current(void);
+
+/* One more task in SCOPE, which exists; and its end, after which SCOPE may be gone. NULL is fine.
+ */
+void cohort__scope_enter(cohort_scope *scope);
+void cohort__scope_leave(cohort_scope *scope);
+
+bool cohort__scope_is_cancelled(const cohort_scope *scope);
+
+/* A task that cohort_scope_async has started has ended with STATUS, an error, and the message of
+ * ERROR, as for cohort__future_complete. */
+void cohort__scope_fail(cohort_scope *scope, cohort_status status,
+                        const struct cohort__error *error);
+
+/* Sets *ERROR, which is valid or empty, to what is said of something that SCOPE, which is
+ * cancelled, has kept from running or ended early. WHAT names it. */
+void cohort__scope_explain(const cohort_scope *scope, const char *what,
+                           struct cohort__error *error);
+
+/* Something that is to end early when a scope is cancelled. The caller sets cancel and release.
+ * cancel is called at most once, by the thread that cancels the scope, which may be any; it may run
+ * at the same time as unwatch, and even after it has returned. release is called once, when nobody
+ * uses the watch any more. Neither may run user code. */
+struct cohort__scope_watch {
+    void (*cancel)(struct cohort__scope_watch *watch);
+    void (*release)(struct cohort__scope_watch *watch);
+    struct cohort__waiter waiter;
+    cohort_future *cancelled; /* a reference */
+    _Atomic uint32_t users;
+};
+
+/* Watches SCOPE, which is the running task's own or one around it. cancel may be called before this
+ * returns. */
+void cohort__scope_watch(cohort_scope *scope, struct cohort__scope_watch *watch);
+
+/* To be called once after watch: cancel is of no use any more. */
+void cohort__scope_unwatch(struct cohort__scope_watch *watch);
+
+#endif

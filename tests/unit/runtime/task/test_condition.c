@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <pthread.h>
+
+#include "cohort/cohort.h"
+#include "tests/unit/runtime/task/run_tasks.h"
+
+enum { NUM_WAITERS = 20, NUM_ROUNDS = 300, NUM_THREADS = 2 };
+
+/* --- a round can't be missed --- */
+
+/* Each waiter sees every round; the last one of a round begins the next. */
+struct rounds {
+    cohort_mutex *mutex;
+    cohort_condition *changed;
+    int round, num_left, num_waiters;
+};
+
+static cohort_status see_rounds(void *arg)
+{
+    struct rounds *rounds = arg;
+    CHECK_INT(cohort_mutex_lock(rounds->mutex, COHORT_NO_LIMIT), COHORT_OK);
+    for (int round = 0; round < NUM_ROUNDS; round++) {
+        while (rounds->round < round)
+            CHECK_INT(cohort_condition_wait(rounds->changed, rounds->mutex, COHORT_NO_LIMIT),
+                      COHORT_OK);
+        CHECK_INT(rounds->round, round);
+        if (--rounds->num_left == 0) {
+            rounds->num_left = rounds->num_waiters;
+            rounds->round++;
+            cohort_condition_broadcast(rounds->changed);
+        }
+    }
+    return cohort_mutex_unlock(rounds->mutex);
+}
+
+static void *see_in_thread(void *arg)
+{
+    CHECK_INT(see_rounds(arg), COHORT_OK);
+    return NULL;
+}
+
+static cohort_status no_round_is_missed(void *arg)
+{
+    struct rounds rounds = {.num_left = NUM_WAITERS + NUM_THREADS,
+                            .num_waiters = NUM_WAITERS + NUM_THREADS};
+    cohort_future *futures[NUM_WAITERS];
+    pthread_t threads[NUM_THREADS];
+    CHECK_INT(cohort_mutex_create(&rounds.mutex), COHORT_OK);
+    CHECK_INT(cohort_condition_create(&rounds.changed), COHORT_OK);
+    for (int i = 0; i < NUM_THREADS; i++)
+        CHECK_INT(pthread_create(&threads[i], NULL, see_in_thread, &rounds), 0);
+    for (int i = 0; i < NUM_WAITERS; i++)
+        futures[i] = cohort_async(see_rounds, &rounds);
+    CHECK_INT(cohort_await(cohort_when_all(futures, NUM_WAITERS)), COHORT_OK);
+    for (int i = 0; i < NUM_THREADS; i++)
+        pthread_join(threads[i], NULL);
+    cohort_condition_unref(rounds.changed);
+    cohort_mutex_unref(rounds.mutex);
+    return arg ? COHORT_ERR_FAILED : COHORT_OK;
+}
+
+static void test_no_round_is_missed(void)
+{
+    for (unsigned num_workers = 1; num_workers <= 3; num_workers++)
+        CHECK_INT(run_tasks(num_workers, no_round_is_missed, NULL), COHORT_OK);
+}
+
+/* --- a signal wakes one, in order --- */
+
+struct waiter {
+    struct rounds *rounds;
+    int number;
+};
+
+static cohort_status wait_once(void *arg)
+{
+    struct waiter *waiter = arg;
+    struct rounds *rounds = waiter->rounds;
+    CHECK_INT(cohort_mutex_lock(rounds->mutex, COHORT_NO_LIMIT), COHORT_OK);
+    CHECK_INT(cohort_condition_wait(rounds->changed, rounds->mutex, COHORT_NO_LIMIT), COHORT_OK);
+    CHECK_INT(rounds->round, waiter->number);
+    rounds->round++;
+    return cohort_mutex_unlock(rounds->mutex);
+}
+
+static cohort_status signals(void *arg)
+{
+    struct rounds rounds = {0};
+    struct waiter waiters[NUM_WAITERS];
+    cohort_future *futures[NUM_WAITERS];
+    CHECK_INT(cohort_mutex_create(&rounds.mutex), COHORT_OK);
+    CHECK_INT(cohort_condition_create(&rounds.changed), COHORT_OK);
+    for (int i = 0; i < NUM_WAITERS; i++) {
+        waiters[i] = (struct waiter){&rounds, i};
+        futures[i] = cohort_async(wait_once, &waiters[i]);
+        cohort_yield();
+    }
+    for (int i = 0; i < NUM_WAITERS; i++) {
+        CHECK_INT(rounds.round, i);
+        cohort_condition_signal(rounds.changed);
+        CHECK_INT(cohort_await(futures[i]), COHORT_OK);
+    }
+    CHECK_INT(cohort_condition_wait(rounds.changed, rounds.mutex, 0), COHORT_ERR_STATE);
+    CHECK_CONTAINS(cohort_error_message(), "cohort_condition_wait: the caller does not hold");
+    cohort_condition_unref(rounds.changed);
+    cohort_mutex_unref(rounds.mutex);
+    return arg ? COHORT_ERR_FAILED : COHORT_OK;
+}
+
+static void test_signals(void)
+{
+    CHECK_INT(run_tasks(1, signals, NULL), COHORT_OK);
+}
+
+int main(int argc, char **argv)
+{
+    static const struct test_case cases[] = {
+        {"no round is missed", test_no_round_is_missed},
+        {"signals", test_signals},
+    };
+    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
+}

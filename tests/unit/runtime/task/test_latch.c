@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "cohort/cohort.h"
+#include "tests/unit/runtime/task/run_tasks.h"
+
+enum { NUM_WAITERS = 50 };
+
+static _Atomic int num_open;
+
+static cohort_status pass(void *latch)
+{
+    CHECK_INT(cohort_latch_wait(latch, COHORT_NO_LIMIT), COHORT_OK);
+    num_open++;
+    return COHORT_OK;
+}
+
+static void *pass_in_thread(void *latch)
+{
+    CHECK_INT(pass(latch), COHORT_OK);
+    return NULL;
+}
+
+static cohort_status opens(void *arg)
+{
+    cohort_latch *latch;
+    cohort_future *futures[NUM_WAITERS];
+    pthread_t thread;
+    num_open = 0;
+    CHECK_INT(cohort_latch_create(3, &latch), COHORT_OK);
+    for (int i = 0; i < NUM_WAITERS; i++)
+        futures[i] = cohort_async(pass, latch);
+    CHECK_INT(pthread_create(&thread, NULL, pass_in_thread, latch), 0);
+    cohort_yield();
+    CHECK_INT(cohort_latch_count_down(latch, 2), COHORT_OK);
+    CHECK_INT(cohort_latch_count_down(latch, 2), COHORT_ERR_STATE);
+    CHECK_CONTAINS(cohort_error_message(), "cohort_latch_count_down: by 2, but only 1 are left");
+    cohort_yield();
+    CHECK_INT(num_open, 0);
+    CHECK_INT(cohort_latch_count_down(latch, 1), COHORT_OK);
+    CHECK_INT(cohort_await(cohort_when_all(futures, NUM_WAITERS)), COHORT_OK);
+    pthread_join(thread, NULL);
+    CHECK_INT(cohort_latch_wait(latch, 0), COHORT_OK);
+    CHECK_INT(cohort_latch_count_down(latch, 0), COHORT_OK);
+    CHECK_INT(cohort_latch_count_down(latch, 1), COHORT_ERR_STATE);
+    cohort_latch_unref(latch);
+    return arg ? COHORT_ERR_FAILED : COHORT_OK;
+}
+
+static void test_opens(void)
+{
+    for (unsigned num_workers = 1; num_workers <= 3; num_workers++)
+        CHECK_INT(run_tasks(num_workers, opens, NULL), COHORT_OK);
+}
+
+int main(int argc, char **argv)
+{
+    static const struct test_case cases[] = {{"opens", test_opens}};
+    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
+}

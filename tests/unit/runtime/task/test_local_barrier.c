@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "cohort/cohort.h"
+#include "runtime/base/random.h"
+#include "tests/unit/runtime/task/run_tasks.h"
+
+enum { NUM_TASKS = 12, NUM_THREADS = 2, NUM_ROUNDS = 200, MICROSECOND = 1000 };
+
+struct rounds {
+    cohort_local_barrier *barrier;
+    _Atomic int num_come, num_last, num_expired;
+};
+
+/* Comes, perhaps after some attempts that it gives up. */
+static void come(struct rounds *rounds, struct cohort__random *random)
+{
+    bool is_last = false;
+    while (cohort__random_below(random, 2) == 0) {
+        uint64_t limit = cohort__random_below(random, 30) * MICROSECOND;
+        cohort_status status = cohort_local_barrier_wait(rounds->barrier, limit, &is_last);
+        if (status == COHORT_OK) {
+            rounds->num_last += is_last;
+            return;
+        }
+        CHECK_INT(status, COHORT_ERR_TIMEOUT);
+        rounds->num_expired++;
+    }
+    CHECK_INT(cohort_local_barrier_wait(rounds->barrier, COHORT_NO_LIMIT, &is_last), COHORT_OK);
+    rounds->num_last += is_last;
+}
+
+static cohort_status meet_often(void *arg)
+{
+    struct rounds *rounds = arg;
+    struct cohort__random random;
+    cohort__random_init(&random, (uint64_t)(uintptr_t)&random);
+    for (int i = 0; i < NUM_ROUNDS; i++) {
+        rounds->num_come++;
+        come(rounds, &random);
+        CHECK(rounds->num_come >= (i + 1) * (NUM_TASKS + NUM_THREADS));
+        CHECK(rounds->num_come <= (i + 2) * (NUM_TASKS + NUM_THREADS));
+    }
+    return COHORT_OK;
+}
+
+static void *meet_in_thread(void *arg)
+{
+    meet_often(arg);
+    return NULL;
+}
+
+static cohort_status meet(void *arg)
+{
+    struct rounds rounds = {0};
+    cohort_future *futures[NUM_TASKS];
+    pthread_t threads[NUM_THREADS];
+    CHECK_INT(cohort_local_barrier_create(NUM_TASKS + NUM_THREADS, &rounds.barrier), COHORT_OK);
+    for (int i = 0; i < NUM_THREADS; i++)
+        CHECK_INT(pthread_create(&threads[i], NULL, meet_in_thread, &rounds), 0);
+    for (int i = 0; i < NUM_TASKS; i++)
+        futures[i] = cohort_async(meet_often, &rounds);
+    CHECK_INT(cohort_await(cohort_when_all(futures, NUM_TASKS)), COHORT_OK);
+    for (int i = 0; i < NUM_THREADS; i++)
+        pthread_join(threads[i], NULL);
+    CHECK_INT(rounds.num_last, NUM_ROUNDS);
+    cohort_local_barrier_unref(rounds.barrier);
+    return arg ? COHORT_ERR_FAILED : COHORT_OK;
+}
+
+static void test_meet(void)
+{
+    for (unsigned num_workers = 1; num_workers <= 3; num_workers++)
+        CHECK_INT(run_tasks(num_workers, meet, NULL), COHORT_OK);
+}
+
+static void test_alone(void)
+{
+    bool is_last = false;
+    cohort_local_barrier *barrier;
+    CHECK_INT(cohort_local_barrier_create(0, &barrier), COHORT_ERR_BAD_PARAMETER);
+    CHECK_INT(cohort_local_barrier_create(1, &barrier), COHORT_OK);
+    CHECK_INT(cohort_local_barrier_wait(barrier, 0, &is_last), COHORT_OK);
+    CHECK(is_last);
+    CHECK_INT(cohort_local_barrier_wait(barrier, 0, NULL), COHORT_OK);
+    cohort_local_barrier_unref(barrier);
+}
+
+int main(int argc, char **argv)
+{
+    static const struct test_case cases[] = {
+        {"meet", test_meet},
+        {"alone", test_alone},
+    };
+    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
+}

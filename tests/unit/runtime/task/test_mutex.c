@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "cohort/cohort.h"
+#include "runtime/base/random.h"
+#include "tests/unit/runtime/task/run_tasks.h"
+
+enum { NUM_TASKS = 20, NUM_ROUNDS = 500, NUM_THREADS = 2, MICROSECOND = 1000 };
+
+static cohort_mutex *create(void)
+{
+    cohort_mutex *mutex = NULL;
+    CHECK_INT(cohort_mutex_create(&mutex), COHORT_OK);
+    return mutex;
+}
+
+/* --- one at a time --- */
+
+struct guarded {
+    cohort_mutex *mutex;
+    int num; /* guarded by the mutex */
+    bool is_in;
+    _Atomic int num_expired;
+};
+
+/* Holds the mutex across awaits; some do not wait for long. */
+static void use(struct guarded *guarded, struct cohort__random *random)
+{
+    uint64_t limit = cohort__random_below(random, 4) == 0
+                         ? cohort__random_below(random, 50) * MICROSECOND
+                         : COHORT_NO_LIMIT;
+    cohort_status status = cohort_mutex_lock(guarded->mutex, limit);
+    if (status == COHORT_ERR_TIMEOUT) {
+        guarded->num_expired++;
+        return;
+    }
+    CHECK_INT(status, COHORT_OK);
+    CHECK(!guarded->is_in);
+    guarded->is_in = true;
+    guarded->num++;
+    if (cohort__random_below(random, 3) == 0)
+        cohort_yield();
+    guarded->is_in = false;
+    CHECK_INT(cohort_mutex_unlock(guarded->mutex), COHORT_OK);
+}
+
+static cohort_status use_often(void *arg)
+{
+    struct cohort__random random;
+    cohort__random_init(&random, (uint64_t)(uintptr_t)&random);
+    for (int i = 0; i < NUM_ROUNDS; i++)
+        use(arg, &random);
+    return COHORT_OK;
+}
+
+static void *use_in_thread(void *arg)
+{
+    use_often(arg);
+    return NULL;
+}
+
+static cohort_status one_at_a_time(void *arg)
+{
+    struct guarded guarded = {.mutex = create()};
+    cohort_future *futures[NUM_TASKS];
+    pthread_t threads[NUM_THREADS];
+    for (int i = 0; i < NUM_THREADS; i++)
+        CHECK_INT(pthread_create(&threads[i], NULL, use_in_thread, &guarded), 0);
+    for (int i = 0; i < NUM_TASKS; i++)
+        futures[i] = cohort_async(use_often, &guarded);
+    CHECK_INT(cohort_await(cohort_when_all(futures, NUM_TASKS)), COHORT_OK);
+    for (int i = 0; i < NUM_THREADS; i++)
+        pthread_join(threads[i], NULL);
+    CHECK_INT(guarded.num + guarded.num_expired, (NUM_TASKS + NUM_THREADS) * NUM_ROUNDS);
+    CHECK_INT(cohort_mutex_lock(guarded.mutex, 0), COHORT_OK);
+    CHECK_INT(cohort_mutex_unlock(guarded.mutex), COHORT_OK);
+    cohort_mutex_unref(guarded.mutex);
+    return arg ? COHORT_ERR_FAILED : COHORT_OK;
+}
+
+static void test_one_at_a_time(void)
+{
+    for (unsigned num_workers = 1; num_workers <= 3; num_workers++)
+        CHECK_INT(run_tasks(num_workers, one_at_a_time, NULL), COHORT_OK);
+}
+
+/* --- first come, first served --- */
+
+struct turn {
+    cohort_mutex *mutex;
+    int number;
+    int *next;
+};
+
+static cohort_status take_turn(void *arg)
+{
+    struct turn *turn = arg;
+    CHECK_INT(cohort_mutex_lock(turn->mutex, COHORT_NO_LIMIT), COHORT_OK);
+    CHECK_INT(*turn->next, turn->number);
+    ++*turn->next;
+    CHECK_INT(cohort_mutex_unlock(turn->mutex), COHORT_OK);
+    /* Who has just had it comes after all who wait. */
+    CHECK_INT(cohort_mutex_lock(turn->mutex, COHORT_NO_LIMIT), COHORT_OK);
+    CHECK_INT(*turn->next, NUM_TASKS + turn->number);
+    ++*turn->next;
+    CHECK_INT(cohort_mutex_unlock(turn->mutex), COHORT_OK);
+    return COHORT_OK;
+}
+
+/* With one worker, which of the tasks comes first is known. */
+static cohort_status in_order(void *arg)
+{
+    int next = 0;
+    cohort_mutex *mutex = create();
+    cohort_future *futures[NUM_TASKS];
+    struct turn turns[NUM_TASKS];
+    CHECK_INT(cohort_mutex_lock(mutex, 0), COHORT_OK);
+    for (int i = 0; i < NUM_TASKS; i++) {
+        turns[i] = (struct turn){mutex, i, &next};
+        futures[i] = cohort_async(take_turn, &turns[i]);
+        cohort_yield();
+        CHECK_INT(next, 0);
+    }
+    CHECK_INT(cohort_mutex_unlock(mutex), COHORT_OK);
+    CHECK_INT(cohort_await(cohort_when_all(futures, NUM_TASKS)), COHORT_OK);
+    CHECK_INT(next, 2 * NUM_TASKS);
+    cohort_mutex_unref(mutex);
+    return arg ? COHORT_ERR_FAILED : COHORT_OK;
+}
+
+static void test_in_order(void)
+{
+    CHECK_INT(run_tasks(1, in_order, NULL), COHORT_OK);
+}
+
+/* --- mistakes --- */
+
+static cohort_status not_mine(void *mutex)
+{
+    CHECK_INT(cohort_mutex_unlock(mutex), COHORT_ERR_STATE);
+    CHECK_CONTAINS(
+        cohort_error_message(),
+        "cohort_mutex_unlock: the caller does not hold the mutex, another task or thread");
+    CHECK_INT(cohort_mutex_lock(mutex, 0), COHORT_ERR_TIMEOUT);
+    return COHORT_OK;
+}
+
+static cohort_status mistakes(void *arg)
+{
+    cohort_mutex *mutex = create();
+    CHECK_INT(cohort_mutex_unlock(mutex), COHORT_ERR_STATE);
+    CHECK_CONTAINS(cohort_error_message(), "does not hold the mutex, nobody does");
+    CHECK_INT(cohort_mutex_lock(mutex, COHORT_NO_LIMIT), COHORT_OK);
+    CHECK_INT(cohort_mutex_lock(mutex, COHORT_NO_LIMIT), COHORT_ERR_STATE);
+    CHECK_CONTAINS(cohort_error_message(), "cohort_mutex_lock: the caller holds the mutex already");
+    CHECK_INT(cohort_await(cohort_async(not_mine, mutex)), COHORT_OK);
+    CHECK_INT(cohort_mutex_unlock(mutex), COHORT_OK);
+    CHECK(cohort_mutex_ref(mutex) == mutex);
+    cohort_mutex_unref(mutex);
+    cohort_mutex_unref(mutex);
+    return arg ? COHORT_ERR_FAILED : COHORT_OK;
+}
+
+static void test_mistakes(void)
+{
+    CHECK_INT(run_tasks(1, mistakes, NULL), COHORT_OK);
+}
+
+int main(int argc, char **argv)
+{
+    static const struct test_case cases[] = {
+        {"one at a time", test_one_at_a_time},
+        {"in order", test_in_order},
+        {"mistakes", test_mistakes},
+    };
+    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
+}

@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+
+#include "cohort/cohort.h"
+#include "runtime/base/random.h"
+#include "tests/unit/runtime/task/run_tasks.h"
+
+enum { NUM_PUTTERS = 6, NUM_GETTERS = 5, NUM_ITEMS = 1000, MICROSECOND = 1000 };
+
+/* Each item is the number of its putter and its own. */
+struct line {
+    cohort_queue *queue;
+    _Atomic int num_got;
+    _Atomic unsigned char is_got[NUM_PUTTERS][NUM_ITEMS];
+};
+
+struct putter {
+    struct line *line;
+    int number;
+};
+
+static uint64_t some_limit(struct cohort__random *random)
+{
+    return cohort__random_below(random, 3) == 0 ? cohort__random_below(random, 50) * MICROSECOND
+                                                : COHORT_NO_LIMIT;
+}
+
+static cohort_status put_all(void *arg)
+{
+    struct putter *putter = arg;
+    struct cohort__random random;
+    cohort__random_init(&random, (uint64_t)putter->number);
+    for (int i = 0; i < NUM_ITEMS; i++) {
+        void *item = (void *)(uintptr_t)(putter->number * NUM_ITEMS + i);
+        cohort_status status;
+        do
+            status = cohort_queue_put(putter->line->queue, item, some_limit(&random));
+        while (status == COHORT_ERR_TIMEOUT);
+        CHECK_INT(status, COHORT_OK);
+    }
+    return COHORT_OK;
+}
+
+/* What one getter gets of one putter is in order. */
+static cohort_status get_all(void *arg)
+{
+    struct line *line = arg;
+    struct cohort__random random;
+    int last[NUM_PUTTERS];
+    cohort__random_init(&random, 77);
+    for (int i = 0; i < NUM_PUTTERS; i++)
+        last[i] = -1;
+    for (;;) {
+        void *item;
+        cohort_status status = cohort_queue_get(line->queue, &item, some_limit(&random));
+        if (status == COHORT_ERR_TIMEOUT)
+            continue;
+        if (status == COHORT_ERR_GONE)
+            return COHORT_OK;
+        CHECK_INT(status, COHORT_OK);
+        int putter = (int)((uintptr_t)item / NUM_ITEMS),
+            number = (int)((uintptr_t)item % NUM_ITEMS);
+        CHECK(number > last[putter]);
+        last[putter] = number;
+        CHECK_INT(atomic_exchange(&line->is_got[putter][number], 1), 0);
+        line->num_got++;
+    }
+}
+
+static void *get_in_thread(void *arg)
+{
+    get_all(arg);
+    return NULL;
+}
+
+static cohort_status pass_on(size_t capacity)
+{
+    struct line *line = calloc(1, sizeof(*line));
+    struct putter putters[NUM_PUTTERS];
+    cohort_future *puts[NUM_PUTTERS], *gets[NUM_GETTERS];
+    pthread_t thread;
+    CHECK(line);
+    CHECK_INT(cohort_queue_create(capacity, &line->queue), COHORT_OK);
+    CHECK_INT(pthread_create(&thread, NULL, get_in_thread, line), 0);
+    for (int i = 0; i < NUM_GETTERS; i++)
+        gets[i] = cohort_async(get_all, line);
+    for (int i = 0; i < NUM_PUTTERS; i++) {
+        putters[i] = (struct putter){line, i};
+        puts[i] = cohort_async(put_all, &putters[i]);
+    }
+    CHECK_INT(cohort_await(cohort_when_all(puts, NUM_PUTTERS)), COHORT_OK);
+    cohort_queue_close(line->queue);
+    CHECK_INT(cohort_await(cohort_when_all(gets, NUM_GETTERS)), COHORT_OK);
+    pthread_join(thread, NULL);
+    CHECK_INT(line->num_got, NUM_PUTTERS * NUM_ITEMS);
+    cohort_queue_unref(line->queue);
+    free(line);
+    return COHORT_OK;
+}
+
+static cohort_status nothing_is_lost(void *arg)
+{
+    for (size_t capacity = 1; capacity < 200; capacity *= 7)
+        CHECK_INT(pass_on(capacity), COHORT_OK);
+    return arg ? COHORT_ERR_FAILED : COHORT_OK;
+}
+
+static void test_nothing_is_lost(void)
+{
+    for (unsigned num_workers = 1; num_workers <= 3; num_workers++)
+        CHECK_INT(run_tasks(num_workers, nothing_is_lost, NULL), COHORT_OK);
+}
+
+/* --- closed --- */
+
+static cohort_status put_late(void *queue)
+{
+    CHECK_INT(cohort_queue_put(queue, NULL, COHORT_NO_LIMIT), COHORT_ERR_GONE);
+    return COHORT_OK;
+}
+
+static cohort_status closed(void *arg)
+{
+    int items[2];
+    void *item = NULL;
+    cohort_queue *queue;
+    CHECK_INT(cohort_queue_create(2, &queue), COHORT_OK);
+    for (int i = 0; i < 2; i++)
+        CHECK_INT(cohort_queue_put(queue, &items[i], 0), COHORT_OK);
+    CHECK_INT(cohort_queue_put(queue, NULL, 0), COHORT_ERR_TIMEOUT);
+    cohort_future *late = cohort_async(put_late, queue);
+    for (int i = 0; i < 10; i++)
+        cohort_yield();
+    cohort_queue_close(queue);
+    cohort_queue_close(queue);
+    CHECK_INT(cohort_await(late), COHORT_OK);
+    CHECK_INT(cohort_queue_put(queue, NULL, 0), COHORT_ERR_GONE);
+    CHECK_CONTAINS(cohort_error_message(), "cohort_queue_put: the queue is closed");
+    for (int i = 0; i < 2; i++) {
+        CHECK_INT(cohort_queue_get(queue, &item, 0), COHORT_OK);
+        CHECK(item == &items[i]);
+    }
+    CHECK_INT(cohort_queue_get(queue, &item, COHORT_NO_LIMIT), COHORT_ERR_GONE);
+    CHECK(item == &items[1]);
+    cohort_queue_unref(queue);
+    return arg ? COHORT_ERR_FAILED : COHORT_OK;
+}
+
+static void test_closed(void)
+{
+    CHECK_INT(run_tasks(1, closed, NULL), COHORT_OK);
+}
+
+int main(int argc, char **argv)
+{
+    static const struct test_case cases[] = {
+        {"nothing is lost", test_nothing_is_lost},
+        {"closed", test_closed},
+    };
+    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
+}

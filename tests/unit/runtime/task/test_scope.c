@@ -1,0 +1,512 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "cohort/cohort.h"
+#include "runtime/base/clock.h"
+#include "runtime/base/random.h"
+#include "runtime/base/sanitizer.h"
+#include "runtime/task/scope.h"
+#include "tests/unit/runtime/task/run_tasks.h"
+
+enum {
+    MILLISECOND = 1000000,
+    MANY = COHORT__TSAN ? 50 : 200,
+    NUM_ROUNDS = COHORT__TSAN ? 3 : 20,
+};
+
+static _Atomic int num_run, num_cancelled;
+
+static cohort_scope *create(uint64_t limit)
+{
+    cohort_scope *scope = NULL;
+    CHECK_INT(cohort_scope_create(&(cohort_scope_options){.limit_nanoseconds = limit}, &scope),
+              COHORT_OK);
+    return scope;
+}
+
+static void start(cohort_scope *scope, cohort_task_function *function, void *arg)
+{
+    CHECK_INT(cohort_scope_async(scope, function, arg), COHORT_OK);
+}
+
+static void run(cohort_task_function *function, void *arg)
+{
+    for (unsigned num_workers = 1; num_workers <= 3; num_workers++) {
+        num_run = num_cancelled = 0;
+        CHECK_INT(run_tasks(num_workers, function, arg), COHORT_OK);
+    }
+}
+
+/* --- waits for all --- */
+
+static cohort_status count(void *arg)
+{
+    (void)arg;
+    cohort_yield();
+    num_run++;
+    return COHORT_OK;
+}
+
+static cohort_status count_then(cohort_future *future, void *arg)
+{
+    cohort_future_unref(future);
+    return count(arg);
+}
+
+static cohort_status count_index(size_t index, void *arg)
+{
+    (void)index;
+    return count(arg);
+}
+
+/* Starts tasks in every way, and leaves them. */
+static cohort_status spawner(void *arg)
+{
+    cohort_future_unref(cohort_async(count, arg));
+    cohort_future_unref(cohort_then(cohort_async(count, arg), count_then, arg));
+    cohort_future_unref(cohort_parallel_for(0, 10, NULL, count_index, arg));
+    cohort_future_unref(
+        cohort_async_with(count, arg, &(cohort_task_options){.stack_bytes = 65536}));
+    start(arg, count, arg);
+    return COHORT_OK;
+}
+
+static cohort_status all_are_awaited(void *arg)
+{
+    for (int i = 0; i < NUM_ROUNDS; i++) {
+        num_run = 0;
+        cohort_scope *scope = create(0);
+        for (int j = 0; j < MANY; j++)
+            start(scope, spawner, scope);
+        CHECK_INT(cohort_scope_await(scope), COHORT_OK);
+        CHECK_INT(num_run, MANY * 15);
+    }
+    CHECK_INT(cohort_scope_await(create(0)), COHORT_OK);
+    return arg ? COHORT_ERR_FAILED : COHORT_OK;
+}
+
+static void test_all_are_awaited(void)
+{
+    run(all_are_awaited, NULL);
+}
+
+/* --- the first error --- */
+
+static cohort_status wait_for_ever(void *never)
+{
+    enum cohort_wait_end end;
+    CHECK_INT(cohort_wait(never, COHORT_NO_LIMIT, &end), COHORT_OK);
+    CHECK_INT(end, COHORT_WAIT_CANCELLED);
+    CHECK(cohort_cancelled());
+    /* And so does each later one. */
+    CHECK_INT(cohort_wait(never, 3600 * (uint64_t)1000 * MILLISECOND, &end), COHORT_OK);
+    CHECK_INT(end, COHORT_WAIT_CANCELLED);
+    CHECK_INT(cohort_wait(never, 0, &end), COHORT_OK);
+    CHECK_INT(end, COHORT_WAIT_CANCELLED);
+    num_cancelled++;
+    return cohort_fail(COHORT_ERR_GONE, "a later error");
+}
+
+static cohort_status fail(void *arg)
+{
+    (void)arg;
+    while (num_run < MANY)
+        cohort_yield();
+    return cohort_fail(COHORT_ERR_FAILED, "it broke");
+}
+
+static cohort_status count_and_wait(void *never)
+{
+    num_run++;
+    return wait_for_ever(never);
+}
+
+static cohort_status first_error(void *arg)
+{
+    cohort_promise *promise;
+    cohort_future *never;
+    num_run = num_cancelled = 0;
+    CHECK_INT(cohort_promise_create(&promise, &never), COHORT_OK);
+    cohort_scope *scope = create(0);
+    for (int i = 0; i < MANY; i++)
+        start(scope, count_and_wait, never);
+    start(scope, fail, NULL);
+    CHECK_INT(cohort_scope_await(scope), COHORT_ERR_FAILED);
+    CHECK_TEXT(cohort_error_message(), "it broke");
+    CHECK_INT(num_cancelled, MANY);
+    CHECK(!cohort_cancelled());
+    cohort_promise_fulfil(promise, NULL);
+    CHECK_INT(cohort_await(never), COHORT_OK);
+    return arg ? COHORT_ERR_FAILED : COHORT_OK;
+}
+
+static void test_first_error(void)
+{
+    run(first_error, NULL);
+}
+
+/* --- what has not started never runs --- */
+
+static cohort_status must_not_run(void *arg)
+{
+    (void)arg;
+    CHECK(!"this runs");
+    return COHORT_OK;
+}
+
+static cohort_status must_not_follow(cohort_future *future, void *arg)
+{
+    cohort_future_unref(future);
+    return must_not_run(arg);
+}
+
+static cohort_status must_not_run_index(size_t index, void *arg)
+{
+    (void)index;
+    return must_not_run(arg);
+}
+
+static cohort_status one_status(cohort_future *future, cohort_status status, const char *what)
+{
+    CHECK_INT(cohort_await(future), status);
+    CHECK_CONTAINS(cohort_error_message(), what);
+    return COHORT_OK;
+}
+
+/* With one worker, so what it starts has not begun when it cancels. */
+static cohort_status cancel_then_start(void *arg)
+{
+    cohort_scope *scope = arg;
+    cohort_promise *promise;
+    cohort_future *future;
+    CHECK_INT(cohort_promise_create(&promise, &future), COHORT_OK);
+    start(scope, must_not_run, NULL);
+    cohort_future *task = cohort_async(must_not_run, NULL);
+    cohort_future *then = cohort_then(cohort_future_ref(future), must_not_follow, NULL);
+    cohort_future *range = cohort_parallel_for(0, 10, NULL, must_not_run_index, NULL);
+    cohort_scope_cancel(scope);
+    CHECK(cohort_cancelled());
+    cohort_promise_fulfil(promise, NULL);
+    CHECK_INT(cohort_await(future), COHORT_OK);
+    CHECK_INT(cohort_scope_async(scope, must_not_run, NULL), COHORT_ERR_CANCELLED);
+    CHECK_CONTAINS(cohort_error_message(), "cohort_scope_cancel was called");
+    one_status(task, COHORT_ERR_CANCELLED, "its scope was cancelled: cohort_scope_cancel");
+    one_status(then, COHORT_ERR_CANCELLED, "its scope was cancelled");
+    one_status(range, COHORT_ERR_CANCELLED, "its scope was cancelled");
+    return COHORT_OK;
+}
+
+static cohort_status not_started(void *arg)
+{
+    cohort_scope *scope = create(0);
+    start(scope, cancel_then_start, scope);
+    CHECK_INT(cohort_scope_await(scope), COHORT_ERR_CANCELLED);
+    CHECK_TEXT(cohort_error_message(), "cohort_scope_cancel was called");
+    return arg ? COHORT_ERR_FAILED : COHORT_OK;
+}
+
+static void test_not_started(void)
+{
+    CHECK_INT(run_tasks(1, not_started, NULL), COHORT_OK);
+}
+
+/* A range of which some indices have run. */
+static cohort_status cancel_at_5(size_t index, void *arg)
+{
+    num_run++;
+    if (index == 5)
+        cohort_scope_cancel(arg);
+    cohort_yield(); /* so that what is left goes to another part */
+    return COHORT_OK;
+}
+
+static cohort_status range_in(void *scope)
+{
+    return one_status(cohort_parallel_for(0, 1000000, NULL, cancel_at_5, scope),
+                      COHORT_ERR_CANCELLED, "cohort_parallel_for: not all indices have begun");
+}
+
+static cohort_status range_is_cancelled(void *arg)
+{
+    cohort_scope *scope = create(0);
+    start(scope, range_in, scope);
+    CHECK_INT(cohort_scope_await(scope), COHORT_ERR_CANCELLED);
+    CHECK(num_run >= 6 && num_run < 1000000);
+    return arg ? COHORT_ERR_FAILED : COHORT_OK;
+}
+
+static void test_range(void)
+{
+    run(range_is_cancelled, NULL);
+}
+
+/* --- limits --- */
+
+static cohort_status limit(void *arg)
+{
+    cohort_promise *promise;
+    cohort_future *never;
+    CHECK_INT(cohort_promise_create(&promise, &never), COHORT_OK);
+    cohort_scope *scope = create(2 * MILLISECOND);
+    start(scope, wait_for_ever, never);
+    CHECK_INT(cohort_scope_await(scope), COHORT_ERR_TIMEOUT);
+    CHECK_CONTAINS(cohort_error_message(), "limit of 2.000 milliseconds");
+    scope = create(3600 * (uint64_t)1000 * MILLISECOND);
+    start(scope, count, NULL);
+    CHECK_INT(cohort_scope_await(scope), COHORT_OK);
+    cohort_promise_fulfil(promise, NULL);
+    cohort_future_unref(never);
+    return arg ? COHORT_ERR_FAILED : COHORT_OK;
+}
+
+static void test_limit(void)
+{
+    run(limit, NULL);
+}
+
+/* --- nesting --- */
+
+struct nested {
+    cohort_future *never;
+    int depth;
+};
+
+static cohort_status nest(void *arg)
+{
+    struct nested *nested = arg, inner = {nested->never, nested->depth - 1};
+    cohort_scope *scope = create(0);
+    if (inner.depth == 0) {
+        num_run++;
+        start(scope, wait_for_ever, nested->never);
+    } else {
+        start(scope, nest, &inner);
+    }
+    cohort_status status = cohort_scope_await(scope);
+    CHECK_INT(status, COHORT_ERR_CANCELLED);
+    CHECK_CONTAINS(cohort_error_message(), "the scope around it was cancelled: ");
+    return status;
+}
+
+static cohort_status nesting(void *arg)
+{
+    cohort_promise *promise;
+    struct nested nested = {.depth = 50};
+    CHECK_INT(cohort_promise_create(&promise, &nested.never), COHORT_OK);
+    num_run = 0;
+    cohort_scope *scope = create(0);
+    start(scope, nest, &nested);
+    while (num_run == 0)
+        cohort_yield();
+    cohort_scope_cancel(scope);
+    CHECK_INT(cohort_scope_await(scope), COHORT_ERR_CANCELLED);
+    CHECK_TEXT(cohort_error_message(), "cohort_scope_cancel was called");
+    cohort_promise_fulfil(promise, NULL);
+    cohort_future_unref(nested.never);
+    return arg ? COHORT_ERR_FAILED : COHORT_OK;
+}
+
+static void test_nesting(void)
+{
+    run(nesting, NULL);
+}
+
+/* One that is created in a cancelled scope is cancelled. */
+static cohort_status create_late(void *arg)
+{
+    cohort_scope_cancel(arg);
+    cohort_scope *scope = create(0);
+    CHECK_INT(cohort_scope_async(scope, must_not_run, NULL), COHORT_ERR_CANCELLED);
+    CHECK_INT(cohort_scope_await(scope), COHORT_ERR_CANCELLED);
+    return COHORT_OK;
+}
+
+static cohort_status leave_scopes(void *arg)
+{
+    for (int i = 0; i < 3; i++) {
+        cohort_scope *scope = create(0);
+        start(scope, wait_for_ever, arg);
+        start(scope, count, NULL);
+    }
+    return COHORT_OK;
+}
+
+static cohort_status say_why(void *scope)
+{
+    CHECK_INT(cohort_scope_fail(scope, COHORT_ERR_NETWORK, "the %s broke", "line"),
+              COHORT_ERR_NETWORK);
+    CHECK_TEXT(cohort_error_message(), "the line broke");
+    CHECK(cohort_cancelled());
+    CHECK_INT(cohort_scope_fail(scope, COHORT_ERR_GONE, "too late"), COHORT_ERR_GONE);
+    return COHORT_OK;
+}
+
+static cohort_status fails_by_call(void *arg)
+{
+    cohort_scope *scope = create(0);
+    start(scope, say_why, scope);
+    CHECK_INT(cohort_scope_await(scope), COHORT_ERR_NETWORK);
+    CHECK_TEXT(cohort_error_message(), "the line broke");
+    return arg ? COHORT_ERR_FAILED : COHORT_OK;
+}
+
+static void test_fails_by_call(void)
+{
+    run(fails_by_call, NULL);
+}
+
+static cohort_status scopes_are_left(void *arg)
+{
+    cohort_promise *promise;
+    cohort_future *never;
+    cohort_scope *scope = create(0);
+    start(scope, create_late, scope);
+    CHECK_INT(cohort_scope_await(scope), COHORT_ERR_CANCELLED);
+
+    CHECK_INT(cohort_promise_create(&promise, &never), COHORT_OK);
+    scope = create(0);
+    start(scope, leave_scopes, never);
+    CHECK_INT(cohort_scope_await(scope), COHORT_ERR_STATE);
+    CHECK_CONTAINS(cohort_error_message(), "has created another scope, and nobody has awaited");
+    cohort_promise_fulfil(promise, NULL);
+    cohort_future_unref(never);
+    return arg ? COHORT_ERR_FAILED : COHORT_OK;
+}
+
+static void test_left(void)
+{
+    run(scopes_are_left, NULL);
+}
+
+/* --- threads outside, many at once --- */
+
+static void *cancel_it(void *scope)
+{
+    cohort_scope_cancel(scope);
+    return NULL;
+}
+
+static void *use_scopes(void *never)
+{
+    struct cohort__random random;
+    cohort__random_init(&random, 1);
+    for (int i = 0; i < 10 * NUM_ROUNDS; i++) {
+        pthread_t thread;
+        cohort_scope *scope = create(0);
+        int num = (int)cohort__random_below(&random, 8);
+        bool is_cancelled = cohort__random_below(&random, 2) == 0;
+        for (int j = 0; j < num; j++)
+            start(scope, is_cancelled ? wait_for_ever : count, never);
+        if (is_cancelled)
+            CHECK_INT(pthread_create(&thread, NULL, cancel_it, scope), 0);
+        if (is_cancelled && num == 0)
+            pthread_join(thread, NULL);
+        CHECK_INT(cohort_scope_await(scope), is_cancelled ? COHORT_ERR_CANCELLED : COHORT_OK);
+        if (is_cancelled && num > 0)
+            pthread_join(thread, NULL);
+    }
+    return NULL;
+}
+
+static cohort_status threads_outside(void *arg)
+{
+    pthread_t threads[2];
+    cohort_promise *promise;
+    cohort_future *never;
+    CHECK_INT(cohort_promise_create(&promise, &never), COHORT_OK);
+    for (int i = 0; i < 2; i++)
+        CHECK_INT(pthread_create(&threads[i], NULL, use_scopes, never), 0);
+    for (int i = 0; i < 2; i++)
+        pthread_join(threads[i], NULL);
+    cohort_promise_fulfil(promise, NULL);
+    cohort_future_unref(never);
+    return arg ? COHORT_ERR_FAILED : COHORT_OK;
+}
+
+static void test_threads_outside(void)
+{
+    CHECK_INT(run_tasks(2, threads_outside, NULL), COHORT_OK);
+}
+
+/* --- mistakes --- */
+
+static cohort_status await_own(void *scope)
+{
+    CHECK_INT(cohort_scope_await(scope), COHORT_ERR_STATE);
+    CHECK_CONTAINS(cohort_error_message(), "cohort_scope_await: called by a task in the scope");
+    cohort_scope *inner = create(0);
+    CHECK_INT(cohort_scope_await(inner), COHORT_OK);
+    return COHORT_OK;
+}
+
+struct outsider {
+    cohort_scope *scope;
+    cohort_promise *promise;
+};
+
+/* By a task outside, while the scope is being awaited. */
+static cohort_status from_outside(void *arg)
+{
+    struct outsider *outsider = arg;
+    CHECK_INT(cohort_scope_async(outsider->scope, must_not_run, NULL), COHORT_ERR_STATE);
+    CHECK_CONTAINS(cohort_error_message(), "only tasks in it may start more");
+    CHECK_INT(cohort_scope_await(outsider->scope), COHORT_ERR_STATE);
+    CHECK_CONTAINS(cohort_error_message(), "is being awaited already");
+    cohort_promise_fulfil(outsider->promise, NULL);
+    return COHORT_OK;
+}
+
+static cohort_status await_plainly(void *future)
+{
+    return cohort_await(future);
+}
+
+static cohort_status mistakes(void *arg)
+{
+    struct outsider outsider;
+    cohort_future *future;
+    cohort_scope *scope = create(0);
+    start(scope, await_own, scope);
+    CHECK_INT(cohort_scope_await(scope), COHORT_OK);
+    CHECK_INT(cohort_promise_create(&outsider.promise, &future), COHORT_OK);
+    outsider.scope = create(0);
+    start(outsider.scope, await_plainly, future);
+    cohort_future *other = cohort_async(from_outside, &outsider);
+    CHECK_INT(cohort_scope_await(outsider.scope), COHORT_OK);
+    CHECK_INT(cohort_await(other), COHORT_OK);
+    CHECK_INT(cohort_scope_async(NULL, count, NULL), COHORT_ERR_BAD_PARAMETER);
+    scope = create(0);
+    CHECK_INT(cohort_scope_async(scope, NULL, NULL), COHORT_ERR_BAD_PARAMETER);
+    CHECK_INT(cohort_scope_await(scope), COHORT_OK);
+    return arg ? COHORT_ERR_FAILED : COHORT_OK;
+}
+
+static void test_mistakes(void)
+{
+    cohort_scope *scope = NULL;
+    CHECK_INT(cohort_scope_create(NULL, &scope), COHORT_ERR_STATE);
+    CHECK(!scope);
+    CHECK_INT(cohort_scope_create(NULL, NULL), COHORT_ERR_BAD_PARAMETER);
+    CHECK_INT(cohort_scope_await(NULL), COHORT_ERR_BAD_PARAMETER);
+    CHECK_INT(cohort_scope_async(NULL, count, NULL), COHORT_ERR_BAD_PARAMETER);
+    cohort_scope_cancel(NULL);
+    CHECK(!cohort_cancelled());
+    CHECK_INT(run_tasks(1, mistakes, NULL), COHORT_OK);
+}
+
+int main(int argc, char **argv)
+{
+    static const struct test_case cases[] = {
+        {"all are awaited", test_all_are_awaited},
+        {"first error", test_first_error},
+        {"not started", test_not_started},
+        {"range", test_range},
+        {"limit", test_limit},
+        {"nesting", test_nesting},
+        {"left", test_left},
+        {"fails by call", test_fails_by_call},
+        {"threads outside", test_threads_outside},
+        {"mistakes", test_mistakes},
+    };
+    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
+}

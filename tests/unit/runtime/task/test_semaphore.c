@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "cohort/cohort.h"
+#include "runtime/base/random.h"
+#include "tests/unit/runtime/task/run_tasks.h"
+
+enum { NUM_PERMITS = 3, NUM_TASKS = 20, NUM_ROUNDS = 300, NUM_THREADS = 2, MICROSECOND = 1000 };
+
+struct pool {
+    cohort_semaphore *semaphore;
+    _Atomic int num_inside;
+};
+
+static cohort_status use_often(void *arg)
+{
+    struct pool *pool = arg;
+    struct cohort__random random;
+    cohort__random_init(&random, (uint64_t)(uintptr_t)&random);
+    for (int i = 0; i < NUM_ROUNDS; i++) {
+        uint64_t limit = cohort__random_below(&random, 3) == 0
+                             ? cohort__random_below(&random, 50) * MICROSECOND
+                             : COHORT_NO_LIMIT;
+        cohort_status status = cohort_semaphore_acquire(pool->semaphore, limit);
+        CHECK(status == COHORT_OK || status == COHORT_ERR_TIMEOUT);
+        if (status != COHORT_OK)
+            continue;
+        CHECK(atomic_fetch_add(&pool->num_inside, 1) < NUM_PERMITS);
+        cohort_yield();
+        atomic_fetch_sub(&pool->num_inside, 1);
+        CHECK_INT(cohort_semaphore_release(pool->semaphore, 1), COHORT_OK);
+    }
+    return COHORT_OK;
+}
+
+static void *use_in_thread(void *arg)
+{
+    use_often(arg);
+    return NULL;
+}
+
+/* At the end all permits are there: none is lost to those whose time has passed. */
+static cohort_status permits(void *arg)
+{
+    struct pool pool = {0};
+    cohort_future *futures[NUM_TASKS];
+    pthread_t threads[NUM_THREADS];
+    CHECK_INT(cohort_semaphore_create(0, &pool.semaphore), COHORT_OK);
+    for (int i = 0; i < NUM_THREADS; i++)
+        CHECK_INT(pthread_create(&threads[i], NULL, use_in_thread, &pool), 0);
+    for (int i = 0; i < NUM_TASKS; i++)
+        futures[i] = cohort_async(use_often, &pool);
+    CHECK_INT(cohort_semaphore_release(pool.semaphore, NUM_PERMITS), COHORT_OK);
+    CHECK_INT(cohort_await(cohort_when_all(futures, NUM_TASKS)), COHORT_OK);
+    for (int i = 0; i < NUM_THREADS; i++)
+        pthread_join(threads[i], NULL);
+    for (int i = 0; i < NUM_PERMITS; i++)
+        CHECK_INT(cohort_semaphore_acquire(pool.semaphore, 0), COHORT_OK);
+    CHECK_INT(cohort_semaphore_acquire(pool.semaphore, 0), COHORT_ERR_TIMEOUT);
+    cohort_semaphore_unref(pool.semaphore);
+    return arg ? COHORT_ERR_FAILED : COHORT_OK;
+}
+
+static void test_permits(void)
+{
+    for (unsigned num_workers = 1; num_workers <= 3; num_workers++)
+        CHECK_INT(run_tasks(num_workers, permits, NULL), COHORT_OK);
+}
+
+static void test_too_many(void)
+{
+    cohort_semaphore *semaphore;
+    CHECK_INT(cohort_semaphore_create(UINT64_MAX - 1, &semaphore), COHORT_OK);
+    CHECK_INT(cohort_semaphore_release(semaphore, 2), COHORT_ERR_BAD_PARAMETER);
+    CHECK_INT(cohort_semaphore_release(semaphore, 1), COHORT_OK);
+    cohort_semaphore_unref(semaphore);
+}
+
+int main(int argc, char **argv)
+{
+    static const struct test_case cases[] = {
+        {"permits", test_permits},
+        {"too many", test_too_many},
+    };
+    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
+}
