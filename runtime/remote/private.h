@@ -60,8 +60,9 @@ struct cohort__remote_served {
     uint32_t num_waiting;
     uint32_t num_admitted; /* that are not over */
     size_t bytes_admitted; /* of their IN */
-    uint32_t extra;        /* how many more may be admitted, since nothing has ended */
-    bool has_ended;        /* one, since the last tick */
+    uint32_t extra;        /* how many more may be admitted, since nothing has ended, */
+    size_t extra_bytes;    /* and how many bytes, at least one call */
+    bool has_ended;        /* one, or the fetch of one, since the last tick */
     bool is_admitting;     /* a thread */
     uint32_t num_more;     /* how often more were admitted; this and the next are for tests */
     uint32_t most_waiting; /* the most there have been */

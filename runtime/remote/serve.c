@@ -253,6 +253,10 @@ static void start_task(struct served *served)
 static void fetched(struct cohort__fetch *fetch, cohort_status status)
 {
     struct served *served = COHORT_CONTAINER_OF(fetch, struct served, fetch);
+    struct cohort__remote_served *all = &served->tasks->served;
+    pthread_mutex_lock(&all->lock);
+    all->has_ended = true; /* the next ones are on their way as well */
+    pthread_mutex_unlock(&all->lock);
     if (status)
         fail(served, status, cohort_error_message());
     else
@@ -307,14 +311,18 @@ static bool has_room(const struct cohort__remote_served *all)
 static struct served *admit(struct cohort__remote_served *all)
 {
     bool is_room = has_room(all);
-    if (cohort__list_is_empty(&all->waiting) || (!is_room && all->extra == 0))
+    if (cohort__list_is_empty(&all->waiting) ||
+        (!is_room && (all->extra == 0 || all->extra_bytes == 0)))
         return NULL;
-    all->extra -= !is_room;
     struct served *served =
         COHORT_CONTAINER_OF(cohort__list_pop_front(&all->waiting), struct served, link);
     all->num_waiting--;
     all->num_admitted++;
     all->bytes_admitted += served->bytes;
+    if (!is_room) {
+        all->extra--;
+        all->extra_bytes -= served->bytes < all->extra_bytes ? served->bytes : all->extra_bytes;
+    }
     if (all->num_admitted > all->most_admitted)
         all->most_admitted = all->num_admitted;
     if (all->bytes_admitted > all->most_bytes)
@@ -350,6 +358,7 @@ void cohort__remote_served_tick(struct cohort__remote_tasks *tasks)
     bool is_stuck = !all->has_ended && !cohort__list_is_empty(&all->waiting);
     all->has_ended = false;
     all->extra = is_stuck ? COHORT__REMOTE_ADMITTED_MAX : 0;
+    all->extra_bytes = is_stuck ? COHORT__REMOTE_ADMITTED_BYTES_MAX : 0;
     all->num_more += is_stuck;
     pthread_mutex_unlock(&all->lock);
     if (is_stuck)

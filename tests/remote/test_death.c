@@ -28,7 +28,31 @@ static cohort_future *call(uint32_t from, uint32_t to, const char *name, const c
 static void open_gate(void)
 {
     cohort_promise_fulfil(gate_promise, NULL);
+}
+
+/* Nothing runs in LOCALITY for the others, and nothing waits there to run. */
+static bool is_idle(uint32_t locality)
+{
+    struct cohort__remote_served *all =
+        &cohort__remote_tasks_of(cluster_process(cluster, locality))->served;
+    pthread_mutex_lock(&all->lock);
+    bool is_idle = all->num_admitted == 0 && all->num_waiting == 0;
+    pthread_mutex_unlock(&all->lock);
+    return is_idle;
+}
+
+/* The gate is open. VICTIM, which is dead, learns that all others are, so that what it runs and
+ * calls ends. */
+static void end(uint32_t num_localities, uint32_t victim)
+{
+    for (uint32_t i = 0; i < num_localities; i++)
+        if (i != victim)
+            cluster_tell_death(cluster, victim, i, 1, "is out of reach");
+    for (uint32_t i = 0; i < num_localities; i++)
+        while (!is_idle(i))
+            cohort_yield();
     cohort_future_unref(gate);
+    cluster_abandon(cluster);
 }
 
 static void create(uint64_t seed, uint32_t num_localities)
@@ -87,7 +111,7 @@ static void test_callee(void)
     open_gate();
     CHECK_INT(cohort_await(other), COHORT_OK);
     CHECK_INT(cohort_await(call(0, 2, "echo", NULL, NULL)), COHORT_OK);
-    cluster_abandon(cluster);
+    end(3, 1);
 }
 
 /* The caller dies: what runs goes on to its end, what waits does not begin. */
@@ -109,16 +133,13 @@ static void test_caller(void)
     pthread_mutex_unlock(&all->lock);
     CHECK(num_admitted >= COHORT__REMOTE_ADMITTED_MAX);
     open_gate();
-    for (bool is_over = false; !is_over; cohort_yield()) {
-        pthread_mutex_lock(&all->lock);
-        is_over = all->num_admitted == 0;
-        pthread_mutex_unlock(&all->lock);
-    }
+    while (!is_idle(1))
+        cohort_yield();
     CHECK(atomic_load(&num_run) >= num_admitted);
     cluster_tell_death(cluster, 0, 1, 1, "was killed by signal 9"); /* so that its calls end */
     for (uint32_t i = 0; i < NUM; i++)
         CHECK_INT(cohort_await(futures[i]), COHORT_ERR_PEER_DIED);
-    cluster_abandon(cluster);
+    end(2, 0);
 }
 
 /* At any time, while calls of all sizes go to the victim and to another one. */
@@ -152,7 +173,7 @@ static void run_any_time(uint64_t seed)
             CHECK_CONTAINS(cohort_error_message(), "at locality 1: locality 1 was killed");
         cohort_object_fini(&outs[i]);
     }
-    cluster_abandon(cluster);
+    end(3, 1);
 }
 
 static void test_any_time(void)
@@ -174,10 +195,8 @@ static void test_everywhere(void)
             cohort_yield();
         cluster_kill(cluster, victim);
         for (uint32_t i = 0; i < NUM; i++)
-            if (i != victim) {
+            if (i != victim)
                 cluster_tell_death(cluster, i, victim, 1, "was killed by signal 9");
-                cluster_tell_death(cluster, victim, i, 1, "is out of reach"); /* its tasks end */
-            }
         open_gate();
         CHECK_INT(cohort_await(future), COHORT_ERR_PEER_DIED);
         char want[100];
@@ -186,7 +205,7 @@ static void test_everywhere(void)
         CHECK_CONTAINS(cohort_error_message(), want);
         for (uint32_t i = 0; i < NUM; i++)
             CHECK(!outs[i].data && outs[i].bytes == 0);
-        cluster_abandon(cluster);
+        end(NUM, victim);
     }
 }
 
