@@ -50,8 +50,8 @@ static cohort_status give(uint64_t number, cohort_object *ret_out)
 /* Edges that begin here. */
 static cohort_status take_edges(const cohort_object *in, cohort_object *ret_out, void *context)
 {
-    const struct bfs_edge *edges;
-    size_t num;
+    const struct bfs_edge *edges = NULL;
+    size_t num = 0;
     (void)ret_out;
     (void)context;
     cohort_status status = row_of(in, &edges, &num);
@@ -108,8 +108,8 @@ static cohort_status begin(const cohort_object *in, cohort_object *ret_out, void
 
 static cohort_status visit(const cohort_object *in, cohort_object *ret_out, void *context)
 {
-    const struct bfs_edge *edges;
-    size_t num;
+    const struct bfs_edge *edges = NULL;
+    size_t num = 0;
     (void)ret_out;
     (void)context;
     cohort_status status = row_of(in, &edges, &num);

@@ -185,8 +185,8 @@ inline act(i)
            fi }
 
     /* A is told of the death: its calls without a result end. */
-    :: atomic { told && !late[i] && CALLER(i) == A && depth[i] >= 1 && at[i] != OVER && at[i] != LOST &&
-           at[i] != NONE &&
+    :: atomic { told && !late[i] && CALLER(i) == A && depth[i] >= 1 && at[i] != OVER &&
+           at[i] != LOST && at[i] != NONE &&
 #ifdef NO_END_HELD
            at[i] != HELD &&
 #endif

@@ -79,8 +79,8 @@ static cohort_status wait_at_gate(const cohort_object *in, cohort_object *ret_ou
 
 static void die(uint32_t locality, uint32_t told)
 {
+    cluster_tell_death(cluster, told, locality, 1, "was killed by signal 9"); /* knows no better */
     cluster_kill(cluster, locality);
-    cluster_tell_death(cluster, told, locality, 1, "was killed by signal 9");
 }
 
 static void check_died(cohort_future *future, const cohort_object *out)
@@ -193,10 +193,10 @@ static void test_everywhere(void)
             cohort__async_everywhere_from(cluster_process(cluster, 0), "wait_at_gate", NULL, outs);
         while (atomic_load(&num_run) < NUM)
             cohort_yield();
-        cluster_kill(cluster, victim);
         for (uint32_t i = 0; i < NUM; i++)
             if (i != victim)
                 cluster_tell_death(cluster, i, victim, 1, "was killed by signal 9");
+        cluster_kill(cluster, victim);
         open_gate();
         CHECK_INT(cohort_await(future), COHORT_ERR_PEER_DIED);
         char want[100];

@@ -24,7 +24,7 @@ static cohort_future *call(uint32_t locality, const char *name, const cohort_obj
 static cohort_status square(const cohort_object *in, cohort_object *ret_out, void *context)
 {
     (void)context;
-    msgpack_unpacked value;
+    msgpack_unpacked value = {0};
     cohort_status status = cohort_object_unpack(in, &value);
     if (status)
         return status;
@@ -42,7 +42,7 @@ static void check_square(uint32_t locality)
 {
     msgpack_object number = {.type = MSGPACK_OBJECT_POSITIVE_INTEGER, .via.u64 = 1234567};
     cohort_object in, out;
-    msgpack_unpacked value;
+    msgpack_unpacked value = {0};
     CHECK_INT(cohort_object_pack(&number, &in), COHORT_OK);
     CHECK_INT(cohort_await(call(locality, "square", &in, &out)), COHORT_OK);
     CHECK_INT(cohort_object_unpack(&out, &value), COHORT_OK);
