@@ -42,6 +42,25 @@ static cohort_status where(const cohort_object *in, cohort_object *ret_out, void
     return COHORT_OK;
 }
 
+/* Calls all from where it is. Each result is in its place. */
+static cohort_status ask_all(const cohort_object *in, cohort_object *ret_out, void *context)
+{
+    uint32_t num = cohort_num_localities();
+    cohort_object *outs = calloc(num, sizeof(*outs));
+    (void)in;
+    (void)ret_out;
+    (void)context;
+    if (!outs)
+        return cohort_fail(COHORT_ERR_NO_MEMORY, "ask_all: no memory");
+    cohort_status status = cohort_await(cohort_async_everywhere("where", NULL, outs));
+    for (uint32_t i = 0; !status && i < num; i++)
+        if (outs[i].bytes != sizeof(i) || memcmp(outs[i].data, &i, sizeof(i)) != 0)
+            status = cohort_fail(COHORT_ERR_FAILED, "the result of %u is wrong", (unsigned)i);
+    cohort_objects_fini(outs, num);
+    free(outs);
+    return status;
+}
+
 static cohort_status refuse(const cohort_object *in, cohort_object *ret_out, void *context)
 {
     (void)in;
@@ -116,18 +135,11 @@ static void call_each(void)
 static void call_all(void)
 {
     uint32_t num = cohort_num_localities();
-    cohort_object *outs = calloc(num, sizeof(*outs));
-    if (!outs)
-        abort();
-    report("everywhere", cohort_await(cohort_async_everywhere("where", NULL, outs)));
     for (uint32_t i = 0; i < num; i++)
-        if (outs[i].bytes != sizeof(i) || memcmp(outs[i].data, &i, sizeof(i)) != 0)
-            printf("the result of %u is wrong\n", (unsigned)i);
-    cohort_objects_fini(outs, num);
-    report("refuse", cohort_await(cohort_async_everywhere("refuse", NULL, outs)));
+        report("everywhere", cohort_await(cohort_async_at(i, "ask_all", NULL, NULL)));
+    report("refuse", cohort_await(cohort_async_everywhere("refuse", NULL, NULL)));
     report("unknown", cohort_await(cohort_async_at(1, "unknown", NULL, NULL)));
     report("far away", cohort_await(cohort_async_at(num, "where", NULL, NULL)));
-    free(outs);
 }
 
 enum { NUM_AT_ONCE = 20000 };
@@ -170,6 +182,7 @@ int main(int argc, char **argv)
     mode = argc > 1 ? argv[1] : "";
     if (cohort_remote_register("reverse", reverse, NULL) ||
         cohort_remote_register("where", where, NULL) ||
+        cohort_remote_register("ask_all", ask_all, NULL) ||
         cohort_remote_register("refuse", refuse, NULL) ||
         cohort_remote_register("leave_task", leave_task, NULL) ||
         cohort_remote_register("die", die, NULL))

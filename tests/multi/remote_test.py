@@ -27,8 +27,7 @@ def test_each():
 def test_all():
     for num in (2, 3, 5):
         lines = lines_of(num, 'all')
-        check_equal(lines, [
-            'everywhere: COHORT_OK',
+        check_equal(lines, ['everywhere: COHORT_OK'] * num + [
             'refuse: COHORT_OK' if num == 2 else 'refuse: COHORT_ERR_NOT_SUPPORTED: '
             'remote task "refuse" at locality 2: not in 2',
             'unknown: COHORT_ERR_BAD_PARAMETER: remote task "unknown" at locality 1: '
