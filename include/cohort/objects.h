@@ -3,23 +3,11 @@
 #define COHORT_OBJECTS_H
 
 #include "cohort/comm.h"
+#include "cohort/object.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
-
-/* Bytes of a length that only their owner knows. */
-typedef struct cohort_object {
-    void *data; /* may be NULL if bytes is 0 */
-    size_t bytes;
-} cohort_object;
-
-/* Frees the data, which must come from the library or from malloc, and empties the object, so that
- * a second call does nothing. NULL is fine. Any thread; never suspends. */
-COHORT_API void cohort_object_fini(cohort_object *object);
-
-/* The same for COUNT objects in an array. The array itself is not freed. */
-COHORT_API void cohort_objects_fini(cohort_object *objects, size_t count);
 
 /* Collectives whose blocks are objects: gather, scatter, broadcast, all_gather and all_to_all, by
  * the same algorithms, with the rules and errors of cohort/collectives.h and the options of

@@ -20,6 +20,8 @@
 #include "runtime/loop/loop.h"
 #include "runtime/launch/bootstrap.h"
 #include "runtime/proc/process.h"
+#include "runtime/remote/functions.h"
+#include "runtime/remote/tasks.h"
 #include "runtime/task/fork.h"
 #include "runtime/task/scheduler.h"
 #include "runtime/task/stack.h"
@@ -53,8 +55,9 @@ static void on_count_asked(void *context, uint64_t round)
 {
     struct job *job = context;
     struct cohort__process_traffic traffic = cohort__process_traffic(job->process);
-    cohort__bootstrap_report_counts(job->bootstrap, round, traffic.sent, traffic.received,
-                                    traffic.busy);
+    /* Others may call remote tasks here, which may start tasks, after the program has returned. */
+    bool busy = traffic.busy || cohort__scheduler_live_tasks() > 0;
+    cohort__bootstrap_report_counts(job->bootstrap, round, traffic.sent, traffic.received, busy);
 }
 
 static void on_exit_allowed(void *context)
@@ -204,6 +207,8 @@ static cohort_status start(struct job *job)
     };
     status = cohort__process_create(&job->process, &options);
     if (!status)
+        status = cohort__remote_tasks_create(job->process);
+    if (!status)
         status = options.size > 1 ? connect_peers(job) : stay_alone(job);
     if (!status)
         status = cohort__loop_every(job->loop, TICK_NANOSECONDS, tick, job);
@@ -314,6 +319,7 @@ int cohort_main(int argc, char **argv, cohort_task_function *program, void *arg)
         return 1;
     }
     cohort__descriptors_open_standard();
+    cohort__remote_functions_seal();
     struct job job = {.program = program, .arg = arg};
     cohort_status status = start(&job);
     if (status)

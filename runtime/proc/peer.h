@@ -52,6 +52,8 @@ struct cohort__process {
     struct cohort__process_options options;
     const struct cohort__process_handlers *_Atomic handlers; /* never NULL */
     struct cohort__process_handlers own_handlers;
+    const struct cohort__process_handlers *_Atomic remote_handlers; /* never NULL */
+    struct cohort__process_handlers own_remote_handlers;
     struct cohort__net *net; /* NULL in a job with one locality */
     struct cohort__registry *registry;
     uint32_t *hosts, *domains, *cores; /* of the localities, see positions.h */

@@ -33,6 +33,7 @@ cohort_status cohort__process_create(struct cohort__process **ret_process,
         process->options.eager_budget = DEFAULT_EAGER_BUDGET;
     process->window = cohort__send_window(options->size);
     atomic_init(&process->handlers, &no_handlers);
+    atomic_init(&process->remote_handlers, &no_handlers);
     atomic_init(&process->next_handle, 1);
     process->hosts = calloc(options->size, sizeof(*process->hosts));
     process->domains = calloc(options->size, sizeof(*process->domains));
@@ -51,6 +52,14 @@ cohort_status cohort__process_create(struct cohort__process **ret_process,
     return COHORT_OK;
 }
 
+static void stop_user(const struct cohort__process_handlers *_Atomic *user)
+{
+    const struct cohort__process_handlers *handlers = atomic_load(user);
+    if (handlers->stop)
+        handlers->stop(handlers->context);
+    atomic_store(user, &no_handlers);
+}
+
 void cohort__process_stop(struct cohort__process *process)
 {
     atomic_store(&process->stopped, true);
@@ -62,10 +71,8 @@ void cohort__process_stop(struct cohort__process *process)
             cohort__fetch_end_waiting(process, peer, COHORT_ERR_CANCELLED);
         }
     }
-    const struct cohort__process_handlers *handlers = atomic_load(&process->handlers);
-    if (handlers->stop)
-        handlers->stop(handlers->context);
-    atomic_store(&process->handlers, &no_handlers);
+    stop_user(&process->handlers);
+    stop_user(&process->remote_handlers);
 }
 
 void cohort__process_destroy(struct cohort__process *process)
@@ -104,6 +111,18 @@ void cohort__process_set_handlers(struct cohort__process *process,
 void *cohort__process_context(const struct cohort__process *process)
 {
     return atomic_load(&process->handlers)->context;
+}
+
+void cohort__process_set_remote_handlers(struct cohort__process *process,
+                                         const struct cohort__process_handlers *handlers)
+{
+    process->own_remote_handlers = *handlers;
+    atomic_store(&process->remote_handlers, &process->own_remote_handlers);
+}
+
+void *cohort__process_remote_context(const struct cohort__process *process)
+{
+    return atomic_load_explicit(&process->remote_handlers, memory_order_acquire)->context;
 }
 
 struct cohort__process *cohort__process_current(void)
@@ -165,9 +184,11 @@ void cohort__process_death_told(struct cohort__process *process, const struct co
     cohort__send_end_all(process, peer, COHORT_ERR_PEER_DIED);
     cohort__fetch_end_waiting(process, peer, COHORT_ERR_PEER_DIED);
     cohort__registry_peer_died(process->registry);
-    const struct cohort__process_handlers *handlers = atomic_load(&process->handlers);
-    if (handlers->peer_died)
-        handlers->peer_died(handlers->context, rank);
+    const struct cohort__process_handlers *users[] = {atomic_load(&process->handlers),
+                                                      atomic_load(&process->remote_handlers)};
+    for (int i = 0; i < 2; i++)
+        if (users[i]->peer_died)
+            users[i]->peer_died(users[i]->context, rank);
 }
 
 void cohort__process_peer_died(struct cohort__process *process, uint32_t rank, const char *why)
@@ -216,13 +237,15 @@ static void believe_lost(struct cohort__process *process, uint64_t now)
 
 void cohort__process_tick(struct cohort__process *process, uint64_t now)
 {
-    const struct cohort__process_handlers *handlers = atomic_load(&process->handlers);
+    const struct cohort__process_handlers *users[] = {atomic_load(&process->handlers),
+                                                      atomic_load(&process->remote_handlers)};
     if (atomic_load_explicit(&process->any_lost, memory_order_relaxed))
         believe_lost(process, now);
     cohort__router_look_for_gaps(process, now);
     cohort__probe_links(process, now);
-    if (handlers->tick)
-        handlers->tick(handlers->context, now);
+    for (int i = 0; i < 2; i++)
+        if (users[i]->tick)
+            users[i]->tick(users[i]->context, now);
 }
 
 bool cohort__process_death_of(struct cohort__process *process, uint32_t rank,
@@ -280,7 +303,8 @@ bool cohort__process_any_dead(const struct cohort__process *process)
 
 struct cohort__process_traffic cohort__process_traffic(struct cohort__process *process)
 {
-    const struct cohort__process_handlers *handlers = atomic_load(&process->handlers);
+    const struct cohort__process_handlers *users[] = {atomic_load(&process->handlers),
+                                                      atomic_load(&process->remote_handlers)};
     /* These counters only grow. So if their sum has not changed, none of them has changed. */
     uint64_t sent = 0;
     for (uint32_t rank = 0; rank < process->options.size; rank++) {
@@ -288,12 +312,10 @@ struct cohort__process_traffic cohort__process_traffic(struct cohort__process *p
         sent += peer ? atomic_load(&peer->sent) : 0;
     }
     uint64_t received = atomic_load(&process->received);
-    return (struct cohort__process_traffic){
-        .sent = sent,
-        .received = received,
-        .busy = atomic_load(&process->under_way) != 0 ||
-                (handlers->busy && handlers->busy(handlers->context)),
-    };
+    bool busy = atomic_load(&process->under_way) != 0;
+    for (int i = 0; i < 2; i++)
+        busy |= users[i]->busy && users[i]->busy(users[i]->context);
+    return (struct cohort__process_traffic){.sent = sent, .received = received, .busy = busy};
 }
 
 uint64_t cohort__process_dropped(const struct cohort__process *process)

@@ -32,10 +32,10 @@ struct cohort__process_options {
     uint64_t news_ns;
 };
 
-/* The handlers by which messages and events go up, to the communicators. */
+/* The handlers by which messages and events go up, to the communicators and to remote tasks. */
 struct cohort__process_handlers {
     void *context;
-    /* A message for a communicator. ARRIVAL belongs to the handler, which has to release or keep it
+    /* A message for them. ARRIVAL belongs to the handler, which has to release or keep it
      * before it returns. Called from the transport's progress: must not wait. */
     void (*message)(void *context, struct cohort__arrival *arrival);
     /* RANK is dead. Called after all sends to RANK have ended, once for each RANK. */
@@ -74,6 +74,12 @@ void cohort__process_set_handlers(struct cohort__process *process,
 
 /* The `context` of the handlers that were set. */
 void *cohort__process_context(const struct cohort__process *process);
+
+/* The same for remote tasks, which get the messages of COHORT__INSTANCE_REMOTE. `look` is not
+ * called. */
+void cohort__process_set_remote_handlers(struct cohort__process *process,
+                                         const struct cohort__process_handlers *handlers);
+void *cohort__process_remote_context(const struct cohort__process *process);
 
 /* The process that public calls use. NULL before the job has started and after it has ended. */
 struct cohort__process *cohort__process_current(void);

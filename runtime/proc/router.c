@@ -20,7 +20,8 @@ static bool is_ours(const struct cohort__process *process, const struct cohort__
            envelope->source_locality != process->options.rank;
 }
 
-/* There is no handler: no site of this locality has ever joined a communicator. */
+/* There is no handler: no site of this locality has ever joined a communicator, or the job is
+ * over. */
 static void drop(struct cohort__arrival *arrival)
 {
     const struct cohort__envelope *envelope = &arrival->envelope;
@@ -32,8 +33,10 @@ static void drop(struct cohort__arrival *arrival)
 
 static void hand_on(struct cohort__arrival *arrival)
 {
-    const struct cohort__process_handlers *handlers =
-        atomic_load_explicit(&arrival->process->handlers, memory_order_acquire);
+    struct cohort__process *process = arrival->process;
+    bool is_remote_task = arrival->envelope.instance == COHORT__INSTANCE_REMOTE;
+    const struct cohort__process_handlers *handlers = atomic_load_explicit(
+        is_remote_task ? &process->remote_handlers : &process->handlers, memory_order_acquire);
     if (handlers->message)
         handlers->message(handlers->context, arrival);
     else

@@ -31,6 +31,9 @@ enum {
     COHORT__ENVELOPE_MAX_DRAINED = 0xff,
 };
 
+/* The instance of messages of remote tasks. Communicators have at least 1 << 32. */
+#define COHORT__INSTANCE_REMOTE UINT64_C(1)
+
 enum cohort__kind {
     COHORT__KIND_DATA = 1, /* carries the payload itself */
     COHORT__KIND_ANNOUNCE, /* total_bytes wait at the sender; the payload is a token for them */

@@ -15,8 +15,8 @@ PATH = "docs/layers.svg"
 BASE = "base"
 
 # The column of a layer, from the left. Its row follows from what it uses.
-COLUMNS = {"wire": 1, "net": 1, "launch": 1, "job": 1, "task": 2, "loop": 2, "proc": 2, "comm": 2,
-           "plan": 3, "exec": 3, "coll": 3, "algo": 4, "model": 4}
+COLUMNS = {"wire": 1, "net": 1, "launch": 1, "remote": 2, "job": 1, "task": 2, "loop": 2,
+           "proc": 2, "comm": 3, "plan": 3, "exec": 3, "coll": 3, "algo": 4, "model": 4}
 FIRST, LAST = 0, 5  # the columns of programs
 
 PURPOSES = {
@@ -26,6 +26,7 @@ PURPOSES = {
     "wire": "the envelope, msgpack",
     "net": "carries bytes: shm, ofi",
     "proc": "messages of localities",
+    "remote": "calls of functions there",
     "launch": "who is in a job, its end",
     "job": "cohort_main",
     "plan": "a site's steps, as data",

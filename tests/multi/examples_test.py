@@ -105,6 +105,44 @@ def needs(name):
     return os.path.exists(os.path.join(EXAMPLES, name))
 
 
+# bfs
+
+
+def test_bfs():
+    want = None
+    for num_localities in 0, 1, 2, 3, 5:
+        out = succeed('bfs', num_localities, '--scale', 9, '--roots', 3)
+        lines = out.splitlines()
+        check(re.fullmatch(r'graph: 2\^9 vertices, \d+ edges, in %d localities' %
+                           max(num_localities, 1), lines[0]), lines[0])
+        check_equal(lines[-1], 'check: 3 trees are right')
+        trees = [line.split(' levels,')[0] for line in lines[1:-1]]
+        want = want or trees
+        check_equal((trees, len(trees)), (want, 3)) # the same everywhere
+    succeed('bfs', 2, '--scale', 1, '--roots', 1)
+    succeed('bfs', 3, '--scale', 13, '--roots', 1, '--seed', 7)
+
+
+def test_bfs_wrong():
+    check_wrong('bfs', [], (['--scale', '27'], '27'), (['--roots', '0'], '0'))
+
+
+# salesman
+
+
+def test_salesman():
+    for num_localities in 0, 1, 2, 4:
+        for args in [], ['--cities', 2], ['--cities', 9, '--depth', 4, '--seed', 3], \
+                ['--cities', 7, '--depth', 1]:
+            out = succeed('salesman', num_localities, *args)
+            check_equal(out.splitlines()[-1], 'check: equal to dynamic programming')
+    check(' 720 calls in 2 localities' in succeed('salesman', 2, '--cities', 11, '--depth', 4))
+
+
+def test_salesman_wrong():
+    check_wrong('salesman', [], (['--cities', '17'], '17'), (['--depth', '5'], '5'))
+
+
 # hello
 
 

@@ -15,6 +15,7 @@
 #include "runtime/net/shm.h"
 #include "runtime/proc/boards.h"
 #include "runtime/proc/process.h"
+#include "runtime/remote/tasks.h"
 #include "runtime/task/scheduler.h"
 #include "tests/support/hub_copy.h"
 
@@ -109,6 +110,7 @@ struct cluster *cluster_create(uint64_t seed, uint32_t num_localities, size_t ea
                                                   .epoch = 1,
                                                   .eager_budget = eager_budget};
         CHECK_INT(cohort__process_create(&cluster->processes[rank], &options), COHORT_OK);
+        CHECK_INT(cohort__remote_tasks_create(cluster->processes[rank]), COHORT_OK);
         net_create(cluster, shared, rank);
         cohort__process_attach_net(cluster->processes[rank], cluster->nets[rank]);
     }
@@ -230,6 +232,11 @@ cohort_future *cluster_create_comm(void *context, cohort_comm **ret_comm, const 
     uint32_t locality = cluster_locality(cluster->placement, cluster->seed, cluster->num_localities,
                                          options->this_site, options->num_sites);
     return cohort__comm_create_for(cluster->processes[locality], ret_comm, name, options);
+}
+
+struct cohort__process *cluster_process(struct cluster *cluster, uint32_t locality)
+{
+    return cluster->processes[locality];
 }
 
 void cluster_kill(struct cluster *cluster, uint32_t locality)

@@ -58,6 +58,9 @@ void cluster_place(struct cluster *cluster, enum cluster_placement placement);
 cohort_future *cluster_create_comm(void *cluster, cohort_comm **ret_comm, const char *name,
                                    const cohort_comm_options *options);
 
+/* LOCALITY's process, for what is not of communicators. */
+struct cohort__process *cluster_process(struct cluster *cluster, uint32_t locality);
+
 /* Call it in a task. Waits until no message is under way, and returns how many messages the
  * localities have sent each other. */
 uint64_t cluster_num_sent(struct cluster *cluster);

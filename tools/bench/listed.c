@@ -21,7 +21,7 @@ static const struct listed {
     {&bench_operation_exchange, true},     {&bench_operation_overlap, true},
     {&bench_operation_gather, false},      {&bench_operation_gatherv, false},
     {&bench_operation_all_to_allv, false}, {&bench_operation_checked_gather, false},
-    {&bench_operation_check, false},
+    {&bench_operation_check, false},       {&bench_operation_remote, true},
 };
 
 static cohort_status measure(const struct bench *bench, const struct bench_work *work)

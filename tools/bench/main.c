@@ -6,6 +6,7 @@
 
 #include "tools/bench/bench.h"
 #include "tools/bench/hosts.h"
+#include "tools/bench/operation.h"
 #include "tools/bench/select.h"
 
 /* Within cohort_main. */
@@ -62,6 +63,10 @@ static int run_job(int argc, char **argv, const struct bench_options *options)
     /* Figures are those of one worker, unless others are asked for. */
     if (!(options->subcommands & BENCH_SPREAD) && setenv("COHORT_WORKERS", "1", 0))
         return 1;
+    if (options->list && bench_pairs_register() != COHORT_OK) {
+        fprintf(stderr, "cohort-bench: %s\n", cohort_error_message());
+        return 1;
+    }
     return cohort_main(argc, argv, run, &program);
 }
 

@@ -49,13 +49,17 @@ extern const struct bench_operation bench_operation_all_to_allv;
 extern const struct bench_operation bench_operation_checked_gather;
 extern const struct bench_operation bench_operation_check; /* agreement alone */
 
-/* For two sites, see pairs.c. ping_pong: half the round trip of a message. stream: one message of
- * several. exchange: an all_to_all whose second site comes late. overlap: the same while site 0
- * computes. */
+/* For two sites, see pairs.c. ping_pong: half the round trip of a message. remote: half of what a
+ * remote task takes that gives back what it gets. stream: one message of several. exchange: an
+ * all_to_all whose second site comes late. overlap: the same while site 0 computes. */
 extern const struct bench_operation bench_operation_ping_pong;
+extern const struct bench_operation bench_operation_remote;
 extern const struct bench_operation bench_operation_stream;
 extern const struct bench_operation bench_operation_exchange;
 extern const struct bench_operation bench_operation_overlap;
+
+/* Registers the function that `remote` calls. Before cohort_main. */
+cohort_status bench_pairs_register(void);
 
 /* Element INDEX of a block as a site fills it; it varies. */
 double bench_pattern(size_t index);

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cohort-bench: operations of two sites: ping-pong, stream, overlap. */
+/* cohort-bench: operations of two sites: ping-pong, remote tasks, stream, overlap. */
 #include "tools/bench/pairs.h"
+
+#include <string.h>
 
 #include "tools/bench/burden.h"
 #include "tools/bench/operation.h"
 
-enum { TAG = 1, NUM_TASKS = 10 };
+enum { TAG = 1, NUM_TASKS = 10, NUM_REMOTE = 50 };
 
 static bool is_first(const struct bench_call *call)
 {
@@ -53,6 +55,61 @@ const struct bench_operation bench_operation_ping_pong = {
     .fill = fill_messages,
     .start = start_ping_pong,
     .check = bench_check_pattern,
+};
+
+static cohort_status echo(const cohort_object *in, cohort_object *ret_out, void *context)
+{
+    (void)context;
+    *ret_out = *in;
+    return COHORT_OK;
+}
+
+cohort_status bench_pairs_register(void)
+{
+    return cohort_remote_register("bench.echo", echo, NULL);
+}
+
+static cohort_status call_remote(const struct bench_call *call, bool is_last)
+{
+    const cohort_object in = {call->in, call->count * sizeof(double)};
+    cohort_object out;
+    cohort_status status = cohort_await(cohort_async_at(1, "bench.echo", &in, &out));
+    if (status == COHORT_OK && out.bytes != in.bytes)
+        status = cohort_fail(COHORT_ERR_FAILED, "a remote task has returned %zu of %zu bytes",
+                             out.bytes, in.bytes);
+    if (status == COHORT_OK && is_last)
+        memcpy(call->out, out.data, out.bytes);
+    cohort_object_fini(&out);
+    return status;
+}
+
+/* Some calls, one after the other. The second site waits until it is told that they are over: so
+ * little of the time is that message's. */
+static cohort_future *start_remote(const struct bench_call *call, uint64_t generation)
+{
+    (void)generation;
+    if (!is_first(call))
+        return get(call, call->out, 1);
+    cohort_status status = COHORT_OK;
+    for (unsigned i = 0; status == COHORT_OK && i < NUM_REMOTE; i++)
+        status = call_remote(call, i + 1 == NUM_REMOTE);
+    return status ? failed(status) : set(call, call->in, 1);
+}
+
+static cohort_status check_remote(const struct bench_call *call)
+{
+    struct bench_call got = *call;
+    got.count = is_first(call) ? call->count : 1;
+    return bench_check_pattern(&got);
+}
+
+const struct bench_operation bench_operation_remote = {
+    .name = "remote",
+    .num_in_call = 2 * NUM_REMOTE,
+    .is_one_way = true,
+    .fill = fill_messages,
+    .start = start_remote,
+    .check = check_remote,
 };
 
 /* Several messages at once. The receiver answers with one element. */

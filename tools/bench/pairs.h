@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cohort-bench: operations of two sites: ping-pong, stream, overlap. */
+/* cohort-bench: operations of two sites: ping-pong, remote tasks, stream, overlap. */
 #ifndef COHORT_TOOLS_BENCH_PAIRS_H
 #define COHORT_TOOLS_BENCH_PAIRS_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Whole messages with seeded mutations are given to a locality that has announced sends, fetches
- * under way and waiting joins. Whatever arrives, all memory is freed and each operation ends at
- * most once, and exactly once by the end of the job. */
+ * under way, waiting joins and calls of remote tasks. Whatever arrives, all memory is freed and
+ * each operation ends at most once, and exactly once by the end of the job. */
 #include "runtime/proc/router.h"
 
 #include <stdio.h>
@@ -13,6 +13,9 @@
 #include "runtime/proc/registry.h"
 #include "runtime/proc/registry_home.h"
 #include "runtime/proc/send.h"
+#include "runtime/remote/functions.h"
+#include "runtime/remote/message.h"
+#include "runtime/remote/tasks.h"
 #include "tests/support/test.h"
 #include "tests/unit/runtime/proc/fake_net.h"
 
@@ -96,6 +99,38 @@ static void begin_join(void)
                                   .done = on_joined};
     num_begun++;
     cohort__registry_join(cohort__process_registry(fake.process), join);
+}
+
+/* Calls of others can't be started here: there are no workers. */
+static cohort_status no_function(const cohort_object *in, cohort_object *ret_out, void *context)
+{
+    (void)in;
+    (void)ret_out;
+    (void)context;
+    return COHORT_OK;
+}
+
+static cohort_future *calls[NUM_EACH + 1];
+static cohort_object results[NUM_EACH + 1];
+static size_t num_calls;
+
+static void begin_call(uint32_t rank)
+{
+    cohort_object in = {space, below(2) ? below(sizeof(space)) : below(30)};
+    CHECK(num_calls < sizeof(calls) / sizeof(calls[0]));
+    calls[num_calls] = cohort__async_at_from(fake.process, rank, "some function", &in,
+                                             below(4) ? &results[num_calls] : NULL);
+    num_calls++;
+}
+
+static void end_calls(void)
+{
+    for (size_t i = 0; i < num_calls; i++) {
+        CHECK(cohort_future_ready(calls[i]));
+        cohort_future_unref(calls[i]);
+        cohort_object_fini(&results[i]);
+    }
+    num_calls = 0;
 }
 
 static void on_message(void *context, struct cohort__arrival *arrival)
@@ -183,6 +218,15 @@ static size_t valid_message(unsigned char *data)
     } else if (envelope.kind == COHORT__KIND_DATA || envelope.kind == COHORT__KIND_ERROR) {
         envelope.payload_bytes = 1 + (uint32_t)below(MAX_PAYLOAD);
     }
+    bool is_remote = envelope.kind != COHORT__KIND_REGISTRY && below(2);
+    if (is_remote) {
+        envelope.instance = COHORT__INSTANCE_REMOTE;
+        envelope.tag = (uint32_t)below(COHORT__REMOTE_ADMITTED + 1);
+        envelope.generation = below(NUM_EACH + 2);
+        envelope.fingerprint = below(2) ? cohort__remote_hash("some function") : below(3);
+        envelope.dest_site = (uint32_t)below(FAKE_SIZE + 1);
+        envelope.source_site = below(2) ? (uint32_t)below(5) : 0;
+    }
     envelope.number = fake_net_next_number(&fake, envelope.source_locality);
     cohort__envelope_encode(&envelope, data);
     return COHORT__ENVELOPE_BYTES + envelope.payload_bytes;
@@ -223,13 +267,17 @@ static void round_of(uint64_t seed)
     size_t num_fetched = 0;
     cohort__random_init(&random_of, seed);
     fake_net_open(&fake, 0);
+    CHECK_INT(cohort__remote_tasks_create(fake.process), COHORT_OK);
     cohort__process_set_handlers(fake.process,
                                  &(struct cohort__process_handlers){.message = on_message});
     for (int i = 0; i < MESSAGES; i++) {
         if (i % (MESSAGES / NUM_EACH) == 0) {
             begin_send(1 + (uint32_t)below(FAKE_SIZE - 1));
             begin_join();
+            begin_call(1 + (uint32_t)below(FAKE_SIZE - 1));
         }
+        if (below(20) == 0)
+            cohort__process_tick(fake.process, 0);
         deliver_one();
         num_fetched = turn_transport(num_fetched);
         if (below(200) == 0)
@@ -240,11 +288,13 @@ static void round_of(uint64_t seed)
         fake_net_fetched(&fake, num_fetched++, COHORT_ERR_CANCELLED);
     CHECK(num_ended == num_begun);
     fake_net_close(&fake);
+    end_calls();
 }
 
 int main(int argc, char **argv)
 {
     uint64_t seed = argc > 1 ? strtoull(argv[1], NULL, 0) : 1;
+    CHECK_INT(cohort_remote_register("some function", no_function, NULL), COHORT_OK);
     for (uint64_t i = 0; i < ROUNDS; i++)
         round_of(seed * ROUNDS + i);
     fprintf(stderr, "seed %llu: %llu of %llu messages arrived; %llu operations ended\n",

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cohort/objects.h"
+#include "cohort/object.h"
 
 #include <stdlib.h>
 

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef COHORT_OBJECT_H
+#define COHORT_OBJECT_H
+
+#include <stddef.h>
+
+#include "cohort/status.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Bytes of a length that only their owner knows. */
+typedef struct cohort_object {
+    void *data; /* may be NULL if bytes is 0 */
+    size_t bytes;
+} cohort_object;
+
+/* Frees the data, which must come from the library or from malloc, and empties the object, so that
+ * a second call does nothing. NULL is fine. Any thread; never suspends. */
+COHORT_API void cohort_object_fini(cohort_object *object);
+
+/* The same for COUNT objects in an array. The array itself is not freed. */
+COHORT_API void cohort_objects_fini(cohort_object *objects, size_t count);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,540 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <stdalign.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cohort/task.h"
+#include "runtime/base/container.h"
+#include "runtime/base/hash.h"
+#include "runtime/base/log.h"
+#include "runtime/base/slab.h"
+#include "runtime/proc/fetch.h"
+#include "runtime/proc/send.h"
+#include "runtime/remote/private.h"
+#include "runtime/task/fork.h"
+#include "runtime/task/future.h"
+#include "runtime/task/scheduler.h"
+#include "runtime/task/work.h"
+
+/* The caller's side. A call to another locality is in the list `waiting` of its peer until the
+ * window lets it go, then in the map `calls` until its result comes, the peer dies, or it can't be
+ * sent. It ends when it is out of both, and its send is over: until then the transport may read
+ * IN. */
+
+struct call {
+    struct cohort_future future; /* first: it is freed as a future */
+    struct cohort__map_node node;
+    struct cohort__list link; /* in `waiting`, or in a list of those that end */
+    struct cohort__remote_tasks *tasks;
+    struct cohort__remote_peer *peer;
+    uint64_t number;
+    struct cohort__remote_name name;
+    uint32_t span;
+    bool is_expected; /* in `calls`; under the peer's lock */
+    cohort_object in;
+    cohort_object *ret_out; /* or NULL */
+    cohort_object out;
+    struct cohort__error error;
+    _Atomic uint32_t num_parts; /* that are not over: the send, and the result */
+    unsigned char copied[];     /* a short IN, and a name that is not registered here */
+};
+
+/* The send of a call, if it was not over at once. */
+struct sending {
+    struct cohort__send send;
+    struct call *call;
+};
+
+/* A result that takes time to read. */
+struct reception {
+    struct call *call;
+    struct cohort__arrival *arrival; /* of a chore */
+    union {
+        struct cohort__work work;
+        struct cohort__fetch fetch;
+    };
+};
+
+static void set_error(struct call *call, cohort_status status, const char *why)
+{
+    cohort__remote_error_set(&call->error, &call->name, call->peer->rank, status, why);
+}
+
+static void end(struct call *call)
+{
+    struct cohort__remote_tasks *tasks = call->tasks;
+    struct cohort__error error = call->error;
+    if (error.status)
+        cohort_object_fini(&call->out);
+    else if (call->ret_out)
+        *call->ret_out = call->out;
+    cohort__future_complete(&call->future, error.status, error.status ? &error : NULL);
+    cohort__error_fini(&error);
+    cohort__remote_close(tasks);
+}
+
+static void part_over(struct call *call)
+{
+    if (atomic_fetch_sub_explicit(&call->num_parts, 1, memory_order_acq_rel) == 1)
+        end(call);
+}
+
+/* Sending ------------------------------------------------------------------------------------- */
+
+/* With the peer's lock held. */
+static void expect(struct cohort__remote_peer *peer, struct call *call)
+{
+    call->number = ++peer->last_number;
+    call->is_expected = true;
+    cohort__map_insert(&peer->calls, &call->node, cohort__hash_u64(call->number));
+    peer->num_unadmitted++;
+}
+
+static void forget(struct cohort__remote_peer *peer, struct call *call)
+{
+    call->is_expected = false;
+    cohort__map_remove(&peer->calls, &call->node);
+}
+
+/* CALL could not be sent: there will be no result. */
+static void lose(struct call *call, cohort_status status, const char *why)
+{
+    struct cohort__remote_peer *peer = call->peer;
+    pthread_mutex_lock(&peer->lock);
+    bool was_expected = call->is_expected;
+    if (was_expected) {
+        forget(peer, call);
+        peer->num_unadmitted--; /* the next tick sends one that waits */
+    }
+    pthread_mutex_unlock(&peer->lock);
+    if (!was_expected)
+        return; /* the peer's death has been faster */
+    set_error(call, status, why);
+    part_over(call);
+}
+
+static void send_done(struct cohort__send *send, cohort_status status)
+{
+    struct sending *sending = COHORT_CONTAINER_OF(send, struct sending, send);
+    struct call *call = sending->call;
+    cohort__slab_free(sending);
+    if (status)
+        lose(call, status, cohort_error_message());
+    part_over(call);
+}
+
+/* CALL is expected. */
+static void send(struct call *call)
+{
+    struct cohort__process *process = call->tasks->process;
+    uint32_t rank = call->peer->rank;
+    struct cohort__envelope envelope = {
+        .kind = COHORT__KIND_DATA,
+        .instance = COHORT__INSTANCE_REMOTE,
+        .generation = call->number,
+        .fingerprint = call->name.hash,
+        .dest_site = call->span,
+        .tag = COHORT__REMOTE_CALL,
+    };
+    if (cohort__send_try(process, rank, &envelope, call->in.data, call->in.bytes)) {
+        part_over(call);
+        return;
+    }
+    struct sending *sending = cohort__slab_alloc(sizeof(*sending));
+    if (!sending) {
+        lose(call, COHORT_ERR_NO_MEMORY, "no memory here");
+        part_over(call);
+        return;
+    }
+    sending->call = call;
+    sending->send = (struct cohort__send){
+        .envelope = envelope, .payload = call->in.data, .bytes = call->in.bytes, .done = send_done};
+    cohort__send_start(process, rank, &sending->send);
+}
+
+/* The oldest call that waits, if the window lets it go. It is expected from now on. */
+static struct call *next_call(struct cohort__remote_tasks *tasks, struct cohort__remote_peer *peer)
+{
+    struct call *call = NULL;
+    pthread_mutex_lock(&peer->lock);
+    if (peer->num_unadmitted < tasks->window && !cohort__list_is_empty(&peer->waiting)) {
+        call = COHORT_CONTAINER_OF(cohort__list_pop_front(&peer->waiting), struct call, link);
+        expect(peer, call);
+    }
+    pthread_mutex_unlock(&peer->lock);
+    return call;
+}
+
+static void send_waiting(struct cohort__remote_tasks *tasks, struct cohort__remote_peer *peer)
+{
+    struct call *call;
+    while ((call = next_call(tasks, peer)))
+        send(call);
+}
+
+void cohort__remote_calls_admitted(struct cohort__remote_tasks *tasks,
+                                   const struct cohort__envelope *envelope)
+{
+    struct cohort__remote_peer *peer = cohort__remote_peer_get(tasks, envelope->source_locality);
+    uint32_t num = envelope->source_site;
+    if (!peer)
+        return; /* then we have never called it */
+    pthread_mutex_lock(&peer->lock);
+    peer->num_unadmitted -= num < peer->num_unadmitted ? num : peer->num_unadmitted;
+    bool may_go = !cohort__list_is_empty(&peer->waiting);
+    pthread_mutex_unlock(&peer->lock);
+    if (may_go)
+        send_waiting(tasks, peer);
+}
+
+void cohort__remote_calls_tick(struct cohort__remote_tasks *tasks)
+{
+    for (uint32_t rank = 0; rank < tasks->size; rank++) {
+        struct cohort__remote_peer *peer = atomic_load(&tasks->peers[rank]);
+        if (peer)
+            send_waiting(tasks, peer);
+    }
+}
+
+/* Results ------------------------------------------------------------------------------------- */
+
+/* Memory for the result of BYTES. False: it is not wanted, or there is none, which is the call's
+ * error. */
+static bool has_place(struct call *call, uint64_t bytes)
+{
+    if (!call->ret_out || bytes == 0)
+        return false;
+    call->out.data = bytes <= PTRDIFF_MAX ? malloc(bytes) : NULL;
+    if (call->out.data)
+        call->out.bytes = bytes;
+    else
+        set_error(call, COHORT_ERR_NO_MEMORY, "no memory here for its result");
+    return call->out.data != NULL;
+}
+
+static void copy(struct cohort__work *work)
+{
+    struct reception *reception = COHORT_CONTAINER_OF(work, struct reception, work);
+    struct call *call = reception->call;
+    memcpy(call->out.data, reception->arrival->data, call->out.bytes);
+    cohort__arrival_release(reception->arrival);
+    cohort__slab_free(reception);
+    part_over(call);
+}
+
+/* Takes ARRIVAL. */
+static void read_data(struct call *call, struct cohort__arrival *arrival)
+{
+    size_t bytes = arrival->envelope.payload_bytes;
+    if (has_place(call, bytes)) {
+        struct reception *reception = bytes > COHORT__REMOTE_ON_THE_SPOT_BYTES
+                                          ? cohort__slab_alloc(sizeof(*reception))
+                                          : NULL;
+        struct cohort__arrival *kept = reception ? cohort__arrival_keep(arrival) : NULL;
+        if (kept) {
+            *reception = (struct reception){.call = call, .arrival = kept, .work.run = copy};
+            cohort__chore_post(&reception->work);
+            return;
+        }
+        cohort__slab_free(reception);
+        memcpy(call->out.data, arrival->data, bytes);
+    }
+    cohort__arrival_release(arrival);
+    part_over(call);
+}
+
+static void fetched(struct cohort__fetch *fetch, cohort_status status)
+{
+    struct reception *reception = COHORT_CONTAINER_OF(fetch, struct reception, fetch);
+    struct call *call = reception->call;
+    if (status)
+        set_error(call, status, cohort_error_message());
+    cohort__slab_free(reception);
+    part_over(call);
+}
+
+/* Takes ARRIVAL. */
+static void fetch(struct call *call, struct cohort__arrival *arrival)
+{
+    const struct cohort__envelope *envelope = &arrival->envelope;
+    struct reception *reception = cohort__slab_alloc(sizeof(*reception));
+    if (!reception && call->ret_out)
+        set_error(call, COHORT_ERR_NO_MEMORY, "no memory here for its result");
+    if (!reception || !has_place(call, envelope->total_bytes)) {
+        cohort__slab_free(reception);
+        cohort__remote_drop(arrival);
+        part_over(call);
+        return;
+    }
+    *reception = (struct reception){.call = call,
+                                    .fetch = {.rank = envelope->source_locality,
+                                              .handle = envelope->handle,
+                                              .destination = call->out.data,
+                                              .bytes = call->out.bytes,
+                                              .done = fetched}};
+    memcpy(reception->fetch.token.bytes, arrival->data, COHORT__NET_TOKEN_BYTES);
+    struct cohort__process *process = arrival->process;
+    cohort__arrival_release(arrival);
+    cohort__fetch_start(process, &reception->fetch);
+}
+
+/* Takes ARRIVAL. */
+static void fail(struct call *call, struct cohort__arrival *arrival)
+{
+    struct cohort__error error = {0};
+    cohort__remote_error_unpack(arrival->data, arrival->envelope.payload_bytes, &error);
+    if (call->span > 1) /* it says already which of its localities it is of */
+        cohort__error_copy(&call->error, &error);
+    else
+        set_error(call, error.status, cohort__error_message(&error));
+    cohort__error_fini(&error);
+    cohort__arrival_release(arrival);
+    part_over(call);
+}
+
+/* The call with that number, which is not expected any more. NULL: there is none. */
+static struct call *take_expected(struct cohort__remote_peer *peer, uint64_t number)
+{
+    struct call *call = NULL;
+    pthread_mutex_lock(&peer->lock);
+    struct cohort__map_node *node =
+        cohort__map_find(&peer->calls, cohort__hash_u64(number), NULL, NULL);
+    if (node) {
+        call = COHORT_CONTAINER_OF(node, struct call, node);
+        forget(peer, call);
+    }
+    pthread_mutex_unlock(&peer->lock);
+    return call;
+}
+
+void cohort__remote_result(struct cohort__remote_tasks *tasks, struct cohort__arrival *arrival)
+{
+    const struct cohort__envelope *envelope = &arrival->envelope;
+    struct cohort__remote_peer *peer = cohort__remote_peer_get(tasks, envelope->source_locality);
+    struct call *call = peer ? take_expected(peer, envelope->generation) : NULL;
+    if (!call) {
+        cohort__log(COHORT__LOG_ERROR,
+                    "locality %u: dropped a result of locality %u: call %llu does not wait for one",
+                    cohort__process_rank(tasks->process), envelope->source_locality,
+                    (unsigned long long)envelope->generation);
+        cohort__remote_drop(arrival);
+    } else if (envelope->kind == COHORT__KIND_DATA) {
+        read_data(call, arrival);
+    } else if (envelope->kind == COHORT__KIND_ANNOUNCE) {
+        fetch(call, arrival);
+    } else {
+        fail(call, arrival);
+    }
+}
+
+void cohort__remote_calls_end(struct cohort__remote_tasks *tasks, struct cohort__remote_peer *peer,
+                              cohort_status status)
+{
+    struct cohort__list sent, waiting;
+    cohort__list_init(&sent);
+    cohort__list_init(&waiting);
+    pthread_mutex_lock(&peer->lock);
+    peer->over = status;
+    cohort__list_splice_back(&waiting, &peer->waiting);
+    struct cohort__map_node *node;
+    while ((node = cohort__map_first(&peer->calls))) {
+        struct call *call = COHORT_CONTAINER_OF(node, struct call, node);
+        forget(peer, call);
+        cohort__list_push_back(&sent, &call->link);
+    }
+    pthread_mutex_unlock(&peer->lock);
+    struct cohort__list *link;
+    bool is_sent;
+    while ((is_sent = (link = cohort__list_pop_front(&sent)) != NULL) ||
+           (link = cohort__list_pop_front(&waiting))) {
+        struct call *call = COHORT_CONTAINER_OF(link, struct call, link);
+        if (!cohort__process_check_dead(tasks->process, peer->rank))
+            cohort_fail(status, "the job is over");
+        set_error(call, status, cohort_error_message());
+        if (!is_sent)
+            part_over(call);
+        part_over(call);
+    }
+}
+
+/* Calls --------------------------------------------------------------------------------------- */
+
+/* A call of this locality. */
+struct own_call {
+    struct cohort__remote_name name;
+    uint32_t rank;
+    cohort_object in;
+    cohort_object *ret_out; /* or NULL */
+    alignas(16) unsigned char copied[];
+};
+
+/* *OUT becomes the caller's: a copy, if it is IN's data. */
+static cohort_status give(const struct own_call *call, cohort_object *out)
+{
+    bool is_in = out->data == call->in.data;
+    if (is_in && call->ret_out && out->bytes > 0) {
+        void *data = malloc(out->bytes);
+        if (!data)
+            return cohort_fail(COHORT_ERR_NO_MEMORY, "no memory for its result");
+        *call->ret_out = (cohort_object){memcpy(data, out->data, out->bytes), out->bytes};
+    } else if (call->ret_out) {
+        *call->ret_out = is_in ? (cohort_object){0} : *out;
+    } else if (!is_in) {
+        cohort_object_fini(out);
+    }
+    return COHORT_OK;
+}
+
+static cohort_status run_own(void *arg)
+{
+    struct own_call *call = arg;
+    const struct cohort__remote_function *function = cohort__remote_function_find(call->name.hash);
+    cohort_object out = {0};
+    cohort_status status = cohort__remote_function_call(function, &call->in, &out);
+    if (cohort__fork_is_child())
+        return status; /* of a child process, which is no locality */
+    if (!status)
+        status = give(call, &out);
+    if (status)
+        cohort__remote_error_set(cohort__error_slot(), &call->name, call->rank, status,
+                                 cohort_error_message());
+    cohort__slab_free(call);
+    return status;
+}
+
+static cohort_future *call_own(uint32_t rank, const struct cohort__remote_name *name,
+                               const cohort_object *in, cohort_object *ret_out)
+{
+    const struct cohort__remote_function *function = cohort__remote_function_find(name->hash);
+    if (!function) {
+        struct cohort__error error = {0};
+        cohort__remote_error_set(&error, name, rank, COHORT_ERR_BAD_PARAMETER,
+                                 "no function of that name is registered there");
+        cohort_future *future = cohort__future_of_status(error.status, &error);
+        cohort__error_fini(&error);
+        return future;
+    }
+    size_t copied = in->bytes <= COHORT_REMOTE_COPIED_BYTES ? in->bytes : 0;
+    struct own_call *call = cohort__slab_alloc(sizeof(*call) + copied);
+    if (!call)
+        return cohort__future_no_memory();
+    call->name = (struct cohort__remote_name){name->hash, function->name};
+    call->rank = rank;
+    call->in = *in;
+    call->ret_out = ret_out;
+    if (copied > 0)
+        call->in.data = memcpy(call->copied, in->data, copied);
+    cohort_future *future = cohort_async(run_own, call);
+    if (!future->is_task) /* it could not be started */
+        cohort__slab_free(call);
+    return future;
+}
+
+/* A call of another locality, with copies of what has to stay. NULL: out of memory. */
+static struct call *create(struct cohort__remote_peer *peer, struct cohort__remote_tasks *tasks,
+                           const struct cohort__remote_name *name, const cohort_object *in)
+{
+    const struct cohort__remote_function *known = cohort__remote_function_find(name->hash);
+    size_t copied = in->bytes <= COHORT_REMOTE_COPIED_BYTES ? in->bytes : 0;
+    size_t text = !known && name->text ? strlen(name->text) + 1 : 0;
+    struct call *call = cohort__slab_alloc(sizeof(*call) + copied + text);
+    if (!call)
+        return NULL;
+    cohort__future_init(&call->future, 2);
+    call->tasks = tasks;
+    call->peer = peer;
+    call->name = (struct cohort__remote_name){name->hash, known ? known->name : NULL};
+    if (text > 0)
+        call->name.text = memcpy(call->copied + copied, name->text, text);
+    call->is_expected = false;
+    call->in = *in;
+    if (copied > 0)
+        call->in.data = memcpy(call->copied, in->data, copied);
+    call->out = (cohort_object){0};
+    call->error = (struct cohort__error){0};
+    atomic_init(&call->num_parts, 2);
+    return call;
+}
+
+/* CALL takes its place behind those that wait, or is sent. */
+static void start(struct cohort__remote_peer *peer, struct call *call)
+{
+    pthread_mutex_lock(&peer->lock);
+    cohort_status over = peer->over;
+    bool may_go = !over && peer->num_unadmitted < call->tasks->window &&
+                  cohort__list_is_empty(&peer->waiting);
+    if (may_go)
+        expect(peer, call);
+    else if (!over)
+        cohort__list_push_back(&peer->waiting, &call->link);
+    pthread_mutex_unlock(&peer->lock);
+    if (may_go) {
+        send(call);
+    } else if (over) {
+        if (!cohort__process_check_dead(call->tasks->process, peer->rank))
+            cohort_fail(over, "the job is over");
+        set_error(call, over, cohort_error_message());
+        atomic_store_explicit(&call->num_parts, 1, memory_order_relaxed);
+        part_over(call);
+    }
+}
+
+static cohort_future *call_other(struct cohort__remote_tasks *tasks, uint32_t rank, uint32_t span,
+                                 const struct cohort__remote_name *name, const cohort_object *in,
+                                 cohort_object *ret_out)
+{
+    struct cohort__remote_peer *peer = cohort__remote_peer_get(tasks, rank);
+    struct call *call = peer ? create(peer, tasks, name, in) : NULL;
+    if (!call)
+        return cohort__future_no_memory();
+    call->span = span;
+    call->ret_out = ret_out;
+    cohort__remote_open(tasks);
+    start(peer, call);
+    return &call->future;
+}
+
+cohort_future *cohort__remote_call(struct cohort__remote_tasks *tasks, uint32_t rank, uint32_t span,
+                                   const struct cohort__remote_name *name, const cohort_object *in,
+                                   cohort_object *ret_out)
+{
+    return rank == cohort__process_rank(tasks->process)
+               ? call_own(rank, name, in, ret_out)
+               : call_other(tasks, rank, span, name, in, ret_out);
+}
+
+cohort_future *cohort__async_at_from(struct cohort__process *process, uint32_t locality,
+                                     const char *name, const cohort_object *in,
+                                     cohort_object *ret_out)
+{
+    static const cohort_object nothing;
+    if (ret_out)
+        *ret_out = nothing;
+    in = in ? in : &nothing;
+    if (!name || (!in->data && in->bytes > 0))
+        return cohort_future_of_error(COHORT_ERR_BAD_PARAMETER, "cohort_async_at: no %s",
+                                      name ? "data" : "name");
+    struct cohort__remote_tasks *tasks = process ? cohort__remote_tasks_of(process) : NULL;
+    if (!tasks)
+        return cohort__future_of_status(cohort__scheduler_refuse("cohort_async_at"),
+                                        cohort__error_slot());
+    if (locality >= tasks->size)
+        return cohort_future_of_error(COHORT_ERR_BAD_PARAMETER,
+                                      "cohort_async_at: remote task \"%.60s\" at locality %u: "
+                                      "there is no such locality: there are %u",
+                                      name, locality, tasks->size);
+    struct cohort__remote_name looked_for = {cohort__remote_hash(name), name};
+    return cohort__remote_call(tasks, locality, 1, &looked_for, in, ret_out);
+}
+
+cohort_future *cohort_async_at(uint32_t locality, const char *name, const cohort_object *in,
+                               cohort_object *ret_out)
+{
+    if (cohort__fork_is_child())
+        return cohort__fork_refused("cohort_async_at");
+    bool is_up = cohort__scheduler_hold();
+    cohort_future *future = cohort__async_at_from(is_up ? cohort__process_current() : NULL,
+                                                  locality, name, in, ret_out);
+    cohort__scheduler_release();
+    return future;
+}

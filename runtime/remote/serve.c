@@ -1,0 +1,478 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <stdalign.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cohort/task.h"
+#include "runtime/base/container.h"
+#include "runtime/base/slab.h"
+#include "runtime/proc/fetch.h"
+#include "runtime/proc/send.h"
+#include "runtime/remote/private.h"
+#include "runtime/task/fork.h"
+#include "runtime/task/future.h"
+#include "runtime/wire/bins.h"
+#include "runtime/wire/pack.h"
+
+/* The other side: a call comes, waits to be admitted, runs as a task, and its result goes back. */
+
+struct served {
+    struct cohort__list link; /* in `waiting` */
+    struct cohort__remote_tasks *tasks;
+    struct cohort__remote_peer *peer; /* the caller */
+    uint64_t number;
+    uint64_t hash;
+    uint32_t span;
+    bool says_where;                 /* of an error: its text names the locality */
+    size_t bytes;                    /* of IN */
+    struct cohort__arrival *arrival; /* a longer IN, as it has come; else NULL */
+    void *memory;                    /* from malloc, for that */
+    cohort_object in, out;
+    union {
+        struct cohort__fetch fetch;
+        struct cohort__send send;
+    };
+    alignas(16) unsigned char copied[]; /* a short IN */
+};
+
+static struct cohort__remote_name name_of(uint64_t hash)
+{
+    const struct cohort__remote_function *function = cohort__remote_function_find(hash);
+    return (struct cohort__remote_name){hash, function ? function->name : NULL};
+}
+
+/* Results ------------------------------------------------------------------------------------- */
+
+/* How many of the caller's calls were admitted that it has not been told of. It is told now. */
+static uint32_t take_untold(struct cohort__remote_peer *peer)
+{
+    pthread_mutex_lock(&peer->lock);
+    uint32_t num = peer->num_untold;
+    peer->num_untold = 0;
+    pthread_mutex_unlock(&peer->lock);
+    return num;
+}
+
+static struct cohort__envelope result_of(struct cohort__remote_peer *peer, uint64_t number,
+                                         enum cohort__kind kind)
+{
+    return (struct cohort__envelope){
+        .kind = kind,
+        .instance = COHORT__INSTANCE_REMOTE,
+        .generation = number,
+        .source_site = take_untold(peer),
+        .tag = COHORT__REMOTE_RESULT,
+    };
+}
+
+/* Sends ERROR in place of the result of call NUMBER. */
+static void send_error(struct cohort__remote_tasks *tasks, struct cohort__remote_peer *peer,
+                       uint64_t number, const struct cohort__error *error)
+{
+    struct cohort__packer packer = {0};
+    cohort__remote_error_pack(&packer, error);
+    struct cohort__envelope envelope = result_of(peer, number, COHORT__KIND_ERROR);
+    if (packer.status)
+        cohort__process_peer_died(tasks->process, peer->rank,
+                                  "can't be told of an error: out of memory here");
+    else
+        cohort__send_control(tasks->process, peer->rank, &envelope, packer.data, packer.bytes);
+    cohort__packer_fini(&packer);
+}
+
+/* The caller is told of what was admitted, if that is much and no result has told it. */
+static void tell_admitted(struct cohort__remote_tasks *tasks, struct cohort__remote_peer *peer)
+{
+    pthread_mutex_lock(&peer->lock);
+    bool is_due = peer->num_untold >= (tasks->window + 1) / 2;
+    pthread_mutex_unlock(&peer->lock);
+    uint32_t num = is_due ? take_untold(peer) : 0;
+    if (num == 0)
+        return;
+    struct cohort__envelope envelope = {
+        .kind = COHORT__KIND_ANSWER,
+        .instance = COHORT__INSTANCE_REMOTE,
+        .source_site = num,
+        .tag = COHORT__REMOTE_ADMITTED,
+    };
+    cohort__send_control(tasks->process, peer->rank, &envelope, NULL, 0);
+}
+
+/* The end ------------------------------------------------------------------------------------- */
+
+static void served_free(struct served *served)
+{
+    cohort__arrival_release(served->arrival);
+    if (served->out.data != served->in.data) /* else it is one of the two below */
+        cohort_object_fini(&served->out);
+    free(served->memory);
+    cohort__slab_free(served);
+}
+
+static void admit_some(struct cohort__remote_tasks *tasks);
+
+/* SERVED was admitted, and nothing of it is left to do. */
+static void over(struct served *served)
+{
+    struct cohort__remote_tasks *tasks = served->tasks;
+    struct cohort__remote_served *all = &tasks->served;
+    pthread_mutex_lock(&all->lock);
+    all->num_admitted--;
+    all->bytes_admitted -= served->bytes;
+    all->has_ended = true;
+    bool is_any_waiting = !cohort__list_is_empty(&all->waiting);
+    pthread_mutex_unlock(&all->lock);
+    served_free(served);
+    if (is_any_waiting)
+        admit_some(tasks);
+    cohort__remote_close(tasks);
+}
+
+/* In place of a result. */
+static void fail(struct served *served, cohort_status status, const char *why)
+{
+    struct cohort__error error = {0};
+    struct cohort__remote_name name = name_of(served->hash);
+    if (served->span > 1 && !served->says_where)
+        cohort__remote_error_set(&error, &name, cohort__process_rank(served->tasks->process),
+                                 status, why);
+    else
+        cohort__error_set(&error, status, "%s", why);
+    send_error(served->tasks, served->peer, served->number, &error);
+    cohort__error_fini(&error);
+    over(served);
+}
+
+static void result_sent(struct cohort__send *send, cohort_status status)
+{
+    struct served *served = COHORT_CONTAINER_OF(send, struct served, send);
+    struct cohort__remote_peer *peer = served->peer;
+    pthread_mutex_lock(&peer->lock);
+    peer->num_untold += status ? send->envelope.source_site : 0;
+    pthread_mutex_unlock(&peer->lock);
+    if (status && status != COHORT_ERR_PEER_DIED && status != COHORT_ERR_CANCELLED)
+        fail(served, status, cohort_error_message()); /* else the caller waits for ever */
+    else
+        over(served);
+}
+
+static void send_result(struct served *served)
+{
+    struct cohort__process *process = served->tasks->process;
+    uint32_t rank = served->peer->rank;
+    struct cohort__envelope envelope = result_of(served->peer, served->number, COHORT__KIND_DATA);
+    if (cohort__send_try(process, rank, &envelope, served->out.data, served->out.bytes)) {
+        over(served);
+        return;
+    }
+    served->send = (struct cohort__send){.envelope = envelope,
+                                         .payload = served->out.data,
+                                         .bytes = served->out.bytes,
+                                         .done = result_sent};
+    cohort__send_start(process, rank, &served->send);
+}
+
+/* The task ------------------------------------------------------------------------------------ */
+
+/* A longer IN that has come with the call gets memory of its own, so that the caller's budget is
+ * not used up for as long as the function runs. */
+static cohort_status take_along(struct served *served)
+{
+    struct cohort__arrival *arrival = served->arrival;
+    if (!arrival)
+        return COHORT_OK;
+    served->memory = malloc(served->bytes);
+    if (!served->memory)
+        return cohort_fail(COHORT_ERR_NO_MEMORY, "no memory for its %zu bytes", served->bytes);
+    memcpy(served->memory, arrival->data, served->bytes);
+    served->in.data = served->memory;
+    served->arrival = NULL;
+    cohort__arrival_release(arrival);
+    return COHORT_OK;
+}
+
+/* For several localities: OUT is all their results, packed. */
+static cohort_status run_span(struct served *served)
+{
+    struct cohort__remote_name name = name_of(served->hash);
+    cohort_object *objects = calloc(served->span, sizeof(*objects));
+    if (!objects)
+        return cohort_fail(COHORT_ERR_NO_MEMORY, "no memory for %u results", served->span);
+    cohort_status status =
+        cohort__remote_spread(served->tasks, served->span, &name, &served->in, objects);
+    served->says_where = status != COHORT_OK;
+    size_t bytes = cohort__bins_head_bytes(served->span);
+    for (uint32_t i = 0; i < served->span; i++)
+        bytes += cohort__bins_string_bytes(objects[i].bytes);
+    if (!status && !(served->out.data = malloc(bytes)))
+        status = cohort_fail(COHORT_ERR_NO_MEMORY, "no memory for results of %zu bytes", bytes);
+    if (!status) {
+        served->out.bytes = bytes;
+        unsigned char *to = cohort__bins_put_head(served->out.data, served->span);
+        for (uint32_t i = 0; i < served->span; i++)
+            to = cohort__bins_put_string(to, objects[i].data, objects[i].bytes);
+    }
+    cohort_objects_fini(objects, served->span);
+    free(objects);
+    return status;
+}
+
+static cohort_status run_function(struct served *served)
+{
+    const struct cohort__remote_function *function = cohort__remote_function_find(served->hash);
+    return cohort__remote_function_call(function, &served->in, &served->out);
+}
+
+static cohort_status run(void *arg)
+{
+    struct served *served = arg;
+    cohort_status status = take_along(served);
+    if (!status)
+        status = served->span > 1 ? run_span(served) : run_function(served);
+    if (cohort__fork_is_child())
+        return status; /* of a child process, which is no locality */
+    if (status)
+        fail(served, status, cohort_error_message());
+    else
+        send_result(served);
+    return COHORT_OK;
+}
+
+static void start_task(struct served *served)
+{
+    cohort_future *future = cohort_async(run, served);
+    bool is_started = future->is_task;
+    cohort_status status = is_started ? COHORT_OK : cohort__future_status(future);
+    cohort_future_unref(future);
+    if (!is_started)
+        fail(served, status, "it could not be started");
+}
+
+/* Admission ----------------------------------------------------------------------------------- */
+
+static void fetched(struct cohort__fetch *fetch, cohort_status status)
+{
+    struct served *served = COHORT_CONTAINER_OF(fetch, struct served, fetch);
+    struct cohort__remote_served *all = &served->tasks->served;
+    pthread_mutex_lock(&all->lock);
+    all->has_ended = true; /* the next ones are on their way as well */
+    pthread_mutex_unlock(&all->lock);
+    if (status)
+        fail(served, status, cohort_error_message());
+    else
+        start_task(served);
+}
+
+/* IN waits at the caller. */
+static void fetch(struct served *served)
+{
+    struct cohort__arrival *arrival = served->arrival;
+    served->memory = malloc(served->bytes);
+    if (!served->memory) {
+        served->arrival = NULL;
+        cohort__remote_drop(arrival);
+        fail(served, COHORT_ERR_NO_MEMORY, "no memory for its bytes");
+        return;
+    }
+    served->in.data = served->memory;
+    served->fetch = (struct cohort__fetch){.rank = served->peer->rank,
+                                           .handle = arrival->envelope.handle,
+                                           .destination = served->memory,
+                                           .bytes = served->bytes,
+                                           .done = fetched};
+    memcpy(served->fetch.token.bytes, arrival->data, COHORT__NET_TOKEN_BYTES);
+    served->arrival = NULL;
+    cohort__arrival_release(arrival);
+    cohort__fetch_start(served->tasks->process, &served->fetch);
+}
+
+static void begin(struct served *served)
+{
+    struct cohort__remote_tasks *tasks = served->tasks;
+    struct cohort__remote_peer *peer = served->peer;
+    pthread_mutex_lock(&peer->lock);
+    peer->num_untold++;
+    pthread_mutex_unlock(&peer->lock);
+    if (served->arrival && served->arrival->envelope.kind == COHORT__KIND_ANNOUNCE)
+        fetch(served);
+    else
+        start_task(served);
+    tell_admitted(tasks, peer);
+}
+
+/* With the lock held. */
+static bool has_room(const struct cohort__remote_served *all)
+{
+    return all->num_admitted < COHORT__REMOTE_ADMITTED_MAX &&
+           all->bytes_admitted < COHORT__REMOTE_ADMITTED_BYTES_MAX;
+}
+
+/* With the lock held: takes the next call that may be admitted. NULL: there is none. */
+static struct served *admit(struct cohort__remote_served *all)
+{
+    bool is_room = has_room(all);
+    if (cohort__list_is_empty(&all->waiting) ||
+        (!is_room && (all->extra == 0 || all->extra_bytes == 0)))
+        return NULL;
+    struct served *served =
+        COHORT_CONTAINER_OF(cohort__list_pop_front(&all->waiting), struct served, link);
+    all->num_waiting--;
+    all->num_admitted++;
+    all->bytes_admitted += served->bytes;
+    if (!is_room) {
+        all->extra--;
+        all->extra_bytes -= served->bytes < all->extra_bytes ? served->bytes : all->extra_bytes;
+    }
+    if (all->num_admitted > all->most_admitted)
+        all->most_admitted = all->num_admitted;
+    if (all->bytes_admitted > all->most_bytes)
+        all->most_bytes = all->bytes_admitted;
+    return served;
+}
+
+/* One thread at a time, so that a call that fails at once, and makes room, adds no frame to the
+ * stack. Others leave that to it: it looks once more before it goes. */
+static void admit_some(struct cohort__remote_tasks *tasks)
+{
+    struct cohort__remote_served *all = &tasks->served;
+    struct served *served;
+    pthread_mutex_lock(&all->lock);
+    if (all->is_admitting) {
+        pthread_mutex_unlock(&all->lock);
+        return;
+    }
+    all->is_admitting = true;
+    while ((served = admit(all))) {
+        pthread_mutex_unlock(&all->lock);
+        begin(served);
+        pthread_mutex_lock(&all->lock);
+    }
+    all->is_admitting = false;
+    pthread_mutex_unlock(&all->lock);
+}
+
+void cohort__remote_served_tick(struct cohort__remote_tasks *tasks)
+{
+    struct cohort__remote_served *all = &tasks->served;
+    pthread_mutex_lock(&all->lock);
+    bool is_stuck = !all->has_ended && !cohort__list_is_empty(&all->waiting);
+    all->has_ended = false;
+    all->extra = is_stuck ? COHORT__REMOTE_ADMITTED_MAX : 0;
+    all->extra_bytes = is_stuck ? COHORT__REMOTE_ADMITTED_BYTES_MAX : 0;
+    all->num_more += is_stuck;
+    pthread_mutex_unlock(&all->lock);
+    if (is_stuck)
+        admit_some(tasks);
+}
+
+void cohort__remote_served_end(struct cohort__remote_tasks *tasks, const uint32_t *rank)
+{
+    struct cohort__remote_served *all = &tasks->served;
+    struct cohort__list ended, *next;
+    cohort__list_init(&ended);
+    pthread_mutex_lock(&all->lock);
+    for (struct cohort__list *link = all->waiting.next; link != &all->waiting; link = next) {
+        next = link->next;
+        struct served *served = COHORT_CONTAINER_OF(link, struct served, link);
+        if (rank && served->peer->rank != *rank)
+            continue;
+        cohort__list_remove(link);
+        cohort__list_push_back(&ended, link);
+        all->num_waiting--;
+    }
+    pthread_mutex_unlock(&all->lock);
+    struct cohort__list *link;
+    while ((link = cohort__list_pop_front(&ended))) {
+        served_free(COHORT_CONTAINER_OF(link, struct served, link));
+        cohort__remote_close(tasks);
+    }
+}
+
+/* Arrival ------------------------------------------------------------------------------------- */
+
+/* The call of ARRIVAL. It has what is needed of ARRIVAL, which is kept for the rest. NULL: there is
+ * no memory; ARRIVAL is still the caller's. */
+static struct served *create(struct cohort__remote_tasks *tasks, struct cohort__remote_peer *peer,
+                             struct cohort__arrival *arrival)
+{
+    const struct cohort__envelope *envelope = &arrival->envelope;
+    bool is_here = envelope->kind == COHORT__KIND_DATA;
+    uint64_t bytes = is_here ? envelope->payload_bytes : envelope->total_bytes;
+    bool is_short = is_here && bytes <= COHORT_REMOTE_COPIED_BYTES;
+    struct served *served = cohort__slab_alloc(sizeof(*served) + (is_short ? bytes : 0));
+    if (!served)
+        return NULL;
+    cohort__list_init(&served->link);
+    served->tasks = tasks;
+    served->peer = peer;
+    served->number = envelope->generation;
+    served->hash = envelope->fingerprint;
+    served->span = envelope->dest_site;
+    served->says_where = false;
+    served->bytes = bytes;
+    served->memory = NULL;
+    served->in = (cohort_object){is_short && bytes > 0 ? served->copied : NULL, bytes};
+    served->out = (cohort_object){0};
+    served->arrival = NULL;
+    if (is_short && bytes > 0)
+        memcpy(served->copied, arrival->data, bytes);
+    if (!is_short && !(served->arrival = cohort__arrival_keep(arrival))) {
+        cohort__slab_free(served);
+        return NULL;
+    }
+    if (is_short)
+        cohort__arrival_release(arrival);
+    return served;
+}
+
+/* Takes ARRIVAL: the call is over before it has begun. */
+static void refuse(struct cohort__remote_tasks *tasks, struct cohort__remote_peer *peer,
+                   struct cohort__arrival *arrival, cohort_status status, const char *why)
+{
+    struct cohort__error error = {0};
+    uint64_t number = arrival->envelope.generation;
+    cohort__error_set(&error, status, "%s", why);
+    pthread_mutex_lock(&peer->lock);
+    peer->num_untold++;
+    pthread_mutex_unlock(&peer->lock);
+    cohort__remote_drop(arrival);
+    send_error(tasks, peer, number, &error);
+    cohort__error_fini(&error);
+}
+
+void cohort__remote_serve(struct cohort__remote_tasks *tasks, struct cohort__arrival *arrival)
+{
+    const struct cohort__envelope *envelope = &arrival->envelope;
+    uint32_t rank = envelope->source_locality;
+    struct cohort__remote_peer *peer = cohort__remote_peer_get(tasks, rank);
+    if (!peer) {
+        cohort__remote_drop(arrival);
+        cohort__process_peer_died(tasks->process, rank,
+                                  "was given up: a call from it was lost here");
+        return;
+    }
+    if (envelope->dest_site == 1 && !cohort__remote_function_find(envelope->fingerprint)) {
+        refuse(tasks, peer, arrival, COHORT_ERR_BAD_PARAMETER,
+               "no function of that name is registered there");
+        return;
+    }
+    struct served *served = create(tasks, peer, arrival);
+    if (!served) {
+        refuse(tasks, peer, arrival, COHORT_ERR_NO_MEMORY, "no memory there");
+        return;
+    }
+    cohort__remote_open(tasks);
+    struct cohort__remote_served *all = &tasks->served;
+    pthread_mutex_lock(&all->lock);
+    bool is_late = served->arrival && !has_room(all);
+    pthread_mutex_unlock(&all->lock);
+    if (is_late)
+        cohort__arrival_park(served->arrival);
+    pthread_mutex_lock(&all->lock);
+    cohort__list_push_back(&all->waiting, &served->link);
+    all->num_waiting++;
+    if (all->num_waiting > all->most_waiting)
+        all->most_waiting = all->num_waiting;
+    pthread_mutex_unlock(&all->lock);
+    admit_some(tasks);
+}

@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cohort/remote.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cohort/task.h"
+#include "runtime/base/random.h"
+#include "runtime/remote/tasks.h"
+#include "tests/support/cluster.h"
+
+/* Calls there and back, of all sizes, among all localities. */
+
+enum { NUM_LOCALITIES = 4 };
+
+static unsigned char content(uint64_t seed, size_t place)
+{
+    return (unsigned char)((seed + 1) * 131 + place * 7 + (place >> 8));
+}
+
+static void check_content(const cohort_object *object, uint64_t seed, size_t bytes)
+{
+    CHECK_INT((long long)object->bytes, (long long)bytes);
+    for (size_t i = 0; i < bytes; i++)
+        if (((const unsigned char *)object->data)[i] != content(seed, i))
+            test_failed(__FILE__, __LINE__, "result %llu differs at %zu", (unsigned long long)seed,
+                        i);
+}
+
+/* Gives back another copy of what it gets, with each byte changed. */
+static cohort_status invert(const cohort_object *in, cohort_object *ret_out, void *context)
+{
+    CHECK_TEXT(context, "the context");
+    CHECK(((uintptr_t)in->data & 15) == 0 || in->bytes == 0);
+    unsigned char *data = malloc(in->bytes + 1);
+    CHECK(data);
+    for (size_t i = 0; i < in->bytes; i++)
+        data[i] = ((const unsigned char *)in->data)[i] ^ 0xff;
+    *ret_out = (cohort_object){data, in->bytes};
+    return COHORT_OK;
+}
+
+static cohort_status echo(const cohort_object *in, cohort_object *ret_out, void *context)
+{
+    (void)context;
+    cohort_yield(); /* suspends: IN has to stay */
+    *ret_out = *in;
+    return COHORT_OK;
+}
+
+struct one {
+    uint32_t from, to;
+    bool is_echo;
+    size_t bytes;
+    unsigned char *data;
+    cohort_object out;
+    cohort_future *future;
+};
+
+static void begin(struct cluster *cluster, struct one *one, uint64_t seed)
+{
+    one->data = malloc(one->bytes + 1);
+    CHECK(one->data);
+    for (size_t i = 0; i < one->bytes; i++)
+        one->data[i] = content(seed, i) ^ (one->is_echo ? 0 : 0xff);
+    cohort_object in = {one->data, one->bytes};
+    one->future = cohort__async_at_from(cluster_process(cluster, one->from), one->to,
+                                        one->is_echo ? "echo" : "invert", &in, &one->out);
+    memset(&in, 'x', sizeof(in)); /* the struct is read by now, and short data as well */
+    if (one->bytes <= COHORT_REMOTE_COPIED_BYTES)
+        memset(one->data, 'x', one->bytes);
+}
+
+static void end(struct one *one, uint64_t seed)
+{
+    CHECK_INT(cohort_await(one->future), COHORT_OK);
+    check_content(&one->out, seed, one->bytes);
+    cohort_object_fini(&one->out);
+    free(one->data);
+}
+
+/* Each size travels in another way. */
+static const size_t sizes[] = {0,     1,      8,       255,  256,   257,    4096,   4097,    10000,
+                               65536, 100000, 1 << 20, 5000, 16300, 200000, 300000, 3 << 20, 12};
+enum { NUM_SIZES = sizeof(sizes) / sizeof(sizes[0]) };
+
+static void test_sizes(void)
+{
+    for (uint32_t to = 0; to < 2; to++) {
+        struct cluster *cluster = cluster_create(1, 2, 0);
+        for (size_t i = 0; i < 2 * NUM_SIZES; i++) {
+            struct one one = {.to = to, .bytes = sizes[i / 2], .is_echo = i % 2};
+            begin(cluster, &one, i);
+            end(&one, i);
+        }
+        cluster_destroy(cluster);
+    }
+}
+
+enum { NUM_AT_ONCE = 400 };
+
+static void run_many(uint64_t seed, size_t budget)
+{
+    static struct one ones[NUM_AT_ONCE];
+    struct cohort__random random;
+    cohort__random_init(&random, seed);
+    fprintf(stderr, "seed %llu\n", (unsigned long long)seed);
+    struct cluster *cluster = cluster_create(seed, NUM_LOCALITIES, budget);
+    for (uint64_t i = 0; i < NUM_AT_ONCE; i++) {
+        size_t limit = cohort__random_below(&random, 8) == 0 ? 200000 : 600;
+        ones[i] = (struct one){
+            .from = (uint32_t)cohort__random_below(&random, NUM_LOCALITIES),
+            .to = (uint32_t)cohort__random_below(&random, NUM_LOCALITIES),
+            .is_echo = cohort__random_below(&random, 2),
+            .bytes = cohort__random_below(&random, limit),
+        };
+        begin(cluster, &ones[i], i);
+    }
+    for (uint64_t i = 0; i < NUM_AT_ONCE; i++)
+        end(&ones[i], i);
+    cluster_destroy(cluster);
+}
+
+static void test_many(void)
+{
+    for (uint64_t seed = 1; seed <= test_rounds(20, 5); seed++)
+        run_many(seed, 0);
+}
+
+/* Hardly anything goes eagerly. */
+static void test_small_budget(void)
+{
+    for (uint64_t seed = 101; seed <= 100 + test_rounds(10, 3); seed++)
+        run_many(seed, 300);
+}
+
+/* Without a name's result, and with futures that nobody awaits: the calls go on. */
+static _Atomic uint32_t num_counted;
+
+static cohort_status count(const cohort_object *in, cohort_object *ret_out, void *context)
+{
+    (void)context;
+    *ret_out = *in;
+    num_counted++;
+    return COHORT_OK;
+}
+
+static void test_dropped(void)
+{
+    struct cluster *cluster = cluster_create(3, 2, 0);
+    num_counted = 0;
+    for (uint32_t i = 0; i < 700; i++)
+        cohort_future_unref(cohort__async_at_from(cluster_process(cluster, 0), i % 2, "count",
+                                                  &(cohort_object){&i, sizeof(i)}, NULL));
+    CHECK_INT(
+        cohort_await(cohort__async_at_from(cluster_process(cluster, 0), 1, "count", NULL, NULL)),
+        COHORT_OK);
+    while (num_counted < 701)
+        cohort_yield();
+    cluster_destroy(cluster);
+}
+
+/* A call of the own locality sends nothing. */
+static void test_own(void)
+{
+    struct cluster *cluster = cluster_create(4, 2, 0);
+    for (uint64_t i = 0; i < NUM_SIZES; i++) {
+        struct one one = {.from = 1, .to = 1, .bytes = sizes[i]};
+        begin(cluster, &one, i);
+        end(&one, i);
+    }
+    CHECK_INT((long long)cluster_num_sent(cluster), 0);
+    cluster_destroy(cluster);
+}
+
+/* Two messages a call, and nothing else, if the last results can tell what was admitted. */
+static void test_num_messages(void)
+{
+    struct cluster *cluster = cluster_create(5, 2, 0);
+    for (uint64_t i = 0; i < 50; i++) {
+        struct one one = {.to = 1, .bytes = 8};
+        begin(cluster, &one, i);
+        end(&one, i);
+    }
+    CHECK_INT((long long)cluster_num_sent(cluster), 100);
+    cluster_destroy(cluster);
+}
+
+static const struct test_case cases[] = {
+    {"sizes", test_sizes},     {"many", test_many}, {"small_budget", test_small_budget},
+    {"dropped", test_dropped}, {"own", test_own},   {"num_messages", test_num_messages},
+};
+
+int main(int argc, char **argv)
+{
+    CHECK_INT(cohort_remote_register("invert", invert, "the context"), COHORT_OK);
+    CHECK_INT(cohort_remote_register("echo", echo, NULL), COHORT_OK);
+    CHECK_INT(cohort_remote_register("count", count, NULL), COHORT_OK);
+    return cluster_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]), NUM_WORKERS);
+}

@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cohort/remote.h"
+
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cohort/task.h"
+#include "runtime/remote/private.h"
+#include "tests/support/cluster.h"
+
+/* Flow control: a locality that can't keep up keeps a bounded number of calls, and calls that wait
+ * for each other get through nevertheless. */
+
+static struct cluster *cluster;
+
+static cohort_future *call(uint32_t from, uint32_t to, const char *name, const cohort_object *in)
+{
+    return cohort__async_at_from(cluster_process(cluster, from), to, name, in, NULL);
+}
+
+static struct cohort__remote_tasks *tasks_of(uint32_t locality)
+{
+    return cohort__remote_tasks_of(cluster_process(cluster, locality));
+}
+
+/* What LOCALITY has kept at most, of NUM_CALLERS. */
+static void check_bounds(uint32_t locality, uint32_t num_callers)
+{
+    struct cohort__remote_tasks *tasks = tasks_of(locality);
+    struct cohort__remote_served *all = &tasks->served;
+    pthread_mutex_lock(&all->lock);
+    CHECK(all->most_waiting > 0 && all->most_waiting <= num_callers * tasks->window);
+    CHECK(all->most_admitted <= COHORT__REMOTE_ADMITTED_MAX * (1 + all->num_more));
+    CHECK_INT(all->num_waiting, 0);
+    CHECK_INT(all->num_admitted, 0);
+    CHECK_INT((long long)all->bytes_admitted, 0);
+    pthread_mutex_unlock(&all->lock);
+}
+
+static atomic_uint num_run;
+
+/* Slow: others run before it ends. */
+static cohort_status slow(const cohort_object *in, cohort_object *ret_out, void *context)
+{
+    (void)in;
+    (void)ret_out;
+    (void)context;
+    atomic_fetch_add(&num_run, 1);
+    for (int i = 0; i < 3; i++)
+        cohort_yield();
+    return COHORT_OK;
+}
+
+/* A million calls at once, with a few bytes each, or with what has to be announced. */
+static void run_many(uint32_t num_callers, uint32_t num_calls, size_t bytes)
+{
+    static unsigned char data[10000];
+    cluster = cluster_create(num_calls, num_callers + 1, 0);
+    atomic_store(&num_run, 0);
+    cohort_future **futures = calloc(num_calls, sizeof(*futures));
+    CHECK(futures);
+    for (uint32_t i = 0; i < num_calls; i++)
+        futures[i] = call(1 + i % num_callers, 0, "slow", &(cohort_object){data, bytes});
+    for (uint32_t i = 0; i < num_calls; i++)
+        CHECK_INT(cohort_await(futures[i]), COHORT_OK);
+    free(futures);
+    CHECK_INT(atomic_load(&num_run), num_calls);
+    cluster_num_sent(cluster); /* what is served may be over a moment later */
+    check_bounds(0, num_callers);
+    cluster_destroy(cluster);
+}
+
+static void test_million(void)
+{
+    run_many(1, (uint32_t)test_rounds(1000000, 3000), 8);
+}
+
+static void test_callers(void)
+{
+    run_many(3, (uint32_t)test_rounds(60000, 3000), 8);
+    run_many(3, (uint32_t)test_rounds(30000, 3000), 0);
+    run_many(3, (uint32_t)test_rounds(6000, 2000), 1000);
+    run_many(2, (uint32_t)test_rounds(3000, 1000), sizeof((unsigned char[10000]){0}));
+}
+
+/* While nothing ends, no more are admitted than there is room for, and the callers keep the rest:
+ * but for each time that nothing has ended between two ticks. */
+static cohort_promise *gate_promise;
+static cohort_future *gate;
+
+static cohort_status wait_at_gate(const cohort_object *in, cohort_object *ret_out, void *context)
+{
+    (void)in;
+    (void)ret_out;
+    (void)context;
+    atomic_fetch_add(&num_run, 1);
+    return cohort_await(cohort_future_ref(gate));
+}
+
+static void test_gate(void)
+{
+    enum { NUM = 3600 };
+    static cohort_future *futures[NUM];
+    cluster = cluster_create(7, 2, 0);
+    atomic_store(&num_run, 0);
+    CHECK_INT(cohort_promise_create(&gate_promise, &gate), COHORT_OK);
+    for (uint32_t i = 0; i < NUM; i++)
+        futures[i] = call(0, 1, "wait_at_gate", NULL);
+    /* As many as there is room for at once, and then more: nothing waits for ever. */
+    while (atomic_load(&num_run) < 3 * COHORT__REMOTE_ADMITTED_MAX)
+        cohort_yield();
+    struct cohort__remote_served *all = &tasks_of(1)->served;
+    pthread_mutex_lock(&all->lock);
+    CHECK(all->num_more >= 2);
+    CHECK(all->num_admitted <= COHORT__REMOTE_ADMITTED_MAX * (1 + all->num_more));
+    CHECK(all->num_waiting <= tasks_of(1)->window);
+    pthread_mutex_unlock(&all->lock);
+    cohort_promise_fulfil(gate_promise, NULL);
+    for (uint32_t i = 0; i < NUM; i++)
+        CHECK_INT(cohort_await(futures[i]), COHORT_OK);
+    cohort_future_unref(gate);
+    cluster_num_sent(cluster);
+    check_bounds(1, 1);
+    cluster_destroy(cluster);
+}
+
+/* Calls that wait for calls below them, back and forth: more at once than there is room for, and
+ * more than a window has. */
+static cohort_status chain(const cohort_object *in, cohort_object *ret_out, void *context)
+{
+    uint32_t place[2]; /* where this is; how many are below */
+    (void)context;
+    CHECK_INT((long long)in->bytes, sizeof(place));
+    memcpy(place, in->data, sizeof(place));
+    atomic_fetch_add(&num_run, 1);
+    if (place[1] == 0)
+        return COHORT_OK;
+    uint32_t next[2] = {1 - place[0], place[1] - 1};
+    (void)ret_out;
+    return cohort_await(call(place[0], next[0], "chain", &(cohort_object){next, sizeof(next)}));
+}
+
+static void run_chains(uint32_t num, uint32_t depth)
+{
+    cluster = cluster_create(num, 2, 0);
+    cohort_future **futures = calloc(num, sizeof(*futures));
+    CHECK(futures);
+    atomic_store(&num_run, 0);
+    for (uint32_t i = 0; i < num; i++) {
+        uint32_t first[2] = {1, depth - 1};
+        futures[i] = call(0, 1, "chain", &(cohort_object){first, sizeof(first)});
+    }
+    for (uint32_t i = 0; i < num; i++)
+        CHECK_INT(cohort_await(futures[i]), COHORT_OK);
+    CHECK_INT(atomic_load(&num_run), num * depth);
+    free(futures);
+    cluster_num_sent(cluster);
+    check_bounds(1, 1);
+    cluster_destroy(cluster);
+}
+
+static void test_chains(void)
+{
+    run_chains(10, 50);
+    run_chains(600, 6);
+    /* The thread sanitizer knows of 8,128 stacks at most. */
+    run_chains((uint32_t)test_rounds(3000, 1200), 5);
+}
+
+/* What is announced has a bound in bytes, too. */
+static void test_bytes(void)
+{
+    enum { NUM = 40, BYTES = 8 << 20 };
+    static cohort_future *futures[NUM];
+    unsigned char *data = calloc(1, BYTES);
+    CHECK(data);
+    cluster = cluster_create(9, 2, 0);
+    for (uint32_t i = 0; i < NUM; i++)
+        futures[i] = call(0, 1, "slow", &(cohort_object){data, BYTES});
+    for (uint32_t i = 0; i < NUM; i++)
+        CHECK_INT(cohort_await(futures[i]), COHORT_OK);
+    cluster_num_sent(cluster);
+    struct cohort__remote_served *all = &tasks_of(1)->served;
+    pthread_mutex_lock(&all->lock);
+    CHECK(all->most_bytes <= (size_t)COHORT__REMOTE_ADMITTED_BYTES_MAX * (1 + all->num_more) +
+                                 (size_t)BYTES * (1 + all->num_more));
+    pthread_mutex_unlock(&all->lock);
+    check_bounds(1, 1);
+    cluster_destroy(cluster);
+    free(data);
+}
+
+static const struct test_case cases[] = {
+    {"million", test_million}, {"callers", test_callers}, {"gate", test_gate},
+    {"chains", test_chains},   {"bytes", test_bytes},
+};
+
+int main(int argc, char **argv)
+{
+    CHECK_INT(cohort_remote_register("slow", slow, NULL), COHORT_OK);
+    CHECK_INT(cohort_remote_register("wait_at_gate", wait_at_gate, NULL), COHORT_OK);
+    CHECK_INT(cohort_remote_register("chain", chain, NULL), COHORT_OK);
+    return cluster_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]), NUM_WORKERS);
+}

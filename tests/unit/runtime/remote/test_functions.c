@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "runtime/remote/functions.h"
+
+#include <string.h>
+
+#include "tests/support/test.h"
+
+static cohort_status nothing(const cohort_object *in, cohort_object *ret_out, void *context)
+{
+    (void)in;
+    (void)ret_out;
+    (void)context;
+    return COHORT_OK;
+}
+
+static void test_empty(void)
+{
+    CHECK(!cohort__remote_function_find(cohort__remote_hash("one")));
+}
+
+static void test_register(void)
+{
+    static int context;
+    char name[] = "one";
+    CHECK_INT(cohort_remote_register(name, nothing, &context), COHORT_OK);
+    name[0] = 'x'; /* it is copied */
+    const struct cohort__remote_function *function =
+        cohort__remote_function_find(cohort__remote_hash("one"));
+    CHECK(function && function->function == nothing && function->context == &context);
+    CHECK_TEXT(function->name, "one");
+    CHECK(!cohort__remote_function_find(cohort__remote_hash("two")));
+}
+
+static void test_many(void)
+{
+    char name[8] = "f000";
+    for (int i = 0; i < 1000; i++) {
+        name[1] = (char)('0' + i / 100);
+        name[2] = (char)('0' + i / 10 % 10);
+        name[3] = (char)('0' + i % 10);
+        CHECK_INT(cohort_remote_register(name, nothing, name + i % 4), COHORT_OK);
+    }
+    const struct cohort__remote_function *function =
+        cohort__remote_function_find(cohort__remote_hash("f639"));
+    CHECK(function && function->context == name + 3);
+    CHECK_TEXT(function->name, "f639");
+}
+
+static void test_wrong(void)
+{
+    char longest[256 + 1];
+    memset(longest, 'x', sizeof(longest));
+    longest[256] = 0;
+    CHECK_INT(cohort_remote_register(NULL, nothing, NULL), COHORT_ERR_BAD_PARAMETER);
+    CHECK_CONTAINS(cohort_error_message(), "cohort_remote_register: no name");
+    CHECK_INT(cohort_remote_register("two", NULL, NULL), COHORT_ERR_BAD_PARAMETER);
+    CHECK_CONTAINS(cohort_error_message(), "no function");
+    CHECK_INT(cohort_remote_register("", nothing, NULL), COHORT_ERR_BAD_PARAMETER);
+    CHECK_CONTAINS(cohort_error_message(), "0 bytes");
+    CHECK_INT(cohort_remote_register(longest, nothing, NULL), COHORT_ERR_BAD_PARAMETER);
+    CHECK_CONTAINS(cohort_error_message(), "256 bytes");
+    longest[255] = 0;
+    CHECK_INT(cohort_remote_register(longest, nothing, NULL), COHORT_OK);
+    CHECK_INT(cohort_remote_register("one", nothing, NULL), COHORT_ERR_BAD_PARAMETER);
+    CHECK_CONTAINS(cohort_error_message(), "\"one\" is registered already");
+    CHECK(!cohort__remote_function_find(cohort__remote_hash("two")));
+}
+
+static void test_sealed(void)
+{
+    cohort__remote_functions_seal();
+    CHECK_INT(cohort_remote_register("late", nothing, NULL), COHORT_ERR_STATE);
+    CHECK_CONTAINS(cohort_error_message(), "\"late\": cohort_main was called already");
+    CHECK(!cohort__remote_function_find(cohort__remote_hash("late")));
+    CHECK(cohort__remote_function_find(cohort__remote_hash("one")));
+}
+
+static const struct test_case cases[] = {
+    {"empty", test_empty}, {"register", test_register}, {"many", test_many},
+    {"wrong", test_wrong}, {"sealed", test_sealed},
+};
+
+int main(int argc, char **argv)
+{
+    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
+}
