@@ -18,10 +18,11 @@ static struct cohort__task *task_of(const struct cohort__work *work)
     return COHORT_CONTAINER_OF(work, struct cohort__task, work);
 }
 
-static void init(struct cohort__task *task, cohort_task_function *function, void *arg)
+static inline void init(struct cohort__task *task, cohort_task_function *function, void *arg)
 {
     cohort__future_init(&task->future, 2);
     task->future.is_task = true;
+    task->future.is_scoped = false;
     task->future.may_move =
         atomic_load_explicit(&cohort__scheduler.tasks_move, memory_order_relaxed);
     task->work.run = cohort__task_run;
@@ -65,6 +66,13 @@ enum role {
     ROLE_OF_AWAIT, /* none: the queue has its own still, and the caller awaits the task */
 };
 
+static __attribute__((noinline)) void tell_scope(const struct cohort__task_context *context,
+                                                 struct cohort__task *task, cohort_status status)
+{
+    if (scoped(task)->fails_scope)
+        cohort__scope_fail(context->scope, status, &context->error);
+}
+
 /* TASK's function has returned. The thread may be another one now. */
 COHORT__IN_THREAD_OF_NOW static void ended(struct cohort__task_context *context,
                                            struct cohort__task *task, cohort_status status,
@@ -77,8 +85,8 @@ COHORT__IN_THREAD_OF_NOW static void ended(struct cohort__task_context *context,
     worker->context = context->outer;
     cohort__error_slot_set(context->outer_slot);
     worker->is_ending = !context->outer && context->fiber != worker->reserve;
-    if (context->scope && status != COHORT_OK && scoped(task)->fails_scope)
-        cohort__scope_fail(context->scope, status, &context->error);
+    if (__builtin_expect(context->scope != NULL, 0) && status != COHORT_OK)
+        tell_scope(context, task, status);
     if (role == ROLE_OF_BOTH && cohort__future_is_own(&task->future))
         cohort__future_complete_own(&task->future, status, &context->error);
     else if (role == ROLE_OF_AWAIT)
@@ -88,13 +96,14 @@ COHORT__IN_THREAD_OF_NOW static void ended(struct cohort__task_context *context,
     worker->is_ending = false;
     if (context->error.text)
         cohort__error_fini(&context->error);
-    if (context->scope)
+    if (__builtin_expect(context->scope != NULL, 0))
         cohort__scope_leave(context->scope);
     cohort__count(&worker->num_finished);
 }
 
 /* TASK, which was claimed, never runs, for the reason ERROR. */
-static void give_up(struct cohort__task *task, const struct cohort__error *error, enum role role)
+static __attribute__((noinline)) void give_up(struct cohort__task *task,
+                                              const struct cohort__error *error, enum role role)
 {
     if (task->function == cohort__then_run)
         cohort__then_cancel(task->arg);
@@ -109,8 +118,9 @@ static void give_up(struct cohort__task *task, const struct cohort__error *error
 }
 
 /* TASK was claimed. If its scope is cancelled, it never runs: then returns false. */
-static bool may_begin_in(cohort_scope *scope, struct cohort__worker *worker,
-                         struct cohort__task *task, enum role role)
+static __attribute__((noinline)) bool may_begin_in(cohort_scope *scope,
+                                                   struct cohort__worker *worker,
+                                                   struct cohort__task *task, enum role role)
 {
     struct cohort__error error = {0};
     if (!cohort__scope_is_cancelled(scope))
@@ -128,7 +138,7 @@ static inline void execute(struct cohort__worker *worker, struct cohort__task *t
 {
     struct cohort__task_context context = {
         .function = task->function, .fiber = worker->fiber, .outer = worker->context};
-    if (task->future.is_scoped) {
+    if (__builtin_expect(task->future.is_scoped, false)) {
         context.scope = scoped(task)->scope;
         if (!may_begin_in(context.scope, worker, task, role))
             return;
@@ -243,8 +253,8 @@ bool cohort__task_try_inline(cohort_future *future)
 }
 
 /* NULL: there is no memory. */
-static struct cohort__task *create_in(cohort_scope *scope, cohort_task_function *function,
-                                      void *arg)
+static __attribute__((noinline)) struct cohort__task *
+create_in(cohort_scope *scope, cohort_task_function *function, void *arg)
 {
     struct cohort__scoped_task *task = cohort__slab_alloc(sizeof(*task));
     if (!task)
@@ -257,9 +267,9 @@ static struct cohort__task *create_in(cohort_scope *scope, cohort_task_function 
 /* In the scope of the running task. NULL: there is no memory. */
 static inline struct cohort__task *create(cohort_task_function *function, void *arg)
 {
-    cohort_scope *scope = cohort__scope_current();
-    if (scope)
-        return create_in(scope, function, arg);
+    const struct cohort__worker *worker = cohort__worker_self;
+    if (worker && worker->context && worker->context->scope)
+        return create_in(worker->context->scope, function, arg);
     struct cohort__task *task = cohort__slab_alloc(sizeof(*task));
     if (!task)
         return NULL;

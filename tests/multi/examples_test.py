@@ -159,7 +159,7 @@ def test_hello():
 
 def test_word_count():
     with Folder() as folder:
-        names = [os.path.join(folder, 'text%d' % i) for i in range(5)]
+        names = [folder.file('text%d' % i) for i in range(5)]
         num_lines = num_words = 0
         for i, name in enumerate(names):
             with open(name, 'w') as file:
