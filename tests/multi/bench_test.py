@@ -77,7 +77,8 @@ def test_two_workers():
                          env={'COHORT_WORKERS': '2'}))
     check_equal({result['params']['workers'] for result in report['results']}, {2})
     check_equal({result['rounds'] for result in report['results']}, {2})
-    check_equal([result['params']['sites'] for result in report['results']], [0] * len(TASKS) + [2, 8, 64])
+    check_equal([result['params']['sites'] for result in report['results']],
+                [0] * len(TASKS) + [2, 8, 64])
 
 
 def test_coll():
