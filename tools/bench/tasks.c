@@ -142,14 +142,14 @@ static const struct measurement {
     unsigned num_in_call; /* how many times a call does what the name says */
     bool of_one_worker;   /* with several, threads would wake each other up */
 } measurements[] = {
-    {"spawn_await", spawn_await, 1},
-    {"spawn_when_all", spawn_when_all, NUM_SPAWNED},
-    {"suspend_resume", suspend_resume, 2},
-    {"yield", yield, 2},
-    {"spawn_in_scope", spawn_in_scope, NUM_SPAWNED},
-    {"mutex", mutex, 1},
-    {"pthread_mutex", pthread_mutex, 1},
-    {"mutex_hand_over", mutex_hand_over, 2, .of_one_worker = true},
+    {"spawn_await", spawn_await, 1, false},
+    {"spawn_when_all", spawn_when_all, NUM_SPAWNED, false},
+    {"suspend_resume", suspend_resume, 2, false},
+    {"yield", yield, 2, false},
+    {"spawn_in_scope", spawn_in_scope, NUM_SPAWNED, false},
+    {"mutex", mutex, 1, false},
+    {"pthread_mutex", pthread_mutex, 1, false},
+    {"mutex_hand_over", mutex_hand_over, 2, true},
 };
 
 static cohort_status measure(const struct bench *bench, const struct measurement *measurement)
