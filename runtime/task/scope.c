@@ -102,7 +102,7 @@ static void cancel_inner(cohort_scope *list, const struct cohort__error *why)
         cohort_scope *scope = list;
         list = scope->next_to_cancel;
         if (claim(scope)) {
-            cohort__future_complete(cohort_future_ref(scope->cancelled), error.status, &error);
+            cohort__future_complete(scope->cancelled, error.status, &error);
             list = add_inner(scope, list);
         }
         unref(scope);
@@ -115,7 +115,7 @@ static void cancel(cohort_scope *scope, const struct cohort__error *error)
 {
     if (!claim(scope))
         return;
-    cohort__future_complete(cohort_future_ref(scope->cancelled), error->status, error);
+    cohort__future_complete(scope->cancelled, error->status, error);
     cohort_scope *inner = add_inner(scope, NULL);
     if (inner)
         cancel_inner(inner, error);
@@ -232,7 +232,7 @@ void cohort__scope_enter(cohort_scope *scope)
 void cohort__scope_leave(cohort_scope *scope)
 {
     if (scope && atomic_fetch_sub_explicit(&scope->num_pending, 1, memory_order_acq_rel) == 1)
-        cohort__future_fulfil(cohort_future_ref(scope->ended), NULL);
+        cohort__future_fulfil(scope->ended, NULL);
 }
 
 /* Whether the calling task is in SCOPE, or in one inside of it. */
@@ -382,7 +382,7 @@ cohort_status cohort_scope_create_sized(const cohort_scope_options *options, siz
 static cohort_status end(cohort_scope *scope)
 {
     if (claim(scope))
-        cohort__future_fulfil(cohort_future_ref(scope->cancelled), NULL);
+        cohort__future_fulfil(scope->cancelled, NULL);
     end_limit(scope);
     leave_outer(scope);
     /* Whoever has claimed it instead may not have come to that yet. */
