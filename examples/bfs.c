@@ -15,6 +15,7 @@
 #include "examples/bfs_check.h"
 #include "examples/bfs_graph.h"
 #include "examples/command.h"
+#include "examples/number.h"
 #include "examples/outbox.h"
 #include "examples/share.h"
 
@@ -31,17 +32,6 @@ static cohort_status row_of(const cohort_object *in, const struct bfs_edge **ret
         return cohort_fail(COHORT_ERR_PROTOCOL, "%zu bytes are no row of edges", in->bytes);
     *ret_edges = in->data;
     *ret_num = in->bytes / sizeof(struct bfs_edge);
-    return COHORT_OK;
-}
-
-/* A number as a result. */
-static cohort_status give(uint64_t number, cohort_object *ret_out)
-{
-    uint64_t *data = malloc(sizeof(*data));
-    if (!data)
-        return cohort_fail(COHORT_ERR_NO_MEMORY, "no memory for a number");
-    *data = number;
-    *ret_out = (cohort_object){data, sizeof(*data)};
     return COHORT_OK;
 }
 
@@ -86,7 +76,7 @@ static cohort_status build(const cohort_object *in, cohort_object *ret_out, void
     (void)in;
     (void)context;
     cohort_status status = bfs_graph_build();
-    return status ? status : give(bfs_graph_num_edges(), ret_out);
+    return status ? status : number_give(bfs_graph_num_edges(), ret_out);
 }
 
 /* The search ---------------------------------------------------------------------------------- */
@@ -121,7 +111,7 @@ static cohort_status advance(const cohort_object *in, cohort_object *ret_out, vo
 {
     (void)in;
     (void)context;
-    return give(bfs_graph_advance(), ret_out);
+    return number_give(bfs_graph_advance(), ret_out);
 }
 
 /* Visits the neighbours of the frontier. */

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "examples/bfs_graph.h"
+#include "examples/number.h"
 #include "examples/outbox.h"
 
 /* IN: vertices of this part. OUT: their levels, as they are now. */
@@ -56,16 +57,6 @@ static cohort_status take_parents_levels(void *context, const struct outbox_batc
     return COHORT_OK;
 }
 
-static cohort_status give(uint64_t number, cohort_object *ret_out)
-{
-    uint64_t *data = malloc(sizeof(*data));
-    if (!data)
-        return cohort_fail(COHORT_ERR_NO_MEMORY, "no memory for a number");
-    *data = number;
-    *ret_out = (cohort_object){data, sizeof(*data)};
-    return COHORT_OK;
-}
-
 /* OUT: how many vertices have got a level. */
 static cohort_status level(const cohort_object *in, cohort_object *ret_out, void *context)
 {
@@ -90,7 +81,7 @@ static cohort_status level(const cohort_object *in, cohort_object *ret_out, void
         }
     }
     status = outbox_end(&outbox, status);
-    return status ? status : give(num_set, ret_out);
+    return status ? status : number_give(num_set, ret_out);
 }
 
 /* All edges ------------------------------------------------------------------------------------ */
@@ -154,7 +145,7 @@ static cohort_status check(const cohort_object *in, cohort_object *ret_out, void
                                 &(struct bfs_edge){targets[j], bfs_graph_vertex(i)});
     }
     status = outbox_end(&outbox, status);
-    return status ? status : give(num_visited, ret_out);
+    return status ? status : number_give(num_visited, ret_out);
 }
 
 cohort_status bfs_check(uint64_t root, uint64_t num_visited, bfs_step *step)

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "examples/number.h"
 
+#include <stdlib.h>
+
 bool number_parse(const char *text, uint64_t min, uint64_t max, uint64_t *ret_number)
 {
     uint64_t number = 0;
@@ -17,4 +19,14 @@ bool number_parse(const char *text, uint64_t min, uint64_t max, uint64_t *ret_nu
         return false;
     *ret_number = number;
     return true;
+}
+
+cohort_status number_give(uint64_t number, cohort_object *ret_out)
+{
+    uint64_t *data = malloc(sizeof(*data));
+    if (!data)
+        return cohort_fail(COHORT_ERR_NO_MEMORY, "no memory for a number");
+    *data = number;
+    *ret_out = (cohort_object){data, sizeof(*data)};
+    return COHORT_OK;
 }

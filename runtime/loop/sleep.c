@@ -86,15 +86,15 @@ static cohort_future *sleep_in(struct cohort__loop *loop, uint64_t nanoseconds)
     if (!loop)
         return cohort__future_of_status(cohort__scheduler_refuse("cohort_sleep"),
                                         cohort__error_slot());
-    struct sleeper *sleeper = cohort__slab_alloc_zero(sizeof(*sleeper));
+    struct sleeper *sleeper = cohort__slab_alloc(sizeof(*sleeper));
     if (!sleeper)
         return cohort_future_of_error(COHORT_ERR_NO_MEMORY, "cohort_sleep: out of memory");
     cohort__future_init(&sleeper->future, scope ? 3 : 2);
     sleeper->timer.expired = woken;
-    if (scope) {
-        sleeper->watch.cancel = cancel;
-        sleeper->watch.release = release;
-    }
+    sleeper->watch.cancel = scope ? cancel : NULL;
+    sleeper->watch.release = release;
+    atomic_init(&sleeper->is_cancelled, false);
+    atomic_init(&sleeper->has_one, false);
     cohort__loop_timer(loop, &sleeper->timer, cohort__clock_after(nanoseconds));
     if (scope) {
         cohort__scope_watch(scope, &sleeper->watch);

@@ -115,10 +115,9 @@ cohort_status cohort_await_value(cohort_future *future, void **ret_value)
 static cohort_status wait_within(cohort_future *future, uint64_t nanoseconds, const void *caller,
                                  enum cohort_wait_end *ret_end)
 {
-    const cohort_scope *scope = cohort__scope_current();
-    if ((scope && cohort__scope_is_cancelled(scope)) || nanoseconds == 0) {
-        *ret_end =
-            nanoseconds == 0 && !cohort_cancelled() ? COHORT_WAIT_EXPIRED : COHORT_WAIT_CANCELLED;
+    bool is_cancelled = cohort_cancelled();
+    if (is_cancelled || nanoseconds == 0) {
+        *ret_end = is_cancelled ? COHORT_WAIT_CANCELLED : COHORT_WAIT_EXPIRED;
         return COHORT_OK;
     }
     return cohort__wait_for_future(future, nanoseconds, caller, ret_end);
