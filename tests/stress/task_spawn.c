@@ -9,7 +9,7 @@
 #include "tests/unit/runtime/task/run_tasks.h"
 
 enum {
-    NUM_LEAVES = COHORT__TSAN || COHORT__ASAN ? 16000 : 1000000,
+    NUM_LEAVES = COHORT__TSAN || COHORT__ASAN ? 16000 : 200000,
     NUM_WORKERS = 8,
     SEED = 20240,
 };
