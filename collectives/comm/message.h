@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "collectives/comm/actor.h"
+#include "collectives/plan/tag.h"
 #include "runtime/base/error.h"
 #include "runtime/base/list.h"
 #include "runtime/proc/arrival.h"
@@ -70,7 +71,6 @@ struct cohort__message {
 };
 
 /* The key of a step within a generation and a source: its phase, and its tag in the plan. */
-enum { COHORT__TAG_BITS = 24 };
 static inline uint32_t cohort__message_tag(unsigned phase, uint32_t tag)
 {
     return (uint32_t)phase << COHORT__TAG_BITS | tag;

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "collectives/plan/tag.h"
 #include "runtime/base/container.h"
 #include "runtime/base/hash.h"
 
@@ -186,6 +187,11 @@ static uint32_t step_append(struct cohort__plan_builder *builder, struct cohort_
 static uint32_t message_append(struct cohort__plan_builder *builder, struct cohort__step step,
                                const uint32_t *blocks)
 {
+    if (step.tag >> COHORT__TAG_BITS) {
+        (void)cohort_fail(COHORT_ERR_NOT_SUPPORTED, "plan %s, site %u: no message can have tag %x",
+                    builder->name, builder->this_site, step.tag);
+        cohort__plan_builder_fail_too(builder, COHORT_ERR_NOT_SUPPORTED);
+    }
     for (uint32_t i = 0; i < step.num_blocks; i++)
         step.bytes += block_bytes(builder, blocks[i]);
     return step_append(builder, step, blocks);

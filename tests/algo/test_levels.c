@@ -404,6 +404,30 @@ static uint32_t log2_ceiling(uint32_t value)
     return log;
 }
 
+/* What is longer than a note goes in as many pieces as there are hosts. */
+static void test_pieces(void)
+{
+    struct cohort__random random;
+    struct place place;
+    cohort__random_init(&random, 16);
+    place_regular(&place, PLACE_MAX_HOSTS, 1, 2, 2, false);
+    struct cohort__request request = {.num_sites = place.num_sites,
+                                      .arity = 2,
+                                      .bytes = 32 * (size_t)1024,
+                                      .element = 8,
+                                      .commutative = true,
+                                      .machine = place.machine,
+                                      .meets = true,
+                                      .has_notes = true};
+    for (uint32_t i = 0; i < cohort__num_algorithms; i++) {
+        const struct cohort__algorithm *row = cohort__algorithms[i];
+        request.collective = row->collective;
+        if (place_is_composed(row) && !cohort__algorithm_refuses(row, &request))
+            verify(row, &request, cohort__random_next(&random));
+    }
+    place_fini(&place);
+}
+
 /* For every root, and numbers of hosts that are no power of two. */
 static void check_messages(const struct place *place, uint32_t hosts, bool has_notes)
 {
@@ -677,6 +701,7 @@ int main(int argc, char **argv)
 {
     static const struct test_case cases[] = {
         {"random", test_random},     {"ragged", test_ragged},   {"messages", test_messages},
-        {"switches", test_switches}, {"checked", test_checked}, {"refused", test_refused}};
+        {"switches", test_switches}, {"checked", test_checked}, {"refused", test_refused},
+        {"pieces", test_pieces}};
     return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
 }

@@ -268,10 +268,52 @@ static void test_switches_explained(void)
     run_explained(8, levels, "all_reduce=levels", explain_switches);
 }
 
+/* Six hosts of two localities, and blocks that go in as many pieces as there are hosts. */
+static cohort_status call_long(cohort_comm *comm, void *arg)
+{
+    static const char *const names[] = {"levels", "shares"};
+    enum { COUNT = 8192 };
+    uint64_t generation = 0;
+    cohort_status status = COHORT_OK;
+    (void)arg;
+    for (int name = 0; name < 2; name++)
+        for (unsigned kind = 0; kind < EXERCISE_NUM_KINDS; kind++) {
+            struct exercise exercise;
+            struct exercise_options options = {.has_root = true, .algorithm = names[name]};
+            if (!may_force(comm, names[name], (enum exercise_kind)kind, false, ++generation))
+                continue;
+            exercise_begin_with(&exercise, comm, (enum exercise_kind)kind, COUNT, generation,
+                                options);
+            cohort_status ended_with = exercise_end(&exercise);
+            status = ended_with ? ended_with : status;
+        }
+    return status;
+}
+
+static void test_pieces(void)
+{
+    enum { NUM = 12 };
+    struct cohort__position positions[NUM] = {0};
+    for (uint32_t i = 0; i < NUM; i++)
+        positions[i].host = i / 2;
+    struct cluster *cluster = cluster_create(1, NUM, 0);
+    cluster_locate(cluster, positions);
+    CHECK_INT(sites_run(&(struct sites){
+                  .name = "pieces",
+                  .options = {.num_sites = NUM},
+                  .create = cluster_create_comm,
+                  .context = cluster,
+                  .run = call_long,
+              }),
+              COHORT_OK);
+    cluster_destroy(cluster);
+}
+
 static const struct test_case cases[] = {
     {"random_calls", test_random_calls},
     {"explained", test_explained},
     {"switches_explained", test_switches_explained},
+    {"pieces", test_pieces},
 };
 
 int main(int argc, char **argv)
