@@ -163,7 +163,7 @@ static void message_append(struct embedder *self, const struct cohort__step *ste
     uint32_t num_refs = refs_of(self, step);
     if (self->embedding->tags_per_phase && step->tag >= self->embedding->tags_per_phase) {
         (void)cohort_fail(COHORT_ERR_NOT_SUPPORTED, "plan %s: tag %x is another phase's",
-                    self->fragment->name, step->tag);
+                          self->fragment->name, step->tag);
         cohort__plan_builder_fail_too(self->builder, COHORT_ERR_NOT_SUPPORTED);
     }
     if (step->kind == COHORT__STEP_SEND)

@@ -189,7 +189,7 @@ static uint32_t message_append(struct cohort__plan_builder *builder, struct coho
 {
     if (step.tag >> COHORT__TAG_BITS) {
         (void)cohort_fail(COHORT_ERR_NOT_SUPPORTED, "plan %s, site %u: no message can have tag %x",
-                    builder->name, builder->this_site, step.tag);
+                          builder->name, builder->this_site, step.tag);
         cohort__plan_builder_fail_too(builder, COHORT_ERR_NOT_SUPPORTED);
     }
     for (uint32_t i = 0; i < step.num_blocks; i++)
