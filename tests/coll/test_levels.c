@@ -71,7 +71,8 @@ static bool may_force(cohort_comm *comm, const char *name, enum exercise_kind ki
         .commutative = !is_ordered,
         .machine = comm->group->machine,
     };
-    return row && !cohort__algorithm_refuses(row, &request);
+    bool is_ragged = kind >= EXERCISE_GATHERV && kind <= EXERCISE_ALL_TO_ALLW;
+    return row && (row->ragged || !is_ragged) && !cohort__algorithm_refuses(row, &request);
 }
 
 /* All sites draw the same numbers. */

@@ -125,23 +125,29 @@ static void locate(struct cluster *cluster, uint32_t num_localities)
         cluster_locate(cluster, positions);
 }
 
+static void run_forced(uint32_t num_sites, uint32_t num_localities,
+                       enum cluster_placement placement)
+{
+    struct cluster *cluster = cluster_create(num_sites, num_localities, 0);
+    locate(cluster, num_localities);
+    cluster_place(cluster, placement);
+    CHECK_INT(sites_run(&(struct sites){
+                  .name = "forced",
+                  .options = {.num_sites = num_sites, .arity = 2 + num_sites % 3},
+                  .create = cluster_create_comm,
+                  .context = cluster,
+                  .run = force_all,
+              }),
+              COHORT_OK);
+    cluster_destroy(cluster);
+}
+
 static void test_every_row(void)
 {
-    for (uint32_t num_sites = 1; num_sites <= MAX_SITES; num_sites++) {
-        uint32_t num_localities = 1 + num_sites % 4;
-        struct cluster *cluster = cluster_create(num_sites, num_localities, 0);
-        locate(cluster, num_localities);
-        cluster_place(cluster, num_sites % CLUSTER_NUM_PLACEMENTS);
-        CHECK_INT(sites_run(&(struct sites){
-                      .name = "forced",
-                      .options = {.num_sites = num_sites, .arity = 2 + num_sites % 3},
-                      .create = cluster_create_comm,
-                      .context = cluster,
-                      .run = force_all,
-                  }),
-                  COHORT_OK);
-        cluster_destroy(cluster);
-    }
+    for (uint32_t num_sites = 1; num_sites <= MAX_SITES; num_sites++)
+        run_forced(num_sites, 1 + num_sites % 4,
+                   (enum cluster_placement)(num_sites % CLUSTER_NUM_PLACEMENTS));
+    run_forced(12, 4, CLUSTER_BLOCKS); /* hosts and localities that are all alike */
     for (uint32_t i = 0; i < cohort__num_algorithms; i++)
         if (num_done[i] == 0)
             test_failed(__FILE__, __LINE__, "%s of %s has done nothing",

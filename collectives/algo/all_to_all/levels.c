@@ -145,7 +145,7 @@ static void go_down(const struct exchange *self, const struct cohort__piece *pie
     columns.piece = piece->shelf.piece;
     if (levels->height == levels->num_used) {
         struct cohort__shelf whole = columns;
-        whole.area = cohort__levels_below_top(levels, own, &columns);
+        whole.area = cohort__levels_part_at(levels, levels->num_used, own, &columns);
         end = sort_columns(self, piece, &whole);
     }
     cohort__levels_scatter_down(levels, own, &columns, end);

@@ -4,9 +4,15 @@
 #include <stdlib.h>
 
 #include "collectives/plan/embed.h"
+#include "collectives/plan/tag.h"
 
-/* Of the phases of a part, and of the pieces of a phase. */
-enum { TAGS_PER_PHASE = 1 << 20, TAGS_PER_PIECE = (COHORT__LAST_PHASE + 1) * TAGS_PER_PHASE };
+/* Of the phases of a part, and of a part that is one of several pieces, which come behind it: few
+ * tags, so that there may be COHORT__LEVELS_MOST_PIECES. */
+enum { TAGS_PER_PHASE = 1 << 20, NUM_PHASES = COHORT__LAST_PHASE + 1 };
+enum { PIECE_TAGS_PER_PHASE = 1 << 16, TAGS_PER_PIECE = NUM_PHASES * PIECE_TAGS_PER_PHASE };
+_Static_assert(NUM_PHASES *TAGS_PER_PHASE + COHORT__LEVELS_MOST_PIECES * TAGS_PER_PIECE <=
+                   1 << COHORT__TAG_BITS,
+               "each piece has tags of its own");
 
 const char cohort__levels_needs[] =
     "subgroups of several sites; for scans and ordered reductions, of consecutive ones";
@@ -143,6 +149,16 @@ bool cohort__levels_is_uneven(const struct cohort__machine *machine, uint32_t le
 {
     uint64_t num = cohort__machine_num_subgroups(machine, level);
     return num * cohort__machine_largest(machine, level) != cohort__machine_num_sites(machine);
+}
+
+bool cohort__levels_is_regular(const struct cohort__request *request)
+{
+    uint32_t used[COHORT__LEVELS_MAX];
+    uint32_t num_used = find_used(request->machine, used);
+    bool is_regular = keeps_order(request->machine, used, num_used);
+    for (uint32_t i = 0; i < num_used; i++)
+        is_regular = is_regular && !cohort__levels_is_uneven(request->machine, used[i]);
+    return is_regular;
 }
 
 /* Appends what TIER does in one direction. */
@@ -333,6 +349,11 @@ static uint32_t block_of(struct cohort__levels *levels, const struct cohort__tie
     return cohort__plan_block(levels->builder, block);
 }
 
+static uint32_t first_tag(const struct cohort__tier_part *part)
+{
+    return part->piece == 0 ? 0 : NUM_PHASES * TAGS_PER_PHASE + (part->piece - 1) * TAGS_PER_PIECE;
+}
+
 static uint32_t embed(struct cohort__levels *levels, const struct cohort__party *party,
                       const struct cohort__tier_part *part, const struct cohort__plan *fragment,
                       uint32_t after)
@@ -349,8 +370,9 @@ static uint32_t embed(struct cohort__levels *levels, const struct cohort__party 
         struct cohort__embedding embedding = {.sites = party->sites,
                                               .block_map = lists,
                                               .phase = part->phase,
-                                              .tag = part->piece * TAGS_PER_PIECE,
-                                              .tags_per_phase = TAGS_PER_PHASE,
+                                              .tag = first_tag(part),
+                                              .tags_per_phase = part->piece ? PIECE_TAGS_PER_PHASE
+                                                                            : TAGS_PER_PHASE,
                                               .after = after,
                                               .recv_after = after};
         end = cohort__plan_embed(levels->builder, fragment, &embedding);

@@ -51,11 +51,15 @@ struct cohort__area {
     size_t offset;
 };
 
+/* The most pieces that a part may have. */
+enum { COHORT__LEVELS_MOST_PIECES = 1000 };
+
 /* What a tier does. */
 struct cohort__tier_part {
     enum cohort__collective collective;
     unsigned phase;
-    uint32_t piece; /* which one of several, from 1 on; these leave no notes. 0: this is all */
+    uint32_t piece; /* which one of several, from 1 to COHORT__LEVELS_MOST_PIECES; these leave no
+                     * notes. 0: this is all */
     size_t bytes;   /* of a block, or of this site's own */
     bool is_ragged; /* the blocks have different sizes */
     /* If it is: what a member brings for another at most, as all members know it. 0: they don't. */
@@ -106,6 +110,10 @@ uint32_t cohort__levels_fewest_members(const struct cohort__request *request);
 /* Whether the subgroups of LEVEL have different numbers of sites, anywhere: all tiers of a level
  * use the same row, as its price says. */
 bool cohort__levels_is_uneven(const struct cohort__machine *machine, uint32_t level);
+
+/* Whether the subgroups of each level that is used have as many sites, which are next to each
+ * other, in the order of the sites. */
+bool cohort__levels_is_regular(const struct cohort__request *request);
 
 /* How many levels are used. */
 uint32_t cohort__levels_num_used(const struct cohort__request *request);
@@ -212,15 +220,22 @@ struct cohort__shelf {
 struct cohort__shelf cohort__levels_shelf(struct cohort__levels *levels,
                                           struct cohort__lengths lengths, bool is_all);
 
+/* The same for all sites whose blocks pass this site below TOP. */
+struct cohort__shelf cohort__levels_shelf_below(struct cohort__levels *levels, uint32_t top,
+                                                struct cohort__lengths lengths);
+
 struct cohort__area cohort__shelf_at(const struct cohort__shelf *shelf, uint32_t place);
 
 /* The bytes of all its blocks. */
 size_t cohort__shelf_bytes(const struct cohort__shelf *shelf);
 
 /* On the way up: gathers what all sites have at *AREA, a block each, on the shelves of the leaders.
- * Sets *AREA to where this site has the blocks that it brings to the top. */
+ * Sets *AREA to where this site has the blocks that it brings to the top. _below: only in tiers
+ * below TOP. */
 uint32_t cohort__levels_gather_up(struct cohort__levels *levels, struct cohort__area *area,
                                   const struct cohort__shelf *shelf);
+uint32_t cohort__levels_gather_below(struct cohort__levels *levels, uint32_t top,
+                                     struct cohort__area *area, const struct cohort__shelf *shelf);
 
 /* At the top, with the root: gathers what all members have at OWN on the root's shelf, or scatters
  * what is there. Only a member of the top does anything. */
@@ -236,11 +251,11 @@ uint32_t cohort__levels_blocks_top(struct cohort__levels *levels,
                                    struct cohort__area out, struct cohort__lengths lengths,
                                    uint32_t after);
 
-/* Where a member of the top has the blocks of its subgroup on the way down: on SHELF, or, if there
- * is only its own, in OWN. */
-struct cohort__area cohort__levels_below_top(const struct cohort__levels *levels,
-                                             struct cohort__area own,
-                                             const struct cohort__shelf *shelf);
+/* Where this site, a member of TIER, has the blocks of the sites that it leads there: on SHELF, or,
+ * if there is only its own, in OWN. */
+struct cohort__area cohort__levels_part_at(const struct cohort__levels *levels, uint32_t tier,
+                                           struct cohort__area own,
+                                           const struct cohort__shelf *shelf);
 
 /* On the way down: all that is on SHELF at the members of the top goes to the shelf of each other
  * site. */
@@ -248,9 +263,12 @@ uint32_t cohort__levels_broadcast_shelf(struct cohort__levels *levels,
                                         const struct cohort__shelf *shelf, uint32_t after);
 
 /* On the way down: scatters the blocks on the shelves to OWN of each site. If a leader has nobody
- * below the top, its block is in OWN already. */
+ * below the top, its block is in OWN already. _below: only in tiers below TOP. */
 uint32_t cohort__levels_scatter_down(struct cohort__levels *levels, struct cohort__area own,
                                      const struct cohort__shelf *shelf, uint32_t after);
+uint32_t cohort__levels_scatter_below(struct cohort__levels *levels, uint32_t top,
+                                      struct cohort__area own, const struct cohort__shelf *shelf,
+                                      uint32_t after);
 
 /* How many sites from PLACE on, before place END, have consecutive numbers. */
 uint32_t cohort__levels_run(const struct cohort__levels *levels, uint32_t place, uint32_t end);

@@ -41,18 +41,32 @@ size_t *cohort__levels_before(struct cohort__levels *levels, const struct cohort
     return before;
 }
 
+/* A new one for PLACES. */
+static struct cohort__shelf make_shelf(struct cohort__levels *levels,
+                                       struct cohort__lengths lengths, struct cohort__slice places)
+{
+    size_t bytes = sum_of(&lengths, places);
+    return (struct cohort__shelf){.area = places.num > 1 ? cohort__levels_tmp(levels, bytes)
+                                                         : (struct cohort__area){0},
+                                  .places = places,
+                                  .lengths = lengths};
+}
+
 struct cohort__shelf cohort__levels_shelf(struct cohort__levels *levels,
                                           struct cohort__lengths lengths, bool is_all)
 {
-    struct cohort__slice all = {.first = 0, .num = levels->request->num_sites};
     if (!is_all)
-        all = levels->height > 0 ? slice_of_all(levels, levels->height - 1)
-                                 : cohort__levels_slice(levels, 0, levels->tiers[0].this_rank);
-    return (struct cohort__shelf){.area = all.num > 1
-                                              ? cohort__levels_tmp(levels, sum_of(&lengths, all))
-                                              : (struct cohort__area){0},
-                                  .places = all,
-                                  .lengths = lengths};
+        return cohort__levels_shelf_below(levels, levels->num_used, lengths);
+    return make_shelf(levels, lengths, (struct cohort__slice){0, levels->request->num_sites});
+}
+
+struct cohort__shelf cohort__levels_shelf_below(struct cohort__levels *levels, uint32_t top,
+                                                struct cohort__lengths lengths)
+{
+    uint32_t height = levels->height < top ? levels->height : top;
+    return make_shelf(levels, lengths,
+                      height > 0 ? slice_of_all(levels, height - 1)
+                                 : cohort__levels_slice(levels, 0, levels->tiers[0].this_rank));
 }
 
 struct cohort__area cohort__shelf_at(const struct cohort__shelf *shelf, uint32_t place)
@@ -127,9 +141,9 @@ static uint32_t move_blocks(struct cohort__levels *levels, uint32_t tier,
     return after;
 }
 
-/* Where this site has its part in TIER: on its shelf, or, if that is just its own block, in OWN. */
-static struct cohort__area part_at(const struct cohort__levels *levels, uint32_t tier,
-                                   struct cohort__area own, const struct cohort__shelf *shelf)
+struct cohort__area cohort__levels_part_at(const struct cohort__levels *levels, uint32_t tier,
+                                           struct cohort__area own,
+                                           const struct cohort__shelf *shelf)
 {
     uint32_t rank = levels->tiers[tier].this_rank;
     return has_below(levels, tier)
@@ -140,13 +154,19 @@ static struct cohort__area part_at(const struct cohort__levels *levels, uint32_t
 uint32_t cohort__levels_gather_up(struct cohort__levels *levels, struct cohort__area *area,
                                   const struct cohort__shelf *shelf)
 {
+    return cohort__levels_gather_below(levels, levels->num_used, area, shelf);
+}
+
+uint32_t cohort__levels_gather_below(struct cohort__levels *levels, uint32_t top,
+                                     struct cohort__area *area, const struct cohort__shelf *shelf)
+{
     uint32_t end = COHORT__NO_STEP;
-    for (uint32_t tier = 0; tier < cohort__levels_below(levels); tier++)
+    for (uint32_t tier = 0; tier < top && tier < cohort__levels_below(levels); tier++)
         if (levels->tiers[tier].num > 1)
-            end = move_blocks(levels, tier, COHORT__GATHER, part_at(levels, tier, *area, shelf),
-                              shelf, end);
-    if (levels->height == levels->num_used)
-        *area = part_at(levels, levels->num_used, *area, shelf);
+            end = move_blocks(levels, tier, COHORT__GATHER,
+                              cohort__levels_part_at(levels, tier, *area, shelf), shelf, end);
+    if (levels->height >= top)
+        *area = cohort__levels_part_at(levels, top, *area, shelf);
     return end;
 }
 
@@ -160,10 +180,18 @@ uint32_t cohort__levels_broadcast_shelf(struct cohort__levels *levels,
 uint32_t cohort__levels_scatter_down(struct cohort__levels *levels, struct cohort__area own,
                                      const struct cohort__shelf *shelf, uint32_t after)
 {
-    for (uint32_t tier = cohort__levels_below(levels); tier-- > 0;)
+    return cohort__levels_scatter_below(levels, levels->num_used, own, shelf, after);
+}
+
+uint32_t cohort__levels_scatter_below(struct cohort__levels *levels, uint32_t top,
+                                      struct cohort__area own, const struct cohort__shelf *shelf,
+                                      uint32_t after)
+{
+    uint32_t below = cohort__levels_below(levels);
+    for (uint32_t tier = below < top ? below : top; tier-- > 0;)
         if (levels->tiers[tier].num > 1)
-            after = move_blocks(levels, tier, COHORT__SCATTER, part_at(levels, tier, own, shelf),
-                                shelf, after);
+            after = move_blocks(levels, tier, COHORT__SCATTER,
+                                cohort__levels_part_at(levels, tier, own, shelf), shelf, after);
     return after;
 }
 
@@ -180,19 +208,13 @@ uint32_t cohort__levels_gather_top(struct cohort__levels *levels, struct cohort_
                : after;
 }
 
-struct cohort__area cohort__levels_below_top(const struct cohort__levels *levels,
-                                             struct cohort__area own,
-                                             const struct cohort__shelf *shelf)
-{
-    return part_at(levels, levels->num_used, own, shelf);
-}
-
 uint32_t cohort__levels_scatter_top(struct cohort__levels *levels, struct cohort__area own,
                                     const struct cohort__shelf *shelf, uint32_t after)
 {
     return is_at_top(levels)
                ? move_blocks(levels, levels->num_used, COHORT__SCATTER,
-                             cohort__levels_below_top(levels, own, shelf), shelf, after)
+                             cohort__levels_part_at(levels, levels->num_used, own, shelf), shelf,
+                             after)
                : after;
 }
 

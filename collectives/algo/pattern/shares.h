@@ -36,6 +36,10 @@ void cohort__shares_stages(const struct cohort__request *request,
 /* For a site of LEVELS that is in the last tier. False: there is no memory, and the builder knows.
  */
 bool cohort__shares_init(struct cohort__shares *shares, struct cohort__levels *levels);
+
+/* The same where a share is not a part of one block, but the blocks of the sites that a member of
+ * the last tier leads: see shares_blocks.c. */
+bool cohort__shares_init_blocks(struct cohort__shares *shares, struct cohort__levels *levels);
 void cohort__shares_fini(struct cohort__shares *shares);
 
 /* This site's share; without bytes if it leads none. */
@@ -59,6 +63,33 @@ uint32_t cohort__shares_reduce_scatter(const struct cohort__shares *shares, stru
  * members. */
 uint32_t cohort__shares_all_gather(const struct cohort__shares *shares, struct cohort__area out,
                                    uint32_t after);
+
+/* shares_blocks.c. Whether all of the largest subgroups, of the sizes that a piece can be told by,
+ * are made alike, with several members of the last tier each. */
+bool cohort__shares_blocks_accepts(const struct cohort__request *request);
+extern const char cohort__shares_blocks_needs[];
+
+/* The bytes of a share, and of those of all largest subgroups that one member needs at the top. */
+size_t cohort__shares_blocks_bytes(const struct cohort__request *request);
+size_t cohort__shares_blocks_top_bytes(const struct cohort__request *request);
+
+/* The stages of such a row, an all_gather or a reduce_scatter. */
+void cohort__shares_blocks_stages(const struct cohort__request *request,
+                                  struct cohort__levels_way below_up,
+                                  struct cohort__levels_way below_down,
+                                  struct cohort__stages *ret_stages);
+
+/* In this site's tier: for each of the largest subgroups an all_gather of the share that has come
+ * from there, into the blocks of all sites at OUT. AT has a share for each; this site's own is at
+ * OWN, after step AFTER. Sets RET_ENDS, one for each, to steps after which that part is done. */
+void cohort__shares_gather_blocks(const struct cohort__shares *shares, struct cohort__area own,
+                                  struct cohort__area at, struct cohort__area out, uint32_t after,
+                                  uint32_t *ret_ends);
+
+/* In this site's tier: for each of the largest subgroups a reduce_scatter of its blocks, among
+ * those of all sites at IN, to its share at AT. */
+uint32_t cohort__shares_scatter_blocks(const struct cohort__shares *shares, struct cohort__area in,
+                                       struct cohort__area at, uint32_t after);
 
 /* Gathers them at the root, in the root's tier: what each member has at OWN to its place in a block
  * at OUT. */

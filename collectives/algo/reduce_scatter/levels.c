@@ -32,7 +32,8 @@ static void append_ragged(struct cohort__levels *levels, const size_t *before)
     end = cohort__levels_reduce_up(levels, &in, before[num_sites], end);
     struct cohort__shelf shelf = cohort__levels_shelf(levels, lengths, false);
     end = cohort__levels_blocks_top(levels, COHORT__REDUCE_SCATTER, in,
-                                    cohort__levels_below_top(levels, out, &shelf), lengths, end);
+                                    cohort__levels_part_at(levels, levels->num_used, out, &shelf),
+                                    lengths, end);
     cohort__levels_scatter_down(levels, out, &shelf, end);
 }
 
@@ -69,7 +70,8 @@ static cohort_status build(const struct cohort__request *request, struct cohort_
     }
     struct cohort__shelf shelf = cohort__levels_shelf(&levels, lengths, false);
     end = cohort__levels_blocks_top(&levels, COHORT__REDUCE_SCATTER, in,
-                                    cohort__levels_below_top(&levels, out, &shelf), lengths, end);
+                                    cohort__levels_part_at(&levels, levels.num_used, out, &shelf),
+                                    lengths, end);
     cohort__levels_scatter_down(&levels, out, &shelf, end);
     return cohort__plan_finish(levels.builder, ret_plan);
 }

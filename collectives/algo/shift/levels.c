@@ -169,7 +169,8 @@ static cohort_status build(const struct cohort__request *request, struct cohort_
     uint32_t end = cohort__levels_gather_up(&levels, &in, &sent);
     struct cohort__shelf received = cohort__levels_shelf(&levels, lengths, false);
     if (levels.height == levels.num_used)
-        end = exchange(&levels, in, cohort__levels_below_top(&levels, out, &received), end);
+        end = exchange(&levels, in,
+                       cohort__levels_part_at(&levels, levels.num_used, out, &received), end);
     cohort__levels_scatter_down(&levels, out, &received, end);
     return cohort__plan_finish(levels.builder, ret_plan);
 }
