@@ -64,8 +64,8 @@ uint32_t cohort__shares_reduce_scatter(const struct cohort__shares *shares, stru
 uint32_t cohort__shares_all_gather(const struct cohort__shares *shares, struct cohort__area out,
                                    uint32_t after);
 
-/* shares_blocks.c. Whether all of the largest subgroups, of the sizes that a piece can be told by,
- * are made alike, with several members of the last tier each. */
+/* shares_blocks.c. Whether the largest subgroups are all alike, of consecutive sites, with several
+ * members of the last tier each; and not more than a part may have pieces. */
 bool cohort__shares_blocks_accepts(const struct cohort__request *request);
 extern const char cohort__shares_blocks_needs[];
 
