@@ -93,6 +93,18 @@ COHORT_API void cohort_yield(void);
  * never suspends. */
 COHORT_API cohort_future *cohort_sleep(uint64_t nanoseconds) COHORT_MUST_USE;
 
+/* Runs FUNCTION(ARG) on a thread that is there for such functions, waits until it has returned, and
+ * returns its status, with its message. It is for what blocks a thread: a library that waits by
+ * itself, a system call, a long computation. The calling task suspends, and its worker runs others.
+ * Functions begin in the order of the calls; at most COHORT_BLOCKING_THREADS run at a time. A
+ * function that has begun can't be cancelled; it may call what "any thread" may, and an await in it
+ * blocks its thread. cohort_worker_index is -1 there. Outside of tasks FUNCTION is called at once,
+ * by the calling thread.
+ *
+ * COHORT_ERR_BAD_PARAMETER (FUNCTION is NULL), COHORT_ERR_CANCELLED (the task's scope is cancelled:
+ * FUNCTION was not called), COHORT_ERR_NO_MEMORY (no memory, or not even one thread: likewise). */
+COHORT_API cohort_status cohort_blocking(cohort_task_function *function, void *arg);
+
 /* The number of the worker that runs the calling task, 0 .. cohort_num_workers() - 1. It is -1
  * outside of workers. Any thread; never suspends. */
 COHORT_API int cohort_worker_index(void);

@@ -167,6 +167,7 @@ static void scheduler_options(const struct job *job, struct cohort__scheduler_op
     options->stack_bytes = job->settings.stack;
     options->tasks_move = job->settings.tasks_move;
     options->progress_thread = job->settings.progress_thread;
+    options->blocking_threads = job->settings.blocking_threads;
     /* If another locality or thread needs the core, spinning only delays the work that this worker
      * waits for. */
     if (job->settings.spin >= 0)

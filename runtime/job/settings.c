@@ -10,6 +10,7 @@
 
 #include "runtime/base/bounds.h"
 #include "runtime/base/log.h"
+#include "runtime/task/blocking.h"
 #include "runtime/task/spin.h"
 
 enum { MOST_PLACES = 4096 }; /* as many as localities */
@@ -164,7 +165,7 @@ static cohort_status check_log(void)
 
 cohort_status cohort__settings_read(struct cohort__settings *ret_settings)
 {
-    unsigned long workers = 0, spin = 0, stack = 0, budget = 0, grace = 0;
+    unsigned long workers = 0, spin = 0, stack = 0, budget = 0, grace = 0, blocking = 0;
     enum cohort__transport transport = COHORT__TRANSPORT_ANY;
     enum cohort__stack_guard stack_guard = COHORT__STACK_GUARD_KERNEL;
     bool tasks_move = false, progress_thread = false;
@@ -180,6 +181,9 @@ cohort_status cohort__settings_read(struct cohort__settings *ret_settings)
         status = read_number("COHORT_EAGER_BUDGET", 1, 1 << 30, 0, &budget);
     if (!status)
         status = read_number("COHORT_GRACE", 1, 24 * 3600, 1, &grace);
+    if (!status)
+        status = read_number("COHORT_BLOCKING_THREADS", 1, COHORT__MAX_BLOCKING_THREADS,
+                             COHORT__BLOCKING_THREADS, &blocking);
     if (!status)
         status = read_transport(&transport);
     if (!status)
@@ -203,6 +207,7 @@ cohort_status cohort__settings_read(struct cohort__settings *ret_settings)
         .stack_guard = stack_guard,
         .tasks_move = tasks_move,
         .progress_thread = progress_thread,
+        .blocking_threads = (unsigned)blocking,
         .eager_budget = budget,
         .grace = grace * 1000000000,
         .transport = transport,

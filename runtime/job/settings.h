@@ -32,6 +32,7 @@ struct cohort__settings {
     enum cohort__stack_guard stack_guard;
     bool tasks_move;
     bool progress_thread;
+    unsigned blocking_threads;
     size_t eager_budget; /* 0: the default */
     uint64_t grace;      /* ns */
     enum cohort__transport transport;

@@ -8,6 +8,7 @@
 
 #include "runtime/base/bounds.h"
 #include "runtime/base/log.h"
+#include "runtime/task/blocking.h"
 #include "runtime/task/fork.h"
 #include "runtime/task/futex.h"
 #include "runtime/task/overflow.h"
@@ -148,6 +149,7 @@ void cohort__scheduler_options_init(struct cohort__scheduler_options *options)
         .spin_ns = COHORT__SPIN_NS,
         .yield_polls = 20,
         .pin = false,
+        .blocking_threads = COHORT__BLOCKING_THREADS,
     };
 }
 
@@ -276,6 +278,9 @@ static cohort_status check_options(const struct cohort__scheduler_options *optio
         return cohort_fail(COHORT_ERR_BAD_PARAMETER,
                            "scheduler: %llu ns of spinning, not at most %d",
                            (unsigned long long)options->spin_ns, COHORT__SPIN_MAX_NS);
+    if (options->blocking_threads < 1 || options->blocking_threads > COHORT__MAX_BLOCKING_THREADS)
+        return cohort_fail(COHORT_ERR_BAD_PARAMETER, "scheduler: %u blocking threads, not 1 to %d",
+                           options->blocking_threads, COHORT__MAX_BLOCKING_THREADS);
     return COHORT_OK;
 }
 
@@ -430,6 +435,7 @@ cohort_status cohort__scheduler_run(void)
         cohort__fiber_unadopt(&worker->own_fiber);
     }
     join_threads(s->num_workers - 1);
+    cohort__blocking_end();
     if (cohort__progress_is_on())
         cohort__progress_end();
     atomic_store(&s->is_up, false);

@@ -66,14 +66,16 @@ struct cohort__scheduler_options {
     bool pin;             /* bind worker i to the i-th core that this process may use */
     bool tasks_move;      /* unless a task says otherwise */
     bool progress_thread; /* one more thread turns the event loop, see progress.c */
+    unsigned blocking_threads; /* at most so many run functions of cohort_blocking at a time */
 };
 
 /* How long a worker spins before it blocks: some times the latency of a message between hosts. */
 enum { COHORT__SPIN_NS = 100000 };
 
-/* 1 worker, 256 KiB, COHORT__SPIN_NS, 20 polls more, not pinned. 256 KiB are room for the C library
- * and for a plan's builder, and memory only as far as they are touched. More than 20 polls with a
- * yield changed nothing (docs/performance.md, "Beside MPI": "Sessions"). */
+/* 1 worker, 256 KiB, COHORT__SPIN_NS, 20 polls more, not pinned, COHORT__BLOCKING_THREADS. 256 KiB
+ * are room for the C library and for a plan's builder, and memory only as far as they are touched.
+ * More than 20 polls with a yield changed nothing (docs/performance.md, "Beside MPI": "Sessions").
+ */
 void cohort__scheduler_options_init(struct cohort__scheduler_options *options);
 
 /* Does all that can fail. HOOKS is copied. If it is NULL, a built-in loop without I/O is used. From

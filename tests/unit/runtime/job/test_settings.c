@@ -6,9 +6,9 @@
 #include "tests/support/test.h"
 
 static const char *const variables[] = {
-    "COHORT_WORKERS", "COHORT_STACK",    "COHORT_EAGER_BUDGET", "COHORT_GRACE",
-    "COHORT_NET",     "COHORT_LOG",      "COHORT_SPIN",         "COHORT_STACK_GUARD",
-    "COHORT_TASKS",   "COHORT_TOPOLOGY", "COHORT_PROGRESS",     "COHORT_LEVELS"};
+    "COHORT_WORKERS",  "COHORT_STACK",  "COHORT_EAGER_BUDGET",    "COHORT_GRACE", "COHORT_NET",
+    "COHORT_LOG",      "COHORT_SPIN",   "COHORT_STACK_GUARD",     "COHORT_TASKS", "COHORT_TOPOLOGY",
+    "COHORT_PROGRESS", "COHORT_LEVELS", "COHORT_BLOCKING_THREADS"};
 
 static struct cohort__settings settings;
 
@@ -55,6 +55,8 @@ static void test_values(void)
     CHECK_INT(settings.workers, 1);
     CHECK_INT(read_with("COHORT_WORKERS", "4096"), COHORT_OK);
     CHECK_INT(settings.workers, 4096);
+    CHECK_INT(read_with("COHORT_BLOCKING_THREADS", "3"), COHORT_OK);
+    CHECK_INT(settings.blocking_threads, 3);
     CHECK_INT(read_with("COHORT_SPIN", "0"), COHORT_OK);
     CHECK_INT(settings.spin, 0);
     CHECK_INT(read_with("COHORT_SPIN", "1000000"), COHORT_OK);
@@ -101,28 +103,52 @@ static void test_mistakes(void)
         const char *variable;
         const char *value;
     } mistakes[] = {
-        {"COHORT_WORKERS", "0"},         {"COHORT_WORKERS", "4097"},
-        {"COHORT_WORKERS", "-1"},        {"COHORT_WORKERS", "+1"},
-        {"COHORT_WORKERS", " 1"},        {"COHORT_WORKERS", "1 "},
-        {"COHORT_WORKERS", "two"},       {"COHORT_WORKERS", "0x2"},
-        {"COHORT_WORKERS", "1e2"},       {"COHORT_WORKERS", "18446744073709551617"},
-        {"COHORT_STACK", "32767"},       {"COHORT_STACK", "1073741825"},
-        {"COHORT_STACK", "64k"},         {"COHORT_EAGER_BUDGET", "0"},
-        {"COHORT_NET", "sham"},          {"COHORT_EAGER_BUDGET", "1073741825"},
-        {"COHORT_NET", "OFI"},           {"COHORT_NET", "ofi "},
-        {"COHORT_GRACE", "0.5"},         {"COHORT_GRACE", "86401"},
-        {"COHORT_EAGER_BUDGET", "-10"},  {"COHORT_EAGER_BUDGET", "18446744073709551606"},
-        {"COHORT_SPIN", "-1"},           {"COHORT_SPIN", "1000001"},
-        {"COHORT_SPIN", "1.5"},          {"COHORT_LOG", "verbose"},
-        {"COHORT_LOG", "Warn"},          {"COHORT_STACK_GUARD", "pages"},
-        {"COHORT_TASKS", "moveable"},    {"COHORT_TOPOLOGY", "2x2"},
-        {"COHORT_TOPOLOGY", "2x2x2x2"},  {"COHORT_TOPOLOGY", "0x1x1"},
-        {"COHORT_TOPOLOGY", "1x4097x1"}, {"COHORT_TOPOLOGY", "1x1x99999999999"},
-        {"COHORT_TOPOLOGY", "2X2x2"},    {"COHORT_TOPOLOGY", "1x x1"},
-        {"COHORT_TOPOLOGY", "1x-1x1"},   {"COHORT_TOPOLOGY", "2x2x2 "},
-        {"COHORT_PROGRESS", "threads"},  {"COHORT_PROGRESS", "1"},
-        {"COHORT_LEVELS", "switch"},     {"COHORT_LEVELS", "switch=1 rack=2"},
-        {"COHORT_LEVELS", "host=h1"},    {"COHORT_LEVELS", "switch=s1,"},
+        {"COHORT_WORKERS", "0"},
+        {"COHORT_WORKERS", "4097"},
+        {"COHORT_WORKERS", "-1"},
+        {"COHORT_WORKERS", "+1"},
+        {"COHORT_WORKERS", " 1"},
+        {"COHORT_WORKERS", "1 "},
+        {"COHORT_WORKERS", "two"},
+        {"COHORT_WORKERS", "0x2"},
+        {"COHORT_WORKERS", "1e2"},
+        {"COHORT_WORKERS", "18446744073709551617"},
+        {"COHORT_STACK", "32767"},
+        {"COHORT_STACK", "1073741825"},
+        {"COHORT_STACK", "64k"},
+        {"COHORT_EAGER_BUDGET", "0"},
+        {"COHORT_NET", "sham"},
+        {"COHORT_EAGER_BUDGET", "1073741825"},
+        {"COHORT_NET", "OFI"},
+        {"COHORT_NET", "ofi "},
+        {"COHORT_GRACE", "0.5"},
+        {"COHORT_GRACE", "86401"},
+        {"COHORT_EAGER_BUDGET", "-10"},
+        {"COHORT_EAGER_BUDGET", "18446744073709551606"},
+        {"COHORT_SPIN", "-1"},
+        {"COHORT_SPIN", "1000001"},
+        {"COHORT_SPIN", "1.5"},
+        {"COHORT_LOG", "verbose"},
+        {"COHORT_LOG", "Warn"},
+        {"COHORT_STACK_GUARD", "pages"},
+        {"COHORT_TASKS", "moveable"},
+        {"COHORT_TOPOLOGY", "2x2"},
+        {"COHORT_TOPOLOGY", "2x2x2x2"},
+        {"COHORT_TOPOLOGY", "0x1x1"},
+        {"COHORT_TOPOLOGY", "1x4097x1"},
+        {"COHORT_TOPOLOGY", "1x1x99999999999"},
+        {"COHORT_TOPOLOGY", "2X2x2"},
+        {"COHORT_TOPOLOGY", "1x x1"},
+        {"COHORT_TOPOLOGY", "1x-1x1"},
+        {"COHORT_TOPOLOGY", "2x2x2 "},
+        {"COHORT_PROGRESS", "threads"},
+        {"COHORT_PROGRESS", "1"},
+        {"COHORT_BLOCKING_THREADS", "0"},
+        {"COHORT_BLOCKING_THREADS", "1025"},
+        {"COHORT_LEVELS", "switch"},
+        {"COHORT_LEVELS", "switch=1 rack=2"},
+        {"COHORT_LEVELS", "host=h1"},
+        {"COHORT_LEVELS", "switch=s1,"},
     };
     for (size_t i = 0; i < sizeof(mistakes) / sizeof(mistakes[0]); i++) {
         CHECK_INT(read_with(mistakes[i].variable, mistakes[i].value), COHORT_ERR_BAD_PARAMETER);

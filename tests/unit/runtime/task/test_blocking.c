@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <errno.h>
+#include <pthread.h>
+#include <semaphore.h>
+#include <signal.h>
+#include <stdatomic.h>
+
+#include "cohort/cohort.h"
+#include "runtime/task/blocking.h"
+#include "tests/unit/runtime/task/run_tasks.h"
+
+enum { NUM_CALLS = 500, LIMIT = 3 };
+
+/* The linker puts this before pthread_create (--wrap). */
+int __real_pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
+                          void *(*function)(void *), void *arg);
+int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
+                          void *(*function)(void *), void *arg);
+static atomic_bool has_no_threads;
+
+int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
+                          void *(*function)(void *), void *arg)
+{
+    return has_no_threads ? EAGAIN : __real_pthread_create(thread, attributes, function, arg);
+}
+
+static sem_t may_end;
+static _Atomic int num_calls, num_inside, most_inside;
+
+static cohort_status block(void *arg)
+{
+    sigset_t blocked;
+    CHECK_INT(pthread_sigmask(SIG_SETMASK, NULL, &blocked), 0);
+    CHECK(sigismember(&blocked, SIGTERM) == 1);
+    CHECK_INT(cohort_worker_index(), -1);
+    CHECK(!cohort_cancelled());
+    while (sem_wait(&may_end) != 0)
+        CHECK_INT(errno, EINTR);
+    return arg ? cohort_fail(COHORT_ERR_FAILED, "%s", (const char *)arg) : COHORT_OK;
+}
+
+static cohort_status call(void *arg)
+{
+    return cohort_blocking(block, arg);
+}
+
+/* While the function blocks, the only worker goes on with the task that lets it end. */
+static cohort_status goes_on(void *arg)
+{
+    (void)arg;
+    cohort_future *good = cohort_async(call, NULL);
+    cohort_future *bad = cohort_async(call, "out of paper");
+    cohort_yield();
+    CHECK(!cohort_future_ready(good));
+    CHECK(!cohort_future_ready(bad));
+    sem_post(&may_end);
+    sem_post(&may_end);
+    CHECK_INT(cohort_await(good), COHORT_OK);
+    CHECK_INT(cohort_await(bad), COHORT_ERR_FAILED);
+    CHECK_TEXT(cohort_error_message(), "out of paper");
+    CHECK_INT(cohort_blocking(NULL, NULL), COHORT_ERR_BAD_PARAMETER);
+    CHECK_CONTAINS(cohort_error_message(), "cohort_blocking: function is NULL");
+    return COHORT_OK;
+}
+
+static void test_goes_on(void)
+{
+    CHECK_INT(run_tasks(1, goes_on, NULL), COHORT_OK);
+    CHECK_INT(run_tasks(2, goes_on, NULL), COHORT_OK); /* a scheduler has threads of its own */
+}
+
+static cohort_status count(void *arg)
+{
+    int inside = ++num_inside, most = most_inside;
+    while (inside > most && !atomic_compare_exchange_weak(&most_inside, &most, inside))
+        ;
+    num_calls++;
+    sched_yield();
+    num_inside--;
+    return (uintptr_t)arg % 7 == 0 ? COHORT_ERR_TIMEOUT : COHORT_OK; /* without a message */
+}
+
+static cohort_status call_count(void *arg)
+{
+    cohort_status status = cohort_blocking(count, arg);
+    if (status)
+        CHECK_TEXT(cohort_error_message(),
+                   "cohort_blocking: the function returned COHORT_ERR_TIMEOUT");
+    CHECK_INT(status, (uintptr_t)arg % 7 == 0 ? COHORT_ERR_TIMEOUT : COHORT_OK);
+    return COHORT_OK;
+}
+
+static cohort_status calls(void *arg)
+{
+    (void)arg;
+    cohort_future *futures[NUM_CALLS];
+    for (uintptr_t i = 0; i < NUM_CALLS; i++)
+        futures[i] = cohort_async(call_count, (void *)(i + 1));
+    return cohort_await(cohort_when_all(futures, NUM_CALLS));
+}
+
+static void test_many(void)
+{
+    for (unsigned num_workers = 1; num_workers <= 4; num_workers++) {
+        struct cohort__scheduler_options options;
+        cohort__scheduler_options_init(&options);
+        options.num_workers = num_workers;
+        options.blocking_threads = LIMIT;
+        num_calls = most_inside = 0;
+        CHECK_INT(run_tasks_with(&options, calls, NULL), COHORT_OK);
+        CHECK_INT(num_calls, NUM_CALLS);
+        CHECK(most_inside >= 1 && most_inside <= LIMIT);
+    }
+}
+
+/* Functions begin in the order of the calls: with one thread, in exactly that one. */
+static cohort_status in_order(void *arg)
+{
+    CHECK_INT(num_calls++, (long long)(uintptr_t)arg);
+    return COHORT_OK;
+}
+
+static cohort_status call_in_order(void *arg)
+{
+    return cohort_blocking(in_order, arg);
+}
+
+static cohort_status fail(void *text)
+{
+    return text ? cohort_fail(COHORT_ERR_FAILED, "%s", (const char *)text) : COHORT_ERR_FAILED;
+}
+
+static cohort_status line_up(void *arg)
+{
+    (void)arg;
+    enum { NUM = 20 };
+    CHECK_INT(cohort_blocking(fail, "the first"), COHORT_ERR_FAILED);
+    CHECK_TEXT(cohort_error_message(), "the first");
+    CHECK_INT(cohort_blocking(fail, NULL), COHORT_ERR_FAILED); /* and not in its words */
+    CHECK_TEXT(cohort_error_message(), "cohort_blocking: the function returned COHORT_ERR_FAILED");
+    cohort_future *futures[NUM];
+    for (uintptr_t i = 0; i < NUM; i++) {
+        futures[i] = cohort_async(call_in_order, (void *)i);
+        cohort_yield(); /* it has called */
+    }
+    return cohort_await(cohort_when_all(futures, NUM));
+}
+
+static void test_order(void)
+{
+    struct cohort__scheduler_options options;
+    cohort__scheduler_options_init(&options);
+    options.blocking_threads = 1;
+    num_calls = 0;
+    CHECK_INT(run_tasks_with(&options, line_up, NULL), COHORT_OK);
+}
+
+/* What has begun ends, what has not is not called. */
+static atomic_bool has_ended;
+
+static cohort_status call_and_end(void *arg)
+{
+    CHECK_INT(cohort_blocking(block, arg), COHORT_OK);
+    has_ended = true;
+    return COHORT_OK;
+}
+
+static cohort_status cancel(void *arg)
+{
+    (void)arg;
+    cohort_scope *scope;
+    has_ended = false;
+    CHECK_INT(cohort_scope_create(NULL, &scope), COHORT_OK);
+    CHECK_INT(cohort_scope_async(scope, call_and_end, NULL), COHORT_OK);
+    cohort_yield();
+    cohort_scope_cancel(scope);
+    cohort_yield();
+    CHECK(!has_ended);
+    sem_post(&may_end);
+    CHECK_INT(cohort_scope_await(scope), COHORT_ERR_CANCELLED);
+    CHECK(has_ended);
+    return COHORT_OK;
+}
+
+static cohort_status call_cancelled(void *scope)
+{
+    cohort_scope_cancel(scope);
+    CHECK_INT(cohort_blocking(count, NULL), COHORT_ERR_CANCELLED);
+    CHECK_CONTAINS(cohort_error_message(), "cohort_blocking: the scope is cancelled");
+    has_ended = true;
+    return COHORT_OK;
+}
+
+static cohort_status cancel_before(void *arg)
+{
+    (void)arg;
+    cohort_scope *scope;
+    has_ended = false;
+    CHECK_INT(cohort_scope_create(NULL, &scope), COHORT_OK);
+    CHECK_INT(cohort_scope_async(scope, call_cancelled, scope), COHORT_OK);
+    CHECK_INT(cohort_scope_await(scope), COHORT_ERR_CANCELLED);
+    CHECK(has_ended);
+    return COHORT_OK;
+}
+
+static void test_cancel(void)
+{
+    num_calls = 0;
+    CHECK_INT(run_tasks(1, cancel, NULL), COHORT_OK);
+    CHECK_INT(run_tasks(1, cancel_before, NULL), COHORT_OK);
+    CHECK_INT(num_calls, 0);
+}
+
+static cohort_status without_threads(void *arg)
+{
+    (void)arg;
+    has_no_threads = true;
+    CHECK_INT(cohort_blocking(count, (void *)1), COHORT_ERR_NO_MEMORY);
+    CHECK_CONTAINS(cohort_error_message(), "cohort_blocking: no thread: ");
+    has_no_threads = false;
+    CHECK_INT(cohort_blocking(count, (void *)1), COHORT_OK);
+    has_no_threads = true; /* the one that there is does it */
+    cohort_status status = calls(NULL);
+    has_no_threads = false;
+    return status;
+}
+
+static void test_no_threads(void)
+{
+    num_calls = most_inside = 0;
+    CHECK_INT(run_tasks(1, without_threads, NULL), COHORT_OK);
+    CHECK_INT(num_calls, NUM_CALLS + 1);
+    CHECK_INT(most_inside, 1);
+}
+
+static void test_options(void)
+{
+    struct cohort__scheduler_options options;
+    cohort__scheduler_options_init(&options);
+    options.blocking_threads = 0;
+    CHECK_INT(cohort__scheduler_start(&options, NULL), COHORT_ERR_BAD_PARAMETER);
+    options.blocking_threads = COHORT__MAX_BLOCKING_THREADS + 1;
+    CHECK_INT(cohort__scheduler_start(&options, NULL), COHORT_ERR_BAD_PARAMETER);
+    CHECK_CONTAINS(cohort_error_message(), "scheduler: 1025 blocking threads, not 1 to 1024");
+}
+
+static void test_outside(void)
+{
+    sem_post(&may_end);
+    CHECK_INT(sem_trywait(&may_end), 0);
+    num_calls = 0;
+    CHECK_INT(cohort_blocking(count, (void *)1), COHORT_OK);
+    CHECK_INT(num_calls, 1);
+}
+
+int main(int argc, char **argv)
+{
+    static const struct test_case cases[] = {
+        {"goes on", test_goes_on},       {"many", test_many},
+        {"order", test_order},           {"cancel", test_cancel},
+        {"no threads", test_no_threads}, {"options", test_options},
+        {"outside", test_outside},
+    };
+    CHECK_INT(sem_init(&may_end, 0, 0), 0);
+    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
+}
