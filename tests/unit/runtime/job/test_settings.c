@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "runtime/task/blocking.h"
 #include "tests/support/test.h"
 
 static const char *const variables[] = {
@@ -19,9 +20,9 @@ static cohort_status read_with(const char *variable, const char *value)
         CHECK_INT(unsetenv(variables[i]), 0);
     if (variable)
         CHECK_INT(setenv(variable, value, 1), 0);
-    settings = (struct cohort__settings){77,     77, 77, COHORT__STACK_GUARD_CANARY, true,
-                                         true,   77, 77, COHORT__TRANSPORT_OFI,      {7, 7, 7},
-                                         "seven"};
+    settings =
+        (struct cohort__settings){77, 77, 77, COHORT__STACK_GUARD_CANARY, true,      true,
+                                  77, 77, 77, COHORT__TRANSPORT_OFI,      {7, 7, 7}, "seven"};
     return cohort__settings_read(&settings);
 }
 
@@ -33,6 +34,7 @@ static void check_defaults(void)
     CHECK_INT(settings.stack_guard, COHORT__STACK_GUARD_KERNEL);
     CHECK(!settings.tasks_move);
     CHECK(!settings.progress_thread);
+    CHECK_INT(settings.blocking_threads, COHORT__BLOCKING_THREADS);
     CHECK_INT(settings.eager_budget, 0);
     CHECK_INT(settings.grace, 1000000000);
     CHECK_INT(settings.topology.hosts, 0);
