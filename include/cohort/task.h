@@ -101,8 +101,9 @@ COHORT_API cohort_future *cohort_sleep(uint64_t nanoseconds) COHORT_MUST_USE;
  * blocks its thread. cohort_worker_index is -1 there. Outside of tasks FUNCTION is called at once,
  * by the calling thread.
  *
- * COHORT_ERR_BAD_PARAMETER (FUNCTION is NULL), COHORT_ERR_CANCELLED (the task's scope is cancelled:
- * FUNCTION was not called), COHORT_ERR_NO_MEMORY (no memory, or not even one thread: likewise). */
+ * COHORT_ERR_BAD_PARAMETER (FUNCTION is NULL), COHORT_ERR_CANCELLED (the task's scope was cancelled
+ * before FUNCTION began: it was not called), COHORT_ERR_NO_MEMORY (no memory, or not even one
+ * thread: likewise). */
 COHORT_API cohort_status cohort_blocking(cohort_task_function *function, void *arg);
 
 /* The number of the worker that runs the calling task, 0 .. cohort_num_workers() - 1. It is -1

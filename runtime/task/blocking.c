@@ -8,9 +8,9 @@
 #include <string.h>
 
 #include "cohort/future.h"
-#include "cohort/scope.h"
 #include "cohort/task.h"
 #include "runtime/base/error.h"
+#include "runtime/task/scope.h"
 #include "runtime/task/worker.h"
 
 /* A call, in the frame of the task that waits for it. */
@@ -18,6 +18,7 @@ struct call {
     cohort_task_function *function;
     void *arg;
     cohort_promise *done;
+    const cohort_scope *scope; /* of the task; NULL: none */
     cohort_status status;
     struct cohort__error error;
     struct call *next;
@@ -38,7 +39,10 @@ static void run(struct call *call)
 {
     struct cohort__error *slot = cohort__error_slot();
     cohort__error_fini(slot);
-    call->status = call->function(call->arg);
+    if (call->scope && cohort__scope_is_cancelled(call->scope))
+        call->status = cohort_fail(COHORT_ERR_CANCELLED, "cohort_blocking: the scope is cancelled");
+    else
+        call->status = call->function(call->arg);
     if (call->status && slot->status == call->status)
         cohort__error_copy(&call->error, slot);
     else if (call->status)
@@ -120,10 +124,8 @@ cohort_status cohort_blocking(cohort_task_function *function, void *arg)
         return cohort_fail(COHORT_ERR_BAD_PARAMETER, "cohort_blocking: function is NULL");
     if (!cohort__worker_self)
         return function(arg); /* this thread may block itself */
-    if (cohort_cancelled())
-        return cohort_fail(COHORT_ERR_CANCELLED, "cohort_blocking: the scope is cancelled");
     cohort_future *future = NULL;
-    struct call call = {.function = function, .arg = arg};
+    struct call call = {.function = function, .arg = arg, .scope = cohort__scope_current()};
     cohort_status status = cohort_promise_create(&call.done, &future);
     if (status)
         return status;

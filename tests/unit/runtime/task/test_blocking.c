@@ -24,7 +24,7 @@ int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
     return has_no_threads ? EAGAIN : __real_pthread_create(thread, attributes, function, arg);
 }
 
-static sem_t may_end;
+static sem_t has_begun, may_end;
 static _Atomic int num_calls, num_inside, most_inside;
 
 static cohort_status block(void *arg)
@@ -34,6 +34,7 @@ static cohort_status block(void *arg)
     CHECK(sigismember(&blocked, SIGTERM) == 1);
     CHECK_INT(cohort_worker_index(), -1);
     CHECK(!cohort_cancelled());
+    sem_post(&has_begun);
     while (sem_wait(&may_end) != 0)
         CHECK_INT(errno, EINTR);
     return arg ? cohort_fail(COHORT_ERR_FAILED, "%s", (const char *)arg) : COHORT_OK;
@@ -171,8 +172,12 @@ static cohort_status cancel(void *arg)
     cohort_scope *scope;
     has_ended = false;
     CHECK_INT(cohort_scope_create(NULL, &scope), COHORT_OK);
+    while (sem_trywait(&has_begun) == 0)
+        ; /* of the cases before */
     CHECK_INT(cohort_scope_async(scope, call_and_end, NULL), COHORT_OK);
     cohort_yield();
+    while (sem_wait(&has_begun) != 0)
+        CHECK_INT(errno, EINTR);
     cohort_scope_cancel(scope);
     cohort_yield();
     CHECK(!has_ended);
@@ -203,9 +208,36 @@ static cohort_status cancel_before(void *arg)
     return COHORT_OK;
 }
 
+/* The only thread is busy when the scope is cancelled in which another call waits for it. */
+static cohort_status call_queued(void *arg)
+{
+    CHECK_INT(cohort_blocking(count, arg), COHORT_ERR_CANCELLED);
+    return COHORT_OK;
+}
+
+static cohort_status cancel_queued(void *arg)
+{
+    (void)arg;
+    cohort_scope *scope;
+    cohort_future *busy = cohort_async(call, NULL);
+    cohort_yield();
+    CHECK_INT(cohort_scope_create(NULL, &scope), COHORT_OK);
+    CHECK_INT(cohort_scope_async(scope, call_queued, NULL), COHORT_OK);
+    cohort_yield();
+    cohort_scope_cancel(scope);
+    sem_post(&may_end);
+    CHECK_INT(cohort_await(busy), COHORT_OK);
+    CHECK_INT(cohort_scope_await(scope), COHORT_ERR_CANCELLED);
+    return COHORT_OK;
+}
+
 static void test_cancel(void)
 {
+    struct cohort__scheduler_options options;
+    cohort__scheduler_options_init(&options);
+    options.blocking_threads = 1;
     num_calls = 0;
+    CHECK_INT(run_tasks_with(&options, cancel_queued, NULL), COHORT_OK);
     CHECK_INT(run_tasks(1, cancel, NULL), COHORT_OK);
     CHECK_INT(run_tasks(1, cancel_before, NULL), COHORT_OK);
     CHECK_INT(num_calls, 0);
@@ -246,8 +278,6 @@ static void test_options(void)
 
 static void test_outside(void)
 {
-    sem_post(&may_end);
-    CHECK_INT(sem_trywait(&may_end), 0);
     num_calls = 0;
     CHECK_INT(cohort_blocking(count, (void *)1), COHORT_OK);
     CHECK_INT(num_calls, 1);
@@ -261,6 +291,7 @@ int main(int argc, char **argv)
         {"no threads", test_no_threads}, {"options", test_options},
         {"outside", test_outside},
     };
+    CHECK_INT(sem_init(&has_begun, 0, 0), 0);
     CHECK_INT(sem_init(&may_end, 0, 0), 0);
     return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
 }
