@@ -129,6 +129,8 @@ enum { COHORT__ROW_NOTES = 3 };
 struct cohort__stages {
     struct cohort__stage stages[COHORT__MAX_STAGES];
     uint32_t num;
+    uint32_t num_segments; /* of the block: each goes through all stages, behind the one before it.
+                            * 0 is 1. The stages are those of one segment */
     double memory; /* TMP besides that of the stages, at the site that needs most */
 };
 

@@ -71,6 +71,8 @@ static void print_stages(FILE *file, const struct cohort__question *question,
 {
     struct cohort__stages stages;
     cohort__select_stages(question, choice->algorithm, question->request, &stages);
+    if (stages.num_segments > 1)
+        fprintf(file, "in %u segments: ", stages.num_segments);
     for (uint32_t i = 0; i < stages.num; i++) {
         const struct cohort__stage *stage = &stages.stages[i];
         const char *collective = cohort__collective_name(stage->collective);

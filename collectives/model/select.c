@@ -193,6 +193,29 @@ static uint32_t best_of_stage(const struct cohort__question *question,
     return best;
 }
 
+/* What NUM segments take in a stage. */
+struct flow {
+    double first; /* one of them, alone */
+    double all;   /* all, with nothing to wait for */
+};
+
+/* The best row of COMPOSED for a stage that NUM segments go through, what it costs for one, and its
+ * times. As segments follow each other, messages of one fill the gaps between those of another: it
+ * is the best row for the block in one, which is what all of them take. */
+static uint32_t best_of_flow(const struct cohort__question *question,
+                             const struct cohort__algorithm *composed,
+                             const struct cohort__stage *stage, uint32_t num,
+                             struct cohort__cost *ret_cost, struct flow *ret_flow)
+{
+    struct cohort__stage whole = *stage;
+    whole.bytes *= num;
+    uint32_t best = best_of_stage(question, composed, &whole, ret_cost, &ret_flow->all);
+    ret_flow->first = ret_flow->all;
+    if (best != UINT32_MAX && num > 1)
+        price_stage(question, stage, best, ret_cost, &ret_flow->first);
+    return best;
+}
+
 /* Notes which row the leaders use: BEST, or the one that is forced, though it may have no price.
  * It may also be refused. */
 static void set_leaders(const struct cohort__question *question, const struct cohort__stage *stage,
@@ -210,7 +233,9 @@ static void set_leaders(const struct cohort__question *question, const struct co
         stage_refuses(question, stage, cohort__algorithms[question->forced_inner - 1]);
 }
 
-/* Chooses the row for the leaders, and adds up the stages. */
+/* Chooses the row for the leaders, and adds up the stages. Of several segments the first one goes
+ * through all stages, and the others follow as fast as the slowest stage lets them: while one is in
+ * that, others are in theirs. But where hosts share their cores, all is work of these. */
 static void price_stages(const struct cohort__question *question,
                          const struct cohort__request *common, struct cohort__candidate *candidate)
 {
@@ -218,23 +243,28 @@ static void price_stages(const struct cohort__question *question,
     cohort__select_stages(question, candidate->algorithm, common, &stages);
     candidate->is_priced = true;
     candidate->cost = (struct cohort__cost){.memory = stages.memory};
+    const uint32_t num_segments = stages.num_segments > 0 ? stages.num_segments : 1;
+    const bool share_cores = cohort__placement_sharing(question->placement) > 1;
+    double longest = 0;
     for (uint32_t i = 0; i < stages.num; i++) {
         const struct cohort__stage *stage = &stages.stages[i];
         struct cohort__cost cost = {0};
-        double time = 0;
+        struct flow flow = {0};
         uint32_t row = UINT32_MAX;
-        if (stage->num_sites > 1)
-            row = best_of_stage(question, candidate->algorithm, stage, &cost, &time);
-        if (stage->num_sites > 1 && row == UINT32_MAX)
-            candidate->is_priced = false;
+        if (stage->num_sites > 1) {
+            row = best_of_flow(question, candidate->algorithm, stage, num_segments, &cost, &flow);
+            candidate->is_priced = candidate->is_priced && row != UINT32_MAX;
+        }
         if (stage->is_top)
             set_leaders(question, stage, row, candidate);
-        double memory = candidate->cost.memory + cost.memory;
-        candidate->cost =
-            cohort__cost_then(candidate->cost, cohort__cost_at_once(cost, stage->num_all));
+        double memory = candidate->cost.memory + num_segments * cost.memory;
+        candidate->cost = cohort__cost_then(
+            candidate->cost, cohort__cost_at_once(cost, (double)num_segments * stage->num_all));
         candidate->cost.memory = memory;
-        candidate->time += time;
+        candidate->time += share_cores ? num_segments * flow.first : flow.first;
+        longest = flow.all - flow.first > longest ? flow.all - flow.first : longest;
     }
+    candidate->time += share_cores ? 0 : longest;
 }
 
 static struct cohort__candidate judge(const struct cohort__question *question,

@@ -9,76 +9,11 @@
 #include "collectives/plan/plan_check.h"
 #include "runtime/base/random.h"
 #include "tests/algo/call.h"
+#include "tests/algo/composed.h"
 #include "tests/algo/place.h"
 #include "tests/support/test.h"
 
 enum { NUM_MACHINES = 600, RUBBISH = 0x5a };
-
-/* The last site's input goes to its leader, who need not read it. */
-static void sizes_of(const struct cohort__request *request, uint32_t site, size_t *ret_in,
-                     size_t *ret_out)
-{
-    call_sizes_collective(request, site, ret_in, ret_out);
-    if (request->collective == COHORT__EXCLUSIVE_SCAN)
-        *ret_in = request->bytes;
-}
-
-/* The memory of the row that does STAGE, as its price has it. */
-static double memory_of(const struct cohort__request *request, const struct cohort__stage *stage)
-{
-    bool is_linear = stage->is_ragged || stage->is_top;
-    const struct cohort__algorithm *row =
-        stage->is_top && request->inner
-            ? cohort__algorithms[request->inner - 1]
-            : cohort__algorithm_find(stage->collective, is_linear ? "linear" : "hierarchical");
-    const struct cohort__request part = {.collective = stage->collective,
-                                         .num_sites = stage->num_sites,
-                                         .arity = request->arity,
-                                         .bytes = stage->bytes,
-                                         .element = request->element,
-                                         .commutative = request->commutative};
-    return stage->num_sites > 1 && row->cost ? row->cost(&part).memory : 0;
-}
-
-/* No plan takes more memory than the price says. */
-static void check_memory(const struct cohort__algorithm *row, const struct call *call)
-{
-    struct cohort__stages stages;
-    row->stages(&call->request, &stages);
-    double most = stages.memory;
-    for (uint32_t i = 0; i < stages.num; i++)
-        most += memory_of(&call->request, &stages.stages[i]);
-    for (uint32_t site = 0; site < call->request.num_sites; site++)
-        if ((double)call->plans[site]->tmp_bytes > most)
-            test_failed(__FILE__, __LINE__, "%s, %u sites: site %u takes %zu bytes, not %.0f",
-                        cohort__collective_name(row->collective), call->request.num_sites, site,
-                        call->plans[site]->tmp_bytes, most);
-}
-
-static void verify(const struct cohort__algorithm *row, const struct cohort__request *request,
-                   uint64_t seed)
-{
-    struct call call;
-    call_init(&call, request, row->build, sizes_of, seed);
-    call_expect(&call, row->name, call_check(&call), seed);
-    check_memory(row, &call);
-    plan_run_op *affine = request->bytes % 8 == 0 ? call_op_affine : call_op_affine_byte;
-    call_verify(&call, row->name, request->commutative ? call_op_add : affine, seed);
-    call_fini(&call);
-}
-
-/* A scan that follows the machine has an exclusive one at its top, a shift an exchange. */
-static enum cohort__collective collective_of_top(enum cohort__collective collective)
-{
-    switch (collective) {
-    case COHORT__SCAN:
-        return COHORT__EXCLUSIVE_SCAN;
-    case COHORT__SHIFT:
-        return COHORT__EXCHANGE;
-    default:
-        return collective;
-    }
-}
 
 static void verify_random(struct cohort__random *random)
 {
@@ -112,11 +47,10 @@ static void verify_random(struct cohort__random *random)
             request.root = 0;
         request.shift = row->collective == COHORT__SHIFT ? shift : 0;
         request.commutative = cohort__random_below(random, 2);
-        request.inner =
-            place_random_inner(collective_of_top(row->collective), place_num_leaders(&place),
-                               request.commutative, place_is_even(&place), random);
+        request.inner = place_random_inner(composed_top(row->collective), place_num_leaders(&place),
+                                           request.commutative, place_is_even(&place), random);
         if (place_is_composed(row) && !cohort__algorithm_refuses(row, &request))
-            verify(row, &request, cohort__random_next(random));
+            composed_verify(row, &request, cohort__random_next(random));
     }
     place_fini(&place);
 }
@@ -423,7 +357,7 @@ static void test_pieces(void)
         const struct cohort__algorithm *row = cohort__algorithms[i];
         request.collective = row->collective;
         if (place_is_composed(row) && !cohort__algorithm_refuses(row, &request))
-            verify(row, &request, cohort__random_next(&random));
+            composed_verify(row, &request, cohort__random_next(&random));
     }
     place_fini(&place);
 }
@@ -595,7 +529,7 @@ static void check_checked(const struct place *place, enum cohort__collective col
                                       .has_notes = true,
                                       .turn = 5};
     struct call call;
-    call_init(&call, &request, build_checked, sizes_of, 1);
+    call_init(&call, &request, build_checked, composed_sizes, 1);
     call_expect(&call, "checked levels", call_check(&call), 1);
     for (uint64_t seed = 0; seed < 3; seed++)
         run_checked(&call, seed);

@@ -259,6 +259,10 @@ static cohort_status explain_switches(cohort_comm *comm, void *arg)
                          "host");
     CHECK_CONTAINS(text, "\nswitch: 2, at most 8 in one, in order\n");
     free(text);
+    CHECK_INT(cohort_explain(comm, "all_reduce", 1 << 16, COHORT_DOUBLE, COHORT_SUM, &text),
+              COHORT_OK);
+    CHECK_CONTAINS(text, ": in 4 segments: reduce in each ");
+    free(text);
     return COHORT_OK;
 }
 
@@ -269,45 +273,73 @@ static void test_switches_explained(void)
     run_explained(8, levels, "all_reduce=levels", explain_switches);
 }
 
-/* Six hosts of two localities, and blocks that go in as many pieces as there are hosts. */
+/* Blocks that are so long that they go in parts. */
+struct long_blocks {
+    const char *name;
+    uint32_t num_localities; /* two in each host */
+    uint32_t num_sites;
+    size_t count;      /* doubles */
+    bool are_segments; /* only collectives that have segments */
+};
+
+static bool has_segments(enum exercise_kind kind)
+{
+    return kind == EXERCISE_BROADCAST || kind == EXERCISE_REDUCE ||
+           kind == EXERCISE_REDUCE_ORDERED || kind == EXERCISE_ALL_REDUCE ||
+           kind == EXERCISE_ALL_REDUCE_ORDERED;
+}
+
 static cohort_status call_long(cohort_comm *comm, void *arg)
 {
     static const char *const names[] = {"levels", "shares"};
-    enum { COUNT = 8192 };
+    const struct long_blocks *blocks = arg;
     uint64_t generation = 0;
     cohort_status status = COHORT_OK;
-    (void)arg;
     for (int name = 0; name < 2; name++)
         for (unsigned kind = 0; kind < EXERCISE_NUM_KINDS; kind++) {
             struct exercise exercise;
             struct exercise_options options = {.has_root = true, .algorithm = names[name]};
-            if (!may_force(comm, names[name], (enum exercise_kind)kind, false, ++generation))
+            if (!may_force(comm, names[name], (enum exercise_kind)kind, false, ++generation) ||
+                (blocks->are_segments && !has_segments((enum exercise_kind)kind)))
                 continue;
-            exercise_begin_with(&exercise, comm, (enum exercise_kind)kind, COUNT, generation,
-                                options);
+            exercise_begin_with(&exercise, comm, (enum exercise_kind)kind, blocks->count,
+                                generation, options);
             cohort_status ended_with = exercise_end(&exercise);
             status = ended_with ? ended_with : status;
         }
     return status;
 }
 
-static void test_pieces(void)
+static void run_long(struct long_blocks blocks)
 {
-    enum { NUM = 12 };
-    struct cohort__position positions[NUM] = {0};
-    for (uint32_t i = 0; i < NUM; i++)
+    struct cohort__position positions[MAX_LOCALITIES * 2] = {0};
+    for (uint32_t i = 0; i < blocks.num_localities; i++)
         positions[i].host = i / 2;
-    struct cluster *cluster = cluster_create(1, NUM, 0);
+    struct cluster *cluster = cluster_create(1, blocks.num_localities, 0);
     cluster_locate(cluster, positions);
     CHECK_INT(sites_run(&(struct sites){
-                  .name = "pieces",
-                  .options = {.num_sites = NUM},
+                  .name = blocks.name,
+                  .options = {.num_sites = blocks.num_sites},
                   .create = cluster_create_comm,
                   .context = cluster,
                   .run = call_long,
+                  .arg = &blocks,
               }),
               COHORT_OK);
     cluster_destroy(cluster);
+}
+
+/* As many pieces as there are hosts. */
+static void test_pieces(void)
+{
+    run_long((struct long_blocks){"pieces", 12, 12, 8192, false});
+}
+
+/* Two, and four, with several sites in each locality and with one. */
+static void test_segments(void)
+{
+    run_long((struct long_blocks){"segments", 6, 12, 33000, true});
+    run_long((struct long_blocks){"segments", 6, 6, 66001, true});
 }
 
 static const struct test_case cases[] = {
@@ -315,6 +347,7 @@ static const struct test_case cases[] = {
     {"explained", test_explained},
     {"switches_explained", test_switches_explained},
     {"pieces", test_pieces},
+    {"segments", test_segments},
 };
 
 int main(int argc, char **argv)

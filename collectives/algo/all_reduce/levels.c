@@ -8,34 +8,40 @@
 #include "collectives/algo/pattern/levels.h"
 #include "collectives/algo/table.h"
 
-static cohort_status build(const struct cohort__request *request, struct cohort__plan **ret_plan)
+static uint32_t append(struct cohort__levels *levels, size_t offset, uint32_t after)
 {
-    struct cohort__levels levels;
-    cohort_status status = cohort__levels_init(&levels, request, "all_reduce_levels");
-    if (status)
-        return status;
-    struct cohort__area in = {COHORT__SPACE_IN, 0}, out = {COHORT__SPACE_OUT, 0};
-    uint32_t end = cohort__levels_reduce_up(&levels, &in, request->bytes, COHORT__NO_STEP);
-    if (levels.height == levels.num_used)
-        end = cohort__levels_append(&levels, levels.num_used,
+    const size_t bytes = levels->request->bytes;
+    struct cohort__area in = {COHORT__SPACE_IN, offset}, out = {COHORT__SPACE_OUT, offset};
+    const uint32_t is_up = cohort__levels_reduce_up(levels, &in, bytes, after);
+    uint32_t end = is_up;
+    if (levels->height == levels->num_used)
+        end = cohort__levels_append(levels, levels->num_used,
                                     &(struct cohort__tier_part){.collective = COHORT__ALL_REDUCE,
                                                                 .phase = COHORT__LEVELS_TOP,
-                                                                .bytes = request->bytes,
+                                                                .bytes = bytes,
                                                                 .in = in,
                                                                 .out = out},
                                     end);
-    cohort__levels_broadcast_down(&levels, out, request->bytes, end);
-    return cohort__plan_finish(levels.builder, ret_plan);
+    cohort__levels_broadcast_down(levels, out, bytes, end);
+    return is_up;
+}
+
+static cohort_status build(const struct cohort__request *request, struct cohort__plan **ret_plan)
+{
+    return cohort__levels_build_segments(request, "all_reduce_levels", append, ret_plan);
 }
 
 static void stages(const struct cohort__request *request, struct cohort__stages *ret_stages)
 {
+    const struct cohort__request segment = cohort__levels_longest_segment(request);
     cohort__levels_stages(
-        request, (struct cohort__levels_way){.collective = COHORT__REDUCE, .bytes = request->bytes},
-        (struct cohort__levels_way){.collective = COHORT__ALL_REDUCE, .bytes = request->bytes},
-        (struct cohort__levels_way){.collective = COHORT__BROADCAST, .bytes = request->bytes},
+        &segment, (struct cohort__levels_way){.collective = COHORT__REDUCE, .bytes = segment.bytes},
+        (struct cohort__levels_way){.collective = COHORT__ALL_REDUCE, .bytes = segment.bytes},
+        (struct cohort__levels_way){.collective = COHORT__BROADCAST, .bytes = segment.bytes},
         ret_stages);
-    ret_stages->memory = cohort__cost_tmp(cohort__levels_num_used(request), request->bytes);
+    ret_stages->num_segments = cohort__levels_num_segments(request);
+    ret_stages->memory = ret_stages->num_segments *
+                         cohort__cost_tmp(cohort__levels_num_used(request), segment.bytes);
 }
 
 const struct cohort__algorithm cohort__all_reduce_levels = {

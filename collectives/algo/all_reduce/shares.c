@@ -11,33 +11,35 @@
 
 /* By the members of the last tier, with their subgroups' partial results at IN. */
 static uint32_t append_leaders(struct cohort__levels *levels, struct cohort__area in,
-                               uint32_t after)
+                               struct cohort__area out, uint32_t *is_up)
 {
     struct cohort__shares shares;
-    struct cohort__area own, out = {COHORT__SPACE_OUT, 0};
+    struct cohort__area own;
     if (!cohort__shares_init(&shares, levels))
-        return after;
-    after = cohort__shares_reduce_scatter(&shares, in, &own, after);
-    struct cohort__area place = {out.space, cohort__shares_own(&shares)->offset};
-    after = cohort__shares_top(&shares, COHORT__ALL_REDUCE, own, place, after);
-    after = cohort__shares_all_gather(&shares, out, after);
+        return *is_up;
+    *is_up = cohort__shares_reduce_scatter(&shares, in, &own, *is_up);
+    struct cohort__area place = {out.space, out.offset + cohort__shares_own(&shares)->offset};
+    uint32_t end = cohort__shares_top(&shares, COHORT__ALL_REDUCE, own, place, *is_up);
+    end = cohort__shares_all_gather(&shares, out, end);
     cohort__shares_fini(&shares);
-    return after;
+    return end;
+}
+
+static uint32_t append(struct cohort__levels *levels, size_t offset, uint32_t after)
+{
+    const size_t bytes = levels->request->bytes;
+    const uint32_t tier = levels->num_used - 1;
+    struct cohort__area in = {COHORT__SPACE_IN, offset}, out = {COHORT__SPACE_OUT, offset};
+    uint32_t is_up = cohort__levels_reduce_below(levels, tier, &in, bytes, after), end = is_up;
+    if (levels->height >= tier)
+        end = append_leaders(levels, in, out, &is_up);
+    cohort__levels_broadcast_below(levels, tier, 0, out, bytes, end);
+    return is_up;
 }
 
 static cohort_status build(const struct cohort__request *request, struct cohort__plan **ret_plan)
 {
-    struct cohort__levels levels;
-    cohort_status status = cohort__levels_init(&levels, request, "all_reduce_shares");
-    if (status)
-        return status;
-    uint32_t tier = levels.num_used - 1;
-    struct cohort__area in = {COHORT__SPACE_IN, 0}, out = {COHORT__SPACE_OUT, 0};
-    uint32_t end = cohort__levels_reduce_below(&levels, tier, &in, request->bytes, COHORT__NO_STEP);
-    if (levels.height >= tier)
-        end = append_leaders(&levels, in, end);
-    cohort__levels_broadcast_below(&levels, tier, 0, out, request->bytes, end);
-    return cohort__plan_finish(levels.builder, ret_plan);
+    return cohort__levels_build_segments(request, "all_reduce_shares", append, ret_plan);
 }
 
 static void stages(const struct cohort__request *request, struct cohort__stages *ret_stages)

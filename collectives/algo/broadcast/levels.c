@@ -7,34 +7,38 @@
 #include "collectives/algo/pattern/levels.h"
 #include "collectives/algo/table.h"
 
-static cohort_status build(const struct cohort__request *request, struct cohort__plan **ret_plan)
+static uint32_t append(struct cohort__levels *levels, size_t offset, uint32_t after)
 {
-    struct cohort__levels levels;
-    bool is_root = request->this_site == request->root;
-    cohort_status status = cohort__levels_init(&levels, request, "broadcast_levels");
-    if (status)
-        return status;
-    struct cohort__area area = {is_root ? COHORT__SPACE_IN : COHORT__SPACE_OUT, 0};
-    uint32_t end = COHORT__NO_STEP;
-    if (levels.height == levels.num_used)
-        end = cohort__levels_append(&levels, levels.num_used,
+    const struct cohort__request *request = levels->request;
+    const bool is_root = request->this_site == request->root;
+    struct cohort__area area = {is_root ? COHORT__SPACE_IN : COHORT__SPACE_OUT, offset};
+    uint32_t end = after;
+    if (levels->height == levels->num_used)
+        end = cohort__levels_append(levels, levels->num_used,
                                     &(struct cohort__tier_part){.collective = COHORT__BROADCAST,
                                                                 .phase = COHORT__LEVELS_TOP,
                                                                 .bytes = request->bytes,
                                                                 .in = area,
                                                                 .out = area},
                                     end);
-    cohort__levels_broadcast_down(&levels, area, request->bytes, end);
-    return cohort__plan_finish(levels.builder, ret_plan);
+    cohort__levels_broadcast_down(levels, area, request->bytes, end);
+    return after; /* there is no way up */
+}
+
+static cohort_status build(const struct cohort__request *request, struct cohort__plan **ret_plan)
+{
+    return cohort__levels_build_segments(request, "broadcast_levels", append, ret_plan);
 }
 
 static void stages(const struct cohort__request *request, struct cohort__stages *ret_stages)
 {
+    const struct cohort__request segment = cohort__levels_longest_segment(request);
     cohort__levels_stages(
-        request, (struct cohort__levels_way){.collective = COHORT__NUM_COLLECTIVES},
-        (struct cohort__levels_way){.collective = COHORT__BROADCAST, .bytes = request->bytes},
-        (struct cohort__levels_way){.collective = COHORT__BROADCAST, .bytes = request->bytes},
+        &segment, (struct cohort__levels_way){.collective = COHORT__NUM_COLLECTIVES},
+        (struct cohort__levels_way){.collective = COHORT__BROADCAST, .bytes = segment.bytes},
+        (struct cohort__levels_way){.collective = COHORT__BROADCAST, .bytes = segment.bytes},
         ret_stages);
+    ret_stages->num_segments = cohort__levels_num_segments(request);
 }
 
 const struct cohort__algorithm cohort__broadcast_levels = {

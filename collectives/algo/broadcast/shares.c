@@ -10,42 +10,45 @@
 #include "collectives/algo/table.h"
 
 /* By the members of the last tier. All that they get is in AREA. */
-static uint32_t append_leaders(struct cohort__levels *levels, struct cohort__area area)
+static uint32_t append_leaders(struct cohort__levels *levels, struct cohort__area area,
+                               uint32_t after)
 {
     struct cohort__shares shares;
-    uint32_t end = COHORT__NO_STEP;
     if (!cohort__shares_init(&shares, levels))
-        return end;
+        return after;
     const bool is_with_root = cohort__shares_is_with_root(&shares);
     if (is_with_root)
-        end = cohort__levels_append(levels, shares.tier,
-                                    &(struct cohort__tier_part){.collective = COHORT__BROADCAST,
-                                                                .phase = COHORT__LEVELS_UP,
-                                                                .bytes = levels->request->bytes,
-                                                                .in = area,
-                                                                .out = area},
-                                    end);
-    struct cohort__area own = {area.space, cohort__shares_own(&shares)->offset};
-    end = cohort__shares_top(&shares, COHORT__BROADCAST, own, own, end);
+        after = cohort__levels_append(levels, shares.tier,
+                                      &(struct cohort__tier_part){.collective = COHORT__BROADCAST,
+                                                                  .phase = COHORT__LEVELS_UP,
+                                                                  .bytes = levels->request->bytes,
+                                                                  .in = area,
+                                                                  .out = area},
+                                      after);
+    struct cohort__area own = {area.space, area.offset + cohort__shares_own(&shares)->offset};
+    after = cohort__shares_top(&shares, COHORT__BROADCAST, own, own, after);
     if (!is_with_root)
-        end = cohort__shares_all_gather(&shares, area, end);
+        after = cohort__shares_all_gather(&shares, area, after);
     cohort__shares_fini(&shares);
-    return end;
+    return after;
+}
+
+static uint32_t append(struct cohort__levels *levels, size_t offset, uint32_t after)
+{
+    const struct cohort__request *request = levels->request;
+    const bool is_root = request->this_site == request->root;
+    const uint32_t tier = levels->num_used - 1;
+    struct cohort__area area = {is_root ? COHORT__SPACE_IN : COHORT__SPACE_OUT, offset};
+    uint32_t end = after;
+    if (levels->height >= tier)
+        end = append_leaders(levels, area, after);
+    cohort__levels_broadcast_below(levels, tier, 0, area, request->bytes, end);
+    return after; /* all of it may be under way at once */
 }
 
 static cohort_status build(const struct cohort__request *request, struct cohort__plan **ret_plan)
 {
-    struct cohort__levels levels;
-    bool is_root = request->this_site == request->root;
-    cohort_status status = cohort__levels_init(&levels, request, "broadcast_shares");
-    if (status)
-        return status;
-    uint32_t tier = levels.num_used - 1, end = COHORT__NO_STEP;
-    struct cohort__area area = {is_root ? COHORT__SPACE_IN : COHORT__SPACE_OUT, 0};
-    if (levels.height >= tier)
-        end = append_leaders(&levels, area);
-    cohort__levels_broadcast_below(&levels, tier, 0, area, request->bytes, end);
-    return cohort__plan_finish(levels.builder, ret_plan);
+    return cohort__levels_build_segments(request, "broadcast_shares", append, ret_plan);
 }
 
 static void stages(const struct cohort__request *request, struct cohort__stages *ret_stages)

@@ -339,6 +339,12 @@ static cohort_status build_part(const struct cohort__levels *levels,
     return cohort__algorithm_build(party->row, &request, ret_plan);
 }
 
+uint32_t cohort__levels_piece(const struct cohort__levels *levels,
+                              const struct cohort__tier_part *part)
+{
+    return part->piece > 0 ? part->piece : levels->segment;
+}
+
 /* The block that stands for BLOCK of a part. */
 static uint32_t block_of(struct cohort__levels *levels, const struct cohort__tier_part *part,
                          struct cohort__block block)
@@ -349,15 +355,16 @@ static uint32_t block_of(struct cohort__levels *levels, const struct cohort__tie
     return cohort__plan_block(levels->builder, block);
 }
 
-static uint32_t first_tag(const struct cohort__tier_part *part)
+static uint32_t first_tag(uint32_t piece)
 {
-    return part->piece == 0 ? 0 : NUM_PHASES * TAGS_PER_PHASE + (part->piece - 1) * TAGS_PER_PIECE;
+    return piece == 0 ? 0 : NUM_PHASES * TAGS_PER_PHASE + (piece - 1) * TAGS_PER_PIECE;
 }
 
 static uint32_t embed(struct cohort__levels *levels, const struct cohort__party *party,
                       const struct cohort__tier_part *part, const struct cohort__plan *fragment,
                       uint32_t after)
 {
+    const uint32_t piece = cohort__levels_piece(levels, part);
     uint32_t end = COHORT__NO_STEP;
     uint32_t *blocks = calloc(fragment->num_blocks + (size_t)1, sizeof(*blocks));
     struct cohort__block_list *lists = calloc(fragment->num_blocks + (size_t)1, sizeof(*lists));
@@ -370,9 +377,9 @@ static uint32_t embed(struct cohort__levels *levels, const struct cohort__party 
         struct cohort__embedding embedding = {.sites = party->sites,
                                               .block_map = lists,
                                               .phase = part->phase,
-                                              .tag = first_tag(part),
-                                              .tags_per_phase = part->piece ? PIECE_TAGS_PER_PHASE
-                                                                            : TAGS_PER_PHASE,
+                                              .tag = first_tag(piece),
+                                              .tags_per_phase =
+                                                  piece > 0 ? PIECE_TAGS_PER_PHASE : TAGS_PER_PHASE,
                                               .after = after,
                                               .recv_after = after};
         end = cohort__plan_embed(levels->builder, fragment, &embedding);

@@ -43,6 +43,7 @@ struct cohort__levels {
     uint32_t height;
     struct cohort__tier tiers[COHORT__LEVELS_MAX + 1];
     unsigned noted[2]; /* for each direction: a bit for each tier that has left notes */
+    uint32_t segment;  /* which one of a long block is appended, as a part's piece; 0: all */
 };
 
 /* Where the IN or OUT of a tier is in this site's memory. */
@@ -155,6 +156,10 @@ uint32_t cohort__levels_append(struct cohort__levels *levels, uint32_t tier,
 uint32_t cohort__levels_append_party(struct cohort__levels *levels,
                                      const struct cohort__party *party,
                                      const struct cohort__tier_part *part, uint32_t after);
+
+/* The number that tells the messages of PART from those of others like it. 0: it is all. */
+uint32_t cohort__levels_piece(const struct cohort__levels *levels,
+                              const struct cohort__tier_part *part);
 
 /* levels_notes.c. Whether the members of TIER, which has several, do PART by leaving notes, and not
  * by messages. The same at all of them. To be asked once for each part. */
@@ -312,5 +317,26 @@ uint32_t cohort__levels_num_pieces(const struct cohort__levels *levels, size_t b
 void cohort__levels_cut(struct cohort__levels *levels, const struct cohort__shelf *shelf,
                         uint32_t num, uint32_t after,
                         struct cohort__piece ret_pieces[COHORT__LEVELS_PIECES]);
+
+/* levels_segments.c. A long block goes up, through the top and down in segments, so that one is on
+ * the wire while another one is reduced or passed on in the hosts. */
+enum { COHORT__LEVELS_SEGMENTS = 4 };
+
+/* Into how many the block of REQUEST is cut. The same at all sites. */
+uint32_t cohort__levels_num_segments(const struct cohort__request *request);
+
+/* REQUEST for the longest segment. */
+struct cohort__request cohort__levels_longest_segment(const struct cohort__request *request);
+
+/* Appends the part of the row that does one segment: `levels->request` has its bytes, and OFFSET
+ * is where it begins in IN and OUT. Its way up starts after step AFTER. Returns the step that is
+ * done when its way up is, after which the one of the next segment starts. */
+typedef uint32_t cohort__levels_segment(struct cohort__levels *levels, size_t offset,
+                                        uint32_t after);
+
+/* Makes the plan of a row called NAME, segment by segment. */
+cohort_status cohort__levels_build_segments(const struct cohort__request *request, const char *name,
+                                            cohort__levels_segment *append,
+                                            struct cohort__plan **ret_plan);
 
 #endif

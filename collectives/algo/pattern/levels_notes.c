@@ -59,7 +59,8 @@ static size_t longest(const struct cohort__levels *levels, uint32_t tier,
 bool cohort__levels_notes_can(struct cohort__levels *levels, uint32_t tier,
                               const struct cohort__tier_part *part)
 {
-    if (!levels->request->has_notes || tier == levels->num_used || part->piece > 0 ||
+    if (!levels->request->has_notes || tier == levels->num_used ||
+        cohort__levels_piece(levels, part) > 0 ||
         number_of(levels, tier, part->phase) >= COHORT__ROW_NOTES ||
         !cohort__levels_notes_fit(levels->request, levels->used[tier], part->collective,
                                   longest(levels, tier, part)))

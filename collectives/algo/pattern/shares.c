@@ -34,20 +34,24 @@ static bool moves_shares(enum cohort__collective collective)
 /* What the last tier does: with a block, or with a share of it for each member. A member that
  * reduces leaves the whole block as a note. */
 static void set_last(const struct cohort__request *request, enum cohort__collective collective,
-                     size_t share_bytes, struct cohort__stage *stage)
+                     size_t share_bytes, bool is_segment, struct cohort__stage *stage)
 {
     bool is_whole = collective == COHORT__BROADCAST || collective == COHORT__REDUCE_SCATTER;
     stage->collective = collective;
     stage->bytes = moves_shares(collective) ? share_bytes : request->bytes;
-    stage->is_noted = cohort__levels_notes_fit(request, cohort__levels_level(request), collective,
-                                               is_whole ? request->bytes : share_bytes);
+    stage->is_noted =
+        !is_segment && cohort__levels_notes_fit(request, cohort__levels_level(request), collective,
+                                                is_whole ? request->bytes : share_bytes);
     stage->is_ragged = moves_shares(collective) && !stage->is_noted;
 }
 
-void cohort__shares_stages(const struct cohort__request *request,
+void cohort__shares_stages(const struct cohort__request *call,
                            const struct cohort__shares_ways *ways,
                            struct cohort__stages *ret_stages)
 {
+    const struct cohort__request segment = cohort__levels_longest_segment(call),
+                                 *request = &segment;
+    const uint32_t num_segments = cohort__levels_num_segments(call);
     const uint32_t num = num_shares(request), last = cohort__levels_num_used(request) - 1;
     const size_t bytes = cohort__cut_bytes(request->bytes, request->element, num, 0, 1);
     const struct cohort__levels_way whole = {.collective = COHORT__BROADCAST,
@@ -56,7 +60,7 @@ void cohort__shares_stages(const struct cohort__request *request,
     cohort__levels_stages(request, whole,
                           (struct cohort__levels_way){.collective = ways->top, .bytes = bytes},
                           whole, &all);
-    *ret_stages = (struct cohort__stages){.num = 0};
+    *ret_stages = (struct cohort__stages){.num_segments = num_segments};
     for (uint32_t i = 0; i < all.num; i++) {
         struct cohort__stage *stage = &all.stages[i];
         enum cohort__collective collective = i < last        ? ways->below_up
@@ -67,14 +71,17 @@ void cohort__shares_stages(const struct cohort__request *request,
         if (collective == COHORT__NUM_COLLECTIVES)
             continue;
         if (i == last || i == last + 2)
-            set_last(request, collective, bytes, stage);
+            set_last(request, collective, bytes, num_segments > 1, stage);
         else if (stage->is_top)
             stage->at_once = stage->num_all = num;
         else
             stage->collective = collective;
         ret_stages->stages[ret_stages->num++] = *stage;
     }
-    ret_stages->memory = cohort__cost_tmp(cohort__levels_num_used(request), request->bytes);
+    /* Two shares instead of a block have one more end that is aligned. */
+    ret_stages->memory =
+        num_segments * (cohort__cost_tmp(1, 1) +
+                        cohort__cost_tmp(cohort__levels_num_used(request), request->bytes));
 }
 
 /* Shares ------------------------------------------------------------------------------------ */

@@ -10,8 +10,6 @@
 #include "collectives/algo/pattern/levels.h"
 #include "collectives/algo/table.h"
 
-enum { TAG = 0 };
-
 /* The leader of the largest subgroup that the root is in. */
 static uint32_t root_of_top(const struct cohort__levels *levels)
 {
@@ -25,30 +23,29 @@ static void hand_over(struct cohort__levels *levels, struct cohort__area result,
                       uint32_t after)
 {
     const struct cohort__request *request = levels->request;
+    const uint32_t tag = levels->segment;
     uint32_t step = COHORT__NO_STEP;
     uint32_t block =
         cohort__plan_range(levels->builder, result.space, result.offset, request->bytes);
     if (request->this_site == from)
         step =
-            cohort__plan_send(levels->builder, COHORT__LEVELS_DOWN, request->root, TAG, &block, 1);
+            cohort__plan_send(levels->builder, COHORT__LEVELS_DOWN, request->root, tag, &block, 1);
     else
-        step = cohort__plan_recv(levels->builder, COHORT__LEVELS_DOWN, from, TAG, &block, 1);
+        step = cohort__plan_recv(levels->builder, COHORT__LEVELS_DOWN, from, tag, &block, 1);
     cohort__plan_after(levels->builder, step, after);
 }
 
-static cohort_status build(const struct cohort__request *request, struct cohort__plan **ret_plan)
+static uint32_t append(struct cohort__levels *levels, size_t offset, uint32_t after)
 {
-    struct cohort__levels levels;
-    cohort_status status = cohort__levels_init(&levels, request, "reduce_levels");
-    if (status)
-        return status;
-    uint32_t site = request->this_site, from = root_of_top(&levels);
-    struct cohort__area in = {COHORT__SPACE_IN, 0}, out = {COHORT__SPACE_OUT, 0};
-    uint32_t end = cohort__levels_reduce_up(&levels, &in, request->bytes, COHORT__NO_STEP);
+    const struct cohort__request *request = levels->request;
+    const uint32_t site = request->this_site, from = root_of_top(levels);
+    struct cohort__area in = {COHORT__SPACE_IN, offset}, out = {COHORT__SPACE_OUT, offset};
+    const uint32_t is_up = cohort__levels_reduce_up(levels, &in, request->bytes, after);
+    uint32_t end = is_up;
     if (from != request->root && site == from)
-        out = cohort__levels_tmp(&levels, request->bytes);
-    if (levels.height == levels.num_used)
-        end = cohort__levels_append(&levels, levels.num_used,
+        out = cohort__levels_tmp(levels, request->bytes);
+    if (levels->height == levels->num_used)
+        end = cohort__levels_append(levels, levels->num_used,
                                     &(struct cohort__tier_part){.collective = COHORT__REDUCE,
                                                                 .phase = COHORT__LEVELS_TOP,
                                                                 .bytes = request->bytes,
@@ -56,17 +53,25 @@ static cohort_status build(const struct cohort__request *request, struct cohort_
                                                                 .out = out},
                                     end);
     if (from != request->root && (site == from || site == request->root))
-        hand_over(&levels, out, from, end);
-    return cohort__plan_finish(levels.builder, ret_plan);
+        hand_over(levels, out, from, end);
+    return is_up;
+}
+
+static cohort_status build(const struct cohort__request *request, struct cohort__plan **ret_plan)
+{
+    return cohort__levels_build_segments(request, "reduce_levels", append, ret_plan);
 }
 
 static void stages(const struct cohort__request *request, struct cohort__stages *ret_stages)
 {
+    const struct cohort__request segment = cohort__levels_longest_segment(request);
     cohort__levels_stages(
-        request, (struct cohort__levels_way){.collective = COHORT__REDUCE, .bytes = request->bytes},
-        (struct cohort__levels_way){.collective = COHORT__REDUCE, .bytes = request->bytes},
+        &segment, (struct cohort__levels_way){.collective = COHORT__REDUCE, .bytes = segment.bytes},
+        (struct cohort__levels_way){.collective = COHORT__REDUCE, .bytes = segment.bytes},
         (struct cohort__levels_way){.collective = COHORT__NUM_COLLECTIVES}, ret_stages);
-    ret_stages->memory = cohort__cost_tmp(cohort__levels_num_used(request) + 1, request->bytes);
+    ret_stages->num_segments = cohort__levels_num_segments(request);
+    ret_stages->memory = ret_stages->num_segments *
+                         cohort__cost_tmp(cohort__levels_num_used(request) + 1, segment.bytes);
 }
 
 const struct cohort__algorithm cohort__reduce_levels = {

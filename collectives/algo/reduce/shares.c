@@ -10,43 +10,44 @@
 #include "collectives/algo/table.h"
 
 /* Where the leader of a share has its result: the root where it belongs. */
-static struct cohort__area place_of(const struct cohort__shares *shares)
+static struct cohort__area place_of(const struct cohort__shares *shares, struct cohort__area out)
 {
     const struct cohort__request *request = shares->levels->request;
     const struct cohort__part *own = cohort__shares_own(shares);
     return request->this_site == request->root
-               ? (struct cohort__area){COHORT__SPACE_OUT, own->offset}
+               ? (struct cohort__area){out.space, out.offset + own->offset}
                : cohort__levels_tmp(shares->levels, own->bytes);
 }
 
 /* By the members of the last tier, with their subgroups' partial results at IN. */
-static void append_leaders(struct cohort__levels *levels, struct cohort__area in, uint32_t after)
+static uint32_t append_leaders(struct cohort__levels *levels, struct cohort__area in,
+                               struct cohort__area out, uint32_t after)
 {
     struct cohort__shares shares;
     struct cohort__area own, result;
     if (!cohort__shares_init(&shares, levels))
-        return;
+        return after;
     const bool is_with_root = cohort__shares_is_with_root(&shares);
-    after = cohort__shares_reduce_scatter(&shares, in, &own, after);
-    result = is_with_root ? place_of(&shares) : own; /* elsewhere nothing is written there */
-    after = cohort__shares_top(&shares, COHORT__REDUCE, own, result, after);
+    const uint32_t is_up = cohort__shares_reduce_scatter(&shares, in, &own, after);
+    result = is_with_root ? place_of(&shares, out) : own; /* elsewhere nothing is written there */
+    const uint32_t end = cohort__shares_top(&shares, COHORT__REDUCE, own, result, is_up);
     if (is_with_root)
-        cohort__shares_gather(&shares, result, (struct cohort__area){COHORT__SPACE_OUT, 0}, after);
+        cohort__shares_gather(&shares, result, out, end);
     cohort__shares_fini(&shares);
+    return is_up;
+}
+
+static uint32_t append(struct cohort__levels *levels, size_t offset, uint32_t after)
+{
+    const uint32_t tier = levels->num_used - 1;
+    struct cohort__area in = {COHORT__SPACE_IN, offset}, out = {COHORT__SPACE_OUT, offset};
+    after = cohort__levels_reduce_below(levels, tier, &in, levels->request->bytes, after);
+    return levels->height < tier ? after : append_leaders(levels, in, out, after);
 }
 
 static cohort_status build(const struct cohort__request *request, struct cohort__plan **ret_plan)
 {
-    struct cohort__levels levels;
-    cohort_status status = cohort__levels_init(&levels, request, "reduce_shares");
-    if (status)
-        return status;
-    uint32_t tier = levels.num_used - 1;
-    struct cohort__area in = {COHORT__SPACE_IN, 0};
-    uint32_t end = cohort__levels_reduce_below(&levels, tier, &in, request->bytes, COHORT__NO_STEP);
-    if (levels.height >= tier)
-        append_leaders(&levels, in, end);
-    return cohort__plan_finish(levels.builder, ret_plan);
+    return cohort__levels_build_segments(request, "reduce_shares", append, ret_plan);
 }
 
 static void stages(const struct cohort__request *request, struct cohort__stages *ret_stages)

@@ -345,6 +345,38 @@ static void test_shares(void)
     cohort__machine_destroy(machine);
 }
 
+/* A long block goes in segments: what follows the first one is what the slowest stage takes. Where
+ * hosts share their cores it is what all stages take. */
+static void test_segments(void)
+{
+    struct cohort__machine *machine = test_machine_create();
+    struct cohort__placement placement = cohort__placement_of(machine);
+    struct cohort__request request = request_of(COHORT__ALL_REDUCE, TEST_MACHINE_SITES, 1 << 20);
+    struct cohort__question question = question_of(&request, COHORT__MODE_ANY);
+    struct cohort__stages stages;
+    request.machine = machine;
+    question.placement = &placement;
+    memset(&parameters, 0, sizeof(parameters));
+    parameters.cores = 2;
+    parameters.workers = 1;
+    parameters.terms[COHORT__SCOPE_HOSTS][COHORT__TERM_BYTE] = 1;
+    parameters.terms[COHORT__SCOPE_LOCALITIES][COHORT__TERM_BYTE] = 0.5;
+    const struct cohort__candidate levels = candidate_of(&question, "levels");
+    cohort__select_stages(&question, levels.algorithm, &request, &stages);
+    CHECK_INT(stages.num_segments, 4);
+    CHECK_INT(stages.stages[0].bytes, 1 << 18);
+    /* Bytes one after the other on the way up, at the top, and back. Then 4 (u + t + d) is the time
+     * of all stages, one after the other. */
+    placement.sharing = 2;
+    const double in_turn = candidate_of(&question, "levels").time;
+    parameters.terms[COHORT__SCOPE_LOCALITIES][COHORT__TERM_BYTE] = 0;
+    const double top = candidate_of(&question, "levels").time;
+    CHECK(top > 0 && in_turn > top);
+    CHECK(levels.time > 0.99 * (in_turn / 4 + top * 3 / 4));
+    CHECK(levels.time < 1.01 * (in_turn / 4 + top * 3 / 4));
+    cohort__machine_destroy(machine);
+}
+
 /* Where all sites know the sizes, the sites of a locality gather by messages, and meet for what is
  * of one size. */
 static void test_composed_ragged(void)
@@ -423,6 +455,7 @@ int main(int argc, char **argv)
         {"composed", test_composed},
         {"composed_ragged", test_composed_ragged},
         {"shares", test_shares},
+        {"segments", test_segments},
         {"shift", test_shift},
     };
     return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
