@@ -131,7 +131,7 @@ struct cohort__stages {
     uint32_t num;
     uint32_t num_segments; /* of the block: each goes through all stages, behind the one before it.
                             * 0 is 1. The stages are those of one segment */
-    double memory; /* TMP besides that of the stages, at the site that needs most */
+    double memory;         /* TMP besides that of the stages, at the site that needs most */
 };
 
 /* One row of the table: one algorithm for one collective. Each has a file of its own. */
