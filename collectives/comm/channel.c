@@ -4,7 +4,9 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "collectives/comm/channel_any.h"
 #include "collectives/comm/channel_private.h"
+#include "collectives/comm/channel_queue.h"
 #include "collectives/comm/idle.h"
 #include "collectives/comm/mail.h"
 #include "collectives/comm/operation.h"
@@ -13,30 +15,6 @@
 #include "runtime/base/slab.h"
 
 /* The getter's side: puts messages in order, and matches them with gets. */
-
-struct queue;
-
-/* A site that this one gets messages from. */
-struct cohort__channel_source {
-    struct cohort__map_node node; /* by site; the hash is the key */
-    uint32_t site;
-    uint32_t expected; /* the next sequence number; they wrap around */
-    uint32_t num_gets; /* gets that wait for a message from it */
-    bool has_left;     /* the communicator, after `num_set` messages for this site */
-    uint32_t num_set;
-    struct cohort__list overtaking; /* messages that came before their turn, in order */
-    struct queue *last;             /* the queue used last; it stays even if nothing waits in it */
-};
-
-/* What waits for one source and tag: messages that no get has asked for, or gets without a
- * message. */
-struct queue {
-    struct cohort__map_node node;
-    struct cohort__channel_source *source;
-    uint64_t tag;
-    struct cohort__list messages;
-    struct cohort__list gets;
-};
 
 static struct cohort__message *message_of(struct cohort__list *link)
 {
@@ -53,6 +31,7 @@ void cohort__channels_init(struct cohort__channels *channels)
     cohort__map_init(&channels->targets);
     cohort__map_init(&channels->sources);
     cohort__map_init(&channels->queues);
+    cohort__map_init(&channels->any);
     cohort__list_init(&channels->sets);
     cohort__list_init(&channels->under_way);
     atomic_init(&channels->num_not_over, 0);
@@ -75,134 +54,137 @@ void cohort__channels_over(struct cohort_comm *comm)
     cohort__endpoint_over(comm);
 }
 
-/* Sources and queues ------------------------------------------------------------------------- */
-
-static struct cohort__channel_source *source_find(struct cohort__channels *channels, uint32_t site)
-{
-    uint64_t hash = cohort__hash_u64(site);
-    struct cohort__map_node *node = cohort__map_find(&channels->sources, hash, NULL, NULL);
-    if (node)
-        return COHORT_CONTAINER_OF(node, struct cohort__channel_source, node);
-    struct cohort__channel_source *source = cohort__slab_alloc_zero(sizeof(*source));
-    if (!source)
-        return NULL;
-    source->site = site;
-    cohort__list_init(&source->overtaking);
-    cohort__map_insert(&channels->sources, &source->node, hash);
-    return source;
-}
-
-static struct cohort__channel_source *source_of(struct cohort__channels *channels, uint32_t site)
-{
-    if (!channels->last_source || channels->last_source->site != site)
-        channels->last_source = source_find(channels, site);
-    return channels->last_source;
-}
-
-struct queue_key {
-    uint32_t site;
-    uint64_t tag;
-};
-
-static uint64_t queue_hash(struct queue_key key)
-{
-    return cohort__hash_mix(key.site, key.tag);
-}
-
-static bool queue_equal(const struct cohort__map_node *node, const void *looked_for)
-{
-    const struct queue_key *key = looked_for;
-    const struct queue *queue = COHORT_CONTAINER_OF(node, struct queue, node);
-    return queue->tag == key->tag && queue->source->site == key->site;
-}
-
-static struct queue *find_queue(const struct cohort__channels *channels, struct queue_key key)
-{
-    struct cohort__map_node *node =
-        cohort__map_find(&channels->queues, queue_hash(key), queue_equal, &key);
-    return node ? COHORT_CONTAINER_OF(node, struct queue, node) : NULL;
-}
-
-static struct queue *queue_make(struct cohort__channels *channels,
-                                struct cohort__channel_source *source, uint64_t tag)
-{
-    struct queue *queue = cohort__slab_alloc(sizeof(*queue));
-    if (!queue)
-        return NULL;
-    queue->source = source;
-    queue->tag = tag;
-    cohort__list_init(&queue->messages);
-    cohort__list_init(&queue->gets);
-    struct queue_key key = {source->site, tag};
-    cohort__map_insert(&channels->queues, &queue->node, queue_hash(key));
-    return queue;
-}
-
-static void drop_if_empty(struct cohort__channels *channels, struct queue *queue)
-{
-    if (queue == queue->source->last || !cohort__list_is_empty(&queue->messages) ||
-        !cohort__list_is_empty(&queue->gets))
-        return;
-    cohort__map_remove(&channels->queues, &queue->node);
-    cohort__slab_free(queue);
-}
-
-/* If the queue is not the one used last: finds or makes it, and drops the last one if it is empty.
- * NULL: out of memory. */
-static struct queue *queue_change(struct cohort__channels *channels,
-                                  struct cohort__channel_source *source, uint64_t tag)
-{
-    struct queue *queue = find_queue(channels, (struct queue_key){source->site, tag});
-    if (!queue)
-        queue = queue_make(channels, source, tag);
-    struct queue *last = source->last;
-    source->last = queue;
-    if (last)
-        drop_if_empty(channels, last);
-    return queue;
-}
-
-/* NULL: out of memory. */
-static struct queue *queue_of(struct cohort__channels *channels,
-                              struct cohort__channel_source *source, uint64_t tag)
-{
-    struct queue *last = source->last;
-    return last && last->tag == tag ? last : queue_change(channels, source, tag);
-}
-
 void cohort__channels_fini(struct cohort__channels *channels)
 {
-    struct cohort__map_node *node;
-    while ((node = cohort__map_first(&channels->queues))) {
-        cohort__map_remove(&channels->queues, node);
-        cohort__slab_free(COHORT_CONTAINER_OF(node, struct queue, node));
-    }
-    while ((node = cohort__map_first(&channels->sources))) {
-        cohort__map_remove(&channels->sources, node);
-        cohort__slab_free(COHORT_CONTAINER_OF(node, struct cohort__channel_source, node));
-    }
-    cohort__map_fini(&channels->queues);
-    cohort__map_fini(&channels->sources);
+    cohort__channel_queues_fini(channels);
+    cohort__channel_any_fini(channels);
     cohort__channel_sets_fini(channels);
 }
 
 /* Gets that wait ------------------------------------------------------------------------------ */
 
-static void fail_gets(struct cohort_comm *comm, struct queue *queue, cohort_status status,
+static void start_waiting(struct cohort__channels *channels, struct cohort__channel_get *get,
+                          struct cohort__list *gets)
+{
+    get->is_waiting = true;
+    get->number = channels->num_asked++;
+    cohort__list_push_back(gets, &get->link);
+    if (get->site != COHORT_ANY_SITE)
+        cohort__channel_source_of(channels, get->site)->num_gets++;
+}
+
+static void stop_waiting(struct cohort__channels *channels, struct cohort__channel_get *get)
+{
+    get->is_waiting = false;
+    cohort__list_remove(&get->link);
+    if (get->site != COHORT_ANY_SITE)
+        cohort__channel_source_of(channels, get->site)->num_gets--;
+}
+
+/* Who gets the next message of QUEUE: of those who wait for its source, and those who take one from
+ * any site (ANY may be NULL), who has asked first. NULL: nobody waits. */
+static struct cohort__channel_get *next_get(struct cohort__channel_queue *queue,
+                                            struct cohort__channel_any *any)
+{
+    struct cohort__channel_get *own = NULL, *other = NULL;
+    if (!cohort__list_is_empty(&queue->gets))
+        own = get_of(queue->gets.next);
+    if (any && !cohort__list_is_empty(&any->gets))
+        other = get_of(any->gets.next);
+    return !own || (other && other->number < own->number) ? other : own;
+}
+
+/* The same, and that one waits no more. Probes before it are told of the message, which has BYTES,
+ * or is ERROR. */
+static struct cohort__channel_get *take_get(struct cohort__channels *channels,
+                                            struct cohort__channel_queue *queue, size_t bytes,
+                                            const struct cohort__error *error)
+{
+    struct cohort__channel_any *any = cohort__channel_any_find(channels, queue->tag);
+    struct cohort__channel_get *get;
+    while ((get = next_get(queue, any))) {
+        stop_waiting(channels, get);
+        get->site = queue->source->site;
+        if (!get->is_probe)
+            break;
+        if (error)
+            cohort__channel_get_fail(get, error);
+        else
+            cohort__channel_get_tell(get, bytes);
+    }
+    if (any)
+        cohort__channel_any_tidy(channels, any);
+    return get;
+}
+
+/* GET waits no more, and fails. Where it waited may be dropped. */
+static void fail_get(struct cohort_comm *comm, struct cohort__channel_get *get,
+                     cohort_status status, const char *why)
+{
+    struct cohort__error error = {0};
+    char source[32] = "any site";
+    if (get->site != COHORT_ANY_SITE)
+        snprintf(source, sizeof(source), "site %u", get->site);
+    cohort__error_set(&error, status,
+                      "communicator \"%.60s\", site %u, message with tag %" PRIu64 " from %s: %s",
+                      comm->group->name, comm->this_site, get->tag, source, why);
+    stop_waiting(&comm->channels, get);
+    cohort__channel_get_fail(get, &error);
+    cohort__error_fini(&error);
+}
+
+static void fail_gets(struct cohort_comm *comm, struct cohort__list *gets, cohort_status status,
                       const char *why)
 {
-    struct cohort__list *link;
-    while ((link = cohort__list_pop_front(&queue->gets))) {
-        struct cohort__error error = {0};
-        cohort__error_set(&error, status,
-                          "communicator \"%.60s\", site %u, message with tag %" PRIu64
-                          " from site %u: %s",
-                          comm->group->name, comm->this_site, queue->tag, queue->source->site, why);
-        queue->source->num_gets--;
-        cohort__channel_get_fail(get_of(link), &error);
-        cohort__error_fini(&error);
-    }
+    while (!cohort__list_is_empty(gets))
+        fail_get(comm, get_of(gets->next), status, why);
 }
+
+/* Messages that wait --------------------------------------------------------------------------- */
+
+static void park(struct cohort__channels *channels, struct cohort__channel_queue *queue,
+                 struct cohort__message *message)
+{
+    struct cohort__channel_any *any = cohort__channel_any_find(channels, queue->tag);
+    if (message->arrival)
+        cohort__arrival_park(message->arrival);
+    cohort__list_push_back(&queue->messages, &message->parked);
+    message->order = channels->num_come++;
+    channels->num_parked++;
+    if (any)
+        cohort__channel_any_insert(any, message);
+}
+
+static void unpark(struct cohort__channels *channels, struct cohort__message *message)
+{
+    struct cohort__channel_any *any = cohort__channel_any_find(channels, message->fingerprint);
+    cohort__list_remove(&message->parked);
+    cohort__list_remove(&message->of_tag);
+    channels->num_parked--;
+    if (any)
+        cohort__channel_any_tidy(channels, any);
+}
+
+/* The one for TAG, with the messages that have come. NULL: out of memory. */
+static struct cohort__channel_any *need_any(struct cohort__channels *channels, uint64_t tag)
+{
+    const size_t before = channels->any.num_nodes;
+    struct cohort__channel_any *any = cohort__channel_any_need(channels, tag);
+    if (!any || channels->any.num_nodes == before || channels->num_parked == 0)
+        return any;
+    for (struct cohort__map_node *node = cohort__map_first(&channels->queues); node;
+         node = cohort__map_next(&channels->queues, node)) {
+        struct cohort__channel_queue *queue =
+            COHORT_CONTAINER_OF(node, struct cohort__channel_queue, node);
+        struct cohort__list *link = queue->tag == tag ? queue->messages.next : &queue->messages;
+        for (; link != &queue->messages; link = link->next)
+            cohort__channel_any_insert(any, message_of(link));
+    }
+    return any;
+}
+
+/* Whether there is hope ---------------------------------------------------------------------------
+ */
 
 /* Why no more messages will come from SOURCE, with a message. COHORT_OK: more may come. */
 static cohort_status hopeless(const struct cohort_comm *comm,
@@ -224,6 +206,50 @@ static cohort_status hopeless(const struct cohort_comm *comm,
     return COHORT_OK;
 }
 
+/* Whether all other sites have left, and all that they had set has come. */
+static bool others_have_left(const struct cohort_comm *comm)
+{
+    uint32_t num = 0;
+    for (struct cohort__map_node *node = cohort__map_first(&comm->channels.sources); node;
+         node = cohort__map_next(&comm->channels.sources, node)) {
+        const struct cohort__channel_source *source =
+            COHORT_CONTAINER_OF(node, struct cohort__channel_source, node);
+        num += source->has_left && source->site != comm->this_site &&
+               (int32_t)(source->expected - source->num_set) >= 0;
+    }
+    return num > 0 && num == comm->group->membership->num_sites - 1;
+}
+
+/* Why a get from any site has nothing to wait for, with a message. */
+static cohort_status hopeless_any(const struct cohort_comm *comm)
+{
+    if (comm->has_left)
+        return cohort_fail(COHORT_ERR_CANCELLED, "this site has left the communicator");
+    if (comm->channels.has_lost)
+        return cohort_fail(COHORT_ERR_NO_MEMORY, "a message was lost for want of memory");
+    if (cohort__remote_is_broken(comm->group))
+        return COHORT_ERR_PEER_DIED; /* it may have been that site's message */
+    if (others_have_left(comm))
+        return cohort_fail(COHORT_ERR_GONE, "all other sites have left the communicator");
+    return COHORT_OK;
+}
+
+static void give_up_any(struct cohort_comm *comm)
+{
+    struct cohort__channels *channels = &comm->channels;
+    struct cohort__map_node *next, *node = cohort__map_first(&channels->any);
+    cohort_status status = node ? hopeless_any(comm) : COHORT_OK;
+    char why[256];
+    snprintf(why, sizeof(why), "%s", status ? cohort_error_message() : "");
+    for (; status && node; node = next) {
+        next = cohort__map_next(&channels->any, node);
+        struct cohort__channel_any *any =
+            COHORT_CONTAINER_OF(node, struct cohort__channel_any, node);
+        fail_gets(comm, &any->gets, status, why);
+        cohort__channel_any_tidy(channels, any);
+    }
+}
+
 /* Fails the gets for which no message will come any more. */
 static void give_up(struct cohort_comm *comm)
 {
@@ -231,7 +257,8 @@ static void give_up(struct cohort_comm *comm)
     struct cohort__map_node *next, *node;
     for (node = cohort__map_first(&channels->queues); node; node = next) {
         next = cohort__map_next(&channels->queues, node);
-        struct queue *queue = COHORT_CONTAINER_OF(node, struct queue, node);
+        struct cohort__channel_queue *queue =
+            COHORT_CONTAINER_OF(node, struct cohort__channel_queue, node);
         if (cohort__list_is_empty(&queue->gets))
             continue;
         cohort_status status = hopeless(comm, queue->source);
@@ -239,28 +266,95 @@ static void give_up(struct cohort_comm *comm)
             continue;
         char why[256];
         snprintf(why, sizeof(why), "%s", cohort_error_message());
-        fail_gets(comm, queue, status, why);
-        drop_if_empty(channels, queue);
+        fail_gets(comm, &queue->gets, status, why);
+        cohort__channel_queue_tidy(channels, queue);
     }
+    give_up_any(comm);
+}
+
+/* MESSAGE has waited in QUEUE. */
+static void get_parked(struct cohort__channels *channels, struct cohort__channel_queue *queue,
+                       struct cohort__message *message, struct cohort__channel_get *get)
+{
+    get->site = message->source_site;
+    if (!get->is_probe) {
+        unpark(channels, message);
+        cohort__channel_queue_tidy(channels, queue);
+        cohort__channel_get_take(get, message);
+    } else if (message->kind == COHORT__KIND_ERROR) {
+        cohort__channel_get_fail(get, &message->error);
+    } else {
+        cohort__channel_get_tell(get, message->bytes);
+    }
+}
+
+static cohort_status no_memory(void)
+{
+    return cohort_fail(COHORT_ERR_NO_MEMORY, "no memory for waiting for a message");
+}
+
+static cohort_status get_from_any(struct cohort__channels *channels,
+                                  struct cohort__channel_get *get)
+{
+    struct cohort__channel_any *any = need_any(channels, get->tag);
+    if (!any)
+        return no_memory();
+    if (cohort__list_is_empty(&any->messages)) {
+        start_waiting(channels, get, &any->gets);
+        return COHORT_OK;
+    }
+    struct cohort__message *message =
+        COHORT_CONTAINER_OF(any->messages.next, struct cohort__message, of_tag);
+    struct cohort__channel_key key = {message->source_site, get->tag};
+    get_parked(channels, cohort__channel_queue_find(channels, key), message, get);
+    return COHORT_OK;
+}
+
+static cohort_status get_from_site(struct cohort__channels *channels,
+                                   struct cohort__channel_get *get)
+{
+    struct cohort__channel_source *source = cohort__channel_source_of(channels, get->site);
+    struct cohort__channel_queue *queue =
+        source ? cohort__channel_queue_of(channels, source, get->tag) : NULL;
+    if (!queue)
+        return no_memory();
+    if (cohort__list_is_empty(&queue->messages))
+        start_waiting(channels, get, &queue->gets);
+    else
+        get_parked(channels, queue, message_of(queue->messages.next), get);
+    return COHORT_OK;
 }
 
 cohort_status cohort__channels_get(struct cohort_comm *comm, struct cohort__channel_get *get)
 {
     struct cohort__channels *channels = &comm->channels;
-    struct cohort__channel_source *source = source_of(channels, get->site);
-    struct queue *queue = source ? queue_of(channels, source, get->tag) : NULL;
-    if (!queue)
-        return cohort_fail(COHORT_ERR_NO_MEMORY, "no memory for waiting for a message");
-    struct cohort__list *link = cohort__list_pop_front(&queue->messages);
-    if (link) {
-        cohort__channel_get_take(get, message_of(link));
-        return COHORT_OK;
-    }
-    cohort__list_push_back(&queue->gets, &get->link);
-    source->num_gets++;
-    if (hopeless(comm, source))
+    const bool is_any = get->site == COHORT_ANY_SITE;
+    const uint64_t num_asked = channels->num_asked;
+    cohort_status status = is_any ? get_from_any(channels, get) : get_from_site(channels, get);
+    if (status || channels->num_asked == num_asked)
+        return status; /* GET may be over */
+    if (get->is_cancelled)
+        cohort__channels_cancel(comm, get);
+    else if (is_any ? hopeless_any(comm)
+                    : hopeless(comm, cohort__channel_source_of(channels, get->site)))
         give_up(comm);
     return COHORT_OK;
+}
+
+void cohort__channels_cancel(struct cohort_comm *comm, struct cohort__channel_get *get)
+{
+    struct cohort__channels *channels = &comm->channels;
+    const struct cohort__channel_key key = {get->site, get->tag};
+    if (!get->is_waiting)
+        return;
+    fail_get(comm, get, COHORT_ERR_CANCELLED, "the scope of the task that asked is cancelled");
+    struct cohort__channel_any *any = cohort__channel_any_find(channels, key.tag);
+    struct cohort__channel_queue *queue =
+        key.site == COHORT_ANY_SITE ? NULL : cohort__channel_queue_find(channels, key);
+    if (queue)
+        cohort__channel_queue_tidy(channels, queue);
+    if (any)
+        cohort__channel_any_tidy(channels, any);
 }
 
 /* Messages ------------------------------------------------------------------------------------ */
@@ -279,25 +373,24 @@ static void deliver(struct cohort_comm *comm, struct cohort__channel_source *sou
                     struct cohort__message *message)
 {
     struct cohort__channels *channels = &comm->channels;
-    struct queue *queue = queue_of(channels, source, message->fingerprint);
+    struct cohort__channel_queue *queue =
+        cohort__channel_queue_of(channels, source, message->fingerprint);
     source->expected++;
     if (!queue) {
         lose(comm, message);
         return;
     }
-    struct cohort__list *link = cohort__list_pop_front(&queue->gets);
-    if (link) {
-        source->num_gets--;
-        cohort__channel_get_take(get_of(link), message);
-    } else {
-        if (message->arrival)
-            cohort__arrival_park(message->arrival);
-        cohort__list_push_back(&queue->messages, &message->parked);
-    }
+    bool is_error = message->kind == COHORT__KIND_ERROR;
+    struct cohort__channel_get *get =
+        take_get(channels, queue, message->bytes, is_error ? &message->error : NULL);
+    if (get)
+        cohort__channel_get_take(get, message);
+    else
+        park(channels, queue, message);
 }
 
 /* If there is a message in LIST with the number of MESSAGE, MESSAGE takes its place. The setter of
- * that one has left, and wants its memory back. */
+ * that one has left, or its scope is cancelled: it wants its memory back. */
 static bool replace(struct cohort__list *list, struct cohort__message *message)
 {
     for (struct cohort__list *link = list->next; link != list; link = link->next) {
@@ -306,6 +399,9 @@ static bool replace(struct cohort__list *list, struct cohort__message *message)
             continue;
         cohort__list_insert_after(link, &message->parked);
         cohort__list_remove(link);
+        message->order = other->order;
+        cohort__list_insert_after(&other->of_tag, &message->of_tag);
+        cohort__list_remove(&other->of_tag);
         cohort__message_release(other);
         return true;
     }
@@ -316,8 +412,8 @@ static bool replace(struct cohort__list *list, struct cohort__message *message)
 static void repeat(struct cohort_comm *comm, struct cohort__channel_source *source,
                    struct cohort__message *message)
 {
-    struct queue *queue =
-        find_queue(&comm->channels, (struct queue_key){source->site, message->fingerprint});
+    struct cohort__channel_queue *queue = cohort__channel_queue_find(
+        &comm->channels, (struct cohort__channel_key){source->site, message->fingerprint});
     bool is_taken =
         message->kind == COHORT__KIND_ERROR && queue && replace(&queue->messages, message);
     if (!is_taken)
@@ -359,16 +455,18 @@ bool cohort__channels_take(struct cohort_comm *comm, struct cohort__arrival *arr
     if (envelope->kind != COHORT__KIND_DATA || comm->has_left ||
         envelope->payload_bytes > COHORT__CHANNEL_ON_THE_SPOT_BYTES)
         return false;
-    struct cohort__channel_source *source = source_of(&comm->channels, envelope->source_site);
+    struct cohort__channel_source *source =
+        cohort__channel_source_of(&comm->channels, envelope->source_site);
     if (!source || envelope->tag != source->expected)
         return false;
-    struct queue *queue = queue_of(&comm->channels, source, envelope->fingerprint);
-    struct cohort__list *link = queue ? cohort__list_pop_front(&queue->gets) : NULL;
-    if (!link)
+    struct cohort__channel_queue *queue =
+        cohort__channel_queue_of(&comm->channels, source, envelope->fingerprint);
+    struct cohort__channel_get *get =
+        queue ? take_get(&comm->channels, queue, envelope->payload_bytes, NULL) : NULL;
+    if (!get)
         return false;
     source->expected++;
-    source->num_gets--;
-    cohort__channel_get_read(get_of(link), arrival->data, envelope->payload_bytes);
+    cohort__channel_get_read(get, arrival->data, envelope->payload_bytes);
     cohort__arrival_release(arrival);
     deliver_more(comm, source);
     return true;
@@ -376,7 +474,8 @@ bool cohort__channels_take(struct cohort_comm *comm, struct cohort__arrival *arr
 
 static void receive_data(struct cohort_comm *comm, struct cohort__message *message)
 {
-    struct cohort__channel_source *source = source_of(&comm->channels, message->source_site);
+    struct cohort__channel_source *source =
+        cohort__channel_source_of(&comm->channels, message->source_site);
     if (!source) {
         lose(comm, message);
         return;
@@ -409,12 +508,58 @@ static void answer(struct cohort_comm *comm, uint32_t site)
 
 static void take_answer(struct cohort_comm *comm, const struct cohort__message *message)
 {
-    struct cohort__channel_source *source = source_of(&comm->channels, message->source_site);
+    struct cohort__channel_source *source =
+        cohort__channel_source_of(&comm->channels, message->source_site);
     if (!source || message->tag != COHORT__ANSWER_GONE)
         return;
     source->has_left = true;
     source->num_set = (uint32_t)message->last_called;
     give_up(comm);
+}
+
+static void ask(struct cohort_comm *comm, uint32_t site)
+{
+    struct cohort__message *message =
+        site != comm->this_site ? cohort__message_create(COHORT__KIND_ASK, comm->this_site, 0, 0, 0)
+                                : NULL;
+    if (message)
+        cohort__mail_send(comm->group, site, message, 0);
+}
+
+static void ask_sources(struct cohort_comm *comm)
+{
+    for (struct cohort__map_node *node = cohort__map_first(&comm->channels.sources); node;
+         node = cohort__map_next(&comm->channels.sources, node)) {
+        const struct cohort__channel_source *source =
+            COHORT_CONTAINER_OF(node, struct cohort__channel_source, node);
+        if (source->num_gets > 0)
+            ask(comm, source->site);
+    }
+}
+
+static bool has_left(const struct cohort__channels *channels, uint32_t site)
+{
+    struct cohort__map_node *node =
+        cohort__map_find(&channels->sources, cohort__hash_u64(site), NULL, NULL);
+    return node && COHORT_CONTAINER_OF(node, struct cohort__channel_source, node)->has_left;
+}
+
+/* A get from any site waits: it is over when all others have left. */
+static void ask_all(struct cohort_comm *comm)
+{
+    for (uint32_t site = 0; site < comm->group->membership->num_sites; site++)
+        if (!has_left(&comm->channels, site))
+            ask(comm, site);
+}
+
+static bool has_any_get(const struct cohort__channels *channels)
+{
+    for (struct cohort__map_node *node = cohort__map_first(&channels->any); node;
+         node = cohort__map_next(&channels->any, node))
+        if (!cohort__list_is_empty(
+                &COHORT_CONTAINER_OF(node, struct cohort__channel_any, node)->gets))
+            return true;
+    return false;
 }
 
 void cohort__channels_tick(struct cohort_comm *comm, uint64_t now)
@@ -426,17 +571,12 @@ void cohort__channels_tick(struct cohort_comm *comm, uint64_t now)
         return;
     channels->asked_at = now;
     channels->patience += is_due && channels->patience < COHORT__MAX_PATIENCE;
-    for (struct cohort__map_node *node = cohort__map_first(&channels->sources); is_due && node;
-         node = cohort__map_next(&channels->sources, node)) {
-        const struct cohort__channel_source *source =
-            COHORT_CONTAINER_OF(node, struct cohort__channel_source, node);
-        struct cohort__message *message =
-            source->num_gets > 0 && source->site != comm->this_site
-                ? cohort__message_create(COHORT__KIND_ASK, comm->this_site, 0, 0, 0)
-                : NULL;
-        if (message)
-            cohort__mail_send(comm->group, source->site, message, 0);
-    }
+    if (!is_due)
+        return;
+    if (has_any_get(channels))
+        ask_all(comm);
+    else
+        ask_sources(comm);
 }
 
 void cohort__channels_receive(struct cohort_comm *comm, struct cohort__message *message)
@@ -464,8 +604,10 @@ void cohort__channels_peer_died(struct cohort_comm *comm)
 static void release_all(struct cohort__list *messages)
 {
     struct cohort__list *link;
-    while ((link = cohort__list_pop_front(messages)))
+    while ((link = cohort__list_pop_front(messages))) {
+        cohort__list_remove(&message_of(link)->of_tag);
         cohort__message_release(message_of(link));
+    }
 }
 
 void cohort__channels_leave(struct cohort_comm *comm)
@@ -475,10 +617,11 @@ void cohort__channels_leave(struct cohort_comm *comm)
     struct cohort__map_node *node;
     for (node = cohort__map_first(&channels->queues); node;
          node = cohort__map_next(&channels->queues, node))
-        release_all(&COHORT_CONTAINER_OF(node, struct queue, node)->messages);
+        release_all(&COHORT_CONTAINER_OF(node, struct cohort__channel_queue, node)->messages);
     for (node = cohort__map_first(&channels->sources); node;
          node = cohort__map_next(&channels->sources, node))
         release_all(&COHORT_CONTAINER_OF(node, struct cohort__channel_source, node)->overtaking);
+    channels->num_parked = 0;
     struct cohort__list *next, *link;
     for (link = channels->under_way.next; link != &channels->under_way; link = next) {
         next = link->next;
@@ -493,7 +636,8 @@ size_t cohort__channels_describe(const struct cohort_comm *comm, char *text, siz
     const struct cohort__channels *channels = &comm->channels;
     for (struct cohort__map_node *node = cohort__map_first(&channels->queues); node;
          node = cohort__map_next(&channels->queues, node)) {
-        const struct queue *queue = COHORT_CONTAINER_OF(node, struct queue, node);
+        const struct cohort__channel_queue *queue =
+            COHORT_CONTAINER_OF(node, struct cohort__channel_queue, node);
         if (cohort__list_is_empty(&queue->gets) || used + 1 >= capacity)
             continue;
         uint32_t site = queue->source->site;
@@ -501,6 +645,17 @@ size_t cohort__channels_describe(const struct cohort_comm *comm, char *text, siz
                               "channel: waits for a message with tag %" PRIu64
                               " from site %u (locality %u)\n",
                               queue->tag, site, comm->group->membership->locality_of[site]);
+        used += length > 0 ? (size_t)length : 0;
+    }
+    for (struct cohort__map_node *node = cohort__map_first(&channels->any); node;
+         node = cohort__map_next(&channels->any, node)) {
+        const struct cohort__channel_any *any =
+            COHORT_CONTAINER_OF(node, struct cohort__channel_any, node);
+        if (cohort__list_is_empty(&any->gets) || used + 1 >= capacity)
+            continue;
+        int length =
+            snprintf(text + used, capacity - used,
+                     "channel: waits for a message with tag %" PRIu64 " from any site\n", any->tag);
         used += length > 0 ? (size_t)length : 0;
     }
     if (used >= capacity)

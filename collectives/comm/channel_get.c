@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "collectives/comm/channel_private.h"
+#include "collectives/comm/channel_watch.h"
 #include "runtime/base/container.h"
 #include "runtime/base/slab.h"
 #include "runtime/task/fork.h"
@@ -22,11 +23,14 @@ static void end(struct cohort__channel_get *get)
         free(get->buffer);
     else if (!error.status && get->ret_object)
         *get->ret_object = (cohort_object){get->buffer, get->bytes};
-    else if (!error.status && get->ret_bytes)
+    if (!error.status && get->ret_bytes)
         *get->ret_bytes = get->bytes;
+    if (!error.status && get->ret_site)
+        *get->ret_site = get->site;
+    struct cohort__channel_watch *watch = get->watch;
     cohort__future_complete(&get->future, error.status, error.status ? &error : NULL);
     cohort__error_fini(&error);
-    cohort__channels_over(comm);
+    cohort__channel_watch_over(watch, comm);
 }
 
 void cohort__channel_get_fail(struct cohort__channel_get *get, const struct cohort__error *error)
@@ -115,6 +119,12 @@ void cohort__channel_get_read(struct cohort__channel_get *get, const void *data,
     end(get);
 }
 
+void cohort__channel_get_tell(struct cohort__channel_get *get, size_t bytes)
+{
+    get->bytes = bytes;
+    end(get);
+}
+
 void cohort__channel_get_take(struct cohort__channel_get *get, struct cohort__message *message)
 {
     struct cohort_comm *comm = get->comm;
@@ -159,26 +169,34 @@ static void run_get(struct cohort__actor *actor, struct cohort__item *item)
     }
 }
 
-/* Says why the arguments are wrong. */
-static cohort_future *get_wrongly(const cohort_comm *comm, uint32_t site, const char *function)
+/* The scope of the task that asked is cancelled. */
+static void cancel(void *owner)
 {
-    if (!comm)
-        return cohort_future_of_error(COHORT_ERR_BAD_PARAMETER, "%s: no communicator", function);
-    uint32_t num_sites = comm->group->membership->num_sites;
-    if (site >= num_sites)
-        return cohort_future_of_error(COHORT_ERR_BAD_PARAMETER,
-                                      "communicator \"%.60s\", site %u, %s: site %u is out of "
-                                      "range: num_sites is %u",
-                                      comm->group->name, comm->this_site, function, site,
-                                      num_sites);
-    return cohort_future_of_error(COHORT_ERR_BAD_PARAMETER,
-                                  "communicator \"%.60s\", site %u, %s: no place for the message",
-                                  comm->group->name, comm->this_site, function);
+    struct cohort__channel_get *get = owner;
+    get->is_cancelled = true;
+    cohort__channels_cancel(get->comm, get);
 }
 
 static bool has_site(const cohort_comm *comm, uint32_t site)
 {
     return comm && site < comm->group->membership->num_sites;
+}
+
+static cohort_future *wrong_site(const cohort_comm *comm, uint32_t site, const char *function)
+{
+    return comm ? cohort_future_of_error(COHORT_ERR_BAD_PARAMETER,
+                                         "communicator \"%.60s\", site %u, %s: site %u is out of "
+                                         "range: num_sites is %u",
+                                         comm->group->name, comm->this_site, function, site,
+                                         comm->group->membership->num_sites)
+                : cohort_future_of_error(COHORT_ERR_BAD_PARAMETER, "%s: no communicator", function);
+}
+
+static cohort_future *no_place(const cohort_comm *comm, const char *function)
+{
+    return cohort_future_of_error(COHORT_ERR_BAD_PARAMETER,
+                                  "communicator \"%.60s\", site %u, %s: no place for the message",
+                                  comm->group->name, comm->this_site, function);
 }
 
 /* The get has no place for the message yet. NULL: out of memory. */
@@ -187,15 +205,21 @@ static struct cohort__channel_get *get_create(cohort_comm *comm, uint32_t site, 
     struct cohort__channel_get *get = cohort__slab_alloc(sizeof(*get));
     if (!get)
         return NULL;
+    if (!cohort__channel_watch_create(comm, cancel, get, &get->watch)) {
+        cohort__slab_free(get);
+        return NULL;
+    }
     cohort__future_init(&get->future, 2);
     get->item.run = run_get;
     cohort__list_init(&get->link);
     get->comm = comm;
     get->site = site;
     get->tag = tag;
+    get->is_waiting = get->is_probe = get->is_cancelled = false;
     get->buffer = NULL;
     get->capacity = 0;
     get->ret_bytes = NULL;
+    get->ret_site = NULL;
     get->ret_object = NULL;
     get->error = (struct cohort__error){0};
     get->message = NULL;
@@ -203,38 +227,100 @@ static struct cohort__channel_get *get_create(cohort_comm *comm, uint32_t site, 
     return get;
 }
 
+/* GET has all that it needs. NULL: there was no memory for it. */
+static cohort_future *begin(struct cohort__channel_get *get)
+{
+    if (!get)
+        return cohort__future_no_memory();
+    cohort_future *future = &get->future;
+    cohort__channel_watch_start(get->watch);
+    cohort__endpoint_post(get->comm, &get->item);
+    return future;
+}
+
+static cohort_future *get_bytes(const char *function, cohort_comm *comm, uint32_t site,
+                                uint64_t tag, void *buffer, size_t capacity, size_t *ret_bytes,
+                                uint32_t *ret_site)
+{
+    if (!comm)
+        return wrong_site(comm, site, function);
+    if (!buffer && capacity > 0)
+        return no_place(comm, function);
+    if (cohort__fork_is_child())
+        return cohort__fork_refused(function);
+    struct cohort__channel_get *get = get_create(comm, site, tag);
+    if (get) {
+        get->buffer = buffer;
+        get->capacity = capacity;
+        get->ret_bytes = ret_bytes;
+        get->ret_site = ret_site;
+    }
+    return begin(get);
+}
+
+static cohort_future *get_object(const char *function, cohort_comm *comm, uint32_t site,
+                                 uint64_t tag, cohort_object *ret_object, uint32_t *ret_site)
+{
+    if (!ret_object)
+        return cohort_future_of_error(COHORT_ERR_BAD_PARAMETER, "%s: no place for the object",
+                                      function);
+    *ret_object = (cohort_object){0};
+    if (!comm)
+        return wrong_site(comm, site, function);
+    if (cohort__fork_is_child())
+        return cohort__fork_refused(function);
+    struct cohort__channel_get *get = get_create(comm, site, tag);
+    if (get) {
+        get->ret_object = ret_object;
+        get->ret_site = ret_site;
+    }
+    return begin(get);
+}
+
 cohort_future *cohort_channel_get(cohort_comm *comm, uint32_t site, uint64_t tag, void *buffer,
                                   size_t capacity, size_t *ret_bytes)
 {
-    if (!has_site(comm, site) || (!buffer && capacity > 0))
-        return get_wrongly(comm, site, "cohort_channel_get");
-    if (cohort__fork_is_child())
-        return cohort__fork_refused("cohort_channel_get");
-    struct cohort__channel_get *get = get_create(comm, site, tag);
-    if (!get)
-        return cohort__future_no_memory();
-    get->buffer = buffer;
-    get->capacity = capacity;
-    get->ret_bytes = ret_bytes;
-    cohort__endpoint_post(comm, &get->item);
-    return &get->future;
+    if (!has_site(comm, site))
+        return wrong_site(comm, site, "cohort_channel_get");
+    return get_bytes("cohort_channel_get", comm, site, tag, buffer, capacity, ret_bytes, NULL);
+}
+
+cohort_future *cohort_channel_get_any(cohort_comm *comm, uint64_t tag, void *buffer,
+                                      size_t capacity, size_t *ret_bytes, uint32_t *ret_site)
+{
+    return get_bytes("cohort_channel_get_any", comm, COHORT_ANY_SITE, tag, buffer, capacity,
+                     ret_bytes, ret_site);
 }
 
 cohort_future *cohort_channel_get_object(cohort_comm *comm, uint32_t site, uint64_t tag,
                                          cohort_object *ret_object)
 {
-    if (!ret_object)
-        return cohort_future_of_error(COHORT_ERR_BAD_PARAMETER,
-                                      "cohort_channel_get_object: no place for the object");
-    *ret_object = (cohort_object){0};
-    if (!has_site(comm, site))
-        return get_wrongly(comm, site, "cohort_channel_get_object");
+    if (ret_object && !has_site(comm, site)) {
+        *ret_object = (cohort_object){0};
+        return wrong_site(comm, site, "cohort_channel_get_object");
+    }
+    return get_object("cohort_channel_get_object", comm, site, tag, ret_object, NULL);
+}
+
+cohort_future *cohort_channel_get_any_object(cohort_comm *comm, uint64_t tag,
+                                             cohort_object *ret_object, uint32_t *ret_site)
+{
+    return get_object("cohort_channel_get_any_object", comm, COHORT_ANY_SITE, tag, ret_object,
+                      ret_site);
+}
+
+cohort_future *cohort_channel_probe(cohort_comm *comm, uint32_t site, uint64_t tag,
+                                    size_t *ret_bytes, uint32_t *ret_site)
+{
+    if (!comm || (site != COHORT_ANY_SITE && !has_site(comm, site)))
+        return wrong_site(comm, site, "cohort_channel_probe");
     if (cohort__fork_is_child())
-        return cohort__fork_refused("cohort_channel_get_object");
+        return cohort__fork_refused("cohort_channel_probe");
     struct cohort__channel_get *get = get_create(comm, site, tag);
-    if (!get)
-        return cohort__future_no_memory();
-    get->ret_object = ret_object;
-    cohort__endpoint_post(comm, &get->item);
-    return &get->future;
+    if (get) {
+        get->is_probe = true;
+        get->ret_bytes = ret_bytes;
+        get->ret_site = ret_site;
+    }
+    return begin(get);
 }

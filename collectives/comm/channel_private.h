@@ -28,13 +28,19 @@ enum { COHORT__CHANNEL_ON_THE_SPOT_BYTES = 4096 };
 struct cohort__channel_get {
     struct cohort_future future; /* first */
     struct cohort__item item;
-    struct cohort__list link; /* in a queue, or in `under_way` */
+    struct cohort__list link; /* where gets wait, or in `under_way` */
     struct cohort_comm *comm;
-    uint32_t site;
+    struct cohort__channel_watch *watch; /* of a task in a scope; else NULL */
+    uint32_t site;                       /* COHORT_ANY_SITE until it has a message */
     uint64_t tag;
+    uint64_t number; /* while it waits: who has asked before it has a lower one */
+    bool is_waiting;
+    bool is_cancelled; /* its scope was: it must not wait */
+    bool is_probe;     /* leaves the message where it is */
     void *buffer;
     size_t capacity;
     size_t *ret_bytes;          /* or NULL */
+    uint32_t *ret_site;         /* or NULL */
     cohort_object *ret_object;  /* NULL: a get into `buffer` */
     size_t bytes;               /* of the message */
     struct cohort__error error; /* what has gone wrong */
@@ -47,17 +53,21 @@ struct cohort__channel_get {
 };
 
 /* GET takes the first message for it that has arrived, or waits for one. Fails if there is no
- * memory to wait. Then GET is still the caller's. */
+ * memory to wait. Then GET is still the caller's. _cancel: GET waits no more, and fails. Does
+ * nothing if it has a message. */
 cohort_status cohort__channels_get(struct cohort_comm *comm, struct cohort__channel_get *get);
+void cohort__channels_cancel(struct cohort_comm *comm, struct cohort__channel_get *get);
 
 /* A set or a get has begun, or is over. After the last one the endpoint may be idle. */
 void cohort__channels_begun(struct cohort_comm *comm);
 void cohort__channels_over(struct cohort_comm *comm);
 
 /* channel_get.c. GET must not be in a list. _read: its message is BYTES at DATA, few enough to be
- * read on the spot. _take: its message is MESSAGE. Takes GET and MESSAGE. _fail: it fails with
- * ERROR. _stop: what it is fetching is not wanted any more. */
+ * read on the spot. _take: its message is MESSAGE. Takes GET and MESSAGE. _tell, of a probe: its
+ * message has BYTES. _fail: it fails with ERROR. _stop: what it is fetching is not wanted any
+ * more. */
 void cohort__channel_get_read(struct cohort__channel_get *get, const void *data, size_t bytes);
+void cohort__channel_get_tell(struct cohort__channel_get *get, size_t bytes);
 void cohort__channel_get_take(struct cohort__channel_get *get, struct cohort__message *message);
 void cohort__channel_get_fail(struct cohort__channel_get *get, const struct cohort__error *error);
 void cohort__channel_get_stop(struct cohort__channel_get *get);

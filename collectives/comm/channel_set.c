@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "collectives/comm/channel_private.h"
+#include "collectives/comm/channel_watch.h"
 #include "collectives/comm/mail.h"
 #include "runtime/base/container.h"
 #include "runtime/base/hash.h"
@@ -33,6 +34,7 @@ struct set {
     struct cohort__item item;
     struct cohort__list link;
     struct cohort_comm *comm;
+    struct cohort__channel_watch *watch; /* of a task in a scope; else NULL */
     cohort_future *future;
     uint32_t site;
     uint32_t sequence;
@@ -41,6 +43,8 @@ struct set {
     size_t bytes;
     struct cohort__message *message; /* to be sent, lends the data; NULL: to another locality */
     bool is_lent;
+    bool is_begun;
+    bool is_cancelled;          /* the scope is */
     struct cohort__error error; /* of the send */
     union {
         struct cohort__loan loan;
@@ -111,6 +115,8 @@ static void tell(const struct set *set, cohort_status status, const char *why)
     cohort__mail_send(set->comm->group, set->site, message, 0);
 }
 
+static const char scope_is_cancelled[] = "the scope of the task that has set it is cancelled";
+
 /* This site has left, perhaps because of a death. */
 static void tell_gone(const struct set *set, const char *why)
 {
@@ -123,19 +129,22 @@ static void tell_gone(const struct set *set, const char *why)
 static void end(struct set *set)
 {
     struct cohort_comm *comm = set->comm;
+    struct cohort__channel_watch *watch = set->watch;
     cohort_future *future = set->future;
     struct cohort__error error = set->error;
     cohort__list_remove(&set->link);
     cohort__slab_free(set);
     cohort__future_complete(future, error.status, error.status ? &error : NULL);
     cohort__error_fini(&error);
-    cohort__channels_over(comm);
+    cohort__channel_watch_over(watch, comm);
 }
 
 /* The data is not read any more. DECLINED: it never was. */
 static void data_is_back(struct set *set, bool declined)
 {
-    if (declined && set->comm->has_left)
+    if (declined && set->is_cancelled && !set->error.status)
+        set_error(set, &set->error, COHORT_ERR_CANCELLED, scope_is_cancelled);
+    else if (declined && set->comm->has_left)
         set_error(set, &set->error, COHORT_ERR_CANCELLED,
                   "this site has left the communicator before it was got");
     else if (declined && cohort__remote_is_broken(set->comm->group))
@@ -173,6 +182,28 @@ static void send_done(struct cohort__send *send, cohort_status status)
     cohort__endpoint_post(set->comm, &set->item);
 }
 
+/* Whether the data is lent or announced, and the getter can be asked for it. Else it is on its
+ * way. */
+static bool is_with_getter(const struct set *set)
+{
+    return set->is_lent || cohort__send_handle(&set->send);
+}
+
+/* The getter has an error in place of the message, unless it has taken that already. */
+static void take_back(const struct set *set)
+{
+    if (is_with_getter(set))
+        tell(set, COHORT_ERR_CANCELLED, scope_is_cancelled);
+}
+
+static void cancel(void *owner)
+{
+    struct set *set = owner;
+    set->is_cancelled = true;
+    if (set->is_begun)
+        take_back(set);
+}
+
 static void run_set(struct cohort__actor *actor, struct cohort__item *item)
 {
     struct cohort_comm *comm = cohort__endpoint_of(actor);
@@ -180,11 +211,14 @@ static void run_set(struct cohort__actor *actor, struct cohort__item *item)
     struct cohort__message *message = set->message;
     cohort__channels_begun(comm);
     cohort__list_push_back(&comm->channels.sets, &set->link);
+    set->is_begun = true;
     if (comm->has_left) {
         tell_gone(set, "that site has left the communicator");
         cohort__message_release(message);
         data_is_back(set, true);
-    } else if (message) {
+        return;
+    }
+    if (message) {
         set->message = NULL;
         set->is_lent = true;
         set->loan = (struct cohort__loan){
@@ -198,18 +232,22 @@ static void run_set(struct cohort__actor *actor, struct cohort__item *item)
         set->send.envelope =
             (struct cohort__envelope){.fingerprint = set->tag, .tag = set->sequence};
         cohort__remote_send(comm->group, comm->this_site, set->site, &set->send);
-        if (set->send.is_inline)
+        if (set->send.is_inline) {
             run_sent(actor, &set->item);
+            return;
+        }
     }
+    if (set->is_cancelled)
+        take_back(set);
 }
 
-/* Makes the getters give back what was lent or announced. What is on its way is left alone. */
+/* Makes the getters give back what they have. */
 void cohort__channel_sets_leave(struct cohort_comm *comm)
 {
     struct cohort__list *sets = &comm->channels.sets;
     for (struct cohort__list *link = sets->next; link != sets; link = link->next) {
         const struct set *set = COHORT_CONTAINER_OF(link, struct set, link);
-        if (set->is_lent || cohort__send_handle(&set->send))
+        if (is_with_getter(set))
             tell_gone(set, "that site left the communicator before it was got");
     }
 }
@@ -277,10 +315,17 @@ static cohort_future *set_later(const struct set *call, struct cohort__channel_t
         return cohort__future_no_memory();
     }
     *set = *call;
+    if (!cohort__channel_watch_create(call->comm, cancel, set, &set->watch)) {
+        cohort__message_release(call->message);
+        cohort__slab_free(set);
+        cohort__future_fail(future, COHORT_ERR_NO_MEMORY, "no memory for a message");
+        return future;
+    }
     set->item.run = run_set;
     set->future = future;
     set->sequence = target->next_sequence++;
     cohort__list_init(&set->link);
+    cohort__channel_watch_start(set->watch);
     cohort__endpoint_post(call->comm, &set->item);
     return future;
 }

@@ -25,6 +25,10 @@ struct cohort__channels {
     struct cohort__map sources;
     struct cohort__channel_source *last_source; /* the last one looked for, or NULL */
     struct cohort__map queues;                  /* by source and tag */
+    struct cohort__map any;                     /* by tag: gets from any site */
+    uint32_t num_parked;                        /* messages in queues */
+    uint64_t num_come;                          /* and how many have ever been there */
+    uint64_t num_asked;                         /* gets that have ever waited */
     struct cohort__list sets;                   /* sets that are not over */
     struct cohort__list under_way;              /* gets that have their message, and read it */
     uint64_t asked_at;                          /* as in struct cohort__operation */

@@ -18,6 +18,7 @@ struct cohort__message *cohort__message_create(enum cohort__kind kind, uint32_t 
         return NULL;
     }
     cohort__list_init(&message->parked);
+    cohort__list_init(&message->of_tag);
     message->kind = kind;
     message->source_site = source_site;
     message->tag = tag;

@@ -50,6 +50,8 @@ enum { COHORT__MESSAGE_INLINE_BYTES = 64 };
 struct cohort__message {
     struct cohort__item item;   /* its function is set when it is delivered */
     struct cohort__list parked; /* in a list, until its call or its endpoint is there */
+    struct cohort__list of_tag; /* a channel's, while it is parked: see channel_any.h */
+    uint64_t order;             /* then the how manyth it is that was parked there */
     enum cohort__kind kind;     /* DATA, ANNOUNCE, ERROR, ASK or ANSWER */
     uint32_t source_site;
     /* DATA, ANNOUNCE, ERROR, ASK: cohort__message_tag. With generation 0: the channel's sequence

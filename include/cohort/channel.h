@@ -9,6 +9,9 @@
 extern "C" {
 #endif
 
+/* In place of a site: whichever it is. */
+#define COHORT_ANY_SITE UINT32_MAX
+
 /* Messages from one site of a communicator to another one, or to itself, beside its collectives.
  * They have no generations. TAG may be any number; only the program gives it a meaning. A message
  * is set for a site with a tag. That site gets it with the setter's number and the same tag.
@@ -16,11 +19,16 @@ extern "C" {
  * tags and different pairs of sites don't wait for each other. A set may come before its get or
  * after it, and any number of both may be outstanding.
  *
+ * A set, a get or a probe of a task in a scope (cohort/scope.h) ends with COHORT_ERR_CANCELLED when
+ * the scope is cancelled and it would have to wait for the other site. What a get had not taken
+ * stays for the next one. A set that is ended so has not been got: the other site's get of it fails
+ * with COHORT_ERR_CANCELLED, too. A short message is on its way with the call, and arrives.
+ *
  * Calls on one endpoint are ordered by the caller, as for collectives. Any task or thread may call,
  * and no call suspends. The future holds the error: COHORT_ERR_BAD_PARAMETER (no such site, no
  * buffer), COHORT_ERR_GONE (the other site has left the communicator), COHORT_ERR_PEER_DIED,
- * COHORT_ERR_CANCELLED (this endpoint was given back in the meantime), COHORT_ERR_NO_MEMORY,
- * COHORT_ERR_NETWORK. */
+ * COHORT_ERR_CANCELLED (this endpoint was given back in the meantime, or see above),
+ * COHORT_ERR_NO_MEMORY, COHORT_ERR_NETWORK. */
 
 /* Sends BYTES at DATA (which may be NULL if BYTES is 0) to SITE. Completes when DATA may be written
  * again. This says nothing about whether the other site has got the message: a short message is
@@ -43,6 +51,29 @@ COHORT_API cohort_future *cohort_channel_get(cohort_comm *comm, uint32_t site, u
  * failure. */
 COHORT_API cohort_future *cohort_channel_get_object(cohort_comm *comm, uint32_t site, uint64_t tag,
                                                     cohort_object *ret_object) COHORT_MUST_USE;
+
+/* cohort_channel_get and cohort_channel_get_object for a message with TAG from any site, this one
+ * too: the one that came first of those that no get has taken. *ret_site (which may be NULL) is
+ * then the site that has set it; on failure it is untouched. A message that several gets wait for,
+ * from its site and from any, goes to the one that was called first. Fails with
+ * COHORT_ERR_PEER_DIED when the locality of any site has died, since it may have been that site's
+ * message, and with COHORT_ERR_GONE when all other sites have left. */
+COHORT_API cohort_future *cohort_channel_get_any(cohort_comm *comm, uint64_t tag, void *buffer,
+                                                 size_t capacity, size_t *ret_bytes,
+                                                 uint32_t *ret_site) COHORT_MUST_USE;
+COHORT_API cohort_future *cohort_channel_get_any_object(cohort_comm *comm, uint64_t tag,
+                                                        cohort_object *ret_object,
+                                                        uint32_t *ret_site) COHORT_MUST_USE;
+
+/* Completes when a message with TAG from SITE, or with COHORT_ANY_SITE from any, is there. The
+ * message stays where it is. *ret_bytes is then its length, and *ret_site who has set it; both may
+ * be NULL, and are untouched on failure. The next get from that site with TAG receives it, unless
+ * another get was called before that. Probes and gets are served in the order of their calls: a
+ * probe behind a get that waits tells of the message after that one's. Errors as for a get; it is
+ * also the error of a message whose set has failed. */
+COHORT_API cohort_future *cohort_channel_probe(cohort_comm *comm, uint32_t site, uint64_t tag,
+                                               size_t *ret_bytes,
+                                               uint32_t *ret_site) COHORT_MUST_USE;
 
 #ifdef __cplusplus
 }

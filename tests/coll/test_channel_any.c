@@ -1,0 +1,403 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cohort/channel.h"
+#include "cohort/task.h"
+#include "runtime/base/random.h"
+#include "tests/support/cluster.h"
+#include "tests/support/sites.h"
+
+/* Messages from any site, and probes. */
+
+/* What a message says of itself; the rest of its bytes is filled with its number. */
+struct head {
+    uint32_t site;
+    uint32_t number; /* among those of its site with its tag */
+};
+
+/* Random traffic ----------------------------------------------------------------------------- */
+
+enum { NUM_SITES = 5, NUM_TAGS = 3, NUM_EACH = 60, MAX_BYTES = 20000, GETTER = 0 };
+
+struct call {
+    cohort_future *future;
+    uint32_t asked; /* a site, or COHORT_ANY_SITE */
+    uint32_t site;
+    uint32_t tag;
+    size_t bytes;
+    unsigned char data[MAX_BYTES];
+};
+
+static size_t bytes_of(uint32_t site, uint32_t tag, uint32_t number)
+{
+    static const size_t sizes[] = {8, 8, 65, 4097, MAX_BYTES};
+    return sizes[(site * 7 + tag * 3 + number) % 5];
+}
+
+static cohort_status set_all(cohort_comm *comm, uint64_t seed)
+{
+    cohort_future *sets[NUM_TAGS * NUM_EACH];
+    unsigned char *data[NUM_TAGS * NUM_EACH];
+    uint32_t numbers[NUM_TAGS] = {0}, num = 0, site = cohort_comm_this_site(comm);
+    struct cohort__random random;
+    cohort__random_init(&random, seed * 100 + site);
+    while (num < NUM_TAGS * NUM_EACH) {
+        uint32_t tag = (uint32_t)cohort__random_below(&random, NUM_TAGS);
+        if (numbers[tag] == NUM_EACH)
+            continue;
+        struct head head = {site, numbers[tag]++};
+        size_t bytes = bytes_of(site, tag, head.number);
+        CHECK((data[num] = malloc(bytes)));
+        memset(data[num], (int)head.number, bytes);
+        memcpy(data[num], &head, sizeof(head));
+        sets[num] = cohort_channel_set(comm, GETTER, tag, data[num], bytes);
+        num++;
+        if (cohort__random_below(&random, 4) == 0)
+            cohort_yield();
+    }
+    CHECK_INT(cohort_await(cohort_when_all(sets, num)), COHORT_OK);
+    for (uint32_t i = 0; i < num; i++)
+        free(data[i]);
+    return COHORT_OK;
+}
+
+/* In the order of the calls, what comes from a site is in order, whoever has asked for it. */
+static void check_calls(struct call *const *calls, uint32_t num)
+{
+    uint32_t next[NUM_TAGS][NUM_SITES] = {{0}};
+    for (uint32_t i = 0; i < num; i++) {
+        const struct call *call = calls[i];
+        struct head head;
+        memcpy(&head, call->data, sizeof(head));
+        CHECK_INT(head.site, call->site);
+        CHECK(call->asked == COHORT_ANY_SITE || call->asked == call->site);
+        CHECK_INT(head.number, next[call->tag][call->site]++);
+        CHECK_INT(call->bytes, bytes_of(head.site, call->tag, head.number));
+        for (size_t at = sizeof(head); at < call->bytes; at++)
+            CHECK_INT(call->data[at], (unsigned char)head.number);
+    }
+}
+
+static struct call *call_begin(cohort_comm *comm, uint32_t asked, uint32_t tag)
+{
+    struct call *call = calloc(1, sizeof(*call));
+    CHECK(call);
+    call->asked = call->site = asked;
+    call->tag = tag;
+    call->future =
+        asked == COHORT_ANY_SITE
+            ? cohort_channel_get_any(comm, tag, call->data, MAX_BYTES, &call->bytes, &call->site)
+            : cohort_channel_get(comm, asked, tag, call->data, MAX_BYTES, &call->bytes);
+    return call;
+}
+
+/* A probe, and what it says is got. */
+static struct call *probe_and_get(cohort_comm *comm, uint32_t asked, uint32_t tag)
+{
+    size_t bytes = 0;
+    uint32_t site = NUM_SITES;
+    CHECK_INT(cohort_await(cohort_channel_probe(comm, asked, tag, &bytes, &site)), COHORT_OK);
+    CHECK(site == asked || (asked == COHORT_ANY_SITE && site < NUM_SITES));
+    struct call *call = call_begin(comm, site, tag);
+    CHECK_INT(cohort_await(call->future), COHORT_OK);
+    CHECK_INT(call->bytes, bytes);
+    call->future = NULL;
+    return call;
+}
+
+/* So many are still to be asked for with TAG, of SITE or, for any, of all. */
+struct open_gets {
+    uint32_t of_site[NUM_TAGS][NUM_SITES];
+    uint32_t of_any[NUM_TAGS];
+};
+
+static cohort_status get_all(cohort_comm *comm, uint64_t seed)
+{
+    enum { NUM = NUM_TAGS * NUM_EACH * (NUM_SITES - 1) };
+    struct call **calls = calloc(NUM, sizeof(struct call *));
+    struct cohort__random random;
+    cohort__random_init(&random, seed);
+    CHECK(calls);
+    /* Tag 0 is only got from any site, tag 1 only from one, and of tag 2 each kind has its time: a
+     * site's messages could all be taken by gets from any. */
+    uint32_t num = 0, per_site[NUM_SITES] = {0}, from_any = 0, mixed = 0;
+    while (num < NUM) {
+        uint32_t tag = (uint32_t)cohort__random_below(&random, NUM_TAGS);
+        uint32_t site = 1 + (uint32_t)cohort__random_below(&random, NUM_SITES - 1);
+        bool probes = cohort__random_below(&random, 6) == 0;
+        if (tag == 0 && from_any < NUM_EACH * (NUM_SITES - 1)) {
+            from_any++;
+            site = COHORT_ANY_SITE;
+        } else if (tag == 1 && per_site[site] < NUM_EACH) {
+            per_site[site]++;
+        } else if (tag == 2 && mixed < NUM_EACH * (NUM_SITES - 1)) {
+            /* The first of each site by name, then any. */
+            site = mixed < NUM_SITES - 1 ? mixed + 1 : COHORT_ANY_SITE;
+            mixed++;
+        } else {
+            continue;
+        }
+        probes = probes && (tag != 0 || from_any < 50); /* it waits for all before it */
+        calls[num++] = probes ? probe_and_get(comm, site, tag) : call_begin(comm, site, tag);
+    }
+    for (uint32_t i = 0; i < num; i++)
+        CHECK_INT(calls[i]->future ? cohort_await(calls[i]->future) : COHORT_OK, COHORT_OK);
+    check_calls(calls, num);
+    for (uint32_t i = 0; i < num; i++)
+        free(calls[i]);
+    free(calls);
+    return COHORT_OK;
+}
+
+static cohort_status play(cohort_comm *comm, void *arg)
+{
+    uint64_t seed = *(uint64_t *)arg;
+    cohort_status status =
+        cohort_comm_this_site(comm) == GETTER ? get_all(comm, seed) : set_all(comm, seed);
+    CHECK_INT(cohort_await(cohort_comm_idle(comm)), COHORT_OK);
+    return status;
+}
+
+static void test_random(void)
+{
+    for (uint64_t seed = 1; seed <= 8; seed++) {
+        struct cluster *cluster = cluster_create(seed, 1 + seed % 3, 0);
+        CHECK_INT(sites_run(&(struct sites){
+                      .name = "any",
+                      .options = {.num_sites = NUM_SITES},
+                      .create = cluster_create_comm,
+                      .context = cluster,
+                      .run = play,
+                      .arg = &seed,
+                  }),
+                  COHORT_OK);
+        cluster_destroy(cluster);
+    }
+}
+
+/* Three sites played by one task -------------------------------------------------------------- */
+
+struct trio {
+    struct cluster *cluster;
+    cohort_comm *comms[3];
+};
+
+static struct trio trio_create(uint32_t num_localities)
+{
+    struct trio trio = {.cluster = cluster_create(1, num_localities, 0)};
+    cohort_future *made[3];
+    for (uint32_t site = 0; site < 3; site++)
+        made[site] = cluster_create_comm(
+            trio.cluster, &trio.comms[site], "trio",
+            &(cohort_comm_options){.num_sites = 3, .this_site = site, .stall_after = 20000000});
+    CHECK_INT(cohort_await(cohort_when_all(made, 3)), COHORT_OK);
+    return trio;
+}
+
+static void trio_leave(struct trio *trio, uint32_t site)
+{
+    cohort_comm_unref(trio->comms[site]);
+    trio->comms[site] = NULL;
+}
+
+static void trio_destroy(struct trio *trio)
+{
+    for (uint32_t site = 0; site < 3; site++)
+        trio_leave(trio, site);
+    cluster_destroy(trio->cluster);
+}
+
+static void set(struct trio *trio, uint32_t from, uint32_t to, uint64_t tag, int value)
+{
+    CHECK_INT(cohort_await(cohort_channel_set(trio->comms[from], to, tag, &value, sizeof(value))),
+              COHORT_OK);
+}
+
+/* Gets VALUE from SITE with a get from any. */
+static void check_any(struct trio *trio, uint64_t tag, uint32_t want_site, int want)
+{
+    int value = 0;
+    size_t bytes = 0;
+    uint32_t site = 99;
+    CHECK_INT(cohort_await(cohort_channel_get_any(trio->comms[0], tag, &value, sizeof(value),
+                                                  &bytes, &site)),
+              COHORT_OK);
+    CHECK_INT(site, want_site);
+    CHECK_INT(value, want);
+    CHECK_INT(bytes, sizeof(value));
+}
+
+/* The messages of all sites, in the order in which they came, with tags apart. */
+static void test_order(void)
+{
+    struct trio trio = trio_create(1);
+    int value = 0;
+    set(&trio, 2, 0, 5, 1);
+    set(&trio, 1, 0, 6, 2);
+    set(&trio, 1, 0, 5, 3);
+    set(&trio, 0, 0, 5, 4);
+    set(&trio, 2, 0, 5, 5);
+    check_any(&trio, 5, 2, 1);
+    CHECK_INT(cohort_await(cohort_channel_get(trio.comms[0], 0, 5, &value, sizeof(value), NULL)),
+              COHORT_OK);
+    CHECK_INT(value, 4);
+    set(&trio, 0, 0, 5, 6);
+    check_any(&trio, 5, 1, 3);
+    check_any(&trio, 6, 1, 2);
+    check_any(&trio, 5, 2, 5);
+    check_any(&trio, 5, 0, 6);
+    trio_destroy(&trio);
+}
+
+/* Who has asked first has the first message, and probes tell of what is behind them. */
+static void test_turns(void)
+{
+    struct trio trio = trio_create(1);
+    int values[4] = {0};
+    size_t bytes = 0;
+    uint32_t sites[4] = {9, 9, 9, 9};
+    cohort_future *any = cohort_channel_get_any(trio.comms[0], 5, &values[0], 4, NULL, &sites[0]);
+    cohort_future *own = cohort_channel_get(trio.comms[0], 1, 5, &values[1], 4, NULL);
+    cohort_future *probe = cohort_channel_probe(trio.comms[0], 1, 5, &bytes, &sites[2]);
+    cohort_future *probe_any =
+        cohort_channel_probe(trio.comms[0], COHORT_ANY_SITE, 5, NULL, &sites[3]);
+    set(&trio, 1, 0, 5, 7);
+    CHECK_INT(cohort_await(any), COHORT_OK);
+    CHECK(values[0] == 7 && sites[0] == 1 && !cohort_future_ready(own));
+    set(&trio, 2, 0, 5, 8);
+    CHECK_INT(cohort_await(probe_any), COHORT_OK);
+    CHECK_INT(sites[3], 2);
+    CHECK(!cohort_future_ready(own) && !cohort_future_ready(probe));
+    set(&trio, 1, 0, 5, 9);
+    CHECK_INT(cohort_await(own), COHORT_OK);
+    CHECK(values[1] == 9 && !cohort_future_ready(probe));
+    CHECK_INT(cohort_await(cohort_channel_set(trio.comms[1], 0, 5, "abcdefg", 7)), COHORT_OK);
+    CHECK_INT(cohort_await(probe), COHORT_OK);
+    CHECK(bytes == 7 && sites[2] == 1);
+    cohort_object object;
+    CHECK_INT(cohort_await(cohort_channel_get_any_object(trio.comms[0], 5, &object, &sites[0])),
+              COHORT_OK);
+    CHECK(object.bytes == sizeof(int) && sites[0] == 2);
+    cohort_object_fini(&object);
+    CHECK_INT(cohort_await(cohort_channel_get_any_object(trio.comms[0], 5, &object, NULL)),
+              COHORT_OK);
+    CHECK(object.bytes == 7 && memcmp(object.data, "abcdefg", 7) == 0);
+    cohort_object_fini(&object);
+    trio_destroy(&trio);
+}
+
+static void test_wrong(void)
+{
+    struct trio trio = trio_create(1);
+    cohort_object object;
+    CHECK_INT(cohort_await(cohort_channel_get_any(NULL, 0, NULL, 0, NULL, NULL)),
+              COHORT_ERR_BAD_PARAMETER);
+    CHECK_INT(cohort_await(cohort_channel_get_any(trio.comms[0], 0, NULL, 4, NULL, NULL)),
+              COHORT_ERR_BAD_PARAMETER);
+    CHECK_CONTAINS(cohort_error_message(), "cohort_channel_get_any: no place");
+    CHECK_INT(cohort_await(cohort_channel_get_any_object(trio.comms[0], 0, NULL, NULL)),
+              COHORT_ERR_BAD_PARAMETER);
+    CHECK_INT(cohort_await(cohort_channel_get_any_object(NULL, 0, &object, NULL)),
+              COHORT_ERR_BAD_PARAMETER);
+    CHECK_INT(cohort_await(cohort_channel_probe(NULL, 0, 0, NULL, NULL)), COHORT_ERR_BAD_PARAMETER);
+    CHECK_INT(cohort_await(cohort_channel_probe(trio.comms[0], 3, 0, NULL, NULL)),
+              COHORT_ERR_BAD_PARAMETER);
+    CHECK_CONTAINS(cohort_error_message(), "site 3 is out of range");
+    /* Not by the call for one site. */
+    CHECK_INT(cohort_await(cohort_channel_get(trio.comms[0], COHORT_ANY_SITE, 0, &object, 1, NULL)),
+              COHORT_ERR_BAD_PARAMETER);
+    CHECK_CONTAINS(cohort_error_message(), "is out of range");
+    int value;
+    uint32_t site = 9;
+    CHECK_INT(cohort_await(cohort_channel_set(trio.comms[1], 0, 1, "12345", 5)), COHORT_OK);
+    CHECK_INT(cohort_await(cohort_channel_get_any(trio.comms[0], 1, &value, 4, NULL, &site)),
+              COHORT_ERR_MISMATCH);
+    CHECK_CONTAINS(cohort_error_message(), "from site 1: it has 5 bytes, the buffer 4");
+    CHECK_INT(site, 9);
+    trio_destroy(&trio);
+}
+
+static void test_told(void)
+{
+    struct trio trio = trio_create(2);
+    int value;
+    void *text;
+    cohort_future *get = cohort_channel_get_any(trio.comms[0], 77, &value, 4, NULL, NULL);
+    CHECK_INT(cohort_await_value(cohort_comm_roll_call(trio.comms[0]), &text), COHORT_OK);
+    CHECK_CONTAINS(text, "waits for a message with tag 77 from any site");
+    free(text);
+    set(&trio, 2, 0, 77, 3);
+    CHECK_INT(cohort_await(get), COHORT_OK);
+    trio_destroy(&trio);
+}
+
+/* It waits as long as one other site may set something. */
+static void test_others_leave(void)
+{
+    for (uint32_t num_localities = 1; num_localities <= 3; num_localities++) {
+        struct trio trio = trio_create(num_localities);
+        int value;
+        uint32_t site = 9;
+        set(&trio, 2, 0, 4, 1);
+        trio_leave(&trio, 2);
+        check_any(&trio, 4, 2, 1);
+        cohort_future *get = cohort_channel_get_any(trio.comms[0], 4, &value, 4, NULL, &site);
+        cohort_future *probe = cohort_channel_probe(trio.comms[0], COHORT_ANY_SITE, 5, NULL, NULL);
+        CHECK_INT(cohort_await(cohort_sleep(50000000)), COHORT_OK); /* more than it asks after */
+        CHECK(!cohort_future_ready(get));
+        trio_leave(&trio, 1);
+        CHECK_INT(cohort_await(get), COHORT_ERR_GONE);
+        CHECK_CONTAINS(cohort_error_message(),
+                       "tag 4 from any site: all other sites have left the communicator");
+        CHECK_INT(site, 9);
+        CHECK_INT(cohort_await(probe), COHORT_ERR_GONE);
+        trio_destroy(&trio);
+    }
+}
+
+static void test_getter_leaves(void)
+{
+    struct trio trio = trio_create(2);
+    int value;
+    set(&trio, 1, 0, 5, 1);
+    set(&trio, 2, 0, 5, 1); /* one of the two stays, also in the list of its tag */
+    CHECK_INT(cohort_await(cohort_channel_get_any(trio.comms[0], 5, &value, 4, NULL, NULL)),
+              COHORT_OK);
+    cohort_future *get = cohort_channel_get_any(trio.comms[0], 4, &value, 4, NULL, NULL);
+    trio_leave(&trio, 0);
+    CHECK_INT(cohort_await(get), COHORT_ERR_CANCELLED);
+    trio_destroy(&trio);
+}
+
+static void test_death(void)
+{
+    struct trio trio = trio_create(3);
+    int value;
+    cohort_future *get = cohort_channel_get_any(trio.comms[0], 4, &value, 4, NULL, NULL);
+    cluster_kill(trio.cluster, 2);
+    CHECK_INT(cohort_await(get), COHORT_ERR_PEER_DIED);
+    CHECK_CONTAINS(cohort_error_message(), "tag 4 from any site: site 2 is lost: locality 2");
+    CHECK_INT(cohort_await(cohort_channel_probe(trio.comms[0], COHORT_ANY_SITE, 4, NULL, NULL)),
+              COHORT_ERR_PEER_DIED);
+    for (uint32_t site = 0; site < 3; site++)
+        cohort_comm_unref(trio.comms[site]);
+    cluster_abandon(trio.cluster);
+}
+
+static const struct test_case cases[] = {
+    {"random", test_random},
+    {"order", test_order},
+    {"turns", test_turns},
+    {"wrong", test_wrong},
+    {"told", test_told},
+    {"others_leave", test_others_leave},
+    {"getter_leaves", test_getter_leaves},
+    {"death", test_death},
+};
+
+int main(int argc, char **argv)
+{
+    return cluster_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]), 1);
+}
