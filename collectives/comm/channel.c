@@ -7,7 +7,6 @@
 #include "collectives/comm/channel_any.h"
 #include "collectives/comm/channel_private.h"
 #include "collectives/comm/channel_queue.h"
-#include "collectives/comm/idle.h"
 #include "collectives/comm/mail.h"
 #include "collectives/comm/operation.h"
 #include "runtime/base/container.h"
@@ -35,23 +34,6 @@ void cohort__channels_init(struct cohort__channels *channels)
     cohort__list_init(&channels->sets);
     cohort__list_init(&channels->under_way);
     atomic_init(&channels->num_not_over, 0);
-}
-
-void cohort__channels_begun(struct cohort_comm *comm)
-{
-    uint32_t num = atomic_load_explicit(&comm->channels.num_not_over, memory_order_relaxed);
-    atomic_store_explicit(&comm->channels.num_not_over, num + 1, memory_order_relaxed);
-}
-
-void cohort__channels_over(struct cohort_comm *comm)
-{
-    uint32_t num = atomic_load_explicit(&comm->channels.num_not_over, memory_order_relaxed);
-    atomic_store_explicit(&comm->channels.num_not_over, num - 1, memory_order_relaxed);
-    if (num > 1)
-        return;
-    comm->channels.asked_at = 0;
-    comm->channels.patience = 0;
-    cohort__endpoint_over(comm);
 }
 
 void cohort__channels_fini(struct cohort__channels *channels)

@@ -5,6 +5,7 @@
 #include <stdalign.h>
 
 #include "cohort/channel.h"
+#include "collectives/comm/channel_count.h"
 #include "collectives/comm/endpoint.h"
 #include "collectives/comm/remote.h"
 #include "runtime/task/future.h"
@@ -57,10 +58,6 @@ struct cohort__channel_get {
  * nothing if it has a message. */
 cohort_status cohort__channels_get(struct cohort_comm *comm, struct cohort__channel_get *get);
 void cohort__channels_cancel(struct cohort_comm *comm, struct cohort__channel_get *get);
-
-/* A set or a get has begun, or is over. After the last one the endpoint may be idle. */
-void cohort__channels_begun(struct cohort_comm *comm);
-void cohort__channels_over(struct cohort_comm *comm);
 
 /* channel_get.c. GET must not be in a list. _read: its message is BYTES at DATA, few enough to be
  * read on the spot. _take: its message is MESSAGE. Takes GET and MESSAGE. _tell, of a probe: its

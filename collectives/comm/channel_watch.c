@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "collectives/comm/channel_watch.h"
 
-#include "collectives/comm/channel_private.h"
+#include "collectives/comm/channel_count.h"
 #include "runtime/base/container.h"
 #include "runtime/base/slab.h"
 #include "runtime/task/scope.h"
