@@ -50,7 +50,7 @@ EXAMPLE = ("tools/bench/graph.h", "examples/shape.h")
 
 # Headers of the dependencies, and which files may include them, by the beginnings of their paths.
 FOREIGN = {
-    r"uv\.h|uv/.*": ("runtime/loop/", "tools/bench/peer_system"),
+    r"uv\.h|uv/.*": ("runtime/loop/", "include/cohort/uv.h", "tools/bench/peer_system"),
     r"msgpack(\.h|/.*)": ("runtime/wire/", "include/cohort/msgpack.h"),
     r"rdma/.*": ("runtime/net/ofi",),
     r"pmix.*\.h": ("runtime/launch/pmix_",),

@@ -11,7 +11,7 @@ import sys
 import house
 
 # Not part of cohort.h, because they need a library that a program may not have.
-APART = ("cohort/cohort.h", "cohort/msgpack.h")
+APART = ("cohort/cohort.h", "cohort/msgpack.h", "cohort/uv.h")
 
 WARNINGS = ["-Wall", "-Wextra", "-Wpedantic", "-Wundef", "-Werror", "-fsyntax-only"]
 
