@@ -72,9 +72,9 @@ cohort_status cohort__loop_every(struct cohort__loop *loop, uint64_t nanoseconds
                                  void (*function)(void *context), void *context);
 
 /* Makes LOOP the one that cohort_sleep and cohort_run_on_loop use in this process. NULL removes it
- * again: then new sleeps fail with COHORT_ERR_STATE. Call it after the scheduler was started. Call it with NULL after the
- * scheduler has run and before the loop is destroyed: functions that are still to run on the loop
- * run then, and sleeps that are pending end with COHORT_ERR_CANCELLED. */
+ * again: then new sleeps fail with COHORT_ERR_STATE. Call it after the scheduler was started. Call
+ * it with NULL after the scheduler has run and before the loop is destroyed: functions that are
+ * still to run on the loop run then, and sleeps that are pending end with COHORT_ERR_CANCELLED. */
 void cohort__loop_attach(struct cohort__loop *loop);
 
 /* For transports, in any thread. Whether the calling worker has tasks to resume before it is likely

@@ -3,6 +3,8 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
 
 #include "cohort/scope.h"
 #include "cohort/sync.h"
@@ -33,18 +35,42 @@ static cohort_status stop_after(void *arg)
     return status;
 }
 
+/* Pollers are armed while the loop may block. */
+static bool is_armed;
+
+static bool no_progress(void *context)
+{
+    return context != NULL;
+}
+
+static bool arm(void *context)
+{
+    is_armed = true;
+    return !context;
+}
+
+static void disarm(void *context)
+{
+    is_armed = context != NULL;
+}
+
 static void run_one(unsigned num_workers, bool progress_thread, cohort_task_function *function)
 {
     struct cohort__loop *loop;
     struct cohort__scheduler_hooks hooks;
     struct cohort__scheduler_options options = options_with(num_workers, progress_thread);
+    const struct cohort__poller poller = {
+        .progress = no_progress, .arm = arm, .disarm = disarm, .fd = eventfd(0, EFD_CLOEXEC)};
     CHECK_INT(cohort__loop_create(&loop), COHORT_OK);
+    CHECK_INT(cohort__loop_add_poller(loop, &poller), COHORT_OK);
     cohort__loop_scheduler_hooks(loop, &hooks);
     CHECK_INT(cohort__scheduler_start(&options, &hooks), COHORT_OK);
     cohort__loop_attach(loop);
     cohort_future_unref(cohort_async(stop_after, &function));
     CHECK_INT(cohort__scheduler_run(), COHORT_OK);
     cohort__loop_attach(NULL);
+    cohort__loop_remove_poller(loop, &poller);
+    close(poller.fd);
     cohort__loop_destroy(loop);
 }
 
@@ -199,29 +225,39 @@ static void test_timer(void)
     run(wait_for_timers);
 }
 
-/* This callback runs directly before libuv blocks. Nothing else ever ends that. */
+/* This callback runs directly before libuv blocks. Nothing else ever ends that: a handle that
+ * closes would, so this one closes later. */
 static void fulfil_before_block(uv_prepare_t *prepare)
 {
+    uv_prepare_stop(prepare);
     cohort_promise_fulfil(prepare->data, NULL);
-    uv_close((uv_handle_t *)prepare, (uv_close_cb)free);
 }
 
-static cohort_status make_prepare(uv_loop_t *loop, void *promise)
+static cohort_status make_prepare(uv_loop_t *loop, void *arg)
 {
-    uv_prepare_t *prepare = malloc(sizeof(*prepare));
-    CHECK(prepare && !uv_prepare_init(loop, prepare));
-    prepare->data = promise;
+    uv_prepare_t *prepare = arg;
+    CHECK(!uv_prepare_init(loop, prepare));
     return uv_prepare_start(prepare, fulfil_before_block) ? COHORT_ERR_FAILED : COHORT_OK;
+}
+
+static cohort_status close_prepare(uv_loop_t *loop, void *prepare)
+{
+    uv_close(prepare, (uv_close_cb)free);
+    return loop ? COHORT_OK : COHORT_ERR_FAILED;
 }
 
 static cohort_status wait_for_prepares(void *arg)
 {
     for (int i = 0; i < 20; i++) {
+        uv_prepare_t *prepare = malloc(sizeof(*prepare));
         cohort_promise *promise;
         cohort_future *future;
         CHECK_INT(cohort_promise_create(&promise, &future), COHORT_OK);
-        cohort_future_unref(cohort_run_on_loop(make_prepare, promise));
+        CHECK(prepare != NULL);
+        prepare->data = promise;
+        cohort_future_unref(cohort_run_on_loop(make_prepare, prepare));
         CHECK_INT(cohort_await(future), COHORT_OK);
+        cohort_future_unref(cohort_run_on_loop(close_prepare, prepare));
     }
     return arg ? COHORT_ERR_FAILED : COHORT_OK;
 }
@@ -337,14 +373,10 @@ static void test_left_open(void)
 int main(int argc, char **argv)
 {
     static const struct test_case cases[] = {
-        {"not_up", test_not_up},
-        {"functions", test_functions},
-        {"order", test_order},
-        {"last_words", test_last_words},
-        {"timer", test_timer},
-        {"before_block", test_before_block},
-        {"no_waiting", test_no_waiting},
-        {"left_open", test_left_open},
+        {"not_up", test_not_up},         {"functions", test_functions},
+        {"order", test_order},           {"last_words", test_last_words},
+        {"timer", test_timer},           {"before_block", test_before_block},
+        {"no_waiting", test_no_waiting}, {"left_open", test_left_open},
     };
     return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
 }
