@@ -229,6 +229,8 @@ static void test_timer(void)
  * closes would, so this one closes later. */
 static void fulfil_before_block(uv_prepare_t *prepare)
 {
+    if (!is_armed)
+        return;
     uv_prepare_stop(prepare);
     cohort_promise_fulfil(prepare->data, NULL);
 }
