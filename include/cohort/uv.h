@@ -3,8 +3,8 @@
 #define COHORT_UV_H
 
 /* The locality's event loop, shared with the program's own handles of libuv. This header is not
- * part of cohort.h, since it needs libuv's (uv.h). For files and TCP take cohort/file.h and
- * cohort/tcp.h, which are made on top of this. */
+ * part of cohort.h, since it needs libuv's (uv.h), which in strict C needs _POSIX_C_SOURCE. For
+ * files and TCP take cohort/file.h and cohort/tcp.h, which are made on top of this. */
 
 #include <uv.h>
 
