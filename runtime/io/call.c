@@ -88,23 +88,36 @@ void cohort__io_call_end_early(struct cohort__io_call *call, const char *what)
             cohort_fail(COHORT_ERR_CANCELLED, "%s: %s: the runtime has ended before", name, what));
 }
 
+static void cancel(struct cohort__io_call *call)
+{
+    if (call->has_begun && !call->has_ended && call->kind->cancel)
+        call->kind->cancel(call);
+}
+
 void cohort__io_call_cancel(struct cohort__io_call *call, enum cohort__io_reason reason)
 {
     if (call->reason)
         return;
     call->reason = reason;
-    if (call->has_begun && !call->has_ended && call->kind->cancel)
-        call->kind->cancel(call);
+    cancel(call);
 }
 
+/* All have their reason before the first ends, since that may close what others are about. */
 void cohort__io_calls_cancel(void)
 {
     struct cohort__list left;
     cohort__list_init(&left);
-    cohort__list_splice_back(&left, &all);
+    for (struct cohort__list *link = all.next, *next; link != &all; link = next) {
+        next = link->next;
+        if (of_all(link)->reason)
+            continue;
+        of_all(link)->reason = COHORT__IO_RUNTIME_ENDED;
+        cohort__list_remove(link);
+        cohort__list_push_back(&left, link);
+    }
     for (struct cohort__list *link; (link = cohort__list_pop_front(&left));) {
         cohort__list_push_back(&all, link);
-        cohort__io_call_cancel(of_all(link), COHORT__IO_RUNTIME_ENDED);
+        cancel(of_all(link));
     }
 }
 

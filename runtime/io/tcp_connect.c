@@ -41,9 +41,8 @@ static void give_up_attempt(struct connect_call *connect)
 {
     cohort_tcp *tcp = connect->attempt;
     connect->attempt = NULL;
-    if (!tcp)
-        return;
-    cohort__io_object_discard(&tcp->object);
+    if (tcp)
+        cohort__io_object_discard(&tcp->object);
 }
 
 static void connected(uv_connect_t *request, int error);
