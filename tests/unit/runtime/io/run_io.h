@@ -133,9 +133,9 @@ static inline cohort_status make_call(void *arg)
     return COHORT_OK;
 }
 
-/* Cancels the scope of CALL(ARG) when it has begun, and checks that it ends, and another one, too.
- */
-static inline void check_cancel(cohort_future *(*call)(void *arg), void *arg)
+/* Cancels the scope of CALL(ARG) when it has begun, and BEFORE, unless it is NULL, has returned.
+ * Checks that it ends, and another one, too. */
+static inline void check_cancel(cohort_future *(*call)(void *arg), void *arg, void (*before)(void))
 {
     struct scoped scoped = {.call = call, .arg = arg};
     cohort_scope *scope;
@@ -144,6 +144,8 @@ static inline void check_cancel(cohort_future *(*call)(void *arg), void *arg)
     CHECK_INT(cohort_scope_async(scope, make_call, &scoped), COHORT_OK);
     CHECK_INT(cohort_latch_wait(scoped.is_made, COHORT_NO_LIMIT), COHORT_OK);
     let_begin();
+    if (before)
+        before();
     cohort_scope_cancel(scope);
     CHECK_INT(cohort_scope_await(scope), COHORT_ERR_CANCELLED);
     cohort_latch_unref(scoped.is_made);

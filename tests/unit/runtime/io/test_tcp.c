@@ -330,14 +330,14 @@ static cohort_status cancel(void *arg)
     CHECK(write.data && !arg);
     pair_create(&pair);
     read.tcp = pair.ends[0];
-    check_cancel(call_read, &read);
+    check_cancel(call_read, &read, NULL);
     CHECK_INT(read.got, 77);
     write_text(pair.ends[1], "goes on"); /* for the connection is as it was */
     check_read(pair.ends[0], "goes on");
     /* One that has not begun leaves the connection alone. */
     write.tcp = pair.ends[0];
     cohort_future *first = cohort_tcp_write(pair.ends[0], write.data, MUCH);
-    check_cancel(call_write, &write);
+    check_cancel(call_write, &write, NULL);
     for (size_t have = 0; have < MUCH; have += read.got)
         CHECK_INT(cohort_await(cohort_tcp_read(pair.ends[1], write.data, MUCH, &read.got)),
                   COHORT_OK);
@@ -345,7 +345,7 @@ static cohort_status cancel(void *arg)
     write_text(pair.ends[0], "as before");
     check_read(pair.ends[1], "as before");
     /* One that has begun does not. */
-    check_cancel(call_write, &write);
+    check_cancel(call_write, &write, NULL);
     free(write.data);
     check_closed(pair.ends[0]);
     /* Who cleans up may close. */
