@@ -217,6 +217,7 @@ static cohort_status close_twice(void *arg)
     CHECK_INT(close(fd), 0);
     cohort_future *close = cohort_file_close(file);
     check_fails(close, COHORT_ERR_SYSTEM, ": bad file descriptor (EBADF)");
+    check_fails(cohort_file_sync(file), COHORT_ERR_GONE, "it was closed here");
     check_fails(cohort_file_close(file), COHORT_ERR_SYSTEM, "cohort_file_close: /tmp/cohort-test-");
     cohort_file_unref(file);
     return arg ? COHORT_ERR_FAILED : COHORT_OK;
