@@ -100,8 +100,8 @@ COHORT_API cohort_future *cohort_tcp_listen(const char *host, uint16_t port,
                                             cohort_tcp_listener **ret_listener) COHORT_MUST_USE;
 
 /* Waits for the next connection. Several are served in the order in which they began. Cancelled: no
- * connection is lost, and the next accept gets it. If the process has no descriptor for it,
- * COHORT_ERR_NO_MEMORY; then libuv has turned away those that were waiting. */
+ * connection is lost, and the next accept gets it. If the process has no descriptor for one, libuv
+ * turns it away, and the accept goes on waiting. */
 COHORT_API cohort_future *cohort_tcp_accept(cohort_tcp_listener *listener,
                                             cohort_tcp **ret_tcp) COHORT_MUST_USE;
 
