@@ -70,18 +70,20 @@ cohort_future *cohort_run_on_loop(cohort_loop_function *function, void *arg)
 
 /* --- what their callbacks have made ready --- */
 
-/* The last thing before libuv blocks, after the program's timers and its own handles of this kind,
- * which run in the order from the newest to the oldest. A callback in a worker may have put tasks
- * into the queues of that worker, which then wakes nobody. */
+/* The last thing before libuv may block, after the program's timers and its own handles of this
+ * kind, which run in the order from the newest to the oldest. A callback in a worker may have put
+ * tasks into the queues of that worker, which then wakes nobody. */
 static void about_to_block(uv_prepare_t *handle)
 {
-    if (cohort__scheduler_has_work())
+    struct cohort__loop *loop = handle->data;
+    if (atomic_load_explicit(&loop->blocking, memory_order_relaxed) && cohort__scheduler_has_work())
         uv_stop(handle->loop); /* until uv_run returns; it does not block then */
 }
 
 void cohort__guests_init(struct cohort__loop *loop)
 {
     uv_prepare_init(&loop->uv, &loop->prepare); /* this and start can't fail */
+    loop->prepare.data = loop;
     uv_prepare_start(&loop->prepare, about_to_block);
     uv_unref((uv_handle_t *)&loop->prepare);
 }

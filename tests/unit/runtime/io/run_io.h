@@ -2,6 +2,7 @@
 #ifndef COHORT_TESTS_UNIT_RUNTIME_IO_RUN_IO_H
 #define COHORT_TESTS_UNIT_RUNTIME_IO_RUN_IO_H
 
+#include <stdatomic.h>
 #include <string.h>
 
 #include "cohort/scope.h"
@@ -13,6 +14,16 @@
 #include "runtime/loop/loop.h"
 #include "runtime/task/scheduler.h"
 #include "tests/support/test.h"
+
+/* While there is no memory, nothing can be allocated. The linker puts this before the function. */
+static atomic_bool has_no_memory;
+void *__real_cohort__slab_alloc_zero(size_t bytes);
+void *__wrap_cohort__slab_alloc_zero(size_t bytes);
+
+void *__wrap_cohort__slab_alloc_zero(size_t bytes)
+{
+    return has_no_memory ? NULL : __real_cohort__slab_alloc_zero(bytes);
+}
 
 /* What the log has said since it was emptied. */
 static char logged[2000];

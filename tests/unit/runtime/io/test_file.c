@@ -187,6 +187,31 @@ static void test_wrong_calls(void)
     run_io(wrong_calls);
 }
 
+static cohort_status no_memory(void *arg)
+{
+    char byte = 'x';
+    size_t bytes = 77;
+    uint64_t size = 77;
+    cohort_file *file = open_new(), *none = NULL;
+    has_no_memory = true;
+    check_fails(cohort_file_open(path, O_RDONLY, 0, &none), COHORT_ERR_NO_MEMORY, "out of memory");
+    check_fails(cohort_file_read(file, 0, &byte, 1, &bytes), COHORT_ERR_NO_MEMORY, "out of memory");
+    check_fails(cohort_file_write(file, 0, &byte, 1), COHORT_ERR_NO_MEMORY, "out of memory");
+    check_fails(cohort_file_sync(file), COHORT_ERR_NO_MEMORY, "out of memory");
+    check_fails(cohort_file_size(file, &size), COHORT_ERR_NO_MEMORY, "out of memory");
+    check_fails(cohort_file_close(file), COHORT_ERR_NO_MEMORY, "out of memory");
+    cohort_file_unref(file);
+    has_no_memory = false;
+    CHECK(!none && bytes == 77 && size == 77);
+    return arg ? COHORT_ERR_FAILED : COHORT_OK;
+}
+
+static void test_no_memory(void)
+{
+    run_io_with(1, false, no_memory);
+    CHECK_TEXT(logged, "");
+}
+
 /* Root may open all, so it is somebody else for a moment. */
 static cohort_status not_permitted(void *arg)
 {
@@ -399,13 +424,10 @@ static void test_many(void)
 int main(int argc, char **argv)
 {
     static const struct test_case cases[] = {
-        {"store", test_store},
-        {"wrong_calls", test_wrong_calls},
-        {"not_permitted", test_not_permitted},
-        {"bad_close", test_bad_close},
-        {"slow", test_slow},
-        {"cancel", test_cancel},
-        {"end", test_end},
+        {"store", test_store},         {"wrong_calls", test_wrong_calls},
+        {"no_memory", test_no_memory}, {"not_permitted", test_not_permitted},
+        {"bad_close", test_bad_close}, {"slow", test_slow},
+        {"cancel", test_cancel},       {"end", test_end},
         {"many", test_many},
     };
     setenv("UV_THREADPOOL_SIZE", "1", 1);

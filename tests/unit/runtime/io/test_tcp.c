@@ -195,6 +195,33 @@ static void test_wrong_calls(void)
     run_io_with(1, false, wrong_calls);
 }
 
+static cohort_status no_memory(void *arg)
+{
+    struct pair pair;
+    char byte;
+    size_t bytes = 77;
+    pair_create(&pair);
+    has_no_memory = true;
+    check_fails(cohort_tcp_read(pair.ends[0], &byte, 1, &bytes), COHORT_ERR_NO_MEMORY,
+                "cohort_tcp_read: out of memory");
+    check_fails(cohort_tcp_write(pair.ends[0], "x", 1), COHORT_ERR_NO_MEMORY, "out of memory");
+    check_fails(cohort_tcp_shutdown(pair.ends[0]), COHORT_ERR_NO_MEMORY, "out of memory");
+    check_fails(cohort_tcp_close(pair.ends[0]), COHORT_ERR_NO_MEMORY, "out of memory");
+    has_no_memory = false;
+    write_text(pair.ends[0], "as before");
+    check_read(pair.ends[1], "as before");
+    has_no_memory = true;
+    pair_unref(&pair); /* which needs none */
+    has_no_memory = false;
+    return arg ? COHORT_ERR_FAILED : COHORT_OK;
+}
+
+static void test_no_memory(void)
+{
+    run_io_with(1, false, no_memory);
+    CHECK_TEXT(logged, "");
+}
+
 /* The peer ends the connection without a word, as when its process has died. */
 static void reset(cohort_tcp *tcp)
 {
@@ -507,6 +534,7 @@ int main(int argc, char **argv)
         {"order", test_order},
         {"limit", test_limit},
         {"wrong_calls", test_wrong_calls},
+        {"no_memory", test_no_memory},
         {"lost_peer", test_lost_peer},
         {"close", test_close},
         {"cancel", test_cancel},

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <arpa/inet.h>
 #include <stdio.h>
 #include <sys/resource.h>
 
@@ -148,6 +149,46 @@ static cohort_status no_descriptors(void *arg)
 static void test_no_descriptors(void)
 {
     run_io_with(1, false, no_descriptors);
+}
+
+/* A connection for which there is no memory waits for the next accept. */
+static cohort_status no_memory(void *arg)
+{
+    cohort_tcp *tcp, *none = NULL;
+    cohort_tcp_listener *listener = listen_at("127.0.0.1", 0), *no_listener = NULL;
+    struct sockaddr_in address = {.sin_family = AF_INET};
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    address.sin_port = htons(cohort_tcp_listener_port(listener));
+    cohort_future *accept = cohort_tcp_accept(listener, &none);
+    let_begin();
+    has_no_memory = true;
+    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    CHECK_INT(connect(fd, (struct sockaddr *)&address, sizeof(address)), 0);
+    check_fails(accept, COHORT_ERR_NO_MEMORY, "cohort_tcp_accept: 127.0.0.1:");
+    check_fails(cohort_tcp_accept(listener, &none), COHORT_ERR_NO_MEMORY, "out of memory");
+    check_fails(cohort_tcp_listen("::1", 0, &no_listener), COHORT_ERR_NO_MEMORY, "out of memory");
+    check_fails(cohort_tcp_connect("::1", 1, &none), COHORT_ERR_NO_MEMORY, "out of memory");
+    check_fails(cohort_tcp_listener_close(listener), COHORT_ERR_NO_MEMORY, "out of memory");
+    has_no_memory = false;
+    cohort_future *listening = cohort_tcp_listen("late.test", 0, &no_listener);
+    cohort_future *connecting = cohort_tcp_connect("late.test", 1, &none);
+    let_begin();
+    has_no_memory = true;
+    check_fails(listening, COHORT_ERR_NO_MEMORY, "(ENOMEM)");
+    check_fails(connecting, COHORT_ERR_NO_MEMORY, "(ENOMEM)");
+    has_no_memory = false;
+    CHECK(!none && !no_listener);
+    CHECK_INT(cohort_await(cohort_tcp_accept(listener, &tcp)), COHORT_OK);
+    cohort_tcp_unref(tcp);
+    close(fd);
+    cohort_tcp_listener_unref(listener);
+    return arg ? COHORT_ERR_FAILED : COHORT_OK;
+}
+
+static void test_no_memory(void)
+{
+    run_io_with(1, false, no_memory);
+    CHECK_TEXT(logged, "");
 }
 
 /* --- accepting --- */
@@ -301,6 +342,7 @@ int main(int argc, char **argv)
         {"addresses", test_addresses},
         {"wrong_calls", test_wrong_calls},
         {"no_descriptors", test_no_descriptors},
+        {"no_memory", test_no_memory},
         {"accept", test_accept},
         {"close", test_close},
         {"cancel", test_cancel},
