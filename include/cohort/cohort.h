@@ -10,6 +10,7 @@
 #include "cohort/comm.h"
 #include "cohort/datatype.h"
 #include "cohort/explain.h"
+#include "cohort/file.h"
 #include "cohort/future.h"
 #include "cohort/job.h"
 #include "cohort/machine.h"
@@ -24,5 +25,6 @@
 #include "cohort/status.h"
 #include "cohort/sync.h"
 #include "cohort/task.h"
+#include "cohort/tcp.h"
 
 #endif

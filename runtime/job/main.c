@@ -17,6 +17,7 @@
 #include "runtime/job/position.h"
 #include "runtime/job/settings.h"
 #include "runtime/job/transport.h"
+#include "runtime/io/object.h"
 #include "runtime/loop/loop.h"
 #include "runtime/launch/bootstrap.h"
 #include "runtime/proc/process.h"
@@ -294,6 +295,7 @@ static void stop(struct job *job)
 {
     cohort__process_set_current(NULL);
     cohort__loop_attach(NULL);
+    cohort__io_end();
     if (job->process)
         cohort__process_stop(job->process);
     if (job->net)

@@ -134,6 +134,7 @@ cohort_status cohort__loop_create(struct cohort__loop **ret_loop)
         uv_close((uv_handle_t *)&loop->async, NULL);
         goto fail_loop;
     }
+    cohort__guests_init(loop);
     *ret_loop = loop;
     return COHORT_OK;
 fail_loop:
@@ -159,8 +160,12 @@ void cohort__loop_destroy(struct cohort__loop *loop)
     }
     cohort__timers_close(loop);
     uv_close((uv_handle_t *)&loop->async, NULL);
-    while (uv_run(&loop->uv, UV_RUN_DEFAULT))
-        ;
+    uv_close((uv_handle_t *)&loop->prepare, NULL);
+    cohort__guests_close(loop);
+    do
+        while (uv_run(&loop->uv, UV_RUN_DEFAULT))
+            ;
+    while (cohort__guests_close(loop)); /* a callback may have made more */
     uv_loop_close(&loop->uv);
     cohort__timers_fini(loop);
     free(loop);

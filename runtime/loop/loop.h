@@ -21,7 +21,8 @@ struct cohort__loop;
 cohort_status cohort__loop_create(struct cohort__loop **ret_loop);
 
 /* Before this call, pollers have to be removed, and streams, children and the like have to be
- * closed. Timers that are left expire now. Requests that have not run are dropped. NULL is fine. */
+ * closed. What is left then is the program's (guest.c): it is closed, and the log says so. Timers
+ * that are left expire now. Requests that have not run are dropped. NULL is fine. */
 void cohort__loop_destroy(struct cohort__loop *loop);
 
 /* POLLER has to stay valid until it is removed. Holder only. */
@@ -70,10 +71,10 @@ void cohort__loop_stop(struct cohort__loop *loop);
 cohort_status cohort__loop_every(struct cohort__loop *loop, uint64_t nanoseconds,
                                  void (*function)(void *context), void *context);
 
-/* Makes LOOP the one that cohort_sleep uses in this process. NULL removes it again: then new sleeps
- * fail with COHORT_ERR_STATE. Call it after the scheduler was started. Call it with NULL after the
- * scheduler has run and before the loop is destroyed: sleeps that are still pending then end with
- * COHORT_ERR_CANCELLED. */
+/* Makes LOOP the one that cohort_sleep and cohort_run_on_loop use in this process. NULL removes it
+ * again: then new sleeps fail with COHORT_ERR_STATE. Call it after the scheduler was started. Call
+ * it with NULL after the scheduler has run and before the loop is destroyed: functions that are
+ * still to run on the loop run then, and sleeps that are pending end with COHORT_ERR_CANCELLED. */
 void cohort__loop_attach(struct cohort__loop *loop);
 
 /* For transports, in any thread. Whether the calling worker has tasks to resume before it is likely

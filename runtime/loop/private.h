@@ -11,6 +11,7 @@
 
 #include "runtime/base/list.h"
 #include "runtime/base/batch_queue.h"
+#include "runtime/loop/guest.h"
 #include "runtime/loop/loop.h"
 
 /* Only for the files of runtime/loop. */
@@ -33,6 +34,7 @@ struct cohort__timers {
 struct cohort__loop {
     uv_loop_t uv;
     uv_async_t async;
+    uv_prepare_t prepare; /* see guest.c */
     struct cohort__batch_queue requests;
     struct cohort__timers timers;
     struct cohort__list pollers; /* struct watched */
@@ -53,12 +55,15 @@ struct cohort__loop {
  * directory". Returns the status. */
 cohort_status cohort__loop_fail(int uv_error, const char *what);
 
-/* Every callback of libuv calls this: something has happened, so libuv must not block now. (uv_run
- * calls the timers first, and would then block until something else happens.) */
-void cohort__loop_note(struct cohort__loop *loop);
-
 /* For timer.c: makes the holder look at the timers. Any thread. */
 void cohort__loop_notify(struct cohort__loop *loop);
+
+/* Begins to see to guests. */
+void cohort__guests_init(struct cohort__loop *loop);
+
+/* At the end: what is still open is a guest's. Closes it, and says so. Returns whether there was
+ * anything. */
+bool cohort__guests_close(struct cohort__loop *loop);
 
 cohort_status cohort__timers_init(struct cohort__loop *loop);
 

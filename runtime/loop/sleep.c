@@ -8,6 +8,7 @@
 #include "runtime/base/container.h"
 #include "runtime/base/error.h"
 #include "runtime/base/slab.h"
+#include "runtime/loop/guest.h"
 #include "runtime/loop/timer.h"
 #include "runtime/task/future.h"
 #include "runtime/task/scheduler.h"
@@ -27,7 +28,14 @@ struct sleeper {
 
 void cohort__loop_attach(struct cohort__loop *loop)
 {
-    atomic_store(&current_loop, loop);
+    struct cohort__loop *old = atomic_exchange(&current_loop, loop);
+    if (old)
+        cohort__loop_run_requests(old);
+}
+
+struct cohort__loop *cohort__loop_attached(void)
+{
+    return atomic_load(&current_loop);
 }
 
 static void complete(struct sleeper *sleeper)

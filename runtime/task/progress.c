@@ -21,6 +21,13 @@
 
 enum { SLICE_NANOSECONDS = 100000 }; /* the least that the kernel gives */
 
+static _Thread_local bool is_self;
+
+bool cohort__progress_is_self(void)
+{
+    return is_self;
+}
+
 static struct cohort__progress *self(void)
 {
     return &cohort__scheduler.progress;
@@ -162,6 +169,7 @@ static void ask_for_short_slices(void)
 
 static void *thread_main(void *arg)
 {
+    is_self = true;
     ask_for_short_slices();
     while (atomic_load(&cohort__scheduler.may_go) == 0)
         cohort__futex_wait(&cohort__scheduler.may_go, 0);

@@ -115,6 +115,10 @@ bool cohort__scheduler_has_idle(void);
 /* Whether the calling worker has tasks to resume, besides the one that runs. */
 bool cohort__scheduler_has_ready(void);
 
+/* Whether there is work for the calling worker, its own or another one's. Nothing for other
+ * threads, since what they make ready wakes a worker. */
+bool cohort__scheduler_has_work(void);
+
 /* The calling worker gives the event loop a turn before its next work. Nothing for other threads.
  */
 void cohort__scheduler_poll_next(void);

@@ -101,15 +101,22 @@ static void completed(struct cohort__waiter *waiter)
 
 /* --- who waits --- */
 
+/* Whether the calling thread is the runtime's own, and runs no task. */
+static bool must_not_wait(void)
+{
+    const struct cohort__worker *worker = cohort__worker_self;
+    return worker ? !worker->context : cohort__progress_is_self();
+}
+
 cohort_status cohort__wait_check(const char *function)
 {
+    if (must_not_wait())
+        return cohort_fail(COHORT_ERR_STATE,
+                           "%s: called by the runtime's own thread outside of tasks, where waiting "
+                           "would stop everything",
+                           function);
     if (cohort__worker_self)
-        return cohort__worker_self->context
-                   ? COHORT_OK
-                   : cohort_fail(COHORT_ERR_STATE,
-                                 "%s: called by the runtime's own thread outside of tasks, where "
-                                 "waiting would stop everything",
-                                 function);
+        return COHORT_OK;
     bool is_up = cohort__foreign_enter();
     cohort__foreign_leave();
     return is_up ? COHORT_OK : cohort__scheduler_refuse(function);
@@ -136,10 +143,10 @@ cohort_status cohort__wait_begin_always(struct cohort__wait *wait, const char *f
     wait->alarm = NULL;
     wait->is_task = worker != NULL;
     atomic_init(&wait->is_over, 0);
+    if (must_not_wait())
+        return cohort__wait_check(function);
     if (!worker)
         return COHORT_OK;
-    if (!worker->context)
-        return cohort__wait_check(function);
     cohort__resumption_init(&wait->resumption, worker);
     cohort__resumption_unpin(&wait->resumption);
     return COHORT_OK;

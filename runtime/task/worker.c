@@ -45,6 +45,11 @@ bool cohort__scheduler_has_ready(void)
     return cohort__worker_self && cohort__worker_self->ready.first;
 }
 
+bool cohort__scheduler_has_work(void)
+{
+    return cohort__worker_self && cohort__worker_has_work(cohort__worker_self);
+}
+
 void cohort__scheduler_poll_next(void)
 {
     struct cohort__worker *worker = cohort__worker_self;

@@ -392,6 +392,9 @@ cohort_status cohort__progress_start(void);
 /* To be called when the workers have ended, and may_go is set. */
 void cohort__progress_end(void);
 
+/* Whether the calling thread is this one, which must never wait for what tasks do. */
+bool cohort__progress_is_self(void);
+
 static inline bool cohort__progress_is_on(void)
 {
     return cohort__scheduler.num_threads > cohort__scheduler.num_workers;

@@ -14,12 +14,14 @@ LAYERS = {
     "base": ("runtime/base", ()),
     "task": ("runtime/task", ()),
     "loop": ("runtime/loop", ("task",)),
+    "io": ("runtime/io", ("task", "loop")),
     "wire": ("runtime/wire", ()),
     "net": ("runtime/net", ("loop", "wire")),
     "proc": ("runtime/proc", ("task", "loop", "wire", "net")),
     "remote": ("runtime/remote", ("task", "loop", "wire", "net", "proc")),
     "launch": ("runtime/launch", ("task", "loop", "wire", "net")),
-    "job": ("runtime/job", ("task", "loop", "wire", "net", "proc", "remote", "launch")),
+    "job": ("runtime/job",
+            ("task", "loop", "io", "wire", "net", "proc", "remote", "launch")),
     "plan": ("collectives/plan", ()),
     "algo": ("collectives/algo", ("plan",)),
     "model": ("collectives/model", ("plan", "algo")),
@@ -50,7 +52,8 @@ EXAMPLE = ("tools/bench/graph.h", "examples/shape.h")
 
 # Headers of the dependencies, and which files may include them, by the beginnings of their paths.
 FOREIGN = {
-    r"uv\.h|uv/.*": ("runtime/loop/", "tools/bench/peer_system"),
+    r"uv\.h|uv/.*": ("runtime/loop/", "runtime/io/", "include/cohort/uv.h",
+                     "tools/bench/peer_system"),
     r"msgpack(\.h|/.*)": ("runtime/wire/", "include/cohort/msgpack.h"),
     r"rdma/.*": ("runtime/net/ofi",),
     r"pmix.*\.h": ("runtime/launch/pmix_",),

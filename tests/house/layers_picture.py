@@ -16,6 +16,7 @@ BASE = "base"
 
 # The column of a layer, from the left. Its row follows from what it uses.
 COLUMNS = {"wire": 1, "net": 1, "launch": 1, "remote": 2, "job": 1, "task": 2, "loop": 2,
+           "io": 0,
            "proc": 2, "comm": 3, "plan": 3, "exec": 3, "coll": 3, "algo": 4, "model": 4}
 FIRST, LAST = 0, 5  # the columns of programs
 
@@ -23,6 +24,7 @@ PURPOSES = {
     "base": "status, errors, slabs, queues, clock, log: every layer may use it",
     "task": "futures, fibers, workers",
     "loop": "libuv: timers, streams",
+    "io": "TCP and files for tasks",
     "wire": "the envelope, msgpack",
     "net": "carries bytes: shm, ofi",
     "proc": "messages of localities",

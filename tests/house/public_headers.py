@@ -11,13 +11,18 @@ import sys
 import house
 
 # Not part of cohort.h, because they need a library that a program may not have.
-APART = ("cohort/cohort.h", "cohort/msgpack.h")
+APART = ("cohort/cohort.h", "cohort/msgpack.h", "cohort/uv.h")
 
 WARNINGS = ["-Wall", "-Wextra", "-Wpedantic", "-Wundef", "-Werror", "-fsyntax-only"]
 
 
+# What the other library's header needs, when the compiler is strict.
+NEEDS = {"cohort/uv.h": ["-D_POSIX_C_SOURCE=200809L"]}
+
+
 def compile_alone(root, header, compiler, options):
     source = f'#include "{header}"\n#include "{header}"\nextern int alone;\n'
+    options = [*options, *NEEDS.get(header, [])]
     done = subprocess.run([*compiler.split(), *options, *WARNINGS, f"-I{root}/include", "-"],
                           input=source, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                           text=True)

@@ -270,6 +270,32 @@ def test_matvec_wrong():
                  '--rows 50 times --columns 100 is above 4096 sites'))
 
 
+# tcp_server
+
+
+def test_tcp_server():
+    """More clients than localities, and fewer; thousands at once."""
+    for num_localities, connections, requests in (0, 50, 3), (3, 2, 5), (4, 2000, 2):
+        out = succeed('tcp_server', num_localities, '--connections', connections, '--requests',
+                      requests)
+        check_equal(out, 'answers: %d, all right\nconnections: %d to %d localities\n' %
+                    (connections * requests, connections, num_localities or 1))
+
+
+def test_tcp_server_few_files():
+    """Where there are too few descriptors, there are fewer connections."""
+    done = subprocess.run(['sh', '-c', 'ulimit -n 400 && exec "$0"',
+                           os.path.join(EXAMPLES, 'tcp_server')], stdout=subprocess.PIPE,
+                          timeout=jobs.TIMEOUT, check=True)
+    lines = done.stdout.decode().splitlines()
+    check_equal(lines[0], 'the limit of open files (RLIMIT_NOFILE) allows only 100 connections')
+    check_equal(lines[2], 'connections: 100 to 1 localities')
+
+
+def test_tcp_server_wrong():
+    check_wrong('tcp_server', [], (['--connections', '0'], '0'), (['--requests', 'x'], 'x'))
+
+
 # sample_sort
 
 

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef COHORT_RUNTIME_IO_OBJECT_H
+#define COHORT_RUNTIME_IO_OBJECT_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "cohort/future.h"
+#include "runtime/base/error.h"
+#include "runtime/base/list.h"
+#include "runtime/loop/loop.h"
+
+/* What files, listeners and connections have in common: an end in the system that is open until
+ * somebody closes it, or has given back the last reference, or the runtime ends. It begins a struct
+ * that cohort__slab_alloc_zero has allocated, of its kind. */
+struct cohort__io_object;
+
+struct cohort__io_object_kind {
+    const char *noun; /* "TCP connection" */
+    const char *name; /* of the public function that closes one */
+
+    /* Begins to close it, and lets its calls end. When nothing uses it any more, the kind calls
+     * cohort__io_object_closed, which may be before this returns. Called once. Holder only. */
+    void (*close)(struct cohort__io_object *object);
+};
+
+struct cohort__io_object {
+    const struct cohort__io_object_kind *kind;
+    struct cohort__loop *loop;
+    _Atomic uint32_t refs;    /* to the memory: of calls, one of all users, one while it is open */
+    _Atomic uint32_t users;   /* references of the program */
+    atomic_bool is_closed;    /* written by the holder */
+    bool is_closing;          /* or closed; holder only, as what follows */
+    struct cohort__list link; /* of all that are open */
+    struct cohort__list closers; /* calls that wait for its end */
+    struct cohort__loop_request unused;
+    cohort_status status; /* how the close has ended */
+    struct cohort__error error;
+};
+
+/* The new OBJECT, whose memory is zero, is open, and the caller has a reference to it, which one of
+ * two takes: give makes it that of the program's users, of which there is one then, and discard
+ * closes it. Holder only. */
+void cohort__io_object_open(struct cohort__io_object *object,
+                            const struct cohort__io_object_kind *kind, struct cohort__loop *loop);
+
+void cohort__io_object_give(struct cohort__io_object *object);
+void cohort__io_object_discard(struct cohort__io_object *object);
+
+/* References of the program. When the last one is given back, the object is closed. Any thread. */
+void cohort__io_object_ref(struct cohort__io_object *object);
+void cohort__io_object_unref(struct cohort__io_object *object);
+
+/* References to the memory. Any thread. */
+void cohort__io_object_keep(struct cohort__io_object *object);
+void cohort__io_object_drop(struct cohort__io_object *object);
+
+/* If nobody has done so before. Holder only. */
+void cohort__io_object_close(struct cohort__io_object *object);
+
+/* OBJECT has been closed, with STATUS and the error in the caller's slot. It may be gone when this
+ * returns. Holder only. */
+void cohort__io_object_closed(struct cohort__io_object *object, cohort_status status);
+
+/* A call that closes OBJECT, and waits for it. Any thread. */
+cohort_future *cohort__io_object_close_call(struct cohort__io_object *object);
+
+/* To be called when the scheduler has run, after cohort__loop_attach(NULL), by the thread that
+ * destroys the loop, before that. Cancels all calls, and closes what is open; the log says how many
+ * of which kind. The loop's end sees to the rest. */
+void cohort__io_end(void);
+
+#endif

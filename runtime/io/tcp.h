@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef COHORT_RUNTIME_IO_TCP_H
+#define COHORT_RUNTIME_IO_TCP_H
+
+#include <stdbool.h>
+
+#include <uv.h>
+
+#include "cohort/tcp.h"
+#include "runtime/base/list.h"
+#include "runtime/io/address.h"
+#include "runtime/io/object.h"
+
+/* A connection. All but the object's references, and the peer's name, is the holder's. */
+struct cohort_tcp {
+    struct cohort__io_object object; /* first: it is freed as an object */
+    uv_tcp_t uv;
+    char peer[COHORT__ADDRESS_BYTES];
+    struct cohort__list reads; /* calls, the oldest first */
+    bool is_reading;
+    int read_end;               /* how reading has ended for good, UV_EOF or another error; or 0 */
+    struct cohort__list writes; /* calls, the oldest first; libuv has that one only */
+    bool is_writing;            /* libuv has it */
+    uv_write_t write;
+    uv_shutdown_t shutdown;
+};
+
+/* A new one, open but not connected, see cohort__io_object_open. Returns libuv's error. The first
+ * one lets the process ignore SIGPIPE. Holder only. */
+int cohort__tcp_create(struct cohort_tcp **ret_tcp, struct cohort__loop *loop);
+
+/* It is connected now, and the program's. Holder only. */
+void cohort__tcp_connected(struct cohort_tcp *tcp);
+
+#endif

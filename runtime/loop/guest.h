@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef COHORT_RUNTIME_LOOP_GUEST_H
+#define COHORT_RUNTIME_LOOP_GUEST_H
+
+#include <uv.h>
+
+struct cohort__loop;
+
+/* For those who use libuv on the loop and are not of this layer: guests. Holder only, unless it
+ * says otherwise. */
+
+uv_loop_t *cohort__loop_uv(struct cohort__loop *loop);
+
+/* Every callback of libuv calls this: something has happened, so libuv must not block now. (uv_run
+ * calls the timers first, and would then block until something else happens.) The callbacks of a
+ * user don't; what they make ready is seen before the loop blocks, see guest.c. */
+void cohort__loop_note(struct cohort__loop *loop);
+
+/* The loop that was attached (loop.h), or NULL. It stays as long as the caller holds the scheduler.
+ * Any thread. */
+struct cohort__loop *cohort__loop_attached(void);
+
+#endif

@@ -1,0 +1,440 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cohort/file.h"
+
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <semaphore.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "tests/unit/runtime/io/run_io.h"
+
+/* --- libuv's thread, of which there is one here, in the hands of the test --- */
+
+static sem_t has_begun, may_end;
+static atomic_bool is_slow;  /* fsync waits */
+static atomic_bool is_short; /* reads and writes move only so much: */
+enum { SHORT = 1000 };
+
+#define REPLACES_THE_SYSTEMS __attribute__((visibility("default")))
+
+static void *real(const char *name)
+{
+    void *function = dlsym(RTLD_NEXT, name);
+    CHECK(function != NULL);
+    return function;
+}
+
+static void hold_thread(void)
+{
+    sem_post(&has_begun);
+    while (sem_wait(&may_end))
+        ;
+}
+
+static void wait_for_thread(void)
+{
+    while (sem_wait(&has_begun))
+        ;
+}
+
+REPLACES_THE_SYSTEMS int fsync(int fd)
+{
+    int (*function)(int);
+    *(void **)&function = real("fsync");
+    if (is_slow)
+        hold_thread();
+    return function(fd);
+}
+
+REPLACES_THE_SYSTEMS ssize_t pread64(int fd, void *buffer, size_t bytes, off64_t offset)
+{
+    ssize_t (*function)(int, void *, size_t, off64_t);
+    *(void **)&function = real("pread64");
+    return function(fd, buffer, is_short && bytes > SHORT ? SHORT : bytes, offset);
+}
+
+REPLACES_THE_SYSTEMS ssize_t pwrite64(int fd, const void *data, size_t bytes, off64_t offset)
+{
+    ssize_t (*function)(int, const void *, size_t, off64_t);
+    *(void **)&function = real("pwrite64");
+    return function(fd, data, is_short && bytes > SHORT ? SHORT : bytes, offset);
+}
+
+/* --- a folder --- */
+
+static char folder[] = "/tmp/cohort-test-XXXXXX";
+static char path[64]; /* of a file in it */
+
+static void remove_all(void)
+{
+    unlink(path);
+    rmdir(folder);
+}
+
+static cohort_file *open_new(void)
+{
+    cohort_file *file;
+    CHECK_INT(cohort_await(cohort_file_open(path, O_RDWR | O_CREAT | O_TRUNC, 0600, &file)),
+              COHORT_OK);
+    return file;
+}
+
+/* --- data --- */
+
+enum { MUCH = 100000 };
+
+static cohort_status store(void *arg)
+{
+    static char data[MUCH], buffer[MUCH + 100];
+    cohort_file *file = open_new();
+    uint64_t size = 1;
+    size_t bytes = 1;
+    for (int i = 0; i < MUCH; i++)
+        data[i] = (char)(i ^ i >> 8);
+    CHECK_INT(cohort_await(cohort_file_size(file, &size)), COHORT_OK);
+    CHECK_INT(size, 0);
+    CHECK_INT(cohort_await(cohort_file_read(file, 0, buffer, 10, &bytes)), COHORT_OK);
+    CHECK_INT(bytes, 0);
+    CHECK_INT(cohort_await(cohort_file_write(file, 50, data, MUCH)), COHORT_OK);
+    CHECK_INT(cohort_await(cohort_file_write(file, 7, NULL, 0)), COHORT_OK);
+    CHECK_INT(cohort_await(cohort_file_sync(file)), COHORT_OK);
+    CHECK_INT(cohort_await(cohort_file_size(file, &size)), COHORT_OK);
+    CHECK_INT(size, MUCH + 50);
+    CHECK_INT(cohort_await(cohort_file_read(file, 50, buffer, sizeof(buffer), &bytes)), COHORT_OK);
+    CHECK_INT(bytes, MUCH);
+    CHECK(memcmp(data, buffer, MUCH) == 0);
+    CHECK_INT(cohort_await(cohort_file_read(file, MUCH, buffer, 20, &bytes)), COHORT_OK);
+    CHECK_INT(bytes, 20);
+    CHECK(memcmp(data + MUCH - 50, buffer, 20) == 0);
+    CHECK_INT(cohort_await(cohort_file_read(file, 0, buffer, 50, &bytes)), COHORT_OK);
+    CHECK(bytes == 50 && buffer[0] == 0 && buffer[49] == 0);
+    CHECK_INT(cohort_await(cohort_file_read(file, 0, NULL, 0, &bytes)), COHORT_OK);
+    CHECK_INT(bytes, 0);
+    CHECK_INT(cohort_await(cohort_file_read(file, (uint64_t)1 << 50, buffer, 1, &bytes)),
+              COHORT_OK);
+    CHECK_INT(bytes, 0);
+    CHECK_INT(cohort_await(cohort_file_close(file)), COHORT_OK);
+    cohort_file_unref(file);
+    return arg ? COHORT_ERR_FAILED : COHORT_OK;
+}
+
+static void test_store(void)
+{
+    run_io(store);
+    is_short = true;
+    run_io(store);
+    is_short = false;
+}
+
+/* --- what goes wrong --- */
+
+static cohort_status wrong_calls(void *arg)
+{
+    char missing[80], text[200], byte = 'x';
+    size_t bytes = 77;
+    uint64_t size = 77;
+    cohort_file *file = (void *)&wrong_calls;
+    snprintf(missing, sizeof(missing), "%s/no", folder);
+    snprintf(text, sizeof(text), "cohort_file_open: %s: no such file or directory (ENOENT)",
+             missing);
+    check_fails(cohort_file_open(missing, O_RDONLY, 0, &file), COHORT_ERR_SYSTEM, text);
+    check_fails(cohort_file_open(folder, O_WRONLY, 0, &file), COHORT_ERR_SYSTEM, "(EISDIR)");
+    check_fails(cohort_file_open(NULL, O_RDONLY, 0, &file), COHORT_ERR_BAD_PARAMETER,
+                "path is NULL");
+    check_fails(cohort_file_open(path, O_RDONLY, 0, NULL), COHORT_ERR_BAD_PARAMETER,
+                "ret_file is NULL");
+    CHECK(file == (void *)&wrong_calls);
+    check_fails(cohort_file_read(NULL, 0, &byte, 1, &bytes), COHORT_ERR_BAD_PARAMETER,
+                "file is NULL");
+    check_fails(cohort_file_write(NULL, 0, &byte, 1), COHORT_ERR_BAD_PARAMETER, "file is NULL");
+    check_fails(cohort_file_sync(NULL), COHORT_ERR_BAD_PARAMETER, "file is NULL");
+    check_fails(cohort_file_size(NULL, &size), COHORT_ERR_BAD_PARAMETER, "file is NULL");
+    check_fails(cohort_file_close(NULL), COHORT_ERR_BAD_PARAMETER, "file is NULL");
+    CHECK(!cohort_file_ref(NULL));
+    cohort_file_unref(NULL);
+
+    cohort_file_unref(open_new());
+    CHECK_INT(cohort_await(cohort_file_open(path, O_RDONLY, 0, &file)), COHORT_OK);
+    check_fails(cohort_file_read(file, 0, NULL, 1, &bytes), COHORT_ERR_BAD_PARAMETER,
+                "buffer is NULL");
+    check_fails(cohort_file_read(file, 0, &byte, 1, NULL), COHORT_ERR_BAD_PARAMETER,
+                "ret_bytes is NULL");
+    check_fails(cohort_file_read(file, INT64_MAX, &byte, 1, &bytes), COHORT_ERR_BAD_PARAMETER,
+                "above INT64_MAX");
+    check_fails(cohort_file_read(file, UINT64_MAX, &byte, 1, &bytes), COHORT_ERR_BAD_PARAMETER,
+                "above INT64_MAX");
+    check_fails(cohort_file_write(file, 0, NULL, 1), COHORT_ERR_BAD_PARAMETER, "data is NULL");
+    check_fails(cohort_file_size(file, NULL), COHORT_ERR_BAD_PARAMETER, "ret_bytes is NULL");
+    snprintf(text, sizeof(text), "cohort_file_write: %s: bad file descriptor (EBADF)", path);
+    check_fails(cohort_file_write(file, 0, &byte, 1), COHORT_ERR_SYSTEM, text);
+    CHECK(bytes == 77 && size == 77);
+    CHECK_INT(cohort_await(cohort_file_close(file)), COHORT_OK);
+    CHECK_INT(cohort_await(cohort_file_close(file)), COHORT_OK);
+    check_fails(cohort_file_read(file, 0, &byte, 1, &bytes), COHORT_ERR_GONE, "it was closed here");
+    check_fails(cohort_file_sync(file), COHORT_ERR_GONE, "it was closed here");
+    check_fails(cohort_file_size(file, &size), COHORT_ERR_GONE, "it was closed here");
+    cohort_file_unref(file);
+    return arg ? COHORT_ERR_FAILED : COHORT_OK;
+}
+
+static void test_wrong_calls(void)
+{
+    run_io(wrong_calls);
+}
+
+static cohort_status no_memory(void *arg)
+{
+    char byte = 'x';
+    size_t bytes = 77;
+    uint64_t size = 77;
+    cohort_file *file = open_new(), *none = NULL;
+    has_no_memory = true;
+    check_fails(cohort_file_open(path, O_RDONLY, 0, &none), COHORT_ERR_NO_MEMORY, "out of memory");
+    check_fails(cohort_file_read(file, 0, &byte, 1, &bytes), COHORT_ERR_NO_MEMORY, "out of memory");
+    check_fails(cohort_file_write(file, 0, &byte, 1), COHORT_ERR_NO_MEMORY, "out of memory");
+    check_fails(cohort_file_sync(file), COHORT_ERR_NO_MEMORY, "out of memory");
+    check_fails(cohort_file_size(file, &size), COHORT_ERR_NO_MEMORY, "out of memory");
+    check_fails(cohort_file_close(file), COHORT_ERR_NO_MEMORY, "out of memory");
+    cohort_file_unref(file);
+    has_no_memory = false;
+    CHECK(!none && bytes == 77 && size == 77);
+    return arg ? COHORT_ERR_FAILED : COHORT_OK;
+}
+
+static void test_no_memory(void)
+{
+    run_io_with(1, false, no_memory);
+    CHECK_TEXT(logged, "");
+}
+
+/* Root may open all, so it is somebody else for a moment. */
+static cohort_status not_permitted(void *arg)
+{
+    cohort_file *file = NULL;
+    cohort_file_unref(open_new());
+    CHECK_INT(chmod(path, 0), 0);
+    uid_t user = geteuid();
+    CHECK(user != 0 || seteuid(65534) == 0);
+    check_fails(cohort_file_open(path, O_RDONLY, 0, &file), COHORT_ERR_SYSTEM,
+                ": permission denied (EACCES)");
+    CHECK(user != 0 || seteuid(user) == 0);
+    CHECK_INT(unlink(path), 0);
+    CHECK(!file);
+    return arg ? COHORT_ERR_FAILED : COHORT_OK;
+}
+
+static void test_not_permitted(void)
+{
+    run_io_with(1, false, not_permitted);
+}
+
+/* The system says only when a file is closed that something was wrong: here its descriptor. */
+static cohort_status close_twice(void *arg)
+{
+    int fd = dup(0);
+    close(fd);
+    cohort_file *file = open_new(); /* with that descriptor, the first that is free */
+    CHECK_INT(close(fd), 0);
+    cohort_future *close = cohort_file_close(file);
+    check_fails(close, COHORT_ERR_SYSTEM, ": bad file descriptor (EBADF)");
+    check_fails(cohort_file_sync(file), COHORT_ERR_GONE, "it was closed here");
+    check_fails(cohort_file_close(file), COHORT_ERR_SYSTEM, "cohort_file_close: /tmp/cohort-test-");
+    cohort_file_unref(file);
+    return arg ? COHORT_ERR_FAILED : COHORT_OK;
+}
+
+static void test_bad_close(void)
+{
+    run_io_with(1, false, close_twice);
+}
+
+/* --- who waits for whom --- */
+
+/* What has begun ends before the file is closed, and is not cancelled. */
+static cohort_status sync_in_scope(void *arg)
+{
+    CHECK_INT(cohort_await(cohort_file_sync(arg)), COHORT_OK);
+    CHECK(cohort_cancelled());
+    return COHORT_OK;
+}
+
+static cohort_status end_slowly(void *arg)
+{
+    cohort_scope *scope;
+    cohort_file *file = open_new();
+    is_slow = true;
+    CHECK_INT(cohort_scope_create(NULL, &scope), COHORT_OK);
+    CHECK_INT(cohort_scope_async(scope, sync_in_scope, file), COHORT_OK);
+    cohort_yield();
+    wait_for_thread();
+    cohort_scope_cancel(scope);
+    cohort_future *close = cohort_file_close(file);
+    let_begin();
+    CHECK(!cohort_future_ready(close));
+    check_fails(cohort_file_sync(file), COHORT_ERR_GONE, "it was closed here");
+    is_slow = false;
+    sem_post(&may_end);
+    CHECK_INT(cohort_scope_await(scope), COHORT_ERR_CANCELLED);
+    CHECK_INT(cohort_await(close), COHORT_OK);
+    cohort_file_unref(file);
+    return arg ? COHORT_ERR_FAILED : COHORT_OK;
+}
+
+static void test_slow(void)
+{
+    run_io_with(2, true, end_slowly);
+}
+
+struct buffer {
+    cohort_file *file;
+    char byte;
+    size_t bytes;
+};
+
+static cohort_future *call_read(void *arg)
+{
+    struct buffer *buffer = arg;
+    return cohort_file_read(buffer->file, 0, &buffer->byte, 1, &buffer->bytes);
+}
+
+static cohort_future *call_open(void *arg)
+{
+    struct buffer *buffer = arg;
+    return cohort_file_open(path, O_RDONLY, 0, &buffer->file);
+}
+
+/* What waits for a thread is cancelled, while the only one is busy. */
+static cohort_status cancel(void *arg)
+{
+    struct buffer buffer = {.file = open_new()}, none = {.file = NULL};
+    is_slow = true;
+    cohort_future *sync = cohort_file_sync(buffer.file);
+    let_begin();
+    wait_for_thread();
+    check_cancel(call_read, &buffer, NULL);
+    check_cancel(call_open, &none, NULL);
+    CHECK(!none.file);
+    CHECK(!cohort_future_ready(sync));
+    is_slow = false;
+    sem_post(&may_end);
+    CHECK_INT(cohort_await(sync), COHORT_OK);
+    cohort_file_unref(buffer.file);
+    return arg ? COHORT_ERR_FAILED : COHORT_OK;
+}
+
+static void test_cancel(void)
+{
+    run_io_with(1, false, cancel);
+    CHECK_TEXT(logged, "");
+    run_io_with(2, true, cancel);
+    CHECK_TEXT(logged, "");
+}
+
+/* --- the runtime's end --- */
+
+static struct {
+    cohort_file *file, *never;
+    cohort_future *sync, *read, *open;
+    char byte;
+    size_t bytes;
+} left;
+
+static cohort_status leave(void *arg)
+{
+    left.file = open_new();
+    is_slow = true;
+    left.sync = cohort_file_sync(left.file);
+    left.read = cohort_file_read(left.file, 0, &left.byte, 1, &left.bytes);
+    left.open = cohort_file_open(path, O_RDONLY, 0, &left.never);
+    let_begin();
+    wait_for_thread();
+    is_slow = false;
+    return arg ? COHORT_ERR_FAILED : COHORT_OK;
+}
+
+static void *end_sync_later(void *arg)
+{
+    usleep(20000);
+    sem_post(&may_end);
+    return arg;
+}
+
+static void test_end(void)
+{
+    pthread_t thread;
+    CHECK_INT(pthread_create(&thread, NULL, end_sync_later, NULL), 0);
+    run_io_with(1, false, leave);
+    pthread_join(thread, NULL);
+    CHECK_CONTAINS(logged, "the program has left 1 file open at its end; closed now\n");
+    CHECK_INT(cohort_await(left.sync), COHORT_OK); /* it had begun */
+    check_fails(left.read, COHORT_ERR_CANCELLED, ": the runtime has ended before");
+    check_fails(left.open, COHORT_ERR_CANCELLED, ": the runtime has ended before");
+    CHECK(!left.never);
+    check_fails(cohort_file_sync(left.file), COHORT_ERR_STATE, "cohort_file_sync: ");
+    cohort_file_unref(left.file);
+    check_fails(cohort_file_open(path, O_RDONLY, 0, &left.file), COHORT_ERR_STATE,
+                "cohort_file_open: the runtime is not up");
+}
+
+/* --- many --- */
+
+enum { NUM_TASKS = 30, NUM_BLOCKS = 30 };
+
+static cohort_status write_blocks(void *arg)
+{
+    struct buffer *buffer = arg;
+    for (uint64_t i = 0; i < NUM_BLOCKS; i++) {
+        char block[100], back[100];
+        uint64_t offset = (i * NUM_TASKS + (uint64_t)buffer->byte) * sizeof(block);
+        size_t bytes;
+        memset(block, (int)(buffer->byte + i), sizeof(block));
+        CHECK_INT(cohort_await(cohort_file_write(buffer->file, offset, block, sizeof(block))),
+                  COHORT_OK);
+        CHECK_INT(cohort_await(cohort_file_read(buffer->file, offset, back, sizeof(back), &bytes)),
+                  COHORT_OK);
+        CHECK(bytes == sizeof(back) && memcmp(block, back, bytes) == 0);
+    }
+    cohort_file_unref(buffer->file);
+    return COHORT_OK;
+}
+
+static cohort_status many(void *arg)
+{
+    static struct buffer buffers[NUM_TASKS];
+    cohort_future *futures[NUM_TASKS];
+    cohort_file *file = open_new();
+    for (int i = 0; i < NUM_TASKS; i++) {
+        buffers[i] = (struct buffer){.file = cohort_file_ref(file), .byte = (char)i};
+        futures[i] = cohort_async(write_blocks, &buffers[i]);
+    }
+    cohort_file_unref(file);
+    return cohort_await(cohort_when_all(futures, NUM_TASKS)) || arg;
+}
+
+static void test_many(void)
+{
+    run_io(many);
+}
+
+int main(int argc, char **argv)
+{
+    static const struct test_case cases[] = {
+        {"store", test_store},         {"wrong_calls", test_wrong_calls},
+        {"no_memory", test_no_memory}, {"not_permitted", test_not_permitted},
+        {"bad_close", test_bad_close}, {"slow", test_slow},
+        {"cancel", test_cancel},       {"end", test_end},
+        {"many", test_many},
+    };
+    setenv("UV_THREADPOOL_SIZE", "1", 1);
+    sem_init(&has_begun, 0, 0);
+    sem_init(&may_end, 0, 0);
+    CHECK(mkdtemp(folder) != NULL);
+    snprintf(path, sizeof(path), "%s/file", folder);
+    atexit(remove_all);
+    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
+}

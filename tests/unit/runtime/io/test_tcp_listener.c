@@ -1,0 +1,354 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <arpa/inet.h>
+#include <stdio.h>
+#include <sys/resource.h>
+
+#include "tests/support/await_within.h"
+#include "tests/unit/runtime/io/names.h"
+#include "tests/unit/runtime/io/run_io.h"
+
+static cohort_tcp_listener *listen_at(const char *host, uint16_t port)
+{
+    cohort_tcp_listener *listener;
+    CHECK_INT(cohort_await(cohort_tcp_listen(host, port, &listener)), COHORT_OK);
+    return listener;
+}
+
+static cohort_tcp *connect_to(const char *host, const cohort_tcp_listener *listener)
+{
+    cohort_tcp *tcp;
+    CHECK_INT(cohort_await(cohort_tcp_connect(host, cohort_tcp_listener_port(listener), &tcp)),
+              COHORT_OK);
+    return tcp;
+}
+
+static cohort_tcp *accept_from(cohort_tcp_listener *listener)
+{
+    cohort_tcp *tcp;
+    CHECK_INT(cohort_await(cohort_tcp_accept(listener, &tcp)), COHORT_OK);
+    return tcp;
+}
+
+/* --- addresses --- */
+
+static cohort_status addresses(void *arg)
+{
+    char text[100];
+    cohort_tcp_listener *listener = listen_at("127.0.0.1", 0);
+    snprintf(text, sizeof(text), "127.0.0.1:%d", cohort_tcp_listener_port(listener));
+    CHECK(cohort_tcp_listener_port(listener) > 0);
+    CHECK_TEXT(cohort_tcp_listener_address(listener), text);
+    cohort_tcp *tcp = connect_to("127.0.0.1", listener);
+    CHECK_TEXT(cohort_tcp_peer(tcp), text);
+    cohort_tcp *accepted = accept_from(listener);
+    CHECK_CONTAINS(cohort_tcp_peer(accepted), "127.0.0.1:");
+    cohort_tcp_unref(tcp);
+    cohort_tcp_unref(accepted);
+    cohort_tcp_listener_unref(listener);
+
+    listener = listen_at("::1", 0);
+    snprintf(text, sizeof(text), "[::1]:%d", cohort_tcp_listener_port(listener));
+    CHECK_TEXT(cohort_tcp_listener_address(listener), text);
+    tcp = connect_to("::1", listener);
+    CHECK_TEXT(cohort_tcp_peer(tcp), text);
+    cohort_tcp_unref(tcp);
+    cohort_tcp_listener_unref(listener);
+
+    listener = listen_at(NULL, 0); /* both */
+    CHECK_CONTAINS(cohort_tcp_listener_address(listener), "[::]:");
+    cohort_tcp_unref(connect_to("::1", listener));
+    cohort_tcp_unref(connect_to("127.0.0.1", listener));
+    cohort_tcp_unref(accept_from(listener));
+    accepted = accept_from(listener);
+    CHECK_CONTAINS(cohort_tcp_peer(accepted), "127.0.0.1");
+    cohort_tcp_unref(accepted);
+    cohort_tcp_listener_unref(listener);
+
+    listener = listen_at("two.test", 0);
+    CHECK_CONTAINS(cohort_tcp_listener_address(listener), "[::1]:");
+    cohort_tcp_listener_unref(listener);
+    return arg ? COHORT_ERR_FAILED : COHORT_OK;
+}
+
+static void test_addresses(void)
+{
+    run_io(addresses);
+}
+
+/* --- what goes wrong --- */
+
+static cohort_status wrong_calls(void *arg)
+{
+    cohort_tcp_listener *listener = (void *)&wrong_calls, *as_before = listener;
+    cohort_tcp *tcp = (void *)&wrong_calls;
+    check_fails(cohort_tcp_listen("127.0.0.1", 0, NULL), COHORT_ERR_BAD_PARAMETER,
+                "cohort_tcp_listen: ret_listener is NULL");
+    check_fails(cohort_tcp_accept(NULL, &tcp), COHORT_ERR_BAD_PARAMETER, "listener is NULL");
+    check_fails(cohort_tcp_listener_close(NULL), COHORT_ERR_BAD_PARAMETER, "listener is NULL");
+    check_fails(cohort_tcp_listen("none.test", 80, &listener), COHORT_ERR_SYSTEM,
+                "cohort_tcp_listen: none.test:80: unknown node or service (EAI_NONAME)");
+    check_fails(cohort_tcp_listen("192.0.2.7", 0, &listener), COHORT_ERR_SYSTEM,
+                "cohort_tcp_listen: 192.0.2.7:0: address not available (EADDRNOTAVAIL)");
+    CHECK(listener == as_before && tcp == (void *)&wrong_calls);
+    CHECK_TEXT(cohort_tcp_listener_address(NULL), "");
+    CHECK_INT(cohort_tcp_listener_port(NULL), 0);
+    CHECK(!cohort_tcp_listener_ref(NULL));
+    cohort_tcp_listener_unref(NULL);
+
+    listener = listen_at("127.0.0.1", 0);
+    check_fails(cohort_tcp_accept(listener, NULL), COHORT_ERR_BAD_PARAMETER, "ret_tcp is NULL");
+    cohort_tcp_listener *second = NULL;
+    uint16_t port = cohort_tcp_listener_port(listener);
+    check_fails(cohort_tcp_listen("127.0.0.1", port, &second), COHORT_ERR_SYSTEM,
+                ": address already in use (EADDRINUSE)");
+    CHECK_CONTAINS(cohort_error_message(), cohort_tcp_listener_address(listener));
+    CHECK(!second);
+    CHECK_INT(cohort_await(cohort_tcp_listener_close(listener)), COHORT_OK);
+    cohort_tcp_listener_unref(listener);
+    cohort_tcp_listener_unref(listen_at("127.0.0.1", port)); /* it is free again at once */
+    return arg ? COHORT_ERR_FAILED : COHORT_OK;
+}
+
+static void test_wrong_calls(void)
+{
+    run_io(wrong_calls);
+}
+
+/* Without descriptors libuv turns away who comes in, and the accept goes on. */
+static cohort_status no_descriptors(void *arg)
+{
+    struct rlimit limit, none;
+    cohort_tcp_listener *listener = listen_at("127.0.0.1", 0);
+    cohort_tcp *tcp, *accepted;
+    char byte;
+    size_t bytes = 1;
+    cohort_future *accept = cohort_tcp_accept(listener, &accepted);
+    let_begin();
+    CHECK_INT(getrlimit(RLIMIT_NOFILE, &limit), 0);
+    none = limit;
+    none.rlim_cur = (rlim_t)dup(0) + 1; /* room for just the peer's */
+    CHECK_INT(setrlimit(RLIMIT_NOFILE, &none), 0);
+    close((int)none.rlim_cur - 1);
+    tcp = connect_to("127.0.0.1", listener);
+    cohort_status status = cohort_await(cohort_tcp_read(tcp, &byte, 1, &bytes));
+    CHECK(status == COHORT_ERR_SYSTEM || bytes == 0);
+    CHECK(!cohort_future_ready(accept));
+    cohort_tcp *another;
+    check_fails(cohort_tcp_connect("127.0.0.1", cohort_tcp_listener_port(listener), &another),
+                COHORT_ERR_NO_MEMORY, "too many open files (EMFILE)");
+    CHECK_INT(setrlimit(RLIMIT_NOFILE, &limit), 0);
+    cohort_tcp_unref(tcp);
+    tcp = connect_to("127.0.0.1", listener);
+    CHECK_INT(cohort_await(accept), COHORT_OK);
+    cohort_tcp_unref(accepted);
+    cohort_tcp_unref(tcp);
+    cohort_tcp_listener_unref(listener);
+    return arg ? COHORT_ERR_FAILED : COHORT_OK;
+}
+
+static void test_no_descriptors(void)
+{
+    run_io_with(1, false, no_descriptors);
+}
+
+/* A connection for which there is no memory waits for the next accept. */
+static cohort_status no_memory(void *arg)
+{
+    cohort_tcp *tcp, *none = NULL;
+    cohort_tcp_listener *listener = listen_at("127.0.0.1", 0), *no_listener = NULL;
+    struct sockaddr_in address = {.sin_family = AF_INET};
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    address.sin_port = htons(cohort_tcp_listener_port(listener));
+    cohort_future *accept = cohort_tcp_accept(listener, &none);
+    let_begin();
+    has_no_memory = true;
+    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    CHECK_INT(connect(fd, (struct sockaddr *)&address, sizeof(address)), 0);
+    check_fails(accept, COHORT_ERR_NO_MEMORY, "cohort_tcp_accept: 127.0.0.1:");
+    check_fails(cohort_tcp_accept(listener, &none), COHORT_ERR_NO_MEMORY, "out of memory");
+    check_fails(cohort_tcp_listen("::1", 0, &no_listener), COHORT_ERR_NO_MEMORY, "out of memory");
+    check_fails(cohort_tcp_connect("::1", 1, &none), COHORT_ERR_NO_MEMORY, "out of memory");
+    check_fails(cohort_tcp_listener_close(listener), COHORT_ERR_NO_MEMORY, "out of memory");
+    has_no_memory = false;
+    cohort_future *listening = cohort_tcp_listen("late.test", 0, &no_listener);
+    cohort_future *connecting = cohort_tcp_connect("late.test", 1, &none);
+    let_begin();
+    has_no_memory = true;
+    check_fails(listening, COHORT_ERR_NO_MEMORY, "(ENOMEM)");
+    check_fails(connecting, COHORT_ERR_NO_MEMORY, "(ENOMEM)");
+    has_no_memory = false;
+    CHECK(!none && !no_listener);
+    CHECK_INT(cohort_await(cohort_tcp_accept(listener, &tcp)), COHORT_OK);
+    cohort_tcp_unref(tcp);
+    close(fd);
+    cohort_tcp_listener_unref(listener);
+    return arg ? COHORT_ERR_FAILED : COHORT_OK;
+}
+
+static void test_no_memory(void)
+{
+    run_io_with(1, false, no_memory);
+    CHECK_TEXT(logged, "");
+}
+
+/* --- accepting --- */
+
+/* Each accept gets a connection, whoever comes first; what nobody accepts waits. */
+static cohort_status accept_many(void *arg)
+{
+    enum { NUM = 20 };
+    cohort_tcp *accepted[NUM], *connected[NUM];
+    cohort_future *accepts[NUM];
+    cohort_tcp_listener *listener = listen_at("127.0.0.1", 0);
+    for (int i = 0; i < NUM / 2; i++)
+        accepts[i] = cohort_tcp_accept(listener, &accepted[i]);
+    for (int i = 0; i < NUM; i++)
+        connected[i] = connect_to("127.0.0.1", listener);
+    CHECK_INT(cohort_await(cohort_when_all(accepts, NUM / 2)), COHORT_OK);
+    for (int i = NUM / 2; i < NUM; i++)
+        accepted[i] = accept_from(listener);
+    for (int i = 0; i < NUM; i++) {
+        char byte = 0;
+        size_t bytes;
+        CHECK_INT(cohort_await(cohort_tcp_write(connected[i], "x", 1)), COHORT_OK);
+        CHECK_INT(cohort_await(cohort_tcp_read(accepted[i], &byte, 1, &bytes)), COHORT_OK);
+        CHECK_INT(byte, 'x'); /* they came in order */
+        cohort_tcp_unref(connected[i]);
+        cohort_tcp_unref(accepted[i]);
+    }
+    cohort_tcp_listener_unref(listener);
+    return arg ? COHORT_ERR_FAILED : COHORT_OK;
+}
+
+static void test_accept(void)
+{
+    run_io(accept_many);
+}
+
+static void check_closed(cohort_tcp_listener *listener)
+{
+    cohort_tcp *tcp = NULL;
+    check_fails(cohort_tcp_accept(listener, &tcp), COHORT_ERR_GONE, "it was closed here");
+    check_fails(cohort_tcp_connect("127.0.0.1", cohort_tcp_listener_port(listener), &tcp),
+                COHORT_ERR_SYSTEM, "(ECONNREFUSED)");
+    CHECK_INT(cohort_await(cohort_tcp_listener_close(listener)), COHORT_OK);
+    CHECK(!tcp);
+}
+
+static cohort_status close_meanwhile(void *arg)
+{
+    cohort_tcp *tcp[2];
+    cohort_tcp_listener *listener = listen_at("127.0.0.1", 0);
+    cohort_future *accept = cohort_tcp_accept(listener, &tcp[0]);
+    cohort_future *another = cohort_tcp_accept(listener, &tcp[1]);
+    let_begin();
+    CHECK_INT(cohort_await(cohort_tcp_listener_close(listener)), COHORT_OK);
+    check_fails(accept, COHORT_ERR_GONE, "cohort_tcp_accept: 127.0.0.1:");
+    check_fails(another, COHORT_ERR_GONE, "it was closed here");
+    check_closed(listener);
+    cohort_tcp_listener_unref(listener);
+
+    listener = listen_at("127.0.0.1", 0); /* the last reference */
+    accept = cohort_tcp_accept(listener, &tcp[0]);
+    cohort_tcp_listener_unref(listener);
+    check_fails(accept, COHORT_ERR_GONE, "it was closed here");
+
+    listener = listen_at("127.0.0.1", 0); /* with connections that nobody has accepted */
+    cohort_tcp *waiting[3];
+    for (int i = 0; i < 3; i++)
+        waiting[i] = connect_to("127.0.0.1", listener);
+    CHECK_INT(cohort_await(cohort_tcp_listener_close(listener)), COHORT_OK);
+    for (int i = 0; i < 3; i++) {
+        char byte;
+        size_t bytes = 1;
+        cohort_status status = cohort_await(cohort_tcp_read(waiting[i], &byte, 1, &bytes));
+        CHECK(status == COHORT_ERR_SYSTEM || bytes == 0);
+        cohort_tcp_unref(waiting[i]);
+    }
+    check_closed(listener);
+    cohort_tcp_listener_unref(listener);
+    return arg ? COHORT_ERR_FAILED : COHORT_OK;
+}
+
+static void test_close(void)
+{
+    run_io(close_meanwhile);
+}
+
+/* --- scopes, and the end --- */
+
+static cohort_future *call_accept(void *listener)
+{
+    static cohort_tcp *tcp;
+    return cohort_tcp_accept(listener, &tcp);
+}
+
+static cohort_future *call_listen(void *ret_listener)
+{
+    return cohort_tcp_listen("slow.test", 0, ret_listener);
+}
+
+static cohort_status cancel(void *arg)
+{
+    cohort_tcp_listener *listener = listen_at("127.0.0.1", 0), *never = NULL;
+    check_cancel(call_accept, listener, NULL);
+    cohort_tcp *tcp = connect_to("127.0.0.1", listener);
+    cohort_tcp_unref(accept_from(listener)); /* it is there still */
+    cohort_tcp_unref(tcp);
+    cohort_tcp_listener_unref(listener);
+    check_cancel(call_listen, &never, wait_for_asking); /* it does not wait for the name */
+    CHECK(!never);
+    let_name_be_found();
+    return arg ? COHORT_ERR_FAILED : COHORT_OK;
+}
+
+static void test_cancel(void)
+{
+    run_io(cancel);
+}
+
+static struct {
+    cohort_tcp_listener *listener, *late;
+    cohort_tcp *tcp;
+    cohort_future *accept, *listen;
+} left;
+
+static cohort_status leave(void *arg)
+{
+    left.listener = listen_at("127.0.0.1", 0);
+    left.accept = cohort_tcp_accept(left.listener, &left.tcp);
+    left.listen = cohort_tcp_listen("late.test", 0, &left.late);
+    let_begin();
+    return arg ? COHORT_ERR_FAILED : COHORT_OK;
+}
+
+static void test_end(void)
+{
+    run_io_with(1, false, leave);
+    CHECK_CONTAINS(logged, "the program has left 1 TCP listener open at its end; closed now\n");
+    check_fails(left.accept, COHORT_ERR_CANCELLED, ": the runtime has ended before");
+    check_fails(left.listen, COHORT_ERR_CANCELLED, ": the runtime has ended before");
+    CHECK(!left.tcp && !left.late);
+    check_fails(cohort_tcp_accept(left.listener, &left.tcp), COHORT_ERR_STATE,
+                "cohort_tcp_accept: the runtime is not up");
+    cohort_tcp_listener_unref(left.listener);
+    check_fails(cohort_tcp_listen(NULL, 0, &left.listener), COHORT_ERR_STATE,
+                "cohort_tcp_listen: ");
+}
+
+int main(int argc, char **argv)
+{
+    static const struct test_case cases[] = {
+        {"addresses", test_addresses},
+        {"wrong_calls", test_wrong_calls},
+        {"no_descriptors", test_no_descriptors},
+        {"no_memory", test_no_memory},
+        {"accept", test_accept},
+        {"close", test_close},
+        {"cancel", test_cancel},
+        {"end", test_end},
+    };
+    sem_init(&name_is_asked_for, 0, 0);
+    sem_init(&name_may_be_found, 0, 0);
+    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
+}

@@ -1,0 +1,384 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "cohort/scope.h"
+#include "cohort/sync.h"
+#include "cohort/uv.h"
+#include "runtime/base/log.h"
+#include "runtime/loop/loop.h"
+#include "runtime/task/scheduler.h"
+#include "tests/support/await_within.h"
+#include "tests/support/test.h"
+
+/* Workers park at once, so that what is not seen before the loop blocks is not seen at all. */
+static struct cohort__scheduler_options options_with(unsigned num_workers, bool progress_thread)
+{
+    struct cohort__scheduler_options options;
+    cohort__scheduler_options_init(&options);
+    options.num_workers = num_workers;
+    options.progress_thread = progress_thread;
+    options.spin_ns = 0;
+    options.yield_polls = 0;
+    return options;
+}
+
+static cohort_status stop_after(void *arg)
+{
+    cohort_task_function *function = *(cohort_task_function **)arg;
+    cohort_status status = function(NULL);
+    cohort__scheduler_stop();
+    return status;
+}
+
+/* Pollers are armed while the loop may block. */
+static bool is_armed;
+
+static bool no_progress(void *context)
+{
+    return context != NULL;
+}
+
+static bool arm(void *context)
+{
+    is_armed = true;
+    return !context;
+}
+
+static void disarm(void *context)
+{
+    is_armed = context != NULL;
+}
+
+static void run_one(unsigned num_workers, bool progress_thread, cohort_task_function *function)
+{
+    struct cohort__loop *loop;
+    struct cohort__scheduler_hooks hooks;
+    struct cohort__scheduler_options options = options_with(num_workers, progress_thread);
+    const struct cohort__poller poller = {
+        .progress = no_progress, .arm = arm, .disarm = disarm, .fd = eventfd(0, EFD_CLOEXEC)};
+    CHECK_INT(cohort__loop_create(&loop), COHORT_OK);
+    CHECK_INT(cohort__loop_add_poller(loop, &poller), COHORT_OK);
+    cohort__loop_scheduler_hooks(loop, &hooks);
+    CHECK_INT(cohort__scheduler_start(&options, &hooks), COHORT_OK);
+    cohort__loop_attach(loop);
+    cohort_future_unref(cohort_async(stop_after, &function));
+    CHECK_INT(cohort__scheduler_run(), COHORT_OK);
+    cohort__loop_attach(NULL);
+    cohort__loop_remove_poller(loop, &poller);
+    close(poller.fd);
+    cohort__loop_destroy(loop);
+}
+
+static void run(cohort_task_function *function)
+{
+    run_one(1, false, function);
+    run_one(3, false, function);
+    run_one(2, true, function);
+}
+
+/* --- functions --- */
+
+static cohort_status as_told(uv_loop_t *loop, void *arg)
+{
+    CHECK(loop != NULL);
+    return arg ? cohort_fail(COHORT_ERR_TIMEOUT, "%s", (const char *)arg) : COHORT_ERR_TIMEOUT;
+}
+
+static cohort_status count_up(uv_loop_t *loop, void *arg)
+{
+    (void)loop;
+    ++*(int *)arg;
+    return COHORT_OK;
+}
+
+static void *ask_from_outside(void *arg)
+{
+    CHECK_INT(cohort_await(cohort_run_on_loop(count_up, arg)), COHORT_OK);
+    return NULL;
+}
+
+static cohort_status ask(void *arg)
+{
+    pthread_t thread;
+    int num = 0;
+    CHECK_INT(cohort_await(cohort_run_on_loop(count_up, &num)), COHORT_OK);
+    CHECK_INT(cohort_await(cohort_run_on_loop(as_told, "out of ink")), COHORT_ERR_TIMEOUT);
+    CHECK_TEXT(cohort_error_message(), "out of ink");
+    CHECK_INT(cohort_await(cohort_run_on_loop(as_told, NULL)), COHORT_ERR_TIMEOUT);
+    CHECK_TEXT(cohort_error_message(),
+               "cohort_run_on_loop: the function returned COHORT_ERR_TIMEOUT");
+    CHECK_INT(cohort_await(cohort_run_on_loop(NULL, NULL)), COHORT_ERR_BAD_PARAMETER);
+    CHECK_CONTAINS(cohort_error_message(), "function is NULL");
+    CHECK_INT(pthread_create(&thread, NULL, ask_from_outside, &num), 0);
+    CHECK_INT(cohort_await(cohort_run_on_loop(count_up, &num)), COHORT_OK);
+    CHECK_INT(pthread_join(thread, NULL) + (arg != NULL), 0); /* meanwhile others turn the loop */
+    CHECK_INT(num, 3);
+    return COHORT_OK;
+}
+
+static void test_functions(void)
+{
+    run_one(2, true, ask);
+}
+
+enum { NUM_MANY = 1000 };
+
+static cohort_status in_order(uv_loop_t *loop, void *arg)
+{
+    static int next; /* only the loop's thread */
+    (void)loop;
+    CHECK_INT((int)(intptr_t)arg, next);
+    next = (next + 1) % NUM_MANY;
+    return COHORT_OK;
+}
+
+static cohort_status ask_often(void *arg)
+{
+    static cohort_future *futures[NUM_MANY];
+    for (intptr_t i = 0; i < NUM_MANY; i++)
+        futures[i] = cohort_run_on_loop(in_order, (void *)i);
+    return cohort_await(cohort_when_all(futures, NUM_MANY)) || arg;
+}
+
+static void test_order(void)
+{
+    run(ask_often);
+}
+
+static void test_not_up(void)
+{
+    int num = 0;
+    CHECK_INT(cohort_await(cohort_run_on_loop(count_up, &num)), COHORT_ERR_STATE);
+    CHECK_CONTAINS(cohort_error_message(), "cohort_run_on_loop: ");
+    CHECK_INT(num, 0);
+}
+
+/* The task does not wait for it, and no worker turns the loop any more. */
+static int num_late;
+
+static cohort_status ask_late(uv_loop_t *loop, void *arg)
+{
+    (void)arg;
+    CHECK(loop != NULL);
+    num_late++;
+    cohort__scheduler_stop();
+    cohort_future_unref(cohort_run_on_loop(count_up, &num_late));
+    return COHORT_OK;
+}
+
+static void test_last_words(void)
+{
+    struct cohort__loop *loop;
+    struct cohort__scheduler_hooks hooks;
+    struct cohort__scheduler_options options = options_with(1, false);
+    num_late = 0;
+    CHECK_INT(cohort__loop_create(&loop), COHORT_OK);
+    cohort__loop_scheduler_hooks(loop, &hooks);
+    CHECK_INT(cohort__scheduler_start(&options, &hooks), COHORT_OK);
+    cohort__loop_attach(loop);
+    cohort_future_unref(cohort_run_on_loop(ask_late, NULL));
+    CHECK_INT(cohort__scheduler_run(), COHORT_OK);
+    CHECK_INT(num_late, 1);
+    cohort_future *refused = cohort_run_on_loop(count_up, &num_late);
+    cohort__loop_attach(NULL);
+    CHECK_INT(num_late, 2);
+    CHECK_INT(cohort_await(refused), COHORT_ERR_STATE);
+    cohort__loop_destroy(loop);
+}
+
+/* --- handles --- */
+
+static void fulfil_and_close(uv_timer_t *timer)
+{
+    cohort_promise_fulfil(timer->data, NULL);
+    uv_close((uv_handle_t *)timer, (uv_close_cb)free);
+}
+
+static cohort_status make_timer(uv_loop_t *loop, void *promise)
+{
+    uv_timer_t *timer = malloc(sizeof(*timer));
+    CHECK(timer && !uv_timer_init(loop, timer));
+    timer->data = promise;
+    return uv_timer_start(timer, fulfil_and_close, 1, 0) ? COHORT_ERR_FAILED : COHORT_OK;
+}
+
+static cohort_status wait_for_timers(void *arg)
+{
+    cohort_future *futures[20];
+    for (int i = 0; i < 20; i++) {
+        cohort_promise *promise;
+        CHECK_INT(cohort_promise_create(&promise, &futures[i]), COHORT_OK);
+        CHECK_INT(cohort_await(cohort_run_on_loop(make_timer, promise)), COHORT_OK);
+        if (i % 2) /* one after the other, and several at once */
+            CHECK_INT(await_within(cohort_future_ref(futures[i]), 10000000000), COHORT_OK);
+    }
+    return cohort_await(cohort_when_all(futures, 20)) || arg;
+}
+
+static void test_timer(void)
+{
+    run(wait_for_timers);
+}
+
+/* This callback runs directly before libuv blocks. Nothing else ever ends that: a handle that
+ * closes would, so this one closes later. */
+static void fulfil_before_block(uv_prepare_t *prepare)
+{
+    if (!is_armed)
+        return;
+    uv_prepare_stop(prepare);
+    cohort_promise_fulfil(prepare->data, NULL);
+}
+
+static cohort_status make_prepare(uv_loop_t *loop, void *arg)
+{
+    uv_prepare_t *prepare = arg;
+    CHECK(!uv_prepare_init(loop, prepare));
+    return uv_prepare_start(prepare, fulfil_before_block) ? COHORT_ERR_FAILED : COHORT_OK;
+}
+
+static cohort_status close_prepare(uv_loop_t *loop, void *prepare)
+{
+    uv_close(prepare, (uv_close_cb)free);
+    return loop ? COHORT_OK : COHORT_ERR_FAILED;
+}
+
+static cohort_status wait_for_prepares(void *arg)
+{
+    for (int i = 0; i < 20; i++) {
+        uv_prepare_t *prepare = malloc(sizeof(*prepare));
+        cohort_promise *promise;
+        cohort_future *future;
+        CHECK_INT(cohort_promise_create(&promise, &future), COHORT_OK);
+        CHECK(prepare != NULL);
+        prepare->data = promise;
+        cohort_future_unref(cohort_run_on_loop(make_prepare, prepare));
+        CHECK_INT(cohort_await(future), COHORT_OK);
+        cohort_future_unref(cohort_run_on_loop(close_prepare, prepare));
+    }
+    return arg ? COHORT_ERR_FAILED : COHORT_OK;
+}
+
+static void test_before_block(void)
+{
+    run(wait_for_prepares);
+}
+
+/* --- what must not be done there --- */
+
+struct attempt {
+    cohort_future *future;
+    cohort_queue *queue;
+};
+
+static cohort_status wait_on_loop(uv_loop_t *loop, void *arg)
+{
+    const struct attempt *attempt = arg;
+    enum cohort_wait_end end;
+    void *item;
+    (void)loop;
+    CHECK_INT(cohort_await(cohort_future_ref(attempt->future)), COHORT_ERR_STATE);
+    CHECK_CONTAINS(cohort_error_message(), "where waiting would stop everything");
+    CHECK_INT(cohort_wait(attempt->future, COHORT_NO_LIMIT, &end), COHORT_ERR_STATE);
+    CHECK_INT(cohort_queue_get(attempt->queue, &item, COHORT_NO_LIMIT), COHORT_ERR_STATE);
+    CHECK_INT(cohort_worker_index() >= -1, 1);
+    CHECK(!cohort_cancelled());
+    return cohort_queue_put(attempt->queue, arg, 0);
+}
+
+static cohort_status try_to_wait(void *arg)
+{
+    struct attempt attempt;
+    cohort_promise *promise;
+    void *item;
+    CHECK_INT(cohort_promise_create(&promise, &attempt.future), COHORT_OK);
+    CHECK_INT(cohort_queue_create(1, &attempt.queue), COHORT_OK);
+    cohort_future *done = cohort_run_on_loop(wait_on_loop, &attempt);
+    CHECK_INT(cohort_queue_get(attempt.queue, &item, COHORT_NO_LIMIT), COHORT_OK);
+    CHECK(item == &attempt && !arg);
+    CHECK_INT(cohort_await(done), COHORT_OK);
+    cohort_promise_fulfil(promise, NULL);
+    cohort_queue_unref(attempt.queue);
+    return cohort_await(attempt.future);
+}
+
+static void test_no_waiting(void)
+{
+    run(try_to_wait);
+}
+
+/* --- what is left open --- */
+
+static char logged[1000];
+
+static void keep_line(void *context, enum cohort__log_level level, const char *line, size_t bytes)
+{
+    (void)context;
+    CHECK_INT(level, COHORT__LOG_WARN);
+    CHECK(strlen(logged) + bytes < sizeof(logged));
+    strncat(logged, line, bytes);
+}
+
+static struct {
+    uv_timer_t timers[2];
+    uv_tcp_t tcp;
+    uv_async_t async;
+    uv_idle_t closed;
+} left;
+
+static void never(uv_timer_t *timer)
+{
+    (void)timer;
+    test_failed(__FILE__, __LINE__, "an hour has passed");
+}
+
+static cohort_status leave_open(uv_loop_t *loop, void *arg)
+{
+    struct sockaddr_in address;
+    for (int i = 0; i < 2; i++) {
+        CHECK_INT(uv_timer_init(loop, &left.timers[i]), 0);
+        CHECK_INT(uv_timer_start(&left.timers[i], never, 3600000, 3600000), 0);
+    }
+    CHECK_INT(uv_tcp_init(loop, &left.tcp), 0);
+    CHECK_INT(uv_ip4_addr("127.0.0.1", 0, &address), 0);
+    CHECK_INT(uv_tcp_bind(&left.tcp, (struct sockaddr *)&address, 0), 0);
+    CHECK_INT(uv_async_init(loop, &left.async, NULL), 0);
+    uv_unref((uv_handle_t *)&left.async);
+    CHECK_INT(uv_idle_init(loop, &left.closed), 0);
+    uv_close((uv_handle_t *)&left.closed, NULL);
+    return arg ? COHORT_ERR_FAILED : COHORT_OK;
+}
+
+static cohort_status leave(void *arg)
+{
+    return cohort_await(cohort_run_on_loop(leave_open, arg));
+}
+
+static void test_left_open(void)
+{
+    cohort__log_level_set(COHORT__LOG_WARN);
+    cohort__log_sink_set(keep_line, NULL);
+    run_one(1, false, leave);
+    CHECK_CONTAINS(logged, "left 4 handles of libuv open at its end (1 async, 1 tcp, 2 timer)");
+    CHECK(strchr(logged, '\n') == strrchr(logged, '\n'));
+    logged[0] = '\0';
+    run_one(1, false, wait_for_timers);
+    CHECK_TEXT(logged, "");
+    cohort__log_sink_set(NULL, NULL);
+}
+
+int main(int argc, char **argv)
+{
+    static const struct test_case cases[] = {
+        {"not_up", test_not_up},         {"functions", test_functions},
+        {"order", test_order},           {"last_words", test_last_words},
+        {"timer", test_timer},           {"before_block", test_before_block},
+        {"no_waiting", test_no_waiting}, {"left_open", test_left_open},
+    };
+    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
+}
