@@ -24,5 +24,6 @@
 #include "cohort/status.h"
 #include "cohort/sync.h"
 #include "cohort/task.h"
+#include "cohort/task_local.h"
 
 #endif

@@ -11,6 +11,7 @@
 #include "runtime/task/overflow.h"
 #include "runtime/task/range.h"
 #include "runtime/task/scope.h"
+#include "runtime/task/task_local.h"
 #include "runtime/task/worker.h"
 
 static struct cohort__task *task_of(const struct cohort__work *work)
@@ -73,19 +74,16 @@ static __attribute__((noinline)) void tell_scope(const struct cohort__task_conte
         cohort__scope_fail(context->scope, status, &context->error);
 }
 
-/* TASK's function has returned. The thread may be another one now. */
-COHORT__IN_THREAD_OF_NOW static void ended(struct cohort__task_context *context,
-                                           struct cohort__task *task, cohort_status status,
-                                           enum role role)
+/* TASK's function has returned. The thread may be another one now. IS_SPECIAL is a constant. */
+static inline void finish(struct cohort__task_context *context, struct cohort__task *task,
+                          cohort_status status, enum role role, bool is_special)
 {
     struct cohort__worker *worker = context->fiber->worker;
-    if (cohort__fork_is_child())
-        cohort__fork_end(status);
     cohort__overflow_check(worker);
     worker->context = context->outer;
     cohort__error_slot_set(context->outer_slot);
     worker->is_ending = !context->outer && context->fiber != worker->reserve;
-    if (__builtin_expect(context->scope != NULL, 0) && status != COHORT_OK)
+    if (is_special && context->scope && status != COHORT_OK)
         tell_scope(context, task, status);
     if (role == ROLE_OF_BOTH && cohort__future_is_own(&task->future))
         cohort__future_complete_own(&task->future, status, &context->error);
@@ -96,9 +94,40 @@ COHORT__IN_THREAD_OF_NOW static void ended(struct cohort__task_context *context,
     worker->is_ending = false;
     if (context->error.text)
         cohort__error_fini(&context->error);
-    if (__builtin_expect(context->scope != NULL, 0))
+    if (is_special)
         cohort__scope_leave(context->scope);
     cohort__count(&worker->num_finished);
+}
+
+static __attribute__((noinline)) void finish_special(struct cohort__task_context *context,
+                                                     struct cohort__task *task,
+                                                     cohort_status status, enum role role)
+{
+    finish(context, task, status, role, true);
+}
+
+/* The destructors of the task's values may suspend, too. */
+static __attribute__((noinline)) void end_special(struct cohort__task_context *context,
+                                                  struct cohort__task *task, cohort_status status,
+                                                  enum role role)
+{
+    cohort__task_locals_end(context);
+    if (cohort__fork_is_child()) /* of a destructor */
+        cohort__fork_end(status);
+    finish_special(context, task, status, role);
+}
+
+/* The same as finish. */
+COHORT__IN_THREAD_OF_NOW static void ended(struct cohort__task_context *context,
+                                           struct cohort__task *task, cohort_status status,
+                                           enum role role)
+{
+    if (cohort__fork_is_child())
+        cohort__fork_end(status);
+    if (__builtin_expect(context->is_special, 0))
+        end_special(context, task, status, role);
+    else
+        finish(context, task, status, role, false);
 }
 
 /* TASK, which was claimed, never runs, for the reason ERROR. */
@@ -140,6 +169,7 @@ static inline void execute(struct cohort__worker *worker, struct cohort__task *t
         .function = task->function, .fiber = worker->fiber, .outer = worker->context};
     if (__builtin_expect(task->future.is_scoped, false)) {
         context.scope = scoped(task)->scope;
+        context.is_special = true;
         if (!may_begin_in(context.scope, worker, task, role))
             return;
     }

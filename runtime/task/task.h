@@ -40,8 +40,10 @@ struct cohort__task_context {
     struct cohort__task_context
         *outer; /* of the task that runs this one by a plain call, or NULL */
     struct cohort__error *outer_slot;
-    cohort_scope *scope; /* that it is in, or NULL */
-    bool may_move;       /* and so may all tasks below it on the same stack */
+    cohort_scope *scope;                /* that it is in, or NULL */
+    struct cohort__task_locals *locals; /* its values, see task_local.h, or NULL */
+    bool may_move;                      /* and so may all tasks below it on the same stack */
+    bool is_special; /* it is in a scope, or has values: its end has more to do */
 };
 
 /* Starts with two references. The task counts as claimed until it is queued. SCOPE may be NULL.
