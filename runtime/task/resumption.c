@@ -2,6 +2,7 @@
 #include "runtime/base/clock.h"
 #include "runtime/base/container.h"
 #include "runtime/base/log.h"
+#include "runtime/task/held_mutexes.h"
 #include "runtime/task/overflow.h"
 #include "runtime/task/range.h"
 #include "runtime/task/worker.h"
@@ -291,7 +292,9 @@ void cohort__worker_suspend(struct cohort__worker *worker, struct cohort__resump
 {
     struct cohort__task_context *context = worker->context;
     uint64_t now = cohort__clock_ticks();
+    struct cohort__held_mutexes held;
     cohort__recorder_add(&worker->recorder, now, future, caller);
+    cohort__held_mutexes_leave(&held, context, caller);
     struct cohort__error *slot = cohort__error_slot_set(NULL);
     uint32_t burst = worker->burst;
     bool is_held = is_pinned(resumption); /* see spread.c */
@@ -324,6 +327,7 @@ void cohort__worker_suspend(struct cohort__worker *worker, struct cohort__resump
     if (worker->fiber == worker->reserve)
         worker->waiting = resumption->below;
     go_on(worker, context, slot);
+    cohort__held_mutexes_return(&held);
 }
 
 /* An old task that is postponed has begun a tree of tasks, which needs a stack until its end. If
