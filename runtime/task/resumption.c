@@ -114,11 +114,9 @@ void cohort__resumption_publish(struct cohort__worker *worker)
  * look elsewhere. */
 static struct cohort__fiber *take_next_fiber(struct cohort__worker *worker, uint64_t now)
 {
-    struct cohort__work *work = cohort__worker_peek(worker);
-    if (!work || work->run != resume || now >= worker->poll_at)
-        return NULL;
-    worker->tick++;
-    return fiber_of(cohort__worker_next_ready(worker));
+    struct cohort__work *work =
+        now < worker->poll_at ? cohort__worker_next_if(worker, resume) : NULL;
+    return work ? fiber_of(work) : NULL;
 }
 
 /* The event loop takes more of a stack than most tasks, and a task that suspends keeps what was
