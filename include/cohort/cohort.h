@@ -25,6 +25,7 @@
 #include "cohort/status.h"
 #include "cohort/sync.h"
 #include "cohort/task.h"
+#include "cohort/task_local.h"
 #include "cohort/tcp.h"
 
 #endif

@@ -55,6 +55,14 @@ enum cohort_task_mobility {
     COHORT_TASK_MOVABLE = 2,
 };
 
+/* When a task begins, where more have been started than the workers can begin. It says nothing
+ * about a task that has begun: one that has waited goes on as if it were of normal priority. */
+enum cohort_task_priority {
+    COHORT_TASK_NORMAL = 0,
+    COHORT_TASK_HIGH = 1, /* before the others */
+    COHORT_TASK_LOW = 2,  /* when the worker finds nothing else to do, not even with others */
+};
+
 typedef struct cohort_task_options {
     /* The task runs on a stack of at least so many bytes, 32768 to 1073741824; the library rounds
      * them up to a power of two. Only pages that the task touches take memory, but all of them take
@@ -64,14 +72,27 @@ typedef struct cohort_task_options {
     /* What movable means for the task is said above. A task that an await runs in place of another
      * one is on its stack, which moves only if both may. */
     enum cohort_task_mobility mobility;
+
+    /* Tasks of high and of low priority begin in the order of their starts, on any worker. None
+     * keeps others waiting for ever: of 8 times that a worker looks for what to do next, at least
+     * one passes over high priority, and of 128 at least one is for low priority. A task of any
+     * priority that is awaited may run at once in place of the await. */
+    enum cohort_task_priority priority;
+
+    /* 0: any worker. Else the task is for worker number WORKER - 1 (cohort_worker_index) alone, and
+     * stays there, also across awaits. Such tasks begin in the order of their starts for each
+     * priority, and take turns with the worker's others. They begin when that worker comes to them:
+     * no other worker takes them, and no await runs them in its place. */
+    unsigned worker;
 } cohort_task_options;
 
 /* The same as cohort_async, with OPTIONS, which may be NULL and are read before the call returns.
  * An await runs a task that has not started as a plain call only if there are still stack_bytes
  * left on the stack. If there is no memory for a stack of that size when the task is to start,
  * FUNCTION is not called, and the future holds COHORT_ERR_NO_MEMORY. COHORT_ERR_BAD_PARAMETER if
- * FUNCTION is NULL, stack_bytes is out of its bounds, or mobility is none of the above. Any thread;
- * never suspends. _sized: the exported function, for OPTIONS_BYTES of OPTIONS; see
+ * FUNCTION is NULL, stack_bytes is out of its bounds, mobility or priority is none of the above,
+ * there is no such worker, or a task for one worker is to be movable. Any thread; never
+ * suspends. _sized: the exported function, for OPTIONS_BYTES of OPTIONS; see
  * cohort_comm_create_sized. */
 COHORT_API cohort_future *cohort_async_with_sized(cohort_task_function *function, void *arg,
                                                   const cohort_task_options *options,

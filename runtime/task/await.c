@@ -5,6 +5,7 @@
 #include "runtime/base/container.h"
 #include "runtime/task/futex.h"
 #include "runtime/task/future.h"
+#include "runtime/task/held_mutexes.h"
 #include "runtime/task/scope.h"
 #include "runtime/task/task.h"
 #include "runtime/task/wait.h"
@@ -61,8 +62,11 @@ COHORT__IN_THREAD_OF_NOW static cohort_status wait_for(cohort_future *future, co
                                                        const void *caller)
 {
     struct cohort__worker *worker = cohort__worker_self;
-    if (worker && worker->context && cohort__task_try_inline(future))
-        return COHORT_OK;
+    if (worker && worker->context) {
+        cohort__held_mutexes_tell(worker->context, caller);
+        if (cohort__task_try_inline(future))
+            return COHORT_OK;
+    }
     cohort__future_check(future, function, caller);
     cohort_status status = cohort__wait_check(function);
     if (status != COHORT_OK)

@@ -11,6 +11,7 @@
 #include "cohort/task.h"
 #include "runtime/base/error.h"
 #include "runtime/task/scope.h"
+#include "runtime/task/task_local.h"
 #include "runtime/task/worker.h"
 
 /* A call, in the frame of the task that waits for it. */
@@ -18,7 +19,7 @@ struct call {
     cohort_task_function *function;
     void *arg;
     cohort_promise *done;
-    const cohort_scope *scope; /* of the task; NULL: none */
+    struct cohort__task_context *context; /* of the task */
     cohort_status status;
     struct cohort__error error;
     struct call *next;
@@ -39,10 +40,13 @@ static void run(struct call *call)
 {
     struct cohort__error *slot = cohort__error_slot();
     cohort__error_fini(slot);
-    if (call->scope && cohort__scope_is_cancelled(call->scope))
+    const cohort_scope *scope = call->context->scope;
+    cohort__task_locals_lend(call->context);
+    if (scope && cohort__scope_is_cancelled(scope))
         call->status = cohort_fail(COHORT_ERR_CANCELLED, "cohort_blocking: the scope is cancelled");
     else
         call->status = call->function(call->arg);
+    cohort__task_locals_lend(NULL);
     if (call->status && slot->status == call->status)
         cohort__error_copy(&call->error, slot);
     else if (call->status)
@@ -122,10 +126,10 @@ cohort_status cohort_blocking(cohort_task_function *function, void *arg)
 {
     if (!function)
         return cohort_fail(COHORT_ERR_BAD_PARAMETER, "cohort_blocking: function is NULL");
-    if (!cohort__worker_self)
-        return function(arg); /* this thread may block itself */
+    if (!cohort__scheduler_in_task())
+        return function(arg); /* there is no task that could suspend */
     cohort_future *future = NULL;
-    struct call call = {.function = function, .arg = arg, .scope = cohort__scope_current()};
+    struct call call = {.function = function, .arg = arg, .context = cohort__worker_self->context};
     cohort_status status = cohort_promise_create(&call.done, &future);
     if (status)
         return status;

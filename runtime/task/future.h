@@ -43,6 +43,7 @@ struct cohort_future {
     bool is_task : 1;
     bool may_move : 1;              /* a task that other workers may go on with */
     bool is_scoped : 1;             /* a struct cohort__scoped_task, see task.h */
+    unsigned char priority : 2;     /* of a task, see lanes.c */
     atomic_uchar claim;             /* of a task, see task.h */
     unsigned char stack_exponent;   /* of a task, see task.h */
     atomic_uchar sweep_shift;       /* see forget */

@@ -72,7 +72,7 @@ static bool is_needed(void)
 {
     struct cohort__scheduler *s = &cohort__scheduler;
     if (atomic_load(&s->token) == 0 || !cohort__batch_queue_is_empty(&s->injected) ||
-        cohort__chores_are_any())
+        cohort__chores_are_any() || cohort__lanes_have_shared())
         return true;
     for (unsigned i = 0; i < s->num_workers; i++)
         if (!cohort__deque_is_empty(&s->workers[i]->deque))
@@ -307,6 +307,7 @@ static void sleep_until_woken(struct cohort__worker *worker, bool is_holder)
 
 void cohort__worker_idle(struct cohort__worker *worker)
 {
+    cohort__lanes_note(worker);
     bool is_holder = cohort__token_try(worker);
     search_begin(worker);
     if (!search(worker, &is_holder)) {

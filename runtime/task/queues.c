@@ -6,7 +6,6 @@
 
 enum {
     MOST_STOLEN = 128, /* at once */
-    FAIR_TICKS = 64,   /* one look in so many begins with what is looked at last */
     /* While there are tasks that have not been started for so long, every second task is the
      * oldest. Otherwise tasks of which nobody waits for the end would pile up below newer ones. */
     OLD_NANOSECONDS = 1000000,
@@ -76,14 +75,24 @@ void cohort__worker_send(struct cohort__worker *worker, struct cohort__work *wor
     cohort__idle_wake(worker);
 }
 
-static void take_inbox(struct cohort__worker *worker)
+/* Of tasks that are only for WORKER, and of what is to go on here. */
+__attribute__((noinline)) static void sort_inbox(struct cohort__worker *worker)
 {
     struct cohort__batch_queue_node *node = cohort__batch_queue_take(&worker->inbox);
     while (node) {
-        struct cohort__batch_queue_node *next = node->next;
-        cohort__fifo_push(&worker->ready, node);
-        node = next;
+        struct cohort__work *work = cohort__work_of(node);
+        node = node->next;
+        if (work->run == cohort__task_run_bound)
+            cohort__lane_keep(worker, work);
+        else
+            cohort__fifo_push(&worker->ready, &work->node);
     }
+}
+
+static inline void take_inbox(struct cohort__worker *worker)
+{
+    if (!cohort__batch_queue_is_empty(&worker->inbox))
+        sort_inbox(worker);
 }
 
 static void take_yielded(struct cohort__worker *worker)
@@ -178,7 +187,7 @@ static bool is_old_pause(const struct cohort__worker *worker)
     return worker->num_postponed > 0 && cohort__clock_ticks() < worker->old_pause_end;
 }
 
-struct cohort__work *cohort__worker_next_ready(struct cohort__worker *worker)
+static inline struct cohort__work *next_ready(struct cohort__worker *worker)
 {
     struct cohort__batch_queue_node *node = cohort__fifo_pop(&worker->ready);
     if (!node)
@@ -197,12 +206,17 @@ static struct cohort__work *next_fair(struct cohort__worker *worker)
     return is_old_pause(worker) ? NULL : oldest_own(worker);
 }
 
-/* Whether the next look takes the oldest task. Tasks that go on and old ones take turns, so that
- * each waits for one task at most. */
-static bool is_turn_of_oldest(const struct cohort__worker *worker)
+/* Whether the next look takes the oldest task, which is old. Tasks that go on and old ones take
+ * turns, so that each waits for one task at most. */
+__attribute__((noinline)) static bool takes_turns(const struct cohort__worker *worker)
+{
+    return (worker->was_ready || !worker->ready.first) && !is_old_pause(worker);
+}
+
+static inline bool is_turn_of_oldest(const struct cohort__worker *worker)
 {
     return atomic_load_explicit(&worker->deque.top, memory_order_relaxed) < worker->old_end &&
-           (worker->was_ready || !worker->ready.first) && !is_old_pause(worker);
+           takes_turns(worker);
 }
 
 void cohort__worker_look_for_old(struct cohort__worker *worker)
@@ -216,12 +230,50 @@ void cohort__worker_look_for_old(struct cohort__worker *worker)
     worker->old_at = now + cohort__clock_ticks_of(OLD_NANOSECONDS);
 }
 
-struct cohort__work *cohort__worker_peek(struct cohort__worker *worker)
+/* Whether the look with the number TICK may have to begin elsewhere than usual. */
+static inline bool is_special(const struct cohort__worker *worker, unsigned tick)
 {
-    bool is_fair = (worker->tick + 1) % FAIR_TICKS == 0;
-    return worker->ready.first && !is_fair && !is_turn_of_oldest(worker)
-               ? cohort__work_of(worker->ready.first)
-               : NULL;
+    return (tick & worker->usual_ticks) == 0;
+}
+
+/* It may, so whether it has to. */
+static bool begins_elsewhere(const struct cohort__worker *worker, unsigned tick)
+{
+    return tick % COHORT__FAIR_TICKS == 0 || cohort__lanes_have_any(worker);
+}
+
+/* What a special look begins with. */
+__attribute__((noinline)) static struct cohort__work *next_special(struct cohort__worker *worker)
+{
+    struct cohort__work *work = worker->usual_ticks == 0 ? cohort__lanes_next(worker) : NULL;
+    if (work)
+        return work;
+    if (worker->tick % COHORT__FAIR_TICKS == 0)
+        return next_fair(worker);
+    return is_turn_of_oldest(worker) ? oldest_own(worker) : NULL;
+}
+
+static inline struct cohort__work *next_if_usual(struct cohort__worker *worker,
+                                                 void (*run)(struct cohort__work *work))
+{
+    if (!worker->ready.first || cohort__work_of(worker->ready.first)->run != run ||
+        is_turn_of_oldest(worker))
+        return NULL;
+    worker->tick++;
+    return next_ready(worker);
+}
+
+__attribute__((noinline)) static struct cohort__work *
+next_if_special(struct cohort__worker *worker, void (*run)(struct cohort__work *work))
+{
+    return begins_elsewhere(worker, worker->tick + 1) ? NULL : next_if_usual(worker, run);
+}
+
+struct cohort__work *cohort__worker_next_if(struct cohort__worker *worker,
+                                            void (*run)(struct cohort__work *work))
+{
+    return is_special(worker, worker->tick + 1) ? next_if_special(worker, run)
+                                                : next_if_usual(worker, run);
 }
 
 /* If anything else has its turn, the follower is like the newest of the deque. */
@@ -231,7 +283,9 @@ __attribute__((noinline)) static struct cohort__work *take_follower(struct cohor
     worker->follower = NULL;
     bool is_spreading =
         atomic_load_explicit(&worker->num_held, memory_order_relaxed) > 0 && cohort__idle_is_any();
-    if (!is_spreading && !worker->ready.first && (worker->tick + 1) % FAIR_TICKS != 0 &&
+    unsigned tick = worker->tick + 1;
+    if (!is_spreading && !worker->ready.first &&
+        !(is_special(worker, tick) && begins_elsewhere(worker, tick)) &&
         !is_turn_of_oldest(worker)) {
         worker->tick++;
         worker->was_ready = worker->is_making_way = false;
@@ -248,20 +302,26 @@ struct cohort__work *cohort__worker_next(struct cohort__worker *worker)
     struct cohort__work *work = worker->follower ? take_follower(worker) : NULL;
     if (work)
         return work;
-    if (++worker->tick % FAIR_TICKS == 0)
-        work = next_fair(worker);
+    if (is_special(worker, ++worker->tick))
+        work = next_special(worker);
     else if (is_turn_of_oldest(worker))
         work = oldest_own(worker);
     worker->was_ready = worker->is_making_way = false;
-    if (work || (work = cohort__worker_next_ready(worker)) || (work = next_own(worker)))
+    if (work || (work = next_ready(worker)) || (work = next_own(worker)))
         return work;
-    cohort__worker_take_injected(worker);
-    if ((work = next_own(worker)) || (work = cohort__chore_take()) || (work = steal(worker)))
+    if (!cohort__batch_queue_is_empty(&cohort__scheduler.injected)) {
+        cohort__worker_take_injected(worker);
+        work = next_own(worker);
+    }
+    bool uses_lanes = worker->usual_ticks == 0;
+    if (work || (uses_lanes && (work = cohort__lanes_rest(worker))) ||
+        (work = cohort__chore_take()) || (work = steal(worker)) ||
+        (uses_lanes && (work = cohort__lanes_last(worker))))
         return work;
     if (worker->is_making_way)
         cohort__spread_wait();
     take_yielded(worker);
-    return cohort__worker_next_ready(worker);
+    return next_ready(worker);
 }
 
 /* What is looked at last has its turn here, too, but for the oldest task: newer ones, which often
@@ -270,7 +330,7 @@ static struct cohort__work *next_but_oldest(struct cohort__worker *worker)
 {
     int64_t old_end = worker->old_end;
     worker->old_end = 0;
-    if ((worker->tick + 1) % FAIR_TICKS == 0) {
+    if ((worker->tick + 1) % COHORT__FAIR_TICKS == 0) {
         worker->tick++;
         take_yielded(worker);
     }
@@ -286,21 +346,24 @@ struct cohort__work *cohort__worker_next_in_place(struct cohort__worker *worker,
         return next_but_oldest(worker);
     take_inbox(worker);
     worker->is_making_way = false;
-    struct cohort__work *work = cohort__worker_next_ready(worker);
+    struct cohort__work *work = next_ready(worker);
     if (!work && room == COHORT__ROOM_FOR_NEW &&
         atomic_load_explicit(&worker->deque.bottom, memory_order_relaxed) > worker->mark)
         work = cohort__deque_pop(&worker->deque);
+    if (!work && room == COHORT__ROOM_FOR_NEW && !(work = cohort__lanes_rest(worker)))
+        work = cohort__lanes_last(worker);
     if (work || (work = cohort__chore_take()))
         return work;
     take_yielded(worker);
-    return cohort__worker_next_ready(worker);
+    return next_ready(worker);
 }
 
 bool cohort__worker_has_work(struct cohort__worker *worker)
 {
     if (worker->ready.first || worker->yielded.first ||
         !cohort__batch_queue_is_empty(&worker->inbox) ||
-        !cohort__batch_queue_is_empty(&cohort__scheduler.injected) || cohort__chores_are_any())
+        !cohort__batch_queue_is_empty(&cohort__scheduler.injected) || cohort__chores_are_any() ||
+        cohort__lanes_have_any(worker))
         return true;
     for (unsigned i = 0; i < cohort__scheduler.num_workers; i++)
         if (!cohort__deque_is_empty(&cohort__scheduler.workers[i]->deque))

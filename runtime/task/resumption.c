@@ -2,6 +2,7 @@
 #include "runtime/base/clock.h"
 #include "runtime/base/container.h"
 #include "runtime/base/log.h"
+#include "runtime/task/held_mutexes.h"
 #include "runtime/task/overflow.h"
 #include "runtime/task/range.h"
 #include "runtime/task/worker.h"
@@ -113,11 +114,9 @@ void cohort__resumption_publish(struct cohort__worker *worker)
  * look elsewhere. */
 static struct cohort__fiber *take_next_fiber(struct cohort__worker *worker, uint64_t now)
 {
-    struct cohort__work *work = cohort__worker_peek(worker);
-    if (!work || work->run != resume || now >= worker->poll_at)
-        return NULL;
-    worker->tick++;
-    return fiber_of(cohort__worker_next_ready(worker));
+    struct cohort__work *work =
+        now < worker->poll_at ? cohort__worker_next_if(worker, resume) : NULL;
+    return work ? fiber_of(work) : NULL;
 }
 
 /* The event loop takes more of a stack than most tasks, and a task that suspends keeps what was
@@ -291,7 +290,9 @@ void cohort__worker_suspend(struct cohort__worker *worker, struct cohort__resump
 {
     struct cohort__task_context *context = worker->context;
     uint64_t now = cohort__clock_ticks();
+    struct cohort__held_mutexes held;
     cohort__recorder_add(&worker->recorder, now, future, caller);
+    cohort__held_mutexes_leave(&held, context, caller);
     struct cohort__error *slot = cohort__error_slot_set(NULL);
     uint32_t burst = worker->burst;
     bool is_held = is_pinned(resumption); /* see spread.c */
@@ -324,6 +325,7 @@ void cohort__worker_suspend(struct cohort__worker *worker, struct cohort__resump
     if (worker->fiber == worker->reserve)
         worker->waiting = resumption->below;
     go_on(worker, context, slot);
+    cohort__held_mutexes_return(&held);
 }
 
 /* An old task that is postponed has begun a tree of tasks, which needs a stack until its end. If

@@ -18,7 +18,8 @@
 
 enum { DEQUE_CAPACITY = 1024 };
 
-struct cohort__scheduler cohort__scheduler = {.chores_lock = PTHREAD_MUTEX_INITIALIZER};
+struct cohort__scheduler cohort__scheduler = {.chores_lock = PTHREAD_MUTEX_INITIALIZER,
+                                              .lanes_lock = PTHREAD_MUTEX_INITIALIZER};
 
 /* True from start until run has ended. There is only one scheduler at a time. */
 static atomic_bool is_taken;
@@ -216,6 +217,7 @@ static cohort_status worker_create(struct cohort__worker **ret_worker, unsigned 
         return cohort_fail(COHORT_ERR_NO_MEMORY, "scheduler: no memory for worker %u", index);
     memset(worker, 0, sizeof(*worker));
     worker->index = index;
+    worker->usual_ticks = COHORT__USUAL_TICKS;
     atomic_init(&worker->core, -1);
     cohort__batch_queue_init(&worker->inbox);
     cohort__batch_queue_init(&worker->returned);
@@ -301,6 +303,7 @@ static void reset(const struct cohort__scheduler_options *options,
     atomic_store(&s->num_sleeping, 0);
     atomic_store(&s->num_chores, 0);
     s->chores = (struct cohort__fifo){0};
+    atomic_store(&s->uses_lanes, false);
 }
 
 static cohort_status create_workers(void)
@@ -407,6 +410,11 @@ static void cancel_what_is_left(void)
     struct cohort__scheduler *s = &cohort__scheduler;
     cancel_list(cohort__batch_queue_take(&s->injected));
     cancel_list(s->chores.first);
+    for (int i = 0; i < COHORT__NUM_PRIORITIES; i++) {
+        cancel_list(s->lanes[i].works.first);
+        s->lanes[i].works = (struct cohort__fifo){0};
+        atomic_store(&s->lanes[i].num, 0);
+    }
     for (unsigned i = 0; i < s->num_workers; i++) {
         struct cohort__work *work;
         while ((work = cohort__deque_pop(&s->workers[i]->deque)))

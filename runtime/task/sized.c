@@ -60,8 +60,8 @@ void cohort__worker_run_sized(struct cohort__worker *worker, struct cohort__task
     struct cohort__fiber *fiber = NULL;
     cohort_status status = take(&fiber, worker, task->future.stack_exponent);
     if (status != COHORT_OK) {
-        cohort__future_fail(&task->future, status, "cohort_async_with: %s", cohort_error_message());
-        cohort__count(&worker->num_finished);
+        cohort_fail(status, "cohort_async_with: %s", cohort_error_message());
+        cohort__task_refuse(task);
         return;
     }
     worker->sized.task = task;

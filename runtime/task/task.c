@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "runtime/task/task.h"
 
+#include <limits.h>
 #include <sched.h>
 
 #include "runtime/base/bounds.h"
@@ -11,6 +12,7 @@
 #include "runtime/task/overflow.h"
 #include "runtime/task/range.h"
 #include "runtime/task/scope.h"
+#include "runtime/task/task_local.h"
 #include "runtime/task/worker.h"
 
 static struct cohort__task *task_of(const struct cohort__work *work)
@@ -23,6 +25,7 @@ static inline void init(struct cohort__task *task, cohort_task_function *functio
     cohort__future_init(&task->future, 2);
     task->future.is_task = true;
     task->future.is_scoped = false;
+    task->future.priority = COHORT_TASK_NORMAL;
     task->future.may_move =
         atomic_load_explicit(&cohort__scheduler.tasks_move, memory_order_relaxed);
     task->work.run = cohort__task_run;
@@ -73,19 +76,16 @@ static __attribute__((noinline)) void tell_scope(const struct cohort__task_conte
         cohort__scope_fail(context->scope, status, &context->error);
 }
 
-/* TASK's function has returned. The thread may be another one now. */
-COHORT__IN_THREAD_OF_NOW static void ended(struct cohort__task_context *context,
-                                           struct cohort__task *task, cohort_status status,
-                                           enum role role)
+/* TASK's function has returned. The thread may be another one now. IS_SPECIAL is a constant. */
+static inline void finish(struct cohort__task_context *context, struct cohort__task *task,
+                          cohort_status status, enum role role, bool is_special)
 {
     struct cohort__worker *worker = context->fiber->worker;
-    if (cohort__fork_is_child())
-        cohort__fork_end(status);
     cohort__overflow_check(worker);
     worker->context = context->outer;
     cohort__error_slot_set(context->outer_slot);
     worker->is_ending = !context->outer && context->fiber != worker->reserve;
-    if (__builtin_expect(context->scope != NULL, 0) && status != COHORT_OK)
+    if (is_special && context->scope && status != COHORT_OK)
         tell_scope(context, task, status);
     if (role == ROLE_OF_BOTH && cohort__future_is_own(&task->future))
         cohort__future_complete_own(&task->future, status, &context->error);
@@ -96,9 +96,40 @@ COHORT__IN_THREAD_OF_NOW static void ended(struct cohort__task_context *context,
     worker->is_ending = false;
     if (context->error.text)
         cohort__error_fini(&context->error);
-    if (__builtin_expect(context->scope != NULL, 0))
+    if (is_special)
         cohort__scope_leave(context->scope);
     cohort__count(&worker->num_finished);
+}
+
+static __attribute__((noinline)) void finish_special(struct cohort__task_context *context,
+                                                     struct cohort__task *task,
+                                                     cohort_status status, enum role role)
+{
+    finish(context, task, status, role, true);
+}
+
+/* The destructors of the task's values may suspend, too. */
+static __attribute__((noinline)) void end_special(struct cohort__task_context *context,
+                                                  struct cohort__task *task, cohort_status status,
+                                                  enum role role)
+{
+    cohort__task_locals_end(context);
+    if (cohort__fork_is_child()) /* of a destructor */
+        cohort__fork_end(status);
+    finish_special(context, task, status, role);
+}
+
+/* The same as finish. */
+COHORT__IN_THREAD_OF_NOW static void ended(struct cohort__task_context *context,
+                                           struct cohort__task *task, cohort_status status,
+                                           enum role role)
+{
+    if (cohort__fork_is_child())
+        cohort__fork_end(status);
+    if (__builtin_expect(context->is_special, 0))
+        end_special(context, task, status, role);
+    else
+        finish(context, task, status, role, false);
 }
 
 /* TASK, which was claimed, never runs, for the reason ERROR. */
@@ -133,6 +164,14 @@ static __attribute__((noinline)) bool may_begin_in(cohort_scope *scope,
     return false;
 }
 
+void cohort__task_refuse(struct cohort__task *task)
+{
+    cohort_scope *scope = task->future.is_scoped ? scoped(task)->scope : NULL;
+    give_up(task, cohort__error_slot(), ROLE_OF_QUEUE);
+    cohort__scope_leave(scope);
+    cohort__count(&cohort__worker_self->num_finished);
+}
+
 /* Calls TASK, which was claimed. */
 static inline void execute(struct cohort__worker *worker, struct cohort__task *task, enum role role)
 {
@@ -140,6 +179,7 @@ static inline void execute(struct cohort__worker *worker, struct cohort__task *t
         .function = task->function, .fiber = worker->fiber, .outer = worker->context};
     if (__builtin_expect(task->future.is_scoped, false)) {
         context.scope = scoped(task)->scope;
+        context.is_special = true;
         if (!may_begin_in(context.scope, worker, task, role))
             return;
     }
@@ -165,16 +205,26 @@ static bool has_room(const struct cohort__worker *worker, const struct cohort__t
            (bytes <= cohort__scheduler.options.stack_bytes || !cohort__fiber_is_threads_own(fiber));
 }
 
-void cohort__task_run(struct cohort__work *work)
+static inline void begin(struct cohort__task *task)
 {
-    struct cohort__task *task = task_of(work);
     struct cohort__worker *worker = cohort__worker_self;
-    if (!claim(task))
-        cohort__task_drop(work);
-    else if (task->future.stack_exponent && !has_room(worker, task))
+    if (task->future.stack_exponent && !has_room(worker, task))
         cohort__worker_run_sized(worker, task);
     else
         execute(worker, task, ROLE_OF_QUEUE);
+}
+
+void cohort__task_run(struct cohort__work *work)
+{
+    if (claim(task_of(work)))
+        begin(task_of(work));
+    else
+        cohort__task_drop(work);
+}
+
+void cohort__task_run_bound(struct cohort__work *work)
+{
+    begin(task_of(work));
 }
 
 bool cohort__task_may_move(const struct cohort__work *work)
@@ -278,15 +328,19 @@ static inline struct cohort__task *create(cohort_task_function *function, void *
     return task;
 }
 
-/* For the public function with the NAME. Takes TASK. */
-static inline cohort_future *submit(struct cohort__task *task, const char *name)
+/* The scheduler does not take TASK, which goes. */
+static cohort_future *refuse(struct cohort__task *task, const char *name)
 {
-    if (cohort__scheduler_submit(&task->work, true))
-        return &task->future;
     if (task->future.is_scoped)
         cohort__scope_leave(scoped(task)->scope);
     cohort__slab_free(task);
     return cohort__future_of_status(cohort__scheduler_refuse(name), cohort__error_slot());
+}
+
+/* For the public function with the NAME. Takes TASK. */
+static inline cohort_future *submit(struct cohort__task *task, const char *name)
+{
+    return cohort__scheduler_submit(&task->work, true) ? &task->future : refuse(task, name);
 }
 
 cohort_future *cohort_async(cohort_task_function *function, void *arg)
@@ -320,6 +374,20 @@ static unsigned char exponent_of(size_t bytes)
     return exponent;
 }
 
+/* Where there is no scheduler, the start of the task says so. */
+static cohort_status check_worker(const cohort_task_options *options)
+{
+    unsigned num_workers = cohort__scheduler_hold() ? cohort__scheduler_num_workers() : UINT_MAX;
+    cohort__scheduler_release();
+    if (options->worker > num_workers)
+        return cohort_fail(COHORT_ERR_BAD_PARAMETER, "worker is %u, not 0 to %u", options->worker,
+                           num_workers);
+    if (options->mobility == COHORT_TASK_MOVABLE)
+        return cohort_fail(COHORT_ERR_BAD_PARAMETER, "a task for worker %u alone is to be movable",
+                           options->worker - 1);
+    return COHORT_OK;
+}
+
 static cohort_status read_options(cohort_task_options *ret_options,
                                   const cohort_task_options *options, size_t options_bytes)
 {
@@ -335,6 +403,11 @@ static cohort_status read_options(cohort_task_options *ret_options,
     if (status == COHORT_OK && (unsigned)read.mobility > COHORT_TASK_MOVABLE)
         status = cohort_fail(COHORT_ERR_BAD_PARAMETER, "mobility is %d, not 0 to %d",
                              (int)read.mobility, (int)COHORT_TASK_MOVABLE);
+    if (status == COHORT_OK && (unsigned)read.priority > COHORT_TASK_LOW)
+        status = cohort_fail(COHORT_ERR_BAD_PARAMETER, "priority is %d, not 0 to %d",
+                             (int)read.priority, (int)COHORT_TASK_LOW);
+    if (status == COHORT_OK && read.worker > 0)
+        status = check_worker(&read);
     if (status == COHORT_OK)
         *ret_options = read;
     return status;
@@ -357,7 +430,12 @@ cohort_future *cohort_async_with_sized(cohort_task_function *function, void *arg
         task->future.stack_exponent = exponent_of(read.stack_bytes);
     if (read.mobility != COHORT_TASK_AS_SET)
         task->future.may_move = read.mobility == COHORT_TASK_MOVABLE;
-    return submit(task, name);
+    if (read.worker > 0)
+        task->future.may_move = false;
+    if (read.worker == 0 && read.priority == COHORT_TASK_NORMAL)
+        return submit(task, name);
+    task->future.priority = (unsigned char)read.priority & 3;
+    return cohort__lanes_submit(task, read.worker) ? &task->future : refuse(task, name);
 }
 
 /* Whether there is nothing else that could run here before the caller goes on. */
@@ -366,7 +444,7 @@ static bool is_alone(struct cohort__worker *worker)
     return !worker->ready.first && !worker->yielded.first &&
            cohort__deque_is_empty(&worker->deque) && cohort__batch_queue_is_empty(&worker->inbox) &&
            cohort__batch_queue_is_empty(&cohort__scheduler.injected) &&
-           !cohort__worker_poll_is_due(worker);
+           !cohort__lanes_have_any(worker) && !cohort__worker_poll_is_due(worker);
 }
 
 void cohort_yield(void)

@@ -17,6 +17,7 @@
 enum cohort__task_claim {
     COHORT__TASK_OPEN,    /* any worker may claim it */
     COHORT__TASK_CLAIMED, /* claimed, or not queued yet */
+    COHORT__TASK_BOUND,   /* only its own worker claims it, when it comes to it (lanes.c) */
 };
 struct cohort__task {
     struct cohort_future future; /* first */
@@ -40,8 +41,10 @@ struct cohort__task_context {
     struct cohort__task_context
         *outer; /* of the task that runs this one by a plain call, or NULL */
     struct cohort__error *outer_slot;
-    cohort_scope *scope; /* that it is in, or NULL */
-    bool may_move;       /* and so may all tasks below it on the same stack */
+    cohort_scope *scope;                /* that it is in, or NULL */
+    struct cohort__task_locals *locals; /* its values, see task_local.h, or NULL */
+    bool may_move;                      /* and so may all tasks below it on the same stack */
+    bool is_special; /* it is in a scope, or has values: its end has more to do */
 };
 
 /* Starts with two references. The task counts as claimed until it is queued. SCOPE may be NULL.
@@ -57,12 +60,19 @@ cohort_status cohort__task_start_in(cohort_scope *scope, cohort_task_function *f
  * reference back. */
 void cohort__task_run(struct cohort__work *work);
 
+/* The same for a task that is for one worker: the one that calls this. */
+void cohort__task_run_bound(struct cohort__work *work);
+
 /* Whether WORK is a task, and a worker may go on with it that has not begun it. */
 bool cohort__task_may_move(const struct cohort__work *work);
 
 /* Calls TASK, which was claimed, and gives the queue's reference back. At the base of a stack, or
  * above others on the reserve. */
 void cohort__task_call(struct cohort__task *task);
+
+/* TASK, which was claimed, can't begin, for the reason that this thread has failed with. Gives the
+ * queue's reference back. */
+void cohort__task_refuse(struct cohort__task *task);
 
 /* Whether WORK is a task that was claimed already, so that it only has to be dropped. */
 bool cohort__task_is_stale(const struct cohort__work *work);

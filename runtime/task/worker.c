@@ -70,6 +70,7 @@ void cohort__worker_poll_if_due(struct cohort__worker *worker)
     if (!cohort__worker_poll_is_due(worker))
         return;
     cohort__worker_look_for_old(worker);
+    cohort__lanes_note(worker);
     cohort__worker_take_injected(worker);
     cohort__worker_take_returned(worker);
     cohort__fiber_pool_trim(&worker->pool, STACKS_A_POLL);
@@ -109,9 +110,20 @@ static bool leave_own(struct cohort__worker *worker, struct cohort__work *work)
     struct cohort__fiber *fiber = cohort__worker_take_stack(worker);
     if (!fiber)
         return false;
-    cohort__worker_push(worker, work);
+    cohort__worker_put_back(worker, work);
     cohort__worker_leave(worker, fiber);
     return true;
+}
+
+/* A thread outside counts a task first, and then looks whether the worker has left that it is for
+ * (lanes.c). So if it sees that the worker has not, the worker sees the task. */
+static bool leave_for_good(struct cohort__worker *worker)
+{
+    atomic_store(&worker->has_left, true);
+    if (cohort__scheduler_live_tasks() == 0)
+        return true;
+    atomic_store(&worker->has_left, false);
+    return false;
 }
 
 /* Inline, since the loop is what a worker does most. */
@@ -128,7 +140,7 @@ static inline bool turn(struct cohort__worker *worker)
     } else if (cohort__worker_may_leave()) {
         cohort__worker_search_end(worker);
         if (worker->fiber == &worker->own_fiber)
-            return true;
+            return leave_for_good(worker);
         go_home(worker);
     } else if (!worker->is_making_way) {
         cohort__worker_say_what_waits(worker, 0);

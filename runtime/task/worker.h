@@ -30,6 +30,12 @@
 
 struct cohort__pinning;
 
+/* One look for work in so many begins with what is looked at last; while the lanes are used, each
+ * is special. A power of two. */
+enum { COHORT__FAIR_TICKS = 64, COHORT__USUAL_TICKS = COHORT__FAIR_TICKS - 1 };
+
+enum { COHORT__NUM_PRIORITIES = 3 }; /* of enum cohort_task_priority */
+
 /* Whether a worker is asleep, and how; see idle.c. */
 enum cohort__sleep_state {
     COHORT__AWAKE,
@@ -56,6 +62,12 @@ struct cohort__fifo {
     struct cohort__batch_queue_node *last;
 };
 
+/* A first-in, first-out list of tasks for any worker; see lanes.c. */
+struct cohort__lane {
+    struct cohort__fifo works; /* under lanes_lock */
+    _Atomic unsigned num;      /* of them */
+};
+
 struct cohort__worker {
     /* Used only by its own thread. */
     struct cohort__fiber *fiber; /* the stack on which it runs now */
@@ -64,6 +76,9 @@ struct cohort__worker {
     struct cohort__task_context *context; /* of the running task; NULL outside of tasks */
     struct cohort__fifo ready;            /* fibers to be resumed, and other work */
     struct cohort__fifo yielded;          /* the same, to be run after everything else */
+    struct cohort__fifo lanes[COHORT__NUM_PRIORITIES]; /* tasks that are only for it, see lanes.c */
+    unsigned usual_ticks; /* COHORT__USUAL_TICKS; 0: it knows that lanes are used */
+    unsigned lane_turns;  /* a bit for each priority: whether its own lane had the last turn */
     struct cohort__fiber_pool pool;
     struct cohort__sized sized;
     struct cohort__fiber *loop_fiber; /* see resumption.c */
@@ -101,6 +116,7 @@ struct cohort__worker {
     /* Written by its own thread, read by others. */
     _Atomic uint64_t num_spawned __attribute__((aligned(64)));
     _Atomic uint64_t num_finished;
+    atomic_bool has_left;      /* nothing may be given to it alone */
     _Atomic uint32_t num_held; /* pinned tasks that have suspended here since it last slept */
     _Atomic int core;          /* where it ran when it last looked; -1: unknown; see core.c */
     atomic_bool is_searching;  /* and counted in num_searching if there are several workers */
@@ -145,6 +161,11 @@ struct cohort__scheduler {
     _Atomic unsigned token __attribute__((aligned(64))); /* the holder's index + 1, or 0: free */
     _Atomic int num_searching __attribute__((aligned(64)));
     _Atomic int num_sleeping; /* may be -1 for a moment */
+
+    /* See lanes.c and queues.c. */
+    atomic_bool uses_lanes; /* since a first task has come to one */
+    pthread_mutex_t lanes_lock;
+    struct cohort__lane lanes[COHORT__NUM_PRIORITIES]; /* that of normal priority is never used */
 
     /* Only if there is a progress thread. */
     _Atomic unsigned num_chores; /* in the list */
@@ -222,11 +243,9 @@ enum cohort__room {
 struct cohort__work *cohort__worker_next_in_place(struct cohort__worker *worker,
                                                   enum cohort__room room);
 
-/* What that will be, without taking it. NULL: not the first of the ready list. */
-struct cohort__work *cohort__worker_peek(struct cohort__worker *worker);
-
-/* Takes the first of the ready list. NULL: it is empty. */
-struct cohort__work *cohort__worker_next_ready(struct cohort__worker *worker);
+/* Takes what is next, if it is the first of the ready list and has RUN. NULL: it is not. */
+struct cohort__work *cohort__worker_next_if(struct cohort__worker *worker,
+                                            void (*run)(struct cohort__work *work));
 
 /* Moves what comes from outside to the deque. */
 void cohort__worker_take_injected(struct cohort__worker *worker);
@@ -240,6 +259,38 @@ void cohort__worker_look_for_old(struct cohort__worker *worker);
 /* To be called when a task is postponed (resumption.c) and counted in num_postponed. If it was
  * begun since it was old, old tasks pause. */
 void cohort__worker_pause_old(struct cohort__worker *worker);
+
+/* --- lanes.c --- */
+
+/* Counts and queues TASK, which has a priority or is for worker NUM_OF_WORKER - 1, if that is not
+ * 0. False: the scheduler is not up, or has no such worker, or it is stopping and that worker has
+ * left. Any thread. */
+bool cohort__lanes_submit(struct cohort__task *task, unsigned num_of_worker);
+
+/* Puts WORK, a task that is only for WORKER, the calling one, into its lane. */
+void cohort__lane_keep(struct cohort__worker *worker, struct cohort__work *work);
+
+/* WORK is a task that WORKER, the calling one, has just taken, and that may run anywhere. It will
+ * most likely take it next. */
+void cohort__worker_put_back(struct cohort__worker *worker, struct cohort__work *work);
+
+/* From the first task on that comes to a lane, WORKER, the calling one, looks at the lanes each
+ * time. Which it knows at the latest when it polls, or is idle. */
+static inline void cohort__lanes_note(struct cohort__worker *worker)
+{
+    if (atomic_load_explicit(&cohort__scheduler.uses_lanes, memory_order_relaxed))
+        worker->usual_ticks = 0;
+}
+
+/* Whether there are tasks in the lanes of the locality, and also in those of WORKER. */
+bool cohort__lanes_have_shared(void);
+bool cohort__lanes_have_any(const struct cohort__worker *worker);
+
+/* What WORKER takes from the lanes before anything else; when it finds nothing in its own places
+ * otherwise; and when it finds nothing elsewhere, either. NULL: nothing. */
+struct cohort__work *cohort__lanes_next(struct cohort__worker *worker);
+struct cohort__work *cohort__lanes_rest(struct cohort__worker *worker);
+struct cohort__work *cohort__lanes_last(struct cohort__worker *worker);
 
 /* --- resumption.c --- */
 

@@ -276,11 +276,32 @@ static void test_options(void)
     CHECK_CONTAINS(cohort_error_message(), "scheduler: 1025 blocking threads, not 1 to 1024");
 }
 
+/* What the runtime calls outside of tasks has nothing that could suspend. */
+static void block_in_work(struct cohort__work *work)
+{
+    (void)work;
+    int before = num_calls;
+    CHECK_INT(cohort_worker_index(), 0);
+    CHECK_INT(cohort_blocking(count, (void *)1), COHORT_OK);
+    CHECK_INT(num_calls, before + 1);
+}
+
+static cohort_status post_work(void *arg)
+{
+    static struct cohort__work work = {.run = block_in_work};
+    (void)arg;
+    cohort__work_post(&work);
+    cohort_yield();
+    return COHORT_OK;
+}
+
 static void test_outside(void)
 {
     num_calls = 0;
     CHECK_INT(cohort_blocking(count, (void *)1), COHORT_OK);
     CHECK_INT(num_calls, 1);
+    CHECK_INT(run_tasks(1, post_work, NULL), COHORT_OK);
+    CHECK_INT(num_calls, 2);
 }
 
 int main(int argc, char **argv)

@@ -6,6 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "cohort/scope.h"
 #include "runtime/base/clock.h"
 #include "runtime/base/sanitizer.h"
 #include "runtime/task/worker.h"
@@ -287,6 +288,16 @@ static cohort_status start_without_memory(void *arg)
     return arg ? COHORT_ERR_FAILED : COHORT_OK;
 }
 
+/* The await of a scope does not wait for a task that could not begin. */
+static cohort_status start_in_scope(void *arg)
+{
+    cohort_scope *scope;
+    CHECK_INT(start_without_memory(arg), COHORT_OK);
+    CHECK_INT(cohort_scope_create(NULL, &scope), COHORT_OK);
+    CHECK_INT(cohort_scope_async(scope, start_without_memory, arg), COHORT_OK);
+    return cohort_scope_await(scope);
+}
+
 /* In a child of its own, in which no stack of another case is left. */
 static void test_without_memory(void)
 {
@@ -297,7 +308,7 @@ static void test_without_memory(void)
     CHECK(child >= 0);
     if (child == 0) {
         limit_address_space(64 * MIB);
-        _exit(run_tasks(1, start_without_memory, NULL) == COHORT_OK ? 0 : 1);
+        _exit(run_tasks(1, start_in_scope, NULL) == COHORT_OK ? 0 : 1);
     }
     CHECK_INT(waitpid(child, &status, 0), child);
     CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0);

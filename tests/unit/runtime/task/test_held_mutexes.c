@@ -1,0 +1,306 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "runtime/task/held_mutexes.h"
+
+#include <fcntl.h>
+#include <pthread.h>
+#include <string.h>
+#include <time.h>
+
+#include "cohort/cohort.h"
+#include "runtime/base/sanitizer.h"
+#include "tests/unit/runtime/task/run_tasks.h"
+
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER, second = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t cond = PTHREAD_COND_INITIALIZER;
+
+/* --- what is said on standard error --- */
+
+static int ends[2], real_stderr;
+static char said[8192];
+
+static void listen_to_stderr(void)
+{
+    CHECK_INT(pipe2(ends, O_NONBLOCK), 0);
+    real_stderr = dup(STDERR_FILENO);
+    CHECK(dup2(ends[1], STDERR_FILENO) >= 0);
+}
+
+/* What was said since the last call. Checks the number of lines that are the library's. */
+static const char *heard(int num_lines)
+{
+    ssize_t bytes = read(ends[0], said, sizeof(said) - 1);
+    said[bytes > 0 ? bytes : 0] = 0;
+    int num = 0;
+    for (const char *at = said; (at = strstr(at, "cohort: ")); at++)
+        num++;
+    if (num != num_lines) {
+        dup2(real_stderr, STDERR_FILENO);
+        test_failed(__FILE__, __LINE__, "%d lines, not %d: %s", num, num_lines, said);
+    }
+    return said;
+}
+
+static void check_names(const char *text, const void *held, const char *how_many)
+{
+    char address[32];
+    snprintf(address, sizeof(address), "first one %p,", held);
+    CHECK_CONTAINS(text, "cohort: the task ");
+    CHECK_CONTAINS(text, " waits at ");
+    CHECK_CONTAINS(text, "test_task_held_mutexes+0x");
+    CHECK_CONTAINS(text, how_many);
+    CHECK_CONTAINS(text, address);
+    CHECK_CONTAINS(text, "take a cohort_mutex");
+}
+
+/* --- tasks --- */
+
+static cohort_status empty(void *arg)
+{
+    (void)arg;
+    return COHORT_OK;
+}
+
+/* An await of it suspends. */
+static cohort_future *start_two(void)
+{
+    cohort_future *two[] = {cohort_async(empty, NULL), cohort_async(empty, NULL)};
+    return cohort_when_all(two, 2);
+}
+
+/* It is always the same place. */
+__attribute__((noinline)) static void wait_here(void)
+{
+    CHECK_INT(cohort_await(start_two()), COHORT_OK);
+}
+
+static cohort_status hold(void *arg)
+{
+    (void)arg;
+    CHECK_INT(pthread_mutex_lock(&mutex), 0);
+    CHECK_INT(pthread_mutex_unlock(&mutex), 0);
+    wait_here();
+    heard(0);
+    CHECK_INT(pthread_mutex_lock(&mutex), 0);
+    CHECK_INT(pthread_mutex_lock(&second), 0);
+    wait_here();
+    check_names(heard(1), &mutex, "holds 2 pthread mutexes,");
+    wait_here();
+    heard(0); /* once is enough */
+    CHECK_INT(pthread_mutex_unlock(&mutex), 0);
+    CHECK_INT(cohort_await(start_two()), COHORT_OK); /* it is still known what this task holds */
+    check_names(heard(1), &second, "holds 1 pthread mutex,");
+    CHECK_INT(pthread_mutex_unlock(&second), 0);
+    CHECK_INT(cohort_await(start_two()), COHORT_OK);
+    return COHORT_OK;
+}
+
+static void test_hold(void)
+{
+    CHECK_INT(run_tasks(1, hold, NULL), COHORT_OK);
+    heard(0);
+}
+
+/* Each way to lock, and each that fails. */
+static cohort_status lock_in_each_way(void *arg)
+{
+    struct timespec past = {.tv_sec = 1};
+    (void)arg;
+    CHECK_INT(pthread_mutex_trylock(&mutex), 0);
+    CHECK_INT(cohort_await(start_two()), COHORT_OK);
+    check_names(heard(1), &mutex, "holds 1 ");
+    CHECK(pthread_mutex_trylock(&mutex) != 0);
+    CHECK(pthread_mutex_timedlock(&mutex, &past) != 0);
+    if (!COHORT__TSAN)
+        CHECK(pthread_mutex_clocklock(&mutex, CLOCK_MONOTONIC, &past) != 0);
+    CHECK_INT(pthread_mutex_unlock(&mutex), 0);
+    CHECK_INT(cohort_await(start_two()), COHORT_OK);
+    heard(0);
+    CHECK_INT(pthread_mutex_timedlock(&mutex, &past), 0);
+    CHECK_INT(cohort_await(start_two()), COHORT_OK);
+    check_names(heard(1), &mutex, "holds 1 ");
+    CHECK_INT(pthread_mutex_unlock(&mutex), 0);
+    if (!COHORT__TSAN) { /* gcc 12's does not know that function */
+        CHECK_INT(pthread_mutex_clocklock(&mutex, CLOCK_MONOTONIC, &past), 0);
+        CHECK_INT(cohort_await(start_two()), COHORT_OK);
+        check_names(heard(1), &mutex, "holds 1 ");
+        CHECK_INT(pthread_mutex_unlock(&mutex), 0);
+    }
+    CHECK_INT(cohort_await(start_two()), COHORT_OK);
+    heard(0);
+    return COHORT_OK;
+}
+
+static void test_ways(void)
+{
+    CHECK_INT(run_tasks(1, lock_in_each_way, NULL), COHORT_OK);
+}
+
+/* A wait for a condition leaves it locked, and once. */
+static bool is_signalled;
+
+static void *signal_condition(void *arg)
+{
+    CHECK_INT(pthread_mutex_lock(&mutex), 0);
+    is_signalled = true;
+    pthread_cond_signal(&cond);
+    CHECK_INT(pthread_mutex_unlock(&mutex), 0);
+    return arg;
+}
+
+static cohort_status wait_for_condition(void *arg)
+{
+    pthread_t thread;
+    (void)arg;
+    CHECK_INT(pthread_mutex_lock(&mutex), 0);
+    CHECK_INT(pthread_create(&thread, NULL, signal_condition, NULL), 0);
+    while (!is_signalled)
+        pthread_cond_wait(&cond, &mutex);
+    CHECK_INT(cohort_await(start_two()), COHORT_OK);
+    check_names(heard(1), &mutex, "holds 1 ");
+    CHECK_INT(pthread_mutex_unlock(&mutex), 0);
+    CHECK_INT(pthread_join(thread, NULL), 0);
+    CHECK_INT(cohort_await(start_two()), COHORT_OK);
+    heard(0);
+    return COHORT_OK;
+}
+
+static void test_condition(void)
+{
+    CHECK_INT(run_tasks(1, wait_for_condition, NULL), COHORT_OK);
+}
+
+/* Others on the same worker hold nothing, whether they run while the holder waits or in its
+ * place. */
+static cohort_status yield_only(void *arg)
+{
+    (void)arg;
+    cohort_yield();
+    return COHORT_OK;
+}
+
+static cohort_status hold_beside_others(void *arg)
+{
+    (void)arg;
+    cohort_future *other = cohort_async(yield_only, NULL);
+    CHECK_INT(pthread_mutex_lock(&mutex), 0);
+    CHECK_INT(cohort_await(start_two()), COHORT_OK);
+    heard(1);
+    CHECK_INT(cohort_await(start_two()), COHORT_OK);
+    heard(1);
+    CHECK_INT(cohort_await(cohort_async(yield_only, NULL)), COHORT_OK);
+    heard(1); /* this task, although it did not suspend by itself */
+    CHECK_INT(pthread_mutex_unlock(&mutex), 0);
+    CHECK_INT(cohort_await(other), COHORT_OK);
+    heard(0);
+    return COHORT_OK;
+}
+
+static void test_others(void)
+{
+    CHECK_INT(run_tasks(1, hold_beside_others, NULL), COHORT_OK);
+    heard(0);
+}
+
+/* A thread outside may hold what it likes. */
+static void *hold_outside(void *future)
+{
+    CHECK_INT(pthread_mutex_lock(&mutex), 0);
+    CHECK_INT(cohort_await(future), COHORT_OK);
+    CHECK_INT(pthread_mutex_unlock(&mutex), 0);
+    return NULL;
+}
+
+static cohort_status run_outside(void *arg)
+{
+    pthread_t thread;
+    cohort_promise *promise;
+    cohort_future *future;
+    (void)arg;
+    CHECK_INT(cohort_promise_create(&promise, &future), COHORT_OK);
+    CHECK_INT(pthread_create(&thread, NULL, hold_outside, future), 0);
+    cohort_yield();
+    cohort_promise_fulfil(promise, NULL);
+    CHECK_INT(pthread_join(thread, NULL), 0);
+    return COHORT_OK;
+}
+
+static void test_outside(void)
+{
+    CHECK_INT(run_tasks(2, run_outside, NULL), COHORT_OK);
+    heard(0);
+}
+
+/* More than are noticed at a time do no harm. */
+static cohort_status hold_many(void *arg)
+{
+    enum { NUM = COHORT__HELD_MUTEXES_MOST + 4 };
+    pthread_mutex_t many[NUM];
+    (void)arg;
+    for (int i = 0; i < NUM; i++) {
+        CHECK_INT(pthread_mutex_init(&many[i], NULL), 0);
+        CHECK_INT(pthread_mutex_lock(&many[i]), 0);
+    }
+    CHECK_INT(cohort_await(start_two()), COHORT_OK);
+    check_names(heard(1), &many[0], "holds 16 pthread mutexes");
+    for (int i = 0; i < NUM; i++) {
+        CHECK_INT(pthread_mutex_unlock(&many[i]), 0);
+        CHECK_INT(pthread_mutex_destroy(&many[i]), 0);
+    }
+    CHECK_INT(cohort_await(start_two()), COHORT_OK);
+    heard(0);
+    return COHORT_OK;
+}
+
+/* What tasks that wait hold is not the thread's. */
+enum { NUM_HOLDERS = COHORT__HELD_MUTEXES_MOST + 4 };
+static cohort_future *may_end;
+static int num_holders;
+
+static cohort_status hold_one(void *own)
+{
+    CHECK_INT(pthread_mutex_lock(own), 0);
+    if (++num_holders == NUM_HOLDERS) /* the last one waits in a place of its own */
+        CHECK_INT(cohort_await(cohort_future_ref(may_end)), COHORT_OK);
+    else
+        CHECK_INT(cohort_await(cohort_future_ref(may_end)), COHORT_OK);
+    CHECK_INT(pthread_mutex_unlock(own), 0);
+    return COHORT_OK;
+}
+
+static cohort_status hold_beside_holders(void *arg)
+{
+    pthread_mutex_t own[NUM_HOLDERS];
+    cohort_future *holders[NUM_HOLDERS];
+    cohort_promise *promise;
+    (void)arg;
+    CHECK_INT(cohort_promise_create(&promise, &may_end), COHORT_OK);
+    for (int i = 0; i < NUM_HOLDERS; i++) {
+        CHECK_INT(pthread_mutex_init(&own[i], NULL), 0);
+        holders[i] = cohort_async(hold_one, &own[i]);
+    }
+    while (num_holders < NUM_HOLDERS)
+        cohort_yield();
+    heard(2);
+    cohort_promise_fulfil(promise, NULL);
+    CHECK_INT(cohort_await(cohort_when_all(holders, NUM_HOLDERS)), COHORT_OK);
+    cohort_future_unref(may_end);
+    for (int i = 0; i < NUM_HOLDERS; i++)
+        CHECK_INT(pthread_mutex_destroy(&own[i]), 0);
+    return COHORT_OK;
+}
+
+static void test_many(void)
+{
+    CHECK_INT(run_tasks(1, hold_many, NULL), COHORT_OK);
+    CHECK_INT(run_tasks(1, hold_beside_holders, NULL), COHORT_OK);
+}
+
+int main(int argc, char **argv)
+{
+    static const struct test_case cases[] = {
+        {"hold", test_hold},     {"ways", test_ways},       {"condition", test_condition},
+        {"others", test_others}, {"outside", test_outside}, {"many", test_many},
+    };
+    listen_to_stderr();
+    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
+}

@@ -1,0 +1,425 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
+
+#include "cohort/cohort.h"
+#include "tests/unit/runtime/task/run_tasks.h"
+
+enum { NUM = 80, NUM_WORKERS = 3, NUM_STARTED = 40 };
+
+static cohort_future *start(cohort_task_function *function, void *arg,
+                            enum cohort_task_priority priority, unsigned worker)
+{
+    return cohort_async_with(function, arg,
+                             &(const cohort_task_options){.priority = priority, .worker = worker});
+}
+
+static cohort_status do_nothing(void *arg)
+{
+    return arg ? COHORT_ERR_FAILED : COHORT_OK;
+}
+
+/* --- the order --- */
+
+static int num_run[3]; /* of each priority */
+
+static cohort_status run_high(void *arg)
+{
+    CHECK_INT(num_run[COHORT_TASK_HIGH]++, (long long)(intptr_t)arg);
+    int num_others = num_run[COHORT_TASK_NORMAL] + num_run[COHORT_TASK_LOW];
+    CHECK(num_others <= num_run[COHORT_TASK_HIGH] / 7 + 2);
+    return COHORT_OK;
+}
+
+static cohort_status run_normal(void *arg)
+{
+    num_run[COHORT_TASK_NORMAL]++;
+    return do_nothing(arg);
+}
+
+static cohort_status run_low(void *arg)
+{
+    CHECK_INT(num_run[COHORT_TASK_LOW]++, (long long)(intptr_t)arg);
+    CHECK(num_run[COHORT_TASK_NORMAL] == NUM || num_run[COHORT_TASK_LOW] <= 3);
+    return COHORT_OK;
+}
+
+/* WORKER: 0, or the only one. */
+static void start_all(unsigned worker)
+{
+    cohort_future *futures[3 * NUM];
+    for (intptr_t i = 0; i < NUM; i++) {
+        futures[3 * i] = start(run_low, (void *)i, COHORT_TASK_LOW, worker);
+        futures[3 * i + 1] = start(run_normal, NULL, COHORT_TASK_NORMAL, worker);
+        futures[3 * i + 2] = start(run_high, (void *)i, COHORT_TASK_HIGH, worker);
+    }
+    num_run[0] = num_run[1] = num_run[2] = 0;
+    CHECK_INT(cohort_await(cohort_when_all(futures, sizeof(futures) / sizeof(futures[0]))),
+              COHORT_OK);
+    for (int i = 0; i < 3; i++)
+        CHECK_INT(num_run[i], NUM);
+}
+
+static cohort_status check_order(void *arg)
+{
+    (void)arg;
+    start_all(0);
+    start_all(1);
+    return COHORT_OK;
+}
+
+static void test_order(void)
+{
+    CHECK_INT(run_tasks(1, check_order, NULL), COHORT_OK);
+}
+
+/* --- nobody waits for ever --- */
+
+static bool is_over;
+static int num_high;
+static unsigned high_worker;
+
+static cohort_status start_next(void *arg)
+{
+    num_high++;
+    if (!is_over)
+        cohort_future_unref(start(start_next, arg, COHORT_TASK_HIGH, high_worker));
+    return COHORT_OK;
+}
+
+/* There is always one more of high priority. */
+static cohort_status check_flood(void *arg)
+{
+    static const struct {
+        enum cohort_task_priority priority;
+        unsigned worker;
+        int most; /* of high priority before it */
+    } others[] = {
+        {COHORT_TASK_NORMAL, 0, 16}, {COHORT_TASK_NORMAL, 1, 24}, {COHORT_TASK_LOW, 0, 256},
+        {COHORT_TASK_LOW, 1, 256},   {COHORT_TASK_HIGH, 0, 8},    {COHORT_TASK_HIGH, 1, 8},
+    };
+    (void)arg;
+    for (high_worker = 0; high_worker <= 1; high_worker++) {
+        is_over = false;
+        cohort_future_unref(start(start_next, NULL, COHORT_TASK_HIGH, high_worker));
+        for (int round = 0; round < 20; round++) {
+            for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
+                num_high = 0;
+                cohort_future *both[] = {
+                    start(run_normal, NULL, others[i].priority, others[i].worker),
+                    cohort_future_of_value(NULL)};
+                CHECK_INT(cohort_await(cohort_when_all(both, 2)), COHORT_OK);
+                CHECK(num_high <= others[i].most + 8); /* until this task goes on */
+            }
+            num_high = 0;
+            cohort_yield();
+            CHECK(num_high <= 200);
+        }
+        is_over = true;
+        cohort_yield();
+    }
+    return COHORT_OK;
+}
+
+static void test_flood(void)
+{
+    CHECK_INT(run_tasks(1, check_flood, NULL), COHORT_OK);
+}
+
+/* --- awaits --- */
+
+static cohort_status check_in_place(void *arg)
+{
+    cohort_future *others[NUM];
+    (void)arg;
+    for (int i = 0; i < NUM; i++)
+        others[i] = cohort_async(run_normal, NULL);
+    for (int i = 0; i < 3 * NUM; i++) { /* each leaves its place in the lane behind */
+        num_run[COHORT_TASK_NORMAL] = 0;
+        cohort_future *low = start(run_normal, NULL, COHORT_TASK_LOW, 0);
+        CHECK_INT(cohort_await(low), COHORT_OK);
+        if (num_run[COHORT_TASK_NORMAL] > 1) /* the event loop was due, so it was not in place */
+            break;
+    }
+    CHECK_INT(cohort_await(cohort_when_all(others, NUM)), COHORT_OK);
+    num_run[COHORT_TASK_LOW] = 0;
+    num_run[COHORT_TASK_NORMAL] = NUM;
+    CHECK_INT(cohort_await(start(run_low, NULL, COHORT_TASK_LOW, 0)), COHORT_OK);
+    return COHORT_OK;
+}
+
+static void test_in_place(void)
+{
+    CHECK_INT(run_tasks(1, check_in_place, NULL), COHORT_OK);
+}
+
+/* --- tasks for one worker --- */
+
+static _Atomic int num_begun[NUM_WORKERS];
+
+static cohort_status wait_there(void *arg)
+{
+    int worker = (int)(intptr_t)arg % NUM_WORKERS;
+    CHECK_INT(cohort_worker_index(), worker);
+    CHECK_INT(num_begun[worker]++, (int)(intptr_t)arg / NUM_WORKERS);
+    cohort_yield();
+    CHECK_INT(cohort_worker_index(), worker);
+    cohort_future *two[] = {cohort_async(do_nothing, NULL),
+                            start(do_nothing, NULL, COHORT_TASK_NORMAL, 1)};
+    CHECK_INT(cohort_await(cohort_when_all(two, 2)), COHORT_OK);
+    CHECK_INT(cohort_worker_index(), worker);
+    return COHORT_OK;
+}
+
+/* ARG: whether they ask for stacks of their own. */
+static cohort_status start_there(void *arg)
+{
+    enum { SUM = NUM_STARTED * NUM_WORKERS };
+    cohort_future *futures[SUM];
+    for (int i = 0; i < NUM_WORKERS; i++)
+        num_begun[i] = 0;
+    for (intptr_t i = 0; i < SUM; i++)
+        futures[i] = cohort_async_with(
+            wait_there, (void *)i,
+            &(const cohort_task_options){.worker = 1 + (unsigned)(i % NUM_WORKERS),
+                                         .stack_bytes = arg ? 1 << 20 : 0});
+    for (int i = 0; i < SUM / 2; i++)
+        CHECK_INT(cohort_await(futures[i]), COHORT_OK);
+    return cohort_await(cohort_when_all(futures + SUM / 2, SUM - SUM / 2));
+}
+
+static void test_worker(void)
+{
+    CHECK_INT(run_tasks(NUM_WORKERS, start_there, NULL), COHORT_OK);
+    CHECK_INT(run_tasks(NUM_WORKERS, start_there, "large"), COHORT_OK);
+}
+
+/* One worker is busy; the other one, which sleeps, comes for what it may have. */
+static void await_sleep(unsigned index)
+{
+    const struct cohort__worker *worker = cohort__scheduler.workers[index];
+    uint32_t state;
+    do {
+        sched_yield();
+        state = atomic_load(&worker->sleep_state);
+    } while (state != COHORT__SLEEPING && state != COHORT__PARKED);
+}
+
+static cohort_status set_flag(void *flag)
+{
+    atomic_store((atomic_bool *)flag, true);
+    return COHORT_OK;
+}
+
+static cohort_status be_busy(void *arg)
+{
+    static const enum cohort_task_priority priorities[] = {COHORT_TASK_LOW, COHORT_TASK_NORMAL,
+                                                           COHORT_TASK_HIGH};
+    (void)arg;
+    for (int i = 0; i < 3; i++)
+        for (int is_bound = 0; is_bound <= 1; is_bound++) {
+            atomic_bool flag = false;
+            unsigned other = 1 - (unsigned)cohort_worker_index();
+            await_sleep(other);
+            cohort_future *task = start(set_flag, &flag, priorities[i], is_bound ? 1 + other : 0);
+            while (!atomic_load(&flag))
+                sched_yield();
+            CHECK_INT(cohort_await(task), COHORT_OK);
+        }
+    return COHORT_OK;
+}
+
+static void test_busy(void)
+{
+    struct cohort__scheduler_options options;
+    cohort__scheduler_options_init(&options);
+    options.num_workers = 2;
+    options.spin_ns = 0; /* so that the other one sleeps soon */
+    for (int i = 0; i < 20; i++)
+        CHECK_INT(run_tasks_with(&options, be_busy, NULL), COHORT_OK);
+}
+
+/* --- threads outside, the end --- */
+
+static void *start_outside(void *arg)
+{
+    cohort_future *futures[9];
+    (void)arg;
+    for (unsigned i = 0; i < 9; i++)
+        futures[i] = start(do_nothing, NULL, (enum cohort_task_priority)(i % 3), i / 3);
+    CHECK_INT(cohort_await(cohort_when_all(futures, 9)), COHORT_OK);
+    CHECK_INT(cohort_await(start(do_nothing, NULL, COHORT_TASK_LOW, 3)), COHORT_ERR_BAD_PARAMETER);
+    return NULL;
+}
+
+static cohort_status block_for_thread(void *arg)
+{
+    pthread_join(*(pthread_t *)arg, NULL);
+    return COHORT_OK;
+}
+
+static cohort_status run_thread(void *arg)
+{
+    pthread_t thread;
+    (void)arg;
+    CHECK_INT(pthread_create(&thread, NULL, start_outside, NULL), 0);
+    return cohort_blocking(block_for_thread, &thread);
+}
+
+/* Nobody awaits them, and they run before the end. */
+static _Atomic int num_left;
+
+static cohort_status count_left(void *arg)
+{
+    cohort_yield();
+    num_left++;
+    return arg ? COHORT_ERR_FAILED : COHORT_OK;
+}
+
+static cohort_status leave_some(void *arg)
+{
+    (void)arg;
+    for (unsigned i = 0; i < 9; i++)
+        cohort_future_unref(start(count_left, NULL, (enum cohort_task_priority)(i % 3), i / 3));
+    return COHORT_OK;
+}
+
+static void test_ends(void)
+{
+    CHECK_INT(run_tasks(2, run_thread, NULL), COHORT_OK);
+    CHECK_INT(run_tasks(2, leave_some, NULL), COHORT_OK);
+    CHECK_INT(num_left, 9);
+    for (unsigned worker = 0; worker <= 1; worker++) {
+        CHECK_INT(cohort_await(start(do_nothing, NULL, COHORT_TASK_HIGH, worker)),
+                  COHORT_ERR_STATE);
+        CHECK_CONTAINS(cohort_error_message(), "cohort_async_with: the runtime is not up");
+    }
+}
+
+/* What is submitted when the workers have left is cancelled. The linker puts this before
+ * pthread_join (--wrap), by which the scheduler waits for them. */
+int __real_pthread_join(pthread_t thread, void **ret_value);
+int __wrap_pthread_join(pthread_t thread, void **ret_value);
+static cohort_future *late[9];
+static bool is_late;
+
+static cohort_status must_not_run(void *arg)
+{
+    CHECK(arg != NULL && false);
+    return COHORT_OK;
+}
+
+int __wrap_pthread_join(pthread_t thread, void **ret_value)
+{
+    int error = __real_pthread_join(thread, ret_value);
+    for (unsigned i = 0; is_late && i < 9; i++)
+        late[i] = start(must_not_run, NULL, (enum cohort_task_priority)(i % 3), i / 3);
+    is_late = false;
+    return error;
+}
+
+static void test_late(void)
+{
+    is_late = true;
+    CHECK_INT(run_tasks(2, do_nothing, NULL), COHORT_OK);
+    for (unsigned i = 0; i < 9; i++) {
+        bool is_bound = i >= 3; /* to a worker that has left */
+        CHECK_INT(cohort_await(late[i]), is_bound ? COHORT_ERR_STATE : COHORT_ERR_CANCELLED);
+        CHECK_CONTAINS(cohort_error_message(), is_bound
+                                                   ? "cohort_async_with: the runtime is not up"
+                                                   : "the runtime ended before it was started");
+    }
+    CHECK_INT(run_tasks(2, leave_some, NULL), COHORT_OK); /* the next scheduler has its own */
+}
+
+/* --- scopes, no memory, arguments --- */
+
+static cohort_status start_and_cancel(void *scope)
+{
+    cohort_future *futures[6];
+    for (unsigned i = 0; i < 6; i++)
+        futures[i] = start(must_not_run, NULL, (enum cohort_task_priority)(i % 3), i / 3);
+    cohort_scope_cancel(scope);
+    for (unsigned i = 0; i < 6; i++)
+        CHECK_INT(cohort_await(futures[i]), COHORT_ERR_CANCELLED);
+    return COHORT_OK;
+}
+
+static cohort_status run_scope(void *arg)
+{
+    cohort_scope *scope;
+    (void)arg;
+    CHECK_INT(cohort_scope_create(NULL, &scope), COHORT_OK);
+    CHECK_INT(cohort_scope_async(scope, start_and_cancel, scope), COHORT_OK);
+    CHECK_INT(cohort_scope_await(scope), COHORT_ERR_CANCELLED);
+    return COHORT_OK;
+}
+
+static void test_scope(void)
+{
+    CHECK_INT(run_tasks(1, run_scope, NULL), COHORT_OK);
+}
+
+/* Where there is no memory for stacks, what waits is on the reserve. */
+static cohort_status suspend_once(void *arg)
+{
+    cohort_yield();
+    return arg ? COHORT_ERR_FAILED : COHORT_OK;
+}
+
+static cohort_status run_on_reserve(void *arg)
+{
+    cohort_future *futures[9];
+    (void)arg;
+    take_no_more_stacks();
+    for (int round = 0; round < 10; round++) {
+        for (unsigned i = 0; i < 9; i++)
+            futures[i] = start(suspend_once, NULL, (enum cohort_task_priority)(i % 3),
+                               i / 3 % cohort__scheduler_num_workers());
+        CHECK_INT(cohort_await(cohort_when_all(futures, 9)), COHORT_OK);
+    }
+    return COHORT_OK;
+}
+
+static void test_reserve(void)
+{
+    CHECK_INT(run_tasks(1, run_on_reserve, NULL), COHORT_OK);
+    CHECK_INT(run_tasks(2, run_on_reserve, NULL), COHORT_OK);
+}
+
+static void check_refused(cohort_task_options options, const char *message)
+{
+    CHECK_INT(cohort_await(cohort_async_with(do_nothing, NULL, &options)),
+              COHORT_ERR_BAD_PARAMETER);
+    CHECK_TEXT(cohort_error_message(), message);
+}
+
+static cohort_status check_arguments(void *arg)
+{
+    (void)arg;
+    check_refused((cohort_task_options){.worker = 3}, "cohort_async_with: worker is 3, not 0 to 2");
+    check_refused((cohort_task_options){.worker = (unsigned)-1},
+                  "cohort_async_with: worker is 4294967295, not 0 to 2");
+    check_refused((cohort_task_options){.priority = (enum cohort_task_priority)3},
+                  "cohort_async_with: priority is 3, not 0 to 2");
+    check_refused((cohort_task_options){.worker = 1, .mobility = COHORT_TASK_MOVABLE},
+                  "cohort_async_with: a task for worker 0 alone is to be movable");
+    return COHORT_OK;
+}
+
+static void test_arguments(void)
+{
+    CHECK_INT(run_tasks(2, check_arguments, NULL), COHORT_OK);
+}
+
+int main(int argc, char **argv)
+{
+    static const struct test_case cases[] = {
+        {"order", test_order},         {"flood", test_flood}, {"in place", test_in_place},
+        {"worker", test_worker},       {"busy", test_busy},   {"ends", test_ends},
+        {"late", test_late},           {"scope", test_scope}, {"reserve", test_reserve},
+        {"arguments", test_arguments},
+    };
+    return test_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
+}
