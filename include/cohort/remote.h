@@ -6,6 +6,7 @@
 
 #include "cohort/future.h"
 #include "cohort/object.h"
+#include "cohort/scope.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -65,6 +66,27 @@ enum { COHORT_REMOTE_COPIED_BYTES = 256 };
 COHORT_API cohort_future *cohort_async_at(uint32_t locality, const char *name,
                                           const cohort_object *in,
                                           cohort_object *ret_out) COHORT_MUST_USE;
+
+/* Starts the function NAME in LOCALITY as a task of SCOPE (cohort/scope.h), as cohort_scope_async
+ * starts one here: its error is the scope's. What it gives as its result is thrown away.
+ *
+ * Everything belongs to the scope that is started from its tasks, by this function,
+ * cohort_async_at, cohort_async or in any other way, in whatever locality: the scope's await
+ * returns when nothing of it is left anywhere. Cancelling goes everywhere, too: remote tasks that
+ * have not started never run, cohort_cancelled is true in others, and what they wait for ends as in
+ * a scope of their own locality. So a result of cohort_async_at that is called in a scope comes
+ * when all has ended that the function has started. If a locality dies, the scope fails with
+ * COHORT_ERR_PEER_DIED; what the dead one had started elsewhere is cancelled there, and the await
+ * does not wait for it.
+ *
+ * A function finds its scope by cohort_scope_current. IN as for cohort_async_at; a longer one
+ * belongs to the call until the await of SCOPE has returned. Returns what cohort_scope_async does,
+ * or COHORT_ERR_BAD_PARAMETER (no scope, no such locality, no name, no data; this locality has no
+ * function of that name). If another one has none, the scope fails. Any thread, while SCOPE may be
+ * used; never suspends. */
+COHORT_API cohort_status cohort_scope_async_at(cohort_scope *scope, uint32_t locality,
+                                               const char *name,
+                                               const cohort_object *in) COHORT_MUST_USE;
 
 /* Runs the function NAME in all localities of the job, this one too, once in each at most. All get
  * the same IN. The call goes along a tree, and the results come back along it, so that no locality

@@ -22,6 +22,9 @@ extern "C" {
  * them. The status of a task of cohort_scope_async is the scope's: an error cancels it. The status
  * of another task goes into that task's future, for who awaits it.
  *
+ * Remote tasks (cohort/remote.h) that are started in a scope belong to it like others, with all
+ * that they start, in whatever locality.
+ *
  * A scope that a task of another one creates is inside of that one, and is cancelled with it. If
  * nobody has awaited it when all tasks around it have ended, the outer scope cancels it, waits for
  * its tasks, frees it, and fails with COHORT_ERR_STATE.
@@ -84,6 +87,11 @@ COHORT_API cohort_status cohort_scope_fail(cohort_scope *scope, cohort_status st
  * wait (see cohort_await). A scope without tasks needs this call, too. Suspends a task; blocks any
  * other thread. */
 COHORT_API cohort_status cohort_scope_await(cohort_scope *scope) COHORT_MUST_USE;
+
+/* The innermost scope that the calling task is in, or NULL: for a task that starts more in it, by
+ * cohort_scope_async or cohort_scope_async_at (cohort/remote.h), without knowing who has made it.
+ * To be used only by tasks in that scope, while they run. Any thread; never suspends. */
+COHORT_API cohort_scope *cohort_scope_current(void);
 
 /* Whether a scope of the calling task is cancelled, so that the task should end. false outside of
  * tasks, and in tasks that are in no scope. A few nanoseconds. Any thread; never suspends. */

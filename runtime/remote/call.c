@@ -14,6 +14,8 @@
 #include "runtime/task/fork.h"
 #include "runtime/task/future.h"
 #include "runtime/task/scheduler.h"
+#include "runtime/task/scope.h"
+#include "runtime/task/task.h"
 #include "runtime/task/work.h"
 
 /* The caller's side. A call to another locality is in the list `waiting` of its peer until the
@@ -31,10 +33,18 @@ struct call {
     struct cohort__remote_name name;
     uint32_t span;
     bool is_expected; /* in `calls`; under the peer's lock */
+    bool is_waiting;  /* in `waiting`; likewise */
     cohort_object in;
     cohort_object *ret_out; /* or NULL */
     cohort_object out;
     struct cohort__error error;
+    cohort_scope *scope;              /* that it counts in, or NULL */
+    struct cohort__scope_watch watch; /* of that; has a reference to the future */
+    bool fails_scope;                 /* its error is the scope's */
+    bool has_failed_scope;            /* what it has started there has failed */
+    bool is_cancelled;                /* the scope is; under the peer's lock */
+    atomic_bool has_one;        /* of the two after which the watch is over: it has begun, and the
+                                 * call is over */
     _Atomic uint32_t num_parts; /* that are not over: the send, and the result */
     unsigned char copied[];     /* a short IN, and a name that is not registered here */
 };
@@ -60,6 +70,23 @@ static void set_error(struct call *call, cohort_status status, const char *why)
     cohort__remote_error_set(&call->error, &call->name, call->peer->rank, status, why);
 }
 
+/* The call may be over before the watch has begun. The second of the two ends the watch. */
+static void watch_step(struct call *call)
+{
+    if (atomic_exchange(&call->has_one, true))
+        cohort__scope_unwatch(&call->watch);
+}
+
+/* CALL counted in SCOPE. The watch keeps CALL until it is over. */
+static void end_in(cohort_scope *scope, struct call *call, const struct cohort__error *error)
+{
+    if (error->status && (call->fails_scope || call->has_failed_scope))
+        cohort__scope_fail(scope, error->status, error);
+    cohort__future_complete(&call->future, error->status, error->status ? error : NULL);
+    watch_step(call);
+    cohort__scope_leave(scope);
+}
+
 static void end(struct call *call)
 {
     struct cohort__remote_tasks *tasks = call->tasks;
@@ -68,7 +95,10 @@ static void end(struct call *call)
         cohort_object_fini(&call->out);
     else if (call->ret_out)
         *call->ret_out = call->out;
-    cohort__future_complete(&call->future, error.status, error.status ? &error : NULL);
+    if (call->scope)
+        end_in(call->scope, call, &error);
+    else
+        cohort__future_complete(&call->future, error.status, error.status ? &error : NULL);
     cohort__error_fini(&error);
     cohort__remote_close(tasks);
 }
@@ -85,6 +115,7 @@ static void part_over(struct call *call)
 static void expect(struct cohort__remote_peer *peer, struct call *call)
 {
     call->number = ++peer->last_number;
+    call->is_waiting = false;
     call->is_expected = true;
     cohort__map_insert(&peer->calls, &call->node, cohort__hash_u64(call->number));
     peer->num_unadmitted++;
@@ -133,8 +164,9 @@ static void send(struct call *call)
         .instance = COHORT__INSTANCE_REMOTE,
         .generation = call->number,
         .fingerprint = call->name.hash,
+        .source_site = call->fails_scope,
         .dest_site = call->span,
-        .tag = COHORT__REMOTE_CALL,
+        .tag = call->scope ? COHORT__REMOTE_SCOPED_CALL : COHORT__REMOTE_CALL,
     };
     if (cohort__send_try(process, rank, &envelope, call->in.data, call->in.bytes)) {
         part_over(call);
@@ -194,6 +226,67 @@ void cohort__remote_calls_tick(struct cohort__remote_tasks *tasks)
         if (peer)
             send_waiting(tasks, peer);
     }
+}
+
+/* Cancelling ---------------------------------------------------------------------------------- */
+
+static void send_cancel(struct cohort__remote_tasks *tasks, uint32_t rank, uint64_t number)
+{
+    struct cohort__envelope envelope = {
+        .kind = COHORT__KIND_ANSWER,
+        .instance = COHORT__INSTANCE_REMOTE,
+        .generation = number,
+        .tag = COHORT__REMOTE_CANCEL,
+    };
+    cohort__send_control(tasks->process, rank, &envelope, NULL, 0);
+}
+
+/* The scope is cancelled. A call that waits here ends; one that is sent is asked to. */
+static void cancel(struct cohort__scope_watch *watch)
+{
+    struct call *call = COHORT_CONTAINER_OF(watch, struct call, watch);
+    struct cohort__remote_peer *peer = call->peer;
+    struct cohort__remote_tasks *tasks = call->tasks;
+    pthread_mutex_lock(&peer->lock);
+    const uint64_t number = call->number;
+    bool is_sent = call->is_expected;
+    bool is_waiting = !is_sent && call->is_waiting;
+    call->is_cancelled = true;
+    if (is_waiting) {
+        call->is_waiting = false;
+        cohort__list_remove(&call->link);
+    }
+    pthread_mutex_unlock(&peer->lock);
+    if (is_sent) {
+        send_cancel(tasks, peer->rank, number);
+    } else if (is_waiting) {
+        set_error(call, COHORT_ERR_CANCELLED, "its scope was cancelled before it was sent");
+        part_over(call);
+        part_over(call);
+    }
+}
+
+/* Until then the peer has to stay, too. */
+static void release(struct cohort__scope_watch *watch)
+{
+    struct call *call = COHORT_CONTAINER_OF(watch, struct call, watch);
+    struct cohort__remote_tasks *tasks = call->tasks;
+    cohort_future_unref(&call->future);
+    cohort__remote_close(tasks);
+}
+
+void cohort__remote_call_unknown(struct cohort__remote_tasks *tasks, uint32_t rank, uint64_t number)
+{
+    struct cohort__remote_peer *peer = cohort__remote_peer_get(tasks, rank);
+    if (!peer)
+        return; /* then we have never called it */
+    pthread_mutex_lock(&peer->lock);
+    struct cohort__map_node *node =
+        cohort__map_find(&peer->calls, cohort__hash_u64(number), NULL, NULL);
+    bool is_cancelled = node && COHORT_CONTAINER_OF(node, struct call, node)->is_cancelled;
+    pthread_mutex_unlock(&peer->lock);
+    if (is_cancelled)
+        send_cancel(tasks, rank, number);
 }
 
 /* Results ------------------------------------------------------------------------------------- */
@@ -282,6 +375,7 @@ static void fetch(struct call *call, struct cohort__arrival *arrival)
 static void fail(struct call *call, struct cohort__arrival *arrival)
 {
     struct cohort__error error = {0};
+    call->has_failed_scope = arrival->envelope.dest_site > 0;
     cohort__remote_error_unpack(arrival->data, arrival->envelope.payload_bytes, &error);
     if (call->span > 1) /* it says already which of its localities it is of */
         cohort__error_copy(&call->error, &error);
@@ -336,6 +430,8 @@ void cohort__remote_calls_end(struct cohort__remote_tasks *tasks, struct cohort_
     pthread_mutex_lock(&peer->lock);
     peer->over = status;
     cohort__list_splice_back(&waiting, &peer->waiting);
+    for (struct cohort__list *waits = waiting.next; waits != &waiting; waits = waits->next)
+        COHORT_CONTAINER_OF(waits, struct call, link)->is_waiting = false;
     struct cohort__map_node *node;
     while ((node = cohort__map_first(&peer->calls))) {
         struct call *call = COHORT_CONTAINER_OF(node, struct call, node);
@@ -359,13 +455,13 @@ void cohort__remote_calls_end(struct cohort__remote_tasks *tasks, struct cohort_
 
 /* Calls --------------------------------------------------------------------------------------- */
 
-/* A call of this locality. */
+/* A call of this locality. Its task carries it. */
 struct own_call {
     struct cohort__remote_name name;
     uint32_t rank;
     cohort_object in;
-    cohort_object *ret_out; /* or NULL */
-    alignas(16) unsigned char copied[];
+    cohort_object *ret_out;             /* or NULL */
+    alignas(16) unsigned char copied[]; /* a short IN */
 };
 
 /* *OUT becomes the caller's: a copy, if it is IN's data. */
@@ -390,6 +486,8 @@ static cohort_status run_own(void *arg)
     struct own_call *call = arg;
     const struct cohort__remote_function *function = cohort__remote_function_find(call->name.hash);
     cohort_object out = {0};
+    if (call->in.bytes > 0 && call->in.bytes <= COHORT_REMOTE_COPIED_BYTES)
+        call->in.data = call->copied;
     cohort_status status = cohort__remote_function_call(function, &call->in, &out);
     if (cohort__fork_is_child())
         return status; /* of a child process, which is no locality */
@@ -398,12 +496,19 @@ static cohort_status run_own(void *arg)
     if (status)
         cohort__remote_error_set(cohort__error_slot(), &call->name, call->rank, status,
                                  cohort_error_message());
-    cohort__slab_free(call);
     return status;
 }
 
-static cohort_future *call_own(uint32_t rank, const struct cohort__remote_name *name,
-                               const cohort_object *in, cohort_object *ret_out)
+/* What a call counts in. */
+struct membership {
+    cohort_scope *scope; /* or NULL */
+    bool fails_scope;    /* its error is the scope's */
+    bool is_begun;       /* set: it counts; else the future says at once why it was not begun */
+};
+
+static cohort_future *call_own(struct membership *membership, uint32_t rank,
+                               const struct cohort__remote_name *name, const cohort_object *in,
+                               cohort_object *ret_out)
 {
     const struct cohort__remote_function *function = cohort__remote_function_find(name->hash);
     if (!function) {
@@ -415,24 +520,22 @@ static cohort_future *call_own(uint32_t rank, const struct cohort__remote_name *
         return future;
     }
     size_t copied = in->bytes <= COHORT_REMOTE_COPIED_BYTES ? in->bytes : 0;
-    struct own_call *call = cohort__slab_alloc(sizeof(*call) + copied);
-    if (!call)
-        return cohort__future_no_memory();
-    call->name = (struct cohort__remote_name){name->hash, function->name};
-    call->rank = rank;
-    call->in = *in;
-    call->ret_out = ret_out;
+    alignas(16) unsigned char memory[sizeof(struct own_call) + COHORT_REMOTE_COPIED_BYTES];
+    struct own_call *call = (struct own_call *)memory;
+    *call = (struct own_call){
+        .name = {name->hash, function->name}, .rank = rank, .in = *in, .ret_out = ret_out};
     if (copied > 0)
-        call->in.data = memcpy(call->copied, in->data, copied);
-    cohort_future *future = cohort_async(run_own, call);
-    if (!future->is_task) /* it could not be started */
-        cohort__slab_free(call);
+        memcpy(call->copied, in->data, copied);
+    cohort_future *future = cohort__task_start_carrying(membership->scope, membership->fails_scope,
+                                                        run_own, call, sizeof(*call) + copied);
+    membership->is_begun = future->is_task;
     return future;
 }
 
 /* A call of another locality, with copies of what has to stay. NULL: out of memory. */
 static struct call *create(struct cohort__remote_peer *peer, struct cohort__remote_tasks *tasks,
-                           const struct cohort__remote_name *name, const cohort_object *in)
+                           cohort_scope *scope, const struct cohort__remote_name *name,
+                           const cohort_object *in)
 {
     const struct cohort__remote_function *known = cohort__remote_function_find(name->hash);
     size_t copied = in->bytes <= COHORT_REMOTE_COPIED_BYTES ? in->bytes : 0;
@@ -440,7 +543,12 @@ static struct call *create(struct cohort__remote_peer *peer, struct cohort__remo
     struct call *call = cohort__slab_alloc(sizeof(*call) + copied + text);
     if (!call)
         return NULL;
-    cohort__future_init(&call->future, 2);
+    cohort__future_init(&call->future, scope ? 3 : 2);
+    call->scope = scope;
+    call->watch.cancel = cancel;
+    call->watch.release = release;
+    call->has_failed_scope = call->is_cancelled = call->is_waiting = false;
+    atomic_init(&call->has_one, false);
     call->tasks = tasks;
     call->peer = peer;
     call->name = (struct cohort__remote_name){name->hash, known ? known->name : NULL};
@@ -456,6 +564,13 @@ static struct call *create(struct cohort__remote_peer *peer, struct cohort__remo
     return call;
 }
 
+/* With the peer's lock held. */
+static void wait(struct cohort__remote_peer *peer, struct call *call)
+{
+    call->is_waiting = true;
+    cohort__list_push_back(&peer->waiting, &call->link);
+}
+
 /* CALL takes its place behind those that wait, or is sent. */
 static void start(struct cohort__remote_peer *peer, struct call *call)
 {
@@ -466,7 +581,7 @@ static void start(struct cohort__remote_peer *peer, struct call *call)
     if (may_go)
         expect(peer, call);
     else if (!over)
-        cohort__list_push_back(&peer->waiting, &call->link);
+        wait(peer, call);
     pthread_mutex_unlock(&peer->lock);
     if (may_go) {
         send(call);
@@ -479,18 +594,51 @@ static void start(struct cohort__remote_peer *peer, struct call *call)
     }
 }
 
-static cohort_future *call_other(struct cohort__remote_tasks *tasks, uint32_t rank, uint32_t span,
+/* CALL counts in its scope, if it has one, from now on. */
+static void begin(struct call *call)
+{
+    cohort_scope *scope = call->scope;
+    cohort__remote_open(call->tasks);
+    if (scope)
+        cohort__remote_open(call->tasks); /* for the watch */
+    cohort__scope_enter(scope);
+    start(call->peer, call);
+    if (scope) {
+        cohort__scope_watch(scope, &call->watch);
+        watch_step(call);
+    }
+}
+
+/* What is said of a call in SCOPE, which is cancelled. */
+static cohort_future *cancelled_before(const cohort_scope *scope,
+                                       const struct cohort__remote_name *name, uint32_t rank)
+{
+    struct cohort__error why = {0}, error = {0};
+    cohort__scope_explain(scope, "not called", &why);
+    cohort__remote_error_set(&error, name, rank, why.status, cohort__error_message(&why));
+    cohort_future *future = cohort__future_of_status(error.status, &error);
+    cohort__error_fini(&why);
+    cohort__error_fini(&error);
+    return future;
+}
+
+static cohort_future *call_other(struct cohort__remote_tasks *tasks, struct membership *membership,
+                                 uint32_t rank, uint32_t span,
                                  const struct cohort__remote_name *name, const cohort_object *in,
                                  cohort_object *ret_out)
 {
+    cohort_scope *scope = membership->scope;
+    if (scope && cohort__scope_is_cancelled(scope))
+        return cancelled_before(scope, name, rank);
     struct cohort__remote_peer *peer = cohort__remote_peer_get(tasks, rank);
-    struct call *call = peer ? create(peer, tasks, name, in) : NULL;
+    struct call *call = peer ? create(peer, tasks, scope, name, in) : NULL;
     if (!call)
         return cohort__future_no_memory();
     call->span = span;
     call->ret_out = ret_out;
-    cohort__remote_open(tasks);
-    start(peer, call);
+    call->fails_scope = membership->fails_scope;
+    membership->is_begun = true;
+    begin(call);
     return &call->future;
 }
 
@@ -498,31 +646,44 @@ cohort_future *cohort__remote_call(struct cohort__remote_tasks *tasks, uint32_t 
                                    const struct cohort__remote_name *name, const cohort_object *in,
                                    cohort_object *ret_out)
 {
+    struct membership membership = {.scope = cohort__scope_current()};
     return rank == cohort__process_rank(tasks->process)
-               ? call_own(rank, name, in, ret_out)
-               : call_other(tasks, rank, span, name, in, ret_out);
+               ? call_own(&membership, rank, name, in, ret_out)
+               : call_other(tasks, &membership, rank, span, name, in, ret_out);
 }
+
+/* What a call of the public FUNCTION needs. */
+static cohort_status check(struct cohort__process *process, const char *function, uint32_t locality,
+                           const char *name, const cohort_object *in,
+                           struct cohort__remote_tasks **ret_tasks)
+{
+    if (!name || (!in->data && in->bytes > 0))
+        return cohort_fail(COHORT_ERR_BAD_PARAMETER, "%s: no %s", function, name ? "data" : "name");
+    struct cohort__remote_tasks *tasks = process ? cohort__remote_tasks_of(process) : NULL;
+    if (!tasks)
+        return cohort__scheduler_refuse(function);
+    if (locality >= tasks->size)
+        return cohort_fail(COHORT_ERR_BAD_PARAMETER,
+                           "%s: remote task \"%.60s\" at locality %u: there is no such locality: "
+                           "there are %u",
+                           function, name, locality, tasks->size);
+    *ret_tasks = tasks;
+    return COHORT_OK;
+}
+
+static const cohort_object nothing;
 
 cohort_future *cohort__async_at_from(struct cohort__process *process, uint32_t locality,
                                      const char *name, const cohort_object *in,
                                      cohort_object *ret_out)
 {
-    static const cohort_object nothing;
+    struct cohort__remote_tasks *tasks = NULL;
     if (ret_out)
         *ret_out = nothing;
     in = in ? in : &nothing;
-    if (!name || (!in->data && in->bytes > 0))
-        return cohort_future_of_error(COHORT_ERR_BAD_PARAMETER, "cohort_async_at: no %s",
-                                      name ? "data" : "name");
-    struct cohort__remote_tasks *tasks = process ? cohort__remote_tasks_of(process) : NULL;
-    if (!tasks)
-        return cohort__future_of_status(cohort__scheduler_refuse("cohort_async_at"),
-                                        cohort__error_slot());
-    if (locality >= tasks->size)
-        return cohort_future_of_error(COHORT_ERR_BAD_PARAMETER,
-                                      "cohort_async_at: remote task \"%.60s\" at locality %u: "
-                                      "there is no such locality: there are %u",
-                                      name, locality, tasks->size);
+    cohort_status status = check(process, "cohort_async_at", locality, name, in, &tasks);
+    if (status)
+        return cohort__future_of_status(status, cohort__error_slot());
     struct cohort__remote_name looked_for = {cohort__remote_hash(name), name};
     return cohort__remote_call(tasks, locality, 1, &looked_for, in, ret_out);
 }
@@ -537,4 +698,42 @@ cohort_future *cohort_async_at(uint32_t locality, const char *name, const cohort
                                                   locality, name, in, ret_out);
     cohort__scheduler_release();
     return future;
+}
+
+cohort_status cohort__scope_async_at_from(struct cohort__process *process, cohort_scope *scope,
+                                          uint32_t locality, const char *name,
+                                          const cohort_object *in)
+{
+    const char *function = "cohort_scope_async_at";
+    struct cohort__remote_tasks *tasks = NULL;
+    in = in ? in : &nothing;
+    if (!scope)
+        return cohort_fail(COHORT_ERR_BAD_PARAMETER, "%s: scope is NULL", function);
+    cohort_status status = check(process, function, locality, name, in, &tasks);
+    if (!status)
+        status = cohort__scope_check_open(scope, function);
+    if (status)
+        return status;
+    struct cohort__remote_name looked_for = {cohort__remote_hash(name), name};
+    struct membership membership = {.scope = scope, .fails_scope = true};
+    cohort_future *future =
+        locality == cohort__process_rank(tasks->process)
+            ? call_own(&membership, locality, &looked_for, in, NULL)
+            : call_other(tasks, &membership, locality, 1, &looked_for, in, NULL);
+    if (!membership.is_begun)
+        return cohort_await(future); /* the error */
+    cohort_future_unref(future);
+    return COHORT_OK;
+}
+
+cohort_status cohort_scope_async_at(cohort_scope *scope, uint32_t locality, const char *name,
+                                    const cohort_object *in)
+{
+    if (cohort__fork_is_child())
+        return cohort_await(cohort__fork_refused("cohort_scope_async_at"));
+    bool is_up = cohort__scheduler_hold();
+    cohort_status status = cohort__scope_async_at_from(is_up ? cohort__process_current() : NULL,
+                                                       scope, locality, name, in);
+    cohort__scheduler_release();
+    return status;
 }

@@ -9,6 +9,8 @@
 #include "runtime/task/fork.h"
 #include "runtime/task/future.h"
 #include "runtime/task/scheduler.h"
+#include "runtime/task/scope.h"
+#include "runtime/task/task.h"
 #include "runtime/wire/bins.h"
 
 /* A call to all localities. Each has a span: itself and so many that follow it, and after the last
@@ -95,6 +97,7 @@ cohort_status cohort__remote_spread(struct cohort__remote_tasks *tasks, uint32_t
 
 /* The call ------------------------------------------------------------------------------------ */
 
+/* Its task carries it. */
 struct everywhere {
     struct cohort__remote_tasks *tasks;
     struct cohort__remote_name name;
@@ -106,6 +109,10 @@ struct everywhere {
 static cohort_status run(void *arg)
 {
     struct everywhere *call = arg;
+    const size_t copied = call->in.bytes <= COHORT_REMOTE_COPIED_BYTES ? call->in.bytes : 0;
+    if (copied > 0)
+        call->in.data = call->copied;
+    call->name.text = (const char *)call->copied + copied;
     uint32_t size = call->tasks->size, rank = cohort__process_rank(call->tasks->process);
     cohort_object *objects = calloc(size, sizeof(*objects));
     cohort_status status =
@@ -120,7 +127,6 @@ static cohort_status run(void *arg)
     }
     cohort_objects_fini(objects, size);
     free(objects);
-    cohort__slab_free(call);
     return status;
 }
 
@@ -145,14 +151,14 @@ cohort_future *cohort__async_everywhere_from(struct cohort__process *process, co
         return cohort__future_no_memory();
     call->tasks = tasks;
     call->name.hash = cohort__remote_hash(name);
-    call->name.text = memcpy(call->copied + copied, name, text);
+    memcpy(call->copied + copied, name, text);
     call->in = *in;
     if (copied > 0)
-        call->in.data = memcpy(call->copied, in->data, copied);
+        memcpy(call->copied, in->data, copied);
     call->ret_out = ret_out;
-    cohort_future *future = cohort_async(run, call);
-    if (!future->is_task) /* it could not be started */
-        cohort__slab_free(call);
+    cohort_future *future = cohort__task_start_carrying(cohort__scope_current(), false, run, call,
+                                                        sizeof(*call) + copied + text);
+    cohort__slab_free(call);
     return future;
 }
 

@@ -2,7 +2,6 @@
 #include "runtime/remote/message.h"
 
 #include <limits.h>
-#include <stdbool.h>
 
 #include "runtime/wire/pack.h"
 
@@ -15,10 +14,13 @@ static bool is_right_kind(const struct cohort__envelope *envelope)
 {
     switch (envelope->tag) {
     case COHORT__REMOTE_CALL:
+    case COHORT__REMOTE_SCOPED_CALL:
         return has_payload(envelope);
     case COHORT__REMOTE_RESULT:
         return has_payload(envelope) || envelope->kind == COHORT__KIND_ERROR;
     case COHORT__REMOTE_ADMITTED:
+    case COHORT__REMOTE_CANCEL:
+    case COHORT__REMOTE_UNKNOWN:
         return envelope->kind == COHORT__KIND_ANSWER && envelope->payload_bytes == 0;
     default:
         return false;
@@ -30,7 +32,7 @@ cohort_status cohort__remote_message_check(const struct cohort__envelope *envelo
     if (!is_right_kind(envelope))
         return cohort_fail(COHORT_ERR_PROTOCOL, "a message %u of remote tasks of kind %s",
                            envelope->tag, cohort__kind_name(envelope->kind));
-    if (envelope->tag == COHORT__REMOTE_CALL &&
+    if (cohort__remote_is_call(envelope) &&
         (envelope->dest_site == 0 || envelope->dest_site >= size))
         return cohort_fail(COHORT_ERR_PROTOCOL, "a remote task for %u other localities of %u",
                            envelope->dest_site, size);

@@ -30,7 +30,13 @@
  * and none has ended between two ticks, as many more are admitted. So nothing waits for ever
  * because of this, and functions that wait for long do not fill the memory with their stacks.
  *
- * Whoever waits holds no lock, and keeps nobody from draining messages. */
+ * Whoever waits holds no lock, and keeps nobody from draining messages.
+ *
+ * Scopes reach over localities by calls: a call of a task in a scope counts there until its result
+ * has come. Where it is served it has a scope of its own, whose await is before the result. So each
+ * scope waits only for what it has started itself, and that is enough, as everything has been
+ * started by something: no order of messages matters. An error goes back with the result, and
+ * cancels the scope there. tests/model/finish.pml is a model of it. */
 enum {
     COHORT__REMOTE_ADMITTED_MAX = 1024,
     COHORT__REMOTE_ADMITTED_BYTES_MAX = 64 << 20,
@@ -57,6 +63,7 @@ struct cohort__remote_peer {
 struct cohort__remote_served {
     pthread_mutex_t lock;        /* of all below; no outside function is called under it */
     struct cohort__list waiting; /* to be admitted, oldest first */
+    struct cohort__map scoped;   /* scoped calls that are not over, by caller and number */
     uint32_t num_waiting;
     uint32_t num_admitted; /* that are not over */
     size_t bytes_admitted; /* of their IN */
@@ -114,14 +121,21 @@ void cohort__remote_result(struct cohort__remote_tasks *tasks, struct cohort__ar
 void cohort__remote_calls_admitted(struct cohort__remote_tasks *tasks,
                                    const struct cohort__envelope *envelope);
 void cohort__remote_calls_tick(struct cohort__remote_tasks *tasks);
+/* RANK does not know the call with NUMBER that it was to cancel. */
+void cohort__remote_call_unknown(struct cohort__remote_tasks *tasks, uint32_t rank,
+                                 uint64_t number);
 /* No more results come from PEER: it is dead, or the job is over. */
 void cohort__remote_calls_end(struct cohort__remote_tasks *tasks, struct cohort__remote_peer *peer,
                               cohort_status status);
 
 /* serve.c. Takes ARRIVAL, a call. */
 void cohort__remote_serve(struct cohort__remote_tasks *tasks, struct cohort__arrival *arrival);
+/* RANK has cancelled the scope of its call with NUMBER. */
+void cohort__remote_served_cancel(struct cohort__remote_tasks *tasks, uint32_t rank,
+                                  uint64_t number);
 void cohort__remote_served_tick(struct cohort__remote_tasks *tasks);
-/* Drops the calls that wait: of RANK, which is dead, or of all where the job is over (NULL). */
+/* Drops the calls that wait: of RANK, which is dead, or of all where the job is over (NULL). Scoped
+ * ones of RANK are cancelled, since nobody waits for them any more. */
 void cohort__remote_served_end(struct cohort__remote_tasks *tasks, const uint32_t *rank);
 
 /* everywhere.c. In a task: runs the function in SPAN localities, from this one on upwards. On

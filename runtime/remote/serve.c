@@ -5,19 +5,30 @@
 
 #include "cohort/task.h"
 #include "runtime/base/container.h"
+#include "runtime/base/hash.h"
 #include "runtime/base/slab.h"
 #include "runtime/proc/fetch.h"
 #include "runtime/proc/send.h"
 #include "runtime/remote/private.h"
 #include "runtime/task/fork.h"
 #include "runtime/task/future.h"
+#include "runtime/task/scope.h"
+#include "runtime/task/task.h"
 #include "runtime/wire/bins.h"
 #include "runtime/wire/pack.h"
 
 /* The other side: a call comes, waits to be admitted, runs as a task, and its result goes back. */
 
 struct served {
-    struct cohort__list link; /* in `waiting` */
+    struct cohort__list link;     /* in `waiting` */
+    struct cohort__map_node node; /* of a scoped one: in `scoped` */
+    cohort_scope *scope;          /* of a scoped one that has begun; under the lock of all */
+    bool is_scoped;
+    bool fails_scope;           /* the function's error is the scope's */
+    struct cohort__error error; /* else it is here until the scope has ended */
+    bool is_cancelled;          /* under the lock of all */
+    bool has_left;              /* it is not admitted any more: its function has returned, or will
+                                 * not be called */
     struct cohort__remote_tasks *tasks;
     struct cohort__remote_peer *peer; /* the caller */
     uint64_t number;
@@ -67,11 +78,12 @@ static struct cohort__envelope result_of(struct cohort__remote_peer *peer, uint6
 
 /* Sends ERROR in place of the result of call NUMBER. */
 static void send_error(struct cohort__remote_tasks *tasks, struct cohort__remote_peer *peer,
-                       uint64_t number, const struct cohort__error *error)
+                       uint64_t number, const struct cohort__error *error, bool is_of_scope)
 {
     struct cohort__packer packer = {0};
     cohort__remote_error_pack(&packer, error);
     struct cohort__envelope envelope = result_of(peer, number, COHORT__KIND_ERROR);
+    envelope.dest_site = is_of_scope;
     if (packer.status)
         cohort__process_peer_died(tasks->process, peer->rank,
                                   "can't be told of an error: out of memory here");
@@ -102,6 +114,7 @@ static void tell_admitted(struct cohort__remote_tasks *tasks, struct cohort__rem
 
 static void served_free(struct served *served)
 {
+    cohort__error_fini(&served->error);
     cohort__arrival_release(served->arrival);
     if (served->out.data != served->in.data) /* else it is one of the two below */
         cohort_object_fini(&served->out);
@@ -111,25 +124,35 @@ static void served_free(struct served *served)
 
 static void admit_some(struct cohort__remote_tasks *tasks);
 
-/* SERVED was admitted, and nothing of it is left to do. */
-static void over(struct served *served)
+/* SERVED, which was admitted, makes room for others. */
+static void leave(struct served *served)
 {
     struct cohort__remote_tasks *tasks = served->tasks;
     struct cohort__remote_served *all = &tasks->served;
+    served->has_left = true;
     pthread_mutex_lock(&all->lock);
     all->num_admitted--;
     all->bytes_admitted -= served->bytes;
     all->has_ended = true;
     bool is_any_waiting = !cohort__list_is_empty(&all->waiting);
     pthread_mutex_unlock(&all->lock);
-    served_free(served);
     if (is_any_waiting)
         admit_some(tasks);
+}
+
+/* Nothing of SERVED is left to do. */
+static void over(struct served *served)
+{
+    struct cohort__remote_tasks *tasks = served->tasks;
+    if (!served->has_left)
+        leave(served);
+    served_free(served);
     cohort__remote_close(tasks);
 }
 
-/* In place of a result. */
-static void fail(struct served *served, cohort_status status, const char *why)
+/* In place of a result. OF_SCOPE: it is the error of the caller's scope. */
+static void fail_with(struct served *served, cohort_status status, const char *why,
+                      bool is_of_scope)
 {
     struct cohort__error error = {0};
     struct cohort__remote_name name = name_of(served->hash);
@@ -138,9 +161,14 @@ static void fail(struct served *served, cohort_status status, const char *why)
                                  status, why);
     else
         cohort__error_set(&error, status, "%s", why);
-    send_error(served->tasks, served->peer, served->number, &error);
+    send_error(served->tasks, served->peer, served->number, &error, is_of_scope);
     cohort__error_fini(&error);
     over(served);
+}
+
+static void fail(struct served *served, cohort_status status, const char *why)
+{
+    fail_with(served, status, why, false);
 }
 
 static void result_sent(struct cohort__send *send, cohort_status status)
@@ -238,9 +266,131 @@ static cohort_status run(void *arg)
     return COHORT_OK;
 }
 
-static void start_task(struct served *served)
+/* --- in a scope --- */
+
+static uint64_t scoped_hash(uint32_t rank, uint64_t number)
 {
-    cohort_future *future = cohort_async(run, served);
+    return cohort__hash_mix(rank, number);
+}
+
+struct scoped_key {
+    uint32_t rank;
+    uint64_t number;
+};
+
+static bool is_call(const struct cohort__map_node *node, const void *looked_for)
+{
+    const struct served *served = COHORT_CONTAINER_OF(node, struct served, node);
+    const struct scoped_key *key = looked_for;
+    return served->peer->rank == key->rank && served->number == key->number;
+}
+
+/* With the lock held. NULL: it has not come, or is over. */
+static struct served *find_scoped(const struct cohort__remote_served *all, struct scoped_key key)
+{
+    struct cohort__map_node *node =
+        cohort__map_find(&all->scoped, scoped_hash(key.rank, key.number), is_call, &key);
+    return node ? COHORT_CONTAINER_OF(node, struct served, node) : NULL;
+}
+
+static void remember_scoped(struct served *served)
+{
+    struct cohort__remote_served *all = &served->tasks->served;
+    pthread_mutex_lock(&all->lock);
+    cohort__map_insert(&all->scoped, &served->node,
+                       scoped_hash(served->peer->rank, served->number));
+    pthread_mutex_unlock(&all->lock);
+}
+
+/* Returns its scope, which nobody cancels any more. */
+static cohort_scope *forget_scoped(struct served *served)
+{
+    struct cohort__remote_served *all = &served->tasks->served;
+    pthread_mutex_lock(&all->lock);
+    cohort__map_remove(&all->scoped, &served->node);
+    cohort_scope *scope = served->scope;
+    served->scope = NULL;
+    pthread_mutex_unlock(&all->lock);
+    return scope;
+}
+
+/* The function has returned; what it has started may go on for long. Its stack and its IN do not.
+ */
+static cohort_status run_scoped(void *arg)
+{
+    struct served *served = arg;
+    cohort_status status = take_along(served);
+    if (!status)
+        status = served->span > 1 ? run_span(served) : run_function(served);
+    if (cohort__fork_is_child())
+        return status; /* of a child process, which is no locality */
+    if (served->out.data != served->in.data) {
+        free(served->memory);
+        served->memory = NULL;
+    }
+    if (status && !served->fails_scope) {
+        cohort__error_copy(&served->error, cohort__error_slot());
+        status = COHORT_OK;
+    }
+    leave(served);
+    return status;
+}
+
+/* All has ended that the call has started. */
+static cohort_status finish_scoped(cohort_future *ended, void *arg)
+{
+    struct served *served = arg;
+    cohort_future_unref(ended);
+    cohort_status status = cohort__scope_finish(forget_scoped(served));
+    if (status)
+        fail_with(served, status, cohort_error_message(), true);
+    else if (served->error.status)
+        fail(served, served->error.status, cohort__error_message(&served->error));
+    else
+        send_result(served);
+    return COHORT_OK;
+}
+
+/* SCOPE is there for SERVED from now on. Returns whether it was cancelled before. */
+static bool set_scope(struct served *served, cohort_scope *scope)
+{
+    struct cohort__remote_served *all = &served->tasks->served;
+    pthread_mutex_lock(&all->lock);
+    served->scope = scope;
+    bool is_cancelled = served->is_cancelled;
+    pthread_mutex_unlock(&all->lock);
+    return is_cancelled;
+}
+
+static void start_scoped(struct served *served)
+{
+    cohort_scope *scope = NULL;
+    cohort_status status = cohort__scope_create_alone(&scope);
+    cohort_future *finish =
+        scope ? cohort__then_outside(cohort__scope_ended(scope), finish_scoped, served) : NULL;
+    if (scope && !finish->is_task) {
+        status = cohort__future_status(finish);
+        cohort__scope_close(scope);
+        (void)!cohort__scope_finish(scope); /* nothing is in it */
+    }
+    if (status) {
+        cohort_future_unref(finish);
+        forget_scoped(served);
+        fail(served, status, "it could not be started");
+        return;
+    }
+    if (set_scope(served, scope))
+        cohort_scope_cancel(scope);
+    status = cohort__task_start_in(scope, run_scoped, served);
+    if (status)
+        cohort__scope_fail(scope, status, cohort__error_slot());
+    cohort__scope_close(scope);
+    cohort_future_unref(finish);
+}
+
+static void start_alone(struct served *served)
+{
+    cohort_future *future = cohort__task_start_outside(run, served);
     bool is_started = future->is_task;
     cohort_status status = is_started ? COHORT_OK : cohort__future_status(future);
     cohort_future_unref(future);
@@ -248,7 +398,23 @@ static void start_task(struct served *served)
         fail(served, status, "it could not be started");
 }
 
+static void start_task(struct served *served)
+{
+    if (served->is_scoped)
+        start_scoped(served);
+    else
+        start_alone(served);
+}
+
 /* Admission ----------------------------------------------------------------------------------- */
+
+/* Before its task has started. */
+static void fail_early(struct served *served, cohort_status status, const char *why)
+{
+    if (served->is_scoped)
+        forget_scoped(served);
+    fail(served, status, why);
+}
 
 static void fetched(struct cohort__fetch *fetch, cohort_status status)
 {
@@ -258,7 +424,7 @@ static void fetched(struct cohort__fetch *fetch, cohort_status status)
     all->has_ended = true; /* the next ones are on their way as well */
     pthread_mutex_unlock(&all->lock);
     if (status)
-        fail(served, status, cohort_error_message());
+        fail_early(served, status, cohort_error_message());
     else
         start_task(served);
 }
@@ -271,7 +437,7 @@ static void fetch(struct served *served)
     if (!served->memory) {
         served->arrival = NULL;
         cohort__remote_drop(arrival);
-        fail(served, COHORT_ERR_NO_MEMORY, "no memory for its bytes");
+        fail_early(served, COHORT_ERR_NO_MEMORY, "no memory for its bytes");
         return;
     }
     served->in.data = served->memory;
@@ -365,6 +531,88 @@ void cohort__remote_served_tick(struct cohort__remote_tasks *tasks)
         admit_some(tasks);
 }
 
+/* Takes SERVED, which waits to be admitted and is cancelled, out of all lists. */
+static void take_waiting(struct cohort__remote_served *all, struct served *served)
+{
+    cohort__list_remove(&served->link);
+    all->num_waiting--;
+    cohort__map_remove(&all->scoped, &served->node);
+    served->has_left = true;
+}
+
+/* It ends as one that was refused. */
+static void end_waiting(struct served *served)
+{
+    struct cohort__remote_peer *peer = served->peer;
+    pthread_mutex_lock(&peer->lock);
+    peer->num_untold++;
+    pthread_mutex_unlock(&peer->lock);
+    if (served->arrival && served->arrival->envelope.kind == COHORT__KIND_ANNOUNCE) {
+        cohort__remote_drop(served->arrival);
+        served->arrival = NULL;
+    }
+    fail(served, COHORT_ERR_CANCELLED, "the scope of its caller was cancelled");
+}
+
+static void tell_unknown(struct cohort__remote_tasks *tasks, uint32_t rank, uint64_t number)
+{
+    struct cohort__envelope envelope = {
+        .kind = COHORT__KIND_ANSWER,
+        .instance = COHORT__INSTANCE_REMOTE,
+        .generation = number,
+        .tag = COHORT__REMOTE_UNKNOWN,
+    };
+    cohort__send_control(tasks->process, rank, &envelope, NULL, 0);
+}
+
+void cohort__remote_served_cancel(struct cohort__remote_tasks *tasks, uint32_t rank,
+                                  uint64_t number)
+{
+    struct cohort__remote_served *all = &tasks->served;
+    cohort_scope *scope = NULL;
+    pthread_mutex_lock(&all->lock);
+    struct served *served = find_scoped(all, (struct scoped_key){rank, number});
+    bool is_waiting = served && !cohort__list_is_empty(&served->link);
+    if (is_waiting)
+        take_waiting(all, served);
+    else if (served)
+        served->is_cancelled = true;
+    if (served && !is_waiting && served->scope)
+        scope = cohort__scope_ref(served->scope);
+    pthread_mutex_unlock(&all->lock);
+    if (is_waiting)
+        end_waiting(served);
+    else if (!served)
+        tell_unknown(tasks, rank, number);
+    if (scope) {
+        cohort_scope_cancel(scope);
+        cohort__scope_unref(scope);
+    }
+}
+
+/* Cancels all scoped calls of RANK that have begun; the others when they begin. */
+static void cancel_scoped(struct cohort__remote_served *all, uint32_t rank)
+{
+    size_t num = 0;
+    pthread_mutex_lock(&all->lock);
+    cohort_scope **scopes = malloc((all->scoped.num_nodes + 1) * sizeof(cohort_scope *));
+    for (struct cohort__map_node *node = cohort__map_first(&all->scoped); node;
+         node = cohort__map_next(&all->scoped, node)) {
+        struct served *served = COHORT_CONTAINER_OF(node, struct served, node);
+        if (served->peer->rank != rank)
+            continue;
+        served->is_cancelled = true;
+        if (served->scope && scopes) /* without memory they end by themselves */
+            scopes[num++] = cohort__scope_ref(served->scope);
+    }
+    pthread_mutex_unlock(&all->lock);
+    for (size_t i = 0; i < num; i++) {
+        cohort_scope_cancel(scopes[i]);
+        cohort__scope_unref(scopes[i]);
+    }
+    free(scopes);
+}
+
 void cohort__remote_served_end(struct cohort__remote_tasks *tasks, const uint32_t *rank)
 {
     struct cohort__remote_served *all = &tasks->served;
@@ -379,8 +627,12 @@ void cohort__remote_served_end(struct cohort__remote_tasks *tasks, const uint32_
         cohort__list_remove(link);
         cohort__list_push_back(&ended, link);
         all->num_waiting--;
+        if (served->is_scoped)
+            cohort__map_remove(&all->scoped, &served->node);
     }
     pthread_mutex_unlock(&all->lock);
+    if (rank)
+        cancel_scoped(all, *rank);
     struct cohort__list *link;
     while ((link = cohort__list_pop_front(&ended))) {
         served_free(COHORT_CONTAINER_OF(link, struct served, link));
@@ -408,6 +660,11 @@ static struct served *create(struct cohort__remote_tasks *tasks, struct cohort__
     served->number = envelope->generation;
     served->hash = envelope->fingerprint;
     served->span = envelope->dest_site;
+    served->scope = NULL;
+    served->is_scoped = envelope->tag == COHORT__REMOTE_SCOPED_CALL;
+    served->fails_scope = served->is_scoped && envelope->source_site > 0;
+    served->error = (struct cohort__error){0};
+    served->is_cancelled = served->has_left = false;
     served->says_where = false;
     served->bytes = bytes;
     served->memory = NULL;
@@ -436,7 +693,7 @@ static void refuse(struct cohort__remote_tasks *tasks, struct cohort__remote_pee
     peer->num_untold++;
     pthread_mutex_unlock(&peer->lock);
     cohort__remote_drop(arrival);
-    send_error(tasks, peer, number, &error);
+    send_error(tasks, peer, number, &error, false);
     cohort__error_fini(&error);
 }
 
@@ -462,6 +719,8 @@ void cohort__remote_serve(struct cohort__remote_tasks *tasks, struct cohort__arr
         return;
     }
     cohort__remote_open(tasks);
+    if (served->is_scoped)
+        remember_scoped(served);
     struct cohort__remote_served *all = &tasks->served;
     pthread_mutex_lock(&all->lock);
     bool is_late = served->arrival && !has_room(all);

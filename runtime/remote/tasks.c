@@ -55,6 +55,7 @@ void cohort__remote_close(struct cohort__remote_tasks *tasks)
         return;
     for (uint32_t rank = 0; rank < tasks->size; rank++)
         peer_destroy(atomic_load(&tasks->peers[rank]));
+    cohort__map_fini(&tasks->served.scoped);
     pthread_mutex_destroy(&tasks->served.lock);
     free(tasks);
 }
@@ -86,16 +87,21 @@ static void on_message(void *context, struct cohort__arrival *arrival)
         cohort__remote_drop(arrival);
         return;
     }
-    if (envelope->tag == COHORT__REMOTE_CALL) {
+    if (cohort__remote_is_call(envelope)) {
         cohort__remote_serve(tasks, arrival);
         return;
     }
     if (envelope->source_site > 0)
         cohort__remote_calls_admitted(tasks, envelope);
-    if (envelope->tag == COHORT__REMOTE_RESULT)
+    if (envelope->tag == COHORT__REMOTE_RESULT) {
         cohort__remote_result(tasks, arrival);
-    else
-        cohort__arrival_release(arrival);
+        return;
+    }
+    if (envelope->tag == COHORT__REMOTE_CANCEL)
+        cohort__remote_served_cancel(tasks, envelope->source_locality, envelope->generation);
+    else if (envelope->tag == COHORT__REMOTE_UNKNOWN)
+        cohort__remote_call_unknown(tasks, envelope->source_locality, envelope->generation);
+    cohort__arrival_release(arrival);
 }
 
 static void on_peer_died(void *context, uint32_t rank)
@@ -145,6 +151,7 @@ cohort_status cohort__remote_tasks_create(struct cohort__process *process)
     atomic_init(&tasks->num_open, 1);
     pthread_mutex_init(&tasks->served.lock, NULL);
     cohort__list_init(&tasks->served.waiting);
+    cohort__map_init(&tasks->served.scoped);
     cohort__process_set_remote_handlers(process, &(struct cohort__process_handlers){
                                                      .context = tasks,
                                                      .message = on_message,

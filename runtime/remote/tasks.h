@@ -14,6 +14,9 @@ cohort_status cohort__remote_tasks_create(struct cohort__process *process);
 cohort_future *cohort__async_at_from(struct cohort__process *process, uint32_t locality,
                                      const char *name, const cohort_object *in,
                                      cohort_object *ret_out);
+cohort_status cohort__scope_async_at_from(struct cohort__process *process, cohort_scope *scope,
+                                          uint32_t locality, const char *name,
+                                          const cohort_object *in);
 cohort_future *cohort__async_everywhere_from(struct cohort__process *process, const char *name,
                                              const cohort_object *in, cohort_object *ret_out);
 

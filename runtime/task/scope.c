@@ -39,7 +39,7 @@ struct cohort_scope {
     atomic_bool is_expired;
 };
 
-static void unref(cohort_scope *scope)
+void cohort__scope_unref(cohort_scope *scope)
 {
     if (atomic_fetch_sub_explicit(&scope->refs, 1, memory_order_acq_rel) != 1)
         return;
@@ -49,9 +49,10 @@ static void unref(cohort_scope *scope)
     cohort__slab_free(scope);
 }
 
-static void ref(cohort_scope *scope)
+cohort_scope *cohort__scope_ref(cohort_scope *scope)
 {
     atomic_fetch_add_explicit(&scope->refs, 1, memory_order_relaxed);
+    return scope;
 }
 
 cohort_scope *cohort__scope_current(void)
@@ -63,6 +64,11 @@ cohort_scope *cohort__scope_current(void)
 bool cohort__scope_is_cancelled(const cohort_scope *scope)
 {
     return cohort_future_ready(scope->cancelled);
+}
+
+cohort_scope *cohort_scope_current(void)
+{
+    return cohort__scope_current();
 }
 
 bool cohort_cancelled(void)
@@ -84,7 +90,7 @@ static cohort_scope *add_inner(cohort_scope *scope, cohort_scope *list)
 {
     pthread_mutex_lock(&scope->lock);
     for (cohort_scope *inner = scope->first; inner; inner = inner->next) {
-        ref(inner);
+        cohort__scope_ref(inner);
         inner->next_to_cancel = list;
         list = inner;
     }
@@ -105,7 +111,7 @@ static void cancel_inner(cohort_scope *list, const struct cohort__error *why)
             cohort__future_complete(scope->cancelled, error.status, &error);
             list = add_inner(scope, list);
         }
-        unref(scope);
+        cohort__scope_unref(scope);
     }
     cohort__error_fini(&error);
 }
@@ -133,11 +139,11 @@ void cohort_scope_cancel(cohort_scope *scope)
     struct cohort__error error = {0};
     if (!scope)
         return;
-    ref(scope);
+    cohort__scope_ref(scope);
     cohort__error_set(&error, COHORT_ERR_CANCELLED, "cohort_scope_cancel was called");
     cancel(scope, &error);
     cohort__error_fini(&error);
-    unref(scope);
+    cohort__scope_unref(scope);
 }
 
 cohort_status cohort_scope_fail(cohort_scope *scope, cohort_status status, const char *format, ...)
@@ -148,9 +154,9 @@ cohort_status cohort_scope_fail(cohort_scope *scope, cohort_status status, const
     cohort__error_vset(error, status == COHORT_OK ? COHORT_ERR_FAILED : status, format, args);
     va_end(args);
     if (scope) {
-        ref(scope);
+        cohort__scope_ref(scope);
         cancel(scope, error);
-        unref(scope);
+        cohort__scope_unref(scope);
     }
     return error->status;
 }
@@ -166,7 +172,7 @@ static void expired(struct cohort__timer *timer)
                       (double)scope->limit_nanoseconds / 1e6);
     cancel(scope, &error);
     cohort__error_fini(&error);
-    unref(scope);
+    cohort__scope_unref(scope);
 }
 
 void cohort__scope_explain(const cohort_scope *scope, const char *what, struct cohort__error *error)
@@ -244,12 +250,8 @@ static bool is_inside(const cohort_scope *scope)
     return here != NULL;
 }
 
-static cohort_status check_async(const cohort_scope *scope, cohort_task_function *function)
+cohort_status cohort__scope_check_open(const cohort_scope *scope, const char *name)
 {
-    const char *name = "cohort_scope_async";
-    if (!scope || !function)
-        return cohort_fail(COHORT_ERR_BAD_PARAMETER, "%s: %s is NULL", name,
-                           scope ? "function" : "scope");
     if (atomic_load(&scope->is_awaited) && !is_inside(scope))
         return cohort_fail(COHORT_ERR_STATE,
                            "%s: the scope is being awaited, so only tasks in it may start more",
@@ -263,7 +265,11 @@ static cohort_status check_async(const cohort_scope *scope, cohort_task_function
 
 cohort_status cohort_scope_async(cohort_scope *scope, cohort_task_function *function, void *arg)
 {
-    cohort_status status = check_async(scope, function);
+    const char *name = "cohort_scope_async";
+    if (!scope || !function)
+        return cohort_fail(COHORT_ERR_BAD_PARAMETER, "%s: %s is NULL", name,
+                           scope ? "function" : "scope");
+    cohort_status status = cohort__scope_check_open(scope, name);
     return status == COHORT_OK ? cohort__task_start_in(scope, function, arg) : status;
 }
 
@@ -320,7 +326,7 @@ static cohort_scope *create(uint64_t limit_nanoseconds)
     if (!scope->cancelled || !scope->ended) {
         cohort_future_unref(scope->cancelled); /* the completer's references */
         cohort_future_unref(scope->ended);
-        unref(scope);
+        cohort__scope_unref(scope);
         return NULL;
     }
     return scope;
@@ -331,7 +337,7 @@ static void set_limit(cohort_scope *scope)
     const struct cohort__scheduler_hooks *hooks = &cohort__scheduler.hooks;
     if (scope->limit_nanoseconds == 0)
         return;
-    ref(scope);
+    cohort__scope_ref(scope);
     scope->limit.expired = expired;
     scope->limit.deadline = cohort__clock_after(scope->limit_nanoseconds);
     hooks->timer(hooks->context, &scope->limit, scope->limit.deadline);
@@ -387,7 +393,7 @@ static cohort_status end(cohort_scope *scope)
     leave_outer(scope);
     /* Whoever has claimed it instead may not have come to that yet. */
     cohort_status status = cohort_await(cohort_future_ref(scope->cancelled));
-    unref(scope);
+    cohort__scope_unref(scope);
     return status;
 }
 
@@ -397,7 +403,7 @@ static cohort_scope *take_inner(cohort_scope *scope)
     pthread_mutex_lock(&scope->lock);
     cohort_scope *inner = scope->first;
     if (inner)
-        ref(inner);
+        cohort__scope_ref(inner);
     pthread_mutex_unlock(&scope->lock);
     return inner;
 }
@@ -432,16 +438,41 @@ static void end_inner(cohort_scope *scope)
             (void)!await_tree(inner);
         else
             let_go(inner);
-        unref(inner);
+        cohort__scope_unref(inner);
     }
+}
+
+cohort_status cohort__scope_finish(cohort_scope *scope)
+{
+    wait_for_tasks(scope);
+    end_inner(scope);
+    return end(scope);
 }
 
 static cohort_status await_tree(cohort_scope *scope)
 {
     cohort__scope_leave(scope);
-    wait_for_tasks(scope);
-    end_inner(scope);
-    return end(scope);
+    return cohort__scope_finish(scope);
+}
+
+cohort_status cohort__scope_create_alone(cohort_scope **ret_scope)
+{
+    cohort_scope *scope = create(0);
+    if (!scope)
+        return cohort_fail(COHORT_ERR_NO_MEMORY, "no memory for a scope");
+    *ret_scope = scope;
+    return COHORT_OK;
+}
+
+cohort_future *cohort__scope_ended(cohort_scope *scope)
+{
+    return cohort_future_ref(scope->ended);
+}
+
+void cohort__scope_close(cohort_scope *scope)
+{
+    atomic_store(&scope->is_awaited, true);
+    cohort__scope_leave(scope);
 }
 
 cohort_status cohort_scope_await(cohort_scope *scope)

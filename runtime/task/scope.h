@@ -34,6 +34,23 @@ void cohort__scope_fail(cohort_scope *scope, cohort_status status,
 void cohort__scope_explain(const cohort_scope *scope, const char *what,
                            struct cohort__error *error);
 
+/* Whether something may be started in SCOPE by the caller of the public function NAME, with a
+ * message if not. SCOPE is not NULL. */
+cohort_status cohort__scope_check_open(const cohort_scope *scope, const char *name);
+
+/* A scope with none around it, for a task that another locality has started. _ended: a reference to
+ * a future that is complete when all tasks in it have ended, after _close: from then on nobody but
+ * these starts anything in it. Then _finish, in a task that is in no scope, frees it and returns
+ * what cohort_scope_await would. */
+cohort_status cohort__scope_create_alone(cohort_scope **ret_scope);
+cohort_future *cohort__scope_ended(cohort_scope *scope);
+void cohort__scope_close(cohort_scope *scope);
+cohort_status cohort__scope_finish(cohort_scope *scope);
+
+/* SCOPE may be cancelled, and asked whether it is, as long as there is a reference. */
+cohort_scope *cohort__scope_ref(cohort_scope *scope);
+void cohort__scope_unref(cohort_scope *scope);
+
 /* Something that is to end early when a scope is cancelled. The caller sets cancel and release.
  * cancel is called at most once, by the thread that cancels the scope, which may be any; it may run
  * at the same time as unwatch, and even after it has returned. release is called once, when nobody

@@ -3,6 +3,7 @@
 
 #include <limits.h>
 #include <sched.h>
+#include <string.h>
 
 #include "runtime/base/bounds.h"
 #include "runtime/base/container.h"
@@ -14,6 +15,8 @@
 #include "runtime/task/scope.h"
 #include "runtime/task/task_local.h"
 #include "runtime/task/worker.h"
+
+enum { CARRIED_OFFSET = (sizeof(struct cohort__scoped_task) + 15) / 16 * 16 };
 
 static struct cohort__task *task_of(const struct cohort__work *work)
 {
@@ -348,6 +351,31 @@ cohort_future *cohort_async(cohort_task_function *function, void *arg)
     if (!function)
         return cohort_future_of_error(COHORT_ERR_BAD_PARAMETER, "cohort_async: function is NULL");
     struct cohort__task *task = create(function, arg);
+    return task ? submit(task, "cohort_async") : cohort__future_no_memory();
+}
+
+/* Behind a task, what it carries. */
+static void *carried_by(struct cohort__scoped_task *task)
+{
+    return (unsigned char *)task + CARRIED_OFFSET;
+}
+
+cohort_future *cohort__task_start_carrying(cohort_scope *scope, bool fails_scope,
+                                           cohort_task_function *function, const void *carried,
+                                           size_t bytes)
+{
+    struct cohort__scoped_task *task = cohort__slab_alloc(CARRIED_OFFSET + bytes);
+    if (!task)
+        return cohort__future_no_memory();
+    cohort__scoped_task_init(task, function, memcpy(carried_by(task), carried, bytes), scope);
+    task->fails_scope = fails_scope;
+    atomic_store_explicit(&task->task.future.claim, COHORT__TASK_OPEN, memory_order_relaxed);
+    return submit(&task->task, "cohort_async");
+}
+
+cohort_future *cohort__task_start_outside(cohort_task_function *function, void *arg)
+{
+    struct cohort__task *task = create_in(NULL, function, arg);
     return task ? submit(task, "cohort_async") : cohort__future_no_memory();
 }
 

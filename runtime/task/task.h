@@ -56,6 +56,16 @@ void cohort__scoped_task_init(struct cohort__scoped_task *task, cohort_task_func
 /* For cohort_scope_async: starts FUNCTION(ARG) in SCOPE, whose status is that of the task. */
 cohort_status cohort__task_start_in(cohort_scope *scope, cohort_task_function *function, void *arg);
 
+/* As cohort_async, for a task in SCOPE, or in none if that is NULL, whose argument is a copy of
+ * BYTES at CARRIED, aligned to 16. The copy is freed with the task, also if it never runs.
+ * FAILS_SCOPE: its error is the scope's. */
+cohort_future *cohort__task_start_carrying(cohort_scope *scope, bool fails_scope,
+                                           cohort_task_function *function, const void *carried,
+                                           size_t bytes);
+
+/* As cohort_async, for a task that is in no scope, whoever calls this. */
+cohort_future *cohort__task_start_outside(cohort_task_function *function, void *arg);
+
 /* The run function of a task's work. Runs the task if nobody has claimed it, and gives the queue's
  * reference back. */
 void cohort__task_run(struct cohort__work *work);
@@ -93,6 +103,10 @@ void cohort__task_follow(struct cohort__task *task);
  * if the task never runs, and only gives that reference back. */
 cohort_status cohort__then_run(void *arg);
 void cohort__then_cancel(void *arg);
+
+/* As cohort_then, for a task that is in no scope, whoever calls this. */
+cohort_future *cohort__then_outside(cohort_future *future, cohort_then_function *function,
+                                    void *arg);
 
 /* The same for a task that cohort_dataflow has made, in dataflow.c. */
 cohort_status cohort__dataflow_run(void *arg);

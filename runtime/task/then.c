@@ -30,14 +30,9 @@ static void notify(struct cohort__waiter *waiter)
     cohort__task_follow(&COHORT_CONTAINER_OF(waiter, struct then, waiter)->task.task);
 }
 
-cohort_future *cohort_then(cohort_future *future, cohort_then_function *function, void *arg)
+static cohort_future *then_in(cohort_scope *scope, cohort_future *future,
+                              cohort_then_function *function, void *arg, const void *caller)
 {
-    if (!future || !function) {
-        cohort_future_unref(future);
-        return cohort_future_of_error(COHORT_ERR_BAD_PARAMETER, "cohort_then: %s is NULL",
-                                      future ? "function" : "future");
-    }
-    cohort__future_check(future, "cohort_then", __builtin_return_address(0));
     struct then *then = cohort__slab_alloc(sizeof(*then));
     if (!then) {
         cohort_future_unref(future);
@@ -49,13 +44,30 @@ cohort_future *cohort_then(cohort_future *future, cohort_then_function *function
         return cohort__future_of_status(cohort__scheduler_refuse("cohort_then"),
                                         cohort__error_slot());
     }
-    cohort__scoped_task_init(&then->task, cohort__then_run, then, cohort__scope_current());
+    cohort__scoped_task_init(&then->task, cohort__then_run, then, scope);
     then->waiter = (struct cohort__waiter){.notify = notify, .is_holder = true};
     then->source = future;
     then->function = function;
     then->arg = arg;
-    if (!cohort__future_hold_with(future, &then->waiter, "cohort_then",
-                                  __builtin_return_address(0)))
+    if (!cohort__future_hold_with(future, &then->waiter, "cohort_then", caller))
         cohort__task_follow(&then->task.task);
     return &then->task.task.future;
+}
+
+cohort_future *cohort_then(cohort_future *future, cohort_then_function *function, void *arg)
+{
+    const void *caller = __builtin_return_address(0);
+    if (!future || !function) {
+        cohort_future_unref(future);
+        return cohort_future_of_error(COHORT_ERR_BAD_PARAMETER, "cohort_then: %s is NULL",
+                                      future ? "function" : "future");
+    }
+    cohort__future_check(future, "cohort_then", caller);
+    return then_in(cohort__scope_current(), future, function, arg, caller);
+}
+
+cohort_future *cohort__then_outside(cohort_future *future, cohort_then_function *function,
+                                    void *arg)
+{
+    return then_in(NULL, future, function, arg, __builtin_return_address(0));
 }

@@ -221,7 +221,7 @@ static size_t valid_message(unsigned char *data)
     bool is_remote = envelope.kind != COHORT__KIND_REGISTRY && below(2);
     if (is_remote) {
         envelope.instance = COHORT__INSTANCE_REMOTE;
-        envelope.tag = (uint32_t)below(COHORT__REMOTE_ADMITTED + 1);
+        envelope.tag = (uint32_t)below(COHORT__REMOTE_NUM_TAGS);
         envelope.generation = below(NUM_EACH + 2);
         envelope.fingerprint = below(2) ? cohort__remote_hash("some function") : below(3);
         envelope.dest_site = (uint32_t)below(FAKE_SIZE + 1);

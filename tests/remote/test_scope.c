@@ -1,0 +1,388 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <stdlib.h>
+#include <string.h>
+
+#include "cohort/remote.h"
+#include "cohort/scope.h"
+#include "cohort/task.h"
+#include "runtime/base/random.h"
+#include "runtime/remote/private.h"
+#include "tests/support/cluster.h"
+
+/* Scopes whose tasks are in several localities. */
+
+enum { NUM_LOCALITIES = 4 };
+
+static struct cluster *cluster;
+static atomic_int num_running, num_run, num_at[NUM_LOCALITIES];
+
+/* What a call says to its function, which has to know in which locality it is. */
+struct order {
+    uint64_t seed;
+    uint32_t rank;
+    uint32_t depth;
+    uint32_t fails_at; /* the how manyth that runs fails; 0: none */
+    bool waits;        /* until it is cancelled */
+};
+
+static cohort_object in_of(const struct order *order)
+{
+    return (cohort_object){(void *)(uintptr_t)order, sizeof(*order)};
+}
+
+static cohort_future *call(uint32_t from, const struct order *order)
+{
+    cohort_object in = in_of(order);
+    return cohort__async_at_from(cluster_process(cluster, from), order->rank, "grow", &in, NULL);
+}
+
+static cohort_status call_in(cohort_scope *scope, uint32_t from, const struct order *order)
+{
+    cohort_object in = in_of(order);
+    return cohort__scope_async_at_from(cluster_process(cluster, from), scope, order->rank, "grow",
+                                       &in);
+}
+
+static void enter(uint32_t rank)
+{
+    atomic_fetch_add(&num_running, 1);
+    atomic_fetch_add(&num_at[rank], 1);
+}
+
+static void leave(uint32_t rank)
+{
+    atomic_fetch_sub(&num_at[rank], 1);
+    atomic_fetch_sub(&num_running, 1);
+}
+
+static void reset(uint64_t seed)
+{
+    cluster = cluster_create(seed, NUM_LOCALITIES, 0);
+    atomic_store(&num_run, 0);
+    CHECK_INT(atomic_load(&num_running), 0);
+}
+
+/* Trees ------------------------------------------------------------------------------------- */
+
+static uint32_t num_children(const struct order *order, struct cohort__random *random)
+{
+    return order->depth == 0 ? 0 : (uint32_t)cohort__random_below(random, 4);
+}
+
+static struct order child_of(const struct order *order, struct cohort__random *random)
+{
+    return (struct order){.seed = cohort__random_next(random),
+                          .rank = (uint32_t)cohort__random_below(random, NUM_LOCALITIES),
+                          .depth = order->depth - 1,
+                          .fails_at = order->fails_at,
+                          .waits = order->waits};
+}
+
+/* How many there are in the tree. */
+static int size_of(const struct order *order)
+{
+    struct cohort__random random;
+    int size = 1;
+    cohort__random_init(&random, order->seed);
+    for (uint32_t i = num_children(order, &random); i > 0; i--) {
+        struct order child = child_of(order, &random);
+        size += size_of(&child);
+    }
+    return size;
+}
+
+static cohort_status run_here(void *arg);
+
+/* A child of a function at locality FROM: with a future that is dropped, in the scope, or as a task
+ * of the same locality that calls it. */
+static void start_child(uint32_t from, const struct order *child, uint64_t how)
+{
+    cohort_status status = COHORT_OK;
+    if (how == 0) {
+        cohort_future_unref(call(from, child));
+    } else if (how == 1) {
+        status = call_in(cohort_scope_current(), from, child);
+    } else {
+        struct order *own = malloc(sizeof(*own));
+        CHECK(own);
+        *own = *child;
+        own->rank = from;
+        status = cohort_scope_async(cohort_scope_current(), run_here, own);
+        if (status)
+            free(own);
+    }
+    CHECK(status == COHORT_OK || status == COHORT_ERR_CANCELLED);
+}
+
+static cohort_status grow_at(const struct order *order)
+{
+    struct cohort__random random;
+    cohort__random_init(&random, order->seed);
+    enter(order->rank);
+    int index = atomic_fetch_add(&num_run, 1) + 1;
+    for (uint32_t i = num_children(order, &random); i > 0; i--) {
+        struct order child = child_of(order, &random);
+        /* Tasks of a scope that is cancelled never run, and then nobody would free an order. */
+        start_child(order->rank, &child, order->fails_at || order->waits ? i % 2 : i % 3);
+        if (child.seed % 3 == 0)
+            cohort_yield();
+    }
+    while (order->waits && !cohort_cancelled())
+        cohort_yield();
+    leave(order->rank);
+    return index == (int)order->fails_at
+               ? cohort_fail(COHORT_ERR_MISMATCH, "number %d is wrong", index)
+               : COHORT_OK;
+}
+
+static cohort_status grow(const cohort_object *in, cohort_object *ret_out, void *context)
+{
+    struct order order;
+    (void)ret_out, (void)context;
+    CHECK_INT(in->bytes, sizeof(order));
+    memcpy(&order, in->data, sizeof(order));
+    return grow_at(&order);
+}
+
+static cohort_status run_here(void *arg)
+{
+    struct order order = *(struct order *)arg;
+    free(arg);
+    return grow_at(&order);
+}
+
+static cohort_status await_all(cohort_scope *scope)
+{
+    cohort_status status = cohort_scope_await(scope);
+    CHECK_INT(atomic_load(&num_running), 0);
+    return status;
+}
+
+/* Nothing is left when the await returns, and everything has run. */
+static void test_trees(void)
+{
+    for (uint64_t seed = 1; seed <= 40; seed++) {
+        struct order root = {.seed = seed, .rank = seed % NUM_LOCALITIES, .depth = 6};
+        cohort_scope *scope;
+        reset(seed);
+        CHECK_INT(cohort_scope_create(NULL, &scope), COHORT_OK);
+        CHECK_INT(call_in(scope, 0, &root), COHORT_OK);
+        CHECK_INT(await_all(scope), COHORT_OK);
+        CHECK_INT(atomic_load(&num_run), size_of(&root));
+        cluster_destroy(cluster);
+    }
+}
+
+/* The first error is the scope's, and what has not begun then never runs. */
+static void test_errors(void)
+{
+    for (uint64_t seed = 1; seed <= 30; seed++) {
+        struct order root = {
+            .seed = seed, .rank = seed % NUM_LOCALITIES, .depth = 6, .fails_at = 1 + seed % 7};
+        cohort_scope *scope;
+        int size = size_of(&root);
+        reset(seed);
+        CHECK_INT(cohort_scope_create(NULL, &scope), COHORT_OK);
+        CHECK_INT(call_in(scope, 0, &root), COHORT_OK);
+        cohort_status status = await_all(scope);
+        /* The error of a future that was dropped is nobody's. */
+        CHECK(status == COHORT_ERR_MISMATCH || status == COHORT_OK);
+        if (status)
+            CHECK_CONTAINS(cohort_error_message(), "is wrong");
+        CHECK(status || atomic_load(&num_run) == size);
+        cluster_destroy(cluster);
+    }
+}
+
+/* Cancelling goes everywhere, however messages overtake each other. */
+static void test_cancelled(void)
+{
+    for (uint64_t seed = 1; seed <= 40; seed++) {
+        struct order root = {
+            .seed = seed, .rank = seed % NUM_LOCALITIES, .depth = 5, .waits = true};
+        cohort_scope *scope;
+        reset(seed);
+        CHECK_INT(cohort_scope_create(NULL, &scope), COHORT_OK);
+        CHECK_INT(call_in(scope, 0, &root), COHORT_OK);
+        for (uint64_t i = 0; i < seed * 7 % 50; i++)
+            cohort_yield();
+        cohort_scope_cancel(scope);
+        CHECK_INT(call_in(scope, 0, &root), COHORT_ERR_CANCELLED);
+        CHECK_INT(await_all(scope), COHORT_ERR_CANCELLED);
+        cluster_destroy(cluster);
+    }
+}
+
+/* More calls than the window lets go, and than are admitted at once. */
+static void test_many(void)
+{
+    enum { NUM = 4000 };
+    struct order order = {.seed = 1, .rank = 1, .waits = true};
+    cohort_scope *scope;
+    reset(1);
+    CHECK_INT(cohort_scope_create(NULL, &scope), COHORT_OK);
+    for (int i = 0; i < NUM; i++)
+        CHECK_INT(call_in(scope, 0, &order), COHORT_OK);
+    while (atomic_load(&num_running) < 8)
+        cohort_yield();
+    cohort_scope_cancel(scope);
+    CHECK_INT(await_all(scope), COHORT_ERR_CANCELLED);
+    CHECK(atomic_load(&num_run) <= NUM);
+    cluster_destroy(cluster);
+}
+
+/* Calls that have returned, and wait for what they have started, keep no others from running: a
+ * chain is longer than what is admitted at once. */
+static void test_chain(void)
+{
+    enum { LENGTH = 3 * COHORT__REMOTE_ADMITTED_MAX };
+    struct order order = {.seed = 5, .rank = 1, .depth = LENGTH};
+    cohort_scope *scope;
+    reset(1);
+    CHECK_INT(cohort_scope_create(NULL, &scope), COHORT_OK);
+    cohort_object in = in_of(&order);
+    CHECK_INT(cohort__scope_async_at_from(cluster_process(cluster, 0), scope, 1, "chain", &in),
+              COHORT_OK);
+    CHECK_INT(await_all(scope), COHORT_OK);
+    CHECK_INT(atomic_load(&num_run), LENGTH);
+    for (uint32_t rank = 0; rank < NUM_LOCALITIES; rank++)
+        CHECK_INT(cohort__remote_tasks_of(cluster_process(cluster, rank))->served.num_more, 0);
+    cluster_destroy(cluster);
+}
+
+static cohort_status chain(const cohort_object *in, cohort_object *ret_out, void *context)
+{
+    struct order order;
+    (void)ret_out, (void)context;
+    memcpy(&order, in->data, sizeof(order));
+    atomic_fetch_add(&num_run, 1);
+    if (--order.depth == 0)
+        return COHORT_OK;
+    struct order next = order;
+    next.rank = (order.rank + 1) % NUM_LOCALITIES;
+    cohort_object next_in = in_of(&next);
+    return cohort__scope_async_at_from(cluster_process(cluster, order.rank), cohort_scope_current(),
+                                       next.rank, "chain", &next_in);
+}
+
+/* In a scope a result comes when all has ended that its function has started. */
+static cohort_status slow(void *arg)
+{
+    (void)arg;
+    for (int i = 0; i < 20; i++)
+        cohort_yield();
+    leave(1);
+    return COHORT_OK;
+}
+
+static cohort_status start_slow(const cohort_object *in, cohort_object *ret_out, void *context)
+{
+    (void)in, (void)ret_out, (void)context;
+    enter(1);
+    cohort_future_unref(cohort_async(slow, NULL));
+    return COHORT_OK;
+}
+
+static cohort_status call_slow(void *arg)
+{
+    (void)arg;
+    cohort_object out;
+    CHECK_INT(cohort_await(
+                  cohort__async_at_from(cluster_process(cluster, 0), 1, "start_slow", NULL, &out)),
+              COHORT_OK);
+    CHECK_INT(atomic_load(&num_running), 0);
+    return COHORT_OK;
+}
+
+static void test_results(void)
+{
+    cohort_scope *scope;
+    reset(1);
+    CHECK(!cohort_scope_current());
+    CHECK_INT(cohort_scope_create(NULL, &scope), COHORT_OK);
+    CHECK_INT(cohort_scope_async(scope, call_slow, NULL), COHORT_OK);
+    CHECK_INT(await_all(scope), COHORT_OK);
+    cluster_destroy(cluster);
+}
+
+static void test_wrong(void)
+{
+    struct order order = {.seed = 1, .rank = 9};
+    struct cohort__process *process;
+    cohort_scope *scope;
+    reset(1);
+    process = cluster_process(cluster, 0);
+    CHECK_INT(cohort_scope_create(NULL, &scope), COHORT_OK);
+    CHECK_INT(call_in(NULL, 0, &order), COHORT_ERR_BAD_PARAMETER);
+    CHECK_INT(call_in(scope, 0, &order), COHORT_ERR_BAD_PARAMETER);
+    CHECK_CONTAINS(cohort_error_message(),
+                   "cohort_scope_async_at: remote task \"grow\" at locality "
+                   "9: there is no such locality: there are 4");
+    CHECK_INT(cohort__scope_async_at_from(process, scope, 0, NULL, NULL), COHORT_ERR_BAD_PARAMETER);
+    CHECK_INT(cohort__scope_async_at_from(process, scope, 0, "x", &(cohort_object){NULL, 3}),
+              COHORT_ERR_BAD_PARAMETER);
+    CHECK_INT(cohort__scope_async_at_from(process, scope, 0, "nobody", NULL),
+              COHORT_ERR_BAD_PARAMETER);
+    CHECK_CONTAINS(cohort_error_message(), "no function of that name");
+    CHECK_INT(await_all(scope), COHORT_OK);
+    CHECK_INT(cohort_scope_create(NULL, &scope), COHORT_OK);
+    CHECK_INT(cohort__scope_async_at_from(process, scope, 2, "nobody", NULL), COHORT_OK);
+    CHECK_INT(await_all(scope), COHORT_ERR_BAD_PARAMETER);
+    CHECK_CONTAINS(cohort_error_message(), "remote task \"nobody\" at locality 2: no function");
+    cluster_destroy(cluster);
+}
+
+/* A locality dies in the middle. What it had started elsewhere is cancelled there. */
+static void test_death(void)
+{
+    for (uint64_t seed = 1; seed <= 10; seed++) {
+        struct order order = {.seed = seed, .rank = 1, .waits = true};
+        cohort_scope *scope;
+        reset(seed);
+        CHECK_INT(cohort_scope_create(NULL, &scope), COHORT_OK);
+        cohort_object in = in_of(&order);
+        CHECK_INT(cohort__scope_async_at_from(cluster_process(cluster, 0), scope, 1, "relay", &in),
+                  COHORT_OK);
+        while (atomic_load(&num_at[2]) < 2)
+            cohort_yield();
+        cluster_kill(cluster, 1);
+        CHECK_INT(cohort_scope_await(scope), COHORT_ERR_PEER_DIED);
+        CHECK_CONTAINS(cohort_error_message(), "locality 1");
+        while (atomic_load(&num_at[2]) > 0) /* it ends, though nobody awaits it */
+            cohort_yield();
+        /* A process that dies has no tasks left. This one, which is in the same process as the
+         * others, would wait for theirs. */
+        cluster_tell_death(cluster, 1, 2, 1, "is cut off");
+        cluster_abandon(cluster);
+        atomic_store(&num_running, 0);
+        for (uint32_t rank = 0; rank < NUM_LOCALITIES; rank++)
+            atomic_store(&num_at[rank], 0);
+    }
+}
+
+/* At locality 1: two at locality 2 that wait. */
+static cohort_status relay(const cohort_object *in, cohort_object *ret_out, void *context)
+{
+    struct order order;
+    (void)ret_out, (void)context;
+    memcpy(&order, in->data, sizeof(order));
+    order.rank = 2;
+    for (int i = 0; i < 2; i++)
+        cohort_future_unref(call(1, &order));
+    return COHORT_OK;
+}
+
+static const struct test_case cases[] = {
+    {"trees", test_trees}, {"errors", test_errors}, {"cancelled", test_cancelled},
+    {"many", test_many},   {"chain", test_chain},   {"results", test_results},
+    {"wrong", test_wrong}, {"death", test_death},
+};
+
+int main(int argc, char **argv)
+{
+    CHECK_INT(cohort_remote_register("grow", grow, NULL), COHORT_OK);
+    CHECK_INT(cohort_remote_register("chain", chain, NULL), COHORT_OK);
+    CHECK_INT(cohort_remote_register("start_slow", start_slow, NULL), COHORT_OK);
+    CHECK_INT(cohort_remote_register("relay", relay, NULL), COHORT_OK);
+    return cluster_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]), NUM_WORKERS);
+}
