@@ -53,11 +53,25 @@ static cohort_status leave_task(void *arg)
     return COHORT_OK;
 }
 
+/* The program's memory of what it leaves open is there until the end, and beyond. */
+static cohort_tcp_listener *listener;
+static cohort_tcp *never;
+
+static cohort_status leave_open(void *arg)
+{
+    (void)arg;
+    cohort_status status = cohort_await(cohort_tcp_listen("127.0.0.1", 0, &listener));
+    if (!status)
+        cohort_future_unref(cohort_tcp_accept(listener, &never));
+    return status;
+}
+
 int main(int argc, char **argv)
 {
     char *mode = argc > 1 ? argv[1] : "";
     cohort_task_function *program = strcmp(mode, "half") == 0    ? print_half
                                     : strcmp(mode, "leave") == 0 ? leave_task
+                                    : strcmp(mode, "open") == 0  ? leave_open
                                                                  : print_and_die;
     printf("before");
     return cohort_main(argc, argv, program, mode);

@@ -36,5 +36,13 @@ def test_task_left():
         check_equal(re.findall('late: .*', out), ['late: done'])
 
 
+def test_left_open():
+    """It does not keep the job from ending, and the log names it."""
+    for num in (1, 3):
+        status, _, err = run('-n', num, 'env', 'COHORT_LOG=warn', MEMBER, 'open')
+        check_equal(status, 0)
+        check_equal(err.count('the program has left 1 TCP listener open at its end'), num)
+
+
 if __name__ == '__main__':
     jobs.run_cases(globals(), 'test_', CHOSEN)
