@@ -139,7 +139,7 @@ static cohort_status grow(const cohort_object *in, cohort_object *ret_out, void 
 {
     struct order order;
     (void)ret_out, (void)context;
-    CHECK_INT(in->bytes, sizeof(order));
+    CHECK(in->bytes >= sizeof(order));
     memcpy(&order, in->data, sizeof(order));
     return grow_at(&order);
 }
@@ -231,11 +231,36 @@ static void test_many(void)
     cluster_destroy(cluster);
 }
 
+/* Calls whose IN is being fetched when they are cancelled. */
+static void test_large(void)
+{
+    enum { NUM = 12, BYTES = 300000 };
+    struct order *order = calloc(1, BYTES);
+    CHECK(order);
+    *order = (struct order){.seed = 1, .rank = 1, .waits = true};
+    for (uint64_t seed = 1; seed <= 40; seed++) {
+        cohort_object in = {order, BYTES};
+        cohort_scope *scope;
+        reset(seed);
+        CHECK_INT(cohort_scope_create(NULL, &scope), COHORT_OK);
+        for (int i = 0; i < NUM; i++)
+            CHECK_INT(
+                cohort__scope_async_at_from(cluster_process(cluster, 0), scope, 1, "grow", &in),
+                COHORT_OK);
+        for (uint64_t i = 0; i < seed; i++)
+            cohort_yield();
+        cohort_scope_cancel(scope);
+        CHECK_INT(await_all(scope), COHORT_ERR_CANCELLED);
+        cluster_destroy(cluster);
+    }
+    free(order);
+}
+
 /* Calls that have returned, and wait for what they have started, keep no others from running: a
  * chain is longer than what is admitted at once. */
 static void test_chain(void)
 {
-    enum { LENGTH = 3 * COHORT__REMOTE_ADMITTED_MAX };
+    enum { LENGTH = 2 * NUM_LOCALITIES * COHORT__REMOTE_ADMITTED_MAX };
     struct order order = {.seed = 5, .rank = 1, .depth = LENGTH};
     cohort_scope *scope;
     reset(1);
@@ -373,9 +398,9 @@ static cohort_status relay(const cohort_object *in, cohort_object *ret_out, void
 }
 
 static const struct test_case cases[] = {
-    {"trees", test_trees}, {"errors", test_errors}, {"cancelled", test_cancelled},
-    {"many", test_many},   {"chain", test_chain},   {"results", test_results},
-    {"wrong", test_wrong}, {"death", test_death},
+    {"trees", test_trees},     {"errors", test_errors}, {"cancelled", test_cancelled},
+    {"many", test_many},       {"large", test_large},   {"chain", test_chain},
+    {"results", test_results}, {"wrong", test_wrong},   {"death", test_death},
 };
 
 int main(int argc, char **argv)
