@@ -10,6 +10,7 @@
 #include "cohort/future.h"
 #include "cohort/task.h"
 #include "runtime/base/error.h"
+#include "runtime/task/fork.h"
 #include "runtime/task/scope.h"
 #include "runtime/task/task_local.h"
 #include "runtime/task/worker.h"
@@ -47,6 +48,8 @@ static void run(struct call *call)
     else
         call->status = call->function(call->arg);
     cohort__task_locals_lend(NULL);
+    if (cohort__fork_is_child())
+        cohort__fork_end(call->status);
     if (call->status && slot->status == call->status)
         cohort__error_copy(&call->error, slot);
     else if (call->status)

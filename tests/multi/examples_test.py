@@ -154,6 +154,36 @@ def test_hello():
         check_equal(sorted(succeed('hello', num_localities).splitlines()), lines)
 
 
+# checksum
+
+
+def fnv_1a(data):
+    number = 0xcbf29ce484222325
+    for byte in data:
+        number = (number ^ byte) * 0x100000001b3 % 2**64
+    return number
+
+
+def test_checksum():
+    with Folder() as folder:
+        names = [folder.file('file%d' % i) for i in range(7)]
+        want = []
+        for i, name in enumerate(names):
+            data = bytes(k * i % 251 for k in range(11000 * i))
+            with open(name, 'wb') as file:
+                file.write(data)
+            want.append('%016x %d %s' % (fnv_1a(data), len(data), name))
+        for num_localities in 0, 1, 3:
+            status, out, err = example('checksum', num_localities, *names)
+            check_equal(status, 0)
+            check_equal(sorted(out.splitlines()), sorted(want))
+            check_equal(err.count(' turns of the heartbeat'), num_localities or 1)
+            status, out, err = example('checksum', num_localities, *names, '/nowhere')
+            check(status == 1 and '/nowhere: No such file or directory' in err, status, out, err)
+    status, out, err = example('checksum', 1)
+    check(status == 1 and 'usage: checksum FILE...' in err, status, err)
+
+
 # word_count
 
 

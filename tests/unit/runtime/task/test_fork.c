@@ -5,6 +5,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "cohort/task_local.h"
 #include "tests/support/await_within.h"
 #include "tests/unit/runtime/task/run_tasks.h"
 
@@ -134,6 +135,61 @@ static void test_thread_outside(void)
     CHECK_INT(run_tasks(2, start_thread, NULL), COHORT_OK);
 }
 
+/* In a task's child cohort_blocking is a plain call; a child that is forked in its function ends
+ * with that, and has not the values of the task. */
+static cohort_task_local *key;
+
+static cohort_status be_called(void *arg)
+{
+    CHECK(cohort__fork_is_child());
+    CHECK_INT(getpid(), *(pid_t *)arg);
+    return cohort_fail(COHORT_ERR_GONE, "called");
+}
+
+static cohort_status call_in_child(void *arg)
+{
+    pid_t child = fork();
+    if (child == 0) {
+        pid_t self = getpid();
+        CHECK_INT(cohort_blocking(be_called, &self), COHORT_ERR_GONE);
+        CHECK_TEXT(cohort_error_message(), "called");
+        return COHORT_OK;
+    }
+    check_child(child, 0);
+    return arg ? COHORT_ERR_FAILED : COHORT_OK;
+}
+
+static cohort_status fork_and_leave(void *arg)
+{
+    const cohort_status *status = arg;
+    CHECK(cohort_task_local_get(key) == arg);
+    pid_t child = fork();
+    if (child == 0) {
+        CHECK(!cohort_task_local_get(key));
+        be_child();
+        return *status;
+    }
+    check_child(child, *status ? 1 : 0);
+    CHECK(cohort_task_local_get(key) == arg);
+    return *status;
+}
+
+static cohort_status fork_in_function(void *arg)
+{
+    CHECK_INT(cohort_task_local_create(NULL, &key), COHORT_OK);
+    CHECK_INT(cohort_task_local_set(key, arg), COHORT_OK);
+    CHECK_INT(cohort_blocking(fork_and_leave, arg), *(cohort_status *)arg);
+    cohort_task_local_unref(key);
+    return COHORT_OK;
+}
+
+static void test_blocking(void)
+{
+    CHECK_INT(run_tasks(2, call_in_child, NULL), COHORT_OK);
+    CHECK_INT(run_tasks(2, fork_in_function, &(cohort_status){COHORT_OK}), COHORT_OK);
+    CHECK_INT(run_tasks(2, fork_in_function, &(cohort_status){COHORT_ERR_FAILED}), COHORT_OK);
+}
+
 /* A child of a process without a running runtime may start one. */
 static void test_not_up(void)
 {
@@ -154,6 +210,7 @@ static void test_not_up(void)
 static const struct test_case cases[] = {
     {"task", test_task},
     {"thread outside", test_thread_outside},
+    {"blocking", test_blocking},
     {"not up", test_not_up},
 };
 
